@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace cardan {
+
+/// What kind of thing went wrong, for programs; `what()` is for people.
+enum class ErrorCode {
+  InvalidArgument,   ///< an option or a name that can never work
+  Refused,           ///< an access rule or the kernel said no
+  Incompatible,      ///< version, type or layout differ between two processes
+  NameTaken,         ///< somebody else has it
+  NoMemory,          ///< memory, a cgroup's limit or `max_memory`
+  Limit,             ///< descriptors, inotify instances, locked memory, a socket path
+  Unavailable,       ///< run directory, kernel feature or device is not there
+  Forked,            ///< used in a child of fork()
+  System,            ///< any other failed system call
+};
+
+/// Set-up failed: `cause()` says what and who, `remedy()` what to do about it.
+/// Thrown by constructors and set-up functions only, never by publish, loan, take or wait.
+class Error : public std::runtime_error {
+ public:
+  Error(ErrorCode code, std::string cause, std::string remedy)
+      : std::runtime_error(remedy.empty() ? cause : cause + " — " + remedy),
+        code_(code),
+        cause_(std::move(cause)),
+        remedy_(std::move(remedy)) {}
+
+  [[nodiscard]] ErrorCode code() const noexcept { return code_; }
+  [[nodiscard]] const std::string& cause() const noexcept { return cause_; }
+  [[nodiscard]] const std::string& remedy() const noexcept { return remedy_; }
+
+ private:
+  ErrorCode code_;
+  std::string cause_;
+  std::string remedy_;
+};
+
+}  // namespace cardan

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+# Two helpers that every room uses, so that warnings and test registration are decided in one place.
+
+add_library(cardan_options INTERFACE)
+target_compile_features(cardan_options INTERFACE cxx_std_20)
+target_compile_options(cardan_options INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor -Woverloaded-virtual
+  -Wcast-align -Wformat=2 -Wimplicit-fallthrough
+  $<$<BOOL:${CARDAN_WARNINGS_AS_ERRORS}>:-Werror>)
+
+# A GoogleTest program: cardan_test(NAME name SOURCES a_test.cpp … [LIBRARIES …] [LABELS …] [TIMEOUT seconds])
+function(cardan_test)
+  cmake_parse_arguments(T "" "NAME;TIMEOUT" "SOURCES;LIBRARIES;LABELS" ${ARGN})
+  if(NOT CARDAN_BUILD_TESTS)
+    return()
+  endif()
+  find_package(GTest REQUIRED)
+  add_executable(${T_NAME} ${T_SOURCES})
+  target_link_libraries(${T_NAME} PRIVATE cardan cardan_options GTest::gtest GTest::gtest_main ${T_LIBRARIES})
+  if(NOT T_TIMEOUT)
+    set(T_TIMEOUT 120)
+  endif()
+  add_test(NAME ${T_NAME} COMMAND ${T_NAME})
+  set_tests_properties(${T_NAME} PROPERTIES TIMEOUT ${T_TIMEOUT} LABELS "${T_LABELS}")
+endfunction()
