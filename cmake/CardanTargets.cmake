@@ -8,9 +8,12 @@ target_compile_options(cardan_options INTERFACE
   -Wcast-align -Wformat=2 -Wimplicit-fallthrough
   $<$<BOOL:${CARDAN_WARNINGS_AS_ERRORS}>:-Werror>)
 
-# A GoogleTest program: cardan_test(NAME name SOURCES a_test.cpp … [LIBRARIES …] [LABELS …] [TIMEOUT seconds])
+# A GoogleTest program: cardan_test(NAME name SOURCES a_test.cpp … [LIBRARIES …] [LABELS …] [TIMEOUT seconds] [SERIAL])
+# Labels that the scripts know: `deep` (long: only in make test-deep), `native` (needs an uninstrumented build on a kernel of its own
+# architecture: not under sanitizers or qemu), `package` (looks at the tree or at what is installed: once is enough).
+# SERIAL: no other test runs beside it, because it measures times or uses up a resource of the computer.
 function(cardan_test)
-  cmake_parse_arguments(T "" "NAME;TIMEOUT" "SOURCES;LIBRARIES;LABELS" ${ARGN})
+  cmake_parse_arguments(T "SERIAL" "NAME;TIMEOUT" "SOURCES;LIBRARIES;LABELS" ${ARGN})
   if(NOT CARDAN_BUILD_TESTS)
     return()
   endif()
@@ -21,5 +24,5 @@ function(cardan_test)
     set(T_TIMEOUT 120)
   endif()
   add_test(NAME ${T_NAME} COMMAND ${T_NAME})
-  set_tests_properties(${T_NAME} PROPERTIES TIMEOUT ${T_TIMEOUT} LABELS "${T_LABELS}")
+  set_tests_properties(${T_NAME} PROPERTIES TIMEOUT ${T_TIMEOUT} LABELS "${T_LABELS}" RUN_SERIAL ${T_SERIAL})
 endfunction()

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+# The front door: each target first runs scripts/setup.sh, which installs what is missing (and says what and why).
+# More arguments for what is run: make demo ARGS="--seconds 5", make test ARGS="-R transport".
+.DEFAULT_GOAL := all
+.PHONY: all library demo test test-deep bench install format lint clean help
+PREFIX ?= /usr/local
+ARGS ?=
+CARDAN := build/release/bin/cardan
+
+all: ## build everything to build/release; the command is build/release/bin/cardan
+	@echo "make: builds everything to build/release. Others: make demo | test | test-deep | bench | install | help"
+	@scripts/setup.sh --for test
+	@scripts/build.sh release
+	@echo "make: done. Next: make demo, make test, or $(CARDAN) --help"
+
+library: ## build only the library and the command, without OpenCV or test tools
+	@scripts/setup.sh --for build
+	@scripts/build.sh release bin/cardan
+
+demo: ## the street demo: camera, LiDAR, detector, obstacles and decision as processes (30 s)
+	@scripts/setup.sh --for demo
+	@scripts/build.sh release bin/cardan
+	@$(CARDAN) demo $(ARGS)
+
+test: ## all tests but the long ones, then the unit tests under ASan and UBSan (ARGS go to ctest)
+	@scripts/setup.sh --for test
+	@scripts/test.sh $(ARGS)
+
+test-deep: ## the long tests: models, sanitizers, clang, arm64, PCL, tidy (ARGS: names of sections)
+	@scripts/setup.sh --for test-deep
+	@scripts/test-deep.sh $(ARGS)
+
+bench: ## measure the transport against its peers (about 10 minutes)
+	@scripts/setup.sh --for bench
+	@scripts/build.sh release bin/cardan
+	@$(CARDAN) bench transport $(ARGS)
+
+install: ## install library, headers, CMake and pkg-config files and the command: make install PREFIX=/usr/local
+	@scripts/setup.sh --for build
+	@scripts/build.sh release bin/cardan
+	@scripts/install.sh "$(PREFIX)"
+
+format: ## format all sources in place
+	@scripts/lint.sh --fix
+
+lint: ## check formatting and run clang-tidy
+	@scripts/setup.sh --for test-deep
+	@scripts/lint.sh
+
+clean: ## remove what was built (the street video and the Python packages stay; make distclean removes all)
+	@rm -rf $(filter-out build/data build/venv build/pcl,$(wildcard build/*))
+
+.PHONY: distclean
+distclean: ## remove all of build
+	@rm -rf build
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\): ## /\1|/p' $(firstword $(MAKEFILE_LIST)) | awk -F'|' '{printf "  make %-10s %s\n", $$1, $$2}'

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// `cardan bench`: measures Cardan against its peers on this computer.
+#include "apps/bench.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+
+#include "bench/transport/host.hpp"
+#include "bench/transport/options.hpp"
+#include "bench/transport/transport.hpp"
+#include "cardan/memory/error.hpp"
+
+namespace cardan::apps {
+namespace {
+
+constexpr const char* kExamples = R"(Examples:
+  cardan bench transport                                  all peers, the usual sizes, ten minutes
+  cardan bench transport --quick                          a look in a minute
+  cardan bench transport --peers raw,cardan --sizes 640*480*3 --waits block,prewake
+  cardan bench transport --scenarios 1p10s --sizes 4K,4M --runs 5 --json out.json
+  cardan bench transport --full --scenarios 1p1s          5 x 1000 frames a cell, as in the SIM paper
+
+Exit codes: 0 ok, 1 a run failed or was interrupted, 2 wrong options, 3 a reader of cardan lost or tore a frame.)";
+
+int measure(const bench::TransportArguments& arguments) {
+  bench::TransportOptions options;
+  try {
+    options = bench::parse_options(arguments, bench::allowed_cpus());
+  } catch (const Error& e) {
+    fmt::print(stderr, "cardan bench transport: {}\n", e.what());
+    return bench::kUsage;
+  }
+  return bench::run_transport_bench(options);
+}
+
+}  // namespace
+
+void add_bench_command(CLI::App& app) {
+  auto* const group = app.add_subcommand("bench", "Measure Cardan against its peers on this computer");
+  group->require_subcommand(1);
+  auto* const command = group->add_subcommand(
+      "transport", "Latency, loss and CPU of handing frames over: cardan, raw shared memory, SIM, Unix sockets, TCP");
+  command->footer(kExamples);
+
+  auto arguments = std::make_shared<bench::TransportArguments>();
+  auto& a = *arguments;
+  command->add_option("--peers", a.peers, "Some of raw,sim,uds,tcp,cardan (default: all)");
+  command->add_option("--scenarios", a.scenarios, "Publishers and readers: 1p1s,1p5s,1p10s,5p1s");
+  command->add_option("--sizes", a.sizes, "Payloads: 128,4K,64K,640*480*3,4M,8M … to 1G");
+  command->add_option("--waits", a.waits, "How readers wait: some of block,spin,prewake,anticipate (default: all)");
+  command->add_option("--rate", a.rate_hz, "Frames per second of each publisher (default: 100 up to 64 KiB, 30 above)");
+  command->add_option("--runs", a.runs, "Rounds over everything, interleaved (default: 5)");
+  command->add_option("--frames", a.frames, "Frames per run; the first tenth (at least 10) is discarded");
+  command->add_option("--minutes", a.minutes, "Start no round that would end later");
+  command->add_option("--publisher-cpu", a.publisher_cpu, "Pin publishers to this CPU (default: the first)");
+  command->add_option("--reader-cpus", a.reader_cpus, "Pin readers to these in turn (default: all others)");
+  command->add_option("--json", a.json, "Write everything to this file");
+  command->add_flag("--full", a.full, "5 rounds of 1000 frames, 100 discarded, all sizes and scenarios (hours)");
+  command->add_flag("--quick", a.quick, "One round, two sizes");
+  command->add_flag("--micro", a.micro, "Also single operations: loan + publish, attach, discovery");
+  // How the bench starts its own publishers and readers.
+  command->add_option("--role-fd", a.role_fd)->group("");
+  command->add_option("--role-index", a.role_index)->group("");
+
+  command->callback([arguments] {
+    if (const int code = measure(*arguments); code != 0) throw CLI::RuntimeError(code);
+  });
+}
+
+}  // namespace cardan::apps

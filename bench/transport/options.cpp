@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/transport/options.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <optional>
+
+#include "cardan/memory/error.hpp"
+
+namespace cardan::bench {
+namespace {
+
+constexpr std::size_t kKiB = 1024;
+constexpr std::size_t kMiB = 1024 * kKiB;
+constexpr std::size_t kCamera = 640 * 480 * 3;
+constexpr std::size_t kSmallestPayload = 16;
+constexpr std::size_t kLargestPayload = 1024 * kMiB;
+constexpr std::uint32_t kMostProcesses = 64;
+constexpr int kMostFrames = 1'000'000;
+constexpr int kMostRuns = 1'000;
+// Starting and joining the processes of one run, measured with some reserve.
+constexpr double kSetUpSeconds = 0.2;
+
+constexpr std::array kPeers{Peer::Raw, Peer::Sim, Peer::Uds, Peer::Tcp, Peer::Cardan};
+
+[[noreturn]] void refuse(std::string cause, std::string remedy) {
+  throw Error(ErrorCode::InvalidArgument, std::move(cause), std::move(remedy));
+}
+
+std::optional<std::uint64_t> to_number(std::string_view word) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+  if (error != std::errc{} || end != word.data() + word.size()) return std::nullopt;
+  return value;
+}
+
+std::optional<std::size_t> unit_of(std::string_view suffix) {
+  if (suffix.empty() || suffix == "B") return 1;
+  if (suffix == "K" || suffix == "k" || suffix == "KiB") return kKiB;
+  if (suffix == "M" || suffix == "MiB") return kMiB;
+  if (suffix == "G" || suffix == "GiB") return 1024 * kMiB;
+  return std::nullopt;
+}
+
+std::vector<Wait> parse_waits(const std::string& text) {
+  std::vector<Wait> waits;
+  for (const auto& word : split(text)) {
+    const auto all = {Wait::Block, Wait::Spin, Wait::Prewake, Wait::Soon, Wait::Anticipate};
+    const auto found = std::find_if(all.begin(), all.end(), [&](Wait w) { return name_of(w) == word; });
+    if (found == all.end()) {
+      refuse(fmt::format("--waits: `{}` is no way of waiting", word), "use some of block,spin,prewake,soon,anticipate");
+    }
+    waits.push_back(*found);
+  }
+  return waits;
+}
+
+std::vector<Peer> parse_peers(const std::string& text) {
+  std::vector<Peer> peers;
+  for (const auto& word : split(text)) {
+    const auto found = std::find_if(kPeers.begin(), kPeers.end(), [&](Peer p) { return name_of(p) == word; });
+    if (found == kPeers.end()) {
+      refuse(fmt::format("--peers: `{}` is no peer", word), "use some of raw,sim,uds,tcp,cardan");
+    }
+    if (std::find(peers.begin(), peers.end(), *found) == peers.end()) peers.push_back(*found);
+  }
+  return peers;
+}
+
+std::vector<Contender> make_contenders(const std::vector<Peer>& peers, const std::vector<Wait>& waits) {
+  const auto wanted = [&](Wait w) { return std::find(waits.begin(), waits.end(), w) != waits.end(); };
+  std::vector<Contender> out;
+  for (const Peer peer : peers) {
+    switch (peer) {
+      case Peer::Raw:  // blocking is the reference of every ratio, so it is always there
+        out.push_back({peer, Wait::Block});
+        if (wanted(Wait::Spin)) out.push_back({peer, Wait::Spin});
+        break;
+      case Peer::Sim:  // as printed it polls
+        out.push_back({peer, Wait::Poll});
+        if (wanted(Wait::Block)) out.push_back({peer, Wait::Block});
+        break;
+      case Peer::Uds:
+      case Peer::Tcp:
+        out.push_back({peer, Wait::Block});
+        break;
+      case Peer::Cardan:
+        for (const Wait wait : waits) out.push_back({peer, wait});
+        break;
+    }
+  }
+  return out;
+}
+
+std::vector<int> parse_cpus(const std::string& text, const std::vector<int>& allowed) {
+  std::vector<int> out;
+  for (const auto& word : split(text)) {
+    const auto number = to_number(word);
+    if (!number || *number > 1 << 16)
+      refuse(fmt::format("--reader-cpus: `{}` is no CPU", word), "use numbers such as 1,2,3");
+    const int cpu = static_cast<int>(*number);
+    if (std::find(allowed.begin(), allowed.end(), cpu) == allowed.end()) {
+      refuse(fmt::format("--reader-cpus: this process may not use CPU {}", cpu),
+             fmt::format("use some of {}", fmt::join(allowed, ",")));
+    }
+    out.push_back(cpu);
+  }
+  return out;
+}
+
+Cell make_cell(Scenario scenario, std::size_t bytes, const TransportArguments& arguments) {
+  Cell cell{.scenario = scenario, .bytes = bytes};
+  cell.rate_hz = arguments.rate_hz > 0 ? arguments.rate_hz : usual_rate_hz(bytes);
+  const bool fast = cell.rate_hz > 50;
+  std::uint32_t frames = fast ? 80 : 40;
+  if (arguments.quick) frames = 40;
+  if (arguments.full) frames = 1000;
+  if (arguments.frames > 0) frames = static_cast<std::uint32_t>(arguments.frames);
+  cell.frames = frames;
+  cell.warmup = std::min(std::max(frames / 10, 10U), frames / 2);
+  return cell;
+}
+
+std::vector<Cell> make_cells(const TransportArguments& arguments) {
+  std::vector<Scenario> scenarios;
+  for (const auto& word : split(arguments.scenarios)) scenarios.push_back(parse_scenario(word));
+  std::vector<std::size_t> sizes;
+  for (const auto& word : split(arguments.sizes)) sizes.push_back(parse_size(word));
+
+  const std::vector<Scenario> fan{{1, 5}, {1, 10}, {5, 1}};
+  std::vector<Cell> cells;
+  if (scenarios.empty() && sizes.empty() && !arguments.full) {
+    // The selection that answers most questions within ten minutes.
+    if (arguments.quick)
+      sizes = {128, kCamera};
+    else
+      sizes = {128, 4 * kKiB, 64 * kKiB, kCamera, 4 * kMiB, 8 * kMiB};
+    for (const std::size_t bytes : sizes) cells.push_back(make_cell({1, 1}, bytes, arguments));
+    if (!arguments.quick) {
+      for (const Scenario& s : fan) cells.push_back(make_cell(s, 4 * kKiB, arguments));
+    }
+    return cells;
+  }
+  if (sizes.empty()) {
+    if (arguments.full)
+      sizes = {128, 4 * kKiB, 64 * kKiB, kCamera, kMiB, 4 * kMiB, 8 * kMiB, 16 * kMiB};
+    else
+      sizes = {4 * kKiB, kCamera};
+  }
+  if (scenarios.empty()) {
+    scenarios = {{1, 1}};
+    if (arguments.full) scenarios.insert(scenarios.end(), fan.begin(), fan.end());
+  }
+  for (const Scenario& s : scenarios) {
+    for (const std::size_t bytes : sizes) {
+      const Cell cell = make_cell(s, bytes, arguments);
+      if (std::find(cells.begin(), cells.end(), cell) == cells.end()) cells.push_back(cell);
+    }
+  }
+  return cells;
+}
+
+void check_numbers(const TransportArguments& a) {
+  if (a.full && a.quick) refuse("--full and --quick exclude each other", "give one of them");
+  if (a.rate_hz < 0 || !std::isfinite(a.rate_hz) || a.rate_hz > 100'000) {
+    refuse(fmt::format("--rate {} is out of range", a.rate_hz), "use a rate above 0 and up to 100000 Hz");
+  }
+  if (a.rate_hz > 0 && a.rate_hz < 0.1)
+    refuse(fmt::format("--rate {} is out of range", a.rate_hz), "use 0.1 Hz or more");
+  if (a.runs < 0 || a.runs > kMostRuns)
+    refuse(fmt::format("--runs {} is out of range", a.runs), fmt::format("use 1 to {}", kMostRuns));
+  if (a.frames != 0 && (a.frames < 4 || a.frames > kMostFrames)) {
+    refuse(fmt::format("--frames {} is out of range", a.frames),
+           fmt::format("use 4 to {}: the first tenth is discarded", kMostFrames));
+  }
+  if (a.minutes < 0 || !std::isfinite(a.minutes))
+    refuse(fmt::format("--minutes {} is out of range", a.minutes), "use a number above 0");
+}
+
+}  // namespace
+
+std::string_view name_of(Peer peer) noexcept {
+  switch (peer) {
+    case Peer::Raw:
+      return "raw";
+    case Peer::Sim:
+      return "sim";
+    case Peer::Uds:
+      return "uds";
+    case Peer::Tcp:
+      return "tcp";
+    case Peer::Cardan:
+      return "cardan";
+  }
+  return "?";
+}
+
+std::string_view name_of(Wait wait) noexcept {
+  switch (wait) {
+    case Wait::Block:
+      return "block";
+    case Wait::Spin:
+      return "spin";
+    case Wait::Poll:
+      return "poll";
+    case Wait::Prewake:
+      return "prewake";
+    case Wait::Soon:
+      return "soon";
+    case Wait::Anticipate:
+      return "anticipate";
+  }
+  return "?";
+}
+
+std::string name_of(Scenario scenario) { return fmt::format("{}p{}s", scenario.publishers, scenario.subscribers); }
+
+std::string name_of_bytes(std::size_t n) {
+  if (n >= kMiB && n % kMiB == 0) return fmt::format("{} MiB", n / kMiB);
+  if (n >= kKiB && n % kKiB == 0) return fmt::format("{} KiB", n / kKiB);
+  return fmt::format("{} B", n);
+}
+
+std::vector<std::string> split(std::string_view text, char separator) {
+  std::vector<std::string> out;
+  while (!text.empty()) {
+    const auto at = text.find(separator);
+    const auto word = text.substr(0, at);
+    if (!word.empty()) out.emplace_back(word);
+    if (at == std::string_view::npos) break;
+    text.remove_prefix(at + 1);
+  }
+  return out;
+}
+
+std::size_t parse_size(std::string_view word) {
+  const std::string remedy = "use bytes as 128, 4K, 64K, 640*480*3, 8M: a multiple of 8 from 16 to 1G";
+  std::size_t product = 1;
+  const auto factors = split(word, '*');
+  if (factors.empty() || word.front() == '*' || word.back() == '*')
+    refuse(fmt::format("--sizes: `{}` is no size", word), remedy);
+  for (const auto& factor : factors) {
+    const auto digits = std::min(factor.find_first_not_of("0123456789"), factor.size());
+    const auto number = to_number(std::string_view(factor).substr(0, digits));
+    const auto unit = unit_of(std::string_view(factor).substr(digits));
+    if (!number || !unit || *number == 0) refuse(fmt::format("--sizes: `{}` is no size", word), remedy);
+    if (*number > kLargestPayload || product > kLargestPayload / (*number) / (*unit)) {
+      refuse(fmt::format("--sizes: {} is more than 1 GiB", word), remedy);
+    }
+    product *= static_cast<std::size_t>(*number) * *unit;
+  }
+  if (product < kSmallestPayload || product % 8 != 0) {
+    refuse(fmt::format("--sizes: {} B cannot be measured", product), remedy);
+  }
+  return product;
+}
+
+Scenario parse_scenario(std::string_view word) {
+  const std::string remedy = "write publishers and readers as 1p1s, 1p5s, 1p10s or 5p1s (each from 1 to 64)";
+  const auto p = word.find('p');
+  if (p == std::string_view::npos || word.back() != 's')
+    refuse(fmt::format("--scenarios: `{}` is no scenario", word), remedy);
+  const auto publishers = to_number(word.substr(0, p));
+  const auto subscribers = to_number(word.substr(p + 1, word.size() - p - 2));
+  if (!publishers || !subscribers || *publishers < 1 || *subscribers < 1 || *publishers > kMostProcesses ||
+      *subscribers > kMostProcesses) {
+    refuse(fmt::format("--scenarios: `{}` is no scenario", word), remedy);
+  }
+  return {static_cast<std::uint32_t>(*publishers), static_cast<std::uint32_t>(*subscribers)};
+}
+
+double usual_rate_hz(std::size_t bytes) noexcept { return bytes <= 64 * kKiB ? 100 : 30; }
+
+bool fits(const Contender& contender, const Scenario& scenario, std::size_t reader_cpus) noexcept {
+  return contender.wait != Wait::Spin || scenario.subscribers <= reader_cpus;
+}
+
+double expected_seconds(const Cell& cell) noexcept {
+  return kSetUpSeconds + static_cast<double>(cell.frames) / cell.rate_hz;
+}
+
+double expected_seconds(const TransportOptions& options) noexcept {
+  double seconds = 0;
+  for (const Cell& cell : options.cells) {
+    const auto count = std::count_if(options.contenders.begin(), options.contenders.end(), [&](const Contender& c) {
+      return fits(c, cell.scenario, options.reader_cpus.size());
+    });
+    seconds += static_cast<double>(count) * expected_seconds(cell);
+  }
+  return seconds * options.runs;
+}
+
+TransportOptions parse_options(const TransportArguments& arguments, const std::vector<int>& cpus) {
+  TransportOptions options;
+  if (arguments.role_fd >= 0) {
+    options.is_role = true;
+    options.role_fd = arguments.role_fd;
+    options.role_index = static_cast<std::uint32_t>(std::max(arguments.role_index, 0));
+    return options;
+  }
+  check_numbers(arguments);
+  if (cpus.empty()) refuse("this process may use no CPU", "check its affinity with taskset -p");
+
+  const auto peers = parse_peers(arguments.peers.empty() ? "raw,sim,uds,tcp,cardan" : arguments.peers);
+  const auto waits = parse_waits(arguments.waits.empty() ? "block,spin,prewake,anticipate" : arguments.waits);
+  if (peers.empty()) refuse("--peers names nobody", "use some of raw,sim,uds,tcp,cardan");
+  if (waits.empty()) refuse("--waits names nothing", "use some of block,spin,prewake,soon,anticipate");
+  options.contenders = make_contenders(peers, waits);
+  options.cells = make_cells(arguments);
+  options.runs = arguments.runs > 0 ? static_cast<std::uint32_t>(arguments.runs) : (arguments.quick ? 1U : 5U);
+  options.micro = arguments.micro;
+  options.json = arguments.json;
+
+  options.publisher_cpu = arguments.publisher_cpu >= 0 ? arguments.publisher_cpu : cpus.front();
+  if (std::find(cpus.begin(), cpus.end(), options.publisher_cpu) == cpus.end()) {
+    refuse(fmt::format("--publisher-cpu: this process may not use CPU {}", options.publisher_cpu),
+           fmt::format("use one of {}", fmt::join(cpus, ",")));
+  }
+  options.reader_cpus = parse_cpus(arguments.reader_cpus, cpus);
+  if (options.reader_cpus.empty()) {
+    std::copy_if(cpus.begin(), cpus.end(), std::back_inserter(options.reader_cpus),
+                 [&](int cpu) { return cpu != options.publisher_cpu; });
+    if (options.reader_cpus.empty()) options.reader_cpus = {options.publisher_cpu};  // a single CPU: they share it
+  }
+  // Only the selection that nobody changed promises an end within ten minutes.
+  const bool chosen = arguments.full || !arguments.sizes.empty() || !arguments.scenarios.empty() ||
+                      arguments.runs > 0 || arguments.frames > 0 || arguments.rate_hz > 0;
+  options.minutes = arguments.minutes > 0 ? arguments.minutes : (chosen ? 0 : 9.5);
+  return options;
+}
+
+}  // namespace cardan::bench

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cardan::bench {
+
+enum class Peer : std::uint32_t { Raw, Sim, Uds, Tcp, Cardan };
+enum class Wait : std::uint32_t { Block, Spin, Poll, Prewake, Soon, Anticipate };
+
+std::string_view name_of(Peer peer) noexcept;
+std::string_view name_of(Wait wait) noexcept;
+
+/// So many publishing and so many reading processes.
+struct Scenario {
+  std::uint32_t publishers = 1;
+  std::uint32_t subscribers = 1;
+  friend bool operator==(const Scenario&, const Scenario&) = default;
+};
+
+std::string name_of(Scenario scenario);    ///< "1p5s"
+std::string name_of_bytes(std::size_t n);  ///< "128 B", "4 KiB", "900 KiB", "8 MiB"
+
+/// One line of the measurement's grid: every peer is measured in it.
+struct Cell {
+  Scenario scenario;
+  std::size_t bytes = 0;
+  double rate_hz = 0;
+  std::uint32_t frames = 0;  ///< of each publisher in one run, the discarded ones included
+  std::uint32_t warmup = 0;  ///< the first so many frames are discarded
+  friend bool operator==(const Cell&, const Cell&) = default;
+};
+
+/// One peer with one way of waiting.
+struct Contender {
+  Peer peer = Peer::Raw;
+  Wait wait = Wait::Block;
+  friend bool operator==(const Contender&, const Contender&) = default;
+};
+
+/// What `cardan bench transport` measures, checked and complete: made by `parse_options`.
+struct TransportOptions {
+  std::vector<Contender> contenders;  ///< in the order of measurement; the order rotates from run to run
+  std::vector<Cell> cells;
+  std::uint32_t runs = 5;        ///< rounds over all cells and contenders, interleaved
+  int publisher_cpu = 0;         ///< every publisher is pinned to it
+  std::vector<int> reader_cpus;  ///< readers take them in turn
+  bool micro = false;            ///< also single operations: loan + publish, attach, discovery
+  double minutes = 0;            ///< no new round and no repetition that would end later; 0: no limit
+  std::string json;              ///< file for the results; empty: none
+  std::vector<std::string> role_command{"bench", "transport"};  ///< how this program is told to play a role
+  bool is_role = false;  ///< this process is a publisher or reader that the harness started
+  int role_fd = -1;
+  std::uint32_t role_index = 0;
+};
+
+/// The words of the command line, as typed; empty or 0: not given.
+struct TransportArguments {
+  std::string peers{}, scenarios{}, sizes{}, waits{}, reader_cpus{}, json{};
+  double rate_hz = 0, minutes = 0;
+  int runs = 0, frames = 0, publisher_cpu = -1;
+  bool full = false, quick = false, micro = false;
+  int role_fd = -1;
+  int role_index = 0;
+};
+
+/// Checks and completes what was typed, for a machine with the CPUs `cpus` (those this process may use). Throws
+/// cardan::Error{InvalidArgument} that names the word and what would be right.
+TransportOptions parse_options(const TransportArguments& arguments, const std::vector<int>& cpus);
+
+std::size_t parse_size(std::string_view word);   ///< "128", "4K", "64KiB", "8M", "640*480*3"
+Scenario parse_scenario(std::string_view word);  ///< "1p10s"
+std::vector<std::string> split(std::string_view text, char separator = ',');
+
+/// The usual rate of a payload: 100 Hz up to 64 KiB (lists, states), 30 Hz above (cameras).
+double usual_rate_hz(std::size_t bytes) noexcept;
+
+/// Whether a contender makes sense in a scenario: readers that spin for ever need a CPU each.
+bool fits(const Contender& contender, const Scenario& scenario, std::size_t reader_cpus) noexcept;
+
+/// Seconds that one run of one contender in a cell takes, starting the processes included.
+double expected_seconds(const Cell& cell) noexcept;
+
+/// Seconds of the whole selection without repetitions.
+double expected_seconds(const TransportOptions& options) noexcept;
+
+}  // namespace cardan::bench

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/transport/role.hpp"
+
+#include <fmt/format.h>
+#include <sched.h>
+#include <sys/prctl.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+
+#include "bench/transport/peers/peers.hpp"
+#include "cardan/memory/error.hpp"
+
+namespace cardan::bench {
+namespace {
+
+void pin_to(int cpu) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(static_cast<unsigned>(cpu), &set);
+  if (::sched_setaffinity(0, sizeof set, &set) != 0) {
+    throw Error(ErrorCode::Refused, fmt::format("cannot pin to CPU {}: {}", cpu, std::strerror(errno)),
+                "choose other CPUs with --publisher-cpu and --reader-cpus");
+  }
+}
+
+void play(const Area& area, std::uint32_t index) {
+  // Before any endpoint exists, so that its helper threads inherit the place.
+  pin_to(area.role(index).cpu);
+  switch (area.header().contender.peer) {
+    case Peer::Raw:
+      return play_raw(area, index);
+    case Peer::Sim:
+      return play_sim(area, index);
+    case Peer::Uds:
+    case Peer::Tcp:
+      return play_socket(area, index);
+    case Peer::Cardan:
+      return play_cardan(area, index);
+  }
+}
+
+}  // namespace
+
+int play_role(int area_fd, std::uint32_t index) {
+  try {
+    const Area area(area_fd);
+    if (index >= area.publishers() + area.subscribers()) {
+      throw Error(ErrorCode::InvalidArgument, fmt::format("the bench has no role {}", index),
+                  "start it without --role-index");
+    }
+    try {
+      play(area, index);
+      return 0;
+    } catch (const std::exception& e) {
+      area.set_error(index, e.what());
+      return 1;
+    }
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "cardan bench: {}\n", e.what());
+    return 2;
+  }
+}
+
+}  // namespace cardan::bench

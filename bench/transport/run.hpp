@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "bench/transport/area.hpp"
+#include "bench/transport/crew.hpp"
+
+namespace cardan::bench {
+
+/// What one run of one contender in one cell gave; latencies in µs, of the frames after the discarded ones.
+struct RunResult {
+  std::vector<double> transport_us;   ///< per publication and reader: just before publish → in hand
+  std::vector<double> end_to_end_us;  ///< per publication and reader: before filling → every byte read
+  std::vector<double> spread_us;      ///< per publication that all readers got: first → last in hand
+  std::vector<double> handing_us;     ///< per publication: what the publisher spends in loan and publish
+  std::vector<double> last_us;        ///< per publication that all readers got: transport of the last one
+  std::uint64_t sent = 0;             ///< publications
+  std::uint64_t lost = 0;             ///< (publication, reader) pairs without an intact frame that arrived
+  std::uint64_t torn = 0;             ///< frames that reached a reader with words of another
+  std::uint64_t refused = 0;          ///< frames for which a publisher got no memory
+  double publisher_cpu_us = 0;        ///< per message
+  double reader_cpu_us = 0;           ///< per message and reader
+  double reader_cpu_percent = 0;      ///< of a core, mean over readers
+  double waiting_cpu_percent = 0;     ///< the same without the time from receipt to the last byte read
+  double achieved_rate_hz = 0;        ///< of one publisher
+  double steal_percent = 0;
+  double other_load_percent = 0;  ///< of the whole machine: what processes outside the bench used of it
+};
+
+struct RunOutcome {
+  RunResult result;
+  std::string failure;       ///< in words; empty: the run is complete
+  bool interrupted = false;  ///< somebody pressed Ctrl-C
+};
+
+/// Measures one contender in one cell once. Set-up trouble is a `failure`, not an exception; every process that it
+/// started is gone when it returns.
+RunOutcome run_once(const Contender& contender, const Cell& cell, const TransportOptions& options,
+                    const std::string& run_dir, QuietSignals& signals);
+
+/// Works out the figures from what the roles left in the area.
+RunResult evaluate(const Area& area);
+
+}  // namespace cardan::bench

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/transport/transport.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <filesystem>
+#include <numeric>
+
+#include "bench/transport/clock.hpp"
+#include "bench/transport/host.hpp"
+#include "bench/transport/ping_pong.hpp"
+#include "bench/transport/progress.hpp"
+#include "bench/transport/report.hpp"
+#include "bench/transport/role.hpp"
+#include "bench/transport/rows.hpp"
+#include "bench/transport/run.hpp"
+#include "cardan/memory/error.hpp"
+
+namespace cardan::bench {
+namespace {
+
+constexpr double kMostStealPercent = 2;
+constexpr int kMostRepetitions = 2;
+constexpr int kPingPongMs = 100;
+
+// The run directory of the measured processes, so that the bench neither sees nor disturbs what runs on this computer.
+class RunDirectory {
+ public:
+  RunDirectory() {
+    std::string name = (std::filesystem::temp_directory_path() / "cardan-bench-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) {
+      throw Error(ErrorCode::Unavailable, fmt::format("cannot make a folder in {}: {}", name, std::strerror(errno)),
+                  "set TMPDIR to a folder that you may write");
+    }
+    path_ = name;
+  }
+  ~RunDirectory() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  RunDirectory(const RunDirectory&) = delete;
+  RunDirectory& operator=(const RunDirectory&) = delete;
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }
+
+ private:
+  std::string path_;
+};
+
+class Bench {
+ public:
+  explicit Bench(const TransportOptions& options) : options_(options), results_(options) {}
+
+  int run() {
+    announce();
+    const CpuTicks before = read_cpu_ticks();
+    for (std::uint32_t round = 0; round < options_.runs && !stopped(); ++round) {
+      if (round > 0 && !time_for(expected_seconds(options_) / options_.runs)) {
+        progress_.line(fmt::format("stops after {} of {} rounds: the next would end after {}", round, options_.runs,
+                                   name_of_duration(options_.minutes * 60)));
+        break;
+      }
+      run_round(round);
+    }
+    circumstances_.host = describe_host();
+    circumstances_.steal_percent = steal_percent(before, read_cpu_ticks());
+    circumstances_.interrupted = signals_.interrupted();
+    return report();
+  }
+
+ private:
+  [[nodiscard]] bool stopped() const { return signals_.interrupted(); }
+  [[nodiscard]] double elapsed() const { return static_cast<double>(now_ns() - started_) / 1e9; }
+  [[nodiscard]] bool time_for(double seconds) const {
+    return options_.minutes <= 0 || elapsed() + seconds <= options_.minutes * 60;
+  }
+
+  void announce() {
+    std::size_t skipped = 0;
+    for (const Cell& cell : options_.cells) {
+      for (const Contender& c : options_.contenders)
+        skipped += fits(c, cell.scenario, options_.reader_cpus.size()) ? 0U : 1U;
+    }
+    progress_.line(fmt::format("{} cells × {} contenders × {} rounds: about {}; publishers on CPU {}, readers on {}",
+                               options_.cells.size(), options_.contenders.size(), options_.runs,
+                               name_of_duration(expected_seconds(options_)), options_.publisher_cpu,
+                               fmt::join(options_.reader_cpus, ",")));
+    if (skipped > 0) {
+      progress_.line(fmt::format("leaves out `spin` in {} of them: more readers than the {} CPUs for them", skipped,
+                                 options_.reader_cpus.size()));
+    }
+    const auto& r = options_.reader_cpus;
+    if (std::find(r.begin(), r.end(), options_.publisher_cpu) != r.end()) {
+      progress_.line("publishers and readers share a CPU: spinning readers then keep the publisher waiting");
+    }
+  }
+
+  void run_round(std::uint32_t round) {
+    const auto round_trips = measure_ping_pong(options_.publisher_cpu, options_.reader_cpus.front(), kPingPongMs);
+    ping_pong_.insert(ping_pong_.end(), round_trips.begin(), round_trips.end());
+    for (std::size_t cell = 0; cell < options_.cells.size() && !stopped(); ++cell) {
+      // Rotated, so that nobody always follows the same neighbour or always comes first.
+      std::vector<std::size_t> order(options_.contenders.size());
+      std::iota(order.begin(), order.end(), std::size_t{0});
+      std::rotate(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(round % order.size()), order.end());
+      std::string found;
+      for (const std::size_t contender : order) {
+        if (stopped()) break;
+        if (!fits(options_.contenders[contender], options_.cells[cell].scenario, options_.reader_cpus.size())) continue;
+        found += run_contender(round, cell, contender);
+      }
+      progress_.plain(fmt::format("round {}/{} {} {}: p50 µs{}", round + 1, options_.runs,
+                                  name_of(options_.cells[cell].scenario), name_of_bytes(options_.cells[cell].bytes),
+                                  found));
+    }
+  }
+
+  // One run, repeated while the hypervisor takes too much; returns its p50 for the progress.
+  std::string run_contender(std::uint32_t round, std::size_t cell_index, std::size_t contender_index) {
+    const Cell& cell = options_.cells[cell_index];
+    const Contender& contender = options_.contenders[contender_index];
+    const std::string name = fmt::format("{}/{}", name_of(contender.peer), name_of(contender.wait));
+    const std::string where = fmt::format("{} {} {}", name, name_of(cell.scenario), name_of_bytes(cell.bytes));
+    RunOutcome best;
+    for (int attempt = 0; attempt <= kMostRepetitions; ++attempt) {
+      if (attempt > 0 && !time_for(expected_seconds(cell))) break;
+      const double left = std::max(0.0, expected_seconds(options_) - elapsed());
+      progress_.now(fmt::format("round {}/{} · {}{} · about {} left", round + 1, options_.runs, where,
+                                attempt > 0 ? " (again: steal)" : "", name_of_duration(left)));
+      RunOutcome outcome = run_once(contender, cell, options_, run_directory_.path(), signals_);
+      if (outcome.interrupted) return {};
+      if (!outcome.failure.empty()) {
+        circumstances_.failures.push_back(fmt::format("round {} {}: {}", round + 1, where, outcome.failure));
+        progress_.line(circumstances_.failures.back());
+        return {};
+      }
+      if (attempt == 0 || outcome.result.steal_percent < best.result.steal_percent) best = std::move(outcome);
+      if (best.result.steal_percent <= kMostStealPercent) break;
+    }
+    const double p50 = summarize(best.result.transport_us).p50;
+    const bool stolen = best.result.steal_percent > kMostStealPercent;
+    results_.add(cell_index, contender_index, {round, std::move(best.result), stolen});
+    return fmt::format(" {} {}", name, three_digits(p50));
+  }
+
+  int report() {
+    if (!ping_pong_.empty()) {
+      circumstances_.figures.insert(circumstances_.figures.begin(),
+                                    {"ping_pong_round_trip", "us", summarize(std::move(ping_pong_)),
+                                     fmt::format("a cache line from CPU {} to {} and back, batches of 200",
+                                                 options_.publisher_cpu, options_.reader_cpus.front())});
+    }
+    const auto rows = results_.rows();
+    fmt::print("{}", to_table(rows, circumstances_));
+    if (!options_.json.empty()) {
+      write_json(options_.json, to_json(rows, circumstances_));
+      progress_.line(fmt::format("wrote {}", options_.json));
+    }
+    if (stopped()) {
+      progress_.line("interrupted: what is above is what was measured until then");
+      return kFailed;
+    }
+    if (!circumstances_.failures.empty()) return kFailed;
+    std::uint64_t lost = 0;
+    std::uint64_t torn = 0;
+    for (const Row& row : rows) {
+      if (row.contender.peer != Peer::Cardan) continue;
+      lost += row.lost;
+      torn += row.torn;
+    }
+    if (lost + torn == 0) return kOk;
+    progress_.line(fmt::format(
+        "readers of `cardan` lost {} frames and saw {} torn. Topics here have depth 1: a reader that comes back later "
+        "than the next publication gets the newest frame and counts the others as lost, so loss means that a reader "
+        "was slower than the rate (too many readers on a CPU, steal, a rate too high); a torn frame is a bug",
+        lost, torn));
+    return kWithLoss;
+  }
+
+  const TransportOptions& options_;
+  QuietSignals signals_;
+  RunDirectory run_directory_;
+  Progress progress_;
+  Results results_;
+  Circumstances circumstances_;
+  std::vector<double> ping_pong_;
+  std::int64_t started_ = now_ns();
+};
+
+}  // namespace
+
+int run_transport_bench(const TransportOptions& options) {
+  if (options.is_role) return play_role(options.role_fd, options.role_index);
+  try {
+    return Bench(options).run();
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "cardan bench: {}\n", e.what());
+    return kFailed;
+  }
+}
+
+}  // namespace cardan::bench

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bench as a user starts it: tiny runs, whose form is checked and whose figures are not.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using Json = nlohmann::json;
+namespace fs = std::filesystem;
+
+struct Ended {
+  int code = -1;
+  std::string out, err;
+};
+
+std::string content_of(const fs::path& path) {
+  std::ifstream in(path);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+class TransportBench : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::temp_directory_path() / ("cardan-bench-test-" + std::to_string(::getpid()));
+    fs::create_directories(folder_ / "tmp");
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  pid_t start(std::vector<std::string> words) {
+    words.insert(words.begin(), {CARDAN_BENCH_DRIVER, "bench", "transport"});
+    std::vector<char*> arguments;
+    for (auto& w : words) arguments.push_back(w.data());
+    arguments.push_back(nullptr);
+    const pid_t pid = ::fork();
+    if (pid == 0) {
+      ::setenv("TMPDIR", (folder_ / "tmp").c_str(), 1);
+      if (std::freopen((folder_ / "out").c_str(), "w", stdout) == nullptr) ::_exit(126);
+      if (std::freopen((folder_ / "err").c_str(), "w", stderr) == nullptr) ::_exit(126);
+      ::execv(CARDAN_BENCH_DRIVER, arguments.data());
+      ::_exit(127);
+    }
+    return pid;
+  }
+
+  Ended join(pid_t pid) {
+    int status = 0;
+    EXPECT_EQ(::waitpid(pid, &status, 0), pid);
+    Ended ended{WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status), content_of(folder_ / "out"),
+                content_of(folder_ / "err")};
+    EXPECT_TRUE(fs::is_empty(folder_ / "tmp")) << "the bench left something behind";
+    return ended;
+  }
+
+  Ended bench(std::vector<std::string> words) { return join(start(std::move(words))); }
+
+  [[nodiscard]] Json json() const { return Json::parse(content_of(folder_ / "out.json")); }
+  [[nodiscard]] std::string json_path() const { return (folder_ / "out.json").string(); }
+
+  fs::path folder_;
+};
+
+void expect_row(const Json& row, std::uint64_t sent) {
+  EXPECT_EQ(row["sent"], sent) << row.dump(1);
+  EXPECT_EQ(row["runs"], 1);
+  for (const char* what : {"transport_us", "end_to_end_us"}) {
+    const Json& t = row[what];
+    EXPECT_GT(t["min"], 0) << what;
+    EXPECT_LE(t["min"], t["p50"]) << what;
+    EXPECT_LE(t["p50"], t["p95"]) << what;
+    EXPECT_LE(t["p95"], t["p99"]) << what;
+    EXPECT_LE(t["p99"], t["max"]) << what;
+    EXPECT_TRUE(t["ci95"].is_null()) << "one run has no confidence";
+  }
+  EXPECT_GT(row["end_to_end_us"]["p50"], row["transport_us"]["p50"]);
+  EXPECT_GT(row["cpu_us_per_message"]["publisher"], 0);
+  EXPECT_GT(row["cpu_us_per_message"]["reader"], 0);
+}
+
+TEST_F(TransportBench, MeasuresRawAndASocket) {
+  const Ended ended = bench({"--peers", "raw,uds", "--sizes", "4K", "--waits", "block", "--frames", "50", "--runs", "1",
+                             "--json", json_path()});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_NE(ended.err.find("about"), std::string::npos) << "says how long it takes";
+  EXPECT_NE(ended.out.find("1p1s"), std::string::npos);
+  const Json result = json();
+  ASSERT_EQ(result["rows"].size(), 2U);
+  EXPECT_TRUE(result["host"]["kernel"].is_string());
+  for (const Json& row : result["rows"]) {
+    expect_row(row, 40);
+    EXPECT_EQ(row["bytes"], 4096);
+    EXPECT_EQ(row["rate_hz"], 100);
+    EXPECT_TRUE(row["ratio_to_raw"]["transport_p50"].is_number());
+  }
+  EXPECT_EQ(result["rows"][1]["lost"], 0) << "a blocking stream socket loses nothing";
+  EXPECT_EQ(result["rows"][1]["torn"], 0);
+}
+
+TEST_F(TransportBench, MeasuresManyReadersAndManyPublishers) {
+  const Ended ended = bench({"--peers", "raw,sim,uds,tcp", "--scenarios", "1p5s,5p1s", "--sizes", "64K", "--waits",
+                             "block", "--frames", "20", "--runs", "1", "--json", json_path()});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const Json result = json();
+  ASSERT_EQ(result["rows"].size(), 10U);  // raw, sim polling and blocking, uds, tcp; twice
+  for (const Json& row : result["rows"]) {
+    const bool many_publishers = row["scenario"] == "5p1s";
+    expect_row(row, many_publishers ? 50 : 10);
+    EXPECT_EQ(row.contains("last_us"), !many_publishers);
+    if (row["peer"] == "uds" || row["peer"] == "tcp") {
+      EXPECT_EQ(row["lost"], 0) << row.dump(1);
+      EXPECT_EQ(row["torn"], 0) << row.dump(1);
+    }
+  }
+}
+
+TEST_F(TransportBench, WrongOptionsAreUsageErrorsInWords) {
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{{"--peers", "ros"},
+                                                                                     {"--sizes", "5"},
+                                                                                     {"--scenarios", "1x1"},
+                                                                                     {"--waits", "sleep"},
+                                                                                     {"--frames", "1"},
+                                                                                     {"--runs", "many"},
+                                                                                     {"--nonsense"},
+                                                                                     {"--full", "--quick"},
+                                                                                     {"--publisher-cpu", "9999"}}) {
+    const Ended ended = bench(words);
+    EXPECT_EQ(ended.code, 2) << words[0];
+    EXPECT_GT(ended.err.size(), 20U) << words[0];
+  }
+}
+
+TEST_F(TransportBench, AnUnwritableJsonFileFailsInWords) {
+  const Ended ended = bench({"--peers", "raw", "--waits", "block", "--sizes", "128", "--frames", "4", "--runs", "1",
+                             "--json", (folder_ / "no" / "out.json").string()});
+  EXPECT_EQ(ended.code, 1);
+  EXPECT_NE(ended.err.find("cannot write"), std::string::npos) << ended.err;
+}
+
+// Every process whose command line says that it plays a role for the bench with this process as its parent.
+std::size_t children_of(pid_t parent) {
+  std::ifstream in("/proc/" + std::to_string(parent) + "/task/" + std::to_string(parent) + "/children");
+  std::size_t count = 0;
+  for (std::string pid; in >> pid;) ++count;
+  return count;
+}
+
+TEST_F(TransportBench, CtrlCReportsWhatItHasAndLeavesNoProcess) {
+  const pid_t pid = start({"--peers", "raw,uds", "--waits", "block", "--sizes", "128,4K", "--frames", "40", "--runs",
+                           "1000", "--json", json_path()});
+  // At least one cell is finished when its line is there.
+  while (content_of(folder_ / "err").find("round 1/1000 1p1s 128 B") == std::string::npos)
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  while (children_of(pid) == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  ::kill(pid, SIGINT);
+  const Ended ended = join(pid);
+  EXPECT_EQ(ended.code, 1) << ended.err;
+  EXPECT_NE(ended.err.find("interrupted"), std::string::npos);
+  const Json result = json();
+  EXPECT_EQ(result["interrupted"], true);
+  EXPECT_GE(result["rows"].size(), 2U);
+}
+
+TEST_F(TransportBench, ItsProcessesGoWithItWhenItIsKilled) {
+  const pid_t pid = start({"--peers", "raw", "--waits", "block", "--sizes", "128", "--frames", "1000", "--runs", "1"});
+  std::vector<pid_t> roles;
+  while (roles.size() < 2) {
+    roles.clear();
+    std::ifstream in("/proc/" + std::to_string(pid) + "/task/" + std::to_string(pid) + "/children");
+    for (pid_t role; in >> role;) roles.push_back(role);
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  ::kill(pid, SIGKILL);
+  int status = 0;
+  ASSERT_EQ(::waitpid(pid, &status, 0), pid);
+  // They belong to init or a subreaper now; gone or a zombie of it is all that matters here.
+  for (const pid_t role : roles) {
+    const auto ended = [&] {
+      const std::string stat = content_of("/proc/" + std::to_string(role) + "/stat");
+      const auto bracket = stat.rfind(')');
+      return stat.empty() || bracket == std::string::npos || stat.at(bracket + 2) == 'Z' || stat.at(bracket + 2) == 'X';
+    };
+    while (!ended()) std::this_thread::sleep_for(std::chrono::milliseconds(5));  // the test's own time-out bounds it
+  }
+  fs::remove_all(folder_ / "tmp");
+}
+
+}  // namespace

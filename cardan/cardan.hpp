@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Everything a publisher or subscriber needs. The adaptors that need other libraries are separate headers in cardan/messages.
+#include "cardan/memory/clock.hpp"
+#include "cardan/memory/error.hpp"
+#include "cardan/messages/messages.hpp"
+#include "cardan/transport/log.hpp"
+#include "cardan/transport/publisher.hpp"
+#include "cardan/transport/stop.hpp"
+#include "cardan/transport/subscriber.hpp"
+#include "cardan/transport/topic.hpp"
+#include "cardan/transport/wait_any.hpp"

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace cardan::shm {
+
+/// The storage of all `shm::vector`s and `shm::string`s of one message: a range of bytes that is handed out from its
+/// beginning and taken back as a whole. It lives in the slot, directly before the message; its bytes are the slot's payload.
+/// The first piece starts exactly at the base (an image's pixels keep the payload's alignment), later ones at multiples of 64.
+/// Thread safety: none, a loan has one owner. Never blocks, never throws.
+struct Arena {
+  static constexpr std::uint64_t kAlignment = 64;
+
+  std::uint64_t capacity = 0;  ///< bytes in all
+  std::uint64_t used = 0;      ///< bytes from the base to the end of the last piece
+  std::int64_t base = 0;       ///< distance from this struct to the first byte
+
+  /// Says where the bytes are: `storage` has `bytes` bytes and is aligned to 64.
+  void place(void* storage, std::uint64_t bytes) noexcept {
+    capacity = bytes;
+    used = 0;
+    base = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(storage) - reinterpret_cast<std::uintptr_t>(this));
+  }
+
+  void reset() noexcept { used = 0; }
+
+  [[nodiscard]] std::uint64_t left() const noexcept { return used < capacity ? capacity - used : 0; }
+
+  /// A new piece of `bytes` bytes, or null when there is no room.
+  [[nodiscard]] std::byte* allocate(std::uint64_t bytes) noexcept {
+    if (used > capacity) return nullptr;
+    const std::uint64_t start = (used + kAlignment - 1) / kAlignment * kAlignment;
+    if (start > capacity || bytes > capacity - start) return nullptr;
+    used = start + bytes;
+    return at(start);
+  }
+
+  /// Makes the piece that ends at `end` longer where it is; false when it is not the last one or there is no room.
+  [[nodiscard]] bool extend(const std::byte* end, std::uint64_t more) noexcept {
+    if (end != at(used) || used > capacity || more > capacity - used) return false;
+    used += more;
+    return true;
+  }
+
+  /// Whether the piece that ends at `end` is the last one.
+  [[nodiscard]] bool ends_at(const std::byte* end) const noexcept { return end == at(used); }
+
+ private:
+  // Through integers: the bytes are another object than this struct, so that pointer arithmetic would be undefined.
+  [[nodiscard]] std::byte* at(std::uint64_t offset) const noexcept {
+    return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(this) + static_cast<std::uint64_t>(base) + offset);
+  }
+};
+
+}  // namespace cardan::shm

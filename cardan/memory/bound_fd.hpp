@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "cardan/memory/fd.hpp"
+
+namespace cardan {
+
+/// A descriptor that means this process: a connection, an area, a helper's epoll. A child of fork() must not keep it, or peers would
+/// not see this process die and memory would outlive it, so it is closed there (pthread_atfork). Not thread safe; takes a mutex briefly.
+class BoundFd {
+ public:
+  BoundFd() noexcept = default;
+  explicit BoundFd(int fd);
+  explicit BoundFd(Fd&& fd) : BoundFd(fd.release()) {}
+  BoundFd(BoundFd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  BoundFd& operator=(BoundFd&& other) noexcept {
+    if (this != &other) {
+      reset();
+      fd_ = std::exchange(other.fd_, -1);
+    }
+    return *this;
+  }
+  BoundFd(const BoundFd&) = delete;
+  BoundFd& operator=(const BoundFd&) = delete;
+  ~BoundFd() { reset(); }
+
+  [[nodiscard]] int get() const noexcept { return fd_; }
+  explicit operator bool() const noexcept { return fd_ >= 0; }
+  void reset() noexcept;
+
+ private:
+  int fd_ = -1;
+};
+
+/// True in a child of fork() of a process that had used Cardan. Any thread; never blocks.
+bool is_forked_child() noexcept;
+
+/// Throws Error (Forked) in such a child.
+void refuse_forked_child();
+
+}  // namespace cardan

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+
+#include "cardan/messages/header.hpp"
+
+// Positions, orientations and motion: geometry_msgs and nav_msgs/Odometry. Metres, radians and seconds; x forward, y left, z up (REP-103).
+
+namespace cardan {
+
+struct Vector3 {
+  double x = 0, y = 0, z = 0;
+  friend bool operator==(const Vector3&, const Vector3&) = default;
+};
+
+struct Point {
+  double x = 0, y = 0, z = 0;  ///< metres
+  friend bool operator==(const Point&, const Point&) = default;
+};
+
+/// Unit quaternion; as made: no rotation.
+struct Quaternion {
+  double x = 0, y = 0, z = 0, w = 1;
+  friend bool operator==(const Quaternion&, const Quaternion&) = default;
+};
+
+struct Pose {
+  Point position;
+  Quaternion orientation;
+  friend bool operator==(const Pose&, const Pose&) = default;
+};
+
+struct Twist {
+  Vector3 linear;   ///< m/s
+  Vector3 angular;  ///< rad/s
+  friend bool operator==(const Twist&, const Twist&) = default;
+};
+
+struct Transform {
+  Vector3 translation;  ///< metres
+  Quaternion rotation;
+  friend bool operator==(const Transform&, const Transform&) = default;
+};
+
+struct PoseWithCovariance {
+  Pose pose;
+  std::array<double, 36> covariance{};  ///< row-major 6×6: x, y, z, rotation about X, Y, Z
+};
+
+struct TwistWithCovariance {
+  Twist twist;
+  std::array<double, 36> covariance{};  ///< row-major 6×6: x, y, z, rotation about X, Y, Z
+};
+
+struct PoseStamped {
+  Header header;
+  Pose pose;
+};
+
+struct TwistStamped {
+  Header header;
+  Twist twist;
+};
+
+/// From frame `child_frame_id` to frame `header.frame_id`, as tf2 has it.
+struct TransformStamped {
+  Header header;
+  FrameId child_frame_id;
+  Transform transform;
+};
+
+/// Estimated pose in `header.frame_id` and velocity in `child_frame_id`.
+struct Odometry {
+  Header header;
+  FrameId child_frame_id;
+  PoseWithCovariance pose;
+  TwistWithCovariance twist;
+};
+
+}  // namespace cardan
+
+CARDAN_MESSAGE(cardan::Vector3, "geometry_msgs/msg/Vector3", x, y, z);
+CARDAN_MESSAGE(cardan::Point, "geometry_msgs/msg/Point", x, y, z);
+CARDAN_MESSAGE(cardan::Quaternion, "geometry_msgs/msg/Quaternion", x, y, z, w);
+CARDAN_MESSAGE(cardan::Pose, "geometry_msgs/msg/Pose", position, orientation);
+CARDAN_MESSAGE(cardan::Twist, "geometry_msgs/msg/Twist", linear, angular);
+CARDAN_MESSAGE(cardan::Transform, "geometry_msgs/msg/Transform", translation, rotation);
+CARDAN_MESSAGE(cardan::PoseWithCovariance, "geometry_msgs/msg/PoseWithCovariance", pose, covariance);
+CARDAN_MESSAGE(cardan::TwistWithCovariance, "geometry_msgs/msg/TwistWithCovariance", twist, covariance);
+CARDAN_MESSAGE(cardan::PoseStamped, "geometry_msgs/msg/PoseStamped", header, pose);
+CARDAN_MESSAGE(cardan::TwistStamped, "geometry_msgs/msg/TwistStamped", header, twist);
+CARDAN_MESSAGE(cardan::TransformStamped, "geometry_msgs/msg/TransformStamped", header, child_frame_id, transform);
+CARDAN_MESSAGE(cardan::Odometry, "nav_msgs/msg/Odometry", header, child_frame_id, pose, twist);
+
+CARDAN_ROS_FORM_(cardan::Vector3, cardan::ros::kVector3);
+CARDAN_ROS_FORM_(cardan::Point, cardan::ros::kPoint);
+CARDAN_ROS_FORM_(cardan::Quaternion, cardan::ros::kQuaternion);
+CARDAN_ROS_FORM_(cardan::Pose, cardan::ros::kPose);
+CARDAN_ROS_FORM_(cardan::Twist, cardan::ros::kTwist);
+CARDAN_ROS_FORM_(cardan::Transform, cardan::ros::kTransform);
+CARDAN_ROS_FORM_(cardan::PoseWithCovariance, cardan::ros::kPoseWithCovariance);
+CARDAN_ROS_FORM_(cardan::TwistWithCovariance, cardan::ros::kTwistWithCovariance);
+CARDAN_ROS_FORM_(cardan::PoseStamped, cardan::ros::kPoseStamped);
+CARDAN_ROS_FORM_(cardan::TwistStamped, cardan::ros::kTwistStamped);
+CARDAN_ROS_FORM_(cardan::TransformStamped, cardan::ros::kTransformStamped);
+CARDAN_ROS_FORM_(cardan::Odometry, cardan::ros::kOdometry);

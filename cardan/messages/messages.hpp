@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// All standard messages and their ROS 2 forms; the adaptors that need other libraries (eigen.hpp, pcl.hpp) are not among them.
+#include "cardan/messages/cdr.hpp"
+#include "cardan/messages/detections.hpp"
+#include "cardan/messages/geometry.hpp"
+#include "cardan/messages/header.hpp"
+#include "cardan/messages/image.hpp"
+#include "cardan/messages/local_message.hpp"
+#include "cardan/messages/point_cloud.hpp"
+#include "cardan/messages/sensors.hpp"

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "cardan/messages/geometry.hpp"
+
+// Plain sensor messages: inertial, satellite navigation, CAN.
+
+namespace cardan {
+
+/// A covariance whose first element is -1 says that the quantity beside it is not measured.
+struct Imu {
+  Header header;
+  Quaternion orientation;
+  std::array<double, 9> orientation_covariance{};  ///< row-major about x, y, z
+  Vector3 angular_velocity;                        ///< rad/s
+  std::array<double, 9> angular_velocity_covariance{};
+  Vector3 linear_acceleration;  ///< m/s²
+  std::array<double, 9> linear_acceleration_covariance{};
+};
+
+struct NavSatStatus {
+  enum class Fix : std::int8_t { Unknown = -2, None = -1, Fix = 0, Sbas = 1, Gbas = 2 };
+  static constexpr std::uint16_t kGps = 1, kGlonass = 2, kCompass = 4, kGalileo = 8;
+
+  Fix status = Fix::Unknown;
+  std::uint16_t service = 0;  ///< sum of kGps, kGlonass, kCompass, kGalileo
+};
+
+struct NavSatFix {
+  enum class CovarianceType : std::uint8_t { Unknown = 0, Approximated = 1, DiagonalKnown = 2, Known = 3 };
+
+  Header header;
+  NavSatStatus status;
+  double latitude = 0;                          ///< degrees, north positive
+  double longitude = 0;                         ///< degrees, east positive
+  double altitude = 0;                          ///< metres above the WGS 84 ellipsoid
+  std::array<double, 9> position_covariance{};  ///< m², row-major east, north, up
+  CovarianceType position_covariance_type = CovarianceType::Unknown;
+};
+
+/// A classic CAN frame; can_msgs/msg/Frame in ROS 2, which has no CAN FD.
+struct CanFrame {
+  Header header;
+  std::uint32_t id = 0;
+  bool is_rtr = false;
+  bool is_extended = false;
+  bool is_error = false;
+  std::uint8_t dlc = 0;  ///< bytes of `data` that count, 0 to 8
+  std::array<std::uint8_t, 8> data{};
+};
+
+}  // namespace cardan
+
+CARDAN_MESSAGE(cardan::Imu, "sensor_msgs/msg/Imu", header, orientation, orientation_covariance, angular_velocity,
+               angular_velocity_covariance, linear_acceleration, linear_acceleration_covariance);
+CARDAN_MESSAGE(cardan::NavSatStatus, "sensor_msgs/msg/NavSatStatus", status, service);
+CARDAN_MESSAGE(cardan::NavSatFix, "sensor_msgs/msg/NavSatFix", header, status, latitude, longitude, altitude, position_covariance,
+               position_covariance_type);
+CARDAN_MESSAGE(cardan::CanFrame, "can_msgs/msg/Frame", header, id, is_rtr, is_extended, is_error, dlc, data);
+
+CARDAN_ROS_FORM_(cardan::Imu, cardan::ros::kImu);
+CARDAN_ROS_FORM_(cardan::NavSatStatus, cardan::ros::kNavSatStatus);
+CARDAN_ROS_FORM_(cardan::NavSatFix, cardan::ros::kNavSatFix);
+CARDAN_ROS_FORM_(cardan::CanFrame, cardan::ros::kCanFrame);

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/types.h>
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "cardan/memory/area.hpp"
+#include "cardan/transport/layout.hpp"
+
+namespace cardan::detail {
+
+/// The bells that one publishing process rings for the subscribers of one user: 1,024 lines in a sealed area. Users do not share a
+/// board, because FUTEX_REQUEUE needs no more than a read-only mapping to move a neighbour's sleepers away (tried).
+class BellBoard {
+ public:
+  BellBoard();
+  /// A free line's index, or −1 when all are taken. Any thread; takes a mutex.
+  int allocate();
+  void release(int index) noexcept;
+  [[nodiscard]] layout::Bell& bell(int index) const noexcept;
+  [[nodiscard]] int read_only_fd() const noexcept { return area_.read_only_fd(); }
+  [[nodiscard]] std::size_t size() const noexcept { return area_.size(); }
+
+ private:
+  Area area_;
+  std::mutex mutex_;
+  std::vector<bool> used_;
+};
+
+/// One bell of a publisher, shared by all its subscribers of one user.
+struct BellLine {
+  BellLine(std::shared_ptr<BellBoard> of, int at, uid_t whose) noexcept : board(std::move(of)), index(at), uid(whose) {}
+  BellLine(const BellLine&) = delete;
+  BellLine& operator=(const BellLine&) = delete;
+  ~BellLine() { board->release(index); }
+  [[nodiscard]] Atomic<std::uint32_t>& word() const noexcept { return board->bell(index).phase; }
+
+  std::shared_ptr<BellBoard> board;
+  int index;
+  uid_t uid;
+  std::uint32_t phase = 0;       ///< the publishing thread's copy
+  std::uint64_t rung_round = 0;  ///< so that one round rings it once
+};
+
+}  // namespace cardan::detail

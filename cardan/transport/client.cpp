@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cardan/transport/client.hpp"
+
+#include <fmt/format.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <new>
+
+#include "cardan/memory/clock.hpp"
+#include "cardan/memory/error.hpp"
+#include "cardan/transport/access.hpp"
+#include "cardan/transport/log.hpp"
+#include "cardan/transport/wire.hpp"
+
+namespace cardan::detail {
+namespace {
+constexpr std::size_t kPageBytes = layout::align_up(sizeof(layout::SubscriberPage), layout::kPage);
+
+layout::SubscriberPage* make_page(std::byte* memory) {
+  auto* page = new (memory) layout::SubscriberPage{};
+  page->magic = layout::kMagic;
+  page->version = layout::kVersion;
+  page->pid = static_cast<std::uint32_t>(::getpid());
+  return page;
+}
+}  // namespace
+
+using nlohmann::json;
+
+Client::Client(Process& process) : process_(process) {}
+
+Client::~Client() {
+  for (const auto& [fd, c] : connections_) process_.loop().off(fd);
+  if (inotify_) process_.loop().off(inotify_.get());
+}
+
+void Client::watch() {
+  if (inotify_ || poll_directory_) return;
+  inotify_ = BoundFd(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
+  if (!inotify_ || ::inotify_add_watch(inotify_.get(), process_.directory().path().c_str(), IN_CREATE | IN_MOVED_TO) < 0) {
+    log(LogLevel::Warning, fmt::format("cannot watch the run directory ({}); looking every 100 ms instead — raise fs.inotify.max_user_instances", std::strerror(errno)));
+    inotify_.reset();
+    poll_directory_ = true;
+    return;
+  }
+  process_.loop().on(inotify_.get(), [this] { changed(); });
+}
+
+void Client::changed() {
+  alignas(inotify_event) std::array<char, 16384> buffer;
+  const ssize_t n = ::read(inotify_.get(), buffer.data(), buffer.size());
+  for (ssize_t at = 0; at < n;) {
+    inotify_event event{};
+    std::memcpy(&event, buffer.data() + at, sizeof(event));
+    if ((event.mask & IN_Q_OVERFLOW) != 0) return scan();
+    const char* name = buffer.data() + at + sizeof(inotify_event);
+    if (event.len > 0)
+      if (const auto entry = RunDirectory::parse(name)) found(*entry);
+    at += static_cast<ssize_t>(sizeof(inotify_event) + event.len);
+  }
+}
+
+void Client::scan() {
+  for (const TopicEntry& entry : process_.directory().entries()) found(entry);
+}
+
+void Client::found(const TopicEntry& entry) {
+  const auto [begin, end] = by_hash_.equal_range(entry.topic_hash);
+  for (auto it = begin; it != end; ++it) attach(*it->second, entry);
+}
+
+void Client::add(SubscriberCore& subscriber, std::promise<void>* answered_promise) {
+  watch();
+  const std::uint64_t hash = hash_name(subscriber.topic());
+  by_hash_.emplace(hash, &subscriber);
+  Waiter& waiter = waiters_[&subscriber];
+  waiter.answered = answered_promise;
+  waiter.open = 1;  // this look
+  for (const TopicEntry& entry : process_.directory().entries())
+    if (entry.topic_hash == hash) attach(subscriber, entry);
+  answered(&subscriber, subscriber.streams() != 0, nullptr);
+}
+
+void Client::forget_answer(const SubscriberCore& subscriber) { waiters_.erase(&subscriber); }
+
+void Client::answered(const SubscriberCore* subscriber, bool attached, std::exception_ptr error) {
+  const auto it = waiters_.find(subscriber);
+  if (it == waiters_.end()) return;
+  Waiter& w = it->second;
+  if (attached) ++w.attached;
+  if (error && !w.error) w.error = std::move(error);
+  if (--w.open != 0) return;
+  if (w.error && w.attached == 0)
+    w.answered->set_exception(w.error);
+  else
+    w.answered->set_value();
+  waiters_.erase(it);
+}
+
+void Client::remove(SubscriberCore& subscriber) {
+  std::erase_if(by_hash_, [&](const auto& x) { return x.second == &subscriber; });
+  std::erase_if(locals_, [&](const Local& l) { return l.subscriber == &subscriber; });
+  waiters_.erase(&subscriber);
+  for (auto& [fd, c] : connections_)
+    std::erase_if(c->links, [&](const auto& x) {
+      if (x.second.subscriber != &subscriber) return false;
+      // An attached stream detaches itself when its last sample is gone; an unanswered one has to be taken back here.
+      if (x.second.stream == 0) socket::send(c->fd.get(), wire::print({{"op", "detach"}, {"id", x.first}}));
+      return true;
+    });
+}
+
+Client::Connection* Client::connection_to(const std::string& process, bool& stale) {
+  if (const auto it = by_process_.find(process); it != by_process_.end()) return connections_.at(it->second).get();
+  int error = 0;
+  Fd fd = socket::connect_to(process_.directory().socket_path(process), error);
+  if (!fd) {
+    stale = error == ECONNREFUSED || error == ENOENT;
+    if (!stale) {
+      busy_.insert(process);
+      process_.look_again_in(20);
+    }
+    return nullptr;
+  }
+  auto c = std::make_unique<Connection>();
+  c->process = process;
+  c->peer = socket::peer_of(fd.get());
+  const int number = fd.get();
+  c->fd = BoundFd(std::move(fd));
+  socket::send(number, wire::print({{"op", "hello"}, {"version", wire::kVersion}, {"pid", ::getpid()}, {"name", process_.name()}, {"clock_offset", process_.clock_offset()}}));
+  Connection* raw = c.get();
+  by_process_[process] = number;
+  connections_[number] = std::move(c);
+  process_.loop().on(number, [this, number] { receive(number); });
+  return raw;
+}
+
+void Client::attach(SubscriberCore& subscriber, const TopicEntry& entry) {
+  if (entry.process == process_.id()) return;  // that one is attached without a socket
+  if (process_.directory().topic_of(entry) != subscriber.topic()) return;
+  bool stale = false;
+  Connection* c = connection_to(entry.process, stale);
+  if (c == nullptr) {
+    if (stale) process_.directory().remove_process(entry.process);
+    return;
+  }
+  for (const auto& [id, link] : c->links)
+    if (link.subscriber == &subscriber && link.entry.serial == entry.serial) return;
+  const auto waiter = waiters_.find(&subscriber);
+  Link link;
+  link.subscriber = &subscriber;
+  link.entry = entry;
+  link.id = next_id_++;
+  try {
+    const std::string no = refusal(subscriber.options().access, subscriber.topic(), c->peer, process_.directory().root());
+    if (!no.empty()) throw Error(ErrorCode::Refused, fmt::format("a publication of '{}' by pid {} is not accepted: {}", subscriber.topic(), c->peer.pid, no), "set the topic's access, or add the user to the policy");
+    link.page = std::make_shared<Area>("subscriber of " + subscriber.topic(), kPageBytes);
+    link.page->commit(0, kPageBytes);
+  } catch (const Error& e) {
+    subscriber.emit({Event::Kind::Refused, c->peer.pid, e.what()});
+    if (waiter != waiters_.end() && !waiter->second.error) waiter->second.error = std::current_exception();
+    return;
+  }
+  make_page(link.page->data());
+  const json request{{"op", "attach"}, {"id", link.id}, {"serial", entry.serial}, {"topic", subscriber.topic()}, {"type", subscriber.type().name},
+                     {"hash", fmt::format("{:016x}", subscriber.type().hash)}, {"holds", subscriber.endpoint().holds}, {"threads", subscriber.endpoint().threads},
+                     {"reliable", subscriber.endpoint().reliable}, {"prewake", subscriber.waiting().kind == Waiting::Kind::Prewake}};
+  const bool sent = socket::send(c->fd.get(), wire::print(request), {link.page->read_only_fd()});
+  link.page->forget_descriptor();
+  if (!sent) {
+    busy_.insert(entry.process);
+    process_.look_again_in(20);
+    return;
+  }
+  if (waiter != waiters_.end()) ++waiter->second.open;
+  const std::uint64_t id = link.id;
+  c->links[id] = std::move(link);
+}
+
+void Client::receive(int fd) {
+  const auto it = connections_.find(fd);
+  if (it == connections_.end()) return;
+  socket::Message message;
+  switch (socket::receive(fd, message)) {
+    case socket::Received::Nothing:
+      return;
+    case socket::Received::Closed:
+    case socket::Received::Bad:
+      return hang_up(fd);
+    case socket::Received::Message:
+      break;
+  }
+  const auto parsed = wire::parse(message.text);
+  if (!parsed || !handle(*it->second, *parsed, message.fds)) hang_up(fd);
+}
+
+void Client::hang_up(int fd) {
+  const auto it = connections_.find(fd);
+  if (it == connections_.end()) return;
+  const std::unique_ptr<Connection> c = std::move(it->second);
+  process_.loop().off(fd);
+  by_process_.erase(c->process);
+  connections_.erase(it);
+  for (auto& [id, link] : c->links) {
+    if (link.stream != 0)
+      link.subscriber->end_stream(link.stream, Stream::End::Died);
+    else
+      answered(link.subscriber, false, nullptr);
+  }
+  int error = 0;
+  if (!socket::connect_to(process_.directory().socket_path(c->process), error) && error == ECONNREFUSED) process_.directory().remove_process(c->process);
+}
+
+bool Client::handle(Connection& c, const json& m, std::vector<Fd>& fds) {
+  const std::string op = wire::text(m, "op");
+  if (op == "hello") {
+    c.name = wire::text(m, "name");
+    c.clock_offset = wire::signed_number(m, "clock_offset");
+    return true;
+  }
+  const auto it = c.links.find(wire::number(m, "id"));
+  if (it == c.links.end()) return true;  // taken back meanwhile
+  Link& link = it->second;
+  if (op == "attached") {
+    if (link.stream != 0) return true;
+    if (attached(c, link, m, fds)) return true;
+  } else if (op == "refused") {
+    refused(c, link, m);
+  } else if (op == "gone") {
+    answered(link.subscriber, false, nullptr);
+  } else if (op == "ended") {
+    if (link.stream != 0) link.subscriber->end_stream(link.stream, Stream::End::Left);
+  } else if (op == "demoted") {
+    link.subscriber->emit({Event::Kind::Demoted, c.peer.pid, fmt::format("a reliable publish of '{}' timed out on this subscriber; best effort until it has caught up", link.subscriber->topic())});
+    return true;
+  } else {
+    return false;
+  }
+  c.links.erase(it);
+  return true;
+}
+
+void Client::refused(Connection& c, const Link& link, const json& m) {
+  const std::string code = wire::text(m, "code");
+  const auto error = code == "type" || code == "version" || code == "area" ? ErrorCode::Incompatible
+                     : code == "memory"                                    ? ErrorCode::NoMemory
+                     : code == "access"                                    ? ErrorCode::Refused
+                                                                           : ErrorCode::Limit;
+  const Error e(error, wire::text(m, "why"), wire::text(m, "remedy"));
+  link.subscriber->emit({error == ErrorCode::Incompatible ? Event::Kind::Incompatible : Event::Kind::Refused, c.peer.pid, e.what()});
+  answered(link.subscriber, false, std::make_exception_ptr(e));
+}
+
+bool Client::attached(Connection& c, Link& link, const json& m, std::vector<Fd>& fds) {
+  struct Keep {
+    Mapping area;
+    std::shared_ptr<Mapping> bells;
+    std::shared_ptr<Area> page;
+  };
+  Stream* stream = nullptr;
+  try {
+    if (fds.size() != 2) throw Error(ErrorCode::Incompatible, "the publisher answered without its memory", "it is no Cardan process, or a hostile one");
+    auto keep = std::make_shared<Keep>();
+    keep->area = map_read_only(fds[0], wire::number(m, "bytes"));
+    keep->bells = c.bells.lock();
+    const std::size_t bell_bytes = layout::kBells * sizeof(layout::Bell);
+    if (!keep->bells) {
+      keep->bells = std::make_shared<Mapping>(map_read_only(fds[1], bell_bytes));
+      c.bells = keep->bells;
+    }
+    keep->page = link.page;
+    const std::uint64_t bell = wire::number(m, "bell", layout::kBells);
+    if (bell >= layout::kBells) throw Error(ErrorCode::Incompatible, "the publisher named a bell that does not exist", "it is no honest Cardan process");
+    Stream::Parts parts;
+    parts.area = keep->area.data();
+    parts.area_bytes = keep->area.size();
+    parts.bell = reinterpret_cast<const layout::Bell*>(keep->bells->data()) + bell;
+    parts.page = reinterpret_cast<layout::SubscriberPage*>(keep->page->data());
+    parts.cursor = wire::number(m, "cursor");
+    parts.time_shift_ns = process_.clock_offset() - c.clock_offset;
+    parts.peer_name = c.name;
+    parts.peer_pid = c.peer.pid;
+    const layout::Header header = checked_header(parts.area, parts.area_bytes);
+    if (header.type_hash != link.subscriber->type().hash || header.message_bytes != link.subscriber->type().bytes)
+      throw Error(ErrorCode::Incompatible, fmt::format("the publisher {} (pid {}) says that '{}' has our type, its memory says otherwise", c.name, c.peer.pid, link.subscriber->topic()), "it is no honest Cardan process");
+    const std::size_t committed = std::min<std::size_t>(header.max_slots, reinterpret_cast<const layout::Hot*>(parts.area + header.hot_offset)->committed.load());
+    prefault_read_only(keep->area, 0, header.slots_offset + committed * header.slot_stride);
+    if (header.payload_stride != header.slot_stride) prefault_read_only(keep->area, header.payload_offset, committed * header.payload_stride);
+    parts.keep = keep;
+    // The last sample may go long after the subscriber, on any thread: then the publisher may have its slots back.
+    parts.on_gone = [this, process = &process_, fd = c.fd.get(), id = link.id, name = c.process] {
+      process->loop().post([this, fd, id, name] {
+        const auto it = connections_.find(fd);
+        if (it != connections_.end() && it->second->process == name) socket::send(fd, wire::print({{"op", "detach"}, {"id", id}}));
+      });
+    };
+    link.page.reset();
+    stream = new Stream(std::move(parts));
+    link.stream = stream->id;
+  } catch (const Error& e) {
+    log(LogLevel::Warning, fmt::format("'{}': {}", link.subscriber->topic(), e.what()));
+    link.subscriber->emit({Event::Kind::Incompatible, c.peer.pid, e.what()});
+    answered(link.subscriber, false, std::current_exception());
+    return false;
+  }
+  link.subscriber->add_stream(stream);
+  answered(link.subscriber, true, nullptr);
+  return true;
+}
+
+void Client::hand_over_notify(const Stream& stream, Fd peer_socket) {
+  for (const auto& [fd, c] : connections_)
+    for (const auto& [id, link] : c->links)
+      if (link.stream == stream.id) {
+        socket::send(fd, wire::print({{"op", "notify"}, {"id", id}}), {peer_socket.get()});
+        return;
+      }
+  for (const Local& l : locals_)
+    if (l.stream == stream.id) return PublisherCore::connect_notify(*l.attached, std::move(peer_socket));
+}
+
+void Client::remember_local(SubscriberCore& subscriber, const PublisherCore& publisher, Attached* attached, std::uint64_t stream) {
+  locals_.push_back({&subscriber, &publisher, attached, stream});
+}
+
+void Client::local_publisher_ended(const PublisherCore& publisher) {
+  std::vector<Local> ended;
+  std::copy_if(locals_.begin(), locals_.end(), std::back_inserter(ended), [&](const Local& l) { return l.publisher == &publisher; });
+  std::erase_if(locals_, [&](const Local& l) { return l.publisher == &publisher; });
+  for (const Local& l : ended) l.subscriber->end_stream(l.stream, Stream::End::Left);
+}
+
+void Client::housekeeping(std::int64_t now) {
+  if (!busy_.empty()) {
+    busy_.clear();
+    scan();
+  }
+  if (poll_directory_ && !by_hash_.empty()) {
+    if (now >= scan_at_) {
+      scan();
+      scan_at_ = now + 100'000'000;
+    }
+    process_.look_again_in(100);
+  }
+}
+
+void Process::attach_local(SubscriberCore& subscriber, const Published& published) {
+  const std::shared_ptr<PublisherCore>& core = published.core;
+  if (core->type().hash != subscriber.type().hash) {
+    const std::string text = fmt::format("'{}' has type {} at its publisher and {} at its subscriber, both in this process (pid {})", subscriber.topic(), core->type().name, subscriber.type().name, ::getpid());
+    subscriber.emit({Event::Kind::Incompatible, ::getpid(), text});
+    throw Error(ErrorCode::Incompatible, text, "use one message type for the topic");
+  }
+  struct Keep {
+    std::shared_ptr<PublisherCore> core;
+    std::shared_ptr<BellLine> bell;
+    std::unique_ptr<layout::SubscriberPage> page;
+  };
+  auto keep = std::make_shared<Keep>();
+  keep->core = core;
+  keep->bell = core->bell_for(::geteuid(), board_of(::geteuid()));
+  keep->page = std::make_unique<layout::SubscriberPage>();
+  make_page(reinterpret_cast<std::byte*>(keep->page.get()));
+  auto attached = std::make_unique<Attached>();
+  attached->page = keep->page.get();
+  attached->local = keep;
+  attached->bell = keep->bell;
+  attached->announced = subscriber.endpoint().holds + subscriber.endpoint().threads;
+  attached->prewake = subscriber.waiting().kind == Waiting::Kind::Prewake;
+  attached->reliable = core->options().reliable && subscriber.endpoint().reliable;
+  attached->floor = core->floor_for_late_joiner();
+  attached->pid = ::getpid();
+  attached->uid = ::geteuid();
+  attached->name = name_;
+  Stream::Parts parts;
+  parts.area = core->area().data();
+  parts.area_bytes = core->area().size();
+  parts.bell = &keep->bell->board->bell(keep->bell->index);
+  parts.page = keep->page.get();
+  parts.keep = keep;
+  parts.cursor = attached->floor;
+  parts.peer_name = name_;
+  parts.peer_pid = ::getpid();
+  Attached* entry = core->attach(std::move(attached));
+  parts.on_gone = [this, core, entry] { loop_.post([this, core, entry] { detach(core, entry); }); };
+  auto* stream = new Stream(std::move(parts));
+  client_->remember_local(subscriber, *core, entry, stream->id);
+  subscriber.add_stream(stream);
+}
+
+}  // namespace cardan::detail

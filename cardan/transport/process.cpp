@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cardan/transport/process.hpp"
+
+#include <fmt/format.h>
+#include <pthread.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <future>
+#include <random>
+
+#include "cardan/memory/clock.hpp"
+#include "cardan/memory/error.hpp"
+#include "cardan/transport/client.hpp"
+#include "cardan/transport/server.hpp"
+#include "cardan/transport/stop.hpp"
+
+namespace cardan::detail {
+namespace {
+
+std::array<Atomic<int>, 32> signal_pokes{};  // descriptor + 1; 0: free
+
+std::string random_id() {
+  std::random_device device;
+  return fmt::format("{:08x}{:08x}", device(), device());
+}
+
+/// Each topic needs a descriptor for late joiners, and the usual soft limit is 1,024; the hard one is the administrator's word.
+void raise_descriptor_limit() noexcept {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= limit.rlim_max) return;
+  limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, 65536);
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+std::int64_t monotonic_offset() {
+  std::ifstream in("/proc/self/timens_offsets");
+  std::string clock;
+  std::int64_t seconds = 0;
+  std::int64_t nanoseconds = 0;
+  while (in >> clock >> seconds >> nanoseconds)
+    if (clock == "monotonic") return seconds * 1'000'000'000 + nanoseconds;
+  return 0;
+}
+
+}  // namespace
+
+std::string program_name() {
+  char path[4096];
+  const ssize_t n = ::readlink("/proc/self/exe", path, sizeof(path));
+  const std::string all(path, n > 0 ? static_cast<std::size_t>(n) : 0);
+  return all.empty() ? "?" : all.substr(all.rfind('/') + 1);
+}
+
+Loop::Loop() : epoll_(::epoll_create1(EPOLL_CLOEXEC)), wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  if (!epoll_ || !wake_) throw Error(ErrorCode::Limit, fmt::format("cannot start the helper thread: {}", std::strerror(errno)), "raise ulimit -n");
+  on(wake_.get(), [this] {
+    eventfd_t ignored = 0;
+    ::eventfd_read(wake_.get(), &ignored);
+  });
+}
+
+void Loop::on(int fd, Handler handler) {
+  handlers_[fd] = std::make_shared<Handler>(std::move(handler));
+  epoll_event event{.events = EPOLLIN, .data = {.fd = fd}};
+  ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event);
+}
+
+void Loop::off(int fd) {
+  ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr);
+  handlers_.erase(fd);
+}
+
+void Loop::post(std::function<void()> work) {
+  {
+    const std::lock_guard lock(mutex_);
+    work_.push_back(std::move(work));
+  }
+  poke();
+}
+
+void Loop::poke() noexcept { ::eventfd_write(wake_.get(), 1); }
+
+void Loop::turn(int timeout_ms) {
+  std::array<epoll_event, 64> events;
+  const int n = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), timeout_ms);
+  for (int i = 0; i < n; ++i) {
+    const auto it = handlers_.find(events[static_cast<std::size_t>(i)].data.fd);
+    if (it == handlers_.end()) continue;  // an earlier handler of this turn took it away
+    const std::shared_ptr<Handler> handler = it->second;
+    (*handler)();
+  }
+  std::vector<std::function<void()>> work;
+  {
+    const std::lock_guard lock(mutex_);
+    work.swap(work_);
+  }
+  for (auto& w : work) w();
+}
+
+Process& Process::of(const std::string& domain) {
+  refuse_forked_child();
+  static std::mutex mutex;
+  static std::map<std::string, std::unique_ptr<Process>> all;  // destroyed at exit: the names go
+  std::string name = domain;
+  if (name.empty()) {
+    const char* set = std::getenv("CARDAN_DOMAIN");
+    name = set != nullptr && *set != '\0' ? set : "default";
+  }
+  const std::lock_guard lock(mutex);
+  auto& process = all[name];
+  if (!process) process = std::make_unique<Process>(name);
+  return *process;
+}
+
+void Process::poke_all_from_signal() noexcept {
+  const int saved = errno;
+  for (const auto& fd : signal_pokes)
+    if (const int f = fd.load(std::memory_order_relaxed); f > 0) ::eventfd_write(f - 1, 1);
+  errno = saved;
+}
+
+Process::Process(const std::string& domain)
+    : directory_((raise_descriptor_limit(), domain)), id_(random_id()), name_(program_name()), clock_offset_(monotonic_offset()) {
+  directory_.sweep();
+  server_ = std::make_unique<Server>(*this);
+  client_ = std::make_unique<Client>(*this);
+  for (auto& slot : signal_pokes) {
+    int none = 0;
+    if (slot.compare_exchange_strong(none, loop_.poke_fd() + 1)) break;
+  }
+  // Signals belong to the application's threads.
+  sigset_t all_signals;
+  sigset_t before;
+  sigfillset(&all_signals);
+  ::pthread_sigmask(SIG_SETMASK, &all_signals, &before);
+  std::promise<void> started;
+  helper_ = std::thread([this, &started] {
+    ::pthread_setname_np(::pthread_self(), "cardan-helper");
+    helper_id_ = std::this_thread::get_id();
+    started.set_value();
+    serve();
+  });
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  started.get_future().wait();
+}
+
+Process::~Process() {
+  if (is_forked_child()) {
+    helper_.detach();  // it exists in the parent only
+    (void)server_.release();
+    (void)client_.release();
+    return;
+  }
+  for (auto& slot : signal_pokes) {
+    int ours = loop_.poke_fd() + 1;
+    if (slot.compare_exchange_strong(ours, 0)) break;
+  }
+  ending_.store(true);
+  loop_.poke();
+  helper_.join();
+  for (const auto& [serial, p] : published_) {
+    p.core->close();
+    directory_.remove_topic(p.entry);
+  }
+  client_.reset();
+  server_.reset();
+  ::unlink(directory_.socket_path(id_).c_str());
+  ::rmdir(directory_.path().c_str());  // only the last one succeeds
+}
+
+void Process::serve() {
+  while (!ending_.load()) {
+    loop_.turn(next_timeout());
+    housekeeping();
+  }
+}
+
+int Process::next_timeout() {
+  int timeout = std::exchange(look_again_ms_, -1);
+  const auto sooner = [&timeout](std::int64_t ms) { timeout = timeout < 0 ? static_cast<int>(ms) : std::min(timeout, static_cast<int>(ms)); };
+  for (const SubscriberCore* s : subscribers_)
+    if (const std::int64_t at = s->next_deadline(); at != 0) sooner(std::clamp<std::int64_t>((at - steady_now()) / 1'000'000 + 1, 1, 60'000));
+  return timeout;
+}
+
+void Process::housekeeping() {
+  const std::int64_t now = steady_now();
+  for (SubscriberCore* s : subscribers_) {
+    s->check_deadlines(now);
+    if (s->uses_fd()) s->connect_all();
+    s->collect_ended();
+  }
+  if (stopping() != stop_told_) {
+    stop_told_ = stopping();
+    if (stop_told_)
+      for (SubscriberCore* s : subscribers_) s->kick();
+  }
+  for (const auto& [serial, p] : published_) {
+    if (p.core->needs_attention()) server_->attend(p);
+  }
+  std::erase_if(collecting_, [this](const auto& core) {
+    const bool done = core->collect();
+    if (!done) look_again_in(1);
+    return done;
+  });
+  client_->housekeeping(now);
+  server_->housekeeping();
+}
+
+void Process::run(const std::function<void()>& work) {
+  if (std::this_thread::get_id() == helper_id_) return work();
+  std::promise<void> done;
+  loop_.post([&] {
+    try {
+      work();
+      done.set_value();
+    } catch (...) {
+      done.set_exception(std::current_exception());
+    }
+  });
+  done.get_future().get();
+}
+
+std::shared_ptr<BellBoard> Process::board_of(uid_t uid) {
+  auto& board = boards_[uid];
+  if (!board) board = std::make_shared<BellBoard>();
+  return board;
+}
+
+void Process::add(const std::shared_ptr<PublisherCore>& publisher) {
+  publisher->poke_helper = [this] { loop_.poke(); };
+  run([&] {
+    const Published p{publisher, {hash_name(publisher->topic()), id_, next_serial_++}};
+    if (!publisher->options().process_private) directory_.add_topic(p.entry, publisher->topic());
+    published_[p.entry.serial] = p;
+    for (SubscriberCore* s : subscribers_)
+      if (s->topic() == publisher->topic()) attach_local(*s, p);
+  });
+}
+
+void Process::remove(const std::shared_ptr<PublisherCore>& publisher) {
+  run([&] {
+    for (auto it = published_.begin(); it != published_.end(); ++it) {
+      if (it->second.core != publisher) continue;
+      directory_.remove_topic(it->second.entry);
+      publisher->close();
+      server_->publisher_ended(it->second);
+      client_->local_publisher_ended(*publisher);
+      published_.erase(it);
+      return;
+    }
+  });
+}
+
+void Process::detach(const std::shared_ptr<PublisherCore>& publisher, const Attached* subscriber) {
+  publisher->detach(subscriber);
+  collecting_.push_back(publisher);
+  look_again_in(1);
+}
+
+void Process::add(SubscriberCore* subscriber) {
+  std::promise<void> answered;
+  auto future = answered.get_future();
+  subscriber->poke_helper = [this] { loop_.poke(); };
+  subscriber->hand_over_notify = [this](Stream& stream, int peer_socket) { client_->hand_over_notify(stream, Fd(peer_socket)); };
+  run([&] {
+    subscribers_.push_back(subscriber);
+    for (const auto& [serial, p] : published_)
+      if (p.core->topic() == subscriber->topic()) attach_local(*subscriber, p);
+    if (!subscriber->options().process_private) client_->add(*subscriber, &answered);
+    else answered.set_value();
+  });
+  if (future.wait_for(std::chrono::seconds(1)) == std::future_status::ready) {
+    try {
+      future.get();
+    } catch (...) {
+      remove(subscriber);
+      throw;
+    }
+  } else {
+    run([&] { client_->forget_answer(*subscriber); });  // a peer that does not answer must not keep us from starting
+  }
+}
+
+void Process::remove(SubscriberCore* subscriber) {
+  run([&] {
+    std::erase(subscribers_, subscriber);
+    client_->remove(*subscriber);
+    subscriber->remove_all_streams();
+  });
+}
+
+}  // namespace cardan::detail

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+#include "cardan/transport/message.hpp"
+#include "cardan/transport/process.hpp"
+#include "cardan/transport/publisher_core.hpp"
+#include "cardan/transport/topic.hpp"
+
+namespace cardan {
+
+namespace detail {
+template <Message T>
+MessageType message_type_of() {
+  using Traits = message_traits<T>;
+  return {std::string(Traits::type_name()), std::string(Traits::schema()), Traits::type_hash(), sizeof(T), alignof(T), shm::has_vectors<T>, sizeof(shm::Arena)};
+}
+}  // namespace detail
+
+template <Message T>
+class Publisher;
+
+/// A slot of shared memory that is being filled: owned like a `unique_ptr`, published at most once (`publish(std::move(loan))`),
+/// given back when dropped. Empty (false) when the topic's `loans` are all out.
+/// Thread safety: one owner at a time, any thread. Never blocks, allocates nothing.
+template <Message T>
+class Loan {
+ public:
+  Loan() noexcept = default;
+  Loan(Loan&& other) noexcept : core_(std::move(other.core_)), slot_(std::exchange(other.slot_, -1)), source_ns_(other.source_ns_) {}
+  Loan& operator=(Loan&& other) noexcept {
+    if (this != &other) {
+      give_back();
+      core_ = std::move(other.core_);
+      slot_ = std::exchange(other.slot_, -1);
+      source_ns_ = other.source_ns_;
+    }
+    return *this;
+  }
+  Loan(const Loan&) = delete;
+  Loan& operator=(const Loan&) = delete;
+  ~Loan() { give_back(); }
+
+  explicit operator bool() const noexcept { return slot_ >= 0; }
+  T* operator->() const noexcept { return get(); }
+  T& operator*() const noexcept { return *get(); }
+  T* get() const noexcept { return slot_ < 0 ? nullptr : static_cast<T*>(core_->message(slot_)); }
+
+  /// Near the end of a long fill: wakes the readers that pre-wake, so that they are awake when it is published. At most one system call.
+  void soon() noexcept {
+    if (slot_ >= 0) core_->soon();
+  }
+  /// The application's own stamp (wall or PTP clock, nanoseconds) that travels with the sample; 0: none.
+  void set_source_time(std::int64_t ns) noexcept { source_ns_ = ns; }
+
+ private:
+  friend class Publisher<T>;
+  Loan(std::shared_ptr<detail::PublisherCore> core, int slot) noexcept : core_(std::move(core)), slot_(slot) {}
+  void give_back() noexcept {
+    if (slot_ >= 0 && !is_forked_child()) core_->abandon(slot_);
+    slot_ = -1;
+  }
+
+  std::shared_ptr<detail::PublisherCore> core_;
+  int slot_ = -1;
+  std::int64_t source_ns_ = 0;
+};
+
+/// Publishes messages of type T on a topic: `auto frame = out.loan(); fill(*frame); out.publish(std::move(frame));`
+/// Thread safety: one thread at a time (any thread); two threads make two publishers. publish() is wait-free (best effort), allocates
+/// nothing, and makes a system call only to wake who sleeps.
+template <Message T>
+class Publisher {
+ public:
+  /// Creates the stream and announces it. Throws Error: NoMemory, Limit, Unavailable, InvalidArgument, Forked. Set-up; blocks for about 1 ms.
+  explicit Publisher(const Topic<T>& topic, PublisherOptions options = {})
+      : process_(detail::Process::of(options.domain)),
+        core_(std::make_shared<detail::PublisherCore>(topic.name, detail::message_type_of<T>(), topic.options, options)) {
+    process_.add(core_);
+  }
+  Publisher(const Publisher&) = delete;
+  Publisher& operator=(const Publisher&) = delete;
+  ~Publisher() {
+    if (!is_forked_child()) process_.remove(core_);
+  }
+
+  /// A free slot with a freshly constructed T. Empty when all loans are out, or in a child of fork(). Wait-free.
+  [[nodiscard]] Loan<T> loan() noexcept {
+    if (is_forked_child()) return {};
+    const int slot = core_->loan();
+    if (slot < 0) return {};
+    T* message = new (core_->message(slot)) T;
+    if constexpr (shm::has_vectors<T>) {
+      auto* arena = new (core_->arena(slot)) shm::Arena;
+      arena->place(core_->payload(slot), core_->payload_capacity());
+      shm::bind(*message, *arena);
+    }
+    return Loan<T>(core_, slot);
+  }
+
+  /// Hands the loan to every subscriber. False: nothing to publish, or (reliable) somebody was too slow; it is published all the same. Wait-free unless
+  /// the topic is reliable, which waits at most `reliable_timeout`.
+  bool publish(Loan<T>&& loan) noexcept {
+    if (!loan || is_forked_child()) return false;
+    const int slot = std::exchange(loan.slot_, -1);
+    std::size_t payload_bytes = 0;
+    if constexpr (shm::has_vectors<T>) payload_bytes = static_cast<shm::Arena*>(core_->arena(slot))->used;
+    const bool in_time = core_->publish(slot, payload_bytes, loan.source_ns_);
+    loan.core_.reset();
+    return in_time;
+  }
+
+  /// Publishes a copy of a plain struct. False as above, or when all loans are out.
+  bool publish(const T& message) noexcept
+    requires std::is_trivially_copyable_v<T>
+  {
+    Loan<T> copy = loan();
+    if (!copy) return false;
+    *copy = message;
+    return publish(std::move(copy));
+  }
+
+  /// Messages published so far. Any thread.
+  [[nodiscard]] std::uint64_t published() const noexcept { return core_->published(); }
+  /// Subscribers attached now (observers are not counted). Any thread; takes a mutex.
+  [[nodiscard]] std::size_t subscribers() const { return core_->subscribers(); }
+  /// Switches the CRC-32C of the following frames on or off. Any thread.
+  void set_checksum(bool on) noexcept { core_->set_checksum(on); }
+  [[nodiscard]] const std::string& topic() const noexcept { return core_->topic(); }
+
+ private:
+  detail::Process& process_;
+  std::shared_ptr<detail::PublisherCore> core_;
+};
+
+template <class T>
+Publisher(const Topic<T>&) -> Publisher<T>;
+template <class T>
+Publisher(const Topic<T>&, PublisherOptions) -> Publisher<T>;
+
+}  // namespace cardan

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cardan/transport/stop.hpp"
+
+#include <csignal>
+
+#include "cardan/memory/atomic.hpp"
+#include "cardan/transport/process.hpp"
+
+namespace cardan {
+namespace {
+Atomic<bool> stop_requested{false};
+
+void on_signal(int signal) {
+  if (stop_requested.exchange(true)) {
+    std::signal(signal, SIG_DFL);
+    std::raise(signal);
+    return;
+  }
+  detail::Process::poke_all_from_signal();
+}
+}  // namespace
+
+void stop_on_signals() {
+  struct sigaction action {};
+  action.sa_handler = on_signal;
+  sigemptyset(&action.sa_mask);
+  ::sigaction(SIGINT, &action, nullptr);
+  ::sigaction(SIGTERM, &action, nullptr);
+}
+
+void request_stop() noexcept {
+  stop_requested.store(true, std::memory_order_seq_cst);
+  detail::Process::poke_all_from_signal();
+}
+
+bool stopping() noexcept { return stop_requested.load(std::memory_order_relaxed); }
+
+namespace detail {
+void clear_stop() noexcept { stop_requested.store(false, std::memory_order_seq_cst); }
+}  // namespace detail
+
+}  // namespace cardan

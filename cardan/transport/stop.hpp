@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+namespace cardan {
+
+/// From now on SIGINT and SIGTERM request a stop: every wait() comes back empty with Reason::Stopped. A second signal ends the process at once.
+/// Set-up; call once, early.
+void stop_on_signals();
+
+/// Requests the stop from the program itself. Any thread; never blocks.
+void request_stop() noexcept;
+
+/// Whether a stop was requested. Any thread; never blocks.
+bool stopping() noexcept;
+
+namespace detail {
+/// For tests that go on after a stop.
+void clear_stop() noexcept;
+}  // namespace detail
+
+}  // namespace cardan

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "cardan/memory/area.hpp"
+#include "cardan/memory/bound_fd.hpp"
+#include "cardan/transport/bell_protocol.hpp"
+#include "cardan/transport/layout.hpp"
+#include "cardan/transport/slot_protocol.hpp"
+
+namespace cardan::detail {
+
+/// A copy of a publisher's header in which every number has been checked against the area's real size. Throws Error (Incompatible).
+layout::Header checked_header(const std::byte* area, std::size_t bytes);
+
+/// One publisher's stream as one subscriber sees it: the publisher's pages read-only, the subscriber's own page, and what ends when the
+/// last sample is gone. Counted references: the subscriber's list, each sample and each sleeping thread hold one.
+class Stream {
+ public:
+  enum class End : std::uint8_t { Running, Left, Died, Misbehaved };
+
+  struct Parts {
+    std::byte* area = nullptr;           ///< the publisher's pages
+    std::size_t area_bytes = 0;
+    const layout::Bell* bell = nullptr;
+    layout::SubscriberPage* page = nullptr;
+    std::shared_ptr<void> keep;          ///< owns whatever the pointers above need
+    std::function<void()> on_gone;       ///< the last reference went; any thread
+    std::uint64_t cursor = 0;            ///< where to begin
+    std::int64_t time_shift_ns = 0;      ///< to add to the publisher's steady stamps (another time namespace)
+    std::string peer_name;
+    int peer_pid = 0;
+  };
+  explicit Stream(Parts parts);
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+
+  void add_reference() noexcept { references_.fetch_add(1, std::memory_order_relaxed); }
+  void drop_reference() noexcept;
+
+  [[nodiscard]] const layout::SlotMeta& meta(std::uint32_t slot) const noexcept {
+    return *reinterpret_cast<const layout::SlotMeta*>(parts_.area + header.slots_offset + slot * header.slot_stride);
+  }
+  [[nodiscard]] const std::byte* message(std::uint32_t slot) const noexcept {
+    return parts_.area + header.slots_offset + slot * header.slot_stride + header.message_offset;
+  }
+  [[nodiscard]] const std::byte* payload(std::uint32_t slot) const noexcept {
+    return parts_.area + header.payload_offset + slot * header.payload_stride;
+  }
+  [[nodiscard]] bool something_new() const noexcept { return protocol::something_new<Native>(*ring.latest, page().cursor); }
+  [[nodiscard]] const layout::Hot& hot() const noexcept { return *hot_; }
+  [[nodiscard]] layout::SubscriberPage& page() const noexcept { return *parts_.page; }
+  [[nodiscard]] const layout::Bell& bell() const noexcept { return *parts_.bell; }
+  [[nodiscard]] std::int64_t time_shift() const noexcept { return parts_.time_shift_ns; }
+  [[nodiscard]] const std::string& peer_name() const noexcept { return parts_.peer_name; }
+  [[nodiscard]] int peer_pid() const noexcept { return parts_.peer_pid; }
+
+  const std::uint64_t id;  ///< unique in this process: links name a stream by it, for it may be gone
+  const layout::Header header;
+  protocol::ReaderRing<Native> ring{};
+
+  // The helper thread writes these two; takers read them.
+  Atomic<End> end{End::Running};
+  Atomic<bool> drained{false};  ///< ended, and everything it left was taken
+  Fd notify;                    ///< our end of the socket pair, once fd() is in use; helper thread, and drained by takers
+  Atomic<int> notify_fd{-1};
+
+  // The rhythm that `anticipate` learns; relaxed, a lost update costs nothing.
+  Atomic<std::int64_t> last_publish_ns{0};
+  Atomic<std::int64_t> expected_ns{0};  ///< when the next one is due
+  Atomic<std::int64_t> period_ns{0};
+  Atomic<std::int64_t> deviation_ns{0};
+
+ private:
+  ~Stream();
+
+  Parts parts_;
+  const layout::Hot* hot_;
+  Atomic<std::uint32_t> references_{1};
+};
+
+}  // namespace cardan::detail

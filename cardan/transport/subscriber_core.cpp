@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cardan/transport/subscriber_core.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <limits>
+#include <new>
+#include <span>
+
+#include "cardan/memory/clock.hpp"
+#include "cardan/memory/crc32c.hpp"
+#include "cardan/memory/error.hpp"
+#include "cardan/memory/futex.hpp"
+
+namespace cardan::detail {
+
+namespace {
+constexpr auto kRelaxed = std::memory_order_relaxed;
+}
+
+SubscriberCore::SubscriberCore(std::string topic, MessageType type, AdoptFunction adopt, const TopicOptions& options,
+                               SubscriberOptions endpoint)
+    : topic_(std::move(topic)), type_(std::move(type)), adopt_(adopt), options_(options), endpoint_(std::move(endpoint)) {
+  if (endpoint_.holds < 1 || endpoint_.holds > 200 || endpoint_.threads < 1 || endpoint_.threads > 50)
+    throw Error(ErrorCode::InvalidArgument, fmt::format("topic '{}': holds is {} and threads is {}", topic_, endpoint_.holds, endpoint_.threads),
+                "use 1 to 200 holds and 1 to 50 threads");
+  depth_ = endpoint_.depth == 0 ? std::numeric_limits<std::uint32_t>::max() : endpoint_.depth;
+  block_count_ = endpoint_.holds + endpoint_.threads;
+  block_stride_ = layout::align_up(sizeof(SampleBlock), layout::kLine) + (adopt_ != nullptr ? layout::align_up(type_.bytes, layout::kLine) : 0);
+  blocks_memory_ = std::make_unique<std::byte[]>(block_count_ * block_stride_ + layout::kLine);
+  const auto address = reinterpret_cast<std::uintptr_t>(blocks_memory_.get());
+  blocks_ = blocks_memory_.get() + (layout::align_up(address, layout::kLine) - address);
+  for (std::uint32_t i = 0; i < block_count_; ++i) new (blocks_ + i * block_stride_) SampleBlock{};
+}
+
+SubscriberCore::~SubscriberCore() = default;
+
+void SubscriberCore::drop_reference() noexcept {
+  if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+}
+
+SampleBlock* SubscriberCore::allocate() noexcept {
+  for (std::uint32_t w = 0; w * 64 < block_count_; ++w) {
+    const std::uint32_t here = std::min<std::uint32_t>(64, block_count_ - w * 64);
+    const std::uint64_t all = here == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << here) - 1;
+    std::uint64_t used = blocks_used_[w].load(kRelaxed);
+    while ((used & all) != all) {
+      const int bit = __builtin_ctzll(~used);
+      if (blocks_used_[w].compare_exchange_weak(used, used | (std::uint64_t{1} << bit), std::memory_order_acquire, kRelaxed))
+        return reinterpret_cast<SampleBlock*>(blocks_ + (w * 64 + static_cast<std::uint32_t>(bit)) * block_stride_);
+    }
+  }
+  return nullptr;
+}
+
+static_assert(200 + 50 <= 4 * 64, "the pool's bitmap covers every block");
+
+void SubscriberCore::drop(SampleBlock* block) noexcept {
+  if (block->references.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  SubscriberCore* owner = block->owner;
+  Stream* stream = block->stream;
+  if (!is_forked_child()) {
+    protocol::drop<Native>(stream->page().hold.data(), block->slot);
+    stream->drop_reference();
+  }
+  const auto index = static_cast<std::size_t>(reinterpret_cast<std::byte*>(block) - owner->blocks_) / owner->block_stride_;
+  owner->blocks_used_[index / 64].fetch_and(~(std::uint64_t{1} << (index % 64)), std::memory_order_release);
+  owner->drop_reference();
+}
+
+Stream* SubscriberCore::choose() noexcept {
+  const std::uint32_t end = stream_end_.load(std::memory_order_acquire);
+  Stream* best = nullptr;
+  std::int64_t best_time = 0;
+  for (std::uint32_t i = 0; i < end; ++i) {
+    Stream* s = streams_[i].load(std::memory_order_seq_cst);
+    if (s == nullptr) continue;
+    const std::uint64_t cursor = Native::load<Site::R7>(s->page().cursor);
+    const protocol::Entry newest = protocol::unpack(Native::load<Site::R1>(*s->ring.latest));
+    if (newest.sequence <= cursor) {
+      if (s->end.load(std::memory_order_acquire) != Stream::End::Running && !s->drained.exchange(true, std::memory_order_acq_rel)) poke_helper();
+      continue;
+    }
+    if (s->end.load(kRelaxed) == Stream::End::Misbehaved) continue;
+    if (end == 1) return s;
+    // A look at the candidate's stamp without holding it: when it is lapped meanwhile, only the order among publishers suffers.
+    protocol::Entry candidate = newest;
+    const std::uint64_t window = std::min<std::uint64_t>(depth_, s->header.depth);
+    if (window > 1 && newest.sequence > cursor + 1) {
+      const std::uint64_t oldest = newest.sequence >= window ? newest.sequence - window + 1 : 1;
+      candidate = protocol::unpack(Native::load<Site::R1b>(s->ring.ring[std::max(cursor + 1, oldest) % s->header.depth]));
+    }
+    if (candidate.slot >= s->header.max_slots) candidate = {newest.sequence, 0};
+    const std::int64_t time = s->meta(candidate.slot).publish_ns.load(kRelaxed) + s->time_shift();
+    const bool better = best == nullptr || (window > 1 ? time < best_time : time > best_time);
+    if (better) {
+      best = s;
+      best_time = time;
+    }
+  }
+  return best;
+}
+
+SampleBlock* SubscriberCore::take() noexcept {
+  if (is_forked_child()) {
+    reason_.store(Reason::Forked, kRelaxed);
+    return nullptr;
+  }
+  SampleBlock* block = allocate();
+  if (block == nullptr) {
+    reason_.store(Reason::Limit, kRelaxed);
+    return nullptr;
+  }
+  if (reason_.load(kRelaxed) != Reason::None) reason_.store(Reason::None, kRelaxed);
+  do {
+    const Inside inside(*this);
+    while (Stream* s = choose()) {
+      const protocol::Taken taken = protocol::take<Native>(s->ring, s->page().hold.data(), s->page().cursor, depth_);
+      if (taken.outcome == protocol::Outcome::Corrupt) {
+        s->end.store(Stream::End::Misbehaved, std::memory_order_release);
+        if (!s->drained.exchange(true, std::memory_order_acq_rel)) poke_helper();
+        continue;
+      }
+      if (taken.outcome == protocol::Outcome::Nothing) continue;  // another thread of this subscriber was faster
+      if (taken.missed != 0) s->page().missed.fetch_add(taken.missed, kRelaxed);
+      if (fill(*block, *s, taken)) {
+        if (s->header.reliable != 0) {
+          s->page().progress.fetch_add(1, std::memory_order_seq_cst);
+          if (s->hot().backpressure.load(std::memory_order_seq_cst) != 0) futex::wake(s->page().progress, std::numeric_limits<int>::max());
+        }
+        return block;
+      }
+      release(*s, taken.entry.slot);
+    }
+  } while (uses_fd() && rearm());  // empty-handed: the descriptor is emptied, and rung again for the next one
+  const auto index = static_cast<std::size_t>(reinterpret_cast<std::byte*>(block) - blocks_) / block_stride_;
+  blocks_used_[index / 64].fetch_and(~(std::uint64_t{1} << (index % 64)), std::memory_order_release);
+  return nullptr;
+}
+
+void SubscriberCore::release(Stream& stream, std::uint32_t slot) noexcept { protocol::drop<Native>(stream.page().hold.data(), slot); }
+
+bool SubscriberCore::fill(SampleBlock& b, Stream& s, const protocol::Taken& taken) noexcept {
+  const layout::SlotMeta& m = s.meta(taken.entry.slot);
+  b.slot = taken.entry.slot;
+  b.sequence = taken.entry.sequence;
+  b.missed = taken.missed;
+  b.publish_ns = m.publish_ns.load(kRelaxed) + s.time_shift();
+  b.source_ns = m.source_ns.load(kRelaxed);
+  b.payload_bytes = m.payload_bytes.load(kRelaxed);
+  b.payload = s.payload(b.slot);
+  b.message = s.message(b.slot);
+  layout::SubscriberPage& page = s.page();
+  const std::int64_t now = steady_now();
+  const std::int64_t lifespan = options_.lifespan.count();
+  if (lifespan > 0 && now - b.publish_ns > lifespan) {
+    page.missed.fetch_add(1, kRelaxed);
+    return false;
+  }
+  if (b.payload_bytes > s.header.payload_bytes) {
+    page.bad.fetch_add(1, kRelaxed);
+    return false;
+  }
+  if (m.has_checksum.load(kRelaxed) != 0) {
+    std::uint32_t crc = crc32c({static_cast<const std::byte*>(b.message), type_.bytes});
+    crc = crc32c({b.payload, b.payload_bytes}, crc);
+    if (crc != m.checksum.load(kRelaxed)) {
+      page.bad.fetch_add(1, kRelaxed);
+      return false;
+    }
+  }
+  if (adopt_ != nullptr) {
+    void* copy = reinterpret_cast<std::byte*>(&b) + layout::align_up(sizeof(SampleBlock), layout::kLine);
+    std::memcpy(copy, b.message, type_.bytes);
+    if (!adopt_(copy, b.message, b.payload, b.payload_bytes)) {
+      page.bad.fetch_add(1, kRelaxed);
+      return false;
+    }
+    b.message = copy;
+  }
+  page.received.fetch_add(1, kRelaxed);
+  page.latency[layout::latency_bucket(now - b.publish_ns)].fetch_add(1, kRelaxed);
+  if (waiting().kind == Waiting::Kind::Anticipate) learn(s, b.publish_ns);
+  b.owner = this;
+  b.stream = &s;
+  add_reference();
+  s.add_reference();
+  b.references.store(1, std::memory_order_release);
+  return true;
+}
+
+void SubscriberCore::learn(Stream& s, std::int64_t publish_ns) noexcept {
+  const std::int64_t last = s.last_publish_ns.exchange(publish_ns, kRelaxed);
+  if (last == 0 || publish_ns <= last) return;
+  const std::int64_t interval = publish_ns - last;
+  std::int64_t period = s.period_ns.load(kRelaxed);
+  std::int64_t expected = s.expected_ns.load(kRelaxed);
+  std::int64_t deviation = s.deviation_ns.load(kRelaxed);
+  if (period > 0 && interval > period + period / 2) expected += (interval + period / 2) / period * period - period;  // some were skipped
+  const std::int64_t error = publish_ns - expected;
+  const std::int64_t size = error < 0 ? -error : error;
+  if (period == 0 || size > period / 4) {  // not (or no longer) in step: start again from these two
+    period = interval;
+    expected = publish_ns + interval;
+    deviation = interval / 4;
+  } else {
+    deviation += (size - deviation) / 8;
+    period += error / 32;
+    expected += error / 4 + period;
+  }
+  s.period_ns.store(period, kRelaxed);
+  s.expected_ns.store(expected, kRelaxed);
+  s.deviation_ns.store(deviation, kRelaxed);
+}
+
+bool SubscriberCore::ready() noexcept {
+  return ready_streams() || (endpoint_.events_end_wait && has_event_.load(std::memory_order_acquire));
+}
+
+bool SubscriberCore::ready_streams() noexcept {
+  const Inside inside(*this);
+  const std::uint32_t end = stream_end_.load(std::memory_order_acquire);
+  for (std::uint32_t i = 0; i < end; ++i)
+    if (const Stream* s = streams_[i].load(std::memory_order_seq_cst); s != nullptr && s->something_new()) return true;
+  return false;
+}
+
+std::optional<Event> SubscriberCore::next_event() {
+  const std::lock_guard lock(mutex_);
+  if (events_.empty()) return std::nullopt;
+  Event event = std::move(events_.front());
+  events_.pop_front();
+  has_event_.store(!events_.empty(), std::memory_order_release);
+  return event;
+}
+
+namespace {
+template <class F>
+auto sum_over(const std::array<Atomic<Stream*>, kMaxStreams>& streams, F f) {
+  decltype(f(std::declval<layout::SubscriberPage&>())) sum = 0;
+  for (const auto& slot : streams)
+    if (const Stream* s = slot.load(std::memory_order_seq_cst)) sum += f(s->page());
+  return sum;
+}
+}  // namespace
+
+std::uint64_t SubscriberCore::missed() const {
+  const std::lock_guard lock(mutex_);
+  return retired_missed_ + sum_over(streams_, [](auto& p) { return p.missed.load(kRelaxed); });
+}
+std::uint64_t SubscriberCore::received() const {
+  const std::lock_guard lock(mutex_);
+  return retired_received_ + sum_over(streams_, [](auto& p) { return p.received.load(kRelaxed); });
+}
+std::uint64_t SubscriberCore::bad() const {
+  const std::lock_guard lock(mutex_);
+  return retired_bad_ + sum_over(streams_, [](auto& p) { return p.bad.load(kRelaxed); });
+}
+std::int64_t SubscriberCore::spin_ns() const {
+  const std::lock_guard lock(mutex_);
+  return retired_spin_ns_ + sum_over(streams_, [](auto& p) { return p.spin_ns.load(kRelaxed); });
+}
+std::size_t SubscriberCore::streams() const noexcept {
+  std::size_t count = 0;
+  for (const auto& slot : streams_) count += slot.load(std::memory_order_relaxed) != nullptr ? 1U : 0U;
+  return count;
+}
+
+}  // namespace cardan::detail

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+// The helper thread's half of a subscriber: streams that come and go, events, the descriptor.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <cstring>
+#include <ctime>
+
+#include "cardan/memory/clock.hpp"
+#include "cardan/memory/error.hpp"
+#include "cardan/memory/futex.hpp"
+#include "cardan/transport/subscriber_core.hpp"
+
+namespace cardan {
+
+const char* to_string(Event::Kind kind) noexcept {
+  switch (kind) {
+    case Event::Kind::Joined: return "joined";
+    case Event::Kind::Left: return "left";
+    case Event::Kind::Died: return "died";
+    case Event::Kind::DeadlineMissed: return "deadline missed";
+    case Event::Kind::Incompatible: return "incompatible";
+    case Event::Kind::Refused: return "refused";
+    case Event::Kind::Demoted: return "demoted";
+    case Event::Kind::Misbehaved: return "misbehaved";
+  }
+  return "?";
+}
+
+namespace detail {
+
+void SubscriberCore::add_stream(Stream* stream) {
+  for (std::uint32_t i = 0; i < kMaxStreams; ++i) {
+    if (streams_[i].load(std::memory_order_relaxed) != nullptr) continue;
+    if (uses_fd()) connect_notify(*stream);
+    streams_[i].store(stream, std::memory_order_seq_cst);
+    if (stream_end_.load(std::memory_order_relaxed) < i + 1) stream_end_.store(i + 1, std::memory_order_seq_cst);
+    emit({Event::Kind::Joined, stream->peer_pid(), fmt::format("publisher of '{}' joined: {} (pid {})", topic_, stream->peer_name(), stream->peer_pid())});
+    kick();  // who sleeps has to sleep on the new bell too
+    return;
+  }
+  const std::string who = fmt::format("publisher of '{}' refused: {} (pid {}): this subscriber has {} publishers already", topic_,
+                                      stream->peer_name(), stream->peer_pid(), kMaxStreams);
+  const int pid = stream->peer_pid();
+  stream->drop_reference();
+  emit({Event::Kind::Refused, pid, who});
+}
+
+void SubscriberCore::end_stream(std::uint64_t stream_id, Stream::End end) {
+  Stream* stream = nullptr;
+  for (auto& slot : streams_)
+    if (Stream* s = slot.load(std::memory_order_relaxed); s != nullptr && s->id == stream_id) stream = s;
+  if (stream == nullptr) return;
+  auto running = Stream::End::Running;
+  stream->end.compare_exchange_strong(running, end, std::memory_order_acq_rel);
+  if (!stream->something_new()) stream->drained.store(true, std::memory_order_release);
+  collect_ended();
+  kick();
+}
+
+void SubscriberCore::collect_ended() {
+  for (auto& slot : streams_) {
+    Stream* s = slot.load(std::memory_order_relaxed);
+    if (s == nullptr || !s->drained.load(std::memory_order_acquire)) continue;
+    const Stream::End end = s->end.load(std::memory_order_acquire);
+    if (end == Stream::End::Running) continue;
+    {
+      const std::lock_guard lock(mutex_);
+      layout::SubscriberPage& p = s->page();
+      retired_missed_ += p.missed.load(std::memory_order_relaxed);
+      retired_received_ += p.received.load(std::memory_order_relaxed);
+      retired_bad_ += p.bad.load(std::memory_order_relaxed);
+      retired_spin_ns_ += p.spin_ns.load(std::memory_order_relaxed);
+      slot.store(nullptr, std::memory_order_seq_cst);
+      retiring_.push_back(s);
+    }
+    const char* how = end == Stream::End::Left ? "ended" : end == Stream::End::Died ? "died" : "was cut off: its pages hold what no honest publisher writes";
+    const auto kind = end == Stream::End::Left ? Event::Kind::Left : end == Stream::End::Died ? Event::Kind::Died : Event::Kind::Misbehaved;
+    emit({kind, s->peer_pid(), fmt::format("publisher of '{}' {}: {} (pid {})", topic_, how, s->peer_name(), s->peer_pid())});
+  }
+  if (!retiring_.empty()) kick();
+  while (!retiring_.empty()) {
+    // A thread inside may still look at the stream; it is there for less than a microsecond at a time.
+    while (inside_.load(std::memory_order_seq_cst) != 0) ::usleep(20);
+    retiring_.back()->drop_reference();
+    retiring_.pop_back();
+  }
+}
+
+void SubscriberCore::remove_all_streams() {
+  for (auto& slot : streams_) {
+    Stream* s = slot.load(std::memory_order_relaxed);
+    if (s == nullptr) continue;
+    const std::lock_guard lock(mutex_);
+    slot.store(nullptr, std::memory_order_seq_cst);
+    retiring_.push_back(s);
+  }
+  kick();
+  collect_ended();
+}
+
+void SubscriberCore::emit(Event event) {
+  if (endpoint_.on_event) endpoint_.on_event(event);
+  {
+    const std::lock_guard lock(mutex_);
+    if (events_.size() == 256) events_.pop_front();  // nobody reads them
+    events_.push_back(std::move(event));
+    has_event_.store(true, std::memory_order_release);
+  }
+  if (endpoint_.events_end_wait) kick();
+}
+
+void SubscriberCore::kick() {
+  const std::uint32_t before = event_seq_.fetch_add(1, std::memory_order_seq_cst);
+  if (uses_fd()) ::eventfd_write(event_fd_.get(), 1);
+  // The bells belong to the publishers, so their value cannot be changed from here: a sleeper that has looked at event_seq_ but is not yet
+  // asleep would miss one wake. So wake until it has said that it is awake.
+  while (sleepers_[before % 2].load(std::memory_order_seq_cst) != 0) {
+    futex::wake(event_seq_, INT_MAX);
+    for (auto& slot : streams_)
+      if (const Stream* s = slot.load(std::memory_order_relaxed)) futex::wake(s->bell().phase, INT_MAX);
+    for (const Stream* s : retiring_) futex::wake(s->bell().phase, INT_MAX);
+    ::usleep(20);
+  }
+}
+
+void SubscriberCore::check_deadlines(std::int64_t now) {
+  const std::int64_t deadline = options_.deadline.count();
+  if (deadline <= 0) return;
+  std::int64_t newest = 0;
+  int pid = 0;
+  for (auto& slot : streams_) {
+    const Stream* s = slot.load(std::memory_order_relaxed);
+    if (s == nullptr) continue;
+    const std::int64_t beat = s->hot().heartbeat_ns.load(std::memory_order_relaxed) + s->time_shift();
+    if (beat > newest) {
+      newest = beat;
+      pid = s->peer_pid();
+    }
+  }
+  if (newest == 0 || now - newest < deadline || deadline_told_ns_ == newest) return;
+  deadline_told_ns_ = newest;  // once for each gap
+  emit({Event::Kind::DeadlineMissed, pid,
+        fmt::format("nothing on '{}' for {:.1f} ms, its deadline is {:.1f} ms (pid {})", topic_, static_cast<double>(now - newest) / 1e6,
+                    static_cast<double>(deadline) / 1e6, pid)});
+}
+
+std::int64_t SubscriberCore::next_deadline() const {
+  const std::int64_t deadline = options_.deadline.count();
+  if (deadline <= 0) return 0;
+  std::int64_t newest = 0;
+  for (const auto& slot : streams_)
+    if (const Stream* s = slot.load(std::memory_order_relaxed))
+      newest = std::max(newest, s->hot().heartbeat_ns.load(std::memory_order_relaxed) + s->time_shift());
+  if (newest == 0) return 0;
+  // After a miss was told, look again at the deadline's own rhythm until the stream lives again.
+  return deadline_told_ns_ == newest ? steady_now() + deadline : newest + deadline;
+}
+
+int SubscriberCore::fd() {
+  refuse_forked_child();
+  {
+    const std::lock_guard lock(mutex_);
+    if (!epoll_) {
+      Fd epoll(::epoll_create1(EPOLL_CLOEXEC));
+      Fd event(::eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK));  // readable at first: the first look is free
+      if (!epoll || !event)
+        throw Error(ErrorCode::Limit, fmt::format("cannot make a descriptor for '{}': {}", topic_, std::strerror(errno)), "raise ulimit -n");
+      epoll_event e{.events = EPOLLIN, .data = {.u64 = 0}};
+      ::epoll_ctl(epoll.get(), EPOLL_CTL_ADD, event.get(), &e);
+      epoll_ = std::move(epoll);
+      event_fd_ = std::move(event);
+      epoll_fd_.store(epoll_.get(), std::memory_order_release);
+    }
+  }
+  poke_helper();  // which connects the streams that are there
+  return epoll_.get();
+}
+
+void SubscriberCore::connect_notify(Stream& stream) {
+  if (stream.notify) return;
+  int pair[2];
+  if (::socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) != 0) {
+    emit({Event::Kind::Refused, stream.peer_pid(), fmt::format("no descriptor left to be notified of '{}': {}; raise ulimit -n", topic_, std::strerror(errno))});
+    return;
+  }
+  stream.notify = Fd(pair[0]);
+  stream.notify_fd.store(pair[0], std::memory_order_release);
+  epoll_event e{.events = EPOLLIN, .data = {.u64 = 0}};
+  ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, pair[0], &e);
+  hand_over_notify(stream, pair[1]);
+  ::eventfd_write(event_fd_.get(), 1);  // something may have come before
+}
+
+void SubscriberCore::connect_all() {
+  for (auto& slot : streams_)
+    if (Stream* s = slot.load(std::memory_order_relaxed)) connect_notify(*s);
+}
+
+bool SubscriberCore::rearm() noexcept {
+  eventfd_t ignored = 0;
+  ::eventfd_read(event_fd_.get(), &ignored);
+  {
+    const Inside inside(*this);
+    for (const auto& slot : streams_) {
+      const Stream* s = slot.load(std::memory_order_seq_cst);
+      if (s == nullptr) continue;
+      const int fd = s->notify_fd.load(std::memory_order_acquire);
+      if (fd < 0) continue;
+      char token = 0;
+      for (int i = 0; i < 16 && ::recv(fd, &token, 1, MSG_DONTWAIT) >= 0; ++i) {  // an honest publisher leaves one at most
+      }
+      s->page().armed.fetch_add(1, std::memory_order_seq_cst);
+    }
+  }
+  return ready_streams();
+}
+
+}  // namespace detail
+}  // namespace cardan

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+
+#include "cardan/memory/clock.hpp"
+#include "cardan/transport/subscriber.hpp"
+#include "cardan/transport/timer.hpp"
+#include "cardan/transport/waiting.hpp"
+
+namespace cardan {
+
+/// A descriptor of somebody else among the things that wait_any() waits for: ready when it is readable or has hung up.
+struct Readable {
+  int fd;
+};
+
+/// What wait_any() returns when nothing became ready: a stop was requested or the time was up.
+inline constexpr std::size_t kNothing = static_cast<std::size_t>(-1);
+
+namespace detail {
+std::size_t wait_any_of(std::span<SubscriberCore* const> subscribers, std::span<const std::size_t> subscriber_at, std::span<Foreign> foreign,
+                        std::span<const std::size_t> foreign_at, std::int64_t deadline_ns) noexcept;
+
+class AnySet {
+ public:
+  template <class T>
+  void add(const Subscriber<T>& s) {
+    subscriber_at_[subscribers_] = next_++;
+    cores_[subscribers_++] = &s.core();
+  }
+  void add(const Timer& t) { add(Readable{t.fd()}); }
+  void add(Readable r) {
+    foreign_at_[foreigners_] = next_++;
+    foreign_[foreigners_++] = {r.fd};
+  }
+  std::size_t wait(std::int64_t deadline_ns) noexcept {
+    return wait_any_of({cores_.data(), subscribers_}, {subscriber_at_.data(), subscribers_}, {foreign_.data(), foreigners_}, {foreign_at_.data(), foreigners_}, deadline_ns);
+  }
+
+ private:
+  std::array<SubscriberCore*, 64> cores_{};
+  std::array<std::size_t, 64> subscriber_at_{};
+  std::array<Foreign, 64> foreign_{};
+  std::array<std::size_t, 64> foreign_at_{};
+  std::size_t subscribers_ = 0, foreigners_ = 0, next_ = 0;
+};
+}  // namespace detail
+
+/// Waits until one of up to 64 subscribers, timers and descriptors is ready, and returns its place among the arguments (the first of several), or
+/// kNothing when a stop was requested. Subscribers alone: one futex call; with descriptors and timers: one ppoll. Blocks; any thread.
+template <class... Things>
+std::size_t wait_any(Things&... things) noexcept {
+  static_assert(sizeof...(things) <= 64);
+  detail::AnySet set;
+  (set.add(things), ...);
+  return set.wait(0);
+}
+
+/// The same with a time limit (kNothing when it is up).
+template <class... Things>
+std::size_t wait_any_for(std::chrono::nanoseconds timeout, Things&... things) noexcept {
+  static_assert(sizeof...(things) <= 64);
+  detail::AnySet set;
+  (set.add(things), ...);
+  return set.wait(steady_now() + timeout.count());
+}
+
+}  // namespace cardan

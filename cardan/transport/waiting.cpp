@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cardan/transport/waiting.hpp"
+
+#include <poll.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <ctime>
+#include <limits>
+
+#include "cardan/memory/clock.hpp"
+#include "cardan/memory/futex.hpp"
+#include "cardan/transport/bell_protocol.hpp"
+#include "cardan/transport/stop.hpp"
+#include "cardan/transport/subscriber_core.hpp"
+
+namespace cardan::detail {
+
+/// One sleep of one thread: announces itself to every publisher and helper concerned, and takes that back when it ends.
+class Sleep {
+ public:
+  static constexpr std::size_t kMaxWords = 128;
+
+  Sleep(std::span<SubscriberCore* const> subscribers, bool prewake) noexcept : subscribers_(subscribers), prewake_(prewake) {
+    // First the helpers, who may add and end streams, then the streams: so no change is missed (the counterpart is kick()).
+    for (std::size_t i = 0; i < subscribers_.size() && i < kMaxWords; ++i) {
+      SubscriberCore& core = *subscribers_[i];
+      generation_[i] = core.event_seq_.load(std::memory_order_seq_cst);
+      core.sleepers_[generation_[i] % 2].fetch_add(1, std::memory_order_seq_cst);
+      if (core.event_seq_.load(std::memory_order_seq_cst) != generation_[i]) changed_ = true;
+    }
+    for (SubscriberCore* core : subscribers_) gather(*core);
+  }
+  Sleep(const Sleep&) = delete;
+  Sleep& operator=(const Sleep&) = delete;
+  ~Sleep() {
+    for (std::size_t i = 0; i < count_; ++i) {
+      layout::SubscriberPage& page = streams_[i]->page();
+      if (prewake_) page.prewake.fetch_sub(1, std::memory_order_relaxed);
+      protocol::end_wait<Native>(page.waiting);
+    }
+    for (std::size_t i = 0; i < subscribers_.size() && i < kMaxWords; ++i)
+      subscribers_[i]->sleepers_[generation_[i] % 2].fetch_sub(1, std::memory_order_seq_cst);
+    for (std::size_t i = 0; i < count_; ++i) streams_[i]->drop_reference();
+  }
+
+  /// Sleeps unless something is there already.
+  void run(std::span<Foreign> foreign, std::int64_t deadline_ns) noexcept {
+    const bool ready = changed_ || stopping() || std::any_of(subscribers_.begin(), subscribers_.end(), [](SubscriberCore* s) { return s->ready(); });
+    if (foreign.empty() && ready) return;
+    const std::size_t words = count_ + subscribers_.size();
+    if (!foreign.empty() || too_many_ || words > kMaxWords || (words > 2 && !futex::has_wait_many())) {
+      poll_all(foreign, ready ? 1 : deadline_ns);
+    } else if (count_ == 1 && subscribers_.size() == 1) {
+      count_sleep();
+      futex::wait(streams_[0]->bell().phase, phases_[0], deadline_ns, prewake_ ? prewake_bit(::sched_getcpu()) : kNoPrewakeBit);
+    } else if (count_ == 0 && subscribers_.size() == 1) {
+      futex::wait(subscribers_[0]->event_seq_, generation_[0], deadline_ns);
+    } else {
+      sleep_on_many(deadline_ns);
+    }
+  }
+
+ private:
+  void gather(SubscriberCore& core) noexcept {
+    const SubscriberCore::Inside inside(core);
+    const std::uint32_t end = core.stream_end_.load(std::memory_order_acquire);
+    for (std::uint32_t i = 0; i < end; ++i) {
+      Stream* s = core.streams_[i].load(std::memory_order_seq_cst);
+      if (s == nullptr) continue;
+      if (count_ == kMaxWords) {
+        too_many_ = true;
+        return;
+      }
+      s->add_reference();
+      phases_[count_] = protocol::read_bell<Native>(s->bell().phase);
+      streams_[count_++] = s;
+      if (prewake_) s->page().prewake.fetch_add(1, std::memory_order_relaxed);
+      protocol::announce_wait<Native>(s->page().waiting);
+    }
+  }
+
+  void count_sleep() noexcept {
+    for (std::size_t i = 0; i < count_; ++i) streams_[i]->page().sleeps.fetch_add(1, std::memory_order_relaxed);
+  }
+
+  void sleep_on_many(std::int64_t deadline_ns) noexcept {
+    std::array<futex::Watch, kMaxWords> words;
+    std::size_t n = 0;
+    for (std::size_t i = 0; i < count_; ++i) words[n++] = {&streams_[i]->bell().phase, phases_[i]};
+    for (std::size_t i = 0; i < subscribers_.size(); ++i) words[n++] = {&subscribers_[i]->event_seq_, generation_[i]};
+    count_sleep();
+    if (futex::has_wait_many())
+      futex::wait_many({words.data(), n}, deadline_ns);
+    else
+      poll_all({}, deadline_ns);
+  }
+
+  void poll_all(std::span<Foreign> foreign, std::int64_t deadline_ns) noexcept {
+    std::array<pollfd, 256> fds;
+    nfds_t n = 0;
+    bool ready = false;
+    for (SubscriberCore* core : subscribers_) {
+      int fd = -1;
+      try {
+        fd = core->fd();
+      } catch (...) {
+        deadline_ns = std::min(deadline_ns == 0 ? std::numeric_limits<std::int64_t>::max() : deadline_ns, steady_now() + 1'000'000);
+        continue;  // no descriptor left: look every millisecond instead
+      }
+      if (core->rearm()) ready = true;
+      if (n < fds.size()) fds[n++] = {.fd = fd, .events = POLLIN, .revents = 0};
+    }
+    const nfds_t first_foreign = n;
+    for (const Foreign& f : foreign)
+      if (n < fds.size()) fds[n++] = {.fd = f.fd, .events = POLLIN, .revents = 0};
+    timespec left{};
+    const timespec* until = nullptr;
+    if (ready || deadline_ns != 0) {
+      const std::int64_t ns = ready ? 0 : std::max<std::int64_t>(0, deadline_ns - steady_now());
+      left = {.tv_sec = ns / 1'000'000'000, .tv_nsec = ns % 1'000'000'000};
+      until = &left;
+    }
+    if (::ppoll(fds.data(), n, until, nullptr) < 0) return;
+    for (nfds_t i = first_foreign; i < n; ++i) foreign[i - first_foreign].ready = fds[i].revents != 0;
+  }
+
+  std::span<SubscriberCore* const> subscribers_;
+  bool prewake_;
+  bool changed_ = false;
+  bool too_many_ = false;
+  std::size_t count_ = 0;
+  std::array<std::uint32_t, kMaxWords> generation_;
+  std::array<std::uint32_t, kMaxWords> phases_;
+  std::array<Stream*, kMaxWords> streams_;
+};
+
+void sleep_on(std::span<SubscriberCore* const> subscribers, std::span<Foreign> foreign, std::int64_t deadline_ns, bool prewake) noexcept {
+  Sleep sleep(subscribers, prewake);
+  sleep.run(foreign, deadline_ns);
+}
+
+void SubscriberCore::sleep(std::int64_t deadline_ns, bool prewake) noexcept {
+  SubscriberCore* const self = this;
+  sleep_on({&self, 1}, {}, deadline_ns, prewake);
+}
+
+SampleBlock* SubscriberCore::wait(std::int64_t deadline_ns) noexcept {
+  for (;;) {
+    if (SampleBlock* block = take()) return block;
+    if (reason() != Reason::None) return nullptr;
+    if (stopping()) {
+      reason_.store(Reason::Stopped, std::memory_order_relaxed);
+      return nullptr;
+    }
+    if (endpoint_.events_end_wait && has_event_.load(std::memory_order_acquire)) {
+      reason_.store(Reason::Event, std::memory_order_relaxed);
+      return nullptr;
+    }
+    if (deadline_ns != 0 && steady_now() >= deadline_ns) {
+      reason_.store(Reason::TimedOut, std::memory_order_relaxed);
+      return nullptr;
+    }
+    pause(deadline_ns);
+  }
+}
+
+void SubscriberCore::pause(std::int64_t deadline_ns) noexcept {
+  const Waiting how = waiting();
+  switch (how.kind) {
+    case Waiting::Kind::Block: return sleep(deadline_ns, false);
+    case Waiting::Kind::Prewake: return prewake_next(deadline_ns);
+    case Waiting::Kind::Anticipate: return anticipate_next(deadline_ns);
+    case Waiting::Kind::Spin: break;
+  }
+  std::int64_t until = std::numeric_limits<std::int64_t>::max();
+  if (how.limit.count() < until / 2) until = steady_now() + how.limit.count();
+  if (deadline_ns != 0) until = std::min(until, deadline_ns);
+  if (!spin(until, false)) sleep(deadline_ns, false);
+}
+
+bool SubscriberCore::filling() noexcept {
+  const std::uint32_t end = stream_end_.load(std::memory_order_acquire);
+  for (std::uint32_t i = 0; i < end; ++i)
+    if (const Stream* s = streams_[i].load(std::memory_order_seq_cst); s != nullptr && Native::load<Site::B5>(s->hot().filling) != 0) return true;
+  return false;
+}
+
+/// True when something is there; false when it is time to sleep (or nothing is being filled any more). Spins on streams that it holds a
+/// reference to, not as a thread inside: a long spin must not keep the helper from letting an ended stream go.
+bool SubscriberCore::spin(std::int64_t until, bool only_while_filling) noexcept {
+  std::array<Stream*, kMaxStreams> watched;
+  std::size_t count = 0;
+  const std::uint32_t generation = event_seq_.load(std::memory_order_seq_cst);
+  {
+    const Inside inside(*this);
+    const std::uint32_t end = stream_end_.load(std::memory_order_acquire);
+    for (std::uint32_t i = 0; i < end; ++i) {
+      Stream* s = streams_[i].load(std::memory_order_seq_cst);
+      if (s == nullptr) continue;
+      s->add_reference();
+      watched[count++] = s;
+    }
+  }
+  const std::int64_t begin = steady_now();
+  const auto somewhere = [&](auto predicate) { return std::any_of(watched.begin(), watched.begin() + static_cast<std::ptrdiff_t>(count), predicate); };
+  const auto is_new = [](const Stream* s) { return s->something_new(); };
+  bool found = false;
+  for (std::uint32_t turn = 1;; ++turn) {
+    found = somewhere(is_new);
+    if (found) break;
+    cpu_relax();
+    if (turn % 16 != 0) continue;
+    if (event_seq_.load(std::memory_order_relaxed) != generation || stopping() || steady_now() >= until) break;
+    if (only_while_filling && !somewhere([](const Stream* s) { return Native::load<Site::B5>(s->hot().filling) != 0; })) {
+      found = somewhere(is_new);  // `filling` falls right after the publish
+      break;
+    }
+  }
+  const std::int64_t spent = steady_now() - begin;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (i == 0) watched[i]->page().spin_ns.fetch_add(spent, std::memory_order_relaxed);
+    watched[i]->drop_reference();
+  }
+  return found;
+}
+
+void SubscriberCore::prewake_next(std::int64_t deadline_ns) noexcept {
+  constexpr std::uint32_t kTooMany = 8;    // wasted spins in a row
+  constexpr std::uint32_t kLeaveOut = 64;  // sleeps without, before the next try
+  if (wasted_prewakes_.load(std::memory_order_relaxed) >= kTooMany) {
+    if (prewakes_left_out_.fetch_add(1, std::memory_order_relaxed) < kLeaveOut) return sleep(deadline_ns, false);
+    prewakes_left_out_.store(0, std::memory_order_relaxed);
+  }
+  sleep(deadline_ns, true);
+  bool spin_now = false;
+  {
+    const Inside inside(*this);
+    spin_now = filling();
+  }
+  if (!spin_now || ready()) return;
+  std::int64_t until = steady_now() + waiting().limit.count();
+  if (deadline_ns != 0) until = std::min(until, deadline_ns);
+  if (spin(until, true))
+    wasted_prewakes_.store(0, std::memory_order_relaxed);
+  else
+    wasted_prewakes_.fetch_add(1, std::memory_order_relaxed);
+}
+
+void SubscriberCore::anticipate_next(std::int64_t deadline_ns) noexcept {
+  std::int64_t expected = 0;
+  std::int64_t deviation = 0;
+  std::int64_t period = 0;
+  {
+    const Inside inside(*this);
+    const std::uint32_t end = stream_end_.load(std::memory_order_acquire);
+    for (std::uint32_t i = 0; i < end; ++i) {
+      const Stream* s = streams_[i].load(std::memory_order_seq_cst);
+      if (s == nullptr) continue;
+      const std::int64_t at = s->expected_ns.load(std::memory_order_relaxed);
+      if (expected != 0 && at >= expected) continue;
+      expected = at;
+      deviation = s->deviation_ns.load(std::memory_order_relaxed);
+      period = s->period_ns.load(std::memory_order_relaxed);
+    }
+  }
+  constexpr std::int64_t kShortest = 300'000;  // below that a sleep is not worth its wake-up
+  if (expected == 0 || period < kShortest || deviation > period / 8) return sleep(deadline_ns, false);
+
+  const std::int64_t margin = waiting().limit.count() + std::min(2 * deviation, period / 40);
+  const std::int64_t late = std::min(wake_late_ns_.load(std::memory_order_relaxed), period / 40);
+  const std::int64_t wake_at = expected - margin - late;
+  std::int64_t now = steady_now();
+  if (deadline_ns != 0 && deadline_ns <= wake_at) return sleep(deadline_ns, false);
+  if (now < wake_at) {
+    sleep(wake_at, false);
+    if (ready()) return;
+    now = steady_now();
+    if (now < wake_at) return;  // an event or a signal
+    // Follow the wake-up's own lateness from above: quick to grow, slow to shrink.
+    const std::int64_t was = wake_late_ns_.load(std::memory_order_relaxed);
+    const std::int64_t is = now - wake_at;
+    wake_late_ns_.store(was + (is > was ? (is - was) / 2 : (is - was) / 32), std::memory_order_relaxed);
+  }
+  std::int64_t until = expected + margin;
+  if (deadline_ns != 0) until = std::min(until, deadline_ns);
+  if (now >= until || !spin(until, false)) sleep(deadline_ns, false);
+}
+
+}  // namespace cardan::detail

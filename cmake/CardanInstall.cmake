@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+# What `cmake --install` puts where, so that others find the library with find_package(cardan) or pkg-config.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+install(TARGETS cardan EXPORT cardanTargets
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(EXPORT cardanTargets NAMESPACE cardan:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/cardan)
+
+# Public are the headers that the umbrella and the adaptors reach, and no others: found when installing, by following includes.
+install(CODE "set(CARDAN_SOURCE_DIR \"${PROJECT_SOURCE_DIR}\")
+set(CARDAN_INCLUDE_DIR \"${CMAKE_INSTALL_INCLUDEDIR}\")")
+install(SCRIPT ${CMAKE_CURRENT_LIST_DIR}/InstallHeaders.cmake)
+
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/cardanConfig.cmake.in ${PROJECT_BINARY_DIR}/cardanConfig.cmake
+  INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/cardan NO_SET_AND_CHECK_MACRO)
+# Before 1.0 a minor version may change the interface.
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/cardanConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/cardanConfig.cmake ${PROJECT_BINARY_DIR}/cardanConfigVersion.cmake
+  DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/cardan)
+
+# The prefix in cardan.pc follows the file, so an installed tree can be moved.
+file(RELATIVE_PATH cardan_pc_to_prefix "/p/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/p")
+string(REGEX REPLACE "/$" "" cardan_pc_to_prefix "${cardan_pc_to_prefix}")
+configure_file(${CMAKE_CURRENT_LIST_DIR}/cardan.pc.in ${PROJECT_BINARY_DIR}/cardan.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/cardan.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+# The command: the one executable that is called `cardan`, whatever its target is called.
+set(cardan_app_targets)
+if(CARDAN_BUILD_APPS)
+  get_property(cardan_app_targets DIRECTORY ${PROJECT_SOURCE_DIR}/apps PROPERTY BUILDSYSTEM_TARGETS)
+endif()
+foreach(target IN LISTS cardan_app_targets)
+  get_target_property(type ${target} TYPE)
+  get_target_property(name ${target} OUTPUT_NAME)
+  if(type STREQUAL "EXECUTABLE" AND name STREQUAL "cardan")
+    file(RELATIVE_PATH cardan_bin_to_lib "/p/${CMAKE_INSTALL_BINDIR}" "/p/${CMAKE_INSTALL_LIBDIR}")
+    set_target_properties(${target} PROPERTIES INSTALL_RPATH "$ORIGIN/${cardan_bin_to_lib}")
+    install(TARGETS ${target} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  endif()
+endforeach()
+
+# Shell completions, each where its shell looks for it.
+foreach(entry "cardan.bash:bash-completion/completions:cardan" "_cardan:zsh/site-functions:_cardan" "cardan.fish:fish/vendor_completions.d:cardan.fish")
+  string(REPLACE ":" ";" entry "${entry}")
+  list(GET entry 0 file)
+  list(GET entry 1 folder)
+  list(GET entry 2 name)
+  if(EXISTS ${PROJECT_SOURCE_DIR}/apps/completions/${file})
+    install(FILES ${PROJECT_SOURCE_DIR}/apps/completions/${file} DESTINATION ${CMAKE_INSTALL_DATADIR}/${folder} RENAME ${name})
+  endif()
+endforeach()

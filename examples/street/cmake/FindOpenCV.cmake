@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+# Debian and Ubuntu put OpenCV's own CMake package into libopencv-dev only, which pulls in everything there is. The demo
+# needs five modules, whose -dev packages come without it: find them by hand. An OpenCV with a CMake package is preferred.
+find_package(OpenCV ${OpenCV_FIND_VERSION} QUIET CONFIG COMPONENTS ${OpenCV_FIND_COMPONENTS})
+if(NOT OpenCV_FOUND)
+  find_path(OpenCV_INCLUDE_DIR opencv2/core.hpp PATH_SUFFIXES opencv4)
+  mark_as_advanced(OpenCV_INCLUDE_DIR)
+  set(OpenCV_LIBS "")
+  set(_opencv_needed OpenCV_INCLUDE_DIR)
+  foreach(_module IN LISTS OpenCV_FIND_COMPONENTS)
+    find_library(OpenCV_${_module}_LIBRARY opencv_${_module})
+    find_file(OpenCV_${_module}_HEADER opencv2/${_module}.hpp HINTS ${OpenCV_INCLUDE_DIR} NO_DEFAULT_PATH)
+    mark_as_advanced(OpenCV_${_module}_LIBRARY OpenCV_${_module}_HEADER)
+    list(APPEND _opencv_needed OpenCV_${_module}_LIBRARY OpenCV_${_module}_HEADER)
+    list(APPEND OpenCV_LIBS ${OpenCV_${_module}_LIBRARY})
+  endforeach()
+  set(OpenCV_INCLUDE_DIRS ${OpenCV_INCLUDE_DIR})
+  include(FindPackageHandleStandardArgs)
+  find_package_handle_standard_args(OpenCV REQUIRED_VARS ${_opencv_needed})
+endif()

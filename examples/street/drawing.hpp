@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <opencv2/core/mat.hpp>
+#include <span>
+
+#include "examples/street/obstacles.hpp"
+#include "examples/street/person.hpp"
+
+namespace cardan::street {
+
+/// The picture with a box around each pedestrian. Draws into a copy.
+[[nodiscard]] cv::Mat draw_people(const cv::Mat& picture, std::span<const Person> people);
+
+/// The scan from above, the car at the lower middle looking up, with a box around each obstacle and the car's path.
+[[nodiscard]] cv::Mat draw_obstacles(std::span<const Point> cloud, std::span<const Obstacle> obstacles, bool simulated);
+
+/// Two pictures side by side at the same height; one alone when the other is empty.
+[[nodiscard]] cv::Mat side_by_side(const cv::Mat& left, const cv::Mat& right);
+
+}  // namespace cardan::street

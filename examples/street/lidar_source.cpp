@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "examples/street/lidar_source.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <system_error>
+#include <thread>
+
+#include "cardan/memory/error.hpp"
+#include "examples/street/kitti.hpp"
+#include "examples/street/raycast.hpp"
+#include "examples/street/velodyne_source.hpp"
+
+namespace cardan::street {
+namespace {
+
+constexpr std::chrono::milliseconds kTenHz{100};
+
+class SimulatedLidar final : public LidarSource {
+ public:
+  [[nodiscard]] std::string describe() const override { return "simulated street, 64 x 1,800 points at 10 Hz"; }
+  [[nodiscard]] std::size_t max_points() const noexcept override { return SimulatedStreet::kPoints; }
+  [[nodiscard]] std::size_t rows() const noexcept override { return SimulatedStreet::kRings; }
+  [[nodiscard]] bool simulated() const noexcept override { return true; }
+  bool wait(const std::function<bool()>& stopping) override { return pace_.wait(kTenHz, stopping); }
+  std::size_t fill(std::span<Point> out) override {
+    street_.scan(static_cast<double>(scans_++) / SimulatedStreet::kRateHz, out.first(SimulatedStreet::kPoints));
+    return SimulatedStreet::kPoints;
+  }
+
+ private:
+  SimulatedStreet street_;
+  Pace pace_;
+  std::uint64_t scans_ = 0;
+};
+
+class KittiLidar final : public LidarSource {
+ public:
+  explicit KittiLidar(const std::filesystem::path& folder) : name_(folder.string()), folder_(folder) {}
+  [[nodiscard]] std::string describe() const override {
+    return "KITTI, " + std::to_string(folder_.scans()) + " scans of " + name_ + " at 10 Hz";
+  }
+  [[nodiscard]] std::size_t max_points() const noexcept override { return KittiFolder::kMaxPoints; }
+  bool wait(const std::function<bool()>& stopping) override { return pace_.wait(kTenHz, stopping); }
+  [[nodiscard]] std::size_t due() const noexcept override { return folder_.points(scan_); }
+  std::size_t fill(std::span<Point> out) override { return folder_.read(scan_++, out); }
+
+ private:
+  std::string name_;
+  KittiFolder folder_;
+  Pace pace_;
+  std::size_t scan_ = 0;
+};
+
+}  // namespace
+
+bool Pace::wait(std::chrono::nanoseconds period, const std::function<bool()>& stopping) {
+  const auto now = Clock::now();
+  due_ = due_ == Clock::time_point{} ? now : due_ + period;
+  if (due_ + period < now) due_ = now;
+  while (true) {
+    if (stopping()) return false;
+    const auto left = due_ - Clock::now();
+    if (left <= std::chrono::nanoseconds{0}) return true;
+    std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>(left, std::chrono::milliseconds{50}));
+  }
+}
+
+std::unique_ptr<LidarSource> open_lidar(const std::string& argument) {
+  if (argument.empty()) return std::make_unique<SimulatedLidar>();
+  std::error_code failure;
+  const auto status = std::filesystem::status(argument, failure);
+  if (std::filesystem::is_directory(status)) return std::make_unique<KittiLidar>(argument);
+  if (std::filesystem::exists(status)) return std::make_unique<PcapLidar>(argument);
+  unsigned port = 0;
+  const char* end = argument.data() + argument.size();
+  if (const auto [at, error] = std::from_chars(argument.data(), end, port); error == std::errc{} && at == end) {
+    if (port == 0 || port > 65535) {
+      throw Error(ErrorCode::InvalidArgument, "--lidar " + argument + " is no UDP port", "a port is 1 to 65535; a Velodyne sends to 2368");
+    }
+    return std::make_unique<UdpLidar>(static_cast<std::uint16_t>(port));
+  }
+  throw Error(ErrorCode::Unavailable, "--lidar " + argument + ": there is no such file or folder",
+              "give a pcap file of a Velodyne, a folder of KITTI .bin scans, or a UDP port; leave it out for the simulated street");
+}
+
+}  // namespace cardan::street

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <opencv2/core/mat.hpp>
+#include <opencv2/objdetect.hpp>
+#include <span>
+#include <vector>
+
+#include "examples/street/person.hpp"
+
+namespace cardan::street {
+
+/// OpenCV's built-in HOG pedestrian detector (trained on people about 96 pixels tall, standing upright) on a picture that
+/// is scaled down to kWidth first: the time goes with the number of pixels.
+class PeopleDetector {
+ public:
+  static constexpr int kWidth = 720;
+
+  PeopleDetector();
+  /// `picture` is 8-bit BGR or grey and is only read. The span is valid until the next call. Not thread-safe; takes about 0.1 s.
+  std::span<const Person> detect(const cv::Mat& picture);
+
+ private:
+  cv::HOGDescriptor hog_;
+  cv::Mat small_;
+  std::vector<cv::Rect> boxes_;
+  std::vector<double> weights_;
+  std::vector<Person> people_;
+};
+
+}  // namespace cardan::street

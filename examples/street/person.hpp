@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+namespace cardan::street {
+
+/// A pedestrian in a picture: a box in pixels of the full picture, origin at its upper left, and the detector's score.
+struct Person {
+  float x, y, width, height;
+  float score;
+};
+
+}  // namespace cardan::street

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "examples/street/report.hpp"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+namespace cardan::street {
+namespace {
+
+Figures figures(double scale) {
+  Figures f;
+  for (std::size_t i = 0; i < 3; ++i) f.hops[i] = {10, i, 30'000'000, summarize({scale, 2 * scale, 3 * scale})};
+  f.hops[3].transport_us = summarize({});
+  f.decision_us = summarize({50'000, 60'000});
+  f.decisions = 2;
+  return f;
+}
+
+TEST(Report, JsonHasExactlyTheFormThatOthersRead) {
+  const Inputs inputs{"street.avi", "simulated street", true};
+  const auto parsed = nlohmann::json::parse(json(figures(1), figures(10), inputs));
+  ASSERT_EQ(parsed.size(), 4U);
+  const auto& hops = parsed.at("hops");
+  ASSERT_EQ(hops.size(), kHops);
+  EXPECT_EQ(hops[0].size(), 6U);
+  EXPECT_EQ(hops[0].at("topic"), "/street/camera/image");
+  EXPECT_EQ(hops[0].at("from"), "camera");
+  EXPECT_EQ(hops[0].at("to"), "detector");
+  EXPECT_EQ(hops[1].at("from"), "lidar (simulated)");
+  EXPECT_EQ(hops[2].at("received"), 10);
+  EXPECT_EQ(hops[2].at("missed"), 2);
+  const auto& transport = hops[0].at("transport_us");
+  EXPECT_EQ(transport.size(), 7U);
+  for (const char* key : {"min", "mean", "p50", "p95", "p99", "max", "std"}) EXPECT_TRUE(transport.at(key).is_number()) << key;
+  EXPECT_TRUE(hops[3].at("transport_us").at("p50").is_null()) << "nothing measured is not 0";
+  EXPECT_EQ(parsed.at("decisions"), 2);
+  EXPECT_EQ(parsed.at("decision_us").at("mean"), 55'000);
+  EXPECT_EQ(parsed.at("unix_socket").size(), 3U);
+  EXPECT_EQ(parsed.at("unix_socket").at("hops")[0].at("transport_us").at("p50"), 20);
+}
+
+TEST(Report, WithoutASecondRunThereIsNone) {
+  EXPECT_FALSE(nlohmann::json::parse(json(figures(1), std::nullopt, {})).contains("unix_socket"));
+}
+
+TEST(Report, TablesSaySimulatedAndSkipWhatWasNotMeasured) {
+  const Inputs inputs{"street.avi", "simulated street", true};
+  const std::string text = table(Transport::Cardan, figures(1), inputs);
+  EXPECT_NE(text.find("lidar (simulated) → obstacles"), std::string::npos);
+  EXPECT_NE(text.find("perception to decision"), std::string::npos);
+  EXPECT_EQ(text.find("nan"), std::string::npos);
+  const std::string both = comparison(figures(1), figures(10), inputs);
+  EXPECT_NE(both.find("10.0 x"), std::string::npos) << both;
+  EXPECT_EQ(both.find("nan"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace cardan::street

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace cardan::street {
+
+/// The five processes, in the order in which they are started and shown.
+enum class Role : std::uint8_t { Camera, Lidar, Detector, Obstacles, Decision };
+inline constexpr std::size_t kRoles = 5;
+inline constexpr std::array<std::string_view, kRoles> kRoleNames = {"camera", "lidar", "detector", "obstacles", "decision"};
+
+[[nodiscard]] constexpr std::string_view name_of(Role role) { return kRoleNames[static_cast<std::size_t>(role)]; }
+[[nodiscard]] constexpr std::optional<Role> role_named(std::string_view name) {
+  for (std::size_t i = 0; i < kRoles; ++i) {
+    if (kRoleNames[i] == name) return static_cast<Role>(i);
+  }
+  return std::nullopt;
+}
+
+/// The topics that somebody reads, each from one process to one other.
+struct Hop {
+  const char* topic;
+  Role from, to;
+};
+inline constexpr std::size_t kHops = 4;
+inline constexpr std::array<Hop, kHops> kHopList = {{
+    {"/street/camera/image", Role::Camera, Role::Detector},
+    {"/street/lidar/points", Role::Lidar, Role::Obstacles},
+    {"/street/camera/people", Role::Detector, Role::Decision},
+    {"/street/lidar/obstacles", Role::Obstacles, Role::Decision},
+}};
+enum HopIndex : std::uint8_t { kImageHop, kCloudHop, kPeopleHop, kObstaclesHop };
+inline constexpr const char* kDecisionTopic = "/street/decision";
+
+enum class Transport : std::uint8_t { Cardan, UnixSocket };
+[[nodiscard]] constexpr std::string_view name_of(Transport transport) {
+  return transport == Transport::Cardan ? "Cardan" : "Unix socket";
+}
+
+/// What a role is told on its (hidden) command line.
+struct RoleOptions {
+  Role role{};
+  Transport transport{};
+  std::string camera, lidar;
+  std::string socket_folder;  ///< where the Unix sockets of the comparison are
+  float image_width = 0;      ///< pixels; what a calibration file would tell the decision process
+  int note_fd = -1;           ///< see note.hpp; -1: nobody listens
+  int picture_fd = -1;        ///< a file that takes a PNG with what was found; -1: none wanted
+};
+
+/// Runs one of the five processes until a signal or the end of its parent; the exit code of the process.
+int run_role(const RoleOptions& options);
+
+}  // namespace cardan::street

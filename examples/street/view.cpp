@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "examples/street/view.hpp"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+namespace cardan::street {
+namespace {
+
+constexpr double kSecondsPerLine = 5;
+
+// Cuts after `width` code points (everything here is one column wide).
+std::string cut(const std::string& line, std::size_t width) {
+  std::size_t columns = 0;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const bool starts = (static_cast<unsigned char>(line[i]) & 0xC0U) != 0x80U;
+    if (starts && columns++ == width) return line.substr(0, i);
+  }
+  return line;
+}
+
+std::string micros(double value) {
+  if (std::isnan(value)) return "-";
+  return value < 100 ? fmt::format("{:.1f}", value) : fmt::format("{:.0f}", value);
+}
+
+std::string decision_text(const Moment& m) {
+  if (!m.has_decision) return "…";
+  return fmt::format("{:<5} {}", m.brake ? "BRAKE" : "GO", m.reason);
+}
+
+}  // namespace
+
+std::string render(const Moment& m, const Inputs& inputs, std::size_t width, bool colours) {
+  std::vector<std::string> lines;
+  lines.push_back(m.measuring ? fmt::format("Cardan demo · over {} · {:.0f} s of {:.0f} s · Ctrl-C ends", name_of(m.transport), m.seconds, m.of_seconds)
+                              : fmt::format("Cardan demo · over {} · starting five processes", name_of(m.transport)));
+  lines.push_back("  camera  " + inputs.camera);
+  lines.push_back("  LiDAR   " + inputs.lidar);
+  lines.push_back(fmt::format("  {:<34} {:<30} {:>6} {:>7} {:>9} {:>9} {:>7}", "topic", "from → to", "Hz", "MB/s", "p50 µs", "p99 µs", "missed"));
+  for (std::size_t i = 0; i < kHops; ++i) {
+    const auto& hop = m.hops[i];
+    lines.push_back(fmt::format("  {:<34} {:<30} {:>6.1f} {:>7.1f} {:>9} {:>9} {:>7}", kHopList[i].topic,
+                                fmt::format("{} → {}", label_of(kHopList[i].from, inputs), label_of(kHopList[i].to, inputs)), hop.rate_hz,
+                                hop.megabytes_per_s, micros(hop.transport_us.p50), micros(hop.transport_us.p99), hop.missed));
+  }
+  std::string cpu = "  CPU    ";
+  for (std::size_t i = 0; i < kRoles; ++i) cpu += fmt::format(" {} {:.0f} %  ", kRoleNames[i], m.cpu_percent[i]);
+  lines.push_back(cpu);
+  const double p50 = m.decision_us.p50 * 1e-3;
+  const double p99 = m.decision_us.p99 * 1e-3;
+  lines.push_back(std::isnan(p50) ? "  perception to decision  -"
+                                  : fmt::format("  perception to decision  p50 {:.1f} ms  p99 {:.1f} ms  ({} decisions)", p50, p99, m.decisions));
+  lines.push_back("  " + decision_text(m));
+  std::string out;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const std::string line = cut(lines[i], width);
+    const bool decision = i + 1 == lines.size() && m.has_decision;
+    if (colours && (i == 0 || decision)) {
+      out += fmt::format("\x1b[1{}m{}\x1b[0m\n", decision ? (m.brake ? ";31" : ";32") : "", line);
+    } else {
+      out += line + "\n";
+    }
+  }
+  return out;
+}
+
+std::string render_line(const Moment& m, const Inputs& inputs) {
+  std::string out = fmt::format("{:>3.0f} s  {}:", m.seconds, name_of(m.transport));
+  for (std::size_t i = 0; i < kHops; ++i) {
+    const auto& hop = m.hops[i];
+    out += fmt::format("  {} {:.0f} Hz {} µs missed {}", label_of(kHopList[i].from, inputs), hop.rate_hz, micros(hop.transport_us.p50), hop.missed);
+  }
+  double cpu = 0;
+  for (const double c : m.cpu_percent) cpu += c;
+  return out + fmt::format("  CPU {:.0f} %  {}", cpu, decision_text(m));
+}
+
+void View::show(const Moment& moment, const Inputs& inputs) {
+  if (!live_) {
+    if (!moment.measuring) return;
+    if (moment.seconds < last_line_) last_line_ = -1;  // the second run
+    if (last_line_ >= 0 && moment.seconds < last_line_ + kSecondsPerLine) return;
+    if (moment.seconds < 1 && moment.of_seconds > 2) return;
+    last_line_ = moment.seconds;
+    fmt::print("{}\n", render_line(moment, inputs));
+    std::fflush(stdout);
+    return;
+  }
+  winsize size{};
+  const std::size_t width = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 100;
+  const std::string picture = render(moment, inputs, width, true);
+  std::string out;
+  if (drawn_ > 0) out += fmt::format("\x1b[{}A", drawn_);
+  out += "\x1b[J" + picture;
+  drawn_ = static_cast<std::size_t>(std::count(picture.begin(), picture.end(), '\n'));
+  std::fwrite(out.data(), 1, out.size(), stdout);
+  std::fflush(stdout);
+}
+
+void View::finish() {
+  drawn_ = 0;
+  std::fflush(stdout);
+}
+
+bool can_draw() {
+  const char* terminal = std::getenv("TERM");
+  return ::isatty(STDOUT_FILENO) == 1 && terminal != nullptr && std::string_view(terminal) != "dumb";
+}
+
+}  // namespace cardan::street

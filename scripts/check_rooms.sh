@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The house rules that a compiler does not check; run by ctest as `rooms`.
+#   1. A room includes only itself and rooms above it.
+#   2. Protocol headers touch memory that others see only through the `Env` of order_table.hpp, so that the checker sees every access.
+#   3. A source file has at most 500 lines, and says its licence in the first.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+status=0
+complain() { printf '%s\n' "$*" >&2; status=1; }
+
+rooms=(cardan/memory cardan/transport cardan/messages cardan/runtime cardan/record cardan/bridge examples bench apps)  # top to bottom
+for ((i = 0; i < ${#rooms[@]}; i++)); do
+  [[ -d ${rooms[i]} ]] || continue
+  for below in "${rooms[@]:i+1}"; do
+    found=$(grep -rnE "#include [\"<]$below/" "${rooms[i]}" --include='*.hpp' --include='*.cpp' || true)
+    [[ -z $found ]] || complain "$found"$'\n'"  → ${rooms[i]} may not include $below: it stands above it (rule 1)"
+  done
+done
+found=$(grep -rnE '#include "cardan/cardan\.hpp"' cardan --include='*.hpp' --include='*.cpp' | grep -v '_test\.cpp:' || true)
+[[ -z $found ]] || complain "$found"$'\n'"  → the umbrella is for users; inside the library include what is needed (rule 1)"
+
+found=$(grep -nE 'std::atomic|std::memory_order|__atomic_|__sync_|Atomic<' cardan/transport/*_protocol.hpp /dev/null | grep -vE ':[0-9]+: *//' || true)
+[[ -z $found ]] || complain "$found"$'\n'"  → only through Env in protocol headers (rule 2)"
+
+while read -r file; do
+  lines=$(wc -l <"$file")
+  ((lines <= 500)) || complain "$file has $lines lines, 500 are the limit: split it by ideas (rule 3)"
+  head -n 2 "$file" | grep -q 'SPDX-License-Identifier: Apache-2.0' || complain "$file does not begin with its licence (rule 3)"
+done < <(find cardan apps bench examples tests scripts cmake \( -name '*.cpp' -o -name '*.hpp' -o -name '*.sh' -o -name '*.cmake' -o -name CMakeLists.txt -o -name '*.py' -o -name '*.pml' \) -type f)
+((status)) || echo "rooms: in order"
+exit $status

@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The unit tests under clang's ThreadSanitizer. Arguments go to ctest.
+# It maps its shadow at fixed places, which the kernel's address randomization may have taken: hence `setarch -R` where it is allowed.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+source scripts/lib.sh
+find_tools
+CARDAN_TESTS=ON CXX=clang++-19 scripts/build.sh tsan
+export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
+fixed=()
+if setarch -R true 2>/dev/null; then fixed=(setarch -R); fi
+"${fixed[@]}" "$CTEST" --test-dir build/tsan --output-on-failure --no-tests="$( (($#)) && echo ignore || echo error)" -j "$JOBS" -LE '^(deep|native|package)$' "$@"

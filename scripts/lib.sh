@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+# What the scripts share: messages, and which compiler and CMake to use. To be sourced from the top of the tree.
+
+say() { printf '%s\n' "$*"; }
+die() { printf '%s: %s\n' "$(basename "$0")" "$1" >&2; exit "${2:-1}"; }
+
+# $1: an earlier $EPOCHREALTIME
+seconds_since() { awk -v a="${1/,/.}" -v b="${EPOCHREALTIME/,/.}" 'BEGIN {printf "%.1f", b - a}'; }
+
+at_least() { [[ $(printf '%s\n%s\n' "$2" "$1" | sort -V | head -n 1) == "$2" ]]; }  # version $1 >= version $2
+
+# Sets CXX to $CXX, or to the first g++ that is 12 or newer.
+find_compiler() {
+  local candidate version
+  for candidate in ${CXX:+"$CXX"} g++ g++-14 g++-13 g++-12; do
+    command -v "$candidate" >/dev/null || continue
+    version=$("$candidate" -dumpversion 2>/dev/null) || continue
+    at_least "$version" 12 && { CXX=$candidate; export CXX; return 0; }
+  done
+  return 1
+}
+
+# Sets CMAKE and CTEST to the first pair that is 3.25 or newer: of the PATH, else the one that set-up put into build/venv.
+find_cmake() {
+  local candidate version
+  for candidate in cmake "$PWD/build/venv/bin/cmake"; do
+    command -v "$candidate" >/dev/null || continue
+    version=$("$candidate" --version 2>/dev/null | awk 'NR == 1 {print $3}')
+    at_least "${version:-0}" 3.25 && { CMAKE=$candidate CTEST=${candidate%cmake}ctest; return 0; }
+  done
+  return 1
+}
+
+find_tools() {
+  find_compiler || die "no g++ 12 or newer — run scripts/setup.sh, or set CXX"
+  find_cmake || die "no CMake 3.25 or newer — run scripts/setup.sh"
+  # One compiler may want a GiB: a small computer with many cores takes fewer at once.
+  if [[ -z ${JOBS:-} ]]; then
+    JOBS=$(nproc)
+    local memory
+    memory=$(awk '$1 == "MemAvailable:" {print int($2 / 1048576)}' /proc/meminfo)
+    if ((memory < JOBS)); then JOBS=$((memory > 0 ? memory : 1)); fi
+    export JOBS
+  fi
+  # A compiler cache makes repeated builds of the same tree in several folders cheap; nothing depends on it.
+  if [[ -z ${CMAKE_CXX_COMPILER_LAUNCHER:-} ]] && command -v ccache >/dev/null; then export CMAKE_CXX_COMPILER_LAUNCHER=ccache; fi
+}

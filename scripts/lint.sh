@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Formatting and static checks of all sources.
+#
+#   scripts/lint.sh [--format] [--tidy] [--fix] [file]...      (neither --format nor --tidy: both)
+#
+# --fix formats in place. clang-tidy works from the compile commands of build/clang, which this configures when it is not there.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+source scripts/lib.sh
+format=no tidy=no fix=no files=()
+for argument; do
+  case $argument in
+    --format) format=yes ;;
+    --tidy) tidy=yes ;;
+    --fix) fix=yes format=yes ;;
+    -*) die "unknown option '$argument' — see the head of $0" 2 ;;
+    *) files+=("$argument") ;;
+  esac
+done
+if [[ $format == no && $tidy == no ]]; then format=yes tidy=yes; fi
+tool() { command -v "$1-19" || command -v "$1" || die "$1 is missing — scripts/setup.sh --for test-deep installs it"; }
+
+if ((${#files[@]} == 0)); then
+  mapfile -t files < <(find cardan apps bench examples tests \( -name '*.cpp' -o -name '*.hpp' \) -type f | sort)
+fi
+status=0
+if [[ $format == yes ]]; then
+  formatter=$(tool clang-format)
+  if [[ $fix == yes ]]; then
+    "$formatter" -i "${files[@]}"
+  elif "$formatter" --dry-run --Werror "${files[@]}"; then
+    say "format: ${#files[@]} files as .clang-format wants them"
+  else
+    say "format: differences (above) — scripts/lint.sh --fix, or make format, repairs them" >&2
+    status=1
+  fi
+fi
+if [[ $tidy == yes ]]; then
+  tidier=$(tool clang-tidy)
+  find_tools
+  if [[ ! -e build/clang/compile_commands.json ]]; then
+    CARDAN_TESTS=ON CXX=clang++-19 "$CMAKE" --preset clang >build/clang-configure.log 2>&1 || die "CMake could not configure build/clang (build/clang-configure.log)"
+  fi
+  # Headers are checked through the sources that include them; sources that no target compiles have no command and are left out.
+  mapfile -t sources < <(for file in "${files[@]}"; do [[ $file == *.cpp ]] && grep -qF "\"file\": \"$PWD/$file\"" build/clang/compile_commands.json && echo "$file"; done || true)
+  if ((${#sources[@]} == 0)); then
+    say "tidy: none of the files is compiled by build/clang"
+  elif printf '%s\0' "${sources[@]}" | xargs -0 -n 1 -P "$JOBS" "$tidier" -p build/clang --quiet --warnings-as-errors='*' 2> >(grep -vE '^[0-9]+ warnings? (generated|treated as errors?)\.?$|^Suppressed|^Use -header-filter' >&2); then
+    say "tidy: ${#sources[@]} sources without findings"
+  else
+    say "tidy: findings (above)" >&2
+    status=1
+  fi
+fi
+exit $status

@@ -1,0 +1,262 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Installs what is missing on this computer to build, show or test Cardan, and says why each thing is needed.
+#
+#   scripts/setup.sh [--for build|demo|bench|test|test-deep]... [--dry-run] [--quiet]
+#
+# Safe to run again: with nothing missing it prints one line and ends within a second. On Debian and Ubuntu packages come from
+# apt (as root, or through sudo); elsewhere the list is printed and the build goes on with what is there.
+# CARDAN_SKIP_SETUP=1 skips it all (your own package manager, an offline computer).
+set -euo pipefail
+cd "$(dirname "$0")/.."
+source scripts/lib.sh
+
+# group | how its presence is found | Debian package | why. `cmd:x>=v` a program, `hdr:x` a header, `file:x` a file, `py:x` a module.
+requirements() {
+  cat <<'TABLE'
+build     | cxx:12                                   | g++                      | the C++20 compiler (12 or newer)
+build     | cmd:cmake>=3.25                          | cmake                    | configures the build (3.25 or newer)
+build     | cmd:ninja                                | ninja-build              | runs the build
+build     | cmd:pkg-config                           | pkg-config               | tells other programs how to link the installed library
+build     | hdr:fmt/format.h                         | libfmt-dev               | text formatting inside the library (headers only)
+build     | hdr:nlohmann/json.hpp                    | nlohmann-json3-dev       | reads policy files, writes --json output (headers only)
+build     | hdr:CLI/CLI.hpp                          | libcli11-dev             | the command line of `cardan` (headers only)
+demo      | hdr:opencv4/opencv2/core.hpp             | libopencv-core-dev       | cv::Mat views of images
+demo      | hdr:opencv4/opencv2/imgproc.hpp          | libopencv-imgproc-dev    | scales the camera's pictures, draws detections
+demo      | hdr:opencv4/opencv2/imgcodecs.hpp        | libopencv-imgcodecs-dev  | writes the demo's PNG
+demo      | hdr:opencv4/opencv2/videoio.hpp          | libopencv-videoio-dev    | reads cameras and video files
+demo      | hdr:opencv4/opencv2/objdetect.hpp        | libopencv-objdetect-dev  | the pedestrian detector
+test      | hdr:gtest/gtest.h                        | libgtest-dev             | the unit tests
+test      | hdr:eigen3/Eigen/Core                    | libeigen3-dev            | Eigen views of point clouds (headers only)
+test      | hdr:seccomp.h                            | libseccomp-dev           | shows that the hot path makes no system call
+test      | cmd:ip                                   | iproute2                 | tests across network namespaces
+test      | cmd:spin                                 | spin                     | checks the protocol models
+test      | py:venv                                  | python3-venv             | the independent message check (rosbags) in build/venv
+test-deep | cmd:clang++-19                           | clang-19                 | the second compiler, and the thread sanitizer
+test-deep | clangrt:libclang_rt.tsan                 | libclang-rt-19-dev       | the sanitizers' runtime for clang
+test-deep | cmd:clang-tidy-19                        | clang-tidy-19            | static checks
+test-deep | cmd:clang-format-19                      | clang-format-19          | the formatting check
+test-deep | cmd:aarch64-linux-gnu-g++                | g++-aarch64-linux-gnu    | cross-builds the library for arm64
+test-deep | cmd:qemu-aarch64                         | qemu-user                | runs the arm64 unit tests
+test-deep | file:/usr/src/googletest/CMakeLists.txt  | googletest               | GoogleTest's source, for the arm64 unit tests
+test-deep | hdr:boost/version.hpp                    | libboost-dev             | PCL's headers need it
+TABLE
+}
+
+wanted=" " dry_run=no quiet=no lacking=no
+want() {  # a group brings the groups that it stands on
+  case $1 in
+    build | bench) wanted+="build " ;;
+    demo) wanted+="build demo " ;;
+    test) wanted+="build demo test " ;;
+    test-deep) wanted+="build demo test test-deep " ;;
+    *) die "unknown group '$1' — use --for build, demo, bench, test or test-deep" 2 ;;
+  esac
+}
+while (($#)); do
+  case $1 in
+    --for) [[ $# -ge 2 ]] || die "--for needs a group: build, demo, bench, test or test-deep" 2; want "$2"; shift ;;
+    --for=*) want "${1#--for=}" ;;
+    --dry-run) dry_run=yes ;;
+    --quiet) quiet=yes ;;
+    -h | --help) sed -n '3,9p' "$0" | sed 's/^# \{0,1\}//'; exit 0 ;;
+    *) die "unknown option '$1' — see scripts/setup.sh --help" 2 ;;
+  esac
+  shift
+done
+[[ $wanted != " " ]] || want build
+if [[ ${CARDAN_SKIP_SETUP:-} == 1 ]]; then say "setup: skipped, because CARDAN_SKIP_SETUP=1"; exit 0; fi
+wants() { [[ $wanted == *" $1 "* ]]; }
+
+# ---------------------------------------------------------------- what is missing
+has_header() {
+  local dir
+  for dir in /usr/include /usr/local/include /usr/include/"$(uname -m)"-linux-gnu ${CPATH:+${CPATH//:/ }}; do
+    [[ -e $dir/$1 ]] && return 0
+  done
+  return 1
+}
+present() {
+  local kind=${1%%:*} what=${1#*:} file
+  case $kind in
+    cxx) find_compiler ;;
+    cmd) if [[ $what == cmake\>=* ]]; then find_cmake; else command -v "$what" >/dev/null || [[ -x /sbin/$what || -x /usr/sbin/$what ]]; fi ;;
+    hdr) has_header "$what" ;;
+    file) [[ -e $what ]] ;;
+    clangrt) for file in /usr/lib/llvm-19/lib/clang/19/lib/*/"$what"*; do [[ -e $file ]] && return 0; done; return 1 ;;
+    py) [[ -x build/venv/bin/python ]] || python3 -c 'import ensurepip, venv' 2>/dev/null ;;
+  esac
+}
+
+packages=() reasons=()
+find_missing() {
+  local group probe package why
+  packages=() reasons=()
+  while IFS='|' read -r group probe package why; do
+    group=${group// /} probe=${probe// /} package=${package// /} why=${why# }
+    wants "$group" || continue
+    present "$probe" || { packages+=("$package"); reasons+=("$why"); }
+  done < <(requirements)
+}
+list_missing() {
+  local i
+  for i in "${!packages[@]}"; do printf '  %-26s %s\n' "${packages[i]}" "${reasons[i]}"; done
+}
+
+# ---------------------------------------------------------------- packages
+install_packages() {
+  find_missing
+  ((${#packages[@]})) || return 0
+  if ! command -v apt-get >/dev/null; then
+    say "setup: this is not Debian or Ubuntu. Install what corresponds to these Debian packages; the build goes on with what is there:"
+    list_missing
+    lacking=yes
+    return 0
+  fi
+  say "setup: missing, will be installed with apt-get:"
+  list_missing
+  if [[ $dry_run == yes ]]; then lacking=yes; return 0; fi
+
+  local root=()
+  if ((EUID != 0)); then
+    command -v sudo >/dev/null || die "these packages need root, and there is no sudo here — as root run: apt-get update && apt-get install ${packages[*]}"
+    root=(sudo)
+  fi
+  local apt=("${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 -o Acquire::Retries=3)
+  local log=build/setup.log unavailable=() available=() package
+  : >"$log"
+  split_by_candidate() {
+    local policy
+    policy=$(LC_ALL=C apt-cache policy "${packages[@]}" 2>/dev/null || true)
+    available=() unavailable=()
+    for package in "${packages[@]}"; do
+      if awk -v p="$package:" '$1 == p {on = 1; next} /^[^ ]/ {on = 0} on && $1 == "Candidate:" {found = $2 != "(none)"} END {exit !found}' <<<"$policy"
+      then available+=("$package"); else unavailable+=("$package"); fi
+    done
+  }
+  update_lists() {
+    "${apt[@]}" update >>"$log" 2>&1 ||
+      { tail -n 15 "$log" >&2; die "apt-get update failed (above; all of it in $log) — check the network, the proxy and /etc/apt/sources.list"; }
+  }
+  split_by_candidate
+  if ((${#unavailable[@]})); then  # a slim image comes without package lists
+    update_lists
+    split_by_candidate
+  fi
+  if ((${#available[@]})); then
+    say "setup: apt-get works (its output goes to $log) …"
+    if ! "${apt[@]}" install -y --no-install-recommends "${available[@]}" >>"$log" 2>&1; then
+      update_lists  # most often the lists are older than the mirror
+      "${apt[@]}" install -y --no-install-recommends "${available[@]}" >>"$log" 2>&1 ||
+        { tail -n 15 "$log" >&2; die "apt-get could not install ${available[*]} (above; all of it in $log) — try it by hand: apt-get install ${available[*]}"; }
+    fi
+  fi
+  hash -r
+  substitute_old_tools
+  find_missing
+  if ((${#packages[@]})); then
+    say "setup: this release's packages do not give the following; install them yourself, or see CONTRIBUTING.md, \"Other systems\":" >&2
+    list_missing >&2
+    exit 1
+  fi
+}
+
+# Ubuntu 22.04 (and so JetPack 6) has CMake 3.22 and g++ 11 as defaults: newer ones are a wheel and a second package away.
+substitute_old_tools() {
+  if ! find_cmake; then
+    say "setup: CMake $(cmake --version 2>/dev/null | awk 'NR == 1 {print $3}') is too old, a newer one goes into build/venv"
+    present py:venv || "${apt[@]}" install -y --no-install-recommends python3-venv >>"$log" 2>&1 || true
+    make_venv && build/venv/bin/pip install --quiet 'cmake>=3.25,<4' >>"$log" 2>&1 ||
+      die "no CMake 3.25 or newer from packages or PyPI ($log) — install one and put it first in PATH"
+  fi
+  if ! find_compiler; then
+    say "setup: the default g++ is too old, installing g++-12 beside it"
+    "${apt[@]}" install -y --no-install-recommends g++-12 >>"$log" 2>&1 ||
+      die "no g++ 12 or newer here ($log) — install one and set CXX to it"
+  fi
+}
+
+# ---------------------------------------------------------------- the street video of the demo
+fetch_video() {
+  local video=build/data/vtest.avi work deb
+  [[ -s $video ]] && return 0
+  [[ $dry_run == no ]] || { say "setup: would unpack the street video of Debian's package opencv-doc to $video"; return 0; }
+  local hint="the demo then needs a video of yours: make demo ARGS=\"--camera FILE\""
+  if ! command -v apt-get >/dev/null || ! command -v dpkg-deb >/dev/null; then
+    say "setup: the street video is part of Debian's package opencv-doc, which this system does not have; $hint" >&2
+    return 0
+  fi
+  say "setup: unpacking the street video (pedestrians, 80 s) of Debian's package opencv-doc (96 MB, not installed) to $video"
+  mkdir -p build/data
+  work=$(mktemp -d build/data/.opencv-doc.XXXXXX)
+  local sandbox=()
+  if ((EUID == 0)); then
+    sandbox=(-o APT::Sandbox::User=root)
+    LC_ALL=C apt-cache policy opencv-doc 2>/dev/null | grep -q 'Candidate: [^(]' || apt-get -qq update >>build/setup.log 2>&1 || true
+  fi
+  if (cd "$work" && apt-get -qq "${sandbox[@]}" -o Acquire::Retries=3 download opencv-doc) >>build/setup.log 2>&1 &&
+    deb=$(compgen -G "$work/opencv-doc_*.deb") &&
+    dpkg-deb --fsys-tarfile "$deb" | tar -x -C "$work" --wildcards '*/examples/data/vtest.avi*' 2>>build/setup.log &&
+    deb=$(find "$work" -name 'vtest.avi*' -print -quit) && [[ -n $deb ]]; then
+    if [[ $deb == *.gz ]]; then gunzip "$deb" && deb=${deb%.gz}; fi
+    mv "$deb" "$video"
+    rm -rf "$work"
+  else
+    rm -rf "$work"
+    say "setup: the street video could not be fetched (build/setup.log says why; \`apt-get download opencv-doc\` must work); $hint" >&2
+  fi
+}
+
+# ---------------------------------------------------------------- PCL's headers, without the 4 GB that libpcl-dev pulls in
+fetch_pcl_headers() {
+  local into=build/pcl work deb
+  [[ -e $into/usr/include ]] && return 0
+  compgen -G '/usr/include/pcl-1.*/pcl/point_cloud.h' >/dev/null && return 0
+  command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null || return 0
+  [[ $dry_run == no ]] || { say "setup: would unpack PCL's headers (libpcl-dev, not installed) to $into"; return 0; }
+  say "setup: unpacking PCL's headers of libpcl-dev (not installed: it would bring VTK, Qt and MPI) to $into"
+  work=$(mktemp -d build/.pcl.XXXXXX)
+  local sandbox=()
+  ((EUID != 0)) || sandbox=(-o APT::Sandbox::User=root)
+  if (cd "$work" && apt-get -qq "${sandbox[@]}" -o Acquire::Retries=3 download libpcl-dev) >>build/setup.log 2>&1 &&
+    deb=$(compgen -G "$work/libpcl-dev_*.deb") && dpkg-deb -x "$deb" "$work/root" && rm -rf "$into" && mv "$work/root" "$into"; then
+    rm -rf "$work"
+  else
+    rm -rf "$work"
+    die "PCL's headers could not be fetched (build/setup.log; \`apt-get download libpcl-dev\` must work)"
+  fi
+}
+
+# ---------------------------------------------------------------- Python packages, in a folder of their own
+make_venv() {
+  [[ -x build/venv/bin/python ]] && build/venv/bin/python -c '' 2>/dev/null && return 0
+  rm -rf build/venv
+  python3 -m venv build/venv >>build/setup.log 2>&1
+}
+install_python() {
+  local stamp
+  stamp="$PWD $(cksum <scripts/requirements.txt)"
+  [[ -x build/venv/bin/python && $(cat build/venv/.cardan 2>/dev/null) == "$stamp" ]] && return 0
+  if ! command -v python3 >/dev/null; then
+    say "setup: no python3 here; the message check against rosbags cannot run" >&2
+    return 0
+  fi
+  say "setup: Python packages into build/venv:"
+  sed -n 's/^\([a-z].*[^ ]\)  *# \(.*\)/  \1 — \2/p' scripts/requirements.txt
+  [[ $dry_run == no ]] || return 0
+  make_venv || { tail -n 5 build/setup.log >&2; die "python3 -m venv failed (build/setup.log) — the package python3-venv is what it most often lacks"; }
+  build/venv/bin/python -m pip install --quiet --disable-pip-version-check -r scripts/requirements.txt >>build/setup.log 2>&1 ||
+    { tail -n 5 build/setup.log >&2; die "pip could not install scripts/requirements.txt (build/setup.log) — check the network and pip's configuration"; }
+  echo "$stamp" >build/venv/.cardan
+}
+
+mkdir -p build
+exec 9>build/.setup.lock
+flock 9
+began=$EPOCHREALTIME
+install_packages
+if wants demo; then fetch_video; fi
+if wants test-deep; then fetch_pcl_headers; fi
+if wants test; then install_python; fi
+if [[ $lacking == yes ]]; then say "setup: nothing was installed, the above is missing"; exit 0; fi
+[[ $quiet == yes ]] || say "setup: ready ($(printf '%s\n' $wanted | sort -u | paste -sd' '), $(seconds_since "$began") s)"

@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# `make test-deep`: all of scripts/deep, one section after the other, then a table; ends with 1 if any of them failed.
+#
+#   scripts/test-deep.sh [section]...       e.g. scripts/test-deep.sh tsan arm64
+set -euo pipefail
+cd "$(dirname "$0")/.."
+source scripts/lib.sh
+
+total=3500  # seconds for all of it; a section gets what is left, and at most its own
+#  section  minutes at most
+order=(
+  "format   2"
+  "clang   15"
+  "tests   35"
+  "asan    15"
+  "tsan    20"
+  "tidy    20"
+  "arm64   15"
+  "pcl      5"
+)
+selected=" $* "
+for name; do [[ -x scripts/deep/$name.sh ]] || die "no section '$name' — there are: $(cd scripts/deep && ls *.sh | sed 's/\.sh$//' | paste -sd' ')" 2; done
+mkdir -p build/deep
+began=$EPOCHREALTIME
+results=() failed=0 running=
+trap '[[ -z $running ]] || kill -TERM "$running"; die interrupted 130' INT TERM
+for entry in "${order[@]}"; do
+  read -r name minutes <<<"$entry"
+  [[ $# -eq 0 || $selected == *" $name "* ]] || continue
+  title=$(sed -n '3s/^# //p' "scripts/deep/$name.sh")
+  printf '\n======== %s: %s\n' "$name" "$title"
+  start=$EPOCHREALTIME
+  seconds=$((minutes * 60)) left=$((total - SECONDS)) code=0
+  if ((seconds > left)); then seconds=$((left > 1 ? left : 1)); fi
+  # In a process group of its own, so that its end, by time-out or Ctrl-C, is the end of all that it started.
+  timeout --kill-after=20 "$seconds" bash -c 'set -o pipefail; "scripts/deep/$0.sh" 2>&1 | tee "build/deep/$0.log"' "$name" </dev/null &
+  running=$!
+  wait "$running" || code=$?
+  running=
+  case $code in
+    0) result=passed ;;
+    124 | 137) result="FAILED (no end within $seconds s)" ;;
+    *) result=FAILED ;;
+  esac
+  if ((code)); then failed=1; fi
+  results+=("$(printf '%-8s %8s s   %s' "$name" "$(seconds_since "$start")" "$result")")
+done
+printf '\n======== summary (logs in build/deep)\n'
+printf '%s\n' "${results[@]}"
+printf '%-8s %8s s   %s\n' all "$(seconds_since "$began")" "$( ((failed)) && echo FAILED || echo passed)"
+exit $failed

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/checker/env.hpp"
+
+namespace cardan::checker {
+
+// The order of a futex's operations is the order in which they get the kernel's lock. As with loads, whose turn it is is no
+// choice: an operation goes now, or waits for another operation (or a store to the word) and goes after that one.
+
+bool Futex::wait(const Word<std::uint32_t>& word, std::uint32_t expected) {
+  Execution& e = Execution::current();
+  const std::size_t self = e.running();
+  e.turn();
+  e.begin_step();
+  Memory::Look look;
+  look.floor = &lock_;
+  for (;;) {
+    look.may_wait = !e.interleaves() && e.others_may_write(word.id());
+    const std::optional<Access> a = e.memory().load(self, word.id(), std::memory_order_relaxed, look, e);
+    if (a) {
+      pass(self);
+      if (e.tracing()) {
+        e.note(std::string("FUTEX_WAIT ") + (a->value == expected ? "sleeps on " : "would sleep on ") + show(expected) + ", finds ", &*a);
+      }
+      if (a->value != expected) return false;
+      sleeping_[self] = true;
+      const auto woken = [this, self] { return !sleeping_[self]; };
+      e.wait_until(woken, "wakes up");
+      return true;
+    }
+    const std::uint32_t passes = passes_;
+    const std::uint32_t arrivals = e.memory().location(word.id()).arrivals;
+    const auto changed = [&] { return passes_ != passes || e.memory().location(word.id()).arrivals != arrivals; };
+    e.wait_in_vain_until(changed);
+    look.since = arrivals;
+    look.waited = passes_ == passes;  // behind another operation an old value is news, too
+  }
+}
+
+void Futex::wake() {
+  Execution& e = Execution::current();
+  const std::size_t self = e.running();
+  e.turn();
+  e.begin_step();
+  while (!e.interleaves() && e.others_may_run() && e.choose(2) == 1) {
+    const auto changed = [this, passes = passes_] { return passes_ != passes; };
+    e.wait_in_vain_until(changed);
+  }
+  join(lock_, e.release(102));
+  pass(self);
+  e.note("FUTEX_WAKE");
+  sleeping_.fill(false);
+}
+
+void Futex::pass(std::size_t self) {
+  Memory& memory = Execution::current().memory();
+  ++passes_;
+  order_ = mix(mix(order_, self), memory.step(self));
+  memory.note(self, order_);
+}
+
+}  // namespace cardan::checker

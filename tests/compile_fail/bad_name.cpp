@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// expect: the name must look like
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cardan/messages/messages.hpp"
+
+struct Bad {
+  double speed = 0;
+};
+CARDAN_MESSAGE(Bad, "my_msgs.Bad", speed);

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// expect: the struct has a destructor
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cardan/messages/messages.hpp"
+
+struct Bad {
+  ~Bad() { speed = 0; }
+  double speed = 0;
+};
+CARDAN_MESSAGE(Bad, "my_msgs/msg/Bad", speed);

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// expect: CARDAN_MESSAGE does not name every field, or not in their order
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cardan/messages/messages.hpp"
+
+struct Bad {
+  double speed = 0;
+  double heading = 0;
+};
+CARDAN_MESSAGE(Bad, "my_msgs/msg/Bad", heading, speed);

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// expect: a field is a reference, which means nothing in another process
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cardan/messages/messages.hpp"
+
+struct Bad {
+  double& speed;
+};
+CARDAN_MESSAGE(Bad, "my_msgs/msg/Bad", speed);

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// expect: a field owns memory of this process
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cardan/messages/messages.hpp"
+
+struct Bad {
+  std::string name;
+};
+CARDAN_MESSAGE(Bad, "my_msgs/msg/Bad", name);

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// expect: a field owns memory of this process
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cardan/messages/messages.hpp"
+
+struct Bad {
+  std::uint32_t count = 0;
+  std::vector<double> values;
+};
+CARDAN_MESSAGE(Bad, "my_msgs/msg/Bad", count, values);

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// expect: put an inner array into a struct
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cardan/messages/messages.hpp"
+
+struct Bad {
+  cardan::shm::vector<std::array<float, 3>> points;
+};
+CARDAN_MESSAGE(Bad, "my_msgs/msg/Bad", points);

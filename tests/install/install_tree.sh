@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: Apache-2.0
+# Installs into a folder of the build, and looks at what arrived.
+source "$(dirname "$0")/lib.sh"
+fresh "$PREFIX"
+"$CMAKE" --install "$BUILD" --prefix "$PREFIX" >"$WORK/install.log" || { cat "$WORK/install.log"; fail "cmake --install failed"; }
+for file in include/cardan/cardan.hpp include/cardan/memory/error.hpp lib*/libcardan.so lib*/pkgconfig/cardan.pc \
+  lib*/cmake/cardan/cardanConfig.cmake lib*/cmake/cardan/cardanConfigVersion.cmake; do
+  compgen -G "$PREFIX/$file" >/dev/null || compgen -G "$PREFIX/lib/*/${file#lib\*/}" >/dev/null || fail "not installed: $file"
+done
+stray=$(find "$PREFIX/include" -type f ! -name '*.hpp' -o -name '*_test*' -o -name '*.cpp')
+[[ -z $stray ]] || fail "installed, but not public: $stray"
+# Nothing of this computer may stay in what others build against.
+if grep -rlF -e "$SOURCE" -e "$BUILD" "$PREFIX" --include='*.cmake' --include='*.pc' --include='*.hpp'; then fail "a path of the build is left in the files above"; fi

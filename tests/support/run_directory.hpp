@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+namespace cardan::test {
+
+/// One run directory for a test program, made at its first use and removed at exit; each test has a domain of its own in it, so that none sees another's topics.
+inline const std::string& run_directory() {
+  static const struct Folder {
+    std::string path;
+    Folder() {
+      char name[] = "/tmp/cardan-test-XXXXXX";
+      path = ::mkdtemp(name);
+      ::setenv("CARDAN_RUN_DIR", path.c_str(), 1);
+    }
+    ~Folder() {
+      std::error_code ignored;
+      std::filesystem::remove_all(path, ignored);
+    }
+  } folder;
+  return folder.path;
+}
+
+/// Base of tests with endpoints.
+class OwnRunDirectory : public testing::Test {
+ protected:
+  OwnRunDirectory() {
+    run_directory();
+    static int number = 0;
+    domain_ = "t" + std::to_string(::getpid()) + "-" + std::to_string(++number);
+    ::setenv("CARDAN_DOMAIN", domain_.c_str(), 1);
+  }
+  std::string domain_;
+};
+
+}  // namespace cardan::test
