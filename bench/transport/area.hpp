@@ -80,16 +80,27 @@ struct Stamps {
   std::int64_t handing_ns = 0;  ///< publisher: time in the peer's loan and publish
 };
 
+/// What the roles of a run do: the rows' frames, or a single operation of Cardan.
+enum class Task : std::uint32_t {
+  Frames,
+  HandOver,  ///< loan + publish, hot, `endpoints` subscribers polling and taking every message
+  Attach,    ///< a subscriber of a process that knows the publisher's already
+  Discover,  ///< `endpoints` topics of one process, listed and then subscribed to by another
+};
+
 /// What one run does, the start signal, and everything that the roles measure. The harness makes it before the run;
 /// the roles touch one line of their own in it per message.
 struct alignas(64) AreaHeader {
   Contender contender;
   Cell cell;
+  Task task = Task::Frames;
+  std::uint32_t endpoints = 1;
   char topic[64]{};
   alignas(64) std::atomic<std::uint32_t> ready{0};  ///< roles that are set up
   std::atomic<std::uint32_t> go{0};
   std::atomic<std::int64_t> start_ns{0};
   alignas(64) std::atomic<std::uint32_t> readers_done{0};
+  alignas(64) std::atomic<std::uint64_t> acknowledged{0};  ///< HandOver: the last frame that every subscriber has taken
   std::array<RoleSlot, kMostRoles> roles{};
 };
 

@@ -24,6 +24,8 @@ constexpr int kMostFrames = 1'000'000;
 constexpr int kMostRuns = 1'000;
 // Starting and joining the processes of one run, measured with some reserve.
 constexpr double kSetUpSeconds = 0.2;
+// The single operations of --micro, once.
+constexpr double kOperationsSeconds = 10;
 
 constexpr std::array kPeers{Peer::Raw, Peer::Sim, Peer::Uds, Peer::Tcp, Peer::Cardan};
 
@@ -291,6 +293,7 @@ double expected_seconds(const TransportOptions& options) noexcept {
     });
     seconds += static_cast<double>(count) * expected_seconds(cell);
   }
+  if (options.micro) seconds += kOperationsSeconds;
   return seconds * options.runs;
 }
 

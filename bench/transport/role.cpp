@@ -38,7 +38,7 @@ void play(const Area& area, std::uint32_t index) {
     case Peer::Tcp:
       return play_socket(area, index);
     case Peer::Cardan:
-      return play_cardan(area, index);
+      return area.header().task == Task::Frames ? play_cardan(area, index) : play_cardan_operation(area, index);
   }
 }
 

@@ -123,6 +123,11 @@ void evaluate_cpu(const Area& area, RunResult& out) {
 
 }  // namespace
 
+std::string fresh_topic() {
+  static std::uint64_t serial = 0;
+  return fmt::format("/bench/{}/{}", ::getpid(), ++serial);
+}
+
 RunResult evaluate(const Area& area) {
   RunResult out;
   const Cell& cell = area.header().cell;
@@ -133,34 +138,38 @@ RunResult evaluate(const Area& area) {
   return out;
 }
 
+std::string run_roles(const Area& area, const TransportOptions& options, const std::string& run_dir,
+                      QuietSignals& signals, double& steal) {
+  place(area, options);
+  Crew crew(area, wire(area.header().contender, area.header().cell), options.role_command, run_dir, signals);
+  const bool ready = wait_until_ready(area, crew, signals);
+  const CpuTicks before = read_cpu_ticks();
+  if (ready) {
+    area.header().start_ns.store(now_ns() + 20 * kMs);
+    area.header().go.store(1, std::memory_order_release);
+    futex_wake_all(area.header().go);
+  }
+  const bool complete = ready && wait_until_ended(area.header().cell, crew, signals);
+  steal = steal_percent(before, read_cpu_ticks());
+  std::string failure = crew.failure();
+  crew.kill_all();
+  if (complete || !failure.empty()) return failure;
+  return ready ? "did not end in time" : "was not ready within 15 s";
+}
+
 RunOutcome run_once(const Contender& contender, const Cell& cell, const TransportOptions& options,
                     const std::string& run_dir, QuietSignals& signals) {
-  static std::uint64_t serial = 0;
   RunOutcome outcome;
   const CpuTicks start = read_cpu_ticks();
   const double own_before = seconds_of_children();
   try {
-    const Area area(contender, cell, fmt::format("/bench/{}/{}", ::getpid(), ++serial));
-    place(area, options);
-    Crew crew(area, wire(contender, cell), options.role_command, run_dir, signals);
-    const bool ready = wait_until_ready(area, crew, signals);
-    const CpuTicks before = read_cpu_ticks();
-    if (ready) {
-      area.header().start_ns.store(now_ns() + 20 * kMs);
-      area.header().go.store(1, std::memory_order_release);
-      futex_wake_all(area.header().go);
-    }
-    const bool complete = ready && wait_until_ended(cell, crew, signals);
-    const CpuTicks after = read_cpu_ticks();
+    const Area area(contender, cell, fresh_topic());
+    double steal = 0;
+    outcome.failure = run_roles(area, options, run_dir, signals, steal);
     outcome.interrupted = signals.interrupted();
-    if (!complete && !outcome.interrupted) {
-      outcome.failure = crew.failure();
-      if (outcome.failure.empty()) outcome.failure = ready ? "did not end in time" : "was not ready within 15 s";
-    }
-    crew.kill_all();
-    if (complete) {
+    if (outcome.failure.empty()) {
       outcome.result = evaluate(area);
-      outcome.result.steal_percent = steal_percent(before, after);
+      outcome.result.steal_percent = steal;
       const double own = (seconds_of_children() - own_before) * static_cast<double>(::sysconf(_SC_CLK_TCK));
       outcome.result.other_load_percent = other_load_percent(start, read_cpu_ticks(), own);
     }

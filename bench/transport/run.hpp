@@ -41,6 +41,14 @@ struct RunOutcome {
 RunOutcome run_once(const Contender& contender, const Cell& cell, const TransportOptions& options,
                     const std::string& run_dir, QuietSignals& signals);
 
+/// Starts the area's roles, gives the signal and waits for their end. Empty: all went well; else what went wrong (or
+/// `signals.interrupted()`). `steal` gets the steal while they ran, in percent.
+std::string run_roles(const Area& area, const TransportOptions& options, const std::string& run_dir,
+                      QuietSignals& signals, double& steal);
+
+/// A topic name that no run of this bench had before.
+std::string fresh_topic();
+
 /// Works out the figures from what the roles left in the area.
 RunResult evaluate(const Area& area);
 

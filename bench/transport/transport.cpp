@@ -15,6 +15,7 @@
 
 #include "bench/transport/clock.hpp"
 #include "bench/transport/host.hpp"
+#include "bench/transport/operations.hpp"
 #include "bench/transport/ping_pong.hpp"
 #include "bench/transport/progress.hpp"
 #include "bench/transport/report.hpp"
@@ -55,7 +56,9 @@ class RunDirectory {
 
 class Bench {
  public:
-  explicit Bench(const TransportOptions& options) : options_(options), results_(options) {}
+  explicit Bench(const TransportOptions& options) : options_(options), results_(options) {
+    if (options.micro) operations_ = all_operations();
+  }
 
   int run() {
     announce();
@@ -119,6 +122,17 @@ class Bench {
                                   name_of(options_.cells[cell].scenario), name_of_bytes(options_.cells[cell].bytes),
                                   found));
     }
+    run_operations(round);
+  }
+
+  void run_operations(std::uint32_t round) {
+    for (std::size_t i = 0; i < operations_.size() && !stopped(); ++i) {
+      progress_.now(fmt::format("round {}/{} · {}", round + 1, options_.runs, operations_[i].name()));
+      const std::string failure = operations_[i].run(options_, run_directory_.path(), signals_);
+      if (failure.empty() || stopped()) continue;
+      circumstances_.failures.push_back(fmt::format("round {} {}: {}", round + 1, operations_[i].name(), failure));
+      progress_.line(circumstances_.failures.back());
+    }
   }
 
   // One run, repeated while the hypervisor takes too much; returns its p50 for the progress.
@@ -156,6 +170,7 @@ class Bench {
                                      fmt::format("a cache line from CPU {} to {} and back, batches of 200",
                                                  options_.publisher_cpu, options_.reader_cpus.front())});
     }
+    for (const Operation& operation : operations_) operation.add_figures(circumstances_.figures);
     const auto rows = results_.rows();
     fmt::print("{}", to_table(rows, circumstances_));
     if (!options_.json.empty()) {
@@ -190,6 +205,7 @@ class Bench {
   Results results_;
   Circumstances circumstances_;
   std::vector<double> ping_pong_;
+  std::vector<Operation> operations_;
   std::int64_t started_ = now_ns();
 };
 

@@ -157,6 +157,11 @@ Mapping map_read_only(const Fd& fd, std::size_t expected_bytes) {
   return {static_cast<std::byte*>(data), bytes};
 }
 
+std::size_t allocated_bytes(const Fd& fd) noexcept {
+  struct stat st {};
+  return ::fstat(fd.get(), &st) == 0 ? static_cast<std::size_t>(st.st_blocks) * 512 : 0;
+}
+
 void prefault_read_only(const Mapping& mapping, std::size_t offset, std::size_t bytes) noexcept {
   const std::size_t begin = offset / kPage * kPage;
   if (begin >= mapping.size()) return;

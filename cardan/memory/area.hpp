@@ -70,6 +70,9 @@ Mapping map_read_only(const Fd& fd, std::size_t expected_bytes);
 /// Size in bytes of the area behind `fd`, checked as by map_read_only.
 std::size_t checked_area_size(const Fd& fd);
 
+/// Bytes of memory that really stand behind `fd`. A sealed area never has less later.
+std::size_t allocated_bytes(const Fd& fd) noexcept;
+
 /// Faults the pages of a read-only mapping in, as far as `bytes` (they must be committed by their owner). Failure is harmless.
 void prefault_read_only(const Mapping& mapping, std::size_t offset, std::size_t bytes) noexcept;
 

@@ -6,10 +6,19 @@
 
 namespace cardan::shm {
 
+/// The address that lies `distance` bytes from `from`, in another object: through integers, because pointer arithmetic
+/// across objects is undefined, and through an empty instruction, because an optimizer that sees through the integers
+/// takes the result for a part of `from`.
+[[nodiscard]] inline void* at_distance(const void* from, std::uint64_t distance) noexcept {
+  std::uintptr_t address = reinterpret_cast<std::uintptr_t>(from) + distance;
+  asm("" : "+r"(address));
+  return reinterpret_cast<void*>(address);
+}
+
 /// The storage of all `shm::vector`s and `shm::string`s of one message: a range of bytes that is handed out from its
-/// beginning and taken back as a whole. It lives in the slot, directly before the message; its bytes are the slot's payload.
-/// The first piece starts exactly at the base (an image's pixels keep the payload's alignment), later ones at multiples of 64.
-/// Thread safety: none, a loan has one owner. Never blocks, never throws.
+/// beginning and taken back as a whole. It lives in the slot, directly before the message; its bytes are the slot's
+/// payload. The first piece starts exactly at the base (an image's pixels keep the payload's alignment), later ones at
+/// multiples of 64. Thread safety: none, a loan has one owner. Never blocks, never throws.
 struct Arena {
   static constexpr std::uint64_t kAlignment = 64;
 
@@ -21,7 +30,8 @@ struct Arena {
   void place(void* storage, std::uint64_t bytes) noexcept {
     capacity = bytes;
     used = 0;
-    base = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(storage) - reinterpret_cast<std::uintptr_t>(this));
+    base =
+        static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(storage) - reinterpret_cast<std::uintptr_t>(this));
   }
 
   void reset() noexcept { used = 0; }
@@ -48,9 +58,8 @@ struct Arena {
   [[nodiscard]] bool ends_at(const std::byte* end) const noexcept { return end == at(used); }
 
  private:
-  // Through integers: the bytes are another object than this struct, so that pointer arithmetic would be undefined.
   [[nodiscard]] std::byte* at(std::uint64_t offset) const noexcept {
-    return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(this) + static_cast<std::uint64_t>(base) + offset);
+    return static_cast<std::byte*>(at_distance(this, static_cast<std::uint64_t>(base) + offset));
   }
 };
 

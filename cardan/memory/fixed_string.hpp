@@ -67,7 +67,9 @@ class FixedString {
   [[nodiscard]] static constexpr std::size_t capacity() noexcept { return N; }
 
   friend constexpr bool operator==(const FixedString& a, const FixedString& b) noexcept { return a.view() == b.view(); }
-  friend constexpr auto operator<=>(const FixedString& a, const FixedString& b) noexcept { return a.view() <=> b.view(); }
+  friend constexpr auto operator<=>(const FixedString& a, const FixedString& b) noexcept {
+    return a.view() <=> b.view();
+  }
   template <std::convertible_to<std::string_view> Text>
   friend constexpr bool operator==(const FixedString& a, const Text& b) noexcept {
     return a.view() == std::string_view(b);

@@ -16,7 +16,8 @@ namespace {
 static_assert(std::is_trivially_copyable_v<FixedString<60>>);
 static_assert(std::is_standard_layout_v<FixedString<60>>);
 static_assert(sizeof(FixedString<60>) == 64);
-static_assert(!std::is_constructible_v<FixedString<3>, const char (&)[6]>, "a literal that may not fit does not compile");
+static_assert(!std::is_constructible_v<FixedString<3>, const char (&)[6]>,
+              "a literal that may not fit does not compile");
 static_assert(FixedString<8>("camera") == "camera", "usable at compile time");
 
 TEST(FixedString, HoldsTextAndComparesLikeStringView) {

@@ -16,7 +16,8 @@ template <class T, std::size_t N>
 class FixedVector {
   static_assert(std::is_trivially_copyable_v<T>,
                 "cardan::FixedVector: elements must be trivially copyable (no std::string, std::vector, shm::vector)");
-  static_assert(N >= 1 && N <= 65535, "cardan::FixedVector holds 1 to 65535 elements; use cardan::shm::vector for more");
+  static_assert(N >= 1 && N <= 65535,
+                "cardan::FixedVector holds 1 to 65535 elements; use cardan::shm::vector for more");
 
  public:
   using value_type = T;

@@ -8,9 +8,9 @@
 
 namespace cardan::shm {
 
-/// Text of any length inside a message; its bytes live in the message's slot. Not NUL-terminated, not copyable (as `shm::vector`):
-/// take it out as `std::string(text.view())`. Growing beyond the topic's `max_bytes` throws `std::length_error`; the
-/// `try_` forms return false instead. Thread safety: like `std::string`. Never blocks.
+/// Text of any length inside a message; its bytes live in the message's slot. Not NUL-terminated, not copyable (as
+/// `shm::vector`): take it out as `std::string(text.view())`. Growing beyond the topic's `max_bytes` throws
+/// `std::length_error`; the `try_` forms return false instead. Thread safety: like `std::string`. Never blocks.
 class string : public VectorBase {
  public:
   using value_type = char;

@@ -15,6 +15,7 @@ namespace cardan::socket {
 
 inline constexpr std::size_t kMaxMessage = 64 * 1024;
 inline constexpr std::size_t kMaxFds = 8;
+inline constexpr uid_t kUnmapped = 65534;  ///< what the kernel reports for a user that our user namespace does not know
 
 /// One datagram of a connection and the descriptors that came with it.
 struct Message {
@@ -25,8 +26,8 @@ struct Message {
 /// Who is on the other side, as the kernel says (SO_PEERCRED, SO_PEERGROUPS), in our user namespace.
 struct Peer {
   pid_t pid = 0;
-  uid_t uid = 65534;
-  gid_t gid = 65534;
+  uid_t uid = kUnmapped;
+  gid_t gid = kUnmapped;
   std::vector<gid_t> groups;
 };
 

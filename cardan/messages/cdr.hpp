@@ -18,12 +18,14 @@
 namespace cardan {
 
 /// For a type whose ROS form is not what its fields say: a specialization has
-/// `static void write(CdrWriter&, const T&)` and `static bool read(CdrReader&, T&) noexcept` (false after `reader.fail`).
+/// `static void write(CdrWriter&, const T&)` and `static bool read(CdrReader&, T&) noexcept` (false after
+/// `reader.fail`).
 template <class T>
 struct CdrForm;
 
-/// A message's CDR form in three parts that follow each other: the payload is the message's largest vector of numbers (an
-/// image's pixels), where it lies and not copied. `prefix` and `suffix` are reused when the same frame is filled again.
+/// A message's CDR form in three parts that follow each other: the payload is the message's largest vector of numbers
+/// (an image's pixels), where it lies and not copied. `prefix` and `suffix` are reused when the same frame is filled
+/// again.
 struct CdrFrame {
   std::vector<std::byte> prefix;
   std::span<const std::byte> payload;  ///< valid as long as the message
@@ -39,10 +41,12 @@ concept HasCdrForm = requires(CdrReader& reader, T& value) { CdrForm<T>::read(re
 
 /// Numbers whose bytes on the wire are those in memory. A bool is not: only 0 and 1 are valid there.
 template <class T>
-inline constexpr bool is_number = kind_of<T>() == Kind::Integer || kind_of<T>() == Kind::Float || kind_of<T>() == Kind::Enum;
+inline constexpr bool is_number =
+    kind_of<T>() == Kind::Integer || kind_of<T>() == Kind::Float || kind_of<T>() == Kind::Enum;
 
 template <class T, class F, Literal Name, auto... Members, std::size_t... Offsets, Literal... Names>
-constexpr bool all_fields(T& message, F&& f, Reflection<std::remove_const_t<T>, Name, Field<Names, Members, Offsets>...>) {
+constexpr bool all_fields(T& message, F&& f,
+                          Reflection<std::remove_const_t<T>, Name, Field<Names, Members, Offsets>...>) {
   return (f(Names.view(), message.*Members) && ...);
 }
 
@@ -115,7 +119,8 @@ bool read_value(CdrReader& reader, T& value) noexcept {
     if constexpr (is_number<Element>) {
       return reader.numbers(&value[0], sizeof(T) / sizeof(Element));
     } else {
-      return std::all_of(std::begin(value), std::end(value), [&](auto& element) { return read_value(reader, element); });
+      return std::all_of(std::begin(value), std::end(value),
+                         [&](auto& element) { return read_value(reader, element); });
     }
   } else if constexpr (kind == Kind::FixedString) {
     std::string_view text;
@@ -160,8 +165,9 @@ bool read_value(CdrReader& reader, T& value) noexcept {
 }  // namespace detail
 
 /// Fills `out` with the CDR form of `message`; its payload points into the message and is not copied.
-/// Throws `cardan::Error` (Limit) for a list of more than 2^32 − 1 elements, `std::bad_alloc`; allocates until the buffers are as
-/// large as ever needed. Thread safety: any number of threads may read one message, each with a frame of its own. Never blocks.
+/// Throws `cardan::Error` (Limit) for a list of more than 2^32 − 1 elements, `std::bad_alloc`; allocates until the
+/// buffers are as large as ever needed. Thread safety: any number of threads may read one message, each with a frame of
+/// its own. Never blocks.
 template <Message T>
 void frame_cdr(const T& message, CdrFrame& out) {
   const void* largest = nullptr;
@@ -196,8 +202,9 @@ template <Message T>
   return bytes;
 }
 
-/// Fills `message`, a fresh loan or a `LocalMessage`, from CDR bytes that may be hostile. False with the reason (`text()`) when they are not
-/// a `T` or do not fit; the message is then valid, but of no use. Never throws, allocates or blocks. Thread safety: none.
+/// Fills `message`, a fresh loan or a `LocalMessage`, from CDR bytes that may be hostile. False with the reason
+/// (`text()`) when they are not a `T` or do not fit; the message is then valid, but of no use. Never throws, allocates
+/// or blocks. Thread safety: none.
 template <Message T>
 [[nodiscard]] CdrResult from_cdr(std::span<const std::byte> bytes, T& message) noexcept {
   CdrReader reader(bytes);

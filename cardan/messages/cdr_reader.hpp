@@ -34,13 +34,20 @@ struct CdrResult {
   [[nodiscard]] std::string text() const {
     const auto words = [this]() -> std::string_view {
       switch (error) {
-        case CdrError::None: return "read";
-        case CdrError::Encoding: return "not XCDR1 little-endian (the first bytes must be 00 01) — convert it with a ROS 2 tool";
-        case CdrError::Truncated: return "the bytes end too early — they are cut, or of another type";
-        case CdrError::BadText: return "a text without its final NUL — the bytes are of another type";
-        case CdrError::TooLong: return "a text or list is longer than this field holds — define the type with a larger bound";
-        case CdrError::NoRoom: return "the message's storage is too small — raise max_bytes";
-        case CdrError::Trailing: return "bytes are left over — they are of another type, or another version of it";
+        case CdrError::None:
+          return "read";
+        case CdrError::Encoding:
+          return "not XCDR1 little-endian (the first bytes must be 00 01) — convert it with a ROS 2 tool";
+        case CdrError::Truncated:
+          return "the bytes end too early — they are cut, or of another type";
+        case CdrError::BadText:
+          return "a text without its final NUL — the bytes are of another type";
+        case CdrError::TooLong:
+          return "a text or list is longer than this field holds — define the type with a larger bound";
+        case CdrError::NoRoom:
+          return "the message's storage is too small — raise max_bytes";
+        case CdrError::Trailing:
+          return "bytes are left over — they are of another type, or another version of it";
       }
       return "";
     };
@@ -51,8 +58,8 @@ struct CdrResult {
   }
 };
 
-/// Reads XCDR1 little-endian from bytes that nobody vouches for: every length is checked against what is left before it is
-/// used. After the first failure every call returns false. Thread safety: none. Never blocks, allocates or throws.
+/// Reads XCDR1 little-endian from bytes that nobody vouches for: every length is checked against what is left before it
+/// is used. After the first failure every call returns false. Thread safety: none. Never blocks, allocates or throws.
 class CdrReader {
  public:
   explicit CdrReader(std::span<const std::byte> bytes) noexcept {
@@ -92,7 +99,8 @@ class CdrReader {
     return true;
   }
 
-  /// How many elements follow; each takes at least `least_bytes`, so that no lie makes the caller prepare more than there can be.
+  /// How many elements follow; each takes at least `least_bytes`, so that no lie makes the caller prepare more than
+  /// there can be.
   bool count(std::size_t& elements, std::size_t least_bytes) noexcept {
     std::uint32_t announced = 0;
     if (!number(announced)) return false;
@@ -104,7 +112,8 @@ class CdrReader {
   template <class Number>
   bool numbers(Number* first, std::size_t elements) noexcept {
     if (elements == 0) return !failed();
-    if (!align(sizeof(Number)) || elements > (bytes_.size() - position_) / sizeof(Number)) return fail(CdrError::Truncated);
+    if (!align(sizeof(Number)) || elements > (bytes_.size() - position_) / sizeof(Number))
+      return fail(CdrError::Truncated);
     std::memcpy(first, bytes_.data() + position_, elements * sizeof(Number));
     position_ += elements * sizeof(Number);
     return true;

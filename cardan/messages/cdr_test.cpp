@@ -43,8 +43,8 @@ struct Everything {
   cardan::shm::string remark;
   std::uint32_t last = 0;
 };
-CARDAN_MESSAGE(Everything, "t_msgs/msg/Everything", first, number, flag, small, mode, name, matrix, corners, bits, few, numbers,
-               ranges, between, weights, points, labels, valid, remark, last);
+CARDAN_MESSAGE(Everything, "t_msgs/msg/Everything", first, number, flag, small, mode, name, matrix, corners, bits, few,
+               numbers, ranges, between, weights, points, labels, valid, remark, last);
 
 struct Stereo {
   Point3 baseline;
@@ -92,12 +92,12 @@ TEST(Cdr, AlignsEachNumberToItsSize) {
   m->right = {7, 8};
   m->after = 0x0102030405060708;
   const std::vector<std::byte> bytes = to_cdr(*m);
-  const std::vector<unsigned> expected{0,    1,    0, 0,                                  // XCDR1 little-endian
-                                       0,    0,    0x80, 0x3f, 0, 0, 0, 0x40, 0, 0, 0x40, 0x40,  // 1.0F 2.0F 3.0F
-                                       1,    0,    0, 0, 9, 0, 0, 0,                        // one byte, three to align
-                                       2,    0,    0, 0, 7, 8, 0, 0,                        // two bytes; 28 so far
-                                       0, 0, 0, 0,                                           // to 32
-                                       8,    7,    6, 5, 4, 3, 2, 1};
+  const std::vector<unsigned> expected{0, 1, 0,    0,                                      // XCDR1 little-endian
+                                       0, 0, 0x80, 0x3f, 0, 0, 0, 0x40, 0, 0, 0x40, 0x40,  // 1.0F 2.0F 3.0F
+                                       1, 0, 0,    0,    9, 0, 0, 0,                       // one byte, three to align
+                                       2, 0, 0,    0,    7, 8, 0, 0,                       // two bytes; 28 so far
+                                       0, 0, 0,    0,                                      // to 32
+                                       8, 7, 6,    5,    4, 3, 2, 1};
   ASSERT_EQ(bytes.size(), expected.size());
   for (std::size_t i = 0; i < bytes.size(); ++i) EXPECT_EQ(std::to_integer<unsigned>(bytes[i]), expected[i]) << i;
 }

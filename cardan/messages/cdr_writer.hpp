@@ -17,9 +17,9 @@ namespace cardan {
 
 static_assert(std::endian::native == std::endian::little, "Cardan writes XCDR1 little-endian from native memory");
 
-/// Writes XCDR1 little-endian (what ROS 2 puts on the wire and into bags): each number aligned to its size, counted from the
-/// byte after the 4 bytes that name the encoding. One vector of the message, the payload, is left out: what follows it goes
-/// into a second buffer. Thread safety: none. Never blocks; allocates while its buffers grow.
+/// Writes XCDR1 little-endian (what ROS 2 puts on the wire and into bags): each number aligned to its size, counted
+/// from the byte after the 4 bytes that name the encoding. One vector of the message, the payload, is left out: what
+/// follows it goes into a second buffer. Thread safety: none. Never blocks; allocates while its buffers grow.
 class CdrWriter {
  public:
   /// `payload`: the address of the `shm::vector` whose elements are left out, or null.
@@ -54,7 +54,8 @@ class CdrWriter {
   /// How many elements follow.
   void count(std::size_t elements) {
     if (elements > std::numeric_limits<std::uint32_t>::max()) {
-      throw Error(ErrorCode::Limit, "a list of " + std::to_string(elements) + " elements has no CDR form (at most 4294967295)",
+      throw Error(ErrorCode::Limit,
+                  "a list of " + std::to_string(elements) + " elements has no CDR form (at most 4294967295)",
                   "send it in parts");
     }
     number(static_cast<std::uint32_t>(elements));

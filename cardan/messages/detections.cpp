@@ -76,7 +76,8 @@ bool read_best_hypothesis(CdrReader& reader, FixedString<60>& label, double& sco
 
 void write_detection(CdrWriter& writer, const Header& header, const Detection2D& detection) {
   write_head(writer, header, detection);
-  for (const double value : {detection.center_x, detection.center_y, detection.theta, detection.size_x, detection.size_y}) {
+  for (const double value :
+       {detection.center_x, detection.center_y, detection.theta, detection.size_x, detection.size_y}) {
     writer.number(value);
   }
   writer.string(detection.id);

@@ -9,9 +9,10 @@
 #include "cardan/memory/shm_vector.hpp"
 #include "cardan/messages/geometry.hpp"
 
-// What a detector found. In ROS 2: vision_msgs (version 4, Humble and newer). There each detection has a list of hypotheses, each with a pose
-// and its covariance, and a header of its own; here it has one label and one score. Ours to ROS loses nothing. From ROS,
-// the hypothesis with the highest score is taken; the others, the hypotheses' poses and the inner headers are dropped.
+// What a detector found. In ROS 2: vision_msgs (version 4, Humble and newer). There each detection has a list of
+// hypotheses, each with a pose and its covariance, and a header of its own; here it has one label and one score. Ours
+// to ROS loses nothing. From ROS, the hypothesis with the highest score is taken; the others, the hypotheses' poses and
+// the inner headers are dropped.
 
 namespace cardan {
 
@@ -24,7 +25,7 @@ struct Detection2D {
   double theta = 0;       ///< rotation, rad
   double size_x = 0;      ///< pixels, before the rotation
   double size_y = 0;
-  FixedString<28> id;     ///< of the tracked object, the same from frame to frame; empty: not tracked
+  FixedString<28> id;  ///< of the tracked object, the same from frame to frame; empty: not tracked
 };
 
 /// A box in space, in metres, in the header's frame.
@@ -100,18 +101,19 @@ struct CdrForm<Detection3D> : detail::DetectionCdr<Detection3D> {};
 
 }  // namespace cardan
 
-CARDAN_MESSAGE(cardan::Detection2D, "vision_msgs/msg/Detection2D", label, score, center_x, center_y, theta, size_x, size_y, id);
+CARDAN_MESSAGE(cardan::Detection2D, "vision_msgs/msg/Detection2D", label, score, center_x, center_y, theta, size_x,
+               size_y, id);
 CARDAN_MESSAGE(cardan::Detection3D, "vision_msgs/msg/Detection3D", label, score, center, size, id);
 CARDAN_MESSAGE(cardan::Detections2D, "vision_msgs/msg/Detection2DArray", header, detections);
 CARDAN_MESSAGE(cardan::Detections3D, "vision_msgs/msg/Detection3DArray", header, detections);
 
 CARDAN_ROS_FORM_(cardan::Detection2D, cardan::ros::kDetection2D, cardan::ros::kHeader, cardan::ros::kTime,
-                 cardan::ros::kObjectHypothesisWithPose, cardan::ros::kObjectHypothesis, cardan::ros::kPoseWithCovariance,
-                 cardan::ros::kPose, cardan::ros::kPoint, cardan::ros::kQuaternion, cardan::ros::kBoundingBox2D,
-                 cardan::ros::kPose2D, cardan::ros::kPoint2D);
+                 cardan::ros::kObjectHypothesisWithPose, cardan::ros::kObjectHypothesis,
+                 cardan::ros::kPoseWithCovariance, cardan::ros::kPose, cardan::ros::kPoint, cardan::ros::kQuaternion,
+                 cardan::ros::kBoundingBox2D, cardan::ros::kPose2D, cardan::ros::kPoint2D);
 CARDAN_ROS_FORM_(cardan::Detection3D, cardan::ros::kDetection3D, cardan::ros::kHeader, cardan::ros::kTime,
-                 cardan::ros::kObjectHypothesisWithPose, cardan::ros::kObjectHypothesis, cardan::ros::kPoseWithCovariance,
-                 cardan::ros::kPose, cardan::ros::kPoint, cardan::ros::kQuaternion, cardan::ros::kBoundingBox3D,
-                 cardan::ros::kVector3);
+                 cardan::ros::kObjectHypothesisWithPose, cardan::ros::kObjectHypothesis,
+                 cardan::ros::kPoseWithCovariance, cardan::ros::kPose, cardan::ros::kPoint, cardan::ros::kQuaternion,
+                 cardan::ros::kBoundingBox3D, cardan::ros::kVector3);
 CARDAN_ROS_FORM_(cardan::Detections2D, cardan::ros::kDetection2DArray);
 CARDAN_ROS_FORM_(cardan::Detections3D, cardan::ros::kDetection3DArray);

@@ -16,8 +16,22 @@ namespace {
 TEST(Detections2D, ComeBackFromTheRosForm) {
   LocalMessage<Detections2D> m(4096);
   m->header.frame_id = "front";
-  m->detections.push_back({.label = "pedestrian", .score = 0.9, .center_x = 10, .center_y = 20, .theta = 0, .size_x = 4, .size_y = 8, .id = "7"});
-  m->detections.push_back({.label = "bicycle", .score = 0.5, .center_x = 1, .center_y = 2, .theta = 0.1, .size_x = 3, .size_y = 4, .id = {}});
+  m->detections.push_back({.label = "pedestrian",
+                           .score = 0.9,
+                           .center_x = 10,
+                           .center_y = 20,
+                           .theta = 0,
+                           .size_x = 4,
+                           .size_y = 8,
+                           .id = "7"});
+  m->detections.push_back({.label = "bicycle",
+                           .score = 0.5,
+                           .center_x = 1,
+                           .center_y = 2,
+                           .theta = 0.1,
+                           .size_x = 3,
+                           .size_y = 4,
+                           .id = {}});
   const auto bytes = to_cdr(*m);
   LocalMessage<Detections2D> back(4096);
   const auto result = from_cdr(bytes, *back);

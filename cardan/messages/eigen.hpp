@@ -16,22 +16,25 @@ using ConstPointMap = Eigen::Map<const Eigen::Matrix<float, 3, Eigen::Dynamic>, 
 using PointMap = Eigen::Map<Eigen::Matrix<float, 3, Eigen::Dynamic>, Eigen::Unaligned, Eigen::OuterStride<>>;
 
 namespace detail {
-// The index of the float x in a point, or -1 when x, y, z are not three floats side by side at whole floats, without gaps between rows.
+// The index of the float x in a point, or -1 when x, y, z are not three floats side by side at whole floats, without
+// gaps between rows.
 [[nodiscard]] inline std::int64_t xyz_offset(const PointCloud& cloud) noexcept {
   const std::int64_t x = cloud.float_offset("x");
   const bool ok = x >= 0 && x % 4 == 0 && cloud.float_offset("y") == x + 4 && cloud.float_offset("z") == x + 8 &&
-                  cloud.point_step % 4 == 0 && cloud.row_step == std::uint64_t{cloud.width} * cloud.point_step && cloud.valid() &&
-                  reinterpret_cast<std::uintptr_t>(cloud.data.data()) % 4 == 0;
+                  cloud.point_step % 4 == 0 && cloud.row_step == std::uint64_t{cloud.width} * cloud.point_step &&
+                  cloud.valid() && reinterpret_cast<std::uintptr_t>(cloud.data.data()) % 4 == 0;
   return ok ? x / 4 : -1;
 }
 }  // namespace detail
 
-/// The positions of all points as a 3 × n matrix over shared memory, no copy; works with every cloud that has x, y, z as floats side by
-/// side (PCL's layouts, and most drivers'). No columns when it has not. Thread safety: as the message's. Never blocks or throws.
+/// The positions of all points as a 3 × n matrix over shared memory, no copy; works with every cloud that has x, y, z
+/// as floats side by side (PCL's layouts, and most drivers'). No columns when it has not. Thread safety: as the
+/// message's. Never blocks or throws.
 [[nodiscard]] inline ConstPointMap eigen_map(const PointCloud& cloud) noexcept {
   const std::int64_t x = detail::xyz_offset(cloud);
   if (x < 0) return {nullptr, 3, 0, Eigen::OuterStride<>(3)};
-  return {reinterpret_cast<const float*>(cloud.data.data()) + x, 3, static_cast<Eigen::Index>(std::size_t{cloud.height} * cloud.width),
+  return {reinterpret_cast<const float*>(cloud.data.data()) + x, 3,
+          static_cast<Eigen::Index>(std::size_t{cloud.height} * cloud.width),
           Eigen::OuterStride<>(cloud.point_step / 4)};
 }
 
@@ -39,7 +42,8 @@ namespace detail {
 [[nodiscard]] inline PointMap eigen_map(PointCloud& cloud) noexcept {
   const std::int64_t x = detail::xyz_offset(cloud);
   if (x < 0) return {nullptr, 3, 0, Eigen::OuterStride<>(3)};
-  return {reinterpret_cast<float*>(cloud.data.data()) + x, 3, static_cast<Eigen::Index>(std::size_t{cloud.height} * cloud.width),
+  return {reinterpret_cast<float*>(cloud.data.data()) + x, 3,
+          static_cast<Eigen::Index>(std::size_t{cloud.height} * cloud.width),
           Eigen::OuterStride<>(cloud.point_step / 4)};
 }
 

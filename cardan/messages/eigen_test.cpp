@@ -13,7 +13,8 @@ namespace {
 TEST(EigenMap, IsTheCloudsOwnMemory) {
   LocalMessage<PointCloud> cloud(10 * 32);
   const auto points = cloud->resize_points<PointXYZI>(10, 2);
-  for (std::size_t i = 0; i < points.size(); ++i) points[i] = {.x = static_cast<float>(i), .y = 1, .z = 2, .intensity = 99};
+  for (std::size_t i = 0; i < points.size(); ++i)
+    points[i] = {.x = static_cast<float>(i), .y = 1, .z = 2, .intensity = 99};
   const auto map = eigen_map(std::as_const(*cloud));
   ASSERT_EQ(map.cols(), 10);
   EXPECT_EQ(map(0, 7), 7.0F);

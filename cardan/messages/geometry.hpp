@@ -5,7 +5,8 @@
 
 #include "cardan/messages/header.hpp"
 
-// Positions, orientations and motion: geometry_msgs and nav_msgs/Odometry. Metres, radians and seconds; x forward, y left, z up (REP-103).
+// Positions, orientations and motion: geometry_msgs and nav_msgs/Odometry. Metres, radians and seconds; x forward, y
+// left, z up (REP-103).
 
 namespace cardan {
 

@@ -19,14 +19,16 @@ using FrameId = FixedString<60>;
 
 /// When and in which frame something was measured; std_msgs/msg/Header in ROS 2.
 struct Header {
-  std::int64_t stamp = 0;      ///< time of the measurement, wall or PTP clock, nanoseconds since 1970 (in ROS: int32 seconds + nanoseconds)
+  std::int64_t stamp =
+      0;  ///< time of the measurement, wall or PTP clock, nanoseconds since 1970 (in ROS: int32 seconds + nanoseconds)
   std::uint64_t sequence = 0;  ///< the sensor's own count, if it has one; not part of the ROS form
   FrameId frame_id;            ///< coordinate frame of the data (REP-105)
 
   friend bool operator==(const Header&, const Header&) = default;
 };
 
-/// builtin_interfaces/Time. ROS counts seconds in 32 bits, so a stamp before 1901 or after January 2038 is written as the nearest that it has.
+/// builtin_interfaces/Time. ROS counts seconds in 32 bits, so a stamp before 1901 or after January 2038 is written as
+/// the nearest that it has.
 struct RosTime {
   std::int32_t sec = 0;
   std::uint32_t nanosec = 0;

@@ -14,8 +14,9 @@ namespace {
 static_assert(RosTime::from(1'500'000'000).sec == 1 && RosTime::from(1'500'000'000).nanosec == 500'000'000);
 
 TEST(RosTime, KeepsNanosecondsBothWays) {
-  for (const std::int64_t stamp : {std::int64_t{0}, std::int64_t{1}, std::int64_t{-1}, std::int64_t{1'700'000'000'123'456'789},
-                                   std::int64_t{-1'500'000'001}, std::int64_t{999'999'999}, std::int64_t{-1'000'000'000}}) {
+  for (const std::int64_t stamp :
+       {std::int64_t{0}, std::int64_t{1}, std::int64_t{-1}, std::int64_t{1'700'000'000'123'456'789},
+        std::int64_t{-1'500'000'001}, std::int64_t{999'999'999}, std::int64_t{-1'000'000'000}}) {
     const RosTime time = RosTime::from(stamp);
     EXPECT_LT(time.nanosec, 1'000'000'000U);
     EXPECT_EQ(time.nanoseconds(), stamp);

@@ -20,16 +20,17 @@ namespace cardan {
 /// Uncompressed pixels, in the layout that OpenCV works on; sensor_msgs/msg/Image in ROS 2.
 struct Image {
   Header header;
-  std::uint32_t height = 0;      ///< pixels
-  std::uint32_t width = 0;       ///< pixels
-  ImageEncoding encoding;        ///< as in ROS: "bgr8", "mono8", "bayer_rggb8", "16UC1", "yuv422_yuy2", …
+  std::uint32_t height = 0;  ///< pixels
+  std::uint32_t width = 0;   ///< pixels
+  ImageEncoding encoding;    ///< as in ROS: "bgr8", "mono8", "bayer_rggb8", "16UC1", "yuv422_yuy2", …
   std::uint8_t is_bigendian = 0;
-  std::uint32_t step = 0;        ///< bytes from one row to the next
+  std::uint32_t step = 0;  ///< bytes from one row to the next
   shm::vector<std::uint8_t> data;
 
-  /// Makes room for `rows` × `cols` pixels of an OpenCV type (`CV_8UC3`) and gives them to be filled in place; for a loan. The encoding becomes
-  /// OpenCV's own for that type ("bgr8" for CV_8UC3) unless given. Throws `std::length_error` when the topic's `max_bytes` is too small,
-  /// `cardan::Error` for sizes and types that no image has.
+  /// Makes room for `rows` × `cols` pixels of an OpenCV type (`CV_8UC3`) and gives them to be filled in place; for a
+  /// loan. The encoding becomes OpenCV's own for that type ("bgr8" for CV_8UC3) unless given. Throws
+  /// `std::length_error` when the topic's `max_bytes` is too small, `cardan::Error` for sizes and types that no image
+  /// has.
   template <class Mat = cv::Mat>
   [[nodiscard]] Mat mat(int rows, int cols, int type, std::string_view with_encoding = {}) {
     const ImageEncoding name = with_encoding.empty() ? encoding_of_cv_type(type) : ImageEncoding(with_encoding);
@@ -45,28 +46,33 @@ struct Image {
     return view<Mat>(data.data());
   }
 
-  /// The same for a sample. The pages are read-only, writing to the pixels ends the program: `clone()` what is to be changed.
-  /// Empty when encoding, sizes and data do not fit together (a publisher may say anything).
+  /// The same for a sample. The pages are read-only, writing to the pixels ends the program: `clone()` what is to be
+  /// changed. Empty when encoding, sizes and data do not fit together (a publisher may say anything).
   template <class Mat = cv::Mat>
   [[nodiscard]] const Mat mat() const {
     return view<Mat>(const_cast<std::uint8_t*>(data.data()));
   }
 
-  /// As `mat(rows, cols, type)` where there is no OpenCV: `height` × `width` pixels of a ROS encoding, and the bytes to fill.
-  [[nodiscard]] std::span<std::uint8_t> resize(std::uint32_t with_height, std::uint32_t with_width, std::string_view with_encoding) {
+  /// As `mat(rows, cols, type)` where there is no OpenCV: `height` × `width` pixels of a ROS encoding, and the bytes to
+  /// fill.
+  [[nodiscard]] std::span<std::uint8_t> resize(std::uint32_t with_height, std::uint32_t with_width,
+                                               std::string_view with_encoding) {
     const ImageFormat format = image_format_or_throw(with_encoding);
     shape(with_height, with_width, format, with_encoding);
     return data.span();
   }
 
-  /// Whether `data` has all the bytes that `encoding`, `height`, `width` and `step` speak of. Only then `mat()` is not empty.
+  /// Whether `data` has all the bytes that `encoding`, `height`, `width` and `step` speak of. Only then `mat()` is not
+  /// empty.
   [[nodiscard]] bool valid() const noexcept {
     const ImageFormat format = image_format(encoding);
-    return format.known() && step >= format.row_bytes(width) && (step == 0 || format.rows(height) <= data.size() / step);
+    return format.known() && step >= format.row_bytes(width) &&
+           (step == 0 || format.rows(height) <= data.size() / step);
   }
 
  private:
-  void shape(std::int64_t with_height, std::int64_t with_width, const ImageFormat& format, std::string_view with_encoding) {
+  void shape(std::int64_t with_height, std::int64_t with_width, const ImageFormat& format,
+             std::string_view with_encoding) {
     data.resize_for_overwrite(image_bytes_or_throw(with_height, with_width, format));
     height = static_cast<std::uint32_t>(with_height);
     width = static_cast<std::uint32_t>(with_width);
@@ -87,7 +93,8 @@ struct Image {
 /// Pixels as a JPEG, PNG or video frame; sensor_msgs/msg/CompressedImage in ROS 2.
 struct CompressedImage {
   Header header;
-  FixedString<124> format;  ///< "jpeg", "png", "h264", or "bgr8; jpeg compressed bgr8" as ROS's image_transport writes it
+  FixedString<124>
+      format;  ///< "jpeg", "png", "h264", or "bgr8; jpeg compressed bgr8" as ROS's image_transport writes it
   shm::vector<std::uint8_t> data;
 };
 

@@ -17,18 +17,18 @@ struct Named {
 
 // Besides these, ROS has the plain names "8UC1" to "64FC4".
 constexpr auto kNamed = std::to_array<Named>({
-    {"mono8", {ImageFormat::U8, 1}},          {"mono16", {ImageFormat::U16, 1}},
-    {"bgr8", {ImageFormat::U8, 3}},           {"rgb8", {ImageFormat::U8, 3}},
-    {"bgra8", {ImageFormat::U8, 4}},          {"rgba8", {ImageFormat::U8, 4}},
-    {"bgr16", {ImageFormat::U16, 3}},         {"rgb16", {ImageFormat::U16, 3}},
-    {"bgra16", {ImageFormat::U16, 4}},        {"rgba16", {ImageFormat::U16, 4}},
-    {"bayer_rggb8", {ImageFormat::U8, 1}},    {"bayer_bggr8", {ImageFormat::U8, 1}},
-    {"bayer_gbrg8", {ImageFormat::U8, 1}},    {"bayer_grbg8", {ImageFormat::U8, 1}},
-    {"bayer_rggb16", {ImageFormat::U16, 1}},  {"bayer_bggr16", {ImageFormat::U16, 1}},
-    {"bayer_gbrg16", {ImageFormat::U16, 1}},  {"bayer_grbg16", {ImageFormat::U16, 1}},
-    {"yuv422", {ImageFormat::U8, 2}},         {"uyvy", {ImageFormat::U8, 2}},
-    {"yuv422_yuy2", {ImageFormat::U8, 2}},    {"yuyv", {ImageFormat::U8, 2}},
-    {"nv21", {ImageFormat::U8, 1, 3}},        {"nv24", {ImageFormat::U8, 1, 6}},
+    {"mono8", {ImageFormat::U8, 1}},         {"mono16", {ImageFormat::U16, 1}},
+    {"bgr8", {ImageFormat::U8, 3}},          {"rgb8", {ImageFormat::U8, 3}},
+    {"bgra8", {ImageFormat::U8, 4}},         {"rgba8", {ImageFormat::U8, 4}},
+    {"bgr16", {ImageFormat::U16, 3}},        {"rgb16", {ImageFormat::U16, 3}},
+    {"bgra16", {ImageFormat::U16, 4}},       {"rgba16", {ImageFormat::U16, 4}},
+    {"bayer_rggb8", {ImageFormat::U8, 1}},   {"bayer_bggr8", {ImageFormat::U8, 1}},
+    {"bayer_gbrg8", {ImageFormat::U8, 1}},   {"bayer_grbg8", {ImageFormat::U8, 1}},
+    {"bayer_rggb16", {ImageFormat::U16, 1}}, {"bayer_bggr16", {ImageFormat::U16, 1}},
+    {"bayer_gbrg16", {ImageFormat::U16, 1}}, {"bayer_grbg16", {ImageFormat::U16, 1}},
+    {"yuv422", {ImageFormat::U8, 2}},        {"uyvy", {ImageFormat::U8, 2}},
+    {"yuv422_yuy2", {ImageFormat::U8, 2}},   {"yuyv", {ImageFormat::U8, 2}},
+    {"nv21", {ImageFormat::U8, 1, 3}},       {"nv24", {ImageFormat::U8, 1, 6}},
 });
 
 constexpr std::array<std::string_view, 7> kDepthNames{"8U", "8S", "16U", "16S", "32S", "32F", "64F"};
@@ -88,7 +88,8 @@ ImageEncoding encoding_of_cv_type(int type) {
 
 std::uint64_t image_bytes_or_throw(std::int64_t height, std::int64_t width, const ImageFormat& format) {
   if (height < 0 || width < 0 || height > kMostImageRows || width > kMostImageRows) {
-    throw Error(ErrorCode::InvalidArgument, "an image of " + std::to_string(height) + " rows and " + std::to_string(width) + " columns",
+    throw Error(ErrorCode::InvalidArgument,
+                "an image of " + std::to_string(height) + " rows and " + std::to_string(width) + " columns",
                 "rows and columns must be 0 to " + std::to_string(kMostImageRows));
   }
   return format.rows(static_cast<std::uint32_t>(height)) * format.row_bytes(static_cast<std::uint32_t>(width));

@@ -23,8 +23,9 @@ struct ImageFormat {
   enum Depth : std::uint8_t { U8 = 0, S8 = 1, U16 = 2, S16 = 3, S32 = 4, F32 = 5, F64 = 6 };
 
   Depth depth = U8;
-  std::uint8_t channels = 0;      ///< 0: not known
-  std::uint8_t row_halves = 2;    ///< rows of bytes per two rows of pixels: 2 but for planar YUV, whose color follows below the brightness
+  std::uint8_t channels = 0;  ///< 0: not known
+  std::uint8_t row_halves =
+      2;  ///< rows of bytes per two rows of pixels: 2 but for planar YUV, whose color follows below the brightness
 
   [[nodiscard]] constexpr bool known() const noexcept { return channels != 0; }
   [[nodiscard]] constexpr std::uint64_t pixel_bytes() const noexcept {
@@ -37,7 +38,9 @@ struct ImageFormat {
     return (std::uint64_t{height} * row_halves + 1) / 2;
   }
   /// The other way round.
-  [[nodiscard]] constexpr std::int64_t height_of(std::int64_t mat_rows) const noexcept { return mat_rows * 2 / row_halves; }
+  [[nodiscard]] constexpr std::int64_t height_of(std::int64_t mat_rows) const noexcept {
+    return mat_rows * 2 / row_halves;
+  }
   /// As OpenCV's CV_MAKETYPE.
   [[nodiscard]] constexpr int cv_type() const noexcept { return depth + ((channels - 1) << 3); }
 };
@@ -48,13 +51,16 @@ struct ImageFormat {
 /// The same; throws `cardan::Error` (InvalidArgument) that lists what there is.
 [[nodiscard]] ImageFormat image_format_or_throw(std::string_view encoding);
 
-/// The format of an OpenCV type such as CV_8UC3; throws `cardan::Error` for CV_16F and more than 4 channels, which ROS lacks.
+/// The format of an OpenCV type such as CV_8UC3; throws `cardan::Error` for CV_16F and more than 4 channels, which ROS
+/// lacks.
 [[nodiscard]] ImageFormat image_format_of_cv_type(int type);
 
-/// The encoding that OpenCV's conventions mean: "mono8", "bgr8", "bgra8" for 8 bits, else ROS's plain names ("16UC1", "32FC3").
+/// The encoding that OpenCV's conventions mean: "mono8", "bgr8", "bgra8" for 8 bits, else ROS's plain names ("16UC1",
+/// "32FC3").
 [[nodiscard]] ImageEncoding encoding_of_cv_type(int type);
 
-/// Bytes of an image without gaps between its rows; throws `cardan::Error` (InvalidArgument) for sizes that are negative or beyond 16,777,216.
+/// Bytes of an image without gaps between its rows; throws `cardan::Error` (InvalidArgument) for sizes that are
+/// negative or beyond 16,777,216.
 [[nodiscard]] std::uint64_t image_bytes_or_throw(std::int64_t height, std::int64_t width, const ImageFormat& format);
 
 /// Throws `cardan::Error` (InvalidArgument): `type` is not how OpenCV holds `encoding`.

@@ -31,7 +31,8 @@ TEST(ImageMat, IsFilledInPlaceAndSeenWithoutACopy) {
 }
 
 TEST(ImageMat, FormatsAgreeWithOpenCv) {
-  for (const int type : {CV_8UC1, CV_8UC2, CV_8UC3, CV_8UC4, CV_8SC1, CV_16UC1, CV_16SC3, CV_32SC2, CV_32FC1, CV_32FC3, CV_64FC4}) {
+  for (const int type :
+       {CV_8UC1, CV_8UC2, CV_8UC3, CV_8UC4, CV_8SC1, CV_16UC1, CV_16SC3, CV_32SC2, CV_32FC1, CV_32FC3, CV_64FC4}) {
     const ImageFormat format = image_format_of_cv_type(type);
     EXPECT_EQ(format.cv_type(), type);
     EXPECT_EQ(format.pixel_bytes(), static_cast<std::size_t>(CV_ELEM_SIZE(type)));

@@ -72,7 +72,8 @@ TEST(Image, TakesAnotherEncodingOfTheSameType) {
   EXPECT_EQ(image->mat<FakeMat>(8, 8, k8UC3, "rgb8").type, k8UC3);
   EXPECT_EQ(image->encoding, "rgb8");
   EXPECT_THROW(static_cast<void>(image->mat<FakeMat>(8, 8, k8UC3, "mono8")), Error);
-  EXPECT_THROW(static_cast<void>(image->mat<FakeMat>(8, 8, k8UC3, "no such encoding, and a name longer than any")), Error);
+  EXPECT_THROW(static_cast<void>(image->mat<FakeMat>(8, 8, k8UC3, "no such encoding, and a name longer than any")),
+               Error);
   const auto planar = image->mat<FakeMat>(72, 64, k8UC1, "nv21");
   EXPECT_EQ(planar.rows, 72);
   EXPECT_EQ(image->height, 48U);
@@ -97,7 +98,9 @@ TEST(Image, SaysWhenTheTopicIsTooSmall) {
   LocalMessage<Image> image(1000);
   EXPECT_THROW(static_cast<void>(image->mat<FakeMat>(100, 100, k8UC3)), std::length_error);
   EXPECT_THROW(static_cast<void>(image->mat<FakeMat>(-1, 100, k8UC3)), Error);
-  EXPECT_THROW(static_cast<void>(image->mat<FakeMat>(std::numeric_limits<int>::max(), std::numeric_limits<int>::max(), k8UC3)), Error);
+  EXPECT_THROW(
+      static_cast<void>(image->mat<FakeMat>(std::numeric_limits<int>::max(), std::numeric_limits<int>::max(), k8UC3)),
+      Error);
 }
 
 TEST(Image, AReceivedImageThatDoesNotFitTogetherHasNoMat) {

@@ -10,8 +10,9 @@
 
 namespace cardan {
 
-/// A message in this process's own memory, with room for its vectors: for reading files, for tests, for whatever is not published.
-/// A loan is the same in shared memory. Throws `std::bad_alloc` at construction. Thread safety: like a plain struct. Never blocks.
+/// A message in this process's own memory, with room for its vectors: for reading files, for tests, for whatever is not
+/// published. A loan is the same in shared memory. Throws `std::bad_alloc` at construction. Thread safety: like a plain
+/// struct. Never blocks.
 template <Message T>
 class LocalMessage {
  public:
@@ -36,7 +37,9 @@ class LocalMessage {
     T message{};
   };
   struct Free {
-    void operator()(std::byte* bytes) const noexcept { ::operator delete(bytes, std::align_val_t{shm::Arena::kAlignment}); }
+    void operator()(std::byte* bytes) const noexcept {
+      ::operator delete(bytes, std::align_val_t{shm::Arena::kAlignment});
+    }
   };
 
   std::unique_ptr<Body> body_;

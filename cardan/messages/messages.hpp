@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// All standard messages and their ROS 2 forms; the adaptors that need other libraries (eigen.hpp, pcl.hpp) are not among them.
+// All standard messages and their ROS 2 forms; the adaptors that need other libraries (eigen.hpp, pcl.hpp) are not
+// among them.
 #include "cardan/messages/cdr.hpp"
 #include "cardan/messages/detections.hpp"
 #include "cardan/messages/geometry.hpp"

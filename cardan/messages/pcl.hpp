@@ -16,9 +16,10 @@
 
 namespace cardan {
 
-/// Copies the cloud into a `pcl::PointCloud` (which owns a std::vector, so one copy is the least). Takes x, y, z and, where both
-/// sides have it, intensity; any offsets and steps. `out` keeps its memory: give the same one again and nothing is allocated.
-/// Throws `cardan::Error` (InvalidArgument) when x, y, z are not floats or the data is too short. Thread safety: as the message's. Never blocks.
+/// Copies the cloud into a `pcl::PointCloud` (which owns a std::vector, so one copy is the least). Takes x, y, z and,
+/// where both sides have it, intensity; any offsets and steps. `out` keeps its memory: give the same one again and
+/// nothing is allocated. Throws `cardan::Error` (InvalidArgument) when x, y, z are not floats or the data is too short.
+/// Thread safety: as the message's. Never blocks.
 template <class PclPoint>
 void to_pcl(const PointCloud& cloud, pcl::PointCloud<PclPoint>& out) {
   constexpr bool wants_intensity = requires(PclPoint& p) { p.intensity = 0.0F; };
@@ -27,7 +28,8 @@ void to_pcl(const PointCloud& cloud, pcl::PointCloud<PclPoint>& out) {
   const std::int64_t z = cloud.float_offset("z");
   const std::int64_t intensity = wants_intensity ? cloud.float_offset("intensity") : -1;
   if (x < 0 || y < 0 || z < 0 || !cloud.valid()) {
-    throw Error(ErrorCode::InvalidArgument, "a point cloud without x, y, z as 32-bit floats, or with less data than its sizes say",
+    throw Error(ErrorCode::InvalidArgument,
+                "a point cloud without x, y, z as 32-bit floats, or with less data than its sizes say",
                 "look at it with `cardan topic echo`; PCL needs these three");
   }
   const std::size_t height = cloud.height;

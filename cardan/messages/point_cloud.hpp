@@ -51,13 +51,16 @@ struct PointLayout;
 
 template <>
 struct PointLayout<PointXYZ> {
-  static constexpr auto fields = std::to_array<PointField>({{.name = "x", .offset = 0}, {.name = "y", .offset = 4}, {.name = "z", .offset = 8}});
+  static constexpr auto fields =
+      std::to_array<PointField>({{.name = "x", .offset = 0}, {.name = "y", .offset = 4}, {.name = "z", .offset = 8}});
 };
 
 template <>
 struct PointLayout<PointXYZI> {
-  static constexpr auto fields = std::to_array<PointField>(
-      {{.name = "x", .offset = 0}, {.name = "y", .offset = 4}, {.name = "z", .offset = 8}, {.name = "intensity", .offset = 16}});
+  static constexpr auto fields = std::to_array<PointField>({{.name = "x", .offset = 0},
+                                                            {.name = "y", .offset = 4},
+                                                            {.name = "z", .offset = 8},
+                                                            {.name = "intensity", .offset = 16}});
 };
 
 template <class P>
@@ -76,8 +79,8 @@ struct PointCloud {
   shm::vector<std::uint8_t> data;
   bool is_dense = true;  ///< no point is invalid (NaN)
 
-  /// Makes room for `count` points (`rows` rows of `count / rows`) and gives them, as `P{}`, to be filled in place; for a loan. Throws `std::length_error` when
-  /// the topic's `max_bytes` is too small or `count` is no multiple of `rows`.
+  /// Makes room for `count` points (`rows` rows of `count / rows`) and gives them, as `P{}`, to be filled in place; for
+  /// a loan. Throws `std::length_error` when the topic's `max_bytes` is too small or `count` is no multiple of `rows`.
   template <PointType P>
   [[nodiscard]] std::span<P> resize_points(std::size_t count, std::size_t rows = 1) {
     const std::span<P> all = resize_points_for_overwrite<P>(count, rows);
@@ -104,7 +107,8 @@ struct PointCloud {
     return {reinterpret_cast<P*>(data.data()), count};
   }
 
-  /// The points over shared memory, no copy. Empty when the cloud has no points, or not in the layout of `P`: see `has_layout`.
+  /// The points over shared memory, no copy. Empty when the cloud has no points, or not in the layout of `P`: see
+  /// `has_layout`.
   template <PointType P>
   [[nodiscard]] std::span<const P> points() const noexcept {
     if (!has_layout<P>()) return {};
@@ -116,7 +120,8 @@ struct PointCloud {
     return {reinterpret_cast<P*>(data.data()), std::size_t{height} * width};
   }
 
-  /// Whether the points are `P`s side by side: all fields of `P` at their offsets, its size, no gaps between rows, all data there.
+  /// Whether the points are `P`s side by side: all fields of `P` at their offsets, its size, no gaps between rows, all
+  /// data there.
   template <PointType P>
   [[nodiscard]] bool has_layout() const noexcept {
     return !is_bigendian && point_step == sizeof(P) && row_step == std::uint64_t{width} * sizeof(P) && valid() &&
@@ -129,14 +134,16 @@ struct PointCloud {
 
   /// The field of that name, or null.
   [[nodiscard]] const PointField* find_field(std::string_view name) const noexcept {
-    const auto* found = std::find_if(fields.begin(), fields.end(), [&](const PointField& field) { return field.name == name; });
+    const auto* found =
+        std::find_if(fields.begin(), fields.end(), [&](const PointField& field) { return field.name == name; });
     return found != fields.end() ? found : nullptr;
   }
 
   /// Where `name` lies in each point if it is a float and within the point, else -1.
   [[nodiscard]] std::int64_t float_offset(std::string_view name) const noexcept {
     const PointField* field = find_field(name);
-    if (field == nullptr || field->datatype != PointField::Type::Float32 || field->count != 1 || is_bigendian) return -1;
+    if (field == nullptr || field->datatype != PointField::Type::Float32 || field->count != 1 || is_bigendian)
+      return -1;
     const std::uint32_t offset = field->offset;  // once: what is checked is what is used
     return std::uint64_t{offset} + sizeof(float) <= point_step ? std::int64_t{offset} : -1;
   }
@@ -150,8 +157,8 @@ struct PointCloud {
 }  // namespace cardan
 
 CARDAN_MESSAGE(cardan::PointField, "sensor_msgs/msg/PointField", name, offset, datatype, count);
-CARDAN_MESSAGE(cardan::PointCloud, "sensor_msgs/msg/PointCloud2", header, height, width, fields, is_bigendian, point_step, row_step,
-               data, is_dense);
+CARDAN_MESSAGE(cardan::PointCloud, "sensor_msgs/msg/PointCloud2", header, height, width, fields, is_bigendian,
+               point_step, row_step, data, is_dense);
 CARDAN_ROS_FORM_(cardan::PointField, cardan::ros::kPointField);
 CARDAN_ROS_FORM_(cardan::PointCloud, cardan::ros::kPointCloud2, cardan::ros::kPointField);
 

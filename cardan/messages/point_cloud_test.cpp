@@ -44,7 +44,8 @@ TEST(PointCloud, SaysWhenItDoesNotFit) {
   EXPECT_THROW(static_cast<void>(cloud->resize_points<PointXYZ>(7)), std::length_error);
   EXPECT_THROW(static_cast<void>(cloud->resize_points<PointXYZ>(5, 2)), std::length_error);
   EXPECT_THROW(static_cast<void>(cloud->resize_points<PointXYZ>(5, 0)), std::length_error);
-  EXPECT_THROW(static_cast<void>(cloud->resize_points<PointXYZ>(std::numeric_limits<std::size_t>::max())), std::length_error);
+  EXPECT_THROW(static_cast<void>(cloud->resize_points<PointXYZ>(std::numeric_limits<std::size_t>::max())),
+               std::length_error);
 }
 
 TEST(PointCloud, AReceivedCloudThatDoesNotFitTogetherHasNoPoints) {

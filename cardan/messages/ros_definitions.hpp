@@ -13,16 +13,19 @@ inline constexpr RosDefinition kHeader{"std_msgs/Header", "builtin_interfaces/Ti
 
 inline constexpr RosDefinition kVector3{"geometry_msgs/Vector3", "float64 x\nfloat64 y\nfloat64 z\n"};
 inline constexpr RosDefinition kPoint{"geometry_msgs/Point", "float64 x\nfloat64 y\nfloat64 z\n"};
-inline constexpr RosDefinition kQuaternion{"geometry_msgs/Quaternion", "float64 x 0\nfloat64 y 0\nfloat64 z 0\nfloat64 w 1\n"};
+inline constexpr RosDefinition kQuaternion{"geometry_msgs/Quaternion",
+                                           "float64 x 0\nfloat64 y 0\nfloat64 z 0\nfloat64 w 1\n"};
 inline constexpr RosDefinition kPose{"geometry_msgs/Pose", "Point position\nQuaternion orientation\n"};
 inline constexpr RosDefinition kTwist{"geometry_msgs/Twist", "Vector3 linear\nVector3 angular\n"};
 inline constexpr RosDefinition kTransform{"geometry_msgs/Transform", "Vector3 translation\nQuaternion rotation\n"};
-inline constexpr RosDefinition kPoseWithCovariance{"geometry_msgs/PoseWithCovariance", "Pose pose\nfloat64[36] covariance\n"};
-inline constexpr RosDefinition kTwistWithCovariance{"geometry_msgs/TwistWithCovariance", "Twist twist\nfloat64[36] covariance\n"};
+inline constexpr RosDefinition kPoseWithCovariance{"geometry_msgs/PoseWithCovariance",
+                                                   "Pose pose\nfloat64[36] covariance\n"};
+inline constexpr RosDefinition kTwistWithCovariance{"geometry_msgs/TwistWithCovariance",
+                                                    "Twist twist\nfloat64[36] covariance\n"};
 inline constexpr RosDefinition kPoseStamped{"geometry_msgs/PoseStamped", "std_msgs/Header header\nPose pose\n"};
 inline constexpr RosDefinition kTwistStamped{"geometry_msgs/TwistStamped", "std_msgs/Header header\nTwist twist\n"};
-inline constexpr RosDefinition kTransformStamped{"geometry_msgs/TransformStamped",
-                                                 "std_msgs/Header header\nstring child_frame_id\nTransform transform\n"};
+inline constexpr RosDefinition kTransformStamped{
+    "geometry_msgs/TransformStamped", "std_msgs/Header header\nstring child_frame_id\nTransform transform\n"};
 inline constexpr RosDefinition kOdometry{"nav_msgs/Odometry",
                                          "std_msgs/Header header\n"
                                          "string child_frame_id\n"
@@ -113,8 +116,8 @@ inline constexpr RosDefinition kBoundingBox2D{"vision_msgs/BoundingBox2D",
 inline constexpr RosDefinition kBoundingBox3D{"vision_msgs/BoundingBox3D",
                                               "geometry_msgs/Pose center\ngeometry_msgs/Vector3 size\n"};
 inline constexpr RosDefinition kObjectHypothesis{"vision_msgs/ObjectHypothesis", "string class_id\nfloat64 score\n"};
-inline constexpr RosDefinition kObjectHypothesisWithPose{"vision_msgs/ObjectHypothesisWithPose",
-                                                         "ObjectHypothesis hypothesis\ngeometry_msgs/PoseWithCovariance pose\n"};
+inline constexpr RosDefinition kObjectHypothesisWithPose{
+    "vision_msgs/ObjectHypothesisWithPose", "ObjectHypothesis hypothesis\ngeometry_msgs/PoseWithCovariance pose\n"};
 inline constexpr RosDefinition kDetection2D{"vision_msgs/Detection2D",
                                             "std_msgs/Header header\n"
                                             "ObjectHypothesisWithPose[] results\n"

@@ -18,6 +18,7 @@
 
 namespace cardan::detail {
 namespace {
+constexpr std::int64_t kTenYears = 10LL * 365 * 86'400 * 1'000'000'000;
 constexpr std::size_t kPageBytes = layout::align_up(sizeof(layout::SubscriberPage), layout::kPage);
 
 layout::SubscriberPage* make_page(std::byte* memory) {
@@ -109,7 +110,7 @@ void Client::remove(SubscriberCore& subscriber) {
     std::erase_if(c->links, [&](const auto& x) {
       if (x.second.subscriber != &subscriber) return false;
       // An attached stream detaches itself when its last sample is gone; an unanswered one has to be taken back here.
-      if (x.second.stream == 0) socket::send(c->fd.get(), wire::print({{"op", "detach"}, {"id", x.first}}));
+      if (x.second.stream == 0 && !x.second.refused) send(*c, {{"op", "detach"}, {"id", x.first}});
       return true;
     });
 }
@@ -131,7 +132,7 @@ Client::Connection* Client::connection_to(const std::string& process, bool& stal
   c->peer = socket::peer_of(fd.get());
   const int number = fd.get();
   c->fd = BoundFd(std::move(fd));
-  socket::send(number, wire::print({{"op", "hello"}, {"version", wire::kVersion}, {"pid", ::getpid()}, {"name", process_.name()}, {"clock_offset", process_.clock_offset()}}));
+  send(*c, {{"op", "hello"}, {"version", wire::kVersion}, {"pid", ::getpid()}, {"name", process_.name()}, {"clock_offset", process_.clock_offset()}});
   Connection* raw = c.get();
   by_process_[process] = number;
   connections_[number] = std::move(c);
@@ -141,7 +142,7 @@ Client::Connection* Client::connection_to(const std::string& process, bool& stal
 
 void Client::attach(SubscriberCore& subscriber, const TopicEntry& entry) {
   if (entry.process == process_.id()) return;  // that one is attached without a socket
-  if (process_.directory().topic_of(entry) != subscriber.topic()) return;
+  if (shunned_.contains(entry.process) || process_.directory().topic_of(entry) != subscriber.topic()) return;
   bool stale = false;
   Connection* c = connection_to(entry.process, stale);
   if (c == nullptr) {
@@ -163,22 +164,24 @@ void Client::attach(SubscriberCore& subscriber, const TopicEntry& entry) {
   } catch (const Error& e) {
     subscriber.emit({Event::Kind::Refused, c->peer.pid, e.what()});
     if (waiter != waiters_.end() && !waiter->second.error) waiter->second.error = std::current_exception();
+    link.refused = true;
+    c->links[link.id] = std::move(link);
     return;
   }
   make_page(link.page->data());
   const json request{{"op", "attach"}, {"id", link.id}, {"serial", entry.serial}, {"topic", subscriber.topic()}, {"type", subscriber.type().name},
                      {"hash", fmt::format("{:016x}", subscriber.type().hash)}, {"holds", subscriber.endpoint().holds}, {"threads", subscriber.endpoint().threads},
                      {"reliable", subscriber.endpoint().reliable}, {"prewake", subscriber.waiting().kind == Waiting::Kind::Prewake}};
-  const bool sent = socket::send(c->fd.get(), wire::print(request), {link.page->read_only_fd()});
+  send(*c, request, {link.page->read_only_fd()});
   link.page->forget_descriptor();
-  if (!sent) {
-    busy_.insert(entry.process);
-    process_.look_again_in(20);
-    return;
-  }
   if (waiter != waiters_.end()) ++waiter->second.open;
   const std::uint64_t id = link.id;
   c->links[id] = std::move(link);
+}
+
+void Client::send(Connection& c, const json& message, const std::vector<int>& fds) {
+  c.outbox.send(c.fd.get(), wire::print(message), fds);  // a peer that is gone hangs up by itself
+  if (!c.outbox.empty()) process_.look_again_in(2);
 }
 
 void Client::receive(int fd) {
@@ -189,26 +192,28 @@ void Client::receive(int fd) {
     case socket::Received::Nothing:
       return;
     case socket::Received::Closed:
-    case socket::Received::Bad:
       return hang_up(fd);
+    case socket::Received::Bad:
+      return hang_up(fd, true);
     case socket::Received::Message:
       break;
   }
   const auto parsed = wire::parse(message.text);
-  if (!parsed || !handle(*it->second, *parsed, message.fds)) hang_up(fd);
+  if (!parsed || !handle(*it->second, *parsed, message.fds)) hang_up(fd, true);
 }
 
-void Client::hang_up(int fd) {
+void Client::hang_up(int fd, bool shun) {
   const auto it = connections_.find(fd);
   if (it == connections_.end()) return;
   const std::unique_ptr<Connection> c = std::move(it->second);
   process_.loop().off(fd);
   by_process_.erase(c->process);
+  if (shun) shunned_.insert(c->process);
   connections_.erase(it);
   for (auto& [id, link] : c->links) {
     if (link.stream != 0)
       link.subscriber->end_stream(link.stream, Stream::End::Died);
-    else
+    else if (!link.refused)
       answered(link.subscriber, false, nullptr);
   }
   int error = 0;
@@ -225,12 +230,20 @@ bool Client::handle(Connection& c, const json& m, std::vector<Fd>& fds) {
   const auto it = c.links.find(wire::number(m, "id"));
   if (it == c.links.end()) return true;  // taken back meanwhile
   Link& link = it->second;
+  if (link.refused) return true;
   if (op == "attached") {
-    if (link.stream != 0) return true;
-    if (attached(c, link, m, fds)) return true;
-  } else if (op == "refused") {
+    if (link.stream != 0 || attached(c, link, m, fds)) return true;
+    send(c, {{"op", "detach"}, {"id", link.id}});
+    link.refused = true;
+    link.page.reset();
+    return true;
+  } if (op == "refused") {
     refused(c, link, m);
-  } else if (op == "gone") {
+    link.refused = true;
+    link.page.reset();
+    return true;
+  }
+  if (op == "gone") {
     answered(link.subscriber, false, nullptr);
   } else if (op == "ended") {
     if (link.stream != 0) link.subscriber->end_stream(link.stream, Stream::End::Left);
@@ -281,26 +294,42 @@ bool Client::attached(Connection& c, Link& link, const json& m, std::vector<Fd>&
     parts.bell = reinterpret_cast<const layout::Bell*>(keep->bells->data()) + bell;
     parts.page = reinterpret_cast<layout::SubscriberPage*>(keep->page->data());
     parts.cursor = wire::number(m, "cursor");
-    parts.time_shift_ns = process_.clock_offset() - c.clock_offset;
+    parts.owed_from = wire::number(m, "owed_from");
+    parts.time_shift_ns = process_.clock_offset() - std::clamp(c.clock_offset, -kTenYears, kTenYears);
     parts.peer_name = c.name;
     parts.peer_pid = c.peer.pid;
+    parts.foreign = c.peer.uid != ::geteuid() || c.peer.uid == socket::kUnmapped;
     const layout::Header header = checked_header(parts.area, parts.area_bytes);
     if (header.type_hash != link.subscriber->type().hash || header.message_bytes != link.subscriber->type().bytes)
       throw Error(ErrorCode::Incompatible, fmt::format("the publisher {} (pid {}) says that '{}' has our type, its memory says otherwise", c.name, c.peer.pid, link.subscriber->topic()), "it is no honest Cardan process");
     const std::size_t committed = std::min<std::size_t>(header.max_slots, reinterpret_cast<const layout::Hot*>(parts.area + header.hot_offset)->committed.load());
-    prefault_read_only(keep->area, 0, header.slots_offset + committed * header.slot_stride);
-    if (header.payload_stride != header.slot_stride) prefault_read_only(keep->area, header.payload_offset, committed * header.payload_stride);
+    const bool apart = header.payload_stride != header.slot_stride;
+    const std::size_t records = header.slots_offset + committed * header.slot_stride;
+    const std::size_t payloads = apart ? committed * header.payload_stride : 0;
+    // Only what is really there: reading a hole commits memory, and a hostile publisher's area may be a hole of terabytes.
+    if (records + payloads <= allocated_bytes(fds[0])) {
+      prefault_read_only(keep->area, 0, records);
+      prefault_read_only(keep->area, header.payload_offset, payloads);
+    }
     parts.keep = keep;
     // The last sample may go long after the subscriber, on any thread: then the publisher may have its slots back.
     parts.on_gone = [this, process = &process_, fd = c.fd.get(), id = link.id, name = c.process] {
       process->loop().post([this, fd, id, name] {
         const auto it = connections_.find(fd);
-        if (it != connections_.end() && it->second->process == name) socket::send(fd, wire::print({{"op", "detach"}, {"id", id}}));
+        if (it != connections_.end() && it->second->process == name) send(*it->second, {{"op", "detach"}, {"id", id}});
       });
     };
     link.page.reset();
     stream = new Stream(std::move(parts));
     link.stream = stream->id;
+    // Once more in the copy that will be used: the publisher can change its page between two copies.
+    const layout::Header& used = stream->header;
+    if (used.type_hash != header.type_hash || used.message_bytes != header.message_bytes ||
+        used.message_offset % std::max<std::size_t>(link.subscriber->type().alignment, 8) != 0) {
+      stream->drop_reference();
+      link.stream = 0;
+      throw Error(ErrorCode::Incompatible, "the publisher's memory is not laid out for our type, or changed while it was looked at", "it is no honest Cardan process");
+    }
   } catch (const Error& e) {
     log(LogLevel::Warning, fmt::format("'{}': {}", link.subscriber->topic(), e.what()));
     link.subscriber->emit({Event::Kind::Incompatible, c.peer.pid, e.what()});
@@ -313,11 +342,10 @@ bool Client::attached(Connection& c, Link& link, const json& m, std::vector<Fd>&
 }
 
 void Client::hand_over_notify(const Stream& stream, Fd peer_socket) {
-  for (const auto& [fd, c] : connections_)
+  for (auto& [fd, c] : connections_)
     for (const auto& [id, link] : c->links)
       if (link.stream == stream.id) {
-        socket::send(fd, wire::print({{"op", "notify"}, {"id", id}}), {peer_socket.get()});
-        return;
+        return send(*c, {{"op", "notify"}, {"id", id}}, {peer_socket.get()});
       }
   for (const Local& l : locals_)
     if (l.stream == stream.id) return PublisherCore::connect_notify(*l.attached, std::move(peer_socket));
@@ -335,6 +363,11 @@ void Client::local_publisher_ended(const PublisherCore& publisher) {
 }
 
 void Client::housekeeping(std::int64_t now) {
+  for (auto& [fd, c] : connections_) {
+    if (c->outbox.empty()) continue;
+    c->outbox.flush(fd);
+    if (!c->outbox.empty()) process_.look_again_in(2);
+  }
   if (!busy_.empty()) {
     busy_.clear();
     scan();
@@ -382,10 +415,11 @@ void Process::attach_local(SubscriberCore& subscriber, const Published& publishe
   parts.bell = &keep->bell->board->bell(keep->bell->index);
   parts.page = keep->page.get();
   parts.keep = keep;
-  parts.cursor = attached->floor;
   parts.peer_name = name_;
   parts.peer_pid = ::getpid();
   Attached* entry = core->attach(std::move(attached));
+  parts.cursor = core->floor_for_late_joiner();  // only now: see Server::attach
+  parts.owed_from = core->published();
   parts.on_gone = [this, core, entry] { loop_.post([this, core, entry] { detach(core, entry); }); };
   auto* stream = new Stream(std::move(parts));
   client_->remember_local(subscriber, *core, entry, stream->id);

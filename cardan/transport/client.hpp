@@ -7,6 +7,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <set>
 
+#include "cardan/transport/outbox.hpp"
 #include "cardan/transport/process.hpp"
 
 namespace cardan::detail {
@@ -36,6 +37,7 @@ class Client {
     std::uint64_t id = 0;
     std::shared_ptr<Area> page;  ///< until the answer comes
     std::uint64_t stream = 0;     ///< its id, once attached
+    bool refused = false;         ///< kept, so that it is not asked again
   };
   struct Connection {
     std::string process;
@@ -45,6 +47,7 @@ class Client {
     std::int64_t clock_offset = 0;
     std::map<std::uint64_t, Link> links;
     std::weak_ptr<Mapping> bells;
+    Outbox outbox;
   };
   struct Waiter {
     std::promise<void>* answered;
@@ -60,7 +63,8 @@ class Client {
   Connection* connection_to(const std::string& process, bool& stale);
   void attach(SubscriberCore& subscriber, const TopicEntry& entry);
   void receive(int fd);
-  void hang_up(int fd);
+  void hang_up(int fd, bool shun = false);
+  void send(Connection& c, const nlohmann::json& message, const std::vector<int>& fds = {});
   bool handle(Connection& c, const nlohmann::json& message, std::vector<Fd>& fds);
   bool attached(Connection& c, Link& link, const nlohmann::json& message, std::vector<Fd>& fds);
   void refused(Connection& c, const Link& link, const nlohmann::json& message);
@@ -73,7 +77,8 @@ class Client {
   std::map<std::string, int> by_process_;
   std::multimap<std::uint64_t, SubscriberCore*> by_hash_;
   std::map<const SubscriberCore*, Waiter> waiters_;
-  std::set<std::string> busy_;  ///< processes whose socket was full
+  std::set<std::string> busy_;     ///< processes whose socket was full
+  std::set<std::string> shunned_;  ///< processes that broke the handshake
   std::int64_t scan_at_ = 0;
   bool poll_directory_ = false;
   struct Local {

@@ -30,7 +30,7 @@ struct Header {
   std::uint32_t depth;
   std::uint32_t pid;
   std::uint64_t area_bytes;
-  std::uint64_t front_offset;    ///< the word `latest`, then the sequence of each slot: a reader finds both in one line
+  std::uint64_t front_offset;    ///< the word `latest`, alone in its line: readers poll it
   std::uint64_t hot_offset;
   std::uint64_t ring_offset;
   std::uint64_t slots_offset;
@@ -54,7 +54,7 @@ struct Header {
 };
 static_assert(sizeof(Header) <= kPage);
 
-/// What publish writes besides `latest`, the sequences and the slot: state in one line, statistics in the next.
+/// What publish writes besides `latest` and the slot: state in one line, statistics in the next.
 struct Hot {
   alignas(kLine) Atomic<std::int64_t> heartbeat_ns;    ///< steady clock of the last publish, or loan where the topic has a deadline
   Atomic<std::uint32_t> filling;        ///< low word of the sequence whose loan has rung the bell, 0: none
@@ -73,6 +73,7 @@ static_assert(sizeof(Hot) == 2 * kLine);
 
 /// Head of a slot record; the message's arena and fixed struct follow it.
 struct alignas(kLine) SlotMeta {
+  Atomic<std::uint64_t> sequence;   ///< n: alive as publication n; 0: dead
   Atomic<std::int64_t> publish_ns;  ///< steady clock
   Atomic<std::int64_t> source_ns;   ///< the application's stamp, 0: none
   Atomic<std::uint64_t> payload_bytes;

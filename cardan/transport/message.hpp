@@ -13,12 +13,13 @@
 
 namespace cardan {
 
-/// A type that can be published: a plain struct whose fields CARDAN_MESSAGE has named, standard layout, without destructor,
-/// without pointers and references. Trivially copyable, unless it holds `shm::vector`s: those cannot be copied (the library moves the bytes).
+/// A type that can be published: a plain struct whose fields CARDAN_MESSAGE has named, standard layout, without
+/// destructor, without pointers and references. Trivially copyable, unless it holds `shm::vector`s: those cannot be
+/// copied (the library moves the bytes).
 template <class T>
-concept Message = std::is_class_v<T> && detail::Described<T> && std::is_standard_layout_v<T> &&
-                  std::is_trivially_destructible_v<T> && std::is_default_constructible_v<T> &&
-                  (std::is_trivially_copyable_v<T> || detail::holds_vectors<T>());
+concept Message =
+    std::is_class_v<T> && detail::Described<T> && std::is_standard_layout_v<T> && std::is_trivially_destructible_v<T> &&
+    std::is_default_constructible_v<T> && (std::is_trivially_copyable_v<T> || detail::holds_vectors<T>());
 
 namespace shm {
 /// Whether a message's content is more than its struct: it holds an `shm::vector` or `shm::string` somewhere.
@@ -29,11 +30,13 @@ inline constexpr bool has_vectors = detail::holds_vectors<T>();
 namespace detail {
 
 template <class T, class F, Literal Name, auto... Members, std::size_t... Offsets, Literal... Names>
-constexpr void for_each_field(T& message, F&& f, Reflection<std::remove_const_t<T>, Name, Field<Names, Members, Offsets>...>) {
+constexpr void for_each_field(T& message, F&& f,
+                              Reflection<std::remove_const_t<T>, Name, Field<Names, Members, Offsets>...>) {
   (f(Names.view(), message.*Members), ...);
 }
 
-/// Calls `f(vector&, element_bytes, element_alignment)` for all vectors and strings of a message, in the order of the fields.
+/// Calls `f(vector&, element_bytes, element_alignment)` for all vectors and strings of a message, in the order of the
+/// fields.
 template <class T, class F>
 constexpr void for_each_vector(T& value, F&& f) {
   if constexpr (!holds_vectors<std::remove_const_t<T>>()) {
@@ -44,7 +47,9 @@ constexpr void for_each_vector(T& value, F&& f) {
     using Element = typename T::value_type;
     f(value, sizeof(Element), alignof(Element));
   } else {
-    for_each_field(value, [&](std::string_view, auto& field) { for_each_vector(field, f); }, reflection_of<std::remove_const_t<T>>{});
+    for_each_field(
+        value, [&](std::string_view, auto& field) { for_each_vector(field, f); },
+        reflection_of<std::remove_const_t<T>>{});
   }
 }
 
@@ -66,7 +71,9 @@ constexpr void hash_type(LayoutHash& hash);
 template <class T, Literal Name, auto... Members, std::size_t... Offsets, Literal... Names>
 constexpr void hash_fields(LayoutHash& hash, Reflection<T, Name, Field<Names, Members, Offsets>...>) {
   hash.add(Name.view());
-  ((hash.add(Names.view()), hash.add(Offsets), hash_type<std::remove_cvref_t<decltype(std::declval<T&>().*Members)>>(hash)), ...);
+  ((hash.add(Names.view()), hash.add(Offsets),
+    hash_type<std::remove_cvref_t<decltype(std::declval<T&>().*Members)>>(hash)),
+   ...);
 }
 
 template <class T>
@@ -112,21 +119,27 @@ constexpr std::string_view reflected_name(Reflection<T, Name, Fields...>) {
 
 namespace cardan {
 
-/// What CARDAN_MESSAGE knows about `T`. Thread safety: all of it is constant. Never blocks; `schema()` allocates at its first call.
+/// What CARDAN_MESSAGE knows about `T`. Thread safety: all of it is constant. Never blocks; `schema()` allocates at its
+/// first call.
 template <Message T>
 struct message_traits {
   /// The ROS 2 name, "sensor_msgs/msg/Image".
-  [[nodiscard]] static constexpr std::string_view type_name() noexcept { return detail::reflected_name(detail::reflection_of<T>{}); }
+  [[nodiscard]] static constexpr std::string_view type_name() noexcept {
+    return detail::reflected_name(detail::reflection_of<T>{});
+  }
 
-  /// Identity of the memory layout, from names, types, offsets and sizes of all fields: two programs with the same hash see the same bytes alike.
+  /// Identity of the memory layout, from names, types, offsets and sizes of all fields: two programs with the same hash
+  /// see the same bytes alike.
   [[nodiscard]] static constexpr std::uint64_t type_hash() noexcept {
     constexpr std::uint64_t hash = detail::layout_hash<T>();
     return hash;
   }
 
-  /// The `ros2msg` text of the type, followed by the types that it uses, as MCAP and rosbag2 want it. Lives as long as the program.
+  /// The `ros2msg` text of the type, followed by the types that it uses, as MCAP and rosbag2 want it. Lives as long as
+  /// the program.
   [[nodiscard]] static std::string_view schema() {
-    static const std::string& text = *new std::string(detail::schema_text<T>());  // never freed: also for static destructors
+    static const std::string& text =
+        *new std::string(detail::schema_text<T>());  // never freed: also for static destructors
     return text;
   }
 
@@ -140,24 +153,29 @@ struct message_traits {
 
 namespace shm {
 
-/// For the transport, on a loan's fresh message: empties the arena and makes it the storage of all vectors of `message`, which become empty.
-/// `message` and `arena` must keep their distance (they live in one slot).
+/// For the transport, on a loan's fresh message: empties the arena and makes it the storage of all vectors of
+/// `message`, which become empty. `message` and `arena` must keep their distance (they live in one slot).
 template <Message T>
 void bind(T& message, Arena& arena) noexcept {
   arena.reset();
   detail::for_each_vector(message, [&](VectorBase& vector, std::size_t, std::size_t) { vector.bind_to(arena); });
 }
 
-/// For the transport, on the private copy of a received message whose original is at `shared`: its vectors point to the elements in
-/// [`payload`, `payload` + `payload_bytes`). False: one of them lies elsewhere or is not aligned; a bad message, do not use it.
+/// For the transport, on the private copy of a received message whose original is at `shared`: its vectors point to the
+/// elements in
+/// [`payload`, `payload` + `payload_bytes`). False: one of them lies elsewhere or is not aligned; a bad message, do not
+/// use it.
 template <Message T>
-[[nodiscard]] bool adopt(T& private_copy, const T* shared, const std::byte* payload, std::size_t payload_bytes) noexcept {
+[[nodiscard]] bool adopt(T& private_copy, const T* shared, const std::byte* payload,
+                         std::size_t payload_bytes) noexcept {
   bool ok = true;
   const auto here = reinterpret_cast<std::uintptr_t>(&private_copy);
   detail::for_each_vector(private_copy, [&](VectorBase& vector, std::size_t bytes, std::size_t alignment) {
-    const std::uintptr_t original = reinterpret_cast<std::uintptr_t>(shared) + (reinterpret_cast<std::uintptr_t>(&vector) - here);
+    const std::uintptr_t original =
+        reinterpret_cast<std::uintptr_t>(shared) + (reinterpret_cast<std::uintptr_t>(&vector) - here);
     // All vectors are visited, also after a bad one: none may keep an unchecked offset.
-    if (!vector.adopt_from(reinterpret_cast<const VectorBase*>(original), payload, payload_bytes, bytes, alignment)) ok = false;
+    if (!vector.adopt_from(reinterpret_cast<const VectorBase*>(original), payload, payload_bytes, bytes, alignment))
+      ok = false;
   });
   return ok;
 }
@@ -165,11 +183,11 @@ template <Message T>
 }  // namespace shm
 }  // namespace cardan
 
-/// Makes a struct a message: its ROS 2 name, then all its fields in their order. At namespace scope, in any namespace, after the struct:
-/// `CARDAN_MESSAGE(my::Speed, "my_msgs/msg/Speed", stamp, metres_per_second)`
-#define CARDAN_MESSAGE(Type, name, ...)                                                                               \
+/// Makes a struct a message: its ROS 2 name, then all its fields in their order. At namespace scope, in any namespace,
+/// after the struct: `CARDAN_MESSAGE(my::Speed, "my_msgs/msg/Speed", stamp, metres_per_second)`
+#define CARDAN_MESSAGE(Type, name, ...)                                                                                \
   static_assert(::cardan::detail::check_message<Type, name CARDAN_FOR_EACH_(CARDAN_NAMED_TYPE_, Type, __VA_ARGS__)>(), \
-                name " cannot be a Cardan message");                                                                  \
+                name " cannot be a Cardan message");                                                                   \
   static_assert(::cardan::detail::describe<Type, name CARDAN_FOR_EACH_(CARDAN_FIELD_, Type, __VA_ARGS__)>(),           \
                 name " cannot be a Cardan message")
 

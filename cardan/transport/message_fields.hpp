@@ -43,7 +43,8 @@ struct Reflection {
 };
 
 // How the macro can stand in any namespace: instantiating Describe<T, …> defines the friend that Key<T> declares, and
-// argument-dependent lookup through Key<T> finds it wherever T lives. (A specialization could only stand outside every namespace.)
+// argument-dependent lookup through Key<T> finds it wherever T lives. (A specialization could only stand outside every
+// namespace.)
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wnon-template-friend"
@@ -116,8 +117,8 @@ struct ContainerOf<shm::vector<T>> {
   using element = T;
 };
 
-/// Arrays of every form as one row of elements: `double m[3][3]` and `std::array<std::array<double, 3>, 3>` are 9 doubles,
-/// in memory as on the wire (ROS has no other).
+/// Arrays of every form as one row of elements: `double m[3][3]` and `std::array<std::array<double, 3>, 3>` are 9
+/// doubles, in memory as on the wire (ROS has no other).
 template <class T>
 struct ArrayOf {
   static constexpr bool is_array = false;
@@ -220,22 +221,27 @@ template <class Message, Literal Name, class T>
 struct CheckField<Message, NamedType<Name, T>> {
   static constexpr Kind kKind = kind_of<T>();
   static constexpr bool kVectors = holds_vectors<T>();
-  static_assert(kKind != Kind::Pointer,
-                "Cardan message: a field is a pointer, which means nothing in another process; use cardan::shm::vector, "
-                "cardan::FixedString, or an index");
-  static_assert(kKind != Kind::Reference,
-                "Cardan message: a field is a reference, which means nothing in another process; store the value itself");
+  static_assert(
+      kKind != Kind::Pointer,
+      "Cardan message: a field is a pointer, which means nothing in another process; use cardan::shm::vector, "
+      "cardan::FixedString, or an index");
+  static_assert(
+      kKind != Kind::Reference,
+      "Cardan message: a field is a reference, which means nothing in another process; store the value itself");
   static_assert(kKind != Kind::Container,
                 "Cardan message: a field owns memory of this process (std::string, std::vector, …); use "
                 "cardan::FixedString<N>, cardan::shm::string, cardan::shm::vector<T> or std::array");
   static_assert(kKind != Kind::Polymorphic,
                 "Cardan message: a field has virtual functions: its hidden pointer means nothing in another process");
-  static_assert(kKind != Kind::Qualified, "Cardan message: a field is const or volatile; a message is plain data, drop the qualifier");
-  static_assert(kKind != Kind::NotDescribed,
-                "Cardan message: a field's type is not a number, enum, array, FixedString, FixedVector, shm::vector, shm::string "
-                "or described struct; give that struct a CARDAN_MESSAGE line of its own, before this one");
+  static_assert(kKind != Kind::Qualified,
+                "Cardan message: a field is const or volatile; a message is plain data, drop the qualifier");
+  static_assert(
+      kKind != Kind::NotDescribed,
+      "Cardan message: a field's type is not a number, enum, array, FixedString, FixedVector, shm::vector, shm::string "
+      "or described struct; give that struct a CARDAN_MESSAGE line of its own, before this one");
   static_assert(kKind != Kind::NoWireForm,
-                "Cardan message: arrays and vectors of arrays or vectors have no ROS 2 form; put an inner array into a struct, or keep one flat list");
+                "Cardan message: arrays and vectors of arrays or vectors have no ROS 2 form; put an inner array into a "
+                "struct, or keep one flat list");
   static constexpr bool kOk = kKind < Kind::Pointer;
 };
 
@@ -265,15 +271,19 @@ consteval bool is_ros_name(Literal<N> name) {
 template <class Message, Literal Name, class... Fields>
 consteval bool check_message() {
   static_assert(std::is_class_v<Message>, "Cardan message: only a struct can be described");
-  static_assert(!std::is_polymorphic_v<Message>,
-                "Cardan message: the struct has virtual functions: its hidden pointer means nothing in another process");
-  static_assert(is_ros_name(Name), "Cardan message: the name must look like \"my_package/msg/MyType\" (ROS 2 type name)");
+  static_assert(
+      !std::is_polymorphic_v<Message>,
+      "Cardan message: the struct has virtual functions: its hidden pointer means nothing in another process");
+  static_assert(is_ros_name(Name),
+                "Cardan message: the name must look like \"my_package/msg/MyType\" (ROS 2 type name)");
   static_assert(sizeof...(Fields) > 0, "Cardan message: name at least one field");
   constexpr bool fields_ok = (CheckField<Message, Fields>::kOk && ...);
   if constexpr (fields_ok && !std::is_polymorphic_v<Message>) {
-    static_assert(std::is_standard_layout_v<Message>,
-                  "Cardan message: the struct is not standard layout: keep all fields public (or all private) and in one class");
-    static_assert(std::is_trivially_destructible_v<Message>, "Cardan message: the struct has a destructor; a message is plain data");
+    static_assert(
+        std::is_standard_layout_v<Message>,
+        "Cardan message: the struct is not standard layout: keep all fields public (or all private) and in one class");
+    static_assert(std::is_trivially_destructible_v<Message>,
+                  "Cardan message: the struct has a destructor; a message is plain data");
     static_assert(std::is_trivially_copyable_v<Message> || (CheckField<Message, Fields>::kVectors || ...),
                   "Cardan message: the struct has its own copy or move functions; a message is copied as plain bytes");
     static_assert(std::is_default_constructible_v<Message>, "Cardan message: the struct needs a default constructor");
@@ -294,7 +304,9 @@ consteval bool names_every_field(Reflection<T, Name, Field<Names, Members, Offse
     ok = ok && offset >= end && (offset - end < alignment || (aligned_on_purpose && offset - end < alignof(T)));
     end = offset + size;
   };
-  (visit(Offsets, sizeof(std::declval<T&>().*Members), alignof(std::remove_reference_t<decltype(std::declval<T&>().*Members)>)), ...);
+  (visit(Offsets, sizeof(std::declval<T&>().*Members),
+         alignof(std::remove_reference_t<decltype(std::declval<T&>().*Members)>)),
+   ...);
   return ok && sizeof(T) - end < std::max(widest, alignof(T));
 }
 

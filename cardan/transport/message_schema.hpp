@@ -20,8 +20,8 @@ struct RosDefinition {
   std::string_view body;
 };
 
-/// For a type whose ROS form is not what its fields say (a stamp that is one number here and two in ROS): a specialization gives the
-/// definitions, its own first, then those it uses that are not the types of its fields, as
+/// For a type whose ROS form is not what its fields say (a stamp that is one number here and two in ROS): a
+/// specialization gives the definitions, its own first, then those it uses that are not the types of its fields, as
 /// `static constexpr auto definitions = std::to_array<RosDefinition>({…})`.
 template <class T>
 struct RosForm;
@@ -98,7 +98,9 @@ class SchemaWriter {
       }
     } else {
       std::string body;
-      ((body += ros_type<std::remove_cvref_t<decltype(std::declval<T&>().*Members)>>() + " " + std::string(Names.view()) + "\n"), ...);
+      ((body += ros_type<std::remove_cvref_t<decltype(std::declval<T&>().*Members)>>() + " " +
+                std::string(Names.view()) + "\n"),
+       ...);
       parts_.emplace_back(name, std::move(body));
     }
     (add<std::remove_cvref_t<decltype(std::declval<T&>().*Members)>>(), ...);

@@ -71,7 +71,8 @@ using cardan::message_traits;
 
 static_assert(Message<my::Drive> && Message<my::Scan> && Message<my::Both> && Message<Aligned>);
 static_assert(!Message<int> && !Message<std::string> && !Message<std::vector<int>> && !Message<my::Gear>);
-static_assert(cardan::shm::has_vectors<my::Scan> && cardan::shm::has_vectors<my::Both> && !cardan::shm::has_vectors<my::Drive>);
+static_assert(cardan::shm::has_vectors<my::Scan> && cardan::shm::has_vectors<my::Both> &&
+              !cardan::shm::has_vectors<my::Drive>);
 static_assert(!std::is_copy_constructible_v<my::Scan> && !std::is_copy_assignable_v<my::Both>);
 static_assert(std::is_trivially_copyable_v<my::Drive>);
 static_assert(message_traits<my::Wheel>::type_hash() != message_traits<OtherWheel>::type_hash());
@@ -80,7 +81,8 @@ static_assert(message_traits<my::Drive>::type_name() == "my_msgs/msg/Drive");
 TEST(Message, NamesItsFieldsInOrder) {
   const my::Drive drive;
   std::string names;
-  message_traits<my::Drive>::for_each_field(drive, [&](std::string_view name, const auto&) { names += std::string(name) + " "; });
+  message_traits<my::Drive>::for_each_field(
+      drive, [&](std::string_view name, const auto&) { names += std::string(name) + " "; });
   EXPECT_EQ(names, "stamp gear braking mode wheels ");
 }
 

@@ -106,18 +106,34 @@ void Loop::turn(int timeout_ms) {
   for (auto& w : work) w();
 }
 
+namespace {
+std::mutex all_mutex;
+std::map<std::string, std::unique_ptr<Process>>& all_processes() {
+  // Never destroyed: endpoints with static storage may end later. The names go at exit.
+  static auto& all = *new std::map<std::string, std::unique_ptr<Process>>;
+  return all;
+}
+
+void leave_all() {
+  const std::lock_guard lock(all_mutex);
+  for (auto& [name, process] : all_processes()) process->leave();
+}
+}  // namespace
+
 Process& Process::of(const std::string& domain) {
   refuse_forked_child();
-  static std::mutex mutex;
-  static std::map<std::string, std::unique_ptr<Process>> all;  // destroyed at exit: the names go
   std::string name = domain;
   if (name.empty()) {
     const char* set = std::getenv("CARDAN_DOMAIN");
     name = set != nullptr && *set != '\0' ? set : "default";
   }
-  const std::lock_guard lock(mutex);
-  auto& process = all[name];
-  if (!process) process = std::make_unique<Process>(name);
+  const std::lock_guard lock(all_mutex);
+  auto& process = all_processes()[name];
+  if (!process) {
+    process = std::make_unique<Process>(name);
+    static const int registered = std::atexit(leave_all);
+    (void)registered;
+  }
   return *process;
 }
 
@@ -131,7 +147,12 @@ void Process::poke_all_from_signal() noexcept {
 Process::Process(const std::string& domain)
     : directory_((raise_descriptor_limit(), domain)), id_(random_id()), name_(program_name()), clock_offset_(monotonic_offset()) {
   directory_.sweep();
-  server_ = std::make_unique<Server>(*this);
+  try {
+    server_ = std::make_unique<Server>(*this);
+  } catch (const Error&) {
+    directory_ = RunDirectory(domain);  // the last process of the domain has just removed the folder
+    server_ = std::make_unique<Server>(*this);
+  }
   client_ = std::make_unique<Client>(*this);
   for (auto& slot : signal_pokes) {
     int none = 0;
@@ -151,34 +172,20 @@ Process::Process(const std::string& domain)
   });
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   started.get_future().wait();
+  helper_.detach();  // it serves until the process ends
 }
 
-Process::~Process() {
-  if (is_forked_child()) {
-    helper_.detach();  // it exists in the parent only
-    (void)server_.release();
-    (void)client_.release();
-    return;
-  }
-  for (auto& slot : signal_pokes) {
-    int ours = loop_.poke_fd() + 1;
-    if (slot.compare_exchange_strong(ours, 0)) break;
-  }
-  ending_.store(true);
-  loop_.poke();
-  helper_.join();
-  for (const auto& [serial, p] : published_) {
-    p.core->close();
-    directory_.remove_topic(p.entry);
-  }
-  client_.reset();
-  server_.reset();
-  ::unlink(directory_.socket_path(id_).c_str());
-  ::rmdir(directory_.path().c_str());  // only the last one succeeds
+void Process::leave() {
+  if (is_forked_child()) return;
+  run([this] {
+    for (const auto& [serial, p] : published_) directory_.remove_topic(p.entry);
+    ::unlink(directory_.socket_path(id_).c_str());
+    ::rmdir(directory_.path().c_str());  // only the last one succeeds
+  });
 }
 
 void Process::serve() {
-  while (!ending_.load()) {
+  for (;;) {
     loop_.turn(next_timeout());
     housekeeping();
   }
@@ -231,6 +238,7 @@ void Process::run(const std::function<void()>& work) {
 }
 
 std::shared_ptr<BellBoard> Process::board_of(uid_t uid) {
+  if (uid == 65534) return std::make_shared<BellBoard>();  // unmapped users are not one user
   auto& board = boards_[uid];
   if (!board) board = std::make_shared<BellBoard>();
   return board;
@@ -240,10 +248,15 @@ void Process::add(const std::shared_ptr<PublisherCore>& publisher) {
   publisher->poke_helper = [this] { loop_.poke(); };
   run([&] {
     const Published p{publisher, {hash_name(publisher->topic()), id_, next_serial_++}};
-    if (!publisher->options().process_private) directory_.add_topic(p.entry, publisher->topic());
-    published_[p.entry.serial] = p;
-    for (SubscriberCore* s : subscribers_)
-      if (s->topic() == publisher->topic()) attach_local(*s, p);
+    try {
+      if (!publisher->options().process_private) directory_.add_topic(p.entry, publisher->topic());
+      published_[p.entry.serial] = p;
+      for (SubscriberCore* s : subscribers_)
+        if (s->topic() == publisher->topic()) attach_local(*s, p);
+    } catch (...) {
+      remove(publisher);  // nobody would end it later
+      throw;
+    }
   });
 }
 
@@ -273,11 +286,16 @@ void Process::add(SubscriberCore* subscriber) {
   subscriber->poke_helper = [this] { loop_.poke(); };
   subscriber->hand_over_notify = [this](Stream& stream, int peer_socket) { client_->hand_over_notify(stream, Fd(peer_socket)); };
   run([&] {
-    subscribers_.push_back(subscriber);
-    for (const auto& [serial, p] : published_)
-      if (p.core->topic() == subscriber->topic()) attach_local(*subscriber, p);
-    if (!subscriber->options().process_private) client_->add(*subscriber, &answered);
-    else answered.set_value();
+    try {
+      subscribers_.push_back(subscriber);
+      for (const auto& [serial, p] : published_)
+        if (p.core->topic() == subscriber->topic()) attach_local(*subscriber, p);
+      if (!subscriber->options().process_private) client_->add(*subscriber, &answered);
+      else answered.set_value();
+    } catch (...) {
+      remove(subscriber);  // its owner is about to delete it
+      throw;
+    }
   });
   if (future.wait_for(std::chrono::seconds(1)) == std::future_status::ready) {
     try {

@@ -59,7 +59,8 @@ class Process {
   explicit Process(const std::string& domain);
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
-  ~Process();
+  /// Takes this process's names out of the run directory; at exit.
+  void leave();
 
   // Any thread; each waits for the helper thread.
   void add(const std::shared_ptr<PublisherCore>& publisher);
@@ -109,7 +110,6 @@ class Process {
   bool stop_told_ = false;
   std::unique_ptr<Server> server_;
   std::unique_ptr<Client> client_;
-  Atomic<bool> ending_{false};
   std::thread::id helper_id_;
   std::thread helper_;
 };

@@ -17,6 +17,7 @@
 #include "cardan/memory/crc32c.hpp"
 #include "cardan/memory/error.hpp"
 #include "cardan/memory/futex.hpp"
+#include "cardan/memory/barrier.hpp"
 #include "cardan/transport/waiting.hpp"
 
 namespace cardan::detail {
@@ -47,10 +48,18 @@ void check(const std::string& topic, const TopicOptions& o) {
 
 }  // namespace
 
-/// Marks the publishing thread as inside, so that detach() knows when nothing it removed can still be looked at.
+/// Marks the publishing thread as inside, so that detach() knows when nothing it removed can still be looked at. A plain store where the
+/// helper can order it from its side (expedited_barrier()), since a locked instruction would wait here for the message's own stores.
 class PublisherCore::Inside {
  public:
-  explicit Inside(PublisherCore& core) noexcept : epoch_(core.epoch_) { value_ = epoch_.fetch_add(1, std::memory_order_seq_cst) + 1; }
+  explicit Inside(PublisherCore& core) noexcept : epoch_(core.epoch_), value_(epoch_.load(std::memory_order_relaxed) + 1) {
+    if (has_expedited_barrier()) {
+      epoch_.store(value_, std::memory_order_relaxed);
+      std::atomic_signal_fence(std::memory_order_seq_cst);
+    } else {
+      epoch_.exchange(value_, std::memory_order_seq_cst);
+    }
+  }
   Inside(const Inside&) = delete;
   Inside& operator=(const Inside&) = delete;
   ~Inside() { epoch_.store(value_ + 1, std::memory_order_release); }
@@ -88,7 +97,7 @@ void PublisherCore::lay_out(const TopicOptions& o) {
   }
   const std::size_t schema_offset = layout::kPage;
   const std::size_t front_offset = align_up(schema_offset + type_.schema.size(), layout::kPage);
-  const std::size_t hot_offset = align_up(front_offset + (1 + slots) * sizeof(std::uint64_t), layout::kLine);
+  const std::size_t hot_offset = front_offset + layout::kLine;
   const std::size_t ring_offset = hot_offset + sizeof(layout::Hot);
   const std::size_t slots_offset = align_up(ring_offset + o.depth * sizeof(std::uint64_t), layout::kRecord);
   const std::size_t payload_offset =
@@ -100,7 +109,7 @@ void PublisherCore::lay_out(const TopicOptions& o) {
   header_ = new (area_.data()) layout::Header{};
   hot_ = new (area_.data() + hot_offset) layout::Hot{};
   auto* front = reinterpret_cast<Atomic<std::uint64_t>*>(area_.data() + front_offset);
-  for (std::size_t i = 0; i <= slots; ++i) new (front + i) Atomic<std::uint64_t>{0};
+  new (front) Atomic<std::uint64_t>{0};
   std::memcpy(area_.data() + schema_offset, type_.schema.data(), type_.schema.size());
   auto* ring = reinterpret_cast<Atomic<std::uint64_t>*>(area_.data() + ring_offset);
   for (std::uint32_t i = 0; i < o.depth; ++i) new (ring + i) Atomic<std::uint64_t>{0};
@@ -136,7 +145,7 @@ void PublisherCore::lay_out(const TopicOptions& o) {
   hot_->checksum.store(o.checksum ? 1 : 0, std::memory_order_relaxed);
   hot_->heartbeat_ns.store(h.created_ns, std::memory_order_relaxed);
 
-  ring_ = {front, ring, front + 1, sizeof(std::uint64_t), o.depth, h.max_slots};
+  ring_ = {front, ring, &reinterpret_cast<layout::SlotMeta*>(slots_)->sequence, slot_stride, o.depth, h.max_slots};
   // Small messages are faster when many slots are looked at once; for big ones a slot still warm in the cache pays more.
   reuse_warm_ = apart;
   state_ = std::make_unique<Atomic<State>[]>(slots);
@@ -190,13 +199,13 @@ int PublisherCore::pop_free() noexcept {
 }
 
 int PublisherCore::loan() noexcept {
-  if (loans_out_.load(std::memory_order_acquire) >= options_.loans || closed_.load(std::memory_order_relaxed)) return -1;
+  if (loans_taken_ - loans_returned_.load(std::memory_order_acquire) >= options_.loans || closed_.load(std::memory_order_relaxed)) return -1;
   const Inside inside(*this);
   if (free_count_ == 0) reclaim();
   const int slot = pop_free();
   if (slot < 0) return -1;
   state_[static_cast<std::size_t>(slot)].store(State::Loaned, std::memory_order_relaxed);
-  loans_out_.fetch_add(1, std::memory_order_relaxed);
+  ++loans_taken_;
   if (header_->deadline_ns > 0) hot_->heartbeat_ns.store(steady_now(), std::memory_order_relaxed);
   if (wants_prewake_.load(std::memory_order_relaxed) != 0) ring_prewake();
   return slot;
@@ -210,7 +219,7 @@ void PublisherCore::soon() noexcept {
 void PublisherCore::abandon(int slot) noexcept {
   Native::store<Site::L1>(hot_->filling, std::uint32_t{0});
   state_[static_cast<std::size_t>(slot)].store(State::Returned, std::memory_order_release);
-  loans_out_.fetch_sub(1, std::memory_order_release);
+  loans_returned_.fetch_add(1, std::memory_order_release);
 }
 
 bool PublisherCore::publish(int slot, std::size_t payload_bytes, std::int64_t source_ns) noexcept {
@@ -248,14 +257,19 @@ bool PublisherCore::publish(int slot, std::size_t payload_bytes, std::int64_t so
   last_publish_ns_ = now;
   published_as_[s] = n;
   state_[s].store(State::Published, relaxed);
-  loans_out_.fetch_sub(1, relaxed);
+  --loans_taken_;
   if (free_count_ == 0 || reuse_warm_) reclaim();
+  if (free_count_ != 0) {  // the next loan's lines come back to this core while nobody waits for them
+    const std::byte* next = slots_ + free_[free_count_ - 1] * header_->slot_stride;
+    __builtin_prefetch(next, 1);
+    __builtin_prefetch(next + layout::kLine, 1);
+  }
   return in_time;
 }
 
 void PublisherCore::wake(std::uint64_t) noexcept {
   ++round_;
-  const std::uint32_t end = table_end_.load(std::memory_order_acquire);
+  const std::uint32_t end = table_end_.load(std::memory_order_seq_cst);
   for (std::uint32_t i = 0; i < end; ++i) {
     Attached* a = Native::load<Site::D2>(table_[i]);
     if (a == nullptr) continue;
@@ -278,7 +292,7 @@ void PublisherCore::ring_prewake() noexcept {
   static const int processors = static_cast<int>(std::thread::hardware_concurrency());
   if (processors < 2) return;
   bool anyone = false;
-  const std::uint32_t end = table_end_.load(std::memory_order_acquire);
+  const std::uint32_t end = table_end_.load(std::memory_order_seq_cst);
   for (std::uint32_t i = 0; i < end && !anyone; ++i) {
     const Attached* a = Native::load<Site::D2>(table_[i]);
     anyone = a != nullptr && a->page->prewake.load(std::memory_order_relaxed) != 0;
@@ -347,7 +361,7 @@ void PublisherCore::reclaim() noexcept {
 
 void PublisherCore::find_liars() noexcept {
   const std::uint32_t words = (committed_.load(std::memory_order_relaxed) + 7) / 8;
-  const std::uint32_t end = table_end_.load(std::memory_order_acquire);
+  const std::uint32_t end = table_end_.load(std::memory_order_seq_cst);
   for (std::uint32_t i = 0; i < end; ++i) {
     const Attached* a = Native::load<Site::D2>(table_[i]);
     if (a == nullptr) continue;
@@ -366,7 +380,7 @@ void PublisherCore::find_liars() noexcept {
 bool PublisherCore::wait_for_reliable(std::uint64_t n) noexcept {
   bool in_time = true;
   const std::int64_t until = steady_now() + options_.reliable_timeout.count();
-  const std::uint32_t end = table_end_.load(std::memory_order_acquire);
+  const std::uint32_t end = table_end_.load(std::memory_order_seq_cst);
   for (std::uint32_t i = 0; i < end; ++i) {
     Attached* a = Native::load<Site::D2>(table_[i]);
     if (a == nullptr || !a->reliable) continue;

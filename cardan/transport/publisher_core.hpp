@@ -138,11 +138,12 @@ class PublisherCore {
   std::vector<std::uint64_t> published_as_;  ///< slot → n
   std::vector<std::uint16_t> free_;
   std::size_t free_count_ = 0;
+  std::uint32_t loans_taken_ = 0;  ///< and not published; wraps together with loans_returned_
   std::int64_t prewake_window_ = 0;
   std::uint32_t prewakes_in_window_ = 0;
 
   std::unique_ptr<Atomic<State>[]> state_;
-  Atomic<std::uint32_t> loans_out_{0};
+  Atomic<std::uint32_t> loans_returned_{0};  ///< dropped unpublished, by any thread
   Atomic<std::uint32_t> committed_{0};
   Atomic<std::uint64_t> epoch_{0};  ///< odd: the publishing thread is inside and may look at the table
   Atomic<bool> closed_{false};

@@ -2,9 +2,11 @@
 // The helper thread's half of a publisher: who is in the table, and when what left it may be unmapped.
 #include <fmt/format.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 
+#include "cardan/memory/barrier.hpp"
 #include "cardan/memory/error.hpp"
 #include "cardan/transport/publisher_core.hpp"
 
@@ -12,6 +14,17 @@ namespace cardan::detail {
 
 Attached* PublisherCore::attach(std::unique_ptr<Attached> subscriber) {
   const std::lock_guard lock(mutex_);
+  if (subscriber->uid != ::geteuid()) {  // another user can use up half of the room at most
+    std::uint32_t count = 1;
+    std::uint32_t slots = subscriber->announced;
+    for (const auto& a : attached_)
+      if (a->uid == subscriber->uid) {
+        ++count;
+        slots += a->announced;
+      }
+    if (count > kMaxSubscribers / 2 || slots > (header_->max_slots - options_.depth - options_.loans - 1) / 2)
+      throw Error(ErrorCode::Limit, fmt::format("user {} holds half of the room of topic '{}' already", subscriber->uid, topic_), "announce fewer holds, or raise the topic's max_memory");
+  }
   commit_slots(options_.depth + options_.loans + 1 + announced_ + subscriber->announced);
   for (std::uint32_t i = 0; i < kMaxSubscribers; ++i) {
     if (table_[i].load(std::memory_order_relaxed) != nullptr) continue;
@@ -39,12 +52,16 @@ void PublisherCore::detach(const Attached* subscriber) {
   announced_ -= (*it)->announced;
   if ((*it)->prewake) wants_prewake_.fetch_sub(1, std::memory_order_relaxed);
   if ((*it)->reliable) reliable_readers_.fetch_sub(1, std::memory_order_relaxed);
+  expedited_barrier();  // pairs with the plain store in Inside
   leaving_.push_back({std::move(*it), epoch_.load(std::memory_order_seq_cst)});
   attached_.erase(it);
 }
 
 void PublisherCore::connect_notify(Attached& subscriber, Fd socket) {
-  if (subscriber.notify_socket) return;
+  // Nothing but one end of a local socket pair: on any other descriptor a write with our rights could mean something.
+  int domain = 0;
+  socklen_t length = sizeof(domain);
+  if (subscriber.notify_socket || ::getsockopt(socket.get(), SOL_SOCKET, SO_DOMAIN, &domain, &length) != 0 || domain != AF_UNIX) return;
   subscriber.notify_socket = BoundFd(std::move(socket));
   subscriber.notify.store(subscriber.notify_socket.get(), std::memory_order_seq_cst);
   ::send(subscriber.notify_socket.get(), "!", 1, MSG_DONTWAIT | MSG_NOSIGNAL);  // for what came before
@@ -71,7 +88,7 @@ std::shared_ptr<BellLine> PublisherCore::bell_for(uid_t uid, const std::shared_p
   const std::lock_guard lock(mutex_);
   std::erase_if(bells_, [](const auto& weak) { return weak.expired(); });
   for (const auto& weak : bells_)
-    if (auto bell = weak.lock(); bell && bell->uid == uid) return bell;
+    if (auto bell = weak.lock(); bell && bell->uid == uid && uid != 65534) return bell;
   const int index = board->allocate();
   if (index < 0)
     throw Error(ErrorCode::Limit, fmt::format("this process rings {} bells for one user already", layout::kBells), "spread the topics over more processes");

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 
 #include "cardan/memory/error.hpp"
@@ -60,6 +61,13 @@ void Server::accept() {
 }
 
 void Server::housekeeping() {
+  std::vector<int> lost;
+  for (auto& [fd, c] : connections_) {
+    if (c->outbox.empty()) continue;
+    if (!c->outbox.flush(fd)) lost.push_back(fd);
+    if (!c->outbox.empty()) process_.look_again_in(2);
+  }
+  for (const int fd : lost) close(fd);
   if (!paused_) return;
   paused_ = false;
   process_.loop().on(listener_.get(), [this] { accept(); });
@@ -92,7 +100,9 @@ void Server::close(int fd) {
 }
 
 bool Server::reply(Connection& c, const json& message, const std::vector<int>& fds) {
-  return socket::send(c.fd.get(), wire::print(message), fds);
+  const bool alive = c.outbox.send(c.fd.get(), wire::print(message), fds);
+  if (!c.outbox.empty()) process_.look_again_in(2);
+  return alive;
 }
 
 bool Server::handle(Connection& c, const json& m, std::vector<Fd>& fds) {
@@ -156,7 +166,7 @@ void Server::attach(Connection& c, const json& m, std::vector<Fd>& fds) {
                   "set the topic's access, or add the user to the policy");
 
   const Area& area = core->area();
-  json answer{{"op", "attached"}, {"id", id}, {"bytes", area.size()}, {"cursor", core->floor_for_late_joiner()}};
+  json answer{{"op", "attached"}, {"id", id}, {"bytes", area.size()}};
   if (wire::flag(m, "observer")) {
     c.attachments[id] = {core, nullptr};
     reply(c, answer, {area.read_only_fd()});
@@ -183,13 +193,16 @@ void Server::attach(Connection& c, const json& m, std::vector<Fd>& fds) {
     subscriber->announced = static_cast<std::uint32_t>(announced);
     subscriber->prewake = wire::flag(m, "prewake");
     subscriber->reliable = core->options().reliable && wire::flag(m, "reliable");
-    subscriber->floor = answer["cursor"].get<std::uint64_t>();
+    subscriber->floor = core->floor_for_late_joiner();
     subscriber->pid = c.peer.pid;
     subscriber->uid = c.peer.uid;
     subscriber->name = c.name;
     answer["bell"] = subscriber->bell->index;
     answer["bell_bytes"] = board->size();
     Attached* entry = core->attach(std::move(subscriber));
+    // Read again now that the entry is visible: what is published from here on is owed to it, what came before is history.
+    answer["cursor"] = core->floor_for_late_joiner();
+    answer["owed_from"] = core->published();
     c.attachments[id] = {core, entry};
     reply(c, answer, {area.read_only_fd(), board->read_only_fd()});  // only now: the table entry is visible (A1)
   } catch (const Error& e) {
@@ -223,15 +236,23 @@ json Server::describe(const Process::Published& p) const {
   const PublisherCore& core = *p.core;
   const layout::Hot& hot = core.hot();
   json readers = json::array();
+  json pooled = json::array();
+  std::array<std::uint64_t, 128> all_latencies{};
+  const bool each = core.subscribers() <= 16;  // a datagram has 64 KiB
   core.for_each_subscriber([&](const Attached& a) {
     json histogram = json::array();
-    for (std::size_t b = 0; b < a.page->latency.size(); ++b)
-      if (const auto count = a.page->latency[b].load(std::memory_order_relaxed); count != 0) histogram.push_back({b, count});
+    for (std::size_t b = 0; b < a.page->latency.size(); ++b) {
+      const std::uint32_t count = a.page->latency[b].load(std::memory_order_relaxed);
+      all_latencies[b] += count;
+      if (count != 0 && each) histogram.push_back({b, count});
+    }
     readers.push_back({{"pid", a.pid}, {"name", a.name}, {"uid", a.uid}, {"reliable", a.reliable}, {"demoted", a.demoted.load()},
                        {"received", a.page->received.load()}, {"missed", a.page->missed.load()}, {"bad", a.page->bad.load()},
                        {"spin_ns", a.page->spin_ns.load()}, {"sleeps", a.page->sleeps.load()}, {"announced", a.announced}, {"latency", histogram}});
   });
-  return {{"topic", core.topic()}, {"type", core.type().name}, {"hash", fmt::format("{:016x}", core.type().hash)}, {"serial", p.entry.serial},
+  for (std::size_t b = 0; b < all_latencies.size(); ++b)
+    if (all_latencies[b] != 0) pooled.push_back({b, all_latencies[b]});
+  return {{"topic", core.topic()}, {"latency", pooled}, {"type", core.type().name}, {"hash", fmt::format("{:016x}", core.type().hash)}, {"serial", p.entry.serial},
           {"depth", core.options().depth}, {"max_bytes", core.options().max_bytes}, {"reliable", core.options().reliable},
           {"deadline_ns", core.options().deadline.count()}, {"slots", hot.committed.load()}, {"area_bytes", core.area().size()},
           {"published", core.published()}, {"bytes", hot.bytes.load()}, {"longest_gap_ns", hot.longest_gap_ns.load()},

@@ -5,6 +5,7 @@
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 
+#include "cardan/transport/outbox.hpp"
 #include "cardan/transport/process.hpp"
 
 namespace cardan::detail {
@@ -33,6 +34,7 @@ class Server {
     std::string name;
     std::int64_t clock_offset = 0;
     bool greeted = false;
+    Outbox outbox;
     std::map<std::uint64_t, Attachment> attachments;
   };
 

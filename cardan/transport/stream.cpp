@@ -29,7 +29,7 @@ layout::Header checked_header(const std::byte* area, std::size_t bytes) {
   if (h.area_bytes != bytes) throw wrong("its size");
   if (h.max_slots == 0 || h.max_slots > protocol::kMaxSlots || h.depth == 0 || h.depth > layout::kMaxDepth) throw wrong("slots or depth");
   if (h.payload_bytes > layout::kMaxPayload || h.message_bytes > bytes) throw wrong("message size");
-  if (h.front_offset % layout::kLine != 0 || !fits(h.front_offset, h.max_slots + 1, 8, bytes)) throw wrong("front words");
+  if (h.front_offset % layout::kLine != 0 || !fits(h.front_offset, 1, layout::kLine, bytes)) throw wrong("front line");
   if (h.hot_offset % layout::kLine != 0 || !fits(h.hot_offset, 1, sizeof(layout::Hot), bytes)) throw wrong("hot line");
   if (h.ring_offset % 8 != 0 || !fits(h.ring_offset, h.depth, 8, bytes)) throw wrong("ring");
   if (h.slots_offset % layout::kLine != 0 || h.slot_stride % layout::kLine != 0 || h.slot_stride < sizeof(layout::SlotMeta) ||
@@ -58,7 +58,7 @@ Stream::Stream(Parts parts)
       parts_(std::move(parts)),
       hot_(reinterpret_cast<const layout::Hot*>(parts_.area + header.hot_offset)) {
   const auto* front = reinterpret_cast<const Atomic<std::uint64_t>*>(parts_.area + header.front_offset);
-  ring = {front, reinterpret_cast<const Atomic<std::uint64_t>*>(parts_.area + header.ring_offset), front + 1, sizeof(std::uint64_t), header.depth, header.max_slots};
+  ring = {front, reinterpret_cast<const Atomic<std::uint64_t>*>(parts_.area + header.ring_offset), &meta(0).sequence, header.slot_stride, header.depth, header.max_slots};
   page().cursor.store(parts_.cursor, std::memory_order_relaxed);
 }
 

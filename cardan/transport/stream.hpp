@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <string>
@@ -30,9 +31,11 @@ class Stream {
     std::shared_ptr<void> keep;          ///< owns whatever the pointers above need
     std::function<void()> on_gone;       ///< the last reference went; any thread
     std::uint64_t cursor = 0;            ///< where to begin
+    std::uint64_t owed_from = 0;         ///< last publication before the attach: losses up to it are none of ours
     std::int64_t time_shift_ns = 0;      ///< to add to the publisher's steady stamps (another time namespace)
     std::string peer_name;
     int peer_pid = 0;
+    bool foreign = false;                ///< another user's publisher
   };
   explicit Stream(Parts parts);
   Stream(const Stream&) = delete;
@@ -54,7 +57,17 @@ class Stream {
   [[nodiscard]] const layout::Hot& hot() const noexcept { return *hot_; }
   [[nodiscard]] layout::SubscriberPage& page() const noexcept { return *parts_.page; }
   [[nodiscard]] const layout::Bell& bell() const noexcept { return *parts_.bell; }
+  /// A stamp out of the publisher's pages, in our clock. Whatever stands there, sums with it do not overflow.
+  [[nodiscard]] std::int64_t our_time(const Atomic<std::int64_t>& stamp) const noexcept {
+    const std::int64_t ns = stamp.load(std::memory_order_relaxed);
+    return (ns < 0 || ns > (std::int64_t{1} << 61) ? 0 : ns) + parts_.time_shift_ns;
+  }
   [[nodiscard]] std::int64_t time_shift() const noexcept { return parts_.time_shift_ns; }
+  /// How many of the `missed` publications before number n came after the attach.
+  [[nodiscard]] std::uint64_t owed(std::uint64_t n, std::uint64_t missed) const noexcept {
+    return n <= parts_.owed_from + 1 ? 0 : std::min(missed, n - parts_.owed_from - 1);
+  }
+  [[nodiscard]] bool foreign() const noexcept { return parts_.foreign; }
   [[nodiscard]] const std::string& peer_name() const noexcept { return parts_.peer_name; }
   [[nodiscard]] int peer_pid() const noexcept { return parts_.peer_pid; }
 

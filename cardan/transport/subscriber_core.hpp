@@ -75,6 +75,7 @@ class SubscriberCore {
   void collect_ended();                               ///< tells ends that have been drained, and lets the streams go
   void remove_all_streams();
   void emit(Event event);
+  void wait_for_takers() noexcept;                    ///< until nobody looks at a stream that was taken out before
   void kick();                                        ///< wakes every thread that waits, although their bells are others'
   void check_deadlines(std::int64_t now);
   [[nodiscard]] std::int64_t next_deadline() const;
@@ -95,7 +96,9 @@ class SubscriberCore {
   /// While it lives, no stream that this thread may look at is let go.
   class Inside {
    public:
-    explicit Inside(SubscriberCore& core) noexcept : count_(core.inside_) { count_.fetch_add(1, std::memory_order_seq_cst); }
+    explicit Inside(SubscriberCore& core) noexcept : count_(core.inside_[core.inside_turn_.load(std::memory_order_relaxed) % 2]) {
+      count_.fetch_add(1, std::memory_order_seq_cst);
+    }
     Inside(const Inside&) = delete;
     Inside& operator=(const Inside&) = delete;
     ~Inside() { count_.fetch_sub(1, std::memory_order_release); }
@@ -105,6 +108,8 @@ class SubscriberCore {
   };
   ~SubscriberCore();
 
+  template <class T>
+  void count_one(Atomic<T>& counter) const noexcept;
   SampleBlock* allocate() noexcept;
   Stream* choose() noexcept;
   bool fill(SampleBlock& block, Stream& stream, const protocol::Taken& taken) noexcept;
@@ -127,7 +132,8 @@ class SubscriberCore {
   Atomic<std::uint32_t> references_{1};
   Atomic<std::uint32_t> stream_end_{0};
   std::array<Atomic<Stream*>, kMaxStreams> streams_{};
-  Atomic<std::uint32_t> inside_{0};   ///< threads that look at streams_ right now
+  std::array<Atomic<std::uint32_t>, 2> inside_{};  ///< threads that look at streams_ right now; newcomers count in one, so that the other drains
+  Atomic<std::uint32_t> inside_turn_{0};
   Atomic<Reason> reason_{Reason::None};
 
   std::size_t block_stride_;

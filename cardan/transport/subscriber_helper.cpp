@@ -85,11 +85,18 @@ void SubscriberCore::collect_ended() {
     emit({kind, s->peer_pid(), fmt::format("publisher of '{}' {}: {} (pid {})", topic_, how, s->peer_name(), s->peer_pid())});
   }
   if (!retiring_.empty()) kick();
+  if (!retiring_.empty()) wait_for_takers();
   while (!retiring_.empty()) {
-    // A thread inside may still look at the stream; it is there for less than a microsecond at a time.
-    while (inside_.load(std::memory_order_seq_cst) != 0) ::usleep(20);
     retiring_.back()->drop_reference();
     retiring_.pop_back();
+  }
+}
+
+void SubscriberCore::wait_for_takers() noexcept {
+  // With one counter, several polling threads would hardly ever leave it at zero. Safe without the turns; they are for getting there.
+  for (int i = 0; i < 2; ++i) {
+    const std::uint32_t turn = inside_turn_.fetch_add(1, std::memory_order_seq_cst);
+    while (inside_[turn % 2].load(std::memory_order_seq_cst) != 0) ::usleep(20);
   }
 }
 
@@ -118,10 +125,11 @@ void SubscriberCore::emit(Event event) {
 
 void SubscriberCore::kick() {
   const std::uint32_t before = event_seq_.fetch_add(1, std::memory_order_seq_cst);
-  if (uses_fd()) ::eventfd_write(event_fd_.get(), 1);
+  if (uses_fd()) ::eventfd_write(event_fd_.get(), 1);  // also for who polls fd() outside of the library
   // The bells belong to the publishers, so their value cannot be changed from here: a sleeper that has looked at event_seq_ but is not yet
   // asleep would miss one wake. So wake until it has said that it is awake.
   while (sleepers_[before % 2].load(std::memory_order_seq_cst) != 0) {
+    if (uses_fd()) ::eventfd_write(event_fd_.get(), 1);  // a sleeper may have emptied it just before its poll
     futex::wake(event_seq_, INT_MAX);
     for (auto& slot : streams_)
       if (const Stream* s = slot.load(std::memory_order_relaxed)) futex::wake(s->bell().phase, INT_MAX);
@@ -138,8 +146,8 @@ void SubscriberCore::check_deadlines(std::int64_t now) {
   for (auto& slot : streams_) {
     const Stream* s = slot.load(std::memory_order_relaxed);
     if (s == nullptr) continue;
-    const std::int64_t beat = s->hot().heartbeat_ns.load(std::memory_order_relaxed) + s->time_shift();
-    if (beat > newest) {
+    const std::int64_t beat = s->our_time(s->hot().heartbeat_ns);
+    if (beat > newest && beat <= now) {
       newest = beat;
       pid = s->peer_pid();
     }
@@ -157,7 +165,7 @@ std::int64_t SubscriberCore::next_deadline() const {
   std::int64_t newest = 0;
   for (const auto& slot : streams_)
     if (const Stream* s = slot.load(std::memory_order_relaxed))
-      newest = std::max(newest, s->hot().heartbeat_ns.load(std::memory_order_relaxed) + s->time_shift());
+      newest = std::max(newest, std::min(s->our_time(s->hot().heartbeat_ns), steady_now()));
   if (newest == 0) return 0;
   // After a miss was told, look again at the deadline's own rhythm until the stream lives again.
   return deadline_told_ns_ == newest ? steady_now() + deadline : newest + deadline;

@@ -51,9 +51,10 @@ class Sleep {
     const bool ready = changed_ || stopping() || std::any_of(subscribers_.begin(), subscribers_.end(), [](SubscriberCore* s) { return s->ready(); });
     if (foreign.empty() && ready) return;
     const std::size_t words = count_ + subscribers_.size();
-    if (!foreign.empty() || too_many_ || words > kMaxWords || (words > 2 && !futex::has_wait_many())) {
+    if (!foreign.empty() || too_many_ || words > kMaxWords || ((words > 2 || (count_ == 1 && streams_[0]->foreign())) && !futex::has_wait_many())) {
       poll_all(foreign, ready ? 1 : deadline_ns);
-    } else if (count_ == 1 && subscribers_.size() == 1) {
+    } else if (count_ == 1 && subscribers_.size() == 1 && !streams_[0]->foreign()) {  // a foreign bell alone: its owner could requeue us for ever
+      // Another user's bell is never slept on alone: it can move its sleepers away (FUTEX_REQUEUE), and then no kick() would reach us.
       count_sleep();
       futex::wait(streams_[0]->bell().phase, phases_[0], deadline_ns, prewake_ ? prewake_bit(::sched_getcpu()) : kNoPrewakeBit);
     } else if (count_ == 0 && subscribers_.size() == 1) {
@@ -208,18 +209,19 @@ bool SubscriberCore::spin(std::int64_t until, bool only_while_filling) noexcept 
   const auto somewhere = [&](auto predicate) { return std::any_of(watched.begin(), watched.begin() + static_cast<std::ptrdiff_t>(count), predicate); };
   const auto is_new = [](const Stream* s) { return s->something_new(); };
   bool found = false;
+  std::int64_t last_look = begin;
   for (std::uint32_t turn = 1;; ++turn) {
     found = somewhere(is_new);
     if (found) break;
     cpu_relax();
     if (turn % 16 != 0) continue;
-    if (event_seq_.load(std::memory_order_relaxed) != generation || stopping() || steady_now() >= until) break;
+    if (event_seq_.load(std::memory_order_relaxed) != generation || stopping() || (last_look = steady_now()) >= until) break;
     if (only_while_filling && !somewhere([](const Stream* s) { return Native::load<Site::B5>(s->hot().filling) != 0; })) {
       found = somewhere(is_new);  // `filling` falls right after the publish
       break;
     }
   }
-  const std::int64_t spent = steady_now() - begin;
+  const std::int64_t spent = last_look - begin;  // of the last look at the clock: another one would cost the sample 40 ns
   for (std::size_t i = 0; i < count; ++i) {
     if (i == 0) watched[i]->page().spin_ns.fetch_add(spent, std::memory_order_relaxed);
     watched[i]->drop_reference();
@@ -267,12 +269,12 @@ void SubscriberCore::anticipate_next(std::int64_t deadline_ns) noexcept {
     }
   }
   constexpr std::int64_t kShortest = 300'000;  // below that a sleep is not worth its wake-up
-  if (expected == 0 || period < kShortest || deviation > period / 8) return sleep(deadline_ns, false);
+  std::int64_t now = steady_now();
+  if (expected == 0 || period < kShortest || deviation > period / 8 || expected > now + 2 * period) return sleep(deadline_ns, false);
 
   const std::int64_t margin = waiting().limit.count() + std::min(2 * deviation, period / 40);
   const std::int64_t late = std::min(wake_late_ns_.load(std::memory_order_relaxed), period / 40);
   const std::int64_t wake_at = expected - margin - late;
-  std::int64_t now = steady_now();
   if (deadline_ns != 0 && deadline_ns <= wake_at) return sleep(deadline_ns, false);
   if (now < wake_at) {
     sleep(wake_at, false);

@@ -142,7 +142,7 @@ int run_both(DemoOptions options) {
   if (!first_fine) fmt::print(stderr, "cardan demo: {}\n", first.failure());
   if (first.measured() == 0) return first_fine && interrupted() ? 0 : kFailed;
 
-  fmt::print("\n{}", table(Transport::Cardan, first.figures(), first.inputs()));
+  fmt::print("\n{}{}", table(Transport::Cardan, first.figures(), first.inputs()), first.disturbed());
   hints(first, options);
   if (!options.picture.empty()) save_picture(first, options.picture);
   fmt::print("\n");
@@ -156,7 +156,7 @@ int run_both(DemoOptions options) {
     if (!second_fine) fmt::print(stderr, "cardan demo: {}\n", second.failure());
     if (second.measured() > 0) {
       second_figures = second.figures();
-      fmt::print("\n{}\n{}", table(Transport::UnixSocket, *second_figures, second.inputs()),
+      fmt::print("\n{}{}\n{}", table(Transport::UnixSocket, *second_figures, second.inputs()), second.disturbed(),
                  comparison(first.figures(), *second_figures, second.inputs()));
     }
   }

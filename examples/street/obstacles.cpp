@@ -17,7 +17,8 @@ constexpr float kRamp = 0.15F;            // m of rise per m that still counts a
 constexpr std::uint32_t kFewestPoints = 5;
 constexpr float kLongest = 6.5F;          // m, of a thing that one box describes well
 constexpr std::size_t kTile = 10;         // cells
-constexpr float kOwnCar = 1.2F;           // m around the sensor
+// The car itself, around a sensor on its roof (m).
+constexpr float kOwnFront = 2.0F, kOwnRear = -3.5F, kOwnSide = 1.1F;
 
 Obstacle::Kind kind_of(const Obstacle& o) {
   const float length = std::max(o.x1 - o.x0, o.y1 - o.y0);
@@ -156,7 +157,7 @@ std::span<const Obstacle> ObstacleFinder::find(std::span<const Point> cloud) {
     const Point& p = cloud[i];
     const float height = p.z - lowest_[polar_of_[i]];
     if (height < kLowestObstacle || height > kHighestObstacle) continue;
-    if (std::abs(p.x) < kOwnCar && std::abs(p.y) < kOwnCar) continue;
+    if (p.x > kOwnRear && p.x < kOwnFront && std::abs(p.y) < kOwnSide) continue;
     const auto cx = static_cast<std::size_t>((p.x - kBehind) / kCell);
     const auto cy = static_cast<std::size_t>((p.y + kAside) / kCell);
     const std::size_t index = std::min(cy, kCellsY - 1) * kCellsX + std::min(cx, kCellsX - 1);

@@ -2,6 +2,7 @@
 #include "examples/street/people_detector.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <opencv2/imgproc.hpp>
 
 namespace cardan::street {
@@ -24,7 +25,7 @@ std::span<const Person> PeopleDetector::detect(const cv::Mat& picture) {
     const auto back = static_cast<float>(1.0 / scale);
     const cv::Rect& b = boxes_[i];
     people_.push_back({static_cast<float>(b.x) * back, static_cast<float>(b.y) * back, static_cast<float>(b.width) * back,
-                       static_cast<float>(b.height) * back, static_cast<float>(weights_[i])});
+                       static_cast<float>(b.height) * back, static_cast<float>(1.0 / (1.0 + std::exp(-weights_[i])))});
   }
   small_.release();  // a view of shared memory must not outlive the frame
   return people_;

@@ -100,6 +100,12 @@ bool Run::all_ready() const noexcept {
   return std::all_of(ready_.begin(), ready_.end(), [](bool ready) { return ready; });
 }
 
+double Run::own_cpu_seconds() {
+  double sum = 0;
+  for (std::size_t i = 0; i < started_.size(); ++i) sum += processes_.cpu_seconds(i);
+  return sum;
+}
+
 void Run::show(std::int64_t now, double of_seconds) {
   if (now - cpu_time_ > 1'000'000'000) {
     const double elapsed = static_cast<double>(now - cpu_time_) * 1e-9;
@@ -147,6 +153,8 @@ bool Run::watch(double seconds) {
     if (begun_ == 0 && all_ready()) {
       begun_ = now + kWarmUp;
       measurements_.begin(begun_);
+      load_before_ = HostLoad::now();
+      own_before_ = own_cpu_seconds();
     }
     if (begun_ == 0 && now - started > kStartPatience) {
       for (std::size_t i = 0; i < kRoles; ++i) {
@@ -172,7 +180,10 @@ bool Run::go(double seconds) {
     failure_ = fmt::format("{}\n  what to do: {}", error.cause(), error.remedy());
   }
   const std::int64_t end = steady_now();
-  if (begun_ != 0 && end > begun_) measured_ = static_cast<double>(end - begun_) * 1e-9;
+  if (begun_ != 0 && end > begun_) {
+    measured_ = static_cast<double>(end - begun_) * 1e-9;
+    disturbed_ = disturbance(load_before_, HostLoad::now(), own_cpu_seconds() - own_before_);
+  }
   view_.finish();
   // What comes from here on is no longer counted: a reader that is being ended misses frames for that reason alone.
   const auto killed = processes_.stop(kPatience, [this](std::size_t index, const Note& note) {

@@ -7,6 +7,7 @@
 
 #include "cardan/memory/fd.hpp"
 #include "examples/street/demo.hpp"
+#include "examples/street/host_load.hpp"
 #include "examples/street/measurements.hpp"
 #include "examples/street/processes.hpp"
 #include "examples/street/report.hpp"
@@ -36,6 +37,8 @@ class Run {
   [[nodiscard]] const std::string& failure() const noexcept { return failure_; }
   /// How long was measured, in seconds; 0 when it never came to that.
   [[nodiscard]] double measured() const noexcept { return measured_; }
+  /// A sentence when other programs disturbed the figures, else "".
+  [[nodiscard]] const std::string& disturbed() const noexcept { return disturbed_; }
   [[nodiscard]] Fd& people_picture() noexcept { return pictures_[0]; }
   [[nodiscard]] Fd& obstacles_picture() noexcept { return pictures_[1]; }
 
@@ -44,6 +47,7 @@ class Run {
   void on_note(std::size_t index, const Note& note);
   bool watch(double seconds);
   [[nodiscard]] bool all_ready() const noexcept;
+  [[nodiscard]] double own_cpu_seconds();
   void show(std::int64_t now, double of_seconds);
 
   const DemoOptions& options_;
@@ -58,6 +62,9 @@ class Run {
   Inputs inputs_;
   std::array<Fd, 2> pictures_;
   std::string failure_;
+  std::string disturbed_;
+  HostLoad load_before_;
+  double own_before_ = 0;
   std::int64_t begun_ = 0;
   double measured_ = 0;
   std::array<double, kRoles> cpu_before_{};

@@ -14,9 +14,12 @@ namespace cardan::checker {
 
 inline constexpr std::size_t kSiteCount = std::size(kSites);
 
-/// The table of orders, to be weakened at run time.
+enum class Kind : std::uint8_t { Unused, Load, Store, Modify, AcquireFence, ReleaseFence };
+
+/// The table of orders, to be weakened at run time; and what each site was seen to do.
 struct Orders {
   std::array<std::memory_order, kSiteCount> site;
+  std::array<Kind, kSiteCount> kind{};
 
   Orders() {
     for (std::size_t i = 0; i < kSiteCount; ++i) site[i] = kSites[i].order;
@@ -89,30 +92,45 @@ struct Env {
   template <class T>
   using Word = checker::Word<T>;
 
+  static void is(Site s, Kind kind) noexcept { orders().kind[static_cast<std::size_t>(s)] = kind; }
+
   template <Site S, class T>
-  static T load(const Word<T>& word) noexcept { return checker::load(word, order_now(S), name_of(S)); }
+  static T load(const Word<T>& word) noexcept {
+    is(S, Kind::Load);
+    return checker::load(word, order_now(S), name_of(S));
+  }
   template <Site S, class T>
-  static void store(Word<T>& word, T value) noexcept { checker::store(word, value, order_now(S), name_of(S)); }
+  static void store(Word<T>& word, T value) noexcept {
+    is(S, Kind::Store);
+    checker::store(word, value, order_now(S), name_of(S));
+  }
   template <Site S, class T>
-  static T add(Word<T>& word, T value) noexcept { return checker::add(word, value, order_now(S), name_of(S)); }
+  static T add(Word<T>& word, T value) noexcept {
+    is(S, Kind::Modify);
+    return checker::add(word, value, order_now(S), name_of(S));
+  }
   template <Site S, class T>
   static T subtract(Word<T>& word, T value) noexcept {
+    is(S, Kind::Modify);
     return checker::add(word, static_cast<T>(T{0} - value), order_now(S), name_of(S));
   }
   template <Site S, class T>
   static bool exchange_if(Word<T>& word, T& expected, T desired) noexcept {
+    is(S, Kind::Modify);
     return checker::exchange_if(word, expected, desired, order_now(S), name_of(S));
   }
   static void acquire_fence() noexcept { Execution::current().acquire_fence(); }
   static void release_fence() noexcept { Execution::current().release_fence(); }
   template <Site S>
   static void fence() noexcept {
+    if (kSites[static_cast<std::size_t>(S)].order == std::memory_order_acquire) is(S, Kind::AcquireFence);
+    if (kSites[static_cast<std::size_t>(S)].order == std::memory_order_release) is(S, Kind::ReleaseFence);
     if (is_acquire(order_now(S))) acquire_fence();
     if (is_release(order_now(S))) release_fence();
   }
 };
 
-inline void fail(const std::string& message) { Execution::current().fail(message); }
+inline void fail(std::string message) { Execution::current().fail(std::move(message)); }
 
 /// A message on a socket, sent once: whoever receives it knows what its sender knew.
 class Message {
@@ -132,8 +150,9 @@ class Message {
   bool sent_ = false;
 };
 
-/// The kernel's queue of a futex word. Compare-and-enqueue and wake exclude each other; a comparison behind a wake sees what
-/// the waker had stored. Nothing else is taken from the kernel: no order between the two for the program's own words.
+/// The kernel's queue of a futex word. Compare-and-enqueue and wake exclude each other; a comparison behind a wake sees
+/// what the waker had stored. Nothing else is taken from the kernel: no order between the two for the program's own
+/// words.
 class Futex {
  public:
   /// false: the word had changed (EAGAIN).
@@ -145,9 +164,27 @@ class Futex {
   void pass(std::size_t self);
 
   Clock lock_{};
-  std::uint64_t order_ = 0;    ///< names the sequence of operations so far
-  std::uint32_t passes_ = 0;   ///< operations so far
+  std::uint64_t order_ = 0;   ///< names the sequence of operations so far
+  std::uint32_t passes_ = 0;  ///< operations so far
   std::array<bool, kMaxThreads> sleeping_{};
+};
+
+/// The kernel's membarrier: while issue() runs, the other thread passes a full barrier somewhere between two of its
+/// steps. What either had done before the other then knows. Used once a run.
+class ExpeditedBarrier {
+ public:
+  /// The thread that is interrupted.
+  void strikes(std::size_t thread);
+  void issue();
+
+ private:
+  void may_strike();
+
+  std::size_t victim_ = 0;
+  bool issued_ = false, passed_ = false;
+  Clock before_{}, passing_{};
+  const std::function<void()> call_ = [this] { may_strike(); };
+  const FunctionRef<void()> interrupt_{call_};
 };
 
 }  // namespace cardan::checker

@@ -35,7 +35,7 @@ Result Execution::explore(const Factory& factory, const Limits& limits) {
     }
     if (random_ != 0) {
       choices_.clear();
-      if (result.runs == limits.executions) break;
+      if (result.runs == limits.runs) break;
     } else {
       while (!choices_.empty() && choices_.back().picked + 1 == choices_.back().count) choices_.pop_back();
       if (choices_.empty()) {
@@ -43,7 +43,7 @@ Result Execution::explore(const Factory& factory, const Limits& limits) {
         break;
       }
       ++choices_.back().picked;
-      if (result.runs == limits.executions) break;
+      if (result.runs == limits.runs) break;
     }
     if ((result.runs & 1023) == 0 && Watch::now() > end) break;
   }
@@ -114,6 +114,7 @@ std::size_t Execution::spawn(const char* name, std::function<void()> body, bool 
   t.status = Status::Ready;
   t.mortal = mortal;
   t.ready = nullptr;
+  t.interrupt = nullptr;
   t.in_vain = false;
   t.fiber.start(&Execution::thread_main, this);
   return spawned_++;
@@ -152,11 +153,12 @@ std::uint32_t Execution::choose(std::uint32_t count) {
   return picked;
 }
 
-void Execution::fail(const std::string& message) {
-  if (!failed_) message_ = message;
+void Execution::fail(std::string message) {
+  if (!failed_) message_ = std::move(message);
+  std::string().swap(message);
   failed_ = true;
   if (running_ == kNobody) return;
-  note("FAILS: " + message);
+  note("FAILS: " + message_);
   stop_here();
 }
 
@@ -179,6 +181,7 @@ void Execution::may_die() {
 void Execution::turn() { threads_[running_].fiber.suspend(); }
 
 void Execution::begin_step() {
+  if (threads_[running_].interrupt != nullptr) (*threads_[running_].interrupt)();
   may_die();
   step();
 }
@@ -214,7 +217,8 @@ void Execution::wait_for_store(std::size_t location, std::uint32_t since) {
 }
 
 std::uint64_t Execution::load(std::size_t location, std::memory_order order, const char* label) {
-  const Access a = read_or_wait(location, {}, [&](const Memory::Look& look) { return memory_.load(running_, location, order, look, *this); });
+  const Access a = read_or_wait(
+      location, {}, [&](const Memory::Look& look) { return memory_.load(running_, location, order, look, *this); });
   if (tracing_) note(std::string(label) + "  " + memory_.location(location).name.str() + " -> ", &a);
   return a.value;
 }
@@ -231,18 +235,20 @@ std::uint64_t Execution::add(std::size_t location, std::uint64_t delta, std::uin
   const Access a = read_or_wait(location, {}, [&](const Memory::Look& look) {
     return memory_.add(running_, location, delta, mask, order, label, look, *this);
   });
-  if (tracing_) note(std::string(label) + "  " + memory_.location(location).name.str() + " := " + show(a.written) + ", was ", &a);
+  if (tracing_)
+    note(std::string(label) + "  " + memory_.location(location).name.str() + " := " + show(a.written) + ", was ", &a);
   return a.value;
 }
 
-bool Execution::exchange_if(std::size_t location, std::uint64_t& expected, std::uint64_t desired, std::memory_order order,
-                            const char* label) {
+bool Execution::exchange_if(std::size_t location, std::uint64_t& expected, std::uint64_t desired,
+                            std::memory_order order, const char* label) {
   const Access a = read_or_wait(location, {}, [&](const Memory::Look& look) {
     return memory_.exchange_if(running_, location, expected, desired, order, label, look, *this);
   });
   if (tracing_) {
     note(std::string(label) + "  " + memory_.location(location).name.str() +
-             (a.success ? " := " + show(desired) + ", was " : " stays, is "), &a);
+             (a.success ? " := " + show(desired) + ", was " : " stays, is "),
+         &a);
   }
   if (!a.success) expected = a.value;
   return a.success;
@@ -259,7 +265,8 @@ std::uint64_t Execution::load_when(std::size_t location, std::memory_order order
   threads_[self].ready = &ready;
   turn();
   threads_[self].ready = nullptr;
-  const Access a = read_or_wait(location, look, [&](const Memory::Look& l) { return memory_.load(self, location, order, l, *this); });
+  const Access a = read_or_wait(location, look,
+                                [&](const Memory::Look& l) { return memory_.load(self, location, order, l, *this); });
   if (tracing_) note(std::string(label) + "  " + memory_.location(location).name.str() + " -> ", &a);
   return a.value;
 }
@@ -278,15 +285,15 @@ void Execution::release_fence() {
 
 std::uint64_t Execution::read_cell(std::size_t cell) {
   std::uint64_t value = 0;
-  const auto race = memory_.read_cell(running_, cell, value);
-  if (race) fail(*race);
+  auto race = memory_.read_cell(running_, cell, value);
+  if (race) fail(std::move(*race));
   if (tracing_) note("reads " + memory_.cell_name(cell).str() + " -> " + show(value));
   return value;
 }
 
 void Execution::write_cell(std::size_t cell, std::uint64_t value) {
-  const auto race = memory_.write_cell(running_, cell, value);
-  if (race) fail(*race);
+  auto race = memory_.write_cell(running_, cell, value);
+  if (race) fail(std::move(*race));
   if (tracing_) note("writes " + memory_.cell_name(cell).str() + " := " + show(value));
 }
 
@@ -323,8 +330,9 @@ void Execution::note(const std::string& text, const Access* access) {
     if (access->from_thread < 0) {
       line += "  (the initial value)";
     } else {
-      line += "  (from " + std::string(access->from) + " of " + threads_[static_cast<std::size_t>(access->from_thread)].name +
-              ", step " + std::to_string(access->from_step) + ")";
+      line += "  (from " + std::string(access->from) + " of " +
+              threads_[static_cast<std::size_t>(access->from_thread)].name + ", step " +
+              std::to_string(access->from_step) + ")";
     }
   }
   trace_.push_back(line);

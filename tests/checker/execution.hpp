@@ -13,14 +13,15 @@
 #include "tests/checker/fiber.hpp"
 #include "tests/checker/memory.hpp"
 
-/// Runs a scenario's threads step by step, again and again, until every execution that the memory model allows has been seen.
+/// Runs a scenario's threads step by step, again and again, until every execution that the memory model allows has been
+/// seen.
 ///
-/// A run is a sequence of choices: which store a load reads, where a store stands, whether a process dies here. Runs are replayed
-/// from the start with the last choice advanced (depth first). Whose turn it is, is no choice: an execution is who reads from
-/// whom, not in which order independent steps ran. Stores, fences and plain bytes run at once (a load may read an old store
-/// anyway). A load reads one of the stores that are there, or waits for one that is still to come and then reads only that. So
-/// each execution comes up exactly once; runs in which somebody waited in vain are cut. The litmus tests compare this with
-/// the brute force of all interleavings.
+/// A run is a sequence of choices: which store a load reads, where a store stands, whether a process dies here. Runs
+/// are replayed from the start with the last choice advanced (depth first). Whose turn it is, is no choice: an
+/// execution is who reads from whom, not in which order independent steps ran. Stores, fences and plain bytes run at
+/// once (a load may read an old store anyway). A load reads one of the stores that are there, or waits for one that is
+/// still to come and then reads only that. So each execution comes up exactly once; runs in which somebody waited in
+/// vain are cut. The litmus tests compare this with the brute force of all interleavings.
 namespace cardan::checker {
 
 /// What a scenario checks after every run; its constructor spawns the threads.
@@ -36,12 +37,12 @@ class Scenario {
 using Factory = std::function<std::unique_ptr<Scenario>()>;
 
 struct Limits {
-  std::uint64_t executions = 20'000'000;
-  std::uint32_t steps = 1'500;     ///< of one run; more is taken for a livelock
+  std::uint64_t runs = 50'000'000;
+  std::uint32_t steps = 1'500;  ///< of one run; more is taken for a livelock
   double seconds = 300;
-  std::uint64_t random_seed = 0;   ///< 0: exhaustive; else `executions` random runs
-  bool every_interleaving = false; ///< brute force, to check the reduction
-  bool count_distinct = false;     ///< of the executions, by their graphs
+  std::uint64_t random_seed = 0;    ///< 0: exhaustive; else `runs` random ones
+  bool every_interleaving = false;  ///< brute force, to check the reduction
+  bool count_distinct = false;      ///< of the executions, by their graphs
 };
 
 struct Result {
@@ -71,7 +72,8 @@ class Execution final : public Chooser {
   // --- for threads, by way of env.hpp
   std::uint64_t load(std::size_t location, std::memory_order order, const char* label);
   void store(std::size_t location, std::uint64_t value, std::memory_order order, const char* label);
-  std::uint64_t add(std::size_t location, std::uint64_t delta, std::uint64_t mask, std::memory_order order, const char* label);
+  std::uint64_t add(std::size_t location, std::uint64_t delta, std::uint64_t mask, std::memory_order order,
+                    const char* label);
   bool exchange_if(std::size_t location, std::uint64_t& expected, std::uint64_t desired, std::memory_order order,
                    const char* label);
   /// Blocks until a load may return a value that is wanted.
@@ -85,7 +87,8 @@ class Execution final : public Chooser {
   std::uint32_t choose(std::uint32_t count) override;
   std::uint32_t decide(const char* what, std::uint32_t count);
   /// Ends the run as a failure; from a thread it does not return.
-  void fail(const std::string& message);
+  /// Takes the text over: what runs on a fiber may keep nothing on the heap.
+  void fail(std::string message);
 
   // --- what is outside the protocols: sockets and the kernel
   /// A turn that waits until `ready`; then the caller knows all that `from` gives.
@@ -104,8 +107,7 @@ class Execution final : public Chooser {
   template <class F>
   Access read_or_wait(std::size_t location, Memory::Look look, F access) {
     if (!memory_.owns(running_, location) || every_interleaving_) turn();
-    may_die();
-    step();
+    begin_step();
     for (;;) {
       look.may_wait = !every_interleaving_ && others_may_write(location);
       if (const std::optional<Access> a = access(look)) return *a;
@@ -119,6 +121,8 @@ class Execution final : public Chooser {
   bool others_may_run() const;
   bool interleaves() const { return every_interleaving_; }
   void begin_step();
+  /// `strike` is called before each of the thread's steps; it may be the kernel's interrupt, or not.
+  void set_interrupt(std::size_t thread, const FunctionRef<void()>& strike) { threads_[thread].interrupt = &strike; }
   void note(const std::string& text, const Access* access = nullptr);
   bool tracing() const { return tracing_; }
 
@@ -131,7 +135,8 @@ class Execution final : public Chooser {
     Status status = Status::Ready;
     bool mortal = false;
     const FunctionRef<bool()>* ready = nullptr;  ///< on the fiber's stack; null: always
-    bool in_vain = false;                        ///< should it never be ready, the run is no execution
+    const FunctionRef<void()>* interrupt = nullptr;
+    bool in_vain = false;  ///< should it never be ready, the run is no execution
   };
   struct Choice {
     std::uint32_t picked, count;

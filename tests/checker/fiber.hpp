@@ -6,9 +6,9 @@
 
 namespace cardan::checker {
 
-/// A stack of its own that runs `entry(argument)` and hands the core back and forth with the scheduler. A fiber may be left
-/// in the middle for ever (that is how a process dies here), so what runs on it owns no heap memory.
-/// One thread only; never blocks.
+/// A stack of its own that runs `entry(argument)` and hands the core back and forth with the scheduler. A fiber may be
+/// left in the middle for ever (that is how a process dies here), so what runs on it owns no heap memory. One thread
+/// only; never blocks.
 class Fiber {
  public:
   using Entry = void (*)(void* argument);
@@ -17,7 +17,7 @@ class Fiber {
   Fiber(const Fiber&) = delete;
   Fiber& operator=(const Fiber&) = delete;
 
-  /// Forgets whatever ran before; the next resume() calls entry(argument), which must end by suspend_for_ever().
+  /// Forgets whatever ran before; the next resume() calls entry(argument), which must end by suspending for ever.
   void start(Entry entry, void* argument);
   /// From the scheduler: runs the fiber until it suspends.
   void resume();
@@ -34,10 +34,10 @@ class Fiber {
   Entry entry_ = nullptr;
   void* argument_ = nullptr;
   // Only the address sanitizer uses these: it must be told of every change of stacks.
-  void* fake_stack_ = nullptr;
-  void* scheduler_fake_stack_ = nullptr;
-  const void* scheduler_stack_ = nullptr;
-  std::size_t scheduler_stack_bytes_ = 0;
+  [[maybe_unused]] void* fake_stack_ = nullptr;
+  [[maybe_unused]] void* scheduler_fake_stack_ = nullptr;
+  [[maybe_unused]] const void* scheduler_stack_ = nullptr;
+  [[maybe_unused]] std::size_t scheduler_stack_bytes_ = 0;
 };
 
 }  // namespace cardan::checker

@@ -11,9 +11,7 @@ namespace {
 constexpr std::uint32_t kNever = std::numeric_limits<std::uint32_t>::max();
 
 // Thread t's number is kept plus one wherever it enters a hash, so that the initial store is nobody's.
-std::uint64_t identity(const Store& s) {
-  return s.initial ? 0 : (std::uint64_t{s.thread} + 1) << 32 | s.step;
-}
+std::uint64_t identity(const Store& s) { return s.initial ? 0 : (std::uint64_t{s.thread} + 1) << 32 | s.step; }
 
 Access read_of(const Store& s) {
   Access a;
@@ -82,9 +80,9 @@ std::size_t Memory::floor_of(const Location& location, const Clock& clock) const
   return 0;
 }
 
-/// The seq_cst operations that strongly happen before the thread's current step [intro.races]: those sequenced before it, and
-/// those sequenced before something that happens before something sequenced before it. begin() has run, the step's own
-/// acquire has not: an acquire by the very operation does not count.
+/// The seq_cst operations that strongly happen before the thread's current step [intro.races]: those sequenced before
+/// it, and those sequenced before something that happens before something sequenced before it. begin() has run, the
+/// step's own acquire has not: an acquire by the very operation does not count.
 ScOrder::Set Memory::sc_past(std::size_t thread) const {
   ScOrder::Set set;
   if (!threads_[thread].sc.empty()) set.set(threads_[thread].sc.back().node);
@@ -100,7 +98,8 @@ ScOrder::Set Memory::sc_past(std::size_t thread) const {
   return set;
 }
 
-/// Coherence order among the seq_cst operations on one word, [atomics.order] 4: by the store's place, a store before its reads.
+/// Coherence order among the seq_cst operations on one word, [atomics.order] 4: by the store's place, a store before
+/// its reads.
 bool Memory::sc_place(const Location& location, const ScOrder::Set& past, std::size_t position, bool write,
                       Place& place) const {
   place.before = past;
@@ -322,7 +321,8 @@ std::optional<std::string> Memory::write_cell(std::size_t thread, std::size_t ce
     return "data race: two threads write " + c.name.str();
   }
   for (std::size_t u = 0; u < kMaxThreads; ++u) {
-    if (u != thread && c.reads[u] > t.clock[u]) return "data race: writes " + c.name.str() + " while another thread reads it";
+    if (u != thread && c.reads[u] > t.clock[u])
+      return "data race: writes " + c.name.str() + " while another thread reads it";
   }
   c.value = value;
   c.writer = static_cast<std::uint8_t>(thread);

@@ -10,9 +10,10 @@
 #include "tests/checker/function_ref.hpp"
 #include "tests/checker/sc_order.hpp"
 
-/// The C++20 memory model as far as the protocols use it: what each load may read and where each store may stand in its word's
-/// modification order. Everything here is a function of the execution graph (program order, reads-from, modification order),
-/// not of the order in which the scheduler happened to run independent steps; the scheduler's pruning rests on that.
+/// The C++20 memory model as far as the protocols use it: what each load may read and where each store may stand in its
+/// word's modification order. Everything here is a function of the execution graph (program order, reads-from,
+/// modification order), not of the order in which the scheduler happened to run independent steps; the scheduler's
+/// pruning rests on that.
 namespace cardan::checker {
 
 /// Picks one of `count` ways to go on; the scheduler explores them all.
@@ -26,13 +27,13 @@ class Chooser {
 
 struct Store {
   std::uint64_t value = 0;
-  Clock release{};        ///< what whoever acquires this store synchronizes with
+  Clock release{};  ///< what whoever acquires this store synchronizes with
   bool releases = false;
   bool followed = false;  ///< a read-modify-write took it: nothing may stand between the two
   bool initial = true;
   std::uint8_t thread = 0;
   std::uint32_t step = 0;
-  std::uint32_t arrival = 0;  ///< how many stores had come before it in this run
+  std::uint32_t arrival = 0;                      ///< how many stores had come before it in this run
   std::array<std::uint32_t, kMaxThreads> seen{};  ///< each thread's first step that read or wrote it
   const char* label = "initial value";
 };
@@ -53,9 +54,9 @@ struct Location {
   Name name;
   std::vector<Store> stores;  ///< in modification order
   std::vector<ScAccess> sc;
-  std::uint8_t writers = 0;   ///< bit a thread that stored other than by read-modify-write
-  std::uint32_t arrivals = 0; ///< stores so far, the initial one not counted
-  int owner = -1;             ///< the only thread that ever writes it, where a scenario says so
+  std::uint8_t writers = 0;    ///< bit a thread that stored other than by read-modify-write
+  std::uint32_t arrivals = 0;  ///< stores so far, the initial one not counted
+  int owner = -1;              ///< the only thread that ever writes it, where a scenario says so
 };
 
 struct PlainCell {
@@ -71,11 +72,11 @@ std::string show(std::uint64_t value);
 
 /// What one step did, for traces.
 struct Access {
-  std::uint64_t value = 0;    ///< read, or written
-  std::uint64_t written = 0;  ///< by a read-modify-write
-  bool success = true;        ///< of a compare-exchange
-  const char* from = nullptr; ///< label of the store that was read; null: none was
-  int from_thread = -1;       ///< -1: the initial value
+  std::uint64_t value = 0;     ///< read, or written
+  std::uint64_t written = 0;   ///< by a read-modify-write
+  bool success = true;         ///< of a compare-exchange
+  const char* from = nullptr;  ///< label of the store that was read; null: none was
+  int from_thread = -1;        ///< -1: the initial value
   std::uint32_t from_step = 0;
 };
 
@@ -85,24 +86,26 @@ class Memory {
   std::size_t add_location(Name name, std::uint64_t value);
   std::size_t add_cell(Name name, std::uint64_t value);
 
-  /// The accesses that read. Each picks one of the stores that it may read, or, if `look.may_wait`, to wait for another one to
-  /// come (nothing is returned). Having waited, it reads only what came since: the rest is another run's.
+  /// The accesses that read. Each picks one of the stores that it may read, or, if `look.may_wait`, to wait for another
+  /// one to come (nothing is returned). Having waited, it reads only what came since: the rest is another run's.
   struct Look {
     std::uint32_t since = 0;  ///< arrivals when it began to wait; with `waited` only
     bool waited = false;
     bool may_wait = false;
-    const Clock* floor = nullptr;  ///< it may not miss what happens before this either
+    const Clock* floor = nullptr;                              ///< it may not miss what happens before this either
     const FunctionRef<bool(std::uint64_t)>* wanted = nullptr;  ///< only such values
   };
-  std::optional<Access> load(std::size_t thread, std::size_t location, std::memory_order order, const Look& look, Chooser& chooser);
+  std::optional<Access> load(std::size_t thread, std::size_t location, std::memory_order order, const Look& look,
+                             Chooser& chooser);
   std::optional<Access> add(std::size_t thread, std::size_t location, std::uint64_t delta, std::uint64_t mask,
                             std::memory_order order, const char* label, const Look& look, Chooser& chooser);
-  std::optional<Access> exchange_if(std::size_t thread, std::size_t location, std::uint64_t expected, std::uint64_t desired,
-                                    std::memory_order order, const char* label, const Look& look, Chooser& chooser);
+  std::optional<Access> exchange_if(std::size_t thread, std::size_t location, std::uint64_t expected,
+                                    std::uint64_t desired, std::memory_order order, const char* label, const Look& look,
+                                    Chooser& chooser);
   /// Is there anything that load() could read?
   bool can_load(std::size_t thread, std::size_t location, std::memory_order order, const Look& look);
-  Access store(std::size_t thread, std::size_t location, std::uint64_t value, std::memory_order order, const char* label,
-               Chooser& chooser);
+  Access store(std::size_t thread, std::size_t location, std::uint64_t value, std::memory_order order,
+               const char* label, Chooser& chooser);
   void acquire_fence(std::size_t thread);
   void release_fence(std::size_t thread);
 
@@ -112,7 +115,9 @@ class Memory {
 
   /// Only this thread will write it (checked). Then the thread's own accesses to it have one outcome and need no turn.
   void set_owner(std::size_t location, std::size_t thread) { locations_[location].owner = static_cast<int>(thread); }
-  bool owns(std::size_t thread, std::size_t location) const { return locations_[location].owner == static_cast<int>(thread); }
+  bool owns(std::size_t thread, std::size_t location) const {
+    return locations_[location].owner == static_cast<int>(thread);
+  }
 
   /// Synchronization outside the protocols (a socket's message, the kernel's report of a death).
   const Clock& clock(std::size_t thread) const { return threads_[thread].clock; }
@@ -151,7 +156,8 @@ class Memory {
   void begin(std::size_t thread);
   std::size_t floor_of(const Location& location, const Clock& clock) const;
   ScOrder::Set sc_past(std::size_t thread) const;
-  bool sc_place(const Location& location, const ScOrder::Set& past, std::size_t position, bool write, Place& place) const;
+  bool sc_place(const Location& location, const ScOrder::Set& past, std::size_t position, bool write,
+                Place& place) const;
   enum class Use : std::uint8_t { Read, Modify };
   void collect(std::size_t thread, const Location& location, std::memory_order order, Use use, const Look& look);
   std::optional<Place> pick(const Look& look, Chooser& chooser);

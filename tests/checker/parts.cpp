@@ -19,7 +19,8 @@ void Payload::expect(std::uint64_t n, std::uint32_t slot) const {
   for (int i = 0; i < 2; ++i) {
     const std::uint64_t found = atomic ? Env::load<Site::O2>(words[i]) : plain[i].read();
     if (found != n) {
-      fail("torn: slot " + std::to_string(slot) + " is held as publication " + std::to_string(n) + ", but holds " + std::to_string(found));
+      fail("torn: slot " + std::to_string(slot) + " is held as publication " + std::to_string(n) + ", but holds " +
+           std::to_string(found));
     }
   }
 }
@@ -45,7 +46,9 @@ void PublisherArea::init(std::uint32_t ring_depth, std::uint32_t slot_count, boo
   filling.init({"filling"});
 }
 
-protocol::PublisherRing<Env> PublisherArea::writer() { return {&latest, ring, sequence, sizeof(sequence[0]), depth, slots}; }
+protocol::PublisherRing<Env> PublisherArea::writer() {
+  return {&latest, ring, sequence, sizeof(sequence[0]), depth, slots};
+}
 protocol::ReaderRing<Env> PublisherArea::reader() const {
   return {&latest, ring, sequence, sizeof(sequence[0]), depth, slots};
 }
@@ -83,11 +86,13 @@ void Table::attach(std::uint32_t index, SubscriberArea& area) {
   Env::store<Site::A1>(entry[index], index + 1);
 }
 
-void Table::detach(std::uint32_t index) {
+void Table::detach(std::uint32_t index, ExpeditedBarrier* barrier) {
   Env::store<Site::A1>(entry[index], std::uint32_t{0});
+  if (barrier != nullptr) barrier->issue();
   const std::uint64_t then = Env::load<Site::E3>(epoch);
   if (then % 2 != 0) {
-    Execution::current().load_when(epoch.id(), order_now(Site::E3), name_of(Site::E3), [then](std::uint64_t now) { return now != then; });
+    Execution::current().load_when(epoch.id(), order_now(Site::E3), name_of(Site::E3),
+                                   [then](std::uint64_t now) { return now != then; });
   }
   areas[index]->mapping.write(0);
 }
@@ -95,19 +100,25 @@ void Table::detach(std::uint32_t index) {
 class Publisher::Inside {
  public:
   explicit Inside(Publisher& p) : p_(p) {
-    if (p_.options_.epochs) p_.epoch_ = Env::add<Site::E1>(p_.table_.epoch, std::uint64_t{1}) + 1;
+    if (!p_.options_.epochs) return;
+    if (p_.options_.barrier) {
+      Env::store<Site::E4>(p_.table_.epoch, ++p_.epoch_);
+    } else {
+      p_.epoch_ = Env::add<Site::E1>(p_.table_.epoch, std::uint64_t{1}) + 1;
+    }
   }
   Inside(const Inside&) = delete;
   Inside& operator=(const Inside&) = delete;
   ~Inside() {
-    if (p_.options_.epochs) Env::store<Site::E2>(p_.table_.epoch, p_.epoch_ + 1);
+    if (p_.options_.epochs) Env::store<Site::E2>(p_.table_.epoch, ++p_.epoch_);
   }
 
  private:
   Publisher& p_;
 };
 
-Publisher::Publisher(PublisherArea& area, Table& table, Options options) : area_(area), table_(table), options_(options) {}
+Publisher::Publisher(PublisherArea& area, Table& table, Options options)
+    : area_(area), table_(table), options_(options) {}
 
 bool Publisher::publish_one() {
   const int slot = loan();
@@ -160,6 +171,11 @@ void Publisher::ring() {
   area_.futex.wake();
 }
 
+/// Before and after each access to the subscriber's area: it must still be mapped.
+void Publisher::touch(std::uint32_t index) const {
+  if (table_.areas[index]->mapping.read() != 1) fail("the publisher looks at an area that is unmapped");
+}
+
 /// One bell for all, rung at most once a publication.
 void Publisher::wake() {
   bool rung = false;
@@ -167,8 +183,10 @@ void Publisher::wake() {
   for (std::uint32_t i = 0; i < end; ++i) {
     const std::uint32_t entry = Env::load<Site::D2>(table_.entry[i]);
     if (entry == 0) continue;
-    if (table_.areas[i]->mapping.read() != 1) fail("the publisher looks at an area that is unmapped");
-    if (!protocol::somebody_waits<Env>(table_.areas[i]->waiting) || rung) continue;
+    touch(i);
+    const bool waits = protocol::somebody_waits<Env>(table_.areas[i]->waiting);
+    touch(i);
+    if (!waits || rung) continue;
     rung = true;
     ring();
   }
@@ -195,8 +213,9 @@ void Publisher::reclaim() {
   for (std::uint32_t i = 0; i < end; ++i) {
     const std::uint32_t entry = Env::load<Site::D2>(table_.entry[i]);
     if (entry == 0) continue;
-    if (table_.areas[i]->mapping.read() != 1) fail("the publisher looks at an area that is unmapped");
+    touch(i);
     held |= protocol::holds_of<Env>(table_.areas[i]->hold, 0);
+    touch(i);
   }
   for (std::uint32_t s = 0; s < area_.slots; ++s) {
     if (state_[s] != State::Aside || (held & (protocol::one_hold(s) * 0xff)) != 0) continue;
@@ -265,16 +284,18 @@ void expect_exact_count(const SubscriberArea& area, std::initializer_list<const 
     for (std::size_t i = 0; i < reader->log().count; ++i) {
       all[count++] = reader->log().sequence[i];
       missed += reader->log().missed[i];
-      if (i != 0 && reader->log().sequence[i] <= reader->log().sequence[i - 1]) fail("a thread takes publications out of order");
+      if (i != 0 && reader->log().sequence[i] <= reader->log().sequence[i - 1])
+        fail("a thread takes publications out of order");
     }
   }
   std::sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count));
-  if (std::adjacent_find(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count)) != all.begin() + static_cast<std::ptrdiff_t>(count)) {
+  if (std::adjacent_find(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count)) !=
+      all.begin() + static_cast<std::ptrdiff_t>(count)) {
     fail("one publication is taken twice by one subscriber");
   }
   if (count + missed != area.cursor.final_value()) {
-    fail("lost count wrong: " + std::to_string(count) + " taken and " + std::to_string(missed) + " missed up to publication " +
-         std::to_string(area.cursor.final_value()));
+    fail("lost count wrong: " + std::to_string(count) + " taken and " + std::to_string(missed) +
+         " missed up to publication " + std::to_string(area.cursor.final_value()));
   }
 }
 

@@ -9,16 +9,16 @@
 #include "tests/checker/env.hpp"
 
 /// What the scenarios are built from: a publisher that loans, fills, publishes, wakes and reclaims in the order of
-/// PublisherCore, subscribers that take, hold, read, drop and sleep in the order of SubscriberCore, and the helper threads.
-/// All accesses to shared words go through the protocol functions or name their site.
+/// PublisherCore, subscribers that take, hold, read, drop and sleep in the order of SubscriberCore, and the helper
+/// threads. All accesses to shared words go through the protocol functions or name their site.
 namespace cardan::checker {
 
 inline constexpr std::uint32_t kMaxSlots = 8;
 inline constexpr std::uint32_t kMaxDepth = 4;
 inline constexpr std::uint32_t kMaxReaders = 2;
 
-/// Two words that belong together. Plain bytes, so that an unordered access is a race; or, for observers (who read without
-/// holding, which plain bytes do not allow), relaxed atomic words.
+/// Two words that belong together. Plain bytes, so that an unordered access is a race; or, for observers (who read
+/// without holding, which plain bytes do not allow), relaxed atomic words.
 struct Payload {
   Cell plain[2];
   Word<std::uint64_t> words[2];
@@ -64,7 +64,7 @@ struct Table {
   // Helper thread.
   void attach(std::uint32_t index, SubscriberArea& area);
   /// Takes it out and unmaps its area once the publishing thread cannot look at it any more.
-  void detach(std::uint32_t index);
+  void detach(std::uint32_t index, ExpeditedBarrier* barrier = nullptr);
   // Before the threads start.
   void preset(std::uint32_t index, SubscriberArea& area);
 };
@@ -73,9 +73,10 @@ struct Table {
 class Publisher {
  public:
   struct Options {
-    bool wakes = false;     ///< looks at `waiting` and rings
-    bool epochs = false;    ///< counts quiescent points
-    bool may_starve = true; ///< else a missing free slot is a failure
+    bool wakes = false;                ///< looks at `waiting` and rings
+    bool epochs = false;               ///< counts quiescent points
+    bool barrier = false;              ///< by a plain store, since detach() strikes with a barrier
+    bool may_starve = true;            ///< else a missing free slot is a failure
     std::uint32_t reliable_looks = 0;  ///< at a slow reliable reader's cursor before its time-out
   };
   Publisher(PublisherArea& area, Table& table, Options options);
@@ -95,6 +96,7 @@ class Publisher {
   void reclaim();
   void wake();
   void ring();
+  void touch(std::uint32_t index) const;
   void wait_for_reliable(std::uint64_t n);
 
   PublisherArea& area_;
@@ -111,7 +113,8 @@ class Publisher {
 /// One thread of one subscriber.
 class Reader {
  public:
-  Reader(PublisherArea& publisher, SubscriberArea& own, std::uint32_t depth) : publisher_(publisher), own_(own), depth_(depth) {}
+  Reader(PublisherArea& publisher, SubscriberArea& own, std::uint32_t depth)
+      : publisher_(publisher), own_(own), depth_(depth) {}
 
   struct Held {
     bool taken = false;

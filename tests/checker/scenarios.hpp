@@ -14,6 +14,7 @@ struct ScenarioInfo {
   const char* what;
   std::vector<Site> targets;  ///< the sites whose weakening it is meant to catch; tried first
   Factory factory;
+  std::uint64_t random_runs = 0;  ///< too many executions to see them all: that many random ones
 };
 
 /// In the order in which they are run.

@@ -30,10 +30,13 @@ class Bell : public Scenario {
     const auto waiter = [this](Reader& reader) {
       reader.wait_until(static_cast<std::uint64_t>(shape_.publications), shape_.prewakes);
     };
-    waiters_[0] = e.spawn("waiter 0", [this, waiter] {
-      if (shape_.attaches_late && shape_.subscribers == 1) answer_.receive();
-      waiter(readers_[0]);
-    }, shape_.waiter_dies);
+    waiters_[0] = e.spawn(
+        "waiter 0",
+        [this, waiter] {
+          if (shape_.attaches_late && shape_.subscribers == 1) answer_.receive();
+          waiter(readers_[0]);
+        },
+        shape_.waiter_dies);
     count_ = 1;
     if (shape_.two_threads) waiters_[count_++] = e.spawn("waiter 0b", [this] { one_of_two(readers_[2]); });
     if (shape_.subscribers == 2) {
@@ -56,7 +59,8 @@ class Bell : public Scenario {
   void finish() override {
     for (std::size_t i = 0; i < count_; ++i) {
       if (!area_.futex.sleeps(waiters_[i]) || Execution::current().is_dead(waiters_[i])) continue;
-      const SubscriberArea& own = waiters_[i] == waiters_[count_ - 1] && shape_.subscribers == 2 ? subscribers_[1] : subscribers_[0];
+      const SubscriberArea& own =
+          waiters_[i] == waiters_[count_ - 1] && shape_.subscribers == 2 ? subscribers_[1] : subscribers_[0];
       if (protocol::unpack(area_.latest.final_value()).sequence > own.cursor.final_value()) {
         fail("missed wake-up: a reader sleeps for ever with a publication before it");
       }
@@ -96,7 +100,8 @@ class Bell : public Scenario {
   Table table_;
   std::array<SubscriberArea, 2> subscribers_;
   Publisher publisher_;
-  std::array<Reader, 3> readers_{Reader{area_, subscribers_[0], 1}, Reader{area_, subscribers_[1], 1}, Reader{area_, subscribers_[0], 1}};
+  std::array<Reader, 3> readers_{Reader{area_, subscribers_[0], 1}, Reader{area_, subscribers_[1], 1},
+                                 Reader{area_, subscribers_[0], 1}};
   std::array<std::size_t, 3> waiters_{};
   std::size_t count_ = 0;
   Message answer_;
@@ -106,18 +111,29 @@ class Bell : public Scenario {
 
 void add_bell_scenarios(std::vector<ScenarioInfo>& all) {
   using S = Site;
-  const auto add = [&](const char* name, const char* what, std::vector<Site> targets, Bell::Shape shape) {
-    all.push_back({name, what, std::move(targets), [shape] { return std::make_unique<Bell>(shape); }});
+  const auto add = [&](const char* name, const char* what, std::vector<Site> targets, Bell::Shape shape,
+                       std::uint64_t random_runs = 0) {
+    all.push_back({name, what, std::move(targets), [shape] { return std::make_unique<Bell>(shape); }, random_runs});
   };
   add("one waiter", "2 publications, a reader that sleeps between them", {S::W3, S::W4, S::B2, S::B3}, {});
-  add("two waiters", "1 publication, two subscribers asleep on one bell", {S::W5, S::B1}, {.publications = 1, .subscribers = 2});
-  add("two waiters twice", "2 publications, two subscribers asleep on one bell", {S::W5, S::B1}, {.publications = 2, .subscribers = 2});
-  add("two waiting threads", "2 publications, two threads of one subscriber asleep", {S::B4}, {.two_threads = true});
-  add("late waiter", "1 publication while a subscriber attaches and goes to sleep", {S::A1, S::A2, S::D2, S::D4}, {.publications = 1, .attaches_late = true});
-  add("pre-wake", "2 publications, each loan rings before it is filled", {S::L1, S::B5}, {.prewakes = true});
-  add("pre-wake abandoned", "a loan that rang is given up, then 1 publication", {S::L1, S::B5}, {.publications = 1, .prewakes = true, .abandons = true});
+  add("two waiters", "1 publication, two subscribers asleep on one bell", {S::W5, S::B1},
+      {.publications = 1, .subscribers = 2});
+  add("two waiting threads", "1 publication, two threads of one subscriber asleep", {S::B4},
+      {.publications = 1, .two_threads = true});
+  add("late waiter", "1 publication while a subscriber attaches and goes to sleep", {S::A1, S::A2, S::D2, S::D4},
+      {.publications = 1, .attaches_late = true});
+  add("pre-wake", "1 publication, its loan rings before it is filled", {S::L1, S::B5},
+      {.publications = 1, .prewakes = true});
+  add("pre-wake abandoned", "a loan that rang is given up, then 1 publication", {S::L1, S::B5},
+      {.publications = 1, .prewakes = true, .abandons = true});
   add("a waiter dies", "1 publication, two subscribers asleep on one bell, one may die before each step", {},
       {.publications = 1, .subscribers = 2, .waiter_dies = true});
+  add("two waiters, longer", "3 publications, two subscribers on one bell", {}, {.publications = 3, .subscribers = 2},
+      10'000);
+  add("two waiting threads, longer", "3 publications, two threads of one subscriber", {},
+      {.publications = 3, .two_threads = true}, 10'000);
+  add("pre-wake, longer", "2 publications after an abandoned loan, two subscribers", {},
+      {.publications = 2, .subscribers = 2, .prewakes = true, .abandons = true}, 10'000);
 }
 
 }  // namespace cardan::checker

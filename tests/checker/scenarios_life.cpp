@@ -14,7 +14,9 @@ class LateAttach final : public Scenario {
     table_.init();
     subscriber_.init(0);
     Execution& e = Execution::current();
-    const std::size_t publisher = e.spawn("publisher", [this] { for (int i = 0; i < 4; ++i) publisher_.publish_one(); });
+    const std::size_t publisher = e.spawn("publisher", [this] {
+      for (int i = 0; i < 4; ++i) publisher_.publish_one();
+    });
     table_.epoch.owned_by(publisher);
     e.spawn("helper", [this] {
       table_.attach(0, subscriber_);
@@ -42,15 +44,19 @@ class LateAttach final : public Scenario {
 /// A subscriber leaves in order: its area is unmapped while the publisher is at work.
 class Detach final : public Scenario {
  public:
-  Detach() : publisher_(area_, table_, {.wakes = true, .epochs = true}) {
+  explicit Detach(bool with_barrier)
+      : publisher_(area_, table_, {.wakes = true, .epochs = true, .barrier = with_barrier}) {
     area_.init(1, 2);
     table_.init();
     subscriber_.init(0);
     table_.preset(0, subscriber_);
     Execution& e = Execution::current();
-    const std::size_t publisher = e.spawn("publisher", [this] { for (int i = 0; i < 3; ++i) publisher_.publish_one(); });
+    const std::size_t publisher = e.spawn("publisher", [this] {
+      for (int i = 0; i < 3; ++i) publisher_.publish_one();
+    });
     table_.epoch.owned_by(publisher);
-    e.spawn("helper", [this] { table_.detach(0); });
+    if (with_barrier) barrier_.strikes(publisher);
+    e.spawn("helper", [this, with_barrier] { table_.detach(0, with_barrier ? &barrier_ : nullptr); });
   }
 
  private:
@@ -58,10 +64,11 @@ class Detach final : public Scenario {
   Table table_;
   SubscriberArea subscriber_;
   Publisher publisher_;
+  ExpeditedBarrier barrier_;
 };
 
-/// The reader may die before each step; the helper sees its socket close and detaches it; then every slot must come back:
-/// the publisher goes on in slots that suffice without the dead reader's hold.
+/// The reader may die before each step; the helper sees its socket close and detaches it; then every slot must come
+/// back: the publisher goes on in slots that suffice without the dead reader's hold.
 class ReaderDies final : public Scenario {
  public:
   ReaderDies() : publisher_(area_, table_, {.epochs = true}) {
@@ -78,7 +85,12 @@ class ReaderDies final : public Scenario {
       }
     });
     table_.epoch.owned_by(publisher);
-    const std::size_t reader = e.spawn("reader", [this] { for (int i = 0; i < 2; ++i) reader_.take_one(); }, true);
+    const std::size_t reader = e.spawn(
+        "reader",
+        [this] {
+          for (int i = 0; i < 2; ++i) reader_.take_one();
+        },
+        true);
     subscriber_.owned_by(reader);
     e.spawn("helper", [this, reader] {
       Execution::current().wait_for_end(reader);
@@ -96,7 +108,8 @@ class ReaderDies final : public Scenario {
   Message detached_;
 };
 
-/// The same while the publisher never pauses: what the dead reader still holds is refilled only after its removal is seen.
+/// The same while the publisher never pauses: what the dead reader still holds is refilled only after its removal is
+/// seen.
 class ReaderDiesUnderLoad final : public Scenario {
  public:
   ReaderDiesUnderLoad() : publisher_(area_, table_, {}) {
@@ -105,7 +118,9 @@ class ReaderDiesUnderLoad final : public Scenario {
     subscriber_.init(0);
     table_.preset(0, subscriber_);
     Execution& e = Execution::current();
-    const std::size_t publisher = e.spawn("publisher", [this] { for (int i = 0; i < 5; ++i) publisher_.publish_one(); });
+    const std::size_t publisher = e.spawn("publisher", [this] {
+      for (int i = 0; i < 5; ++i) publisher_.publish_one();
+    });
     table_.epoch.owned_by(publisher);
     const std::size_t reader = e.spawn("reader", [this] { reader_.take_one(); }, true);
     subscriber_.owned_by(reader);
@@ -127,14 +142,31 @@ class ReaderDiesUnderLoad final : public Scenario {
 
 void add_life_scenarios(std::vector<ScenarioInfo>& all) {
   using S = Site;
-  all.push_back({"late attach", "4 publications over 2 slots while a subscriber attaches and takes", {S::A1, S::A2, S::D2, S::D4},
-                 [] { return std::make_unique<LateAttach>(); }});
-  all.push_back({"detach", "3 publications while the only subscriber's area is unmapped", {S::E1, S::E2, S::E3, S::A1, S::D2},
-                 [] { return std::make_unique<Detach>(); }});
-  all.push_back({"reader dies", "the reader may die before each step; then 3 publications over depth + loans + 1 slots", {},
-                 [] { return std::make_unique<ReaderDies>(); }});
-  all.push_back({"reader dies under load", "the same with 5 publications over 2 slots going on meanwhile", {S::A1, S::D2},
-                 [] { return std::make_unique<ReaderDiesUnderLoad>(); }});
+  all.push_back({"late attach",
+                 "4 publications over 2 slots while a subscriber attaches and takes",
+                 {S::A1, S::A2, S::D2, S::D4},
+                 [] { return std::make_unique<LateAttach>(); },
+                 0});
+  all.push_back({"detach",
+                 "3 publications while the only subscriber's area is unmapped",
+                 {S::E1, S::E2, S::E3, S::A1, S::D2},
+                 [] { return std::make_unique<Detach>(false); },
+                 0});
+  all.push_back({"detach with a barrier",
+                 "the same, the publisher counting by plain stores and the helper striking with a barrier",
+                 {S::E4, S::E2},
+                 [] { return std::make_unique<Detach>(true); },
+                 0});
+  all.push_back({"reader dies",
+                 "the reader may die before each step; then 3 publications over depth + loans + 1 slots",
+                 {},
+                 [] { return std::make_unique<ReaderDies>(); },
+                 0});
+  all.push_back({"reader dies under load",
+                 "the same with 5 publications over 2 slots going on meanwhile",
+                 {S::A1, S::D2},
+                 [] { return std::make_unique<ReaderDiesUnderLoad>(); },
+                 0});
 }
 
 const std::vector<ScenarioInfo>& scenarios() {

@@ -23,7 +23,12 @@ class Pair : public Scenario {
 
  protected:
   void spawn_publisher(bool mortal = false) {
-    const std::size_t self = Execution::current().spawn("publisher", [this] { for (int i = 0; i < publications_; ++i) publisher_.publish_one(); }, mortal);
+    const std::size_t self = Execution::current().spawn(
+        "publisher",
+        [this] {
+          for (int i = 0; i < publications_; ++i) publisher_.publish_one();
+        },
+        mortal);
     table_.epoch.owned_by(self);
   }
   void spawn_only_reader(std::function<void()> body) {
@@ -43,7 +48,9 @@ class TakeAndDrop final : public Pair {
   TakeAndDrop(Shape shape, int takes, Publisher::Options options = {}, bool publisher_dies = false)
       : Pair(shape, options), reader_(area_, subscriber_, shape.depth), takes_(takes) {
     spawn_publisher(publisher_dies);
-    spawn_only_reader([this] { for (int i = 0; i < takes_; ++i) reader_.take_one(); });
+    spawn_only_reader([this] {
+      for (int i = 0; i < takes_; ++i) reader_.take_one();
+    });
   }
   void finish() override {
     expect_exact_count(subscriber_, {&reader_});
@@ -86,9 +93,12 @@ class HoldAcross final : public Pair {
 /// Two threads of one subscriber, on the same slots.
 class TwoThreads final : public Pair {
  public:
-  TwoThreads(Shape shape, int takes) : Pair(shape), a_(area_, subscriber_, shape.depth), b_(area_, subscriber_, shape.depth), takes_(takes) {
+  TwoThreads(Shape shape, int takes)
+      : Pair(shape), a_(area_, subscriber_, shape.depth), b_(area_, subscriber_, shape.depth), takes_(takes) {
     spawn_publisher();
-    Execution::current().spawn("reader a", [this] { for (int i = 0; i < takes_; ++i) a_.take_one(); });
+    Execution::current().spawn("reader a", [this] {
+      for (int i = 0; i < takes_; ++i) a_.take_one();
+    });
     Execution::current().spawn("reader b", [this] { b_.take_one(); });
   }
   void finish() override {
@@ -104,7 +114,8 @@ class TwoThreads final : public Pair {
 /// Two subscribers: each one's holds count.
 class TwoSubscribers final : public Pair {
  public:
-  explicit TwoSubscribers(Shape shape) : Pair(shape), a_(area_, subscriber_, shape.depth), b_(area_, other_, shape.depth) {
+  explicit TwoSubscribers(Shape shape)
+      : Pair(shape), a_(area_, subscriber_, shape.depth), b_(area_, other_, shape.depth) {
     other_.init(1);
     table_.preset(1, other_);
     spawn_publisher();
@@ -143,7 +154,8 @@ class Observer final : public Pair {
     if (Env::load<Site::O3>(area_.sequence[newest.slot]) != newest.sequence) return;
     for (const std::uint64_t word : copy) {
       if (word != newest.sequence) {
-        fail("torn: an observer returns publication " + std::to_string(newest.sequence) + " with a word of " + std::to_string(word));
+        fail("torn: an observer returns publication " + std::to_string(newest.sequence) + " with a word of " +
+             std::to_string(word));
       }
     }
   }
@@ -155,7 +167,9 @@ class Reliable final : public Pair {
   Reliable(Shape shape, int takes)
       : Pair(shape, {.reliable_looks = 2}), reader_(area_, subscriber_, shape.depth), takes_(takes) {
     spawn_publisher();
-    spawn_only_reader([this] { for (int i = 0; i < takes_; ++i) reader_.take_one(); });
+    spawn_only_reader([this] {
+      for (int i = 0; i < takes_; ++i) reader_.take_one();
+    });
   }
   void finish() override {
     expect_exact_count(subscriber_, {&reader_});
@@ -174,19 +188,23 @@ class Reliable final : public Pair {
 
 void add_slot_scenarios(std::vector<ScenarioInfo>& all) {
   using S = Site;
-  const auto add = [&](const char* name, const char* what, std::vector<Site> targets, Factory f) {
-    all.push_back({name, what, std::move(targets), std::move(f)});
+  const auto add = [&](const char* name, const char* what, std::vector<Site> targets, Factory f,
+                       std::uint64_t random_runs = 0) {
+    all.push_back({name, what, std::move(targets), std::move(f), random_runs});
   };
-  add("take depth 1", "4 publications over 2 slots; a reader takes, reads, drops 3 times", {S::W1, S::W3, S::R1, S::R2, S::R3, S::R5, S::D1, S::D3},
+  add("take depth 1", "4 publications over 2 slots; a reader takes, reads, drops 3 times",
+      {S::W1, S::W3, S::R1, S::R2, S::R3, S::R5, S::D1, S::D3},
       [] { return std::make_unique<TakeAndDrop>(Pair::Shape{1, 2, 4}, 3); });
-  add("take depth 2", "5 publications over 3 slots; a reader of the last two takes 3 times", {S::W2, S::R1b, S::R2, S::R3},
-      [] { return std::make_unique<TakeAndDrop>(Pair::Shape{2, 3, 5}, 3); });
+  add("take depth 2", "5 publications over 3 slots; a reader of the last two takes 3 times",
+      {S::W2, S::R1b, S::R2, S::R3}, [] { return std::make_unique<TakeAndDrop>(Pair::Shape{2, 3, 5}, 3); });
   add("hold across", "4 publications over 3 slots; a reader holds one sample while it takes the next", {S::R5},
       [] { return std::make_unique<HoldAcross>(Pair::Shape{1, 3, 4}); });
-  add("hold across depth 2", "4 publications over 3 slots; the same in a queue of two", {}, [] { return std::make_unique<HoldAcross>(Pair::Shape{2, 3, 4}); });
-  add("two threads depth 1", "3 publications over 2 slots; two threads of one subscriber take 2 and 1", {S::R6, S::R7},
-      [] { return std::make_unique<TwoThreads>(Pair::Shape{1, 2, 3}, 2); });
-  add("two threads depth 2", "3 publications over 3 slots; two threads of one subscriber take 2 and 1 from a queue of two", {S::R6},
+  add("hold across depth 2", "4 publications over 3 slots; the same in a queue of two", {},
+      [] { return std::make_unique<HoldAcross>(Pair::Shape{2, 3, 4}); });
+  add("two threads depth 1", "3 publications over 2 slots; two threads of one subscriber take once each",
+      {S::R6, S::R7}, [] { return std::make_unique<TwoThreads>(Pair::Shape{1, 2, 3}, 1); });
+  add("two threads depth 2",
+      "3 publications over 3 slots; two threads of one subscriber take 2 and 1 from a queue of two", {S::R6},
       [] { return std::make_unique<TwoThreads>(Pair::Shape{2, 3, 3}, 2); });
   add("two subscribers", "3 publications over 2 slots; each of two subscribers takes once", {S::D2, S::D3},
       [] { return std::make_unique<TwoSubscribers>(Pair::Shape{1, 2, 3}); });
@@ -198,8 +216,15 @@ void add_slot_scenarios(std::vector<ScenarioInfo>& all) {
       [] { return std::make_unique<Observer>(Pair::Shape{1, 2, 4}); });
   add("reliable", "4 publications of depth 1; the publisher waits for a reader that takes 3 times", {S::Q1, S::R6},
       [] { return std::make_unique<Reliable>(Pair::Shape{1, 3, 4}, 3); });
-  add("reliable depth 2", "4 publications of depth 2; the publisher waits for a reader that takes 3 times", {S::Q1, S::R6},
-      [] { return std::make_unique<Reliable>(Pair::Shape{2, 4, 4}, 3); });
+  add("reliable depth 2", "4 publications of depth 2; the publisher waits for a reader that takes 3 times",
+      {S::Q1, S::R6}, [] { return std::make_unique<Reliable>(Pair::Shape{2, 4, 4}, 3); });
+  add(
+      "two threads, longer",
+      "6 publications over 4 slots; two threads of one subscriber take 4 and 1 from a queue of two", {},
+      [] { return std::make_unique<TwoThreads>(Pair::Shape{2, 4, 6}, 4); }, 10'000);
+  add(
+      "take, longer", "12 publications over 2 slots; a reader takes 6 times", {},
+      [] { return std::make_unique<TakeAndDrop>(Pair::Shape{1, 2, 12}, 6); }, 10'000);
 }
 
 }  // namespace cardan::checker

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect: deleted
-#include <cstdint>
-#include <string>
-#include <vector>
-
 #include "cardan/messages/messages.hpp"
 
 cardan::Image copy_of(const cardan::Image& image) { return image; }

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect: the struct has a destructor
-#include <cstdint>
-#include <string>
-#include <vector>
-
-#include "cardan/messages/messages.hpp"
+#include "cardan/transport/message.hpp"
 
 struct Bad {
   ~Bad() { speed = 0; }

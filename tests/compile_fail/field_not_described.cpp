@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect: give that struct a CARDAN_MESSAGE line of its own
-#include <cstdint>
-#include <string>
-#include <vector>
-
-#include "cardan/messages/messages.hpp"
+#include "cardan/transport/message.hpp"
 
 struct Wheel {
   double speed = 0;

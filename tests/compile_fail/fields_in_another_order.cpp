@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect: CARDAN_MESSAGE does not name every field, or not in their order
-#include <cstdint>
-#include <string>
-#include <vector>
-
-#include "cardan/messages/messages.hpp"
+#include "cardan/transport/message.hpp"
 
 struct Bad {
   double speed = 0;

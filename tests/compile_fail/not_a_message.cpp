@@ -2,8 +2,7 @@
 // expect: constraints not satisfied
 #include <cstdint>
 #include <string>
-#include <vector>
 
-#include "cardan/messages/messages.hpp"
+#include "cardan/transport/message.hpp"
 
 std::uint64_t hash() { return cardan::message_traits<std::string>::type_hash(); }

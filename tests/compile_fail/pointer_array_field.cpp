@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect: a field is a pointer, which means nothing in another process
-#include <cstdint>
-#include <string>
-#include <vector>
-
-#include "cardan/messages/messages.hpp"
+#include "cardan/transport/message.hpp"
 
 struct Bad {
   double* wheels[4] = {};

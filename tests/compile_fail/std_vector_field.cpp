@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect: a field owns memory of this process
 #include <cstdint>
-#include <string>
 #include <vector>
 
-#include "cardan/messages/messages.hpp"
+#include "cardan/transport/message.hpp"
 
 struct Bad {
   std::uint32_t count = 0;

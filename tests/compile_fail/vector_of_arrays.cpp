@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect: put an inner array into a struct
-#include <cstdint>
-#include <string>
-#include <vector>
-
-#include "cardan/messages/messages.hpp"
+#include <array>
+#include "cardan/transport/message.hpp"
 
 struct Bad {
   cardan::shm::vector<std::array<float, 3>> points;

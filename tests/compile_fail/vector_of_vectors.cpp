@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect: keep one flat list
-#include <cstdint>
-#include <string>
-#include <vector>
-
-#include "cardan/messages/messages.hpp"
+#include "cardan/transport/message.hpp"
 
 struct Bad {
   cardan::shm::vector<cardan::shm::vector<float>> rows;

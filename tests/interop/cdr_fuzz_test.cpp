@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Valid CDR bytes of every message, changed and cut at random: from_cdr must refuse or take them, and never read or write
-// beyond what it was given. A sanitizer build shows what this test alone cannot see.
+// Valid CDR bytes of every message, changed and cut at random: from_cdr must refuse or take them, and never read or
+// write beyond what it was given. A sanitizer build shows what this test alone cannot see.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -31,17 +31,27 @@ void damage(std::vector<std::byte>& bytes, Random& random) {
   for (std::size_t i = 0; i < times && !bytes.empty(); ++i) {
     const std::size_t at = below(random, bytes.size());
     switch (below(random, 6)) {
-      case 0: bytes[at] ^= static_cast<std::byte>(1U << below(random, 8)); break;
-      case 1: bytes[at] = static_cast<std::byte>(below(random, 256)); break;
+      case 0:
+        bytes[at] ^= static_cast<std::byte>(1U << below(random, 8));
+        break;
+      case 1:
+        bytes[at] = static_cast<std::byte>(below(random, 256));
+        break;
       case 2:
         if (bytes.size() >= 8) {
           const std::uint32_t length = kLengths[below(random, std::size(kLengths))];
           std::memcpy(bytes.data() + (at & ~std::size_t{3}) % (bytes.size() - 4), &length, sizeof length);
         }
         break;
-      case 3: bytes.resize(at); break;
-      case 4: bytes.erase(bytes.begin() + static_cast<std::ptrdiff_t>(at)); break;
-      default: bytes.insert(bytes.begin() + static_cast<std::ptrdiff_t>(at), static_cast<std::byte>(below(random, 256))); break;
+      case 3:
+        bytes.resize(at);
+        break;
+      case 4:
+        bytes.erase(bytes.begin() + static_cast<std::ptrdiff_t>(at));
+        break;
+      default:
+        bytes.insert(bytes.begin() + static_cast<std::ptrdiff_t>(at), static_cast<std::byte>(below(random, 256)));
+        break;
     }
   }
 }

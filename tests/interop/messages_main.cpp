@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cardan's side of the check against rosbags, an independent implementation of the ROS 2 wire form:
-//   interop_messages write DIR   every message type as DIR/<name>.cdr, .ros2msg and .json (the values, taken from the fields)
-//   interop_messages read DIR    reads DIR/<name>.python.cdr, what rosbags made of them, and compares
+//   interop_messages write DIR   every message type as DIR/<name>.cdr, .ros2msg and .json (the values, taken from the
+//   fields) interop_messages read DIR    reads DIR/<name>.python.cdr, what rosbags made of them, and compares
 #include <cstddef>
 #include <cstdio>
 #include <exception>
@@ -25,11 +25,13 @@ json to_json(const T& value);
 
 // ROS names and nests these otherwise than our fields do.
 json ros_json(const cardan::Header& h) {
-  return {{"stamp", {{"sec", 1'700'000'000}, {"nanosec", h.stamp == 0 ? 0 : 123'456'789}}}, {"frame_id", h.frame_id.view()}};
+  return {{"stamp", {{"sec", 1'700'000'000}, {"nanosec", h.stamp == 0 ? 0 : 123'456'789}}},
+          {"frame_id", h.frame_id.view()}};
 }
 
 json ros_results(std::string_view label, double score) {
-  const json pose{{"position", {{"x", 0}, {"y", 0}, {"z", 0}}}, {"orientation", {{"x", 0}, {"y", 0}, {"z", 0}, {"w", 1}}}};
+  const json pose{{"position", {{"x", 0}, {"y", 0}, {"z", 0}}},
+                  {"orientation", {{"x", 0}, {"y", 0}, {"z", 0}, {"w", 1}}}};
   return json::array({{{"hypothesis", {{"class_id", label}, {"score", score}}},
                        {"pose", {{"pose", pose}, {"covariance", std::vector<double>(36, 0.0)}}}}});
 }
@@ -99,7 +101,8 @@ json to_json(const T& value) {
   }
 }
 
-[[nodiscard]] std::filesystem::path file(const std::filesystem::path& folder, std::string_view type, std::string_view suffix) {
+[[nodiscard]] std::filesystem::path file(const std::filesystem::path& folder, std::string_view type,
+                                         std::string_view suffix) {
   std::string name(type);
   for (char& c : name) {
     if (c == '/') c = '.';
@@ -128,7 +131,8 @@ bool read(const std::filesystem::path& folder) {
   const std::string_view type = cardan::message_traits<T>::type_name();
   std::ifstream in(file(folder, type, ".python.cdr"), std::ios::binary);
   if (!in) {
-    std::fprintf(stderr, "%s: rosbags wrote no %s\n", std::string(type).c_str(), file(folder, type, ".python.cdr").c_str());
+    std::fprintf(stderr, "%s: rosbags wrote no %s\n", std::string(type).c_str(),
+                 file(folder, type, ".python.cdr").c_str());
     return false;
   }
   const std::vector<char> chars{std::istreambuf_iterator<char>(in), {}};
@@ -142,7 +146,8 @@ bool read(const std::filesystem::path& folder) {
   const json expected = to_json(*samples::make<T>());
   const json found = to_json(*message);
   if (found == expected) return true;
-  std::fprintf(stderr, "%s: read back otherwise: %s\n", std::string(type).c_str(), json::diff(expected, found).dump().c_str());
+  std::fprintf(stderr, "%s: read back otherwise: %s\n", std::string(type).c_str(),
+               json::diff(expected, found).dump().c_str());
   return false;
 }
 

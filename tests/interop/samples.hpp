@@ -52,8 +52,9 @@ struct Own {
 };
 
 CARDAN_MESSAGE(Corner, "cardan_test_msgs/msg/Corner", x, y, z, label);
-CARDAN_MESSAGE(Own, "cardan_test_msgs/msg/Own", first, number, flag, small, mode, tiny, large, letter, name, matrix, corners, words, bits,
-               few, numbers, header, ranges, between, nothing, after_nothing, weights, points, labels, valid, remark, pose, last);
+CARDAN_MESSAGE(Own, "cardan_test_msgs/msg/Own", first, number, flag, small, mode, tiny, large, letter, name, matrix,
+               corners, words, bits, few, numbers, header, ranges, between, nothing, after_nothing, weights, points,
+               labels, valid, remark, pose, last);
 
 /// Room for the lists of the largest sample.
 inline constexpr std::size_t kRoom = 16384;
@@ -256,10 +257,10 @@ inline void fill(Own& m) {
 template <class F>
 void for_each_type(F&& f) {
   const auto all = [&]<class... T>() { (f.template operator()<T>(), ...); };
-  all.template operator()<cardan::Header, cardan::Pose, cardan::Image, cardan::CompressedImage, cardan::PointCloud, cardan::Imu,
-                          cardan::NavSatFix, cardan::Odometry, cardan::PoseStamped, cardan::TwistStamped, cardan::TransformStamped,
-                          cardan::Transform, cardan::CanFrame, cardan::Detection2D, cardan::Detection3D, cardan::Detections2D,
-                          cardan::Detections3D, Own>();
+  all.template operator()<cardan::Header, cardan::Pose, cardan::Image, cardan::CompressedImage, cardan::PointCloud,
+                          cardan::Imu, cardan::NavSatFix, cardan::Odometry, cardan::PoseStamped, cardan::TwistStamped,
+                          cardan::TransformStamped, cardan::Transform, cardan::CanFrame, cardan::Detection2D,
+                          cardan::Detection3D, cardan::Detections2D, cardan::Detections3D, Own>();
 }
 
 /// A filled message of type T.

@@ -26,8 +26,9 @@ slots: the same, four publications      |slots   |-DNPUB=4 -DONE_SUB|dfs|
 slots: two subscribers, three threads   |slots   |-DNPUB=3|dfs|
 slots: queue, publisher dies            |slots   |-DDEPTH=2 -DNPUB=4 -DONE_SUB -DTHREADS=1 -DKILL_PUB|dfs|q
 slots: queue, two threads, pub. dies    |slots   |-DDEPTH=2 -DNPUB=4 -DONE_SUB -DKILL_PUB|dfs|
-slots: queue, two threads, sub. dies    |slots   |-DDEPTH=2 -DNPUB=4 -DONE_SUB -DATTACH -DKILL_SUB|dfs|
+slots: queue, attach, subscriber dies   |slots   |-DDEPTH=2 -DNPUB=4 -DONE_SUB -DTHREADS=1 -DATTACH -DKILL_SUB|dfs|
 slots: queue, two subscribers           |slots   |-DDEPTH=2 -DNPUB=4 -DTHREADS=1|dfs|
+slots: harmless: LATEST_BEFORE_RING     |slots   |-DDEPTH=2 -DNPUB=4 -DONE_SUB -DTHREADS=1 -DKILL_PUB -DLATEST_BEFORE_RING|dfs|
 slots: attach, subscriber dies          |slots   |-DNPUB=3 -DONE_SUB -DTHREADS=1 -DATTACH -DKILL_SUB|dfs|q
 slots: attach, two threads die          |slots   |-DNPUB=3 -DONE_SUB -DATTACH -DKILL_SUB|dfs|
 slots: attach, detach, subscriber dies  |slots   |-DNPUB=3 -DTHREADS=1 -DATTACH -DKILL_SUB|dfs|
@@ -74,7 +75,6 @@ CURSOR_STORE            |slots   |-DNPUB=3 -DONE_SUB|bfs|
 CURSOR_BEFORE_HOLD      |slots   |-DNPUB=3 -DONE_SUB|bfs|
 CURSOR_AFTER_LATEST     |slots   |-DNPUB=3 -DONE_SUB|bfs|q
 RING_RETRY              |slots   |-DDEPTH=2 -DNPUB=3 -DONE_SUB -DTHREADS=1 -DKILL_PUB|bfs|q
-LATEST_BEFORE_RING      |slots   |-DDEPTH=2 -DNPUB=3 -DONE_SUB -DTHREADS=1|bfs|
 ONE_SLOT_LESS           |slots   |-DNPUB=7 -DONE_SUB -DTHREADS=1 -DKEEP -DLAZY|bfs|
 STALE_TABLE             |slots   |-DNPUB=3 -DONE_SUB -DTHREADS=1 -DATTACH|bfs|
 TABLE_AFTER_ANSWER      |slots   |-DNPUB=3 -DONE_SUB -DTHREADS=1 -DATTACH|bfs|q

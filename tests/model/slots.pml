@@ -313,26 +313,26 @@ again:
 #ifndef CURSOR_AFTER_LATEST
         }
 #endif
-        do
-        :: atomic {
+
+walk:   /* from the oldest that may still stand to the newest, which is in hand already */
+        if
+        :: next == NUM(e) -> s = SLOT(e)
+        :: else ->
+            atomic {
                 x = ring[next % DEPTH]; /* R1b */
                 if
-                :: NUM(x) == next -> break
+                :: NUM(x) == next -> s = SLOT(x); x = 0
                 :: else ->
 #ifdef RING_RETRY
                     /* as first written: "again from R1". Nothing differs until `latest` moves, so wait for that. */
                     goto retry
 #else
-#ifndef LATEST_BEFORE_RING
                     assert(NUM(x) > next);
-#endif
-                    next = NUM(x) - DEPTH + 1 /* publication NUM(x) is under way: the oldest that it leaves */
+                    x = 0; next++; goto walk /* publication NUM(x) takes its place: lost */
 #endif
                 fi
             }
-        od;
-        s = SLOT(x);
-        x = 0;
+        fi;
 #else
             next = NUM(e);
             s = SLOT(e)
@@ -407,6 +407,14 @@ later:  atomic { assert(word0[s] == next); in_hand[AT(me, s)]--; GIVE_BACK(s); C
 undo:
 #ifdef NO_UNDO
         atomic { CLEAR; goto again }
+#elif DEPTH > 1
+        atomic { /* R4 */
+            GIVE_BACK(s);
+            if
+            :: cursor[me] == old && next < NUM(e) -> s = 0; next++; goto walk
+            :: else -> CLEAR; goto again
+            fi
+        }
 #else
         atomic { GIVE_BACK(s); CLEAR; goto again } /* R4 */
 #endif
@@ -494,14 +502,23 @@ proctype Observer() {
     byte e, a, b;
     do
     :: atomic { (latest != e) -> e = latest };
+#ifdef OBSERVER_CHECK_FIRST
+        if
+        :: seq[SLOT(e)] == NUM(e) ->
+            a = word0[SLOT(e)];
+            b = word1[SLOT(e)];
+            assert(a == NUM(e) && b == NUM(e))
+        :: else
+        fi;
+        atomic { a = 0; b = 0 }
+#else
         a = word0[SLOT(e)];
         b = word1[SLOT(e)];
 #ifdef OBSERVER_NO_RECHECK
         assert(a == NUM(e) && b == NUM(e));
-#elif defined(OBSERVER_CHECK_FIRST)
-        skip;
 #else
-        atomic { if :: seq[SLOT(e)] == NUM(e) -> assert(a == NUM(e) && b == NUM(e)) :: else fi; a = 0; b = 0 }
+        atomic { if :: seq[SLOT(e)] == NUM(e) -> assert(a == NUM(e) && b == NUM(e)) :: else fi; a = 0; b = 0 } /* I9 */
+#endif
 #endif
     :: OVER -> break
     od

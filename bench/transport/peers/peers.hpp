@@ -27,5 +27,7 @@ void play_raw(const Area& area, std::uint32_t index);
 void play_sim(const Area& area, std::uint32_t index);
 void play_socket(const Area& area, std::uint32_t index);
 void play_cardan(const Area& area, std::uint32_t index);
+/// The single operations: every Task but Frames.
+void play_cardan_operation(const Area& area, std::uint32_t index);
 
 }  // namespace cardan::bench

@@ -3,8 +3,8 @@
 
 namespace cardan::checker {
 
-// The order of a futex's operations is the order in which they get the kernel's lock. As with loads, whose turn it is is no
-// choice: an operation goes now, or waits for another operation (or a store to the word) and goes after that one.
+// The order of a futex's operations is the order in which they get the kernel's lock. As with loads, whose turn it is
+// is no choice: an operation goes now, or waits for another operation (or a store to the word) and goes after that one.
 
 bool Futex::wait(const Word<std::uint32_t>& word, std::uint32_t expected) {
   Execution& e = Execution::current();
@@ -19,7 +19,9 @@ bool Futex::wait(const Word<std::uint32_t>& word, std::uint32_t expected) {
     if (a) {
       pass(self);
       if (e.tracing()) {
-        e.note(std::string("FUTEX_WAIT ") + (a->value == expected ? "sleeps on " : "would sleep on ") + show(expected) + ", finds ", &*a);
+        e.note(std::string("FUTEX_WAIT ") + (a->value == expected ? "sleeps on " : "would sleep on ") + show(expected) +
+                   ", finds ",
+               &*a);
       }
       if (a->value != expected) return false;
       sleeping_[self] = true;
@@ -56,6 +58,35 @@ void Futex::pass(std::size_t self) {
   ++passes_;
   order_ = mix(mix(order_, self), memory.step(self));
   memory.note(self, order_);
+}
+
+void ExpeditedBarrier::strikes(std::size_t thread) {
+  victim_ = thread;
+  Execution::current().set_interrupt(thread, interrupt_);
+}
+
+void ExpeditedBarrier::may_strike() {
+  Execution& e = Execution::current();
+  if (passed_ || e.choose(2) == 0) return;
+  const auto issued = [this] { return issued_; };
+  e.wait_in_vain_until(issued);
+  passed_ = true;
+  e.acquire(before_, 103);
+  passing_ = e.release(104);
+  e.note("expedited barrier strikes");
+}
+
+void ExpeditedBarrier::issue() {
+  Execution& e = Execution::current();
+  before_ = e.release(105);
+  issued_ = true;
+  const auto over = [this, &e] { return passed_ || e.is_dead(victim_) || e.is_finished(victim_); };
+  e.wait_until(over, "expedited barrier over");
+  if (passed_) {
+    e.acquire(passing_, 106);
+  } else {
+    e.memory().acquire_end_of(e.running(), victim_);
+  }
 }
 
 }  // namespace cardan::checker

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+# bash completion of `cardan`; names of topics are those that are published now.
+_cardan() {
+  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} i path="" domain=()
+  COMPREPLY=()
+  for ((i = 1; i < COMP_CWORD; i++)); do
+    case ${COMP_WORDS[i]} in
+      --domain) domain=(--domain "${COMP_WORDS[i + 1]}") ;;
+      topic | doctor | bench | demo | completion | list | info | echo | stats | transport) path+="${path:+ }${COMP_WORDS[i]}" ;;
+    esac
+  done
+  local words=""
+  case $previous in
+    --json)
+      case $path in bench* | demo*) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;; esac ;;
+    --camera | --lidar | --picture) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    --peers) words="raw,sim,uds,tcp,cardan raw sim uds tcp cardan" ;;
+    --waits) words="block spin prewake anticipate" ;;
+    --scenarios) words="1p1s 1p5s 1p10s 5p1s" ;;
+    --domain | --count | --fields | --list | --seconds | --sizes | --rate | --runs | --frames | --minutes | --publisher-cpu | --reader-cpus) return ;;
+  esac
+  if [[ -z $words ]]; then
+    case $path in
+      "") words="topic doctor bench demo completion --help --version" ;;
+      topic) words="list info echo stats --help" ;;
+      "topic list") words="--json --verbose --names --domain --help" ;;
+      "topic info") words="--json --schema --domain --help" ;;
+      "topic echo") words="--once --count --json --fields --list --wait --domain --help" ;;
+      "topic stats") words="--all --once --seconds --json --domain --help" ;;
+      doctor) words="--json --domain --help" ;;
+      bench) words="transport --help" ;;
+      "bench transport") words="--peers --scenarios --sizes --waits --rate --runs --frames --minutes --publisher-cpu --reader-cpus --json --full --quick --micro --help" ;;
+      demo) words="--camera --lidar --seconds --json --picture --no-view --help" ;;
+      completion) words="bash zsh fish --help" ;;
+    esac
+    case $path in
+      "topic info" | "topic echo" | "topic stats")
+        [[ $current == -* ]] || words+=" $("${COMP_WORDS[0]}" topic list --names "${domain[@]}" 2>/dev/null)" ;;
+    esac
+  fi
+  mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
+}
+complete -F _cardan cardan

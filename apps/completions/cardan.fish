@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+# fish completion of `cardan`; names of topics are those that are published now.
+function __cardan_at --description 'the subcommands given so far are exactly these'
+    set -l given
+    for word in (commandline -opc)[2..-1]
+        if contains -- $word topic doctor bench demo completion list info echo stats transport
+            set -a given $word
+        end
+    end
+    test "$given" = "$argv"
+end
+
+complete -c cardan -f
+complete -c cardan -l help -d 'Explain'
+complete -c cardan -n '__cardan_at' -l version -d 'Print the version'
+complete -c cardan -n '__cardan_at' -a topic -d 'Look at topics'
+complete -c cardan -n '__cardan_at' -a doctor -d 'What this computer allows and lacks'
+complete -c cardan -n '__cardan_at' -a bench -d 'Measure'
+complete -c cardan -n '__cardan_at' -a demo -d 'A street video to brake or go'
+complete -c cardan -n '__cardan_at' -a completion -d 'Print a completion script'
+complete -c cardan -n '__cardan_at topic' -a list -d 'What is published'
+complete -c cardan -n '__cardan_at topic' -a info -d 'Publishers and subscribers'
+complete -c cardan -n '__cardan_at topic' -a echo -d 'Print messages'
+complete -c cardan -n '__cardan_at topic' -a stats -d 'Rate, jitter, latency, loss'
+for what in list info echo stats
+    complete -c cardan -n "__cardan_at topic $what" -l json -d JSON
+    complete -c cardan -n "__cardan_at topic $what" -l domain -x -d 'Domain to look at'
+end
+for what in info echo stats
+    complete -c cardan -n "__cardan_at topic $what" -a '(cardan topic list --names 2>/dev/null)'
+end
+complete -c cardan -n '__cardan_at topic list' -l verbose -s v -d 'A line for each publisher'
+complete -c cardan -n '__cardan_at topic list' -l names -d 'Only the names'
+complete -c cardan -n '__cardan_at topic info' -l schema -d 'Also the fields'
+complete -c cardan -n '__cardan_at topic echo' -l once -d 'Only the newest'
+complete -c cardan -n '__cardan_at topic echo' -l count -x -d 'End after this many'
+complete -c cardan -n '__cardan_at topic echo' -l fields -x -d 'Only these'
+complete -c cardan -n '__cardan_at topic echo' -l list -x -d 'Longest list shown whole'
+complete -c cardan -n '__cardan_at topic echo' -l wait -d 'Wait for a publisher'
+complete -c cardan -n '__cardan_at topic stats' -l all -d 'All topics'
+complete -c cardan -n '__cardan_at topic stats' -l once -d 'Measure once'
+complete -c cardan -n '__cardan_at topic stats' -l seconds -x -d 'Length of a measurement'
+complete -c cardan -n '__cardan_at doctor' -l json -d JSON
+complete -c cardan -n '__cardan_at doctor' -l domain -x -d 'Domain to look at'
+complete -c cardan -n '__cardan_at bench' -a transport -d 'Latency, loss and CPU'
+complete -c cardan -n '__cardan_at bench transport' -l peers -x -a 'raw sim uds tcp cardan'
+complete -c cardan -n '__cardan_at bench transport' -l scenarios -x -a '1p1s 1p5s 1p10s 5p1s'
+complete -c cardan -n '__cardan_at bench transport' -l waits -x -a 'block spin prewake anticipate'
+complete -c cardan -n '__cardan_at bench transport' -l sizes -x
+complete -c cardan -n '__cardan_at bench transport' -l rate -x
+complete -c cardan -n '__cardan_at bench transport' -l runs -x
+complete -c cardan -n '__cardan_at bench transport' -l frames -x
+complete -c cardan -n '__cardan_at bench transport' -l minutes -x
+complete -c cardan -n '__cardan_at bench transport' -l publisher-cpu -x
+complete -c cardan -n '__cardan_at bench transport' -l reader-cpus -x
+complete -c cardan -n '__cardan_at bench transport' -l json -r -F
+complete -c cardan -n '__cardan_at bench transport' -l full
+complete -c cardan -n '__cardan_at bench transport' -l quick
+complete -c cardan -n '__cardan_at bench transport' -l micro
+complete -c cardan -n '__cardan_at demo' -l camera -r -F
+complete -c cardan -n '__cardan_at demo' -l lidar -r -F
+complete -c cardan -n '__cardan_at demo' -l seconds -x
+complete -c cardan -n '__cardan_at demo' -l json -r -F
+complete -c cardan -n '__cardan_at demo' -l picture -r -F
+complete -c cardan -n '__cardan_at demo' -l no-view
+complete -c cardan -n '__cardan_at completion' -a 'bash zsh fish'

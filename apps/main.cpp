@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command `cardan`. Each subcommand has a file of its own.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cctype>
+#include <exception>
+#include <string>
+
+#include "apps/completion.hpp"
+#include "apps/doctor.hpp"
+#include "apps/output.hpp"
+#include "apps/topic.hpp"
+#include "cardan/memory/error.hpp"
+#if defined(CARDAN_HAS_BENCH_COMMAND)
+#include "apps/bench.hpp"
+#endif
+#if defined(CARDAN_HAS_DEMO_COMMAND)
+#include "apps/demo.hpp"
+#endif
+
+namespace {
+
+constexpr const char* kExamples = R"(Examples:
+  cardan doctor                          what this computer allows and lacks for Cardan
+  cardan topic list                      what is published now
+  cardan topic stats --all               rates, latency and loss, live
+  cardan topic echo /camera/front --once
+
+Each subcommand explains itself: cardan topic echo --help
+Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 done with loss.
+Environment: CARDAN_RUN_DIR (run directory), CARDAN_DOMAIN (domain).)";
+
+/// The subcommand that the wrong words belong to: "cardan topic echo".
+std::string deepest(const CLI::App& app) {
+  std::string name = app.get_name();
+  const CLI::App* at = &app;
+  while (!at->get_subcommands().empty()) {
+    at = at->get_subcommands().front();
+    name += " " + at->get_name();
+  }
+  return name;
+}
+
+int wrong_usage(const CLI::App& app, const CLI::ParseError& e) {
+  std::string cause = e.what();
+  while (!cause.empty() && (cause.back() == '\n' || cause.back() == '.')) cause.pop_back();
+  for (char& c : cause)
+    if (c == '\n') c = ' ';
+  // "A subcommand" → "a subcommand", but "--json …" and "TOPIC …" stay.
+  if (cause.size() > 1 && std::islower(static_cast<unsigned char>(cause[1])) != 0) cause[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(cause[0])));
+  if (cause.size() > 1 && cause[1] == ' ') cause[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(cause[0])));
+  cardan::apps::warn(fmt::format("{} — see {} --help", cause, deepest(app)));
+  return cardan::apps::kUsage;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{"Cardan: a frame in the hands of every reader of a vehicle computer, in microseconds", "cardan"};
+  app.footer(kExamples);
+  app.set_version_flag("--version", "cardan " CARDAN_VERSION);
+  app.require_subcommand(1);
+  app.get_formatter()->column_width(34);
+  cardan::apps::add_topic_command(app);
+  cardan::apps::add_doctor_command(app);
+#if defined(CARDAN_HAS_BENCH_COMMAND)
+  cardan::apps::add_bench_command(app);
+#endif
+#if defined(CARDAN_HAS_DEMO_COMMAND)
+  cardan::apps::add_demo_command(app);
+#endif
+  cardan::apps::add_completion_command(app);
+  try {
+    app.parse(argc, argv);
+    return cardan::apps::kOk;
+  } catch (const CLI::RuntimeError& e) {
+    return e.get_exit_code();
+  } catch (const CLI::Success& e) {
+    return app.exit(e);  // --help, --version
+  } catch (const CLI::ParseError& e) {
+    return wrong_usage(app, e);
+  } catch (const cardan::Error& e) {
+    cardan::apps::warn(e.what());
+    return e.code() == cardan::ErrorCode::InvalidArgument ? cardan::apps::kUsage : cardan::apps::kFailed;
+  } catch (const std::exception& e) {
+    cardan::apps::warn(fmt::format("{} — a bug of Cardan, or this computer is out of something; `cardan doctor` may tell", e.what()));
+    return cardan::apps::kFailed;
+  }
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "cardan/transport/observer_report.hpp"
+
+namespace cardan::apps {
+
+/// {"p50": µs, "p95": µs, "p99": µs, "samples": n}; null when the histogram is empty.
+nlohmann::ordered_json latency_json(const LatencyHistogram& histogram);
+
+/// All that `topic info` knows of a publisher.
+nlohmann::ordered_json publisher_json(const PublisherReport& publisher);
+
+}  // namespace cardan::apps

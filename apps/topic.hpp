@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace cardan::apps {
+
+/// Adds `cardan topic list|info|echo|stats`. Callbacks throw CLI::RuntimeError with the exit code when that is not 0, or Error.
+void add_topic_command(CLI::App& app);
+
+struct ListOptions {
+  std::string domain;
+  bool json = false, verbose = false, names = false;
+};
+struct InfoOptions {
+  std::string domain, topic;
+  bool json = false, schema = false;
+};
+struct EchoOptions {
+  std::string domain, topic;
+  std::vector<std::string> fields;
+  unsigned long count = 0;  ///< 0: until Ctrl-C
+  int list = -1;            ///< longest list shown whole; −1: 8 for people, 64 as JSON
+  bool once = false, json = false, wait = false;
+};
+struct StatsOptions {
+  std::string domain, topic;
+  double seconds = 0;  ///< measured before a figure is given; 0: 2 with --once, 1 live
+  bool all = false, once = false, json = false;
+};
+
+// Each returns an exit code or throws Error.
+int topic_list(const ListOptions& options);
+int topic_info(const InfoOptions& options);
+int topic_echo(const EchoOptions& options);
+int topic_stats(const StatsOptions& options);
+
+/// Exit code and words when nobody publishes `topic`; names those that look like it.
+int no_such_topic(const std::string& domain, const std::string& topic);
+
+}  // namespace cardan::apps

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/type_layout.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <optional>
+#include <sstream>
+#include <string_view>
+
+#include "cardan/messages/messages.hpp"
+
+namespace cardan::apps {
+namespace {
+
+using detail::Kind;
+using Layout = std::shared_ptr<TypeLayout>;
+
+void hash_type(detail::LayoutHash& hash, const TypeLayout& t) {
+  hash.add(static_cast<std::uint64_t>(t.kind));
+  hash.add(t.size);
+  switch (t.kind) {
+    case Kind::Integer:
+      hash.add(t.is_signed ? 1U : 0U);
+      break;
+    case Kind::Array:
+    case Kind::FixedVector:
+      hash.add(t.count);
+      hash_type(hash, *t.element);
+      break;
+    case Kind::FixedString:
+      hash.add(t.count);
+      break;
+    case Kind::Enum:
+    case Kind::Vector:
+      hash_type(hash, *t.element);
+      break;
+    case Kind::Message:
+      hash.add(t.name);
+      for (const TypeLayout::Field& f : t.fields) {
+        hash.add(f.name);
+        hash.add(f.offset);
+        hash_type(hash, *f.type);
+      }
+      break;
+    default:
+      break;
+  }
+}
+
+struct Known {
+  std::map<std::uint64_t, Layout> by_hash;
+  std::map<std::string, Layout, std::less<>> by_name;
+
+  template <class... T>
+  void add() {
+    (add_one(layout_of<T>()), ...);
+  }
+  void add_one(const Layout& layout) {
+    by_hash[layout->hash()] = layout;
+    by_name[layout->name] = layout;
+    for (const TypeLayout::Field& f : layout->fields) {
+      const Layout& inner = f.type->kind == Kind::FixedVector || f.type->kind == Kind::Vector || f.type->kind == Kind::Array ? f.type->element : f.type;
+      if (inner->kind == Kind::Message && !by_name.contains(inner->name)) add_one(inner);
+    }
+  }
+};
+
+const Known& known() {
+  static const Known all = [] {
+    Known k;
+    k.add<Header, Image, CompressedImage, PointCloud, Imu, NavSatFix, CanFrame>();
+    k.add<PoseStamped, TwistStamped, TransformStamped, Transform, Odometry, Detections2D, Detections3D>();
+    return k;
+  }();
+  return all;
+}
+
+/// Builds layouts from `ros2msg` text: fields in their order, each at the next place that its alignment allows, as the compiler does.
+class SchemaReader {
+ public:
+  explicit SchemaReader(const std::string& text) {
+    std::istringstream lines(text);
+    std::string name;
+    for (std::string line; std::getline(lines, line);) {
+      if (line.starts_with("====")) continue;
+      if (line.starts_with("MSG: "))
+        name = line.substr(5);
+      else if (!line.empty())
+        bodies_[name].push_back(line);
+    }
+  }
+
+  Layout root(const std::string& full_name) { return message(full_name, ""); }
+  /// Integers whose text does not tell whether they are an enum, or `char`.
+  [[nodiscard]] const std::vector<Layout>& open() const { return open_; }
+
+ private:
+  Layout message(const std::string& full_name, const std::string& key) {
+    if (const auto it = messages_.find(key); it != messages_.end()) return it->second;  // null: a text that refers to itself
+    messages_[key] = nullptr;
+    const auto body = bodies_.find(key);
+    if (body == bodies_.end()) return nullptr;
+    auto layout = std::make_shared<TypeLayout>();
+    layout->kind = Kind::Message;
+    layout->name = full_name;
+    std::size_t end = 0;
+    for (const std::string& line : body->second) {
+      const std::size_t space = line.find(' ');
+      if (space == std::string::npos) return nullptr;
+      const Layout type = field(line.substr(0, space));
+      if (type == nullptr) return nullptr;
+      end = (end + type->alignment - 1) / type->alignment * type->alignment;
+      layout->fields.push_back({line.substr(space + 1), end, type});
+      end += type->size;
+      layout->alignment = std::max(layout->alignment, type->alignment);
+    }
+    layout->size = (end + layout->alignment - 1) / layout->alignment * layout->alignment;
+    messages_[key] = layout;
+    return layout;
+  }
+
+  static std::optional<std::size_t> number(std::string_view text) {
+    std::size_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size() || value == 0 || value > (1U << 30)) return std::nullopt;
+    return value;
+  }
+
+  Layout field(const std::string& text) {
+    if (!text.ends_with(']')) return single(text);
+    const std::size_t open = text.rfind('[');
+    if (open == std::string::npos) return nullptr;
+    const std::string bound = text.substr(open + 1, text.size() - open - 2);
+    auto layout = std::make_shared<TypeLayout>();
+    layout->element = single(text.substr(0, open));
+    if (layout->element == nullptr) return nullptr;
+    const TypeLayout& e = *layout->element;
+    if (bound.empty()) {
+      layout->kind = Kind::Vector;
+      layout->size = sizeof(shm::vector<std::uint8_t>);
+      layout->alignment = alignof(shm::vector<std::uint8_t>);
+      return layout;
+    }
+    const bool bounded = bound.starts_with("<=");
+    const auto count = number(bounded ? bound.substr(2) : bound);
+    if (!count) return nullptr;
+    layout->count = *count;
+    layout->kind = bounded ? Kind::FixedVector : Kind::Array;
+    layout->alignment = bounded ? std::max<std::size_t>(e.alignment, 4) : e.alignment;
+    const std::size_t first = bounded ? (4 + e.alignment - 1) / e.alignment * e.alignment : 0;
+    layout->size = (first + *count * e.size + layout->alignment - 1) / layout->alignment * layout->alignment;
+    return layout;
+  }
+
+  Layout single(const std::string& text) {
+    auto layout = std::make_shared<TypeLayout>();
+    const auto plain = [&](Kind kind, std::size_t size) {
+      layout->kind = kind;
+      layout->size = layout->alignment = size;
+      return layout;
+    };
+    if (text == "bool") return plain(Kind::Bool, 1);
+    if (text == "float32") return plain(Kind::Float, 4);
+    if (text == "float64") return plain(Kind::Float, 8);
+    if (text == "string") {
+      layout->kind = Kind::String;
+      layout->size = sizeof(shm::string);
+      layout->alignment = alignof(shm::string);
+      return layout;
+    }
+    if (text.starts_with("string<=")) {
+      const auto bound = number(text.substr(8));
+      if (!bound) return nullptr;
+      layout->kind = Kind::FixedString;
+      layout->count = *bound;
+      layout->size = (4 + *bound + 3) / 4 * 4;
+      layout->alignment = 4;
+      return layout;
+    }
+    const bool is_unsigned = text.starts_with("uint");
+    if (is_unsigned || text.starts_with("int")) {
+      const auto bits = number(text.substr(is_unsigned ? 4 : 3));
+      if (!bits || *bits > 64 || *bits % 8 != 0) return nullptr;
+      layout->is_signed = !is_unsigned;
+      open_.push_back(layout);
+      return plain(Kind::Integer, *bits / 8);
+    }
+    const std::size_t slash = text.find('/');
+    if (slash == std::string::npos) return nullptr;
+    const std::string full = text.substr(0, slash) + "/msg" + text.substr(slash);
+    // Cardan's own types write their ROS form, which is not how they lie in memory.
+    if (const auto it = known().by_name.find(full); it != known().by_name.end()) return it->second;
+    return message(full, text);
+  }
+
+  std::map<std::string, std::vector<std::string>> bodies_;
+  std::map<std::string, Layout> messages_;
+  std::vector<Layout> open_;
+};
+
+/// The forms that an integer of the schema may have in the struct. The text says "int32" for an enum and "uint8" for char as well.
+std::vector<TypeLayout> forms_of(const TypeLayout& plain) {
+  std::vector<TypeLayout> forms{plain};
+  if (plain.size == 1 && !plain.is_signed && std::is_signed_v<char>) {
+    forms.push_back(plain);
+    forms.back().is_signed = true;
+  }
+  TypeLayout as_enum = plain;
+  as_enum.kind = Kind::Enum;
+  as_enum.element = std::make_shared<TypeLayout>(plain);
+  forms.push_back(as_enum);
+  return forms;
+}
+
+/// Finds the forms with which the hash is the wanted one: all plain, then one integer that is not, then two, then three.
+class Settler {
+ public:
+  Settler(const TypeLayout& root, const std::vector<Layout>& open, std::uint64_t wanted) : root_(root), open_(open), wanted_(wanted) {
+    for (const Layout& o : open) forms_.push_back(forms_of(*o));
+  }
+  bool settle() {
+    for (int flips = 0; flips <= 3; ++flips)
+      if (from(0, flips)) return true;
+    return false;
+  }
+
+ private:
+  bool from(std::size_t first, int flips) {
+    if (flips == 0) return --budget_ > 0 && root_.hash() == wanted_;
+    for (std::size_t i = first; i < open_.size() && budget_ > 0; ++i) {
+      for (std::size_t f = 1; f < forms_[i].size(); ++f) {
+        *open_[i] = forms_[i][f];
+        if (from(i + 1, flips - 1)) return true;
+      }
+      *open_[i] = forms_[i][0];
+    }
+    return false;
+  }
+
+  const TypeLayout& root_;
+  const std::vector<Layout>& open_;
+  std::uint64_t wanted_;
+  std::vector<std::vector<TypeLayout>> forms_;
+  int budget_ = 100'000;  // hashes: a few tens of milliseconds
+};
+
+}  // namespace
+
+std::uint64_t TypeLayout::hash() const {
+  detail::LayoutHash h;
+  hash_type(h, *this);
+  return h.value;
+}
+
+std::shared_ptr<const TypeLayout> find_layout(const std::string& type_name, std::uint64_t type_hash, const std::string& schema) {
+  if (const auto it = known().by_hash.find(type_hash); it != known().by_hash.end()) return it->second;
+  SchemaReader reader(schema);
+  Layout layout = reader.root(type_name);
+  if (layout == nullptr || !Settler(*layout, reader.open(), type_hash).settle()) return nullptr;
+  return layout;
+}
+
+}  // namespace cardan::apps

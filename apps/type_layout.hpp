@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "cardan/transport/message.hpp"
+
+namespace cardan::apps {
+
+/// How a message type lies in memory, as data: what a program needs that was not compiled with the type.
+struct TypeLayout {
+  struct Field {
+    std::string name;
+    std::size_t offset = 0;
+    std::shared_ptr<TypeLayout> type;
+  };
+  detail::Kind kind = detail::Kind::Integer;
+  std::size_t size = 0;
+  std::size_t alignment = 1;
+  bool is_signed = false;               ///< Integer
+  std::size_t count = 0;                ///< Array: elements; FixedString, FixedVector: the bound
+  std::shared_ptr<TypeLayout> element;  ///< Array, FixedVector, Vector; Enum: the integer below
+  std::string name;                     ///< Message: "sensor_msgs/msg/Image"
+  std::vector<Field> fields;            ///< Message
+
+  /// The same number as message_traits<T>::type_hash() of the type described.
+  [[nodiscard]] std::uint64_t hash() const;
+};
+
+/// The layout of a type that this program knows.
+template <class T>
+std::shared_ptr<TypeLayout> layout_of() {
+  using detail::Kind;
+  auto layout = std::make_shared<TypeLayout>();
+  constexpr Kind kind = detail::kind_of<T>();
+  layout->kind = kind;
+  layout->size = sizeof(T);
+  layout->alignment = alignof(T);
+  if constexpr (kind == Kind::Integer) {
+    layout->is_signed = std::is_signed_v<T>;
+  } else if constexpr (kind == Kind::Enum) {
+    layout->element = layout_of<std::underlying_type_t<T>>();
+  } else if constexpr (kind == Kind::Array) {
+    layout->count = detail::ArrayOf<T>::count;
+    layout->element = layout_of<typename detail::ArrayOf<T>::element>();
+  } else if constexpr (kind == Kind::FixedString) {
+    layout->count = detail::ContainerOf<T>::bound;
+  } else if constexpr (kind == Kind::FixedVector) {
+    layout->count = detail::ContainerOf<T>::bound;
+    layout->element = layout_of<typename detail::ContainerOf<T>::element>();
+  } else if constexpr (kind == Kind::Vector) {
+    layout->element = layout_of<typename detail::ContainerOf<T>::element>();
+  } else if constexpr (kind == Kind::Message) {
+    layout->name = message_traits<T>::type_name();
+    [&]<detail::Literal Name, auto... Members, std::size_t... Offsets, detail::Literal... Names>(
+        detail::Reflection<T, Name, detail::Field<Names, Members, Offsets>...>) {
+      (layout->fields.push_back({std::string(Names.view()), Offsets, layout_of<std::remove_cvref_t<decltype(std::declval<T&>().*Members)>>()}), ...);
+    }(detail::reflection_of<T>{});
+  }
+  return layout;
+}
+
+/// The layout of the type that a publisher names, by its hash among Cardan's own messages, or from the schema text that it wrote. In the
+/// second case it is returned only if its hash is the publisher's, so that it is certainly right; null: not known.
+std::shared_ptr<const TypeLayout> find_layout(const std::string& type_name, std::uint64_t type_hash, const std::string& schema);
+
+}  // namespace cardan::apps

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/transport/operations.hpp"
+
+#include <exception>
+#include <utility>
+
+namespace cardan::bench {
+namespace {
+
+constexpr std::uint32_t kSmallBytes = 128;
+constexpr std::uint32_t kHandOvers = 5'000;
+constexpr std::uint32_t kAttaches = 200;
+constexpr std::uint32_t kTopics = 1'000;
+
+}  // namespace
+
+Operation::Operation(std::string name, Task task, std::uint32_t endpoints, std::uint32_t count, std::string detail)
+    : name_(std::move(name)), task_(task), endpoints_(endpoints), count_(count), detail_(std::move(detail)) {}
+
+std::string Operation::run(const TransportOptions& options, const std::string& run_dir, QuietSignals& signals) {
+  try {
+    // The rate only bounds how long the harness waits: ten seconds and three times count / rate.
+    const Cell cell{.scenario = {1, 1}, .bytes = kSmallBytes, .rate_hz = 100, .frames = count_, .warmup = 0};
+    const Area area({Peer::Cardan, Wait::Spin}, cell, fresh_topic());
+    area.header().task = task_;
+    area.header().endpoints = endpoints_;
+    double steal = 0;
+    std::string failure = run_roles(area, options, run_dir, signals, steal);
+    if (!failure.empty()) return failure;
+    const bool by_publisher = task_ == Task::HandOver;
+    const auto stamps = by_publisher ? area.published(0) : area.received(0, 0);
+    // The first tenth warms up what a hot operation finds warm; set-up operations are as they come.
+    for (std::uint32_t n = by_publisher ? count_ / 10 : 1; n <= count_; ++n) {
+      if (by_publisher) {
+        samples_.push_back(static_cast<double>(stamps[n].handing_ns) / 1e3);
+      } else {
+        samples_.push_back(static_cast<double>(stamps[n].first) / 1e6);
+        if (task_ == Task::Discover) second_samples_.push_back(static_cast<double>(stamps[n].second) / 1e6);
+      }
+    }
+    return {};
+  } catch (const std::exception& e) {
+    return e.what();
+  }
+}
+
+void Operation::add_figures(std::vector<Figure>& figures) const {
+  if (samples_.empty()) return;
+  figures.push_back({name_, task_ == Task::HandOver ? "us" : "ms", summarize(samples_), detail_});
+  if (second_samples_.empty()) return;
+  figures.push_back({"topics_1000_subscribed", "ms", summarize(second_samples_),
+                     "a subscriber for each of them, until all are attached"});
+}
+
+std::vector<Operation> all_operations() {
+  return {
+      {"loan_publish_hot_1", Task::HandOver, 1, kHandOvers,
+       "128 B, one polling subscriber takes every message; the clock's own cost taken off"},
+      {"loan_publish_hot_50", Task::HandOver, 50, kHandOvers / 10,
+       "the same with 50 polling subscribers, polled by one thread"},
+      {"attach", Task::Attach, 1, kAttaches, "construct a subscriber until its publisher is attached"},
+      {"topics_1000_listed", Task::Discover, kTopics, 1,
+       "another process's topics, until all are known by name and type"},
+  };
+}
+
+}  // namespace cardan::bench

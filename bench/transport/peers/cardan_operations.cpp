@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// Single operations of Cardan, each between two processes.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "bench/transport/peers/cardan_frames.hpp"
+#include "bench/transport/peers/peers.hpp"
+#include "bench/transport/role.hpp"
+#include "bench/transport/statistics.hpp"
+#include "cardan/transport/observer_report.hpp"
+
+namespace cardan::bench {
+namespace {
+
+using namespace std::chrono_literals;
+
+// What two calls of the clock measure when nothing lies between them.
+std::int64_t clock_cost() {
+  std::vector<double> pairs(1001);
+  for (double& pair : pairs) {
+    const std::int64_t before = now_ns();
+    pair = static_cast<double>(now_ns() - before);
+  }
+  return static_cast<std::int64_t>(median(std::move(pairs)));
+}
+
+void wait_for_reader(const Area& area) {
+  while (area.header().readers_done.load(std::memory_order_acquire) == 0) std::this_thread::sleep_for(1ms);
+}
+
+void hand_over(const Area& area) {
+  Publisher<SmallFrame> out(topic_of<SmallFrame>(area));
+  wait_until("not all readers attached", [&] { return out.subscribers() == area.header().endpoints; });
+  const auto stamps = area.published(0);
+  const std::int64_t clock = clock_cost();
+  if (!area.arrive_and_wait()) return;
+  for (std::uint64_t n = 1; n < stamps.size(); ++n) {
+    const std::int64_t before = now_ns();
+    auto loan = out.loan();
+    loan->words[0] = n;
+    out.publish(std::move(loan));
+    stamps[n].handing_ns = std::max<std::int64_t>(0, now_ns() - before - clock);
+    while (area.header().acknowledged.load(std::memory_order_acquire) < n) {
+    }
+  }
+}
+
+void take_all(const Area& area) {
+  std::vector<std::unique_ptr<Subscriber<SmallFrame>>> in;
+  for (std::uint32_t i = 0; i < area.header().endpoints; ++i) {
+    in.push_back(std::make_unique<Subscriber<SmallFrame>>(topic_of<SmallFrame>(area)));
+  }
+  wait_until("not all publishers were found",
+             [&] { return std::all_of(in.begin(), in.end(), [](const auto& s) { return s->publishers() == 1; }); });
+  if (!area.arrive_and_wait()) return;
+  for (std::uint64_t n = 1; n <= area.header().cell.frames; ++n) {
+    for (const auto& subscriber : in) {
+      for (;;) {
+        const auto sample = subscriber->take();
+        if (sample && sample->words[0] == n) break;
+      }
+    }
+    area.header().acknowledged.store(n, std::memory_order_release);
+  }
+}
+
+void attach(const Area& area) {
+  const auto stamps = area.received(0, 0);
+  if (!area.arrive_and_wait()) return;
+  for (std::size_t n = 1; n < stamps.size(); ++n) {
+    const std::int64_t before = now_ns();
+    Subscriber<SmallFrame> in(topic_of<SmallFrame>(area));
+    while (in.publishers() == 0) std::this_thread::yield();
+    stamps[n].first = now_ns() - before;
+  }
+}
+
+std::string numbered(const Area& area, std::uint32_t i) { return fmt::format("{}/{}", area.header().topic, i); }
+
+void publish_many(const Area& area) {
+  std::vector<std::string> names;
+  std::vector<std::unique_ptr<Publisher<SmallFrame>>> out;
+  for (std::uint32_t i = 0; i < area.header().endpoints; ++i) names.push_back(numbered(area, i));
+  for (const auto& name : names)
+    out.push_back(std::make_unique<Publisher<SmallFrame>>(Topic<SmallFrame>{name.c_str(), {}}));
+  if (area.arrive_and_wait()) wait_for_reader(area);
+}
+
+void discover_many(const Area& area) {
+  std::vector<std::string> names;
+  for (std::uint32_t i = 0; i < area.header().endpoints; ++i) names.push_back(numbered(area, i));
+  if (!area.arrive_and_wait()) return;
+  Stamps& stamp = area.received(0, 0)[1];
+  const std::int64_t before = now_ns();
+  const std::size_t known = look_around().publishers.size();
+  stamp.first = now_ns() - before;
+  if (known != names.size()) {
+    throw Error(ErrorCode::Unavailable, fmt::format("{} of {} topics were listed", known, names.size()),
+                "try `cardan doctor`");
+  }
+  const std::int64_t subscribing = now_ns();
+  std::vector<std::unique_ptr<Subscriber<SmallFrame>>> in;
+  for (const auto& name : names)
+    in.push_back(std::make_unique<Subscriber<SmallFrame>>(Topic<SmallFrame>{name.c_str(), {}}));
+  for (const auto& subscriber : in) {
+    while (subscriber->publishers() == 0) std::this_thread::yield();
+  }
+  stamp.second = now_ns() - subscribing;
+}
+
+}  // namespace
+
+void play_cardan_operation(const Area& area, std::uint32_t index) {
+  const bool publishes = index < area.publishers();
+  switch (area.header().task) {
+    case Task::HandOver:
+      publishes ? hand_over(area) : take_all(area);
+      break;
+    case Task::Attach:
+      if (publishes) {
+        const Publisher<SmallFrame> out(topic_of<SmallFrame>(area));
+        if (area.arrive_and_wait()) wait_for_reader(area);
+      } else {
+        attach(area);
+      }
+      break;
+    case Task::Discover:
+      publishes ? publish_many(area) : discover_many(area);
+      break;
+    case Task::Frames:
+      break;
+  }
+  if (!publishes) area.header().readers_done.fetch_add(1, std::memory_order_release);
+}
+
+}  // namespace cardan::bench

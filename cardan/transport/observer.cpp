@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cardan/transport/observer.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+#include "cardan/memory/error.hpp"
+#include "cardan/transport/layout.hpp"
+#include "cardan/transport/observer_link.hpp"
+#include "cardan/transport/observer_protocol.hpp"
+#include "cardan/transport/stream.hpp"
+
+namespace cardan {
+namespace detail {
+
+std::byte* AlignedBytes::reserve(std::size_t bytes) {
+  if (bytes > capacity_) {
+    const std::size_t rounded = layout::align_up(bytes, layout::kLine);
+    data_.reset(static_cast<std::byte*>(std::aligned_alloc(layout::kLine, rounded)));
+    capacity_ = data_ != nullptr ? rounded : 0;
+    if (data_ == nullptr) throw std::bad_alloc();
+  }
+  return data_.get();
+}
+
+/// What a copy needs to know of a publisher's area; every number in the header has been checked.
+struct StreamView {
+  const layout::Header& header;
+  protocol::ReaderRing<Native> ring;
+  const std::byte* slots;
+  const std::byte* payloads;
+  std::int64_t time_shift;
+
+  [[nodiscard]] const layout::SlotMeta& meta(std::uint32_t slot) const noexcept {
+    return *reinterpret_cast<const layout::SlotMeta*>(slots + slot * header.slot_stride);
+  }
+
+  using Word = Native::Word<std::uint64_t>;
+  static std::size_t words(std::size_t bytes) noexcept { return (bytes + 7) / 8; }  // all regions begin at, and leave room to, multiples of 8
+
+  [[nodiscard]] bool copy(protocol::Entry e, ObservedSample& into) const {
+    const layout::SlotMeta& m = meta(e.slot);
+    const std::byte* message = slots + e.slot * header.slot_stride + header.message_offset;
+    const std::byte* payload = payloads + e.slot * header.payload_stride;
+    constexpr auto relaxed = std::memory_order_relaxed;
+    into.sequence_ = 0;
+    const bool whole = protocol::observe<Native>(ring, e, [&] {
+      const std::uint64_t bytes = m.payload_bytes.load(relaxed);  // read once, then checked
+      if (bytes > header.payload_bytes) return false;
+      into.publish_ns_ = our_time(m.publish_ns.load(relaxed), time_shift);
+      into.source_ns_ = m.source_ns.load(relaxed);
+      into.message_bytes_ = header.message_bytes;
+      into.payload_bytes_ = bytes;
+      auto* to_message = reinterpret_cast<std::uint64_t*>(into.message_.reserve(header.message_bytes + 8));
+      auto* to_payload = reinterpret_cast<std::uint64_t*>(into.payload_.reserve(bytes + 8));
+      protocol::copy_words<Native>(reinterpret_cast<const Word*>(message), to_message, words(header.message_bytes));
+      protocol::copy_words<Native>(reinterpret_cast<const Word*>(payload), to_payload, words(bytes));
+      return true;
+    });
+    if (!whole) return false;
+    into.sequence_ = e.sequence;
+    into.type_hash_ = header.type_hash;
+    into.message_offset_ = message - payload;
+    into.adopted_ = false;
+    into.passed_over_ = 0;
+    return true;
+  }
+
+  /// `pick` gives the candidate; one that the publisher has taken back meanwhile leads to the next.
+  template <class Pick>
+  bool copy_picked(ObservedSample& into, Pick&& pick) const {
+    for (int round = 0; round < 8; ++round) {
+      const std::optional<protocol::Entry> e = pick();
+      if (!e) return false;
+      if (copy(*e, into)) return true;
+    }
+    return false;
+  }
+  bool copy_latest(ObservedSample& into, std::uint64_t after) const {
+    return copy_picked(into, [&] { return protocol::newest_after<Native>(ring, after); });
+  }
+};
+
+namespace {
+
+StreamView view_of(const std::byte* area, const layout::Header& header, std::int64_t time_shift) {
+  const auto* front = reinterpret_cast<const Atomic<std::uint64_t>*>(area + header.front_offset);
+  const auto* ring = reinterpret_cast<const Atomic<std::uint64_t>*>(area + header.ring_offset);
+  return {header, {front, ring, &reinterpret_cast<const layout::SlotMeta*>(area + header.slots_offset)->sequence, header.slot_stride, header.depth, header.max_slots}, area + header.slots_offset, area + header.payload_offset, time_shift};
+}
+
+}  // namespace
+
+bool copy_latest(const Stream& stream, ObservedSample& into, std::uint64_t after) {
+  const StreamView view{stream.header, stream.ring, reinterpret_cast<const std::byte*>(&stream.meta(0)), stream.payload(0), stream.time_shift()};
+  return view.copy_latest(into, after);
+}
+
+}  // namespace detail
+
+struct ObservedStream::Parts {
+  Mapping area;
+  layout::Header header;
+  std::shared_ptr<detail::ObserverLink> link;
+  detail::TopicEntry entry;
+  Atomic<bool> lost{false};  ///< its connection is gone
+
+  Parts(Mapping mapping, std::shared_ptr<detail::ObserverLink> to, detail::TopicEntry of)
+      : area(std::move(mapping)), header(detail::checked_header(area.data(), area.size())), link(std::move(to)), entry(std::move(of)) {}
+  Parts(Parts&& other) noexcept : area(std::move(other.area)), header(other.header), link(std::move(other.link)), entry(std::move(other.entry)) {}
+
+  [[nodiscard]] detail::StreamView view() const { return detail::view_of(area.data(), header, link->time_shift()); }
+  [[nodiscard]] const layout::Hot& hot() const { return *reinterpret_cast<const layout::Hot*>(area.data() + header.hot_offset); }
+};
+
+ObservedStream::ObservedStream(Parts parts) : parts_(std::make_unique<Parts>(std::move(parts))) {}
+ObservedStream::~ObservedStream() = default;
+
+namespace {
+constexpr auto kRelaxed = std::memory_order_relaxed;
+}
+
+const std::string& ObservedStream::program() const noexcept { return parts_->link->name(); }
+int ObservedStream::pid() const noexcept { return parts_->link->pid(); }
+const std::string& ObservedStream::process() const noexcept { return parts_->entry.process; }
+std::uint32_t ObservedStream::serial() const noexcept { return parts_->entry.serial; }
+std::string ObservedStream::type() const { return parts_->header.type_name.data(); }
+std::uint64_t ObservedStream::type_hash() const noexcept { return parts_->header.type_hash; }
+std::string ObservedStream::schema() const {
+  return {reinterpret_cast<const char*>(parts_->area.data() + parts_->header.schema_offset), std::min<std::size_t>(parts_->header.schema_bytes, 1U << 20)};
+}
+std::uint32_t ObservedStream::depth() const noexcept { return parts_->header.depth; }
+std::size_t ObservedStream::message_bytes() const noexcept { return parts_->header.message_bytes; }
+std::size_t ObservedStream::max_bytes() const noexcept { return parts_->header.payload_bytes; }
+std::uint64_t ObservedStream::published() const noexcept { return protocol::unpack(parts_->view().ring.latest->load(kRelaxed)).sequence; }
+std::uint64_t ObservedStream::bytes() const noexcept { return parts_->hot().bytes.load(kRelaxed); }
+std::int64_t ObservedStream::longest_gap_ns() const noexcept { return parts_->hot().longest_gap_ns.load(kRelaxed); }
+std::int64_t ObservedStream::last_sign_of_life() const noexcept { return detail::our_time(parts_->hot().heartbeat_ns.load(kRelaxed), parts_->link->time_shift()); }
+bool ObservedStream::checksum() const noexcept { return parts_->hot().checksum.load(kRelaxed) != 0; }
+bool ObservedStream::ended() const noexcept { return parts_->hot().closed.load(std::memory_order_acquire) != 0 || parts_->lost.load(std::memory_order_acquire); }
+
+void ObservedStream::stamps(std::vector<Stamp>& stamps) const {
+  stamps.clear();
+  const detail::StreamView view = parts_->view();
+  const auto newest = protocol::newest_after<Native>(view.ring, 0);
+  if (!newest) return;
+  const std::uint32_t slots = std::min({parts_->hot().committed.load(kRelaxed), view.ring.slots, 64U});
+  const auto look = [&](protocol::Entry e) {
+    Stamp stamp{e.sequence, 0};
+    const bool whole = protocol::observe<Native>(view.ring, e, [&]() noexcept {
+      stamp.publish_ns = detail::our_time(view.meta(e.slot).publish_ns.load(kRelaxed), view.time_shift);
+      return true;
+    });
+    if (whole) stamps.push_back(stamp);
+  };
+  for (std::uint32_t s = 0; s < slots; ++s) {
+    const std::uint64_t sequence = Native::load<Site::O1>(view.ring.sequence(s));
+    // Only what `latest` has announced is known to be complete.
+    if (sequence != 0 && sequence <= newest->sequence) look({sequence, s});
+  }
+  if (newest->slot >= slots) look(*newest);
+  std::sort(stamps.begin(), stamps.end(), [](const Stamp& a, const Stamp& b) { return a.sequence < b.sequence; });
+}
+
+bool ObservedStream::copy_latest(ObservedSample& into, std::uint64_t after) const { return parts_->view().copy_latest(into, after); }
+
+bool ObservedStream::copy_next(ObservedSample& into, std::uint64_t after) const {
+  const detail::StreamView view = parts_->view();
+  std::uint64_t from = after;
+  const bool found = view.copy_picked(into, [&] {
+    const auto e = protocol::oldest_after<Native>(view.ring, from);
+    // The next try begins behind this one, as it will be gone; the newest is always worth another look.
+    if (e && protocol::newest_after<Native>(view.ring, e->sequence)) from = e->sequence;
+    return e;
+  });
+  if (found) into.passed_over_ = into.sequence_ - after - 1;
+  return found;
+}
+
+struct Observer::Watched {
+  std::shared_ptr<const ObservedStream> stream;
+  std::uint64_t cursor;  ///< of copy_next
+  bool ending = false;   ///< goes at the next refresh
+};
+
+struct Observer::Problem {
+  detail::TopicEntry entry;
+  std::string text;
+  bool for_good;  ///< refused: asking again would only fill the publisher's log
+};
+
+Observer::Observer(std::string topic, ObserverOptions options)
+    : topic_(std::move(topic)), options_(std::move(options)), links_(detail::ObserverLinks::of(options_.domain)) {
+  refresh();
+}
+Observer::~Observer() = default;
+
+std::vector<std::shared_ptr<const ObservedStream>> Observer::streams() const {
+  std::vector<std::shared_ptr<const ObservedStream>> all;
+  for (const Watched& w : watched_) all.push_back(w.stream);
+  return all;
+}
+
+std::vector<std::string> Observer::problems() const {
+  std::vector<std::string> all;
+  for (const Problem& p : problems_) all.push_back(p.text);
+  return all;
+}
+
+bool Observer::refresh() {
+  const std::lock_guard lock(links_->mutex());
+  bool changed = std::erase_if(watched_, [](const Watched& w) { return w.ending; }) != 0;
+  for (Watched& w : watched_) {
+    if (!w.stream->parts_->link->alive()) w.stream->parts_->lost.store(true, std::memory_order_release);
+    w.ending = w.stream->ended();
+  }
+  const std::vector<Problem> before = std::exchange(problems_, {});
+  const std::uint64_t hash = detail::hash_name(topic_);
+  for (const detail::TopicEntry& entry : links_->directory().entries()) {
+    if (entry.topic_hash != hash || links_->directory().topic_of(entry) != topic_) continue;
+    const auto is_this = [&](const detail::TopicEntry& e) { return e.process == entry.process && e.serial == entry.serial; };
+    if (std::any_of(watched_.begin(), watched_.end(), [&](const Watched& w) { return is_this(w.stream->parts_->entry); })) continue;
+    const auto known = std::find_if(before.begin(), before.end(), [&](const Problem& p) { return p.for_good && is_this(p.entry); });
+    if (known != before.end()) {
+      problems_.push_back(*known);
+      continue;
+    }
+    using Failure = detail::ObserverLink::Failure;
+    const auto link = links_->to(entry.process, options_.timeout);
+    std::optional<Mapping> area;
+    if (link->alive()) area = link->attach(entry, topic_);
+    if (!area) {
+      if (link->failure() != Failure::Stale && link->failure() != Failure::Gone) problems_.push_back({entry, link->why(), link->failure() == Failure::Refused});
+      continue;
+    }
+    try {
+      auto stream = std::make_shared<const ObservedStream>(ObservedStream::Parts(std::move(*area), link, entry));
+      const std::uint64_t published = stream->published();
+      watched_.push_back({stream, published > stream->depth() ? published - stream->depth() : 0});
+      changed = true;
+    } catch (const Error& e) {
+      problems_.push_back({entry, e.what(), true});
+    }
+  }
+  return changed;
+}
+
+bool Observer::copy_latest(ObservedSample& into, std::shared_ptr<const ObservedStream>* from) {
+  const Watched* best = watched_.size() == 1 ? &watched_.front() : nullptr;
+  std::int64_t best_time = 0;
+  std::vector<ObservedStream::Stamp> stamps;
+  if (watched_.size() > 1) {
+    for (const Watched& w : watched_) {
+      w.stream->stamps(stamps);
+      if (stamps.empty() || (best != nullptr && stamps.back().publish_ns <= best_time)) continue;
+      best = &w;
+      best_time = stamps.back().publish_ns;
+    }
+  }
+  if (best == nullptr || !best->stream->copy_latest(into)) return false;
+  if (from != nullptr) *from = best->stream;
+  return true;
+}
+
+bool Observer::copy_next(ObservedSample& into, std::shared_ptr<const ObservedStream>* from) {
+  for (auto w = watched_.begin(); w != watched_.end(); ++w) {
+    if (!w->stream->copy_next(into, w->cursor)) continue;
+    w->cursor = into.sequence();
+    if (from != nullptr) *from = w->stream;
+    std::rotate(watched_.begin(), w + 1, watched_.end());  // the others' turn comes first next time, or a busy stream would starve them
+    return true;
+  }
+  return false;
+}
+
+std::int64_t latency_percentile(const LatencyHistogram& histogram, double percent) {
+  std::uint64_t total = 0;
+  for (const auto& [bucket, count] : histogram) total += count;
+  if (total == 0) return -1;
+  const double wanted = std::clamp(percent, 0.0, 100.0) / 100 * static_cast<double>(total);
+  double below = 0;
+  LatencyHistogram sorted = histogram;
+  std::sort(sorted.begin(), sorted.end());
+  for (const auto& [bucket, count] : sorted) {
+    below += static_cast<double>(count);
+    if (below < wanted || count == 0) continue;
+    return bucket == 0 ? layout::latency_of_bucket(0) : (layout::latency_of_bucket(bucket) + layout::latency_of_bucket(bucket + 1)) / 2;
+  }
+  return layout::latency_of_bucket(sorted.back().first);
+}
+
+}  // namespace cardan

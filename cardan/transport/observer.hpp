@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "cardan/transport/message.hpp"
+#include "cardan/transport/observer_report.hpp"
+
+namespace cardan {
+
+namespace detail {
+class Stream;
+class ObserverLinks;
+struct StreamView;
+
+/// Bytes aligned to 64 that are kept for the next, smaller or equal, use.
+class AlignedBytes {
+ public:
+  /// At least `bytes` bytes, contents undefined. Throws std::bad_alloc.
+  std::byte* reserve(std::size_t bytes);
+  [[nodiscard]] std::byte* data() const noexcept { return data_.get(); }
+
+ private:
+  struct Free {
+    void operator()(std::byte* p) const noexcept { std::free(p); }
+  };
+  std::unique_ptr<std::byte, Free> data_;
+  std::size_t capacity_ = 0;
+};
+}  // namespace detail
+
+/// A private copy of a publication. Re-used for the next copy, it allocates only when that one is larger than any before.
+/// Thread safety: like a plain struct. Never blocks.
+class ObservedSample {
+ public:
+  [[nodiscard]] std::uint64_t sequence() const noexcept { return sequence_; }  ///< number in its stream, from 1; 0: nothing copied yet
+  [[nodiscard]] std::int64_t publish_time() const noexcept { return publish_ns_; }  ///< our steady clock, nanoseconds
+  [[nodiscard]] std::int64_t source_time() const noexcept { return source_ns_; }    ///< the application's stamp, 0: none
+  [[nodiscard]] std::uint64_t type_hash() const noexcept { return type_hash_; }
+  /// The message's fixed struct as it lay in the slot: offsets of vectors in it are relative to `payload() + message_offset()`.
+  [[nodiscard]] std::span<const std::byte> message() const noexcept { return {message_.data(), message_bytes_}; }
+  [[nodiscard]] std::span<const std::byte> payload() const noexcept { return {payload_.data(), payload_bytes_}; }
+  /// Distance from the payload to the message in the publisher's memory.
+  [[nodiscard]] std::int64_t message_offset() const noexcept { return message_offset_; }
+  /// Distance from the previous sample of this stream, less one: publications passed over.
+  [[nodiscard]] std::uint64_t passed_over() const noexcept { return passed_over_; }
+
+  /// The message, its vectors pointing into payload(). Null: it is of another type, or malformed.
+  template <Message T>
+  [[nodiscard]] const T* as() noexcept {
+    if (sequence_ == 0 || type_hash_ != message_traits<T>::type_hash() || message_bytes_ != sizeof(T)) return nullptr;
+    auto* message = reinterpret_cast<T*>(message_.data());
+    if constexpr (shm::has_vectors<T>) {
+      // Where the original would lie if the payload were ours: only the distance between the two matters.
+      const std::uintptr_t original = reinterpret_cast<std::uintptr_t>(payload_.data()) + static_cast<std::uint64_t>(message_offset_);
+      if (!adopted_ && !shm::adopt(*message, reinterpret_cast<const T*>(original), payload_.data(), payload_bytes_)) return nullptr;
+      adopted_ = true;
+    }
+    return message;
+  }
+
+ private:
+  friend struct detail::StreamView;
+  friend class ObservedStream;
+  detail::AlignedBytes message_, payload_;
+  std::size_t message_bytes_ = 0, payload_bytes_ = 0;
+  std::uint64_t sequence_ = 0, type_hash_ = 0, passed_over_ = 0;
+  std::int64_t publish_ns_ = 0, source_ns_ = 0, message_offset_ = 0;
+  bool adopted_ = false;
+};
+
+/// One publisher's memory, seen read-only.
+/// Thread safety: const functions by any thread. Never blocks, never writes where another process reads.
+class ObservedStream {
+ public:
+  struct Parts;
+  explicit ObservedStream(Parts parts);
+  ObservedStream(const ObservedStream&) = delete;
+  ObservedStream& operator=(const ObservedStream&) = delete;
+  ~ObservedStream();
+
+  [[nodiscard]] const std::string& program() const noexcept;
+  [[nodiscard]] int pid() const noexcept;
+  [[nodiscard]] const std::string& process() const noexcept;
+  [[nodiscard]] std::uint32_t serial() const noexcept;
+  [[nodiscard]] std::string type() const;
+  [[nodiscard]] std::uint64_t type_hash() const noexcept;
+  [[nodiscard]] std::string schema() const;  ///< ros2msg text, as the publisher wrote it
+  [[nodiscard]] std::uint32_t depth() const noexcept;
+  [[nodiscard]] std::size_t message_bytes() const noexcept;  ///< of the fixed struct
+  [[nodiscard]] std::size_t max_bytes() const noexcept;      ///< of a payload
+
+  [[nodiscard]] std::uint64_t published() const noexcept;
+  [[nodiscard]] std::uint64_t bytes() const noexcept;             ///< published in all
+  [[nodiscard]] std::int64_t longest_gap_ns() const noexcept;     ///< between two publications, from the first on
+  [[nodiscard]] std::int64_t last_sign_of_life() const noexcept;  ///< our steady clock
+  [[nodiscard]] bool checksum() const noexcept;
+  /// The publisher closed it, or its process is gone. What it published last can still be copied.
+  [[nodiscard]] bool ended() const noexcept;
+
+  /// Number and time (our steady clock) of a publication.
+  struct Stamp {
+    std::uint64_t sequence;
+    std::int64_t publish_ns;
+  };
+  /// Of all publications that are still in their slots, at most 64, ascending. Replaces `stamps`.
+  void stamps(std::vector<Stamp>& stamps) const;
+
+  /// Copies the newest publication, if it is newer than number `after`. False: there is none, or the publisher was faster
+  /// than our copy several times in a row.
+  bool copy_latest(ObservedSample& into, std::uint64_t after = 0) const;
+  /// Copies the oldest publication newer than number `after` that is still there.
+  bool copy_next(ObservedSample& into, std::uint64_t after) const;
+
+ private:
+  friend class Observer;
+  std::unique_ptr<Parts> parts_;
+};
+
+/// Looks at a topic without taking part in it: reads its publishers' memory, which it maps read-only, and copies what it
+/// wants. It holds no slot, wakes nobody, and no publisher or subscriber can tell the difference in speed.
+/// Thread safety: one thread at a time.
+class Observer {
+ public:
+  /// Finds the publishers that are there; none is no error. Throws Error (Unavailable, InvalidArgument, Limit). Blocks at most `timeout`
+  /// for each process that does not answer.
+  explicit Observer(std::string topic, ObserverOptions options = {});
+  Observer(const Observer&) = delete;
+  Observer& operator=(const Observer&) = delete;
+  ~Observer();
+
+  /// Finds publishers that came since and lets go of those that ended; true when something changed. Reads the run directory; blocks as the
+  /// constructor, but for a process that did not answer only every five seconds.
+  bool refresh();
+
+  [[nodiscard]] const std::string& topic() const noexcept { return topic_; }
+  /// Its publishers. One that ended stays until the refresh after the one that noticed, so that what it published last can be had.
+  [[nodiscard]] std::vector<std::shared_ptr<const ObservedStream>> streams() const;
+  /// In words: publishers found by the last look that did not answer or refused, and why.
+  [[nodiscard]] std::vector<std::string> problems() const;
+
+  /// Copies the newest publication of all publishers (by publish time), whether copied before or not. `from` tells whose it is.
+  /// False: there is none. Does not block.
+  bool copy_latest(ObservedSample& into, std::shared_ptr<const ObservedStream>* from = nullptr);
+  /// Copies the oldest publication not copied by this function yet, beginning with what was there at the first look. False: there is
+  /// nothing new. Looking more often than `depth` publications come, nothing is passed over (`into.passed_over()`). `from` tells whose it
+  /// is. Does not block.
+  bool copy_next(ObservedSample& into, std::shared_ptr<const ObservedStream>* from = nullptr);
+
+ private:
+  std::string topic_;
+  ObserverOptions options_;
+  std::shared_ptr<detail::ObserverLinks> links_;
+  struct Watched;
+  struct Problem;
+  std::vector<Watched> watched_;
+  std::vector<Problem> problems_;
+};
+
+namespace detail {
+/// The same for a subscriber's stream: a copy of the newest publication newer than number `after`, without taking it. Any thread; does not block.
+bool copy_latest(const Stream& stream, ObservedSample& into, std::uint64_t after = 0);
+}  // namespace detail
+
+}  // namespace cardan

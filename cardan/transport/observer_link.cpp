@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cardan/transport/observer_link.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <thread>
+
+#include "cardan/memory/clock.hpp"
+#include "cardan/memory/error.hpp"
+#include "cardan/transport/process.hpp"
+#include "cardan/transport/wire.hpp"
+
+namespace cardan::detail {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::int64_t kRetry = 5'000'000'000;
+constexpr auto kAgain = std::chrono::milliseconds{20};  // between two tries at a process with a full backlog
+
+std::uint32_t number32(const json& j, const char* key) { return static_cast<std::uint32_t>(std::min<std::uint64_t>(wire::number(j, key), UINT32_MAX)); }
+
+LatencyHistogram histogram_from(const json& j) {
+  LatencyHistogram histogram;
+  if (const auto it = j.find("latency"); it != j.end() && it->is_array())
+    for (const json& pair : *it)
+      if (pair.is_array() && pair.size() == 2 && pair[0].is_number_unsigned() && pair[1].is_number_unsigned() && pair[0].get<std::uint64_t>() < 127)
+        histogram.emplace_back(pair[0].get<std::uint32_t>(), pair[1].get<std::uint64_t>());
+  return histogram;
+}
+
+SubscriberReport subscriber_from(const json& j) {
+  SubscriberReport s;
+  s.name = wire::text(j, "name");
+  s.pid = static_cast<int>(wire::signed_number(j, "pid"));
+  s.uid = number32(j, "uid");
+  s.reliable = wire::flag(j, "reliable");
+  s.demoted = wire::flag(j, "demoted");
+  s.received = wire::number(j, "received");
+  s.missed = wire::number(j, "missed");
+  s.bad = wire::number(j, "bad");
+  s.spin_ns = wire::signed_number(j, "spin_ns");
+  s.sleeps = wire::number(j, "sleeps");
+  s.announced = number32(j, "announced");
+  s.latency = histogram_from(j);
+  return s;
+}
+
+PublisherReport publisher_from(const json& j, const ObserverLink& link) {
+  PublisherReport p;
+  p.topic = wire::text(j, "topic");
+  p.type = wire::text(j, "type");
+  p.layout = wire::text(j, "hash");
+  p.program = link.name();
+  p.pid = link.pid();
+  p.process = link.process();
+  p.serial = number32(j, "serial");
+  p.depth = number32(j, "depth");
+  p.max_bytes = wire::number(j, "max_bytes");
+  p.reliable = wire::flag(j, "reliable");
+  p.deadline_ns = wire::signed_number(j, "deadline_ns");
+  p.slots = number32(j, "slots");
+  p.area_bytes = wire::number(j, "area_bytes");
+  p.published = wire::number(j, "published");
+  p.bytes = wire::number(j, "bytes");
+  p.longest_gap_ns = wire::signed_number(j, "longest_gap_ns");
+  p.heartbeat_ns = our_time(wire::signed_number(j, "heartbeat_ns"), link.time_shift());
+  p.wakes = wire::number(j, "wakes");
+  p.prewakes = wire::number(j, "prewakes");
+  p.reliable_timeouts = wire::number(j, "reliable_timeouts");
+  p.latency = histogram_from(j);
+  if (const auto it = j.find("subscribers"); it != j.end() && it->is_array())
+    for (const json& s : *it)
+      if (s.is_object()) p.subscribers.push_back(subscriber_from(s));
+  return p;
+}
+
+}  // namespace
+
+std::int64_t steady_clock_offset() {
+  std::ifstream in("/proc/self/timens_offsets");
+  std::string clock;
+  std::int64_t seconds = 0;
+  std::int64_t nanoseconds = 0;
+  while (in >> clock >> seconds >> nanoseconds)
+    if (clock == "monotonic") return seconds * 1'000'000'000 + nanoseconds;
+  return 0;
+}
+
+ObserverLink::ObserverLink(const RunDirectory& directory, std::string process, std::chrono::nanoseconds timeout) : process_(std::move(process)), timeout_(timeout) {
+  const std::string path = directory.socket_path(process_);
+  const std::int64_t until = steady_now() + timeout.count();
+  int error = 0;
+  while (!(fd_ = socket::connect_to(path, error)) && error == EAGAIN && steady_now() < until) std::this_thread::sleep_for(kAgain);
+  if (!fd_) {
+    if (error == ECONNREFUSED || error == ENOENT)
+      fail(Failure::Stale, "the process is gone");
+    else if (error == EAGAIN)
+      fail(Failure::Silent, fmt::format("process {} does not accept connections — it is stopped, or overrun", process_));
+    else
+      fail(Failure::Unreachable, fmt::format("cannot connect to {}: {}", path, std::strerror(error)));
+    return;
+  }
+  peer_ = socket::peer_of(fd_.get());
+  if (!send({{"op", "hello"}, {"version", wire::kVersion}, {"pid", ::getpid()}, {"name", program_name()}, {"clock_offset", steady_clock_offset()}})) return;
+  const auto hello = answer("hello", 0);
+  if (!hello) return;
+  name_ = wire::text(*hello, "name");
+  constexpr std::int64_t kFarthest = std::int64_t{1} << 60;
+  time_shift_ = steady_clock_offset() - std::clamp(wire::signed_number(*hello, "clock_offset"), -kFarthest, kFarthest);
+  if (const auto version = wire::number(*hello, "version"); version != wire::kVersion)
+    fail(Failure::Refused, fmt::format("{} (pid {}) speaks version {} of the handshake, this program version {}", name_, peer_.pid, version, wire::kVersion));
+}
+
+void ObserverLink::fail(Failure failure, std::string why) {
+  failure_ = failure;
+  failed_at_ = steady_now();
+  why_ = std::move(why);
+  // What comes late would be taken for the answer to the next question.
+  if (failure != Failure::Refused && failure != Failure::Gone) dead_ = true;
+}
+
+bool ObserverLink::alive() {
+  if (dead_ || !fd_) return false;
+  char byte = 0;
+  const ssize_t n = ::recv(fd_.get(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  if (n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR))) return true;
+  dead_ = true;
+  return false;
+}
+
+bool ObserverLink::send(const json& message) {
+  failure_ = Failure::None;
+  why_.clear();
+  if (dead_ || !fd_) {
+    fail(Failure::Stale, fmt::format("the connection to {} (pid {}) is gone", name_, peer_.pid));
+    return false;
+  }
+  if (socket::send(fd_.get(), wire::print(message))) return true;
+  const bool silent = errno == EAGAIN;
+  fail(silent ? Failure::Silent : Failure::Stale, fmt::format("{} (pid {}) {}", name_, peer_.pid, silent ? "does not read what it is asked" : "has hung up"));
+  return false;
+}
+
+std::optional<json> ObserverLink::answer(const char* op, std::uint64_t id, std::vector<Fd>* fds) {
+  const std::int64_t until = steady_now() + timeout_.count();
+  socket::Message message;
+  for (;;) {
+    switch (socket::receive(fd_.get(), message)) {
+      case socket::Received::Closed:
+        fail(Failure::Stale, fmt::format("{} (pid {}) has hung up", name_, peer_.pid));
+        return std::nullopt;
+      case socket::Received::Bad:
+        fail(Failure::Silent, fmt::format("{} (pid {}) answered with more than {} bytes", name_, peer_.pid, socket::kMaxMessage));
+        return std::nullopt;
+      case socket::Received::Nothing: {
+        const std::int64_t left = until - steady_now();
+        pollfd waiting{.fd = fd_.get(), .events = POLLIN, .revents = 0};
+        if (left > 0 && (::poll(&waiting, 1, static_cast<int>(left / 1'000'000 + 1)) > 0 || errno == EINTR)) continue;
+        fail(Failure::Silent, fmt::format("{} (pid {}) did not answer within {} ms — it is stopped, or its computer very busy", name_, peer_.pid, timeout_.count() / 1'000'000));
+        return std::nullopt;
+      }
+      case socket::Received::Message:
+        break;
+    }
+    auto m = wire::parse(message.text);
+    if (!m) {
+      fail(Failure::Silent, fmt::format("{} (pid {}) answered with something that is no Cardan handshake", name_, peer_.pid));
+      return std::nullopt;
+    }
+    const std::string got = wire::text(*m, "op");
+    if (got == op && (id == 0 || wire::number(*m, "id") == id)) {
+      if (fds != nullptr) *fds = std::move(message.fds);
+      return m;
+    }
+    if (id != 0 && wire::number(*m, "id") == id && got == "refused") {
+      fail(Failure::Refused, wire::text(*m, "why"));
+      return std::nullopt;
+    }
+    if (id != 0 && wire::number(*m, "id") == id && got == "gone") {
+      fail(Failure::Gone, "the publisher has just ended");
+      return std::nullopt;
+    }
+  }
+}
+
+std::optional<Mapping> ObserverLink::attach(const TopicEntry& entry, const std::string& topic) {
+  const std::uint64_t id = next_id_++;
+  if (!send({{"op", "attach"}, {"id", id}, {"serial", entry.serial}, {"topic", topic}, {"observer", true}})) return std::nullopt;
+  std::vector<Fd> fds;
+  const auto attached = answer("attached", id, &fds);
+  if (!attached) return std::nullopt;
+  // The mapping is all we need; the entry on the other side would only keep the publisher from being freed when it ends.
+  send({{"op", "detach"}, {"id", id}});
+  if (fds.size() != 1) {
+    fail(Failure::Refused, fmt::format("{} (pid {}) answered without its memory", name_, peer_.pid));
+    return std::nullopt;
+  }
+  try {
+    return map_read_only(fds[0], wire::number(*attached, "bytes"));
+  } catch (const Error& e) {
+    fail(Failure::Refused, e.what());
+    return std::nullopt;
+  }
+}
+
+bool ObserverLink::list(const std::string& topic, std::vector<PublisherReport>& into) {
+  std::uint64_t from = 0;
+  do {
+    if (!send({{"op", "list"}, {"topic", topic}, {"from", from}})) return false;
+    const auto part = answer("topics", 0);
+    if (!part) return false;
+    if (const auto it = part->find("topics"); it != part->end() && it->is_array())
+      for (const json& one : *it)
+        if (one.is_object()) into.push_back(publisher_from(one, *this));
+    const std::uint64_t next = wire::number(*part, "next");
+    if (next <= from) break;  // 0: that was all; and whoever answers in circles is not followed
+    from = next;
+  } while (true);
+  return true;
+}
+
+std::shared_ptr<ObserverLinks> ObserverLinks::of(const std::string& domain) {
+  static std::mutex mutex;
+  static std::map<std::string, std::weak_ptr<ObserverLinks>> all;
+  std::string name = domain;
+  if (name.empty()) {
+    const char* set = std::getenv("CARDAN_DOMAIN");
+    name = set != nullptr && *set != '\0' ? set : "default";
+  }
+  const std::lock_guard lock(mutex);
+  std::shared_ptr<ObserverLinks> links = all[name].lock();
+  if (!links) all[name] = links = std::make_shared<ObserverLinks>(name);
+  return links;
+}
+
+std::shared_ptr<ObserverLink> ObserverLinks::to(const std::string& process, std::chrono::nanoseconds timeout) {
+  const auto it = links_.find(process);
+  if (it != links_.end()) {
+    const ObserverLink& known = *it->second;
+    const bool asked_lately = known.failure() == ObserverLink::Failure::Silent && steady_now() - known.failed_at() < kRetry;
+    if (it->second->alive() || asked_lately) return it->second;
+    links_.erase(it);
+  }
+  auto link = std::make_shared<ObserverLink>(directory_, process, timeout);
+  if (link->failure() != ObserverLink::Failure::Stale) links_[process] = link;
+  return link;
+}
+
+}  // namespace cardan::detail
+
+namespace cardan {
+
+DomainReport look_around(const ObserverOptions& options, const std::string& topic) {
+  using Failure = detail::ObserverLink::Failure;
+  const auto links = detail::ObserverLinks::of(options.domain);
+  const std::lock_guard lock(links->mutex());
+  DomainReport report;
+  report.run_directory = links->directory().path();
+  std::vector<std::string> processes;
+  if (topic.empty()) {
+    processes = links->directory().processes();
+  } else {
+    const std::uint64_t hash = detail::hash_name(topic);
+    for (const auto& entry : links->directory().entries())
+      if (entry.topic_hash == hash && std::find(processes.begin(), processes.end(), entry.process) == processes.end()) processes.push_back(entry.process);
+  }
+  for (const std::string& process : processes) {
+    const auto link = links->to(process, options.timeout);
+    if (link->alive() && link->list(topic, report.publishers)) {
+      ++report.processes;
+      continue;
+    }
+    if (link->failure() == Failure::Stale)
+      ++report.stale;
+    else
+      report.problems.push_back(link->why());
+  }
+  std::stable_sort(report.publishers.begin(), report.publishers.end(), [](const auto& a, const auto& b) { return a.topic < b.topic; });
+  return report;
+}
+
+}  // namespace cardan

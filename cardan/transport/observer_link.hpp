@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cardan/memory/area.hpp"
+#include "cardan/memory/socket.hpp"
+#include "cardan/transport/observer_report.hpp"
+#include "cardan/transport/run_directory.hpp"
+
+namespace cardan::detail {
+
+/// Nanoseconds by which this time namespace's steady clock is ahead of the machine's.
+std::int64_t steady_clock_offset();
+
+/// A stamp that another process wrote, in our clock. Whatever stands there, sums and differences with the result do not overflow.
+constexpr std::int64_t our_time(std::int64_t theirs, std::int64_t shift) { return (theirs < 0 || theirs > (std::int64_t{1} << 61) ? 0 : theirs) + shift; }
+
+/// An observer's connection to one process: asks, waits for the answer, and never offers anything. One thread at a time.
+class ObserverLink {
+ public:
+  enum class Failure : std::uint8_t { None, Stale, Unreachable, Silent, Refused, Gone };
+
+  /// Connects and greets. On failure, `failure()` and `why()` say what happened.
+  ObserverLink(const RunDirectory& directory, std::string process, std::chrono::nanoseconds timeout);
+
+  [[nodiscard]] Failure failure() const noexcept { return failure_; }
+  [[nodiscard]] const std::string& why() const noexcept { return why_; }
+  [[nodiscard]] std::int64_t failed_at() const noexcept { return failed_at_; }  ///< steady clock
+  [[nodiscard]] const std::string& process() const noexcept { return process_; }
+  [[nodiscard]] const std::string& name() const noexcept { return name_; }
+  [[nodiscard]] int pid() const noexcept { return peer_.pid; }
+  /// To add to the process's steady stamps to have ours.
+  [[nodiscard]] std::int64_t time_shift() const noexcept { return time_shift_; }
+  /// The process is there as far as one can tell without asking.
+  [[nodiscard]] bool alive();
+
+  /// The publisher's memory, read-only; empty: see failure(). The attachment ends before this returns, so that the publisher is not kept by us.
+  std::optional<Mapping> attach(const TopicEntry& entry, const std::string& topic);
+  /// What the process publishes; false: see failure().
+  bool list(const std::string& topic, std::vector<PublisherReport>& into);
+
+ private:
+  bool send(const nlohmann::json& message);
+  std::optional<nlohmann::json> answer(const char* op, std::uint64_t id, std::vector<Fd>* fds = nullptr);
+  void fail(Failure failure, std::string why);
+
+  std::string process_;
+  std::chrono::nanoseconds timeout_;
+  Fd fd_;
+  socket::Peer peer_;
+  std::string name_ = "?";
+  std::int64_t time_shift_ = 0;
+  std::uint64_t next_id_ = 1;
+  bool dead_ = false;
+  Failure failure_ = Failure::None;
+  std::string why_;
+  std::int64_t failed_at_ = 0;
+};
+
+/// The connections of all observers of this process to one domain: one to each publishing process. Any thread.
+class ObserverLinks {
+ public:
+  /// The domain's, shared while somebody uses it.
+  static std::shared_ptr<ObserverLinks> of(const std::string& domain);
+  explicit ObserverLinks(const std::string& domain) : directory_(domain) {}
+
+  [[nodiscard]] const RunDirectory& directory() const noexcept { return directory_; }
+  /// The connection to `process`, made if need be. A process that did not answer is asked again only after five seconds. With the mutex held.
+  std::shared_ptr<ObserverLink> to(const std::string& process, std::chrono::nanoseconds timeout);
+  std::mutex& mutex() noexcept { return mutex_; }
+
+ private:
+  RunDirectory directory_;
+  std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<ObserverLink>> links_;
+};
+
+}  // namespace cardan::detail

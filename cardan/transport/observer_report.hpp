@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace cardan {
+
+struct ObserverOptions {
+  /// Domain (folder of the run directory); empty: $CARDAN_DOMAIN, else "default".
+  std::string domain{};
+  /// How long to wait for a process that does not answer.
+  std::chrono::nanoseconds timeout = std::chrono::seconds{1};
+};
+
+/// How often publish → take lasted how long: (bucket, count) of layout::latency_bucket(), four buckets an octave.
+using LatencyHistogram = std::vector<std::pair<std::uint32_t, std::uint64_t>>;
+
+/// A subscriber as its publisher sees it. All counts are from its attach on.
+struct SubscriberReport {
+  std::string name;  ///< of its program
+  int pid = 0;
+  uid_t uid = 0;
+  bool reliable = false;
+  bool demoted = false;  ///< let a reliable publish time out; best effort until it has caught up
+  std::uint64_t received = 0;
+  std::uint64_t missed = 0;
+  std::uint64_t bad = 0;  ///< checksum mismatches and malformed messages
+  std::int64_t spin_ns = 0;
+  std::uint64_t sleeps = 0;
+  std::uint32_t announced = 0;  ///< samples and threads it announced
+  LatencyHistogram latency;  ///< empty where the topic has more than 16 subscribers: then only that of all of them is told
+};
+
+/// One publisher of a topic, as its own process reports it.
+struct PublisherReport {
+  std::string topic, type;
+  std::string layout;   ///< hash of the memory layout, 16 hexadecimal digits
+  std::string program;  ///< name of the publisher's program
+  int pid = 0;
+  std::string process;  ///< its name in the run directory
+  std::uint32_t serial = 0;
+  std::uint32_t depth = 0;
+  std::uint64_t max_bytes = 0;
+  bool reliable = false;
+  std::int64_t deadline_ns = 0;
+  std::uint32_t slots = 0;       ///< whose memory is there
+  std::uint64_t area_bytes = 0;  ///< reserved address space
+  std::uint64_t published = 0;
+  std::uint64_t bytes = 0;  ///< published in all
+  std::int64_t longest_gap_ns = 0;
+  std::int64_t heartbeat_ns = 0;  ///< our steady clock: last publication, or loan where the topic has a deadline
+  std::uint64_t wakes = 0, prewakes = 0, reliable_timeouts = 0;
+  LatencyHistogram latency;  ///< of all subscribers
+  std::vector<SubscriberReport> subscribers;
+};
+
+/// What a look at a domain found.
+struct DomainReport {
+  std::string run_directory;  ///< the domain's folder
+  std::vector<PublisherReport> publishers;
+  std::vector<std::string> problems;  ///< in words: processes that do not answer or refuse
+  std::size_t processes = 0;          ///< that answered
+  std::size_t stale = 0;              ///< sockets that dead processes left; the next Cardan program to start removes them
+};
+
+/// Asks every process of the domain what it publishes (`topic` empty: all of it) and who subscribes. The answer comes from the
+/// helper threads: nobody who publishes or takes is disturbed. Topics whose access rule refuses us are left out.
+/// Throws Error (Unavailable, InvalidArgument). Any thread; blocks until all have answered, at most `timeout` for each that does not.
+DomainReport look_around(const ObserverOptions& options = {}, const std::string& topic = {});
+
+/// The latency in nanoseconds below which `percent` of a histogram lie (middle of the bucket: within 13 %); −1: it is empty.
+std::int64_t latency_percentile(const LatencyHistogram& histogram, double percent);
+
+}  // namespace cardan

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+// The whole demo, as a user starts it: this program is also `cardan demo`, which starts itself again for its five processes.
+#include <dirent.h>
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <opencv2/imgcodecs.hpp>
+#include <opencv2/videoio.hpp>
+#include <sstream>
+#include <thread>
+
+#include "apps/demo.hpp"
+
+namespace cardan::street {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+
+class Demo : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = testing::TempDir() + "cardan-demo-XXXXXX";
+    ASSERT_NE(mkdtemp(name.data()), nullptr);
+    folder_ = name;
+    for (const char* sub : {"run", "tmp"}) fs::create_directory(folder_ / sub);
+    video_ = (folder_ / "made.avi").string();
+    cv::VideoWriter writer(video_, cv::VideoWriter::fourcc('M', 'J', 'P', 'G'), 20, {320, 240});
+    ASSERT_TRUE(writer.isOpened());
+    for (int i = 0; i < 8; ++i) writer.write(cv::Mat(240, 320, CV_8UC3, cv::Scalar(30 * i, 100, 0)));
+  }
+  void TearDown() override {
+    for (const pid_t pid : started_) {  // a failed assertion must not leave a demo behind
+      ::kill(pid, SIGKILL);
+      ::waitpid(pid, nullptr, 0);
+    }
+    fs::remove_all(folder_);
+  }
+
+  pid_t start(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"cardan", "demo"});
+    const pid_t pid = ::fork();
+    if (pid != 0) {
+      started_.push_back(pid);
+      return pid;
+    }
+    const std::string output = (folder_ / "output").string();
+    const int fd = ::open(output.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600);
+    ::dup2(fd, STDOUT_FILENO);
+    ::dup2(fd, STDERR_FILENO);
+    ::setenv("CARDAN_RUN_DIR", (folder_ / "run").c_str(), 1);
+    ::setenv("TMPDIR", (folder_ / "tmp").c_str(), 1);
+    std::vector<char*> argv;
+    for (std::string& a : arguments) argv.push_back(a.data());
+    argv.push_back(nullptr);
+    ::execv("/proc/self/exe", argv.data());
+    ::_exit(127);
+  }
+  int end(pid_t pid) {
+    int status = 0;
+    ::waitpid(pid, &status, 0);
+    std::erase(started_, pid);
+    std::ostringstream text;
+    text << std::ifstream(folder_ / "output").rdbuf();
+    output_ = text.str();
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+  }
+  int run(std::vector<std::string> arguments) { return end(start(std::move(arguments))); }
+
+  // The processes that `parent` has started, by role.
+  static std::map<std::string, pid_t> children(pid_t parent) {
+    std::map<std::string, pid_t> found;
+    for (const auto& entry : fs::directory_iterator("/proc")) {
+      const std::string pid = entry.path().filename();
+      if (pid.find_first_not_of("0123456789") != std::string::npos) continue;
+      std::ifstream stat(entry.path() / "stat");
+      std::string line;
+      std::getline(stat, line);
+      const std::size_t bracket = line.rfind(')');
+      if (bracket == std::string::npos || std::atoi(line.c_str() + bracket + 4) != parent) continue;
+      std::ostringstream command;
+      command << std::ifstream(entry.path() / "cmdline").rdbuf();
+      const std::string text = command.str();
+      const std::size_t role = text.find("--role=");
+      if (role != std::string::npos) found[text.substr(role + 7, text.find('\0', role) - role - 7)] = std::stoi(pid);
+    }
+    return found;
+  }
+  static std::map<std::string, pid_t> wait_for_children(pid_t parent) {
+    for (int i = 0; i < 600; ++i) {
+      auto found = children(parent);
+      if (found.size() == 5) return found;
+      std::this_thread::sleep_for(50ms);
+    }
+    return {};
+  }
+  // Names of topics, sockets and folders that are still there.
+  std::string left_behind() const {
+    std::string names;
+    for (const char* sub : {"run", "tmp"}) {
+      for (const auto& entry : fs::recursive_directory_iterator(folder_ / sub)) {
+        const std::string name = entry.path().filename();
+        if (!entry.is_directory() || name.find("street") != std::string::npos) names += name + " ";
+      }
+    }
+    return names;
+  }
+  static bool all_gone(const std::map<std::string, pid_t>& processes) {
+    for (int i = 0; i < 100; ++i) {
+      bool alive = false;
+      for (const auto& [role, pid] : processes) alive = alive || ::kill(pid, 0) == 0;
+      if (!alive) return true;
+      std::this_thread::sleep_for(50ms);
+    }
+    return false;
+  }
+
+  fs::path folder_;
+  std::string video_, output_;
+  std::vector<pid_t> started_;
+};
+
+TEST_F(Demo, MeasuresBothTransportsAndLeavesNothingBehind) {
+  const std::string figures = (folder_ / "out.json").string();
+  const std::string picture = (folder_ / "out/demo.png").string();
+  ASSERT_EQ(run({"--camera", video_, "--seconds", "4", "--no-view", "--json", figures, "--picture", picture}), 0) << output_;
+  EXPECT_NE(output_.find("lidar (simulated) → obstacles"), std::string::npos) << output_;
+  EXPECT_NE(output_.find("perception to decision"), std::string::npos) << output_;
+
+  const auto parsed = nlohmann::json::parse(std::ifstream(figures));
+  for (const auto* run : {&parsed, &parsed.at("unix_socket")}) {
+    ASSERT_EQ(run->at("hops").size(), 4U);
+    for (const auto& hop : run->at("hops")) {
+      EXPECT_GT(hop.at("received"), 0) << hop.dump();
+      EXPECT_TRUE(hop.at("missed").is_number_unsigned());
+      EXPECT_GT(hop.at("transport_us").at("min"), 0) << hop.dump();
+      EXPECT_GE(hop.at("transport_us").at("max"), hop.at("transport_us").at("p50"));
+    }
+    EXPECT_GT(run->at("decisions"), 0);
+    EXPECT_GT(run->at("decision_us").at("p50"), 0);
+  }
+  const cv::Mat drawn = cv::imread(picture);
+  ASSERT_FALSE(drawn.empty());
+  EXPECT_EQ(drawn.rows, 240);
+  EXPECT_GT(drawn.cols, 320);
+  EXPECT_EQ(left_behind(), "");
+}
+
+TEST_F(Demo, CtrlCEndsAllFiveInOrder) {
+  const pid_t pid = start({"--camera", video_, "--seconds", "1000", "--no-view", "--picture", ""});
+  const auto processes = wait_for_children(pid);
+  ASSERT_EQ(processes.size(), 5U);
+  std::this_thread::sleep_for(1s);
+  ::kill(pid, SIGINT);
+  EXPECT_EQ(end(pid), 0) << output_;
+  EXPECT_TRUE(all_gone(processes));
+  EXPECT_EQ(output_.find("was killed"), std::string::npos) << output_;
+  EXPECT_EQ(left_behind(), "");
+}
+
+TEST_F(Demo, ADeathIsNamedWithItsSignalAndWhatToDo) {
+  const pid_t pid = start({"--camera", video_, "--seconds", "1000", "--no-view", "--picture", ""});
+  const auto processes = wait_for_children(pid);
+  ASSERT_EQ(processes.size(), 5U);
+  ::kill(processes.at("detector"), SIGKILL);
+  EXPECT_EQ(end(pid), 1);
+  EXPECT_NE(output_.find("detector (pid " + std::to_string(processes.at("detector")) + ") died by signal 9"), std::string::npos) << output_;
+  EXPECT_NE(output_.find("oom"), std::string::npos) << output_;
+  EXPECT_TRUE(all_gone(processes));
+}
+
+TEST_F(Demo, TheChildrenEndWithTheirParent) {
+  const pid_t pid = start({"--camera", video_, "--seconds", "1000", "--no-view", "--picture", ""});
+  const auto processes = wait_for_children(pid);
+  ASSERT_EQ(processes.size(), 5U);
+  ::kill(pid, SIGKILL);
+  EXPECT_EQ(end(pid), -SIGKILL);
+  EXPECT_TRUE(all_gone(processes));
+}
+
+TEST_F(Demo, ASecondOneInTheSameDomainIsRefused) {
+  const pid_t pid = start({"--camera", video_, "--seconds", "1000", "--no-view", "--picture", ""});
+  ASSERT_EQ(wait_for_children(pid).size(), 5U);
+  const pid_t second = start({"--camera", video_, "--no-view"});
+  EXPECT_EQ(end(second), 1);
+  EXPECT_NE(output_.find("another `cardan demo`"), std::string::npos) << output_;
+  ::kill(pid, SIGINT);
+  EXPECT_EQ(end(pid), 0);
+}
+
+TEST_F(Demo, MistakesAreNamedWithARemedy) {
+  const auto check = [&](std::vector<std::string> arguments, int code, const char* words) {
+    EXPECT_EQ(run(std::move(arguments)), code) << output_;
+    EXPECT_NE(output_.find(words), std::string::npos) << output_;
+    EXPECT_NE(output_.find("what to do"), std::string::npos) << output_;
+  };
+  check({"--camera", "/nonexistent.mp4"}, 2, "no such file");
+  check({"--camera", video_, "--lidar", "/nonexistent.pcap"}, 2, "no such file");
+  check({"--camera", video_, "--seconds", "0"}, 2, "out of range");
+  check({"--camera", video_, "--json", "/proc/nowhere/out.json"}, 2, "cannot write");
+  const std::string text = (folder_ / "text.mp4").string();
+  std::ofstream(text) << "not a video";
+  check({"--camera", text, "--no-view"}, 1, "no video that OpenCV can decode");
+  check({"--camera", video_, "--lidar", text, "--no-view"}, 1, "no pcap file");
+  EXPECT_EQ(left_behind(), "");
+}
+
+}  // namespace
+}  // namespace cardan::street
+
+int main(int argc, char** argv) {
+  if (argc > 1 && std::string_view(argv[1]) == "demo") {
+    CLI::App app;
+    cardan::apps::add_demo_command(app);
+    CLI11_PARSE(app, argc, argv);
+    return 0;
+  }
+  testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}

@@ -1,0 +1,351 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the command `cardan` for real: every subcommand, for people and as JSON, with right and with wrong words.
+
+    command_test.py CARDAN PUBLISHER [unittest arguments]
+"""
+import json
+import os
+import pty
+import re
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+CARDAN, PUBLISHER = sys.argv[1:3]
+FOLDER = tempfile.mkdtemp(prefix="cardan-test-")
+ENVIRONMENT = {**os.environ, "CARDAN_RUN_DIR": FOLDER}
+ENVIRONMENT.pop("CARDAN_DOMAIN", None)
+
+
+def run(*words, code=0, timeout=60):
+    """Standard output; the command has to end with `code`."""
+    done = subprocess.run([CARDAN, *words], env=ENVIRONMENT, capture_output=True, text=True, timeout=timeout)
+    if done.returncode != code:
+        raise AssertionError(f"cardan {' '.join(words)} ended with {done.returncode}, not {code}\n{done.stdout}\n{done.stderr}")
+    run.stderr = done.stderr
+    return done.stdout
+
+
+def as_json(*words, code=0):
+    return json.loads(run(*words, code=code))
+
+
+class Publisher:
+    def __init__(self):
+        self.process = subprocess.Popen([PUBLISHER], env=ENVIRONMENT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
+        assert self.process.stdout.readline() == "ready\n"
+
+    def tell(self, order):
+        self.process.stdin.write(order + "\n")
+        return self.process.stdout.readline().strip()
+
+    def end(self):
+        self.process.stdin.close()
+        self.process.wait(10)
+        self.process.stdout.close()
+
+
+class Usage(unittest.TestCase):
+    def test_help_and_version(self):
+        self.assertRegex(run("--version"), r"^cardan \d+\.\d+\.\d+\n$")
+        for words in ([], ["topic"], ["topic", "list"], ["topic", "info"], ["topic", "echo"], ["topic", "stats"], ["doctor"], ["completion"]):
+            text = run(*words, "--help")
+            self.assertIn("Examples:", text, words)
+
+    def test_wrong_words_give_2_and_one_line(self):
+        for words in ([], ["nonsense"], ["--nonsense"], ["topic"], ["topic", "nonsense"], ["topic", "info"], ["topic", "echo"], ["topic", "echo", "/x", "--count", "0"],
+                      ["topic", "echo", "/x", "--once", "--count", "3"], ["topic", "stats"], ["topic", "stats", "/x", "--all"], ["topic", "stats", "/x", "--seconds", "never"],
+                      ["doctor", "--nonsense"], ["completion"], ["completion", "csh"], ["topic", "list", "--domain", "a/b"]):
+            self.assertEqual(run(*words, code=2), "", words)
+            self.assertRegex(run.stderr, r"^cardan: .+ — .+\n$", words)
+
+    def test_nobody_there(self):
+        self.assertIn("no topics", run("topic", "list", "--domain", "empty"))
+        for words in (["topic", "info", "/nobody"], ["topic", "echo", "/nobody"], ["topic", "echo", "/nobody", "--once"], ["topic", "stats", "/nobody", "--once"]):
+            run(*words, code=1)
+            self.assertRegex(run.stderr, r"^cardan: nobody publishes '/nobody' in .+ — .+\n$")
+        everything = as_json("topic", "stats", "--all", "--once", "--seconds", "0.1", "--json", "--domain", "empty")
+        self.assertEqual(everything["topics"], [])
+
+    def test_an_unusable_run_directory(self):
+        before = ENVIRONMENT["CARDAN_RUN_DIR"]
+        ENVIRONMENT["CARDAN_RUN_DIR"] = "/proc/nowhere"
+        try:
+            run("topic", "list", code=1)
+            self.assertRegex(run.stderr, r"^cardan: the run directory .+ — .+\n$")
+            report = as_json("doctor", "--json", code=1)
+            self.assertFalse(report["ok"])
+            failed = [c for c in report["checks"] if c["status"] == "fail"]
+            self.assertEqual([c["check"] for c in failed], ["run directory"])
+            self.assertTrue(failed[0]["remedy"])
+        finally:
+            ENVIRONMENT["CARDAN_RUN_DIR"] = before
+
+
+class Topics(unittest.TestCase):
+    def setUp(self):
+        self.publisher = Publisher()
+        self.addCleanup(self.publisher.end)
+
+    def test_list(self):
+        self.publisher.tell("publish 3")
+        self.publisher.tell("subscribe")
+        text = run("topic", "list")
+        for name in ("/test/image", "/test/own", "/test/wide", "sensor_msgs/msg/Image"):
+            self.assertIn(name, text)
+        self.assertEqual(run("topic", "list", "--names").split(), ["/test/image", "/test/own", "/test/wide"])
+        self.assertIn("command_publisher", run("topic", "list", "--verbose"))
+        topics = {t["topic"]: t for t in as_json("topic", "list", "--json")["topics"]}
+        self.assertEqual(topics["/test/own"]["subscribers"], 1)
+        self.assertEqual(topics["/test/image"]["subscribers"], 0)
+        publisher = topics["/test/image"]["publishers"][0]
+        self.assertEqual((publisher["pid"], publisher["published"], publisher["depth"]), (self.publisher.process.pid, 3, 1))
+
+    def test_info(self):
+        self.publisher.tell("subscribe")
+        self.publisher.tell("publish 5")
+        self.publisher.tell("take")
+        text = run("topic", "info", "/test/own", "--schema")
+        for part in ("test_msgs/msg/Own", "command_publisher", "published", "received", "float32 third"):
+            self.assertIn(part, text)
+        info = as_json("topic", "info", "/test/own", "--json")
+        self.assertIn("float32 third", info["schema"])
+        subscriber = info["publishers"][0]["subscribers"][0]
+        self.assertEqual((subscriber["received"], subscriber["missed"], subscriber["bad"]), (5, 0, 0))
+        self.assertGreater(subscriber["latency_us"]["p99"], 0)
+
+    def test_a_name_that_is_nearly_right(self):
+        run("topic", "info", "/test/imag", code=1)
+        self.assertIn("did you mean /test/image?", run.stderr)
+        run("topic", "echo", "test/own", code=1)
+        self.assertIn("did you mean /test/own?", run.stderr)
+
+    def test_echo_once(self):
+        self.publisher.tell("publish 7")
+        text = run("topic", "echo", "/test/own", "--once")
+        self.assertIn("number: 7", text)
+        self.assertIn('text: "some text"', text)
+        self.assertIn("values: 100 elements: 0, 1, 2,", text)
+        sample = as_json("topic", "echo", "/test/own", "--once", "--json", "--list", "100")
+        self.assertEqual((sample["sequence"], sample["pid"]), (7, self.publisher.process.pid))
+        message = sample["message"]
+        self.assertEqual((message["number"], message["gear"], message["header"]["stamp"]), (7, 7, 7))
+        self.assertEqual(message["values"], list(range(100)))
+        self.assertAlmostEqual(message["third"], 7 / 3, 6)
+        image = as_json("topic", "echo", "/test/image", "--once", "--json")["message"]
+        self.assertEqual((image["height"], image["width"], image["encoding"], image["step"]), (48, 64, "rgb8", 192))
+        self.assertEqual((image["data"]["count"], image["data"]["first"][:2]), (48 * 64 * 3, [7, 7]))
+
+    def test_echo_fields(self):
+        self.publisher.tell("publish 2")
+        self.assertEqual(as_json("topic", "echo", "/test/own", "--once", "--json", "--fields", "header.stamp,number")["message"], {"header.stamp": 2, "number": 2})
+        run("topic", "echo", "/test/own", "--once", "--fields", "nothing", code=2)
+        self.assertRegex(run.stderr, r"^cardan: the message has no field 'nothing' — .*header, number, third.*\n$")
+
+    def test_echo_of_a_type_that_is_not_known_shows_bytes_and_says_so(self):
+        self.publisher.tell("publish 258")
+        sample = as_json("topic", "echo", "/test/wide", "--once", "--json")
+        self.assertIn("not known", run.stderr)
+        self.assertTrue(sample["message"]["undecoded"])
+        self.assertEqual(sample["message"]["message_bytes"], 32)
+        self.assertTrue(sample["message"]["message_head"].startswith("0201000000000000"))
+
+    def test_echo_count_in_order_and_complete(self):
+        self.publisher.tell("run 200")
+        lines = run("topic", "echo", "/test/own", "--count", "50", "--json", "--fields", "number").splitlines()
+        numbers = [json.loads(line)["message"]["number"] for line in lines]
+        self.assertEqual(numbers, list(range(numbers[0], numbers[0] + 50)))
+
+    def test_echo_says_what_it_passed_over(self):
+        self.publisher.tell("run 20000")
+        lines = run("topic", "echo", "/test/wide", "--count", "20", "--json", code=3).splitlines()
+        self.assertEqual(len(lines), 20)
+        self.assertIn("passed over", run.stderr)
+
+    def test_echo_ends_with_its_publisher(self):
+        self.publisher.tell("publish 1")
+        echo = subprocess.Popen([CARDAN, "topic", "echo", "/test/own", "--count", "5", "--json"], env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.assertEqual(json.loads(echo.stdout.readline())["sequence"], 1)
+        self.publisher.tell("publish 1")
+        self.publisher.tell("end")
+        out, err = echo.communicate(timeout=20)
+        self.assertEqual(json.loads(out)["sequence"], 2)
+        self.assertIn("has ended", err)
+        self.assertEqual(echo.returncode, 1)
+
+    def test_echo_waits_for_a_publisher(self):
+        self.publisher.tell("end")
+        echo = subprocess.Popen([CARDAN, "topic", "echo", "/test/own", "--wait", "--once", "--json"], env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.assertIn("waiting", echo.stderr.readline())
+        other = Publisher()
+        other.tell("publish 4")
+        out, _ = echo.communicate(timeout=20)
+        self.assertEqual(json.loads(out)["sequence"], 4)
+        other.end()
+
+    def test_interrupt_ends_in_order(self):
+        self.publisher.tell("run 100")
+        for words in (["topic", "echo", "/test/own"], ["topic", "stats", "--all"]):
+            command = subprocess.Popen([CARDAN, *words], env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            command.stdout.readline()
+            command.send_signal(signal.SIGINT)
+            _, err = command.communicate(timeout=20)
+            self.assertEqual((command.returncode, err), (0, ""), words)
+
+    def test_stats(self):
+        self.publisher.tell("run 100")
+        figures = as_json("topic", "stats", "--all", "--once", "--seconds", "1", "--json")
+        topics = {t["topic"]: t for t in figures["topics"]}
+        self.assertEqual(sorted(topics), ["/test/image", "/test/own", "/test/wide"])
+        for topic in topics.values():
+            self.assertGreater(topic["rate_hz"], 50)
+            self.assertLess(topic["rate_hz"], 150)
+            self.assertIsNotNone(topic["jitter_ms"])
+            self.assertGreater(topic["longest_gap_ms"], 1)
+            self.assertIsNone(topic["latency_us"])
+        self.assertGreater(topics["/test/image"]["bytes_per_s"], 50 * 48 * 64 * 3)
+        text = run("topic", "stats", "/test/image", "--once", "--seconds", "0.5")
+        self.assertIn("/test/image", text)
+        self.assertIn("RATE", text)
+
+    def test_stats_of_a_subscriber_that_loses(self):
+        self.publisher.tell("subscribe")
+        stats = subprocess.Popen([CARDAN, "topic", "stats", "/test/own", "--once", "--seconds", "1.5", "--json"], env=ENVIRONMENT, stdout=subprocess.PIPE, text=True)
+        time.sleep(0.7)
+        self.publisher.tell("publish 20")  # depth 8: twelve are lost
+        self.assertEqual(self.publisher.tell("take"), "took 8")
+        out, _ = stats.communicate(timeout=20)
+        topic = json.loads(out)["topics"][0]
+        self.assertEqual((topic["received"], topic["missed"]), (8, 12))
+        self.assertEqual(topic["latency_us"]["samples"], 8)
+        self.assertEqual(stats.returncode, 3)
+
+    def test_stats_live_on_a_terminal(self):
+        self.publisher.tell("run 100")
+        master, slave = pty.openpty()
+        stats = subprocess.Popen([CARDAN, "topic", "stats", "/test/own", "--seconds", "0.2"], env=ENVIRONMENT, stdout=slave, stderr=slave)
+        os.close(slave)
+        seen = b""
+        until = time.monotonic() + 20
+        while seen.count(b"/test/own") < 3 and time.monotonic() < until:
+            if select.select([master], [], [], 0.5)[0]:
+                seen += os.read(master, 65536)
+        stats.send_signal(signal.SIGINT)
+        self.assertEqual(stats.wait(20), 0)
+        os.close(master)
+        self.assertGreaterEqual(seen.count(b"\x1b[H"), 3)
+
+    def test_looking_disturbs_nobody(self):
+        self.publisher.tell("publish 10")
+        before = {t["topic"]: t["publishers"][0] for t in as_json("topic", "list", "--json")["topics"]}
+        self.assertEqual(self.publisher.tell("status"), "published 10 subscribers 0 0 0")
+        lookers = [subprocess.Popen([CARDAN, "topic", *words], env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                   for words in (["echo", "/test/image"], ["echo", "/test/own", "--json"], ["stats", "--all"], ["stats", "/test/wide", "--json"])]
+        time.sleep(0.5)
+        self.publisher.tell("publish 500")
+        self.assertEqual(self.publisher.tell("status"), "published 510 subscribers 0 0 0")
+        during = {t["topic"]: t["publishers"][0] for t in as_json("topic", "list", "--json")["topics"]}
+        for looker in lookers:
+            looker.send_signal(signal.SIGINT)
+            self.assertIn(looker.wait(20), (0, 3))
+        for topic in before:
+            for what in ("slots", "wakes", "prewakes", "subscribers"):
+                self.assertEqual(before[topic][what], during[topic][what], (topic, what))
+
+    def test_a_stopped_publisher_is_named_and_not_waited_for_long(self):
+        self.publisher.tell("publish 1")
+        self.publisher.process.send_signal(signal.SIGSTOP)
+        try:
+            run("topic", "list")
+            self.assertIn("did not answer", run.stderr)
+            run("topic", "echo", "/test/own", "--once", code=1)
+            self.assertIn("did not answer", run.stderr)
+        finally:
+            self.publisher.process.send_signal(signal.SIGCONT)
+        self.assertIn("/test/own", run("topic", "list"))
+
+    def test_what_a_killed_publisher_left_is_not_listed(self):
+        killed = Publisher()
+        killed.tell("publish 1")
+        self.assertEqual(len(as_json("topic", "info", "/test/own", "--json")["publishers"]), 2)
+        killed.process.kill()
+        killed.process.wait()
+        killed.process.stdin.close()
+        killed.process.stdout.close()
+        self.assertEqual(len(as_json("topic", "info", "/test/own", "--json")["publishers"]), 1)
+
+
+class Doctor(unittest.TestCase):
+    def test_report(self):
+        report = as_json("doctor", "--json")
+        self.assertTrue(report["ok"])
+        checks = {c["check"]: c for c in report["checks"]}
+        for name in ("kernel", "/proc", "sealed memory", "one writer a page", "futex", "futex_waitv", "run directory", "descriptors", "inotify", "locked memory",
+                     "real-time priority", "memory", "huge pages", "NUMA", "CPUs", "CPU frequency", "clock", "wake-up", "checksum", "io_uring"):
+            self.assertIn(name, checks)
+        for c in report["checks"]:
+            self.assertIn(c["status"], ("ok", "note", "warn", "fail"))
+            self.assertTrue(c["found"], c)
+            if c["status"] in ("warn", "fail"):
+                self.assertTrue(c["remedy"], c)
+        text = run("doctor")
+        self.assertEqual(len([line for line in text.splitlines() if re.match(r"^(ok  |note|warn|fail)  ", line)]), len(report["checks"]))
+
+    def test_it_sees_what_is_lacking(self):
+        limited = subprocess.run(["sh", "-c", f"ulimit -n 256; exec {CARDAN} doctor --json"], env={**ENVIRONMENT, "CARDAN_NO_FUTEX_WAITV": "1", "CARDAN_MEMORY_LIMIT": "1000000"},
+                                 capture_output=True, text=True, timeout=60)
+        status = {c["check"]: c["status"] for c in json.loads(limited.stdout)["checks"]}
+        self.assertEqual((status["descriptors"], status["futex_waitv"], status["memory"]), ("warn", "warn", "warn"))
+
+
+class Completion(unittest.TestCase):
+    def options(self, *words):
+        return set(re.findall(r"(--[a-z][a-z-]*)", re.sub(r"Examples:.*", "", run(*words, "--help"), flags=re.S)))
+
+    def test_scripts_know_every_option(self):
+        scripts = {shell: run("completion", shell) for shell in ("bash", "zsh", "fish")}
+        subcommands = re.findall(r"^  (\w+) +\S", run("--help").split("Subcommands:")[1].split("Examples:")[0], flags=re.M)
+        paths = [["topic", w] for w in ("list", "info", "echo", "stats")] + [["doctor"]]
+        if "bench" in subcommands:
+            paths.append(["bench", "transport"])
+        if "demo" in subcommands:
+            paths.append(["demo"])
+        for shell, script in scripts.items():
+            for path in [[s] for s in subcommands] + paths:
+                self.assertIn(path[-1], script, shell)
+            for path in paths:
+                for option in self.options(*path):
+                    spelled = f"-l {option[2:]}" if shell == "fish" else option
+                    self.assertIn(spelled, script, (shell, path))
+
+    def test_bash_completes(self):
+        publisher = Publisher()
+        self.addCleanup(publisher.end)
+        folder = os.path.dirname(CARDAN)
+
+        def complete(*words):
+            script = f'source <("{CARDAN}" completion bash); COMP_WORDS=({" ".join(words)}); COMP_CWORD={len(words) - 1}; [[ ${{COMP_WORDS[-1]}} == . ]] && COMP_WORDS[-1]=""; _cardan; echo "${{COMPREPLY[*]}}"'
+            return subprocess.run(["bash", "-c", script], env={**ENVIRONMENT, "PATH": folder + ":" + os.environ["PATH"]}, capture_output=True, text=True, timeout=60).stdout.split()
+
+        self.assertIn("doctor", complete("cardan", "."))
+        self.assertEqual(complete("cardan", "topic", "e"), ["echo"])
+        self.assertEqual(complete("cardan", "topic", "echo", "/test/i"), ["/test/image"])
+        self.assertIn("--fields", complete("cardan", "topic", "echo", "--"))
+
+    def test_scripts_are_valid(self):
+        for shell, check in (("bash", ["bash", "-n"]), ("zsh", ["zsh", "-n"]), ("fish", ["fish", "-n"])):
+            if shutil.which(shell):
+                subprocess.run(check, input=run("completion", shell), text=True, check=True)
+
+
+if __name__ == "__main__":
+    try:
+        unittest.main(argv=[sys.argv[0], *sys.argv[3:]], verbosity=1)
+    finally:
+        shutil.rmtree(FOLDER, ignore_errors=True)

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// Containers that share only the run directory, users that the other side does not know, clocks that run elsewhere.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <thread>
+
+#include "cardan/memory/error.hpp"
+#include "cardan/transport/log.hpp"
+#include "tests/support/child.hpp"
+#include "tests/support/frames.hpp"
+#include "tests/support/run_directory.hpp"
+
+#ifndef CLONE_NEWTIME
+#define CLONE_NEWTIME 0x00000080
+#endif
+
+namespace {
+
+using namespace std::chrono_literals;
+using cardan::Error;
+using cardan::test::Big;
+using cardan::test::Child;
+
+constexpr std::size_t kWords = 50'000;
+constexpr cardan::Topic<Big> kThere{"/there", {.max_bytes = kWords * 8, .depth = 2}};
+constexpr cardan::Topic<Big> kBack{"/back", {.max_bytes = kWords * 8, .depth = 2}};
+
+void write_file(const char* path, const std::string& text) {
+  const int fd = ::open(path, O_WRONLY | O_CLOEXEC);
+  if (fd < 0 || ::write(fd, text.data(), text.size()) != static_cast<ssize_t>(text.size())) ::_exit(119);
+  ::close(fd);
+}
+
+class Namespaces : public cardan::test::OwnRunDirectory {
+ protected:
+  void SetUp() override { SKIP_UNLESS_ROOT(); }
+};
+
+}  // namespace
+
+// container ROLE: what a container has of its own: users, mounts, processes, IPC, network, host name, /proc, /dev/shm. Only the run directory is shared.
+CARDAN_ROLE(container) {
+  const unsigned uid = ::geteuid();
+  const unsigned gid = ::getegid();
+  if (::unshare(CLONE_NEWUSER) != 0) {
+    cardan::test::say("forbidden");
+    return 0;
+  }
+  write_file("/proc/self/setgroups", "deny");
+  write_file("/proc/self/uid_map", "0 " + std::to_string(uid) + " 1");
+  write_file("/proc/self/gid_map", "0 " + std::to_string(gid) + " 1");
+  if (::unshare(CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWNET | CLONE_NEWUTS) != 0) {
+    cardan::test::say("forbidden");
+    return 0;
+  }
+  if (::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return 1;
+  Child inner(args[0], {}, [] {
+    if (::mount("proc", "/proc", "proc", 0, nullptr) != 0 || ::mount("shm", "/dev/shm", "tmpfs", 0, nullptr) != 0) ::_exit(118);
+  });
+  std::thread forward([&] {
+    for (std::string line = cardan::test::hear(); !line.empty(); line = cardan::test::hear()) inner.say(line);
+    inner.close_input();
+  });
+  while (const auto line = inner.line(120s)) cardan::test::say(*line);
+  const int code = inner.end();
+  ::close(STDIN_FILENO);
+  forward.detach();
+  ::_exit(code == 0 ? 0 : 1);
+}
+
+CARDAN_ROLE(sends) {
+  cardan::Publisher out{kThere};
+  cardan::Subscriber in{kBack};
+  cardan::test::say("ready");
+  if (cardan::test::hear().empty()) return 1;
+  int good = 0;
+  for (int i = 0; i < 200; ++i) {
+    if (!cardan::test::publish_next(out, 1, kWords)) break;
+    const auto answer = in.wait(10s);
+    if (!answer || !cardan::test::intact(answer) || answer.age() < 0ns || answer.age() > 10s) break;
+    ++good;
+  }
+  cardan::test::say("round trips " + std::to_string(good));
+  cardan::test::hear();
+  return 0;
+}
+
+CARDAN_ROLE(answers) {
+  cardan::Publisher out{kBack};
+  std::atomic<bool> died{false};
+  cardan::Subscriber in{kThere, {.on_event = [&](const cardan::Event& e) { died = died || e.kind == cardan::Event::Kind::Died; }}};
+  cardan::test::say("ready");
+  while (!died) {
+    const auto sample = in.wait(100ms);
+    if (!sample) continue;
+    if (!cardan::test::intact(sample) || sample.age() < 0ns || sample.age() > 10s) cardan::test::say("wrong age or frame");
+    cardan::test::publish_next(out, 2, kWords);
+  }
+  cardan::test::say("died");
+  return 0;
+}
+
+namespace {
+
+/// 200 round trips of `a` with `b`, then a is killed and b is told.
+void play(Child& a, Child& b) {
+  for (auto* c : {&a, &b}) {
+    const auto line = c->line();
+    if (line == "forbidden") GTEST_SKIP() << "skipped: user namespaces are forbidden here";
+    ASSERT_EQ(line.value_or("(nothing)"), "ready");
+  }
+  std::this_thread::sleep_for(100ms);  // each finds the other
+  a.say("go");
+  EXPECT_EQ(a.expect("round trips", 60s), "200");
+  a.kill();
+  EXPECT_EQ(b.line(10s), "died");
+  EXPECT_EQ(b.end(), 0);
+}
+
+/// The monotonic clock of a time namespace `seconds` ahead, for the process itself.
+std::function<void()> clock_ahead(long seconds) {
+  return [seconds] {
+    if (::unshare(CLONE_NEWTIME) != 0) ::_exit(117);
+    write_file("/proc/self/timens_offsets", "monotonic " + std::to_string(seconds) + " 0");
+    const int fd = ::open("/proc/self/ns/time_for_children", O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || ::setns(fd, CLONE_NEWTIME) != 0) ::_exit(116);
+  };
+}
+
+TEST_F(Namespaces, TwoContainersThatShareOnlyTheRunDirectory) {
+  Child a("container", {"sends"});
+  Child b("container", {"answers"});
+  play(a, b);
+}
+
+TEST_F(Namespaces, AContainerAndItsHost) {
+  Child a("sends");
+  Child b("container", {"answers"});
+  play(a, b);
+}
+
+TEST_F(Namespaces, AnotherTimeNamespaceHasItsStampsCorrected) {
+  for (const long seconds : {100'000L, -0L, 5L}) {
+    Child a("sends", {}, clock_ahead(seconds));
+    const auto line = a.line();
+    if (!line && a.end() == -1000 + 0) GTEST_SKIP();
+    if (!line) GTEST_SKIP() << "skipped: time namespaces are forbidden here";
+    ASSERT_EQ(*line, "ready");
+    Child b("answers");
+    ASSERT_EQ(b.line(), "ready");
+    std::this_thread::sleep_for(100ms);
+    a.say("go");
+    EXPECT_EQ(a.expect("round trips", 60s), "200") << seconds << " s ahead";
+    a.kill();
+    EXPECT_EQ(b.line(10s), "died");
+  }
+}
+
+}  // namespace
+
+CARDAN_ROLE(unmapped_asks) {  // here everybody, also oneself, is user 65534
+  if (::geteuid() != 65534) return 1;
+  cardan::set_log([](auto, const auto&) {});
+  try {
+    const cardan::Subscriber<Big> in{kThere};
+    cardan::test::say("attached " + std::to_string(in.publishers()));
+  } catch (const Error& e) {
+    cardan::test::say(std::string("refused ") + e.what());
+  }
+  return 0;
+}
+
+CARDAN_ROLE(unmapped_offers) {
+  const cardan::Publisher<Big> out{kBack};
+  cardan::test::say("ready");
+  cardan::test::hear();
+  return 0;
+}
+
+TEST_F(Namespaces, AnUnmappedUserIsNobody) {
+  const auto unmapped = [] {
+    if (::unshare(CLONE_NEWUSER) != 0) ::_exit(115);
+  };
+  const cardan::Publisher<Big> out{kThere};
+  Child asks("unmapped_asks", {}, unmapped);
+  const auto line = asks.line();
+  const int code = asks.end();
+  if (!line && code == 115) GTEST_SKIP() << "skipped: user namespaces are forbidden here";
+  EXPECT_TRUE(line && line->starts_with("refused")) << line.value_or("(nothing)");
+  EXPECT_EQ(code, 0);
+  Child offers("unmapped_offers", {}, unmapped);
+  offers.expect("ready");
+  EXPECT_THROW(cardan::Subscriber<Big>{kBack}, Error) << "to the publisher we are nobody";
+  EXPECT_EQ(offers.end(), 0);
+}
