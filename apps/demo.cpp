@@ -57,16 +57,21 @@ int run(Arguments& a) {
 }  // namespace
 
 void add_demo_command(CLI::App& app) {
-  auto* const command = app.add_subcommand("demo", "A street video and a LiDAR through five processes to brake or go, over Cardan and over Unix sockets");
+  auto* const command = app.add_subcommand(
+      "demo", "A street video and a LiDAR through five processes to brake or go, over Cardan and over Unix sockets");
   command->footer(kExamples);
 #if defined(CARDAN_DEMO_OPENCV)
   auto arguments = std::make_shared<Arguments>();
   auto& a = *arguments;
-  command->add_option("--camera", a.demo.camera, "Video file (looped), V4L2 device number or URL (default: the pedestrian street video)");
-  command->add_option("--lidar", a.demo.lidar, "Velodyne pcap file, folder of KITTI .bin scans, or UDP port (default: a simulated street)");
-  command->add_option("--seconds", a.demo.seconds, "How long to measure, half over each transport")->capture_default_str();
+  command->add_option("--camera", a.demo.camera,
+                      "Video file (looped), V4L2 device number or URL (default: the pedestrian street video)");
+  command->add_option("--lidar", a.demo.lidar,
+                      "Velodyne pcap file, folder of KITTI .bin scans, or UDP port (default: a simulated street)");
+  command->add_option("--seconds", a.demo.seconds, "How long to measure, half over each transport")
+      ->capture_default_str();
   command->add_option("--json", a.demo.json, "Write the figures to this file");
-  command->add_option("--picture", a.demo.picture, "Write a picture with what was found to this file; \"\": none")->capture_default_str();
+  command->add_option("--picture", a.demo.picture, "Write a picture with what was found to this file; \"\": none")
+      ->capture_default_str();
   command->add_flag("--no-view", a.no_view, "Plain lines instead of the live view");
   // How the demo starts its own processes.
   command->add_option("--role", a.role)->group("");
@@ -83,7 +88,8 @@ void add_demo_command(CLI::App& app) {
   command->callback([] {
     fmt::print(stderr,
                "cardan demo: this build has no OpenCV, which reads the camera and finds the pedestrians\n"
-               "  what to do: on Debian and Ubuntu, sudo apt-get install libopencv-core-dev libopencv-imgproc-dev libopencv-imgcodecs-dev "
+               "  what to do: on Debian and Ubuntu, sudo apt-get install libopencv-core-dev libopencv-imgproc-dev "
+               "libopencv-imgcodecs-dev "
                "libopencv-videoio-dev libopencv-objdetect-dev; then build again (or: make demo, which does both)\n");
     throw CLI::RuntimeError(1);
   });

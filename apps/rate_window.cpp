@@ -12,7 +12,7 @@ void RateWindow::add(const std::vector<ObservedStream::Stamp>& stamps) {
 }
 
 RateWindow::Figures RateWindow::figures(std::int64_t now) {
-  // One from before the window stays, so that an interval that reaches into it counts; a slow topic shows its last two for ten windows.
+  // One from before the window stays, for the gap that reaches into it, and as the other end of a slow stream's only interval.
   while (stamps_.size() > 2 && stamps_[1].publish_ns < now - length_ns_) {
     last_sequence_ = stamps_.front().sequence;
     stamps_.pop_front();
@@ -20,6 +20,7 @@ RateWindow::Figures RateWindow::figures(std::int64_t now) {
   Figures f;
   if (stamps_.empty()) return f;
   f.longest_gap_ns = 0;
+  const std::size_t begin = stamps_.size() > 2 && stamps_.front().publish_ns < now - length_ns_ ? 1 : 0;
   double sum = 0;
   double squares = 0;
   double intervals = 0;
@@ -27,12 +28,12 @@ RateWindow::Figures RateWindow::figures(std::int64_t now) {
     const std::int64_t gap = stamps_[i].publish_ns - stamps_[i - 1].publish_ns;
     const std::uint64_t steps = stamps_[i].sequence - stamps_[i - 1].sequence;
     f.longest_gap_ns = std::max(f.longest_gap_ns, steps == 1 ? gap : gap / static_cast<std::int64_t>(steps));
-    if (steps != 1) continue;
+    if (steps != 1 || i <= begin) continue;
     sum += static_cast<double>(gap);
     squares += static_cast<double>(gap) * static_cast<double>(gap);
     ++intervals;
   }
-  const auto& first = stamps_.front();
+  const auto& first = stamps_[begin];
   const auto& last = stamps_.back();
   f.publications = last.sequence - first.sequence + (first.publish_ns >= now - length_ns_ ? 1 : 0);
   const std::int64_t silence = now - last.publish_ns;

@@ -70,7 +70,9 @@ TEST(RateWindow, ForgetsWhatIsOlderThanItself) {
   for (std::uint64_t i = 1; i <= 100; ++i) window.add({{i, static_cast<std::int64_t>(i) * kMs}});
   (void)window.figures(1000 * kMs);
   for (std::uint64_t i = 101; i <= 110; ++i) window.add({{i, 1000 * kMs + static_cast<std::int64_t>(i) * 10 * kMs}});
-  EXPECT_NEAR(window.figures(2100 * kMs).rate_hz, 100, 0.1);
+  const auto f = window.figures(2100 * kMs);
+  EXPECT_NEAR(f.rate_hz, 100, 0.1);
+  EXPECT_EQ(f.longest_gap_ns, 1910 * kMs) << "the silence reached into the window";
 }
 
 }  // namespace

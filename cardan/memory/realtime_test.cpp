@@ -128,7 +128,9 @@ TEST(Realtime, ACpuOutsideTheCpusetIsNamed) {
     std::thread([cpu] {
       const RealtimeReport report = cardan::realtime({.cpus = {cpu}});
       // A mask set by taskset may be widened again, a cpuset may not.
-      if (!report.complete()) EXPECT_NE(report.grants[0].remedy.find("cpuset"), std::string::npos);
+      if (!report.complete()) {
+        EXPECT_NE(report.grants[0].remedy.find("cpuset"), std::string::npos);
+      }
     }).join();
     return;
   }

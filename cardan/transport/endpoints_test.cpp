@@ -343,6 +343,22 @@ TEST_F(Endpoints, LifespanDropsWhatIsTooOld) {
   EXPECT_EQ(in.missed(), 1U);
 }
 
+TEST_F(Endpoints, CopyLatestTakesNothing) {
+  const cardan::Topic<Text> topic{"/text", {.max_bytes = 4096}};
+  cardan::Publisher out{topic};
+  cardan::Subscriber in{topic};
+  cardan::ObservedSample copy;
+  EXPECT_FALSE(in.copy_latest(copy));
+  auto loan = out.loan();
+  loan->values.push_back(42);
+  out.publish(std::move(loan));
+  ASSERT_TRUE(in.copy_latest(copy));
+  ASSERT_NE(copy.as<Text>(), nullptr);
+  EXPECT_EQ(copy.as<Text>()->values.at(0), 42U);
+  EXPECT_EQ(in.received(), 0U);
+  EXPECT_EQ(in.take()->values.at(0), 42U);
+}
+
 TEST_F(Endpoints, BadOptionsAreNamed) {
   for (const auto& topic : {cardan::Topic<Count>{"no-slash", {}}, cardan::Topic<Count>{"/a b", {}}, cardan::Topic<Count>{"/x", {.depth = 0}},
                             cardan::Topic<Count>{"/x", {.max_bytes = std::size_t{2} << 30}}, cardan::Topic<Count>{"/x", {.loans = 0}},

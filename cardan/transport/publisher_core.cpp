@@ -54,15 +54,15 @@ class PublisherCore::Inside {
  public:
   explicit Inside(PublisherCore& core) noexcept : epoch_(core.epoch_), value_(epoch_.load(std::memory_order_relaxed) + 1) {
     if (has_expedited_barrier()) {
-      epoch_.store(value_, std::memory_order_relaxed);
+      Native::store<Site::E4>(epoch_, value_);
       std::atomic_signal_fence(std::memory_order_seq_cst);
     } else {
-      epoch_.exchange(value_, std::memory_order_seq_cst);
+      Native::add<Site::E1>(epoch_, std::uint64_t{1});
     }
   }
   Inside(const Inside&) = delete;
   Inside& operator=(const Inside&) = delete;
-  ~Inside() { epoch_.store(value_ + 1, std::memory_order_release); }
+  ~Inside() { Native::store<Site::E2>(epoch_, value_ + 1); }
 
  private:
   Atomic<std::uint64_t>& epoch_;
@@ -269,7 +269,7 @@ bool PublisherCore::publish(int slot, std::size_t payload_bytes, std::int64_t so
 
 void PublisherCore::wake(std::uint64_t) noexcept {
   ++round_;
-  const std::uint32_t end = table_end_.load(std::memory_order_seq_cst);
+  const std::uint32_t end = Native::load<Site::D4>(table_end_);
   for (std::uint32_t i = 0; i < end; ++i) {
     Attached* a = Native::load<Site::D2>(table_[i]);
     if (a == nullptr) continue;
@@ -292,7 +292,7 @@ void PublisherCore::ring_prewake() noexcept {
   static const int processors = static_cast<int>(std::thread::hardware_concurrency());
   if (processors < 2) return;
   bool anyone = false;
-  const std::uint32_t end = table_end_.load(std::memory_order_seq_cst);
+  const std::uint32_t end = Native::load<Site::D4>(table_end_);
   for (std::uint32_t i = 0; i < end && !anyone; ++i) {
     const Attached* a = Native::load<Site::D2>(table_[i]);
     anyone = a != nullptr && a->page->prewake.load(std::memory_order_relaxed) != 0;
@@ -337,7 +337,8 @@ void PublisherCore::reclaim() noexcept {
     if (any_aside) {
       std::array<std::uint64_t, layout::kHoldWords> held;
       std::fill_n(held.begin(), words, 0);
-      const std::uint32_t end = table_end_.load(std::memory_order_seq_cst);
+      protocol::before_refill<Native>();
+      const std::uint32_t end = Native::load<Site::D4>(table_end_);
       for (std::uint32_t i = 0; i < end; ++i) {
         const Attached* a = Native::load<Site::D2>(table_[i]);
         if (a == nullptr || liar_[i].load(std::memory_order_relaxed)) continue;
@@ -361,7 +362,7 @@ void PublisherCore::reclaim() noexcept {
 
 void PublisherCore::find_liars() noexcept {
   const std::uint32_t words = (committed_.load(std::memory_order_relaxed) + 7) / 8;
-  const std::uint32_t end = table_end_.load(std::memory_order_seq_cst);
+  const std::uint32_t end = Native::load<Site::D4>(table_end_);
   for (std::uint32_t i = 0; i < end; ++i) {
     const Attached* a = Native::load<Site::D2>(table_[i]);
     if (a == nullptr) continue;
@@ -380,7 +381,7 @@ void PublisherCore::find_liars() noexcept {
 bool PublisherCore::wait_for_reliable(std::uint64_t n) noexcept {
   bool in_time = true;
   const std::int64_t until = steady_now() + options_.reliable_timeout.count();
-  const std::uint32_t end = table_end_.load(std::memory_order_seq_cst);
+  const std::uint32_t end = Native::load<Site::D4>(table_end_);
   for (std::uint32_t i = 0; i < end; ++i) {
     Attached* a = Native::load<Site::D2>(table_[i]);
     if (a == nullptr || !a->reliable) continue;

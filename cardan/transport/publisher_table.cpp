@@ -35,7 +35,7 @@ Attached* PublisherCore::attach(std::unique_ptr<Attached> subscriber) {
     if (subscriber->prewake) wants_prewake_.fetch_add(1, std::memory_order_relaxed);
     if (subscriber->reliable) reliable_readers_.fetch_add(1, std::memory_order_relaxed);
     liar_[i].store(false, std::memory_order_relaxed);
-    if (table_end_.load(std::memory_order_relaxed) < i + 1) table_end_.store(i + 1, std::memory_order_seq_cst);
+    if (table_end_.load(std::memory_order_relaxed) < i + 1) Native::store<Site::A2>(table_end_, i + 1);
     Native::store<Site::A1>(table_[i], subscriber.get());
     attached_.push_back(std::move(subscriber));
     return attached_.back().get();
@@ -53,7 +53,7 @@ void PublisherCore::detach(const Attached* subscriber) {
   if ((*it)->prewake) wants_prewake_.fetch_sub(1, std::memory_order_relaxed);
   if ((*it)->reliable) reliable_readers_.fetch_sub(1, std::memory_order_relaxed);
   expedited_barrier();  // pairs with the plain store in Inside
-  leaving_.push_back({std::move(*it), epoch_.load(std::memory_order_seq_cst)});
+  leaving_.push_back({std::move(*it), Native::load<Site::E3>(epoch_)});
   attached_.erase(it);
 }
 
@@ -69,7 +69,7 @@ void PublisherCore::connect_notify(Attached& subscriber, Fd socket) {
 
 bool PublisherCore::collect() {
   const std::lock_guard lock(mutex_);
-  const std::uint64_t now = epoch_.load(std::memory_order_seq_cst);
+  const std::uint64_t now = Native::load<Site::E3>(epoch_);
   std::erase_if(leaving_, [now](const Leaving& l) { return l.epoch % 2 == 0 || l.epoch != now; });
   return leaving_.empty();
 }

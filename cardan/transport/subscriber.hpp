@@ -7,6 +7,7 @@
 
 #include "cardan/memory/clock.hpp"
 #include "cardan/transport/message.hpp"
+#include "cardan/transport/observer.hpp"
 #include "cardan/transport/process.hpp"
 #include "cardan/transport/publisher.hpp"
 #include "cardan/transport/subscriber_core.hpp"
@@ -91,6 +92,9 @@ class Subscriber {
   [[nodiscard]] Sample<T> wait() noexcept { return Sample<T>(core_->wait(0)); }
   /// The same with a time limit.
   [[nodiscard]] Sample<T> wait(std::chrono::nanoseconds timeout) noexcept { return Sample<T>(core_->wait(steady_now() + timeout.count())); }
+  /// A private copy of the freshest publication, whoever took it; holds nothing, slows nobody, and counts as no take. False: there is none,
+  /// or the publisher was faster than the copy several times in a row. Allocates when `into` is too small; throws Error (Forked).
+  bool copy_latest(ObservedSample& into) { return core_->copy_latest(into); }
   /// Why the last take() or wait() of this subscriber was empty.
   [[nodiscard]] Reason reason() const noexcept { return core_->reason(); }
   /// The next event that has not been read; at most 256 are kept. Takes a mutex.

@@ -12,6 +12,10 @@
 #include "cardan/transport/message_type.hpp"
 #include "cardan/transport/stream.hpp"
 
+namespace cardan {
+class ObservedSample;
+}
+
 namespace cardan::detail {
 
 class SubscriberCore;
@@ -53,6 +57,7 @@ class SubscriberCore {
   SampleBlock* wait(std::int64_t deadline_ns) noexcept;
   static void drop(SampleBlock* block) noexcept;
   [[nodiscard]] Reason reason() const noexcept { return reason_.load(std::memory_order_relaxed); }
+  bool copy_latest(ObservedSample& into);
   [[nodiscard]] bool ready() noexcept;          ///< a sample, or an event that ends a wait
   [[nodiscard]] bool ready_streams() noexcept;  ///< a sample
 

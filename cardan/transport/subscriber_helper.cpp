@@ -15,6 +15,7 @@
 #include "cardan/memory/clock.hpp"
 #include "cardan/memory/error.hpp"
 #include "cardan/memory/futex.hpp"
+#include "cardan/transport/observer.hpp"
 #include "cardan/transport/subscriber_core.hpp"
 
 namespace cardan {
@@ -209,6 +210,30 @@ void SubscriberCore::connect_notify(Stream& stream) {
 void SubscriberCore::connect_all() {
   for (auto& slot : streams_)
     if (Stream* s = slot.load(std::memory_order_relaxed)) connect_notify(*s);
+}
+
+bool SubscriberCore::copy_latest(ObservedSample& into) {
+  refuse_forked_child();
+  Stream* best = nullptr;
+  {
+    const Inside inside(*this);
+    std::int64_t best_time = 0;
+    for (const auto& slot : streams_) {
+      Stream* s = slot.load(std::memory_order_seq_cst);
+      if (s == nullptr) continue;
+      const protocol::Entry newest = protocol::unpack(Native::load<Site::R1>(*s->ring.latest));
+      if (newest.sequence == 0 || newest.slot >= s->header.max_slots) continue;
+      const std::int64_t time = s->our_time(s->meta(newest.slot).publish_ns);
+      if (best != nullptr && time <= best_time) continue;
+      best = s;
+      best_time = time;
+    }
+    if (best == nullptr) return false;
+    best->add_reference();
+  }
+  const bool copied = detail::copy_latest(*best, into);
+  best->drop_reference();
+  return copied;
 }
 
 bool SubscriberCore::rearm() noexcept {

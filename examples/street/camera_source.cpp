@@ -30,21 +30,25 @@ CameraSource::CameraSource(const std::string& argument) : argument_(argument) {
                       std::all_of(argument.begin(), argument.end(), [](char c) { return c >= '0' && c <= '9'; });
   if (argument.find("://") != std::string::npos) {
     name_ = argument;
-    if (!capture_.open(argument)) unavailable("cannot open " + argument, "check the URL with ffprobe, and that the camera is on the network");
+    if (!capture_.open(argument))
+      unavailable("cannot open " + argument, "check the URL with ffprobe, and that the camera is on the network");
   } else if (std::filesystem::is_character_file(status) || (number && !std::filesystem::exists(status))) {
     name_ = number ? "/dev/video" + argument : argument;
     if (!std::filesystem::exists(name_, failure)) {
       unavailable("there is no " + name_, "look which cameras there are: ls /dev/video*; or give a video file");
     }
     if (!capture_.open(name_, cv::CAP_V4L2)) {
-      unavailable("cannot open the camera " + name_, "end the program that uses it, and be in the group `video` (usermod -aG video $USER)");
+      unavailable("cannot open the camera " + name_,
+                  "end the program that uses it, and be in the group `video` (usermod -aG video $USER)");
     }
   } else {
     if (!std::filesystem::exists(status)) {
-      unavailable("--camera " + argument + ": there is no such file", "give a video file, a V4L2 device number (0) or a URL");
+      unavailable("--camera " + argument + ": there is no such file",
+                  "give a video file, a V4L2 device number (0) or a URL");
     }
     if (std::filesystem::is_directory(status)) {
-      throw Error(ErrorCode::InvalidArgument, "--camera " + argument + " is a folder", "give a video file, a V4L2 device number (0) or a URL");
+      throw Error(ErrorCode::InvalidArgument, "--camera " + argument + " is a folder",
+                  "give a video file, a V4L2 device number (0) or a URL");
     }
     if (!std::ifstream(argument)) unavailable("--camera " + argument + " is not readable", "check its permissions");
     file_ = true;
@@ -57,7 +61,8 @@ CameraSource::CameraSource(const std::string& argument) : argument_(argument) {
   width_ = static_cast<int>(capture_.get(cv::CAP_PROP_FRAME_WIDTH));
   height_ = static_cast<int>(capture_.get(cv::CAP_PROP_FRAME_HEIGHT));
   if (!capture_.grab() || width_ <= 0 || height_ <= 0) {
-    throw Error(ErrorCode::InvalidArgument, argument + " gives no picture", "check it with ffprobe, or give another one");
+    throw Error(ErrorCode::InvalidArgument, argument + " gives no picture",
+                "check it with ffprobe, or give another one");
   }
   cv::Mat first;  // some devices deliver another size than they announce
   if (capture_.retrieve(first) && !first.empty()) {

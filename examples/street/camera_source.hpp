@@ -10,11 +10,12 @@
 
 namespace cardan::street {
 
-/// Pictures from a video file (looped at its own rate), a V4L2 device (its number or /dev/videoN) or a URL, through OpenCV.
-/// wait() fetches the next picture; read() converts it straight into the caller's memory.
+/// Pictures from a video file (looped at its own rate), a V4L2 device (its number or /dev/videoN) or a URL, through
+/// OpenCV. wait() fetches the next picture; read() converts it straight into the caller's memory.
 class CameraSource {
  public:
-  /// Throws cardan::Error: Unavailable when the file, device or URL cannot be opened, InvalidArgument when it is no video.
+  /// Throws cardan::Error: Unavailable when the file, device or URL cannot be opened, InvalidArgument when it is no
+  /// video.
   explicit CameraSource(const std::string& argument);
 
   [[nodiscard]] const std::string& describe() const noexcept { return name_; }

@@ -8,8 +8,8 @@
 
 namespace cardan::street {
 
-/// Cardan's endpoints with the two stamps around a take that the demo measures with. SocketBus has the same interface; a
-/// process of the street is written once and runs over either.
+/// Cardan's endpoints with the two stamps around a take that the demo measures with. SocketBus has the same interface;
+/// a process of the street is written once and runs over either.
 class CardanBus {
  public:
   template <Message T>
@@ -18,7 +18,9 @@ class CardanBus {
     Output(CardanBus&, const Topic<T>& topic) : publisher_(topic) {}
     [[nodiscard]] Loan<T> loan() {
       Loan<T> loan = publisher_.loan();
-      if (!loan) throw Error(ErrorCode::Limit, "no loan of " + publisher_.topic() + " is free", "publish or drop the last one first");
+      if (!loan)
+        throw Error(ErrorCode::Limit, "no loan of " + publisher_.topic() + " is free",
+                    "publish or drop the last one first");
       return loan;
     }
     void publish(Loan<T>&& loan) noexcept { publisher_.publish(std::move(loan)); }
@@ -43,7 +45,8 @@ class CardanBus {
     friend class CardanBus;
     void check() const {
       if (const Reason reason = subscriber_.reason(); reason == Reason::Limit || reason == Reason::Forked) {
-        throw Error(ErrorCode::Limit, "no sample of " + subscriber_.topic() + " can be taken", "drop the last one first");
+        throw Error(ErrorCode::Limit, "no sample of " + subscriber_.topic() + " can be taken",
+                    "drop the last one first");
       }
     }
     Subscriber<T> subscriber_;
@@ -67,7 +70,8 @@ class CardanBus {
     const std::int64_t asked = steady_now();
     while (!stopping()) {
       wait_any(a.subscriber_, b.subscriber_);
-      std::pair<typename Input<A>::Sample, typename Input<B>::Sample> samples{{a.subscriber_.take(), asked}, {b.subscriber_.take(), asked}};
+      std::pair<typename Input<A>::Sample, typename Input<B>::Sample> samples{{a.subscriber_.take(), asked},
+                                                                              {b.subscriber_.take(), asked}};
       if (samples.first || samples.second) return samples;
       a.check();
       b.check();

@@ -11,7 +11,7 @@ namespace cardan::street {
 
 /// What the street's last process publishes: a plain struct of one's own becomes a message by one macro.
 struct Decision {
-  Header header;                ///< the stamp and sequence of the sensor frame that led to it
+  Header header;  ///< the stamp and sequence of the sensor frame that led to it
   bool brake = true;
   float distance = 0;           ///< m, to what it brakes for; the free path when it does not
   std::uint32_t people = 0;     ///< seen by the camera
@@ -21,4 +21,5 @@ struct Decision {
 
 }  // namespace cardan::street
 
-CARDAN_MESSAGE(cardan::street::Decision, "street_msgs/msg/Decision", header, brake, distance, people, obstacles, reason);
+CARDAN_MESSAGE(cardan::street::Decision, "street_msgs/msg/Decision", header, brake, distance, people, obstacles,
+               reason);

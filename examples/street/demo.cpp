@@ -35,7 +35,8 @@ int complain(const std::string& cause, const std::string& remedy, int code) {
   return code;
 }
 
-// The street video of Debian's opencv-doc, where the set-up script puts it: build/data, next to the build of this program.
+// The street video of Debian's opencv-doc, where the set-up script puts it: build/data, next to the build of this
+// program.
 std::string default_video() {
   std::error_code failure;
   const fs::path program = fs::read_symlink("/proc/self/exe", failure);
@@ -64,7 +65,8 @@ Fd only_one() {
   Fd lock{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)};
   const auto bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
   if (lock && ::bind(lock.get(), reinterpret_cast<const sockaddr*>(&address), bytes) != 0 && errno == EADDRINUSE) {
-    throw Error(ErrorCode::NameTaken, "another `cardan demo` of yours is running", "end it, or give this one a domain of its own: CARDAN_DOMAIN=second cardan demo");
+    throw Error(ErrorCode::NameTaken, "another `cardan demo` of yours is running",
+                "end it, or give this one a domain of its own: CARDAN_DOMAIN=second cardan demo");
   }
   return lock;
 }
@@ -76,7 +78,8 @@ class SocketFolder {
     std::error_code failure;
     std::string name = (fs::temp_directory_path(failure) / "cardan-street-XXXXXX").string();
     if (failure || ::mkdtemp(name.data()) == nullptr) {
-      throw Error(ErrorCode::Unavailable, "cannot make a folder for sockets: " + std::generic_category().message(errno), "set TMPDIR to a writable folder");
+      throw Error(ErrorCode::Unavailable, "cannot make a folder for sockets: " + std::generic_category().message(errno),
+                  "set TMPDIR to a writable folder");
     }
     path_ = name;
   }
@@ -125,7 +128,10 @@ void hints(const Run& run, const DemoOptions& options) {
   const Figures figures = run.figures();
   if (run.measured() < 1) return;
   if (figures.hops[kCloudHop].received == 0) {
-    fmt::print("No scan came from the LiDAR.{}\n", is_number(options.lidar) ? " Does the sensor send to this computer? Look with: tcpdump -ni any udp port " + options.lidar : "");
+    fmt::print("No scan came from the LiDAR.{}\n",
+               is_number(options.lidar)
+                   ? " Does the sensor send to this computer? Look with: tcpdump -ni any udp port " + options.lidar
+                   : "");
   }
   if (figures.hops[kImageHop].received == 0) fmt::print("No picture came from the camera.\n");
 }
@@ -164,7 +170,8 @@ int run_both(DemoOptions options) {
   if (!options.json.empty()) {
     std::string why;
     if (!write_file(options.json, json(first.figures(), second_figures, first.inputs()), why)) {
-      return complain("cannot write " + options.json + ": " + why, "give --json a file in a folder that you can write to", kFailed);
+      return complain("cannot write " + options.json + ": " + why,
+                      "give --json a file in a folder that you can write to", kFailed);
     }
     fmt::print("Figures as JSON: {}\n", options.json);
   }
@@ -181,24 +188,31 @@ int run_demo(const DemoOptions& given) {
   if (options.camera.empty()) {
     options.camera = default_video();
     if (options.camera.empty()) {
-      return complain("the street video is not there (build/data/vtest.avi)",
-                      "run `make demo` or scripts/setup.sh --for demo once, which fetch it; or give a video: --camera FILE", kUsage);
+      return complain(
+          "the street video is not there (build/data/vtest.avi)",
+          "run `make demo` or scripts/setup.sh --for demo once, which fetch it; or give a video: --camera FILE",
+          kUsage);
     }
   }
   // What does not exist is a mistake on the command line; what exists and is of no use is found out by the drivers.
   std::error_code failure;
-  if (options.camera.find("://") == std::string::npos && !is_number(options.camera) && !fs::exists(options.camera, failure)) {
-    return complain("--camera " + options.camera + ": there is no such file", "give a video file, a V4L2 device number (0) or a URL", kUsage);
+  if (options.camera.find("://") == std::string::npos && !is_number(options.camera) &&
+      !fs::exists(options.camera, failure)) {
+    return complain("--camera " + options.camera + ": there is no such file",
+                    "give a video file, a V4L2 device number (0) or a URL", kUsage);
   }
   if (!options.lidar.empty() && !is_number(options.lidar) && !fs::exists(options.lidar, failure)) {
     return complain("--lidar " + options.lidar + ": there is no such file or folder",
-                    "give a pcap file of a Velodyne, a folder of KITTI .bin scans, or a UDP port; leave it out for the simulated street", kUsage);
+                    "give a pcap file of a Velodyne, a folder of KITTI .bin scans, or a UDP port; leave it out for the "
+                    "simulated street",
+                    kUsage);
   }
   if (!options.json.empty()) {
     // Better now than after half a minute.
     std::string why;
     if (!write_file(options.json, "", why)) {
-      return complain("cannot write " + options.json + ": " + why, "give --json a file in a folder that you can write to", kUsage);
+      return complain("cannot write " + options.json + ": " + why,
+                      "give --json a file in a folder that you can write to", kUsage);
     }
   }
   try {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The whole demo, as a user starts it: this program is also `cardan demo`, which starts itself again for its five processes.
+// The whole demo, as a user starts it: this program is also `cardan demo`, which starts itself again for its five
+// processes.
 #include <dirent.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -133,7 +134,8 @@ class Demo : public testing::Test {
 TEST_F(Demo, MeasuresBothTransportsAndLeavesNothingBehind) {
   const std::string figures = (folder_ / "out.json").string();
   const std::string picture = (folder_ / "out/demo.png").string();
-  ASSERT_EQ(run({"--camera", video_, "--seconds", "4", "--no-view", "--json", figures, "--picture", picture}), 0) << output_;
+  ASSERT_EQ(run({"--camera", video_, "--seconds", "4", "--no-view", "--json", figures, "--picture", picture}), 0)
+      << output_;
   EXPECT_NE(output_.find("lidar (simulated) → obstacles"), std::string::npos) << output_;
   EXPECT_NE(output_.find("perception to decision"), std::string::npos) << output_;
 
@@ -174,7 +176,9 @@ TEST_F(Demo, ADeathIsNamedWithItsSignalAndWhatToDo) {
   ASSERT_EQ(processes.size(), 5U);
   ::kill(processes.at("detector"), SIGKILL);
   EXPECT_EQ(end(pid), 1);
-  EXPECT_NE(output_.find("detector (pid " + std::to_string(processes.at("detector")) + ") died by signal 9"), std::string::npos) << output_;
+  EXPECT_NE(output_.find("detector (pid " + std::to_string(processes.at("detector")) + ") died by signal 9"),
+            std::string::npos)
+      << output_;
   EXPECT_NE(output_.find("oom"), std::string::npos) << output_;
   EXPECT_TRUE(all_gone(processes));
 }

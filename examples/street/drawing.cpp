@@ -22,10 +22,14 @@ void caption(cv::Mat& picture, const std::string& text) {
 
 cv::Scalar colour_of(Obstacle::Kind kind) {
   switch (kind) {
-    case Obstacle::Kind::Pedestrian: return kRed;
-    case Obstacle::Kind::Vehicle: return kOrange;
-    case Obstacle::Kind::Structure: return kGrey;
-    case Obstacle::Kind::Object: break;
+    case Obstacle::Kind::Pedestrian:
+      return kRed;
+    case Obstacle::Kind::Vehicle:
+      return kOrange;
+    case Obstacle::Kind::Structure:
+      return kGrey;
+    case Obstacle::Kind::Object:
+      break;
   }
   return kGreen;
 }
@@ -35,10 +39,11 @@ cv::Scalar colour_of(Obstacle::Kind kind) {
 cv::Mat draw_people(const cv::Mat& picture, std::span<const Person> people) {
   cv::Mat out = picture.clone();
   for (const Person& p : people) {
-    const cv::Rect box(static_cast<int>(p.x), static_cast<int>(p.y), static_cast<int>(p.width), static_cast<int>(p.height));
+    const cv::Rect box(static_cast<int>(p.x), static_cast<int>(p.y), static_cast<int>(p.width),
+                       static_cast<int>(p.height));
     cv::rectangle(out, box, kGreen, 2);
-    cv::putText(out, fmt::format("pedestrian {:.2f}", p.score), cv::Point(box.x, std::max(box.y - 4, 36)), cv::FONT_HERSHEY_SIMPLEX, 0.45,
-                kGreen, 1, cv::LINE_AA);
+    cv::putText(out, fmt::format("pedestrian {:.2f}", p.score), cv::Point(box.x, std::max(box.y - 4, 36)),
+                cv::FONT_HERSHEY_SIMPLEX, 0.45, kGreen, 1, cv::LINE_AA);
   }
   caption(out, fmt::format("camera: {} pedestrian{} (HOG)", people.size(), people.size() == 1 ? "" : "s"));
   return out;
@@ -50,7 +55,8 @@ cv::Mat draw_obstacles(std::span<const Point> cloud, std::span<const Obstacle> o
   constexpr float kPixelsPerMetre = 16;
   constexpr float kFootOfCar = 480;  // row of the sensor
   const auto place = [&](float x, float y) {
-    return cv::Point(static_cast<int>(kWidth / 2 - y * kPixelsPerMetre), static_cast<int>(kFootOfCar - x * kPixelsPerMetre));
+    return cv::Point(static_cast<int>(kWidth / 2 - y * kPixelsPerMetre),
+                     static_cast<int>(kFootOfCar - x * kPixelsPerMetre));
   };
   cv::Mat out(kHeight, kWidth, CV_8UC3, cv::Scalar(24, 24, 24));
   for (const Point& p : cloud) {
@@ -72,7 +78,8 @@ cv::Mat draw_obstacles(std::span<const Point> cloud, std::span<const Obstacle> o
     cv::rectangle(out, a, b, colour_of(o.kind), o.kind == Obstacle::Kind::Pedestrian ? 2 : 1);
     if (o.kind == Obstacle::Kind::Pedestrian || o.kind == Obstacle::Kind::Vehicle) {
       cv::putText(out, fmt::format("{} {:.0f} m", kind_name(o.kind), std::hypot((o.x0 + o.x1) / 2, (o.y0 + o.y1) / 2)),
-                  cv::Point(std::clamp(a.x, 2, kWidth - 110), std::max(a.y - 3, 36)), cv::FONT_HERSHEY_SIMPLEX, 0.38, colour_of(o.kind), 1, cv::LINE_AA);
+                  cv::Point(std::clamp(a.x, 2, kWidth - 110), std::max(a.y - 3, 36)), cv::FONT_HERSHEY_SIMPLEX, 0.38,
+                  colour_of(o.kind), 1, cv::LINE_AA);
     }
   }
   caption(out, fmt::format("{}LiDAR from above: {} obstacles", simulated ? "SIMULATED " : "", shown));
@@ -84,7 +91,8 @@ cv::Mat side_by_side(const cv::Mat& left, const cv::Mat& right) {
   if (right.empty()) return left.clone();
   cv::Mat scaled;
   const double factor = static_cast<double>(left.rows) / right.rows;
-  cv::resize(right, scaled, cv::Size(std::max(1, static_cast<int>(right.cols * factor)), left.rows), 0, 0, factor < 1 ? cv::INTER_AREA : cv::INTER_LINEAR);
+  cv::resize(right, scaled, cv::Size(std::max(1, static_cast<int>(right.cols * factor)), left.rows), 0, 0,
+             factor < 1 ? cv::INTER_AREA : cv::INTER_LINEAR);
   cv::Mat out;
   cv::hconcat(left, scaled, out);
   return out;

@@ -35,7 +35,8 @@ void Fusion::see_people(std::span<const Person> people, float width, std::int64_
   const float focal = width / 2 / std::tan(car_.camera_fov / 2);
   for (const Person& p : people) {
     if (!(p.height > 0)) continue;
-    people_.push_back({std::atan2(width / 2 - (p.x + p.width / 2), focal), kPersonHeight * focal / (p.height * kPersonShareOfBox)});
+    people_.push_back(
+        {std::atan2(width / 2 - (p.x + p.width / 2), focal), kPersonHeight * focal / (p.height * kPersonShareOfBox)});
   }
 }
 

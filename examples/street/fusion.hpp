@@ -24,19 +24,21 @@ struct Verdict {
 
 /// What the car is and does, for the distance that it needs to stop.
 struct Car {
-  float speed = 8.3F;          ///< m/s (30 km/h)
-  float reaction = 0.5F;       ///< s, before the brakes bite
-  float deceleration = 6.0F;   ///< m/s², dry road
-  float half_width = 1.2F;     ///< m, of the path that must be free
-  float camera_fov = 1.2F;     ///< rad, horizontal; the camera looks straight ahead
+  float speed = 8.3F;         ///< m/s (30 km/h)
+  float reaction = 0.5F;      ///< s, before the brakes bite
+  float deceleration = 6.0F;  ///< m/s², dry road
+  float half_width = 1.2F;    ///< m, of the path that must be free
+  float camera_fov = 1.2F;    ///< rad, horizontal; the camera looks straight ahead
 
-  [[nodiscard]] float stopping_distance() const noexcept { return speed * reaction + speed * speed / (2 * deceleration); }
+  [[nodiscard]] float stopping_distance() const noexcept {
+    return speed * reaction + speed * speed / (2 * deceleration);
+  }
 };
 
-/// Fuses the newest pedestrians of the camera with the newest obstacles of the LiDAR. An obstacle in the path within the
-/// stopping distance means brake; a pedestrian whom both see is given nearly twice the distance and 1 m more to each side;
-/// one that the camera alone sees counts at the distance that the box's height suggests. Without fresh data from either
-/// sensor: brake. Not thread-safe; allocates only when more things are seen than ever before.
+/// Fuses the newest pedestrians of the camera with the newest obstacles of the LiDAR. An obstacle in the path within
+/// the stopping distance means brake; a pedestrian whom both see is given nearly twice the distance and 1 m more to
+/// each side; one that the camera alone sees counts at the distance that the box's height suggests. Without fresh data
+/// from either sensor: brake. Not thread-safe; allocates only when more things are seen than ever before.
 class Fusion {
  public:
   static constexpr std::int64_t kStale = 1'000'000'000;  ///< ns

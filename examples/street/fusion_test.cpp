@@ -37,7 +37,8 @@ TEST(Fusion, FreePath) {
 }
 
 TEST(Fusion, AnObstacleWithinTheStoppingDistanceBrakes) {
-  EXPECT_EQ(decide({thing(8, 0.5F, Obstacle::Kind::Vehicle), thing(30, 0)}, {}), "brake: vehicle 8.0 m ahead in the path (LiDAR)");
+  EXPECT_EQ(decide({thing(8, 0.5F, Obstacle::Kind::Vehicle), thing(30, 0)}, {}),
+            "brake: vehicle 8.0 m ahead in the path (LiDAR)");
 }
 
 TEST(Fusion, WhoBothSensorsSeeIsGivenMoreRoom) {

@@ -38,9 +38,11 @@ std::string disturbance(const HostLoad& before, const HostLoad& after, double ow
   const double others = 100 * std::max(0.0, after.busy - before.busy - own) / all;
   const double stolen = 100 * std::max(0.0, after.stolen - before.stolen) / all;
   if (others <= 15 && stolen <= 2) return {};
-  return fmt::format("Disturbed: meanwhile other programs used {:.0f} % of the processors, and the host of this virtual machine took {:.0f} %. "
-                     "These latencies are theirs as much as the transport's.\n",
-                     others, stolen);
+  return fmt::format(
+      "Disturbed: meanwhile other programs used {:.0f} % of the processors, and the host of this virtual machine took "
+      "{:.0f} %. "
+      "These latencies are theirs as much as the transport's.\n",
+      others, stolen);
 }
 
 }  // namespace cardan::street

@@ -29,8 +29,7 @@ KittiFolder::KittiFolder(const std::filesystem::path& folder) {
   for (const auto& file : files_) {
     const auto bytes = std::filesystem::file_size(file);
     if (bytes == 0 || bytes % kBytesPerPoint != 0 || bytes / kBytesPerPoint > kMaxPoints) {
-      throw Error(ErrorCode::InvalidArgument,
-                  file.string() + " is no KITTI scan: " + std::to_string(bytes) + " bytes",
+      throw Error(ErrorCode::InvalidArgument, file.string() + " is no KITTI scan: " + std::to_string(bytes) + " bytes",
                   "a scan is 1 to 200,000 points of 16 bytes (x, y, z, reflectance as floats)");
     }
     points_.push_back(bytes / kBytesPerPoint);
@@ -44,7 +43,8 @@ std::size_t KittiFolder::read(std::size_t index, std::span<Point> out) {
   in.read(reinterpret_cast<char*>(buffer_.data()), static_cast<std::streamsize>(buffer_.size() * sizeof(float)));
   const auto points = static_cast<std::size_t>(std::max<std::streamsize>(in.gcount(), 0)) / kBytesPerPoint;
   if (points == 0) {
-    throw Error(ErrorCode::Unavailable, "cannot read " + file.string() + " any more", "keep the folder while the demo runs");
+    throw Error(ErrorCode::Unavailable, "cannot read " + file.string() + " any more",
+                "keep the folder while the demo runs");
   }
   const std::size_t count = std::min(points, out.size());
   for (std::size_t i = 0; i < count; ++i) {

@@ -10,7 +10,8 @@
 
 namespace cardan::street {
 
-/// The `velodyne_points/data` (or `velodyne`) folder of a KITTI drive: one .bin file of x, y, z, reflectance floats a scan.
+/// The `velodyne_points/data` (or `velodyne`) folder of a KITTI drive: one .bin file of x, y, z, reflectance floats a
+/// scan.
 class KittiFolder {
  public:
   static constexpr std::size_t kMaxPoints = 200'000;  ///< an HDL-64E scan has about 120,000

@@ -40,7 +40,8 @@ class LidarSource {
 /// times and start again at their end.
 [[nodiscard]] std::unique_ptr<LidarSource> open_lidar(const std::string& argument);
 
-/// The next of a series of times, `period` apart; a driver that falls behind goes on from now instead of hurrying after.
+/// The next of a series of times, `period` apart; a driver that falls behind goes on from now instead of hurrying
+/// after.
 class Pace {
  public:
   using Clock = std::chrono::steady_clock;

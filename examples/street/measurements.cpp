@@ -19,7 +19,8 @@ void Measurements::join(const Note& decision, std::int64_t published) {
   const double microseconds = static_cast<double>(decision.received - published) * 1e-3;
   decision_us_.push_back(microseconds);
   recent_decisions_.push_back({decision.received, microseconds, 0});
-  while (!recent_decisions_.empty() && recent_decisions_.front().time < decision.received - kRecent) recent_decisions_.pop_front();
+  while (!recent_decisions_.empty() && recent_decisions_.front().time < decision.received - kRecent)
+    recent_decisions_.pop_front();
 }
 
 void Measurements::add(const Note& note) {

@@ -27,9 +27,10 @@ struct Figures {
 
 /// Turns notes into figures.
 ///
-/// Transport latency is from the publish call to the reader's hands, as in SIM; but a frame that was published while the
-/// reader was still busy with the last one waits for the reader, not for the transport: then it counts from when the reader
-/// asked. Decision latency is from publishing the sensor's frame to the decision that it led to: two hops and the algorithms.
+/// Transport latency is from the publish call to the reader's hands, as in SIM; but a frame that was published while
+/// the reader was still busy with the last one waits for the reader, not for the transport: then it counts from when
+/// the reader asked. Decision latency is from publishing the sensor's frame to the decision that it led to: two hops
+/// and the algorithms.
 class Measurements {
  public:
   /// Forgets everything up to `now` (steady, ns): the figures begin here. Before, nothing counts.
@@ -70,7 +71,8 @@ class Measurements {
   std::uint64_t decisions_ = 0;
   std::vector<double> decision_us_;
   std::deque<Sample> recent_decisions_;
-  std::deque<Note> unjoined_;  // a decision's note may overtake that of the frame it came from: they use different sockets
+  std::deque<Note>
+      unjoined_;  // a decision's note may overtake that of the frame it came from: they use different sockets
   Note last_decision_;
 };
 

@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::int64_t kMs = 1'000'000;
 
-Note received(std::uint8_t topic, std::uint64_t sequence, std::int64_t published, std::int64_t asked, std::int64_t at, std::uint64_t missed = 0) {
+Note received(std::uint8_t topic, std::uint64_t sequence, std::int64_t published, std::int64_t asked, std::int64_t at,
+              std::uint64_t missed = 0) {
   Note n;
   n.kind = Note::Kind::Received;
   n.topic = topic;

@@ -24,8 +24,17 @@ constexpr std::size_t kLongestText = 2000;
 
 bool send_note(int fd, const Note& note) noexcept {
   if (fd < 0) return false;
-  Wire wire{static_cast<std::uint8_t>(note.kind), note.topic, static_cast<std::uint8_t>(note.brake ? 1 : 0), 0,
-            note.distance, note.sequence, note.missed, note.bytes, note.published, note.asked, note.received};
+  Wire wire{static_cast<std::uint8_t>(note.kind),
+            note.topic,
+            static_cast<std::uint8_t>(note.brake ? 1 : 0),
+            0,
+            note.distance,
+            note.sequence,
+            note.missed,
+            note.bytes,
+            note.published,
+            note.asked,
+            note.received};
   iovec parts[2] = {{&wire, sizeof(wire)},
                     {const_cast<char*>(note.text.data()), std::min(note.text.size(), kLongestText)}};
   msghdr message{};

@@ -12,11 +12,10 @@ namespace cardan::street {
 /// so that watching is not on the path that is measured. Times are of the steady clock in ns.
 struct Note {
   enum class Kind : std::uint8_t {
-    Ready,      ///< text: what the process reads, for people
-    Published,  ///< topic, sequence
-    Received,   ///< topic (a hop), sequence, missed (just before it), published, asked, received
-    Decided,    ///< topic: the sensor's hop, sequence: of its frame, received: when decided, brake, distance, text: why
-    Failed,     ///< text: cause, a line feed, remedy; sequence: the exit code to end with
+    Ready,     ///< text: what the process reads, for people; sequence: the width of its pictures, if it has any
+    Received,  ///< topic (a hop), sequence, missed (just before it), published, asked, received
+    Decided,   ///< topic: the sensor's hop, sequence: of its frame, received: when decided, brake, distance, text: why
+    Failed,    ///< text: cause, a line feed, remedy; sequence: the exit code to end with
   };
   Kind kind = Kind::Ready;
   std::uint8_t topic = 0;

@@ -15,8 +15,8 @@ constexpr float kLowestObstacle = 0.3F;   // m above the ground; lower is kerb, 
 constexpr float kHighestObstacle = 3.0F;  // the car fits under what is higher
 constexpr float kRamp = 0.15F;            // m of rise per m that still counts as ground
 constexpr std::uint32_t kFewestPoints = 5;
-constexpr float kLongest = 6.5F;          // m, of a thing that one box describes well
-constexpr std::size_t kTile = 10;         // cells
+constexpr float kLongest = 6.5F;   // m, of a thing that one box describes well
+constexpr std::size_t kTile = 10;  // cells
 // The car itself, around a sensor on its roof (m).
 constexpr float kOwnFront = 2.0F, kOwnRear = -3.5F, kOwnSide = 1.1F;
 
@@ -35,16 +35,21 @@ Obstacle::Kind kind_of(const Obstacle& o) {
 
 const char* kind_name(Obstacle::Kind kind) noexcept {
   switch (kind) {
-    case Obstacle::Kind::Pedestrian: return "pedestrian";
-    case Obstacle::Kind::Vehicle: return "vehicle";
-    case Obstacle::Kind::Structure: return "structure";
-    case Obstacle::Kind::Object: break;
+    case Obstacle::Kind::Pedestrian:
+      return "pedestrian";
+    case Obstacle::Kind::Vehicle:
+      return "vehicle";
+    case Obstacle::Kind::Structure:
+      return "structure";
+    case Obstacle::Kind::Object:
+      break;
   }
   return "object";
 }
 
 ObstacleFinder::ObstacleFinder()
-    : lowest_(kSectors * kRings), cells_(kCellsX * kCellsY, Cell{kNone, -kNone, kNone, -kNone, kNone, -kNone, 0, false}) {
+    : lowest_(kSectors * kRings),
+      cells_(kCellsX * kCellsY, Cell{kNone, -kNone, kNone, -kNone, kNone, -kNone, 0, false}) {
   used_.reserve(cells_.size());
   members_.reserve(cells_.size());
   obstacles_.reserve(1024);
@@ -105,7 +110,7 @@ Obstacle ObstacleFinder::box(std::span<const std::uint32_t> cells) const {
   for (const std::uint32_t index : cells) {
     const Cell& c = cells_[index];
     o = {std::min(o.x0, c.x0), std::max(o.x1, c.x1), std::min(o.y0, c.y0), std::max(o.y1, c.y1),
-         std::min(o.z0, c.z0), std::max(o.z1, c.z1), o.points + c.points, o.kind};
+         std::min(o.z0, c.z0), std::max(o.z1, c.z1), o.points + c.points,  o.kind};
   }
   return o;
 }
@@ -164,7 +169,7 @@ std::span<const Obstacle> ObstacleFinder::find(std::span<const Point> cloud) {
     Cell& c = cells_[index];
     if (c.points == 0) used_.push_back(static_cast<std::uint32_t>(index));
     c = {std::min(c.x0, p.x), std::max(c.x1, p.x), std::min(c.y0, p.y), std::max(c.y1, p.y),
-         std::min(c.z0, p.z), std::max(c.z1, p.z), c.points + 1, false};
+         std::min(c.z0, p.z), std::max(c.z1, p.z), c.points + 1,        false};
   }
   cluster();
   const auto range = [](const Obstacle& o) {

@@ -11,7 +11,8 @@
 
 namespace cardan::street {
 
-/// A cluster of returns that stand on the ground: an upright box in the sensor's frame (m), with what its size suggests.
+/// A cluster of returns that stand on the ground: an upright box in the sensor's frame (m), with what its size
+/// suggests.
 struct Obstacle {
   enum class Kind : std::uint8_t { Pedestrian, Vehicle, Structure, Object };
   float x0, x1, y0, y1, z0, z1;
@@ -26,10 +27,11 @@ struct Obstacle {
 
 /// Removes the ground from a point cloud and clusters the rest on a grid.
 ///
-/// Ground: the lowest return of each cell of a polar grid; walking outwards, a cell belongs to the ground while it rises
-/// no faster than a ramp may. Clusters: cells of 0.3 m that hold returns between 0.3 and 3 m above the ground, joined
-/// with their eight neighbours; a cluster longer than 6.5 m (a house front, a hedge) comes as tiles of 3 m, because one
-/// upright box around a bend would cover the road beside it. One pass over the points for each, no nearest-neighbour search, no PCL.
+/// Ground: the lowest return of each cell of a polar grid; walking outwards, a cell belongs to the ground while it
+/// rises no faster than a ramp may. Clusters: cells of 0.3 m that hold returns between 0.3 and 3 m above the ground,
+/// joined with their eight neighbours; a cluster longer than 6.5 m (a house front, a hedge) comes as tiles of 3 m,
+/// because one upright box around a bend would cover the road beside it. One pass over the points for each, no
+/// nearest-neighbour search, no PCL.
 class ObstacleFinder {
  public:
   static constexpr float kAhead = 60, kBehind = -20, kAside = 15;  ///< m, the region that is looked at
@@ -37,8 +39,8 @@ class ObstacleFinder {
 
   ObstacleFinder();
 
-  /// The obstacles, nearest first, at most kMaxObstacles. NaN points are skipped. The span is valid until the next call.
-  /// Not thread-safe; allocates nothing once the largest cloud has been seen.
+  /// The obstacles, nearest first, at most kMaxObstacles. NaN points are skipped. The span is valid until the next
+  /// call. Not thread-safe; allocates nothing once the largest cloud has been seen.
   std::span<const Obstacle> find(std::span<const Point> cloud);
 
  private:
@@ -61,8 +63,8 @@ class ObstacleFinder {
 
   std::vector<float> lowest_;  // of each polar cell, later its ground
   std::vector<Cell> cells_;
-  std::vector<std::uint32_t> used_;   // cells with returns
-  std::vector<std::uint32_t> members_;  // cells of the cluster at hand
+  std::vector<std::uint32_t> used_;      // cells with returns
+  std::vector<std::uint32_t> members_;   // cells of the cluster at hand
   std::vector<std::uint32_t> polar_of_;  // of each point: two passes need it, and it costs an atan2
   std::vector<float> scratch_;
   std::vector<Obstacle> obstacles_;

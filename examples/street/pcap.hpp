@@ -13,12 +13,13 @@
 namespace cardan::street {
 
 /// Reads the UDP datagrams of a classic pcap file (either byte order, micro- or nanoseconds; Ethernet with or without
-/// VLAN tags, raw IP, Linux "cooked" and BSD loopback captures; IPv4). Everything else in the file is skipped and counted.
+/// VLAN tags, raw IP, Linux "cooked" and BSD loopback captures; IPv4). Everything else in the file is skipped and
+/// counted.
 class PcapReader {
  public:
   struct Datagram {
-    std::int64_t time = 0;  ///< ns since 1970, from the capture
-    std::uint16_t port = 0;  ///< destination
+    std::int64_t time = 0;               ///< ns since 1970, from the capture
+    std::uint16_t port = 0;              ///< destination
     std::span<const std::byte> payload;  ///< valid until the next call
   };
 

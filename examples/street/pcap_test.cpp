@@ -87,7 +87,8 @@ class Pcap : public testing::Test {
 };
 
 TEST_F(Pcap, BothByteOrdersBothClocksVlanAndRawIp) {
-  const auto check = [&](std::uint32_t magic, bool swapped, std::uint32_t link, const Bytes& packet, std::int64_t time) {
+  const auto check = [&](std::uint32_t magic, bool swapped, std::uint32_t link, const Bytes& packet,
+                         std::int64_t time) {
     PcapReader reader(save(file(magic, swapped, link, {packet, packet})));
     for (int round = 0; round < 2; ++round) {
       for (int i = 0; i < 2; ++i) {
@@ -109,9 +110,9 @@ TEST_F(Pcap, BothByteOrdersBothClocksVlanAndRawIp) {
 }
 
 TEST_F(Pcap, WhatIsNotUdpIsSkipped) {
-  PcapReader reader(save(file(0xA1B2C3D4, false, 1,
-                              {ethernet(ip(udp(10), 6), false), Bytes(5, 1), ethernet(ip(Bytes(3, 0)), false),
-                               ethernet(ip(udp(20)), false)})));
+  PcapReader reader(save(file(
+      0xA1B2C3D4, false, 1,
+      {ethernet(ip(udp(10), 6), false), Bytes(5, 1), ethernet(ip(Bytes(3, 0)), false), ethernet(ip(udp(20)), false)})));
   const auto got = reader.next();
   ASSERT_TRUE(got);
   EXPECT_EQ(got->payload.size(), 20U);

@@ -24,8 +24,9 @@ std::span<const Person> PeopleDetector::detect(const cv::Mat& picture) {
   for (std::size_t i = 0; i < boxes_.size(); ++i) {
     const auto back = static_cast<float>(1.0 / scale);
     const cv::Rect& b = boxes_[i];
-    people_.push_back({static_cast<float>(b.x) * back, static_cast<float>(b.y) * back, static_cast<float>(b.width) * back,
-                       static_cast<float>(b.height) * back, static_cast<float>(1.0 / (1.0 + std::exp(-weights_[i])))});
+    people_.push_back({static_cast<float>(b.x) * back, static_cast<float>(b.y) * back,
+                       static_cast<float>(b.width) * back, static_cast<float>(b.height) * back,
+                       static_cast<float>(1.0 / (1.0 + std::exp(-weights_[i])))});
   }
   small_.release();  // a view of shared memory must not outlive the frame
   return people_;

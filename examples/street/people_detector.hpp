@@ -10,14 +10,15 @@
 
 namespace cardan::street {
 
-/// OpenCV's built-in HOG pedestrian detector (trained on people about 96 pixels tall, standing upright) on a picture that
-/// is scaled down to kWidth first: the time goes with the number of pixels.
+/// OpenCV's built-in HOG pedestrian detector (trained on people about 96 pixels tall, standing upright) on a picture
+/// that is scaled down to kWidth first: the time goes with the number of pixels.
 class PeopleDetector {
  public:
   static constexpr int kWidth = 720;
 
   PeopleDetector();
-  /// `picture` is 8-bit BGR or grey and is only read. The span is valid until the next call. Not thread-safe; takes about 0.1 s.
+  /// `picture` is 8-bit BGR or grey and is only read. The span is valid until the next call. Not thread-safe; takes
+  /// about 0.1 s.
   std::span<const Person> detect(const cv::Mat& picture);
 
  private:

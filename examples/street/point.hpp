@@ -5,8 +5,8 @@
 
 namespace cardan::street {
 
-/// One LiDAR return in the sensor's frame (x forward, y left, z up, metres). A ray without a return is a point of NaNs, as
-/// in PCL's organized clouds.
+/// One LiDAR return in the sensor's frame (x forward, y left, z up, metres). A ray without a return is a point of NaNs,
+/// as in PCL's organized clouds.
 using Point = PointXYZI;
 
 }  // namespace cardan::street

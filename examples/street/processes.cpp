@@ -35,7 +35,8 @@ constexpr std::size_t kKeptOutput = 2000;
 const char* remedy_for(int signal) {
   switch (signal) {
     case SIGKILL:
-      return "it was killed by somebody, or by the kernel for want of memory: look with `dmesg | grep -i oom`, and at the memory limit of the container";
+      return "it was killed by somebody, or by the kernel for want of memory: look with `dmesg | grep -i oom`, and at "
+             "the memory limit of the container";
     case SIGTERM:
     case SIGINT:
     case SIGHUP:
@@ -57,8 +58,8 @@ std::string explain(const Ending& e) {
   std::string text;
   if (e.signal != 0) {
     const char* name = ::strsignal(e.signal);
-    text = fmt::format("{} (pid {}) died by signal {} ({}) — {}", e.name, e.pid, e.signal, name != nullptr ? name : "unknown",
-                       remedy_for(e.signal));
+    text = fmt::format("{} (pid {}) died by signal {} ({}) — {}", e.name, e.pid, e.signal,
+                       name != nullptr ? name : "unknown", remedy_for(e.signal));
   } else {
     text = fmt::format("{} (pid {}) ended with exit code {}, although nobody asked it to", e.name, e.pid, e.exit_code);
   }
@@ -101,7 +102,8 @@ void Processes::start(const Start& start) {
 
   posix_spawn_file_actions_t actions;
   ::posix_spawn_file_actions_init(&actions);
-  // A descriptor that happens to have its number already would keep its close-on-exec flag; so both go through high numbers.
+  // A descriptor that happens to have its number already would keep its close-on-exec flag; so both go through high
+  // numbers.
   const Fd note_high{::fcntl(note_end.get(), F_DUPFD_CLOEXEC, 20)};
   const Fd picture_high{start.picture_fd >= 0 ? ::fcntl(start.picture_fd, F_DUPFD_CLOEXEC, 20) : -1};
   const Fd error_high{::fcntl(error_end.get(), F_DUPFD_CLOEXEC, 20)};
@@ -207,7 +209,8 @@ std::vector<std::string> Processes::stop(std::chrono::milliseconds patience,
 }
 
 std::size_t Processes::running() const noexcept {
-  return static_cast<std::size_t>(std::count_if(children_.begin(), children_.end(), [](const Child& c) { return c.running; }));
+  return static_cast<std::size_t>(
+      std::count_if(children_.begin(), children_.end(), [](const Child& c) { return c.running; }));
 }
 
 double Processes::cpu_seconds(std::size_t index) {
@@ -222,7 +225,8 @@ double Processes::cpu_seconds(std::size_t index) {
   const char* at = std::strrchr(line.data(), ')');  // the name may hold spaces and brackets
   unsigned long user = 0;
   unsigned long system = 0;
-  if (at != nullptr && std::sscanf(at, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user, &system) == 2 && user + system > 0) {
+  if (at != nullptr && std::sscanf(at, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user, &system) == 2 &&
+      user + system > 0) {
     c.cpu = static_cast<double>(user + system) / static_cast<double>(::sysconf(_SC_CLK_TCK));
   }
   return c.cpu;

@@ -51,8 +51,10 @@ class Processes {
   /// The next process that has ended since the last call.
   [[nodiscard]] std::optional<Ending> ended();
 
-  /// SIGTERM to all, SIGKILL to those that still run after `patience`. Returns the names of the latter. Notes still come.
-  std::vector<std::string> stop(std::chrono::milliseconds patience, const std::function<void(std::size_t, const Note&)>& on_note);
+  /// SIGTERM to all, SIGKILL to those that still run after `patience`. Returns the names of the latter. Notes still
+  /// come.
+  std::vector<std::string> stop(std::chrono::milliseconds patience,
+                                const std::function<void(std::size_t, const Note&)>& on_note);
 
   [[nodiscard]] std::size_t running() const noexcept;
   /// CPU time used by process `index` so far, in seconds; its last value once it has ended.

@@ -17,7 +17,9 @@ namespace {
 using std::chrono::milliseconds;
 const auto kIgnore = [](std::size_t, const Note&) {};
 
-Processes::Start shell(const std::string& name, const std::string& script) { return {name, "/bin/sh", {"-c", script}, -1}; }
+Processes::Start shell(const std::string& name, const std::string& script) {
+  return {name, "/bin/sh", {"-c", script}, -1};
+}
 
 std::optional<Ending> wait_for_end(Processes& processes) {
   for (int i = 0; i < 1000; ++i) {
@@ -67,7 +69,8 @@ TEST(Processes, OnlyTheirOwnDescriptorsAreHandedOver) {
   Processes processes;
   std::FILE* const picture = std::tmpfile();
   ASSERT_NE(picture, nullptr);
-  Processes::Start start = shell("p", "for n in $(seq 0 9) $(seq 11 300); do [ -e /proc/$$/fd/$n ] && echo $n >&4; done");
+  Processes::Start start =
+      shell("p", "for n in $(seq 0 9) $(seq 11 300); do [ -e /proc/$$/fd/$n ] && echo $n >&4; done");
   start.picture_fd = fileno(picture);
   processes.start(start);
   ASSERT_TRUE(wait_for_end(processes));

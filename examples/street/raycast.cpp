@@ -29,8 +29,7 @@ float noise(std::uint32_t ring, std::uint32_t column, std::uint32_t scan) {
 SimulatedStreet::SimulatedStreet() {
   for (std::size_t ring = 0; ring < kRings; ++ring) {
     const float share = static_cast<float>(ring) / static_cast<float>(kRings - 1);
-    const float elevation =
-        (kTopDegrees + (kBottomDegrees - kTopDegrees) * share) * std::numbers::pi_v<float> / 180.0F;
+    const float elevation = (kTopDegrees + (kBottomDegrees - kTopDegrees) * share) * std::numbers::pi_v<float> / 180.0F;
     tangent_.push_back(std::tan(elevation));
     cosine_.push_back(std::cos(elevation));
   }
@@ -65,7 +64,8 @@ void SimulatedStreet::place(double seconds) {
   along(11, 0, [&](float x) {  // parked cars
     solids_.push_back({x, x + 4.4F, 3.6F, 5.4F, kGround + 0.2F, kGround + 1.5F, 0, 0.8F});
   });
-  along(14, 5, [&](float x) { solids_.push_back({x, x + 4.4F, -5.4F, -3.6F, kGround + 0.2F, kGround + 1.5F, 0, 0.8F}); });
+  along(14, 5,
+        [&](float x) { solids_.push_back({x, x + 4.4F, -5.4F, -3.6F, kGround + 0.2F, kGround + 1.5F, 0, 0.8F}); });
   along(25, 9, [&](float x) {  // lamp posts
     solids_.push_back({x, 0, 7, 0, kGround, kGround + 6, 0.1F, 0.5F});
     solids_.push_back({x, 0, -7, 0, kGround, kGround + 6, 0.1F, 0.5F});

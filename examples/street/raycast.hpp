@@ -18,15 +18,16 @@ class SimulatedStreet {
   static constexpr std::size_t kColumns = 1800;
   static constexpr std::size_t kPoints = kRings * kColumns;
   static constexpr double kRateHz = 10;
-  static constexpr float kSensorHeight = 1.8F;     ///< m above the road
-  static constexpr float kMaxRange = 100.0F;       ///< m
-  static constexpr double kSpeed = 5.0;            ///< m/s, of the car
-  static constexpr double kCrossingPeriod = 8.0;   ///< s, from one pedestrian to the next
+  static constexpr float kSensorHeight = 1.8F;    ///< m above the road
+  static constexpr float kMaxRange = 100.0F;      ///< m
+  static constexpr double kSpeed = 5.0;           ///< m/s, of the car
+  static constexpr double kCrossingPeriod = 8.0;  ///< s, from one pedestrian to the next
 
   SimulatedStreet();
 
   /// Casts every ray at `seconds` of the scene (a snapshot: the rotation of a real sensor during the scan is left out).
-  /// Fills `out`, which must have kPoints elements, ring by ring from the top. Not thread-safe; allocates nothing after the first call.
+  /// Fills `out`, which must have kPoints elements, ring by ring from the top. Not thread-safe; allocates nothing after
+  /// the first call.
   void scan(double seconds, std::span<Point> out);
 
   /// Where the pedestrian is at that time, in the sensor's frame (centre, on the ground), for tests.
@@ -47,8 +48,8 @@ class SimulatedStreet {
   void place(double seconds);
   void cross(float dx, float dy);
 
-  std::vector<float> tangent_, cosine_;      // of each ring's elevation
-  std::vector<float> column_x_, column_y_;   // direction of each column
+  std::vector<float> tangent_, cosine_;     // of each ring's elevation
+  std::vector<float> column_x_, column_y_;  // direction of each column
   std::vector<Solid> solids_;
   std::vector<Crossing> crossings_;
 };

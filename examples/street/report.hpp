@@ -10,7 +10,7 @@ namespace cardan::street {
 
 /// What the figures are of, for headings and labels.
 struct Inputs {
-  std::string camera, lidar;   ///< as the drivers describe them
+  std::string camera, lidar;  ///< as the drivers describe them
   bool lidar_simulated = false;
 };
 

@@ -32,7 +32,8 @@ TEST(Report, JsonHasExactlyTheFormThatOthersRead) {
   EXPECT_EQ(hops[2].at("missed"), 2);
   const auto& transport = hops[0].at("transport_us");
   EXPECT_EQ(transport.size(), 7U);
-  for (const char* key : {"min", "mean", "p50", "p95", "p99", "max", "std"}) EXPECT_TRUE(transport.at(key).is_number()) << key;
+  for (const char* key : {"min", "mean", "p50", "p95", "p99", "max", "std"})
+    EXPECT_TRUE(transport.at(key).is_number()) << key;
   EXPECT_TRUE(hops[3].at("transport_us").at("p50").is_null()) << "nothing measured is not 0";
   EXPECT_EQ(parsed.at("decisions"), 2);
   EXPECT_EQ(parsed.at("decision_us").at("mean"), 55'000);

@@ -40,11 +40,21 @@ int run_role(const RoleOptions& options) {
   };
   try {
     switch (options.role) {
-      case Role::Camera: run_camera(options, report); break;
-      case Role::Lidar: run_lidar(options, report); break;
-      case Role::Detector: run_detector(options, report); break;
-      case Role::Obstacles: run_obstacles(options, report); break;
-      case Role::Decision: run_decision(options, report); break;
+      case Role::Camera:
+        run_camera(options, report);
+        break;
+      case Role::Lidar:
+        run_lidar(options, report);
+        break;
+      case Role::Detector:
+        run_detector(options, report);
+        break;
+      case Role::Obstacles:
+        run_obstacles(options, report);
+        break;
+      case Role::Decision:
+        run_decision(options, report);
+        break;
     }
   } catch (const Error& error) {
     return fail(error.cause(), error.remedy(), 1);

@@ -13,7 +13,8 @@ void run_camera(const RoleOptions& options, const Reporter& report) {
   CameraSource camera(options.camera);
   const int rows = camera.height();
   const int columns = camera.width();
-  const Topic<Image> topic{kHopList[kImageHop].topic, {.max_bytes = static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns) * 3}};
+  const Topic<Image> topic{kHopList[kImageHop].topic,
+                           {.max_bytes = static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns) * 3}};
   with_bus<CardanBus, SocketBus>(options, [&](auto& bus) {
     typename std::remove_reference_t<decltype(bus)>::template Output<Image> out(bus, topic);
     report.ready(camera.describe(), static_cast<std::uint64_t>(columns));

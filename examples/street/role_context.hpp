@@ -36,7 +36,8 @@ class Reporter {
     note.received = sample.received;
     send_note(fd_, note);
   }
-  void decided(HopIndex sensor, std::uint64_t sequence, std::int64_t when, bool brake, float distance, std::string_view reason) const {
+  void decided(HopIndex sensor, std::uint64_t sequence, std::int64_t when, bool brake, float distance,
+               std::string_view reason) const {
     Note note;
     note.kind = Note::Kind::Decided;
     note.topic = sensor;

@@ -59,8 +59,9 @@ void run_decision(const RoleOptions& options, const Reporter& report) {
       if (seen) {
         people.clear();
         for (const Detection2D& d : seen->detections) {
-          people.push_back({static_cast<float>(d.center_x - d.size_x / 2), static_cast<float>(d.center_y - d.size_y / 2),
-                            static_cast<float>(d.size_x), static_cast<float>(d.size_y), static_cast<float>(d.score)});
+          people.push_back({static_cast<float>(d.center_x - d.size_x / 2),
+                            static_cast<float>(d.center_y - d.size_y / 2), static_cast<float>(d.size_x),
+                            static_cast<float>(d.size_y), static_cast<float>(d.score)});
         }
         fusion.see_people(people, options.image_width, steady_now());
       }

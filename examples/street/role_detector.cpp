@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pedestrian detector: looks at the freshest picture where it lies. It is slower than the camera may be: pictures that
-// came meanwhile are skipped, and counted.
+// The pedestrian detector: looks at the freshest picture where it lies. It is slower than the camera may be: pictures
+// that came meanwhile are skipped, and counted.
 #include <opencv2/core.hpp>
 
 #include "examples/street/cardan_bus.hpp"

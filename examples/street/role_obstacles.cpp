@@ -46,7 +46,8 @@ void run_obstacles(const RoleOptions& options, const Reporter& report) {
         Detection3D d;
         d.label = FixedString<60>(std::string_view(kind_name(o.kind)));
         d.score = std::min(1.0, static_cast<double>(o.points) / 50.0);
-        d.center.position = {static_cast<double>(o.x0 + o.x1) / 2, static_cast<double>(o.y0 + o.y1) / 2, static_cast<double>(o.z0 + o.z1) / 2};
+        d.center.position = {static_cast<double>(o.x0 + o.x1) / 2, static_cast<double>(o.y0 + o.y1) / 2,
+                             static_cast<double>(o.z0 + o.z1) / 2};
         d.size = {static_cast<double>(o.x1 - o.x0), static_cast<double>(o.y1 - o.y0), static_cast<double>(o.z1 - o.z0)};
         found->detections.push_back(d);
       }

@@ -13,7 +13,8 @@ namespace cardan::street {
 /// The five processes, in the order in which they are started and shown.
 enum class Role : std::uint8_t { Camera, Lidar, Detector, Obstacles, Decision };
 inline constexpr std::size_t kRoles = 5;
-inline constexpr std::array<std::string_view, kRoles> kRoleNames = {"camera", "lidar", "detector", "obstacles", "decision"};
+inline constexpr std::array<std::string_view, kRoles> kRoleNames = {"camera", "lidar", "detector", "obstacles",
+                                                                    "decision"};
 
 [[nodiscard]] constexpr std::string_view name_of(Role role) { return kRoleNames[static_cast<std::size_t>(role)]; }
 [[nodiscard]] constexpr std::optional<Role> role_named(std::string_view name) {

@@ -27,7 +27,7 @@ volatile std::sig_atomic_t caught = 0;
 }  // namespace
 
 void catch_signals() {
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_handler = [](int) { caught = caught + 1; };
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(signal, &action, nullptr);
 }
@@ -36,12 +36,14 @@ int signals_caught() noexcept { return caught; }
 
 Fd make_memory_file(const char* name) {
   Fd file{::memfd_create(name, MFD_CLOEXEC)};
-  if (!file) throw Error(ErrorCode::System, "cannot make a memory file: " + std::generic_category().message(errno), "check `ulimit -n`");
+  if (!file)
+    throw Error(ErrorCode::System, "cannot make a memory file: " + std::generic_category().message(errno),
+                "check `ulimit -n`");
   return file;
 }
 
 std::vector<unsigned char> contents(const Fd& file) {
-  struct stat info {};
+  struct stat info{};
   if (!file || ::fstat(file.get(), &info) != 0 || info.st_size <= 0) return {};
   std::vector<unsigned char> bytes(static_cast<std::size_t>(info.st_size));
   const ssize_t got = ::pread(file.get(), bytes.data(), bytes.size(), 0);
@@ -53,16 +55,24 @@ Run::Run(const DemoOptions& options, Transport transport, std::string socket_fol
     : options_(options), transport_(transport), socket_folder_(std::move(socket_folder)), view_(view) {
   inputs_.camera = inputs_.lidar = "…";
   inputs_.lidar_simulated = options.lidar.empty();
-  if (transport == Transport::Cardan && !options.picture.empty()) pictures_ = {make_memory_file("people"), make_memory_file("obstacles")};
+  if (transport == Transport::Cardan && !options.picture.empty())
+    pictures_ = {make_memory_file("people"), make_memory_file("obstacles")};
 }
 
 void Run::start(Role role) {
   Processes::Start start;
   start.name = name_of(role);
   start.program = "/proc/self/exe";
-  start.arguments = {"demo", fmt::format("--role={}", name_of(role)), transport_ == Transport::Cardan ? "--transport=cardan" : "--transport=socket",
-                     "--camera=" + options_.camera, fmt::format("--image-width={}", image_width_), "--socket-folder=" + socket_folder_,
-                     "--note-fd", "{note}", "--picture-fd", "{picture}"};
+  start.arguments = {"demo",
+                     fmt::format("--role={}", name_of(role)),
+                     transport_ == Transport::Cardan ? "--transport=cardan" : "--transport=socket",
+                     "--camera=" + options_.camera,
+                     fmt::format("--image-width={}", image_width_),
+                     "--socket-folder=" + socket_folder_,
+                     "--note-fd",
+                     "{note}",
+                     "--picture-fd",
+                     "{picture}"};
   if (!options_.lidar.empty()) start.arguments.push_back("--lidar=" + options_.lidar);
   if (role == Role::Detector) start.picture_fd = pictures_[0].get();
   if (role == Role::Obstacles) start.picture_fd = pictures_[1].get();
@@ -88,7 +98,6 @@ void Run::on_note(std::size_t index, const Note& note) {
       if (line != std::string::npos) failure_ += "\n  what to do: " + note.text.substr(line + 1);
       break;
     }
-    case Note::Kind::Published:
     case Note::Kind::Received:
     case Note::Kind::Decided:
       measurements_.add(note);
@@ -144,7 +153,8 @@ bool Run::watch(double seconds) {
     if (!failure_.empty()) return false;
     if (const auto ending = processes_.ended()) {
       // Its last note may say more than its exit code.
-      processes_.poll(std::chrono::milliseconds{0}, [this](std::size_t index, const Note& note) { on_note(index, note); });
+      processes_.poll(std::chrono::milliseconds{0},
+                      [this](std::size_t index, const Note& note) { on_note(index, note); });
       if (failure_.empty()) failure_ = explain(*ending);
       return false;
     }
@@ -160,7 +170,9 @@ bool Run::watch(double seconds) {
       for (std::size_t i = 0; i < kRoles; ++i) {
         if (!ready_[i]) failure_ += fmt::format("{}{}", failure_.empty() ? "" : ", ", kRoleNames[i]);
       }
-      failure_ += ": not ready after 30 s\n  what to do: check that the camera delivers pictures (ffprobe) and that the computer is not overloaded";
+      failure_ +=
+          ": not ready after 30 s\n  what to do: check that the camera delivers pictures (ffprobe) and that the "
+          "computer is not overloaded";
       return false;
     }
     if (now - shown > 250'000'000) {

@@ -28,8 +28,8 @@ class Run {
  public:
   Run(const DemoOptions& options, Transport transport, std::string socket_folder, View& view);
 
-  /// Starts them, measures for `seconds` from when all are ready, ends them. False: something failed, `failure()` says what
-  /// and what to do; the figures up to there stand. A signal ends it early and is no failure.
+  /// Starts them, measures for `seconds` from when all are ready, ends them. False: something failed, `failure()` says
+  /// what and what to do; the figures up to there stand. A signal ends it early and is no failure.
   bool go(double seconds);
 
   [[nodiscard]] Figures figures() const { return measurements_.figures(); }

@@ -18,8 +18,8 @@
 
 namespace cardan::street {
 
-/// The same interface as CardanBus (cardan_bus.hpp), over Unix sockets: a message is built in this process's memory and its
-/// struct and payload go through the kernel, once in and once out.
+/// The same interface as CardanBus (cardan_bus.hpp), over Unix sockets: a message is built in this process's memory and
+/// its struct and payload go through the kernel, once in and once out.
 class SocketBus {
  public:
   template <Message T>
@@ -71,7 +71,8 @@ class SocketBus::Output {
   Output(SocketBus& bus, const Topic<T>& topic)
       : server_(bus.path_of(topic.name)),
         max_bytes_(topic.options.max_bytes),
-        bytes_(static_cast<std::byte*>(::operator new[](kArena + room_for(sizeof(T)) + max_bytes_ + 1, std::align_val_t{64}))) {
+        bytes_(static_cast<std::byte*>(
+            ::operator new[](kArena + room_for(sizeof(T)) + max_bytes_ + 1, std::align_val_t{64}))) {
     static_assert(sizeof(shm::Arena) <= kArena && alignof(T) <= 64);
     arena_ = new (bytes_.get()) shm::Arena{};
   }
@@ -117,7 +118,8 @@ class SocketBus::Input {
     SocketReader::Frame frame_;
   };
 
-  Input(SocketBus& bus, const Topic<T>& topic) : inbox_(bus.inbox_), reader_(bus.inbox_.open(bus.path_of(topic.name))) {}
+  Input(SocketBus& bus, const Topic<T>& topic)
+      : inbox_(bus.inbox_), reader_(bus.inbox_.open(bus.path_of(topic.name))) {}
 
  private:
   friend class SocketBus;
@@ -129,7 +131,8 @@ class SocketBus::Input {
     T* const message = std::launder(reinterpret_cast<T*>(copy_));
     if constexpr (shm::has_vectors<T>) {
       const auto payload = frame->bytes.subspan(room_for(sizeof(T)));
-      if (!shm::adopt(*message, reinterpret_cast<const T*>(frame->bytes.data()), payload.data(), payload.size())) return sample;
+      if (!shm::adopt(*message, reinterpret_cast<const T*>(frame->bytes.data()), payload.data(), payload.size()))
+        return sample;
     }
     sample.message_ = message;
     sample.frame_ = *frame;

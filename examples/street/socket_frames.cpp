@@ -58,13 +58,15 @@ bool send_all(int fd, std::span<iovec> parts) noexcept {
 SocketServer::SocketServer(std::string path)
     : path_(std::move(path)), listener_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)) {
   if (path_.size() >= sizeof(sockaddr_un::sun_path)) {
-    throw Error(ErrorCode::Limit, "the socket path " + path_ + " is longer than the 107 bytes that Linux allows", "set TMPDIR to a shorter folder");
+    throw Error(ErrorCode::Limit, "the socket path " + path_ + " is longer than the 107 bytes that Linux allows",
+                "set TMPDIR to a shorter folder");
   }
   const sockaddr_un address = address_of(path_);
   ::unlink(path_.c_str());
   if (!listener_ || ::bind(listener_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0 ||
       ::listen(listener_.get(), 64) != 0) {
-    throw Error(ErrorCode::Unavailable, "cannot make the socket " + path_ + ": " + std::generic_category().message(errno),
+    throw Error(ErrorCode::Unavailable,
+                "cannot make the socket " + path_ + ": " + std::generic_category().message(errno),
                 "check that the folder exists and is writable");
   }
 }
@@ -86,12 +88,15 @@ void SocketServer::publish(std::span<const std::byte> frame) noexcept {
   });
 }
 
-void SocketReader::Buffer::Free::operator()(std::byte* p) const noexcept { ::operator delete[](p, std::align_val_t{kAlignment}); }
+void SocketReader::Buffer::Free::operator()(std::byte* p) const noexcept {
+  ::operator delete[](p, std::align_val_t{kAlignment});
+}
 
 void SocketReader::Buffer::need(std::size_t wanted) {
   size = wanted;
   if (wanted <= capacity && bytes) return;
-  bytes.reset(static_cast<std::byte*>(::operator new[](std::max<std::size_t>(wanted, 1), std::align_val_t{kAlignment})));
+  bytes.reset(
+      static_cast<std::byte*>(::operator new[](std::max<std::size_t>(wanted, 1), std::align_val_t{kAlignment})));
   capacity = wanted;
 }
 
@@ -104,14 +109,16 @@ void SocketReader::restart() noexcept {
 void SocketReader::connect() {
   Fd fd{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
   const sockaddr_un address = address_of(path_);
-  if (fd && ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0) socket_ = std::move(fd);
+  if (fd && ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0)
+    socket_ = std::move(fd);
 }
 
 void SocketReader::pump() {
   if (!socket_) connect();
   while (socket_) {
     const bool in_head = head_read_ < sizeof(head_);
-    void* const to = in_head ? static_cast<void*>(reinterpret_cast<std::byte*>(&head_) + head_read_) : incoming_.bytes.get() + body_read_;
+    void* const to = in_head ? static_cast<void*>(reinterpret_cast<std::byte*>(&head_) + head_read_)
+                             : incoming_.bytes.get() + body_read_;
     const std::size_t wanted = in_head ? sizeof(head_) - head_read_ : incoming_.size - body_read_;
     const ssize_t got = wanted == 0 ? 0 : ::recv(socket_.get(), to, wanted, MSG_DONTWAIT);
     if (got < 0 && errno == EINTR) continue;
@@ -143,7 +150,9 @@ std::optional<SocketReader::Frame> SocketReader::take() {
 }
 
 SocketInbox::SocketInbox() : wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-  if (!wake_) throw Error(ErrorCode::Limit, "cannot make an eventfd: " + std::generic_category().message(errno), "raise `ulimit -n`");
+  if (!wake_)
+    throw Error(ErrorCode::Limit, "cannot make an eventfd: " + std::generic_category().message(errno),
+                "raise `ulimit -n`");
   // Signals are for the main thread: it looks at stopping().
   sigset_t all;
   sigset_t before;

@@ -15,9 +15,10 @@
 
 #include "cardan/memory/fd.hpp"
 
-// The peer that the demo compares Cardan with: frames over a Unix stream socket, as careful programs send them. A frame is
-// a length, a sequence number and the time of its publish call, then the bytes. Readers keep the newest complete frame only
-// (depth 1, like Cardan's), and go on emptying their sockets while they compute, so that no writer waits for them.
+// The peer that the demo compares Cardan with: frames over a Unix stream socket, as careful programs send them. A frame
+// is a length, a sequence number and the time of its publish call, then the bytes. Readers keep the newest complete
+// frame only (depth 1, like Cardan's), and go on emptying their sockets while they compute, so that no writer waits for
+// them.
 
 namespace cardan::street {
 
@@ -30,8 +31,8 @@ class SocketServer {
   SocketServer(const SocketServer&) = delete;
   SocketServer& operator=(const SocketServer&) = delete;
 
-  /// Stamps the frame and writes it to every reader in turn; returns when the kernel has taken all of it (1 s at most: who
-  /// is slower is dropped).
+  /// Stamps the frame and writes it to every reader in turn; returns when the kernel has taken all of it (1 s at most:
+  /// who is slower is dropped).
   void publish(std::span<const std::byte> frame) noexcept;
   [[nodiscard]] std::uint64_t published() const noexcept { return published_; }
   [[nodiscard]] std::size_t readers() const noexcept { return clients_.size(); }
@@ -51,8 +52,8 @@ class SocketReader {
   struct Frame {
     std::span<const std::byte> bytes;  ///< aligned to 64, valid until the next take()
     std::uint64_t sequence = 0;
-    std::uint64_t missed = 0;          ///< lost between the last frame taken and this one
-    std::int64_t published = 0;        ///< steady clock, ns
+    std::uint64_t missed = 0;    ///< lost between the last frame taken and this one
+    std::int64_t published = 0;  ///< steady clock, ns
   };
 
  private:
@@ -74,7 +75,7 @@ class SocketReader {
   friend class SocketServer;
 
   explicit SocketReader(std::string path) : path_(std::move(path)) {}
-  void pump();     ///< reads what is there; never blocks
+  void pump();  ///< reads what is there; never blocks
   void connect();
   void restart() noexcept;
   std::optional<Frame> take();
@@ -88,8 +89,8 @@ class SocketReader {
   std::uint64_t last_taken_ = 0;
 };
 
-/// The readers of one process. While its one consumer waits, the consumer reads the sockets itself: no thread stands between
-/// the kernel and it. While it computes, a helper thread empties them.
+/// The readers of one process. While its one consumer waits, the consumer reads the sockets itself: no thread stands
+/// between the kernel and it. While it computes, a helper thread empties them.
 class SocketInbox {
  public:
   SocketInbox();

@@ -17,10 +17,10 @@ constexpr float kNearest = 0.5F;
 
 // Elevation of each laser in degrees, in firing order (VLP-16 and HDL-32E user manuals).
 constexpr std::array<float, 16> kVlp16 = {-15, 1, -13, 3, -11, 5, -9, 7, -7, 9, -5, 11, -3, 13, -1, 15};
-constexpr std::array<float, 32> kHdl32 = {
-    -30.67F, -9.33F, -29.33F, -8.00F, -28.00F, -6.67F, -26.67F, -5.33F, -25.33F, -4.00F, -24.00F,
-    -2.67F,  -22.67F, -1.33F, -21.33F, 0.00F,  -20.00F, 1.33F,  -18.67F, 2.67F,  -17.33F, 4.00F,
-    -16.00F, 5.33F,  -14.67F, 6.67F,  -13.33F, 8.00F,  -12.00F, 9.33F,  -10.67F, 10.67F};
+constexpr std::array<float, 32> kHdl32 = {-30.67F, -9.33F, -29.33F, -8.00F, -28.00F, -6.67F, -26.67F, -5.33F,
+                                          -25.33F, -4.00F, -24.00F, -2.67F, -22.67F, -1.33F, -21.33F, 0.00F,
+                                          -20.00F, 1.33F,  -18.67F, 2.67F,  -17.33F, 4.00F,  -16.00F, 5.33F,
+                                          -14.67F, 6.67F,  -13.33F, 8.00F,  -12.00F, 9.33F,  -10.67F, 10.67F};
 
 struct Angle {
   float cosine, sine;
@@ -73,15 +73,19 @@ std::uint16_t VelodynePacket::azimuth(std::size_t block) const noexcept {
 
 VelodyneModel model_of(const VelodynePacket& packet) {
   switch (packet.product()) {
-    case 0x21: return VelodyneModel::Hdl32;
-    case 0x22: return VelodyneModel::Vlp16;
-    default: break;
+    case 0x21:
+      return VelodyneModel::Hdl32;
+    case 0x22:
+      return VelodyneModel::Vlp16;
+    default:
+      break;
   }
   char number[8];
   std::snprintf(number, sizeof(number), "0x%02X", static_cast<unsigned>(packet.product()));
-  throw Error(ErrorCode::InvalidArgument, std::string("the packets come from Velodyne product ") + number +
-                                              ", which this decoder does not know",
-              "use a recording of an HDL-32E (0x21) or a VLP-16 (0x22), or convert the scans to a folder of KITTI .bin files");
+  throw Error(
+      ErrorCode::InvalidArgument,
+      std::string("the packets come from Velodyne product ") + number + ", which this decoder does not know",
+      "use a recording of an HDL-32E (0x21) or a VLP-16 (0x22), or convert the scans to a folder of KITTI .bin files");
 }
 
 std::size_t decode(const VelodynePacket& packet, std::span<Point> out, std::size_t count) noexcept {
@@ -102,9 +106,11 @@ std::size_t decode(const VelodynePacket& packet, std::span<Point> out, std::size
       const float range = static_cast<float>(little16(at)) * kUnit;
       if (range < kNearest) continue;
       if (count >= out.size()) return count;
-      // A VLP-16 block holds two firings of 55.296 µs with 2.304 µs a laser; an HDL-32E block one of 46.08 µs with 1.152 µs.
-      const float share = vlp ? (static_cast<float>(channel / 16) * 55.296F + static_cast<float>(channel % 16) * 2.304F) / 110.592F
-                              : static_cast<float>(channel) * 1.152F / 46.08F;
+      // A VLP-16 block holds two firings of 55.296 µs with 2.304 µs a laser; an HDL-32E block one of 46.08 µs
+      // with 1.152 µs.
+      const float share =
+          vlp ? (static_cast<float>(channel / 16) * 55.296F + static_cast<float>(channel % 16) * 2.304F) / 110.592F
+              : static_cast<float>(channel) * 1.152F / 46.08F;
       const Angle& elevation = vlp ? vlp16[channel % 16] : hdl32[channel];
       const Angle& azimuth = turn.at[static_cast<std::size_t>(start + per_block * share + 0.5F) % 36000U];
       Point& p = out[count++];

@@ -41,7 +41,9 @@ PcapLidar::PcapLidar(const std::filesystem::path& file) : file_(file), reader_(f
               "capture the sensor's data port: tcpdump -i eth0 -w FILE udp port 2368");
 }
 
-std::string PcapLidar::describe() const { return std::string(model_name(model_)) + " from " + file_.filename().string(); }
+std::string PcapLidar::describe() const {
+  return std::string(model_name(model_)) + " from " + file_.filename().string();
+}
 
 std::size_t PcapLidar::max_points() const noexcept { return kMaxPoints; }
 

@@ -11,15 +11,17 @@
 
 namespace cardan::street {
 
-/// Scans of a Velodyne from a capture, at the speed at which it was captured. The incomplete turn at the end of the file
-/// is left out, so that the loop keeps the sensor's rhythm.
+/// Scans of a Velodyne from a capture, at the speed at which it was captured. The incomplete turn at the end of the
+/// file is left out, so that the loop keeps the sensor's rhythm.
 class PcapLidar final : public LidarSource {
  public:
   /// Throws cardan::Error when the file is missing, no pcap, or holds no packets of a sensor that is known.
   explicit PcapLidar(const std::filesystem::path& file);
   [[nodiscard]] std::string describe() const override;
   [[nodiscard]] std::size_t max_points() const noexcept override;
-  [[nodiscard]] std::size_t due() const noexcept override { return scan_.packets().size() * VelodynePacket::kMaxPoints; }
+  [[nodiscard]] std::size_t due() const noexcept override {
+    return scan_.packets().size() * VelodynePacket::kMaxPoints;
+  }
   bool wait(const std::function<bool()>& stopping) override;
   std::size_t fill(std::span<Point> out) override;
 
@@ -41,7 +43,9 @@ class UdpLidar final : public LidarSource {
   explicit UdpLidar(std::uint16_t port);
   [[nodiscard]] std::string describe() const override;
   [[nodiscard]] std::size_t max_points() const noexcept override;
-  [[nodiscard]] std::size_t due() const noexcept override { return scan_.packets().size() * VelodynePacket::kMaxPoints; }
+  [[nodiscard]] std::size_t due() const noexcept override {
+    return scan_.packets().size() * VelodynePacket::kMaxPoints;
+  }
   bool wait(const std::function<bool()>& stopping) override;
   std::size_t fill(std::span<Point> out) override;
 

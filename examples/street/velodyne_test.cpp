@@ -13,7 +13,8 @@
 namespace cardan::street {
 namespace {
 
-VelodynePacket packet(VelodyneModel model, unsigned azimuth, unsigned step, unsigned range_2mm, std::uint8_t mode = 0x37) {
+VelodynePacket packet(VelodyneModel model, unsigned azimuth, unsigned step, unsigned range_2mm,
+                      std::uint8_t mode = 0x37) {
   VelodynePacket p{};
   for (std::size_t block = 0; block < VelodynePacket::kBlocks; ++block) {
     std::byte* at = p.bytes.data() + block * 100;

@@ -40,24 +40,29 @@ std::string decision_text(const Moment& m) {
 
 std::string render(const Moment& m, const Inputs& inputs, std::size_t width, bool colours) {
   std::vector<std::string> lines;
-  lines.push_back(m.measuring ? fmt::format("Cardan demo · over {} · {:.0f} s of {:.0f} s · Ctrl-C ends", name_of(m.transport), m.seconds, m.of_seconds)
+  lines.push_back(m.measuring ? fmt::format("Cardan demo · over {} · {:.0f} s of {:.0f} s · Ctrl-C ends",
+                                            name_of(m.transport), m.seconds, m.of_seconds)
                               : fmt::format("Cardan demo · over {} · starting five processes", name_of(m.transport)));
   lines.push_back("  camera  " + inputs.camera);
   lines.push_back("  LiDAR   " + inputs.lidar);
-  lines.push_back(fmt::format("  {:<34} {:<30} {:>6} {:>7} {:>9} {:>9} {:>7}", "topic", "from → to", "Hz", "MB/s", "p50 µs", "p99 µs", "missed"));
+  lines.push_back(fmt::format("  {:<34} {:<30} {:>6} {:>7} {:>9} {:>9} {:>7}", "topic", "from → to", "Hz", "MB/s",
+                              "p50 µs", "p99 µs", "missed"));
   for (std::size_t i = 0; i < kHops; ++i) {
     const auto& hop = m.hops[i];
-    lines.push_back(fmt::format("  {:<34} {:<30} {:>6.1f} {:>7.1f} {:>9} {:>9} {:>7}", kHopList[i].topic,
-                                fmt::format("{} → {}", label_of(kHopList[i].from, inputs), label_of(kHopList[i].to, inputs)), hop.rate_hz,
-                                hop.megabytes_per_s, micros(hop.transport_us.p50), micros(hop.transport_us.p99), hop.missed));
+    lines.push_back(fmt::format(
+        "  {:<34} {:<30} {:>6.1f} {:>7.1f} {:>9} {:>9} {:>7}", kHopList[i].topic,
+        fmt::format("{} → {}", label_of(kHopList[i].from, inputs), label_of(kHopList[i].to, inputs)), hop.rate_hz,
+        hop.megabytes_per_s, micros(hop.transport_us.p50), micros(hop.transport_us.p99), hop.missed));
   }
   std::string cpu = "  CPU    ";
   for (std::size_t i = 0; i < kRoles; ++i) cpu += fmt::format(" {} {:.0f} %  ", kRoleNames[i], m.cpu_percent[i]);
   lines.push_back(cpu);
   const double p50 = m.decision_us.p50 * 1e-3;
   const double p99 = m.decision_us.p99 * 1e-3;
-  lines.push_back(std::isnan(p50) ? "  perception to decision  -"
-                                  : fmt::format("  perception to decision  p50 {:.1f} ms  p99 {:.1f} ms  ({} decisions)", p50, p99, m.decisions));
+  lines.push_back(std::isnan(p50)
+                      ? "  perception to decision  -"
+                      : fmt::format("  perception to decision  p50 {:.1f} ms  p99 {:.1f} ms  ({} decisions)", p50, p99,
+                                    m.decisions));
   lines.push_back("  " + decision_text(m));
   std::string out;
   for (std::size_t i = 0; i < lines.size(); ++i) {
@@ -76,7 +81,8 @@ std::string render_line(const Moment& m, const Inputs& inputs) {
   std::string out = fmt::format("{:>3.0f} s  {}:", m.seconds, name_of(m.transport));
   for (std::size_t i = 0; i < kHops; ++i) {
     const auto& hop = m.hops[i];
-    out += fmt::format("  {} {:.0f} Hz {} µs missed {}", label_of(kHopList[i].from, inputs), hop.rate_hz, micros(hop.transport_us.p50), hop.missed);
+    out += fmt::format("  {} {:.0f} Hz {} µs missed {}", label_of(kHopList[i].from, inputs), hop.rate_hz,
+                       micros(hop.transport_us.p50), hop.missed);
   }
   double cpu = 0;
   for (const double c : m.cpu_percent) cpu += c;

@@ -14,9 +14,9 @@ namespace cardan::street {
 struct Moment {
   Transport transport{};
   double seconds = 0, of_seconds = 0;
-  bool measuring = false;                     ///< false: the processes are still starting
+  bool measuring = false;  ///< false: the processes are still starting
   std::array<Measurements::Recent, kHops> hops;
-  std::array<double, kRoles> cpu_percent{};   ///< of one core
+  std::array<double, kRoles> cpu_percent{};  ///< of one core
   Summary decision_us;
   std::uint64_t decisions = 0;
   bool has_decision = false, brake = false;

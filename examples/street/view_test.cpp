@@ -25,8 +25,9 @@ Moment moment() {
 
 TEST(View, ShowsRatesLatenciesLossCpuAndTheDecision) {
   const std::string text = render(moment(), {"street.avi", "simulated street", true}, 200, false);
-  for (const char* part : {"over Cardan", "7 s of 15 s", "street.avi", "/street/lidar/points", "lidar (simulated) → obstacles", "10.0", "13.3", "6.0",
-                           "detector 80 %", "p50 45.0 ms", "BRAKE pedestrian 8.0 m"}) {
+  for (const char* part :
+       {"over Cardan", "7 s of 15 s", "street.avi", "/street/lidar/points", "lidar (simulated) → obstacles", "10.0",
+        "13.3", "6.0", "detector 80 %", "p50 45.0 ms", "BRAKE pedestrian 8.0 m"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << " in\n" << text;
   }
   EXPECT_EQ(text.find('\x1b'), std::string::npos);

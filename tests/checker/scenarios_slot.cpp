@@ -208,7 +208,7 @@ void add_slot_scenarios(std::vector<ScenarioInfo>& all) {
       [] { return std::make_unique<TwoThreads>(Pair::Shape{2, 3, 3}, 2); });
   add("two subscribers", "3 publications over 2 slots; each of two subscribers takes once", {S::D2, S::D3},
       [] { return std::make_unique<TwoSubscribers>(Pair::Shape{1, 2, 3}); });
-  add("enough slots", "5 publications over depth + loans + 1 + holds + threads slots: the writer never waits", {},
+  add("enough slots", "8 publications over depth + loans + 1 + holds + threads = 5 slots: the writer never waits", {},
       [] { return std::make_unique<TakeAndDrop>(Pair::Shape{1, 5, 8}, 2, Publisher::Options{.may_starve = false}); });
   add("publisher dies", "as 'take depth 1', but the publisher may die before each step", {},
       [] { return std::make_unique<TakeAndDrop>(Pair::Shape{1, 2, 4}, 2, Publisher::Options{}, true); });

@@ -14,6 +14,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <thread>
 #include <utility>
@@ -194,6 +195,19 @@ long number_in(const std::string& file, const std::string& key) {
   for (std::string text; std::getline(in, text);)
     if (text.starts_with(key + ":")) return std::atol(text.c_str() + key.size() + 1);
   return -1;
+}
+
+bool is_stopped(pid_t pid) {
+  std::error_code error;
+  bool all = true;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/task", error)) {
+    std::ifstream in(task.path().string() + "/stat");
+    std::string text;
+    std::getline(in, text);
+    const auto name_end = text.rfind(')');
+    all = all && name_end != std::string::npos && text.substr(name_end + 2, 1) == "T";
+  }
+  return all && !error;
 }
 
 std::string spread(std::vector<std::int64_t>& ns) {

@@ -78,6 +78,9 @@ bool eventually(const std::function<bool()>& done, std::chrono::milliseconds lim
 /// One number of a line of `key: number` in a file of /proc, or −1.
 long number_in(const std::string& file, const std::string& key);
 
+/// Whether all threads of a process are stopped (SIGSTOP takes its time).
+bool is_stopped(pid_t pid);
+
 /// min / p50 / p99 / max of times in ns, printed in µs; clears them.
 std::string spread(std::vector<std::int64_t>& ns);
 

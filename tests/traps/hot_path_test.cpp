@@ -43,7 +43,7 @@ using cardan::test::Big;
 using cardan::test::Child;
 using cardan::test::Small;
 
-constexpr std::size_t kWords = 10'000;
+constexpr std::size_t kWords = 2000;
 constexpr cardan::Topic<Small> kSmall{"/hot/small", {.depth = 4}};
 constexpr cardan::Topic<Big> kBig{"/hot/big", {.max_bytes = kWords * 8}};
 constexpr cardan::Topic<Big> kChecked{"/hot/checked", {.max_bytes = kWords * 8, .lifespan = 10s, .checksum = true}};
@@ -120,7 +120,7 @@ CARDAN_ROLE(takes_strictly) {
   const std::uint64_t before = allocations;
   int got = 0;
   cardan::Sample<Small> kept;
-  while (got < 3000) {
+  while (got < 500) {
     if (auto s = small.take()) {
       if (!cardan::test::intact(s)) ::_exit(102);
       kept = s;  // a copy

@@ -166,6 +166,7 @@ TEST_F(Life, APeerThatDoesNotAnswerDoesNotKeepUsFromStarting) {
   Child frozen("stopped_publisher");
   frozen.expect("ready");
   frozen.signal(SIGSTOP);
+  ASSERT_TRUE(cardan::test::eventually([&] { return cardan::test::is_stopped(frozen.pid()); }));
   const auto begin = std::chrono::steady_clock::now();
   cardan::Subscriber in{kTopic};
   EXPECT_LT(std::chrono::steady_clock::now() - begin, 10s);

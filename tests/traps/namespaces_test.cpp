@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-#include <fstream>
+#include <csignal>
 #include <thread>
 
 #include "cardan/memory/error.hpp"
@@ -59,18 +61,16 @@ CARDAN_ROLE(container) {
     return 0;
   }
   if (::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return 1;
-  Child inner(args[0], {}, [] {
+  const pid_t inner = ::fork();  // the first process of the new container; input and output are inherited
+  if (inner == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::mount("proc", "/proc", "proc", 0, nullptr) != 0 || ::mount("shm", "/dev/shm", "tmpfs", 0, nullptr) != 0) ::_exit(118);
-  });
-  std::thread forward([&] {
-    for (std::string line = cardan::test::hear(); !line.empty(); line = cardan::test::hear()) inner.say(line);
-    inner.close_input();
-  });
-  while (const auto line = inner.line(120s)) cardan::test::say(*line);
-  const int code = inner.end();
-  ::close(STDIN_FILENO);
-  forward.detach();
-  ::_exit(code == 0 ? 0 : 1);
+    ::execl("/proc/self/exe", "/proc/self/exe", "--role", args[0].c_str(), nullptr);
+    ::_exit(127);
+  }
+  int status = 0;
+  ::waitpid(inner, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
 CARDAN_ROLE(sends) {
@@ -145,10 +145,9 @@ TEST_F(Namespaces, AContainerAndItsHost) {
 }
 
 TEST_F(Namespaces, AnotherTimeNamespaceHasItsStampsCorrected) {
-  for (const long seconds : {100'000L, -0L, 5L}) {
+  for (const long seconds : {100'000L, 5L}) {
     Child a("sends", {}, clock_ahead(seconds));
     const auto line = a.line();
-    if (!line && a.end() == -1000 + 0) GTEST_SKIP();
     if (!line) GTEST_SKIP() << "skipped: time namespaces are forbidden here";
     ASSERT_EQ(*line, "ready");
     Child b("answers");
