@@ -50,7 +50,8 @@ void add_bench_command(CLI::App& app) {
   command->add_option("--peers", a.peers, "Some of raw,sim,uds,tcp,cardan (default: all)");
   command->add_option("--scenarios", a.scenarios, "Publishers and readers: 1p1s,1p5s,1p10s,5p1s");
   command->add_option("--sizes", a.sizes, "Payloads: 128,4K,64K,640*480*3,4M,8M … to 1G");
-  command->add_option("--waits", a.waits, "How readers wait: some of block,spin,prewake,anticipate (default: all)");
+  command->add_option("--waits", a.waits,
+                      "How readers wait: some of block,spin,prewake,anticipate (default: all), soon");
   command->add_option("--rate", a.rate_hz, "Frames per second of each publisher (default: 100 up to 64 KiB, 30 above)");
   command->add_option("--runs", a.runs, "Rounds over everything, interleaved (default: 5)");
   command->add_option("--frames", a.frames, "Frames per run; the first tenth (at least 10) is discarded");

@@ -42,7 +42,8 @@ class Decoder {
   Decoder(const ObservedSample& sample, std::size_t longest_list) : sample_(sample), longest_list_(longest_list) {}
 
   /// `at` is in the copied struct, or in the copied payload (elements, which hold no vectors).
-  ordered_json value(const TypeLayout& t, const std::byte* at) const {
+  ordered_json value(const TypeLayout& t, const std::byte* at) {
+    if (--budget_ < 0) return nullptr;
     switch (t.kind) {
       case Kind::Bool:
         return read<std::uint8_t>(at) != 0;
@@ -87,9 +88,10 @@ class Decoder {
     return std::string(reinterpret_cast<const char*>(at), std::min(bytes, kMost));
   }
 
-  [[nodiscard]] ordered_json list(const TypeLayout& element, const std::byte* at, std::size_t count) const {
+  [[nodiscard]] ordered_json list(const TypeLayout& element, const std::byte* at, std::size_t count) {
     ordered_json items = ordered_json::array();
-    for (std::size_t i = 0; i < std::min(count, longest_list_); ++i) items.push_back(value(element, at + i * element.size));
+    for (std::size_t i = 0; i < std::min(count, longest_list_); ++i)
+      items.push_back(value(element, at + i * element.size));
     if (count <= longest_list_) return items;
     return {{"count", count}, {"first", items}};
   }
@@ -110,6 +112,7 @@ class Decoder {
 
   const ObservedSample& sample_;
   std::size_t longest_list_;
+  long budget_ = 4'000'000;  // values: lists in lists in lists of a strange publisher
 };
 
 std::string names_of(const ordered_json& message) {
@@ -118,7 +121,9 @@ std::string names_of(const ordered_json& message) {
   return all;
 }
 
-bool is_cut_list(const ordered_json& v) { return v.is_object() && v.size() == 2 && v.contains("count") && v.contains("first"); }
+bool is_cut_list(const ordered_json& v) {
+  return v.is_object() && v.size() == 2 && v.contains("count") && v.contains("first");
+}
 
 std::string inline_list(const ordered_json& items) {
   std::string all;
@@ -136,10 +141,12 @@ ordered_json decode(const TypeLayout& type, const ObservedSample& sample, std::s
 ordered_json undecoded(const ObservedSample& sample) {
   const auto head = [](std::span<const std::byte> bytes) {
     std::string hex;
-    for (const std::byte b : bytes.first(std::min<std::size_t>(bytes.size(), 32))) hex += fmt::format("{:02x}", static_cast<unsigned>(b));
+    for (const std::byte b : bytes.first(std::min<std::size_t>(bytes.size(), 32)))
+      hex += fmt::format("{:02x}", static_cast<unsigned>(b));
     return hex;
   };
-  ordered_json j{{"undecoded", true}, {"message_bytes", sample.message().size()}, {"message_head", head(sample.message())}};
+  ordered_json j{
+      {"undecoded", true}, {"message_bytes", sample.message().size()}, {"message_head", head(sample.message())}};
   j["payload_bytes"] = sample.payload().size();
   j["payload_head"] = head(sample.payload());
   return j;
@@ -155,7 +162,8 @@ ordered_json pick_fields(const ordered_json& message, const std::vector<std::str
       const std::string part = name.substr(begin, dot - begin);
       if (!at->is_object() || !at->contains(part))
         throw Error(ErrorCode::InvalidArgument, fmt::format("the message has no field '{}'", name),
-                    at->is_object() ? "at that place there are: " + names_of(*at) : fmt::format("'{}' has no fields", name.substr(0, begin > 0 ? begin - 1 : 0)));
+                    at->is_object() ? "at that place there are: " + names_of(*at)
+                                    : fmt::format("'{}' has no fields", name.substr(0, begin > 0 ? begin - 1 : 0)));
       at = &(*at)[part];
       begin = dot + 1;
     }
@@ -164,7 +172,9 @@ ordered_json pick_fields(const ordered_json& message, const std::vector<std::str
   return picked;
 }
 
-std::string one_line(const ordered_json& value) { return value.dump(-1, ' ', false, ordered_json::error_handler_t::replace); }
+std::string one_line(const ordered_json& value) {
+  return value.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+}
 
 std::string readable(const ordered_json& value, int indent) {
   std::string all;
@@ -176,7 +186,9 @@ std::string readable(const ordered_json& value, int indent) {
       const ordered_json& items = v.is_array() ? v : v["first"];
       all += fmt::format(" {} elements\n", v.is_array() ? v.size() : v["count"].get<std::size_t>());
       for (const ordered_json& item : items) {
-        std::string lines = item.is_object() ? readable(item, indent + 4) : std::string(static_cast<std::size_t>(indent + 4), ' ') + one_line(item) + "\n";
+        std::string lines = item.is_object()
+                                ? readable(item, indent + 4)
+                                : std::string(static_cast<std::size_t>(indent + 4), ' ') + one_line(item) + "\n";
         lines[static_cast<std::size_t>(indent + 2)] = '-';
         all += lines;
       }

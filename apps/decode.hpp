@@ -11,14 +11,15 @@
 
 namespace cardan::apps {
 
-/// The sample's fields by name. Lists longer than `longest_list` become {"count": n, "first": […]}; offsets that lead out of
-/// the sample become null (a publisher may say anything).
+/// The sample's fields by name. Lists longer than `longest_list` become {"count": n, "first": […]}; offsets that lead
+/// out of the sample become null (a publisher may say anything).
 nlohmann::ordered_json decode(const TypeLayout& type, const ObservedSample& sample, std::size_t longest_list);
 
 /// What is shown of a sample whose type is not known: its sizes and the first bytes in hexadecimal.
 nlohmann::ordered_json undecoded(const ObservedSample& sample);
 
-/// Only the named fields ("header.stamp"), in that order. Throws Error (InvalidArgument) that lists the fields when there is none of that name.
+/// Only the named fields ("header.stamp"), in that order. Throws Error (InvalidArgument) that lists the fields when
+/// there is none of that name.
 nlohmann::ordered_json pick_fields(const nlohmann::ordered_json& message, const std::vector<std::string>& names);
 
 /// As indented lines for people.

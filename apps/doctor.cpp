@@ -45,14 +45,20 @@ std::string human(const Findings& all) {
   for (const Finding& f : all) width = std::max(width, f.check.size());
   std::string out;
   for (const Finding& f : all) {
-    const char* const colour = f.status == Finding::Status::Fail ? "\x1b[31m" : f.status == Finding::Status::Warn ? "\x1b[33m" : f.status == Finding::Status::Ok ? "\x1b[32m" : "\x1b[36m";
-    out += fmt::format("{}{:<4}{}  {:<{}}  {}{}{}\n", colours ? colour : "", to_string(f.status), colours ? "\x1b[0m" : "", f.check, width, printable(f.found),
-                       f.remedy.empty() ? "" : " — ", printable(f.remedy));
+    const char* const colour = f.status == Finding::Status::Fail   ? "\x1b[31m"
+                               : f.status == Finding::Status::Warn ? "\x1b[33m"
+                               : f.status == Finding::Status::Ok   ? "\x1b[32m"
+                                                                   : "\x1b[36m";
+    out +=
+        fmt::format("{}{:<4}{}  {:<{}}  {}{}{}\n", colours ? colour : "", to_string(f.status), colours ? "\x1b[0m" : "",
+                    f.check, width, printable(f.found), f.remedy.empty() ? "" : " — ", printable(f.remedy));
   }
-  const auto count = [&](Finding::Status s) { return std::count_if(all.begin(), all.end(), [s](const Finding& f) { return f.status == s; }); };
+  const auto count = [&](Finding::Status s) {
+    return std::count_if(all.begin(), all.end(), [s](const Finding& f) { return f.status == s; });
+  };
   const auto fails = count(Finding::Status::Fail);
   const auto warns = count(Finding::Status::Warn);
-  out += fails != 0 ? fmt::format("\nCardan cannot work here: {} fail, {} warn\n", fails, warns)
+  out += fails != 0   ? fmt::format("\nCardan cannot work here: {} fail, {} warn\n", fails, warns)
          : warns != 0 ? fmt::format("\nCardan works here; {} warnings above say what could be better\n", warns)
                       : "\nCardan works here, and nothing is in its way\n";
   return out;
@@ -60,11 +66,13 @@ std::string human(const Findings& all) {
 
 int run(const Options& o) {
   const Findings all = examine(o);
-  const bool fails = std::any_of(all.begin(), all.end(), [](const Finding& f) { return f.status == Finding::Status::Fail; });
+  const bool fails =
+      std::any_of(all.begin(), all.end(), [](const Finding& f) { return f.status == Finding::Status::Fail; });
   std::string text;
   if (o.json) {
     nlohmann::ordered_json checks = nlohmann::ordered_json::array();
-    for (const Finding& f : all) checks.push_back({{"check", f.check}, {"status", to_string(f.status)}, {"found", f.found}, {"remedy", f.remedy}});
+    for (const Finding& f : all)
+      checks.push_back({{"check", f.check}, {"status", to_string(f.status)}, {"found", f.found}, {"remedy", f.remedy}});
     text = one_line({{"ok", !fails}, {"checks", checks}}) + "\n";
   } else {
     text = human(all);
@@ -97,11 +105,13 @@ std::string first_line(const std::string& path) {
 }
 
 void add_doctor_command(CLI::App& app) {
-  auto* const command = app.add_subcommand("doctor", "What this computer allows and lacks for Cardan, with the remedy of each");
+  auto* const command =
+      app.add_subcommand("doctor", "What this computer allows and lacks for Cardan, with the remedy of each");
   command->footer(kExamples);
   auto options = std::make_shared<Options>();
   command->add_flag("--json", options->json, "One JSON object");
-  command->add_option("--domain", options->domain, "Domain whose run directory is looked at (default: $CARDAN_DOMAIN, else \"default\")");
+  command->add_option("--domain", options->domain,
+                      "Domain whose run directory is looked at (default: $CARDAN_DOMAIN, else \"default\")");
   command->callback([options] {
     if (const int code = run(*options); code != 0) throw CLI::RuntimeError(code);
   });

@@ -32,12 +32,12 @@ const char* to_string(Finding::Status status);
 using Findings = std::vector<Finding>;
 
 // Each adds its findings and throws nothing; a check that cannot be made says so as a Note.
-void check_kernel(Findings& findings);                              // system calls, seals, container filters
-void check_limits(Findings& findings);                              // descriptors, inotify, locked memory, real-time rights
-void check_memory(Findings& findings);                              // available, control groups, huge pages, NUMA
+void check_kernel(Findings& findings);  // system calls, seals, container filters
+void check_limits(Findings& findings);  // descriptors, inotify, locked memory, real-time rights
+void check_memory(Findings& findings);  // available, control groups, huge pages, NUMA
 void check_run_directory(Findings& findings, const std::string& domain);
-void check_cpus(Findings& findings);                                // CPUs, governor, idle states, virtual machine, wake-up
-void check_clocks(Findings& findings);                              // clock source, its cost, time namespace
+void check_cpus(Findings& findings);    // CPUs, governor, idle states, virtual machine, wake-up
+void check_clocks(Findings& findings);  // clock source, its cost, time namespace
 
 /// The first line of a file, without the line end; empty when it cannot be read.
 std::string first_line(const std::string& path);

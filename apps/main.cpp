@@ -48,8 +48,10 @@ int wrong_usage(const CLI::App& app, const CLI::ParseError& e) {
   for (char& c : cause)
     if (c == '\n') c = ' ';
   // "A subcommand" → "a subcommand", but "--json …" and "TOPIC …" stay.
-  if (cause.size() > 1 && std::islower(static_cast<unsigned char>(cause[1])) != 0) cause[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(cause[0])));
-  if (cause.size() > 1 && cause[1] == ' ') cause[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(cause[0])));
+  if (cause.size() > 1 && std::islower(static_cast<unsigned char>(cause[1])) != 0)
+    cause[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(cause[0])));
+  if (cause.size() > 1 && cause[1] == ' ')
+    cause[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(cause[0])));
   cardan::apps::warn(fmt::format("{} — see {} --help", cause, deepest(app)));
   return cardan::apps::kUsage;
 }
@@ -84,7 +86,8 @@ int main(int argc, char** argv) {
     cardan::apps::warn(e.what());
     return e.code() == cardan::ErrorCode::InvalidArgument ? cardan::apps::kUsage : cardan::apps::kFailed;
   } catch (const std::exception& e) {
-    cardan::apps::warn(fmt::format("{} — a bug of Cardan, or this computer is out of something; `cardan doctor` may tell", e.what()));
+    cardan::apps::warn(
+        fmt::format("{} — a bug of Cardan, or this computer is out of something; `cardan doctor` may tell", e.what()));
     return cardan::apps::kFailed;
   }
 }

@@ -12,7 +12,8 @@ void RateWindow::add(const std::vector<ObservedStream::Stamp>& stamps) {
 }
 
 RateWindow::Figures RateWindow::figures(std::int64_t now) {
-  // One from before the window stays, for the gap that reaches into it, and as the other end of a slow stream's only interval.
+  // One from before the window stays, for the gap that reaches into it, and as the other end of a slow stream's only
+  // interval.
   while (stamps_.size() > 2 && stamps_[1].publish_ns < now - length_ns_) {
     last_sequence_ = stamps_.front().sequence;
     stamps_.pop_front();
@@ -38,15 +39,18 @@ RateWindow::Figures RateWindow::figures(std::int64_t now) {
   f.publications = last.sequence - first.sequence + (first.publish_ns >= now - length_ns_ ? 1 : 0);
   const std::int64_t silence = now - last.publish_ns;
   if (last.sequence > first.sequence && last.publish_ns > first.publish_ns) {
-    const double mean = static_cast<double>(last.publish_ns - first.publish_ns) / static_cast<double>(last.sequence - first.sequence);
+    const double mean =
+        static_cast<double>(last.publish_ns - first.publish_ns) / static_cast<double>(last.sequence - first.sequence);
     // One that has fallen silent does not keep the rate that it had.
-    const double span = static_cast<double>(last.publish_ns - first.publish_ns) + (static_cast<double>(silence) > 2 * mean ? static_cast<double>(silence) : 0);
+    const double span = static_cast<double>(last.publish_ns - first.publish_ns) +
+                        (static_cast<double>(silence) > 2 * mean ? static_cast<double>(silence) : 0);
     f.rate_hz = static_cast<double>(last.sequence - first.sequence) / span * 1e9;
     if (static_cast<double>(silence) > 2 * mean) f.longest_gap_ns = std::max(f.longest_gap_ns, silence);
   } else {
     f.longest_gap_ns = silence;
   }
-  if (intervals >= 2) f.jitter_ns = std::sqrt(std::max(0.0, squares / intervals - (sum / intervals) * (sum / intervals)));
+  if (intervals >= 2)
+    f.jitter_ns = std::sqrt(std::max(0.0, squares / intervals - (sum / intervals) * (sum / intervals)));
   return f;
 }
 

@@ -20,14 +20,38 @@ ordered_json latency_json(const LatencyHistogram& histogram) {
 ordered_json publisher_json(const PublisherReport& p) {
   ordered_json subscribers = ordered_json::array();
   for (const SubscriberReport& s : p.subscribers)
-    subscribers.push_back({{"program", s.name}, {"pid", s.pid}, {"uid", s.uid}, {"reliable", s.reliable}, {"demoted", s.demoted}, {"received", s.received},
-                           {"missed", s.missed}, {"bad", s.bad}, {"sleeps", s.sleeps}, {"spin_ms", static_cast<double>(s.spin_ns) / 1e6},
+    subscribers.push_back({{"program", s.name},
+                           {"pid", s.pid},
+                           {"uid", s.uid},
+                           {"reliable", s.reliable},
+                           {"demoted", s.demoted},
+                           {"received", s.received},
+                           {"missed", s.missed},
+                           {"bad", s.bad},
+                           {"sleeps", s.sleeps},
+                           {"spin_ms", static_cast<double>(s.spin_ns) / 1e6},
                            {"latency_us", latency_json(s.latency)}});
-  return {{"program", p.program}, {"pid", p.pid}, {"type", p.type}, {"layout", p.layout}, {"depth", p.depth}, {"max_bytes", p.max_bytes},
-          {"reliable", p.reliable}, {"deadline_ms", static_cast<double>(p.deadline_ns) / 1e6}, {"slots", p.slots}, {"reserved_bytes", p.area_bytes},
-          {"published", p.published}, {"bytes", p.bytes}, {"longest_gap_ms", static_cast<double>(p.longest_gap_ns) / 1e6},
-          {"last_sign_of_life_ms", p.published == 0 ? ordered_json(nullptr) : ordered_json(static_cast<double>(steady_now() - p.heartbeat_ns) / 1e6)},
-          {"wakes", p.wakes}, {"prewakes", p.prewakes}, {"reliable_timeouts", p.reliable_timeouts}, {"latency_us", latency_json(p.latency)}, {"subscribers", subscribers}};
+  return {{"program", p.program},
+          {"pid", p.pid},
+          {"type", p.type},
+          {"layout", p.layout},
+          {"depth", p.depth},
+          {"max_bytes", p.max_bytes},
+          {"reliable", p.reliable},
+          {"deadline_ms", static_cast<double>(p.deadline_ns) / 1e6},
+          {"slots", p.slots},
+          {"reserved_bytes", p.area_bytes},
+          {"published", p.published},
+          {"bytes", p.bytes},
+          {"longest_gap_ms", static_cast<double>(p.longest_gap_ns) / 1e6},
+          {"last_sign_of_life_ms", p.published == 0
+                                       ? ordered_json(nullptr)
+                                       : ordered_json(static_cast<double>(steady_now() - p.heartbeat_ns) / 1e6)},
+          {"wakes", p.wakes},
+          {"prewakes", p.prewakes},
+          {"reliable_timeouts", p.reliable_timeouts},
+          {"latency_us", latency_json(p.latency)},
+          {"subscribers", subscribers}};
 }
 
 }  // namespace cardan::apps

@@ -84,8 +84,11 @@ void add_topic_command(CLI::App& app) {
   auto* const count = command->add_option("--count", echo->count, "End after this many")->check(CLI::PositiveNumber);
   command->add_flag("--once", echo->once, "Only the newest message")->excludes(count);
   command->add_flag("--json", echo->json, "One JSON object a line");
-  command->add_option("--fields", echo->fields, "Only these, as header.stamp,height")->delimiter(',');
-  command->add_option("--list", echo->list, "Show lists of up to this many elements whole (default: 8, with --json 64)")->check(CLI::NonNegativeNumber);
+  command->add_option("--fields", echo->fields, "Only these, as header.stamp,height")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command->add_option("--list", echo->list, "Show lists of up to this many elements whole (default: 8, with --json 64)")
+      ->check(CLI::NonNegativeNumber);
   command->add_flag("--wait", echo->wait, "Wait for a publisher, and for the next one when it ends");
   run_with(command, topic_echo, echo);
 
@@ -95,7 +98,8 @@ void add_topic_command(CLI::App& app) {
   auto* const all = command->add_flag("--all", stats->all, "All topics")->excludes(topic);
   topic->excludes(all);
   command->add_flag("--once", stats->once, "Measure once, print, end");
-  command->add_option("--seconds", stats->seconds, "Length of a measurement (default: 2 with --once, 1 live)")->check(CLI::Range(0.1, 3600.0));
+  command->add_option("--seconds", stats->seconds, "Length of a measurement (default: 2 with --once, 1 live)")
+      ->check(CLI::Range(0.1, 3600.0));
   command->add_flag("--json", stats->json, "One JSON object for each measurement, a line each");
   command->parse_complete_callback([stats] {
     if (!stats->all && stats->topic.empty()) throw CLI::RequiredError("a topic, or --all");

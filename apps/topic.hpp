@@ -10,7 +10,8 @@ class App;
 
 namespace cardan::apps {
 
-/// Adds `cardan topic list|info|echo|stats`. Callbacks throw CLI::RuntimeError with the exit code when that is not 0, or Error.
+/// Adds `cardan topic list|info|echo|stats`. Callbacks throw CLI::RuntimeError with the exit code when that is not 0,
+/// or Error.
 void add_topic_command(CLI::App& app);
 
 struct ListOptions {

@@ -51,12 +51,17 @@ class Echo {
       }
       if (!sleep_for(kLook)) break;
     }
-    if (passed_over_ != 0) warn(fmt::format("{} publications were passed over between those shown: they came faster than 1,000 looks a second", passed_over_));
+    if (passed_over_ != 0)
+      warn(fmt::format(
+          "{} publications were passed over between those shown: they came faster than 1,000 looks a second",
+          passed_over_));
     return passed_over_ != 0 ? kLoss : kOk;
   }
 
  private:
-  [[nodiscard]] bool finished() const { return (o_.once && shown_ != 0) || (o_.count != 0 && shown_ >= o_.count) || stopping(); }
+  [[nodiscard]] bool finished() const {
+    return (o_.once && shown_ != 0) || (o_.count != 0 && shown_ >= o_.count) || stopping();
+  }
 
   /// False: standard output is closed.
   bool print_new() {
@@ -77,9 +82,11 @@ class Echo {
     if (fresh) {
       it->second = find_layout(stream.type(), stream.type_hash(), stream.schema());
       if (it->second == nullptr)
-        warn(fmt::format("the memory layout of {} is not known here; its bytes are shown instead — types whose fields follow from their schema are decoded, "
-                         "those with alignas or bit fields are not",
-                         stream.type()));
+        warn(
+            fmt::format("the memory layout of {} is not known here; its bytes are shown instead — types whose fields "
+                        "follow from their schema are decoded, "
+                        "those with alignas or bit fields are not",
+                        stream.type()));
     }
     return it->second.get();
   }
@@ -92,12 +99,21 @@ class Echo {
     if (!o_.fields.empty() && layout != nullptr) message = pick_fields(message, o_.fields);
     const double age = static_cast<double>(steady_now() - sample_.publish_time());
     if (o_.json) {
-      const ordered_json line{{"topic", o_.topic}, {"type", stream.type()}, {"program", stream.program()}, {"pid", stream.pid()}, {"sequence", sample_.sequence()},
-                              {"passed_over", sample_.passed_over()}, {"publish_time_ns", sample_.publish_time()}, {"source_time_ns", sample_.source_time()},
-                              {"age_ms", age / 1e6}, {"payload_bytes", sample_.payload().size()}, {"message", message}};
+      const ordered_json line{{"topic", o_.topic},
+                              {"type", stream.type()},
+                              {"program", stream.program()},
+                              {"pid", stream.pid()},
+                              {"sequence", sample_.sequence()},
+                              {"passed_over", sample_.passed_over()},
+                              {"publish_time_ns", sample_.publish_time()},
+                              {"source_time_ns", sample_.source_time()},
+                              {"age_ms", age / 1e6},
+                              {"payload_bytes", sample_.payload().size()},
+                              {"message", message}};
       return emit(one_line(line) + "\n");
     }
-    std::string head = fmt::format("--- {} #{}, {} (pid {}), {} ago", printable(o_.topic), sample_.sequence(), printable(stream.program()), stream.pid(), time_text(age));
+    std::string head = fmt::format("--- {} #{}, {} (pid {}), {} ago", printable(o_.topic), sample_.sequence(),
+                                   printable(stream.program()), stream.pid(), time_text(age));
     if (sample_.passed_over() != 0 && shown_ > 1) head += fmt::format(", {} passed over", sample_.passed_over());
     return emit(head + "\n" + readable(message));
   }
@@ -106,7 +122,8 @@ class Echo {
   Observer observer_;
   ObservedSample sample_;
   std::map<std::uint64_t, std::shared_ptr<const TypeLayout>> layouts_;
-  std::map<const ObservedStream*, std::shared_ptr<const ObservedStream>> started_;  ///< kept, so that no other gets the same address
+  std::map<const ObservedStream*, std::shared_ptr<const ObservedStream>>
+      started_;  ///< kept, so that no other gets the same address
   std::uint64_t shown_ = 0;
   std::uint64_t passed_over_ = 0;
 };

@@ -21,19 +21,30 @@ using nlohmann::ordered_json;
 
 void warn_of(const DomainReport& report) {
   for (const std::string& problem : report.problems) warn(problem);
+  if (!report.closed.empty())
+    warn(fmt::format("not open to this user: {} — be the publisher's user, or set the topic's access",
+                     fmt::join(report.closed, ", ")));
 }
 
-std::string delivery(const PublisherReport& p) { return fmt::format("{}, {}", p.depth == 1 ? "freshest only" : fmt::format("last {}", p.depth), p.reliable ? "reliable" : "best effort"); }
+std::string delivery(const PublisherReport& p) {
+  return fmt::format("{}, {}", p.depth == 1 ? "freshest only" : fmt::format("last {}", p.depth),
+                     p.reliable ? "reliable" : "best effort");
+}
 
 void describe(const PublisherReport& p, std::string& out) {
-  const auto add = [&out](const char* what, const std::string& value) { out += fmt::format("    {:<12} {}\n", what, value); };
+  const auto add = [&out](const char* what, const std::string& value) {
+    out += fmt::format("    {:<14} {}\n", what, value);
+  };
   out += fmt::format("  publisher {} (pid {})\n", printable(p.program), p.pid);
   add("delivery", delivery(p));
-  add("messages up to", fmt::format("{} beyond the fixed part; {} slots, {} of address space reserved", bytes_text(static_cast<double>(p.max_bytes)), p.slots,
+  add("messages up to", fmt::format("{} beyond the fixed part; {} slots, {} of address space reserved",
+                                    bytes_text(static_cast<double>(p.max_bytes)), p.slots,
                                     bytes_text(static_cast<double>(p.area_bytes))));
   add("published", p.published == 0 ? "nothing yet"
-                                    : fmt::format("{} ({}), last {} ago, longest gap {}", p.published, bytes_text(static_cast<double>(p.bytes)),
-                                                  time_text(static_cast<double>(steady_now() - p.heartbeat_ns)), time_text(static_cast<double>(p.longest_gap_ns))));
+                                    : fmt::format("{} ({}), last {} ago, longest gap {}", p.published,
+                                                  bytes_text(static_cast<double>(p.bytes)),
+                                                  time_text(static_cast<double>(steady_now() - p.heartbeat_ns)),
+                                                  time_text(static_cast<double>(p.longest_gap_ns))));
   if (p.deadline_ns > 0) add("deadline", time_text(static_cast<double>(p.deadline_ns)));
   add("wake-ups", fmt::format("{}, of them ahead of time {}", p.wakes + p.prewakes, p.prewakes));
   if (p.reliable) add("time-outs", fmt::format("{} (reliable publish)", p.reliable_timeouts));
@@ -41,12 +52,24 @@ void describe(const PublisherReport& p, std::string& out) {
     add("subscribers", "none");
     return;
   }
-  Table table({{"    subscriber"}, {"pid", true}, {"received", true}, {"missed", true}, {"bad", true}, {"p50", true}, {"p95", true}, {"p99", true}, {"notes"}});
+  Table table({{"    subscriber"},
+               {"pid", true},
+               {"received", true},
+               {"missed", true},
+               {"bad", true},
+               {"p50", true},
+               {"p95", true},
+               {"p99", true},
+               {"notes"}});
   for (const SubscriberReport& s : p.subscribers) {
-    const auto at = [&s](double percent) { return time_text(static_cast<double>(latency_percentile(s.latency, percent))); };
+    const auto at = [&s](double percent) {
+      return time_text(static_cast<double>(latency_percentile(s.latency, percent)));
+    };
     std::string notes = s.reliable ? (s.demoted ? "reliable, demoted until it has caught up" : "reliable") : "";
-    if (s.spin_ns > 0) notes += fmt::format("{}spun {}", notes.empty() ? "" : ", ", time_text(static_cast<double>(s.spin_ns)));
-    table.row({"    " + printable(s.name), std::to_string(s.pid), std::to_string(s.received), std::to_string(s.missed), std::to_string(s.bad), at(50), at(95), at(99), notes});
+    if (s.spin_ns > 0)
+      notes += fmt::format("{}spun {}", notes.empty() ? "" : ", ", time_text(static_cast<double>(s.spin_ns)));
+    table.row({"    " + printable(s.name), std::to_string(s.pid), std::to_string(s.received), std::to_string(s.missed),
+               std::to_string(s.bad), at(50), at(95), at(99), notes});
   }
   out += table.text();
 }
@@ -77,9 +100,18 @@ int no_such_topic(const std::string& domain, const std::string& topic) {
       nearest = p.topic;
     }
   }
-  warn_of(all);
+  if (std::find(all.closed.begin(), all.closed.end(), topic) != all.closed.end()) {
+    warn(
+        fmt::format("'{}' is published, but its access rule does not let this user in — be the publisher's user, or "
+                    "set the topic's access",
+                    topic));
+    return kFailed;
+  }
+  for (const std::string& problem : all.problems) warn(problem);
   warn(fmt::format("nobody publishes '{}' in {} — {}", topic, all.run_directory,
-                   nearest.empty() ? "`cardan topic list` shows what there is; is CARDAN_RUN_DIR or the domain another one?" : fmt::format("did you mean {}?", nearest)));
+                   nearest.empty()
+                       ? "`cardan topic list` shows what there is; is CARDAN_RUN_DIR or the domain another one?"
+                       : fmt::format("did you mean {}?", nearest)));
   return kFailed;
 }
 
@@ -104,25 +136,45 @@ int topic_list(const ListOptions& o) {
     for (const auto& [name, publishers] : topics) {
       ordered_json of = ordered_json::array();
       for (const PublisherReport* p : publishers) of.push_back(publisher_json(*p));
-      list.push_back({{"topic", name}, {"type", publishers.front()->type}, {"subscribers", readers(publishers)}, {"publishers", of}});
+      list.push_back({{"topic", name},
+                      {"type", publishers.front()->type},
+                      {"subscribers", readers(publishers)},
+                      {"publishers", of}});
     }
-    return emit(one_line({{"run_directory", report.run_directory}, {"topics", list}, {"problems", report.problems}}) + "\n") ? kOk : kFailed;
+    return emit(one_line({{"run_directory", report.run_directory},
+                          {"topics", list},
+                          {"closed", report.closed},
+                          {"problems", report.problems}}) +
+                "\n")
+               ? kOk
+               : kFailed;
   }
   if (topics.empty()) return emit(fmt::format("no topics in {}\n", report.run_directory)) ? kOk : kFailed;
-  Table table(o.verbose ? std::vector<Table::Column>{{"TOPIC"}, {"TYPE"}, {"PROGRAM"}, {"PID", true}, {"DELIVERY"}, {"PUBLISHED", true}, {"LAST", true}, {"SUBSCRIBERS"}}
+  Table table(o.verbose ? std::vector<Table::Column>{{"TOPIC"},
+                                                     {"TYPE"},
+                                                     {"PROGRAM"},
+                                                     {"PID", true},
+                                                     {"DELIVERY"},
+                                                     {"PUBLISHED", true},
+                                                     {"LAST", true},
+                                                     {"SUBSCRIBERS"}}
                         : std::vector<Table::Column>{{"TOPIC"}, {"TYPE"}, {"PUBLISHERS", true}, {"SUBSCRIBERS", true}});
   for (const auto& [name, publishers] : topics) {
     std::set<std::string> types;
     for (const PublisherReport* p : publishers) types.insert(p->type);
     if (!o.verbose) {
-      table.row({printable(name), printable(fmt::format("{}", fmt::join(types, ", "))), std::to_string(publishers.size()), std::to_string(readers(publishers))});
+      table.row({printable(name), printable(fmt::format("{}", fmt::join(types, ", "))),
+                 std::to_string(publishers.size()), std::to_string(readers(publishers))});
       continue;
     }
     for (const PublisherReport* p : publishers) {
       std::string who;
-      for (const SubscriberReport& s : p->subscribers) who += fmt::format("{}{} ({})", who.empty() ? "" : ", ", printable(s.name), s.pid);
-      const std::string last = p->published == 0 ? "-" : time_text(static_cast<double>(steady_now() - p->heartbeat_ns)) + " ago";
-      table.row({printable(name), printable(p->type), printable(p->program), std::to_string(p->pid), delivery(*p), std::to_string(p->published), last, who.empty() ? "-" : who});
+      for (const SubscriberReport& s : p->subscribers)
+        who += fmt::format("{}{} ({})", who.empty() ? "" : ", ", printable(s.name), s.pid);
+      const std::string last =
+          p->published == 0 ? "-" : time_text(static_cast<double>(steady_now() - p->heartbeat_ns)) + " ago";
+      table.row({printable(name), printable(p->type), printable(p->program), std::to_string(p->pid), delivery(*p),
+                 std::to_string(p->published), last, who.empty() ? "-" : who});
     }
   }
   return emit(table.text()) ? kOk : kFailed;
@@ -141,7 +193,8 @@ int topic_info(const InfoOptions& o) {
   if (o.json) {
     ordered_json publishers = ordered_json::array();
     for (const PublisherReport& p : report.publishers) publishers.push_back(publisher_json(p));
-    const ordered_json all{{"topic", o.topic}, {"type", report.publishers.front().type}, {"publishers", publishers}, {"schema", schema}};
+    const ordered_json all{
+        {"topic", o.topic}, {"type", report.publishers.front().type}, {"publishers", publishers}, {"schema", schema}};
     return emit(one_line(all) + "\n") ? kOk : kFailed;
   }
   std::string out = fmt::format("{}  {}\n", printable(o.topic), printable(report.publishers.front().type));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `cardan topic stats`: how topics run. Publishing is seen in the publishers' memory; latency and loss are what subscribers counted.
+// `cardan topic stats`: how topics run. Publishing is seen in the publishers' memory; latency and loss are what
+// subscribers counted.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -38,7 +39,7 @@ struct Row {
   LatencyHistogram latency;  ///< of all subscribers
   std::vector<SubscriberFigures> subscribers;
 
-  [[nodiscard]] std::uint64_t sum(std::uint64_t SubscriberFigures::*count) const {
+  [[nodiscard]] std::uint64_t sum(std::uint64_t SubscriberFigures::* count) const {
     std::uint64_t total = 0;
     for (const auto& s : subscribers) total += s.*count;
     return total;
@@ -94,7 +95,10 @@ class Stats {
     std::map<std::string, std::vector<StreamKey>> topics;
     for (const PublisherReport& p : now_.publishers) topics[p.topic].emplace_back(p.process, p.serial);
     std::erase_if(observers_, [&](const auto& x) { return !topics.contains(x.first); });
-    std::erase_if(watches_, [&](const auto& x) { return std::none_of(now_.publishers.begin(), now_.publishers.end(), [&](const auto& p) { return key(p) == x.first; }); });
+    std::erase_if(watches_, [&](const auto& x) {
+      return std::none_of(now_.publishers.begin(), now_.publishers.end(),
+                          [&](const auto& p) { return key(p) == x.first; });
+    });
     for (const auto& [topic, keys] : topics) {
       if (std::all_of(keys.begin(), keys.end(), [&](const auto& k) { return watches_.contains(k); })) continue;
       auto& observer = observers_[topic];
@@ -103,7 +107,9 @@ class Stats {
       else
         observer->refresh();
       for (const auto& stream : observer->streams())
-        watches_.try_emplace({stream->process(), stream->serial()}, Watch{stream, RateWindow(static_cast<std::int64_t>(std::max(seconds_, 1.0) * 1e9)), stream->bytes()});
+        watches_.try_emplace(
+            {stream->process(), stream->serial()},
+            Watch{stream, RateWindow(static_cast<std::int64_t>(std::max(seconds_, 1.0) * 1e9)), stream->bytes()});
     }
     if (measured_at_ == 0) measured_at_ = steady_now();
   }
@@ -139,12 +145,16 @@ class Stats {
         row.bytes_per_s = static_cast<double>(bytes - std::min(bytes, it->second.bytes_before)) / seconds;
         it->second.bytes_before = bytes;
       }
-      const auto old = std::find_if(before_.publishers.begin(), before_.publishers.end(), [&](const auto& b) { return key(b) == key(p); });
+      const auto old = std::find_if(before_.publishers.begin(), before_.publishers.end(),
+                                    [&](const auto& b) { return key(b) == key(p); });
       row.latency = old != before_.publishers.end() ? less(p.latency, old->latency) : p.latency;
-      std::vector<SubscriberReport> earlier = old != before_.publishers.end() ? old->subscribers : std::vector<SubscriberReport>{};
+      std::vector<SubscriberReport> earlier =
+          old != before_.publishers.end() ? old->subscribers : std::vector<SubscriberReport>{};
       for (const SubscriberReport& s : p.subscribers) {
         SubscriberFigures f{.now = s, .received = s.received, .missed = s.missed, .bad = s.bad, .latency = s.latency};
-        const auto same = std::find_if(earlier.begin(), earlier.end(), [&](const auto& e) { return e.pid == s.pid && e.name == s.name && e.received <= s.received; });
+        const auto same = std::find_if(earlier.begin(), earlier.end(), [&](const auto& e) {
+          return e.pid == s.pid && e.name == s.name && e.received <= s.received;
+        });
         if (same != earlier.end()) {
           f.received -= same->received;
           f.missed -= std::min(f.missed, same->missed);
@@ -167,34 +177,69 @@ class Stats {
     for (const Row& r : rows) {
       ordered_json subscribers = ordered_json::array();
       for (const SubscriberFigures& s : r.subscribers)
-        subscribers.push_back({{"program", s.now.name}, {"pid", s.now.pid}, {"received", s.received}, {"missed", s.missed}, {"bad", s.bad},
-                               {"latency_us", latency_json(s.latency)}, {"received_total", s.now.received}, {"missed_total", s.now.missed}, {"bad_total", s.now.bad}});
-      list.push_back({{"topic", r.publisher.topic}, {"type", r.publisher.type}, {"program", r.publisher.program}, {"pid", r.publisher.pid},
-                      {"rate_hz", r.rhythm.rate_hz}, {"jitter_ms", ms(r.rhythm.jitter_ns)}, {"longest_gap_ms", ms(static_cast<double>(r.rhythm.longest_gap_ns))},
-                      {"longest_gap_ever_ms", ms(static_cast<double>(r.publisher.longest_gap_ns))}, {"bytes_per_s", r.bytes_per_s},
-                      {"published", r.publisher.published}, {"received", r.sum(&SubscriberFigures::received)}, {"missed", r.sum(&SubscriberFigures::missed)},
-                      {"bad", r.sum(&SubscriberFigures::bad)}, {"latency_us", latency_json(r.latency)}, {"subscribers", subscribers}});
+        subscribers.push_back({{"program", s.now.name},
+                               {"pid", s.now.pid},
+                               {"received", s.received},
+                               {"missed", s.missed},
+                               {"bad", s.bad},
+                               {"latency_us", latency_json(s.latency)},
+                               {"received_total", s.now.received},
+                               {"missed_total", s.now.missed},
+                               {"bad_total", s.now.bad}});
+      list.push_back({{"topic", r.publisher.topic},
+                      {"type", r.publisher.type},
+                      {"program", r.publisher.program},
+                      {"pid", r.publisher.pid},
+                      {"rate_hz", r.rhythm.rate_hz},
+                      {"jitter_ms", ms(r.rhythm.jitter_ns)},
+                      {"longest_gap_ms", ms(static_cast<double>(r.rhythm.longest_gap_ns))},
+                      {"longest_gap_ever_ms", ms(static_cast<double>(r.publisher.longest_gap_ns))},
+                      {"bytes_per_s", r.bytes_per_s},
+                      {"published", r.publisher.published},
+                      {"received", r.sum(&SubscriberFigures::received)},
+                      {"missed", r.sum(&SubscriberFigures::missed)},
+                      {"bad", r.sum(&SubscriberFigures::bad)},
+                      {"latency_us", latency_json(r.latency)},
+                      {"subscribers", subscribers}});
     }
     return one_line({{"time_ns", wall_now()}, {"seconds", seconds_}, {"topics", list}}) + "\n";
   }
 
   std::string table(const std::vector<Row>& rows) const {
-    Table t({{"TOPIC"}, {"FROM → TO"}, {"RATE Hz", true}, {"JITTER", true}, {"GAP", true}, {"BYTES/s", true}, {"p50", true}, {"p95", true}, {"p99", true}, {"RECEIVED", true}, {"LOST", true}});
-    const auto add = [&t](std::string first, std::string who, std::vector<std::string> middle, const LatencyHistogram& latency, std::uint64_t received, std::uint64_t lost) {
+    Table t({{"TOPIC"},
+             {"FROM → TO"},
+             {"RATE Hz", true},
+             {"JITTER", true},
+             {"GAP", true},
+             {"BYTES/s", true},
+             {"p50", true},
+             {"p95", true},
+             {"p99", true},
+             {"RECEIVED", true},
+             {"LOST", true}});
+    const auto add = [&t](std::string first, std::string who, std::vector<std::string> middle,
+                          const LatencyHistogram& latency, std::uint64_t received, std::uint64_t lost) {
       std::vector<std::string> cells{std::move(first), std::move(who)};
       cells.insert(cells.end(), middle.begin(), middle.end());
-      for (const double percent : {50.0, 95.0, 99.0}) cells.push_back(time_text(static_cast<double>(latency_percentile(latency, percent))));
+      for (const double percent : {50.0, 95.0, 99.0})
+        cells.push_back(time_text(static_cast<double>(latency_percentile(latency, percent))));
       cells.push_back(std::to_string(received));
-      cells.push_back(lost == 0 ? "0" : fmt::format("{} ({:.1f} %)", lost, 100.0 * static_cast<double>(lost) / static_cast<double>(received + lost)));
+      cells.push_back(lost == 0
+                          ? "0"
+                          : fmt::format("{} ({:.1f} %)", lost,
+                                        100.0 * static_cast<double>(lost) / static_cast<double>(received + lost)));
       t.row(std::move(cells));
     };
     for (const Row& r : rows) {
       add(printable(r.publisher.topic), fmt::format("{} ({})", printable(r.publisher.program), r.publisher.pid),
-          {count_text(r.rhythm.rate_hz), time_text(r.rhythm.jitter_ns), time_text(static_cast<double>(r.rhythm.longest_gap_ns)), bytes_text(r.bytes_per_s)},
-          r.latency, r.sum(&SubscriberFigures::received), r.sum(&SubscriberFigures::missed) + r.sum(&SubscriberFigures::bad));
+          {count_text(r.rhythm.rate_hz), time_text(r.rhythm.jitter_ns),
+           time_text(static_cast<double>(r.rhythm.longest_gap_ns)), bytes_text(r.bytes_per_s)},
+          r.latency, r.sum(&SubscriberFigures::received),
+          r.sum(&SubscriberFigures::missed) + r.sum(&SubscriberFigures::bad));
       if (o_.all && r.subscribers.size() < 2) continue;
       for (const SubscriberFigures& s : r.subscribers)
-        add("", fmt::format("→ {} ({})", printable(s.now.name), s.now.pid), {"", "", "", ""}, s.latency, s.received, s.missed + s.bad);
+        add("", fmt::format("→ {} ({})", printable(s.now.name), s.now.pid), {"", "", "", ""}, s.latency, s.received,
+            s.missed + s.bad);
     }
     if (rows.empty()) return "no topics\n";
     return t.text();
@@ -202,7 +247,9 @@ class Stats {
 
   std::string screen(const std::vector<Row>& rows) const {
     std::string out;
-    for (const char c : fmt::format("cardan topic stats, {} topics, last {:g} s — Ctrl-C ends\n\n", rows.size(), seconds_) + table(rows)) {
+    for (const char c :
+         fmt::format("cardan topic stats, {} topics, last {:g} s — Ctrl-C ends\n\n", rows.size(), seconds_) +
+             table(rows)) {
       if (c == '\n') out += "\x1b[K";  // what an earlier, longer line left
       out += c;
     }

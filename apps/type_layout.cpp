@@ -60,7 +60,10 @@ struct Known {
     by_hash[layout->hash()] = layout;
     by_name[layout->name] = layout;
     for (const TypeLayout::Field& f : layout->fields) {
-      const Layout& inner = f.type->kind == Kind::FixedVector || f.type->kind == Kind::Vector || f.type->kind == Kind::Array ? f.type->element : f.type;
+      const Layout& inner =
+          f.type->kind == Kind::FixedVector || f.type->kind == Kind::Vector || f.type->kind == Kind::Array
+              ? f.type->element
+              : f.type;
       if (inner->kind == Kind::Message && !by_name.contains(inner->name)) add_one(inner);
     }
   }
@@ -76,7 +79,9 @@ const Known& known() {
   return all;
 }
 
-/// Builds layouts from `ros2msg` text: fields in their order, each at the next place that its alignment allows, as the compiler does.
+/// Builds layouts from `ros2msg` text: fields in their order, each at the next place that its alignment allows, as the
+/// compiler does.
+/// The text may be anything: what would be larger than a message can be, or absurdly nested, is not understood.
 class SchemaReader {
  public:
   explicit SchemaReader(const std::string& text) {
@@ -96,9 +101,23 @@ class SchemaReader {
   [[nodiscard]] const std::vector<Layout>& open() const { return open_; }
 
  private:
+  static constexpr std::size_t kMostBytes = std::size_t{1} << 30;
+  static constexpr std::size_t kMostNodes = 20'000;
+  static constexpr int kDeepest = 32;
+
   Layout message(const std::string& full_name, const std::string& key) {
-    if (const auto it = messages_.find(key); it != messages_.end()) return it->second;  // null: a text that refers to itself
+    if (const auto it = messages_.find(key); it != messages_.end())
+      return it->second;  // null: a text that refers to itself
     messages_[key] = nullptr;
+    if (depth_ == kDeepest) return nullptr;
+    ++depth_;
+    const Layout layout = build(full_name, key);
+    --depth_;
+    messages_[key] = layout;
+    return layout;
+  }
+
+  Layout build(const std::string& full_name, const std::string& key) {
     const auto body = bodies_.find(key);
     if (body == bodies_.end()) return nullptr;
     auto layout = std::make_shared<TypeLayout>();
@@ -110,20 +129,22 @@ class SchemaReader {
       if (space == std::string::npos) return nullptr;
       const Layout type = field(line.substr(0, space));
       if (type == nullptr) return nullptr;
+      layout->nodes += type->nodes;
       end = (end + type->alignment - 1) / type->alignment * type->alignment;
       layout->fields.push_back({line.substr(space + 1), end, type});
       end += type->size;
+      if (end > kMostBytes || layout->nodes > kMostNodes) return nullptr;
       layout->alignment = std::max(layout->alignment, type->alignment);
     }
     layout->size = (end + layout->alignment - 1) / layout->alignment * layout->alignment;
-    messages_[key] = layout;
     return layout;
   }
 
   static std::optional<std::size_t> number(std::string_view text) {
     std::size_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size() || value == 0 || value > (1U << 30)) return std::nullopt;
+    if (error != std::errc() || end != text.data() + text.size() || value == 0 || value > (1U << 30))
+      return std::nullopt;
     return value;
   }
 
@@ -136,6 +157,7 @@ class SchemaReader {
     layout->element = single(text.substr(0, open));
     if (layout->element == nullptr) return nullptr;
     const TypeLayout& e = *layout->element;
+    layout->nodes += e.nodes;
     if (bound.empty()) {
       layout->kind = Kind::Vector;
       layout->size = sizeof(shm::vector<std::uint8_t>);
@@ -149,6 +171,7 @@ class SchemaReader {
     layout->kind = bounded ? Kind::FixedVector : Kind::Array;
     layout->alignment = bounded ? std::max<std::size_t>(e.alignment, 4) : e.alignment;
     const std::size_t first = bounded ? (4 + e.alignment - 1) / e.alignment * e.alignment : 0;
+    if (*count > kMostBytes / e.size) return nullptr;
     layout->size = (first + *count * e.size + layout->alignment - 1) / layout->alignment * layout->alignment;
     return layout;
   }
@@ -197,9 +220,11 @@ class SchemaReader {
   std::map<std::string, std::vector<std::string>> bodies_;
   std::map<std::string, Layout> messages_;
   std::vector<Layout> open_;
+  int depth_ = 0;
 };
 
-/// The forms that an integer of the schema may have in the struct. The text says "int32" for an enum and "uint8" for char as well.
+/// The forms that an integer of the schema may have in the struct. The text says "int32" for an enum and "uint8" for
+/// char as well.
 std::vector<TypeLayout> forms_of(const TypeLayout& plain) {
   std::vector<TypeLayout> forms{plain};
   if (plain.size == 1 && !plain.is_signed && std::is_signed_v<char>) {
@@ -213,10 +238,12 @@ std::vector<TypeLayout> forms_of(const TypeLayout& plain) {
   return forms;
 }
 
-/// Finds the forms with which the hash is the wanted one: all plain, then one integer that is not, then two, then three.
+/// Finds the forms with which the hash is the wanted one: all plain, then one integer that is not, then two, then
+/// three.
 class Settler {
  public:
-  Settler(const TypeLayout& root, const std::vector<Layout>& open, std::uint64_t wanted) : root_(root), open_(open), wanted_(wanted) {
+  Settler(const TypeLayout& root, const std::vector<Layout>& open, std::uint64_t wanted)
+      : root_(root), open_(open), wanted_(wanted), budget_(static_cast<int>(20'000'000 / root.nodes)) {
     for (const Layout& o : open) forms_.push_back(forms_of(*o));
   }
   bool settle() {
@@ -242,7 +269,7 @@ class Settler {
   const std::vector<Layout>& open_;
   std::uint64_t wanted_;
   std::vector<std::vector<TypeLayout>> forms_;
-  int budget_ = 100'000;  // hashes: a few tens of milliseconds
+  int budget_;  // hashes that may be tried: about a second's worth
 };
 
 }  // namespace
@@ -253,7 +280,8 @@ std::uint64_t TypeLayout::hash() const {
   return h.value;
 }
 
-std::shared_ptr<const TypeLayout> find_layout(const std::string& type_name, std::uint64_t type_hash, const std::string& schema) {
+std::shared_ptr<const TypeLayout> find_layout(const std::string& type_name, std::uint64_t type_hash,
+                                              const std::string& schema) {
   if (const auto it = known().by_hash.find(type_hash); it != known().by_hash.end()) return it->second;
   SchemaReader reader(schema);
   Layout layout = reader.root(type_name);

@@ -28,6 +28,7 @@ struct TypeLayout {
   std::shared_ptr<TypeLayout> element;  ///< Array, FixedVector, Vector; Enum: the integer below
   std::string name;                     ///< Message: "sensor_msgs/msg/Image"
   std::vector<Field> fields;            ///< Message
+  std::size_t nodes = 1;                ///< types in it, itself included, each as often as it occurs
 
   /// The same number as message_traits<T>::type_hash() of the type described.
   [[nodiscard]] std::uint64_t hash() const;
@@ -60,14 +61,18 @@ std::shared_ptr<TypeLayout> layout_of() {
     layout->name = message_traits<T>::type_name();
     [&]<detail::Literal Name, auto... Members, std::size_t... Offsets, detail::Literal... Names>(
         detail::Reflection<T, Name, detail::Field<Names, Members, Offsets>...>) {
-      (layout->fields.push_back({std::string(Names.view()), Offsets, layout_of<std::remove_cvref_t<decltype(std::declval<T&>().*Members)>>()}), ...);
+      (layout->fields.push_back({std::string(Names.view()), Offsets,
+                                 layout_of<std::remove_cvref_t<decltype(std::declval<T&>().*Members)>>()}),
+       ...);
     }(detail::reflection_of<T>{});
   }
   return layout;
 }
 
-/// The layout of the type that a publisher names, by its hash among Cardan's own messages, or from the schema text that it wrote. In the
-/// second case it is returned only if its hash is the publisher's, so that it is certainly right; null: not known.
-std::shared_ptr<const TypeLayout> find_layout(const std::string& type_name, std::uint64_t type_hash, const std::string& schema);
+/// The layout of the type that a publisher names, by its hash among Cardan's own messages, or from the schema text that
+/// it wrote. In the second case it is returned only if its hash is the publisher's, so that it is certainly right;
+/// null: not known.
+std::shared_ptr<const TypeLayout> find_layout(const std::string& type_name, std::uint64_t type_hash,
+                                              const std::string& schema);
 
 }  // namespace cardan::apps

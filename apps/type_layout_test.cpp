@@ -71,7 +71,8 @@ TEST(TypeLayout, KnowsCardansOwnMessages) {
 }
 
 TEST(TypeLayout, FollowsFromTheSchemaOfAnUnknownType) {
-  const auto layout = find_layout("test_msgs/msg/Own", message_traits<Own>::type_hash(), std::string(message_traits<Own>::schema()));
+  const auto layout =
+      find_layout("test_msgs/msg/Own", message_traits<Own>::type_hash(), std::string(message_traits<Own>::schema()));
   ASSERT_NE(layout, nullptr);
   EXPECT_EQ(layout->size, sizeof(Own));
   EXPECT_EQ(layout->hash(), message_traits<Own>::type_hash());
@@ -80,10 +81,14 @@ TEST(TypeLayout, FollowsFromTheSchemaOfAnUnknownType) {
 TEST(TypeLayout, WhatDoesNotFollowIsNotGuessed) {
   const std::string schema(message_traits<Own>::schema());
   EXPECT_EQ(find_layout("test_msgs/msg/Own", message_traits<Own>::type_hash() + 1, schema), nullptr);
-  EXPECT_EQ(find_layout("test_msgs/msg/Wide", message_traits<Wide>::type_hash(), std::string(message_traits<Wide>::schema())), nullptr);
+  EXPECT_EQ(
+      find_layout("test_msgs/msg/Wide", message_traits<Wide>::type_hash(), std::string(message_traits<Wide>::schema())),
+      nullptr);
   EXPECT_EQ(find_layout("a/msg/B", 1, ""), nullptr);
-  EXPECT_EQ(find_layout("a/msg/B", 1, "a/B self\n" + std::string(80, '=') + "\nMSG: a/B\na/B self\n"), nullptr) << "a text that refers to itself";
-  EXPECT_EQ(find_layout("a/msg/B", 1, "uint7 x\nint32[] \nfoo\nfloat32[0] y\nstring<=99999999999999999999 z\n"), nullptr);
+  EXPECT_EQ(find_layout("a/msg/B", 1, "a/B self\n" + std::string(80, '=') + "\nMSG: a/B\na/B self\n"), nullptr)
+      << "a text that refers to itself";
+  EXPECT_EQ(find_layout("a/msg/B", 1, "uint7 x\nint32[] \nfoo\nfloat32[0] y\nstring<=99999999999999999999 z\n"),
+            nullptr);
 }
 
 class Decode : public cardan::test::OwnRunDirectory {};

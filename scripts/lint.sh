@@ -4,7 +4,7 @@
 #
 #   scripts/lint.sh [--format] [--tidy] [--fix] [file]...      (neither --format nor --tidy: both)
 #
-# --fix formats in place. clang-tidy works from the compile commands of build/clang, which this configures when it is not there.
+# --fix formats in place. clang-tidy works from the compile commands of build/clang, which this configures.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source scripts/lib.sh
@@ -39,9 +39,9 @@ fi
 if [[ $tidy == yes ]]; then
   tidier=$(tool clang-tidy)
   find_tools
-  if [[ ! -e build/clang/compile_commands.json ]]; then
-    CARDAN_TESTS=ON CXX=clang++-19 "$CMAKE" --preset clang >build/clang-configure.log 2>&1 || die "CMake could not configure build/clang (build/clang-configure.log)"
-  fi
+  mkdir -p build
+  CXX=clang++-19 "$CMAKE" --preset clang -DCARDAN_BUILD_TESTS=ON >build/clang-configure.log 2>&1 ||
+    die "CMake could not configure build/clang (build/clang-configure.log)"
   # Headers are checked through the sources that include them; sources that no target compiles have no command and are left out.
   mapfile -t sources < <(for file in "${files[@]}"; do [[ $file == *.cpp ]] && grep -qF "\"file\": \"$PWD/$file\"" build/clang/compile_commands.json && echo "$file"; done || true)
   if ((${#sources[@]} == 0)); then

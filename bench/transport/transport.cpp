@@ -95,8 +95,8 @@ class Bench {
                                name_of_duration(expected_seconds(options_)), options_.publisher_cpu,
                                fmt::join(options_.reader_cpus, ",")));
     if (skipped > 0) {
-      progress_.line(fmt::format("leaves out `spin` in {} of them: more readers than the {} CPUs for them", skipped,
-                                 options_.reader_cpus.size()));
+      progress_.line(fmt::format("leaves out {} measurements with `spin`: more readers than CPUs for them ({})",
+                                 skipped, options_.reader_cpus.size()));
     }
     const auto& r = options_.reader_cpus;
     if (std::find(r.begin(), r.end(), options_.publisher_cpu) != r.end()) {
@@ -118,9 +118,10 @@ class Bench {
         if (!fits(options_.contenders[contender], options_.cells[cell].scenario, options_.reader_cpus.size())) continue;
         found += run_contender(round, cell, contender);
       }
-      progress_.plain(fmt::format("round {}/{} {} {}: p50 µs{}", round + 1, options_.runs,
-                                  name_of(options_.cells[cell].scenario), name_of_bytes(options_.cells[cell].bytes),
-                                  found));
+      if (!found.empty())
+        progress_.plain(fmt::format("round {}/{} {} {}: p50 µs{}", round + 1, options_.runs,
+                                    name_of(options_.cells[cell].scenario), name_of_bytes(options_.cells[cell].bytes),
+                                    found));
     }
     run_operations(round);
   }

@@ -38,11 +38,17 @@ RealtimeGrant schedule(const RealtimeOptions& o) {
   rlimit limit{};
   ::getrlimit(RLIMIT_RTPRIO, &limit);
   if (error == EPERM && has_capability(CAP_SYS_NICE)) {
-    grant.cause = "the kernel refuses it in spite of CAP_SYS_NICE: this control group has no real-time time, or a container's filter forbids the call";
+    grant.cause =
+        "the kernel refuses it in spite of CAP_SYS_NICE: this control group has no real-time time, or a container's "
+        "filter forbids the call";
     grant.remedy = "give the group some (cpu.rt_runtime_us), or allow sched_setscheduler in the container";
   } else if (error == EPERM) {
-    grant.cause = fmt::format("this user may use priorities up to {} (RLIMIT_RTPRIO), and has no CAP_SYS_NICE", limit.rlim_cur);
-    grant.remedy = fmt::format("grant rtprio {0} in /etc/security/limits.conf (systemd: LimitRTPRIO={0}; docker: --ulimit rtprio={0}), or: setcap cap_sys_nice+ep PROGRAM", o.priority);
+    grant.cause =
+        fmt::format("this user may use priorities up to {} (RLIMIT_RTPRIO), and has no CAP_SYS_NICE", limit.rlim_cur);
+    grant.remedy = fmt::format(
+        "grant rtprio {0} in /etc/security/limits.conf (systemd: LimitRTPRIO={0}; docker: --ulimit rtprio={0}), or: "
+        "setcap cap_sys_nice+ep PROGRAM",
+        o.priority);
   } else {
     grant.cause = std::strerror(error);
     grant.remedy = "run `cardan doctor`";
@@ -59,8 +65,14 @@ RealtimeGrant pin(const std::vector<int>& cpus) {
   for (const int cpu : cpus) CPU_SET(static_cast<std::size_t>(cpu), &wanted);
   if (::sched_setaffinity(0, sizeof(wanted), &wanted) != 0) {
     const int error = errno;
-    grant.cause = error == EINVAL ? "none of them is open to this process (a cpuset of a container or of systemd, or they are offline)" : std::strerror(error);
-    grant.remedy = error == EINVAL ? "name CPUs that `cardan doctor` lists, or widen the cpuset (docker: --cpuset-cpus, systemd: AllowedCPUs)" : "allow sched_setaffinity in the container";
+    grant.cause =
+        error == EINVAL
+            ? "none of them is open to this process (a cpuset of a container or of systemd, or they are offline)"
+            : std::strerror(error);
+    grant.remedy =
+        error == EINVAL
+            ? "name CPUs that `cardan doctor` lists, or widen the cpuset (docker: --cpuset-cpus, systemd: AllowedCPUs)"
+            : "allow sched_setaffinity in the container";
     return grant;
   }
   // The kernel takes the part that the cpuset allows, and says nothing about the rest.
@@ -72,9 +84,11 @@ RealtimeGrant pin(const std::vector<int>& cpus) {
     return grant;
   }
   std::vector<int> missing;
-  std::copy_if(cpus.begin(), cpus.end(), std::back_inserter(missing), [&](int cpu) { return CPU_ISSET(static_cast<std::size_t>(cpu), &got) == 0; });
+  std::copy_if(cpus.begin(), cpus.end(), std::back_inserter(missing),
+               [&](int cpu) { return CPU_ISSET(static_cast<std::size_t>(cpu), &got) == 0; });
   grant.cause = fmt::format("the cpuset of this process lacks {}; the thread runs on the others", list_of(missing));
-  grant.remedy = "name CPUs that `cardan doctor` lists, or widen the cpuset (docker: --cpuset-cpus, systemd: AllowedCPUs)";
+  grant.remedy =
+      "name CPUs that `cardan doctor` lists, or widen the cpuset (docker: --cpuset-cpus, systemd: AllowedCPUs)";
   return grant;
 }
 
@@ -83,19 +97,24 @@ RealtimeGrant lock() {
   rlimit limit{};
   ::getrlimit(RLIMIT_MEMLOCK, &limit);
   const bool unlimited = limit.rlim_cur == RLIM_INFINITY || has_capability(CAP_IPC_LOCK);
-  // ONFAULT: areas reserve far more address space than they use. FUTURE only without a limit, because the kernel counts reserved space
-  // against it, and a later area would be refused.
+  // ONFAULT: areas reserve far more address space than they use. FUTURE only without a limit, because the kernel counts
+  // reserved space against it, and a later area would be refused.
   const int flags = MCL_CURRENT | MCL_ONFAULT | (unlimited ? MCL_FUTURE : 0);
   const bool locked = ::mlockall(flags) == 0;
   const int error = errno;
-  const std::string remedy = "raise RLIMIT_MEMLOCK (limits.conf: memlock unlimited; systemd: LimitMEMLOCK=infinity; docker: --ulimit memlock=-1), or grant CAP_IPC_LOCK";
+  const std::string remedy =
+      "raise RLIMIT_MEMLOCK (limits.conf: memlock unlimited; systemd: LimitMEMLOCK=infinity; docker: --ulimit "
+      "memlock=-1), or grant CAP_IPC_LOCK";
   if (locked && unlimited) {
     grant.granted = true;
   } else if (locked) {
-    grant.cause = fmt::format("what is mapped now is locked, but not what comes later: the limit is {} KiB, and it counts reserved space too", limit.rlim_cur / 1024);
+    grant.cause = fmt::format(
+        "what is mapped now is locked, but not what comes later: the limit is {} KiB, and it counts reserved space too",
+        limit.rlim_cur / 1024);
     grant.remedy = remedy;
   } else if (error == ENOMEM || error == EAGAIN || error == EPERM) {
-    grant.cause = fmt::format("the limit for locked memory is {} KiB, which is less than this process has mapped", limit.rlim_cur / 1024);
+    grant.cause = fmt::format("the limit for locked memory is {} KiB, which is less than this process has mapped",
+                              limit.rlim_cur / 1024);
     grant.remedy = remedy;
   } else {
     grant.cause = std::strerror(error);
@@ -106,11 +125,13 @@ RealtimeGrant lock() {
 
 void check(const RealtimeOptions& o) {
   if (o.priority < 0 || o.priority > 99)
-    throw Error(ErrorCode::InvalidArgument, fmt::format("a real-time priority of {} does not exist", o.priority), "use 1 to 99, or 0 to leave the scheduling as it is");
+    throw Error(ErrorCode::InvalidArgument, fmt::format("a real-time priority of {} does not exist", o.priority),
+                "use 1 to 99, or 0 to leave the scheduling as it is");
   const long configured = std::min<long>(::sysconf(_SC_NPROCESSORS_CONF), CPU_SETSIZE);
   for (const int cpu : o.cpus)
     if (cpu < 0 || cpu >= configured)
-      throw Error(ErrorCode::InvalidArgument, fmt::format("this computer has no CPU {}", cpu), fmt::format("use 0 to {}", configured - 1));
+      throw Error(ErrorCode::InvalidArgument, fmt::format("this computer has no CPU {}", cpu),
+                  fmt::format("use 0 to {}", configured - 1));
 }
 
 }  // namespace

@@ -13,19 +13,21 @@ struct RealtimeOptions {
     Fifo,        ///< SCHED_FIFO: runs until it sleeps; a loop that never sleeps takes its CPU from everybody else
     RoundRobin,  ///< SCHED_RR: shares the CPU with threads of the same priority, in slices
   };
-  /// 1 (above all ordinary threads) to 99 (above the kernel's own interrupt threads, which is rarely wise); 0: scheduling stays as it is.
+  /// 1 (above all ordinary threads) to 99 (above the kernel's own interrupt threads, which is rarely wise); 0:
+  /// scheduling stays as it is.
   int priority = 0;
   Policy policy = Policy::Fifo;
-  /// CPUs on which the thread may run; empty: stays as it is. One CPU saves migrations, and waits while something more urgent runs there.
+  /// CPUs on which the thread may run; empty: stays as it is. One CPU saves migrations, and waits while something more
+  /// urgent runs there.
   std::vector<int> cpus{};
-  /// Pages of the whole process stay in memory once they were touched: no page fault ever reads from disk again. What is reserved but
-  /// untouched is not brought in, so Cardan's areas cost no more than before.
+  /// Pages of the whole process stay in memory once they were touched: no page fault ever reads from disk again. What
+  /// is reserved but untouched is not brought in, so Cardan's areas cost no more than before.
   bool lock_memory = false;
 };
 
 /// What became of one request.
 struct RealtimeGrant {
-  std::string what{};    ///< "SCHED_FIFO priority 50", "CPUs 2,3", "locked memory"
+  std::string what{};  ///< "SCHED_FIFO priority 50", "CPUs 2,3", "locked memory"
   bool granted = false;
   std::string cause{};   ///< why not, or what was granted only in part
   std::string remedy{};  ///< what to grant, and how
@@ -39,9 +41,10 @@ struct RealtimeReport {
   [[nodiscard]] std::string text() const;
 };
 
-/// Asks the kernel for real-time treatment of the calling thread (and locked memory of its process). What it refuses is in the report, with
-/// what to grant; the rest holds all the same, so that a developer's machine without rights runs the same program.
-/// Throws Error (InvalidArgument) only for what no computer, or not this one, could ever give: priority 100, CPU 64 of 8. Set-up; does not block.
+/// Asks the kernel for real-time treatment of the calling thread (and locked memory of its process). What it refuses is
+/// in the report, with what to grant; the rest holds all the same, so that a developer's machine without rights runs
+/// the same program. Throws Error (InvalidArgument) only for what no computer, or not this one, could ever give:
+/// priority 100, CPU 64 of 8. Set-up; does not block.
 RealtimeReport realtime(const RealtimeOptions& options);
 
 }  // namespace cardan

@@ -19,7 +19,8 @@ namespace {
 using cardan::RealtimeOptions;
 using cardan::RealtimeReport;
 
-/// In a process of its own, because rights, limits and locks are the process's. Returns what `body` returns (0: as expected).
+/// In a process of its own, because rights, limits and locks are the process's. Returns what `body` returns (0: as
+/// expected).
 int apart(const std::function<int()>& body) {
   const pid_t child = ::fork();
   if (child == 0) ::_exit(body());
@@ -84,7 +85,8 @@ TEST(Realtime, RefusalsSayWhatToGrant) {
               if (report.grants[0].granted || report.grants[0].remedy.find("MEMLOCK") == std::string::npos) return 2;
               if (report.grants[1].granted || report.grants[1].remedy.find("rtprio 50") == std::string::npos) return 3;
               if (report.grants[1].cause.find("CAP_SYS_NICE") == std::string::npos) return 4;
-              return report.text().find("refused") != std::string::npos && ::sched_getscheduler(0) == SCHED_OTHER ? 0 : 5;
+              return report.text().find("refused") != std::string::npos && ::sched_getscheduler(0) == SCHED_OTHER ? 0
+                                                                                                                  : 5;
             }),
             0);
 }
@@ -105,7 +107,8 @@ TEST(Realtime, GrantsOrSaysWhyNot) {
 TEST(Realtime, LockedMemoryDoesNotBringReservedSpaceIn) {
   EXPECT_EQ(apart([] {
               constexpr std::size_t kReserved = std::size_t{64} << 20;
-              void* const reserved = ::mmap(nullptr, kReserved, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+              void* const reserved =
+                  ::mmap(nullptr, kReserved, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
               const RealtimeReport report = cardan::realtime({.lock_memory = true});
               if (!report.complete()) return report.grants.at(0).remedy.empty() ? 1 : 0;
               std::vector<unsigned char> there(kReserved / 4096);

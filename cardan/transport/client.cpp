@@ -81,8 +81,7 @@ void Client::add(SubscriberCore& subscriber, std::promise<void>* answered_promis
   Waiter& waiter = waiters_[&subscriber];
   waiter.answered = answered_promise;
   waiter.open = 1;  // this look
-  for (const TopicEntry& entry : process_.directory().entries())
-    if (entry.topic_hash == hash) attach(subscriber, entry);
+  for (const TopicEntry& entry : process_.directory().entries(hash)) attach(subscriber, entry);
   answered(&subscriber, subscriber.streams() != 0, nullptr);
 }
 

@@ -37,7 +37,9 @@ struct StreamView {
   }
 
   using Word = Native::Word<std::uint64_t>;
-  static std::size_t words(std::size_t bytes) noexcept { return (bytes + 7) / 8; }  // all regions begin at, and leave room to, multiples of 8
+  static std::size_t words(std::size_t bytes) noexcept {
+    return (bytes + 7) / 8;
+  }  // all regions begin at, and leave room to, multiples of 8
 
   [[nodiscard]] bool copy(protocol::Entry e, ObservedSample& into) const {
     const layout::SlotMeta& m = meta(e.slot);
@@ -87,13 +89,20 @@ namespace {
 StreamView view_of(const std::byte* area, const layout::Header& header, std::int64_t time_shift) {
   const auto* front = reinterpret_cast<const Atomic<std::uint64_t>*>(area + header.front_offset);
   const auto* ring = reinterpret_cast<const Atomic<std::uint64_t>*>(area + header.ring_offset);
-  return {header, {front, ring, &reinterpret_cast<const layout::SlotMeta*>(area + header.slots_offset)->sequence, header.slot_stride, header.depth, header.max_slots}, area + header.slots_offset, area + header.payload_offset, time_shift};
+  return {header,
+          {front, ring, &reinterpret_cast<const layout::SlotMeta*>(area + header.slots_offset)->sequence,
+           header.slot_stride, header.depth, header.max_slots},
+          area + header.slots_offset,
+          area + header.payload_offset,
+          time_shift};
 }
 
 }  // namespace
 
 bool copy_latest(const Stream& stream, ObservedSample& into, std::uint64_t after) {
-  const StreamView view{stream.header, stream.ring, reinterpret_cast<const std::byte*>(&stream.meta(0)), stream.payload(0), stream.time_shift()};
+  if (is_forked_child()) return false;
+  const StreamView view{stream.header, stream.ring, reinterpret_cast<const std::byte*>(&stream.meta(0)),
+                        stream.payload(0), stream.time_shift()};
   return view.copy_latest(into, after);
 }
 
@@ -107,11 +116,24 @@ struct ObservedStream::Parts {
   Atomic<bool> lost{false};  ///< its connection is gone
 
   Parts(Mapping mapping, std::shared_ptr<detail::ObserverLink> to, detail::TopicEntry of)
-      : area(std::move(mapping)), header(detail::checked_header(area.data(), area.size())), link(std::move(to)), entry(std::move(of)) {}
-  Parts(Parts&& other) noexcept : area(std::move(other.area)), header(other.header), link(std::move(other.link)), entry(std::move(other.entry)) {}
+      : area(std::move(mapping)),
+        header(detail::checked_header(area.data(), area.size())),
+        link(std::move(to)),
+        entry(std::move(of)) {
+    // The payload is bounded by the check above; a copy of the struct must not be a way to our memory's end either.
+    if (header.message_bytes > layout::kMaxPayload)
+      throw Error(ErrorCode::Incompatible, "the publisher's memory says that a message is larger than 1 GiB",
+                  "it is no honest Cardan process");
+  }
+  Parts(Parts&& other) noexcept
+      : area(std::move(other.area)), header(other.header), link(std::move(other.link)), entry(std::move(other.entry)) {}
 
   [[nodiscard]] detail::StreamView view() const { return detail::view_of(area.data(), header, link->time_shift()); }
-  [[nodiscard]] const layout::Hot& hot() const { return *reinterpret_cast<const layout::Hot*>(area.data() + header.hot_offset); }
+  [[nodiscard]] const layout::Hot& hot() const {
+    static const layout::Hot kNone{};
+    if (is_forked_child()) return kNone;  // a child of fork() has no mapping
+    return *reinterpret_cast<const layout::Hot*>(area.data() + header.hot_offset);
+  }
 };
 
 ObservedStream::ObservedStream(Parts parts) : parts_(std::make_unique<Parts>(std::move(parts))) {}
@@ -128,20 +150,31 @@ std::uint32_t ObservedStream::serial() const noexcept { return parts_->entry.ser
 std::string ObservedStream::type() const { return parts_->header.type_name.data(); }
 std::uint64_t ObservedStream::type_hash() const noexcept { return parts_->header.type_hash; }
 std::string ObservedStream::schema() const {
-  return {reinterpret_cast<const char*>(parts_->area.data() + parts_->header.schema_offset), std::min<std::size_t>(parts_->header.schema_bytes, 1U << 20)};
+  if (is_forked_child()) return {};
+  return {reinterpret_cast<const char*>(parts_->area.data() + parts_->header.schema_offset),
+          std::min<std::size_t>(parts_->header.schema_bytes, 1U << 20)};
 }
 std::uint32_t ObservedStream::depth() const noexcept { return parts_->header.depth; }
 std::size_t ObservedStream::message_bytes() const noexcept { return parts_->header.message_bytes; }
 std::size_t ObservedStream::max_bytes() const noexcept { return parts_->header.payload_bytes; }
-std::uint64_t ObservedStream::published() const noexcept { return protocol::unpack(parts_->view().ring.latest->load(kRelaxed)).sequence; }
+std::uint64_t ObservedStream::published() const noexcept {
+  if (is_forked_child()) return 0;
+  return protocol::unpack(parts_->view().ring.latest->load(kRelaxed)).sequence;
+}
 std::uint64_t ObservedStream::bytes() const noexcept { return parts_->hot().bytes.load(kRelaxed); }
 std::int64_t ObservedStream::longest_gap_ns() const noexcept { return parts_->hot().longest_gap_ns.load(kRelaxed); }
-std::int64_t ObservedStream::last_sign_of_life() const noexcept { return detail::our_time(parts_->hot().heartbeat_ns.load(kRelaxed), parts_->link->time_shift()); }
+std::int64_t ObservedStream::last_sign_of_life() const noexcept {
+  return detail::our_time(parts_->hot().heartbeat_ns.load(kRelaxed), parts_->link->time_shift());
+}
 bool ObservedStream::checksum() const noexcept { return parts_->hot().checksum.load(kRelaxed) != 0; }
-bool ObservedStream::ended() const noexcept { return parts_->hot().closed.load(std::memory_order_acquire) != 0 || parts_->lost.load(std::memory_order_acquire); }
+bool ObservedStream::ended() const noexcept {
+  return is_forked_child() || parts_->hot().closed.load(std::memory_order_acquire) != 0 ||
+         parts_->lost.load(std::memory_order_acquire);
+}
 
 void ObservedStream::stamps(std::vector<Stamp>& stamps) const {
   stamps.clear();
+  if (is_forked_child()) return;
   const detail::StreamView view = parts_->view();
   const auto newest = protocol::newest_after<Native>(view.ring, 0);
   if (!newest) return;
@@ -163,9 +196,12 @@ void ObservedStream::stamps(std::vector<Stamp>& stamps) const {
   std::sort(stamps.begin(), stamps.end(), [](const Stamp& a, const Stamp& b) { return a.sequence < b.sequence; });
 }
 
-bool ObservedStream::copy_latest(ObservedSample& into, std::uint64_t after) const { return parts_->view().copy_latest(into, after); }
+bool ObservedStream::copy_latest(ObservedSample& into, std::uint64_t after) const {
+  return !is_forked_child() && parts_->view().copy_latest(into, after);
+}
 
 bool ObservedStream::copy_next(ObservedSample& into, std::uint64_t after) const {
+  if (is_forked_child()) return false;
   const detail::StreamView view = parts_->view();
   std::uint64_t from = after;
   const bool found = view.copy_picked(into, [&] {
@@ -209,6 +245,7 @@ std::vector<std::string> Observer::problems() const {
 }
 
 bool Observer::refresh() {
+  refuse_forked_child();
   const std::lock_guard lock(links_->mutex());
   bool changed = std::erase_if(watched_, [](const Watched& w) { return w.ending; }) != 0;
   for (Watched& w : watched_) {
@@ -219,9 +256,14 @@ bool Observer::refresh() {
   const std::uint64_t hash = detail::hash_name(topic_);
   for (const detail::TopicEntry& entry : links_->directory().entries()) {
     if (entry.topic_hash != hash || links_->directory().topic_of(entry) != topic_) continue;
-    const auto is_this = [&](const detail::TopicEntry& e) { return e.process == entry.process && e.serial == entry.serial; };
-    if (std::any_of(watched_.begin(), watched_.end(), [&](const Watched& w) { return is_this(w.stream->parts_->entry); })) continue;
-    const auto known = std::find_if(before.begin(), before.end(), [&](const Problem& p) { return p.for_good && is_this(p.entry); });
+    const auto is_this = [&](const detail::TopicEntry& e) {
+      return e.process == entry.process && e.serial == entry.serial;
+    };
+    if (std::any_of(watched_.begin(), watched_.end(),
+                    [&](const Watched& w) { return is_this(w.stream->parts_->entry); }))
+      continue;
+    const auto known =
+        std::find_if(before.begin(), before.end(), [&](const Problem& p) { return p.for_good && is_this(p.entry); });
     if (known != before.end()) {
       problems_.push_back(*known);
       continue;
@@ -231,7 +273,8 @@ bool Observer::refresh() {
     std::optional<Mapping> area;
     if (link->alive()) area = link->attach(entry, topic_);
     if (!area) {
-      if (link->failure() != Failure::Stale && link->failure() != Failure::Gone) problems_.push_back({entry, link->why(), link->failure() == Failure::Refused});
+      if (link->failure() != Failure::Stale && link->failure() != Failure::Gone)
+        problems_.push_back({entry, link->why(), link->failure() == Failure::Refused});
       continue;
     }
     try {
@@ -268,7 +311,8 @@ bool Observer::copy_next(ObservedSample& into, std::shared_ptr<const ObservedStr
     if (!w->stream->copy_next(into, w->cursor)) continue;
     w->cursor = into.sequence();
     if (from != nullptr) *from = w->stream;
-    std::rotate(watched_.begin(), w + 1, watched_.end());  // the others' turn comes first next time, or a busy stream would starve them
+    std::rotate(watched_.begin(), w + 1,
+                watched_.end());  // the others' turn comes first next time, or a busy stream would starve them
     return true;
   }
   return false;
@@ -285,7 +329,8 @@ std::int64_t latency_percentile(const LatencyHistogram& histogram, double percen
   for (const auto& [bucket, count] : sorted) {
     below += static_cast<double>(count);
     if (below < wanted || count == 0) continue;
-    return bucket == 0 ? layout::latency_of_bucket(0) : (layout::latency_of_bucket(bucket) + layout::latency_of_bucket(bucket + 1)) / 2;
+    return bucket == 0 ? layout::latency_of_bucket(0)
+                       : (layout::latency_of_bucket(bucket) + layout::latency_of_bucket(bucket + 1)) / 2;
   }
   return layout::latency_of_bucket(sorted.back().first);
 }

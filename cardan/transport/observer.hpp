@@ -38,15 +38,18 @@ class AlignedBytes {
 };
 }  // namespace detail
 
-/// A private copy of a publication. Re-used for the next copy, it allocates only when that one is larger than any before.
-/// Thread safety: like a plain struct. Never blocks.
+/// A private copy of a publication. Re-used for the next copy, it allocates only when that one is larger than any
+/// before. Thread safety: like a plain struct. Never blocks.
 class ObservedSample {
  public:
-  [[nodiscard]] std::uint64_t sequence() const noexcept { return sequence_; }  ///< number in its stream, from 1; 0: nothing copied yet
+  [[nodiscard]] std::uint64_t sequence() const noexcept {
+    return sequence_;
+  }  ///< number in its stream, from 1; 0: nothing copied yet
   [[nodiscard]] std::int64_t publish_time() const noexcept { return publish_ns_; }  ///< our steady clock, nanoseconds
-  [[nodiscard]] std::int64_t source_time() const noexcept { return source_ns_; }    ///< the application's stamp, 0: none
+  [[nodiscard]] std::int64_t source_time() const noexcept { return source_ns_; }  ///< the application's stamp, 0: none
   [[nodiscard]] std::uint64_t type_hash() const noexcept { return type_hash_; }
-  /// The message's fixed struct as it lay in the slot: offsets of vectors in it are relative to `payload() + message_offset()`.
+  /// The message's fixed struct as it lay in the slot: offsets of vectors in it are relative to `payload() +
+  /// message_offset()`.
   [[nodiscard]] std::span<const std::byte> message() const noexcept { return {message_.data(), message_bytes_}; }
   [[nodiscard]] std::span<const std::byte> payload() const noexcept { return {payload_.data(), payload_bytes_}; }
   /// Distance from the payload to the message in the publisher's memory.
@@ -61,8 +64,10 @@ class ObservedSample {
     auto* message = reinterpret_cast<T*>(message_.data());
     if constexpr (shm::has_vectors<T>) {
       // Where the original would lie if the payload were ours: only the distance between the two matters.
-      const std::uintptr_t original = reinterpret_cast<std::uintptr_t>(payload_.data()) + static_cast<std::uint64_t>(message_offset_);
-      if (!adopted_ && !shm::adopt(*message, reinterpret_cast<const T*>(original), payload_.data(), payload_bytes_)) return nullptr;
+      const std::uintptr_t original =
+          reinterpret_cast<std::uintptr_t>(payload_.data()) + static_cast<std::uint64_t>(message_offset_);
+      if (!adopted_ && !shm::adopt(*message, reinterpret_cast<const T*>(original), payload_.data(), payload_bytes_))
+        return nullptr;
       adopted_ = true;
     }
     return message;
@@ -115,8 +120,8 @@ class ObservedStream {
   /// Of all publications that are still in their slots, at most 64, ascending. Replaces `stamps`.
   void stamps(std::vector<Stamp>& stamps) const;
 
-  /// Copies the newest publication, if it is newer than number `after`. False: there is none, or the publisher was faster
-  /// than our copy several times in a row.
+  /// Copies the newest publication, if it is newer than number `after`. False: there is none, or the publisher was
+  /// faster than our copy several times in a row.
   bool copy_latest(ObservedSample& into, std::uint64_t after = 0) const;
   /// Copies the oldest publication newer than number `after` that is still there.
   bool copy_next(ObservedSample& into, std::uint64_t after) const;
@@ -126,34 +131,35 @@ class ObservedStream {
   std::unique_ptr<Parts> parts_;
 };
 
-/// Looks at a topic without taking part in it: reads its publishers' memory, which it maps read-only, and copies what it
-/// wants. It holds no slot, wakes nobody, and no publisher or subscriber can tell the difference in speed.
-/// Thread safety: one thread at a time.
+/// Looks at a topic without taking part in it: reads its publishers' memory, which it maps read-only, and copies what
+/// it wants. It holds no slot, wakes nobody, and no publisher or subscriber can tell the difference in speed. Thread
+/// safety: one thread at a time.
 class Observer {
  public:
-  /// Finds the publishers that are there; none is no error. Throws Error (Unavailable, InvalidArgument, Limit). Blocks at most `timeout`
-  /// for each process that does not answer.
+  /// Finds the publishers that are there; none is no error. Throws Error (Unavailable, InvalidArgument, Limit, Forked).
+  /// Blocks at most `timeout` for each process that does not answer.
   explicit Observer(std::string topic, ObserverOptions options = {});
   Observer(const Observer&) = delete;
   Observer& operator=(const Observer&) = delete;
   ~Observer();
 
-  /// Finds publishers that came since and lets go of those that ended; true when something changed. Reads the run directory; blocks as the
-  /// constructor, but for a process that did not answer only every five seconds.
+  /// Finds publishers that came since and lets go of those that ended; true when something changed. Reads the run
+  /// directory; blocks as the constructor, but for a process that did not answer only every five seconds.
   bool refresh();
 
   [[nodiscard]] const std::string& topic() const noexcept { return topic_; }
-  /// Its publishers. One that ended stays until the refresh after the one that noticed, so that what it published last can be had.
+  /// Its publishers. One that ended stays until the refresh after the one that noticed, so that what it published last
+  /// can be had.
   [[nodiscard]] std::vector<std::shared_ptr<const ObservedStream>> streams() const;
   /// In words: publishers found by the last look that did not answer or refused, and why.
   [[nodiscard]] std::vector<std::string> problems() const;
 
-  /// Copies the newest publication of all publishers (by publish time), whether copied before or not. `from` tells whose it is.
-  /// False: there is none. Does not block.
+  /// Copies the newest publication of all publishers (by publish time), whether copied before or not. `from` tells
+  /// whose it is. False: there is none. Does not block.
   bool copy_latest(ObservedSample& into, std::shared_ptr<const ObservedStream>* from = nullptr);
-  /// Copies the oldest publication not copied by this function yet, beginning with what was there at the first look. False: there is
-  /// nothing new. Looking more often than `depth` publications come, nothing is passed over (`into.passed_over()`). `from` tells whose it
-  /// is. Does not block.
+  /// Copies the oldest publication not copied by this function yet, beginning with what was there at the first look.
+  /// False: there is nothing new. Looking more often than `depth` publications come, nothing is passed over
+  /// (`into.passed_over()`). `from` tells whose it is. Does not block.
   bool copy_next(ObservedSample& into, std::shared_ptr<const ObservedStream>* from = nullptr);
 
  private:
@@ -167,7 +173,8 @@ class Observer {
 };
 
 namespace detail {
-/// The same for a subscriber's stream: a copy of the newest publication newer than number `after`, without taking it. Any thread; does not block.
+/// The same for a subscriber's stream: a copy of the newest publication newer than number `after`, without taking it.
+/// Any thread; does not block.
 bool copy_latest(const Stream& stream, ObservedSample& into, std::uint64_t after = 0);
 }  // namespace detail
 

@@ -11,7 +11,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <set>
 #include <thread>
+#include <tuple>
 
 #include "cardan/memory/clock.hpp"
 #include "cardan/memory/error.hpp"
@@ -26,13 +28,16 @@ using nlohmann::json;
 constexpr std::int64_t kRetry = 5'000'000'000;
 constexpr auto kAgain = std::chrono::milliseconds{20};  // between two tries at a process with a full backlog
 
-std::uint32_t number32(const json& j, const char* key) { return static_cast<std::uint32_t>(std::min<std::uint64_t>(wire::number(j, key), UINT32_MAX)); }
+std::uint32_t number32(const json& j, const char* key) {
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(wire::number(j, key), UINT32_MAX));
+}
 
 LatencyHistogram histogram_from(const json& j) {
   LatencyHistogram histogram;
   if (const auto it = j.find("latency"); it != j.end() && it->is_array())
     for (const json& pair : *it)
-      if (pair.is_array() && pair.size() == 2 && pair[0].is_number_unsigned() && pair[1].is_number_unsigned() && pair[0].get<std::uint64_t>() < 127)
+      if (pair.is_array() && pair.size() == 2 && pair[0].is_number_unsigned() && pair[1].is_number_unsigned() &&
+          pair[0].get<std::uint64_t>() < 127)
         histogram.emplace_back(pair[0].get<std::uint32_t>(), pair[1].get<std::uint64_t>());
   return histogram;
 }
@@ -95,29 +100,42 @@ std::int64_t steady_clock_offset() {
   return 0;
 }
 
-ObserverLink::ObserverLink(const RunDirectory& directory, std::string process, std::chrono::nanoseconds timeout) : process_(std::move(process)), timeout_(timeout) {
+ObserverLink::ObserverLink(const RunDirectory& directory, std::string process, std::chrono::nanoseconds timeout)
+    : process_(std::move(process)), timeout_(timeout) {
   const std::string path = directory.socket_path(process_);
   const std::int64_t until = steady_now() + timeout.count();
   int error = 0;
-  while (!(fd_ = socket::connect_to(path, error)) && error == EAGAIN && steady_now() < until) std::this_thread::sleep_for(kAgain);
+  Fd fd = socket::connect_to(path, error);
+  while (!fd && error == EAGAIN && steady_now() < until) {
+    std::this_thread::sleep_for(kAgain);
+    fd = socket::connect_to(path, error);
+  }
+  if (fd) fd_ = BoundFd(std::move(fd));
   if (!fd_) {
     if (error == ECONNREFUSED || error == ENOENT)
       fail(Failure::Stale, "the process is gone");
     else if (error == EAGAIN)
-      fail(Failure::Silent, fmt::format("process {} does not accept connections — it is stopped, or overrun", process_));
+      fail(Failure::Silent,
+           fmt::format("process {} does not accept connections — it is stopped, or overrun", process_));
     else
       fail(Failure::Unreachable, fmt::format("cannot connect to {}: {}", path, std::strerror(error)));
     return;
   }
   peer_ = socket::peer_of(fd_.get());
-  if (!send({{"op", "hello"}, {"version", wire::kVersion}, {"pid", ::getpid()}, {"name", program_name()}, {"clock_offset", steady_clock_offset()}})) return;
+  if (!send({{"op", "hello"},
+             {"version", wire::kVersion},
+             {"pid", ::getpid()},
+             {"name", program_name()},
+             {"clock_offset", steady_clock_offset()}}))
+    return;
   const auto hello = answer("hello", 0);
   if (!hello) return;
   name_ = wire::text(*hello, "name");
   constexpr std::int64_t kFarthest = std::int64_t{1} << 60;
   time_shift_ = steady_clock_offset() - std::clamp(wire::signed_number(*hello, "clock_offset"), -kFarthest, kFarthest);
   if (const auto version = wire::number(*hello, "version"); version != wire::kVersion)
-    fail(Failure::Refused, fmt::format("{} (pid {}) speaks version {} of the handshake, this program version {}", name_, peer_.pid, version, wire::kVersion));
+    fail(Failure::Refused, fmt::format("{} (pid {}) speaks version {} of the handshake, this program version {}", name_,
+                                       peer_.pid, version, wire::kVersion));
 }
 
 void ObserverLink::fail(Failure failure, std::string why) {
@@ -146,7 +164,8 @@ bool ObserverLink::send(const json& message) {
   }
   if (socket::send(fd_.get(), wire::print(message))) return true;
   const bool silent = errno == EAGAIN;
-  fail(silent ? Failure::Silent : Failure::Stale, fmt::format("{} (pid {}) {}", name_, peer_.pid, silent ? "does not read what it is asked" : "has hung up"));
+  fail(silent ? Failure::Silent : Failure::Stale,
+       fmt::format("{} (pid {}) {}", name_, peer_.pid, silent ? "does not read what it is asked" : "has hung up"));
   return false;
 }
 
@@ -159,13 +178,16 @@ std::optional<json> ObserverLink::answer(const char* op, std::uint64_t id, std::
         fail(Failure::Stale, fmt::format("{} (pid {}) has hung up", name_, peer_.pid));
         return std::nullopt;
       case socket::Received::Bad:
-        fail(Failure::Silent, fmt::format("{} (pid {}) answered with more than {} bytes", name_, peer_.pid, socket::kMaxMessage));
+        fail(Failure::Silent,
+             fmt::format("{} (pid {}) answered with more than {} bytes", name_, peer_.pid, socket::kMaxMessage));
         return std::nullopt;
       case socket::Received::Nothing: {
         const std::int64_t left = until - steady_now();
         pollfd waiting{.fd = fd_.get(), .events = POLLIN, .revents = 0};
         if (left > 0 && (::poll(&waiting, 1, static_cast<int>(left / 1'000'000 + 1)) > 0 || errno == EINTR)) continue;
-        fail(Failure::Silent, fmt::format("{} (pid {}) did not answer within {} ms — it is stopped, or its computer very busy", name_, peer_.pid, timeout_.count() / 1'000'000));
+        fail(Failure::Silent,
+             fmt::format("{} (pid {}) did not answer within {} ms — it is stopped, or its computer very busy", name_,
+                         peer_.pid, timeout_.count() / 1'000'000));
         return std::nullopt;
       }
       case socket::Received::Message:
@@ -173,7 +195,8 @@ std::optional<json> ObserverLink::answer(const char* op, std::uint64_t id, std::
     }
     auto m = wire::parse(message.text);
     if (!m) {
-      fail(Failure::Silent, fmt::format("{} (pid {}) answered with something that is no Cardan handshake", name_, peer_.pid));
+      fail(Failure::Silent,
+           fmt::format("{} (pid {}) answered with something that is no Cardan handshake", name_, peer_.pid));
       return std::nullopt;
     }
     const std::string got = wire::text(*m, "op");
@@ -194,11 +217,13 @@ std::optional<json> ObserverLink::answer(const char* op, std::uint64_t id, std::
 
 std::optional<Mapping> ObserverLink::attach(const TopicEntry& entry, const std::string& topic) {
   const std::uint64_t id = next_id_++;
-  if (!send({{"op", "attach"}, {"id", id}, {"serial", entry.serial}, {"topic", topic}, {"observer", true}})) return std::nullopt;
+  if (!send({{"op", "attach"}, {"id", id}, {"serial", entry.serial}, {"topic", topic}, {"observer", true}}))
+    return std::nullopt;
   std::vector<Fd> fds;
   const auto attached = answer("attached", id, &fds);
   if (!attached) return std::nullopt;
-  // The mapping is all we need; the entry on the other side would only keep the publisher from being freed when it ends.
+  // The mapping is all we need; the entry on the other side would only keep the publisher from being freed when it
+  // ends.
   send({{"op", "detach"}, {"id", id}});
   if (fds.size() != 1) {
     fail(Failure::Refused, fmt::format("{} (pid {}) answered without its memory", name_, peer_.pid));
@@ -246,7 +271,8 @@ std::shared_ptr<ObserverLink> ObserverLinks::to(const std::string& process, std:
   const auto it = links_.find(process);
   if (it != links_.end()) {
     const ObserverLink& known = *it->second;
-    const bool asked_lately = known.failure() == ObserverLink::Failure::Silent && steady_now() - known.failed_at() < kRetry;
+    const bool asked_lately =
+        known.failure() == ObserverLink::Failure::Silent && steady_now() - known.failed_at() < kRetry;
     if (it->second->alive() || asked_lately) return it->second;
     links_.erase(it);
   }
@@ -261,30 +287,43 @@ namespace cardan {
 
 DomainReport look_around(const ObserverOptions& options, const std::string& topic) {
   using Failure = detail::ObserverLink::Failure;
+  refuse_forked_child();
   const auto links = detail::ObserverLinks::of(options.domain);
   const std::lock_guard lock(links->mutex());
   DomainReport report;
   report.run_directory = links->directory().path();
-  std::vector<std::string> processes;
-  if (topic.empty()) {
-    processes = links->directory().processes();
-  } else {
-    const std::uint64_t hash = detail::hash_name(topic);
-    for (const auto& entry : links->directory().entries())
-      if (entry.topic_hash == hash && std::find(processes.begin(), processes.end(), entry.process) == processes.end()) processes.push_back(entry.process);
-  }
+  std::vector<detail::TopicEntry> entries =
+      links->directory().entries();  // before asking: what comes meanwhile is not missed below
+  if (!topic.empty())
+    std::erase_if(entries, [hash = detail::hash_name(topic)](const auto& e) { return e.topic_hash != hash; });
+  std::set<std::string> processes;
+  for (const detail::TopicEntry& e : entries) processes.insert(e.process);
+  if (topic.empty())
+    for (const std::string& p : links->directory().processes()) processes.insert(p);
+  std::set<std::string> answered;
   for (const std::string& process : processes) {
     const auto link = links->to(process, options.timeout);
-    if (link->alive() && link->list(topic, report.publishers)) {
-      ++report.processes;
-      continue;
-    }
-    if (link->failure() == Failure::Stale)
+    if (link->alive() && link->list(topic, report.publishers))
+      answered.insert(process);
+    else if (link->failure() == Failure::Stale)
       ++report.stale;
     else
       report.problems.push_back(link->why());
   }
-  std::stable_sort(report.publishers.begin(), report.publishers.end(), [](const auto& a, const auto& b) { return a.topic < b.topic; });
+  report.processes = answered.size();
+  for (const detail::TopicEntry& e : entries) {
+    if (!answered.contains(e.process)) continue;
+    if (std::any_of(report.publishers.begin(), report.publishers.end(),
+                    [&](const auto& p) { return p.process == e.process && p.serial == e.serial; }))
+      continue;
+    if (auto name = links->directory().topic_of(e); name && (topic.empty() || *name == topic))
+      report.closed.push_back(std::move(*name));
+  }
+  std::sort(report.closed.begin(), report.closed.end());
+  report.closed.erase(std::unique(report.closed.begin(), report.closed.end()), report.closed.end());
+  std::sort(report.publishers.begin(), report.publishers.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.topic, a.process, a.serial) < std::tie(b.topic, b.process, b.serial);
+  });
   return report;
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cardan/memory/area.hpp"
+#include "cardan/memory/bound_fd.hpp"
 #include "cardan/memory/socket.hpp"
 #include "cardan/transport/observer_report.hpp"
 #include "cardan/transport/run_directory.hpp"
@@ -20,10 +21,14 @@ namespace cardan::detail {
 /// Nanoseconds by which this time namespace's steady clock is ahead of the machine's.
 std::int64_t steady_clock_offset();
 
-/// A stamp that another process wrote, in our clock. Whatever stands there, sums and differences with the result do not overflow.
-constexpr std::int64_t our_time(std::int64_t theirs, std::int64_t shift) { return (theirs < 0 || theirs > (std::int64_t{1} << 61) ? 0 : theirs) + shift; }
+/// A stamp that another process wrote, in our clock. Whatever stands there, sums and differences with the result do not
+/// overflow.
+constexpr std::int64_t our_time(std::int64_t theirs, std::int64_t shift) {
+  return (theirs < 0 || theirs > (std::int64_t{1} << 61) ? 0 : theirs) + shift;
+}
 
-/// An observer's connection to one process: asks, waits for the answer, and never offers anything. One thread at a time.
+/// An observer's connection to one process: asks, waits for the answer, and never offers anything. One thread at a
+/// time.
 class ObserverLink {
  public:
   enum class Failure : std::uint8_t { None, Stale, Unreachable, Silent, Refused, Gone };
@@ -42,7 +47,8 @@ class ObserverLink {
   /// The process is there as far as one can tell without asking.
   [[nodiscard]] bool alive();
 
-  /// The publisher's memory, read-only; empty: see failure(). The attachment ends before this returns, so that the publisher is not kept by us.
+  /// The publisher's memory, read-only; empty: see failure(). The attachment ends before this returns, so that the
+  /// publisher is not kept by us.
   std::optional<Mapping> attach(const TopicEntry& entry, const std::string& topic);
   /// What the process publishes; false: see failure().
   bool list(const std::string& topic, std::vector<PublisherReport>& into);
@@ -54,7 +60,7 @@ class ObserverLink {
 
   std::string process_;
   std::chrono::nanoseconds timeout_;
-  Fd fd_;
+  BoundFd fd_;
   socket::Peer peer_;
   std::string name_ = "?";
   std::int64_t time_shift_ = 0;
@@ -73,7 +79,8 @@ class ObserverLinks {
   explicit ObserverLinks(const std::string& domain) : directory_(domain) {}
 
   [[nodiscard]] const RunDirectory& directory() const noexcept { return directory_; }
-  /// The connection to `process`, made if need be. A process that did not answer is asked again only after five seconds. With the mutex held.
+  /// The connection to `process`, made if need be. A process that did not answer is asked again only after five
+  /// seconds. With the mutex held.
   std::shared_ptr<ObserverLink> to(const std::string& process, std::chrono::nanoseconds timeout);
   std::mutex& mutex() noexcept { return mutex_; }
 

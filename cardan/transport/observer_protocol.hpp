@@ -7,8 +7,9 @@
 
 #include "cardan/transport/slot_protocol.hpp"
 
-/// How an observer looks at publications without holding, waiting for or slowing anyone: it writes nothing anywhere, copies word by
-/// word, and afterwards asks whether the slot was still the same publication. Invariant I6 of order_table.hpp: no torn copy is returned.
+/// How an observer looks at publications without holding, waiting for or slowing anyone: it writes nothing anywhere,
+/// copies word by word, and afterwards asks whether the slot was still the same publication. Invariant I6 of
+/// order_table.hpp: no torn copy is returned.
 namespace cardan::protocol {
 
 /// `count` words, each read once and whole. `from` is another process's memory that may be refilled meanwhile.
@@ -17,7 +18,8 @@ void copy_words(const typename Env::template Word<std::uint64_t>* from, std::uin
   for (std::size_t i = 0; i < count; ++i) to[i] = Env::template load<Site::O2>(from[i]);
 }
 
-/// Runs `copy`, which reads the slot of publication `e` and says whether what it read makes sense. True: it does, and all of it belongs to `e`.
+/// Runs `copy`, which reads the slot of publication `e` and says whether what it read makes sense. True: it does, and
+/// all of it belongs to `e`.
 template <class Env, class Copy>
 [[nodiscard]] bool observe(const ReaderRing<Env>& ring, Entry e, Copy&& copy) noexcept(noexcept(copy())) {
   if (e.sequence == 0 || Env::template load<Site::O1>(ring.sequence(e.slot)) != e.sequence) return false;

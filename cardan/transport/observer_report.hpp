@@ -35,7 +35,8 @@ struct SubscriberReport {
   std::int64_t spin_ns = 0;
   std::uint64_t sleeps = 0;
   std::uint32_t announced = 0;  ///< samples and threads it announced
-  LatencyHistogram latency;  ///< empty where the topic has more than 16 subscribers: then only that of all of them is told
+  LatencyHistogram
+      latency;  ///< empty where the topic has more than 16 subscribers: then only that of all of them is told
 };
 
 /// One publisher of a topic, as its own process reports it.
@@ -66,16 +67,18 @@ struct DomainReport {
   std::string run_directory;  ///< the domain's folder
   std::vector<PublisherReport> publishers;
   std::vector<std::string> problems;  ///< in words: processes that do not answer or refuse
+  std::vector<std::string> closed;    ///< topics whose access rule does not let us in, by their names
   std::size_t processes = 0;          ///< that answered
-  std::size_t stale = 0;              ///< sockets that dead processes left; the next Cardan program to start removes them
+  std::size_t stale = 0;  ///< sockets that dead processes left; the next Cardan program to start removes them
 };
 
-/// Asks every process of the domain what it publishes (`topic` empty: all of it) and who subscribes. The answer comes from the
-/// helper threads: nobody who publishes or takes is disturbed. Topics whose access rule refuses us are left out.
-/// Throws Error (Unavailable, InvalidArgument). Any thread; blocks until all have answered, at most `timeout` for each that does not.
+/// Asks every process of the domain what it publishes (`topic` empty: all of it) and who subscribes. The answer comes
+/// from the helper threads: nobody who publishes or takes is disturbed. Throws Error (Unavailable, InvalidArgument).
+/// Any thread; blocks until all have answered, at most `timeout` for each that does not.
 DomainReport look_around(const ObserverOptions& options = {}, const std::string& topic = {});
 
-/// The latency in nanoseconds below which `percent` of a histogram lie (middle of the bucket: within 13 %); −1: it is empty.
+/// The latency in nanoseconds below which `percent` of a histogram lie (middle of the bucket: within 13 %); −1: it is
+/// empty.
 std::int64_t latency_percentile(const LatencyHistogram& histogram, double percent);
 
 }  // namespace cardan

@@ -132,10 +132,12 @@ TEST_F(ObserverTest, DisturbsNobody) {
 
 TEST_F(ObserverTest, NeverReturnsATornCopy) {
 #if defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "the application fills slots with plain stores, which a copy may meet: the sequence decides, and the memory-order checker proves it";
+  GTEST_SKIP() << "the application fills slots with plain stores, which a copy may meet: the sequence decides, and the "
+                  "memory-order checker proves it";
 #elif defined(__has_feature)
 #if __has_feature(thread_sanitizer)
-  GTEST_SKIP() << "the application fills slots with plain stores, which a copy may meet: the sequence decides, and the memory-order checker proves it";
+  GTEST_SKIP() << "the application fills slots with plain stores, which a copy may meet: the sequence decides, and the "
+                  "memory-order checker proves it";
 #endif
 #endif
   struct Run {
@@ -264,7 +266,7 @@ TEST_F(ObserverTest, AProcessThatDoesNotAnswerIsNamed) {
     const cardan::Fd mute = cardan::socket::listen_at(path);
     for (;;) ::pause();
   }
-  struct stat st {};
+  struct stat st{};
   while (::stat(path.c_str(), &st) != 0) std::this_thread::sleep_for(1ms);
   const auto report = cardan::look_around({.timeout = 50ms});
   EXPECT_EQ(report.publishers.size(), 1U);
@@ -275,6 +277,30 @@ TEST_F(ObserverTest, AProcessThatDoesNotAnswerIsNamed) {
   const auto links = cardan::look_around({.timeout = 50ms});
   EXPECT_EQ(links.publishers.size(), 1U);
   EXPECT_EQ(links.stale, 1U);
+}
+
+TEST_F(ObserverTest, AForkedChildSeesNothingAndSaysWhy) {
+  cardan::Publisher out{kFresh};
+  out.publish({1, 2});
+  Observer observer{"/pair"};
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ObservedSample sample;
+    const auto stream = observer.streams().at(0);
+    if (observer.copy_latest(sample) || observer.copy_next(sample)) ::_exit(1);
+    if (stream->published() != 0 || stream->bytes() != 0 || !stream->ended() || !stream->schema().empty()) ::_exit(2);
+    try {
+      Observer another{"/pair"};
+      ::_exit(3);
+    } catch (const cardan::Error& e) {
+      ::_exit(e.code() == cardan::ErrorCode::Forked ? 0 : 4);
+    }
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  ObservedSample sample;
+  EXPECT_TRUE(observer.copy_latest(sample)) << "the child took nothing from its parent";
 }
 
 TEST(Latency, PercentilesOfAHistogram) {

@@ -25,6 +25,7 @@ class Outbox {
     std::vector<Fd> fds;
   };
   std::deque<Letter> waiting_;
+  std::size_t bytes_ = 0;
 };
 
 }  // namespace cardan::detail

@@ -31,7 +31,8 @@ class RunDirectory {
   void remove_topic(const TopicEntry& entry) const noexcept;
   /// The topic's full name, or nothing when the entry is gone.
   [[nodiscard]] std::optional<std::string> topic_of(const TopicEntry& entry) const;
-  [[nodiscard]] std::vector<TopicEntry> entries() const;
+  /// All entries, or those of one topic's hash.
+  [[nodiscard]] std::vector<TopicEntry> entries(std::optional<std::uint64_t> topic_hash = std::nullopt) const;
   [[nodiscard]] std::vector<std::string> processes() const;
   /// Removes all names of a process that is dead. Names of other users may have to stay.
   void remove_process(const std::string& process) const noexcept;

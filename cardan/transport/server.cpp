@@ -109,7 +109,7 @@ bool Server::handle(Connection& c, const json& m, std::vector<Fd>& fds) {
   const std::string op = wire::text(m, "op");
   if (op == "hello") {
     c.greeted = true;
-    c.name = wire::text(m, "name");
+    c.name = wire::text(m, "name").substr(0, 64);  // it is repeated in lists, and a datagram has 64 KiB
     c.clock_offset = wire::signed_number(m, "clock_offset");
     return reply(c, {{"op", "hello"}, {"version", wire::kVersion}, {"pid", ::getpid()}, {"name", process_.name()}, {"clock_offset", process_.clock_offset()}});
   }
@@ -187,7 +187,9 @@ void Server::attach(Connection& c, const json& m, std::vector<Fd>& fds) {
     subscriber->page = reinterpret_cast<const layout::SubscriberPage*>(subscriber->mapping.data());
     if (subscriber->page->magic != layout::kMagic || subscriber->page->version != layout::kVersion)
       return refuse(c, id, "version", "the subscriber's page has another layout version", "build both sides with the same Cardan");
-    const std::shared_ptr<BellBoard> board = process_.board_of(c.peer.uid);
+    // Unmapped users are not one user: a board for each of their connections (not for each attach, since a reader maps one for a connection).
+    if (c.peer.uid == socket::kUnmapped && !c.own_board) c.own_board = std::make_shared<BellBoard>();
+    const std::shared_ptr<BellBoard> board = c.own_board ? c.own_board : process_.board_of(c.peer.uid);
     subscriber->bell = core->bell_for(c.peer.uid, board);
     subscriber->rung = subscriber->page->armed.load(std::memory_order_relaxed);
     subscriber->announced = static_cast<std::uint32_t>(announced);

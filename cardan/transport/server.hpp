@@ -32,6 +32,7 @@ class Server {
     BoundFd fd;
     socket::Peer peer;
     std::string name;
+    std::shared_ptr<BellBoard> own_board;  ///< of an unmapped user
     std::int64_t clock_offset = 0;
     bool greeted = false;
     Outbox outbox;

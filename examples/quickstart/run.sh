@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Runs the example programs named on the command line: all but the last in the background, in a run directory that is removed afterwards.
 set -eu
 CARDAN_RUN_DIR=$(mktemp -d)

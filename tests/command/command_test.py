@@ -36,6 +36,21 @@ def as_json(*words, code=0):
     return json.loads(run(*words, code=code))
 
 
+def start(test, *words, **streams):
+    """The command in the background, which does not outlive the test."""
+    process = subprocess.Popen([CARDAN, *words], env=ENVIRONMENT, **streams)
+
+    def end():
+        process.kill()
+        process.wait()
+        for stream in (process.stdout, process.stderr):
+            if stream:
+                stream.close()
+
+    test.addCleanup(end)
+    return process
+
+
 class Publisher:
     def __init__(self):
         self.process = subprocess.Popen([PUBLISHER], env=ENVIRONMENT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
@@ -46,8 +61,10 @@ class Publisher:
         return self.process.stdout.readline().strip()
 
     def end(self):
+        if self.process.stdin.closed:
+            return
         self.process.stdin.close()
-        self.process.wait(10)
+        self.process.wait(20)
         self.process.stdout.close()
 
 
@@ -144,7 +161,7 @@ class Topics(unittest.TestCase):
 
     def test_echo_fields(self):
         self.publisher.tell("publish 2")
-        self.assertEqual(as_json("topic", "echo", "/test/own", "--once", "--json", "--fields", "header.stamp,number")["message"], {"header.stamp": 2, "number": 2})
+        self.assertEqual(as_json("topic", "echo", "--once", "--json", "--fields", "header.stamp,number", "/test/own")["message"], {"header.stamp": 2, "number": 2})
         run("topic", "echo", "/test/own", "--once", "--fields", "nothing", code=2)
         self.assertRegex(run.stderr, r"^cardan: the message has no field 'nothing' — .*header, number, third.*\n$")
 
@@ -170,7 +187,7 @@ class Topics(unittest.TestCase):
 
     def test_echo_ends_with_its_publisher(self):
         self.publisher.tell("publish 1")
-        echo = subprocess.Popen([CARDAN, "topic", "echo", "/test/own", "--count", "5", "--json"], env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        echo = start(self, "topic", "echo", "/test/own", "--count", "5", "--json", stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.assertEqual(json.loads(echo.stdout.readline())["sequence"], 1)
         self.publisher.tell("publish 1")
         self.publisher.tell("end")
@@ -181,18 +198,18 @@ class Topics(unittest.TestCase):
 
     def test_echo_waits_for_a_publisher(self):
         self.publisher.tell("end")
-        echo = subprocess.Popen([CARDAN, "topic", "echo", "/test/own", "--wait", "--once", "--json"], env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        echo = start(self, "topic", "echo", "/test/own", "--wait", "--once", "--json", stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.assertIn("waiting", echo.stderr.readline())
         other = Publisher()
+        self.addCleanup(other.end)
         other.tell("publish 4")
         out, _ = echo.communicate(timeout=20)
         self.assertEqual(json.loads(out)["sequence"], 4)
-        other.end()
 
     def test_interrupt_ends_in_order(self):
         self.publisher.tell("run 100")
         for words in (["topic", "echo", "/test/own"], ["topic", "stats", "--all"]):
-            command = subprocess.Popen([CARDAN, *words], env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            command = start(self, *words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
             command.stdout.readline()
             command.send_signal(signal.SIGINT)
             _, err = command.communicate(timeout=20)
@@ -216,20 +233,20 @@ class Topics(unittest.TestCase):
 
     def test_stats_of_a_subscriber_that_loses(self):
         self.publisher.tell("subscribe")
-        stats = subprocess.Popen([CARDAN, "topic", "stats", "/test/own", "--once", "--seconds", "1.5", "--json"], env=ENVIRONMENT, stdout=subprocess.PIPE, text=True)
+        stats = start(self, "topic", "stats", "/test/own", "--once", "--seconds", "1.5", "--json", stdout=subprocess.PIPE, text=True)
         time.sleep(0.7)
         self.publisher.tell("publish 20")  # depth 8: twelve are lost
         self.assertEqual(self.publisher.tell("take"), "took 8")
         out, _ = stats.communicate(timeout=20)
         topic = json.loads(out)["topics"][0]
         self.assertEqual((topic["received"], topic["missed"]), (8, 12))
-        self.assertEqual(topic["latency_us"]["samples"], 8)
+        self.assertIn(topic["latency_us"]["samples"], range(1, 9))  # of a fast stream every eighth is enough
         self.assertEqual(stats.returncode, 3)
 
     def test_stats_live_on_a_terminal(self):
         self.publisher.tell("run 100")
         master, slave = pty.openpty()
-        stats = subprocess.Popen([CARDAN, "topic", "stats", "/test/own", "--seconds", "0.2"], env=ENVIRONMENT, stdout=slave, stderr=slave)
+        stats = start(self, "topic", "stats", "/test/own", "--seconds", "0.2", stdout=slave, stderr=slave)
         os.close(slave)
         seen = b""
         until = time.monotonic() + 20
@@ -245,7 +262,7 @@ class Topics(unittest.TestCase):
         self.publisher.tell("publish 10")
         before = {t["topic"]: t["publishers"][0] for t in as_json("topic", "list", "--json")["topics"]}
         self.assertEqual(self.publisher.tell("status"), "published 10 subscribers 0 0 0")
-        lookers = [subprocess.Popen([CARDAN, "topic", *words], env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        lookers = [start(self, "topic", *words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
                    for words in (["echo", "/test/image"], ["echo", "/test/own", "--json"], ["stats", "--all"], ["stats", "/test/wide", "--json"])]
         time.sleep(0.5)
         self.publisher.tell("publish 500")
@@ -270,6 +287,28 @@ class Topics(unittest.TestCase):
             self.publisher.process.send_signal(signal.SIGCONT)
         self.assertIn("/test/own", run("topic", "list"))
 
+    @unittest.skipUnless(os.geteuid() == 0, "needs root, to be another user")
+    def test_what_another_user_may_not_see_is_named(self):
+        for folder, _, names in os.walk(FOLDER):
+            os.chmod(folder, 0o1777)
+
+        def as_other(*words):
+            return subprocess.run([CARDAN, *words], env=ENVIRONMENT, capture_output=True, text=True, timeout=60, user=12345, group=12345, extra_groups=[])
+
+        try:
+            listed = as_other("topic", "list")
+        except PermissionError:
+            self.skipTest("the program is in a folder that other users do not reach")
+        self.assertIn("no topics", listed.stdout)
+        self.assertIn("not open to this user: /test/image, /test/own, /test/wide", listed.stderr)
+        for words in (["info", "/test/own"], ["stats", "/test/own", "--once"]):
+            refused = as_other("topic", *words)
+            self.assertEqual((refused.returncode, refused.stdout), (1, ""))
+            self.assertRegex(refused.stderr, r"^cardan: '/test/own' is published, but .+ — .+\n$")
+        refused = as_other("topic", "echo", "/test/own", "--once")
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn("is not for you", refused.stderr)
+
     def test_what_a_killed_publisher_left_is_not_listed(self):
         killed = Publisher()
         killed.tell("publish 1")
@@ -287,7 +326,7 @@ class Doctor(unittest.TestCase):
         self.assertTrue(report["ok"])
         checks = {c["check"]: c for c in report["checks"]}
         for name in ("kernel", "/proc", "sealed memory", "one writer a page", "futex", "futex_waitv", "run directory", "descriptors", "inotify", "locked memory",
-                     "real-time priority", "memory", "huge pages", "NUMA", "CPUs", "CPU frequency", "clock", "wake-up", "checksum", "io_uring"):
+                     "real-time priority", "memory", "huge pages", "NUMA", "CPUs", "CPU frequency", "clock", "wake-up", "checksum", "io_uring", "processes"):
             self.assertIn(name, checks)
         for c in report["checks"]:
             self.assertIn(c["status"], ("ok", "note", "warn", "fail"))

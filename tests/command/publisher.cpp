@@ -60,7 +60,8 @@ class Publishers {
     wide_.publish({number_});
   }
   [[nodiscard]] std::string status() const {
-    return fmt::format("published {} subscribers {} {} {}", own_.published(), image_.subscribers(), own_.subscribers(), wide_.subscribers());
+    return fmt::format("published {} subscribers {} {} {}", own_.published(), image_.subscribers(), own_.subscribers(),
+                       wide_.subscribers());
   }
 
  private:
@@ -97,7 +98,8 @@ int main() {
     } else if (order == "run") {
       pause();
       running = true;
-      runner = std::thread([&, period = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(1 / number))] {
+      runner = std::thread([&, period = std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                   std::chrono::duration<double>(1 / number))] {
         for (auto next = std::chrono::steady_clock::now(); running; next += period) {
           std::this_thread::sleep_until(next);
           publishers->publish();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A subscriber of another user that does all it can, beside a publisher and an honest subscriber that play ping-pong: they neither crash, hang nor
-// miss a wake-up, and see no torn frame. As an ordinary user the attacker is the same user, and does no more than it could to others.
+// A subscriber of another user that does all it can, beside a publisher and an honest subscriber that play ping-pong:
+// they neither crash, hang nor miss a wake-up, and see no torn frame. As an ordinary user the attacker is the same
+// user, and does no more than it could to others.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/futex.h>
@@ -46,7 +47,9 @@ struct Attack {
   std::vector<Fd> fds;  // the publisher's area and its bells, read-only
   std::size_t bytes = 0;
 
-  [[nodiscard]] layout::SubscriberPage& words() const { return *reinterpret_cast<layout::SubscriberPage*>(page.data()); }
+  [[nodiscard]] layout::SubscriberPage& words() const {
+    return *reinterpret_cast<layout::SubscriberPage*>(page.data());
+  }
   [[nodiscard]] bool connected() const { return static_cast<bool>(peer); }
 };
 
@@ -70,8 +73,9 @@ std::string attach_text(const Target& target, int id, const std::string& more = 
   using Traits = cardan::message_traits<Big>;
   char hash[17];
   std::snprintf(hash, sizeof(hash), "%016llx", static_cast<unsigned long long>(Traits::type_hash()));
-  return R"({"op":"attach","id":)" + std::to_string(id) + R"(,"serial":)" + target.serial + R"(,"topic":"/ping","type":")" + std::string(Traits::type_name()) +
-         R"(","hash":")" + hash + R"(","reliable":true,"prewake":true,)" + more + "}";
+  return R"({"op":"attach","id":)" + std::to_string(id) + R"(,"serial":)" + target.serial +
+         R"(,"topic":"/ping","type":")" + std::string(Traits::type_name()) + R"(","hash":")" + hash +
+         R"(","reliable":true,"prewake":true,)" + more + "}";
 }
 
 Area make_page() {
@@ -123,7 +127,8 @@ int keep_attacking(F f) {
   return 0;
 }
 
-long futex_call(const void* at, int op, unsigned long value, unsigned long value2, const void* other, std::uint32_t value3) {
+long futex_call(const void* at, int op, unsigned long value, unsigned long value2, const void* other,
+                std::uint32_t value3) {
   return ::syscall(SYS_futex, at, op, value, value2, other, value3);
 }
 
@@ -137,7 +142,8 @@ CARDAN_ROLE(echo) {
     const auto sample = in.wait(100ms);
     if (!sample) continue;
     if (!cardan::test::intact(sample) || cardan::test::writer_of(sample->key) != 1) cardan::test::say("torn");
-    if (sample.sequence() % 4 == 0 && !cardan::test::publish_next(out, sample.sequence(), kWords)) cardan::test::say("no slot");
+    if (sample.sequence() % 4 == 0 && !cardan::test::publish_next(out, sample.sequence(), kWords))
+      cardan::test::say("no slot");
   }
   return 0;
 }
@@ -154,7 +160,8 @@ CARDAN_ROLE(scribble) {
 CARDAN_ROLE(extremes) {
   return keep_attacking([](Attack& a, auto& random) {
     auto& w = a.words();
-    static constexpr std::uint64_t kValues[] = {0, 1, 0x0101010101010101, 0x7fffffffffffffff, 0x8000000000000000, ~std::uint64_t{0}};
+    static constexpr std::uint64_t kValues[] = {
+        0, 1, 0x0101010101010101, 0x7fffffffffffffff, 0x8000000000000000, ~std::uint64_t{0}};
     const std::uint64_t v = kValues[random() % std::size(kValues)];
     w.waiting = static_cast<std::uint32_t>(v);
     w.prewake = static_cast<std::uint32_t>(v);
@@ -196,7 +203,8 @@ CARDAN_ROLE(never_reads) {
   });
 }
 
-CARDAN_ROLE(odd_notify) {  // a pipe, a file, a blocking socket, a full one, a listening one: and the publisher is asked to ring them without end
+CARDAN_ROLE(odd_notify) {  // a pipe, a file, a blocking socket, a full one, a listening one: and the publisher is asked
+                           // to ring them without end
   int kind = 0;
   return keep_attacking([&](Attack& a, auto&) {
     static std::vector<Fd> kept;
@@ -241,7 +249,7 @@ CARDAN_ROLE(futexes) {
   return keep_attacking([&](Attack& a, auto&) {
     if (maps.empty())
       for (const auto& fd : a.fds) {
-        struct stat st {};
+        struct stat st{};
         ::fstat(fd.get(), &st);
         const std::size_t bytes = std::min<std::size_t>(static_cast<std::size_t>(st.st_size), 65536);
         maps.emplace_back(static_cast<const char*>(::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, fd.get(), 0)), bytes);
@@ -250,7 +258,8 @@ CARDAN_ROLE(futexes) {
       for (std::size_t i = 0; i < bytes; i += 64) {
         futex_call(at + i, FUTEX_WAKE, 1, 0, nullptr, 0);
         futex_call(at + i, FUTEX_REQUEUE, 0, 1000, maps[0].first + 4, 0);
-        futex_call(at + i, FUTEX_CMP_REQUEUE, 0, 1000, maps[0].first + 8, *reinterpret_cast<const std::uint32_t*>(at + i));
+        futex_call(at + i, FUTEX_CMP_REQUEUE, 0, 1000, maps[0].first + 8,
+                   *reinterpret_cast<const std::uint32_t*>(at + i));
         futex_call(at + i, FUTEX_WAKE_OP, 1, 1, at + i, 0);
       }
   });
@@ -262,7 +271,8 @@ CARDAN_ROLE(lies) {  // handshakes of every wrong kind; each is answered with a 
   const Target target = find_target("/ping");
   cardan::test::say("attached");
   const std::string good = attach_text(target, 5);
-  static const std::string kBits[] = {"null", "-1", "1e400", "18446744073709551616", "\"\\u0000\"", "[[[[[[", "{}", "true", "\"\xff\xfe\"", ""};
+  static const std::string kBits[] = {"null",   "-1", "1e400", "18446744073709551616", "\"\\u0000\"",
+                                      "[[[[[[", "{}", "true",  "\"\xff\xfe\"",         ""};
   std::uint64_t sent = 0;
   while (!cardan::test::heard() || sent < 2000) {
     RawPeer peer(target.socket);
@@ -273,10 +283,17 @@ CARDAN_ROLE(lies) {  // handshakes of every wrong kind; each is answered with a 
       for (std::uint64_t n = random() % 4; n > 0; --n) {
         const std::size_t at = random() % text.size();
         switch (random() % 4) {
-          case 0: text[at] = static_cast<char>(random()); break;
-          case 1: text.erase(at, random() % 20); break;
-          case 2: text.insert(at, kBits[random() % std::size(kBits)]); break;
-          default: text.insert(at, std::string(random() % 5000, "[{\"0"[random() % 4]));
+          case 0:
+            text[at] = static_cast<char>(random());
+            break;
+          case 1:
+            text.erase(at, random() % 20);
+            break;
+          case 2:
+            text.insert(at, kBits[random() % std::size(kBits)]);
+            break;
+          default:
+            text.insert(at, std::string(random() % 5000, "[{\"0"[random() % 4]));
         }
         if (text.empty()) text = "{";
       }
@@ -383,7 +400,8 @@ struct PingPong {
       for (int i = 0; i < 4; ++i) ASSERT_TRUE(cardan::test::publish_next(out, 1, kWords)) << "publish found no slot";
       for (;;) {
         const auto answer = in->wait(20s);
-        ASSERT_TRUE(answer) << "no answer to ping " << out.published() << " after " << rounds << " rounds: a missed wake-up or a hang";
+        ASSERT_TRUE(answer) << "no answer to ping " << out.published() << " after " << rounds
+                            << " rounds: a missed wake-up or a hang";
         ASSERT_TRUE(cardan::test::intact(answer));
         if (cardan::test::writer_of(answer->key) == out.published()) break;
       }
@@ -398,10 +416,17 @@ struct PingPong {
 
 TEST_P(HostileSubscriber, HarmsNobody) {
   PingPong game;
+  std::vector<std::unique_ptr<cardan::Publisher<Big>>> crowd;  // so that a list of what is here is long
+  for (int i = 0; i < 100; ++i)
+    crowd.push_back(std::make_unique<cardan::Publisher<Big>>(
+        cardan::Topic<Big>{("/crowd/" + std::to_string(i)).c_str(), {.access = cardan::Access::Everyone}}));
+  const long memory = cardan::test::number_in("/proc/self/status", "RssAnon");
   game.play(100ms);
   Child attacker = stranger(GetParam());
   attacker.expect("attached");
-  game.play(cardan::test::deep() ? 30s : 900ms);
+  game.play(cardan::test::deep() ? 15s : 900ms);
+  EXPECT_LT(cardan::test::number_in("/proc/self/status", "RssAnon") - memory, 64 * 1024)
+      << "the attacker filled the publisher's memory (KiB)";
   attacker.close_input();
   game.play(100ms);
   attacker.kill();
@@ -414,7 +439,9 @@ TEST_P(HostileSubscriber, HarmsNobody) {
   game.end();
   std::printf("  %llu rounds\n", static_cast<unsigned long long>(game.rounds));
 }
-INSTANTIATE_TEST_SUITE_P(All, HostileSubscriber, testing::Values("scribble", "extremes", "ten_thousand", "never_reads", "odd_notify", "futexes", "lies"),
+INSTANTIATE_TEST_SUITE_P(All, HostileSubscriber,
+                         testing::Values("scribble", "extremes", "ten_thousand", "never_reads", "odd_notify", "futexes",
+                                         "lies"),
                          [](const auto& one) { return std::string(one.param); });
 
 class HostileAreas : public HostileSubscriber {};

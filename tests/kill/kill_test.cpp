@@ -32,7 +32,8 @@ constexpr std::size_t kLives = 16384;  // publisher processes in one test
 constexpr std::uint32_t kPidMask = (1U << 22) - 1;
 
 const cardan::Topic<Small> kSmall[] = {{"/kill/small0", {.depth = 4}}, {"/kill/small1", {.depth = 4}}};
-const cardan::Topic<Big> kBig[] = {{"/kill/big0", {.max_bytes = kWords * 8}}, {"/kill/big1", {.max_bytes = kWords * 8}}};
+const cardan::Topic<Big> kBig[] = {{"/kill/big0", {.max_bytes = kWords * 8}},
+                                   {"/kill/big1", {.max_bytes = kWords * 8}}};
 
 struct Shared {
   std::atomic<std::uint32_t> stop;
@@ -117,7 +118,8 @@ namespace {
 class Kills : public cardan::test::OwnRunDirectory {
  protected:
   [[nodiscard]] std::string folder() const { return cardan::test::run_directory() + "/" + domain_; }
-  /// Nothing in the run directory, once somebody has swept. A process killed while it began to listen leaves a name that is swept after 10 s.
+  /// Nothing in the run directory, once somebody has swept. A process killed while it began to listen leaves a name
+  /// that is swept after 10 s.
   void expect_no_names() const {
     EXPECT_TRUE(cardan::test::eventually(
         [&] {
@@ -164,8 +166,9 @@ TEST_F(Kills, AnyoneAtAnyMoment) {
   const auto start = [&](bool publishes, std::size_t place) {
     const std::uint64_t life = publishes ? next_life++ : 0;
     if (publishes) births[life] = steady_now();
-    return Actor{publishes, place, life, steady_now(),
-                 Child(publishes ? "publisher" : "subscriber", {tally.path(), std::to_string(place), std::to_string(life)})};
+    return Actor{
+        publishes, place, life, steady_now(),
+        Child(publishes ? "publisher" : "subscriber", {tally.path(), std::to_string(place), std::to_string(life)})};
   };
   for (std::size_t i = 0; i < kPublishers; ++i) actors.push_back(start(true, i));
   for (std::size_t i = 0; i < kSubscribers; ++i) actors.push_back(start(false, i));
@@ -201,7 +204,8 @@ TEST_F(Kills, AnyoneAtAnyMoment) {
     }
   }
   // depth, loan, spare, and the announcements of those there and of those just killed and not yet detached.
-  for (const auto slots : committed_slots(folder())) EXPECT_LE(slots, 4 + 1 + 1 + (2 * kSubscribers) * (kHolds + 1)) << "committed slots grow";
+  for (const auto slots : committed_slots(folder()))
+    EXPECT_LE(slots, 4 + 1 + 1 + (2 * kSubscribers) * (kHolds + 1)) << "committed slots grow";
   const std::int64_t ended = steady_now();
   tally->stop = 1;
   for (auto& a : actors) EXPECT_EQ(a.process.end(), 0) << (a.publishes ? "publisher " : "subscriber ") << a.place;
@@ -211,10 +215,12 @@ TEST_F(Kills, AnyoneAtAnyMoment) {
     for (std::size_t i = 0; i < kSubscribers; ++i) {
       const std::int64_t attached = tally->first[life][i];
       if (attached == 0 || attached >= at) continue;
-      const bool killed_too = std::any_of(subscriber_kills[i].begin(), subscriber_kills[i].end(),
-                                          [&, t = at](std::int64_t k) { return k > attached && k < t + 5'000'000'000; });
+      const bool killed_too =
+          std::any_of(subscriber_kills[i].begin(), subscriber_kills[i].end(),
+                      [&, t = at](std::int64_t k) { return k > attached && k < t + 5'000'000'000; });
       if (!killed_too && at < ended - 1'000'000'000) {
-        EXPECT_NE(tally->died[life][i], 0) << "subscriber " << i << " did not notice the death of publisher process " << life;
+        EXPECT_NE(tally->died[life][i], 0)
+            << "subscriber " << i << " did not notice the death of publisher process " << life;
       }
       if (tally->died[life][i] > at) died.push_back(tally->died[life][i] - at);
     }
@@ -222,7 +228,8 @@ TEST_F(Kills, AnyoneAtAnyMoment) {
     for (std::size_t i = 0; i < kSubscribers; ++i)
       if (tally->first[life][i] != 0) first.push_back(tally->first[life][i] - births[life]);
   for (std::size_t i = 0; i < kSubscribers; ++i) EXPECT_EQ(tally->torn[i], 0U) << "subscriber " << i;
-  for (std::size_t i = 0; i < kPublishers; ++i) EXPECT_EQ(tally->failed[i], 0U) << "publisher " << i << " found no slot";
+  for (std::size_t i = 0; i < kPublishers; ++i)
+    EXPECT_EQ(tally->failed[i], 0U) << "publisher " << i << " found no slot";
   std::printf("  %d kills\n  kill -> Died event:            %s\n", kills, cardan::test::spread(died).c_str());
   std::printf("  process start -> first sample: %s\n", cardan::test::spread(first).c_str());
 

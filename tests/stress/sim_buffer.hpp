@@ -8,9 +8,10 @@
 
 namespace cardan::test {
 
-/// The double buffer of the SIM paper (§III-B, C) as it is printed: fill the back buffer, set length, frame number and time, flip `idx`;
-/// a reader acquires `idx`, compares the frame number with its last, and copies that many elements out. "A reader either copies the new
-/// complete frame or the previously published one — never a torn frame", says §III-C; this shows it torn.
+/// The double buffer of the SIM paper (§III-B, C) as it is printed: fill the back buffer, set length, frame number and
+/// time, flip `idx`; a reader acquires `idx`, compares the frame number with its last, and copies that many elements
+/// out. "A reader either copies the new complete frame or the previously published one — never a torn frame", says
+/// §III-C; this shows it torn.
 template <std::size_t Words>
 struct SimBuffer {
   alignas(64) std::atomic<int> idx{0};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The SIM paper's double buffer and Cardan's depth 1 side by side under the same load: a writer at full speed, a reader that is
-// stopped now and then. The paper's must show torn frames, Cardan none.
+// The SIM paper's double buffer and Cardan's depth 1 side by side under the same load: a writer at full speed, a reader
+// that is stopped now and then. The paper's must show torn frames, Cardan none.
 #include <gtest/gtest.h>
 #include <sched.h>
 
@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 using cardan::test::Big;
 using cardan::test::Child;
 
-constexpr std::size_t kWords = 65536;  // 512 KiB
+constexpr std::size_t kWords = 262144;  // 2 MiB: a camera frame
 constexpr cardan::Topic<Big> kTopic{"/beside_sim", {.max_bytes = kWords * 8}};
 
 struct Shared {
@@ -37,7 +37,8 @@ CARDAN_ROLE(both_writer) {
   cardan::Publisher<Big> out{kTopic};
   cardan::test::say("ready");
   while (tally->stop == 0) {
-    tally->sim.write(cardan::steady_now(), [](std::uint64_t* words, std::uint64_t number) { cardan::test::fill({words, kWords}, number); });
+    tally->sim.write(cardan::steady_now(),
+                     [](std::uint64_t* words, std::uint64_t number) { cardan::test::fill({words, kWords}, number); });
     ++tally->sim_written;
     cardan::test::publish_next(out, 0, kWords);
     ++tally->cardan_written;
@@ -82,16 +83,18 @@ TEST_F(BesideSim, TheDoubleBufferTearsCardanDoesNot) {
     reader.signal(SIGCONT);
     std::this_thread::sleep_for(3ms);
     const auto spent = std::chrono::steady_clock::now() - begin;
-    if (spent > 60s || (spent > least && tally->sim_torn != 0 && tally->cardan_read > 50)) break;
+    if (spent > 60s || (spent > least && tally->sim_torn != 0 && tally->cardan_read > 20)) break;
   }
   tally->stop = 1;
   EXPECT_EQ(reader.end(), 0);
   EXPECT_EQ(writer.end(), 0);
-  std::printf("  the paper's double buffer: %llu written, %llu read, %llu torn\n  cardan, depth 1:           %llu written, %llu read, %llu torn\n",
-              static_cast<unsigned long long>(tally->sim_written), static_cast<unsigned long long>(tally->sim_read),
-              static_cast<unsigned long long>(tally->sim_torn), static_cast<unsigned long long>(tally->cardan_written),
-              static_cast<unsigned long long>(tally->cardan_read), static_cast<unsigned long long>(tally->cardan_torn));
+  std::printf(
+      "  the paper's double buffer: %llu written, %llu read, %llu torn\n  cardan, depth 1:           %llu written, "
+      "%llu read, %llu torn\n",
+      static_cast<unsigned long long>(tally->sim_written), static_cast<unsigned long long>(tally->sim_read),
+      static_cast<unsigned long long>(tally->sim_torn), static_cast<unsigned long long>(tally->cardan_written),
+      static_cast<unsigned long long>(tally->cardan_read), static_cast<unsigned long long>(tally->cardan_torn));
   EXPECT_GT(tally->sim_torn, 0U) << "the load is too weak to tell anything";
   EXPECT_EQ(tally->cardan_torn, 0U);
-  EXPECT_GT(tally->cardan_read, 50U);
+  EXPECT_GT(tally->cardan_read, 20U);
 }

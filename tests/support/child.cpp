@@ -2,8 +2,8 @@
 #include "tests/support/child.hpp"
 
 #include <fcntl.h>
-#include <gtest/gtest.h>
 #include <grp.h>
+#include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -68,7 +68,10 @@ Child::Child(const std::string& role, const Args& args, const std::function<void
 }
 
 Child::Child(Child&& other) noexcept
-    : pid_(std::exchange(other.pid_, -1)), in_(std::exchange(other.in_, -1)), out_(std::exchange(other.out_, -1)), buffered_(std::move(other.buffered_)) {}
+    : pid_(std::exchange(other.pid_, -1)),
+      in_(std::exchange(other.in_, -1)),
+      out_(std::exchange(other.out_, -1)),
+      buffered_(std::move(other.buffered_)) {}
 
 Child& Child::operator=(Child&& other) noexcept {
   std::swap(pid_, other.pid_);
@@ -116,7 +119,7 @@ std::string Child::expect(const std::string& word, std::chrono::milliseconds tim
 }
 
 void Child::say(const std::string& text) const {
-  struct sigaction ignore {};
+  struct sigaction ignore{};
   ignore.sa_handler = SIG_IGN;
   ::sigaction(SIGPIPE, &ignore, nullptr);
   if (in_ >= 0) write_all(in_, text + "\n");
@@ -213,9 +216,12 @@ bool is_stopped(pid_t pid) {
 std::string spread(std::vector<std::int64_t>& ns) {
   if (ns.empty()) return "none";
   std::sort(ns.begin(), ns.end());
-  const auto at = [&](double q) { return static_cast<double>(ns[static_cast<std::size_t>(q * static_cast<double>(ns.size() - 1))]) / 1000; };
+  const auto at = [&](double q) {
+    return static_cast<double>(ns[static_cast<std::size_t>(q * static_cast<double>(ns.size() - 1))]) / 1000;
+  };
   char text[160];
-  std::snprintf(text, sizeof(text), "min %.0f  p50 %.0f  p99 %.0f  max %.0f us  (%zu)", at(0), at(0.5), at(0.99), at(1), ns.size());
+  std::snprintf(text, sizeof(text), "min %.0f  p50 %.0f  p99 %.0f  max %.0f us  (%zu)", at(0), at(0.5), at(0.99), at(1),
+                ns.size());
   ns.clear();
   return text;
 }

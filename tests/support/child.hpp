@@ -10,7 +10,8 @@
 #include <string>
 #include <vector>
 
-/// Tests across processes: a test program runs itself again (/proc/self/exe) in a role, because endpoints do not survive fork().
+/// Tests across processes: a test program runs itself again (/proc/self/exe) in a role, because endpoints do not
+/// survive fork().
 namespace cardan::test {
 
 using Args = std::vector<std::string>;
@@ -21,13 +22,13 @@ struct RoleEntry {
 };
 
 /// `CARDAN_ROLE(writer) { … return 0; }` defines what `Child("writer", {…})` runs; `args` are its arguments.
-#define CARDAN_ROLE(name)                                                 \
-  static int role_##name(const ::cardan::test::Args& args);               \
+#define CARDAN_ROLE(name)                                                  \
+  static int role_##name(const ::cardan::test::Args& args);                \
   static const ::cardan::test::RoleEntry entry_##name{#name, role_##name}; \
   static int role_##name([[maybe_unused]] const ::cardan::test::Args& args)
 
-/// A process in a role. It is killed with its parent, and when this object goes. What it prints are lines to read; the end of its
-/// standard input is the parent's sign to end.
+/// A process in a role. It is killed with its parent, and when this object goes. What it prints are lines to read; the
+/// end of its standard input is the parent's sign to end.
 class Child {
  public:
   Child() = default;

@@ -25,7 +25,9 @@ class RawPeer {
 
   explicit operator bool() const { return static_cast<bool>(fd_); }
   [[nodiscard]] int fd() const { return fd_.get(); }
-  bool send(const std::string& text, const std::vector<int>& fds = {}) const { return socket::send(fd_.get(), text, fds); }
+  bool send(const std::string& text, const std::vector<int>& fds = {}) const {
+    return socket::send(fd_.get(), text, fds);
+  }
   /// The next message; empty at the end of the connection or after `timeout`.
   std::optional<socket::Message> receive(std::chrono::milliseconds timeout = std::chrono::seconds(5)) const {
     pollfd p{.fd = fd_.get(), .events = POLLIN, .revents = 0};
@@ -35,14 +37,16 @@ class RawPeer {
     return message;
   }
   /// Messages until one has this `op`.
-  std::optional<socket::Message> receive_op(const std::string& op, std::chrono::milliseconds timeout = std::chrono::seconds(5)) const {
+  std::optional<socket::Message> receive_op(const std::string& op,
+                                            std::chrono::milliseconds timeout = std::chrono::seconds(5)) const {
     for (;;) {
       auto message = receive(timeout);
       if (!message || message->text.find("\"op\":\"" + op + "\"") != std::string::npos) return message;
     }
   }
   bool hello(const std::string& name = "raw") const {
-    return send(R"({"op":"hello","version":1,"pid":1,"name":")" + name + R"(","clock_offset":0})") && receive_op("hello");
+    return send(R"({"op":"hello","version":1,"pid":1,"name":")" + name + R"(","clock_offset":0})") &&
+           receive_op("hello");
   }
 
  private:
@@ -53,7 +57,8 @@ class RawPeer {
 inline std::vector<std::uint64_t> numbers_of(const std::string& json, const std::string& key) {
   std::vector<std::uint64_t> all;
   const std::string mark = "\"" + key + "\":";
-  for (auto at = json.find(mark); at != std::string::npos; at = json.find(mark, at + 1)) all.push_back(std::strtoull(json.c_str() + at + mark.size(), nullptr, 10));
+  for (auto at = json.find(mark); at != std::string::npos; at = json.find(mark, at + 1))
+    all.push_back(std::strtoull(json.c_str() + at + mark.size(), nullptr, 10));
   return all;
 }
 

@@ -11,7 +11,8 @@
 
 namespace cardan::test {
 
-/// A struct of atomics in a file that a test and its processes share, so that what a killed process counted is not lost.
+/// A struct of atomics in a file that a test and its processes share, so that what a killed process counted is not
+/// lost.
 template <class T>
 class Tally {
  public:

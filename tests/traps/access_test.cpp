@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who may subscribe and whose publications count, with processes of other users: both sides hear the reason in words.
-#include <gtest/gtest.h>
 #include <grp.h>
+#include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -31,7 +31,8 @@ cardan::Topic<Small> topic_of(Access access) { return {"/guarded", {.depth = 2, 
 std::function<void()> in_group(unsigned user, unsigned group) {
   return [=] {
     const gid_t groups[] = {group};
-    if (::setgroups(1, groups) != 0 || ::setresgid(user, user, user) != 0 || ::setresuid(user, user, user) != 0) ::_exit(125);
+    if (::setgroups(1, groups) != 0 || ::setresgid(user, user, user) != 0 || ::setresuid(user, user, user) != 0)
+      ::_exit(125);
   };
 }
 
@@ -105,13 +106,16 @@ TEST_F(AccessRules, GroupIsThePublishersGroup) {
   EXPECT_NE(no.find("group"), std::string::npos) << no;
 }
 
-TEST_F(AccessRules, EveryoneIsEveryone) { EXPECT_EQ(ask(Access::Everyone, cardan::test::as_user(kStranger)), "attached 1"); }
+TEST_F(AccessRules, EveryoneIsEveryone) {
+  EXPECT_EQ(ask(Access::Everyone, cardan::test::as_user(kStranger)), "attached 1");
+}
 
 TEST_F(AccessRules, PolicyNamesUsersAndGroups) {
   const std::string file = cardan::test::run_directory() + "/" + domain_ + ".json";
   ::setenv("CARDAN_POLICY", file.c_str(), 1);
   const auto policy = [&](const std::string& text) { std::ofstream(file) << text; };
-  policy(R"({"topics": [{"topic": "/other", "users": [5002]}, {"topic": "/gua*", "users": [5001], "groups": [6001]}]})");
+  policy(
+      R"({"topics": [{"topic": "/other", "users": [5002]}, {"topic": "/gua*", "users": [5001], "groups": [6001]}]})");
   EXPECT_EQ(ask(Access::Policy, cardan::test::as_user(kFriend)), "attached 1");
   EXPECT_EQ(ask(Access::Policy, in_group(kStranger, kGroup)), "attached 1");
   std::string no = ask(Access::Policy, cardan::test::as_user(kStranger));
@@ -119,7 +123,8 @@ TEST_F(AccessRules, PolicyNamesUsersAndGroups) {
   policy(R"({"topics": []})");  // an edit counts at once
   no = ask(Access::Policy, cardan::test::as_user(kFriend));
   EXPECT_TRUE(no.starts_with("refused ") && no.find("no rule") != std::string::npos) << no;
-  for (const char* broken : {"{", "{\"topics\": 7}", "{\"topics\": [{\"topic\": 7}]}", "{\"topics\": [{\"topic\": \"/guarded\", \"users\": [-1, {}, 1.5]}]}", ""}) {
+  for (const char* broken : {"{", "{\"topics\": 7}", "{\"topics\": [{\"topic\": 7}]}",
+                             "{\"topics\": [{\"topic\": \"/guarded\", \"users\": [-1, {}, 1.5]}]}", ""}) {
     policy(broken);
     no = ask(Access::Policy, cardan::test::as_user(kFriend));
     EXPECT_TRUE(no.starts_with("refused ")) << broken << ": " << no;
@@ -156,7 +161,8 @@ TEST_F(AccessRules, OneAllowedPublisherIsEnough) {
 }
 
 TEST_F(AccessRules, APrivateTopicCannotBeReached) {
-  const cardan::Publisher<Small> out{cardan::Topic<Small>{"/guarded", {.depth = 2, .access = Access::Everyone, .process_private = true}}};
+  const cardan::Publisher<Small> out{
+      cardan::Topic<Small>{"/guarded", {.depth = 2, .access = Access::Everyone, .process_private = true}}};
   Child c("asks");
   EXPECT_EQ(c.line(), "attached 0");
 }

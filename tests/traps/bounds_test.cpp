@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much fits: readers of a topic, topics of a process, processes of a domain, bytes of a frame; and what it costs when nothing happens.
+// How much fits: readers of a topic, topics of a process, processes of a domain, bytes of a frame; and what it costs
+// when nothing happens.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -27,7 +28,9 @@ constexpr cardan::Topic<Big> kHuge{"/huge", {.max_bytes = std::size_t{1} << 30}}
 
 class Bounds : public cardan::test::OwnRunDirectory {};
 
-double ms_since(Clock::time_point begin) { return std::chrono::duration<double, std::milli>(Clock::now() - begin).count(); }
+double ms_since(Clock::time_point begin) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+}
 
 std::vector<std::string> names(int count) {
   std::vector<std::string> all;
@@ -41,7 +44,8 @@ long descriptors_of(pid_t pid) {
   return error ? -1 : std::distance(begin(all), end(all));
 }
 
-/// Times that the threads of a process went to sleep by themselves: a process that does nothing is never woken, so never falls asleep again.
+/// Times that the threads of a process went to sleep by themselves: a process that does nothing is never woken, so
+/// never falls asleep again.
 long sleeps_of(pid_t pid) {
   long sum = 0;
   std::error_code error;
@@ -95,7 +99,9 @@ CARDAN_ROLE(thousand_readers) {
   std::vector<std::unique_ptr<cardan::Subscriber<Small>>> readers;
   for (const auto& name : all)
     readers.push_back(std::make_unique<cardan::Subscriber<Small>>(
-        cardan::Topic<Small>{name.c_str(), {}}, cardan::SubscriberOptions{.on_event = [&](const cardan::Event& e) { left += e.kind == cardan::Event::Kind::Left ? 1 : 0; }}));
+        cardan::Topic<Small>{name.c_str(), {}}, cardan::SubscriberOptions{.on_event = [&](const cardan::Event& e) {
+          left += e.kind == cardan::Event::Kind::Left ? 1 : 0;
+        }}));
   cardan::test::say("ready");
   const auto begin = Clock::now();
   const auto attached = [&] {
@@ -117,7 +123,8 @@ CARDAN_ROLE(thousand_publishers) {
   const auto begin = Clock::now();
   {
     std::vector<std::unique_ptr<cardan::Publisher<Small>>> publishers;
-    for (const auto& name : all) publishers.push_back(std::make_unique<cardan::Publisher<Small>>(cardan::Topic<Small>{name.c_str(), {}}));
+    for (const auto& name : all)
+      publishers.push_back(std::make_unique<cardan::Publisher<Small>>(cardan::Topic<Small>{name.c_str(), {}}));
     cardan::test::say("made " + std::to_string(ms_since(begin)));
     cardan::test::hear();
   }
@@ -142,9 +149,13 @@ TEST_F(Bounds, ThousandTopicsOfAProcess) {
     if (!readers_first) start_readers();
     const std::string attached = readers.expect("attached", 100s);
     EXPECT_TRUE(attached.starts_with("1000 ")) << attached << (readers_first ? ", the readers were there first" : "");
-    std::printf("  1000 topics, %s first: made in %s ms, all attached %.0f ms later; %ld descriptors at the publisher, %ld at the readers\n",
-                readers_first ? "readers" : "publishers", made.c_str(), ms_since(begin), descriptors_of(publishers.pid()), descriptors_of(readers.pid()));
-    EXPECT_LT(descriptors_of(readers.pid()), 64) << "one connection for each pair of processes, areas are closed once mapped";
+    std::printf(
+        "  1000 topics, %s first: made in %s ms, all attached %.0f ms later; %ld descriptors at the publisher, %ld at "
+        "the readers\n",
+        readers_first ? "readers" : "publishers", made.c_str(), ms_since(begin), descriptors_of(publishers.pid()),
+        descriptors_of(readers.pid()));
+    EXPECT_LT(descriptors_of(readers.pid()), 64)
+        << "one connection for each pair of processes, areas are closed once mapped";
     publishers.say("end");
     publishers.expect("ended", 60s);
     readers.say("count");
@@ -171,13 +182,18 @@ TEST_F(Bounds, HundredProcessesOfADomain) {
   cardan::Publisher out{kMany};
   EXPECT_TRUE(cardan::test::eventually([&] { return out.subscribers() == 100; }, 30s)) << out.subscribers();
   std::vector<std::unique_ptr<cardan::Subscriber<Small>>> replies;
-  for (int i = 0; i < 100; ++i) replies.push_back(std::make_unique<cardan::Subscriber<Small>>(cardan::Topic<Small>{("/reply/" + std::to_string(i)).c_str(), {}}));
+  for (int i = 0; i < 100; ++i)
+    replies.push_back(
+        std::make_unique<cardan::Subscriber<Small>>(cardan::Topic<Small>{("/reply/" + std::to_string(i)).c_str(), {}}));
   const auto begin = Clock::now();
   EXPECT_TRUE(cardan::test::publish_next(out, 500, 0));
   int good = 0;
   for (int i = 0; i < 100; ++i) {
     const auto answer = replies[static_cast<std::size_t>(i)]->wait(20s);
-    good += answer && cardan::test::intact(answer) && cardan::test::writer_of(answer->key) == static_cast<std::uint64_t>(i) + 1 ? 1 : 0;
+    good += answer && cardan::test::intact(answer) &&
+                    cardan::test::writer_of(answer->key) == static_cast<std::uint64_t>(i) + 1
+                ? 1
+                : 0;
   }
   EXPECT_EQ(good, 100);
   std::printf("  one message to 100 processes and an answer of each: %.1f ms\n", ms_since(begin));
@@ -188,12 +204,14 @@ CARDAN_ROLE(reads_a_gigabyte) {
   cardan::Subscriber in{kHuge};
   cardan::test::say("ready");
   const auto sample = in.wait(100s);
-  cardan::test::say(sample && cardan::test::intact(sample) ? "whole " + std::to_string(sample->words.size() * 8) : "torn");
+  cardan::test::say(sample && cardan::test::intact(sample) ? "whole " + std::to_string(sample->words.size() * 8)
+                                                           : "torn");
   return 0;
 }
 
 TEST_F(Bounds, AFrameOfAGigabyte) {
-  if (cardan::test::number_in("/proc/meminfo", "MemAvailable") < 9L * 1024 * 1024) GTEST_SKIP() << "skipped: needs 9 GiB of free memory for five slots of 1 GiB";
+  if (cardan::test::number_in("/proc/meminfo", "MemAvailable") < 9L * 1024 * 1024)
+    GTEST_SKIP() << "skipped: needs 9 GiB of free memory for five slots of 1 GiB";
   cardan::Publisher out{kHuge};
   Child reader("reads_a_gigabyte");
   reader.expect("ready", 60s);
@@ -236,10 +254,14 @@ TEST_F(Bounds, AnIdleTopicIsSmall) {
   constexpr int kTopics = 200;
   const auto all = names(kTopics);
   const cardan::Publisher<Small> first{kMany};  // with it comes what a process has once
-  const auto resident = [] { return cardan::test::number_in("/proc/self/status", "RssShmem") + cardan::test::number_in("/proc/self/status", "RssAnon"); };
+  const auto resident = [] {
+    return cardan::test::number_in("/proc/self/status", "RssShmem") +
+           cardan::test::number_in("/proc/self/status", "RssAnon");
+  };
   const long before = resident();
   std::vector<std::unique_ptr<cardan::Publisher<Small>>> publishers;
-  for (const auto& name : all) publishers.push_back(std::make_unique<cardan::Publisher<Small>>(cardan::Topic<Small>{name.c_str(), {}}));
+  for (const auto& name : all)
+    publishers.push_back(std::make_unique<cardan::Publisher<Small>>(cardan::Topic<Small>{name.c_str(), {}}));
   const double each = static_cast<double>(resident() - before) / kTopics;
   std::printf("  an idle topic of 128-byte messages: %.1f KiB\n", each);
   EXPECT_LT(each, 64 + 3.0 * 256 / 1024);

@@ -48,7 +48,8 @@ constexpr cardan::Topic<Small> kSmall{"/hot/small", {.depth = 4}};
 constexpr cardan::Topic<Big> kBig{"/hot/big", {.max_bytes = kWords * 8}};
 constexpr cardan::Topic<Big> kChecked{"/hot/checked", {.max_bytes = kWords * 8, .lifespan = 10s, .checksum = true}};
 
-/// From here on this thread may only leave. (Where clock_gettime is no system call, it need not be allowed, but a virtual machine's clock source may need it.)
+/// From here on this thread may only leave. (Where clock_gettime is no system call, it need not be allowed, but a
+/// virtual machine's clock source may need it.)
 void forbid_system_calls() {
   sock_filter program[] = {{BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(seccomp_data, nr)},
                            {BPF_JMP | BPF_JEQ | BPF_K, 3, 0, SYS_exit_group},
@@ -57,7 +58,8 @@ void forbid_system_calls() {
                            {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_KILL_PROCESS},
                            {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW}};
   const sock_fprog filter{.len = std::size(program), .filter = program};
-  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0) ::_exit(100);
+  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0)
+    ::_exit(100);
 }
 
 }  // namespace
@@ -74,7 +76,8 @@ CARDAN_ROLE(polls) {
   return 0;
 }
 
-CARDAN_ROLE(publishes_strictly) {  // with a polling reader in another process and one here; the exit code says what went wrong
+CARDAN_ROLE(
+    publishes_strictly) {  // with a polling reader in another process and one here; the exit code says what went wrong
   cardan::Publisher small{kSmall};
   cardan::Publisher big{kBig};
   const cardan::Subscriber<Small> idle{kSmall};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Races of set-up and end: threads that poll while streams go, waits beside other descriptors while publishers come and go, processes that
-// begin while the last one ends, objects that outlive main().
+// Races of set-up and end: threads that poll while streams go, waits beside other descriptors while publishers come and
+// go, processes that begin while the last one ends, objects that outlive main().
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -33,7 +33,9 @@ class Life : public cardan::test::OwnRunDirectory {};
 TEST_F(Life, PollingThreadsDoNotKeepAnEndedStream) {
   constexpr std::uint32_t kThreads = 8;
   std::atomic<int> left{0};
-  cardan::Subscriber in{kTopic, {.holds = kThreads, .threads = kThreads, .on_event = [&](const cardan::Event& e) { left += e.kind == cardan::Event::Kind::Left ? 1 : 0; }}};
+  cardan::Subscriber in{kTopic, {.holds = kThreads, .threads = kThreads, .on_event = [&](const cardan::Event& e) {
+                                   left += e.kind == cardan::Event::Kind::Left ? 1 : 0;
+                                 }}};
   std::atomic<bool> end{false};
   std::vector<std::thread> threads;
   for (std::uint32_t i = 0; i < kThreads; ++i)
@@ -45,7 +47,8 @@ TEST_F(Life, PollingThreadsDoNotKeepAnEndedStream) {
       cardan::Publisher out{kTopic};
       cardan::test::publish_next(out, 1, 0);
     }
-    EXPECT_TRUE(cardan::test::eventually([&] { return left == i; }, 20s)) << "the helper thread waits for the pollers, round " << i;
+    EXPECT_TRUE(cardan::test::eventually([&] { return left == i; }, 20s))
+        << "the helper thread waits for the pollers, round " << i;
   }
   end = true;
   for (auto& t : threads) t.join();
@@ -67,11 +70,13 @@ TEST_F(Life, WaitingBesideADescriptorDoesNotBlockTheHelper) {
   cardan::Readable never{pipe[0]};
   std::atomic<bool> end{false};
   std::thread waiter([&] {
-    while (!end) cardan::wait_any_for(20s, in, never);  // nothing is published: only the helper can end it, for a look around
+    while (!end)
+      cardan::wait_any_for(20s, in, never);  // nothing is published: only the helper can end it, for a look around
   });
   Child publisher("comes_and_goes");
   EXPECT_EQ(publisher.end(60s), 0) << "publishers were kept waiting";
-  EXPECT_TRUE(cardan::test::eventually([&] { return events >= 200; }, 10s)) << "only " << events << " of 300 joins and leaves were told: the helper thread hangs";
+  EXPECT_TRUE(cardan::test::eventually([&] { return events >= 200; }, 10s))
+      << "only " << events << " of 300 joins and leaves were told: the helper thread hangs";
   EXPECT_TRUE(cardan::test::eventually([&] { return in.publishers() == 0; }, 10s));
   end = true;
   EXPECT_EQ(::write(pipe[1], "x", 1), 1);
@@ -93,7 +98,8 @@ TEST_F(Life, AFailedConstructorLeavesNothingBehind) {
     const cardan::Subscriber<Small> in{kTopic};
     const cardan::Topic<Big> other{kTopic.name, {.max_bytes = 4096}};
     for (int i = 0; i < 50; ++i) EXPECT_THROW(cardan::Publisher<Big>{other}, Error);
-    EXPECT_EQ(cardan::test::names_in(folder), 1U) << "only the socket: a publisher that could not be made must not be announced";
+    EXPECT_EQ(cardan::test::names_in(folder), 1U)
+        << "only the socket: a publisher that could not be made must not be announced";
     EXPECT_EQ(in.publishers(), 0U);
   }
   cardan::set_log({});
@@ -119,7 +125,7 @@ TEST_F(Life, ProcessesMayBeginWhileTheLastOneEnds) {
 }
 
 namespace {
-std::unique_ptr<cardan::Publisher<Small>> global_publisher;    // destroyed after the library's own statics
+std::unique_ptr<cardan::Publisher<Small>> global_publisher;  // destroyed after the library's own statics
 std::unique_ptr<cardan::Subscriber<Small>> global_subscriber;
 cardan::Sample<Small> global_sample;
 }  // namespace

@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -45,7 +46,8 @@ class Namespaces : public cardan::test::OwnRunDirectory {
 
 }  // namespace
 
-// container ROLE: what a container has of its own: users, mounts, processes, IPC, network, host name, /proc, /dev/shm. Only the run directory is shared.
+// container ROLE: what a container has of its own: users, mounts, processes, IPC, network, host name, /proc, /dev/shm.
+// Only the run directory is shared.
 CARDAN_ROLE(container) {
   const unsigned uid = ::geteuid();
   const unsigned gid = ::getegid();
@@ -64,7 +66,8 @@ CARDAN_ROLE(container) {
   const pid_t inner = ::fork();  // the first process of the new container; input and output are inherited
   if (inner == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (::mount("proc", "/proc", "proc", 0, nullptr) != 0 || ::mount("shm", "/dev/shm", "tmpfs", 0, nullptr) != 0) ::_exit(118);
+    if (::mount("proc", "/proc", "proc", 0, nullptr) != 0 || ::mount("shm", "/dev/shm", "tmpfs", 0, nullptr) != 0)
+      ::_exit(118);
     ::execl("/proc/self/exe", "/proc/self/exe", "--role", args[0].c_str(), nullptr);
     ::_exit(127);
   }
@@ -93,12 +96,14 @@ CARDAN_ROLE(sends) {
 CARDAN_ROLE(answers) {
   cardan::Publisher out{kBack};
   std::atomic<bool> died{false};
-  cardan::Subscriber in{kThere, {.on_event = [&](const cardan::Event& e) { died = died || e.kind == cardan::Event::Kind::Died; }}};
+  cardan::Subscriber in{
+      kThere, {.on_event = [&](const cardan::Event& e) { died = died || e.kind == cardan::Event::Kind::Died; }}};
   cardan::test::say("ready");
   while (!died) {
     const auto sample = in.wait(100ms);
     if (!sample) continue;
-    if (!cardan::test::intact(sample) || sample.age() < 0ns || sample.age() > 10s) cardan::test::say("wrong age or frame");
+    if (!cardan::test::intact(sample) || sample.age() < 0ns || sample.age() > 10s)
+      cardan::test::say("wrong age or frame");
     cardan::test::publish_next(out, 2, kWords);
   }
   cardan::test::say("died");
@@ -196,4 +201,48 @@ TEST_F(Namespaces, AnUnmappedUserIsNobody) {
   offers.expect("ready");
   EXPECT_THROW(cardan::Subscriber<Big>{kBack}, Error) << "to the publisher we are nobody";
   EXPECT_EQ(offers.end(), 0);
+}
+
+namespace {
+const cardan::Topic<Big> kDoors[] = {{"/door0", {.max_bytes = 64, .access = cardan::Access::Everyone}},
+                                     {"/door1", {.max_bytes = 64, .access = cardan::Access::Everyone}}};
+}
+
+CARDAN_ROLE(rings_on_request) {
+  cardan::Publisher<Big> zero{kDoors[0]};
+  cardan::Publisher<Big> one{kDoors[1]};
+  cardan::test::say("ready");
+  for (std::string word = cardan::test::hear(); !word.empty(); word = cardan::test::hear())
+    cardan::test::publish_next(word == "0" ? zero : one, 1, 8);
+  return 0;
+}
+
+CARDAN_ROLE(sleeps_at_two_doors) {
+  cardan::Subscriber<Big> in[] = {cardan::Subscriber<Big>{kDoors[0]}, cardan::Subscriber<Big>{kDoors[1]}};
+  for (int i = 0; i < 6; ++i) {
+    cardan::test::say("asleep " + std::to_string(i % 2));
+    const auto sample = in[i % 2].wait(20s);
+    cardan::test::say(sample && sample.age() < 5s ? "woken" : "overslept");
+  }
+  return 0;
+}
+
+TEST_F(Namespaces, AReaderThatIsUnmappedAtThePublisherIsWokenOnEachTopic) {
+  ::chmod(cardan::test::run_directory().c_str(), 01777);
+  Child publisher("rings_on_request", {}, [] {  // a user namespace that knows root alone
+    if (::unshare(CLONE_NEWUSER) != 0) ::_exit(115);
+    write_file("/proc/self/uid_map", "0 0 1");
+  });
+  const auto line = publisher.line();
+  if (!line) GTEST_SKIP() << "skipped: user namespaces are forbidden here";
+  ASSERT_EQ(*line, "ready");
+  Child reader("sleeps_at_two_doors", {}, cardan::test::as_user(47115));
+  for (int i = 0; i < 6; ++i) {
+    const std::string door = reader.expect("asleep");
+    std::this_thread::sleep_for(100ms);
+    publisher.say(door);
+    EXPECT_EQ(reader.line(), "woken") << "door " << door;
+  }
+  EXPECT_EQ(reader.end(), 0);
+  EXPECT_EQ(publisher.end(), 0);
 }

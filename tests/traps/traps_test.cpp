@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The known traps of the design: lifetimes, areas that are none, fork, core dumps, memory limits, missing system calls, limits of the system.
+// The known traps of the design: lifetimes, areas that are none, fork, core dumps, memory limits, missing system calls,
+// limits of the system.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <poll.h>
-#include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -20,13 +20,8 @@
 #include <thread>
 
 #include "cardan/memory/area.hpp"
-#include "cardan/memory/error.hpp"
-#include "cardan/transport/log.hpp"
 #include "cardan/transport/wait_any.hpp"
-#include "tests/support/child.hpp"
-#include "tests/support/frames.hpp"
-#include "tests/support/raw_peer.hpp"
-#include "tests/support/run_directory.hpp"
+#include "tests/traps/traps.hpp"
 
 #ifndef SYS_futex_waitv
 #define SYS_futex_waitv 449
@@ -40,29 +35,13 @@ using cardan::ErrorCode;
 using cardan::Fd;
 using cardan::test::Big;
 using cardan::test::Child;
+using cardan::test::error_line;
+using cardan::test::kBig;
+using cardan::test::kSmall;
+using cardan::test::report;
 using cardan::test::Small;
-
-constexpr std::size_t kWords = 50'000;
-constexpr cardan::Topic<Small> kSmall{"/small", {.depth = 2}};
-constexpr cardan::Topic<Big> kBig{"/big", {.max_bytes = kWords * 8}};
-
-class Traps : public cardan::test::OwnRunDirectory {
- protected:
-  [[nodiscard]] std::string folder() const { return cardan::test::run_directory() + "/" + domain_; }
-};
-
-/// Runs `f` and prints what it threw: `CODE what`, or `fine`.
-template <class F>
-int report(F f) {
-  try {
-    f();
-    cardan::test::say("fine");
-  } catch (const Error& e) {
-    cardan::test::say("error " + std::to_string(static_cast<int>(e.code())) + " " + e.what());
-  }
-  return 0;
-}
-std::string error_line(ErrorCode code) { return "error " + std::to_string(static_cast<int>(code)); }
+using cardan::test::Traps;
+constexpr std::size_t kWords = cardan::test::kTrapWords;
 
 }  // namespace
 
@@ -141,7 +120,8 @@ TEST_F(Traps, OnlySealedMemoryOfTheExactSizeIsMapped) {
     }
   };
   EXPECT_FALSE(refused(memfd(MFD_ALLOW_SEALING, 8192, kAll), 8192)) << "a good one is accepted";
-  for (const int missing : {F_SEAL_SHRINK, F_SEAL_GROW, F_SEAL_SEAL, 0x0010}) EXPECT_TRUE(refused(memfd(MFD_ALLOW_SEALING, 8192, kAll & ~missing), 8192)) << missing;
+  for (const int missing : {F_SEAL_SHRINK, F_SEAL_GROW, F_SEAL_SEAL, 0x0010})
+    EXPECT_TRUE(refused(memfd(MFD_ALLOW_SEALING, 8192, kAll & ~missing), 8192)) << missing;
   EXPECT_TRUE(refused(memfd(0, 8192, 0), 8192));
   EXPECT_TRUE(refused(memfd(MFD_ALLOW_SEALING, 4096, kAll), 8192)) << "short";
   EXPECT_TRUE(refused(memfd(MFD_ALLOW_SEALING, 12288, kAll), 8192)) << "long";
@@ -152,7 +132,8 @@ TEST_F(Traps, OnlySealedMemoryOfTheExactSizeIsMapped) {
   EXPECT_TRUE(refused(Fd(::open("/proc/self/exe", O_RDONLY | O_CLOEXEC)), 4096)) << "a file on disk";
   EXPECT_TRUE(refused(Fd(::open("/dev/zero", O_RDONLY | O_CLOEXEC)), 4096));
   const std::string shm = "/dev/shm/cardan-test-" + std::to_string(::getpid());
-  if (const Fd file(::open(shm.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)); file) {  // tmpfs with a size limit: SIGBUS when it is full
+  if (const Fd file(::open(shm.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+      file) {  // tmpfs with a size limit: SIGBUS when it is full
     ::unlink(shm.c_str());
     EXPECT_EQ(::ftruncate(file.get(), 8192), 0);
     EXPECT_TRUE(refused(file, 8192)) << "a file of tmpfs";
@@ -169,7 +150,8 @@ TEST_F(Traps, AreasAreNeitherDumpedNorInherited) {
   int areas = 0;
   bool ours = false;
   for (std::string line; std::getline(smaps, line);) {
-    if (line.find('-') < 17 && line.find(' ') > line.find('-') && line[0] != 'V') ours = line.find("/memfd:cardan:") != std::string::npos;
+    if (line.find('-') < 17 && line.find(' ') > line.find('-') && line[0] != 'V')
+      ours = line.find("/memfd:cardan:") != std::string::npos;
     if (!ours || !line.starts_with("VmFlags:")) continue;
     ++areas;
     EXPECT_NE(line.find(" dd"), std::string::npos) << "in core dumps: " << line;
@@ -247,14 +229,17 @@ TEST_F(Traps, DeathIsNoticedAlthoughAForkedChildLives) {
   told >> child >> wrong;
   EXPECT_EQ(wrong, 0);
   std::atomic<int> died{0};
-  cardan::Subscriber in{kSmall, {.on_event = [&](const cardan::Event& e) { died += e.kind == cardan::Event::Kind::Died ? 1 : 0; }}};
+  cardan::Subscriber in{
+      kSmall, {.on_event = [&](const cardan::Event& e) { died += e.kind == cardan::Event::Kind::Died ? 1 : 0; }}};
   EXPECT_TRUE(in.wait(5s));
   parent.kill();
-  EXPECT_TRUE(cardan::test::eventually([&] {
-    while (in.take()) {
-    }
-    return died == 1;
-  }, 5s));
+  EXPECT_TRUE(cardan::test::eventually(
+      [&] {
+        while (in.take()) {
+        }
+        return died == 1;
+      },
+      5s));
   EXPECT_EQ(::kill(child, 0), 0) << "the forked child should still be there";
   ::kill(child, SIGKILL);
 }
@@ -262,7 +247,8 @@ TEST_F(Traps, DeathIsNoticedAlthoughAForkedChildLives) {
 // ---------------------------------------------------------------- memory
 
 CARDAN_ROLE(wants_memory) {
-  return report([&] { const cardan::Publisher<Big> out{cardan::Topic<Big>{"/much", {.max_bytes = std::stoull(args[0])}}}; });
+  return report(
+      [&] { const cardan::Publisher<Big> out{cardan::Topic<Big>{"/much", {.max_bytes = std::stoull(args[0])}}}; });
 }
 
 TEST_F(Traps, TooMuchMemoryIsAnErrorNotAKill) {
@@ -280,12 +266,17 @@ TEST_F(Traps, TooMuchMemoryIsAnErrorNotAKill) {
 
 TEST_F(Traps, ACgroupsLimitIsAnErrorNotAKill) {
   SKIP_UNLESS_ROOT();
-  const std::string group = "/sys/fs/cgroup/cardan-test-" + std::to_string(::getpid());
-  if (::access("/sys/fs/cgroup/cgroup.controllers", R_OK) != 0 || ::mkdir(group.c_str(), 0755) != 0) GTEST_SKIP() << "skipped: no writable cgroup v2 here";
+  const bool unified = ::access("/sys/fs/cgroup/cgroup.controllers", R_OK) == 0;
+  const std::string group =
+      std::string("/sys/fs/cgroup/") + (unified ? "" : "memory/") + "cardan-test-" + std::to_string(::getpid());
+  const std::string limit = group + (unified ? "/memory.max" : "/memory.limit_in_bytes");
+  if (::access((unified ? "/sys/fs/cgroup/cgroup.procs" : "/sys/fs/cgroup/memory/cgroup.procs"), W_OK) != 0 ||
+      ::mkdir(group.c_str(), 0755) != 0)
+    GTEST_SKIP() << "skipped: no writable cgroup here";
   bool limited = false;
-  if (::access((group + "/memory.max").c_str(), W_OK) == 0) {
-    std::ofstream max(group + "/memory.max");
-    limited = static_cast<bool>(max << "150000000" << std::flush);
+  if (::access(limit.c_str(), W_OK) == 0) {
+    std::ofstream out(limit);
+    limited = static_cast<bool>(out << "150000000" << std::flush);
   }
   if (limited) {
     Child much("wants_memory", {"200000000"}, [&] {
@@ -306,7 +297,8 @@ TEST_F(Traps, ACgroupsLimitIsAnErrorNotAKill) {
 CARDAN_ROLE(waits) {  // every way of waiting, on one and on several, with a stop at the end
   const cardan::Topic<Small> a{"/a", {.depth = 4}};
   const cardan::Topic<Small> b{"/b", {.depth = 4}};
-  const cardan::Waiting ways[] = {cardan::block(), cardan::spin_then_block(50us), cardan::prewake(), cardan::anticipate()};
+  const cardan::Waiting ways[] = {cardan::block(), cardan::spin_then_block(50us), cardan::prewake(),
+                                  cardan::anticipate()};
   cardan::Subscriber in_b{b};
   cardan::test::say("ready");
   int got = 0;
@@ -362,7 +354,8 @@ void forbid(int error, std::initializer_list<long> calls) {
   }
   program.push_back({BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW});
   const sock_fprog filter{.len = static_cast<unsigned short>(program.size()), .filter = program.data()};
-  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0) ::_exit(122);
+  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0)
+    ::_exit(122);
 }
 
 TEST_F(MissingCalls, EverythingThere) { run(Child("waits")); }
@@ -373,150 +366,12 @@ TEST_F(MissingCalls, NoFutexWaitvByTheSwitch) {
   run(std::move(waiter));
 }
 TEST_F(MissingCalls, EpermForNewCalls) {
-  run(Child("waits", {}, [] { forbid(EPERM, {SYS_futex_waitv, SYS_membarrier, SYS_io_uring_setup, SYS_mbind, SYS_pidfd_open, SYS_close_range}); }));
+  run(Child("waits", {}, [] {
+    forbid(EPERM, {SYS_futex_waitv, SYS_membarrier, SYS_io_uring_setup, SYS_mbind, SYS_pidfd_open, SYS_close_range});
+  }));
 }
 TEST_F(MissingCalls, EnosysForNewCalls) {
-  run(Child("waits", {}, [] { forbid(ENOSYS, {SYS_futex_waitv, SYS_membarrier, SYS_io_uring_setup, SYS_mbind, SYS_pidfd_open, SYS_close_range}); }));
-}
-
-// ---------------------------------------------------------------- limits of the system
-
-CARDAN_ROLE(both_ends) {
-  return report([] {
-    cardan::Publisher out{kSmall};
-    cardan::Subscriber in{kSmall};
-    (void)in.fd();
-    cardan::test::publish_next(out, 1, 0);
-    if (!in.wait(5s)) throw std::runtime_error("nothing came");
-  });
-}
-
-TEST_F(Traps, TooFewDescriptorsIsAnErrorWithTheRemedy) {
-  int fine = 0;
-  for (rlim_t limit = 3; limit <= 24; ++limit) {
-    Child few("both_ends", {}, [limit] {
-      const rlimit r{limit, limit};
-      ::setrlimit(RLIMIT_NOFILE, &r);
-    });
-    const auto line = few.line();
-    const int code = few.end();
-    if (code == 127 || !line) {
-      EXPECT_LT(limit, 6U) << "exit " << code;  // not even the loader could open its files
-      continue;
-    }
-    fine += *line == "fine" ? 1 : 0;
-    EXPECT_EQ(code, 0) << limit << ": " << *line;
-    if (*line != "fine") {
-      EXPECT_TRUE(line->starts_with(error_line(ErrorCode::Limit)) || line->starts_with(error_line(ErrorCode::Unavailable))) << limit << ": " << *line;
-    }
-  }
-  EXPECT_GE(fine, 1);
-}
-
-CARDAN_ROLE(exhausts_inotify) {
-  const auto limit = rlimit{65536, 65536};
-  ::setrlimit(RLIMIT_NOFILE, &limit);
-  int taken = 0;
-  while (::inotify_init1(IN_CLOEXEC) >= 0 && taken < 60'000) ++taken;
-  int refused = 0;
-  cardan::set_log([](auto, const auto&) {});
-  cardan::Subscriber in{kSmall, {.on_event = [&](const cardan::Event& e) {
-                          refused += e.kind == cardan::Event::Kind::Incompatible || e.kind == cardan::Event::Kind::Refused ? 1 : 0;
-                        }}};
-  cardan::test::say("ready");
-  const bool got = static_cast<bool>(in.wait(20s));
-  std::this_thread::sleep_for(1s);
-  cardan::test::say("got " + std::to_string(got) + " refused " + std::to_string(refused));
-  return 0;
-}
-
-TEST_F(Traps, WithoutInotifyPublishersAreFoundAllTheSame) {
-  SKIP_UNLESS_ROOT();  // it uses up all instances of a user: not of the one who runs this
-  ::chmod(cardan::test::run_directory().c_str(), 01777);
-  Child blind("exhausts_inotify", {}, cardan::test::as_user(47113));
-  blind.expect("ready");
-  const cardan::Topic<Big> other{kSmall.name, {.access = cardan::Access::Everyone}};
-  const cardan::Publisher<Big> misfit{other};  // another type: told once, not at each look
-  Child good("open_publisher", {}, cardan::test::as_user(47113));
-  EXPECT_EQ(blind.expect("got", 40s), "1 refused 1");
-  EXPECT_EQ(blind.end(), 0);
-}
-
-CARDAN_ROLE(open_publisher) {
-  cardan::Publisher out{kSmall};
-  while (!cardan::test::heard()) {
-    cardan::test::publish_next(out, 1, 0);
-    std::this_thread::sleep_for(5ms);
-  }
-  return 0;
-}
-
-TEST_F(Traps, TooLongASocketPathNamesTheRemedy) {
-  const std::string deep_folder = cardan::test::run_directory() + "/" + std::string(90, 'x');
-  std::filesystem::create_directories(deep_folder);
-  ::setenv("CARDAN_RUN_DIR", deep_folder.c_str(), 1);
-  Child c("both_ends");
-  ::setenv("CARDAN_RUN_DIR", cardan::test::run_directory().c_str(), 1);
-  const auto line = c.line().value_or("");
-  EXPECT_TRUE(line.starts_with(error_line(ErrorCode::Limit))) << line;
-  EXPECT_NE(line.find("CARDAN_RUN_DIR"), std::string::npos) << line;
-}
-
-TEST_F(Traps, AnUnusableRunDirectoryNamesPathAndRemedy) {
-  const std::string root = cardan::test::run_directory();
-  const auto try_with = [&](const std::string& folder, const std::function<void()>& before = {}) {
-    ::setenv("CARDAN_RUN_DIR", folder.c_str(), 1);
-    Child c("both_ends", {}, before);
-    ::setenv("CARDAN_RUN_DIR", root.c_str(), 1);
-    const auto line = c.line().value_or("");
-    EXPECT_TRUE(line.starts_with(error_line(ErrorCode::Unavailable))) << line;
-    EXPECT_NE(line.find(folder), std::string::npos) << line;
-    EXPECT_NE(line.find("CARDAN_RUN_DIR"), std::string::npos) << line;
-    EXPECT_EQ(c.end(), 0);
-  };
-  std::ofstream(root + "/file") << "no folder";
-  try_with(root + "/file");
-  try_with("/proc/cardan");
-  if (cardan::test::is_root()) {
-    std::filesystem::create_directories(root + "/closed");
-    ::chmod(root.c_str(), 0755);
-    ::chmod((root + "/closed").c_str(), 0755);
-    try_with(root + "/closed", cardan::test::as_user(47114));
-  }
-}
-
-TEST_F(Traps, WhatAKilledProcessLeftIsRemovedByTheNext) {
-  Child killed("big_publisher");
-  killed.expect("ready");
-  EXPECT_EQ(cardan::test::names_in(folder()), 2U) << "a socket and an entry";
-  killed.kill();
-  EXPECT_EQ(cardan::test::names_in(folder()), 2U);
-  Child next("big_publisher");
-  next.expect("ready");
-  EXPECT_EQ(cardan::test::names_in(folder()), 2U) << "its own two";
-  EXPECT_EQ(next.end(), 0);
-  EXPECT_EQ(cardan::test::names_in(folder()), 0U);
-}
-
-TEST_F(Traps, AnEntryThatOnlyLooksLikeOursIsNotOurs) {
-  const cardan::Publisher real{kSmall};
-  // The same hash, another name: as if two names collided; and an entry of a process that is none.
-  char hash[17];
-  std::snprintf(hash, sizeof(hash), "%016llx", static_cast<unsigned long long>(cardan::detail::hash_name(kSmall.name)));
-  const std::string process = std::filesystem::path(cardan::test::sockets_in(folder()).at(0)).filename().string().substr(2);
-  EXPECT_EQ(::symlink("/another/name", (folder() + "/t." + hash + "." + process + ".77").c_str()), 0);
-  EXPECT_EQ(::symlink(kSmall.name, (folder() + "/t." + hash + ".00000000deadbeef.1").c_str()), 0);
-  EXPECT_EQ(::symlink(kSmall.name, (folder() + "/t." + hash + "." + process + ".78").c_str()), 0);
-  Child reader("one_sample");
-  reader.expect("ready");
-  EXPECT_EQ(reader.expect("publishers"), "1");
-  EXPECT_EQ(reader.end(), 0);
-}
-
-CARDAN_ROLE(one_sample) {
-  const cardan::Subscriber in{kSmall};
-  cardan::test::say("ready");
-  std::this_thread::sleep_for(100ms);
-  cardan::test::say("publishers " + std::to_string(in.publishers()));
-  return 0;
+  run(Child("waits", {}, [] {
+    forbid(ENOSYS, {SYS_futex_waitv, SYS_membarrier, SYS_io_uring_setup, SYS_mbind, SYS_pidfd_open, SYS_close_range});
+  }));
 }
