@@ -123,6 +123,7 @@ verify() {
     [ "$mode" = quick ] && flags="${flags/-O2/-O0}" # compiling would take longer than searching
     rm -f "$work"/*
     cp "$here/$1.pml" "$work/m.pml"
+    cp "$here"/"$1"_*.pml "$work/" 2>/dev/null # what it includes
     (
         cd "$work" || exit 1
         # shellcheck disable=SC2086

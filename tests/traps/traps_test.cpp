@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The known traps of the design: lifetimes, areas that are none, fork, core dumps, memory limits, missing system calls,
-// limits of the system.
+// The known traps of the design: lifetimes, areas that are none, fork, core dumps, memory limits, missing system calls.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/audit.h>
@@ -9,7 +8,6 @@
 #include <poll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
