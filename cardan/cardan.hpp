@@ -4,6 +4,7 @@
 /// Everything a publisher or subscriber needs. The adaptors that need other libraries are separate headers in cardan/messages.
 #include "cardan/memory/clock.hpp"
 #include "cardan/memory/error.hpp"
+#include "cardan/memory/realtime.hpp"
 #include "cardan/messages/messages.hpp"
 #include "cardan/transport/log.hpp"
 #include "cardan/transport/publisher.hpp"

@@ -254,8 +254,8 @@ bool Observer::refresh() {
   }
   const std::vector<Problem> before = std::exchange(problems_, {});
   const std::uint64_t hash = detail::hash_name(topic_);
-  for (const detail::TopicEntry& entry : links_->directory().entries()) {
-    if (entry.topic_hash != hash || links_->directory().topic_of(entry) != topic_) continue;
+  for (const detail::TopicEntry& entry : links_->directory().entries(hash)) {
+    if (links_->directory().topic_of(entry) != topic_) continue;
     const auto is_this = [&](const detail::TopicEntry& e) {
       return e.process == entry.process && e.serial == entry.serial;
     };

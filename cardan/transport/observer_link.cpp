@@ -292,10 +292,9 @@ DomainReport look_around(const ObserverOptions& options, const std::string& topi
   const std::lock_guard lock(links->mutex());
   DomainReport report;
   report.run_directory = links->directory().path();
-  std::vector<detail::TopicEntry> entries =
-      links->directory().entries();  // before asking: what comes meanwhile is not missed below
-  if (!topic.empty())
-    std::erase_if(entries, [hash = detail::hash_name(topic)](const auto& e) { return e.topic_hash != hash; });
+  // Before asking: what comes meanwhile is not missed below.
+  const std::vector<detail::TopicEntry> entries =
+      topic.empty() ? links->directory().entries() : links->directory().entries(detail::hash_name(topic));
   std::set<std::string> processes;
   for (const detail::TopicEntry& e : entries) processes.insert(e.process);
   if (topic.empty())

@@ -369,7 +369,7 @@ void PublisherCore::find_liars() noexcept {
     std::uint32_t held = 0;
     for (std::uint32_t w = 0; w < words; ++w) {
       const std::uint64_t word = protocol::holds_of<Native>(a->page->hold.data(), w);
-      for (std::uint32_t b = 0; b < 8; ++b) held += (word >> (8 * b) & 0xff) != 0 ? 1 : 0;
+      for (std::uint32_t b = 0; b < 8; ++b) held += (word >> (8 * b) & 0xff) != 0 ? 1U : 0U;
     }
     if (held <= a->announced) continue;
     liar_[i].store(true, std::memory_order_relaxed);

@@ -73,12 +73,13 @@ void SubscriberCore::collect_ended() {
     if (end == Stream::End::Running) continue;
     {
       const std::lock_guard lock(mutex_);
+      slot.store(nullptr, std::memory_order_seq_cst);
+      wait_for_takers();  // who took its last sample may still be counting it
       layout::SubscriberPage& p = s->page();
       retired_missed_ += p.missed.load(std::memory_order_relaxed);
       retired_received_ += p.received.load(std::memory_order_relaxed);
       retired_bad_ += p.bad.load(std::memory_order_relaxed);
       retired_spin_ns_ += p.spin_ns.load(std::memory_order_relaxed);
-      slot.store(nullptr, std::memory_order_seq_cst);
       retiring_.push_back(s);
     }
     const char* how = end == Stream::End::Left ? "ended" : end == Stream::End::Died ? "died" : "was cut off: its pages hold what no honest publisher writes";
