@@ -20,7 +20,7 @@
 namespace cardan::detail {
 namespace {
 
-constexpr unsigned kUnmapped = 65534;
+using socket::kUnmapped;
 
 std::optional<unsigned> user_id(const nlohmann::json& j) {
   if (j.is_number_unsigned()) return j.get<unsigned>();

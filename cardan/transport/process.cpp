@@ -13,13 +13,13 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <future>
 #include <random>
 
 #include "cardan/memory/clock.hpp"
 #include "cardan/memory/error.hpp"
 #include "cardan/transport/client.hpp"
+#include "cardan/transport/observer_link.hpp"
 #include "cardan/transport/server.hpp"
 #include "cardan/transport/stop.hpp"
 
@@ -39,16 +39,6 @@ void raise_descriptor_limit() noexcept {
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= limit.rlim_max) return;
   limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, 65536);
   ::setrlimit(RLIMIT_NOFILE, &limit);
-}
-
-std::int64_t monotonic_offset() {
-  std::ifstream in("/proc/self/timens_offsets");
-  std::string clock;
-  std::int64_t seconds = 0;
-  std::int64_t nanoseconds = 0;
-  while (in >> clock >> seconds >> nanoseconds)
-    if (clock == "monotonic") return seconds * 1'000'000'000 + nanoseconds;
-  return 0;
 }
 
 }  // namespace
@@ -145,7 +135,7 @@ void Process::poke_all_from_signal() noexcept {
 }
 
 Process::Process(const std::string& domain)
-    : directory_((raise_descriptor_limit(), domain)), id_(random_id()), name_(program_name()), clock_offset_(monotonic_offset()) {
+    : directory_((raise_descriptor_limit(), domain)), id_(random_id()), name_(program_name()), clock_offset_(steady_clock_offset()) {
   directory_.sweep();
   try {
     server_ = std::make_unique<Server>(*this);

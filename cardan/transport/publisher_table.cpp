@@ -88,7 +88,7 @@ std::shared_ptr<BellLine> PublisherCore::bell_for(uid_t uid, const std::shared_p
   const std::lock_guard lock(mutex_);
   std::erase_if(bells_, [](const auto& weak) { return weak.expired(); });
   for (const auto& weak : bells_)
-    if (auto bell = weak.lock(); bell && bell->uid == uid && uid != 65534) return bell;
+    if (auto bell = weak.lock(); bell && bell->uid == uid && uid != socket::kUnmapped) return bell;
   const int index = board->allocate();
   if (index < 0)
     throw Error(ErrorCode::Limit, fmt::format("this process rings {} bells for one user already", layout::kBells), "spread the topics over more processes");
