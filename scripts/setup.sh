@@ -18,7 +18,7 @@ build     | cxx:12                                   | g++                      
 build     | cmd:cmake>=3.25                          | cmake                    | configures the build (3.25 or newer)
 build     | cmd:ninja                                | ninja-build              | runs the build
 build     | cmd:pkg-config                           | pkg-config               | tells other programs how to link the installed library
-build     | hdr:fmt/format.h                         | libfmt-dev               | text formatting inside the library (headers only)
+build     | hdr:fmt/format.h                         | libfmt-dev               | text formatting inside the library
 build     | hdr:nlohmann/json.hpp                    | nlohmann-json3-dev       | reads policy files, writes --json output (headers only)
 build     | hdr:CLI/CLI.hpp                          | libcli11-dev             | the command line of `cardan` (headers only)
 demo      | hdr:opencv4/opencv2/core.hpp             | libopencv-core-dev       | cv::Mat views of images
