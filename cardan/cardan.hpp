@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Everything a publisher or subscriber needs. The adaptors that need other libraries are separate headers in cardan/messages.
+/// Everything a publisher or subscriber needs. The adaptors that need other libraries are separate headers in
+/// cardan/messages.
 #include "cardan/memory/clock.hpp"
 #include "cardan/memory/error.hpp"
 #include "cardan/memory/realtime.hpp"

@@ -37,12 +37,14 @@ constexpr std::uint64_t kReserve = 64ULL << 20;  // left for everybody else when
 Error failed(const std::string& what, int error) {
   switch (error) {
     case EMFILE:
-      return {ErrorCode::Limit, what + ": this process has too many open descriptors", "raise the limit (ulimit -n 65536, systemd: LimitNOFILE=65536)"};
+      return {ErrorCode::Limit, what + ": this process has too many open descriptors",
+              "raise the limit (ulimit -n 65536, systemd: LimitNOFILE=65536)"};
     case ENFILE:
       return {ErrorCode::Limit, what + ": the system has too many open files", "raise fs.file-max"};
     case ENOMEM:
     case ENOSPC:
-      return {ErrorCode::NoMemory, what + ": no memory", "lower max_bytes, depth or max_memory of the topic, or free memory"};
+      return {ErrorCode::NoMemory, what + ": no memory",
+              "lower max_bytes, depth or max_memory of the topic, or free memory"};
     default:
       return {ErrorCode::System, fmt::format("{}: {}", what, std::strerror(error)), "run `cardan doctor`"};
   }
@@ -64,16 +66,19 @@ void place(std::byte* data, std::size_t bytes, const Placement& placement) {
   if (placement.huge_pages) {
     const std::string setting = shmem_huge_pages_setting();
     if (setting.find("[never]") != std::string::npos || setting.find("[deny]") != std::string::npos || setting.empty())
-      throw Error(ErrorCode::Unavailable, "huge pages for shared memory are switched off on this computer (" + setting + ")",
-                  "as root: echo advise > /sys/kernel/mm/transparent_hugepage/shmem_enabled, or set huge_pages = false");
+      throw Error(
+          ErrorCode::Unavailable, "huge pages for shared memory are switched off on this computer (" + setting + ")",
+          "as root: echo advise > /sys/kernel/mm/transparent_hugepage/shmem_enabled, or set huge_pages = false");
     ::madvise(data, bytes, MADV_HUGEPAGE);
   }
   if (placement.numa_node >= 0) {
     if (placement.numa_node >= 64)
-      throw Error(ErrorCode::InvalidArgument, fmt::format("NUMA node {} is out of range", placement.numa_node), "use a node below 64");
+      throw Error(ErrorCode::InvalidArgument, fmt::format("NUMA node {} is out of range", placement.numa_node),
+                  "use a node below 64");
     const unsigned long mask = 1UL << placement.numa_node;
     if (::syscall(SYS_mbind, data, bytes, MPOL_BIND, &mask, sizeof(mask) * 8, 0) != 0)
-      throw Error(ErrorCode::Refused, fmt::format("cannot bind memory to NUMA node {}: {}", placement.numa_node, std::strerror(errno)),
+      throw Error(ErrorCode::Refused,
+                  fmt::format("cannot bind memory to NUMA node {}: {}", placement.numa_node, std::strerror(errno)),
                   "use a node that `cardan doctor` lists, or numa_node = -1");
   }
 }
@@ -107,12 +112,15 @@ Area::Area(const std::string& name, std::size_t bytes) {
   mapping_ = Mapping(static_cast<std::byte*>(data), bytes);
   keep_private(mapping_.data(), bytes);
   if (::fcntl(writable.get(), F_ADD_SEALS, kSeals) != 0)
-    throw Error(ErrorCode::Unavailable, fmt::format("this kernel cannot seal memory against writing: {}", std::strerror(errno)),
+    throw Error(ErrorCode::Unavailable,
+                fmt::format("this kernel cannot seal memory against writing: {}", std::strerror(errno)),
                 "Cardan needs Linux 5.15 or newer");
   read_only_ = BoundFd(::open(fmt::format("/proc/self/fd/{}", writable.get()).c_str(), O_RDONLY | O_CLOEXEC));
   if (!read_only_) {
     if (errno == ENOENT)
-      throw Error(ErrorCode::Unavailable, "/proc is not mounted here, and without it memory cannot be handed over read-only", "mount /proc in this container");
+      throw Error(ErrorCode::Unavailable,
+                  "/proc is not mounted here, and without it memory cannot be handed over read-only",
+                  "mount /proc in this container");
     throw failed("cannot re-open the memory of " + name + " read-only", errno);
   }
 }
@@ -124,32 +132,38 @@ void Area::commit(std::size_t offset, std::size_t bytes, const Placement& placem
   const std::uint64_t available = available_memory();
   // A cgroup answers too much memory with SIGKILL, not with an error, so the comparison has to come first.
   if (length > (1U << 20) && length + kReserve > available)
-    throw Error(ErrorCode::NoMemory, fmt::format("{} bytes of shared memory are needed, {} are available", length, available),
+    throw Error(ErrorCode::NoMemory,
+                fmt::format("{} bytes of shared memory are needed, {} are available", length, available),
                 "lower max_bytes, depth, loans or holds of the topic, or raise the memory limit of the cgroup");
   place(data() + begin, length, placement);
   // MADV_POPULATE_WRITE (Linux 5.14) answers with an error where touching the pages would raise SIGBUS.
   if (::madvise(data() + begin, length, MADV_POPULATE_WRITE) != 0)
     throw failed(fmt::format("cannot commit {} bytes of shared memory", length), errno == EFAULT ? ENOMEM : errno);
   if (placement.lock && ::mlock(data() + begin, length) != 0)
-    throw Error(ErrorCode::Limit, fmt::format("cannot lock {} bytes in memory: {}", length, std::strerror(errno)),
-                "raise RLIMIT_MEMLOCK (ulimit -l, systemd: LimitMEMLOCK=infinity) or grant CAP_IPC_LOCK, or set lock = false");
+    throw Error(
+        ErrorCode::Limit, fmt::format("cannot lock {} bytes in memory: {}", length, std::strerror(errno)),
+        "raise RLIMIT_MEMLOCK (ulimit -l, systemd: LimitMEMLOCK=infinity) or grant CAP_IPC_LOCK, or set lock = false");
 }
 
 std::size_t checked_area_size(const Fd& fd) {
-  struct statfs fs {};
-  struct stat st {};
+  struct statfs fs{};
+  struct stat st{};
   const int seals = ::fcntl(fd.get(), F_GET_SEALS);
-  if (::fstatfs(fd.get(), &fs) != 0 || ::fstat(fd.get(), &st) != 0 || static_cast<unsigned long>(fs.f_type) != TMPFS_MAGIC)
-    throw Error(ErrorCode::Incompatible, "the peer handed over something that is no shared memory of the ordinary kind", "it is no Cardan process, or a hostile one");
+  if (::fstatfs(fd.get(), &fs) != 0 || ::fstat(fd.get(), &st) != 0 ||
+      static_cast<unsigned long>(fs.f_type) != TMPFS_MAGIC)
+    throw Error(ErrorCode::Incompatible, "the peer handed over something that is no shared memory of the ordinary kind",
+                "it is no Cardan process, or a hostile one");
   if (seals < 0 || (seals & kSeals) != kSeals)
-    throw Error(ErrorCode::Incompatible, "the peer handed over memory that is not sealed", "it is no Cardan process, or a hostile one");
+    throw Error(ErrorCode::Incompatible, "the peer handed over memory that is not sealed",
+                "it is no Cardan process, or a hostile one");
   return static_cast<std::size_t>(st.st_size);
 }
 
 Mapping map_read_only(const Fd& fd, std::size_t expected_bytes) {
   const std::size_t bytes = checked_area_size(fd);
   if (bytes != expected_bytes || bytes == 0)
-    throw Error(ErrorCode::Incompatible, fmt::format("the peer handed over {} bytes of memory instead of {}", bytes, expected_bytes),
+    throw Error(ErrorCode::Incompatible,
+                fmt::format("the peer handed over {} bytes of memory instead of {}", bytes, expected_bytes),
                 "it is no Cardan process, or a hostile one");
   void* data = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, fd.get(), 0);
   if (data == MAP_FAILED) throw failed(fmt::format("cannot map {} bytes of a peer's memory", bytes), errno);
@@ -158,7 +172,7 @@ Mapping map_read_only(const Fd& fd, std::size_t expected_bytes) {
 }
 
 std::size_t allocated_bytes(const Fd& fd) noexcept {
-  struct stat st {};
+  struct stat st{};
   return ::fstat(fd.get(), &st) == 0 ? static_cast<std::size_t>(st.st_blocks) * 512 : 0;
 }
 

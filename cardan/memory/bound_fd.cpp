@@ -10,9 +10,10 @@
 #include "cardan/memory/error.hpp"
 
 namespace cardan {
-namespace {
 
-Atomic<bool> forked_child{false};
+Atomic<bool> detail::forked_child{false};
+
+namespace {
 
 struct Registry {
   std::mutex mutex;
@@ -26,7 +27,7 @@ Registry& registry() {
                      [] {
                        for (const int fd : registry().fds) ::close(fd);
                        registry().fds.clear();
-                       forked_child.store(true, std::memory_order_relaxed);
+                       detail::forked_child.store(true, std::memory_order_relaxed);
                        registry().mutex.unlock();
                      });
     return made;
@@ -50,8 +51,6 @@ void BoundFd::reset() noexcept {
   if (all.fds.erase(fd_) != 0) ::close(fd_);  // in a forked child the number may belong to somebody else by now
   fd_ = -1;
 }
-
-bool is_forked_child() noexcept { return forked_child.load(std::memory_order_relaxed); }
 
 void refuse_forked_child() {
   if (is_forked_child())

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "cardan/memory/atomic.hpp"
 #include "cardan/memory/fd.hpp"
 
 namespace cardan {
 
-/// A descriptor that means this process: a connection, an area, a helper's epoll. A child of fork() must not keep it, or peers would
-/// not see this process die and memory would outlive it, so it is closed there (pthread_atfork). Not thread safe; takes a mutex briefly.
+/// A descriptor that means this process: a connection, an area, a helper's epoll. A child of fork() must not keep it,
+/// or peers would not see this process die and memory would outlive it, so it is closed there (pthread_atfork). Not
+/// thread safe; takes a mutex briefly.
 class BoundFd {
  public:
   BoundFd() noexcept = default;
@@ -32,8 +34,12 @@ class BoundFd {
   int fd_ = -1;
 };
 
+namespace detail {
+extern Atomic<bool> forked_child;
+}
+
 /// True in a child of fork() of a process that had used Cardan. Any thread; never blocks.
-bool is_forked_child() noexcept;
+inline bool is_forked_child() noexcept { return detail::forked_child.load(std::memory_order_relaxed); }
 
 /// Throws Error (Forked) in such a child.
 void refuse_forked_child();

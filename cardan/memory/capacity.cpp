@@ -57,7 +57,8 @@ std::uint64_t cgroup_left() {
     if (line.starts_with("0::"))
       left = std::min(left, left_below("/sys/fs/cgroup", group, "memory.max", "memory.current"));
     else if (line.find(":memory:") != std::string::npos)
-      left = std::min(left, left_below("/sys/fs/cgroup/memory", group, "memory.limit_in_bytes", "memory.usage_in_bytes"));
+      left =
+          std::min(left, left_below("/sys/fs/cgroup/memory", group, "memory.limit_in_bytes", "memory.usage_in_bytes"));
   }
   return left;
 }

@@ -14,7 +14,8 @@ inline std::int64_t steady_now() noexcept {
   return static_cast<std::int64_t>(t.tv_sec) * 1'000'000'000 + t.tv_nsec;
 }
 
-/// Nanoseconds since the epoch of the wall clock (CLOCK_REALTIME), the clock of sensor stamps. Any thread; never blocks.
+/// Nanoseconds since the epoch of the wall clock (CLOCK_REALTIME), the clock of sensor stamps. Any thread; never
+/// blocks.
 inline std::int64_t wall_now() noexcept {
   timespec t{};
   ::clock_gettime(CLOCK_REALTIME, &t);

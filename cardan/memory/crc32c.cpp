@@ -31,7 +31,9 @@ bool detect() noexcept { return __builtin_cpu_supports("sse4.2") != 0; }
 CARDAN_CRC_TARGET std::uint32_t step8(std::uint32_t crc, std::uint64_t word) noexcept {
   return static_cast<std::uint32_t>(_mm_crc32_u64(crc, word));
 }
-CARDAN_CRC_TARGET std::uint32_t step1(std::uint32_t crc, unsigned char byte) noexcept { return _mm_crc32_u8(crc, byte); }
+CARDAN_CRC_TARGET std::uint32_t step1(std::uint32_t crc, unsigned char byte) noexcept {
+  return _mm_crc32_u8(crc, byte);
+}
 #elif defined(__aarch64__)
 #define CARDAN_CRC_TARGET __attribute__((target("+crc")))
 bool detect() noexcept { return (getauxval(AT_HWCAP) & (1UL << 7)) != 0; }

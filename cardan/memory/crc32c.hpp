@@ -7,8 +7,8 @@
 
 namespace cardan {
 
-/// CRC-32C (Castagnoli, RFC 3720 appendix B.4) of `bytes`, continued from `crc`; in hardware where there is an instruction for it,
-/// from a table otherwise. Any thread; never blocks, allocates nothing.
+/// CRC-32C (Castagnoli, RFC 3720 appendix B.4) of `bytes`, continued from `crc`; in hardware where there is an
+/// instruction for it, from a table otherwise. Any thread; never blocks, allocates nothing.
 std::uint32_t crc32c(std::span<const std::byte> bytes, std::uint32_t crc = 0) noexcept;
 
 /// The same from the table, to check one against the other.

@@ -8,15 +8,15 @@ namespace cardan {
 
 /// What kind of thing went wrong, for programs; `what()` is for people.
 enum class ErrorCode {
-  InvalidArgument,   ///< an option or a name that can never work
-  Refused,           ///< an access rule or the kernel said no
-  Incompatible,      ///< version, type or layout differ between two processes
-  NameTaken,         ///< somebody else has it
-  NoMemory,          ///< memory, a cgroup's limit or `max_memory`
-  Limit,             ///< descriptors, inotify instances, locked memory, a socket path
-  Unavailable,       ///< run directory, kernel feature or device is not there
-  Forked,            ///< used in a child of fork()
-  System,            ///< any other failed system call
+  InvalidArgument,  ///< an option or a name that can never work
+  Refused,          ///< an access rule or the kernel said no
+  Incompatible,     ///< version, type or layout differ between two processes
+  NameTaken,        ///< somebody else has it
+  NoMemory,         ///< memory, a cgroup's limit or `max_memory`
+  Limit,            ///< descriptors, inotify instances, locked memory, a socket path
+  Unavailable,      ///< run directory, kernel feature or device is not there
+  Forked,           ///< used in a child of fork()
+  System,           ///< any other failed system call
 };
 
 /// Set-up failed: `cause()` says what and who, `remedy()` what to do about it.

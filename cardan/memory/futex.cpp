@@ -10,6 +10,8 @@
 #include <cstdlib>
 #include <ctime>
 
+#include "cardan/memory/warm.hpp"
+
 #ifndef SYS_futex_waitv
 #define SYS_futex_waitv 449
 #endif
@@ -33,15 +35,16 @@ long raw_waitv(const WaitvEntry* entries, unsigned count, const timespec* until)
 
 }  // namespace
 
-int wait(const Atomic<std::uint32_t>& word, std::uint32_t expected, std::int64_t deadline_ns,
-         std::uint32_t bits) noexcept {
+CARDAN_TAKE_PATH int wait(const Atomic<std::uint32_t>& word, std::uint32_t expected, std::int64_t deadline_ns,
+                          std::uint32_t bits) noexcept {
   const timespec until = to_timespec(deadline_ns);
   // FUTEX_WAIT_BITSET takes an absolute time of CLOCK_MONOTONIC, which FUTEX_WAIT does not.
-  const long r = ::syscall(SYS_futex, &word, FUTEX_WAIT_BITSET, expected, deadline_ns != 0 ? &until : nullptr, nullptr, bits);
+  const long r =
+      ::syscall(SYS_futex, &word, FUTEX_WAIT_BITSET, expected, deadline_ns != 0 ? &until : nullptr, nullptr, bits);
   return r == 0 ? 0 : errno;
 }
 
-int wake(const Atomic<std::uint32_t>& word, int count, std::uint32_t bits) noexcept {
+CARDAN_PUBLISH_PATH int wake(const Atomic<std::uint32_t>& word, int count, std::uint32_t bits) noexcept {
   const long r = ::syscall(SYS_futex, &word, FUTEX_WAKE_BITSET, count, nullptr, nullptr, bits);
   return r > 0 ? static_cast<int>(r) : 0;
 }

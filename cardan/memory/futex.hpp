@@ -25,8 +25,8 @@ int wait(const Atomic<std::uint32_t>& word, std::uint32_t expected, std::int64_t
 /// Wakes up to `count` sleepers whose bits meet `bits`; returns how many. Any thread; never blocks; one system call.
 int wake(const Atomic<std::uint32_t>& word, int count, std::uint32_t bits = kAnyone) noexcept;
 
-/// Sleeps until one of up to 128 words changes (FUTEX_WAITV, Linux 5.16). Returns 0, EAGAIN, ETIMEDOUT, EINTR, or ENOSYS where the
-/// kernel or a container's filter has no such call. Any thread; blocks.
+/// Sleeps until one of up to 128 words changes (FUTEX_WAITV, Linux 5.16). Returns 0, EAGAIN, ETIMEDOUT, EINTR, or
+/// ENOSYS where the kernel or a container's filter has no such call. Any thread; blocks.
 int wait_many(std::span<const Watch> words, std::int64_t deadline_ns = 0) noexcept;
 
 /// Whether `wait_many` works here; `CARDAN_NO_FUTEX_WAITV=1` in the environment says no, to try the fallback.

@@ -30,14 +30,17 @@ Fd listen_at(const std::string& path) {
   sockaddr_un address{};
   const std::string hidden = path + "~";
   if (!fill(address, hidden))
-    throw Error(ErrorCode::Limit, fmt::format("the socket path {} is longer than the 107 bytes that the kernel allows", path),
+    throw Error(ErrorCode::Limit,
+                fmt::format("the socket path {} is longer than the 107 bytes that the kernel allows", path),
                 "set CARDAN_RUN_DIR to a shorter path");
   Fd fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!fd) throw Error(ErrorCode::Limit, fmt::format("cannot create a socket: {}", std::strerror(errno)), "raise ulimit -n");
+  if (!fd)
+    throw Error(ErrorCode::Limit, fmt::format("cannot create a socket: {}", std::strerror(errno)), "raise ulimit -n");
   ::unlink(hidden.c_str());
   // Anyone who may see the run directory may knock; who gets in is decided in the handshake.
-  if (::bind(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0 || ::chmod(hidden.c_str(), 0666) != 0 ||
-      ::listen(fd.get(), 1024) != 0 || ::rename(hidden.c_str(), path.c_str()) != 0) {
+  if (::bind(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0 ||
+      ::chmod(hidden.c_str(), 0666) != 0 || ::listen(fd.get(), 1024) != 0 ||
+      ::rename(hidden.c_str(), path.c_str()) != 0) {
     const int error = errno;
     ::unlink(hidden.c_str());
     throw Error(ErrorCode::Unavailable, fmt::format("cannot listen at {}: {}", path, std::strerror(error)),
@@ -61,7 +64,9 @@ Fd connect_to(const std::string& path, int& error) noexcept {
   return fd;
 }
 
-Fd accept_from(int listener) noexcept { return Fd(::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK)); }
+Fd accept_from(int listener) noexcept {
+  return Fd(::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+}
 
 bool send(int socket, std::string_view text, const std::vector<int>& fds) noexcept {
   iovec part{.iov_base = const_cast<char*>(text.data()), .iov_len = text.size()};

@@ -33,11 +33,12 @@ struct Peer {
 
 enum class Received { Message, Nothing, Closed, Bad };
 
-/// A non-blocking SOCK_SEQPACKET listener at `path` (at most 107 bytes). It appears under its name only once it accepts, so that nobody takes
-/// it for a stale one. Throws Error. Set-up only.
+/// A non-blocking SOCK_SEQPACKET listener at `path` (at most 107 bytes). It appears under its name only once it
+/// accepts, so that nobody takes it for a stale one. Throws Error. Set-up only.
 Fd listen_at(const std::string& path);
 
-/// Connects without blocking; empty: nobody listens (`error` says why: ECONNREFUSED means stale, EAGAIN means too busy now).
+/// Connects without blocking; empty: nobody listens (`error` says why: ECONNREFUSED means stale, EAGAIN means too busy
+/// now).
 Fd connect_to(const std::string& path, int& error) noexcept;
 
 /// The next connection, or empty. Never blocks.
@@ -46,7 +47,8 @@ Fd accept_from(int listener) noexcept;
 /// Sends one message with descriptors; false when the peer is gone or does not read. Never blocks.
 bool send(int socket, std::string_view text, const std::vector<int>& fds = {}) noexcept;
 
-/// Receives one message. Never blocks. `Bad`: longer than kMaxMessage or with more than kMaxFds descriptors (which are closed).
+/// Receives one message. Never blocks. `Bad`: longer than kMaxMessage or with more than kMaxFds descriptors (which are
+/// closed).
 Received receive(int socket, Message& message);
 
 /// Who connected.

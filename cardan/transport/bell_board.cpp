@@ -20,8 +20,6 @@ void BellBoard::release(int index) noexcept {
   used_[static_cast<std::size_t>(index)] = false;
 }
 
-layout::Bell& BellBoard::bell(int index) const noexcept {
-  return reinterpret_cast<layout::Bell*>(area_.data())[index];
-}
+layout::Bell& BellBoard::bell(int index) const noexcept { return reinterpret_cast<layout::Bell*>(area_.data())[index]; }
 
 }  // namespace cardan::detail

@@ -12,8 +12,9 @@
 
 namespace cardan::detail {
 
-/// The bells that one publishing process rings for the subscribers of one user: 1,024 lines in a sealed area. Users do not share a
-/// board, because FUTEX_REQUEUE needs no more than a read-only mapping to move a neighbour's sleepers away (tried).
+/// The bells that one publishing process rings for the subscribers of one user: 1,024 lines in a sealed area. Users do
+/// not share a board, because FUTEX_REQUEUE needs no more than a read-only mapping to move a neighbour's sleepers away
+/// (tried).
 class BellBoard {
  public:
   BellBoard();

@@ -42,8 +42,12 @@ Client::~Client() {
 void Client::watch() {
   if (inotify_ || poll_directory_) return;
   inotify_ = BoundFd(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
-  if (!inotify_ || ::inotify_add_watch(inotify_.get(), process_.directory().path().c_str(), IN_CREATE | IN_MOVED_TO) < 0) {
-    log(LogLevel::Warning, fmt::format("cannot watch the run directory ({}); looking every 100 ms instead — raise fs.inotify.max_user_instances", std::strerror(errno)));
+  if (!inotify_ ||
+      ::inotify_add_watch(inotify_.get(), process_.directory().path().c_str(), IN_CREATE | IN_MOVED_TO) < 0) {
+    log(LogLevel::Warning,
+        fmt::format(
+            "cannot watch the run directory ({}); looking every 100 ms instead — raise fs.inotify.max_user_instances",
+            std::strerror(errno)));
     inotify_.reset();
     poll_directory_ = true;
     return;
@@ -131,7 +135,11 @@ Client::Connection* Client::connection_to(const std::string& process, bool& stal
   c->peer = socket::peer_of(fd.get());
   const int number = fd.get();
   c->fd = BoundFd(std::move(fd));
-  send(*c, {{"op", "hello"}, {"version", wire::kVersion}, {"pid", ::getpid()}, {"name", process_.name()}, {"clock_offset", process_.clock_offset()}});
+  send(*c, {{"op", "hello"},
+            {"version", wire::kVersion},
+            {"pid", ::getpid()},
+            {"name", process_.name()},
+            {"clock_offset", process_.clock_offset()}});
   Connection* raw = c.get();
   by_process_[process] = number;
   connections_[number] = std::move(c);
@@ -156,8 +164,13 @@ void Client::attach(SubscriberCore& subscriber, const TopicEntry& entry) {
   link.entry = entry;
   link.id = next_id_++;
   try {
-    const std::string no = refusal(subscriber.options().access, subscriber.topic(), c->peer, process_.directory().root());
-    if (!no.empty()) throw Error(ErrorCode::Refused, fmt::format("a publication of '{}' by pid {} is not accepted: {}", subscriber.topic(), c->peer.pid, no), "set the topic's access, or add the user to the policy");
+    const std::string no =
+        refusal(subscriber.options().access, subscriber.topic(), c->peer, process_.directory().root());
+    if (!no.empty())
+      throw Error(
+          ErrorCode::Refused,
+          fmt::format("a publication of '{}' by pid {} is not accepted: {}", subscriber.topic(), c->peer.pid, no),
+          "set the topic's access, or add the user to the policy");
     link.page = std::make_shared<Area>("subscriber of " + subscriber.topic(), kPageBytes);
     link.page->commit(0, kPageBytes);
   } catch (const Error& e) {
@@ -168,9 +181,16 @@ void Client::attach(SubscriberCore& subscriber, const TopicEntry& entry) {
     return;
   }
   make_page(link.page->data());
-  const json request{{"op", "attach"}, {"id", link.id}, {"serial", entry.serial}, {"topic", subscriber.topic()}, {"type", subscriber.type().name},
-                     {"hash", fmt::format("{:016x}", subscriber.type().hash)}, {"holds", subscriber.endpoint().holds}, {"threads", subscriber.endpoint().threads},
-                     {"reliable", subscriber.endpoint().reliable}, {"prewake", subscriber.waiting().kind == Waiting::Kind::Prewake}};
+  const json request{{"op", "attach"},
+                     {"id", link.id},
+                     {"serial", entry.serial},
+                     {"topic", subscriber.topic()},
+                     {"type", subscriber.type().name},
+                     {"hash", fmt::format("{:016x}", subscriber.type().hash)},
+                     {"holds", subscriber.endpoint().holds},
+                     {"threads", subscriber.endpoint().threads},
+                     {"reliable", subscriber.endpoint().reliable},
+                     {"prewake", subscriber.waiting().kind == Waiting::Kind::Prewake}};
   send(*c, request, {link.page->read_only_fd()});
   link.page->forget_descriptor();
   if (waiter != waiters_.end()) ++waiter->second.open;
@@ -216,7 +236,8 @@ void Client::hang_up(int fd, bool shun) {
       answered(link.subscriber, false, nullptr);
   }
   int error = 0;
-  if (!socket::connect_to(process_.directory().socket_path(c->process), error) && error == ECONNREFUSED) process_.directory().remove_process(c->process);
+  if (!socket::connect_to(process_.directory().socket_path(c->process), error) && error == ECONNREFUSED)
+    process_.directory().remove_process(c->process);
 }
 
 bool Client::handle(Connection& c, const json& m, std::vector<Fd>& fds) {
@@ -236,7 +257,8 @@ bool Client::handle(Connection& c, const json& m, std::vector<Fd>& fds) {
     link.refused = true;
     link.page.reset();
     return true;
-  } if (op == "refused") {
+  }
+  if (op == "refused") {
     refused(c, link, m);
     link.refused = true;
     link.page.reset();
@@ -247,7 +269,10 @@ bool Client::handle(Connection& c, const json& m, std::vector<Fd>& fds) {
   } else if (op == "ended") {
     if (link.stream != 0) link.subscriber->end_stream(link.stream, Stream::End::Left);
   } else if (op == "demoted") {
-    link.subscriber->emit({Event::Kind::Demoted, c.peer.pid, fmt::format("a reliable publish of '{}' timed out on this subscriber; best effort until it has caught up", link.subscriber->topic())});
+    link.subscriber->emit(
+        {Event::Kind::Demoted, c.peer.pid,
+         fmt::format("a reliable publish of '{}' timed out on this subscriber; best effort until it has caught up",
+                     link.subscriber->topic())});
     return true;
   } else {
     return false;
@@ -263,7 +288,8 @@ void Client::refused(Connection& c, const Link& link, const json& m) {
                      : code == "access"                                    ? ErrorCode::Refused
                                                                            : ErrorCode::Limit;
   const Error e(error, wire::text(m, "why"), wire::text(m, "remedy"));
-  link.subscriber->emit({error == ErrorCode::Incompatible ? Event::Kind::Incompatible : Event::Kind::Refused, c.peer.pid, e.what()});
+  link.subscriber->emit(
+      {error == ErrorCode::Incompatible ? Event::Kind::Incompatible : Event::Kind::Refused, c.peer.pid, e.what()});
   answered(link.subscriber, false, std::make_exception_ptr(e));
 }
 
@@ -275,7 +301,9 @@ bool Client::attached(Connection& c, Link& link, const json& m, std::vector<Fd>&
   };
   Stream* stream = nullptr;
   try {
-    if (fds.size() != 2) throw Error(ErrorCode::Incompatible, "the publisher answered without its memory", "it is no Cardan process, or a hostile one");
+    if (fds.size() != 2)
+      throw Error(ErrorCode::Incompatible, "the publisher answered without its memory",
+                  "it is no Cardan process, or a hostile one");
     auto keep = std::make_shared<Keep>();
     keep->area = map_read_only(fds[0], wire::number(m, "bytes"));
     keep->bells = c.bells.lock();
@@ -286,7 +314,9 @@ bool Client::attached(Connection& c, Link& link, const json& m, std::vector<Fd>&
     }
     keep->page = link.page;
     const std::uint64_t bell = wire::number(m, "bell", layout::kBells);
-    if (bell >= layout::kBells) throw Error(ErrorCode::Incompatible, "the publisher named a bell that does not exist", "it is no honest Cardan process");
+    if (bell >= layout::kBells)
+      throw Error(ErrorCode::Incompatible, "the publisher named a bell that does not exist",
+                  "it is no honest Cardan process");
     Stream::Parts parts;
     parts.area = keep->area.data();
     parts.area_bytes = keep->area.size();
@@ -300,12 +330,17 @@ bool Client::attached(Connection& c, Link& link, const json& m, std::vector<Fd>&
     parts.foreign = c.peer.uid != ::geteuid() || c.peer.uid == socket::kUnmapped;
     const layout::Header header = checked_header(parts.area, parts.area_bytes);
     if (header.type_hash != link.subscriber->type().hash || header.message_bytes != link.subscriber->type().bytes)
-      throw Error(ErrorCode::Incompatible, fmt::format("the publisher {} (pid {}) says that '{}' has our type, its memory says otherwise", c.name, c.peer.pid, link.subscriber->topic()), "it is no honest Cardan process");
-    const std::size_t committed = std::min<std::size_t>(header.max_slots, reinterpret_cast<const layout::Hot*>(parts.area + header.hot_offset)->committed.load());
+      throw Error(ErrorCode::Incompatible,
+                  fmt::format("the publisher {} (pid {}) says that '{}' has our type, its memory says otherwise",
+                              c.name, c.peer.pid, link.subscriber->topic()),
+                  "it is no honest Cardan process");
+    const std::size_t committed = std::min<std::size_t>(
+        header.max_slots, reinterpret_cast<const layout::Hot*>(parts.area + header.hot_offset)->committed.load());
     const bool apart = header.payload_stride != header.slot_stride;
     const std::size_t records = header.slots_offset + committed * header.slot_stride;
     const std::size_t payloads = apart ? committed * header.payload_stride : 0;
-    // Only what is really there: reading a hole commits memory, and a hostile publisher's area may be a hole of terabytes.
+    // Only what is really there: reading a hole commits memory, and a hostile publisher's area may be a hole of
+    // terabytes.
     if (records + payloads <= allocated_bytes(fds[0])) {
       prefault_read_only(keep->area, 0, records);
       prefault_read_only(keep->area, header.payload_offset, payloads);
@@ -327,7 +362,9 @@ bool Client::attached(Connection& c, Link& link, const json& m, std::vector<Fd>&
         used.message_offset % std::max<std::size_t>(link.subscriber->type().alignment, 8) != 0) {
       stream->drop_reference();
       link.stream = 0;
-      throw Error(ErrorCode::Incompatible, "the publisher's memory is not laid out for our type, or changed while it was looked at", "it is no honest Cardan process");
+      throw Error(ErrorCode::Incompatible,
+                  "the publisher's memory is not laid out for our type, or changed while it was looked at",
+                  "it is no honest Cardan process");
     }
   } catch (const Error& e) {
     log(LogLevel::Warning, fmt::format("'{}': {}", link.subscriber->topic(), e.what()));
@@ -350,13 +387,15 @@ void Client::hand_over_notify(const Stream& stream, Fd peer_socket) {
     if (l.stream == stream.id) return PublisherCore::connect_notify(*l.attached, std::move(peer_socket));
 }
 
-void Client::remember_local(SubscriberCore& subscriber, const PublisherCore& publisher, Attached* attached, std::uint64_t stream) {
+void Client::remember_local(SubscriberCore& subscriber, const PublisherCore& publisher, Attached* attached,
+                            std::uint64_t stream) {
   locals_.push_back({&subscriber, &publisher, attached, stream});
 }
 
 void Client::local_publisher_ended(const PublisherCore& publisher) {
   std::vector<Local> ended;
-  std::copy_if(locals_.begin(), locals_.end(), std::back_inserter(ended), [&](const Local& l) { return l.publisher == &publisher; });
+  std::copy_if(locals_.begin(), locals_.end(), std::back_inserter(ended),
+               [&](const Local& l) { return l.publisher == &publisher; });
   std::erase_if(locals_, [&](const Local& l) { return l.publisher == &publisher; });
   for (const Local& l : ended) l.subscriber->end_stream(l.stream, Stream::End::Left);
 }
@@ -383,7 +422,9 @@ void Client::housekeeping(std::int64_t now) {
 void Process::attach_local(SubscriberCore& subscriber, const Published& published) {
   const std::shared_ptr<PublisherCore>& core = published.core;
   if (core->type().hash != subscriber.type().hash) {
-    const std::string text = fmt::format("'{}' has type {} at its publisher and {} at its subscriber, both in this process (pid {})", subscriber.topic(), core->type().name, subscriber.type().name, ::getpid());
+    const std::string text =
+        fmt::format("'{}' has type {} at its publisher and {} at its subscriber, both in this process (pid {})",
+                    subscriber.topic(), core->type().name, subscriber.type().name, ::getpid());
     subscriber.emit({Event::Kind::Incompatible, ::getpid(), text});
     throw Error(ErrorCode::Incompatible, text, "use one message type for the topic");
   }

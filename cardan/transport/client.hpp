@@ -12,8 +12,8 @@
 
 namespace cardan::detail {
 
-/// The subscribing side: finds publishers in the run directory, connects to their processes (one connection each), attaches, and turns hang-ups
-/// into events. Helper thread only.
+/// The subscribing side: finds publishers in the run directory, connects to their processes (one connection each),
+/// attaches, and turns hang-ups into events. Helper thread only.
 class Client {
  public:
   explicit Client(Process& process);
@@ -21,12 +21,14 @@ class Client {
   Client& operator=(const Client&) = delete;
   ~Client();
 
-  /// Attaches the subscriber to all publishers that are there; `answered` is set when each has answered, or gets the Error that the only answers were.
+  /// Attaches the subscriber to all publishers that are there; `answered` is set when each has answered, or gets the
+  /// Error that the only answers were.
   void add(SubscriberCore& subscriber, std::promise<void>* answered);
   void forget_answer(const SubscriberCore& subscriber);
   void remove(SubscriberCore& subscriber);
   void local_publisher_ended(const PublisherCore& publisher);
-  void remember_local(SubscriberCore& subscriber, const PublisherCore& publisher, Attached* attached, std::uint64_t stream);
+  void remember_local(SubscriberCore& subscriber, const PublisherCore& publisher, Attached* attached,
+                      std::uint64_t stream);
   void hand_over_notify(const Stream& stream, Fd peer_socket);
   void housekeeping(std::int64_t now);
 
@@ -36,8 +38,8 @@ class Client {
     TopicEntry entry;
     std::uint64_t id = 0;
     std::shared_ptr<Area> page;  ///< until the answer comes
-    std::uint64_t stream = 0;     ///< its id, once attached
-    bool refused = false;         ///< kept, so that it is not asked again
+    std::uint64_t stream = 0;    ///< its id, once attached
+    bool refused = false;        ///< kept, so that it is not asked again
   };
   struct Connection {
     std::string process;

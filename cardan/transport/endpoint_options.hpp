@@ -14,18 +14,18 @@ namespace cardan {
 /// What happened on the other side of a topic.
 struct Event {
   enum class Kind : std::uint8_t {
-    Joined,            ///< a publisher of the topic was attached
-    Left,              ///< a publisher ended in order; all it published has been delivered
-    Died,              ///< a publisher's process is gone; all it published has been delivered
-    DeadlineMissed,    ///< nothing published or loaned for longer than the topic's deadline
-    Incompatible,      ///< a publisher's type, version or layout differs from ours
-    Refused,           ///< an access rule or a limit on the publisher's side said no
-    Demoted,           ///< a reliable publish timed out on us; best effort until we have caught up
-    Misbehaved,        ///< the publisher's pages hold what no honest one writes; it was cut off
+    Joined,          ///< a publisher of the topic was attached
+    Left,            ///< a publisher ended in order; all it published has been delivered
+    Died,            ///< a publisher's process is gone; all it published has been delivered
+    DeadlineMissed,  ///< nothing published or loaned for longer than the topic's deadline
+    Incompatible,    ///< a publisher's type, version or layout differs from ours
+    Refused,         ///< an access rule or a limit on the publisher's side said no
+    Demoted,         ///< a reliable publish timed out on us; best effort until we have caught up
+    Misbehaved,      ///< the publisher's pages hold what no honest one writes; it was cut off
   };
   Kind kind;
-  int pid = 0;         ///< of the peer, in our PID namespace (0: not visible here)
-  std::string text;    ///< for people: who, what, and what to do
+  int pid = 0;       ///< of the peer, in our PID namespace (0: not visible here)
+  std::string text;  ///< for people: who, what, and what to do
 };
 
 /// The word for an event kind, as used in JSON output.
@@ -33,12 +33,12 @@ const char* to_string(Event::Kind kind) noexcept;
 
 /// Why take() or wait() came back empty.
 enum class Reason : std::uint8_t {
-  None,      ///< it did not, or there simply is nothing new (take)
-  Stopped,   ///< stop was requested (stop_on_signals, request_stop)
+  None,     ///< it did not, or there simply is nothing new (take)
+  Stopped,  ///< stop was requested (stop_on_signals, request_stop)
   TimedOut,
-  Event,     ///< only with `events_end_wait`: event() has it
-  Limit,     ///< as many samples are held as were announced (`holds`): drop one, or announce more
-  Forked,    ///< this is a child of fork(): make new endpoints after exec
+  Event,   ///< only with `events_end_wait`: event() has it
+  Limit,   ///< as many samples are held as were announced (`holds`): drop one, or announce more
+  Forked,  ///< this is a child of fork(): make new endpoints after exec
 };
 
 struct PublisherOptions {
@@ -49,7 +49,8 @@ struct PublisherOptions {
 
 struct SubscriberOptions {
   std::string domain{};
-  /// Samples held at once, at most 200. Each costs the publisher a slot; take() beyond it comes back empty (Reason::Limit).
+  /// Samples held at once, at most 200. Each costs the publisher a slot; take() beyond it comes back empty
+  /// (Reason::Limit).
   std::uint32_t holds = 1;
   /// Threads that call take or wait at the same time; each costs the publisher a slot too.
   std::uint32_t threads = 1;

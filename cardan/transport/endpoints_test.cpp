@@ -207,7 +207,8 @@ TEST_P(EveryWaiting, ReaderGetsEveryPublicationOfASlowPublisher) {
   EXPECT_EQ(in.received() + in.missed(), 100U);
 }
 INSTANTIATE_TEST_SUITE_P(All, EveryWaiting,
-                         testing::Values(cardan::block(), cardan::spin_then_block(100us), cardan::prewake(), cardan::anticipate()));
+                         testing::Values(cardan::block(), cardan::spin_then_block(100us), cardan::prewake(),
+                                         cardan::anticipate()));
 
 TEST_F(Endpoints, DescriptorIsReadableWhenSomethingIsThere) {
   cardan::Publisher out{kFresh};
@@ -360,9 +361,11 @@ TEST_F(Endpoints, CopyLatestTakesNothing) {
 }
 
 TEST_F(Endpoints, BadOptionsAreNamed) {
-  for (const auto& topic : {cardan::Topic<Count>{"no-slash", {}}, cardan::Topic<Count>{"/a b", {}}, cardan::Topic<Count>{"/x", {.depth = 0}},
-                            cardan::Topic<Count>{"/x", {.max_bytes = std::size_t{2} << 30}}, cardan::Topic<Count>{"/x", {.loans = 0}},
-                            cardan::Topic<Count>{"/x", {.max_bytes = 1 << 20, .max_memory = 1 << 20}}})
+  for (const auto& topic :
+       {cardan::Topic<Count>{"no-slash", {}}, cardan::Topic<Count>{"/a b", {}},
+        cardan::Topic<Count>{"/x", {.depth = 0}}, cardan::Topic<Count>{"/x", {.max_bytes = std::size_t{2} << 30}},
+        cardan::Topic<Count>{"/x", {.loans = 0}},
+        cardan::Topic<Count>{"/x", {.max_bytes = 1 << 20, .max_memory = 1 << 20}}})
     EXPECT_THROW(cardan::Publisher<Count>{topic}, cardan::Error) << topic.name;
 }
 

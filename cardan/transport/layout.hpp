@@ -30,7 +30,7 @@ struct Header {
   std::uint32_t depth;
   std::uint32_t pid;
   std::uint64_t area_bytes;
-  std::uint64_t front_offset;    ///< the word `latest`, alone in its line: readers poll it
+  std::uint64_t front_offset;  ///< the word `latest`, alone in its line: readers poll it
   std::uint64_t hot_offset;
   std::uint64_t ring_offset;
   std::uint64_t slots_offset;
@@ -56,18 +56,19 @@ static_assert(sizeof(Header) <= kPage);
 
 /// What publish writes besides `latest` and the slot: state in one line, statistics in the next.
 struct Hot {
-  alignas(kLine) Atomic<std::int64_t> heartbeat_ns;    ///< steady clock of the last publish, or loan where the topic has a deadline
-  Atomic<std::uint32_t> filling;        ///< low word of the sequence whose loan has rung the bell, 0: none
-  Atomic<std::uint32_t> closed;         ///< 1: the publisher ended in order
-  Atomic<std::uint32_t> checksum;       ///< 1: frames carry one from now on
-  Atomic<std::uint32_t> committed;      ///< slots whose memory is there
-  alignas(kLine) Atomic<std::uint64_t> bytes;      ///< payload and message bytes published
-  Atomic<std::int64_t> longest_gap_ns;  ///< between two publications
-  Atomic<std::uint64_t> wakes;          ///< system calls made to wake readers
+  alignas(kLine)
+      Atomic<std::int64_t> heartbeat_ns;  ///< steady clock of the last publish, or loan where the topic has a deadline
+  Atomic<std::uint32_t> filling;          ///< low word of the sequence whose loan has rung the bell, 0: none
+  Atomic<std::uint32_t> closed;           ///< 1: the publisher ended in order
+  Atomic<std::uint32_t> checksum;         ///< 1: frames carry one from now on
+  Atomic<std::uint32_t> committed;        ///< slots whose memory is there
+  alignas(kLine) Atomic<std::uint64_t> bytes;  ///< payload and message bytes published
+  Atomic<std::int64_t> longest_gap_ns;         ///< between two publications
+  Atomic<std::uint64_t> wakes;                 ///< system calls made to wake readers
   Atomic<std::uint64_t> prewakes;
   Atomic<std::uint64_t> reliable_timeouts;
-  Atomic<std::uint64_t> set_aside;      ///< times a slot was found still held
-  Atomic<std::uint32_t> backpressure;   ///< 1: a reliable publish waits for readers' progress
+  Atomic<std::uint64_t> set_aside;     ///< times a slot was found still held
+  Atomic<std::uint32_t> backpressure;  ///< 1: a reliable publish waits for readers' progress
 };
 static_assert(sizeof(Hot) == 2 * kLine);
 
@@ -94,9 +95,9 @@ struct SubscriberPage {
   Atomic<std::uint32_t> reserved;
   Atomic<std::uint64_t> received;
   Atomic<std::uint64_t> missed;
-  Atomic<std::uint64_t> bad;                     ///< checksum mismatches and malformed messages
-  Atomic<std::int64_t> spin_ns;                  ///< spent spinning
-  Atomic<std::uint64_t> sleeps;                  ///< times it slept in the kernel
+  Atomic<std::uint64_t> bad;                                      ///< checksum mismatches and malformed messages
+  Atomic<std::int64_t> spin_ns;                                   ///< spent spinning
+  Atomic<std::uint64_t> sleeps;                                   ///< times it slept in the kernel
   alignas(kLine) std::array<Atomic<std::uint32_t>, 128> latency;  ///< histogram of publish → take, see latency_bucket()
   std::uint64_t magic;
   std::uint32_t version;
@@ -126,6 +127,8 @@ struct alignas(kLine) Bell {
 };
 static_assert(sizeof(Bell) == kLine);
 
-constexpr std::size_t align_up(std::size_t value, std::size_t alignment) { return (value + alignment - 1) / alignment * alignment; }
+constexpr std::size_t align_up(std::size_t value, std::size_t alignment) {
+  return (value + alignment - 1) / alignment * alignment;
+}
 
 }  // namespace cardan::layout

@@ -8,8 +8,8 @@ namespace cardan {
 
 enum class LogLevel { Info, Warning, Error };
 
-/// Where the library's few words go (who was refused and why, a peer that was cut off). Default: standard error, one line each.
-/// Called on helper threads. Set-up; any thread.
+/// Where the library's few words go (who was refused and why, a peer that was cut off). Default: standard error, one
+/// line each. Called on helper threads. Set-up; any thread.
 void set_log(std::function<void(LogLevel, const std::string&)> sink);
 
 namespace detail {

@@ -14,7 +14,8 @@ struct MessageType {
   std::uint64_t hash;  ///< of the layout
   std::size_t bytes;   ///< of the fixed struct
   std::size_t alignment;
-  bool has_arena;      ///< it has vectors or strings: an arena stands before it, readers get a checked copy of the fixed struct
+  bool has_arena;  ///< it has vectors or strings: an arena stands before it, readers get a checked copy of the fixed
+                   ///< struct
   std::size_t arena_bytes;
 };
 

@@ -6,12 +6,13 @@
 
 #include "cardan/memory/atomic.hpp"
 
-/// Every atomic access of the slot and bell protocols, once: its name, what it does, its order, its partner and the invariant
-/// that falls without it (docs/protocols/). The protocol code names its accesses by these and no other way, so that the memory-order
-/// checker can weaken each in turn and see the invariant fall; the table in the documents is generated from here.
+/// Every atomic access of the slot and bell protocols, once: its name, what it does, its order, its partner and the
+/// invariant that falls without it (docs/protocols/). The protocol code names its accesses by these and no other way,
+/// so that the memory-order checker can weaken each in turn and see the invariant fall; the table in the documents is
+/// generated from here.
 ///   X(site, access, order, partner, invariant)
-#define CARDAN_ORDER_TABLE(X)                                                                                     \
-  X(W1, "meta[s].sequence := n (alive)", relaxed, "W3 carries it", "I1 a taken slot holds the publication it names") \
+#define CARDAN_ORDER_TABLE(X)                                                                                         \
+  X(W1, "meta[s].sequence := n (alive)", relaxed, "W3 carries it", "I1 a taken slot holds the publication it names")  \
   X(W2, "ring[n % depth] := (n, s)", relaxed, "R1b; W3 carries it", "I1 a taken slot holds the publication it names") \
   X(W3, "latest := (n, s)", seq_cst, "R1, B3", "I1, I5 no missed wake-up")                                            \
   X(W4, "waiting?", seq_cst, "B2", "I5 no missed wake-up")                                                            \
@@ -37,15 +38,18 @@
   X(B5, "filling?", relaxed, "L1", "a stale one costs a bounded spin")                                                \
   X(O1, "meta[s].sequence? (before copying)", relaxed, "W1", "saves a copy in vain; O3 decides")                      \
   X(O2, "payload word (copy)", relaxed, "the fill", "I6 an observer returns no torn copy")                            \
-  X(O3, "meta[s].sequence? (after copying, behind F2)", relaxed, "D1", "I6 an observer returns no torn copy")            \
-  X(F1, "fence between D1 and the refill", release, "F2, R3", "I6 an observer returns no torn copy; R1 moves on after R3 failed") \
+  X(O3, "meta[s].sequence? (after copying, behind F2)", relaxed, "D1", "I6 an observer returns no torn copy")         \
+  X(F1, "fence between D1 and the refill", release, "F2, R3",                                                         \
+    "I6 an observer returns no torn copy; R1 moves on after R3 failed")                                               \
   X(F2, "fence between O2 and O3", acquire, "F1", "I6 an observer returns no torn copy")                              \
   X(A2, "table_end := i + 1, before A1", seq_cst, "D4", "I2, I5 also for who attaches meanwhile")                     \
   X(D4, "table_end?", seq_cst, "A2", "I2, I5 also for who attaches meanwhile")                                        \
   X(E1, "epoch += 1 (odd: inside)", seq_cst, "E3", "I7 nothing is unmapped while it is looked at")                    \
   X(E2, "epoch := even (outside)", release, "E3", "I7 nothing is unmapped while it is looked at")                     \
-  X(E3, "epoch? (after the table's entry is cleared)", seq_cst, "E1, E2", "I7 nothing is unmapped while it is looked at") \
-  X(E4, "epoch := odd, instead of E1 where E3 has an expedited barrier before it", release, "E3", "I7 nothing is unmapped while it is looked at")
+  X(E3, "epoch? (after the table's entry is cleared)", seq_cst, "E1, E2",                                             \
+    "I7 nothing is unmapped while it is looked at")                                                                   \
+  X(E4, "epoch := odd, instead of E1 where E3 has an expedited barrier before it", release, "E3",                     \
+    "I7 nothing is unmapped while it is looked at")
 
 namespace cardan {
 
@@ -64,7 +68,8 @@ struct SiteInfo {
 };
 
 inline constexpr SiteInfo kSites[] = {
-#define CARDAN_SITE(site, access, order, partner, invariant) {#site, access, std::memory_order_##order, partner, invariant},
+#define CARDAN_SITE(site, access, order, partner, invariant) \
+  {#site, access, std::memory_order_##order, partner, invariant},
     CARDAN_ORDER_TABLE(CARDAN_SITE)
 #undef CARDAN_SITE
 };
@@ -77,20 +82,30 @@ struct Native {
   using Word = Atomic<T>;
 
   template <Site S, class T>
-  static T load(const Word<T>& word) noexcept { return word.load(order_of(S)); }
+  static T load(const Word<T>& word) noexcept {
+    return word.load(order_of(S));
+  }
   template <Site S, class T>
-  static void store(Word<T>& word, T value) noexcept { word.store(value, order_of(S)); }
+  static void store(Word<T>& word, T value) noexcept {
+    word.store(value, order_of(S));
+  }
   template <Site S, class T>
-  static T add(Word<T>& word, T value) noexcept { return word.fetch_add(value, order_of(S)); }
+  static T add(Word<T>& word, T value) noexcept {
+    return word.fetch_add(value, order_of(S));
+  }
   template <Site S, class T>
-  static T subtract(Word<T>& word, T value) noexcept { return word.fetch_sub(value, order_of(S)); }
+  static T subtract(Word<T>& word, T value) noexcept {
+    return word.fetch_sub(value, order_of(S));
+  }
   template <Site S, class T>
   static bool exchange_if(Word<T>& word, T& expected, T desired) noexcept {
     return word.compare_exchange_strong(expected, desired, order_of(S), std::memory_order_relaxed);
   }
   static void acquire_fence() noexcept { std::atomic_thread_fence(std::memory_order_acquire); }
   template <Site S>
-  static void fence() noexcept { std::atomic_thread_fence(order_of(S)); }
+  static void fence() noexcept {
+    std::atomic_thread_fence(order_of(S));
+  }
 };
 
 }  // namespace cardan

@@ -10,7 +10,8 @@
 namespace cardan::detail {
 namespace {
 constexpr std::size_t kMostWaiting = 4096;
-constexpr std::size_t kMostBytes = std::size_t{4} << 20;  ///< who asks for long lists and reads none must not fill our memory
+constexpr std::size_t kMostBytes = std::size_t{4}
+                                   << 20;  ///< who asks for long lists and reads none must not fill our memory
 bool full(int error) { return error == EAGAIN || error == ENOBUFS || error == ETOOMANYREFS; }
 }  // namespace
 

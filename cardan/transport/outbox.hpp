@@ -10,8 +10,8 @@
 
 namespace cardan::detail {
 
-/// Datagrams for one peer, in order, kept while its socket is full: a peer that is stopped for a moment loses no answer. Helper
-/// thread only; never blocks.
+/// Datagrams for one peer, in order, kept while its socket is full: a peer that is stopped for a moment loses no
+/// answer. Helper thread only; never blocks.
 class Outbox {
  public:
   /// False: the peer is gone, or has left so many unread that it is given up.

@@ -33,7 +33,8 @@ std::string random_id() {
   return fmt::format("{:08x}{:08x}", device(), device());
 }
 
-/// Each topic needs a descriptor for late joiners, and the usual soft limit is 1,024; the hard one is the administrator's word.
+/// Each topic needs a descriptor for late joiners, and the usual soft limit is 1,024; the hard one is the
+/// administrator's word.
 void raise_descriptor_limit() noexcept {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= limit.rlim_max) return;
@@ -51,7 +52,9 @@ std::string program_name() {
 }
 
 Loop::Loop() : epoll_(::epoll_create1(EPOLL_CLOEXEC)), wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-  if (!epoll_ || !wake_) throw Error(ErrorCode::Limit, fmt::format("cannot start the helper thread: {}", std::strerror(errno)), "raise ulimit -n");
+  if (!epoll_ || !wake_)
+    throw Error(ErrorCode::Limit, fmt::format("cannot start the helper thread: {}", std::strerror(errno)),
+                "raise ulimit -n");
   on(wake_.get(), [this] {
     eventfd_t ignored = 0;
     ::eventfd_read(wake_.get(), &ignored);
@@ -135,7 +138,10 @@ void Process::poke_all_from_signal() noexcept {
 }
 
 Process::Process(const std::string& domain)
-    : directory_((raise_descriptor_limit(), domain)), id_(random_id()), name_(program_name()), clock_offset_(steady_clock_offset()) {
+    : directory_((raise_descriptor_limit(), domain)),
+      id_(random_id()),
+      name_(program_name()),
+      clock_offset_(steady_clock_offset()) {
   directory_.sweep();
   try {
     server_ = std::make_unique<Server>(*this);
@@ -183,9 +189,12 @@ void Process::serve() {
 
 int Process::next_timeout() {
   int timeout = std::exchange(look_again_ms_, -1);
-  const auto sooner = [&timeout](std::int64_t ms) { timeout = timeout < 0 ? static_cast<int>(ms) : std::min(timeout, static_cast<int>(ms)); };
+  const auto sooner = [&timeout](std::int64_t ms) {
+    timeout = timeout < 0 ? static_cast<int>(ms) : std::min(timeout, static_cast<int>(ms));
+  };
   for (const SubscriberCore* s : subscribers_)
-    if (const std::int64_t at = s->next_deadline(); at != 0) sooner(std::clamp<std::int64_t>((at - steady_now()) / 1'000'000 + 1, 1, 60'000));
+    if (const std::int64_t at = s->next_deadline(); at != 0)
+      sooner(std::clamp<std::int64_t>((at - steady_now()) / 1'000'000 + 1, 1, 60'000));
   return timeout;
 }
 
@@ -273,14 +282,18 @@ void Process::add(SubscriberCore* subscriber) {
   std::promise<void> answered;
   auto future = answered.get_future();
   subscriber->poke_helper = [this] { loop_.poke(); };
-  subscriber->hand_over_notify = [this](Stream& stream, int peer_socket) { client_->hand_over_notify(stream, Fd(peer_socket)); };
+  subscriber->hand_over_notify = [this](Stream& stream, int peer_socket) {
+    client_->hand_over_notify(stream, Fd(peer_socket));
+  };
   run([&] {
     try {
       subscribers_.push_back(subscriber);
       for (const auto& [serial, p] : published_)
         if (p.core->topic() == subscriber->topic()) attach_local(*subscriber, p);
-      if (!subscriber->options().process_private) client_->add(*subscriber, &answered);
-      else answered.set_value();
+      if (!subscriber->options().process_private)
+        client_->add(*subscriber, &answered);
+      else
+        answered.set_value();
     } catch (...) {
       remove(subscriber);  // its owner is about to delete it
       throw;

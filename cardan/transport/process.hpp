@@ -22,8 +22,8 @@
 
 namespace cardan::detail {
 
-/// A stopwatch-free event loop on one thread: descriptors with handlers, a time to wake up, and closures from other threads.
-/// on() and off() on the loop's thread only; post() and poke() anywhere.
+/// A stopwatch-free event loop on one thread: descriptors with handlers, a time to wake up, and closures from other
+/// threads. on() and off() on the loop's thread only; post() and poke() anywhere.
 class Loop {
  public:
   using Handler = std::function<void()>;
@@ -47,8 +47,8 @@ class Loop {
 class Server;
 class Client;
 
-/// This process in one domain: its socket, its entries in the run directory, its connections, and the helper thread that serves
-/// them. None of it is on the path of a message. Made at the first endpoint, there until exit.
+/// This process in one domain: its socket, its entries in the run directory, its connections, and the helper thread
+/// that serves them. None of it is on the path of a message. Made at the first endpoint, there until exit.
 class Process {
  public:
   /// The process's instance for `domain` (empty: $CARDAN_DOMAIN, else "default"). Throws Error. Set-up; any thread.
@@ -65,9 +65,11 @@ class Process {
   // Any thread; each waits for the helper thread.
   void add(const std::shared_ptr<PublisherCore>& publisher);
   void remove(const std::shared_ptr<PublisherCore>& publisher);
-  void add(SubscriberCore* subscriber);     ///< waits, at most a second, until the publishers that are there have answered; throws what they refused with
+  void add(SubscriberCore* subscriber);  ///< waits, at most a second, until the publishers that are there have
+                                         ///< answered; throws what they refused with
   void remove(SubscriberCore* subscriber);
-  /// Runs `work` on the helper thread and waits for it; exceptions come back. Called on the helper thread itself, it just runs it.
+  /// Runs `work` on the helper thread and waits for it; exceptions come back. Called on the helper thread itself, it
+  /// just runs it.
   void run(const std::function<void()>& work);
 
   [[nodiscard]] const RunDirectory& directory() const noexcept { return directory_; }
@@ -103,7 +105,8 @@ class Process {
   Loop loop_;
   std::map<uid_t, std::shared_ptr<BellBoard>> boards_;
   std::map<std::uint32_t, Published> published_;
-  std::vector<std::shared_ptr<PublisherCore>> collecting_;  ///< readers' pages wait for these publishers' quiescent point
+  std::vector<std::shared_ptr<PublisherCore>>
+      collecting_;  ///< readers' pages wait for these publishers' quiescent point
   std::vector<SubscriberCore*> subscribers_;
   std::uint32_t next_serial_ = 1;
   int look_again_ms_ = -1;

@@ -17,21 +17,28 @@ namespace detail {
 template <Message T>
 MessageType message_type_of() {
   using Traits = message_traits<T>;
-  return {std::string(Traits::type_name()), std::string(Traits::schema()), Traits::type_hash(), sizeof(T), alignof(T), shm::has_vectors<T>, sizeof(shm::Arena)};
+  return {std::string(Traits::type_name()),
+          std::string(Traits::schema()),
+          Traits::type_hash(),
+          sizeof(T),
+          alignof(T),
+          shm::has_vectors<T>,
+          sizeof(shm::Arena)};
 }
 }  // namespace detail
 
 template <Message T>
 class Publisher;
 
-/// A slot of shared memory that is being filled: owned like a `unique_ptr`, published at most once (`publish(std::move(loan))`),
-/// given back when dropped. Empty (false) when the topic's `loans` are all out.
-/// Thread safety: one owner at a time, any thread. Never blocks, allocates nothing.
+/// A slot of shared memory that is being filled: owned like a `unique_ptr`, published at most once
+/// (`publish(std::move(loan))`), given back when dropped. Empty (false) when the topic's `loans` are all out. Thread
+/// safety: one owner at a time, any thread. Never blocks, allocates nothing.
 template <Message T>
 class Loan {
  public:
   Loan() noexcept = default;
-  Loan(Loan&& other) noexcept : core_(std::move(other.core_)), slot_(std::exchange(other.slot_, -1)), source_ns_(other.source_ns_) {}
+  Loan(Loan&& other) noexcept
+      : core_(std::move(other.core_)), slot_(std::exchange(other.slot_, -1)), source_ns_(other.source_ns_) {}
   Loan& operator=(Loan&& other) noexcept {
     if (this != &other) {
       give_back();
@@ -50,7 +57,8 @@ class Loan {
   T& operator*() const noexcept { return *get(); }
   T* get() const noexcept { return slot_ < 0 ? nullptr : static_cast<T*>(core_->message(slot_)); }
 
-  /// Near the end of a long fill: wakes the readers that pre-wake, so that they are awake when it is published. At most one system call.
+  /// Near the end of a long fill: wakes the readers that pre-wake, so that they are awake when it is published. At most
+  /// one system call.
   void soon() noexcept {
     if (slot_ >= 0) core_->soon();
   }
@@ -71,15 +79,17 @@ class Loan {
 };
 
 /// Publishes messages of type T on a topic: `auto frame = out.loan(); fill(*frame); out.publish(std::move(frame));`
-/// Thread safety: one thread at a time (any thread); two threads make two publishers. publish() is wait-free (best effort), allocates
-/// nothing, and makes a system call only to wake who sleeps.
+/// Thread safety: one thread at a time (any thread); two threads make two publishers. publish() is wait-free (best
+/// effort), allocates nothing, and makes a system call only to wake who sleeps.
 template <Message T>
 class Publisher {
  public:
-  /// Creates the stream and announces it. Throws Error: NoMemory, Limit, Unavailable, InvalidArgument, Forked. Set-up; blocks for about 1 ms.
+  /// Creates the stream and announces it. Throws Error: NoMemory, Limit, Unavailable, InvalidArgument, Forked. Set-up;
+  /// blocks for about 1 ms.
   explicit Publisher(const Topic<T>& topic, PublisherOptions options = {})
       : process_(detail::Process::of(options.domain)),
-        core_(std::make_shared<detail::PublisherCore>(topic.name, detail::message_type_of<T>(), topic.options, options)) {
+        core_(
+            std::make_shared<detail::PublisherCore>(topic.name, detail::message_type_of<T>(), topic.options, options)) {
     process_.add(core_);
   }
   Publisher(const Publisher&) = delete;
@@ -102,8 +112,8 @@ class Publisher {
     return Loan<T>(core_, slot);
   }
 
-  /// Hands the loan to every subscriber. False: nothing to publish, or (reliable) somebody was too slow; it is published all the same. Wait-free unless
-  /// the topic is reliable, which waits at most `reliable_timeout`.
+  /// Hands the loan to every subscriber. False: nothing to publish, or (reliable) somebody was too slow; it is
+  /// published all the same. Wait-free unless the topic is reliable, which waits at most `reliable_timeout`.
   bool publish(Loan<T>&& loan) noexcept {
     if (!loan || is_forked_child()) return false;
     const int slot = std::exchange(loan.slot_, -1);

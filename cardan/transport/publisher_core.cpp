@@ -13,11 +13,11 @@
 #include <random>
 #include <thread>
 
+#include "cardan/memory/barrier.hpp"
 #include "cardan/memory/clock.hpp"
 #include "cardan/memory/crc32c.hpp"
 #include "cardan/memory/error.hpp"
 #include "cardan/memory/futex.hpp"
-#include "cardan/memory/barrier.hpp"
 #include "cardan/transport/waiting.hpp"
 
 namespace cardan::detail {
@@ -27,6 +27,8 @@ using layout::align_up;
 
 constexpr std::uint32_t kSpareSlots = 512;
 constexpr std::uint32_t kPrewakesPerSecond = 1000;
+constexpr std::int64_t kForgets = 200'000;  // and so many nanoseconds of sleep too
+constexpr std::size_t kEvicts = 16 * 1024;  // filling that many bytes takes the place of what publish() needs
 
 std::uint64_t random64() {
   std::random_device device;
@@ -41,18 +43,21 @@ void check(const std::string& topic, const TopicOptions& o) {
     bad("a name begins with '/' and has 2 to 255 characters", "use a name such as /camera/front");
   for (const char c : topic)
     if (c <= ' ' || c == 0x7f) bad("a name has no spaces or control characters", "use letters, digits, '_' and '/'");
-  if (o.depth < 1 || o.depth > layout::kMaxDepth) bad(fmt::format("depth is {}", o.depth), fmt::format("use 1 to {}", layout::kMaxDepth));
+  if (o.depth < 1 || o.depth > layout::kMaxDepth)
+    bad(fmt::format("depth is {}", o.depth), fmt::format("use 1 to {}", layout::kMaxDepth));
   if (o.max_bytes > layout::kMaxPayload) bad(fmt::format("max_bytes is {}", o.max_bytes), "use at most 1 GiB");
   if (o.loans < 1 || o.loans > 64) bad(fmt::format("loans is {}", o.loans), "use 1 to 64");
 }
 
 }  // namespace
 
-/// Marks the publishing thread as inside, so that detach() knows when nothing it removed can still be looked at. A plain store where the
-/// helper can order it from its side (expedited_barrier()), since a locked instruction would wait here for the message's own stores.
+/// Marks the publishing thread as inside, so that detach() knows when nothing it removed can still be looked at. A
+/// plain store where the helper can order it from its side (expedited_barrier()), since a locked instruction would wait
+/// here for the message's own stores.
 class PublisherCore::Inside {
  public:
-  explicit Inside(PublisherCore& core) noexcept : epoch_(core.epoch_), value_(epoch_.load(std::memory_order_relaxed) + 1) {
+  explicit Inside(PublisherCore& core) noexcept
+      : epoch_(core.epoch_), value_(epoch_.load(std::memory_order_relaxed) + 1) {
     if (has_expedited_barrier()) {
       Native::store<Site::E4>(epoch_, value_);
       std::atomic_signal_fence(std::memory_order_seq_cst);
@@ -69,18 +74,20 @@ class PublisherCore::Inside {
   std::uint64_t value_;
 };
 
-PublisherCore::PublisherCore(std::string topic, MessageType type, const TopicOptions& options, const PublisherOptions& endpoint)
+PublisherCore::PublisherCore(std::string topic, MessageType type, const TopicOptions& options,
+                             const PublisherOptions& endpoint)
     : topic_(std::move(topic)), type_(std::move(type)), options_(options), placement_(endpoint.placement) {
   check(topic_, options_);
   lay_out(options_);
   commit_slots(options_.depth + options_.loans + 1);
+  note_lines();
 }
 
 PublisherCore::~PublisherCore() = default;
 
 void PublisherCore::lay_out(const TopicOptions& o) {
-  const std::size_t message_offset =
-      align_up(sizeof(layout::SlotMeta) + (type_.has_arena ? type_.arena_bytes : 0), std::max<std::size_t>(type_.alignment, 8));
+  const std::size_t message_offset = align_up(sizeof(layout::SlotMeta) + (type_.has_arena ? type_.arena_bytes : 0),
+                                              std::max<std::size_t>(type_.alignment, 8));
   const std::size_t record = align_up(message_offset + type_.bytes, layout::kRecord);
   const bool apart = o.max_bytes >= layout::kPageAlignedFrom;
   const std::size_t payload = apart ? align_up(o.max_bytes, layout::kPage) : align_up(o.max_bytes, layout::kRecord);
@@ -91,8 +98,12 @@ void PublisherCore::lay_out(const TopicOptions& o) {
   std::size_t slots = std::min<std::size_t>(protocol::kMaxSlots, base + kSpareSlots);
   if (o.max_memory != 0) {
     if (o.max_memory < base * per_slot)
-      throw Error(ErrorCode::InvalidArgument, fmt::format("topic '{}': max_memory is {} bytes, but depth {} and {} loan(s) need {} before the first subscriber", topic_, o.max_memory, o.depth, o.loans, base * per_slot),
-                  "raise max_memory or lower depth, loans or max_bytes");
+      throw Error(
+          ErrorCode::InvalidArgument,
+          fmt::format(
+              "topic '{}': max_memory is {} bytes, but depth {} and {} loan(s) need {} before the first subscriber",
+              topic_, o.max_memory, o.depth, o.loans, base * per_slot),
+          "raise max_memory or lower depth, loans or max_bytes");
     slots = std::min(slots, o.max_memory / per_slot);
   }
   const std::size_t schema_offset = layout::kPage;
@@ -146,7 +157,16 @@ void PublisherCore::lay_out(const TopicOptions& o) {
   hot_->heartbeat_ns.store(h.created_ns, std::memory_order_relaxed);
 
   ring_ = {front, ring, &reinterpret_cast<layout::SlotMeta*>(slots_)->sequence, slot_stride, o.depth, h.max_slots};
-  // Small messages are faster when many slots are looked at once; for big ones a slot still warm in the cache pays more.
+  payloads_ = area_.data() + payload_offset;
+  message_offset_ = message_offset;
+  message_bytes_ = type_.bytes;
+  payload_stride_ = h.payload_stride;
+  payload_capacity_ = o.max_bytes;
+  depth_ = o.depth;
+  loans_ = o.loans;
+  has_deadline_ = h.deadline_ns > 0;
+  // Small messages are faster when many slots are looked at once; for big ones a slot still warm in the cache pays
+  // more.
   reuse_warm_ = apart;
   state_ = std::make_unique<Atomic<State>[]>(slots);
   published_as_.resize(slots);
@@ -158,11 +178,14 @@ void PublisherCore::commit_slots(std::uint32_t count) {
   if (count <= have) return;
   const layout::Header& h = *header_;
   if (count > h.max_slots)
-    throw Error(ErrorCode::Limit, fmt::format("topic '{}' has room for {} slots, and {} would be needed", topic_, h.max_slots, count),
-                options_.max_memory != 0 ? "raise the topic's max_memory, or announce fewer holds" : "announce fewer holds, or lower the topic's depth");
+    throw Error(ErrorCode::Limit,
+                fmt::format("topic '{}' has room for {} slots, and {} would be needed", topic_, h.max_slots, count),
+                options_.max_memory != 0 ? "raise the topic's max_memory, or announce fewer holds"
+                                         : "announce fewer holds, or lower the topic's depth");
   const std::size_t more = count - have;
   area_.commit(h.slots_offset + have * h.slot_stride, more * h.slot_stride, placement_);
-  if (h.payload_stride != h.slot_stride) area_.commit(h.payload_offset + have * h.payload_stride, more * h.payload_stride, placement_);
+  if (h.payload_stride != h.slot_stride)
+    area_.commit(h.payload_offset + have * h.payload_stride, more * h.payload_stride, placement_);
   for (std::uint32_t s = have; s < count; ++s) {
     new (&meta(s)) layout::SlotMeta{};
     state_[s].store(State::Returned, std::memory_order_relaxed);
@@ -171,23 +194,23 @@ void PublisherCore::commit_slots(std::uint32_t count) {
   committed_.store(count, std::memory_order_release);
 }
 
-layout::SlotMeta& PublisherCore::meta(std::uint32_t slot) const noexcept {
-  return *reinterpret_cast<layout::SlotMeta*>(slots_ + slot * header_->slot_stride);
+CARDAN_PUBLISH_PATH layout::SlotMeta& PublisherCore::meta(std::uint32_t slot) const noexcept {
+  return *reinterpret_cast<layout::SlotMeta*>(slots_ + slot * ring_.sequence_stride);
 }
-void* PublisherCore::message(int slot) const noexcept {
-  return slots_ + static_cast<std::size_t>(slot) * header_->slot_stride + header_->message_offset;
+CARDAN_PUBLISH_PATH void* PublisherCore::message(int slot) const noexcept {
+  return slots_ + static_cast<std::size_t>(slot) * ring_.sequence_stride + message_offset_;
 }
-void* PublisherCore::arena(int slot) const noexcept {
-  return slots_ + static_cast<std::size_t>(slot) * header_->slot_stride + sizeof(layout::SlotMeta);
+CARDAN_PUBLISH_PATH void* PublisherCore::arena(int slot) const noexcept {
+  return slots_ + static_cast<std::size_t>(slot) * ring_.sequence_stride + sizeof(layout::SlotMeta);
 }
-std::byte* PublisherCore::payload(int slot) const noexcept {
-  return area_.data() + header_->payload_offset + static_cast<std::size_t>(slot) * header_->payload_stride;
+CARDAN_PUBLISH_PATH std::byte* PublisherCore::payload(int slot) const noexcept {
+  return payloads_ + static_cast<std::size_t>(slot) * payload_stride_;
 }
 std::uint64_t PublisherCore::published() const noexcept {
   return protocol::unpack(ring_.latest->load(std::memory_order_relaxed)).sequence;
 }
 
-int PublisherCore::pop_free() noexcept {
+CARDAN_PUBLISH_PATH int PublisherCore::pop_free() noexcept {
   if (free_count_ == 0) return -1;
   std::size_t best = free_count_ - 1;
   if (reuse_warm_)
@@ -198,20 +221,53 @@ int PublisherCore::pop_free() noexcept {
   return slot;
 }
 
-int PublisherCore::loan() noexcept {
-  if (loans_taken_ - loans_returned_.load(std::memory_order_acquire) >= options_.loans || closed_.load(std::memory_order_relaxed)) return -1;
+void PublisherCore::note_lines() noexcept {
+  constexpr std::size_t kFirst = 3;  // subscribers; of more, the first is woken no later
+  lines_.clear();
+  lines_.add(&sequence_, static_cast<std::size_t>(reinterpret_cast<const std::byte*>(&table_[1]) -
+                                                  reinterpret_cast<const std::byte*>(&sequence_)));
+  lines_.add(state_.get());
+  lines_.add(published_as_.data());
+  lines_.add(free_.data());
+  lines_.add(ring_.latest);
+  lines_.add(hot_, sizeof(layout::Hot));
+  lines_.add(ring_.ring);
+  for (std::size_t i = 0; i < kFirst && i < attached_.size(); ++i) {
+    const Attached& a = *attached_[i];
+    lines_.add(&a.page->waiting);
+    lines_.add(&a, 2 * layout::kLine);
+    lines_.add(a.bell.get(), sizeof(BellLine));
+    lines_.add(&a.bell->word());
+  }
+}
+
+extern "C" {
+extern const char __start_cardan_publish_path[] __attribute__((visibility("hidden")));
+extern const char __stop_cardan_publish_path[] __attribute__((visibility("hidden")));
+}
+
+CARDAN_PUBLISH_PATH void PublisherCore::warm() const noexcept {
+  lines_.fetch();
+  warm_lines(__start_cardan_publish_path, __stop_cardan_publish_path);
+}
+
+CARDAN_PUBLISH_PATH int PublisherCore::loan() noexcept {
+  if (goes_cold_) warm();
+  if (loans_taken_ - loans_returned_.load(std::memory_order_acquire) >= loans_ ||
+      closed_.load(std::memory_order_relaxed))
+    return -1;
   const Inside inside(*this);
   if (free_count_ == 0) reclaim();
   const int slot = pop_free();
   if (slot < 0) return -1;
   state_[static_cast<std::size_t>(slot)].store(State::Loaned, std::memory_order_relaxed);
   ++loans_taken_;
-  if (header_->deadline_ns > 0) hot_->heartbeat_ns.store(steady_now(), std::memory_order_relaxed);
+  if (has_deadline_) hot_->heartbeat_ns.store(steady_now(), std::memory_order_relaxed);
   if (wants_prewake_.load(std::memory_order_relaxed) != 0) ring_prewake();
   return slot;
 }
 
-void PublisherCore::soon() noexcept {
+CARDAN_PUBLISH_PATH void PublisherCore::soon() noexcept {
   const Inside inside(*this);
   if (wants_prewake_.load(std::memory_order_relaxed) != 0) ring_prewake();
 }
@@ -222,19 +278,20 @@ void PublisherCore::abandon(int slot) noexcept {
   loans_returned_.fetch_add(1, std::memory_order_release);
 }
 
-bool PublisherCore::publish(int slot, std::size_t payload_bytes, std::int64_t source_ns) noexcept {
+CARDAN_PUBLISH_PATH bool PublisherCore::publish(int slot, std::size_t payload_bytes, std::int64_t source_ns) noexcept {
   const auto s = static_cast<std::uint32_t>(slot);
   if (closed_.load(std::memory_order_relaxed)) {
     abandon(slot);
     return false;
   }
+  if (message_bytes_ + payload_bytes > kEvicts) warm();
   const Inside inside(*this);
   const std::uint64_t n = sequence_ + 1;
   layout::SlotMeta& m = meta(s);
   constexpr auto relaxed = std::memory_order_relaxed;
   const bool checksum = hot_->checksum.load(relaxed) != 0;
   if (checksum) {
-    std::uint32_t crc = crc32c({static_cast<const std::byte*>(message(slot)), type_.bytes});
+    std::uint32_t crc = crc32c({static_cast<const std::byte*>(message(slot)), message_bytes_});
     crc = crc32c({payload(slot), payload_bytes}, crc);
     m.checksum.store(crc, relaxed);
   }
@@ -251,23 +308,24 @@ bool PublisherCore::publish(int slot, std::size_t payload_bytes, std::int64_t so
   wake(n);
 
   hot_->heartbeat_ns.store(now, relaxed);
-  hot_->bytes.store(hot_->bytes.load(relaxed) + type_.bytes + payload_bytes, relaxed);
+  hot_->bytes.store(hot_->bytes.load(relaxed) + message_bytes_ + payload_bytes, relaxed);
   if (last_publish_ns_ != 0 && now - last_publish_ns_ > hot_->longest_gap_ns.load(relaxed))
     hot_->longest_gap_ns.store(now - last_publish_ns_, relaxed);
+  goes_cold_ = now - last_publish_ns_ > kForgets;
   last_publish_ns_ = now;
   published_as_[s] = n;
   state_[s].store(State::Published, relaxed);
   --loans_taken_;
   if (free_count_ == 0 || reuse_warm_) reclaim();
   if (free_count_ != 0) {  // the next loan's lines come back to this core while nobody waits for them
-    const std::byte* next = slots_ + free_[free_count_ - 1] * header_->slot_stride;
+    const std::byte* next = slots_ + free_[free_count_ - 1] * ring_.sequence_stride;
     __builtin_prefetch(next, 1);
     __builtin_prefetch(next + layout::kLine, 1);
   }
   return in_time;
 }
 
-void PublisherCore::wake(std::uint64_t) noexcept {
+CARDAN_PUBLISH_PATH void PublisherCore::wake(std::uint64_t) noexcept {
   ++round_;
   const std::uint32_t end = Native::load<Site::D4>(table_end_);
   for (std::uint32_t i = 0; i < end; ++i) {
@@ -288,7 +346,7 @@ void PublisherCore::wake(std::uint64_t) noexcept {
   }
 }
 
-void PublisherCore::ring_prewake() noexcept {
+CARDAN_PUBLISH_PATH void PublisherCore::ring_prewake() noexcept {
   static const int processors = static_cast<int>(std::thread::hardware_concurrency());
   if (processors < 2) return;
   bool anyone = false;
@@ -308,7 +366,8 @@ void PublisherCore::ring_prewake() noexcept {
   ++round_;
   for (std::uint32_t i = 0; i < end; ++i) {
     Attached* a = Native::load<Site::D2>(table_[i]);
-    if (a == nullptr || a->page->prewake.load(std::memory_order_relaxed) == 0 || a->bell->rung_round == round_) continue;
+    if (a == nullptr || a->page->prewake.load(std::memory_order_relaxed) == 0 || a->bell->rung_round == round_)
+      continue;
     a->bell->rung_round = round_;
     protocol::advance_bell<Native>(a->bell->word(), a->bell->phase);
     futex::wake(a->bell->word(), processors - 1, prewake_bits_except(::sched_getcpu()));
@@ -316,7 +375,7 @@ void PublisherCore::ring_prewake() noexcept {
   }
 }
 
-void PublisherCore::reclaim() noexcept {
+CARDAN_PUBLISH_PATH void PublisherCore::reclaim() noexcept {
   const std::uint32_t committed = committed_.load(std::memory_order_acquire);
   const std::uint32_t words = (committed + 7) / 8;
   for (int pass = 0; pass < 2; ++pass) {
@@ -326,7 +385,7 @@ void PublisherCore::reclaim() noexcept {
       if (state == State::Returned) {  // never published since it was free, so nobody can hold it
         state_[s].store(State::Free, std::memory_order_relaxed);
         free_[free_count_++] = static_cast<std::uint16_t>(s);
-      } else if (state == State::Published && sequence_ - published_as_[s] >= options_.depth) {
+      } else if (state == State::Published && sequence_ - published_as_[s] >= depth_) {
         protocol::mark_dead<Native>(ring_, s);
         state_[s].store(State::Aside, std::memory_order_relaxed);
         any_aside = true;
@@ -395,7 +454,8 @@ bool PublisherCore::wait_for_reliable(std::uint64_t n) noexcept {
     a->demoted.store(true, std::memory_order_relaxed);
     attention_.store(true, std::memory_order_release);
     if (poke_helper) poke_helper();
-    hot_->reliable_timeouts.store(hot_->reliable_timeouts.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    hot_->reliable_timeouts.store(hot_->reliable_timeouts.load(std::memory_order_relaxed) + 1,
+                                  std::memory_order_relaxed);
     in_time = false;
   }
   return in_time;

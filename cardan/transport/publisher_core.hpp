@@ -11,6 +11,7 @@
 
 #include "cardan/memory/area.hpp"
 #include "cardan/memory/socket.hpp"
+#include "cardan/memory/warm.hpp"
 #include "cardan/transport/bell_board.hpp"
 #include "cardan/transport/bell_protocol.hpp"
 #include "cardan/transport/endpoint_options.hpp"
@@ -25,26 +26,26 @@ inline constexpr std::uint32_t kMaxSubscribers = 256;
 /// A subscriber as its publisher sees it. Made and ended by the helper thread, read by the publishing thread.
 struct Attached {
   const layout::SubscriberPage* page = nullptr;
-  Mapping mapping;                             ///< of the page; empty for one of this process
-  std::shared_ptr<void> local;                 ///< keeps the page of one of this process alive
+  Mapping mapping;              ///< of the page; empty for one of this process
+  std::shared_ptr<void> local;  ///< keeps the page of one of this process alive
   std::shared_ptr<BellLine> bell;
-  BoundFd notify_socket;                       ///< our end of the socket pair behind its fd(); helper thread
-  Atomic<int> notify{-1};                      ///< its number, once it is there
-  std::uint32_t rung = 0;                      ///< publishing thread: the `armed` value already answered
-  std::uint32_t announced = 0;                 ///< holds + threads
+  BoundFd notify_socket;        ///< our end of the socket pair behind its fd(); helper thread
+  Atomic<int> notify{-1};       ///< its number, once it is there
+  std::uint32_t rung = 0;       ///< publishing thread: the `armed` value already answered
+  std::uint32_t announced = 0;  ///< holds + threads
   bool prewake = false;
   bool reliable = false;
   Atomic<bool> demoted{false};
-  bool demotion_told = false;                  ///< helper thread
-  std::uint64_t floor = 0;                     ///< cursor that it starts from
+  bool demotion_told = false;  ///< helper thread
+  std::uint64_t floor = 0;     ///< cursor that it starts from
   int pid = 0;
   uid_t uid = 0;
   std::string name;
-  std::uint32_t index = 0;                     ///< in the table
+  std::uint32_t index = 0;  ///< in the table
 };
 
-/// One publisher's stream: its area, its slots and its subscribers. The four hot functions belong to the publishing thread (one at
-/// a time, any thread); abandon() to any thread; all else to set-up and the helper thread.
+/// One publisher's stream: its area, its slots and its subscribers. The four hot functions belong to the publishing
+/// thread (one at a time, any thread); abandon() to any thread; all else to set-up and the helper thread.
 class PublisherCore {
  public:
   PublisherCore(std::string topic, MessageType type, const TopicOptions& options, const PublisherOptions& endpoint);
@@ -53,21 +54,21 @@ class PublisherCore {
   ~PublisherCore();
 
   // Publishing thread.
-  int loan() noexcept;                                    ///< a slot to fill, or −1. Wait-free.
-  void soon() noexcept;                                   ///< rings readers that pre-wake. One system call when there are any.
+  int loan() noexcept;   ///< a slot to fill, or −1. Wait-free.
+  void soon() noexcept;  ///< rings readers that pre-wake. One system call when there are any.
   bool publish(int slot, std::size_t payload_bytes, std::int64_t source_ns) noexcept;
   // Any thread.
   void abandon(int slot) noexcept;
   [[nodiscard]] void* message(int slot) const noexcept;
   [[nodiscard]] void* arena(int slot) const noexcept;
   [[nodiscard]] std::byte* payload(int slot) const noexcept;
-  [[nodiscard]] std::size_t payload_capacity() const noexcept { return header_->payload_bytes; }
+  [[nodiscard]] std::size_t payload_capacity() const noexcept { return payload_capacity_; }
   [[nodiscard]] std::uint64_t published() const noexcept;
   void set_checksum(bool on) noexcept { hot_->checksum.store(on ? 1 : 0, std::memory_order_relaxed); }
 
   // Helper thread and set-up.
-  /// Commits the slots that it announced and enters the subscriber into the table; from then on its holds count. Throws Error
-  /// (NoMemory, Limit) with the number to change.
+  /// Commits the slots that it announced and enters the subscriber into the table; from then on its holds count. Throws
+  /// Error (NoMemory, Limit) with the number to change.
   Attached* attach(std::unique_ptr<Attached> subscriber);
   /// Takes it out of the table; its pages go once the publishing thread has passed a quiescent point (collect()).
   void detach(const Attached* subscriber);
@@ -89,7 +90,8 @@ class PublisherCore {
     const std::lock_guard lock(mutex_);
     return attached_.size();
   }
-  /// Subscribers that the publishing thread found to hold more than they announced, or demoted; the helper thread deals with them.
+  /// Subscribers that the publishing thread found to hold more than they announced, or demoted; the helper thread deals
+  /// with them.
   [[nodiscard]] bool needs_attention() const noexcept { return attention_.load(std::memory_order_acquire); }
   struct Attention {
     std::vector<const Attached*> liars;
@@ -120,39 +122,52 @@ class PublisherCore {
   void wake(std::uint64_t n) noexcept;
   void ring_prewake() noexcept;
 
+  void note_lines() noexcept;  ///< what warm() will ask for; helper thread
+  void warm() const noexcept;
+
+  // From here to `liar_` what loan() and publish() touch, close together; first what the publishing thread alone
+  // writes.
+  alignas(layout::kLine) std::uint64_t sequence_ = 0;
+  std::int64_t last_publish_ns_ = 0;
+  std::uint64_t round_ = 0;
+  std::size_t free_count_ = 0;
+  std::uint32_t loans_taken_ = 0;  ///< and not published; wraps together with loans_returned_
+  std::uint32_t prewakes_in_window_ = 0;
+  std::int64_t prewake_window_ = 0;
+  std::vector<std::uint64_t> published_as_;  ///< slot → n
+  std::vector<std::uint16_t> free_;
+  std::unique_ptr<Atomic<State>[]> state_;
+  protocol::PublisherRing<Native> ring_{};
+  layout::Hot* hot_ = nullptr;
+  std::byte* slots_ = nullptr;
+  std::byte* payloads_ = nullptr;
+  std::size_t message_offset_ = 0;
+  std::size_t message_bytes_ = 0;
+  std::size_t payload_stride_ = 0;
+  std::size_t payload_capacity_ = 0;
+  std::uint32_t depth_ = 0;
+  std::uint32_t loans_ = 0;
+  bool reuse_warm_ = false;
+  bool has_deadline_ = false;
+  bool goes_cold_ = true;  ///< the last two publications were so far apart that caches forget in between
+  Atomic<bool> closed_{false};
+  Atomic<bool> attention_{false};
+  Atomic<std::uint32_t> loans_returned_{0};  ///< dropped unpublished, by any thread
+  Atomic<std::uint32_t> committed_{0};
+  Atomic<std::uint64_t> epoch_{0};  ///< odd: the publishing thread is inside and may look at the table
+  Atomic<std::uint32_t> wants_prewake_{0};
+  Atomic<std::uint32_t> reliable_readers_{0};
+  Atomic<std::uint32_t> table_end_{0};
+  std::array<Atomic<Attached*>, kMaxSubscribers> table_{};
+  WarmSet lines_;
+  std::array<Atomic<bool>, kMaxSubscribers> liar_{};
+
   std::string topic_;
   MessageType type_;
   TopicOptions options_;
   Placement placement_;
   Area area_;
   layout::Header* header_ = nullptr;
-  layout::Hot* hot_ = nullptr;
-  std::byte* slots_ = nullptr;
-  protocol::PublisherRing<Native> ring_{};
-  bool reuse_warm_ = false;
-
-  // Publishing thread.
-  std::uint64_t sequence_ = 0;
-  std::int64_t last_publish_ns_ = 0;
-  std::uint64_t round_ = 0;
-  std::vector<std::uint64_t> published_as_;  ///< slot → n
-  std::vector<std::uint16_t> free_;
-  std::size_t free_count_ = 0;
-  std::uint32_t loans_taken_ = 0;  ///< and not published; wraps together with loans_returned_
-  std::int64_t prewake_window_ = 0;
-  std::uint32_t prewakes_in_window_ = 0;
-
-  std::unique_ptr<Atomic<State>[]> state_;
-  Atomic<std::uint32_t> loans_returned_{0};  ///< dropped unpublished, by any thread
-  Atomic<std::uint32_t> committed_{0};
-  Atomic<std::uint64_t> epoch_{0};  ///< odd: the publishing thread is inside and may look at the table
-  Atomic<bool> closed_{false};
-  Atomic<bool> attention_{false};
-  Atomic<std::uint32_t> wants_prewake_{0};
-  Atomic<std::uint32_t> reliable_readers_{0};
-  Atomic<std::uint32_t> table_end_{0};
-  std::array<Atomic<Attached*>, kMaxSubscribers> table_{};
-  std::array<Atomic<bool>, kMaxSubscribers> liar_{};
 
   mutable std::mutex mutex_;  ///< helper's bookkeeping; never taken by the publishing thread
   std::vector<std::unique_ptr<Attached>> attached_;

@@ -23,7 +23,9 @@ Attached* PublisherCore::attach(std::unique_ptr<Attached> subscriber) {
         slots += a->announced;
       }
     if (count > kMaxSubscribers / 2 || slots > (header_->max_slots - options_.depth - options_.loans - 1) / 2)
-      throw Error(ErrorCode::Limit, fmt::format("user {} holds half of the room of topic '{}' already", subscriber->uid, topic_), "announce fewer holds, or raise the topic's max_memory");
+      throw Error(ErrorCode::Limit,
+                  fmt::format("user {} holds half of the room of topic '{}' already", subscriber->uid, topic_),
+                  "announce fewer holds, or raise the topic's max_memory");
   }
   commit_slots(options_.depth + options_.loans + 1 + announced_ + subscriber->announced);
   for (std::uint32_t i = 0; i < kMaxSubscribers; ++i) {
@@ -38,6 +40,7 @@ Attached* PublisherCore::attach(std::unique_ptr<Attached> subscriber) {
     if (table_end_.load(std::memory_order_relaxed) < i + 1) Native::store<Site::A2>(table_end_, i + 1);
     Native::store<Site::A1>(table_[i], subscriber.get());
     attached_.push_back(std::move(subscriber));
+    note_lines();
     return attached_.back().get();
   }
   throw Error(ErrorCode::Limit, fmt::format("topic '{}' has {} subscribers already", topic_, kMaxSubscribers),
@@ -46,7 +49,8 @@ Attached* PublisherCore::attach(std::unique_ptr<Attached> subscriber) {
 
 void PublisherCore::detach(const Attached* subscriber) {
   const std::lock_guard lock(mutex_);
-  const auto it = std::find_if(attached_.begin(), attached_.end(), [&](const auto& a) { return a.get() == subscriber; });
+  const auto it =
+      std::find_if(attached_.begin(), attached_.end(), [&](const auto& a) { return a.get() == subscriber; });
   if (it == attached_.end()) return;
   table_[(*it)->index].store(nullptr, std::memory_order_seq_cst);
   announced_ -= (*it)->announced;
@@ -55,13 +59,16 @@ void PublisherCore::detach(const Attached* subscriber) {
   expedited_barrier();  // pairs with the plain store in Inside
   leaving_.push_back({std::move(*it), Native::load<Site::E3>(epoch_)});
   attached_.erase(it);
+  note_lines();
 }
 
 void PublisherCore::connect_notify(Attached& subscriber, Fd socket) {
   // Nothing but one end of a local socket pair: on any other descriptor a write with our rights could mean something.
   int domain = 0;
   socklen_t length = sizeof(domain);
-  if (subscriber.notify_socket || ::getsockopt(socket.get(), SOL_SOCKET, SO_DOMAIN, &domain, &length) != 0 || domain != AF_UNIX) return;
+  if (subscriber.notify_socket || ::getsockopt(socket.get(), SOL_SOCKET, SO_DOMAIN, &domain, &length) != 0 ||
+      domain != AF_UNIX)
+    return;
   subscriber.notify_socket = BoundFd(std::move(socket));
   subscriber.notify.store(subscriber.notify_socket.get(), std::memory_order_seq_cst);
   ::send(subscriber.notify_socket.get(), "!", 1, MSG_DONTWAIT | MSG_NOSIGNAL);  // for what came before
@@ -91,7 +98,8 @@ std::shared_ptr<BellLine> PublisherCore::bell_for(uid_t uid, const std::shared_p
     if (auto bell = weak.lock(); bell && bell->uid == uid && uid != socket::kUnmapped) return bell;
   const int index = board->allocate();
   if (index < 0)
-    throw Error(ErrorCode::Limit, fmt::format("this process rings {} bells for one user already", layout::kBells), "spread the topics over more processes");
+    throw Error(ErrorCode::Limit, fmt::format("this process rings {} bells for one user already", layout::kBells),
+                "spread the topics over more processes");
   auto bell = std::make_shared<BellLine>(board, index, uid);
   bell->phase = bell->word().load(std::memory_order_relaxed);
   bells_.push_back(bell);

@@ -23,7 +23,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool usable(const std::string& folder) { return ::access(folder.c_str(), R_OK | W_OK | X_OK) == 0 && fs::is_directory(folder); }
+bool usable(const std::string& folder) {
+  return ::access(folder.c_str(), R_OK | W_OK | X_OK) == 0 && fs::is_directory(folder);
+}
 
 [[noreturn]] void refuse(const std::string& folder, const std::string& why) {
   throw Error(ErrorCode::Unavailable, fmt::format("the run directory {} {}", folder, why),
@@ -32,8 +34,9 @@ bool usable(const std::string& folder) { return ::access(folder.c_str(), R_OK | 
 
 std::string private_tmp() {
   const std::string folder = fmt::format("/tmp/cardan-{}", ::geteuid());
-  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) refuse(folder, std::string("cannot be made: ") + std::strerror(errno));
-  struct stat st {};
+  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
+    refuse(folder, std::string("cannot be made: ") + std::strerror(errno));
+  struct stat st{};
   if (::lstat(folder.c_str(), &st) != 0 || !S_ISDIR(st.st_mode)) refuse(folder, "is not a directory (or a link)");
   if (st.st_uid != ::geteuid()) refuse(folder, fmt::format("belongs to user {}", st.st_uid));
   if ((st.st_mode & 0777) != 0700) refuse(folder, fmt::format("has mode {:o} instead of 700", st.st_mode & 0777));
@@ -61,8 +64,9 @@ std::string find_root() {
 
 RunDirectory::RunDirectory(const std::string& domain) : root_(find_root()), path_(root_ + "/" + domain) {
   if (domain.empty() || domain.find('/') != std::string::npos || domain.front() == '.' || domain.size() > 48)
-    throw Error(ErrorCode::InvalidArgument, "'" + domain + "' cannot be the name of a domain", "use up to 48 letters, digits, '-' and '_'");
-  struct stat st {};
+    throw Error(ErrorCode::InvalidArgument, "'" + domain + "' cannot be the name of a domain",
+                "use up to 48 letters, digits, '-' and '_'");
+  struct stat st{};
   ::stat(root_.c_str(), &st);
   if (::mkdir(path_.c_str(), 0700) == 0)
     ::chmod(path_.c_str(), st.st_mode & 01777);  // as open as the run directory itself, whatever the umask
@@ -91,11 +95,14 @@ std::optional<TopicEntry> RunDirectory::parse(const std::string& name) {
 void RunDirectory::add_topic(const TopicEntry& entry, const std::string& topic) const {
   const std::string name = path_ + "/" + name_of(entry);
   if (::symlink(topic.c_str(), name.c_str()) != 0)
-    throw Error(ErrorCode::Unavailable, fmt::format("cannot announce '{}' as {}: {}", topic, name, std::strerror(errno)),
+    throw Error(ErrorCode::Unavailable,
+                fmt::format("cannot announce '{}' as {}: {}", topic, name, std::strerror(errno)),
                 "make the run directory writable and check its free space (df, df -i)");
 }
 
-void RunDirectory::remove_topic(const TopicEntry& entry) const noexcept { ::unlink((path_ + "/" + name_of(entry)).c_str()); }
+void RunDirectory::remove_topic(const TopicEntry& entry) const noexcept {
+  ::unlink((path_ + "/" + name_of(entry)).c_str());
+}
 
 std::optional<std::string> RunDirectory::topic_of(const TopicEntry& entry) const {
   char text[512];
@@ -143,8 +150,10 @@ void RunDirectory::sweep() const {
   }
   std::error_code error;
   for (fs::directory_iterator it(path_, error), end; !error && it != end; it.increment(error)) {
-    struct stat st {};  // a process killed while it began to listen; one that is about to needs far less than 10 s
-    if (it->path().native().ends_with('~') && ::lstat(it->path().c_str(), &st) == 0 && st.st_mtime + 10 < ::time(nullptr)) ::unlink(it->path().c_str());
+    struct stat st{};  // a process killed while it began to listen; one that is about to needs far less than 10 s
+    if (it->path().native().ends_with('~') && ::lstat(it->path().c_str(), &st) == 0 &&
+        st.st_mtime + 10 < ::time(nullptr))
+      ::unlink(it->path().c_str());
   }
   for (const auto& entry : entries())
     if (!alive.contains(entry.process) && ::access(socket_path(entry.process).c_str(), F_OK) != 0) remove_topic(entry);

@@ -8,16 +8,18 @@
 
 namespace cardan::detail {
 
-/// A publication as the run directory shows it: a symbolic link `t.<topic hash>.<process>.<serial>` whose text is the topic's name, next to the
-/// process's socket `p.<process>`. One system call makes it, one reads it, and none of it can be half written.
+/// A publication as the run directory shows it: a symbolic link `t.<topic hash>.<process>.<serial>` whose text is the
+/// topic's name, next to the process's socket `p.<process>`. One system call makes it, one reads it, and none of it can
+/// be half written.
 struct TopicEntry {
   std::uint64_t topic_hash = 0;
   std::string process;  ///< 16 hexadecimal digits, random for each process
   std::uint32_t serial = 0;
 };
 
-/// One domain's folder of the run directory: $CARDAN_RUN_DIR, else /run/cardan if usable, else $XDG_RUNTIME_DIR/cardan, else
-/// /tmp/cardan-<uid> (only if it is ours, mode 0700 and no link). Set-up and helper thread only; file system calls.
+/// One domain's folder of the run directory: $CARDAN_RUN_DIR, else /run/cardan if usable, else $XDG_RUNTIME_DIR/cardan,
+/// else /tmp/cardan-<uid> (only if it is ours, mode 0700 and no link). Set-up and helper thread only; file system
+/// calls.
 class RunDirectory {
  public:
   /// Finds or makes the folder. Throws Error (Unavailable) with the path and what to do.

@@ -22,7 +22,8 @@ constexpr std::size_t kMaxAttachments = 4096;         ///< of one connection
 
 using nlohmann::json;
 
-Server::Server(Process& process) : process_(process), listener_(socket::listen_at(process.directory().socket_path(process.id()))) {
+Server::Server(Process& process)
+    : process_(process), listener_(socket::listen_at(process.directory().socket_path(process.id()))) {
   process_.loop().on(listener_.get(), [this] { accept(); });
 }
 
@@ -46,11 +47,13 @@ void Server::accept() {
   auto c = std::make_unique<Connection>();
   c->peer = socket::peer_of(fd.get());
   const bool other = c->peer.uid != ::geteuid();
-  const auto same_user = static_cast<std::size_t>(
-      std::count_if(connections_.begin(), connections_.end(), [&](const auto& x) { return x.second->peer.uid == c->peer.uid; }));
+  const auto same_user = static_cast<std::size_t>(std::count_if(
+      connections_.begin(), connections_.end(), [&](const auto& x) { return x.second->peer.uid == c->peer.uid; }));
   if (connections_.size() >= kMaxConnections || (other && same_user >= kMaxConnectionsOfOthers)) {
     // Those that never said who they are go first; a peer that has been let in stays.
-    const auto mute = std::find_if(connections_.begin(), connections_.end(), [&](const auto& x) { return !x.second->greeted && x.second->peer.uid == c->peer.uid; });
+    const auto mute = std::find_if(connections_.begin(), connections_.end(), [&](const auto& x) {
+      return !x.second->greeted && x.second->peer.uid == c->peer.uid;
+    });
     if (mute == connections_.end()) return;
     close(mute->first);
   }
@@ -111,7 +114,11 @@ bool Server::handle(Connection& c, const json& m, std::vector<Fd>& fds) {
     c.greeted = true;
     c.name = wire::text(m, "name").substr(0, 64);  // it is repeated in lists, and a datagram has 64 KiB
     c.clock_offset = wire::signed_number(m, "clock_offset");
-    return reply(c, {{"op", "hello"}, {"version", wire::kVersion}, {"pid", ::getpid()}, {"name", process_.name()}, {"clock_offset", process_.clock_offset()}});
+    return reply(c, {{"op", "hello"},
+                     {"version", wire::kVersion},
+                     {"pid", ::getpid()},
+                     {"name", process_.name()},
+                     {"clock_offset", process_.clock_offset()}});
   }
   if (!c.greeted) return false;
   const std::uint64_t id = wire::number(m, "id");
@@ -139,7 +146,8 @@ bool Server::handle(Connection& c, const json& m, std::vector<Fd>& fds) {
   return false;
 }
 
-void Server::refuse(Connection& c, std::uint64_t id, const char* code, const std::string& why, const std::string& remedy) {
+void Server::refuse(Connection& c, std::uint64_t id, const char* code, const std::string& why,
+                    const std::string& remedy) {
   log(LogLevel::Warning, fmt::format("refused {} (pid {}, user {}): {}", c.name, c.peer.pid, c.peer.uid, why));
   reply(c, {{"op", "refused"}, {"id", id}, {"code", code}, {"why", why}, {"remedy", remedy}});
 }
@@ -148,7 +156,8 @@ void Server::attach(Connection& c, const json& m, std::vector<Fd>& fds) {
   const std::uint64_t id = wire::number(m, "id");
   const std::string topic = wire::text(m, "topic");
   const auto it = process_.published().find(static_cast<std::uint32_t>(wire::number(m, "serial")));
-  if (it == process_.published().end() || it->second.core->topic() != topic || it->second.core->options().process_private) {
+  if (it == process_.published().end() || it->second.core->topic() != topic ||
+      it->second.core->options().process_private) {
     reply(c, {{"op", "gone"}, {"id", id}});  // it ended while the subscriber was on its way
     return;
   }
@@ -162,7 +171,8 @@ void Server::attach(Connection& c, const json& m, std::vector<Fd>& fds) {
     no = e.what();
   }
   if (!no.empty())
-    return refuse(c, id, "access", fmt::format("'{}' of {} (pid {}) is not for you: {}", topic, process_.name(), ::getpid(), no),
+    return refuse(c, id, "access",
+                  fmt::format("'{}' of {} (pid {}) is not for you: {}", topic, process_.name(), ::getpid(), no),
                   "set the topic's access, or add the user to the policy");
 
   const Area& area = core->area();
@@ -176,18 +186,24 @@ void Server::attach(Connection& c, const json& m, std::vector<Fd>& fds) {
   const std::string hash = wire::text(m, "hash");
   const std::string our_hash = fmt::format("{:016x}", core->type().hash);
   if (type != core->type().name || hash != our_hash)
-    return refuse(c, id, "type", fmt::format("'{}' has type {} (layout {}) at its publisher {} (pid {}), but {} (layout {}) at its subscriber {} (pid {})", topic,
-                              core->type().name, our_hash, process_.name(), ::getpid(), type, hash, c.name, c.peer.pid),
-                  "build both sides with the same message definition");
+    return refuse(
+        c, id, "type",
+        fmt::format("'{}' has type {} (layout {}) at its publisher {} (pid {}), but {} (layout {}) at its subscriber "
+                    "{} (pid {})",
+                    topic, core->type().name, our_hash, process_.name(), ::getpid(), type, hash, c.name, c.peer.pid),
+        "build both sides with the same message definition");
   const std::uint64_t announced = wire::number(m, "holds") + wire::number(m, "threads");
-  if (announced < 2 || announced > 250 || fds.size() != 1) return refuse(c, id, "limit", "holds or threads are out of range", "announce 1 to 200 holds and 1 to 50 threads");
+  if (announced < 2 || announced > 250 || fds.size() != 1)
+    return refuse(c, id, "limit", "holds or threads are out of range", "announce 1 to 200 holds and 1 to 50 threads");
   try {
     auto subscriber = std::make_unique<Attached>();
     subscriber->mapping = map_read_only(fds[0], layout::align_up(sizeof(layout::SubscriberPage), layout::kPage));
     subscriber->page = reinterpret_cast<const layout::SubscriberPage*>(subscriber->mapping.data());
     if (subscriber->page->magic != layout::kMagic || subscriber->page->version != layout::kVersion)
-      return refuse(c, id, "version", "the subscriber's page has another layout version", "build both sides with the same Cardan");
-    // Unmapped users are not one user: a board for each of their connections (not for each attach, since a reader maps one for a connection).
+      return refuse(c, id, "version", "the subscriber's page has another layout version",
+                    "build both sides with the same Cardan");
+    // Unmapped users are not one user: a board for each of their connections (not for each attach, since a reader maps
+    // one for a connection).
     if (c.peer.uid == socket::kUnmapped && !c.own_board) c.own_board = std::make_shared<BellBoard>();
     const std::shared_ptr<BellBoard> board = c.own_board ? c.own_board : process_.board_of(c.peer.uid);
     subscriber->bell = core->bell_for(c.peer.uid, board);
@@ -202,13 +218,18 @@ void Server::attach(Connection& c, const json& m, std::vector<Fd>& fds) {
     answer["bell"] = subscriber->bell->index;
     answer["bell_bytes"] = board->size();
     Attached* entry = core->attach(std::move(subscriber));
-    // Read again now that the entry is visible: what is published from here on is owed to it, what came before is history.
+    // Read again now that the entry is visible: what is published from here on is owed to it, what came before is
+    // history.
     answer["cursor"] = core->floor_for_late_joiner();
     answer["owed_from"] = core->published();
     c.attachments[id] = {core, entry};
     reply(c, answer, {area.read_only_fd(), board->read_only_fd()});  // only now: the table entry is visible (A1)
   } catch (const Error& e) {
-    refuse(c, id, e.code() == ErrorCode::NoMemory ? "memory" : e.code() == ErrorCode::Incompatible ? "area" : "limit", e.cause(), e.remedy());
+    refuse(c, id,
+           e.code() == ErrorCode::NoMemory       ? "memory"
+           : e.code() == ErrorCode::Incompatible ? "area"
+                                                 : "limit",
+           e.cause(), e.remedy());
   }
 }
 
@@ -224,10 +245,14 @@ void Server::attend(const Process::Published& published) {
   for (auto& [fd, c] : connections_)
     for (const auto& [id, a] : c->attachments) {
       if (std::find(attention.liars.begin(), attention.liars.end(), a.subscriber) != attention.liars.end()) {
-        log(LogLevel::Warning, fmt::format("cut off {} (pid {}): it holds more samples of '{}' than it announced", c->name, c->peer.pid, published.core->topic()));
+        log(LogLevel::Warning, fmt::format("cut off {} (pid {}): it holds more samples of '{}' than it announced",
+                                           c->name, c->peer.pid, published.core->topic()));
         cut_off.push_back(fd);
-      } else if (std::find(attention.demoted.begin(), attention.demoted.end(), a.subscriber) != attention.demoted.end()) {
-        log(LogLevel::Info, fmt::format("'{}': {} (pid {}) let a reliable publish time out; best effort until it has caught up", published.core->topic(), c->name, c->peer.pid));
+      } else if (std::find(attention.demoted.begin(), attention.demoted.end(), a.subscriber) !=
+                 attention.demoted.end()) {
+        log(LogLevel::Info,
+            fmt::format("'{}': {} (pid {}) let a reliable publish time out; best effort until it has caught up",
+                        published.core->topic(), c->name, c->peer.pid));
         reply(*c, {{"op", "demoted"}, {"id", id}});
       }
     }
@@ -248,18 +273,40 @@ json Server::describe(const Process::Published& p) const {
       all_latencies[b] += count;
       if (count != 0 && each) histogram.push_back({b, count});
     }
-    readers.push_back({{"pid", a.pid}, {"name", a.name}, {"uid", a.uid}, {"reliable", a.reliable}, {"demoted", a.demoted.load()},
-                       {"received", a.page->received.load()}, {"missed", a.page->missed.load()}, {"bad", a.page->bad.load()},
-                       {"spin_ns", a.page->spin_ns.load()}, {"sleeps", a.page->sleeps.load()}, {"announced", a.announced}, {"latency", histogram}});
+    readers.push_back({{"pid", a.pid},
+                       {"name", a.name},
+                       {"uid", a.uid},
+                       {"reliable", a.reliable},
+                       {"demoted", a.demoted.load()},
+                       {"received", a.page->received.load()},
+                       {"missed", a.page->missed.load()},
+                       {"bad", a.page->bad.load()},
+                       {"spin_ns", a.page->spin_ns.load()},
+                       {"sleeps", a.page->sleeps.load()},
+                       {"announced", a.announced},
+                       {"latency", histogram}});
   });
   for (std::size_t b = 0; b < all_latencies.size(); ++b)
     if (all_latencies[b] != 0) pooled.push_back({b, all_latencies[b]});
-  return {{"topic", core.topic()}, {"latency", pooled}, {"type", core.type().name}, {"hash", fmt::format("{:016x}", core.type().hash)}, {"serial", p.entry.serial},
-          {"depth", core.options().depth}, {"max_bytes", core.options().max_bytes}, {"reliable", core.options().reliable},
-          {"deadline_ns", core.options().deadline.count()}, {"slots", hot.committed.load()}, {"area_bytes", core.area().size()},
-          {"published", core.published()}, {"bytes", hot.bytes.load()}, {"longest_gap_ns", hot.longest_gap_ns.load()},
-          {"heartbeat_ns", hot.heartbeat_ns.load()}, {"wakes", hot.wakes.load()}, {"prewakes", hot.prewakes.load()},
-          {"reliable_timeouts", hot.reliable_timeouts.load()}, {"subscribers", readers}};
+  return {{"topic", core.topic()},
+          {"latency", pooled},
+          {"type", core.type().name},
+          {"hash", fmt::format("{:016x}", core.type().hash)},
+          {"serial", p.entry.serial},
+          {"depth", core.options().depth},
+          {"max_bytes", core.options().max_bytes},
+          {"reliable", core.options().reliable},
+          {"deadline_ns", core.options().deadline.count()},
+          {"slots", hot.committed.load()},
+          {"area_bytes", core.area().size()},
+          {"published", core.published()},
+          {"bytes", hot.bytes.load()},
+          {"longest_gap_ns", hot.longest_gap_ns.load()},
+          {"heartbeat_ns", hot.heartbeat_ns.load()},
+          {"wakes", hot.wakes.load()},
+          {"prewakes", hot.prewakes.load()},
+          {"reliable_timeouts", hot.reliable_timeouts.load()},
+          {"subscribers", readers}};
 }
 
 void Server::list(Connection& c, const json& m) {
@@ -267,7 +314,8 @@ void Server::list(Connection& c, const json& m) {
   json topics = json::array();
   std::uint64_t next = 0;
   std::size_t bytes = 0;
-  for (auto it = process_.published().lower_bound(static_cast<std::uint32_t>(wire::number(m, "from"))); it != process_.published().end(); ++it) {
+  for (auto it = process_.published().lower_bound(static_cast<std::uint32_t>(wire::number(m, "from")));
+       it != process_.published().end(); ++it) {
     const PublisherCore& core = *it->second.core;
     if (core.options().process_private || (!only.empty() && core.topic() != only)) continue;
     try {

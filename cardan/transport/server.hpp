@@ -10,7 +10,8 @@
 
 namespace cardan::detail {
 
-/// The publishing side of the handshake: who connects, what they may attach to, and what they hear of it. Helper thread only.
+/// The publishing side of the handshake: who connects, what they may attach to, and what they hear of it. Helper thread
+/// only.
 class Server {
  public:
   explicit Server(Process& process);

@@ -33,8 +33,8 @@ template <class Env, class Word64>
 struct RingView {
   Word64* latest;
   Word64* ring;
-  Word64* first_sequence;      ///< meta[0].sequence
-  std::size_t sequence_stride; ///< bytes from meta[s] to meta[s + 1]
+  Word64* first_sequence;       ///< meta[0].sequence
+  std::size_t sequence_stride;  ///< bytes from meta[s] to meta[s + 1]
   std::uint32_t depth;
   std::uint32_t slots;
 
@@ -62,8 +62,8 @@ void mark_dead(const PublisherRing<Env>& ring, std::uint32_t slot) noexcept {
   Env::template store<Site::D1>(ring.sequence(slot), std::uint64_t{0});
 }
 
-/// Once between the last mark_dead() and the next fill of those slots: an observer, who holds nothing, must not see bytes of the
-/// refill and still the old sequence. (For holders D3 would do; no instruction on x86.)
+/// Once between the last mark_dead() and the next fill of those slots: an observer, who holds nothing, must not see
+/// bytes of the refill and still the old sequence. (For holders D3 would do; no instruction on x86.)
 template <class Env>
 void before_refill() noexcept {
   Env::template fence<Site::F1>();
@@ -79,7 +79,8 @@ constexpr std::uint64_t one_hold(std::uint32_t slot) { return std::uint64_t{1} <
 
 template <class Env>
 bool try_hold(const ReaderRing<Env>& ring, typename Env::template Word<std::uint64_t>* hold, Entry e) noexcept {
-  // R2 is a full barrier on most machines: ask for the slot's first two lines before it, so that their way here overlaps.
+  // R2 is a full barrier on most machines: ask for the slot's first two lines before it, so that their way here
+  // overlaps.
   __builtin_prefetch(&ring.sequence(e.slot));
   __builtin_prefetch(reinterpret_cast<const char*>(&ring.sequence(e.slot)) + 64);
   Env::template add<Site::R2>(hold[e.slot / 8], one_hold(e.slot));
@@ -126,8 +127,8 @@ Taken take(const ReaderRing<Env>& ring, typename Env::template Word<std::uint64_
     for (; n <= newest.sequence; ++n) {
       const Entry e = n == newest.sequence ? newest : unpack(Env::template load<Site::R1b>(ring.ring[n % ring.depth]));
       if (e.slot >= ring.slots || e.sequence < n) return {Outcome::Corrupt, {}, 0};
-      if (e.sequence != n) continue;                 // overwritten since: lost, the next one may still be there
-      if (!try_hold<Env>(ring, hold, e)) continue;   // reused since: the same
+      if (e.sequence != n) continue;                // overwritten since: lost, the next one may still be there
+      if (!try_hold<Env>(ring, hold, e)) continue;  // reused since: the same
       std::uint64_t expected = last;
       if (Env::template exchange_if<Site::R6>(cursor, expected, n)) return {Outcome::Taken, e, n - last - 1};
       Env::template subtract<Site::R4>(hold[e.slot / 8], one_hold(e.slot));

@@ -3,15 +3,16 @@
 
 #include <csignal>
 
-#include "cardan/memory/atomic.hpp"
 #include "cardan/transport/process.hpp"
 
 namespace cardan {
+
+Atomic<bool> detail::stop_requested{false};
+
 namespace {
-Atomic<bool> stop_requested{false};
 
 void on_signal(int signal) {
-  if (stop_requested.exchange(true)) {
+  if (detail::stop_requested.exchange(true)) {
     std::signal(signal, SIG_DFL);
     std::raise(signal);
     return;
@@ -21,7 +22,7 @@ void on_signal(int signal) {
 }  // namespace
 
 void stop_on_signals() {
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_handler = on_signal;
   sigemptyset(&action.sa_mask);
   ::sigaction(SIGINT, &action, nullptr);
@@ -29,11 +30,9 @@ void stop_on_signals() {
 }
 
 void request_stop() noexcept {
-  stop_requested.store(true, std::memory_order_seq_cst);
+  detail::stop_requested.store(true, std::memory_order_seq_cst);
   detail::Process::poke_all_from_signal();
 }
-
-bool stopping() noexcept { return stop_requested.load(std::memory_order_relaxed); }
 
 namespace detail {
 void clear_stop() noexcept { stop_requested.store(false, std::memory_order_seq_cst); }

@@ -8,34 +8,37 @@
 
 #include "cardan/memory/area.hpp"
 #include "cardan/memory/bound_fd.hpp"
+#include "cardan/memory/warm.hpp"
 #include "cardan/transport/bell_protocol.hpp"
 #include "cardan/transport/layout.hpp"
 #include "cardan/transport/slot_protocol.hpp"
 
 namespace cardan::detail {
 
-/// A copy of a publisher's header in which every number has been checked against the area's real size. Throws Error (Incompatible).
+/// A copy of a publisher's header in which every number has been checked against the area's real size. Throws Error
+/// (Incompatible).
 layout::Header checked_header(const std::byte* area, std::size_t bytes);
 
-/// One publisher's stream as one subscriber sees it: the publisher's pages read-only, the subscriber's own page, and what ends when the
-/// last sample is gone. Counted references: the subscriber's list, each sample and each sleeping thread hold one.
-class Stream {
+/// One publisher's stream as one subscriber sees it: the publisher's pages read-only, the subscriber's own page, and
+/// what ends when the last sample is gone. Counted references: the subscriber's list, each sample and each sleeping
+/// thread hold one.
+class alignas(layout::kLine) Stream {
  public:
   enum class End : std::uint8_t { Running, Left, Died, Misbehaved };
 
   struct Parts {
-    std::byte* area = nullptr;           ///< the publisher's pages
+    std::byte* area = nullptr;  ///< the publisher's pages
     std::size_t area_bytes = 0;
     const layout::Bell* bell = nullptr;
     layout::SubscriberPage* page = nullptr;
-    std::shared_ptr<void> keep;          ///< owns whatever the pointers above need
-    std::function<void()> on_gone;       ///< the last reference went; any thread
-    std::uint64_t cursor = 0;            ///< where to begin
-    std::uint64_t owed_from = 0;         ///< last publication before the attach: losses up to it are none of ours
-    std::int64_t time_shift_ns = 0;      ///< to add to the publisher's steady stamps (another time namespace)
+    std::shared_ptr<void> keep;      ///< owns whatever the pointers above need
+    std::function<void()> on_gone;   ///< the last reference went; any thread
+    std::uint64_t cursor = 0;        ///< where to begin
+    std::uint64_t owed_from = 0;     ///< last publication before the attach: losses up to it are none of ours
+    std::int64_t time_shift_ns = 0;  ///< to add to the publisher's steady stamps (another time namespace)
     std::string peer_name;
     int peer_pid = 0;
-    bool foreign = false;                ///< another user's publisher
+    bool foreign = false;  ///< another user's publisher
   };
   explicit Stream(Parts parts);
   Stream(const Stream&) = delete;
@@ -45,24 +48,26 @@ class Stream {
   void drop_reference() noexcept;
 
   [[nodiscard]] const layout::SlotMeta& meta(std::uint32_t slot) const noexcept {
-    return *reinterpret_cast<const layout::SlotMeta*>(parts_.area + header.slots_offset + slot * header.slot_stride);
+    return *reinterpret_cast<const layout::SlotMeta*>(slots_ + slot * ring.sequence_stride);
   }
   [[nodiscard]] const std::byte* message(std::uint32_t slot) const noexcept {
-    return parts_.area + header.slots_offset + slot * header.slot_stride + header.message_offset;
+    return slots_ + slot * ring.sequence_stride + message_offset_;
   }
   [[nodiscard]] const std::byte* payload(std::uint32_t slot) const noexcept {
-    return parts_.area + header.payload_offset + slot * header.payload_stride;
+    return payloads_ + slot * payload_stride_;
   }
-  [[nodiscard]] bool something_new() const noexcept { return protocol::something_new<Native>(*ring.latest, page().cursor); }
+  [[nodiscard]] bool something_new() const noexcept {
+    return protocol::something_new<Native>(*ring.latest, page().cursor);
+  }
   [[nodiscard]] const layout::Hot& hot() const noexcept { return *hot_; }
-  [[nodiscard]] layout::SubscriberPage& page() const noexcept { return *parts_.page; }
-  [[nodiscard]] const layout::Bell& bell() const noexcept { return *parts_.bell; }
+  [[nodiscard]] layout::SubscriberPage& page() const noexcept { return *page_; }
+  [[nodiscard]] const layout::Bell& bell() const noexcept { return *bell_; }
   /// A stamp out of the publisher's pages, in our clock. Whatever stands there, sums with it do not overflow.
   [[nodiscard]] std::int64_t our_time(const Atomic<std::int64_t>& stamp) const noexcept {
     const std::int64_t ns = stamp.load(std::memory_order_relaxed);
-    return (ns < 0 || ns > (std::int64_t{1} << 61) ? 0 : ns) + parts_.time_shift_ns;
+    return (ns < 0 || ns > (std::int64_t{1} << 61) ? 0 : ns) + time_shift_ns_;
   }
-  [[nodiscard]] std::int64_t time_shift() const noexcept { return parts_.time_shift_ns; }
+  [[nodiscard]] std::int64_t time_shift() const noexcept { return time_shift_ns_; }
   /// How many of the `missed` publications before number n came after the attach.
   [[nodiscard]] std::uint64_t owed(std::uint64_t n, std::uint64_t missed) const noexcept {
     return n <= parts_.owed_from + 1 ? 0 : std::min(missed, n - parts_.owed_from - 1);
@@ -71,28 +76,54 @@ class Stream {
   [[nodiscard]] const std::string& peer_name() const noexcept { return parts_.peer_name; }
   [[nodiscard]] int peer_pid() const noexcept { return parts_.peer_pid; }
 
-  const std::uint64_t id;  ///< unique in this process: links name a stream by it, for it may be gone
-  const layout::Header header;
+  /// Capacity of one payload, and whether the publisher waits for us: as in the header, but in a line that a take has
+  /// at hand.
+  [[nodiscard]] std::uint64_t payload_capacity() const noexcept { return payload_capacity_; }
+  [[nodiscard]] bool reliable() const noexcept { return reliable_; }
+  /// Asks for the lines of this slot that a take reads. Any number will do: a prefetch never faults.
+  void warm_slot(std::uint32_t slot) const noexcept {
+    __builtin_prefetch(&meta(slot));
+    __builtin_prefetch(message(slot));
+  }
+  /// Adds what a take will touch.
+  void describe_lines(WarmSet& lines) const noexcept;
+
+  // From here to `notify_fd` in the order of a take, line by line.
   protocol::ReaderRing<Native> ring{};
 
   // The helper thread writes these two; takers read them.
   Atomic<End> end{End::Running};
   Atomic<bool> drained{false};  ///< ended, and everything it left was taken
-  Fd notify;                    ///< our end of the socket pair, once fd() is in use; helper thread, and drained by takers
-  Atomic<int> notify_fd{-1};
 
+ private:
+  bool reliable_ = false;
+  Atomic<std::uint32_t> references_{1};
+  layout::SubscriberPage* page_ = nullptr;
+  const layout::Hot* hot_ = nullptr;
+  const layout::Bell* bell_ = nullptr;
+  const std::byte* slots_ = nullptr;
+  const std::byte* payloads_ = nullptr;
+  std::uint64_t message_offset_ = 0;
+  std::uint64_t payload_stride_ = 0;
+  std::uint64_t payload_capacity_ = 0;
+  std::int64_t time_shift_ns_ = 0;
+
+ public:
   // The rhythm that `anticipate` learns; relaxed, a lost update costs nothing.
   Atomic<std::int64_t> last_publish_ns{0};
   Atomic<std::int64_t> expected_ns{0};  ///< when the next one is due
   Atomic<std::int64_t> period_ns{0};
   Atomic<std::int64_t> deviation_ns{0};
 
+  Atomic<int> notify_fd{-1};
+  Fd notify;               ///< our end of the socket pair, once fd() is in use; helper thread, and drained by takers
+  const std::uint64_t id;  ///< unique in this process: links name a stream by it, for it may be gone
+  const layout::Header header;
+
  private:
   ~Stream();
 
   Parts parts_;
-  const layout::Hot* hot_;
-  Atomic<std::uint32_t> references_{1};
 };
 
 }  // namespace cardan::detail

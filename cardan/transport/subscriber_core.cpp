@@ -21,17 +21,50 @@ constexpr auto kRelaxed = std::memory_order_relaxed;
 
 SubscriberCore::SubscriberCore(std::string topic, MessageType type, AdoptFunction adopt, const TopicOptions& options,
                                SubscriberOptions endpoint)
-    : topic_(std::move(topic)), type_(std::move(type)), adopt_(adopt), options_(options), endpoint_(std::move(endpoint)) {
+    : adopt_(adopt),
+      topic_(std::move(topic)),
+      type_(std::move(type)),
+      options_(options),
+      endpoint_(std::move(endpoint)) {
   if (endpoint_.holds < 1 || endpoint_.holds > 200 || endpoint_.threads < 1 || endpoint_.threads > 50)
-    throw Error(ErrorCode::InvalidArgument, fmt::format("topic '{}': holds is {} and threads is {}", topic_, endpoint_.holds, endpoint_.threads),
+    throw Error(ErrorCode::InvalidArgument,
+                fmt::format("topic '{}': holds is {} and threads is {}", topic_, endpoint_.holds, endpoint_.threads),
                 "use 1 to 200 holds and 1 to 50 threads");
   depth_ = endpoint_.depth == 0 ? std::numeric_limits<std::uint32_t>::max() : endpoint_.depth;
+  message_bytes_ = type_.bytes;
+  lifespan_ns_ = options_.lifespan.count();
+  waiting_ = endpoint_.waiting.value_or(options_.waiting);
+  one_thread_ = endpoint_.threads == 1;
+  events_end_wait_ = endpoint_.events_end_wait;
   block_count_ = endpoint_.holds + endpoint_.threads;
-  block_stride_ = layout::align_up(sizeof(SampleBlock), layout::kLine) + (adopt_ != nullptr ? layout::align_up(type_.bytes, layout::kLine) : 0);
+  block_stride_ = layout::align_up(sizeof(SampleBlock), layout::kLine) +
+                  (adopt_ != nullptr ? layout::align_up(type_.bytes, layout::kLine) : 0);
   blocks_memory_ = std::make_unique<std::byte[]>(block_count_ * block_stride_ + layout::kLine);
   const auto address = reinterpret_cast<std::uintptr_t>(blocks_memory_.get());
   blocks_ = blocks_memory_.get() + (layout::align_up(address, layout::kLine) - address);
   for (std::uint32_t i = 0; i < block_count_; ++i) new (blocks_ + i * block_stride_) SampleBlock{};
+  note_lines();
+}
+
+void SubscriberCore::note_lines() noexcept {
+  constexpr std::uint32_t kFirst = 2;  // streams; with many, each take touches few of them
+  lines_.clear();
+  lines_.add(&stream_end_, static_cast<std::size_t>(reinterpret_cast<const std::byte*>(streams_.data() + 1) -
+                                                    reinterpret_cast<const std::byte*>(&stream_end_)));
+  if (adopt_ != nullptr) lines_.add(reinterpret_cast<const void*>(adopt_), 3 * layout::kLine);  // its code
+  lines_.add(blocks_, std::min<std::size_t>(block_stride_, 4 * layout::kLine));
+  for (std::uint32_t i = 0; i < kFirst; ++i)
+    if (const Stream* s = streams_[i].load(kRelaxed)) s->describe_lines(lines_);
+}
+
+extern "C" {
+extern const char __start_cardan_take_path[] __attribute__((visibility("hidden")));
+extern const char __stop_cardan_take_path[] __attribute__((visibility("hidden")));
+}
+
+CARDAN_TAKE_PATH void SubscriberCore::warm() const noexcept {
+  lines_.fetch();
+  warm_lines(__start_cardan_take_path, __stop_cardan_take_path);
 }
 
 SubscriberCore::~SubscriberCore() = default;
@@ -40,14 +73,15 @@ void SubscriberCore::drop_reference() noexcept {
   if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
 }
 
-SampleBlock* SubscriberCore::allocate() noexcept {
+CARDAN_TAKE_PATH SampleBlock* SubscriberCore::allocate() noexcept {
   for (std::uint32_t w = 0; w * 64 < block_count_; ++w) {
     const std::uint32_t here = std::min<std::uint32_t>(64, block_count_ - w * 64);
     const std::uint64_t all = here == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << here) - 1;
     std::uint64_t used = blocks_used_[w].load(kRelaxed);
     while ((used & all) != all) {
       const int bit = __builtin_ctzll(~used);
-      if (blocks_used_[w].compare_exchange_weak(used, used | (std::uint64_t{1} << bit), std::memory_order_acquire, kRelaxed))
+      if (blocks_used_[w].compare_exchange_weak(used, used | (std::uint64_t{1} << bit), std::memory_order_acquire,
+                                                kRelaxed))
         return reinterpret_cast<SampleBlock*>(blocks_ + (w * 64 + static_cast<std::uint32_t>(bit)) * block_stride_);
     }
   }
@@ -64,12 +98,13 @@ void SubscriberCore::drop(SampleBlock* block) noexcept {
     protocol::drop<Native>(stream->page().hold.data(), block->slot);
     stream->drop_reference();
   }
-  const auto index = static_cast<std::size_t>(reinterpret_cast<std::byte*>(block) - owner->blocks_) / owner->block_stride_;
+  const auto index =
+      static_cast<std::size_t>(reinterpret_cast<std::byte*>(block) - owner->blocks_) / owner->block_stride_;
   owner->blocks_used_[index / 64].fetch_and(~(std::uint64_t{1} << (index % 64)), std::memory_order_release);
   owner->drop_reference();
 }
 
-Stream* SubscriberCore::choose() noexcept {
+CARDAN_TAKE_PATH Stream* SubscriberCore::choose() noexcept {
   const std::uint32_t end = stream_end_.load(std::memory_order_acquire);
   Stream* best = nullptr;
   std::int64_t best_time = 0;
@@ -79,19 +114,25 @@ Stream* SubscriberCore::choose() noexcept {
     const std::uint64_t cursor = Native::load<Site::R7>(s->page().cursor);
     const protocol::Entry newest = protocol::unpack(Native::load<Site::R1>(*s->ring.latest));
     if (newest.sequence <= cursor) {
-      if (s->end.load(std::memory_order_acquire) != Stream::End::Running && !s->drained.exchange(true, std::memory_order_acq_rel)) poke_helper();
+      if (s->end.load(std::memory_order_acquire) != Stream::End::Running &&
+          !s->drained.exchange(true, std::memory_order_acq_rel))
+        poke_helper();
       continue;
     }
     if (s->end.load(kRelaxed) == Stream::End::Misbehaved) continue;
-    if (end == 1) return s;
-    // A look at the candidate's stamp without holding it: when it is lapped meanwhile, only the order among publishers suffers.
+    if (end == 1) {
+      s->warm_slot(newest.slot);
+      return s;
+    }
+    // A look at the candidate's stamp without holding it: when it is lapped meanwhile, only the order among publishers
+    // suffers.
     protocol::Entry candidate = newest;
-    const std::uint64_t window = std::min<std::uint64_t>(depth_, s->header.depth);
+    const std::uint64_t window = std::min<std::uint64_t>(depth_, s->ring.depth);
     if (window > 1 && newest.sequence > cursor + 1) {
       const std::uint64_t oldest = newest.sequence >= window ? newest.sequence - window + 1 : 1;
-      candidate = protocol::unpack(Native::load<Site::R1b>(s->ring.ring[std::max(cursor + 1, oldest) % s->header.depth]));
+      candidate = protocol::unpack(Native::load<Site::R1b>(s->ring.ring[std::max(cursor + 1, oldest) % s->ring.depth]));
     }
-    if (candidate.slot >= s->header.max_slots) candidate = {newest.sequence, 0};
+    if (candidate.slot >= s->ring.slots) candidate = {newest.sequence, 0};
     const std::int64_t time = s->our_time(s->meta(candidate.slot).publish_ns);
     const bool better = best == nullptr || (window > 1 ? time < best_time : time > best_time);
     if (better) {
@@ -102,7 +143,7 @@ Stream* SubscriberCore::choose() noexcept {
   return best;
 }
 
-SampleBlock* SubscriberCore::take() noexcept {
+CARDAN_TAKE_PATH SampleBlock* SubscriberCore::take() noexcept {
   if (is_forked_child()) {
     reason_.store(Reason::Forked, kRelaxed);
     return nullptr;
@@ -130,16 +171,18 @@ SampleBlock* SubscriberCore::take() noexcept {
         s->page().missed.fetch_add(taken.missed, kRelaxed);
       }
       if (fill(*block, *s, taken)) {
-        if (s->header.reliable != 0) {
+        if (s->reliable()) {
           s->page().progress.fetch_add(1, std::memory_order_seq_cst);
-          if (s->hot().backpressure.load(std::memory_order_seq_cst) != 0) futex::wake(s->page().progress, std::numeric_limits<int>::max());
+          if (s->hot().backpressure.load(std::memory_order_seq_cst) != 0)
+            futex::wake(s->page().progress, std::numeric_limits<int>::max());
         }
         return block;
       }
       release(*s, taken.entry.slot);
       ++refused;
     }
-  } while (refused < kRefusals && uses_fd() && rearm());  // empty-handed: the descriptor is emptied, and rung again for the next one
+  } while (refused < kRefusals && uses_fd() &&
+           rearm());  // empty-handed: the descriptor is emptied, and rung again for the next one
   const auto index = static_cast<std::size_t>(reinterpret_cast<std::byte*>(block) - blocks_) / block_stride_;
   blocks_used_[index / 64].fetch_and(~(std::uint64_t{1} << (index % 64)), std::memory_order_release);
   return nullptr;
@@ -147,15 +190,17 @@ SampleBlock* SubscriberCore::take() noexcept {
 
 template <class T>
 void SubscriberCore::count_one(Atomic<T>& counter) const noexcept {
-  if (endpoint_.threads == 1)
+  if (one_thread_)
     counter.store(counter.load(kRelaxed) + 1, kRelaxed);  // nobody else writes the page
   else
     counter.fetch_add(1, kRelaxed);
 }
 
-void SubscriberCore::release(Stream& stream, std::uint32_t slot) noexcept { protocol::drop<Native>(stream.page().hold.data(), slot); }
+void SubscriberCore::release(Stream& stream, std::uint32_t slot) noexcept {
+  protocol::drop<Native>(stream.page().hold.data(), slot);
+}
 
-bool SubscriberCore::fill(SampleBlock& b, Stream& s, const protocol::Taken& taken) noexcept {
+CARDAN_TAKE_PATH bool SubscriberCore::fill(SampleBlock& b, Stream& s, const protocol::Taken& taken) noexcept {
   const layout::SlotMeta& m = s.meta(taken.entry.slot);
   b.slot = taken.entry.slot;
   b.sequence = taken.entry.sequence;
@@ -166,12 +211,11 @@ bool SubscriberCore::fill(SampleBlock& b, Stream& s, const protocol::Taken& take
   b.payload = s.payload(b.slot);
   b.message = s.message(b.slot);
   layout::SubscriberPage& page = s.page();
-  const std::int64_t lifespan = options_.lifespan.count();
-  if (lifespan > 0 && steady_now() - b.publish_ns > lifespan) {
+  if (lifespan_ns_ > 0 && steady_now() - b.publish_ns > lifespan_ns_) {
     page.missed.fetch_add(1, kRelaxed);
     return false;
   }
-  if (b.payload_bytes > s.header.payload_bytes) {
+  if (b.payload_bytes > s.payload_capacity()) {
     page.bad.fetch_add(1, kRelaxed);
     return false;
   }
@@ -185,7 +229,7 @@ bool SubscriberCore::fill(SampleBlock& b, Stream& s, const protocol::Taken& take
   }
   if (adopt_ != nullptr) {
     void* copy = reinterpret_cast<std::byte*>(&b) + layout::align_up(sizeof(SampleBlock), layout::kLine);
-    std::memcpy(copy, b.message, type_.bytes);
+    std::memcpy(copy, b.message, message_bytes_);
     if (!adopt_(copy, b.message, b.payload, b.payload_bytes)) {
       page.bad.fetch_add(1, kRelaxed);
       return false;
@@ -193,12 +237,15 @@ bool SubscriberCore::fill(SampleBlock& b, Stream& s, const protocol::Taken& take
     b.message = copy;
   }
   count_one(page.received);
-  // Reading the clock costs as much as the rest of a hot take: of a fast stream every eighth sample is enough for the histogram.
+  // Reading the clock costs as much as the rest of a hot take, and 2 µs after a sleep: some samples are enough for the
+  // histogram.
   constexpr std::int64_t kFast = 100'000;
-  if (b.publish_ns - s.last_publish_ns.load(kRelaxed) > kFast || b.sequence % 8 == 0)
-    count_one(page.latency[layout::latency_bucket(steady_now() - b.publish_ns)]);
-  if (waiting().kind != Waiting::Kind::Anticipate) s.last_publish_ns.store(b.publish_ns, kRelaxed);
-  if (waiting().kind == Waiting::Kind::Anticipate) learn(s, b.publish_ns);
+  constexpr std::int64_t kSlow = 200'000'000;
+  const std::int64_t interval = b.publish_ns - s.last_publish_ns.load(kRelaxed);
+  const std::uint64_t every = interval < kFast ? 8 : interval < kSlow ? 4 : 1;
+  if (b.sequence % every == 0) count_one(page.latency[layout::latency_bucket(steady_now() - b.publish_ns)]);
+  if (waiting_.kind != Waiting::Kind::Anticipate) s.last_publish_ns.store(b.publish_ns, kRelaxed);
+  if (waiting_.kind == Waiting::Kind::Anticipate) learn(s, b.publish_ns);
   b.owner = this;
   b.stream = &s;
   add_reference();
@@ -215,7 +262,8 @@ void SubscriberCore::learn(Stream& s, std::int64_t publish_ns) noexcept {
   std::int64_t period = s.period_ns.load(kRelaxed);
   std::int64_t expected = s.expected_ns.load(kRelaxed);
   std::int64_t deviation = s.deviation_ns.load(kRelaxed);
-  if (period > 0 && interval > period + period / 2) expected += (interval + period / 2) / period * period - period;  // some were skipped
+  if (period > 0 && interval > period + period / 2)
+    expected += (interval + period / 2) / period * period - period;  // some were skipped
   const std::int64_t error = publish_ns - expected;
   const std::int64_t size = error < 0 ? -error : error;
   if (period == 0 || size > period / 4) {  // not (or no longer) in step: start again from these two
@@ -232,11 +280,11 @@ void SubscriberCore::learn(Stream& s, std::int64_t publish_ns) noexcept {
   s.deviation_ns.store(deviation, kRelaxed);
 }
 
-bool SubscriberCore::ready() noexcept {
-  return ready_streams() || (endpoint_.events_end_wait && has_event_.load(std::memory_order_acquire));
+CARDAN_TAKE_PATH bool SubscriberCore::ready() noexcept {
+  return ready_streams() || (events_end_wait_ && has_event_.load(std::memory_order_acquire));
 }
 
-bool SubscriberCore::ready_streams() noexcept {
+CARDAN_TAKE_PATH bool SubscriberCore::ready_streams() noexcept {
   const Inside inside(*this);
   const std::uint32_t end = stream_end_.load(std::memory_order_acquire);
   for (std::uint32_t i = 0; i < end; ++i)

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "cardan/memory/warm.hpp"
 #include "cardan/transport/endpoint_options.hpp"
 #include "cardan/transport/message_type.hpp"
 #include "cardan/transport/stream.hpp"
@@ -22,8 +23,8 @@ class SubscriberCore;
 
 inline constexpr std::uint32_t kMaxStreams = 64;
 
-/// A taken sample: what Sample<T> points to. It lives in its subscriber's pool; the message's fixed struct follows it when it had to be
-/// copied out and checked.
+/// A taken sample: what Sample<T> points to. It lives in its subscriber's pool; the message's fixed struct follows it
+/// when it had to be copied out and checked.
 struct SampleBlock {
   Atomic<std::uint32_t> references{0};
   std::uint32_t slot = 0;
@@ -38,14 +39,17 @@ struct SampleBlock {
   std::int64_t source_ns = 0;
 };
 
-/// Copies a message's fixed struct out of shared memory and makes its vectors point into the payload, checked; false: malformed.
-using AdoptFunction = bool (*)(void* private_copy, const void* shared, const std::byte* payload, std::size_t payload_bytes) noexcept;
+/// Copies a message's fixed struct out of shared memory and makes its vectors point into the payload, checked; false:
+/// malformed.
+using AdoptFunction = bool (*)(void* private_copy, const void* shared, const std::byte* payload,
+                               std::size_t payload_bytes) noexcept;
 
-/// The untyped subscriber: its streams, its samples, its events. take() and wait() are for up to `threads` threads at a time; the
-/// rest is for set-up and the helper thread.
+/// The untyped subscriber: its streams, its samples, its events. take() and wait() are for up to `threads` threads at a
+/// time; the rest is for set-up and the helper thread.
 class SubscriberCore {
  public:
-  SubscriberCore(std::string topic, MessageType type, AdoptFunction adopt, const TopicOptions& options, SubscriberOptions endpoint);
+  SubscriberCore(std::string topic, MessageType type, AdoptFunction adopt, const TopicOptions& options,
+                 SubscriberOptions endpoint);
   SubscriberCore(const SubscriberCore&) = delete;
   SubscriberCore& operator=(const SubscriberCore&) = delete;
 
@@ -68,30 +72,31 @@ class SubscriberCore {
   [[nodiscard]] std::uint64_t bad() const;
   [[nodiscard]] std::int64_t spin_ns() const;
   [[nodiscard]] std::size_t streams() const noexcept;
-  /// A descriptor that polls readable when a sample or an event is there. Made at the first call (set-up; throws Error).
+  /// A descriptor that polls readable when a sample or an event is there. Made at the first call (set-up; throws
+  /// Error).
   int fd();
   [[nodiscard]] bool uses_fd() const noexcept { return epoll_fd_.load(std::memory_order_acquire) >= 0; }
   /// Empties the descriptor and asks to be rung again; true when there is something already.
   bool rearm() noexcept;
 
   // Helper thread.
-  void add_stream(Stream* stream);                    ///< takes over one reference
+  void add_stream(Stream* stream);                            ///< takes over one reference
   void end_stream(std::uint64_t stream_id, Stream::End end);  ///< the publisher has ended
-  void collect_ended();                               ///< tells ends that have been drained, and lets the streams go
+  void collect_ended();  ///< tells ends that have been drained, and lets the streams go
   void remove_all_streams();
   void emit(Event event);
-  void wait_for_takers() noexcept;                    ///< until nobody looks at a stream that was taken out before
-  void kick();                                        ///< wakes every thread that waits, although their bells are others'
+  void wait_for_takers() noexcept;  ///< until nobody looks at a stream that was taken out before
+  void kick();                      ///< wakes every thread that waits, although their bells are others'
   void check_deadlines(std::int64_t now);
   [[nodiscard]] std::int64_t next_deadline() const;
   void connect_notify(Stream& stream);
-  void connect_all();                                 ///< once fd() is in use: every stream rings it
+  void connect_all();  ///< once fd() is in use: every stream rings it
 
   [[nodiscard]] const std::string& topic() const noexcept { return topic_; }
   [[nodiscard]] const MessageType& type() const noexcept { return type_; }
   [[nodiscard]] const TopicOptions& options() const noexcept { return options_; }
   [[nodiscard]] const SubscriberOptions& endpoint() const noexcept { return endpoint_; }
-  [[nodiscard]] Waiting waiting() const noexcept { return endpoint_.waiting.value_or(options_.waiting); }
+  [[nodiscard]] Waiting waiting() const noexcept { return waiting_; }
   /// The helper's way to learn that a drained stream waits for collect_ended(), and to hand a notify socket over.
   std::function<void()> poke_helper;
   std::function<void(Stream&, int peer_socket)> hand_over_notify;
@@ -101,7 +106,8 @@ class SubscriberCore {
   /// While it lives, no stream that this thread may look at is let go.
   class Inside {
    public:
-    explicit Inside(SubscriberCore& core) noexcept : count_(core.inside_[core.inside_turn_.load(std::memory_order_relaxed) % 2]) {
+    explicit Inside(SubscriberCore& core) noexcept
+        : count_(core.inside_[core.inside_turn_.load(std::memory_order_relaxed) % 2]) {
       count_.fetch_add(1, std::memory_order_seq_cst);
     }
     Inside(const Inside&) = delete;
@@ -127,40 +133,48 @@ class SubscriberCore {
   [[nodiscard]] bool filling() noexcept;
   void sleep(std::int64_t deadline_ns, bool prewake) noexcept;
 
-  std::string topic_;
-  MessageType type_;
-  AdoptFunction adopt_;
-  TopicOptions options_;
-  SubscriberOptions endpoint_;
-  std::uint32_t depth_;
+  void note_lines() noexcept;  ///< what warm() will ask for; helper thread
+  void warm() const noexcept;
 
-  Atomic<std::uint32_t> references_{1};
-  Atomic<std::uint32_t> stream_end_{0};
-  std::array<Atomic<Stream*>, kMaxStreams> streams_{};
-  std::array<Atomic<std::uint32_t>, 2> inside_{};  ///< threads that look at streams_ right now; newcomers count in one, so that the other drains
+  // From here to `epoll_fd_` what take() and wait() touch, close together.
+  alignas(layout::kLine) Atomic<std::uint32_t> stream_end_{0};
   Atomic<std::uint32_t> inside_turn_{0};
-  Atomic<Reason> reason_{Reason::None};
-
-  std::size_t block_stride_;
-  std::uint32_t block_count_;
-  std::unique_ptr<std::byte[]> blocks_memory_;
-  std::byte* blocks_;
+  std::array<Atomic<std::uint32_t>, 2>
+      inside_{};  ///< threads that look at streams_ right now; newcomers count in one, so that the other drains
   std::array<Atomic<std::uint64_t>, 4> blocks_used_{};
-
+  Atomic<std::uint32_t> references_{1};
+  Atomic<Reason> reason_{Reason::None};
+  Atomic<bool> has_event_{false};
+  bool events_end_wait_ = false;
+  std::byte* blocks_ = nullptr;
+  std::size_t block_stride_ = 0;
+  std::uint32_t block_count_ = 0;
+  std::uint32_t depth_ = 0;
+  AdoptFunction adopt_ = nullptr;
+  std::size_t message_bytes_ = 0;
+  std::int64_t lifespan_ns_ = 0;
+  Waiting waiting_{};
+  bool one_thread_ = true;
   // Sleeping (waiting.cpp): helper raises `event_seq_`, then wakes until the sleepers of the old parity are gone.
   Atomic<std::uint32_t> event_seq_{0};
   std::array<Atomic<std::uint32_t>, 2> sleepers_{};
   Atomic<std::uint32_t> wasted_prewakes_{0};
   Atomic<std::uint32_t> prewakes_left_out_{0};
   Atomic<std::int64_t> wake_late_ns_{60'000};
+  Atomic<int> epoll_fd_{-1};
+  std::array<Atomic<Stream*>, kMaxStreams> streams_{};
+  WarmSet lines_;
 
+  std::string topic_;
+  MessageType type_;
+  TopicOptions options_;
+  SubscriberOptions endpoint_;
+  std::unique_ptr<std::byte[]> blocks_memory_;
   mutable std::mutex mutex_;  ///< events, fd(); never taken by take()
   std::deque<Event> events_;
-  Atomic<bool> has_event_{false};
   std::uint64_t retired_missed_ = 0, retired_received_ = 0, retired_bad_ = 0;
   std::int64_t retired_spin_ns_ = 0;
   std::vector<Stream*> retiring_;
-  Atomic<int> epoll_fd_{-1};
   Fd epoll_;
   Fd event_fd_;
   std::int64_t deadline_told_ns_ = 0;

@@ -22,14 +22,22 @@ namespace cardan {
 
 const char* to_string(Event::Kind kind) noexcept {
   switch (kind) {
-    case Event::Kind::Joined: return "joined";
-    case Event::Kind::Left: return "left";
-    case Event::Kind::Died: return "died";
-    case Event::Kind::DeadlineMissed: return "deadline missed";
-    case Event::Kind::Incompatible: return "incompatible";
-    case Event::Kind::Refused: return "refused";
-    case Event::Kind::Demoted: return "demoted";
-    case Event::Kind::Misbehaved: return "misbehaved";
+    case Event::Kind::Joined:
+      return "joined";
+    case Event::Kind::Left:
+      return "left";
+    case Event::Kind::Died:
+      return "died";
+    case Event::Kind::DeadlineMissed:
+      return "deadline missed";
+    case Event::Kind::Incompatible:
+      return "incompatible";
+    case Event::Kind::Refused:
+      return "refused";
+    case Event::Kind::Demoted:
+      return "demoted";
+    case Event::Kind::Misbehaved:
+      return "misbehaved";
   }
   return "?";
 }
@@ -42,12 +50,15 @@ void SubscriberCore::add_stream(Stream* stream) {
     if (uses_fd()) connect_notify(*stream);
     streams_[i].store(stream, std::memory_order_seq_cst);
     if (stream_end_.load(std::memory_order_relaxed) < i + 1) stream_end_.store(i + 1, std::memory_order_seq_cst);
-    emit({Event::Kind::Joined, stream->peer_pid(), fmt::format("publisher of '{}' joined: {} (pid {})", topic_, stream->peer_name(), stream->peer_pid())});
+    note_lines();
+    emit({Event::Kind::Joined, stream->peer_pid(),
+          fmt::format("publisher of '{}' joined: {} (pid {})", topic_, stream->peer_name(), stream->peer_pid())});
     kick();  // who sleeps has to sleep on the new bell too
     return;
   }
-  const std::string who = fmt::format("publisher of '{}' refused: {} (pid {}): this subscriber has {} publishers already", topic_,
-                                      stream->peer_name(), stream->peer_pid(), kMaxStreams);
+  const std::string who =
+      fmt::format("publisher of '{}' refused: {} (pid {}): this subscriber has {} publishers already", topic_,
+                  stream->peer_name(), stream->peer_pid(), kMaxStreams);
   const int pid = stream->peer_pid();
   stream->drop_reference();
   emit({Event::Kind::Refused, pid, who});
@@ -82,9 +93,14 @@ void SubscriberCore::collect_ended() {
       retired_spin_ns_ += p.spin_ns.load(std::memory_order_relaxed);
       retiring_.push_back(s);
     }
-    const char* how = end == Stream::End::Left ? "ended" : end == Stream::End::Died ? "died" : "was cut off: its pages hold what no honest publisher writes";
-    const auto kind = end == Stream::End::Left ? Event::Kind::Left : end == Stream::End::Died ? Event::Kind::Died : Event::Kind::Misbehaved;
-    emit({kind, s->peer_pid(), fmt::format("publisher of '{}' {}: {} (pid {})", topic_, how, s->peer_name(), s->peer_pid())});
+    const char* how = end == Stream::End::Left   ? "ended"
+                      : end == Stream::End::Died ? "died"
+                                                 : "was cut off: its pages hold what no honest publisher writes";
+    const auto kind = end == Stream::End::Left   ? Event::Kind::Left
+                      : end == Stream::End::Died ? Event::Kind::Died
+                                                 : Event::Kind::Misbehaved;
+    emit({kind, s->peer_pid(),
+          fmt::format("publisher of '{}' {}: {} (pid {})", topic_, how, s->peer_name(), s->peer_pid())});
   }
   if (!retiring_.empty()) kick();
   if (!retiring_.empty()) wait_for_takers();
@@ -95,7 +111,8 @@ void SubscriberCore::collect_ended() {
 }
 
 void SubscriberCore::wait_for_takers() noexcept {
-  // With one counter, several polling threads would hardly ever leave it at zero. Safe without the turns; they are for getting there.
+  // With one counter, several polling threads would hardly ever leave it at zero. Safe without the turns; they are for
+  // getting there.
   for (int i = 0; i < 2; ++i) {
     const std::uint32_t turn = inside_turn_.fetch_add(1, std::memory_order_seq_cst);
     while (inside_[turn % 2].load(std::memory_order_seq_cst) != 0) ::usleep(20);
@@ -128,8 +145,8 @@ void SubscriberCore::emit(Event event) {
 void SubscriberCore::kick() {
   const std::uint32_t before = event_seq_.fetch_add(1, std::memory_order_seq_cst);
   if (uses_fd()) ::eventfd_write(event_fd_.get(), 1);  // also for who polls fd() outside of the library
-  // The bells belong to the publishers, so their value cannot be changed from here: a sleeper that has looked at event_seq_ but is not yet
-  // asleep would miss one wake. So wake until it has said that it is awake.
+  // The bells belong to the publishers, so their value cannot be changed from here: a sleeper that has looked at
+  // event_seq_ but is not yet asleep would miss one wake. So wake until it has said that it is awake.
   while (sleepers_[before % 2].load(std::memory_order_seq_cst) != 0) {
     if (uses_fd()) ::eventfd_write(event_fd_.get(), 1);  // a sleeper may have emptied it just before its poll
     futex::wake(event_seq_, INT_MAX);
@@ -157,8 +174,8 @@ void SubscriberCore::check_deadlines(std::int64_t now) {
   if (newest == 0 || now - newest < deadline || deadline_told_ns_ == newest) return;
   deadline_told_ns_ = newest;  // once for each gap
   emit({Event::Kind::DeadlineMissed, pid,
-        fmt::format("nothing on '{}' for {:.1f} ms, its deadline is {:.1f} ms (pid {})", topic_, static_cast<double>(now - newest) / 1e6,
-                    static_cast<double>(deadline) / 1e6, pid)});
+        fmt::format("nothing on '{}' for {:.1f} ms, its deadline is {:.1f} ms (pid {})", topic_,
+                    static_cast<double>(now - newest) / 1e6, static_cast<double>(deadline) / 1e6, pid)});
 }
 
 std::int64_t SubscriberCore::next_deadline() const {
@@ -181,7 +198,9 @@ int SubscriberCore::fd() {
       Fd epoll(::epoll_create1(EPOLL_CLOEXEC));
       Fd event(::eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK));  // readable at first: the first look is free
       if (!epoll || !event)
-        throw Error(ErrorCode::Limit, fmt::format("cannot make a descriptor for '{}': {}", topic_, std::strerror(errno)), "raise ulimit -n");
+        throw Error(ErrorCode::Limit,
+                    fmt::format("cannot make a descriptor for '{}': {}", topic_, std::strerror(errno)),
+                    "raise ulimit -n");
       epoll_event e{.events = EPOLLIN, .data = {.u64 = 0}};
       ::epoll_ctl(epoll.get(), EPOLL_CTL_ADD, event.get(), &e);
       epoll_ = std::move(epoll);
@@ -197,7 +216,8 @@ void SubscriberCore::connect_notify(Stream& stream) {
   if (stream.notify) return;
   int pair[2];
   if (::socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) != 0) {
-    emit({Event::Kind::Refused, stream.peer_pid(), fmt::format("no descriptor left to be notified of '{}': {}; raise ulimit -n", topic_, std::strerror(errno))});
+    emit({Event::Kind::Refused, stream.peer_pid(),
+          fmt::format("no descriptor left to be notified of '{}': {}; raise ulimit -n", topic_, std::strerror(errno))});
     return;
   }
   stream.notify = Fd(pair[0]);
@@ -248,7 +268,8 @@ bool SubscriberCore::rearm() noexcept {
       const int fd = s->notify_fd.load(std::memory_order_acquire);
       if (fd < 0) continue;
       char token = 0;
-      for (int i = 0; i < 16 && ::recv(fd, &token, 1, MSG_DONTWAIT) >= 0; ++i) {  // an honest publisher leaves one at most
+      for (int i = 0; i < 16 && ::recv(fd, &token, 1, MSG_DONTWAIT) >= 0;
+           ++i) {  // an honest publisher leaves one at most
       }
       s->page().armed.fetch_add(1, std::memory_order_seq_cst);
     }

@@ -12,13 +12,15 @@
 
 namespace cardan {
 
-/// A periodic timer on absolute steady-clock deadlines, without drift, for wait_any(). Set-up throws Error (Limit). One thread at a time.
+/// A periodic timer on absolute steady-clock deadlines, without drift, for wait_any(). Set-up throws Error (Limit). One
+/// thread at a time.
 class Timer {
  public:
   explicit Timer(std::chrono::nanoseconds period) : fd_(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)) {
     const itimerspec spec{.it_interval = to_timespec(period), .it_value = to_timespec(period)};
     if (!fd_ || period.count() <= 0 || ::timerfd_settime(fd_.get(), 0, &spec, nullptr) != 0)
-      throw Error(ErrorCode::Limit, std::string("cannot make a timer: ") + std::strerror(errno), "use a period above zero, and raise ulimit -n");
+      throw Error(ErrorCode::Limit, std::string("cannot make a timer: ") + std::strerror(errno),
+                  "use a period above zero, and raise ulimit -n");
   }
   /// Periods that have passed since the last call; 0: none. Never blocks; one system call.
   std::uint64_t expired() noexcept {
@@ -28,7 +30,9 @@ class Timer {
   [[nodiscard]] int fd() const noexcept { return fd_.get(); }
 
  private:
-  static timespec to_timespec(std::chrono::nanoseconds t) { return {.tv_sec = t.count() / 1'000'000'000, .tv_nsec = t.count() % 1'000'000'000}; }
+  static timespec to_timespec(std::chrono::nanoseconds t) {
+    return {.tv_sec = t.count() / 1'000'000'000, .tv_nsec = t.count() % 1'000'000'000};
+  }
   BoundFd fd_;
 };
 

@@ -12,22 +12,29 @@ namespace cardan {
 struct Waiting {
   enum class Kind : std::uint8_t { Block, Spin, Prewake, Anticipate };
   Kind kind = Kind::Block;
-  /// Spin: how long to spin before sleeping. Prewake: the longest spin after a loan. Anticipate: the margin before the expected frame.
+  /// Spin: how long to spin before sleeping. Prewake: the longest spin after a loan. Anticipate: the margin before the
+  /// expected frame.
   std::chrono::nanoseconds limit{0};
 };
 
-/// Sleep in the kernel: no CPU, and the full wake-up of a sleeping core (5 µs hot, 50 µs and more when idle) on each sample.
+/// Sleep in the kernel: no CPU, and the full wake-up of a sleeping core (5 µs hot, 50 µs and more when idle) on each
+/// sample.
 constexpr Waiting block() { return {}; }
 /// Spin for `duration` first: 0.2 µs when the sample comes in time, a whole core while it does not.
 constexpr Waiting spin_then_block(std::chrono::nanoseconds duration) { return {Waiting::Kind::Spin, duration}; }
-/// Be woken when the publisher takes a loan and spin, at most `limit`, until it publishes: the wake-up overlaps the filling.
-/// For fills of 100 µs to some milliseconds; use `loan.soon()` near the end of longer ones.
-constexpr Waiting prewake(std::chrono::nanoseconds limit = std::chrono::milliseconds{5}) { return {Waiting::Kind::Prewake, limit}; }
-/// Learn a periodic stream's rhythm, sleep until about `margin` before the next frame is due (more where waking takes longer), spin through the rest.
-constexpr Waiting anticipate(std::chrono::nanoseconds margin = std::chrono::microseconds{100}) { return {Waiting::Kind::Anticipate, margin}; }
+/// Be woken when the publisher takes a loan and spin, at most `limit`, until it publishes: the wake-up overlaps the
+/// filling. For fills of 100 µs to some milliseconds; use `loan.soon()` near the end of longer ones.
+constexpr Waiting prewake(std::chrono::nanoseconds limit = std::chrono::milliseconds{5}) {
+  return {Waiting::Kind::Prewake, limit};
+}
+/// Learn a periodic stream's rhythm, sleep until about `margin` before the next frame is due (more where waking takes
+/// longer), spin through the rest.
+constexpr Waiting anticipate(std::chrono::nanoseconds margin = std::chrono::microseconds{100}) {
+  return {Waiting::Kind::Anticipate, margin};
+}
 
-/// Who may subscribe to a topic, and whose publications of it a subscriber accepts; decided in the handshake by the peer's
-/// credentials as the kernel reports them.
+/// Who may subscribe to a topic, and whose publications of it a subscriber accepts; decided in the handshake by the
+/// peer's credentials as the kernel reports them.
 enum class Access : std::uint8_t {
   Owner,     ///< the same user only
   Group,     ///< users that share the publisher's group
@@ -37,8 +44,8 @@ enum class Access : std::uint8_t {
 
 /// The contract of a topic: both sides include the same one. Every field has a default that fits a camera.
 struct TopicOptions {
-  /// Payload bytes a message may carry beyond its fixed part (pixels, points, vectors). Address space for it is reserved per slot; memory is
-  /// committed only for the slots in use.
+  /// Payload bytes a message may carry beyond its fixed part (pixels, points, vectors). Address space for it is
+  /// reserved per slot; memory is committed only for the slots in use.
   std::size_t max_bytes = 0;
   /// 1: a reader gets the freshest frame, older ones are skipped. k: a queue of the last k, at k slots of memory.
   std::uint32_t depth = 1;
@@ -53,17 +60,20 @@ struct TopicOptions {
   /// How subscribers wait unless they say otherwise.
   Waiting waiting{};
   Access access = Access::Owner;
-  /// CRC-32C of every frame: finds bad memory and stray writes, for about 0.1 ms per MiB on each side. Switchable while running.
+  /// CRC-32C of every frame: finds bad memory and stray writes, for about 0.1 ms per MiB on each side. Switchable while
+  /// running.
   bool checksum = false;
   /// Nothing of the topic can be reached from outside this process.
   bool process_private = false;
   /// Loans out at once; each costs a slot.
   std::uint32_t loans = 1;
-  /// Upper bound of the committed memory in bytes; a subscriber whose holds would exceed it is refused. 0: as much as 512 slots more than the publisher itself needs.
+  /// Upper bound of the committed memory in bytes; a subscriber whose holds would exceed it is refused. 0: as much as
+  /// 512 slots more than the publisher itself needs.
   std::size_t max_memory = 0;
 };
 
-/// A topic of messages of type T: its name and contract. `inline constexpr cardan::Topic<cardan::Image> kFront{"/camera/front", {.max_bytes = …}};`
+/// A topic of messages of type T: its name and contract. `inline constexpr cardan::Topic<cardan::Image>
+/// kFront{"/camera/front", {.max_bytes = …}};`
 template <class T>
 struct Topic {
   using Message = T;

@@ -5,8 +5,9 @@
 
 namespace cardan::detail {
 
-std::size_t wait_any_of(std::span<SubscriberCore* const> subscribers, std::span<const std::size_t> subscriber_at, std::span<Foreign> foreign,
-                        std::span<const std::size_t> foreign_at, std::int64_t deadline_ns) noexcept {
+std::size_t wait_any_of(std::span<SubscriberCore* const> subscribers, std::span<const std::size_t> subscriber_at,
+                        std::span<Foreign> foreign, std::span<const std::size_t> foreign_at,
+                        std::int64_t deadline_ns) noexcept {
   for (;;) {
     if (stopping()) return kNothing;
     std::size_t first = kNothing;

@@ -21,8 +21,9 @@ struct Readable {
 inline constexpr std::size_t kNothing = static_cast<std::size_t>(-1);
 
 namespace detail {
-std::size_t wait_any_of(std::span<SubscriberCore* const> subscribers, std::span<const std::size_t> subscriber_at, std::span<Foreign> foreign,
-                        std::span<const std::size_t> foreign_at, std::int64_t deadline_ns) noexcept;
+std::size_t wait_any_of(std::span<SubscriberCore* const> subscribers, std::span<const std::size_t> subscriber_at,
+                        std::span<Foreign> foreign, std::span<const std::size_t> foreign_at,
+                        std::int64_t deadline_ns) noexcept;
 
 class AnySet {
  public:
@@ -37,7 +38,8 @@ class AnySet {
     foreign_[foreigners_++] = {r.fd};
   }
   std::size_t wait(std::int64_t deadline_ns) noexcept {
-    return wait_any_of({cores_.data(), subscribers_}, {subscriber_at_.data(), subscribers_}, {foreign_.data(), foreigners_}, {foreign_at_.data(), foreigners_}, deadline_ns);
+    return wait_any_of({cores_.data(), subscribers_}, {subscriber_at_.data(), subscribers_},
+                       {foreign_.data(), foreigners_}, {foreign_at_.data(), foreigners_}, deadline_ns);
   }
 
  private:
@@ -49,8 +51,9 @@ class AnySet {
 };
 }  // namespace detail
 
-/// Waits until one of up to 64 subscribers, timers and descriptors is ready, and returns its place among the arguments (the first of several), or
-/// kNothing when a stop was requested. Subscribers alone: one futex call; with descriptors and timers: one ppoll. Blocks; any thread.
+/// Waits until one of up to 64 subscribers, timers and descriptors is ready, and returns its place among the arguments
+/// (the first of several), or kNothing when a stop was requested. Subscribers alone: one futex call; with descriptors
+/// and timers: one ppoll. Blocks; any thread.
 template <class... Things>
 std::size_t wait_any(Things&... things) noexcept {
   static_assert(sizeof...(things) <= 64);

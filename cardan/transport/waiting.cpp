@@ -23,13 +23,15 @@ class Sleep {
  public:
   static constexpr std::size_t kMaxWords = 128;
 
-  Sleep(std::span<SubscriberCore* const> subscribers, bool prewake) noexcept : subscribers_(subscribers), prewake_(prewake) {
-    // First the helpers, who may add and end streams, then the streams: so no change is missed (the counterpart is kick()).
+  Sleep(std::span<SubscriberCore* const> subscribers, bool prewake) noexcept
+      : subscribers_(subscribers), prewake_(prewake) {
+    // First the helpers, who may add and end streams, then the streams: so no change is missed (the counterpart is
+    // kick()).
     for (std::size_t i = 0; i < subscribers_.size() && i < kMaxWords; ++i) {
       SubscriberCore& core = *subscribers_[i];
-      generation_[i] = core.event_seq_.load(std::memory_order_seq_cst);
-      core.sleepers_[generation_[i] % 2].fetch_add(1, std::memory_order_seq_cst);
-      if (core.event_seq_.load(std::memory_order_seq_cst) != generation_[i]) changed_ = true;
+      entries_[i].generation = core.event_seq_.load(std::memory_order_seq_cst);
+      core.sleepers_[entries_[i].generation % 2].fetch_add(1, std::memory_order_seq_cst);
+      if (core.event_seq_.load(std::memory_order_seq_cst) != entries_[i].generation) changed_ = true;
     }
     for (SubscriberCore* core : subscribers_) gather(*core);
   }
@@ -37,34 +39,25 @@ class Sleep {
   Sleep& operator=(const Sleep&) = delete;
   ~Sleep() {
     for (std::size_t i = 0; i < count_; ++i) {
-      layout::SubscriberPage& page = streams_[i]->page();
+      layout::SubscriberPage& page = entries_[i].stream->page();
       if (prewake_) page.prewake.fetch_sub(1, std::memory_order_relaxed);
       protocol::end_wait<Native>(page.waiting);
     }
     for (std::size_t i = 0; i < subscribers_.size() && i < kMaxWords; ++i)
-      subscribers_[i]->sleepers_[generation_[i] % 2].fetch_sub(1, std::memory_order_seq_cst);
-    for (std::size_t i = 0; i < count_; ++i) streams_[i]->drop_reference();
+      subscribers_[i]->sleepers_[entries_[i].generation % 2].fetch_sub(1, std::memory_order_seq_cst);
+    for (std::size_t i = 0; i < count_; ++i) entries_[i].stream->drop_reference();
   }
 
   /// Sleeps unless something is there already.
-  void run(std::span<Foreign> foreign, std::int64_t deadline_ns) noexcept {
-    const bool ready = changed_ || stopping() || std::any_of(subscribers_.begin(), subscribers_.end(), [](SubscriberCore* s) { return s->ready(); });
-    if (foreign.empty() && ready) return;
-    const std::size_t words = count_ + subscribers_.size();
-    if (!foreign.empty() || too_many_ || words > kMaxWords || ((words > 2 || (count_ == 1 && streams_[0]->foreign())) && !futex::has_wait_many())) {
-      poll_all(foreign, ready ? 1 : deadline_ns);
-    } else if (count_ == 1 && subscribers_.size() == 1 && !streams_[0]->foreign()) {  // a foreign bell alone: its owner could requeue us for ever
-      // Another user's bell is never slept on alone: it can move its sleepers away (FUTEX_REQUEUE), and then no kick() would reach us.
-      count_sleep();
-      futex::wait(streams_[0]->bell().phase, phases_[0], deadline_ns, prewake_ ? prewake_bit(::sched_getcpu()) : kNoPrewakeBit);
-    } else if (count_ == 0 && subscribers_.size() == 1) {
-      futex::wait(subscribers_[0]->event_seq_, generation_[0], deadline_ns);
-    } else {
-      sleep_on_many(deadline_ns);
-    }
-  }
+  void run(std::span<Foreign> foreign, std::int64_t deadline_ns) noexcept;
 
  private:
+  [[nodiscard]] bool some_ready() const noexcept {
+    for (SubscriberCore* core : subscribers_)
+      if (core->ready()) return true;
+    return false;
+  }
+
   void gather(SubscriberCore& core) noexcept {
     const SubscriberCore::Inside inside(core);
     const std::uint32_t end = core.stream_end_.load(std::memory_order_acquire);
@@ -76,22 +69,23 @@ class Sleep {
         return;
       }
       s->add_reference();
-      phases_[count_] = protocol::read_bell<Native>(s->bell().phase);
-      streams_[count_++] = s;
+      entries_[count_].phase = protocol::read_bell<Native>(s->bell().phase);
+      entries_[count_++].stream = s;
       if (prewake_) s->page().prewake.fetch_add(1, std::memory_order_relaxed);
       protocol::announce_wait<Native>(s->page().waiting);
     }
   }
 
   void count_sleep() noexcept {
-    for (std::size_t i = 0; i < count_; ++i) streams_[i]->page().sleeps.fetch_add(1, std::memory_order_relaxed);
+    for (std::size_t i = 0; i < count_; ++i) entries_[i].stream->page().sleeps.fetch_add(1, std::memory_order_relaxed);
   }
 
   void sleep_on_many(std::int64_t deadline_ns) noexcept {
     std::array<futex::Watch, kMaxWords> words;
     std::size_t n = 0;
-    for (std::size_t i = 0; i < count_; ++i) words[n++] = {&streams_[i]->bell().phase, phases_[i]};
-    for (std::size_t i = 0; i < subscribers_.size(); ++i) words[n++] = {&subscribers_[i]->event_seq_, generation_[i]};
+    for (std::size_t i = 0; i < count_; ++i) words[n++] = {&entries_[i].stream->bell().phase, entries_[i].phase};
+    for (std::size_t i = 0; i < subscribers_.size(); ++i)
+      words[n++] = {&subscribers_[i]->event_seq_, entries_[i].generation};
     count_sleep();
     if (futex::has_wait_many())
       futex::wait_many({words.data(), n}, deadline_ns);
@@ -108,7 +102,8 @@ class Sleep {
       try {
         fd = core->fd();
       } catch (...) {
-        deadline_ns = std::min(deadline_ns == 0 ? std::numeric_limits<std::int64_t>::max() : deadline_ns, steady_now() + 1'000'000);
+        deadline_ns = std::min(deadline_ns == 0 ? std::numeric_limits<std::int64_t>::max() : deadline_ns,
+                               steady_now() + 1'000'000);
         continue;  // no descriptor left: look every millisecond instead
       }
       if (core->rearm()) ready = true;
@@ -133,22 +128,49 @@ class Sleep {
   bool changed_ = false;
   bool too_many_ = false;
   std::size_t count_ = 0;
-  std::array<std::uint32_t, kMaxWords> generation_;
-  std::array<std::uint32_t, kMaxWords> phases_;
-  std::array<Stream*, kMaxWords> streams_;
+  struct Entry {
+    Stream* stream;
+    std::uint32_t phase;       ///< of this stream's bell
+    std::uint32_t generation;  ///< of the subscriber with this index: in the same line, for most sleeps are one
+                               ///< subscriber's on one stream
+  };
+  std::array<Entry, kMaxWords> entries_;
 };
 
-void sleep_on(std::span<SubscriberCore* const> subscribers, std::span<Foreign> foreign, std::int64_t deadline_ns, bool prewake) noexcept {
+CARDAN_TAKE_PATH void Sleep::run(std::span<Foreign> foreign, std::int64_t deadline_ns) noexcept {
+  const bool ready = changed_ || stopping() || some_ready();
+  if (foreign.empty() && ready) return;
+  const std::size_t words = count_ + subscribers_.size();
+  if (!foreign.empty() || too_many_ || words > kMaxWords ||
+      ((words > 2 || (count_ == 1 && entries_[0].stream->foreign())) && !futex::has_wait_many())) {
+    poll_all(foreign, ready ? 1 : deadline_ns);
+  } else if (count_ == 1 && subscribers_.size() == 1 &&
+             !entries_[0].stream->foreign()) {  // a foreign bell alone: its owner could requeue us for ever
+    // Another user's bell is never slept on alone: it can move its sleepers away (FUTEX_REQUEUE), and then no kick()
+    // would reach us.
+    count_sleep();
+    futex::wait(entries_[0].stream->bell().phase, entries_[0].phase, deadline_ns,
+                prewake_ ? prewake_bit(::sched_getcpu()) : kNoPrewakeBit);
+    subscribers_[0]->warm();
+  } else if (count_ == 0 && subscribers_.size() == 1) {
+    futex::wait(subscribers_[0]->event_seq_, entries_[0].generation, deadline_ns);
+  } else {
+    sleep_on_many(deadline_ns);
+  }
+}
+
+CARDAN_TAKE_PATH void sleep_on(std::span<SubscriberCore* const> subscribers, std::span<Foreign> foreign,
+                               std::int64_t deadline_ns, bool prewake) noexcept {
   Sleep sleep(subscribers, prewake);
   sleep.run(foreign, deadline_ns);
 }
 
-void SubscriberCore::sleep(std::int64_t deadline_ns, bool prewake) noexcept {
+CARDAN_TAKE_PATH void SubscriberCore::sleep(std::int64_t deadline_ns, bool prewake) noexcept {
   SubscriberCore* const self = this;
   sleep_on({&self, 1}, {}, deadline_ns, prewake);
 }
 
-SampleBlock* SubscriberCore::wait(std::int64_t deadline_ns) noexcept {
+CARDAN_TAKE_PATH SampleBlock* SubscriberCore::wait(std::int64_t deadline_ns) noexcept {
   for (;;) {
     if (SampleBlock* block = take()) return block;
     if (reason() != Reason::None) return nullptr;
@@ -156,7 +178,7 @@ SampleBlock* SubscriberCore::wait(std::int64_t deadline_ns) noexcept {
       reason_.store(Reason::Stopped, std::memory_order_relaxed);
       return nullptr;
     }
-    if (endpoint_.events_end_wait && has_event_.load(std::memory_order_acquire)) {
+    if (events_end_wait_ && has_event_.load(std::memory_order_acquire)) {
       reason_.store(Reason::Event, std::memory_order_relaxed);
       return nullptr;
     }
@@ -168,13 +190,17 @@ SampleBlock* SubscriberCore::wait(std::int64_t deadline_ns) noexcept {
   }
 }
 
-void SubscriberCore::pause(std::int64_t deadline_ns) noexcept {
+CARDAN_TAKE_PATH void SubscriberCore::pause(std::int64_t deadline_ns) noexcept {
   const Waiting how = waiting();
   switch (how.kind) {
-    case Waiting::Kind::Block: return sleep(deadline_ns, false);
-    case Waiting::Kind::Prewake: return prewake_next(deadline_ns);
-    case Waiting::Kind::Anticipate: return anticipate_next(deadline_ns);
-    case Waiting::Kind::Spin: break;
+    case Waiting::Kind::Block:
+      return sleep(deadline_ns, false);
+    case Waiting::Kind::Prewake:
+      return prewake_next(deadline_ns);
+    case Waiting::Kind::Anticipate:
+      return anticipate_next(deadline_ns);
+    case Waiting::Kind::Spin:
+      break;
   }
   std::int64_t until = std::numeric_limits<std::int64_t>::max();
   if (how.limit.count() < until / 2) until = steady_now() + how.limit.count();
@@ -182,16 +208,19 @@ void SubscriberCore::pause(std::int64_t deadline_ns) noexcept {
   if (!spin(until, false)) sleep(deadline_ns, false);
 }
 
-bool SubscriberCore::filling() noexcept {
+CARDAN_TAKE_PATH bool SubscriberCore::filling() noexcept {
   const std::uint32_t end = stream_end_.load(std::memory_order_acquire);
   for (std::uint32_t i = 0; i < end; ++i)
-    if (const Stream* s = streams_[i].load(std::memory_order_seq_cst); s != nullptr && Native::load<Site::B5>(s->hot().filling) != 0) return true;
+    if (const Stream* s = streams_[i].load(std::memory_order_seq_cst);
+        s != nullptr && Native::load<Site::B5>(s->hot().filling) != 0)
+      return true;
   return false;
 }
 
-/// True when something is there; false when it is time to sleep (or nothing is being filled any more). Spins on streams that it holds a
-/// reference to, not as a thread inside: a long spin must not keep the helper from letting an ended stream go.
-bool SubscriberCore::spin(std::int64_t until, bool only_while_filling) noexcept {
+/// True when something is there; false when it is time to sleep (or nothing is being filled any more). Spins on streams
+/// that it holds a reference to, not as a thread inside: a long spin must not keep the helper from letting an ended
+/// stream go.
+CARDAN_TAKE_PATH bool SubscriberCore::spin(std::int64_t until, bool only_while_filling) noexcept {
   std::array<Stream*, kMaxStreams> watched;
   std::size_t count = 0;
   const std::uint32_t generation = event_seq_.load(std::memory_order_seq_cst);
@@ -206,22 +235,33 @@ bool SubscriberCore::spin(std::int64_t until, bool only_while_filling) noexcept 
     }
   }
   const std::int64_t begin = steady_now();
-  const auto somewhere = [&](auto predicate) { return std::any_of(watched.begin(), watched.begin() + static_cast<std::ptrdiff_t>(count), predicate); };
-  const auto is_new = [](const Stream* s) { return s->something_new(); };
+  const auto some_new = [&]() noexcept {
+    for (std::size_t i = 0; i < count; ++i)
+      if (watched[i]->something_new()) return true;
+    return false;
+  };
+  const auto some_filling = [&]() noexcept {
+    for (std::size_t i = 0; i < count; ++i)
+      if (Native::load<Site::B5>(watched[i]->hot().filling) != 0) return true;
+    return false;
+  };
   bool found = false;
   std::int64_t last_look = begin;
   for (std::uint32_t turn = 1;; ++turn) {
-    found = somewhere(is_new);
+    found = some_new();
     if (found) break;
     cpu_relax();
     if (turn % 16 != 0) continue;
-    if (event_seq_.load(std::memory_order_relaxed) != generation || stopping() || (last_look = steady_now()) >= until) break;
-    if (only_while_filling && !somewhere([](const Stream* s) { return Native::load<Site::B5>(s->hot().filling) != 0; })) {
-      found = somewhere(is_new);  // `filling` falls right after the publish
+    if (turn % 256 == 16) warm();  // a spin of milliseconds shares its caches with others
+    if (event_seq_.load(std::memory_order_relaxed) != generation || stopping() || (last_look = steady_now()) >= until)
+      break;
+    if (only_while_filling && !some_filling()) {
+      found = some_new();  // `filling` falls right after the publish
       break;
     }
   }
-  const std::int64_t spent = last_look - begin;  // of the last look at the clock: another one would cost the sample 40 ns
+  const std::int64_t spent =
+      last_look - begin;  // of the last look at the clock: another one would cost the sample 40 ns
   for (std::size_t i = 0; i < count; ++i) {
     if (i == 0) watched[i]->page().spin_ns.fetch_add(spent, std::memory_order_relaxed);
     watched[i]->drop_reference();
@@ -229,7 +269,7 @@ bool SubscriberCore::spin(std::int64_t until, bool only_while_filling) noexcept 
   return found;
 }
 
-void SubscriberCore::prewake_next(std::int64_t deadline_ns) noexcept {
+CARDAN_TAKE_PATH void SubscriberCore::prewake_next(std::int64_t deadline_ns) noexcept {
   constexpr std::uint32_t kTooMany = 8;    // wasted spins in a row
   constexpr std::uint32_t kLeaveOut = 64;  // sleeps without, before the next try
   if (wasted_prewakes_.load(std::memory_order_relaxed) >= kTooMany) {
@@ -270,7 +310,8 @@ void SubscriberCore::anticipate_next(std::int64_t deadline_ns) noexcept {
   }
   constexpr std::int64_t kShortest = 300'000;  // below that a sleep is not worth its wake-up
   std::int64_t now = steady_now();
-  if (expected == 0 || period < kShortest || deviation > period / 8 || expected > now + 2 * period) return sleep(deadline_ns, false);
+  if (expected == 0 || period < kShortest || deviation > period / 8 || expected > now + 2 * period)
+    return sleep(deadline_ns, false);
 
   const std::int64_t margin = waiting().limit.count() + std::min(2 * deviation, period / 40);
   const std::int64_t late = std::min(wake_late_ns_.load(std::memory_order_relaxed), period / 40);

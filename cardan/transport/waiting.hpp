@@ -8,8 +8,8 @@ namespace cardan::detail {
 
 class SubscriberCore;
 
-// Sleepers are told apart by futex bits: bit 31 sleeps through pre-wakes, the others name the CPU (modulo 31) on which a
-// reader that welcomes them fell asleep, so that a pre-wake can leave out the publisher's own CPU.
+// Sleepers are told apart by futex bits: bit 31 sleeps through pre-wakes, the others name the CPU (modulo 31) on which
+// a reader that welcomes them fell asleep, so that a pre-wake can leave out the publisher's own CPU.
 inline constexpr std::uint32_t kNoPrewakeBit = 1U << 31;
 constexpr std::uint32_t prewake_bit(int cpu) { return 1U << (static_cast<std::uint32_t>(cpu < 0 ? 0 : cpu) % 31); }
 constexpr std::uint32_t prewake_bits_except(int cpu) { return ~kNoPrewakeBit & ~prewake_bit(cpu); }
@@ -20,8 +20,9 @@ struct Foreign {
   bool ready = false;
 };
 
-/// Sleeps until one of the subscribers has something new or an event, one of the descriptors is readable, a stop is requested, or
-/// `deadline_ns` (steady clock, 0: never). May come back early. Blocks; any thread.
-void sleep_on(std::span<SubscriberCore* const> subscribers, std::span<Foreign> foreign, std::int64_t deadline_ns, bool prewake) noexcept;
+/// Sleeps until one of the subscribers has something new or an event, one of the descriptors is readable, a stop is
+/// requested, or `deadline_ns` (steady clock, 0: never). May come back early. Blocks; any thread.
+void sleep_on(std::span<SubscriberCore* const> subscribers, std::span<Foreign> foreign, std::int64_t deadline_ns,
+              bool prewake) noexcept;
 
 }  // namespace cardan::detail

@@ -6,8 +6,9 @@
 #include <optional>
 #include <string>
 
-/// The handshake is JSON, one object a datagram, `op` says what it is (docs/handshake.md). Whoever reads treats every field as a
-/// stranger's: missing, of another type or out of range means "no". All of it is thread safe and does not block.
+/// The handshake is JSON, one object a datagram, `op` says what it is (docs/handshake.md). Whoever reads treats every
+/// field as a stranger's: missing, of another type or out of range means "no". All of it is thread safe and does not
+/// block.
 namespace cardan::detail::wire {
 
 inline constexpr int kVersion = 1;

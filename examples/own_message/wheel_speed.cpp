@@ -23,7 +23,9 @@ int main() try {
     speed->metres_per_second = {1.0F * static_cast<float>(i), 1.1F, 1.2F, 1.3F};
     out.publish(std::move(speed));
   }
-  while (auto speed = in.take()) std::printf("%llu: %.1f m/s\n", static_cast<unsigned long long>(speed.sequence()), static_cast<double>(speed->metres_per_second[0]));
+  while (auto speed = in.take())
+    std::printf("%llu: %.1f m/s\n", static_cast<unsigned long long>(speed.sequence()),
+                static_cast<double>(speed->metres_per_second[0]));
   const std::string schema(cardan::message_traits<vehicle::WheelSpeed>::schema());
   std::printf("%s\n", schema.c_str());
 } catch (const std::exception& e) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Publishes a moving test picture at 30 Hz. Run it next to `quickstart_detector`; `quickstart_camera 90` ends after 90 frames.
+// Publishes a moving test picture at 30 Hz. Run it next to `quickstart_detector`; `quickstart_camera 90` ends after 90
+// frames.
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -17,7 +18,8 @@ int main(int argc, char** argv) try {
     timer.expired();
     auto frame = out.loan();
     auto pixels = frame->resize(480, 640, "mono8");
-    for (std::size_t i = 0; i < pixels.size(); ++i) pixels[i] = static_cast<std::uint8_t>(i + static_cast<std::size_t>(n));
+    for (std::size_t i = 0; i < pixels.size(); ++i)
+      pixels[i] = static_cast<std::uint8_t>(i + static_cast<std::size_t>(n));
     out.publish(std::move(frame));
   }
   std::printf("published %llu frames\n", static_cast<unsigned long long>(out.published()));

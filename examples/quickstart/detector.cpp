@@ -22,8 +22,10 @@ int main(int argc, char** argv) try {
     }
     ++n;
     if (n % 30 == 0)
-      std::printf("frame %llu: %u x %u %s, %.1f us old, %llu missed so far\n", static_cast<unsigned long long>(frame.sequence()), frame->width,
-                  frame->height, std::string(frame->encoding.view()).c_str(), static_cast<double>(frame.age().count()) / 1e3, static_cast<unsigned long long>(in.missed()));
+      std::printf("frame %llu: %u x %u %s, %.1f us old, %llu missed so far\n",
+                  static_cast<unsigned long long>(frame.sequence()), frame->width, frame->height,
+                  std::string(frame->encoding.view()).c_str(), static_cast<double>(frame.age().count()) / 1e3,
+                  static_cast<unsigned long long>(in.missed()));
   }
 } catch (const std::exception& e) {
   std::fprintf(stderr, "detector: %s\n", e.what());
