@@ -354,7 +354,7 @@ bool Client::attached(Connection& c, Link& link, const json& m, std::vector<Fd>&
       });
     };
     link.page.reset();
-    stream = new Stream(std::move(parts));
+    stream = Stream::create(std::move(parts), link.subscriber->stream_room());
     link.stream = stream->id;
     // Once more in the copy that will be used: the publisher can change its page between two copies.
     const layout::Header& used = stream->header;
@@ -461,7 +461,7 @@ void Process::attach_local(SubscriberCore& subscriber, const Published& publishe
   parts.cursor = core->floor_for_late_joiner();  // only now: see Server::attach
   parts.owed_from = core->published();
   parts.on_gone = [this, core, entry] { loop_.post([this, core, entry] { detach(core, entry); }); };
-  auto* stream = new Stream(std::move(parts));
+  auto* stream = Stream::create(std::move(parts), subscriber.stream_room());
   client_->remember_local(subscriber, *core, entry, stream->id);
   subscriber.add_stream(stream);
 }

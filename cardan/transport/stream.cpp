@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <new>
 
 #include "cardan/memory/error.hpp"
 
@@ -55,10 +56,11 @@ namespace {
 Atomic<std::uint64_t> next_stream_id{1};
 }
 
-Stream::Stream(Parts parts)
+Stream::Stream(Parts parts, Room* room)
     : id(next_stream_id.fetch_add(1, std::memory_order_relaxed)),
       header(checked_header(parts.area, parts.area_bytes)),
-      parts_(std::move(parts)) {
+      parts_(std::move(parts)),
+      room_(room) {
   const std::byte* area = parts_.area;
   reliable_ = header.reliable != 0;
   page_ = parts_.page;
@@ -90,13 +92,30 @@ void Stream::describe_lines(WarmSet& lines) const noexcept {
   lines.add(page().latency.data(), 3 * layout::kLine);  // up to some 100 µs
 }
 
+Stream* Stream::create(Parts parts, Room& room) {
+  if (room.taken.exchange(true, std::memory_order_acq_rel)) return new Stream(std::move(parts), nullptr);
+  try {
+    return new (room.bytes.data()) Stream(std::move(parts), &room);
+  } catch (...) {
+    room.taken.store(false, std::memory_order_release);
+    throw;
+  }
+}
+
 Stream::~Stream() {
   parts_.keep.reset();
   if (parts_.on_gone) parts_.on_gone();
 }
 
 void Stream::drop_reference() noexcept {
-  if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+  if (references_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  Room* room = room_;
+  if (room == nullptr) {
+    delete this;
+    return;
+  }
+  this->~Stream();
+  room->taken.store(false, std::memory_order_release);
 }
 
 }  // namespace cardan::detail

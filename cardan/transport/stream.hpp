@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <memory>
 #include <string>
@@ -40,7 +41,10 @@ class alignas(layout::kLine) Stream {
     int peer_pid = 0;
     bool foreign = false;  ///< another user's publisher
   };
-  explicit Stream(Parts parts);
+  /// Room for one stream beside its subscriber's own memory: one page less to fetch at each wake-up.
+  struct Room;
+  /// In `room`, or on the heap when that is taken. The room has to outlive the stream.
+  static Stream* create(Parts parts, Room& room);
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
 
@@ -121,9 +125,16 @@ class alignas(layout::kLine) Stream {
   const layout::Header header;
 
  private:
+  Stream(Parts parts, Room* room);
   ~Stream();
 
   Parts parts_;
+  Room* room_;
+};
+
+struct Stream::Room {
+  alignas(Stream) std::array<std::byte, sizeof(Stream)> bytes;
+  Atomic<bool> taken{false};
 };
 
 }  // namespace cardan::detail

@@ -75,8 +75,8 @@ class Subscriber {
   /// not answer.
   explicit Subscriber(const Topic<T>& topic, SubscriberOptions options = {})
       : process_(detail::Process::of(options.domain)),
-        core_(new detail::SubscriberCore(topic.name, detail::message_type_of<T>(), adopt_function(), topic.options,
-                                         std::move(options))) {
+        core_(detail::SubscriberCore::create(topic.name, detail::message_type_of<T>(), adopt_function(), topic.options,
+                                             std::move(options))) {
     try {
       process_.add(core_);
     } catch (...) {

@@ -17,7 +17,16 @@ namespace cardan::detail {
 
 namespace {
 constexpr auto kRelaxed = std::memory_order_relaxed;
+constexpr std::uint32_t kMostHolds = 200;
+constexpr std::uint32_t kMostThreads = 50;
+
+std::size_t block_bytes(const MessageType& type, AdoptFunction adopt) {
+  return layout::align_up(sizeof(SampleBlock), layout::kLine) +
+         (adopt != nullptr ? layout::align_up(type.bytes, layout::kLine) : 0);
 }
+
+constexpr std::size_t pool_offset() { return layout::align_up(sizeof(SubscriberCore), layout::kLine); }
+}  // namespace
 
 SubscriberCore::SubscriberCore(std::string topic, MessageType type, AdoptFunction adopt, const TopicOptions& options,
                                SubscriberOptions endpoint)
@@ -26,10 +35,6 @@ SubscriberCore::SubscriberCore(std::string topic, MessageType type, AdoptFunctio
       type_(std::move(type)),
       options_(options),
       endpoint_(std::move(endpoint)) {
-  if (endpoint_.holds < 1 || endpoint_.holds > 200 || endpoint_.threads < 1 || endpoint_.threads > 50)
-    throw Error(ErrorCode::InvalidArgument,
-                fmt::format("topic '{}': holds is {} and threads is {}", topic_, endpoint_.holds, endpoint_.threads),
-                "use 1 to 200 holds and 1 to 50 threads");
   depth_ = endpoint_.depth == 0 ? std::numeric_limits<std::uint32_t>::max() : endpoint_.depth;
   message_bytes_ = type_.bytes;
   lifespan_ns_ = options_.lifespan.count();
@@ -37,13 +42,28 @@ SubscriberCore::SubscriberCore(std::string topic, MessageType type, AdoptFunctio
   one_thread_ = endpoint_.threads == 1;
   events_end_wait_ = endpoint_.events_end_wait;
   block_count_ = endpoint_.holds + endpoint_.threads;
-  block_stride_ = layout::align_up(sizeof(SampleBlock), layout::kLine) +
-                  (adopt_ != nullptr ? layout::align_up(type_.bytes, layout::kLine) : 0);
-  blocks_memory_ = std::make_unique<std::byte[]>(block_count_ * block_stride_ + layout::kLine);
-  const auto address = reinterpret_cast<std::uintptr_t>(blocks_memory_.get());
-  blocks_ = blocks_memory_.get() + (layout::align_up(address, layout::kLine) - address);
+  block_stride_ = block_bytes(type_, adopt_);
+  blocks_ = reinterpret_cast<std::byte*>(this) + pool_offset();
   for (std::uint32_t i = 0; i < block_count_; ++i) new (blocks_ + i * block_stride_) SampleBlock{};
   note_lines();
+}
+
+SubscriberCore* SubscriberCore::create(std::string topic, MessageType type, AdoptFunction adopt,
+                                       const TopicOptions& options, SubscriberOptions endpoint) {
+  if (endpoint.holds < 1 || endpoint.holds > kMostHolds || endpoint.threads < 1 || endpoint.threads > kMostThreads)
+    throw Error(ErrorCode::InvalidArgument,
+                fmt::format("topic '{}': holds is {} and threads is {}", topic, endpoint.holds, endpoint.threads),
+                fmt::format("use 1 to {} holds and 1 to {} threads", kMostHolds, kMostThreads));
+  const Pool pool{pool_offset() - sizeof(SubscriberCore) +
+                  (endpoint.holds + endpoint.threads) * block_bytes(type, adopt)};
+  return new (pool) SubscriberCore(std::move(topic), std::move(type), adopt, options, std::move(endpoint));
+}
+
+void* SubscriberCore::operator new(std::size_t bytes, Pool pool) {
+  return ::operator new(bytes + pool.bytes, std::align_val_t{layout::kPage});
+}
+void SubscriberCore::operator delete(void* memory) noexcept {
+  ::operator delete(memory, std::align_val_t{layout::kPage});
 }
 
 void SubscriberCore::note_lines() noexcept {
@@ -88,7 +108,7 @@ CARDAN_TAKE_PATH SampleBlock* SubscriberCore::allocate() noexcept {
   return nullptr;
 }
 
-static_assert(200 + 50 <= 4 * 64, "the pool's bitmap covers every block");
+static_assert(kMostHolds + kMostThreads <= 4 * 64, "the pool's bitmap covers every block");
 
 void SubscriberCore::drop(SampleBlock* block) noexcept {
   if (block->references.fetch_sub(1, std::memory_order_acq_rel) != 1) return;

@@ -48,8 +48,10 @@ using AdoptFunction = bool (*)(void* private_copy, const void* shared, const std
 /// time; the rest is for set-up and the helper thread.
 class SubscriberCore {
  public:
-  SubscriberCore(std::string topic, MessageType type, AdoptFunction adopt, const TopicOptions& options,
-                 SubscriberOptions endpoint);
+  /// In one piece of memory with its pool of samples, from the start of a page: what a take touches lies in as few
+  /// pages as can be. Goes with its last reference. Throws Error (InvalidArgument).
+  static SubscriberCore* create(std::string topic, MessageType type, AdoptFunction adopt, const TopicOptions& options,
+                                SubscriberOptions endpoint);
   SubscriberCore(const SubscriberCore&) = delete;
   SubscriberCore& operator=(const SubscriberCore&) = delete;
 
@@ -80,6 +82,7 @@ class SubscriberCore {
   bool rearm() noexcept;
 
   // Helper thread.
+  [[nodiscard]] Stream::Room& stream_room() noexcept { return stream_room_; }
   void add_stream(Stream* stream);                            ///< takes over one reference
   void end_stream(std::uint64_t stream_id, Stream::End end);  ///< the publisher has ended
   void collect_ended();  ///< tells ends that have been drained, and lets the streams go
@@ -117,7 +120,15 @@ class SubscriberCore {
    private:
     Atomic<std::uint32_t>& count_;
   };
+  struct Pool {
+    std::size_t bytes;
+  };
+  SubscriberCore(std::string topic, MessageType type, AdoptFunction adopt, const TopicOptions& options,
+                 SubscriberOptions endpoint);
   ~SubscriberCore();
+  static void* operator new(std::size_t bytes, Pool pool);
+  static void operator delete(void* memory) noexcept;
+  static void operator delete(void* memory, Pool) noexcept { operator delete(memory); }
 
   template <class T>
   void count_one(Atomic<T>& counter) const noexcept;
@@ -164,12 +175,12 @@ class SubscriberCore {
   Atomic<int> epoll_fd_{-1};
   std::array<Atomic<Stream*>, kMaxStreams> streams_{};
   WarmSet lines_;
+  Stream::Room stream_room_;
 
   std::string topic_;
   MessageType type_;
   TopicOptions options_;
   SubscriberOptions endpoint_;
-  std::unique_ptr<std::byte[]> blocks_memory_;
   mutable std::mutex mutex_;  ///< events, fd(); never taken by take()
   std::deque<Event> events_;
   std::uint64_t retired_missed_ = 0, retired_received_ = 0, retired_bad_ = 0;
