@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # Verifies the SPIN models of docs/protocols and proves that each essential step is one: without it a model fails.
 #   run_models.sh quick              a selection in less than a minute
-#   run_models.sh deep               every model and every mutant
+#   run_models.sh deep [SOURCE]      every model and every mutant, or those of slots, bell or reliable
 #   run_models.sh trail MUTANT       the shortest way to a mutant's failure, step by step
 # Exit status: 0 when all correct models hold and all mutants fail, 1 otherwise, 2 for wrong usage or a missing tool.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 mode=${1:-}
 case $mode in
-    quick | deep) ;;
+    quick) only= ;;
+    deep) only=${2:-} ;;
     trail) [ $# -eq 2 ] || { echo "usage: $0 trail MUTANT" >&2; exit 2; } ;;
     *) sed -n '3,7s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 esac
@@ -178,11 +179,18 @@ if [ "$mode" = trail ]; then
     exit $found
 fi
 
+# wanted: whether the line just read is one of those asked for
+wanted() {
+    [ -n "$name" ] || return 1
+    [ "$mode" = deep ] || [ "$tier" = q ] || return 1
+    [ -z "$only" ] || [ "$(trim "$source")" = "$only" ]
+}
+
 failed=0
 began=$SECONDS
 printf '%-40s | %12s | %7s | %s\n' model states seconds result
 while IFS='|' read -r name source shape search tier; do
-    [ -n "$name" ] && { [ "$mode" = deep ] || [ "$tier" = q ]; } || continue
+    wanted || continue
     t=$SECONDS
     verify "$(trim "$source")" "$shape" "$search"
     if complete; then
@@ -197,7 +205,7 @@ done <<<"$models"
 echo
 printf '%-26s | %-8s | %-44s | %s\n' mutant model 'caught by' 'trail length'
 while IFS='|' read -r name source shape search tier; do
-    [ -n "$name" ] && { [ "$mode" = deep ] || [ "$tier" = q ]; } || continue
+    wanted || continue
     name=$(trim "$name"); source=$(trim "$source")
     verify "$source" "$shape -D$name" "$search"
     if caught; then
