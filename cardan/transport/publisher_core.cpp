@@ -241,14 +241,13 @@ void PublisherCore::note_lines() noexcept {
   }
 }
 
-extern "C" {
-extern const char __start_cardan_publish_path[] __attribute__((visibility("hidden")));
-extern const char __stop_cardan_publish_path[] __attribute__((visibility("hidden")));
-}
+// The linker names both ends of a section.
+extern const char publish_path_begin[] __asm__("__start_cardan_publish_path") __attribute__((visibility("hidden")));
+extern const char publish_path_end[] __asm__("__stop_cardan_publish_path") __attribute__((visibility("hidden")));
 
 CARDAN_PUBLISH_PATH void PublisherCore::warm() const noexcept {
   lines_.fetch();
-  warm_lines(__start_cardan_publish_path, __stop_cardan_publish_path);
+  warm_lines(publish_path_begin, publish_path_end);
 }
 
 CARDAN_PUBLISH_PATH int PublisherCore::loan() noexcept {

@@ -115,7 +115,7 @@ Taken take(const ReaderRing<Env>& ring, typename Env::template Word<std::uint64_
   std::uint64_t newest_before = 0;
   int standing_still = 0;
   for (int round = 0; round < kRounds; ++round) {
-    std::uint64_t last = Env::template load<Site::R7>(cursor);
+    const std::uint64_t last = Env::template load<Site::R7>(cursor);
     const Entry newest = unpack(Env::template load<Site::R1>(*ring.latest));
     if (newest.sequence <= last) return {};
     if (newest.sequence == newest_before && ++standing_still > 8) return {Outcome::Corrupt, {}, 0};

@@ -77,14 +77,13 @@ void SubscriberCore::note_lines() noexcept {
     if (const Stream* s = streams_[i].load(kRelaxed)) s->describe_lines(lines_);
 }
 
-extern "C" {
-extern const char __start_cardan_take_path[] __attribute__((visibility("hidden")));
-extern const char __stop_cardan_take_path[] __attribute__((visibility("hidden")));
-}
+// The linker names both ends of a section.
+extern const char take_path_begin[] __asm__("__start_cardan_take_path") __attribute__((visibility("hidden")));
+extern const char take_path_end[] __asm__("__stop_cardan_take_path") __attribute__((visibility("hidden")));
 
 CARDAN_TAKE_PATH void SubscriberCore::warm() const noexcept {
   lines_.fetch();
-  warm_lines(__start_cardan_take_path, __stop_cardan_take_path);
+  warm_lines(take_path_begin, take_path_end);
 }
 
 SubscriberCore::~SubscriberCore() = default;

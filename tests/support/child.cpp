@@ -29,6 +29,24 @@ std::map<std::string, Role>& roles() {
   return all;
 }
 
+// Whom the next child is to become, as an entry of the environment that a fork can change without allocating.
+constexpr const char* kUserKey = "CARDAN_TEST_USER";
+char next_user[64] = "CARDAN_TEST_USER=";
+
+// A role becomes another user by itself, after the loader has found program and library: those may lie where that user
+// must not look (a clone in root's home).
+void become_user(const char* wanted) {
+  unsigned user = 0;
+  unsigned group = 0;
+  if (wanted == nullptr || std::sscanf(wanted, "%u:%u", &user, &group) != 2) return;
+  const gid_t groups[] = {group};
+  if (::setgroups(group == user ? 0 : 1, groups) != 0 || ::setresgid(user, user, user) != 0 ||
+      ::setresuid(user, user, user) != 0)
+    ::_exit(125);
+  ::prctl(PR_SET_DUMPABLE, 1);         // else its /proc/self belongs to root
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // cleared by the change
+}
+
 void write_all(int fd, const std::string& text) {
   for (std::size_t at = 0; at < text.size();) {
     const ssize_t n = ::write(fd, text.data() + at, text.size() - at);
@@ -56,7 +74,7 @@ Child::Child(const std::string& role, const Args& args, const std::function<void
     ::dup2(to[0], STDIN_FILENO);
     ::dup2(from[1], STDOUT_FILENO);
     if (before_exec) before_exec();
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // after a change of user, which would clear it
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != parent && ::getppid() != 0) ::_exit(126);
     ::execv(argv[0], argv.data());
     ::_exit(127);
@@ -177,11 +195,8 @@ bool deep() {
 
 bool is_root() { return ::geteuid() == 0; }
 
-std::function<void()> as_user(unsigned id) {
-  return [id] {
-    if (::setgroups(0, nullptr) != 0 || ::setresgid(id, id, id) != 0 || ::setresuid(id, id, id) != 0) ::_exit(125);
-    ::prctl(PR_SET_DUMPABLE, 1);  // else its /proc/self belongs to root
-  };
+std::function<void()> as_user(unsigned id, std::optional<unsigned> group) {
+  return [=] { std::snprintf(next_user, sizeof(next_user), "%s=%u:%u", kUserKey, id, group.value_or(id)); };
 }
 
 bool eventually(const std::function<bool()>& done, std::chrono::milliseconds limit) {
@@ -229,6 +244,8 @@ std::string spread(std::vector<std::int64_t>& ns) {
 }  // namespace cardan::test
 
 int main(int argc, char** argv) {
+  cardan::test::become_user(std::getenv(cardan::test::kUserKey));
+  ::putenv(cardan::test::next_user);
   if (argc > 2 && std::string(argv[1]) == "--role") {
     const auto role = cardan::test::roles().find(argv[2]);
     if (role == cardan::test::roles().end()) return 124;

@@ -70,8 +70,9 @@ bool heard();
 bool deep();
 bool is_root();
 
-/// For `before_exec`: becomes an ordinary user with this id, in no groups but its own.
-std::function<void()> as_user(unsigned id);
+/// For `before_exec`: the child becomes an ordinary user with this id before its role begins, in no groups but its own
+/// and `group`.
+std::function<void()> as_user(unsigned id, std::optional<unsigned> group = {});
 
 /// Calls `done` until it is true or `limit` is over; its last answer.
 bool eventually(const std::function<bool()>& done, std::chrono::milliseconds limit = std::chrono::seconds(10));
