@@ -13,6 +13,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <future>
 #include <random>
 
@@ -242,13 +243,38 @@ std::shared_ptr<BellBoard> Process::board_of(uid_t uid) {
   return board;
 }
 
+/// Throws NameTaken when somebody who is alive publishes the topic. The names in the run directory say who, the sockets
+/// who lives.
+void Process::refuse_if_taken(const TopicEntry& own, const std::string& topic) const {
+  const auto taken = [&](const std::string& by) {
+    return Error(ErrorCode::NameTaken, fmt::format("topic '{}' is for one publisher, and {} publishes it", topic, by),
+                 "end that one first (cardan topic info shows it), or make the topic not exclusive");
+  };
+  for (const auto& [serial, p] : published_)
+    if (serial != own.serial && p.core->topic() == topic) throw taken("another publisher of this process");
+  for (const TopicEntry& entry : directory_.entries(own.topic_hash)) {
+    if (entry.process == id_ || directory_.topic_of(entry) != topic) continue;
+    int error = 0;
+    const Fd socket = socket::connect_to(directory_.socket_path(entry.process), error);
+    if (!socket && error != EAGAIN && error != EACCES) continue;  // left behind by the dead
+    const pid_t pid = socket ? socket::peer_of(socket.get()).pid : 0;
+    std::string name;
+    std::getline(std::ifstream(fmt::format("/proc/{}/comm", pid)), name);
+    throw taken(pid != 0 ? fmt::format("{} (pid {})", name.empty() ? "a process" : name, pid) : "a process");
+  }
+}
+
 void Process::add(const std::shared_ptr<PublisherCore>& publisher) {
   publisher->poke_helper = [this] { loop_.poke(); };
   run([&] {
     const Published p{publisher, {hash_name(publisher->topic()), id_, next_serial_++}};
+    const bool exclusive = publisher->options().exclusive;
     try {
+      if (exclusive) refuse_if_taken(p.entry, publisher->topic());
       if (!publisher->options().process_private) directory_.add_topic(p.entry, publisher->topic());
       published_[p.entry.serial] = p;
+      // Announced, then looked again: of two that do so at the same moment each sees the other.
+      if (exclusive) refuse_if_taken(p.entry, publisher->topic());
       for (SubscriberCore* s : subscribers_)
         if (s->topic() == publisher->topic()) attach_local(*s, p);
     } catch (...) {

@@ -94,6 +94,7 @@ class Process {
   void detach(const std::shared_ptr<PublisherCore>& publisher, const Attached* subscriber);
 
  private:
+  void refuse_if_taken(const TopicEntry& own, const std::string& topic) const;
   void serve();
   [[nodiscard]] int next_timeout();
   void housekeeping();

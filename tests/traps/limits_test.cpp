@@ -7,9 +7,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <fstream>
+#include <optional>
 #include <thread>
 
+#include "cardan/memory/atomic.hpp"
+#include "cardan/memory/clock.hpp"
 #include "cardan/transport/log.hpp"
 #include "tests/support/raw_peer.hpp"
 #include "tests/traps/traps.hpp"
@@ -32,6 +36,34 @@ CARDAN_ROLE(publishes_once) {
   cardan::Publisher<Big> out{cardan::test::kBig};
   cardan::test::say("ready");
   cardan::test::hear();
+  return 0;
+}
+
+const cardan::Topic<Small> kOnlyOne{"/traps/only_one", {.exclusive = true}};
+
+CARDAN_ROLE(publishes_alone) {
+  return report([] {
+    const cardan::Publisher out{kOnlyOne};
+    cardan::test::say("ready");
+    cardan::test::hear();
+  });
+}
+
+CARDAN_ROLE(tries_to_be_alone) {
+  const cardan::Publisher other{kSmall};  // so that set-up of the process is over
+  cardan::test::say("ready");
+  for (std::string at = cardan::test::hear(); !at.empty(); at = cardan::test::hear()) {
+    while (cardan::steady_now() < std::stoll(at)) cardan::cpu_relax();
+    std::optional<cardan::Publisher<Small>> out;
+    try {
+      out.emplace(kOnlyOne);
+    } catch (const cardan::Error&) {
+    }
+    cardan::test::say(out ? "alone" : "taken");
+    cardan::test::hear();
+    out.reset();
+    cardan::test::say("ended");
+  }
   return 0;
 }
 
@@ -177,4 +209,45 @@ CARDAN_ROLE(one_sample) {
   std::this_thread::sleep_for(100ms);
   cardan::test::say("publishers " + std::to_string(in.publishers()));
   return 0;
+}
+
+TEST_F(Traps, ATakenNameIsAnErrorThatNamesTheOther) {
+  Child first("publishes_alone");
+  first.expect("ready");
+  Child second("publishes_alone");
+  const std::string line = second.line().value_or("");
+  EXPECT_TRUE(line.starts_with(error_line(ErrorCode::NameTaken))) << line;
+  EXPECT_NE(line.find("/traps/only_one"), std::string::npos) << line;
+  EXPECT_NE(line.find("pid " + std::to_string(first.pid())), std::string::npos) << line;
+  second.end();
+  // Whoever is refused leaves nothing behind, and neither does the dead.
+  first.kill();
+  Child third("publishes_alone");
+  third.expect("ready");
+  third.say("");
+  EXPECT_EQ(third.end(), 0);
+}
+
+TEST_F(Traps, ATakenNameInOneProcessToo) {
+  const cardan::Publisher first{kOnlyOne};
+  EXPECT_THROW(cardan::Publisher<Small>{kOnlyOne}, cardan::Error);
+  EXPECT_EQ(first.subscribers(), 0U);
+}
+
+TEST_F(Traps, OfTwoThatStartAtOnceAtMostOneStays) {
+  std::array<Child, 2> both{Child("tries_to_be_alone"), Child("tries_to_be_alone")};
+  for (Child& child : both) child.expect("ready");
+  int alone = 0;
+  for (int round = 0; round < 300; ++round) {
+    // Both look at the clock for the same instant: closer together than two pipes could start them.
+    const std::string at = std::to_string(cardan::steady_now() + 1'000'000);
+    for (const Child& child : both) child.say(at);
+    int stayed = 0;
+    for (Child& child : both) stayed += child.line().value_or("") == "alone" ? 1 : 0;
+    ASSERT_LE(stayed, 1) << "in round " << round;
+    alone += stayed;
+    for (const Child& child : both) child.say("end it");
+    for (Child& child : both) child.expect("ended");
+  }
+  EXPECT_GT(alone, 0);
 }
