@@ -188,8 +188,8 @@ std::string readable(const ordered_json& value, int indent) {
       for (const ordered_json& item : items) {
         std::string lines = item.is_object()
                                 ? readable(item, indent + 4)
-                                : std::string(static_cast<std::size_t>(indent + 4), ' ') + one_line(item) + "\n";
-        lines[static_cast<std::size_t>(indent + 2)] = '-';
+                                : std::string(static_cast<std::size_t>(indent) + 4, ' ') + one_line(item) + "\n";
+        lines[static_cast<std::size_t>(indent) + 2] = '-';
         all += lines;
       }
       if (v.is_object()) all += std::string(static_cast<std::size_t>(indent + 2), ' ') + "…\n";

@@ -14,7 +14,7 @@ namespace cardan::bench {
 namespace {
 
 // The first line of a file, or what stands for "the system does not say".
-std::string first_line(const char* path, std::string otherwise) {
+std::string first_line(const char* path, const std::string& otherwise) {
   std::ifstream in(path);
   std::string line;
   return std::getline(in, line) && !line.empty() ? line : otherwise;

@@ -10,7 +10,6 @@ namespace cardan::shm {
 /// across objects is undefined, and through an empty instruction, because an optimizer that sees through the integers
 /// takes the result for a part of `from`.
 [[nodiscard]] inline void* at_distance(const void* from, std::uint64_t distance) noexcept {
-  // NOLINTNEXTLINE(misc-const-correctness): asm writes it
   std::uintptr_t address = reinterpret_cast<std::uintptr_t>(from) + distance;
   asm("" : "+r"(address));
   return reinterpret_cast<void*>(address);

@@ -86,7 +86,7 @@ class Publisher {
  public:
   /// Creates the stream and announces it. Throws Error: NoMemory, Limit, Unavailable, InvalidArgument, Forked. Set-up;
   /// blocks for about 1 ms.
-  explicit Publisher(const Topic<T>& topic, PublisherOptions options = {})
+  explicit Publisher(const Topic<T>& topic, const PublisherOptions& options = {})
       : process_(detail::Process::of(options.domain)),
         core_(
             std::make_shared<detail::PublisherCore>(topic.name, detail::message_type_of<T>(), topic.options, options)) {

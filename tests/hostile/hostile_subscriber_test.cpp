@@ -403,7 +403,7 @@ struct PingPong {
         ASSERT_TRUE(answer) << "no answer to ping " << out.published() << " after " << rounds
                             << " rounds: a missed wake-up or a hang";
         ASSERT_TRUE(cardan::test::intact(answer));
-        if (cardan::test::writer_of(answer->key) == out.published()) break;
+        if (cardan::test::writer_of(answer->key) == out.published() % (1U << 20)) break;  // what fits there
       }
       ++rounds;
     }
