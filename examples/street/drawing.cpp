@@ -55,7 +55,7 @@ cv::Mat draw_obstacles(std::span<const Point> cloud, std::span<const Obstacle> o
   constexpr float kPixelsPerMetre = 16;
   constexpr float kFootOfCar = 480;  // row of the sensor
   const auto place = [&](float x, float y) {
-    return cv::Point(static_cast<int>(kWidth / 2 - y * kPixelsPerMetre),
+    return cv::Point(static_cast<int>(kWidth / 2.0 - y * kPixelsPerMetre),
                      static_cast<int>(kFootOfCar - x * kPixelsPerMetre));
   };
   cv::Mat out(kHeight, kWidth, CV_8UC3, cv::Scalar(24, 24, 24));

@@ -68,6 +68,7 @@ TEST(LidarSource, UdpPackets) {
       source = open_lidar(std::to_string(candidate));
       port = static_cast<std::uint16_t>(candidate);
     } catch (const Error&) {
+      continue;  // somebody else has this port
     }
   }
   ASSERT_TRUE(source) << "no free UDP port";

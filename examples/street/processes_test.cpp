@@ -74,7 +74,7 @@ TEST(Processes, OnlyTheirOwnDescriptorsAreHandedOver) {
   start.picture_fd = fileno(picture);
   processes.start(start);
   ASSERT_TRUE(wait_for_end(processes));
-  std::rewind(picture);
+  ASSERT_EQ(std::fseek(picture, 0, SEEK_SET), 0);
   std::string listed;
   for (int c = std::fgetc(picture); c != EOF; c = std::fgetc(picture)) listed += c == '\n' ? ' ' : static_cast<char>(c);
   std::fclose(picture);
