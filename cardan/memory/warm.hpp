@@ -7,13 +7,12 @@
 
 #include "cardan/memory/atomic.hpp"
 
-/// After 10 ms of sleep, or after a frame of megabytes has gone through the caches, each first touch of a line or page
-/// costs up to half a microsecond, one after the other. Asked for all at once they cost little more than one. Functions
-/// with one of these two attributes lie side by side in a section of their own, which can be asked for as well.
-#if defined(__ELF__)
+/// After a sleep, or after a frame of megabytes has gone through the caches, each first touch of a line or page waits
+/// for memory, one after the other. Asked for all at once they cost little more than one (docs/benchmarking.md).
+/// Functions with one of these two attributes lie side by side in a section of their own, which can be asked for as
+/// well.
 #define CARDAN_PUBLISH_PATH __attribute__((section("cardan_publish_path")))
 #define CARDAN_TAKE_PATH __attribute__((section("cardan_take_path")))
-#endif
 
 namespace cardan {
 
@@ -39,6 +38,9 @@ class WarmSet {
       lines_[n].store(line * 64, std::memory_order_relaxed);
       count_.store(n + 1, std::memory_order_relaxed);
     }
+  }
+  void add_range(const void* begin, const void* end) noexcept {
+    add(begin, static_cast<std::size_t>(static_cast<const std::byte*>(end) - static_cast<const std::byte*>(begin)));
   }
   void fetch() const noexcept {
     const std::uint32_t count = count_.load(std::memory_order_relaxed);

@@ -20,6 +20,8 @@ inline constexpr std::size_t kLine = 64;
 inline constexpr std::size_t kRecord = 128;  ///< slot records start in pairs of lines, which the core fetches together
 inline constexpr std::size_t kPageAlignedFrom = 64 * 1024;  ///< payloads from this size on start on a page boundary
 inline constexpr std::uint32_t kMaxDepth = 1024;
+inline constexpr std::uint32_t kMaxHolds = 200;   ///< samples that one subscriber may announce to hold
+inline constexpr std::uint32_t kMaxThreads = 50;  ///< and threads to take with
 inline constexpr std::size_t kMaxPayload = std::size_t{1} << 30;
 
 /// First page of a publisher's area, written before the area is handed to anyone and never again.

@@ -257,6 +257,22 @@ TEST_F(ObserverTest, CopiesFromASubscribersStreamWithoutTaking) {
   EXPECT_GE(cardan::latency_percentile(after.publishers[0].subscribers[0].latency, 50), 64);
 }
 
+// A reader in step with the publisher, so that it takes numbers 1, 5, 9, …: its latency is told all the same.
+TEST_F(ObserverTest, LatencyOfAReaderThatTakesEachFourth) {
+  cardan::Publisher out{kFresh};
+  cardan::Subscriber in{kFresh};
+  constexpr int kTaken = 40;
+  for (int taken = 0; taken < kTaken; ++taken) {
+    for (int i = taken == 0 ? 3 : 0; i < 4; ++i) out.publish({1, 2});
+    ASSERT_TRUE(in.take());
+    std::this_thread::sleep_for(1ms);
+  }
+  const auto report = cardan::look_around({}, "/pair");
+  std::uint64_t measured = 0;
+  for (const auto& [bucket, count] : report.publishers.at(0).subscribers.at(0).latency) measured += count;
+  EXPECT_GE(measured, kTaken / 8);
+}
+
 TEST_F(ObserverTest, AProcessThatDoesNotAnswerIsNamed) {
   cardan::Publisher out{kFresh};  // makes the folder
   const pid_t child = ::fork();

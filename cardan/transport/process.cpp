@@ -255,9 +255,9 @@ void Process::refuse_if_taken(const TopicEntry& own, const std::string& topic) c
   for (const TopicEntry& entry : directory_.entries(own.topic_hash)) {
     if (entry.process == id_ || directory_.topic_of(entry) != topic) continue;
     int error = 0;
-    const Fd socket = socket::connect_to(directory_.socket_path(entry.process), error);
-    if (!socket && error != EAGAIN && error != EACCES) continue;  // left behind by the dead
-    const pid_t pid = socket ? socket::peer_of(socket.get()).pid : 0;
+    const auto socket = directory_.reach(entry.process, error);
+    if (!socket) continue;  // left behind by the dead
+    const pid_t pid = *socket ? socket::peer_of(socket->get()).pid : 0;
     std::string name;
     std::getline(std::ifstream(fmt::format("/proc/{}/comm", pid)), name);
     throw taken(pid != 0 ? fmt::format("{} (pid {})", name.empty() ? "a process" : name, pid) : "a process");

@@ -222,10 +222,9 @@ CARDAN_PUBLISH_PATH int PublisherCore::pop_free() noexcept {
 }
 
 void PublisherCore::note_lines() noexcept {
-  constexpr std::size_t kFirst = 3;  // subscribers; of more, the first is woken no later
+  constexpr std::size_t kFirst = 2;  // subscribers; of more, the first is woken no later
   lines_.clear();
-  lines_.add(&sequence_, static_cast<std::size_t>(reinterpret_cast<const std::byte*>(&table_[1]) -
-                                                  reinterpret_cast<const std::byte*>(&sequence_)));
+  lines_.add_range(&sequence_, &table_[1]);
   lines_.add(state_.get());
   lines_.add(published_as_.data());
   lines_.add(free_.data());
@@ -304,7 +303,7 @@ CARDAN_PUBLISH_PATH bool PublisherCore::publish(int slot, std::size_t payload_by
   sequence_ = n;
   protocol::publish<Native>(ring_, {n, s});
   if (hot_->filling.load(relaxed) != 0) Native::store<Site::L1>(hot_->filling, std::uint32_t{0});
-  wake(n);
+  wake();
 
   hot_->heartbeat_ns.store(now, relaxed);
   hot_->bytes.store(hot_->bytes.load(relaxed) + message_bytes_ + payload_bytes, relaxed);
@@ -324,7 +323,7 @@ CARDAN_PUBLISH_PATH bool PublisherCore::publish(int slot, std::size_t payload_by
   return in_time;
 }
 
-CARDAN_PUBLISH_PATH void PublisherCore::wake(std::uint64_t) noexcept {
+CARDAN_PUBLISH_PATH void PublisherCore::wake() noexcept {
   ++round_;
   const std::uint32_t end = Native::load<Site::D4>(table_end_);
   for (std::uint32_t i = 0; i < end; ++i) {

@@ -119,7 +119,7 @@ class PublisherCore {
   void find_liars() noexcept;
   bool wait_for_reliable(std::uint64_t n) noexcept;
   bool wait_for_one(Attached& subscriber, std::uint32_t index, std::uint64_t needed, std::int64_t until) noexcept;
-  void wake(std::uint64_t n) noexcept;
+  void wake() noexcept;
   void ring_prewake() noexcept;
 
   void note_lines() noexcept;  ///< what warm() will ask for; helper thread

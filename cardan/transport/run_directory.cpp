@@ -139,11 +139,17 @@ void RunDirectory::remove_process(const std::string& process) const noexcept {
   ::unlink(socket_path(process).c_str());
 }
 
+std::optional<Fd> RunDirectory::reach(const std::string& process, int& error) const noexcept {
+  Fd socket = socket::connect_to(socket_path(process), error);
+  if (!socket && error != EAGAIN && error != EACCES) return std::nullopt;
+  return socket;
+}
+
 void RunDirectory::sweep() const {
   std::set<std::string> alive;
   for (const auto& process : processes()) {
     int error = 0;
-    if (socket::connect_to(socket_path(process), error) || error == EAGAIN || error == EACCES)
+    if (reach(process, error))
       alive.insert(process);
     else if (error == ECONNREFUSED)
       remove_process(process);

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "cardan/memory/fd.hpp"
+
 namespace cardan::detail {
 
 /// A publication as the run directory shows it: a symbolic link `t.<topic hash>.<process>.<serial>` whose text is the
@@ -36,6 +38,9 @@ class RunDirectory {
   /// All entries, or those of one topic's hash.
   [[nodiscard]] std::vector<TopicEntry> entries(std::optional<std::uint64_t> topic_hash = std::nullopt) const;
   [[nodiscard]] std::vector<std::string> processes() const;
+  /// Connects to a process; nothing: it is dead (`error` as connect_to() says). An empty descriptor: alive, but too
+  /// busy now, or its socket is not for us.
+  [[nodiscard]] std::optional<Fd> reach(const std::string& process, int& error) const noexcept;
   /// Removes all names of a process that is dead. Names of other users may have to stay.
   void remove_process(const std::string& process) const noexcept;
   /// Removes what dead processes left.

@@ -193,8 +193,9 @@ void Server::attach(Connection& c, const json& m, std::vector<Fd>& fds) {
                     topic, core->type().name, our_hash, process_.name(), ::getpid(), type, hash, c.name, c.peer.pid),
         "build both sides with the same message definition");
   const std::uint64_t announced = wire::number(m, "holds") + wire::number(m, "threads");
-  if (announced < 2 || announced > 250 || fds.size() != 1)
-    return refuse(c, id, "limit", "holds or threads are out of range", "announce 1 to 200 holds and 1 to 50 threads");
+  if (announced < 2 || announced > layout::kMaxHolds + layout::kMaxThreads || fds.size() != 1)
+    return refuse(c, id, "limit", "holds or threads are out of range",
+                  fmt::format("announce 1 to {} holds and 1 to {} threads", layout::kMaxHolds, layout::kMaxThreads));
   try {
     auto subscriber = std::make_unique<Attached>();
     subscriber->mapping = map_read_only(fds[0], layout::align_up(sizeof(layout::SubscriberPage), layout::kPage));

@@ -83,8 +83,7 @@ Stream::Stream(Parts parts, Room* room)
 }
 
 void Stream::describe_lines(WarmSet& lines) const noexcept {
-  lines.add(this, static_cast<std::size_t>(reinterpret_cast<const std::byte*>(&notify_fd) -
-                                           reinterpret_cast<const std::byte*>(this)));
+  lines.add_range(this, &notify_fd);
   lines.add(ring.latest);
   lines.add(&page().waiting);
   lines.add(&page().cursor);

@@ -17,8 +17,6 @@ namespace cardan::detail {
 
 namespace {
 constexpr auto kRelaxed = std::memory_order_relaxed;
-constexpr std::uint32_t kMostHolds = 200;
-constexpr std::uint32_t kMostThreads = 50;
 
 std::size_t block_bytes(const MessageType& type, AdoptFunction adopt) {
   return layout::align_up(sizeof(SampleBlock), layout::kLine) +
@@ -50,10 +48,11 @@ SubscriberCore::SubscriberCore(std::string topic, MessageType type, AdoptFunctio
 
 SubscriberCore* SubscriberCore::create(std::string topic, MessageType type, AdoptFunction adopt,
                                        const TopicOptions& options, SubscriberOptions endpoint) {
-  if (endpoint.holds < 1 || endpoint.holds > kMostHolds || endpoint.threads < 1 || endpoint.threads > kMostThreads)
+  if (endpoint.holds < 1 || endpoint.holds > layout::kMaxHolds || endpoint.threads < 1 ||
+      endpoint.threads > layout::kMaxThreads)
     throw Error(ErrorCode::InvalidArgument,
                 fmt::format("topic '{}': holds is {} and threads is {}", topic, endpoint.holds, endpoint.threads),
-                fmt::format("use 1 to {} holds and 1 to {} threads", kMostHolds, kMostThreads));
+                fmt::format("use 1 to {} holds and 1 to {} threads", layout::kMaxHolds, layout::kMaxThreads));
   const Pool pool{pool_offset() - sizeof(SubscriberCore) +
                   (endpoint.holds + endpoint.threads) * block_bytes(type, adopt)};
   return new (pool) SubscriberCore(std::move(topic), std::move(type), adopt, options, std::move(endpoint));
@@ -69,8 +68,7 @@ void SubscriberCore::operator delete(void* memory) noexcept {
 void SubscriberCore::note_lines() noexcept {
   constexpr std::uint32_t kFirst = 2;  // streams; with many, each take touches few of them
   lines_.clear();
-  lines_.add(&stream_end_, static_cast<std::size_t>(reinterpret_cast<const std::byte*>(streams_.data() + 1) -
-                                                    reinterpret_cast<const std::byte*>(&stream_end_)));
+  lines_.add_range(&stream_end_, streams_.data() + 1);
   if (adopt_ != nullptr) lines_.add(reinterpret_cast<const void*>(adopt_), 3 * layout::kLine);  // its code
   lines_.add(blocks_, std::min<std::size_t>(block_stride_, 4 * layout::kLine));
   for (std::uint32_t i = 0; i < kFirst; ++i)
@@ -107,7 +105,7 @@ CARDAN_TAKE_PATH SampleBlock* SubscriberCore::allocate() noexcept {
   return nullptr;
 }
 
-static_assert(kMostHolds + kMostThreads <= 4 * 64, "the pool's bitmap covers every block");
+static_assert(layout::kMaxHolds + layout::kMaxThreads <= 4 * 64, "the pool's bitmap covers every block");
 
 void SubscriberCore::drop(SampleBlock* block) noexcept {
   if (block->references.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
@@ -262,7 +260,8 @@ CARDAN_TAKE_PATH bool SubscriberCore::fill(SampleBlock& b, Stream& s, const prot
   constexpr std::int64_t kSlow = 200'000'000;
   const std::int64_t interval = b.publish_ns - s.last_publish_ns.load(kRelaxed);
   const std::uint64_t every = interval < kFast ? 8 : interval < kSlow ? 4 : 1;
-  if (b.sequence % every == 0) count_one(page.latency[layout::latency_bucket(steady_now() - b.publish_ns)]);
+  if (page.received.load(kRelaxed) % every == 0)
+    count_one(page.latency[layout::latency_bucket(steady_now() - b.publish_ns)]);
   if (waiting_.kind != Waiting::Kind::Anticipate) s.last_publish_ns.store(b.publish_ns, kRelaxed);
   if (waiting_.kind == Waiting::Kind::Anticipate) learn(s, b.publish_ns);
   b.owner = this;

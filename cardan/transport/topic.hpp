@@ -64,8 +64,7 @@ struct TopicOptions {
   /// running.
   bool checksum = false;
   /// One publisher only: while there is one, the constructor of another throws Error (NameTaken). For commands that two
-  /// programs must never give at once. Of two that start at the same moment at most one stays. Costs about 0.1 ms of
-  /// set-up.
+  /// programs must never give at once. Of two that start at the same moment at most one stays.
   bool exclusive = false;
   /// Nothing of the topic can be reached from outside this process.
   bool process_private = false;

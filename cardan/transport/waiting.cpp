@@ -144,8 +144,7 @@ CARDAN_TAKE_PATH void Sleep::run(std::span<Foreign> foreign, std::int64_t deadli
   if (!foreign.empty() || too_many_ || words > kMaxWords ||
       ((words > 2 || (count_ == 1 && entries_[0].stream->foreign())) && !futex::has_wait_many())) {
     poll_all(foreign, ready ? 1 : deadline_ns);
-  } else if (count_ == 1 && subscribers_.size() == 1 &&
-             !entries_[0].stream->foreign()) {  // a foreign bell alone: its owner could requeue us for ever
+  } else if (count_ == 1 && subscribers_.size() == 1 && !entries_[0].stream->foreign()) {
     // Another user's bell is never slept on alone: it can move its sleepers away (FUTEX_REQUEUE), and then no kick()
     // would reach us.
     count_sleep();

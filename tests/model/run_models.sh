@@ -10,7 +10,10 @@ here=$(cd "$(dirname "$0")" && pwd)
 mode=${1:-}
 case $mode in
     quick) only= ;;
-    deep) only=${2:-} ;;
+    deep)
+        only=${2:-}
+        case $only in '' | slots | bell | reliable) ;; *) echo "$0: no model is called $only — slots, bell or reliable" >&2; exit 2 ;; esac
+        ;;
     trail) [ $# -eq 2 ] || { echo "usage: $0 trail MUTANT" >&2; exit 2; } ;;
     *) sed -n '3,7s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 esac
