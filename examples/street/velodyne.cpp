@@ -97,7 +97,8 @@ std::size_t decode(const VelodynePacket& packet, std::span<Point> out, std::size
 
   // How far the head turns from one block to the next, in 0.01 degree: from this packet itself.
   const unsigned span = (packet.azimuth(VelodynePacket::kBlocks - step) + 36000U - packet.azimuth(0)) % 36000U;
-  const float per_block = static_cast<float>(span) / static_cast<float>(VelodynePacket::kBlocks / step - 1);
+  const std::size_t gaps = VelodynePacket::kBlocks / step - 1;
+  const float per_block = static_cast<float>(span) / static_cast<float>(gaps);
 
   for (std::size_t block = 0; block < VelodynePacket::kBlocks; block += step) {
     const std::byte* at = packet.bytes.data() + block * kBlockBytes + 4;
@@ -108,11 +109,12 @@ std::size_t decode(const VelodynePacket& packet, std::span<Point> out, std::size
       if (count >= out.size()) return count;
       // A VLP-16 block holds two firings of 55.296 µs with 2.304 µs a laser; an HDL-32E block one of 46.08 µs
       // with 1.152 µs.
+      const std::size_t firing = channel / 16;
       const float share =
-          vlp ? (static_cast<float>(channel / 16) * 55.296F + static_cast<float>(channel % 16) * 2.304F) / 110.592F
+          vlp ? (static_cast<float>(firing) * 55.296F + static_cast<float>(channel % 16) * 2.304F) / 110.592F
               : static_cast<float>(channel) * 1.152F / 46.08F;
       const Angle& elevation = vlp ? vlp16[channel % 16] : hdl32[channel];
-      const Angle& azimuth = turn.at[static_cast<std::size_t>(start + per_block * share + 0.5F) % 36000U];
+      const Angle& azimuth = turn.at[static_cast<std::size_t>(std::lround(start + per_block * share)) % 36000U];
       Point& p = out[count++];
       p = Point{};
       p.x = range * elevation.cosine * azimuth.cosine;  // azimuth 0 is forward and turns clockwise

@@ -74,6 +74,33 @@ struct Command {
   std::uint64_t seed = 0, runs = 0;
 };
 
+/// An option that takes a value; false: there is none of that name, or its value is wrong.
+bool parse_value(Command& c, std::string_view option, char* value) {
+  if (option == "--scenario")
+    c.scenario = value;
+  else if (option == "--check-docs")
+    c.check = value;
+  else if (option == "--write-docs")
+    c.write = value;
+  else if (option == "--random")
+    c.seed = std::strtoull(value, nullptr, 0);
+  else if (option == "--runs")
+    c.runs = std::strtoull(value, nullptr, 0);
+  else if (option == "--weaken") {
+    if (!weaken(value)) return false;
+    c.weakened.append(c.weakened.empty() ? "" : " --weaken ").append(value);
+  } else if (option == "--replay") {
+    c.replay.emplace();
+    for (char* p = value; *p >= '0' && *p <= '9';) {
+      c.replay->push_back(static_cast<std::uint32_t>(std::strtoul(p, &p, 10)));
+      if (*p == ',') ++p;
+    }
+  } else {
+    return false;
+  }
+  return true;
+}
+
 std::optional<Command> parse(int argc, char** argv) {
   Command c;
   for (int i = 1; i < argc; ++i) {
@@ -91,29 +118,9 @@ std::optional<Command> parse(int argc, char** argv) {
         c.only = site_named(argv[++i]);
         if (!c.only) return std::nullopt;
       }
-    } else if (value == nullptr)
+    } else if (value == nullptr || !parse_value(c, a, argv[++i])) {
       return std::nullopt;
-    else if (a == "--scenario")
-      c.scenario = argv[++i];
-    else if (a == "--check-docs")
-      c.check = argv[++i];
-    else if (a == "--write-docs")
-      c.write = argv[++i];
-    else if (a == "--random")
-      c.seed = std::strtoull(argv[++i], nullptr, 0);
-    else if (a == "--runs")
-      c.runs = std::strtoull(argv[++i], nullptr, 0);
-    else if (a == "--weaken") {
-      if (!weaken(argv[++i])) return std::nullopt;
-      c.weakened.append(c.weakened.empty() ? "" : " --weaken ").append(argv[i]);
-    } else if (a == "--replay") {
-      c.replay.emplace();
-      for (char* p = argv[++i]; *p >= '0' && *p <= '9';) {
-        c.replay->push_back(static_cast<std::uint32_t>(std::strtoul(p, &p, 10)));
-        if (*p == ',') ++p;
-      }
-    } else
-      return std::nullopt;
+    }
   }
   return c;
 }

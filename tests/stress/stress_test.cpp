@@ -123,7 +123,7 @@ CARDAN_ROLE(writer) {
 CARDAN_ROLE(reader) {
   Tally tally(args[1]);
   auto& mine = tally->readers[std::stoull(args[2])];
-  const std::string kind = args[3];
+  const std::string& kind = args[3];
   const auto threads = static_cast<std::uint32_t>(std::stoul(args[4]));
   return with_case(args[0], [&]<class T>(const Case& c) {
     const std::uint32_t holds = kind == "slow" ? 3 : threads;

@@ -19,7 +19,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using cardan::Error;
-using cardan::ErrorCode;
 using cardan::test::Big;
 using cardan::test::Child;
 using cardan::test::Small;

@@ -58,6 +58,7 @@ CARDAN_ROLE(tries_to_be_alone) {
     try {
       out.emplace(kOnlyOne);
     } catch (const cardan::Error&) {
+      out.reset();
     }
     cardan::test::say(out ? "alone" : "taken");
     cardan::test::hear();
@@ -152,7 +153,7 @@ TEST_F(Traps, TooLongASocketPathNamesTheRemedy) {
 }
 
 TEST_F(Traps, AnUnusableRunDirectoryNamesPathAndRemedy) {
-  const std::string root = cardan::test::run_directory();
+  const std::string& root = cardan::test::run_directory();
   const auto try_with = [&](const std::string& folder, const std::function<void()>& before = {}) {
     ::setenv("CARDAN_RUN_DIR", folder.c_str(), 1);
     Child c("both_ends", {}, before);

@@ -186,10 +186,11 @@ CARDAN_ROLE(forks) {
     if (in.wait() || in.reason() != cardan::Reason::Forked) wrong |= 8;
     if (out.loan()) wrong |= 16;
     if (out.publish(std::move(loan))) wrong |= 32;
+    wrong |= 64;
     try {
       (void)in.fd();
-      wrong |= 64;
     } catch (const Error&) {
+      wrong &= ~64;
     }
     if (exits) std::exit(wrong);  // runs destructors
     ::close(STDIN_FILENO);
