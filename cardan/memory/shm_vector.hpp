@@ -57,6 +57,10 @@ class VectorBase {
     capacity_ = count;
     return true;
   }
+  /// For the transport, when the elements have been moved by `distance` bytes.
+  void elements_moved(std::ptrdiff_t distance) noexcept {
+    if (data_ != 0) data_ += distance;
+  }
 
  protected:
   VectorBase() noexcept = default;

@@ -276,7 +276,7 @@ void Process::add(const std::shared_ptr<PublisherCore>& publisher) {
       // Announced, then looked again: of two that do so at the same moment each sees the other.
       if (exclusive) refuse_if_taken(p.entry, publisher->topic());
       for (SubscriberCore* s : subscribers_)
-        if (s->topic() == publisher->topic()) attach_local(*s, p);
+        if (s->topic() == publisher->topic() && !s->leaves_out_own_process()) attach_local(*s, p);
     } catch (...) {
       remove(publisher);  // nobody would end it later
       throw;
@@ -315,7 +315,8 @@ void Process::add(SubscriberCore* subscriber) {
     try {
       subscribers_.push_back(subscriber);
       for (const auto& [serial, p] : published_)
-        if (p.core->topic() == subscriber->topic()) attach_local(*subscriber, p);
+        if (p.core->topic() == subscriber->topic() && !subscriber->leaves_out_own_process())
+          attach_local(*subscriber, p);
       if (!subscriber->options().process_private)
         client_->add(*subscriber, &answered);
       else

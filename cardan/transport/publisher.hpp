@@ -29,6 +29,23 @@ MessageType message_type_of() {
 
 template <Message T>
 class Publisher;
+template <Message T>
+class Loan;
+
+namespace detail {
+/// A slot of `core` with a freshly constructed T; empty when all loans are out. Wait-free.
+template <Message T>
+Loan<T> loan_of(const std::shared_ptr<PublisherCore>& core) noexcept;
+/// What publish() needs of a loan; the loan is empty afterwards.
+struct Filled {
+  std::shared_ptr<PublisherCore> core;
+  int slot;
+  std::size_t payload_bytes;
+  std::int64_t source_ns;
+};
+template <Message T>
+Filled take_out(Loan<T>& loan) noexcept;
+}  // namespace detail
 
 /// A slot of shared memory that is being filled: owned like a `unique_ptr`, published at most once
 /// (`publish(std::move(loan))`), given back when dropped. Empty (false) when the topic's `loans` are all out. Thread
@@ -66,7 +83,10 @@ class Loan {
   void set_source_time(std::int64_t ns) noexcept { source_ns_ = ns; }
 
  private:
-  friend class Publisher<T>;
+  template <Message U>
+  friend Loan<U> detail::loan_of(const std::shared_ptr<detail::PublisherCore>& core) noexcept;
+  template <Message U>
+  friend detail::Filled detail::take_out(Loan<U>& loan) noexcept;
   Loan(std::shared_ptr<detail::PublisherCore> core, int slot) noexcept : core_(std::move(core)), slot_(slot) {}
   void give_back() noexcept {
     if (slot_ >= 0 && !is_forked_child()) core_->abandon(slot_);
@@ -77,6 +97,29 @@ class Loan {
   int slot_ = -1;
   std::int64_t source_ns_ = 0;
 };
+
+namespace detail {
+template <Message T>
+Loan<T> loan_of(const std::shared_ptr<PublisherCore>& core) noexcept {
+  const int slot = core->loan();
+  if (slot < 0) return {};
+  T* message = new (core->message(slot)) T;
+  if constexpr (shm::has_vectors<T>) {
+    auto* arena = new (core->arena(slot)) shm::Arena;
+    arena->place(core->payload(slot), core->payload_capacity());
+    shm::bind(*message, *arena);
+  }
+  return Loan<T>(core, slot);
+}
+template <Message T>
+Filled take_out(Loan<T>& loan) noexcept {
+  const int slot = std::exchange(loan.slot_, -1);
+  std::shared_ptr<PublisherCore> core = std::move(loan.core_);
+  std::size_t payload_bytes = 0;
+  if constexpr (shm::has_vectors<T>) payload_bytes = static_cast<shm::Arena*>(core->arena(slot))->used;
+  return {std::move(core), slot, payload_bytes, loan.source_ns_};
+}
+}  // namespace detail
 
 /// Publishes messages of type T on a topic: `auto frame = out.loan(); fill(*frame); out.publish(std::move(frame));`
 /// Thread safety: one thread at a time (any thread); two threads make two publishers. publish() is wait-free (best
@@ -99,29 +142,14 @@ class Publisher {
   }
 
   /// A free slot with a freshly constructed T. Empty when all loans are out, or in a child of fork(). Wait-free.
-  [[nodiscard]] Loan<T> loan() noexcept {
-    if (is_forked_child()) return {};
-    const int slot = core_->loan();
-    if (slot < 0) return {};
-    T* message = new (core_->message(slot)) T;
-    if constexpr (shm::has_vectors<T>) {
-      auto* arena = new (core_->arena(slot)) shm::Arena;
-      arena->place(core_->payload(slot), core_->payload_capacity());
-      shm::bind(*message, *arena);
-    }
-    return Loan<T>(core_, slot);
-  }
+  [[nodiscard]] Loan<T> loan() noexcept { return is_forked_child() ? Loan<T>{} : detail::loan_of<T>(core_); }
 
   /// Hands the loan to every subscriber. False: nothing to publish, or (reliable) somebody was too slow; it is
   /// published all the same. Wait-free unless the topic is reliable, which waits at most `reliable_timeout`.
   bool publish(Loan<T>&& loan) noexcept {
     if (!loan || is_forked_child()) return false;
-    const int slot = std::exchange(loan.slot_, -1);
-    std::size_t payload_bytes = 0;
-    if constexpr (shm::has_vectors<T>) payload_bytes = static_cast<shm::Arena*>(core_->arena(slot))->used;
-    const bool in_time = core_->publish(slot, payload_bytes, loan.source_ns_);
-    loan.core_.reset();
-    return in_time;
+    const detail::Filled filled = detail::take_out(loan);
+    return filled.core->publish(filled.slot, filled.payload_bytes, filled.source_ns);
   }
 
   /// Publishes a copy of a plain struct. False as above, or when all loans are out.

@@ -241,12 +241,12 @@ void PublisherCore::note_lines() noexcept {
 }
 
 // The linker names both ends of a section.
-extern const char publish_path_begin[] __asm__("__start_cardan_publish_path") __attribute__((visibility("hidden")));
-extern const char publish_path_end[] __asm__("__stop_cardan_publish_path") __attribute__((visibility("hidden")));
+extern const char kPublishPathBegin[] __asm__("__start_cardan_publish_path") __attribute__((visibility("hidden")));
+extern const char kPublishPathEnd[] __asm__("__stop_cardan_publish_path") __attribute__((visibility("hidden")));
 
 CARDAN_PUBLISH_PATH void PublisherCore::warm() const noexcept {
   lines_.fetch();
-  warm_lines(publish_path_begin, publish_path_end);
+  warm_lines(kPublishPathBegin, kPublishPathEnd);
 }
 
 CARDAN_PUBLISH_PATH int PublisherCore::loan() noexcept {
@@ -268,6 +268,22 @@ CARDAN_PUBLISH_PATH int PublisherCore::loan() noexcept {
 CARDAN_PUBLISH_PATH void PublisherCore::soon() noexcept {
   const Inside inside(*this);
   if (wants_prewake_.load(std::memory_order_relaxed) != 0) ring_prewake();
+}
+
+CARDAN_PUBLISH_PATH SampleBlock* PublisherCore::keep(int slot) noexcept {
+  if (!own_.made()) return nullptr;
+  const auto s = static_cast<std::uint32_t>(slot);
+  const layout::SlotMeta& m = meta(s);
+  SampleBlock& b = own_.keep(s, shared_from_this());
+  b.slot = s;
+  b.message = message(slot);
+  b.payload = payload(slot);
+  b.payload_bytes = m.payload_bytes.load(std::memory_order_relaxed);
+  b.sequence = sequence_;
+  b.missed = 0;
+  b.publish_ns = m.publish_ns.load(std::memory_order_relaxed);
+  b.source_ns = m.source_ns.load(std::memory_order_relaxed);
+  return &b;
 }
 
 void PublisherCore::abandon(int slot) noexcept {
@@ -403,7 +419,7 @@ CARDAN_PUBLISH_PATH void PublisherCore::reclaim() noexcept {
       }
       for (std::uint32_t s = 0; s < committed; ++s) {
         if (state_[s].load(std::memory_order_relaxed) != State::Aside) continue;
-        if ((held[s / 8] & (protocol::one_hold(s) * 0xff)) == 0) {
+        if ((held[s / 8] & (protocol::one_hold(s) * 0xff)) == 0 && !own_.kept(s)) {
           state_[s].store(State::Free, std::memory_order_relaxed);
           free_[free_count_++] = static_cast<std::uint16_t>(s);
         } else {

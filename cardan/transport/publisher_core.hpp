@@ -17,6 +17,7 @@
 #include "cardan/transport/endpoint_options.hpp"
 #include "cardan/transport/layout.hpp"
 #include "cardan/transport/message_type.hpp"
+#include "cardan/transport/own_samples.hpp"
 #include "cardan/transport/slot_protocol.hpp"
 
 namespace cardan::detail {
@@ -46,7 +47,7 @@ struct Attached {
 
 /// One publisher's stream: its area, its slots and its subscribers. The four hot functions belong to the publishing
 /// thread (one at a time, any thread); abandon() to any thread; all else to set-up and the helper thread.
-class PublisherCore {
+class PublisherCore : public std::enable_shared_from_this<PublisherCore> {
  public:
   PublisherCore(std::string topic, MessageType type, const TopicOptions& options, const PublisherOptions& endpoint);
   PublisherCore(const PublisherCore&) = delete;
@@ -57,6 +58,9 @@ class PublisherCore {
   int loan() noexcept;   ///< a slot to fill, or −1. Wait-free.
   void soon() noexcept;  ///< rings readers that pre-wake. One system call when there are any.
   bool publish(int slot, std::size_t payload_bytes, std::int64_t source_ns) noexcept;
+  /// Right after publish(), on the same thread: a sample of the slot for this process, which the slot waits for as for
+  /// any subscriber. Null without hold_own(). Wait-free.
+  SampleBlock* keep(int slot) noexcept;
   // Any thread.
   void abandon(int slot) noexcept;
   [[nodiscard]] void* message(int slot) const noexcept;
@@ -70,6 +74,11 @@ class PublisherCore {
   /// Commits the slots that it announced and enters the subscriber into the table; from then on its holds count. Throws
   /// Error (NoMemory, Limit) with the number to change.
   Attached* attach(std::unique_ptr<Attached> subscriber);
+  /// Makes room for `count` more samples that this process keeps by keep(). Before the first publish. Throws Error
+  /// (NoMemory, Limit).
+  void hold_own(std::uint32_t count);
+  /// `count` of them are not held any more; their memory stays for the next ones. Any thread.
+  void hold_own_less(std::uint32_t count) noexcept;
   /// Takes it out of the table; its pages go once the publishing thread has passed a quiescent point (collect()).
   void detach(const Attached* subscriber);
   /// Where to ring for the subscriber's fd(); once only, because the publishing thread may be using it.
@@ -85,6 +94,13 @@ class PublisherCore {
   void for_each_subscriber(F f) const {
     const std::lock_guard lock(mutex_);
     for (const auto& a : attached_) f(*a);
+  }
+  /// Whether there is a subscriber; no mutex. Any thread.
+  [[nodiscard]] bool read_by_anyone() const noexcept {
+    const std::uint32_t end = table_end_.load(std::memory_order_acquire);
+    for (std::uint32_t i = 0; i < end; ++i)
+      if (table_[i].load(std::memory_order_relaxed) != nullptr) return true;
+    return false;
   }
   [[nodiscard]] std::size_t subscribers() const {
     const std::lock_guard lock(mutex_);
@@ -137,6 +153,7 @@ class PublisherCore {
   std::vector<std::uint64_t> published_as_;  ///< slot → n
   std::vector<std::uint16_t> free_;
   std::unique_ptr<Atomic<State>[]> state_;
+  OwnSamples own_;
   protocol::PublisherRing<Native> ring_{};
   layout::Hot* hot_ = nullptr;
   std::byte* slots_ = nullptr;

@@ -47,6 +47,18 @@ Attached* PublisherCore::attach(std::unique_ptr<Attached> subscriber) {
               "let several readers share one process or component");
 }
 
+void PublisherCore::hold_own(std::uint32_t count) {
+  const std::lock_guard lock(mutex_);
+  commit_slots(options_.depth + options_.loans + 1 + announced_ + count);
+  own_.make(header_->max_slots);
+  announced_ += count;
+}
+
+void PublisherCore::hold_own_less(std::uint32_t count) noexcept {
+  const std::lock_guard lock(mutex_);
+  announced_ -= std::min(announced_, count);
+}
+
 void PublisherCore::detach(const Attached* subscriber) {
   const std::lock_guard lock(mutex_);
   const auto it =

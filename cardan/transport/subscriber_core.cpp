@@ -76,12 +76,12 @@ void SubscriberCore::note_lines() noexcept {
 }
 
 // The linker names both ends of a section.
-extern const char take_path_begin[] __asm__("__start_cardan_take_path") __attribute__((visibility("hidden")));
-extern const char take_path_end[] __asm__("__stop_cardan_take_path") __attribute__((visibility("hidden")));
+extern const char kTakePathBegin[] __asm__("__start_cardan_take_path") __attribute__((visibility("hidden")));
+extern const char kTakePathEnd[] __asm__("__stop_cardan_take_path") __attribute__((visibility("hidden")));
 
 CARDAN_TAKE_PATH void SubscriberCore::warm() const noexcept {
   lines_.fetch();
-  warm_lines(take_path_begin, take_path_end);
+  warm_lines(kTakePathBegin, kTakePathEnd);
 }
 
 SubscriberCore::~SubscriberCore() = default;
@@ -107,8 +107,9 @@ CARDAN_TAKE_PATH SampleBlock* SubscriberCore::allocate() noexcept {
 
 static_assert(layout::kMaxHolds + layout::kMaxThreads <= 4 * 64, "the pool's bitmap covers every block");
 
-void SubscriberCore::drop(SampleBlock* block) noexcept {
-  if (block->references.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+void give_back_taken(SampleBlock* block) noexcept { SubscriberCore::give_back(block); }
+
+void SubscriberCore::give_back(SampleBlock* block) noexcept {
   SubscriberCore* owner = block->owner;
   Stream* stream = block->stream;
   if (!is_forked_child()) {

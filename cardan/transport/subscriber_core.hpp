@@ -11,6 +11,7 @@
 #include "cardan/memory/warm.hpp"
 #include "cardan/transport/endpoint_options.hpp"
 #include "cardan/transport/message_type.hpp"
+#include "cardan/transport/sample_block.hpp"
 #include "cardan/transport/stream.hpp"
 
 namespace cardan {
@@ -22,22 +23,6 @@ namespace cardan::detail {
 class SubscriberCore;
 
 inline constexpr std::uint32_t kMaxStreams = 64;
-
-/// A taken sample: what Sample<T> points to. It lives in its subscriber's pool; the message's fixed struct follows it
-/// when it had to be copied out and checked.
-struct SampleBlock {
-  Atomic<std::uint32_t> references{0};
-  std::uint32_t slot = 0;
-  SubscriberCore* owner = nullptr;
-  Stream* stream = nullptr;
-  const void* message = nullptr;
-  const std::byte* payload = nullptr;
-  std::uint64_t payload_bytes = 0;
-  std::uint64_t sequence = 0;
-  std::uint64_t missed = 0;
-  std::int64_t publish_ns = 0;
-  std::int64_t source_ns = 0;
-};
 
 /// Copies a message's fixed struct out of shared memory and makes its vectors point into the payload, checked; false:
 /// malformed.
@@ -61,11 +46,13 @@ class SubscriberCore {
   // Hot path.
   SampleBlock* take() noexcept;
   SampleBlock* wait(std::int64_t deadline_ns) noexcept;
-  static void drop(SampleBlock* block) noexcept;
+  static void give_back(SampleBlock* block) noexcept;  ///< its last reference is gone
   [[nodiscard]] Reason reason() const noexcept { return reason_.load(std::memory_order_relaxed); }
   bool copy_latest(ObservedSample& into);
   [[nodiscard]] bool ready() noexcept;          ///< a sample, or an event that ends a wait
   [[nodiscard]] bool ready_streams() noexcept;  ///< a sample
+  /// After a sleep that welcomed pre-wakes: spins, bounded, while a publisher fills its loan.
+  void spin_while_filling(std::int64_t deadline_ns) noexcept;
 
   // Any thread.
   std::optional<Event> next_event();
@@ -100,6 +87,9 @@ class SubscriberCore {
   [[nodiscard]] const TopicOptions& options() const noexcept { return options_; }
   [[nodiscard]] const SubscriberOptions& endpoint() const noexcept { return endpoint_; }
   [[nodiscard]] Waiting waiting() const noexcept { return waiting_; }
+  /// Leaves out this process's own publishers, whose samples come another way. Before Process::add().
+  void leave_out_own_process() noexcept { leaves_out_own_process_ = true; }
+  [[nodiscard]] bool leaves_out_own_process() const noexcept { return leaves_out_own_process_; }
   /// The helper's way to learn that a drained stream waits for collect_ended(), and to hand a notify socket over.
   std::function<void()> poke_helper;
   std::function<void(Stream&, int peer_socket)> hand_over_notify;
@@ -181,6 +171,7 @@ class SubscriberCore {
   MessageType type_;
   TopicOptions options_;
   SubscriberOptions endpoint_;
+  bool leaves_out_own_process_ = false;
   mutable std::mutex mutex_;  ///< events, fd(); never taken by take()
   std::deque<Event> events_;
   std::uint64_t retired_missed_ = 0, retired_received_ = 0, retired_bad_ = 0;

@@ -23,8 +23,8 @@ class Sleep {
  public:
   static constexpr std::size_t kMaxWords = 128;
 
-  Sleep(std::span<SubscriberCore* const> subscribers, bool prewake) noexcept
-      : subscribers_(subscribers), prewake_(prewake) {
+  Sleep(std::span<SubscriberCore* const> subscribers, bool prewake, futex::Watch own) noexcept
+      : subscribers_(subscribers), prewake_(prewake), own_(own) {
     // First the helpers, who may add and end streams, then the streams: so no change is missed (the counterpart is
     // kick()).
     for (std::size_t i = 0; i < subscribers_.size() && i < kMaxWords; ++i) {
@@ -86,6 +86,7 @@ class Sleep {
     for (std::size_t i = 0; i < count_; ++i) words[n++] = {&entries_[i].stream->bell().phase, entries_[i].phase};
     for (std::size_t i = 0; i < subscribers_.size(); ++i)
       words[n++] = {&subscribers_[i]->event_seq_, entries_[i].generation};
+    if (own_.word != nullptr) words[n++] = own_;
     count_sleep();
     if (futex::has_wait_many())
       futex::wait_many({words.data(), n}, deadline_ns);
@@ -97,13 +98,16 @@ class Sleep {
     std::array<pollfd, 256> fds;
     nfds_t n = 0;
     bool ready = false;
+    const auto no_later_than = [&deadline_ns](std::int64_t at) {
+      deadline_ns = deadline_ns == 0 ? at : std::min(deadline_ns, at);
+    };
+    if (own_.word != nullptr && foreign.empty()) no_later_than(steady_now() + 1'000'000);  // it has no descriptor
     for (SubscriberCore* core : subscribers_) {
       int fd = -1;
       try {
         fd = core->fd();
       } catch (...) {
-        deadline_ns = std::min(deadline_ns == 0 ? std::numeric_limits<std::int64_t>::max() : deadline_ns,
-                               steady_now() + 1'000'000);
+        no_later_than(steady_now() + 1'000'000);
         continue;  // no descriptor left: look every millisecond instead
       }
       if (core->rearm()) ready = true;
@@ -125,6 +129,7 @@ class Sleep {
 
   std::span<SubscriberCore* const> subscribers_;
   bool prewake_;
+  futex::Watch own_;
   bool changed_ = false;
   bool too_many_ = false;
   std::size_t count_ = 0;
@@ -140,18 +145,20 @@ class Sleep {
 CARDAN_TAKE_PATH void Sleep::run(std::span<Foreign> foreign, std::int64_t deadline_ns) noexcept {
   const bool ready = changed_ || stopping() || some_ready();
   if (foreign.empty() && ready) return;
-  const std::size_t words = count_ + subscribers_.size();
-  if (!foreign.empty() || too_many_ || words > kMaxWords ||
-      ((words > 2 || (count_ == 1 && entries_[0].stream->foreign())) && !futex::has_wait_many())) {
+  const std::size_t words = count_ + subscribers_.size() + (own_.word != nullptr ? 1 : 0);
+  if (own_.word != nullptr && words == 1 && foreign.empty()) {
+    futex::wait(*own_.word, own_.expected, deadline_ns);
+  } else if (!foreign.empty() || too_many_ || words > kMaxWords ||
+             ((words > 2 || (count_ == 1 && entries_[0].stream->foreign())) && !futex::has_wait_many())) {
     poll_all(foreign, ready ? 1 : deadline_ns);
-  } else if (count_ == 1 && subscribers_.size() == 1 && !entries_[0].stream->foreign()) {
+  } else if (count_ == 1 && words == 2 && !entries_[0].stream->foreign()) {
     // Another user's bell is never slept on alone: it can move its sleepers away (FUTEX_REQUEUE), and then no kick()
     // would reach us.
     count_sleep();
     futex::wait(entries_[0].stream->bell().phase, entries_[0].phase, deadline_ns,
                 prewake_ ? prewake_bit(::sched_getcpu()) : kNoPrewakeBit);
     subscribers_[0]->warm();
-  } else if (count_ == 0 && subscribers_.size() == 1) {
+  } else if (count_ == 0 && words == 1) {
     futex::wait(subscribers_[0]->event_seq_, entries_[0].generation, deadline_ns);
   } else {
     sleep_on_many(deadline_ns);
@@ -159,9 +166,13 @@ CARDAN_TAKE_PATH void Sleep::run(std::span<Foreign> foreign, std::int64_t deadli
 }
 
 CARDAN_TAKE_PATH void sleep_on(std::span<SubscriberCore* const> subscribers, std::span<Foreign> foreign,
-                               std::int64_t deadline_ns, bool prewake) noexcept {
-  Sleep sleep(subscribers, prewake);
+                               std::int64_t deadline_ns, bool prewake, futex::Watch own) noexcept {
+  Sleep sleep(subscribers, prewake, own);
   sleep.run(foreign, deadline_ns);
+}
+
+bool can_watch_word(std::size_t subscribers) noexcept {
+  return subscribers == 0 || (futex::has_wait_many() && 2 * subscribers + 1 <= Sleep::kMaxWords);
 }
 
 CARDAN_TAKE_PATH void SubscriberCore::sleep(std::int64_t deadline_ns, bool prewake) noexcept {
@@ -252,8 +263,9 @@ CARDAN_TAKE_PATH bool SubscriberCore::spin(std::int64_t until, bool only_while_f
     cpu_relax();
     if (turn % 16 != 0) continue;
     if (turn % 256 == 16) warm();  // a spin of milliseconds shares its caches with others
-    if (event_seq_.load(std::memory_order_relaxed) != generation || stopping() || (last_look = steady_now()) >= until)
-      break;
+    if (event_seq_.load(std::memory_order_relaxed) != generation || stopping()) break;
+    last_look = steady_now();
+    if (last_look >= until) break;
     if (only_while_filling && !some_filling()) {
       found = some_new();  // `filling` falls right after the publish
       break;
@@ -276,6 +288,10 @@ CARDAN_TAKE_PATH void SubscriberCore::prewake_next(std::int64_t deadline_ns) noe
     prewakes_left_out_.store(0, std::memory_order_relaxed);
   }
   sleep(deadline_ns, true);
+  spin_while_filling(deadline_ns);
+}
+
+CARDAN_TAKE_PATH void SubscriberCore::spin_while_filling(std::int64_t deadline_ns) noexcept {
   bool spin_now = false;
   {
     const Inside inside(*this);

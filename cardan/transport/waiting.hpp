@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
+
+#include "cardan/memory/futex.hpp"
 
 namespace cardan::detail {
 
@@ -21,8 +24,13 @@ struct Foreign {
 };
 
 /// Sleeps until one of the subscribers has something new or an event, one of the descriptors is readable, a stop is
-/// requested, or `deadline_ns` (steady clock, 0: never). May come back early. Blocks; any thread.
+/// requested, `own.word` is no longer `own.expected` and was woken, or `deadline_ns` (steady clock, 0: never). May come
+/// back early. Blocks; any thread.
 void sleep_on(std::span<SubscriberCore* const> subscribers, std::span<Foreign> foreign, std::int64_t deadline_ns,
-              bool prewake) noexcept;
+              bool prewake, futex::Watch own = {nullptr, 0}) noexcept;
+
+/// Whether sleep_on() with so many subscribers, of one stream each, can watch an own word; else wake it by a
+/// descriptor.
+bool can_watch_word(std::size_t subscribers) noexcept;
 
 }  // namespace cardan::detail
