@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs when installing. Roots are the umbrella (cardan/*.hpp) and what it leaves out for whoever asks: adaptors that need PCL or Eigen,
-# and messages outside of the transport; what the roots include from "cardan/…" follows.
+# messages outside of the transport, and the runtime; what the roots include from "cardan/…" follows.
 cmake_policy(SET CMP0057 NEW)
 file(GLOB open RELATIVE ${CARDAN_SOURCE_DIR} ${CARDAN_SOURCE_DIR}/cardan/*.hpp)
 foreach(header opencv pcl eigen messages cdr local_message)
   if(EXISTS ${CARDAN_SOURCE_DIR}/cardan/messages/${header}.hpp)
     list(APPEND open cardan/messages/${header}.hpp)
   endif()
+endforeach()
+foreach(header component runtime simulation fusion protobuf)
+  list(APPEND open cardan/runtime/${header}.hpp)
 endforeach()
 set(public)
 while(open)

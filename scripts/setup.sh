@@ -28,6 +28,7 @@ demo      | hdr:opencv4/opencv2/videoio.hpp          | libopencv-videoio-dev    
 demo      | hdr:opencv4/opencv2/objdetect.hpp        | libopencv-objdetect-dev  | the pedestrian detector
 test      | hdr:gtest/gtest.h                        | libgtest-dev             | the unit tests
 test      | hdr:eigen3/Eigen/Core                    | libeigen3-dev            | Eigen views of point clouds (headers only)
+test      | hdr:google/protobuf/message.h            | libprotobuf-dev          | the Protobuf codec (headers, and the library for its test)
 test      | hdr:seccomp.h                            | libseccomp-dev           | shows that the hot path makes no system call
 test      | cmd:ip                                   | iproute2                 | tests across network namespaces
 test      | cmd:spin                                 | spin                     | checks the protocol models

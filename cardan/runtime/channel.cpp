@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cardan/runtime/channel.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "cardan/memory/error.hpp"
+
+namespace cardan::detail {
+
+void Channel::deliver(SampleBlock& block, std::int64_t now) noexcept {
+  inside_.fetch_add(1, std::memory_order_seq_cst);
+  const std::uint32_t end = ports_end_.load(std::memory_order_acquire);
+  for (std::uint32_t i = 0; i < end; ++i)
+    if (Port* port = table_[i].load(std::memory_order_seq_cst))
+      port->push(block, now, [port](Callback& callback, auto add) noexcept { port->group().offer(callback, add); });
+  inside_.fetch_sub(1, std::memory_order_release);
+}
+
+void Channel::add(Port& port) {
+  const std::lock_guard lock(mutex_);
+  for (const auto& publisher : publishers_) publisher->hold_own(port.held_at_most());
+  for (std::uint32_t i = 0; i < kMaxPorts; ++i) {
+    if (table_[i].load(std::memory_order_relaxed) != nullptr) continue;
+    table_[i].store(&port, std::memory_order_seq_cst);
+    if (ports_end_.load(std::memory_order_relaxed) < i + 1) ports_end_.store(i + 1, std::memory_order_release);
+    return;
+  }
+  throw Error(ErrorCode::Limit, fmt::format("topic '{}' has {} inputs in this process already", topic_, kMaxPorts),
+              "spread the components over more processes");
+}
+
+void Channel::remove(Port& port) noexcept {
+  const std::lock_guard lock(mutex_);
+  for (auto& entry : table_) {
+    if (entry.load(std::memory_order_relaxed) != &port) continue;
+    entry.store(nullptr, std::memory_order_seq_cst);
+    for (const auto& publisher : publishers_) publisher->hold_own_less(port.held_at_most());
+  }
+  while (inside_.load(std::memory_order_seq_cst) != 0) std::this_thread::yield();
+}
+
+void Channel::add(const std::shared_ptr<PublisherCore>& publisher) {
+  const std::uint32_t held = held_at_most();
+  publisher->hold_own(held);  // also with none: readers may come later
+  const std::lock_guard lock(mutex_);
+  publishers_.push_back(publisher);
+}
+
+void Channel::remove(const std::shared_ptr<PublisherCore>& publisher) noexcept {
+  const std::lock_guard lock(mutex_);
+  std::erase(publishers_, publisher);
+}
+
+std::vector<Port*> Channel::ports() const {
+  std::vector<Port*> all;
+  for (const auto& entry : table_)
+    if (Port* port = entry.load(std::memory_order_acquire)) all.push_back(port);
+  return all;
+}
+
+std::uint32_t Channel::held_at_most() const {
+  std::uint32_t held = 0;
+  for (const Port* port : ports()) held += port->held_at_most();
+  return held;
+}
+
+}  // namespace cardan::detail

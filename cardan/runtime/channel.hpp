@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "cardan/memory/atomic.hpp"
+#include "cardan/runtime/payload_type.hpp"
+#include "cardan/runtime/port.hpp"
+#include "cardan/transport/publisher_core.hpp"
+
+namespace cardan::detail {
+
+inline constexpr std::size_t kMaxPorts = 64;
+
+/// A topic inside one process: who publishes puts samples straight into the queues of those who read.
+class Channel {
+ public:
+  Channel(std::string topic, PayloadType type) : topic_(std::move(topic)), type_(std::move(type)) {}
+  Channel(const Channel&) = delete;
+  Channel& operator=(const Channel&) = delete;
+
+  [[nodiscard]] const std::string& topic() const noexcept { return topic_; }
+  [[nodiscard]] const PayloadType& type() const noexcept { return type_; }
+
+  /// Pushes a sample to every input. Any thread; allocates nothing.
+  void deliver(SampleBlock& block, std::int64_t now) noexcept;
+  /// Whether anybody here reads.
+  [[nodiscard]] bool read_here() const noexcept { return ports_end_.load(std::memory_order_acquire) != 0; }
+
+  // Set-up; any thread.
+  void add(Port& port);              ///< throws Error (Limit, NoMemory)
+  void remove(Port& port) noexcept;  ///< when it returns, nobody pushes to the port any more
+  void add(const std::shared_ptr<PublisherCore>& publisher);
+  void remove(const std::shared_ptr<PublisherCore>& publisher) noexcept;
+  [[nodiscard]] std::uint32_t held_at_most() const;  ///< samples that all inputs together can hold
+  [[nodiscard]] std::vector<Port*> ports() const;
+
+ private:
+  std::string topic_;
+  PayloadType type_;
+  Atomic<std::uint32_t> ports_end_{0};
+  Atomic<std::uint32_t> inside_{0};  ///< threads that look at the table
+  std::array<Atomic<Port*>, kMaxPorts> table_{};
+  mutable std::mutex mutex_;
+  std::vector<std::shared_ptr<PublisherCore>> publishers_;
+};
+
+}  // namespace cardan::detail

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cardan/runtime/component.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <mutex>
+
+#include "cardan/memory/error.hpp"
+
+namespace cardan {
+namespace {
+
+std::mutex& registry_mutex() {
+  static auto& mutex = *new std::mutex;  // libraries register before main() and leave after it
+  return mutex;
+}
+std::vector<const detail::ComponentClass*>& registry() {
+  static auto& all = *new std::vector<const detail::ComponentClass*>;
+  return all;
+}
+
+std::vector<std::string> names_of_all() {
+  std::vector<std::string> names;
+  for (const auto* c : registry()) names.emplace_back(c->name);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+void refuse_other_builds(const detail::ComponentClass& c) {
+  const detail::BuildStamp ours = detail::build_stamp();
+  // Of a stamp of another size only the size may be read.
+  if (c.stamp.stamp_bytes == ours.stamp_bytes && c.stamp == ours) return;
+  throw Error(
+      ErrorCode::Incompatible,
+      fmt::format("component class '{}' was built against another version of Cardan, or another standard library",
+                  c.name),
+      "build its library again, with this version's headers");
+}
+
+}  // namespace
+
+namespace detail {
+
+Registration::Registration(const ComponentClass& c) : component(c) {
+  const std::lock_guard lock(registry_mutex());
+  registry().push_back(&component);
+}
+Registration::~Registration() {
+  const std::lock_guard lock(registry_mutex());
+  std::erase(registry(), &component);
+}
+
+}  // namespace detail
+
+std::vector<std::string> component_classes() {
+  const std::lock_guard lock(registry_mutex());
+  return names_of_all();
+}
+
+std::shared_ptr<Component> make_component(const std::string& class_name) {
+  const detail::ComponentClass* found = nullptr;
+  {
+    const std::lock_guard lock(registry_mutex());
+    int count = 0;
+    for (const auto* c : registry())
+      if (class_name == c->name) {
+        found = c;
+        ++count;
+      }
+    if (count > 1)
+      throw Error(ErrorCode::NameTaken, fmt::format("two libraries offer a component class '{}'", class_name),
+                  "give one of them another name, or load only one of the libraries");
+    if (found == nullptr)
+      throw Error(ErrorCode::Unavailable, fmt::format("there is no component class '{}'", class_name),
+                  registry().empty()
+                      ? "name its library; CARDAN_COMPONENT(Class) in a .cpp file of the library offers a class"
+                      : fmt::format("there are: {}", fmt::join(names_of_all(), ", ")));
+  }
+  refuse_other_builds(*found);
+  return {found->create(), found->destroy};
+}
+
+void load_component_library(const std::string& library) {
+  // Never unloaded: its code may be on some stack, and its types in some sample, until the process ends.
+  if (::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL) != nullptr) return;
+  const char* why = ::dlerror();
+  throw Error(ErrorCode::Unavailable,
+              fmt::format("cannot load component library '{}': {}", library, why == nullptr ? "unknown" : why),
+              library.find('/') == std::string::npos
+                  ? "give its path (relative to the configuration file), or add its folder to LD_LIBRARY_PATH"
+                  : "check the path, and that it was built against this version of Cardan");
+}
+
+}  // namespace cardan

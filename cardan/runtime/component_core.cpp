@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cardan/runtime/component_core.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cardan/memory/error.hpp"
+#include "cardan/runtime/context.hpp"
+#include "cardan/runtime/runtime.hpp"
+#include "cardan/transport/process.hpp"
+
+namespace cardan {
+std::int64_t Context::now() const noexcept { return core_.runtime().clock().now(); }
+}  // namespace cardan
+
+namespace cardan::detail {
+
+void Errand::post(std::function<void()> work) {
+  group().offer(*this, [&] { work_.push_back(std::move(work)); });
+}
+void Errand::pick(std::int64_t) noexcept {
+  picked_ = std::move(work_.front());
+  work_.pop_front();
+}
+void Errand::invoke() { std::exchange(picked_, nullptr)(); }
+
+ComponentCore::ComponentCore(Runtime& runtime, config::Component settings)
+    : runtime_(runtime), settings_(std::move(settings)) {
+  const Place place = place_of("");
+  errand_ = &take_over(std::make_unique<Errand>(settings_.name + "/errand", place.group, strand_, place.priority));
+}
+
+ComponentCore::~ComponentCore() { take_back(); }
+
+ComponentCore::Place ComponentCore::place_of(const std::string& callback) {
+  const config::Callback* own = settings_.callback(callback);
+  const int priority = own != nullptr && own->priority ? *own->priority : settings_.priority;
+  if (own != nullptr && own->thread) return {runtime_.own_thread(settings_.name + callback, *own->thread), priority};
+  if (settings_.thread) return {runtime_.own_thread(settings_.name, *settings_.thread), priority};
+  return {runtime_.group(settings_.group), priority};
+}
+
+template <class C>
+C& ComponentCore::take_over(std::unique_ptr<C> callback) {
+  C& c = *callback;
+  c.belongs_to(settings_.name);
+  c.group().expect(c);
+  callbacks_.push_back(std::move(callback));
+  return c;
+}
+
+std::shared_ptr<OutputCore> ComponentCore::output(const std::string& topic, const PayloadType& type,
+                                                  const TopicOptions& options) {
+  const std::string& on_bus = settings_.bus_name(topic);
+  const TopicOptions changed = runtime_.options_of(on_bus, options);
+  auto channel = runtime_.channel(on_bus, type, settings_.name);
+  Process* process = changed.process_private || !type.shared ? nullptr : runtime_.process();
+  std::shared_ptr<PublisherCore> publisher;
+  if (type.shared && (type.native || process != nullptr)) {
+    TopicOptions room = changed;
+    if (!type.native && room.max_bytes == 0) room.max_bytes = kEncodedBytes;
+    publisher = std::make_shared<PublisherCore>(on_bus, *type.shared, room, PublisherOptions{});
+  }
+  auto core = std::make_shared<OutputCore>(std::move(channel), std::move(publisher), process, runtime_.clock());
+  declared_.push_back({topic, on_bus, type, changed, options, true, nullptr, core, {}});
+  return core;
+}
+
+Port& ComponentCore::input(const std::string& topic, const PayloadType& type, const TopicOptions& options,
+                           const InputOptions& input, Port::Call call, RemoteSource::Convert convert) {
+  const std::string& on_bus = settings_.bus_name(topic);
+  const TopicOptions changed = runtime_.options_of(on_bus, options);
+  const std::string name = input.name.empty() ? topic : input.name;
+  const auto same = [&](const auto& c) { return c->name() == name; };
+  if (std::any_of(callbacks_.begin(), callbacks_.end(), same))
+    throw Error(ErrorCode::NameTaken, fmt::format("component '{}' has two callbacks named '{}'", settings_.name, name),
+                "give one of them another InputOptions::name");
+  Strand* strand = &strand_;
+  if (input.overlaps) strand = own_strands_.emplace_back(std::make_unique<Strand>()).get();
+  const Place place = place_of(name);
+  auto channel = runtime_.channel(on_bus, type, settings_.name);
+  const std::uint32_t depth = input.depth != 0 ? input.depth : std::min(changed.depth, 64U);
+  Port& port = take_over(
+      std::make_unique<Port>(name, place.group, *strand, place.priority, depth, input.keeps, std::move(call)));
+  channel->add(port);
+  declared_.push_back({topic, on_bus, type, changed, options, false, &port, {}, std::move(convert)});
+  return port;
+}
+
+void ComponentCore::timer(std::chrono::nanoseconds period, const TimerOptions& options, std::function<void()> call) {
+  if (period.count() <= 0)
+    throw Error(ErrorCode::InvalidArgument,
+                fmt::format("component '{}': a timer of {} ns", settings_.name, period.count()),
+                "use a period above zero");
+  std::string name = options.name;
+  if (name.empty()) name = timers_.empty() ? "timer" : fmt::format("timer{}", timers_.size() + 1);
+  const Place place = place_of(name);
+  TimerCallback& timer = take_over(std::make_unique<TimerCallback>(name, place.group, strand_, place.priority,
+                                                                   period.count(), options, std::move(call)));
+  timers_.push_back(&timer);
+  place.group.add(timer);
+}
+
+std::shared_ptr<ParameterCore> ComponentCore::parameter(const std::string& name, ParameterValue initial,
+                                                        const std::function<void(ParameterCore&)>& describe) {
+  auto core = std::make_shared<ParameterCore>(std::move(initial));
+  core->name = name;
+  describe(*core);
+  if (!parameters_.emplace(name, core).second)
+    throw Error(ErrorCode::NameTaken, fmt::format("component '{}' has two parameters named '{}'", settings_.name, name),
+                "give one of them another name");
+  const auto refuse = [&](const std::string& why) {
+    return Error(ErrorCode::InvalidArgument,
+                 fmt::format("parameter '{}' of component '{}': {}", name, settings_.name, why),
+                 core->description.empty() ? "change it in the configuration" : "what it is: " + core->description);
+  };
+  ParameterValue value = core->value();
+  if (const std::string why = core->refusal(value); !why.empty()) throw refuse("its default is refused: " + why);
+  if (const auto set = settings_.parameters.find(name); set != settings_.parameters.end()) {
+    value = set->second;
+    if (const std::string why = core->refusal(value); !why.empty()) throw refuse(why);
+    core->store(std::move(value));
+  }
+  return core;
+}
+
+std::vector<Group*> ComponentCore::groups() const {
+  std::vector<Group*> all;
+  for (const auto& c : callbacks_)
+    if (std::find(all.begin(), all.end(), &c->group()) == all.end()) all.push_back(&c->group());
+  return all;
+}
+
+void ComponentCore::take_back() noexcept {
+  for (TimerCallback* timer : timers_) timer->group().remove(*timer);
+  for (const Declared& d : declared_) {
+    if (d.port == nullptr) continue;
+    runtime_.channel(d.topic, d.type, settings_.name)->remove(*d.port);
+    d.port->group().remotes().remove(*d.port);
+    d.port->clear();
+  }
+  for (const auto& c : callbacks_) c->group().forget(*c);
+  timers_.clear();
+  fusions_.clear();
+  declared_.clear();  // and with it the outputs that the component does not keep
+  callbacks_.clear();
+  parameters_.clear();
+}
+
+}  // namespace cardan::detail

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cardan/runtime/channel.hpp"
+#include "cardan/runtime/config/configuration.hpp"
+#include "cardan/runtime/fusion_policy.hpp"
+#include "cardan/runtime/input_options.hpp"
+#include "cardan/runtime/output_core.hpp"
+#include "cardan/runtime/parameter.hpp"
+#include "cardan/runtime/port.hpp"
+#include "cardan/runtime/timer_callback.hpp"
+#include "cardan/transport/topic.hpp"
+
+namespace cardan {
+class Component;
+class Context;
+class Runtime;
+}  // namespace cardan
+
+namespace cardan::detail {
+
+/// Work for a component that comes from outside its callbacks, done as one of them.
+class Errand final : public Callback {
+ public:
+  using Callback::Callback;
+  void post(std::function<void()> work);
+
+ private:
+  [[nodiscard]] bool pending() const noexcept override { return !work_.empty(); }
+  void pick(std::int64_t) noexcept override;
+  void invoke() override;
+  std::deque<std::function<void()>> work_;  // with the group's lock
+  std::function<void()> picked_;
+};
+
+/// What a component has declared, and what runs it. Declaring is for on_start(), on one thread.
+class ComponentCore {
+ public:
+  ComponentCore(Runtime& runtime, config::Component settings);
+  ComponentCore(const ComponentCore&) = delete;
+  ComponentCore& operator=(const ComponentCore&) = delete;
+  ~ComponentCore();
+
+  [[nodiscard]] Runtime& runtime() const noexcept { return runtime_; }
+  [[nodiscard]] const std::string& name() const noexcept { return settings_.name; }
+  [[nodiscard]] const config::Component& settings() const noexcept { return settings_; }
+
+  // For Context.
+  std::shared_ptr<OutputCore> output(const std::string& topic, const PayloadType& type, const TopicOptions& options);
+  Port& input(const std::string& topic, const PayloadType& type, const TopicOptions& options, const InputOptions& input,
+              Port::Call call, RemoteSource::Convert convert);
+  void timer(std::chrono::nanoseconds period, const TimerOptions& options, std::function<void()> call);
+  std::shared_ptr<ParameterCore> parameter(const std::string& name, ParameterValue initial,
+                                           const std::function<void(ParameterCore&)>& describe);
+
+  void show_fusion(std::function<FusionStatistics()> statistics) { fusions_.push_back(std::move(statistics)); }
+  /// Of each fusion that it has declared; any thread.
+  [[nodiscard]] const std::vector<std::function<FusionStatistics()>>& fusions() const noexcept { return fusions_; }
+
+  /// An endpoint as it was declared, for check(), the table and the graph.
+  struct Declared {
+    std::string topic_in_code, topic;
+    PayloadType type;
+    TopicOptions options;  ///< with what the configuration changes
+    TopicOptions options_in_code;
+    bool output = false;
+    Port* port = nullptr;               ///< of an input
+    std::shared_ptr<OutputCore> out{};  ///< of an output
+    RemoteSource::Convert convert{};
+  };
+  [[nodiscard]] const std::vector<Declared>& declared() const noexcept { return declared_; }
+  [[nodiscard]] const std::vector<std::unique_ptr<Callback>>& callbacks() const noexcept { return callbacks_; }
+  [[nodiscard]] const std::map<std::string, std::shared_ptr<ParameterCore>>& parameters() const noexcept {
+    return parameters_;
+  }
+  [[nodiscard]] Errand& errand() const noexcept { return *errand_; }
+  /// Takes everything back that was declared. While none of its groups runs.
+  void take_back() noexcept;
+  /// The groups that run its callbacks.
+  [[nodiscard]] std::vector<Group*> groups() const;
+
+  std::unique_ptr<Context> context;
+  std::shared_ptr<Component> component;  ///< may use its context until it ends
+
+ private:
+  struct Place {
+    Group& group;
+    int priority;
+  };
+  [[nodiscard]] Place place_of(const std::string& callback);
+  template <class C>
+  C& take_over(std::unique_ptr<C> callback);
+
+  Runtime& runtime_;
+  config::Component settings_;
+  Strand strand_;
+  std::vector<std::unique_ptr<Strand>> own_strands_;  ///< of inputs that may overlap
+  std::vector<std::unique_ptr<Callback>> callbacks_;
+  std::vector<TimerCallback*> timers_;
+  std::vector<Declared> declared_;
+  std::vector<std::function<FusionStatistics()>> fusions_;
+  std::map<std::string, std::shared_ptr<ParameterCore>> parameters_;
+  Errand* errand_ = nullptr;
+};
+
+}  // namespace cardan::detail

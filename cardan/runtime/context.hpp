@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <concepts>
+#include <functional>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "cardan/runtime/component_core.hpp"
+#include "cardan/runtime/encoded.hpp"
+#include "cardan/runtime/fusion.hpp"
+#include "cardan/runtime/input_options.hpp"
+#include "cardan/runtime/output.hpp"
+#include "cardan/runtime/parameter.hpp"
+#include "cardan/runtime/timer_callback.hpp"
+#include "cardan/transport/log.hpp"
+#include "cardan/transport/sample.hpp"
+#include "cardan/transport/topic.hpp"
+
+namespace cardan {
+
+/// The newest sample of a topic, to look at whenever a control loop wants to: made by Context::latest(). Any thread;
+/// never blocks.
+template <class T>
+class Latest {
+ public:
+  Latest() = default;
+  /// Empty: none has come yet.
+  [[nodiscard]] Sample<T> get() const noexcept { return detail::sample_of<T>(port_->latest()); }
+
+ private:
+  friend class Context;
+  explicit Latest(detail::Port& port) : port_(&port) {}
+  detail::Port* port_ = nullptr;
+};
+
+/// What a component declares itself with, in on_start(). It lives as long as the component. Topics are named as the
+/// component's code knows them; the configuration may rename them and change their options. Each function throws Error
+/// with cause and remedy. Declaring is for on_start() alone; now(), name() and log() for any thread at any time.
+class Context {
+ public:
+  explicit Context(detail::ComponentCore& core) noexcept : core_(core) {}
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+
+  /// Calls `callback(const Sample<T>&)` for each sample that comes, one after the other.
+  template <class T, std::invocable<const Sample<T>&> F>
+  void input(const Topic<T>& topic, F callback, const InputOptions& options = {}) {
+    declare<T>(topic, options, [callback = std::move(callback)](detail::SampleBlock* block) mutable {
+      const Sample<T> sample = detail::sample_of<T>(block);
+      callback(sample);
+    });
+  }
+  /// Keeps the newest sample without calling anybody.
+  template <class T>
+  [[nodiscard]] Latest<T> latest(const Topic<T>& topic) {
+    return Latest<T>(declare<T>(topic, {.depth = 1}, {}));
+  }
+  /// Joins 2 to 8 topics into sets by a policy (primary(), approximate(), exact()), and calls
+  /// `callback(const Sample<Ts>&...)` for each set, its samples in the order of the topics.
+  template <class F, class... Ts>
+    requires std::invocable<F&, const Sample<Ts>&...>
+  void fuse(const FusionPolicy& policy, F callback, const Topic<Ts>&... topics) {
+    struct Join {
+      Join(const FusionPolicy& p, F f) : fusion(p), callback(std::move(f)) {}
+      Fusion<Ts...> fusion;
+      F callback;
+      void call_all() {
+        while (auto set = fusion.next()) std::apply(callback, *set);
+      }
+    };
+    auto join = std::make_shared<Join>(policy, std::move(callback));
+    const auto keeps = static_cast<std::uint32_t>(join->fusion.holds());
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      (input(topics,
+             [join](const Sample<Ts>& sample) {
+               join->fusion.template offer<I>(sample);
+               join->call_all();
+             },
+             {.keeps = keeps}),
+       ...);
+    }(std::index_sequence_for<Ts...>{});
+    core_.show_fusion([join] { return join->fusion.statistics(); });
+  }
+  template <class T>
+  [[nodiscard]] Output<T> output(const Topic<T>& topic) {
+    return Output<T>(core_.output(topic.name, detail::payload_type_of<T>(), topic.options));
+  }
+  /// Calls `callback()` at each multiple of `period` after the start, without drift.
+  template <std::invocable F>
+  void timer(std::chrono::nanoseconds period, F callback, const TimerOptions& options = {}) {
+    core_.timer(period, options, std::move(callback));
+  }
+  /// A value that the configuration and `cardan param` can set. T: bool, std::int64_t, double or std::string.
+  template <ParameterType T>
+  [[nodiscard]] Parameter<T> parameter(const std::string& name, T initial, ParameterOptions<T> options = {}) {
+    return Parameter<T>(core_.parameter(name, ParameterValue(std::move(initial)), [&](detail::ParameterCore& p) {
+      p.description = std::move(options.description);
+      p.fixed = options.fixed;
+      if (options.min) p.min = ParameterValue(*options.min);
+      if (options.max) p.max = ParameterValue(*options.max);
+      if (options.accept)
+        p.accept = [accept = std::move(options.accept)](const ParameterValue& v) { return accept(std::get<T>(v)); };
+    }));
+  }
+
+  [[nodiscard]] const std::string& name() const noexcept { return core_.name(); }
+  /// The runtime's time in nanoseconds: the steady clock's, or the simulation's.
+  [[nodiscard]] std::int64_t now() const noexcept;
+  /// A line for people, with the component's name before it.
+  void log(LogLevel level, const std::string& text) const { detail::log(level, core_.name() + ": " + text); }
+
+ private:
+  template <class T>
+  detail::Port& declare(const Topic<T>& topic, const InputOptions& options, detail::Port::Call call) {
+    detail::RemoteSource::Convert convert;
+    if constexpr (!Message<T> && detail::Encodable<T>) convert = &detail::decode_sample<T>;
+    return core_.input(topic.name, detail::payload_type_of<T>(), topic.options, options, std::move(call),
+                       std::move(convert));
+  }
+
+  detail::ComponentCore& core_;
+};
+
+}  // namespace cardan

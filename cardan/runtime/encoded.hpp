@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cardan/memory/shm_vector.hpp"
+#include "cardan/runtime/payload_type.hpp"
+#include "cardan/transport/message.hpp"
+#include "cardan/transport/publisher.hpp"
+#include "cardan/transport/sample.hpp"
+#include "cardan/transport/subscriber.hpp"
+
+namespace cardan::detail {
+
+/// What an object that cannot live in shared memory looks like to other processes.
+struct Encoded {
+  shm::vector<std::uint8_t> data;
+};
+
+}  // namespace cardan::detail
+
+CARDAN_MESSAGE(cardan::detail::Encoded, "cardan_msgs/msg/Encoded", data);
+
+namespace cardan::detail {
+
+/// Room for an encoded object where the topic's `max_bytes` says nothing.
+inline constexpr std::size_t kEncodedBytes = 64 * 1024;
+
+/// The type of a topic of T: T itself, an encoding of it, or nothing that could leave the process.
+template <class T>
+PayloadType payload_type_of() {
+  PayloadType type{.cpp = typeid(T)};
+  if constexpr (Message<T>) {
+    type.shared = message_type_of<T>();
+    type.adopt = adopt_function_of<T>();
+    type.native = true;
+  } else if constexpr (Encodable<T>) {
+    type.shared = message_type_of<Encoded>();
+    type.shared->name = codec<T>::type_name();
+    type.shared->schema = codec<T>::schema();
+    LayoutHash hash;
+    hash.add("encoded");
+    hash.add(type.shared->name);
+    type.shared->hash = hash.value;
+    type.adopt = adopt_function_of<Encoded>();
+  }
+  return type;
+}
+
+/// Publishes an object to other processes; false: it cannot be encoded, or is bigger than the topic's `max_bytes`.
+template <class T>
+bool publish_encoded(const std::shared_ptr<PublisherCore>& core, const T& object, std::int64_t source_ns) {
+  thread_local std::vector<std::byte> bytes;
+  bytes.clear();
+  if (!codec<T>::encode(object, bytes)) return false;
+  Loan<Encoded> loan = loan_of<Encoded>(core);
+  if (!loan || !loan->data.try_resize_for_overwrite(bytes.size())) return false;
+  if (!bytes.empty()) std::memcpy(loan->data.data(), bytes.data(), bytes.size());
+  const Filled filled = take_out(loan);
+  core->publish(filled.slot, filled.payload_bytes, source_ns);
+  return true;
+}
+
+/// Turns an encoded sample into one of T; null: malformed. Takes over the reference.
+template <class T>
+SampleBlock* decode_sample(SampleBlock* block) noexcept {
+  const Sample<Encoded> encoded = sample_of<Encoded>(block);
+  try {
+    auto object = std::make_shared<T>();
+    if (!codec<T>::decode(std::as_bytes(std::span(encoded->data.data(), encoded->data.size())), *object))
+      return nullptr;
+    const Sample<T> sample =
+        make_sample<T>(std::shared_ptr<const T>(std::move(object)), {.sequence = encoded.sequence(),
+                                                                     .publish_time = encoded.publish_time(),
+                                                                     .source_time = encoded.source_time(),
+                                                                     .missed = encoded.missed()});
+    SampleBlock* decoded = block_of(sample);
+    decoded->references.fetch_add(1, std::memory_order_relaxed);
+    return decoded;
+  } catch (...) {
+    return nullptr;  // no memory: lost like a sample that came too early
+  }
+}
+
+}  // namespace cardan::detail

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <string_view>
+
+namespace cardan {
+class Runtime;
+}
+
+/// What a process says when it dies: which component and callback, the samples that each input was given last, and the
+/// stack. It is written by the handler of the signal (SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT), which then lets the
+/// signal do what it does, so that the parent sees it and a core dump is made where they are on.
+namespace cardan::host::crash_report {
+
+/// Installs the handlers for this process, named `process` in its configuration. The report goes to `fd`, −1: standard
+/// error. Loads what the stack trace needs. Set-up; once.
+void install(const std::string& process, int fd);
+
+/// From now on the report names this runtime's inputs; null: none. Before callbacks that it knew are taken back it has
+/// to be told null. One thread at a time.
+void know(const Runtime* runtime);
+
+/// Ends the process as a crash of the calling thread: report with `reason`, then SIGABRT. Any thread.
+[[noreturn]] void die(std::string_view reason) noexcept;
+
+/// The same as a crash of another thread of this process, whose stack is in the report; when that thread does not get
+/// to its handler within a second, without it. Any thread; does not come back.
+[[noreturn]] void die_of(pid_t thread, std::string_view reason) noexcept;
+
+}  // namespace cardan::host::crash_report

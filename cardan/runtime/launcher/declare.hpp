@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the components of a file declare, without running them: their on_start() is called in a process of its own,
+// without transport and threads, so that a component that crashes or hangs there is a line of the answer.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "cardan/runtime/config/check.hpp"
+#include "cardan/runtime/config/configuration.hpp"
+
+namespace cardan::launcher {
+
+struct DeclareOptions {
+  /// What starts the program that calls declare_components(); process and first component are added. The first word is
+  /// the path of the program.
+  std::vector<std::string> command{};
+  std::chrono::nanoseconds time_limit = std::chrono::seconds{10};  ///< for each component
+  std::size_t at_once = 4;                                         ///< processes that are asked at the same time
+};
+
+struct Asked {
+  config::Declarations declarations{};
+  std::vector<config::Problem> problems{};  ///< libraries that are not there, crashes, exceptions
+};
+
+/// Asks all components of a configuration without errors. Throws Error (System). Blocks until all have answered.
+[[nodiscard]] Asked ask_components(const config::Configuration& configuration, const DeclareOptions& options);
+
+/// The other side, in the process that was started: calls on_start() of the components of `process`, beginning with
+/// number `first`, and writes what they declare to `fd`. Returns the exit code.
+int declare_components(const config::Configuration& configuration, const std::string& process, std::size_t first,
+                       int fd);
+
+/// Everything that is wrong with a file beside its text: ask_components() and config::check(). In the order of the
+/// text. Blocks as ask_components().
+[[nodiscard]] std::vector<config::Problem> check_with_components(const config::Configuration& configuration,
+                                                                 const config::Machine& machine,
+                                                                 const DeclareOptions& options);
+
+}  // namespace cardan::launcher

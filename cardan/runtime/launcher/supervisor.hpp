@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cardan/memory/atomic.hpp"
+#include "cardan/memory/fd.hpp"
+#include "cardan/runtime/config/configuration.hpp"
+#include "cardan/runtime/launcher/child_process.hpp"
+#include "cardan/runtime/launcher/line_splitter.hpp"
+#include "cardan/runtime/launcher/restart_policy.hpp"
+#include "cardan/runtime/launcher/silence_watch.hpp"
+#include "cardan/runtime/launcher/state_topic.hpp"
+#include "cardan/runtime/launcher/system_state.hpp"
+#include "cardan/transport/log.hpp"
+#include "cardan/transport/publisher.hpp"
+
+namespace cardan::launcher {
+
+/// A line of the merged log.
+struct LogLine {
+  enum class Source : std::uint8_t { Output, Error, Launcher };
+  std::string_view name;  ///< of the process; "cardan": the launcher's own words
+  Source source = Source::Output;
+  LogLevel level = LogLevel::Info;  ///< of the launcher's words
+  std::int64_t wall_ns = 0;         ///< when it came, wall clock
+  std::string_view text;
+};
+
+enum class Phase : std::uint8_t {
+  Starting,
+  Running,
+  Waiting,   ///< for its restart
+  Finished,  ///< it ended in order and by itself
+  GivenUp,
+  Stopping,
+  Stopped,
+};
+[[nodiscard]] std::string_view name_of(Phase phase) noexcept;
+
+/// An end that nobody had asked for, and what followed. Times in nanoseconds of the steady clock.
+struct Outage {
+  std::string cause{};   ///< in words
+  std::string report{};  ///< path of the crash report; "": it ended in order, or the report could not be written
+  std::int64_t noticed_ns = 0;
+  std::int64_t started_ns = 0;  ///< its program began anew; 0: it did not
+  std::int64_t ready_ns = 0;    ///< it was running again; 0: it was not
+};
+
+struct ProcessStatus {
+  std::string name{};
+  pid_t pid = 0;  ///< 0: it does not run
+  Phase phase = Phase::Starting;
+  std::uint64_t restarts = 0;
+  std::int64_t started_ns = 0;  ///< of its present or last run, steady clock
+  std::int64_t ready_ns = 0;    ///< 0: not yet
+  std::vector<Outage> outages{};
+  bool killed = false;  ///< it did not end within the grace period
+};
+
+struct LauncherOptions {
+  /// What starts the host of a process; "--process NAME --ready-fd N --report-fd N" is added. The first word is the
+  /// path of the program. Empty is no default: `cardan run` gives {"/proc/self/exe", "host", FILE, …}.
+  std::vector<std::string> host_command{};
+  /// Domain of /cardan/state and of all processes; empty: $CARDAN_DOMAIN, else "default".
+  std::string domain{};
+  std::string reports = "out";                                     ///< folder of the crash reports
+  std::chrono::nanoseconds grace = std::chrono::seconds{5};        ///< for each process, between SIGTERM and SIGKILL
+  std::chrono::nanoseconds duration{0};                            ///< stops by itself after so long; 0: it does not
+  std::chrono::nanoseconds tick = std::chrono::milliseconds{500};  ///< between calls of on_tick
+  // All called on the thread of run(), which supervises nothing meanwhile: they must not block.
+  std::function<void(const LogLine&)> on_line{};
+  std::function<void(const StateMachine::Change&)> on_state{};
+  std::function<void()> on_tick{};
+};
+
+/// Starts the processes of a configuration, restarts what crashes, and ends all in order. run() and all that is const
+/// belong to one thread, and the processes do not outlive it, whatever ends it; stop() is for any thread.
+class Supervisor {
+ public:
+  /// Throws Error: as Publisher, and Limit (no descriptors). Set-up.
+  Supervisor(config::Configuration configuration, LauncherOptions options);
+  Supervisor(const Supervisor&) = delete;
+  Supervisor& operator=(const Supervisor&) = delete;
+  ~Supervisor();
+
+  /// Blocks until all processes have ended: after stop(), the time given, a transition to "stopped", or because none is
+  /// left to restart. 0: all ended in order; 1: one was given up, could not be started, or had to be killed.
+  int run();
+  /// The first call ends all in order, each further one at once. Any thread, and signal handlers; never blocks.
+  void stop() noexcept;
+
+  [[nodiscard]] const std::vector<ProcessStatus>& processes() const noexcept { return status_; }
+  [[nodiscard]] config::State state() const noexcept { return machine_.state(); }
+  [[nodiscard]] const std::vector<StateMachine::Change>& changes() const noexcept { return changes_; }
+  [[nodiscard]] const config::Configuration& configuration() const noexcept { return configuration_; }
+
+ private:
+  struct Slot {
+    RestartPolicy policy;
+    std::unique_ptr<ChildProcess> child{};
+    LineSplitter output{}, error{};
+    std::string ready{};
+    std::deque<std::string> last_lines{};
+    std::int64_t restart_ns = 0;  ///< 0: none is due
+    bool told_to_end = false;
+  };
+
+  void start(std::size_t index);
+  void listen(int fd, std::size_t index);
+  void serve(std::size_t index);
+  void drain(std::size_t index, int fd, bool error);
+  void read_ready(std::size_t index);
+  void came_up(std::size_t index);
+  void ended(std::size_t index, const Ending& ending);
+  void crashed(std::size_t index, const std::string& cause, const std::string& remedy, const std::string& own_words);
+  void decide(std::size_t index, bool in_order, const std::string& cause);
+  void begin_stop(const std::string& reason);
+  void stop_next();
+  void kill_all();
+  void change(std::size_t index, Phase phase, Unit unit, const std::string& why = {});
+  void advance();
+  void publish(const StateMachine::Change& change);
+  void due(std::int64_t now);
+  void arm_timer();
+  [[nodiscard]] bool over() const;
+  void line(std::size_t index, LogLine::Source source, std::string_view text);
+  void say(LogLevel level, const std::string& text) const;
+
+  config::Configuration configuration_;
+  LauncherOptions options_;
+  Fd epoll_, timer_, stop_fd_;
+  Atomic<std::uint32_t> stops_{0};
+  std::uint32_t stops_seen_ = 0;
+  std::vector<Slot> slots_;
+  std::vector<ProcessStatus> status_;
+  std::unique_ptr<SilenceWatch> silence_;
+  StateMachine machine_;
+  std::vector<StateMachine::Change> changes_;
+  std::unique_ptr<Publisher<SystemState>> publisher_;
+  bool stopping_ = false, failed_ = false;
+  std::string stop_reason_;
+  std::size_t stop_at_ = 0;   ///< processes from here on have been told to end
+  std::int64_t kill_ns_ = 0;  ///< when the one that is being stopped has used up its grace
+  std::int64_t tick_ns_ = 0, end_ns_ = 0;
+};
+
+}  // namespace cardan::launcher

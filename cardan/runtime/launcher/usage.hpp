@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+
+namespace cardan::launcher {
+
+/// What a process uses of the computer.
+struct Usage {
+  double cpu_seconds = 0;          ///< of all its threads, since its start
+  std::uint64_t memory_bytes = 0;  ///< that is there now, with what it shares with others
+};
+
+/// Nothing: there is no such process. Reads /proc; any thread; does not block.
+[[nodiscard]] std::optional<Usage> usage_of(pid_t pid);
+
+}  // namespace cardan::launcher

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+#include "cardan/runtime/encoded.hpp"
+#include "cardan/runtime/output_core.hpp"
+#include "cardan/transport/publisher.hpp"
+#include "cardan/transport/sample.hpp"
+
+namespace cardan {
+
+class Context;
+
+/// What a component publishes on a topic, made by Context::output(): here objects of any type. They pass within the
+/// process as one pointer, the same for all readers; with a codec they are also encoded, while somebody outside
+/// subscribes. A handle: copies publish on the same stream. Thread safety: one thread at a time, which a component's
+/// callbacks are. Never blocks, unless the topic is reliable; allocates what counts the references.
+template <class T>
+class Output {
+ public:
+  Output() = default;
+
+  /// Publishes an object that nobody changes any more. False: somebody outside subscribes, and it could not be encoded
+  /// or is bigger than the topic's `max_bytes` (readers of this process have it all the same).
+  bool publish(std::shared_ptr<const T> object, std::int64_t source_time = 0) {
+    bool encoded = true;
+    if constexpr (detail::Encodable<T>)
+      if (core_->read_outside()) encoded = detail::publish_encoded(core_->publisher(), *object, source_time);
+    const Sample<T> sample = make_sample<T>(std::move(object), {.source_time = source_time});
+    detail::SampleBlock* block = detail::block_of(sample);
+    block->references.fetch_add(1, std::memory_order_relaxed);
+    core_->publish(block);
+    return encoded;
+  }
+  bool publish(T object, std::int64_t source_time = 0) {
+    return publish(std::make_shared<const T>(std::move(object)), source_time);
+  }
+
+  [[nodiscard]] std::uint64_t published() const noexcept { return core_ == nullptr ? 0 : core_->published(); }
+  explicit operator bool() const noexcept { return core_ != nullptr; }
+
+ private:
+  friend class Context;
+  explicit Output(std::shared_ptr<detail::OutputCore> core) : core_(std::move(core)) {}
+  std::shared_ptr<detail::OutputCore> core_;
+};
+
+/// The same for messages (structs with CARDAN_MESSAGE): filled in place and read where they lie, in this process and
+/// others. Allocates nothing.
+template <Message T>
+class Output<T> {
+ public:
+  Output() = default;
+
+  /// A free slot to fill. Empty when all of the topic's loans are out.
+  [[nodiscard]] Loan<T> loan() noexcept {
+    return is_forked_child() ? Loan<T>{} : detail::loan_of<T>(core_->publisher());
+  }
+  /// As Publisher::publish.
+  bool publish(Loan<T>&& loan) noexcept { return loan && !is_forked_child() && core_->publish(detail::take_out(loan)); }
+  /// Publishes a copy of a plain struct. False as above, or when all loans are out.
+  bool publish(const T& message) noexcept
+    requires std::is_trivially_copyable_v<T>
+  {
+    Loan<T> copy = loan();
+    if (!copy) return false;
+    *copy = message;
+    return publish(std::move(copy));
+  }
+
+  [[nodiscard]] std::uint64_t published() const noexcept { return core_ == nullptr ? 0 : core_->published(); }
+  explicit operator bool() const noexcept { return core_ != nullptr; }
+
+ private:
+  friend class Context;
+  explicit Output(std::shared_ptr<detail::OutputCore> core) : core_(std::move(core)) {}
+  std::shared_ptr<detail::OutputCore> core_;
+};
+
+}  // namespace cardan

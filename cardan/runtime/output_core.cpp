@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cardan/runtime/output_core.hpp"
+
+#include <utility>
+
+#include "cardan/transport/process.hpp"
+
+namespace cardan::detail {
+
+OutputCore::OutputCore(std::shared_ptr<Channel> channel, std::shared_ptr<PublisherCore> publisher, Process* process,
+                       const RuntimeClock& clock)
+    : channel_(std::move(channel)), publisher_(std::move(publisher)), process_(process), clock_(clock) {
+  if (publisher_ == nullptr) return;
+  if (channel_->type().native) channel_->add(publisher_);
+  if (process_ == nullptr) return;
+  try {
+    process_->add(publisher_);
+  } catch (...) {
+    channel_->remove(publisher_);
+    throw;
+  }
+}
+
+OutputCore::~OutputCore() {
+  if (publisher_ == nullptr) return;
+  channel_->remove(publisher_);
+  if (process_ != nullptr && !is_forked_child()) process_->remove(publisher_);
+}
+
+bool OutputCore::publish(const Filled& filled) noexcept {
+  const bool in_time = publisher_->publish(filled.slot, filled.payload_bytes, filled.source_ns);
+  published_.store(published_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  if (!channel_->read_here()) return in_time;
+  SampleBlock* block = publisher_->keep(filled.slot);
+  if (clock_.simulated()) block->publish_ns = clock_.now();
+  channel_->deliver(*block, clock_.now());
+  drop(block);
+  return in_time;
+}
+
+void OutputCore::publish(SampleBlock* block) noexcept {
+  const std::uint64_t n = published_.load(std::memory_order_relaxed) + 1;
+  published_.store(n, std::memory_order_relaxed);
+  block->sequence = n;
+  block->publish_ns = clock_.now();
+  channel_->deliver(*block, block->publish_ns);
+  drop(block);
+}
+
+}  // namespace cardan::detail

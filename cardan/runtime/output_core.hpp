@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "cardan/runtime/channel.hpp"
+#include "cardan/runtime/runtime_clock.hpp"
+#include "cardan/transport/publisher.hpp"
+
+namespace cardan::detail {
+
+/// The untyped half of an output: where its samples go. One thread at a time.
+class OutputCore {
+ public:
+  /// `publisher`: null when the type cannot leave the process; `process`: null when nobody outside may see it.
+  OutputCore(std::shared_ptr<Channel> channel, std::shared_ptr<PublisherCore> publisher, Process* process,
+             const RuntimeClock& clock);
+  OutputCore(const OutputCore&) = delete;
+  OutputCore& operator=(const OutputCore&) = delete;
+  ~OutputCore();
+
+  [[nodiscard]] const std::shared_ptr<PublisherCore>& publisher() const noexcept { return publisher_; }
+  [[nodiscard]] const Channel& channel() const noexcept { return *channel_; }
+  /// A slot, to other processes by shared memory and to this one's inputs where it lies. As Publisher::publish.
+  bool publish(const Filled& filled) noexcept;
+  /// An object of this process, to its inputs. Takes over the reference.
+  void publish(SampleBlock* block) noexcept;
+  [[nodiscard]] bool read_outside() const noexcept {
+    return process_ != nullptr && publisher_ != nullptr && publisher_->read_by_anyone();
+  }
+  [[nodiscard]] std::uint64_t published() const noexcept { return published_.load(std::memory_order_relaxed); }
+
+ private:
+  std::shared_ptr<Channel> channel_;
+  std::shared_ptr<PublisherCore> publisher_;
+  Process* process_;
+  const RuntimeClock& clock_;
+  Atomic<std::uint64_t> published_{0};
+};
+
+}  // namespace cardan::detail

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cardan/runtime/parameter.hpp"
+
+#include <fmt/format.h>
+
+#include <variant>
+
+namespace cardan::detail {
+
+void ParameterCore::store(ParameterValue value) {
+  std::uint64_t bits = 0;
+  if (const auto* b = std::get_if<bool>(&value)) bits = *b ? 1 : 0;
+  if (const auto* i = std::get_if<std::int64_t>(&value)) bits = static_cast<std::uint64_t>(*i);
+  if (const auto* d = std::get_if<double>(&value)) bits = std::bit_cast<std::uint64_t>(*d);
+  const std::lock_guard lock(mutex_);
+  value_ = std::move(value);
+  bits_.store(bits, std::memory_order_relaxed);
+}
+
+ParameterValue ParameterCore::value() const {
+  const std::lock_guard lock(mutex_);
+  return value_;
+}
+
+std::string ParameterCore::refusal(ParameterValue& value) const {
+  const ParameterValue now = this->value();
+  if (const auto* whole = std::get_if<std::int64_t>(&value); whole != nullptr && std::holds_alternative<double>(now))
+    value = static_cast<double>(*whole);
+  if (value.index() != now.index())
+    return fmt::format("it is a {}, and {} is a {}", config::type_of(now), config::text(value), config::type_of(value));
+  if (min && value < *min) return fmt::format("{} is below its minimum {}", config::text(value), config::text(*min));
+  if (max && value > *max) return fmt::format("{} is above its maximum {}", config::text(value), config::text(*max));
+  if (const auto* d = std::get_if<double>(&value); d != nullptr && *d != *d) return "it is not a number";
+  return {};
+}
+
+}  // namespace cardan::detail

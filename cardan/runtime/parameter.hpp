@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <bit>
+#include <concepts>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "cardan/memory/atomic.hpp"
+#include "cardan/runtime/config/configuration.hpp"
+
+namespace cardan {
+
+using ParameterValue = config::Value;
+
+template <class T>
+concept ParameterType =
+    std::same_as<T, bool> || std::same_as<T, std::int64_t> || std::same_as<T, double> || std::same_as<T, std::string>;
+
+template <ParameterType T>
+struct ParameterOptions {
+  std::optional<T> min{};  ///< numbers: the smallest value that is accepted
+  std::optional<T> max{};
+  std::string description{};  ///< what it does, and its unit
+  /// Only the configuration sets it; a change while running is refused.
+  bool fixed = false;
+  /// Asked before a change while running, as a callback of the component: an empty string accepts it, another says why
+  /// not.
+  std::function<std::string(const T&)> accept{};
+};
+
+namespace detail {
+
+/// A parameter of a component. Any thread; reading a number never blocks, the rest takes a mutex.
+class ParameterCore {
+ public:
+  std::string name, description;
+  std::optional<ParameterValue> min, max;
+  bool fixed = false;
+  std::function<std::string(const ParameterValue&)> accept;
+
+  explicit ParameterCore(ParameterValue initial) { store(std::move(initial)); }
+  void store(ParameterValue value);
+  [[nodiscard]] ParameterValue value() const;
+  [[nodiscard]] std::uint64_t bits() const noexcept { return bits_.load(std::memory_order_relaxed); }
+  /// Why `value` cannot be the parameter's: its type or its range; empty: it can. Makes a whole number a double where
+  /// that is wanted.
+  [[nodiscard]] std::string refusal(ParameterValue& value) const;
+
+ private:
+  Atomic<std::uint64_t> bits_{0};  ///< of all but strings
+  mutable std::mutex mutex_;
+  ParameterValue value_;
+};
+
+}  // namespace detail
+
+/// A parameter's value as it is now: `*threshold_`. Any thread; never blocks (a string: takes a mutex and allocates).
+template <ParameterType T>
+class Parameter {
+ public:
+  Parameter() = default;
+  explicit Parameter(std::shared_ptr<const detail::ParameterCore> core) : core_(std::move(core)) {}
+  [[nodiscard]] T operator*() const {
+    if constexpr (std::same_as<T, std::string>)
+      return std::get<std::string>(core_->value());
+    else if constexpr (std::same_as<T, double>)
+      return std::bit_cast<double>(core_->bits());
+    else
+      return static_cast<T>(core_->bits());
+  }
+
+ private:
+  std::shared_ptr<const detail::ParameterCore> core_;
+};
+
+}  // namespace cardan

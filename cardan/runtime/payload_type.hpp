@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <typeindex>
+#include <typeinfo>
+#include <vector>
+
+#include "cardan/transport/message.hpp"
+#include "cardan/transport/publisher.hpp"
+#include "cardan/transport/subscriber_core.hpp"
+
+namespace cardan {
+
+/// How objects of a C++ type that cannot live in shared memory travel to other processes; specialize it with these
+/// members (Protobuf's messages have it: cardan/runtime/protobuf.hpp). Without it the type stays within its process.
+///
+///   static std::string type_name();                                  // "my.Package.Type"
+///   static std::string schema();                                     // what a recorder stores beside it; may be empty
+///   static bool encode(const T& object, std::vector<std::byte>& to); // false: cannot be encoded
+///   static bool decode(std::span<const std::byte> bytes, T& object); // false: malformed
+template <class T>
+struct codec;
+
+namespace detail {
+
+template <class T>
+concept Encodable = requires(const T& object, std::vector<std::byte>& to) {
+  { codec<T>::type_name() };
+  { codec<T>::schema() };
+  { codec<T>::encode(object, to) };
+};
+
+/// What the runtime knows of a topic's type: which C++ type it is here, and what it is for others.
+struct PayloadType {
+  std::type_index cpp{typeid(void)};
+  std::optional<MessageType> shared{};  ///< as a message in shared memory; nothing: it cannot leave the process
+  AdoptFunction adopt = nullptr;
+  bool native = false;  ///< `shared` is T itself, not an encoding of it
+};
+
+}  // namespace detail
+}  // namespace cardan

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cardan/runtime/runtime.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <future>
+
+#include "cardan/memory/error.hpp"
+#include "cardan/transport/log.hpp"
+#include "cardan/transport/process.hpp"
+
+namespace cardan {
+
+using detail::Channel;
+using detail::ComponentCore;
+using detail::Group;
+
+namespace {
+
+RealtimeOptions realtime_of(const std::vector<int>& cpus, config::Policy policy, int priority) {
+  RealtimeOptions options;
+  options.cpus = cpus;
+  if (policy == config::Policy::Fifo || policy == config::Policy::RoundRobin) options.priority = priority;
+  if (policy == config::Policy::RoundRobin) options.policy = RealtimeOptions::Policy::RoundRobin;
+  return options;
+}
+
+GroupOptions group_options(const config::Group& group) {
+  GroupOptions options;
+  options.name = group.name;
+  options.workers = static_cast<std::uint32_t>(group.workers.value_or(1));
+  options.one_to_one = group.affinity.value_or(config::Affinity::Range) == config::Affinity::OneToOne;
+  options.realtime = realtime_of(group.cpus, group.policy.value_or(config::Policy::Other), group.priority.value_or(0));
+  options.spin = group.spin.value_or(std::chrono::nanoseconds{0});
+  return options;
+}
+
+}  // namespace
+
+Runtime::Runtime(RuntimeOptions options) : options_(std::move(options)) {
+  if (options_.simulated_time) clock_.simulate(*options_.simulated_time);
+  for (const config::Group& group : options_.groups) make_group(group_options(group));
+}
+
+Runtime::~Runtime() {
+  stop();
+  while (!components_.empty()) components_.pop_back();  // in the reverse order
+}
+
+void Runtime::add(config::Component settings, std::shared_ptr<Component> component) {
+  const auto same = [&](const auto& c) { return c->name() == settings.name; };
+  if (std::any_of(components_.begin(), components_.end(), same))
+    throw Error(ErrorCode::NameTaken, fmt::format("there are two components named '{}'", settings.name),
+                "give one of them another name");
+  if (component == nullptr) {
+    if (!settings.library.empty()) load_component_library(settings.library);
+    component = make_component(settings.class_name);
+  }
+  auto core = std::make_unique<ComponentCore>(*this, std::move(settings));
+  core->component = std::move(component);
+  components_.push_back(std::move(core));
+}
+
+void Runtime::begin(ComponentCore& core) {
+  core.context = std::make_unique<Context>(core);
+  try {
+    core.component->on_start(*core.context);
+    for (const auto& [name, value] : core.settings().parameters)
+      if (!core.parameters().contains(name))
+        throw Error(ErrorCode::InvalidArgument, fmt::format("it has no parameter '{}'", name),
+                    "cardan param list shows those it has");
+  } catch (const Error& e) {
+    throw Error(e.code(), fmt::format("component '{}' did not start: {}", core.name(), e.cause()), e.remedy());
+  } catch (const std::exception& e) {
+    throw Error(ErrorCode::System, fmt::format("component '{}' did not start: {}", core.name(), e.what()), "");
+  }
+}
+
+namespace {
+void end(ComponentCore& core) noexcept {
+  try {
+    core.component->on_stop();
+  } catch (const std::exception& e) {
+    detail::log(LogLevel::Error, fmt::format("{}: on_stop failed: {}", core.name(), e.what()));
+  } catch (...) {
+    detail::log(LogLevel::Error, fmt::format("{}: on_stop failed", core.name()));
+  }
+}
+}  // namespace
+
+void Runtime::start() {
+  std::size_t begun = 0;
+  try {
+    for (; begun < components_.size(); ++begun) begin(*components_[begun]);
+    connect_remotes(nullptr);
+    started_ = true;
+    if (options_.on_change) options_.on_change(true);
+    for (const auto& group : groups_) group->start();
+  } catch (...) {
+    if (!started_)  // those after it have not begun, and the one that failed has nothing to stop
+      while (begun > 0) components_[--begun]->component->on_stop();
+    else
+      stop();
+    started_ = false;
+    throw;
+  }
+}
+
+void Runtime::stop() noexcept {
+  if (!std::exchange(started_, false)) return;
+  for (const auto& group : groups_) group->stop();
+  for (auto it = components_.rbegin(); it != components_.rend(); ++it) end(**it);
+}
+
+void Runtime::restart(const std::string& component) {
+  const auto named = [&](const auto& c) { return c->name() == component; };
+  const auto place = std::find_if(components_.begin(), components_.end(), named);
+  if (place == components_.end() || (*place)->settings().class_name.empty())
+    throw Error(ErrorCode::InvalidArgument,
+                fmt::format("there is no component '{}' that could be made anew", component),
+                "cardan component list shows the components");
+  const config::Component settings = (*place)->settings();
+  const auto index = place - components_.begin();
+  std::vector<Group*> paused = (*place)->groups();
+  const auto go_on = [&] {
+    if (options_.on_change) options_.on_change(true);
+    for (Group* group : paused) {
+      group->remotes().keep_unused(false);
+      group->resume();
+    }
+  };
+  for (Group* group : paused) {
+    group->stop();
+    // A new subscriber would be given the newest samples again, among them perhaps the one that it failed on.
+    group->remotes().keep_unused(true);
+  }
+  end(**place);
+  if (options_.on_change) options_.on_change(false);
+  auto old = std::move(*place);
+  components_.erase(place);  // until the new one has started
+  old.reset();
+  try {
+    const std::size_t groups_before = groups_.size();
+    auto core = std::make_unique<ComponentCore>(*this, settings);
+    core->component = make_component(settings.class_name);
+    begin(*core);
+    connect_remotes(core.get());
+    components_.insert(components_.begin() + index, std::move(core));
+    for (std::size_t i = groups_before; i < groups_.size(); ++i) paused.push_back(groups_[i].get());
+  } catch (...) {
+    go_on();
+    throw;
+  }
+  go_on();
+}
+
+bool Runtime::run_one() {
+  return std::any_of(groups_.begin(), groups_.end(), [](const auto& group) { return group->run_one(); });
+}
+
+std::int64_t Runtime::next_timer() const {
+  std::int64_t next = 0;
+  for (const auto& group : groups_)
+    if (const std::int64_t at = group->next_timer(); at != 0) next = next == 0 ? at : std::min(next, at);
+  return next;
+}
+
+std::shared_ptr<Channel> Runtime::channel(const std::string& topic, const detail::PayloadType& type,
+                                          const std::string& component) {
+  auto& channel = channels_[topic];
+  if (!channel) {
+    channel = std::make_shared<Channel>(topic, type);
+    return channel;
+  }
+  const detail::PayloadType& known = channel->type();
+  const bool same_layout = known.native && type.native && known.shared->hash == type.shared->hash;
+  if (known.cpp != type.cpp && !same_layout) {
+    const auto name_of = [](const detail::PayloadType& t) { return t.shared ? t.shared->name : t.cpp.name(); };
+    throw Error(ErrorCode::Incompatible,
+                fmt::format("topic '{}' carries {}, and component '{}' takes it for {}", topic, name_of(known),
+                            component, name_of(type)),
+                "use one type on both sides, or rename one of the topics in the configuration");
+  }
+  return channel;
+}
+
+Group& Runtime::make_group(GroupOptions options) {
+  if (!options_.threads) {
+    options.workers = 0;
+    options.one_to_one = false;
+  }
+  groups_.push_back(std::make_unique<Group>(std::move(options), clock_,
+                                            [this](detail::Callback& c, const std::string& what) { failed(c, what); }));
+  return *groups_.back();
+}
+
+Group& Runtime::group(const std::string& name) {
+  if (!options_.threads && !groups_.empty()) return *groups_.front();  // one order for all
+  for (const auto& group : groups_)
+    if (group->options().name == name) return *group;
+  if (name != config::kDefaultGroup)
+    throw Error(ErrorCode::InvalidArgument, fmt::format("there is no executor group '{}'", name),
+                "name it under the process's \"groups\"");
+  return make_group({.name = name});
+}
+
+Group& Runtime::own_thread(const std::string& name, const config::Thread& thread) {
+  if (!options_.threads) return group(std::string(config::kDefaultGroup));
+  for (const auto& group : groups_)
+    if (group->options().name == name) return *group;
+  return make_group({.name = name, .realtime = realtime_of(thread.cpus, thread.policy, thread.priority)});
+}
+
+TopicOptions Runtime::options_of(const std::string& topic, TopicOptions in_code) const {
+  const auto settings = options_.topics.find(topic);
+  return settings == options_.topics.end() ? in_code : config::apply(settings->second, in_code);
+}
+
+detail::Process* Runtime::process() const {
+  return options_.transport ? &detail::Process::of(options_.domain) : nullptr;
+}
+
+void Runtime::connect_remotes(const ComponentCore* only) {
+  struct Wanted {
+    const ComponentCore::Declared* declared;
+    std::vector<detail::Port*> ports;
+  };
+  std::map<std::pair<Group*, std::string>, Wanted> wanted;
+  std::vector<const ComponentCore*> cores;
+  if (only != nullptr) cores = {only};
+  if (only == nullptr)
+    for (const auto& core : components_) cores.push_back(core.get());
+  for (const ComponentCore* core : cores)
+    for (const auto& d : core->declared()) {
+      if (d.port == nullptr || d.options.process_private || !d.type.shared || process() == nullptr) continue;
+      Wanted& w = wanted[{&d.port->group(), d.topic}];
+      w.declared = &d;
+      w.ports.push_back(d.port);
+    }
+  for (auto& [key, w] : wanted) {
+    if (detail::RemoteSource* there = key.first->remotes().find(key.second)) {  // others of the group read it too
+      there->ports.insert(there->ports.end(), w.ports.begin(), w.ports.end());
+      continue;
+    }
+    std::uint32_t held = 1;
+    for (const detail::Port* port : w.ports) held += port->held_at_most();
+    SubscriberOptions options;
+    options.domain = options_.domain;
+    options.holds = std::min(held, layout::kMaxHolds);
+    auto missed = std::make_shared<Atomic<std::uint64_t>>(0);
+    options.on_event = [missed](const Event& e) {
+      if (e.kind == Event::Kind::DeadlineMissed) missed->fetch_add(1, std::memory_order_relaxed);
+      if (e.kind != Event::Kind::Joined && e.kind != Event::Kind::Left) detail::log(LogLevel::Warning, e.text);
+    };
+    auto* subscriber = detail::SubscriberCore::create(key.second, *w.declared->type.shared, w.declared->type.adopt,
+                                                      w.declared->options, std::move(options));
+    auto source = std::make_unique<detail::RemoteSource>(*process(), subscriber, w.declared->convert);
+    source->ports = w.ports;
+    source->deadlines_missed = std::move(missed);
+    key.first->remotes().add(std::move(source));
+  }
+}
+
+void Runtime::failed(const detail::Callback& callback, const std::string& what) {
+  const std::string& component = callback.component();
+  detail::log(LogLevel::Error, fmt::format("{}: callback '{}' threw: {}", component, callback.name(), what));
+  if (options_.on_failure) options_.on_failure(component, callback.name(), what);
+}
+
+void Runtime::set_parameter(const std::string& component, const std::string& parameter, ParameterValue value) {
+  const auto named = [&](const auto& c) { return c->name() == component; };
+  const auto core = std::find_if(components_.begin(), components_.end(), named);
+  if (core == components_.end())
+    throw Error(ErrorCode::InvalidArgument, fmt::format("there is no component '{}' here", component),
+                "cardan component list shows them");
+  const auto found = (*core)->parameters().find(parameter);
+  if (found == (*core)->parameters().end())
+    throw Error(ErrorCode::InvalidArgument, fmt::format("component '{}' has no parameter '{}'", component, parameter),
+                "cardan param list shows those it has");
+  const std::shared_ptr<detail::ParameterCore> p = found->second;
+  const std::string what = fmt::format("parameter '{}' of component '{}'", parameter, component);
+  if (p->fixed)
+    throw Error(ErrorCode::Refused, what + " cannot be changed while running", "set it in the configuration");
+  if (const std::string why = p->refusal(value); !why.empty())
+    throw Error(ErrorCode::InvalidArgument, fmt::format("{}: {}", what, why), p->description);
+  auto answer = std::make_shared<std::promise<std::string>>();
+  auto future = answer->get_future();
+  (*core)->errand().post([p, value, answer] {
+    try {
+      const std::string refusal = p->accept ? p->accept(value) : std::string();
+      if (refusal.empty()) p->store(value);
+      answer->set_value(refusal);
+    } catch (...) {
+      answer->set_exception(std::current_exception());
+    }
+  });
+  while (!options_.threads && run_one()) {
+  }
+  if (future.wait_for(std::chrono::seconds(2)) != std::future_status::ready)
+    throw Error(ErrorCode::Unavailable,
+                what + ": the component does not answer, because one of its callbacks still runs",
+                "cardan component stats shows which");
+  if (const std::string refusal = future.get(); !refusal.empty())
+    throw Error(ErrorCode::Refused, fmt::format("{} stays as it is: {}", what, refusal), p->description);
+}
+
+}  // namespace cardan

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cardan/runtime/component.hpp"
+#include "cardan/runtime/config/configuration.hpp"
+#include "cardan/runtime/group.hpp"
+#include "cardan/runtime/runtime_clock.hpp"
+
+namespace cardan {
+
+struct RuntimeOptions {
+  /// Domain of the topics; empty: $CARDAN_DOMAIN, else "default".
+  std::string domain{};
+  /// False: every topic stays in this process, nothing of the transport is started.
+  bool transport = true;
+  /// False: no threads; run_one() works. For simulations and unit tests.
+  bool threads = true;
+  /// Nanoseconds at which a simulated clock begins; absent: the steady clock.
+  std::optional<std::int64_t> simulated_time{};
+  /// Executor groups that components name; "main" with one worker is there without being named.
+  std::vector<config::Group> groups{};
+  /// What is changed of the topics that the components declare, by their names on the bus.
+  std::map<std::string, config::TopicSettings> topics{};
+  /// Called on a worker for each exception that leaves a callback, after it was counted and logged.
+  std::function<void(const std::string& component, const std::string& callback, const std::string& what)> on_failure{};
+  /// Called in start() and restart(): with false before callbacks are taken back, with true when all are declared and
+  /// before they run. For who looks at callbacks from other threads.
+  std::function<void(bool declared)> on_change{};
+};
+
+/// The components of one process and all that runs them. Set-up and control: one thread at a time.
+class Runtime {
+ public:
+  explicit Runtime(RuntimeOptions options = {});
+  Runtime(const Runtime&) = delete;
+  Runtime& operator=(const Runtime&) = delete;
+  ~Runtime();  ///< stops
+
+  /// Adds a component that `settings` describe: by `class_name` from `library` (empty: from this program), or the given
+  /// one. Before start(). Throws Error: NameTaken, and as make_component().
+  void add(config::Component settings, std::shared_ptr<Component> component = nullptr);
+  /// Starts all components in the order in which they were added, then the workers. Throws what on_start() throws, with
+  /// the component's name; all that had started are stopped then.
+  void start();
+  /// Stops one component and starts a new one of its class in its place, with the configuration's parameters, while the
+  /// others go on. Its groups pause until it has started: what is published meanwhile waits in the others' queues. What
+  /// waited in its own is lost; of topics of other processes it goes on with what came since. Not from a callback.
+  /// Throws Error: InvalidArgument (there is none of the name, or it was not made by its class name), and what
+  /// on_start() throws; the component is not there then, and the others go on. Blocks until callbacks of its groups
+  /// have ended.
+  void restart(const std::string& component);
+  /// Lets running callbacks end, then calls on_stop() in the reverse order. Blocks for as long as that takes.
+  void stop() noexcept;
+
+  /// Without threads: runs the most urgent ready callback; false: none is ready.
+  bool run_one();
+  /// Without threads: when the next timer is due; 0: there is none.
+  [[nodiscard]] std::int64_t next_timer() const;
+  [[nodiscard]] RuntimeClock& clock() noexcept { return clock_; }
+  [[nodiscard]] const RuntimeOptions& options() const noexcept { return options_; }
+
+  /// Changes a parameter as a callback of its component. Throws Error: InvalidArgument (no such component or parameter,
+  /// type, range), Refused (the component's word, or it is fixed), Unavailable (the component does not answer within
+  /// 2 s). Any thread but the component's own; blocks.
+  void set_parameter(const std::string& component, const std::string& parameter, ParameterValue value);
+
+  [[nodiscard]] const std::vector<std::unique_ptr<detail::ComponentCore>>& components() const noexcept {
+    return components_;
+  }
+  [[nodiscard]] const std::vector<std::unique_ptr<detail::Group>>& groups() const noexcept { return groups_; }
+
+  // For ComponentCore.
+  /// The process's part of a topic. Throws Error (Incompatible) when it is of another type here.
+  std::shared_ptr<detail::Channel> channel(const std::string& topic, const detail::PayloadType& type,
+                                           const std::string& component);
+  detail::Group& group(const std::string& name);
+  detail::Group& own_thread(const std::string& name, const config::Thread& thread);
+  [[nodiscard]] TopicOptions options_of(const std::string& topic, TopicOptions in_code) const;
+  /// The transport's process; null: nothing may leave this one.
+  [[nodiscard]] detail::Process* process() const;
+
+ private:
+  void begin(detail::ComponentCore& core);
+  /// Of this component, or of all.
+  void connect_remotes(const detail::ComponentCore* only);
+  void failed(const detail::Callback& callback, const std::string& what);
+  detail::Group& make_group(GroupOptions options);
+
+  RuntimeOptions options_;
+  RuntimeClock clock_;
+  std::vector<std::unique_ptr<detail::Group>> groups_;
+  std::map<std::string, std::shared_ptr<detail::Channel>> channels_;
+  std::vector<std::unique_ptr<detail::ComponentCore>> components_;
+  bool started_ = false;
+};
+
+}  // namespace cardan

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cardan/runtime/simulation.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace cardan {
+namespace {
+
+/// The world around the components: what it publishes and reads is declared by the simulation.
+class Outside : public Component {
+  void on_start(Context&) override {}
+};
+
+}  // namespace
+
+Simulation::Simulation(SimulationOptions options)
+    : runtime_({.transport = false,
+                .threads = false,
+                .simulated_time = options.begin,
+                .topics = std::move(options.topics)}) {
+  runtime_.add({.name = "simulation"}, std::make_shared<Outside>());
+  auto& core = *runtime_.components().front();
+  core.context = std::make_unique<Context>(core);
+}
+
+Context& Simulation::outside() { return *runtime_.components().front()->context; }
+
+void Simulation::add(config::Component settings, std::shared_ptr<Component> component) {
+  runtime_.add(std::move(settings), std::move(component));
+}
+
+void Simulation::start() { runtime_.start(); }
+
+void Simulation::at(std::int64_t time, std::function<void()> what) { events_.emplace(time, std::move(what)); }
+
+std::size_t Simulation::run() {
+  std::size_t ran = 0;
+  while (runtime_.run_one()) ++ran;
+  return ran;
+}
+
+std::size_t Simulation::run_until(std::int64_t time) {
+  std::size_t ran = run();
+  for (;;) {
+    constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
+    const std::int64_t timer = runtime_.next_timer();
+    const std::int64_t next = std::min(timer == 0 ? kNever : timer, events_.empty() ? kNever : events_.begin()->first);
+    if (next > time || next == kNever) break;
+    runtime_.clock().simulate(std::max(next, now()));
+    // What comes from outside at this time is there before the timers of this time run.
+    while (!events_.empty() && events_.begin()->first <= now()) {
+      const auto what = std::move(events_.begin()->second);
+      events_.erase(events_.begin());
+      what();
+    }
+    ran += run();
+  }
+  runtime_.clock().simulate(std::max(time, now()));
+  return ran;
+}
+
+}  // namespace cardan

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cardan/runtime/runtime.hpp"
+
+namespace cardan {
+
+struct SimulationOptions {
+  std::int64_t begin = 0;  ///< the clock's first time, nanoseconds
+  /// What is changed of the topics, as in a configuration.
+  std::map<std::string, config::TopicSettings> topics{};
+};
+
+/// Runs components on samples that it is given, on one thread, with a clock of its own and in one order: what is due
+/// first, then what is more urgent, then what was ready first. The same samples give the same output, bit for bit. No
+/// transport, no threads, no waiting: for unit tests and for replaying. One thread at a time; the components run inside
+/// start(), run() and run_until().
+class Simulation {
+ public:
+  explicit Simulation(SimulationOptions options = {});
+
+  /// Adds a component of this program. `settings` may name parameters, renamed topics and a priority.
+  template <class C>
+  C& add(std::string name, std::map<std::string, ParameterValue> parameters = {}) {
+    auto component = std::make_shared<C>();
+    C& c = *component;
+    add({.name = std::move(name), .parameters = std::move(parameters)}, std::move(component));
+    return c;
+  }
+  void add(config::Component settings, std::shared_ptr<Component> component = nullptr);
+  /// Every sample that is published on the topic from now on, in order. Before start().
+  template <class T>
+  [[nodiscard]] const std::vector<Sample<T>>& collect(const Topic<T>& topic) {
+    auto samples = std::make_shared<std::vector<Sample<T>>>();
+    kept_.push_back(samples);
+    outside().input(topic,
+                    [samples](const Sample<T>& sample) {
+                      if constexpr (Message<T>)
+                        samples->push_back(copy_of(sample));
+                      else
+                        samples->push_back(sample);
+                    },
+                    {.depth = 64, .name = "collect" + std::to_string(kept_.size())});
+    return *samples;
+  }
+
+  void start();
+  /// Publishes a message now, filled by `fill(T&)`, with the publisher's own stamp.
+  template <Message T, std::invocable<T&> F>
+  void push(const Topic<T>& topic, F fill, std::int64_t source_time = 0) {
+    Output<T>& out = output(topic);
+    Loan<T> loan = out.loan();
+    fill(*loan);
+    loan.set_source_time(source_time);
+    out.publish(std::move(loan));
+  }
+  template <class T>
+  void push(const Topic<T>& topic, T object, std::int64_t source_time = 0) {
+    Output<T>& out = output(topic);
+    if constexpr (Message<T>) {
+      Loan<T> loan = out.loan();
+      *loan = object;
+      loan.set_source_time(source_time);
+      out.publish(std::move(loan));
+    } else {
+      out.publish(std::move(object), source_time);
+    }
+  }
+  /// Calls `what` when the clock has come to `time`; several at one time in the order in which they were given.
+  void at(std::int64_t time, std::function<void()> what);
+
+  /// Runs what is ready now, until nothing is. The clock stands still. Returns how many callbacks ran.
+  std::size_t run();
+  /// Lets the clock go on to `time`, from one event to the next, and runs what is due on the way.
+  std::size_t run_until(std::int64_t time);
+  std::size_t run_for(std::chrono::nanoseconds span) { return run_until(now() + span.count()); }
+  /// Stops the components, in the reverse order of their start. The destructor does it too.
+  void stop() noexcept { runtime_.stop(); }
+
+  [[nodiscard]] std::int64_t now() noexcept { return runtime_.clock().now(); }
+  [[nodiscard]] Runtime& runtime() noexcept { return runtime_; }
+
+ private:
+  [[nodiscard]] Context& outside();
+  template <class T>
+  Output<T>& output(const Topic<T>& topic) {
+    auto& known = outputs_[topic.name];
+    if (!known) known = std::make_shared<Output<T>>(outside().output(topic));
+    return *std::static_pointer_cast<Output<T>>(known);
+  }
+
+  Runtime runtime_;
+  std::deque<std::shared_ptr<void>> kept_;
+  std::map<std::string, std::shared_ptr<void>> outputs_;
+  std::multimap<std::int64_t, std::function<void()>> events_;
+};
+
+}  // namespace cardan

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// Components asked in processes of their own, among them some that crash, hang, throw and are not there.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <map>
+#include <set>
+#include <stdexcept>
+#include <thread>
+
+#include "cardan/cardan.hpp"
+#include "cardan/runtime/component.hpp"
+#include "cardan/runtime/launcher/child_process.hpp"
+#include "cardan/runtime/launcher/declare.hpp"
+#include "tests/runtime/fake_host.hpp"
+#include "tests/support/child.hpp"
+
+namespace asked {
+
+using cardan::Context;
+
+constexpr cardan::Topic<cardan::launcher::Beat> kIn{"/in", {.depth = 3}};
+constexpr cardan::Topic<cardan::launcher::Beat> kOut{"/out", {.max_bytes = 7, .reliable = true}};
+
+struct Good : cardan::Component {
+  void on_start(Context& context) override {
+    std::puts("printed to nobody's harm");
+    out = context.output(kOut);
+    gain = context.parameter<double>("gain", 0.5, {.min = 0, .max = 1, .description = "how much"});
+    context.input(kIn, [](const cardan::Sample<cardan::launcher::Beat>&) {});
+    context.timer(std::chrono::milliseconds(5), [] {}, {.name = "tick"});
+  }
+  cardan::Output<cardan::launcher::Beat> out;
+  cardan::Parameter<double> gain;
+};
+struct Crashes : cardan::Component {
+  void on_start(Context&) override {
+    std::fputs("first words\nlast words\n", stderr);
+    std::_Exit(41);
+  }
+};
+struct Throws : cardan::Component {
+  void on_start(Context&) override { throw std::runtime_error("no camera"); }
+};
+struct Hangs : cardan::Component {
+  void on_start(Context&) override {
+    for (;;) std::this_thread::sleep_for(std::chrono::seconds(1));
+  }
+};
+CARDAN_COMPONENT(asked::Good)
+CARDAN_COMPONENT(asked::Crashes)
+CARDAN_COMPONENT(asked::Throws)
+CARDAN_COMPONENT(asked::Hangs)
+
+}  // namespace asked
+
+namespace cardan::launcher {
+namespace {
+
+using namespace std::chrono_literals;
+
+config::Component component(const char* name, const char* class_name) {
+  return {.name = name, .class_name = class_name, .pointer = std::string("/processes/p/components/") + name};
+}
+
+/// Two processes; what stands in them is the same for the role and the test.
+config::Configuration file() {
+  config::Configuration c = file_of({fake("p", ""), fake("q", "")});
+  c.processes[0].components = {component("good", "asked::Good"), component("crashes", "asked::Crashes"),
+                               component("throws", "asked::Throws"), component("nowhere", "asked::Nowhere"),
+                               component("refused", "asked::Good")};
+  c.processes[0].components[4].parameters["gain"] = 2.5;
+  c.processes[1].components = {component("library", "asked::Good"), component("last", "asked::Good")};
+  c.processes[1].components[0].library = "libcardan-not-there.so";
+  return c;
+}
+
+CARDAN_ROLE(declare) {
+  config::Configuration c = file();
+  if (args.at(0) == "hang") c.processes[0].components = {component("hangs", "asked::Hangs")};
+  return declare_components(c, args.at(1), std::stoul(args.at(2)), ChildProcess::kReportFd);
+}
+
+DeclareOptions asking(const char* what) {
+  DeclareOptions options;
+  options.command = {"/proc/self/exe", "--role", "declare", what};
+  options.time_limit = 1min;
+  return options;
+}
+
+TEST(Declare, EachComponentAnswersForItself) {
+  const Asked asked = ask_components(file(), asking("all"));
+  std::map<std::string, int> endpoints;
+  for (const auto& e : asked.declarations.endpoints) ++endpoints[e.component];
+  EXPECT_EQ(endpoints, (std::map<std::string, int>{{"good", 2}, {"refused", 2}, {"last", 2}}));
+  std::set<std::string> unknown(asked.declarations.unknown.begin(), asked.declarations.unknown.end());
+  EXPECT_EQ(unknown, (std::set<std::string>{"crashes", "throws", "nowhere", "library"}));
+
+  std::map<std::string, std::string> causes;
+  for (const auto& p : asked.problems) {
+    causes[p.pointer] = p.cause;
+    if (p.pointer.ends_with("/crashes")) {
+      EXPECT_EQ(p.remedy, "its last words: last words");
+    }
+  }
+  const std::string at = "/processes/p/components/";
+  EXPECT_EQ(causes.size(), 5U);
+  EXPECT_EQ(causes[at + "crashes"], "component 'crashes' crashes in on_start: its process ended with exit code 41");
+  EXPECT_EQ(causes[at + "throws"], "component 'throws' does not start: no camera");
+  EXPECT_EQ(causes[at + "nowhere/class"], "there is no component class 'asked::Nowhere'");
+  EXPECT_NE(causes[at + "refused"].find("gain"), std::string::npos);
+  EXPECT_NE(causes[at + "library/library"].find("libcardan-not-there.so"), std::string::npos);
+}
+
+TEST(Declare, WhatItDeclaresArrivesWhole) {
+  const Asked asked = ask_components(file(), asking("all"));
+  for (const auto& e : asked.declarations.endpoints) {
+    EXPECT_EQ(e.type_name, "test_msgs/msg/Beat");
+    EXPECT_EQ(e.type_hash, message_traits<Beat>::type_hash());
+    EXPECT_EQ(e.topic_in_code, e.output ? "/out" : "/in");
+    EXPECT_EQ(e.options.depth, e.output ? 1U : 3U);
+    EXPECT_EQ(e.options.max_bytes, e.output ? 7U : 0U);
+    EXPECT_EQ(e.options.reliable, e.output);
+  }
+  ASSERT_FALSE(asked.declarations.parameters.empty());
+  for (const auto& p : asked.declarations.parameters) {
+    EXPECT_EQ(p.name, "gain");
+    EXPECT_EQ(p.default_value, config::Value(0.5));
+    EXPECT_EQ(p.min, config::Value(0.0));
+    EXPECT_EQ(p.max, config::Value(1.0));
+    EXPECT_EQ(p.description, "how much");
+  }
+  ASSERT_EQ(asked.declarations.callbacks.size(), 3U);
+  EXPECT_EQ(asked.declarations.callbacks[0].name, "tick");
+}
+
+TEST(Declare, OneThatHangsIsCutOff) {
+  config::Configuration c = file_of({fake("p", "")});
+  c.processes[0].components = {component("hangs", "asked::Hangs")};
+  DeclareOptions options = asking("hang");
+  options.time_limit = 300ms;
+  const Asked asked = ask_components(c, options);
+  ASSERT_EQ(asked.problems.size(), 1U);
+  EXPECT_EQ(asked.problems[0].cause, "component 'hangs' does not come back from on_start within 0.3 s");
+}
+
+TEST(Declare, WhatTheFileCheckKnowsBetterIsSaidOnce) {
+  const auto problems = check_with_components(file(), {.cpus = 4}, asking("all"));
+  int about_refused = 0;
+  for (const auto& p : problems)
+    about_refused += p.pointer.starts_with("/processes/p/components/refused") && p.severity == config::Severity::Error;
+  EXPECT_EQ(about_refused, 1);
+}
+
+}  // namespace
+}  // namespace cardan::launcher

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/runtime/fake_host.hpp"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <memory>
+#include <new>
+#include <thread>
+
+#include "cardan/memory/clock.hpp"
+#include "tests/support/child.hpp"
+
+namespace cardan::launcher {
+namespace {
+
+using namespace std::chrono_literals;
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
+
+struct FakeHost {
+  std::string name;
+  int ready_fd = -1, report_fd = -1;
+
+  void ready() const { (void)!::write(ready_fd, "ready\n", 6); }
+  void report(const std::string& words) const { (void)!::write(report_fd, words.data(), words.size()); }
+  /// Until SIGTERM, which was blocked from the beginning.
+  int until_told() const {
+    sigset_t term;
+    sigemptyset(&term);
+    sigaddset(&term, SIGTERM);
+    int signal = 0;
+    sigwait(&term, &signal);
+    test::say("ends " + name);
+    return 0;
+  }
+  [[noreturn]] static void crash() {
+    // No core dump: it would be slow, and lie about.
+    const rlimit none{0, 0};
+    ::setrlimit(RLIMIT_CORE, &none);
+    std::signal(SIGSEGV, SIG_DFL);
+    for (;;) std::raise(SIGSEGV);
+  }
+
+  int steady() const {
+    ready();
+    return until_told();
+  }
+  int crashes() const {
+    ready();
+    test::say("about to crash");
+    report("callback: /fake\n");
+    crash();
+  }
+  int crashes_once() const {
+    const std::string mark = variable("FAKE_FOLDER") + "/crashed-" + name;
+    ready();
+    if (std::ifstream(mark)) return until_told();
+    // Not before the launcher may have seen all of them run.
+    while (!std::ifstream(variable("FAKE_FOLDER") + "/go")) std::this_thread::sleep_for(1ms);
+    std::ofstream(mark) << steady_now() << std::flush;
+    crash();
+  }
+  int stubborn() const {
+    ready();
+    for (;;) ::pause();
+  }
+  int writes() const {
+    ready();
+    std::string text;
+    for (int i = 0; i < 2000; ++i)
+      text += name + " " + std::to_string(i) + " " + std::string(static_cast<unsigned>(i) % 97U, '.') + "\n";
+    text += name + " end";  // without the line's end
+    std::size_t at = 0;
+    for (unsigned n = 1; at < text.size(); ++n) {
+      const std::size_t size = std::min<std::size_t>(1 + n * 7919U % 211U, text.size() - at);
+      const ssize_t written = ::write(STDOUT_FILENO, text.data() + at, size);
+      if (written > 0) at += static_cast<std::size_t>(written);
+    }
+    return 0;
+  }
+  int beats() const {
+    Publisher<Beat> out(kBeats);
+    ready();
+    for (int i = 0; i < 50; ++i) {
+      out.publish({i});
+      std::this_thread::sleep_for(10ms);
+    }
+    test::say("last " + std::to_string(steady_now()));
+    return until_told();
+  }
+  int leaves_a_child() const {
+    const pid_t child = ::fork();
+    if (child == 0)
+      for (;;) ::pause();
+    test::say("child " + std::to_string(child));
+    ready();
+    return 0;
+  }
+  int takes_memory() const {
+    ready();
+    try {
+      std::vector<char> much(std::size_t{4} << 30U);
+      test::say("got it: " + std::to_string(reinterpret_cast<std::uintptr_t>(much.data())));
+    } catch (const std::bad_alloc&) {
+      test::say("refused");
+    }
+    return 0;
+  }
+  int shows_itself() const {
+    test::say("word " + variable("FAKE_WORD"));
+    test::say("domain " + variable("CARDAN_DOMAIN"));
+    std::string open;
+    for (int fd = 0; fd < 256; ++fd)
+      if (::fcntl(fd, F_GETFD) >= 0) open += " " + std::to_string(fd);
+    test::say("open" + open);
+    test::say("group " + std::to_string(::getpgid(0) == ::getpid() ? 1 : 0));
+    struct sigaction pipe{};
+    ::sigaction(SIGPIPE, nullptr, &pipe);
+    test::say("pipe " + std::to_string(pipe.sa_handler == SIG_DFL ? 1 : 0));
+    return 0;
+  }
+};
+
+CARDAN_ROLE(fake_host) {
+  sigset_t term;
+  sigemptyset(&term);
+  sigaddset(&term, SIGTERM);
+  sigprocmask(SIG_BLOCK, &term, nullptr);
+  FakeHost host;
+  for (std::size_t i = 0; i + 1 < args.size(); i += 2) {
+    if (args[i] == "--process") host.name = args[i + 1];
+    if (args[i] == "--ready-fd") host.ready_fd = std::stoi(args[i + 1]);
+    if (args[i] == "--report-fd") host.report_fd = std::stoi(args[i + 1]);
+  }
+  const std::string what = variable("FAKE");
+  if (what == "steady") return host.steady();
+  if (what == "crashes") return host.crashes();
+  if (what == "crashes once") return host.crashes_once();
+  if (what == "fails") return 3;
+  if (what == "finishes") return host.ready(), 0;
+  if (what == "stubborn") return host.stubborn();
+  if (what == "writes") return host.writes();
+  if (what == "beats") return host.beats();
+  if (what == "leaves a child") return host.leaves_a_child();
+  if (what == "takes memory") return host.takes_memory();
+  if (what == "shows itself") return host.shows_itself();
+  return 99;
+}
+
+}  // namespace
+}  // namespace cardan::launcher

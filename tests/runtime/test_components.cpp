@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// A component library as users build one, whose components do on demand what components should not.
+#include "tests/runtime/test_components.hpp"
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+#include "cardan/runtime/component.hpp"
+
+// Names that stack traces show.
+extern "C" {
+void servant_hangs();
+int servant_overflows(int depth);
+}
+
+void servant_hangs() {
+  for (;;) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+int servant_overflows(int depth) {  // NOLINT(misc-no-recursion): that is the point
+  volatile char eaten[4096];
+  eaten[0] = static_cast<char>(depth);
+  return depth < 0 ? 0 : servant_overflows(depth + 1) + eaten[0];
+}
+
+namespace {
+
+using namespace std::chrono_literals;
+using cardan::Context;
+using cardan::Sample;
+using cardan::test::Number;
+using cardan::test::Order;
+
+void say(const std::string& text) {
+  std::puts(text.c_str());
+  std::fflush(stdout);
+}
+
+class Servant : public cardan::Component {
+  void on_start(Context& context) override {
+    name_ = context.name();
+    threshold_ = context.parameter<double>("threshold", 0.5, {.min = 0, .max = 1, .description = "least score"});
+    people_ = context.parameter<std::int64_t>(
+        "people", 4, {.min = 0, .max = 100, .description = "how many at most", .accept = [](const std::int64_t& n) {
+                        return n % 2 == 0 ? std::string() : std::string("people come in pairs");
+                      }});
+    night_ = context.parameter<bool>("night", false);
+    model_ = context.parameter<std::string>("model", "small", {.description = "which network", .fixed = true});
+    said_ = context.output(cardan::test::kSaid);
+    context.input(cardan::test::kOrders, [this](const Sample<Number>& order) { obey(order); });
+    say(name_ + " starts");
+  }
+  void on_stop() override { say(name_ + " stops"); }
+
+  void obey(const Sample<Number>& order) {
+    switch (static_cast<Order>(order->value)) {
+      case Order::Answer:
+        break;
+      case Order::Segfault: {
+        volatile int* nowhere = nullptr;
+        *nowhere = 1;  // NOLINT(clang-analyzer-core.NullDereference): that is the point
+        break;
+      }
+      case Order::Overflow:
+        said_.publish({servant_overflows(0)});
+        break;
+      case Order::Abort:
+        std::abort();
+      case Order::Hang:
+        servant_hangs();
+        break;
+      case Order::Throw:
+        throw std::runtime_error("the servant is tired");
+      case Order::WriteToSample:
+        const_cast<volatile Number*>(order.get())->value = 0;
+        break;
+    }
+    said_.publish({++obeyed_});
+  }
+
+  std::string name_;
+  cardan::Parameter<double> threshold_;
+  cardan::Parameter<std::int64_t> people_;
+  cardan::Parameter<bool> night_;
+  cardan::Parameter<std::string> model_;
+  cardan::Output<Number> said_;
+  std::int64_t obeyed_ = 0;
+};
+CARDAN_COMPONENT(Servant)
+
+class Ticker : public cardan::Component {
+  void on_start(Context& context) override {
+    name_ = context.name();
+    ticks_ = context.output(cardan::test::kTicks);
+    context.timer(2ms, [this] { ticks_.publish({++ticked_}); });
+  }
+  void on_stop() override { say(name_ + " stops"); }
+  std::string name_;
+  cardan::Output<Number> ticks_;
+  std::int64_t ticked_ = 0;
+};
+CARDAN_COMPONENT(Ticker)
+
+class Counter : public cardan::Component {
+  void on_start(Context& context) override {
+    name_ = context.name();
+    seen_ = context.output(cardan::test::kSeen);
+    lost_ = context.output(cardan::test::kLost);
+    context.input(cardan::test::kTicks, [this](const Sample<Number>& tick) {
+      if (last_ != 0) lost += tick->value - last_ - 1;
+      last_ = tick->value;
+      seen_.publish({++seen});
+      lost_.publish({lost});
+    });
+  }
+  void on_stop() override { say(name_ + " stops"); }
+  std::string name_;
+  std::int64_t last_ = 0, lost = 0, seen = 0;
+  cardan::Output<Number> seen_, lost_;
+};
+CARDAN_COMPONENT(Counter)
+
+class Refuser : public cardan::Component {
+  void on_start(Context&) override { throw std::runtime_error("no camera is plugged in"); }
+};
+CARDAN_COMPONENT(Refuser)
+
+}  // namespace

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "cardan/messages/messages.hpp"
+#include "cardan/transport/topic.hpp"
+
+/// What the components of the test library and the tests say to each other.
+namespace cardan::test {
+
+enum class Order : std::int64_t { Answer, Segfault, Overflow, Abort, Hang, Throw, WriteToSample };
+
+struct Number {
+  std::int64_t value = 0;
+};
+CARDAN_MESSAGE(Number, "test_msgs/msg/Number", value);
+
+/// To Servant, which obeys each.
+inline constexpr Topic<Number> kOrders{"/orders", {.depth = 64, .reliable = true}};
+/// From Servant: how many orders it has obeyed since it was made.
+inline constexpr Topic<Number> kSaid{"/said", {.depth = 64, .reliable = true}};
+/// From Ticker: 1, 2, 3, …
+inline constexpr Topic<Number> kTicks{"/ticks", {.depth = 64}};
+/// From Counter: how many ticks it has seen, and by the sequence missed.
+inline constexpr Topic<Number> kSeen{"/seen", {.depth = 1}};
+inline constexpr Topic<Number> kLost{"/lost", {.depth = 1}};
+
+}  // namespace cardan::test
