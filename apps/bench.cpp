@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "bench/runtime/runtime.hpp"
 #include "bench/transport/host.hpp"
 #include "bench/transport/options.hpp"
 #include "bench/transport/transport.hpp"
@@ -36,11 +37,39 @@ int measure(const bench::TransportArguments& arguments) {
   return bench::run_transport_bench(options);
 }
 
+constexpr const char* kRuntimeExamples = R"(Examples:
+  cardan bench runtime                    FastCycle's workload and one component to eight, a minute and a half
+  cardan bench runtime --quick            a look in ten seconds
+  cardan bench runtime --sizes 32K,4M --runs 10 --json out.json
+
+Exit codes: 0 ok, 1 failed or interrupted, 2 wrong options, 3 a component of cardan lost a frame.)";
+
+void add_runtime_bench(CLI::App& group) {
+  auto* const command = group.add_subcommand(
+      "runtime", "Latency and jitter between components of one process, against a bare hand-over between threads");
+  command->footer(kRuntimeExamples);
+  auto arguments = std::make_shared<bench::RuntimeArguments>();
+  auto& a = *arguments;
+  command->add_option("--sizes", a.sizes, "Payloads: 32K,256K,1M,4M … to 1G");
+  command->add_option("--runs", a.runs, "Rounds over everything, interleaved (default: 5)");
+  command->add_option("--frames", a.frames, "Frames per run (default: 1000); the first tenth is discarded");
+  command->add_option("--publisher-cpu", a.publisher_cpu,
+                      "Pin the publisher's thread to this CPU (default: the first)");
+  command->add_option("--reader-cpu", a.reader_cpu, "Pin the readers' thread to this one (default: the second)");
+  command->add_option("--json", a.json, "Write everything to this file");
+  command->add_flag("--quick", a.quick, "One round, one size");
+  command->callback([arguments] {
+    if (const int code = bench::run_runtime_bench(*arguments, bench::allowed_cpus()); code != 0)
+      throw CLI::RuntimeError(code);
+  });
+}
+
 }  // namespace
 
 void add_bench_command(CLI::App& app) {
   auto* const group = app.add_subcommand("bench", "Measure Cardan against its peers on this computer");
   group->require_subcommand(1);
+  add_runtime_bench(*group);
   auto* const command = group->add_subcommand(
       "transport", "Latency, loss and CPU of handing frames over: cardan, raw shared memory, SIM, Unix sockets, TCP");
   command->footer(kExamples);

@@ -8,6 +8,8 @@
 #include <string>
 
 #include "apps/completion.hpp"
+#include "apps/components.hpp"
+#include "apps/configuration_file.hpp"
 #include "apps/doctor.hpp"
 #include "apps/output.hpp"
 #include "apps/topic.hpp"
@@ -26,6 +28,8 @@ constexpr const char* kExamples = R"(Examples:
   cardan topic list                      what is published now
   cardan topic stats --all               rates, latency and loss, live
   cardan topic echo /camera/front --once
+  cardan component stats                 what the callbacks of `cardan run` cost, live
+  cardan param set detector/threshold 0.6
 
 Each subcommand explains itself: cardan topic echo --help
 Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 done with loss.
@@ -65,6 +69,12 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   app.get_formatter()->column_width(34);
   cardan::apps::add_topic_command(app);
+  cardan::apps::add_run_command(app);
+  cardan::apps::add_check_command(app);
+  cardan::apps::add_graph_command(app);
+  cardan::apps::add_component_command(app);
+  cardan::apps::add_param_command(app);
+  cardan::apps::add_host_command(app);
   cardan::apps::add_doctor_command(app);
 #if defined(CARDAN_HAS_BENCH_COMMAND)
   cardan::apps::add_bench_command(app);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/report_json.hpp"
 
+#include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "cardan/memory/clock.hpp"
@@ -8,6 +10,14 @@
 namespace cardan::apps {
 
 using nlohmann::ordered_json;
+
+LatencyHistogram less(const LatencyHistogram& now, const LatencyHistogram& before) {
+  std::map<std::uint32_t, std::uint64_t> counts(now.begin(), now.end());
+  for (const auto& [bucket, count] : before)
+    if (const auto it = counts.find(bucket); it != counts.end()) it->second -= std::min(it->second, count);
+  std::erase_if(counts, [](const auto& x) { return x.second == 0; });
+  return {counts.begin(), counts.end()};
+}
 
 ordered_json latency_json(const LatencyHistogram& histogram) {
   std::uint64_t samples = 0;

@@ -7,6 +7,9 @@
 
 namespace cardan::apps {
 
+/// What was counted after `before`.
+LatencyHistogram less(const LatencyHistogram& now, const LatencyHistogram& before);
+
 /// {"p50": µs, "p95": µs, "p99": µs, "samples": n}; null when the histogram is empty.
 nlohmann::ordered_json latency_json(const LatencyHistogram& histogram);
 

@@ -46,14 +46,6 @@ struct Row {
   }
 };
 
-LatencyHistogram less(const LatencyHistogram& now, const LatencyHistogram& before) {
-  std::map<std::uint32_t, std::uint64_t> counts(now.begin(), now.end());
-  for (const auto& [bucket, count] : before)
-    if (const auto it = counts.find(bucket); it != counts.end()) it->second -= std::min(it->second, count);
-  std::erase_if(counts, [](const auto& x) { return x.second == 0; });
-  return {counts.begin(), counts.end()};
-}
-
 class Stats {
  public:
   explicit Stats(const StatsOptions& o) : o_(o), seconds_(o.seconds > 0 ? o.seconds : o.once ? 2 : 1) {}

@@ -6,29 +6,39 @@ _cardan() {
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
       --domain) domain=(--domain "${COMP_WORDS[i + 1]}") ;;
-      topic | doctor | bench | demo | completion | list | info | echo | stats | transport) path+="${path:+ }${COMP_WORDS[i]}" ;;
+      topic | component | param | run | check | graph | doctor | bench | demo | completion | list | info | echo | stats | get | set | transport | runtime) path+="${path:+ }${COMP_WORDS[i]}" ;;
     esac
   done
   local words=""
   case $previous in
     --json)
-      case $path in bench* | demo*) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;; esac ;;
-    --camera | --lidar | --picture) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+      case $path in bench* | demo* | run) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;; esac ;;
+    --camera | --lidar | --picture | --svg | --reports) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     --peers) words="raw,sim,uds,tcp,cardan raw sim uds tcp cardan" ;;
     --waits) words="block spin prewake anticipate" ;;
     --scenarios) words="1p1s 1p5s 1p10s 5p1s" ;;
-    --domain | --count | --fields | --list | --seconds | --sizes | --rate | --runs | --frames | --minutes | --publisher-cpu | --reader-cpus) return ;;
+    --domain | --count | --fields | --list | --seconds | --sizes | --rate | --runs | --frames | --minutes | --publisher-cpu | --reader-cpus | --reader-cpu | --grace | --set) return ;;
   esac
   if [[ -z $words ]]; then
     case $path in
-      "") words="topic doctor bench demo completion --help --version" ;;
+      "") words="topic component param run check graph doctor bench demo completion --help --version" ;;
       topic) words="list info echo stats --help" ;;
       "topic list") words="--json --verbose --names --domain --help" ;;
       "topic info") words="--json --schema --domain --help" ;;
       "topic echo") words="--once --count --json --fields --list --wait --domain --help" ;;
       "topic stats") words="--all --once --seconds --json --domain --help" ;;
+      component) words="list stats --help" ;;
+      "component list") words="--json --names --domain --help" ;;
+      "component stats") words="--once --seconds --json --domain --help" ;;
+      param) words="list get set --help" ;;
+      "param list") words="--json --names --domain --help" ;;
+      "param get" | "param set") words="--json --domain --help" ;;
       doctor) words="--json --domain --help" ;;
-      bench) words="transport --help" ;;
+      run) words="--one-process --no-view --json --reports --seconds --grace --set --help" ;;
+      check) words="--json --no-components --help" ;;
+      graph) words="--svg --mermaid --help" ;;
+      bench) words="transport runtime --help" ;;
+      "bench runtime") words="--sizes --runs --frames --publisher-cpu --reader-cpu --json --quick --help" ;;
       "bench transport") words="--peers --scenarios --sizes --waits --rate --runs --frames --minutes --publisher-cpu --reader-cpus --json --full --quick --micro --help" ;;
       demo) words="--camera --lidar --seconds --json --picture --no-view --help" ;;
       completion) words="bash zsh fish --help" ;;
@@ -36,6 +46,12 @@ _cardan() {
     case $path in
       "topic info" | "topic echo" | "topic stats")
         [[ $current == -* ]] || words+=" $("${COMP_WORDS[0]}" topic list --names "${domain[@]}" 2>/dev/null)" ;;
+      run | check | graph)
+        [[ $current == -* ]] || mapfile -t COMPREPLY < <(compgen -f -- "$current"); [[ $current == -* ]] || return ;;
+      "component stats" | "param list")
+        [[ $current == -* ]] || words+=" $("${COMP_WORDS[0]}" component list --names "${domain[@]}" 2>/dev/null)" ;;
+      "param get" | "param set")
+        [[ $current == -* ]] || words+=" $("${COMP_WORDS[0]}" param list --names "${domain[@]}" 2>/dev/null)" ;;
     esac
   fi
   mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")

@@ -3,7 +3,7 @@
 function __cardan_at --description 'the subcommands given so far are exactly these'
     set -l given
     for word in (commandline -opc)[2..-1]
-        if contains -- $word topic doctor bench demo completion list info echo stats transport
+        if contains -- $word topic component param run check graph doctor bench demo completion list info echo stats get set transport runtime
             set -a given $word
         end
     end
@@ -14,6 +14,11 @@ complete -c cardan -f
 complete -c cardan -l help -d 'Explain'
 complete -c cardan -n '__cardan_at' -l version -d 'Print the version'
 complete -c cardan -n '__cardan_at' -a topic -d 'Look at topics'
+complete -c cardan -n '__cardan_at' -a component -d 'Components that run'
+complete -c cardan -n '__cardan_at' -a param -d 'Parameters of components'
+complete -c cardan -n '__cardan_at' -a run -d 'Start a configuration, keep it running'
+complete -c cardan -n '__cardan_at' -a check -d 'Find what is wrong with a configuration'
+complete -c cardan -n '__cardan_at' -a graph -d 'Draw a configuration'
 complete -c cardan -n '__cardan_at' -a doctor -d 'What this computer allows and lacks'
 complete -c cardan -n '__cardan_at' -a bench -d 'Measure'
 complete -c cardan -n '__cardan_at' -a demo -d 'A street video to brake or go'
@@ -40,9 +45,51 @@ complete -c cardan -n '__cardan_at topic echo' -l wait -d 'Wait for a publisher'
 complete -c cardan -n '__cardan_at topic stats' -l all -d 'All topics'
 complete -c cardan -n '__cardan_at topic stats' -l once -d 'Measure once'
 complete -c cardan -n '__cardan_at topic stats' -l seconds -x -d 'Length of a measurement'
+complete -c cardan -n '__cardan_at component' -a list -d 'What runs'
+complete -c cardan -n '__cardan_at component' -a stats -d 'Latencies, rates, queues, drops'
+complete -c cardan -n '__cardan_at param' -a list -d 'Values, types, ranges'
+complete -c cardan -n '__cardan_at param' -a get -d 'Print a value'
+complete -c cardan -n '__cardan_at param' -a set -d 'Change a value'
+for what in 'component list' 'component stats' 'param list' 'param get' 'param set'
+    complete -c cardan -n "__cardan_at $what" -l json -d JSON
+    complete -c cardan -n "__cardan_at $what" -l domain -x -d 'Domain to look at'
+end
+for what in 'component stats' 'param list'
+    complete -c cardan -n "__cardan_at $what" -a '(cardan component list --names 2>/dev/null)'
+end
+for what in 'param get' 'param set'
+    complete -c cardan -n "__cardan_at $what" -a '(cardan param list --names 2>/dev/null)'
+end
+for what in 'component list' 'param list'
+    complete -c cardan -n "__cardan_at $what" -l names -d 'Only the names'
+end
+complete -c cardan -n '__cardan_at component stats' -l once -d 'Measure once'
+complete -c cardan -n '__cardan_at component stats' -l seconds -x -d 'Length of a measurement'
+for what in run check graph
+    complete -c cardan -n "__cardan_at $what" -F
+end
+complete -c cardan -n '__cardan_at run' -l one-process -d 'All components in one process'
+complete -c cardan -n '__cardan_at run' -l no-view -d 'Plain lines'
+complete -c cardan -n '__cardan_at run' -l json -r -F -d 'Write a summary'
+complete -c cardan -n '__cardan_at run' -l reports -r -F -d 'Folder of the crash reports'
+complete -c cardan -n '__cardan_at run' -l seconds -x -d 'End after so long'
+complete -c cardan -n '__cardan_at run' -l grace -x -d 'Seconds to end, before a process is killed'
+complete -c cardan -n '__cardan_at run' -l set -x -d 'component/parameter=value'
+complete -c cardan -n '__cardan_at check' -l json -d JSON
+complete -c cardan -n '__cardan_at check' -l no-components -d 'Do not ask the components'
+complete -c cardan -n '__cardan_at graph' -l svg -r -F -d 'Write a picture'
+complete -c cardan -n '__cardan_at graph' -l mermaid -d 'Print a Mermaid flowchart'
 complete -c cardan -n '__cardan_at doctor' -l json -d JSON
 complete -c cardan -n '__cardan_at doctor' -l domain -x -d 'Domain to look at'
 complete -c cardan -n '__cardan_at bench' -a transport -d 'Latency, loss and CPU'
+complete -c cardan -n '__cardan_at bench' -a runtime -d 'Components of one process'
+complete -c cardan -n '__cardan_at bench runtime' -l sizes -x -d 'Payloads'
+complete -c cardan -n '__cardan_at bench runtime' -l runs -x -d 'Rounds'
+complete -c cardan -n '__cardan_at bench runtime' -l frames -x -d 'Frames per run'
+complete -c cardan -n '__cardan_at bench runtime' -l publisher-cpu -x -d CPU
+complete -c cardan -n '__cardan_at bench runtime' -l reader-cpu -x -d CPU
+complete -c cardan -n '__cardan_at bench runtime' -l json -r -F -d 'Write everything to this file'
+complete -c cardan -n '__cardan_at bench runtime' -l quick -d 'One round, one size'
 complete -c cardan -n '__cardan_at bench transport' -l peers -x -a 'raw sim uds tcp cardan'
 complete -c cardan -n '__cardan_at bench transport' -l scenarios -x -a '1p1s 1p5s 1p10s 5p1s'
 complete -c cardan -n '__cardan_at bench transport' -l waits -x -a 'block spin prewake anticipate'

@@ -71,14 +71,15 @@ class Publisher:
 class Usage(unittest.TestCase):
     def test_help_and_version(self):
         self.assertRegex(run("--version"), r"^cardan \d+\.\d+\.\d+\n$")
-        for words in ([], ["topic"], ["topic", "list"], ["topic", "info"], ["topic", "echo"], ["topic", "stats"], ["doctor"], ["completion"]):
+        for words in ([], ["topic"], ["topic", "list"], ["topic", "info"], ["topic", "echo"], ["topic", "stats"],
+                      ["component"], ["component", "list"], ["component", "stats"], ["param"], ["param", "list"], ["param", "get"], ["param", "set"], ["doctor"], ["completion"]):
             text = run(*words, "--help")
             self.assertIn("Examples:", text, words)
 
     def test_wrong_words_give_2_and_one_line(self):
         for words in ([], ["nonsense"], ["--nonsense"], ["topic"], ["topic", "nonsense"], ["topic", "info"], ["topic", "echo"], ["topic", "echo", "/x", "--count", "0"],
                       ["topic", "echo", "/x", "--once", "--count", "3"], ["topic", "stats"], ["topic", "stats", "/x", "--all"], ["topic", "stats", "/x", "--seconds", "never"],
-                      ["doctor", "--nonsense"], ["completion"], ["completion", "csh"], ["topic", "list", "--domain", "a/b"]):
+                      ["doctor", "--nonsense"], ["completion"], ["completion", "csh"], ["component"], ["component", "stats", "--seconds", "never"], ["param"], ["param", "get"], ["param", "set", "a/b"], ["topic", "list", "--domain", "a/b"]):
             self.assertEqual(run(*words, code=2), "", words)
             self.assertRegex(run.stderr, r"^cardan: .+ — .+\n$", words)
 
@@ -351,8 +352,10 @@ class Completion(unittest.TestCase):
         scripts = {shell: run("completion", shell) for shell in ("bash", "zsh", "fish")}
         subcommands = re.findall(r"^  (\w+) +\S", run("--help").split("Subcommands:")[1].split("Examples:")[0], flags=re.M)
         paths = [["topic", w] for w in ("list", "info", "echo", "stats")] + [["doctor"]]
+        paths += [["run"], ["check"], ["graph"]]
+        paths += [["component", w] for w in ("list", "stats")] + [["param", w] for w in ("list", "get", "set")]
         if "bench" in subcommands:
-            paths.append(["bench", "transport"])
+            paths += [["bench", "transport"], ["bench", "runtime"]]
         if "demo" in subcommands:
             paths.append(["demo"])
         for shell, script in scripts.items():
@@ -375,6 +378,9 @@ class Completion(unittest.TestCase):
         self.assertIn("doctor", complete("cardan", "."))
         self.assertEqual(complete("cardan", "topic", "e"), ["echo"])
         self.assertEqual(complete("cardan", "topic", "echo", "/test/i"), ["/test/image"])
+        self.assertEqual(complete("cardan", "component", "s"), ["stats"])
+        self.assertEqual(complete("cardan", "param", "g"), ["get"])
+        self.assertIn("--once", complete("cardan", "component", "stats", "--"))
         self.assertIn("--fields", complete("cardan", "topic", "echo", "--"))
 
     def test_scripts_are_valid(self):

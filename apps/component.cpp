@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: Apache-2.0
+// `cardan component`: what the components of `cardan run` are, and what their callbacks cost.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "apps/components.hpp"
+#include "apps/decode.hpp"
+#include "apps/output.hpp"
+#include "apps/report_json.hpp"
+#include "cardan/memory/clock.hpp"
+#include "cardan/runtime/config/suggest.hpp"
+#include "cardan/transport/stop.hpp"
+
+namespace cardan::apps {
+namespace {
+
+using host::CallbackReport;
+using host::ComponentReport;
+using host::OutputReport;
+using nlohmann::ordered_json;
+
+constexpr const char* kExamples = R"(Examples:
+  cardan component list                               what runs, in which process
+  cardan component stats                              latencies and drops of all callbacks, live
+  cardan component stats detector --once)";
+
+constexpr const char* kListExamples = R"(Examples:
+  cardan component list
+  cardan component list --json | jq '.components[] | {component, callbacks}')";
+
+constexpr const char* kStatsExamples = R"(Examples:
+  cardan component stats                              live, refreshed each second
+  cardan component stats detector --once              measures for two seconds, prints, ends
+  cardan component stats --once --seconds 10 --json
+
+Three latencies of each callback, each as p50 / p99 of the measurement, and the longest since its start:
+  TRANSPORT  published → in the component's queue
+  WAITING    in the queue (a timer: due) → a worker begins
+  RUNNING    begun → done
+DROPPED: newer samples pushed them out of the queue, or the component keeps too many samples (kept). MISSED: lost before
+they came here. LATE: times that a publisher of another process missed the topic's deadline.
+What is shown is counted anyway; the components are asked once for each line that you see.
+Exit codes: 0 ok, 1 there is no such component, 2 wrong options, 3 done, and samples were dropped or missed meanwhile.)";
+
+struct Options {
+  std::string domain, component;
+  double seconds = 0;
+  bool json = false, names = false, once = false;
+};
+
+int list(const Options& o) {
+  host::ControlClient client({.domain = o.domain});
+  const std::vector<ComponentReport> all = components_there(client);
+  if (o.names) {
+    std::string names;
+    for (const ComponentReport& c : all) names += printable(c.name) + "\n";
+    return emit(names) ? kOk : kFailed;
+  }
+  if (o.json) {
+    ordered_json components = ordered_json::array();
+    for (const ComponentReport& c : all) {
+      ordered_json callbacks = ordered_json::array();
+      for (const CallbackReport& x : c.callbacks)
+        callbacks.push_back({{"callback", x.name},
+                             {"kind", host::name_of(x.kind)},
+                             {"topic", x.topic.empty() ? ordered_json(nullptr) : ordered_json(x.topic)},
+                             {"group", x.group},
+                             {"priority", x.priority}});
+      ordered_json outputs = ordered_json::array();
+      for (const OutputReport& x : c.outputs) outputs.push_back({{"topic", x.topic}, {"type", x.type}});
+      components.push_back({{"component", c.name},
+                            {"class", c.class_name},
+                            {"library", c.library},
+                            {"process", c.process},
+                            {"pid", c.pid},
+                            {"restarts", c.restarts},
+                            {"callbacks", callbacks},
+                            {"outputs", outputs}});
+    }
+    return emit(one_line({{"components", components}}) + "\n") ? kOk : kFailed;
+  }
+  if (all.empty()) return emit("no components run — `cardan run FILE` starts some\n") ? kOk : kFailed;
+  Table table({{"COMPONENT"}, {"CLASS"}, {"PROCESS"}, {"PID", true}, {"READS"}, {"PUBLISHES"}, {"RESTARTS", true}});
+  for (const ComponentReport& c : all) {
+    std::vector<std::string> reads;
+    std::vector<std::string> publishes;
+    for (const CallbackReport& x : c.callbacks)
+      if (!x.topic.empty()) reads.push_back(x.topic);
+    for (const OutputReport& x : c.outputs) publishes.push_back(x.topic);
+    const auto joined = [](const auto& names) {
+      return names.empty() ? "-" : fmt::format("{}", fmt::join(names, ", "));
+    };
+    table.row({printable(c.name), printable(c.class_name), printable(c.process), std::to_string(c.pid),
+               printable(joined(reads)), printable(joined(publishes)), std::to_string(c.restarts)});
+  }
+  return emit(table.text()) ? kOk : kFailed;
+}
+
+/// What was counted within a measurement. `before` is of the same callback, or of one that was started anew since.
+CallbackReport less(CallbackReport now, const CallbackReport& before) {
+  if (before.calls > now.calls) return now;
+  now.transport = apps::less(now.transport, before.transport);
+  now.waiting = apps::less(now.waiting, before.waiting);
+  now.running = apps::less(now.running, before.running);
+  for (auto count :
+       {&CallbackReport::calls, &CallbackReport::queue_full, &CallbackReport::kept, &CallbackReport::missed,
+        &CallbackReport::failures, &CallbackReport::overruns, &CallbackReport::late})
+    now.*count -= std::min(now.*count, before.*count);
+  return now;
+}
+
+class Stats {
+ public:
+  explicit Stats(const Options& o)
+      : o_(o),
+        seconds_(o.seconds > 0 ? o.seconds
+                 : o.once      ? 2
+                               : 1),
+        client_({.domain = o.domain}) {}
+
+  int run() {
+    now_ = look();
+    if (!o_.component.empty() && now_.empty()) return no_such_component(components_there(client_), o_.component);
+    const bool live = !o_.once && !o_.json && stdout_is_terminal();
+    if (live) emit("\x1b[2J");
+    std::uint64_t lost = 0;
+    do {
+      const std::int64_t until = measured_at_ + static_cast<std::int64_t>(seconds_ * 1e9);
+      const bool whole = sleep_for(std::chrono::nanoseconds(std::max<std::int64_t>(0, until - steady_now())));
+      if (!whole) {
+        if (!o_.once) break;
+        warn("interrupted: the figures are those of a shorter time");
+      }
+      measure();
+      for (const ComponentReport& c : figures_)
+        for (const CallbackReport& x : c.callbacks) lost += x.queue_full + x.kept + x.missed;
+      if (!(o_.json ? emit(json()) : live ? emit("\x1b[H" + screen()) : emit(table()))) return kFailed;
+    } while (!o_.once && !stopping());
+    return lost != 0 ? kLoss : kOk;
+  }
+
+ private:
+  std::vector<ComponentReport> look() {
+    std::vector<ComponentReport> all = components_there(client_);
+    measured_at_ = steady_now();
+    if (!o_.component.empty()) std::erase_if(all, [&](const auto& c) { return c.name != o_.component; });
+    return all;
+  }
+
+  void measure() {
+    const std::int64_t begun = measured_at_;
+    const std::vector<ComponentReport> before = std::exchange(now_, look());
+    took_ = static_cast<double>(measured_at_ - begun) / 1e9;
+    figures_ = now_;
+    for (ComponentReport& c : figures_) {
+      const auto old = std::find_if(before.begin(), before.end(), [&](const auto& b) {
+        return b.name == c.name && b.host == c.host && b.restarts == c.restarts;
+      });
+      if (old == before.end()) continue;
+      for (CallbackReport& x : c.callbacks)
+        for (const CallbackReport& y : old->callbacks)
+          if (y.name == x.name) x = less(std::move(x), y);
+      for (OutputReport& x : c.outputs)
+        for (const OutputReport& y : old->outputs)
+          if (y.topic == x.topic) x.published -= std::min(x.published, y.published);
+    }
+  }
+
+  [[nodiscard]] std::string json() const {
+    ordered_json components = ordered_json::array();
+    for (std::size_t i = 0; i < figures_.size(); ++i) {
+      const ComponentReport& c = figures_[i];
+      ordered_json callbacks = ordered_json::array();
+      for (std::size_t k = 0; k < c.callbacks.size(); ++k) {
+        const CallbackReport& x = c.callbacks[k];
+        const auto latency = [](const LatencyHistogram& histogram, std::int64_t longest) -> ordered_json {
+          ordered_json all = latency_json(histogram);
+          if (all.is_object()) all["max_ever"] = static_cast<double>(longest) / 1e3;
+          return all;
+        };
+        callbacks.push_back(
+            {{"callback", x.name},
+             {"kind", host::name_of(x.kind)},
+             {"topic", x.topic.empty() ? ordered_json(nullptr) : ordered_json(x.topic)},
+             {"group", x.group},
+             {"rate_hz", static_cast<double>(x.calls) / took_},
+             {"calls", x.calls},
+             {"transport_us", latency(x.transport, x.longest_transport)},
+             {"waiting_us", latency(x.waiting, x.longest_waiting)},
+             {"running_us", latency(x.running, x.longest_running)},
+             {"queued", x.queued},
+             {"queue", x.capacity},
+             {"dropped", {{"queue_full", x.queue_full}, {"kept", x.kept}}},
+             {"missed", x.missed},
+             {"failures", x.failures},
+             {"overruns", x.overruns},
+             {"late", x.late},
+             {"runs_for_ms",
+              x.running_since == 0 ? ordered_json(nullptr) : ordered_json(static_cast<double>(x.running_since) / 1e6)},
+             {"calls_total", now_[i].callbacks[k].calls},
+             {"failures_total", now_[i].callbacks[k].failures}});
+      }
+      ordered_json outputs = ordered_json::array();
+      for (std::size_t k = 0; k < c.outputs.size(); ++k)
+        outputs.push_back({{"topic", c.outputs[k].topic},
+                           {"rate_hz", static_cast<double>(c.outputs[k].published) / took_},
+                           {"published", c.outputs[k].published},
+                           {"published_total", now_[i].outputs[k].published},
+                           {"readers_here", c.outputs[k].readers_here},
+                           {"readers_outside", c.outputs[k].readers_outside}});
+      components.push_back({{"component", c.name},
+                            {"process", c.process},
+                            {"pid", c.pid},
+                            {"restarts", c.restarts},
+                            {"callbacks", callbacks},
+                            {"outputs", outputs}});
+    }
+    return one_line({{"time_ns", wall_now()}, {"seconds", took_}, {"components", components}}) + "\n";
+  }
+
+  [[nodiscard]] std::string table() const {
+    if (figures_.empty()) return "no components run\n";
+    Table t({{"COMPONENT"},
+             {"CALLBACK"},
+             {"RATE Hz", true},
+             {"TRANSPORT", true},
+             {"WAITING", true},
+             {"RUNNING", true},
+             {"LONGEST", true},
+             {"QUEUE", true},
+             {"DROPPED", true},
+             {"MISSED", true},
+             {"FAILED", true},
+             {"LATE", true}});
+    for (const ComponentReport& c : figures_) {
+      std::string name = printable(c.name);
+      for (const CallbackReport& x : c.callbacks) {
+        const auto both = [](const LatencyHistogram& h) {
+          const auto at = [&](double p) { return time_text(static_cast<double>(latency_percentile(h, p))); };
+          return h.empty() ? std::string("-") : at(50) + " / " + at(99);
+        };
+        const bool input = x.kind != CallbackReport::Kind::Timer;
+        std::string dropped = input ? std::to_string(x.queue_full + x.kept) : std::to_string(x.overruns) + " skipped";
+        if (x.kept != 0) dropped += fmt::format(" ({} kept)", x.kept);
+        std::string longest = time_text(static_cast<double>(x.longest_running));
+        if (x.calls == 0 && x.running_since != 0)
+          longest = "runs for " + time_text(static_cast<double>(x.running_since));
+        t.row({std::exchange(name, ""), printable(x.name),
+               count_text(static_cast<double>(x.kind == CallbackReport::Kind::Latest ? samples(x) : x.calls) / took_),
+               both(x.transport), both(x.waiting), both(x.running), longest,
+               input ? fmt::format("{}/{}", x.queued, x.capacity) : "-", dropped, std::to_string(x.missed),
+               std::to_string(x.failures), std::to_string(x.late)});
+      }
+      for (const OutputReport& x : c.outputs)
+        t.row({std::exchange(name, ""), "→ " + printable(x.topic), count_text(static_cast<double>(x.published) / took_),
+               "", "", "", "", "", "", "", "", ""});
+    }
+    return t.text();
+  }
+
+  static std::uint64_t samples(const CallbackReport& x) {
+    std::uint64_t n = 0;
+    for (const auto& [bucket, count] : x.transport) n += count;
+    return n;
+  }
+
+  [[nodiscard]] std::string screen() const {
+    std::string out;
+    for (const char c :
+         fmt::format("cardan component stats, {} components, last {:.1f} s — Ctrl-C ends\n\n", figures_.size(), took_) +
+             table()) {
+      if (c == '\n') out += "\x1b[K";  // what an earlier, longer line left
+      out += c;
+    }
+    return out + "\x1b[J";
+  }
+
+  const Options& o_;
+  double seconds_;
+  host::ControlClient client_;
+  std::int64_t measured_at_ = 0;
+  double took_ = 1;  ///< seconds
+  std::vector<ComponentReport> now_, figures_;
+};
+
+int stats(const Options& o) {
+  stop_on_signals();
+  return Stats(o).run();
+}
+
+}  // namespace
+
+std::vector<ComponentReport> components_there(host::ControlClient& client) {
+  host::DomainComponents all = client.components();
+  for (const std::string& problem : all.problems) warn(problem);
+  return std::move(all.components);
+}
+
+int no_such_component(const std::vector<ComponentReport>& components, const std::string& name) {
+  std::vector<std::string> names;
+  for (const ComponentReport& c : components) names.push_back(c.name);
+  warn(fmt::format("no component '{}' runs — {}", name,
+                   config::suggestion(name, names, "none runs here; is CARDAN_RUN_DIR or the domain another one?")));
+  return kFailed;
+}
+
+void add_component_command(CLI::App& app) {
+  auto* const group = app.add_subcommand("component", "Components that run: list, stats");
+  group->footer(kExamples);
+  group->require_subcommand(1);
+  const auto add = [&](const char* name, const char* what, const char* examples, int (*run)(const Options&)) {
+    auto o = std::make_shared<Options>();
+    auto* const command = group->add_subcommand(name, what);
+    command->footer(examples);
+    command->add_option("--domain", o->domain, "Domain to look at (default: $CARDAN_DOMAIN, else \"default\")");
+    command->callback([o, run] {
+      if (const int code = run(*o); code != 0) throw CLI::RuntimeError(code);
+    });
+    return std::pair(command, o);
+  };
+  const auto [list_command, list_options] =
+      add("list", "What runs, in which process, on which topics", kListExamples, list);
+  list_command->add_flag("--json", list_options->json, "One JSON object");
+  list_command->add_flag("--names", list_options->names, "Only the names, one a line");
+  const auto [stats_command, stats_options] =
+      add("stats", "Latencies, rates, queues and drops of callbacks", kStatsExamples, stats);
+  stats_command->add_option("component", stats_options->component, "Only this component");
+  stats_command->add_flag("--once", stats_options->once, "Measure once, print, end");
+  stats_command
+      ->add_option("--seconds", stats_options->seconds, "Length of a measurement (default: 2 with --once, 1 live)")
+      ->check(CLI::Range(0.1, 3600.0));
+  stats_command->add_flag("--json", stats_options->json, "One JSON object for each measurement, a line each");
+}
+
+}  // namespace cardan::apps

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// `cardan graph`: who runs where, and which topic leads from whom to whom.
+#include "cardan/runtime/config/graph.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstdio>
+#include <memory>
+#include <system_error>
+
+#include "apps/configuration_file.hpp"
+#include "apps/output.hpp"
+#include "cardan/memory/error.hpp"
+#include "cardan/runtime/launcher/declare.hpp"
+
+namespace cardan::apps {
+namespace {
+
+constexpr const char* kExamples = R"(Examples:
+  cardan graph street.json                            a Mermaid flowchart, which GitHub and many editors show
+  cardan graph street.json --svg street.svg           a picture
+  cardan graph street.json --svg - | display
+
+Each component's on_start is called once, in a process of its own, to learn its topics; of one that cannot be asked only
+the box is drawn, and standard error says why.
+Exit codes: 0 drawn, 1 it could not be written, 2 wrong options, or a file with errors.)";
+
+struct Options {
+  std::string file, svg;
+  bool mermaid = false;
+};
+
+void write(const std::string& path, const std::string& text) {
+  if (path == "-") {
+    if (!emit(text)) throw Error(ErrorCode::System, "cannot write the picture: nobody reads it", "");
+    return;
+  }
+  std::FILE* const file = std::fopen(path.c_str(), "we");
+  const bool whole = file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  const int error = errno;
+  if (file == nullptr || std::fclose(file) != 0 || !whole)
+    throw Error(ErrorCode::System, fmt::format("cannot write {}: {}", path, std::generic_category().message(error)),
+                "check the path, its rights, and whether the disk is full");
+}
+
+int graph(const Options& o) {
+  std::vector<config::Problem> problems;
+  const config::Configuration configuration = read_configuration(o.file, problems);
+  show(problems, o.file);
+  if (config::has_errors(problems)) return kUsage;
+  const launcher::Asked asked =
+      launcher::ask_components(configuration, {.command = {"/proc/self/exe", "check", o.file, "--declare"}});
+  show(asked.problems, o.file);
+  const config::Graph graph = config::make_graph(configuration, asked.declarations);
+  if (!o.svg.empty())
+    write(o.svg, config::svg(graph));
+  else
+    write("-", config::mermaid(graph));
+  return kOk;
+}
+
+}  // namespace
+
+void add_graph_command(CLI::App& app) {
+  auto* const command = app.add_subcommand("graph", "Draw a configuration: Mermaid or SVG");
+  command->footer(kExamples);
+  auto o = std::make_shared<Options>();
+  command->add_option("file", o->file, "The configuration")->required();
+  auto* const svg = command->add_option("--svg", o->svg, "Write a picture to this file; -: to standard output");
+  command->add_flag("--mermaid", o->mermaid, "Print a Mermaid flowchart (default)")->excludes(svg);
+  command->callback([o] {
+    if (const int code = graph(*o); code != 0) throw CLI::RuntimeError(code);
+  });
+}
+
+}  // namespace cardan::apps

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+// `cardan param`: the parameters of components that run.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "apps/components.hpp"
+#include "apps/decode.hpp"
+#include "apps/output.hpp"
+#include "cardan/memory/error.hpp"
+#include "cardan/runtime/config/suggest.hpp"
+
+namespace cardan::apps {
+namespace {
+
+using host::ComponentReport;
+using host::ParameterReport;
+using nlohmann::ordered_json;
+
+constexpr const char* kExamples = R"(Examples:
+  cardan param list                                   all parameters of all components that run
+  cardan param list detector                          those of one
+  cardan param get detector/threshold
+  cardan param set detector/threshold 0.6             the component may refuse it, and says why
+
+A change holds until the component or its process starts again: the configuration file says what it starts with.
+Exit codes: 0 ok, 1 there is no such thing, or the change was refused, 2 wrong options.)";
+
+constexpr const char* kListExamples = R"(Examples:
+  cardan param list
+  cardan param list detector --json | jq '.parameters[] | {parameter, value}')";
+
+constexpr const char* kGetExamples = R"(Examples:
+  cardan param get detector/threshold                 0.5
+  cardan param get detector/threshold --json          also its type, range and description)";
+
+constexpr const char* kSetExamples = R"(Examples:
+  cardan param set detector/threshold 0.6
+  cardan param set detector/night true
+  cardan param set planner/offset -- -0.5             a value that begins with a minus)";
+
+struct Options {
+  std::string domain, what, value;
+  bool json = false, names = false;
+};
+
+ordered_json value_json(const config::Value& value) {
+  return std::visit([](const auto& v) { return ordered_json(v); }, value);
+}
+
+ordered_json parameter_json(const ComponentReport& c, const ParameterReport& p) {
+  return {{"component", c.name},
+          {"parameter", p.name},
+          {"type", config::type_of(p.value)},
+          {"value", value_json(p.value)},
+          {"min", p.min ? value_json(*p.min) : ordered_json(nullptr)},
+          {"max", p.max ? value_json(*p.max) : ordered_json(nullptr)},
+          {"fixed", p.fixed},
+          {"description", p.description},
+          {"process", c.process},
+          {"pid", c.pid}};
+}
+
+std::string range_text(const ParameterReport& p) {
+  if (p.min && p.max) return fmt::format("{} to {}", config::text(*p.min), config::text(*p.max));
+  if (p.min) return fmt::format("from {}", config::text(*p.min));
+  if (p.max) return fmt::format("up to {}", config::text(*p.max));
+  return "";
+}
+
+/// What a word of the command line says as a value of a parameter's type; nothing: it is none.
+std::optional<config::Value> value_of(const std::string& word, const config::Value& like) {
+  if (std::holds_alternative<std::string>(like)) return word;
+  if (std::holds_alternative<bool>(like)) {
+    if (word == "true" || word == "false") return word == "true";
+    return std::nullopt;
+  }
+  const char* const end = word.data() + word.size();
+  std::int64_t whole = 0;
+  if (const auto read = std::from_chars(word.data(), end, whole); read.ec == std::errc{} && read.ptr == end)
+    return whole;  // also where a double is wanted
+  double number = 0;
+  if (const auto read = std::from_chars(word.data(), end, number); read.ec == std::errc{} && read.ptr == end)
+    return number;
+  return std::nullopt;
+}
+
+struct Found {
+  const ComponentReport* component = nullptr;
+  const ParameterReport* parameter = nullptr;
+};
+
+/// The one parameter called "component/parameter"; else the reason was said.
+std::optional<Found> find(const std::vector<ComponentReport>& components, const std::string& what) {
+  const auto slash = what.rfind('/');
+  const std::string component = what.substr(0, slash);
+  const std::string parameter = slash == std::string::npos ? "" : what.substr(slash + 1);
+  std::vector<Found> found;
+  const ComponentReport* there = nullptr;
+  for (const ComponentReport& c : components) {
+    if (c.name != component) continue;
+    there = &c;
+    for (const ParameterReport& p : c.parameters)
+      if (p.name == parameter) found.push_back({&c, &p});
+  }
+  if (found.size() == 1) return found.front();
+  if (there == nullptr) {
+    no_such_component(components, component);
+  } else if (found.empty()) {
+    std::vector<std::string> names;
+    for (const ParameterReport& p : there->parameters) names.push_back(p.name);
+    const std::string which = config::suggestion(parameter, names, "it has none");
+    warn(parameter.empty() ? fmt::format("name a parameter of component '{0}' as {0}/PARAMETER — {1}", component, which)
+                           : fmt::format("component '{}' has no parameter '{}' — {}", component, parameter, which));
+  } else {
+    warn(fmt::format("{} components are called '{}' — give each `cardan run` of this computer a domain of its own",
+                     found.size(), component));
+  }
+  return std::nullopt;
+}
+
+int list(const Options& o) {
+  host::ControlClient client({.domain = o.domain});
+  const std::vector<ComponentReport> all = components_there(client);
+  ordered_json parameters = ordered_json::array();
+  Table table({{"PARAMETER"}, {"VALUE"}, {"TYPE"}, {"RANGE"}, {"DESCRIPTION"}});
+  std::string names;
+  bool known = o.what.empty();
+  for (const ComponentReport& c : all) {
+    if (!o.what.empty() && c.name != o.what) continue;
+    known = true;
+    for (const ParameterReport& p : c.parameters) {
+      const std::string name = printable(c.name + "/" + p.name);
+      parameters.push_back(parameter_json(c, p));
+      names += name + "\n";
+      table.row({name, printable(config::text(p.value)), std::string(config::type_of(p.value)),
+                 printable(range_text(p)), printable(p.description + (p.fixed ? " (only in the configuration)" : ""))});
+    }
+  }
+  if (!known) return no_such_component(all, o.what);
+  const std::string text = o.names         ? names
+                           : o.json        ? one_line({{"parameters", parameters}}) + "\n"
+                           : names.empty() ? std::string("no parameters\n")
+                                           : table.text();
+  return emit(text) ? kOk : kFailed;
+}
+
+int get(const Options& o) {
+  host::ControlClient client({.domain = o.domain});
+  const std::vector<ComponentReport> all = components_there(client);
+  const auto found = find(all, o.what);
+  if (!found) return kFailed;
+  return emit((o.json ? one_line(parameter_json(*found->component, *found->parameter))
+                      : printable(config::text(found->parameter->value))) +
+              "\n")
+             ? kOk
+             : kFailed;
+}
+
+int set(const Options& o) {
+  host::ControlClient client({.domain = o.domain});
+  const std::vector<ComponentReport> all = components_there(client);
+  const auto found = find(all, o.what);
+  if (!found) return kFailed;
+  const ParameterReport& p = *found->parameter;
+  const auto value = value_of(o.value, p.value);
+  if (!value) {
+    warn(fmt::format("parameter '{}' is a {}, and '{}' is none — {}", o.what, config::type_of(p.value), o.value,
+                     std::holds_alternative<bool>(p.value) ? "use true or false" : "use a number, as 3 or 0.5"));
+    return kFailed;
+  }
+  try {
+    client.set_parameter(*found->component, p.name, *value);
+  } catch (const Error& e) {  // the component's word, not the command line's fault
+    warn(e.what());
+    return kFailed;
+  }
+  if (!o.json)
+    return emit(fmt::format("{} = {}\n", printable(o.what), printable(config::text(*value)))) ? kOk : kFailed;
+  const ordered_json said{{"component", found->component->name},
+                          {"parameter", p.name},
+                          {"value", value_json(*value)},
+                          {"before", value_json(p.value)}};
+  return emit(one_line(said) + "\n") ? kOk : kFailed;
+}
+
+}  // namespace
+
+void add_param_command(CLI::App& app) {
+  auto* const group = app.add_subcommand("param", "Parameters of components that run: list, get, set");
+  group->footer(kExamples);
+  group->require_subcommand(1);
+  const auto add = [&](const char* name, const char* what, const char* examples, int (*run)(const Options&)) {
+    auto o = std::make_shared<Options>();
+    auto* const command = group->add_subcommand(name, what);
+    command->footer(examples);
+    command->add_option("--domain", o->domain, "Domain to look at (default: $CARDAN_DOMAIN, else \"default\")");
+    command->add_flag("--json", o->json, "One JSON object");
+    command->callback([o, run] {
+      if (const int code = run(*o); code != 0) throw CLI::RuntimeError(code);
+    });
+    return std::pair(command, o);
+  };
+  const auto [list_command, list_options] = add("list", "Values, types, ranges and what they do", kListExamples, list);
+  list_command->add_option("component", list_options->what, "Only this component's");
+  list_command->add_flag("--names", list_options->names, "Only the names, one a line");
+  const auto [get_command, get_options] = add("get", "Print a parameter's value", kGetExamples, get);
+  get_command->add_option("parameter", get_options->what, "COMPONENT/PARAMETER")->required();
+  const auto [set_command, set_options] = add("set", "Change a parameter while its component runs", kSetExamples, set);
+  set_command->add_option("parameter", set_options->what, "COMPONENT/PARAMETER")->required();
+  set_command->add_option("value", set_options->value, "The new value")->required();
+}
+
+}  // namespace cardan::apps

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// `cardan run`: starts what a configuration file describes, and keeps it running.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <system_error>
+
+#include "apps/component_watch.hpp"
+#include "apps/configuration_file.hpp"
+#include "apps/output.hpp"
+#include "apps/run_view.hpp"
+#include "cardan/memory/clock.hpp"
+#include "cardan/memory/error.hpp"
+#include "cardan/runtime/config/check.hpp"
+#include "cardan/runtime/launcher/adjust.hpp"
+#include "cardan/runtime/launcher/supervisor.hpp"
+
+namespace cardan::apps {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr const char* kExamples = R"(Examples:
+  cardan run street.json
+  cardan run street.json --one-process                all components in one process: samples move as pointers
+  cardan run street.json --set detector/threshold=0.4 --set camera/device=/dev/video2
+  cardan run street.json --seconds 30 --no-view --json summary.json
+
+Processes that crash are restarted by the file's rules; the report of each crash is a file in --reports. The state of the
+system is published on /cardan/state. Ctrl-C ends all in the reverse order of their start, a second one at once. `cardan
+check` finds what only the components know; from another terminal: cardan component stats, cardan topic list.
+Exit codes: 0 all ended in order, 1 a process was given up, did not start or had to be killed, 2 wrong options or file.)";
+
+struct Options {
+  std::string file, json, reports = "out";
+  std::vector<std::string> set;
+  bool one_process = false, no_view = false;
+  double seconds = 0, grace = 5;
+};
+
+std::atomic<launcher::Supervisor*> told_by_signals{nullptr};
+
+/// Signals go to this supervisor as long as it lives.
+class Signals {
+ public:
+  explicit Signals(launcher::Supervisor& supervisor) {
+    told_by_signals = &supervisor;
+    struct sigaction action{};
+    action.sa_handler = [](int) {
+      if (launcher::Supervisor* s = told_by_signals) s->stop();
+    };
+    ::sigemptyset(&action.sa_mask);
+    action.sa_flags = SA_RESTART;
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(signal, &action, nullptr);
+    std::signal(SIGPIPE, SIG_IGN);  // whoever read the log has gone: that is no reason to end
+  }
+  Signals(const Signals&) = delete;
+  Signals& operator=(const Signals&) = delete;
+  ~Signals() { told_by_signals = nullptr; }
+};
+
+ordered_json summary(const Options& o, const launcher::Supervisor& s, std::int64_t begun_ns, int code) {
+  const auto ms = [](std::int64_t ns) { return static_cast<double>(ns) / 1e6; };
+  ordered_json processes = ordered_json::array();
+  for (const launcher::ProcessStatus& p : s.processes()) {
+    ordered_json outages = ordered_json::array();
+    for (const launcher::Outage& outage : p.outages) {
+      ordered_json one = {{"cause", outage.cause}, {"at_ms", ms(outage.noticed_ns - begun_ns)}};
+      one["report"] = outage.report.empty() ? ordered_json(nullptr) : ordered_json(outage.report);
+      const bool again = outage.ready_ns != 0;
+      one["down_ms"] = again ? ordered_json(ms(outage.ready_ns - outage.noticed_ns)) : ordered_json(nullptr);
+      one["start_up_ms"] = again ? ordered_json(ms(outage.ready_ns - outage.started_ns)) : ordered_json(nullptr);
+      outages.push_back(std::move(one));
+    }
+    processes.push_back({{"process", p.name},
+                         {"state", launcher::name_of(p.phase)},
+                         {"restarts", p.restarts},
+                         {"killed", p.killed},
+                         {"outages", outages}});
+  }
+  ordered_json changes = ordered_json::array();
+  for (const auto& change : s.changes())
+    if (change.from != change.to)
+      changes.push_back({{"from", config::name_of(change.from)},
+                         {"to", config::name_of(change.to)},
+                         {"at_ms", ms(change.at_ns - begun_ns)},
+                         {"reason", change.reason}});
+  return {{"system", s.configuration().name},
+          {"file", o.file},
+          {"seconds", ms(steady_now() - begun_ns) / 1e3},
+          {"exit_code", code},
+          {"processes", processes},
+          {"states", changes}};
+}
+
+void write(const std::string& path, const std::string& text) {
+  std::FILE* const file = std::fopen(path.c_str(), "we");
+  const bool whole = file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  const int error = errno;
+  if (file == nullptr || std::fclose(file) != 0 || !whole)
+    throw Error(ErrorCode::System, fmt::format("cannot write {}: {}", path, std::generic_category().message(error)),
+                "check the path, its rights, and whether the disk is full");
+}
+
+int run(const Options& o) {
+  std::vector<config::Problem> problems;
+  config::Configuration configuration = read_configuration(o.file, problems);
+  if (!config::has_errors(problems)) {
+    const auto more = config::check_machine(configuration, config::this_machine());
+    problems.insert(problems.end(), more.begin(), more.end());
+  }
+  show(problems, o.file);
+  if (config::has_errors(problems)) return kUsage;
+  launcher::LauncherOptions options{.host_command = {"/proc/self/exe", "host", o.file},
+                                    .domain = launcher::domain_of(configuration),
+                                    .reports = o.reports};
+  for (const std::string& assignment : o.set) {
+    launcher::set_parameter(configuration, assignment);
+    options.host_command.insert(options.host_command.end(), {"--set", assignment});
+  }
+  if (o.one_process) {
+    configuration = launcher::one_process(std::move(configuration));
+    options.host_command.emplace_back("--one-process");
+  }
+  const bool terminal = stdout_is_terminal();
+  const bool live = terminal && !o.no_view;
+  options.duration = std::chrono::nanoseconds(static_cast<std::int64_t>(o.seconds * 1e9));
+  options.grace = std::chrono::nanoseconds(static_cast<std::int64_t>(o.grace * 1e9));
+  options.tick = std::chrono::milliseconds(100);
+
+  RunView view(configuration, live, terminal);
+  std::unique_ptr<ComponentWatch> components;
+  launcher::Supervisor* running = nullptr;
+  const auto rows = [&] { return components ? components->rows() : std::vector<ComponentRow>(); };
+  options.on_line = [&](const launcher::LogLine& line) { view.line(line); };
+  options.on_tick = [&] { view.tick(*running, rows()); };
+  launcher::Supervisor supervisor(std::move(configuration), options);
+  running = &supervisor;
+  const Signals signals(supervisor);
+  if (live) components = std::make_unique<ComponentWatch>(options.domain);
+  const std::int64_t begun = steady_now();
+  const int code = supervisor.run();
+  view.finish(supervisor, rows());
+  if (!o.json.empty())
+    write(o.json,
+          summary(o, supervisor, begun, code).dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n");
+  return code;
+}
+
+}  // namespace
+
+void add_run_command(CLI::App& app) {
+  auto* const command = app.add_subcommand("run", "Start the processes of a configuration file, and keep them running");
+  command->footer(kExamples);
+  auto o = std::make_shared<Options>();
+  command->add_option("file", o->file, "The configuration")->required();
+  command->add_flag("--one-process", o->one_process, "All components in one process");
+  command->add_flag("--no-view", o->no_view, "No live table, only the merged log");
+  command->add_option("--json", o->json, "Write a summary to this file at the end");
+  command->add_option("--reports", o->reports, "Folder of the crash reports")->capture_default_str();
+  command->add_option("--seconds", o->seconds, "End after so long (default: run until Ctrl-C)")
+      ->check(CLI::Range(0.001, 1e9));
+  command->add_option("--grace", o->grace, "Seconds that each process gets to end, before it is killed")
+      ->capture_default_str()
+      ->check(CLI::Range(0.0, 1e6));
+  command->add_option("--set", o->set, "component/parameter=value, instead of what the file says")
+      ->allow_extra_args(false);
+  command->callback([o] {
+    if (const int code = run(*o); code != 0) throw CLI::RuntimeError(code);
+  });
+}
+
+}  // namespace cardan::apps
