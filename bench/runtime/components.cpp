@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// FastCycle's workload as Cardan components: the same code for objects and for messages.
+#include <chrono>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "bench/runtime/workload.hpp"
+#include "bench/transport/clock.hpp"
+#include "cardan/memory/shm_vector.hpp"
+#include "cardan/runtime/runtime.hpp"
+
+namespace cardan::bench {
+
+/// A frame that can live in shared memory.
+struct RuntimeFrame {
+  std::uint64_t number = 0;
+  shm::vector<std::uint8_t> data;
+};
+/// One that cannot.
+struct RuntimeObject {
+  std::vector<std::byte> data;
+};
+
+}  // namespace cardan::bench
+
+CARDAN_MESSAGE(cardan::bench::RuntimeFrame, "cardan_bench/msg/Frame", number, data);
+
+namespace cardan::bench {
+namespace {
+
+template <class T>
+Topic<T> topic(const char* name, std::size_t bytes) {
+  return {name, {.max_bytes = Message<T> ? bytes : 0, .depth = 4, .process_private = true}};
+}
+
+/// How a frame is made, and how its number is read.
+struct Objects {
+  using Type = RuntimeObject;
+  explicit Objects(std::size_t bytes)
+      : written_once(
+            std::make_shared<const RuntimeObject>(RuntimeObject{std::vector<std::byte>(bytes, std::byte{1})})) {}
+  void publish(Output<RuntimeObject>& out, std::size_t, std::size_t) const { out.publish(written_once); }
+  static std::size_t number(const Sample<RuntimeObject>& sample) { return sample.sequence() - 1; }
+  static void echo(Output<RuntimeObject>& out, const Sample<RuntimeObject>& sample) {
+    out.publish(cardan::share(sample));
+  }
+  std::shared_ptr<const RuntimeObject> written_once;
+};
+struct Messages {
+  using Type = RuntimeFrame;
+  explicit Messages(std::size_t) {}
+  static void publish(Output<RuntimeFrame>& out, std::size_t n, std::size_t bytes) {
+    auto loan = out.loan();
+    loan->number = n;
+    (void)loan->data.try_resize_for_overwrite(bytes);
+    out.publish(std::move(loan));
+  }
+  static std::size_t number(const Sample<RuntimeFrame>& sample) { return sample->number; }
+  static void echo(Output<RuntimeFrame>& out, const Sample<RuntimeFrame>& sample) {
+    auto loan = out.loan();
+    loan->number = sample->number;
+    (void)loan->data.try_resize_for_overwrite(sample->data.size());
+    out.publish(std::move(loan));
+  }
+};
+
+template <class Kind>
+class Driver : public Component {
+ public:
+  Driver(const RuntimeCell& c, const RuntimeBenchOptions& o, RuntimeStamps& s)
+      : cell(c), options(o), stamps(s), kind(c.bytes) {}
+  void on_start(Context& context) override {
+    using T = typename Kind::Type;
+    out = context.output(topic<T>("/frame", cell.bytes));
+    if (cell.echo)
+      context.input(topic<T>("/echo", cell.bytes),
+                    [this](const Sample<T>& sample) { stamps.back[Kind::number(sample)] = now_ns(); });
+    context.timer(std::chrono::nanoseconds(options.interval_ns), [this] {
+      if (n == options.frames) return;
+      stamps.sent[n] = now_ns();
+      kind.publish(out, n++, cell.bytes);
+    });
+  }
+
+ private:
+  const RuntimeCell& cell;
+  const RuntimeBenchOptions& options;
+  RuntimeStamps& stamps;
+  Kind kind;
+  Output<typename Kind::Type> out;
+  std::size_t n = 0;
+};
+
+template <class Kind>
+class Reader : public Component {
+ public:
+  Reader(const RuntimeCell& c, std::vector<std::int64_t>& r) : cell(c), received(r) {}
+  void on_start(Context& context) override {
+    using T = typename Kind::Type;
+    if (cell.echo) back = context.output(topic<T>("/echo", cell.bytes));
+    context.input(topic<T>("/frame", cell.bytes), [this](const Sample<T>& sample) {
+      received[Kind::number(sample)] = now_ns();
+      if (cell.echo) Kind::echo(back, sample);
+    });
+  }
+
+ private:
+  const RuntimeCell& cell;
+  std::vector<std::int64_t>& received;
+  Output<typename Kind::Type> back;
+};
+
+template <class Kind>
+RuntimeSamples run(const RuntimeCell& cell, const RuntimeBenchOptions& options) {
+  RuntimeStamps stamps(cell, options);
+  Runtime runtime({.transport = false,
+                   .groups = {{.name = "publisher", .cpus = {options.publisher_cpu}},
+                              {.name = "readers", .cpus = {options.reader_cpu}}}});
+  runtime.add({.name = "driver", .group = "publisher"}, std::make_shared<Driver<Kind>>(cell, options, stamps));
+  for (std::uint32_t r = 0; r < cell.readers; ++r)
+    runtime.add({.name = "reader" + std::to_string(r), .group = "readers"},
+                std::make_shared<Reader<Kind>>(cell, stamps.received[r]));
+  runtime.start();
+  std::this_thread::sleep_for(std::chrono::nanoseconds(options.interval_ns * (options.frames + 20)));
+  runtime.stop();
+  return stamps.evaluate(cell, options);
+}
+
+}  // namespace
+
+RuntimeSamples run_components(const RuntimeCell& cell, RuntimePeer peer, const RuntimeBenchOptions& options) {
+  return peer == RuntimePeer::Slot ? run<Messages>(cell, options) : run<Objects>(cell, options);
+}
+
+}  // namespace cardan::bench

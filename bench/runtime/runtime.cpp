@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/runtime/runtime.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+
+#include "bench/runtime/workload.hpp"
+#include "bench/transport/host.hpp"
+#include "bench/transport/options.hpp"
+#include "bench/transport/progress.hpp"
+#include "bench/transport/report.hpp"
+#include "bench/transport/transport.hpp"
+#include "cardan/memory/error.hpp"
+
+namespace cardan::bench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr double kMostStealPercent = 2;
+constexpr int kMostRepetitions = 2;
+constexpr std::array kPeers = {RuntimePeer::Handover, RuntimePeer::Pointer, RuntimePeer::Slot};
+
+volatile std::sig_atomic_t interrupted = 0;
+void on_interrupt(int) { interrupted = 1; }
+
+/// A peer in a cell, over all runs.
+struct RuntimeRow {
+  RuntimePeer peer{};
+  RuntimeCell cell{};
+  std::uint32_t runs = 0;
+  std::uint64_t sent = 0, lost = 0;
+  double steal_percent = 0;
+  bool stolen = false;
+  std::vector<double> latency{}, rtt{}, first{}, last{};
+  std::vector<double> run_means{};
+  std::vector<double> p50_ratio{}, mean_ratio{}, tail_ratio{}, std_ratio{},
+      rtt_ratio{};  ///< to handover of the same run
+};
+
+double tail_of(const Summary& s) { return s.p99 - s.p50; }
+
+double rounded(double value) {
+  return static_cast<double>(static_cast<std::int64_t>(value * 1000 + (value < 0 ? -0.5 : 0.5))) / 1000;
+}
+
+Json to_json(const std::vector<double>& samples, const std::vector<double>* run_means = nullptr) {
+  const Summary s = summarize(samples);
+  Json out{{"min", rounded(s.min)}, {"mean", rounded(s.mean)}, {"p50", rounded(s.p50)}, {"p95", rounded(s.p95)},
+           {"p99", rounded(s.p99)}, {"max", rounded(s.max)},   {"std", rounded(s.std)}};
+  if (run_means != nullptr) {
+    const auto ci = confidence95(*run_means);
+    out["ci95"] = ci ? Json{rounded(ci->first), rounded(ci->second)} : Json(nullptr);
+  }
+  return out;
+}
+
+Json to_json(const RuntimeRow& row, const RuntimeBenchOptions& options) {
+  Json out;
+  out["peer"] = name_of(row.peer);
+  out["wait"] = variant_of(row.peer);
+  out["scenario"] = row.cell.echo ? "fastcycle" : fmt::format("1p{}c", row.cell.readers);
+  out["bytes"] = row.cell.bytes;
+  out["rate_hz"] = 1e9 / static_cast<double>(options.interval_ns);
+  out["runs"] = row.runs;
+  out["sent"] = row.sent;
+  out["lost"] = row.lost;
+  out["transport_us"] = to_json(row.latency, &row.run_means);
+  if (!row.rtt.empty()) out["rtt_us"] = to_json(row.rtt);
+  if (!row.last.empty()) {
+    out["first_us"] = to_json(row.first);
+    out["last_us"] = to_json(row.last);
+  }
+  out["steal_percent"] = rounded(row.steal_percent);
+  out["stolen"] = row.stolen;
+  if (row.peer != RuntimePeer::Handover && !row.mean_ratio.empty())
+    out["ratio_to_handover"] = {
+        {"transport_mean", rounded(median(row.mean_ratio))},
+        {"transport_p50", rounded(median(row.p50_ratio))},
+        {"transport_p99_minus_p50", rounded(median(row.tail_ratio))},
+        {"transport_std", rounded(median(row.std_ratio))},
+        {"rtt_mean", row.rtt_ratio.empty() ? Json(nullptr) : Json(rounded(median(row.rtt_ratio)))}};
+  return out;
+}
+
+std::string title_of(const RuntimeCell& cell) {
+  return cell.echo ? fmt::format("FastCycle's workload: {} each millisecond, and back", name_of_bytes(cell.bytes))
+                   : fmt::format("1 component to {}: {} each millisecond, callbacks that only stamp", cell.readers,
+                                 name_of_bytes(cell.bytes));
+}
+
+std::string table_line(const RuntimeRow& row) {
+  const Summary s = summarize(row.latency);
+  std::string line = fmt::format("  {:<9}{:<9}", name_of(row.peer), variant_of(row.peer));
+  line += fmt::format("{:>9}{:>9}{:>9}{:>9}{:>9}", three_digits(s.mean), three_digits(s.p50), three_digits(s.p99),
+                      three_digits(s.max), three_digits(s.std));
+  line += fmt::format("{:>9}", row.rtt.empty() ? "" : three_digits(summarize(row.rtt).mean));
+  line += fmt::format("{:>9}{:>9}", row.last.empty() ? "" : three_digits(summarize(row.first).p50),
+                      row.last.empty() ? "" : three_digits(summarize(row.last).p50));
+  line += fmt::format("{:>7}{:>6}", row.sent, row.lost);
+  if (row.peer != RuntimePeer::Handover && !row.mean_ratio.empty())
+    line += fmt::format("   {:.2f} / {:.2f} / {:.2f}", median(row.mean_ratio), median(row.tail_ratio),
+                        median(row.std_ratio));
+  return line + (row.stolen ? "  stolen\n" : "\n");
+}
+
+void add(RuntimeRow& row, const RuntimeSamples& run, const RuntimeSamples& reference) {
+  ++row.runs;
+  row.sent += run.sent;
+  row.lost += run.lost;
+  const auto append = [](std::vector<double>& to, const std::vector<double>& from) {
+    to.insert(to.end(), from.begin(), from.end());
+  };
+  append(row.latency, run.latency_us);
+  append(row.rtt, run.rtt_us);
+  append(row.first, run.first_us);
+  append(row.last, run.last_us);
+  const Summary s = summarize(run.latency_us);
+  const Summary r = summarize(reference.latency_us);
+  row.run_means.push_back(s.mean);
+  if (s.count == 0 || r.count == 0) return;
+  row.mean_ratio.push_back(s.mean / r.mean);
+  row.p50_ratio.push_back(s.p50 / r.p50);
+  if (tail_of(r) > 0) row.tail_ratio.push_back(tail_of(s) / tail_of(r));
+  if (r.std > 0) row.std_ratio.push_back(s.std / r.std);
+  if (!run.rtt_us.empty() && !reference.rtt_us.empty())
+    row.rtt_ratio.push_back(summarize(run.rtt_us).mean / summarize(reference.rtt_us).mean);
+}
+
+RuntimeBenchOptions options_of(const RuntimeArguments& a, const std::vector<int>& cpus) {
+  RuntimeBenchOptions o;
+  const auto cpu = [&](int asked, std::size_t usual) {
+    if (asked < 0) return cpus[usual % cpus.size()];
+    if (std::find(cpus.begin(), cpus.end(), asked) == cpus.end())
+      throw Error(ErrorCode::InvalidArgument, fmt::format("this process may not use CPU {}", asked),
+                  "taskset -p $$ shows which it may");
+    return asked;
+  };
+  o.publisher_cpu = cpu(a.publisher_cpu, 0);
+  o.reader_cpu = cpu(a.reader_cpu, 1);
+  if (a.quick) o.runs = 1;
+  if (a.runs != 0) o.runs = static_cast<std::uint32_t>(std::clamp(a.runs, 1, 1000));
+  if (a.frames != 0) o.frames = static_cast<std::uint32_t>(std::clamp(a.frames, 20, 1'000'000));
+  o.warmup = std::max(10U, o.frames / 10);
+  for (const std::string& word : split(a.sizes.empty() ? (a.quick ? "4M" : "32K,256K,1M,4M") : a.sizes))
+    o.cells.push_back({parse_size(word), 1, true});
+  o.cells.push_back({o.cells.back().bytes, 8, false});
+  return o;
+}
+
+class RuntimeBench {
+ public:
+  explicit RuntimeBench(const RuntimeBenchOptions& options) : options_(options) {
+    for (const RuntimeCell& cell : options_.cells)
+      for (const RuntimePeer peer : kPeers) rows_.push_back({.peer = peer, .cell = cell});
+  }
+
+  void run() {
+    for (std::uint32_t round = 0; round < options_.runs; ++round)
+      for (std::size_t cell = 0; cell < options_.cells.size(); ++cell) {
+        if (interrupted != 0) return;
+        run_cell(round, cell);
+      }
+  }
+
+  [[nodiscard]] const std::vector<RuntimeRow>& rows() const noexcept { return rows_; }
+
+ private:
+  void run_cell(std::uint32_t round, std::size_t cell) {
+    std::array<RuntimeSamples, kPeers.size()> samples;
+    for (std::size_t turn = 0; turn < kPeers.size(); ++turn) {
+      const std::size_t i = (turn + round) % kPeers.size();  // the order rotates
+      RuntimeRow& row = rows_[cell * kPeers.size() + i];
+      progress_.now(fmt::format("round {} of {}: {}, {} {}", round + 1, options_.runs, title_of(row.cell),
+                                name_of(row.peer), variant_of(row.peer)));
+      for (int repetition = 0; interrupted == 0; ++repetition) {
+        const CpuTicks before = read_cpu_ticks();
+        samples[i] = row.peer == RuntimePeer::Handover ? run_handover(row.cell, options_)
+                                                       : run_components(row.cell, row.peer, options_);
+        const double steal = steal_percent(before, read_cpu_ticks());
+        row.steal_percent = std::max(row.steal_percent, steal);
+        if (steal <= kMostStealPercent) break;
+        if (repetition == kMostRepetitions) {
+          row.stolen = true;
+          break;
+        }
+      }
+      if (interrupted != 0) return;
+    }
+    for (std::size_t i = 0; i < kPeers.size(); ++i) add(rows_[cell * kPeers.size() + i], samples[i], samples[0]);
+    progress_.plain(fmt::format("round {} of {}: {}", round + 1, options_.runs, title_of(options_.cells[cell])));
+  }
+
+  const RuntimeBenchOptions& options_;
+  std::vector<RuntimeRow> rows_;
+  Progress progress_;
+};
+
+constexpr const char* kNodelets =
+    "nodelet (ROS 1) left out: this build does not include it (Debian's libnodeletlib-dev).";
+
+}  // namespace
+
+int run_runtime_bench(const RuntimeArguments& arguments, const std::vector<int>& cpus) {
+  RuntimeBenchOptions options;
+  try {
+    options = options_of(arguments, cpus);
+  } catch (const Error& e) {
+    fmt::print(stderr, "cardan bench runtime: {}\n", e.what());
+    return kUsage;
+  }
+  struct sigaction action{};
+  action.sa_handler = on_interrupt;
+  ::sigaction(SIGINT, &action, nullptr);
+  ::sigaction(SIGTERM, &action, nullptr);
+  if (cpus.size() < 2) fmt::print(stderr, "cardan bench runtime: one CPU only: publisher and readers share it\n");
+
+  const CpuTicks before = read_cpu_ticks();
+  RuntimeBench bench(options);
+  bench.run();
+  const double steal = steal_percent(before, read_cpu_ticks());
+
+  std::string table;
+  bool lost = false;
+  const RuntimeRow* last = nullptr;
+  for (const RuntimeRow& row : bench.rows()) {
+    if (row.runs == 0) continue;
+    if (last == nullptr || last->cell.bytes != row.cell.bytes || last->cell.readers != row.cell.readers)
+      table += fmt::format(
+          "\n{}\n  peer     how           mean      p50      p99      max      std      rtt    first     last   sent"
+          "  lost   × handover: mean / p99−p50 / std\n",
+          title_of(row.cell));
+    table += table_line(row);
+    last = &row;
+    lost = lost || (row.peer != RuntimePeer::Handover && row.lost != 0);
+  }
+  fmt::print("{}\nTimes in µs. {}\n", table, kNodelets);
+  fmt::print("Host steal {:.1f} %.{}\n", steal, interrupted != 0 ? " Interrupted: not all rounds are in." : "");
+  if (!arguments.json.empty()) {
+    const Host host = describe_host();
+    Json json;
+    json["host"] = {{"cardan", host.cardan},     {"compiler", host.compiler},
+                    {"kernel", host.kernel},     {"cpu", host.cpu},
+                    {"cpus", host.cpus},         {"memory_gib", rounded(host.memory_gib)},
+                    {"governor", host.governor}, {"hypervisor", host.hypervisor},
+                    {"steal", rounded(steal)}};
+    json["interrupted"] = interrupted != 0;
+    json["left_out"] = Json::array({kNodelets});
+    json["rows"] = Json::array();
+    for (const RuntimeRow& row : bench.rows())
+      if (row.runs != 0) json["rows"].push_back(to_json(row, options));
+    try {
+      write_json(arguments.json, json);
+    } catch (const Error& e) {
+      fmt::print(stderr, "cardan bench runtime: {}\n", e.what());
+      return kFailed;
+    }
+  }
+  if (interrupted != 0) return kFailed;
+  return lost ? kWithLoss : kOk;
+}
+
+}  // namespace cardan::bench
