@@ -45,6 +45,7 @@ class Strand {
  private:
   PriorityMutex mutex_;
   bool busy_ = false;
+  Callback* granted_ = nullptr;  ///< the strand is busy for this one, which is on its way
   Callback* first_parked_ = nullptr;
   Callback* last_parked_ = nullptr;
 };

@@ -31,13 +31,17 @@ ComponentCore::ComponentCore(Runtime& runtime, config::Component settings)
   errand_ = &take_over(std::make_unique<Errand>(settings_.name + "/errand", place.group, strand_, place.priority));
 }
 
-ComponentCore::~ComponentCore() { take_back(); }
+ComponentCore::~ComponentCore() {
+  component.reset();  // its threads may use the context and latest() until it is gone
+  take_back();
+}
 
 ComponentCore::Place ComponentCore::place_of(const std::string& callback) {
   const config::Callback* own = settings_.callback(callback);
   const int priority = own != nullptr && own->priority ? *own->priority : settings_.priority;
-  if (own != nullptr && own->thread) return {runtime_.own_thread(settings_.name + callback, *own->thread), priority};
-  if (settings_.thread) return {runtime_.own_thread(settings_.name, *settings_.thread), priority};
+  if (own != nullptr && own->thread)
+    return {runtime_.own_thread(settings_.name + " " + callback, *own->thread), priority};
+  if (settings_.thread) return {runtime_.own_thread(settings_.name + " ", *settings_.thread), priority};
   return {runtime_.group(settings_.group), priority};
 }
 
@@ -81,6 +85,11 @@ Port& ComponentCore::input(const std::string& topic, const PayloadType& type, co
   const Place place = place_of(name);
   auto channel = runtime_.channel(on_bus, type, settings_.name);
   const std::uint32_t depth = input.depth != 0 ? input.depth : std::min(changed.depth, 64U);
+  if (depth < 1 || depth > layout::kMaxDepth || input.keeps > layout::kMaxHolds)
+    throw Error(ErrorCode::InvalidArgument,
+                fmt::format("component '{}', input '{}': depth is {} and keeps is {}", settings_.name, name, depth,
+                            input.keeps),
+                fmt::format("use a depth of 1 to {}, and keep at most {}", layout::kMaxDepth, layout::kMaxHolds));
   Port& port = take_over(
       std::make_unique<Port>(name, place.group, *strand, place.priority, depth, input.keeps, std::move(call)));
   channel->add(port);

@@ -130,19 +130,23 @@ bool Group::runs_later(const Callback* a, const Callback* b) noexcept {
 
 bool Group::make_ready(Callback& c) noexcept {
   if (c.state_ != Callback::State::Idle || !c.pending()) return false;
+  push_ready(c);
+  return true;
+}
+
+void Group::push_ready(Callback& c) noexcept {
   c.state_ = Callback::State::Ready;
   c.order_ = order_++;
   ready_.push_back(&c);
   std::push_heap(ready_.begin(), ready_.end(), runs_later);
-  return true;
 }
 
 void Group::unpark(Callback& c) noexcept {
   Worker* woken = nullptr;
   {
     const std::lock_guard lock(mutex_);
-    c.state_ = Callback::State::Idle;
-    if (make_ready(c)) woken = take_idle();
+    push_ready(c);  // also with nothing left to do: the strand is held for it, and goes on when it leaves
+    woken = take_idle();
   }
   if (woken != nullptr) wake(*woken);
 }
@@ -265,7 +269,11 @@ void Group::receive(std::unique_lock<PriorityMutex>& lock) noexcept {
 void Group::work(Worker& me) noexcept {
   std::unique_lock lock(mutex_);
   while (!stopping_) {
-    if (watcher_ == nullptr) receive(lock);  // nobody else looks while all are busy
+    if (watcher_ == nullptr && !remotes_.empty()) {  // nobody else looks while all are busy
+      watcher_ = &me;                                // one at a time, or samples would overtake each other
+      receive(lock);
+      watcher_ = nullptr;
+    }
     if (Callback* c = next()) {
       run(&me, *c, lock);
     } else if (stopping_) {

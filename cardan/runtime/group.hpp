@@ -130,6 +130,7 @@ class Group {
   void work(Worker& me) noexcept;
   static bool runs_later(const Callback* a, const Callback* b) noexcept;  ///< a heap's "less"
   bool make_ready(Callback& callback) noexcept;
+  void push_ready(Callback& callback) noexcept;
   Worker* take_idle() noexcept;
   static void wake(Worker& worker) noexcept;
   void rest(Worker& me) const noexcept;

@@ -104,6 +104,40 @@ TEST(Executor, NotEvenWhenOneCallbackHasAThreadOfItsOwn) {
   EXPECT_EQ(runtime->groups().size(), 2U);
 }
 
+TEST(Executor, ABusyCallbackDoesNotStarveAnotherThreadsOne) {
+  struct Greedy : cardan::Component {
+    void on_start(Context& context) override {
+      context.input(kTopic, [this](const Sample<Object>&) { ++busy; }, {.name = "busy"});
+      context.input(cardan::Topic<Object>{"/rare", {}}, [this](const Sample<Object>&) { ++rare; }, {.name = "rare"});
+    }
+    std::atomic<int> busy{0}, rare{0};
+  };
+  struct RareSource : cardan::Component {
+    void on_start(Context& context) override { out = context.output(cardan::Topic<Object>{"/rare", {}}); }
+    cardan::Output<Object> out;
+  };
+  auto runtime = runtime_with(1);
+  auto source = std::make_shared<Source>();
+  auto rare = std::make_shared<RareSource>();
+  auto greedy = std::make_shared<Greedy>();
+  runtime->add({.name = "source"}, source);
+  runtime->add({.name = "rare"}, rare);
+  runtime->add({.name = "greedy", .callbacks = {{.name = "rare", .thread = cardan::config::Thread{}}}}, greedy);
+  runtime->start();
+  std::atomic<bool> done{false};
+  std::thread flood([&] {
+    const auto object = std::make_shared<const Object>(Object{1});
+    while (!done) source->out.publish(object);  // its queue is never empty
+  });
+  EXPECT_TRUE(within(10s, [&] { return greedy->busy > 1000; }));
+  for (int i = 1; i <= 20; ++i) {
+    rare->out.publish(Object{i});
+    EXPECT_TRUE(within(10s, [&] { return greedy->rare >= i; })) << i;
+  }
+  done = true;
+  flood.join();
+}
+
 TEST(Executor, SeveralComponentsRunAtOnce) {
   struct Meeting : cardan::Component {
     explicit Meeting(std::latch& l) : all(l) {}

@@ -27,6 +27,7 @@ SampleBlock* Port::pop() noexcept {
 }
 
 void Port::pick(std::int64_t now) noexcept {
+  if (count_ == 0) return;  // given up since it became ready
   statistics().waiting.add(std::max<std::int64_t>(0, now - ring_[first_].arrived_ns));
   picked_ = pop();
   show_last(*picked_);

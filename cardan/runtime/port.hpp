@@ -66,7 +66,9 @@ class Port final : public Callback {
   SampleBlock* pop() noexcept;
   [[nodiscard]] bool pending() const noexcept override { return count_ != 0 && call_ != nullptr; }
   void pick(std::int64_t now) noexcept override;
-  void invoke() override { call_(std::exchange(picked_, nullptr)); }
+  void invoke() override {
+    if (picked_ != nullptr) call_(std::exchange(picked_, nullptr));
+  }
   void show_last(const SampleBlock& block) noexcept {
     statistics().last_sequence.store(block.sequence, std::memory_order_relaxed);
     statistics().last_publish_ns.store(block.publish_ns, std::memory_order_relaxed);

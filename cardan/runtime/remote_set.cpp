@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cardan/runtime/remote_set.hpp"
 
+#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 
@@ -38,7 +39,10 @@ RemoteSource::~RemoteSource() {
 
 SampleBlock* RemoteSource::take() noexcept {
   for (int attempt = 0; attempt < 2; ++attempt) {
-    if (SampleBlock* block = subscriber_->take()) return convert_ ? convert_(block) : block;
+    if (SampleBlock* block = subscriber_->take()) {
+      stuck_until_ns_ = 0;
+      return convert_ ? convert_(block) : block;
+    }
     if (subscriber_->reason() != Reason::Limit) return nullptr;
     // The inputs' queues are within what was announced, so callbacks keep more samples than that. The queues make way:
     // what is fresh is worth more.
@@ -105,7 +109,10 @@ void RemoteSet::watch_descriptor(RemoteSource& source) const {
 }
 
 bool RemoteSet::something_new() const noexcept {
-  return std::any_of(subscribers_.begin(), subscribers_.end(), [](SubscriberCore* s) { return s->ready_streams(); });
+  // One that may not take more would seem new for ever.
+  return std::any_of(sources_.begin(), sources_.end(), [](const auto& source) {
+    return source->stuck_until() == 0 && source->subscriber().ready_streams();
+  });
 }
 
 void RemoteSet::sleep(futex::Watch own, std::int64_t until, std::int64_t spin_ns) noexcept {
@@ -113,7 +120,7 @@ void RemoteSet::sleep(futex::Watch own, std::int64_t until, std::int64_t spin_ns
     const std::int64_t spin_until = steady_now() + spin_ns;
     for (std::uint32_t turn = 1;; ++turn) {
       if (own.word->load(std::memory_order_acquire) != own.expected) return;
-      if (!epoll_ && something_new()) return;
+      if (something_new()) return;
       cpu_relax();
       if (turn % 16 != 0) continue;
       const std::int64_t spun_to = steady_now();
@@ -123,8 +130,12 @@ void RemoteSet::sleep(futex::Watch own, std::int64_t until, std::int64_t spin_ns
   }
   const std::int64_t now = steady_now();
   if (epoll_) {
+    bool stuck = false;
     for (const auto& source : sources_)
-      if (source->stuck_until() > now) return (void)futex::wait(*own.word, own.expected, source->stuck_until());
+      if (source->stuck_until() > now) {
+        stuck = true;
+        until = until == 0 ? source->stuck_until() : std::min(until, source->stuck_until());
+      }
     timespec left{};
     if (until != 0) {
       const std::int64_t ns = std::max<std::int64_t>(0, until - now);
@@ -132,6 +143,12 @@ void RemoteSet::sleep(futex::Watch own, std::int64_t until, std::int64_t spin_ns
     }
     if (own.word->load(std::memory_order_acquire) != own.expected) return;
     epoll_event event;
+    if (stuck) {  // its descriptor stays readable: only the own one for that short while
+      pollfd own_fd{.fd = event_fd_.get(), .events = POLLIN, .revents = 0};
+      eventfd_t count = 0;
+      if (::ppoll(&own_fd, 1, &left, nullptr) == 1) ::eventfd_read(event_fd_.get(), &count);
+      return;
+    }
     if (::epoll_pwait2(epoll_.get(), &event, 1, until != 0 ? &left : nullptr, nullptr) == 1 &&
         event.data.ptr == nullptr) {
       eventfd_t count = 0;

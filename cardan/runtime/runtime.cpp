@@ -63,21 +63,6 @@ void Runtime::add(config::Component settings, std::shared_ptr<Component> compone
   components_.push_back(std::move(core));
 }
 
-void Runtime::begin(ComponentCore& core) {
-  core.context = std::make_unique<Context>(core);
-  try {
-    core.component->on_start(*core.context);
-    for (const auto& [name, value] : core.settings().parameters)
-      if (!core.parameters().contains(name))
-        throw Error(ErrorCode::InvalidArgument, fmt::format("it has no parameter '{}'", name),
-                    "cardan param list shows those it has");
-  } catch (const Error& e) {
-    throw Error(e.code(), fmt::format("component '{}' did not start: {}", core.name(), e.cause()), e.remedy());
-  } catch (const std::exception& e) {
-    throw Error(ErrorCode::System, fmt::format("component '{}' did not start: {}", core.name(), e.what()), "");
-  }
-}
-
 namespace {
 void end(ComponentCore& core) noexcept {
   try {
@@ -90,6 +75,23 @@ void end(ComponentCore& core) noexcept {
 }
 }  // namespace
 
+void Runtime::begin(ComponentCore& core) {
+  core.context = std::make_unique<Context>(core);
+  try {
+    core.component->on_start(*core.context);
+    for (const auto& [name, value] : core.settings().parameters)
+      if (!core.parameters().contains(name)) {
+        end(core);
+        throw Error(ErrorCode::InvalidArgument, fmt::format("it has no parameter '{}'", name),
+                    "cardan param list shows those it has");
+      }
+  } catch (const Error& e) {
+    throw Error(e.code(), fmt::format("component '{}' did not start: {}", core.name(), e.cause()), e.remedy());
+  } catch (const std::exception& e) {
+    throw Error(ErrorCode::System, fmt::format("component '{}' did not start: {}", core.name(), e.what()), "");
+  }
+}
+
 void Runtime::start() {
   std::size_t begun = 0;
   try {
@@ -100,7 +102,7 @@ void Runtime::start() {
     for (const auto& group : groups_) group->start();
   } catch (...) {
     if (!started_)  // those after it have not begun, and the one that failed has nothing to stop
-      while (begun > 0) components_[--begun]->component->on_stop();
+      while (begun > 0) end(*components_[--begun]);
     else
       stop();
     started_ = false;
@@ -146,7 +148,12 @@ void Runtime::restart(const std::string& component) {
     auto core = std::make_unique<ComponentCore>(*this, settings);
     core->component = make_component(settings.class_name);
     begin(*core);
-    connect_remotes(core.get());
+    try {
+      connect_remotes(core.get());
+    } catch (...) {
+      end(*core);
+      throw;
+    }
     components_.insert(components_.begin() + index, std::move(core));
     for (std::size_t i = groups_before; i < groups_.size(); ++i) paused.push_back(groups_[i].get());
   } catch (...) {

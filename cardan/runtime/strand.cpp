@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <mutex>
-#include <utility>
 
 #include "cardan/runtime/callback.hpp"
 #include "cardan/runtime/group.hpp"
@@ -9,6 +8,10 @@ namespace cardan::detail {
 
 bool Strand::enter(Callback& callback) noexcept {
   const std::lock_guard lock(mutex_);
+  if (granted_ == &callback) {
+    granted_ = nullptr;
+    return true;
+  }
   if (!busy_) {
     busy_ = true;
     return true;
@@ -23,15 +26,17 @@ void Strand::leave() noexcept {
   Callback* parked = nullptr;
   {
     const std::lock_guard lock(mutex_);
-    busy_ = false;
-    parked = std::exchange(first_parked_, nullptr);
-    last_parked_ = nullptr;
+    parked = first_parked_;
+    if (parked == nullptr) {
+      busy_ = false;
+      return;
+    }
+    // Handed over rather than set free: whoever left could be back before a woken worker is there, again and again.
+    first_parked_ = parked->parked_;
+    if (first_parked_ == nullptr) last_parked_ = nullptr;
+    granted_ = parked;
   }
-  while (parked != nullptr) {
-    Callback& callback = *parked;
-    parked = callback.parked_;  // before the callback can be parked again
-    callback.group().unpark(callback);
-  }
+  parked->group().unpark(*parked);
 }
 
 }  // namespace cardan::detail

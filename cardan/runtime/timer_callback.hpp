@@ -46,8 +46,8 @@ class TimerCallback final : public Callback {
     const std::int64_t periods = (now - due_ns_) / period_ns_ + 1;
     if (pending_ == 0) was_due_ns_ = due_ns_;
     due_ns_ += periods * period_ns_;
-    const auto late = static_cast<std::uint64_t>(overrun_ == Overrun::Skip && pending_ != 0 ? periods : periods - 1);
-    if (late != 0) statistics().overruns.fetch_add(late, std::memory_order_relaxed);
+    const auto late = static_cast<std::uint64_t>(pending_ != 0 ? periods : periods - 1);
+    if (overrun_ == Overrun::Skip && late != 0) statistics().overruns.fetch_add(late, std::memory_order_relaxed);
     pending_ = overrun_ == Overrun::Skip ? 1 : pending_ + periods;
     statistics().queued.store(static_cast<std::uint32_t>(pending_), std::memory_order_relaxed);
   }
