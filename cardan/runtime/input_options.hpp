@@ -11,7 +11,7 @@ struct InputOptions {
   /// 0: the topic's depth.
   std::uint32_t depth = 0;
   /// Samples that the component keeps when its callback is over (in a member, in another thread). Each costs the
-  /// publisher a slot; who keeps more makes the queue of this input shorter.
+  /// publisher a slot; who keeps more takes the slots that others need.
   std::uint32_t keeps = 1;
   /// May run beside the component's other callbacks (never beside itself): its state is then the component's to guard.
   bool overlaps = false;
