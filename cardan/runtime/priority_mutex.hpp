@@ -6,8 +6,8 @@
 namespace cardan::detail {
 
 /// A mutex whose owner runs at the priority of the most urgent thread that waits for it (PTHREAD_PRIO_INHERIT), so that
-/// an ordinary publisher that holds it does not keep a real-time worker waiting for its next slice. For std::lock_guard and
-/// std::unique_lock. Any thread; lock() blocks for as long as a few dozen instructions of another thread last.
+/// an ordinary publisher that holds it does not keep a real-time worker waiting for its next slice. For std::lock_guard
+/// and std::unique_lock. Any thread; lock() blocks for as long as a few dozen instructions of another thread last.
 class PriorityMutex {
  public:
   PriorityMutex() noexcept {
