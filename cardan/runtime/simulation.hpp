@@ -31,10 +31,10 @@ class Simulation {
 
   /// Adds a component of this program. `settings` may name parameters, renamed topics and a priority.
   template <class C>
-  C& add(std::string name, std::map<std::string, ParameterValue> parameters = {}) {
+  C& add(const std::string& name, const std::map<std::string, ParameterValue>& parameters = {}) {
     auto component = std::make_shared<C>();
     C& c = *component;
-    add({.name = std::move(name), .parameters = std::move(parameters)}, std::move(component));
+    add({.name = name, .parameters = parameters}, std::move(component));
     return c;
   }
   void add(config::Component settings, std::shared_ptr<Component> component = nullptr);

@@ -122,6 +122,7 @@ json ask(const config::Configuration& configuration, const config::Process& proc
       without.start();
       answer = json_of(without.core());
     } catch (const std::exception&) {
+      answer = {{"component", settings.name}};  // it cannot: the first error says why
     }
     answer["error"] = std::move(error);
     return answer;
