@@ -24,4 +24,7 @@ config::Configuration read_configuration(const std::string& file, std::vector<co
 /// Each problem as a line on standard error: "FILE:line:col: error: cause — remedy".
 void show(const std::vector<config::Problem>& problems, const std::string& file);
 
+/// Replaces a file's content. Throws Error (System) with the cause.
+void write_file(const std::string& path, const std::string& text);
+
 }  // namespace cardan::apps

@@ -37,12 +37,7 @@ void write(const std::string& path, const std::string& text) {
     if (!emit(text)) throw Error(ErrorCode::System, "cannot write the picture: nobody reads it", "");
     return;
   }
-  std::FILE* const file = std::fopen(path.c_str(), "we");
-  const bool whole = file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  const int error = errno;
-  if (file == nullptr || std::fclose(file) != 0 || !whole)
-    throw Error(ErrorCode::System, fmt::format("cannot write {}: {}", path, std::generic_category().message(error)),
-                "check the path, its rights, and whether the disk is full");
+  write_file(path, text);
 }
 
 int graph(const Options& o) {

@@ -99,15 +99,6 @@ ordered_json summary(const Options& o, const launcher::Supervisor& s, std::int64
           {"states", changes}};
 }
 
-void write(const std::string& path, const std::string& text) {
-  std::FILE* const file = std::fopen(path.c_str(), "we");
-  const bool whole = file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  const int error = errno;
-  if (file == nullptr || std::fclose(file) != 0 || !whole)
-    throw Error(ErrorCode::System, fmt::format("cannot write {}: {}", path, std::generic_category().message(error)),
-                "check the path, its rights, and whether the disk is full");
-}
-
 int run(const Options& o) {
   std::vector<config::Problem> problems;
   config::Configuration configuration = read_configuration(o.file, problems);
@@ -148,8 +139,8 @@ int run(const Options& o) {
   const int code = supervisor.run();
   view.finish(supervisor, rows());
   if (!o.json.empty())
-    write(o.json,
-          summary(o, supervisor, begun, code).dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n");
+    write_file(o.json,
+               summary(o, supervisor, begun, code).dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n");
   return code;
 }
 
