@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `cardan demo`: a street video and a LiDAR through five processes to brake or go.
+// `cardan demo`: a street video and a LiDAR through five components to brake or go.
 #include "apps/demo.hpp"
 
 #include <fmt/format.h>
@@ -10,6 +10,7 @@
 
 #if defined(CARDAN_DEMO_OPENCV)
 #include "examples/street/demo.hpp"
+#include "examples/street/roles.hpp"
 #endif
 
 namespace cardan::apps {
@@ -18,11 +19,13 @@ namespace {
 constexpr const char* kExamples = R"(Examples:
   cardan demo                                        the pedestrian street video and a simulated LiDAR, half a minute
   cardan demo --seconds 10 --no-view --json out.json
+  cardan demo --crash detector                       how a crash is noticed, survived and repaired, with the times
   cardan demo --camera drive.mp4 --lidar drive.pcap  your own recordings (Velodyne HDL-32E or VLP-16)
   cardan demo --camera 0 --lidar 2368                a live camera, and a Velodyne that sends to UDP port 2368
   cardan demo --lidar velodyne_points/data           a folder of KITTI .bin scans
 
-While it runs, look from another terminal: cardan topic list, cardan topic stats /street/camera/image
+What it runs is examples/street/street.json, which `cardan run`, check and graph take too. While it runs, look from another
+terminal: cardan topic list, cardan component stats, cardan topic stats /street/camera/image
 
 Exit codes: 0 done (also when Ctrl-C cut it short), 1 failed, 2 wrong options or a file that is not there.)";
 
@@ -31,7 +34,7 @@ Exit codes: 0 done (also when Ctrl-C cut it short), 1 failed, 2 wrong options or
 struct Arguments {
   street::DemoOptions demo;
   bool no_view = false;
-  std::string role, transport;
+  std::string role;
   street::RoleOptions of_role;
 };
 
@@ -46,7 +49,6 @@ int run(Arguments& a) {
     return 2;
   }
   a.of_role.role = *role;
-  a.of_role.transport = a.transport == "socket" ? street::Transport::UnixSocket : street::Transport::Cardan;
   a.of_role.camera = a.demo.camera;
   a.of_role.lidar = a.demo.lidar;
   return street::run_role(a.of_role);
@@ -58,7 +60,7 @@ int run(Arguments& a) {
 
 void add_demo_command(CLI::App& app) {
   auto* const command = app.add_subcommand(
-      "demo", "A street video and a LiDAR through five processes to brake or go, over Cardan and over Unix sockets");
+      "demo", "A street video and a LiDAR through five components to brake or go, in five processes and in one");
   command->footer(kExamples);
 #if defined(CARDAN_DEMO_OPENCV)
   auto arguments = std::make_shared<Arguments>();
@@ -67,19 +69,23 @@ void add_demo_command(CLI::App& app) {
                       "Video file (looped), V4L2 device number or URL (default: the pedestrian street video)");
   command->add_option("--lidar", a.demo.lidar,
                       "Velodyne pcap file, folder of KITTI .bin scans, or UDP port (default: a simulated street)");
-  command->add_option("--seconds", a.demo.seconds, "How long to measure, half over each transport")
+  command
+      ->add_option("--seconds", a.demo.seconds,
+                   "How long to measure, in equal parts: five processes, one process, Unix sockets")
       ->capture_default_str();
+  command->add_flag("--one-process", a.demo.one_process, "Leave out the five processes");
+  command->add_option("--crash", a.demo.crash,
+                      "Make this component crash (SIGSEGV) after a third of its time, and show what follows");
+  command->add_option("--reports", a.demo.reports, "Folder for the reports of crashes")->capture_default_str();
   command->add_option("--json", a.demo.json, "Write the figures to this file");
   command->add_option("--picture", a.demo.picture, "Write a picture with what was found to this file; \"\": none")
       ->capture_default_str();
   command->add_flag("--no-view", a.no_view, "Plain lines instead of the live view");
   // How the demo starts its own processes.
   command->add_option("--role", a.role)->group("");
-  command->add_option("--transport", a.transport)->group("");
   command->add_option("--socket-folder", a.of_role.socket_folder)->group("");
   command->add_option("--image-width", a.of_role.image_width)->group("");
   command->add_option("--note-fd", a.of_role.note_fd)->group("");
-  command->add_option("--picture-fd", a.of_role.picture_fd)->group("");
   command->callback([arguments] {
     if (const int code = run(*arguments); code != 0) throw CLI::RuntimeError(code);
   });

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <atomic>
 #include <cerrno>
+#include <charconv>
 #include <csignal>
 #include <cstdio>
 #include <memory>
@@ -19,6 +20,7 @@
 #include "cardan/memory/error.hpp"
 #include "cardan/runtime/config/check.hpp"
 #include "cardan/runtime/launcher/adjust.hpp"
+#include "cardan/runtime/launcher/crash.hpp"
 #include "cardan/runtime/launcher/supervisor.hpp"
 
 namespace cardan::apps {
@@ -30,6 +32,7 @@ constexpr const char* kExamples = R"(Examples:
   cardan run street.json
   cardan run street.json --one-process                all components in one process: samples move as pointers
   cardan run street.json --set detector/threshold=0.4 --set camera/device=/dev/video2
+  cardan run street.json --crash detector@5           what happens when it crashes after 5 s?
   cardan run street.json --seconds 30 --no-view --json summary.json
 
 Processes that crash are restarted by the file's rules; the report of each crash is a file in --reports. The state of the
@@ -38,7 +41,7 @@ check` finds what only the components know; from another terminal: cardan compon
 Exit codes: 0 all ended in order, 1 a process was given up, did not start or had to be killed, 2 wrong options or file.)";
 
 struct Options {
-  std::string file, json, reports = "out";
+  std::string file, json, crash, reports = "out";
   std::vector<std::string> set;
   bool one_process = false, no_view = false;
   double seconds = 0, grace = 5;
@@ -99,6 +102,41 @@ ordered_json summary(const Options& o, const launcher::Supervisor& s, std::int64
           {"states", changes}};
 }
 
+/// "NAME" or "NAME@SECONDS": a process or component that is to crash.
+class PlannedCrash {
+ public:
+  PlannedCrash(const std::string& text, const config::Configuration& configuration) {
+    if (text.empty()) return;
+    const std::size_t at = text.find('@');
+    const std::string name = text.substr(0, at);
+    if (const config::Process* owner = configuration.process_of(name)) process_ = owner->name;
+    if (configuration.process(name) != nullptr) process_ = name;
+    if (process_.empty())
+      throw Error(ErrorCode::InvalidArgument,
+                  fmt::format("--crash {}: the file has no such process or component", name), "see: cardan graph FILE");
+    double seconds = kDefaultSeconds;
+    if (at != std::string::npos) {
+      const auto [end, error] = std::from_chars(text.data() + at + 1, text.data() + text.size(), seconds);
+      if (error != std::errc{} || end != text.data() + text.size() || !(seconds >= 0) || seconds > 1e6)
+        throw Error(ErrorCode::InvalidArgument, fmt::format("--crash {}: the part after '@' is no time", text),
+                    "give seconds from 0 to 1e6, as in detector@5");
+    }
+    due_ns_ = steady_now() + static_cast<std::int64_t>(seconds * 1e9);
+  }
+  /// Lets it crash once its time has come and it runs.
+  void look(const launcher::Supervisor& supervisor) {
+    if (process_.empty() || steady_now() < due_ns_) return;
+    for (const launcher::ProcessStatus& status : supervisor.processes())
+      if (status.name == process_ && status.phase == launcher::Phase::Running && launcher::crash(status.pid))
+        process_.clear();
+  }
+
+ private:
+  static constexpr double kDefaultSeconds = 5;
+  std::string process_;
+  std::int64_t due_ns_ = 0;
+};
+
 int run(const Options& o) {
   std::vector<config::Problem> problems;
   config::Configuration configuration = read_configuration(o.file, problems);
@@ -130,7 +168,11 @@ int run(const Options& o) {
   launcher::Supervisor* running = nullptr;
   const auto rows = [&] { return components ? components->rows() : std::vector<ComponentRow>(); };
   options.on_line = [&](const launcher::LogLine& line) { view.line(line); };
-  options.on_tick = [&] { view.tick(*running, rows()); };
+  PlannedCrash crash(o.crash, configuration);
+  options.on_tick = [&] {
+    crash.look(*running);
+    view.tick(*running, rows());
+  };
   launcher::Supervisor supervisor(std::move(configuration), options);
   running = &supervisor;
   const Signals signals(supervisor);
@@ -160,6 +202,9 @@ void add_run_command(CLI::App& app) {
   command->add_option("--grace", o->grace, "Seconds that each process gets to end, before it is killed")
       ->capture_default_str()
       ->check(CLI::Range(0.0, 1e6));
+  command->add_option(
+      "--crash", o->crash,
+      "NAME[@SECONDS]: make this process or component crash (SIGSEGV) after so long (5), to see what follows");
   command->add_option("--set", o->set, "component/parameter=value, instead of what the file says")
       ->allow_extra_args(false);
   command->callback([o] {

@@ -22,8 +22,8 @@ class CameraSource {
   [[nodiscard]] int width() const noexcept { return width_; }
   [[nodiscard]] int height() const noexcept { return height_; }
 
-  /// Blocks until the next picture is due or has arrived; false once `stopping` says so. Throws cardan::Error
-  /// (Unavailable) when a live source ends. Not thread-safe.
+  /// Blocks until the next picture is due (and decoded) or has arrived; false once `stopping` says so. Throws
+  /// cardan::Error (Unavailable) when a live source ends. Not thread-safe.
   bool wait(const std::function<bool()>& stopping);
   /// Writes that picture into `into`, 8-bit BGR of width() x height(). Throws cardan::Error when the source has changed
   /// its size: the picture does not fit any more.

@@ -2,6 +2,7 @@
 #include "examples/street/demo.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -19,8 +20,10 @@
 #include <system_error>
 
 #include "cardan/memory/error.hpp"
+#include "examples/street/cardan_run.hpp"
 #include "examples/street/drawing.hpp"
-#include "examples/street/run.hpp"
+#include "examples/street/files.hpp"
+#include "examples/street/socket_run.hpp"
 
 namespace cardan::street {
 namespace {
@@ -33,18 +36,6 @@ constexpr int kUsage = 2;
 int complain(const std::string& cause, const std::string& remedy, int code) {
   fmt::print(stderr, "cardan demo: {}\n  what to do: {}\n", cause, remedy);
   return code;
-}
-
-// The street video of Debian's opencv-doc, where the set-up script puts it: build/data, next to the build of this
-// program.
-std::string default_video() {
-  std::error_code failure;
-  const fs::path program = fs::read_symlink("/proc/self/exe", failure);
-  for (const fs::path& folder : {program.parent_path() / "../../data", fs::path("build/data")}) {
-    const fs::path video = (folder / "vtest.avi").lexically_normal();
-    if (fs::is_regular_file(video, failure)) return video.string();
-  }
-  return {};
 }
 
 bool is_number(const std::string& text) {
@@ -71,24 +62,24 @@ Fd only_one() {
   return lock;
 }
 
-// A folder for the Unix sockets of the comparison; removed at the end.
-class SocketFolder {
+// A folder for pictures and for the Unix sockets of the comparison; removed at the end.
+class Folder {
  public:
-  SocketFolder() {
+  Folder() {
     std::error_code failure;
     std::string name = (fs::temp_directory_path(failure) / "cardan-street-XXXXXX").string();
     if (failure || ::mkdtemp(name.data()) == nullptr) {
-      throw Error(ErrorCode::Unavailable, "cannot make a folder for sockets: " + std::generic_category().message(errno),
+      throw Error(ErrorCode::Unavailable, "cannot make a folder: " + std::generic_category().message(errno),
                   "set TMPDIR to a writable folder");
     }
     path_ = name;
   }
-  ~SocketFolder() {
+  ~Folder() {
     std::error_code ignored;
     fs::remove_all(path_, ignored);
   }
-  SocketFolder(const SocketFolder&) = delete;
-  SocketFolder& operator=(const SocketFolder&) = delete;
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
  private:
@@ -108,12 +99,8 @@ bool write_file(const std::string& path, const std::string& text, std::string& w
   return false;
 }
 
-void save_picture(Run& run, const std::string& path) {
-  const auto decode = [](const Fd& file) {
-    const auto bytes = contents(file);
-    return bytes.empty() ? cv::Mat() : cv::imdecode(bytes, cv::IMREAD_COLOR);
-  };
-  const cv::Mat picture = side_by_side(decode(run.people_picture()), decode(run.obstacles_picture()));
+void save_picture(const CardanRun& run, const std::string& path) {
+  const cv::Mat picture = side_by_side(cv::imread(run.people_picture()), cv::imread(run.obstacles_picture()));
   if (picture.empty()) return;
   std::vector<unsigned char> png;
   std::string why;
@@ -126,7 +113,6 @@ void save_picture(Run& run, const std::string& path) {
 
 void hints(const Run& run, const DemoOptions& options) {
   const Figures figures = run.figures();
-  if (run.measured() < 1) return;
   if (figures.hops[kCloudHop].received == 0) {
     fmt::print("No scan came from the LiDAR.{}\n",
                is_number(options.lidar)
@@ -136,46 +122,64 @@ void hints(const Run& run, const DemoOptions& options) {
   if (figures.hops[kImageHop].received == 0) fmt::print("No picture came from the camera.\n");
 }
 
-int run_both(DemoOptions options) {
+// Measures with one setup; false: it failed, and the reason was shown.
+bool go(Run& run, double seconds, std::vector<Measured>& measured, const DemoOptions& options) {
+  const bool fine = run.go(seconds);
+  if (!fine) fmt::print(stderr, "cardan demo: {}\n", run.failure());
+  if (run.measured() == 0) return fine;
+  measured.push_back({run.setup(), run.figures()});
+  fmt::print("\n{}{}", table(run.setup(), run.figures(), run.inputs()), run.disturbed());
+  hints(run, options);
+  std::fflush(stdout);
+  return fine;
+}
+
+int run_all(const DemoOptions& options) {
   const Fd lock = only_one();
-  const SocketFolder folder;
+  const Folder folder;
   catch_signals();
   View view(options.view && can_draw());
-  const auto interrupted = [] { return signals_caught() > 0; };
-
-  Run first(options, Transport::Cardan, folder.path(), view);
-  const bool first_fine = first.go(options.seconds / 2);
-  if (!first_fine) fmt::print(stderr, "cardan demo: {}\n", first.failure());
-  if (first.measured() == 0) return first_fine && interrupted() ? 0 : kFailed;
-
-  fmt::print("\n{}{}", table(Transport::Cardan, first.figures(), first.inputs()), first.disturbed());
-  hints(first, options);
-  if (!options.picture.empty()) save_picture(first, options.picture);
-  fmt::print("\n");
+  const double seconds = options.seconds / (options.one_process ? 2 : 3);
+  fmt::print("Runs what `cardan run examples/street/street.json{}` runs, and then the same over Unix sockets.\n",
+             options.one_process ? " --one-process" : "");
   std::fflush(stdout);
 
-  std::optional<Figures> second_figures;
-  bool second_fine = true;
-  if (first_fine && !interrupted()) {
-    Run second(options, Transport::UnixSocket, folder.path(), view);
-    second_fine = second.go(options.seconds / 2);
-    if (!second_fine) fmt::print(stderr, "cardan demo: {}\n", second.failure());
-    if (second.measured() > 0) {
-      second_figures = second.figures();
-      fmt::print("\n{}{}\n{}", table(Transport::UnixSocket, *second_figures, second.inputs()), second.disturbed(),
-                 comparison(first.figures(), *second_figures, second.inputs()));
+  std::vector<Measured> measured;
+  std::optional<Crash> crash;
+  Inputs inputs;
+  bool fine = true;
+  for (const Setup setup : {Setup::FiveProcesses, Setup::OneProcess, Setup::UnixSockets}) {
+    if (setup == Setup::FiveProcesses && options.one_process) continue;
+    if (!fine || signals_caught() > 0) break;
+    if (setup == Setup::UnixSockets) {
+      SocketRun run(options, folder.path(), view);
+      fine = go(run, seconds, measured, options);
+      continue;
     }
+    DemoOptions of_run = options;
+    const bool first = measured.empty();
+    if (!first) of_run.crash.clear();
+    CardanRun run(of_run, setup, folder.path(), view);
+    fine = go(run, seconds, measured, options);
+    inputs = run.inputs();
+    if (run.crash()) {
+      crash = run.crash();
+      fmt::print("{}", text(*crash));
+    }
+    if (first && !measured.empty() && !options.picture.empty()) save_picture(run, options.picture);
   }
-  if (interrupted()) fmt::print("Ended by a signal: the figures are of the time up to then.\n");
+  if (measured.empty()) return fine && signals_caught() > 0 ? 0 : kFailed;
+  if (measured.size() > 1) fmt::print("\n{}", comparison(measured, inputs));
+  if (signals_caught() > 0) fmt::print("Ended by a signal: the figures are of the time up to then.\n");
   if (!options.json.empty()) {
     std::string why;
-    if (!write_file(options.json, json(first.figures(), second_figures, first.inputs()), why)) {
+    if (!write_file(options.json, json(measured, inputs, crash), why)) {
       return complain("cannot write " + options.json + ": " + why,
                       "give --json a file in a folder that you can write to", kFailed);
     }
     fmt::print("Figures as JSON: {}\n", options.json);
   }
-  return first_fine && second_fine ? 0 : kFailed;
+  return fine ? 0 : kFailed;
 }
 
 }  // namespace
@@ -185,13 +189,15 @@ int run_demo(const DemoOptions& given) {
   if (!(options.seconds >= 1) || options.seconds > 86400) {
     return complain(fmt::format("--seconds {} is out of range", options.seconds), "give 1 to 86400", kUsage);
   }
+  if (!options.crash.empty() && !role_named(options.crash)) {
+    return complain(fmt::format("--crash {}: there is no such component", options.crash),
+                    fmt::format("it can be: {}", fmt::join(kRoleNames, ", ")), kUsage);
+  }
   if (options.camera.empty()) {
-    options.camera = default_video();
-    if (options.camera.empty()) {
-      return complain(
-          "the street video is not there (build/data/vtest.avi)",
-          "run `make demo` or scripts/setup.sh --for demo once, which fetch it; or give a video: --camera FILE",
-          kUsage);
+    try {
+      options.camera = street_video();
+    } catch (const Error& error) {
+      return complain(error.cause(), error.remedy(), kUsage);
     }
   }
   // What does not exist is a mistake on the command line; what exists and is of no use is found out by the drivers.
@@ -216,7 +222,7 @@ int run_demo(const DemoOptions& given) {
     }
   }
   try {
-    return run_both(std::move(options));
+    return run_all(options);
   } catch (const Error& error) {
     return complain(error.cause(), error.remedy(), kFailed);
   }

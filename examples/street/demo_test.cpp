@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The whole demo, as a user starts it: this program is also `cardan demo`, which starts itself again for its five
-// processes.
+// The whole demo, and `cardan run` on its file, as a user starts them.
 #include <dirent.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -19,8 +17,6 @@
 #include <opencv2/videoio.hpp>
 #include <sstream>
 #include <thread>
-
-#include "apps/demo.hpp"
 
 namespace cardan::street {
 namespace {
@@ -49,7 +45,8 @@ class Demo : public testing::Test {
   }
 
   pid_t start(std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), {"cardan", "demo"});
+    if (arguments.empty() || arguments[0] != "run") arguments.insert(arguments.begin(), "demo");
+    arguments.insert(arguments.begin(), "cardan");
     const pid_t pid = ::fork();
     if (pid != 0) {
       started_.push_back(pid);
@@ -64,7 +61,7 @@ class Demo : public testing::Test {
     std::vector<char*> argv;
     for (std::string& a : arguments) argv.push_back(a.data());
     argv.push_back(nullptr);
-    ::execv("/proc/self/exe", argv.data());
+    ::execv(std::getenv("CARDAN_TEST_COMMAND"), argv.data());
     ::_exit(127);
   }
   int end(pid_t pid) {
@@ -78,7 +75,7 @@ class Demo : public testing::Test {
   }
   int run(std::vector<std::string> arguments) { return end(start(std::move(arguments))); }
 
-  // The processes that `parent` has started, by role.
+  // The processes that `parent` has started, by name.
   static std::map<std::string, pid_t> children(pid_t parent) {
     std::map<std::string, pid_t> found;
     for (const auto& entry : fs::directory_iterator("/proc")) {
@@ -92,8 +89,12 @@ class Demo : public testing::Test {
       std::ostringstream command;
       command << std::ifstream(entry.path() / "cmdline").rdbuf();
       const std::string text = command.str();
-      const std::size_t role = text.find("--role=");
-      if (role != std::string::npos) found[text.substr(role + 7, text.find('\0', role) - role - 7)] = std::stoi(pid);
+      for (const std::string& option : {std::string("--role="), std::string("--process\0", 10)}) {
+        const std::size_t name = text.find(option);
+        if (name == std::string::npos) continue;
+        const std::size_t begin = name + option.size();
+        found[text.substr(begin, text.find('\0', begin) - begin)] = std::stoi(pid);
+      }
     }
     return found;
   }
@@ -131,16 +132,16 @@ class Demo : public testing::Test {
   std::vector<pid_t> started_;
 };
 
-TEST_F(Demo, MeasuresBothTransportsAndLeavesNothingBehind) {
+TEST_F(Demo, MeasuresAllSetupsAndLeavesNothingBehind) {
   const std::string figures = (folder_ / "out.json").string();
   const std::string picture = (folder_ / "out/demo.png").string();
-  ASSERT_EQ(run({"--camera", video_, "--seconds", "4", "--no-view", "--json", figures, "--picture", picture}), 0)
+  ASSERT_EQ(run({"--camera", video_, "--seconds", "6", "--no-view", "--json", figures, "--picture", picture}), 0)
       << output_;
   EXPECT_NE(output_.find("lidar (simulated) → obstacles"), std::string::npos) << output_;
   EXPECT_NE(output_.find("perception to decision"), std::string::npos) << output_;
 
   const auto parsed = nlohmann::json::parse(std::ifstream(figures));
-  for (const auto* run : {&parsed, &parsed.at("unix_socket")}) {
+  for (const auto* run : {&parsed, &parsed.at("one_process"), &parsed.at("unix_socket")}) {
     ASSERT_EQ(run->at("hops").size(), 4U);
     for (const auto& hop : run->at("hops")) {
       EXPECT_GT(hop.at("received"), 0) << hop.dump();
@@ -179,8 +180,42 @@ TEST_F(Demo, ADeathIsNamedWithItsSignalAndWhatToDo) {
   EXPECT_NE(output_.find("detector (pid " + std::to_string(processes.at("detector")) + ") died by signal 9"),
             std::string::npos)
       << output_;
-  EXPECT_NE(output_.find("oom"), std::string::npos) << output_;
+  EXPECT_NE(output_.find("memory"), std::string::npos) << output_;
   EXPECT_TRUE(all_gone(processes));
+}
+
+TEST_F(Demo, ACrashOnPurposeIsNoticedSurvivedAndRepaired) {
+  const std::string figures = (folder_ / "out.json").string();
+  ASSERT_EQ(run({"--camera", video_, "--seconds", "9", "--no-view", "--picture", "", "--crash", "detector", "--json",
+                 figures, "--reports", (folder_ / "reports").string()}),
+            0)
+      << output_;
+  const auto crash = nlohmann::json::parse(std::ifstream(figures)).at("crash");
+  for (const char* key : {"noticed_ms", "degraded_ms", "running_again_ms", "recovered_ms"})
+    EXPECT_TRUE(crash.at(key).is_number()) << key << " in " << crash.dump();
+  EXPECT_EQ(crash.at("process"), "detector");
+  std::ostringstream report;
+  report << std::ifstream(crash.at("report").get<std::string>()).rdbuf();
+  EXPECT_NE(report.str().find("SIGSEGV"), std::string::npos) << report.str();
+  EXPECT_NE(report.str().find("stack:"), std::string::npos) << report.str();
+  EXPECT_NE(output_.find("state: degraded"), std::string::npos) << output_;
+}
+
+TEST_F(Demo, RunTakesTheFileAsFiveProcessesAndAsOne) {
+  const std::string file = std::getenv("CARDAN_TEST_STREET");
+  const std::string summary = (folder_ / "run.json").string();
+  const std::string video = "camera/video=\"" + video_ + "\"";
+  ASSERT_EQ(run({"run", file, "--seconds", "2", "--set", video, "--json", summary}), 0) << output_;
+  EXPECT_EQ(nlohmann::json::parse(std::ifstream(summary)).at("processes").size(), 5U);
+  ASSERT_EQ(run({"run", file, "--seconds", "3", "--set", video, "--json", summary, "--one-process", "--crash",
+                 "detector@1", "--reports", (folder_ / "reports").string()}),
+            0)
+      << output_;
+  const auto processes = nlohmann::json::parse(std::ifstream(summary)).at("processes");
+  ASSERT_EQ(processes.size(), 1U);
+  EXPECT_EQ(processes[0].at("restarts"), 1) << processes.dump();
+  EXPECT_EQ(run({"run", file, "--crash", "nobody"}), 2) << output_;
+  EXPECT_NE(output_.find("no such process or component"), std::string::npos) << output_;
 }
 
 TEST_F(Demo, TheChildrenEndWithTheirParent) {
@@ -203,32 +238,23 @@ TEST_F(Demo, ASecondOneInTheSameDomainIsRefused) {
 }
 
 TEST_F(Demo, MistakesAreNamedWithARemedy) {
-  const auto check = [&](std::vector<std::string> arguments, int code, const char* words) {
+  const auto check = [&](std::vector<std::string> arguments, int code, const char* words,
+                         const char* remedy = "what to do") {
     EXPECT_EQ(run(std::move(arguments)), code) << output_;
     EXPECT_NE(output_.find(words), std::string::npos) << output_;
-    EXPECT_NE(output_.find("what to do"), std::string::npos) << output_;
+    EXPECT_NE(output_.find(remedy), std::string::npos) << output_;
   };
   check({"--camera", "/nonexistent.mp4"}, 2, "no such file");
   check({"--camera", video_, "--lidar", "/nonexistent.pcap"}, 2, "no such file");
   check({"--camera", video_, "--seconds", "0"}, 2, "out of range");
+  check({"--camera", video_, "--crash", "nobody"}, 2, "no such component");
   check({"--camera", video_, "--json", "/proc/nowhere/out.json"}, 2, "cannot write");
   const std::string text = (folder_ / "text.mp4").string();
   std::ofstream(text) << "not a video";
-  check({"--camera", text, "--no-view"}, 1, "no video that OpenCV can decode");
-  check({"--camera", video_, "--lidar", text, "--no-view"}, 1, "no pcap file");
+  check({"--camera", text, "--no-view"}, 1, "no video that OpenCV can decode", "ffprobe");
+  check({"--camera", video_, "--lidar", text, "--no-view"}, 1, "no pcap file", "tcpdump");
   EXPECT_EQ(left_behind(), "");
 }
 
 }  // namespace
 }  // namespace cardan::street
-
-int main(int argc, char** argv) {
-  if (argc > 1 && std::string_view(argv[1]) == "demo") {
-    CLI::App app;
-    cardan::apps::add_demo_command(app);
-    CLI11_PARSE(app, argc, argv);
-    return 0;
-  }
-  testing::InitGoogleTest(&argc, argv);
-  return RUN_ALL_TESTS();
-}

@@ -2,68 +2,53 @@
 #include "examples/street/note.hpp"
 
 #include <sys/socket.h>
-#include <sys/uio.h>
 
-#include <algorithm>
-#include <array>
 #include <cerrno>
-#include <cstring>
+#include <string>
 
 namespace cardan::street {
-namespace {
 
-struct Wire {
-  std::uint8_t kind, topic, brake, unused;
-  float distance;
-  std::uint64_t sequence, missed, bytes;
-  std::int64_t published, asked, received;
-};
-constexpr std::size_t kLongestText = 2000;
+Note ready_note(std::uint8_t role, std::string_view what, std::uint64_t width) {
+  Note note;
+  note.kind = Note::Kind::Ready;
+  note.topic = role;
+  note.text = FixedString<700>(what);
+  note.sequence = width;
+  return note;
+}
 
-}  // namespace
+Note decided_note(std::uint8_t sensor, std::uint64_t sequence, std::int64_t when, bool brake, float distance,
+                  std::string_view reason) {
+  Note note;
+  note.kind = Note::Kind::Decided;
+  note.topic = sensor;
+  note.sequence = sequence;
+  note.received = when;
+  note.brake = brake;
+  note.distance = distance;
+  note.text = FixedString<700>(reason);
+  return note;
+}
+
+Note failed_note(std::string_view cause, std::string_view remedy, int exit_code) {
+  Note note;
+  note.kind = Note::Kind::Failed;
+  note.sequence = static_cast<std::uint64_t>(exit_code);
+  note.text = FixedString<700>(std::string(cause) + "\n" + std::string(remedy));
+  return note;
+}
 
 bool send_note(int fd, const Note& note) noexcept {
-  if (fd < 0) return false;
-  Wire wire{static_cast<std::uint8_t>(note.kind),
-            note.topic,
-            static_cast<std::uint8_t>(note.brake ? 1 : 0),
-            0,
-            note.distance,
-            note.sequence,
-            note.missed,
-            note.bytes,
-            note.published,
-            note.asked,
-            note.received};
-  iovec parts[2] = {{&wire, sizeof(wire)},
-                    {const_cast<char*>(note.text.data()), std::min(note.text.size(), kLongestText)}};
-  msghdr message{};
-  message.msg_iov = parts;
-  message.msg_iovlen = 2;
-  return ::sendmsg(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL) > 0;
+  return fd >= 0 && ::send(fd, &note, sizeof(note), MSG_DONTWAIT | MSG_NOSIGNAL) > 0;
 }
 
 std::optional<Note> receive_note(int fd, bool& ended) {
-  std::array<char, sizeof(Wire) + kLongestText> buffer;
+  Note note;
   while (true) {
-    const ssize_t got = ::recv(fd, buffer.data(), buffer.size(), MSG_DONTWAIT);
+    const ssize_t got = ::recv(fd, &note, sizeof(note), MSG_DONTWAIT);
     if (got < 0 && errno == EINTR) continue;
     if (got == 0 || (got < 0 && errno != EAGAIN && errno != EWOULDBLOCK)) ended = true;
-    if (got < static_cast<ssize_t>(sizeof(Wire))) return std::nullopt;
-    Wire wire;
-    std::memcpy(&wire, buffer.data(), sizeof(wire));
-    Note note;
-    note.kind = static_cast<Note::Kind>(wire.kind);
-    note.topic = wire.topic;
-    note.brake = wire.brake != 0;
-    note.distance = wire.distance;
-    note.sequence = wire.sequence;
-    note.missed = wire.missed;
-    note.bytes = wire.bytes;
-    note.published = wire.published;
-    note.asked = wire.asked;
-    note.received = wire.received;
-    note.text.assign(buffer.data() + sizeof(wire), static_cast<std::size_t>(got) - sizeof(wire));
+    if (got != static_cast<ssize_t>(sizeof(note))) return std::nullopt;
     return note;
   }
 }

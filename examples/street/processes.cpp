@@ -19,12 +19,12 @@
 #include <system_error>
 
 #include "cardan/memory/error.hpp"
+#include "cardan/runtime/launcher/usage.hpp"
 
 namespace cardan::street {
 namespace {
 
 constexpr int kNoteFd = 3;
-constexpr int kPictureFd = 4;
 constexpr std::size_t kKeptOutput = 2000;
 
 [[noreturn]] void cannot(const std::string& what, int error) {
@@ -93,7 +93,6 @@ void Processes::start(const Start& start) {
   std::vector<std::string> arguments{start.program};
   for (std::string argument : start.arguments) {
     if (argument == "{note}") argument = std::to_string(kNoteFd);
-    if (argument == "{picture}") argument = std::to_string(start.picture_fd >= 0 ? kPictureFd : -1);
     arguments.push_back(std::move(argument));
   }
   std::vector<char*> argv;
@@ -105,14 +104,12 @@ void Processes::start(const Start& start) {
   // A descriptor that happens to have its number already would keep its close-on-exec flag; so both go through high
   // numbers.
   const Fd note_high{::fcntl(note_end.get(), F_DUPFD_CLOEXEC, 20)};
-  const Fd picture_high{start.picture_fd >= 0 ? ::fcntl(start.picture_fd, F_DUPFD_CLOEXEC, 20) : -1};
   const Fd error_high{::fcntl(error_end.get(), F_DUPFD_CLOEXEC, 20)};
   ::posix_spawn_file_actions_adddup2(&actions, note_high.get(), kNoteFd);
   ::posix_spawn_file_actions_adddup2(&actions, error_high.get(), STDERR_FILENO);
-  if (picture_high) ::posix_spawn_file_actions_adddup2(&actions, picture_high.get(), kPictureFd);
   ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   // Nothing of this process's own parent either (a descriptor without close-on-exec).
-  ::posix_spawn_file_actions_addclosefrom_np(&actions, kPictureFd + (picture_high ? 1 : 0));
+  ::posix_spawn_file_actions_addclosefrom_np(&actions, kNoteFd + 1);
   // A group of its own: the terminal's Ctrl-C is for the parent, who ends everybody in order.
   posix_spawnattr_t attributes;
   ::posix_spawnattr_init(&attributes);
@@ -216,19 +213,8 @@ std::size_t Processes::running() const noexcept {
 double Processes::cpu_seconds(std::size_t index) {
   Child& c = children_[index];
   if (!c.running) return c.cpu;
-  std::FILE* const file = std::fopen(fmt::format("/proc/{}/stat", c.pid).c_str(), "r");
-  if (file == nullptr) return c.cpu;
-  std::array<char, 1024> line{};
-  const std::size_t got = std::fread(line.data(), 1, line.size() - 1, file);
-  std::fclose(file);
-  line[got] = '\0';
-  const char* at = std::strrchr(line.data(), ')');  // the name may hold spaces and brackets
-  unsigned long user = 0;
-  unsigned long system = 0;
-  if (at != nullptr && std::sscanf(at, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user, &system) == 2 &&
-      user + system > 0) {
-    c.cpu = static_cast<double>(user + system) / static_cast<double>(::sysconf(_SC_CLK_TCK));
-  }
+  // What has ended and is not yet waited for has used what it had used.
+  if (const auto usage = launcher::usage_of(c.pid); usage && usage->cpu_seconds > 0) c.cpu = usage->cpu_seconds;
   return c.cpu;
 }
 

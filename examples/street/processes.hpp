@@ -33,8 +33,7 @@ class Processes {
   struct Start {
     std::string name;
     std::string program;
-    std::vector<std::string> arguments;  ///< "{note}" and "{picture}" are replaced by descriptor numbers
-    int picture_fd = -1;                 ///< handed over as "{picture}"
+    std::vector<std::string> arguments;  ///< "{note}" is replaced by the number of the descriptor that takes notes
   };
 
   Processes() = default;

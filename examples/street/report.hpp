@@ -3,7 +3,9 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "examples/street/crash.hpp"
 #include "examples/street/measurements.hpp"
 
 namespace cardan::street {
@@ -15,14 +17,23 @@ struct Inputs {
 };
 
 /// One run's tables: transport latency per hop and perception to decision.
-[[nodiscard]] std::string table(Transport transport, const Figures& figures, const Inputs& inputs);
+[[nodiscard]] std::string table(Setup setup, const Figures& figures, const Inputs& inputs);
 
-/// The two runs side by side, per hop, as a ratio of medians; only hops that both have measured.
-[[nodiscard]] std::string comparison(const Figures& cardan, const Figures& socket, const Inputs& inputs);
+/// What one setup measured.
+struct Measured {
+  Setup setup{};
+  Figures figures{};
+};
 
-/// `{"hops": […], "decision_us": {…}, "decisions": n, "unix_socket": {the same}}`; what was not measured is null.
-/// Hops of the simulated LiDAR come from "lidar (simulated)". Without a second run there is no "unix_socket".
-[[nodiscard]] std::string json(const Figures& cardan, const std::optional<Figures>& socket, const Inputs& inputs);
+/// The setups side by side: medians per hop, and how many times longer the last one takes than the first. Nothing
+/// measured is "-".
+[[nodiscard]] std::string comparison(const std::vector<Measured>& measured, const Inputs& inputs);
+
+/// `{"setup": …, "hops": […], "decision_us": {…}, "decisions": n}` of the first, and the same under "one_process" and
+/// "unix_socket" of the others; what was not measured is null. Hops of the simulated LiDAR come from "lidar
+/// (simulated)". With a crash: "crash": {…}.
+[[nodiscard]] std::string json(const std::vector<Measured>& measured, const Inputs& inputs,
+                               const std::optional<Crash>& crash = {});
 
 /// "camera", or "lidar (simulated)".
 [[nodiscard]] std::string label_of(Role role, const Inputs& inputs);

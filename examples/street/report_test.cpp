@@ -19,8 +19,10 @@ Figures figures(double scale) {
 
 TEST(Report, JsonHasExactlyTheFormThatOthersRead) {
   const Inputs inputs{"street.avi", "simulated street", true};
-  const auto parsed = nlohmann::json::parse(json(figures(1), figures(10), inputs));
-  ASSERT_EQ(parsed.size(), 4U);
+  const auto parsed =
+      nlohmann::json::parse(json({{Setup::FiveProcesses, figures(1)}, {Setup::UnixSockets, figures(10)}}, inputs));
+  ASSERT_EQ(parsed.size(), 5U);
+  EXPECT_EQ(parsed.at("setup"), "five_processes");
   const auto& hops = parsed.at("hops");
   ASSERT_EQ(hops.size(), kHops);
   EXPECT_EQ(hops[0].size(), 6U);
@@ -42,17 +44,37 @@ TEST(Report, JsonHasExactlyTheFormThatOthersRead) {
 }
 
 TEST(Report, WithoutASecondRunThereIsNone) {
-  EXPECT_FALSE(nlohmann::json::parse(json(figures(1), std::nullopt, {})).contains("unix_socket"));
+  const auto parsed = nlohmann::json::parse(json({{Setup::OneProcess, figures(1)}}, {}));
+  EXPECT_FALSE(parsed.contains("unix_socket"));
+  EXPECT_FALSE(parsed.contains("crash"));
+}
+
+TEST(Report, WhatDidNotFollowACrashIsNull) {
+  Crash crash{.component = "detector",
+              .process = "detector",
+              .cause = "was killed",
+              .noticed_ms = 1.5,
+              .lost = 3,
+              .alone = true};
+  auto parsed = nlohmann::json::parse(json({{Setup::FiveProcesses, figures(1)}}, {}, crash)).at("crash");
+  EXPECT_EQ(parsed.at("noticed_ms"), 1.5);
+  EXPECT_TRUE(parsed.at("running_again_ms").is_null());
+  EXPECT_EQ(parsed.at("lost_between_others"), 3);
+  EXPECT_NE(text(crash).find("state: degraded: it did not happen"), std::string::npos) << text(crash);
+  crash.alone = false;
+  parsed = nlohmann::json::parse(json({{Setup::FiveProcesses, figures(1)}}, {}, crash)).at("crash");
+  EXPECT_TRUE(parsed.at("lost_between_others").is_null()) << "there were no others";
 }
 
 TEST(Report, TablesSaySimulatedAndSkipWhatWasNotMeasured) {
   const Inputs inputs{"street.avi", "simulated street", true};
-  const std::string text = table(Transport::Cardan, figures(1), inputs);
+  const std::string text = table(Setup::FiveProcesses, figures(1), inputs);
   EXPECT_NE(text.find("lidar (simulated) → obstacles"), std::string::npos);
   EXPECT_NE(text.find("perception to decision"), std::string::npos);
   EXPECT_EQ(text.find("nan"), std::string::npos);
-  const std::string both = comparison(figures(1), figures(10), inputs);
-  EXPECT_NE(both.find("10.0 x"), std::string::npos) << both;
+  const std::string both = comparison(
+      {{Setup::FiveProcesses, figures(1)}, {Setup::OneProcess, figures(2)}, {Setup::UnixSockets, figures(10)}}, inputs);
+  EXPECT_NE(both.find(" 10.0 x"), std::string::npos) << both;
   EXPECT_EQ(both.find("nan"), std::string::npos);
 }
 

@@ -10,7 +10,8 @@
 
 namespace cardan::street {
 
-/// The five processes, in the order in which they are started and shown.
+/// The five parts, in the order in which they are started and shown: components of street.json, and processes of the
+/// comparison over Unix sockets.
 enum class Role : std::uint8_t { Camera, Lidar, Detector, Obstacles, Decision };
 inline constexpr std::size_t kRoles = 5;
 inline constexpr std::array<std::string_view, kRoles> kRoleNames = {"camera", "lidar", "detector", "obstacles",
@@ -24,7 +25,7 @@ inline constexpr std::array<std::string_view, kRoles> kRoleNames = {"camera", "l
   return std::nullopt;
 }
 
-/// The topics that somebody reads, each from one process to one other.
+/// The topics that somebody reads, each from one part to one other.
 struct Hop {
   const char* topic;
   Role from, to;
@@ -37,25 +38,31 @@ inline constexpr std::array<Hop, kHops> kHopList = {{
     {"/street/lidar/obstacles", Role::Obstacles, Role::Decision},
 }};
 enum HopIndex : std::uint8_t { kImageHop, kCloudHop, kPeopleHop, kObstaclesHop };
-inline constexpr const char* kDecisionTopic = "/street/decision";
 
-enum class Transport : std::uint8_t { Cardan, UnixSocket };
-[[nodiscard]] constexpr std::string_view name_of(Transport transport) {
-  return transport == Transport::Cardan ? "Cardan" : "Unix socket";
+/// How the five run.
+enum class Setup : std::uint8_t { FiveProcesses, OneProcess, UnixSockets };
+inline constexpr std::size_t kSetups = 3;
+[[nodiscard]] constexpr std::string_view name_of(Setup setup) {
+  constexpr std::array<std::string_view, kSetups> names = {"Cardan, five processes", "Cardan, one process",
+                                                           "Unix sockets, five processes"};
+  return names[static_cast<std::size_t>(setup)];
 }
 
-/// What a role is told on its (hidden) command line.
+[[nodiscard]] constexpr std::string_view short_name_of(Setup setup) {
+  constexpr std::array<std::string_view, kSetups> names = {"five processes", "one process", "Unix sockets"};
+  return names[static_cast<std::size_t>(setup)];
+}
+
+/// What a process of the comparison is told on its (hidden) command line.
 struct RoleOptions {
   Role role{};
-  Transport transport{};
   std::string camera, lidar;
-  std::string socket_folder;  ///< where the Unix sockets of the comparison are
+  std::string socket_folder;  ///< where the Unix sockets are
   float image_width = 0;      ///< pixels; what a calibration file would tell the decision process
   int note_fd = -1;           ///< see note.hpp; -1: nobody listens
-  int picture_fd = -1;        ///< a file that takes a PNG with what was found; -1: none wanted
 };
 
-/// Runs one of the five processes until a signal or the end of its parent; the exit code of the process.
+/// Runs one of the five over Unix sockets until a signal or the end of its parent; the exit code of the process.
 int run_role(const RoleOptions& options);
 
 }  // namespace cardan::street

@@ -40,9 +40,9 @@ std::string decision_text(const Moment& m) {
 
 std::string render(const Moment& m, const Inputs& inputs, std::size_t width, bool colours) {
   std::vector<std::string> lines;
-  lines.push_back(m.measuring ? fmt::format("Cardan demo · over {} · {:.0f} s of {:.0f} s · Ctrl-C ends",
-                                            name_of(m.transport), m.seconds, m.of_seconds)
-                              : fmt::format("Cardan demo · over {} · starting five processes", name_of(m.transport)));
+  lines.push_back(m.measuring ? fmt::format("Cardan demo · {} · {:.0f} s of {:.0f} s · Ctrl-C ends", name_of(m.setup),
+                                            m.seconds, m.of_seconds)
+                              : fmt::format("Cardan demo · {} · starting", name_of(m.setup)));
   lines.push_back("  camera  " + inputs.camera);
   lines.push_back("  LiDAR   " + inputs.lidar);
   lines.push_back(fmt::format("  {:<34} {:<30} {:>6} {:>7} {:>9} {:>9} {:>7}", "topic", "from → to", "Hz", "MB/s",
@@ -55,7 +55,7 @@ std::string render(const Moment& m, const Inputs& inputs, std::size_t width, boo
         hop.megabytes_per_s, micros(hop.transport_us.p50), micros(hop.transport_us.p99), hop.missed));
   }
   std::string cpu = "  CPU    ";
-  for (std::size_t i = 0; i < kRoles; ++i) cpu += fmt::format(" {} {:.0f} %  ", kRoleNames[i], m.cpu_percent[i]);
+  for (const ProcessLoad& load : m.cpu) cpu += fmt::format(" {} {:.0f} %  ", load.process, load.cpu_percent);
   lines.push_back(cpu);
   const double p50 = m.decision_us.p50 * 1e-3;
   const double p99 = m.decision_us.p99 * 1e-3;
@@ -78,14 +78,14 @@ std::string render(const Moment& m, const Inputs& inputs, std::size_t width, boo
 }
 
 std::string render_line(const Moment& m, const Inputs& inputs) {
-  std::string out = fmt::format("{:>3.0f} s  {}:", m.seconds, name_of(m.transport));
+  std::string out = fmt::format("{:>3.0f} s  {}:", m.seconds, name_of(m.setup));
   for (std::size_t i = 0; i < kHops; ++i) {
     const auto& hop = m.hops[i];
     out += fmt::format("  {} {:.0f} Hz {} µs missed {}", label_of(kHopList[i].from, inputs), hop.rate_hz,
                        micros(hop.transport_us.p50), hop.missed);
   }
   double cpu = 0;
-  for (const double c : m.cpu_percent) cpu += c;
+  for (const ProcessLoad& load : m.cpu) cpu += load.cpu_percent;
   return out + fmt::format("  CPU {:.0f} %  {}", cpu, decision_text(m));
 }
 

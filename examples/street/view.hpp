@@ -4,19 +4,25 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "examples/street/measurements.hpp"
 #include "examples/street/report.hpp"
 
 namespace cardan::street {
 
+struct ProcessLoad {
+  std::string process;
+  double cpu_percent = 0;  ///< of one core
+};
+
 /// What the live view shows at one moment.
 struct Moment {
-  Transport transport{};
+  Setup setup{};
   double seconds = 0, of_seconds = 0;
   bool measuring = false;  ///< false: the processes are still starting
   std::array<Measurements::Recent, kHops> hops;
-  std::array<double, kRoles> cpu_percent{};  ///< of one core
+  std::vector<ProcessLoad> cpu{};
   Summary decision_us;
   std::uint64_t decisions = 0;
   bool has_decision = false, brake = false;

@@ -14,7 +14,7 @@ Moment moment() {
   m.of_seconds = 15;
   m.measuring = true;
   for (auto& hop : m.hops) hop = {10.0, 13.3, 4, summarize({5.25, 6, 70})};
-  m.cpu_percent = {4, 6, 80, 3, 0};
+  m.cpu = {{"camera", 4}, {"lidar", 6}, {"detector", 80}, {"obstacles", 3}, {"decision", 0}};
   m.decision_us = summarize({40'000, 50'000});
   m.decisions = 2;
   m.has_decision = true;
@@ -26,8 +26,8 @@ Moment moment() {
 TEST(View, ShowsRatesLatenciesLossCpuAndTheDecision) {
   const std::string text = render(moment(), {"street.avi", "simulated street", true}, 200, false);
   for (const char* part :
-       {"over Cardan", "7 s of 15 s", "street.avi", "/street/lidar/points", "lidar (simulated) → obstacles", "10.0",
-        "13.3", "6.0", "detector 80 %", "p50 45.0 ms", "BRAKE pedestrian 8.0 m"}) {
+       {"Cardan, five processes", "7 s of 15 s", "street.avi", "/street/lidar/points", "lidar (simulated) → obstacles",
+        "10.0", "13.3", "6.0", "detector 80 %", "p50 45.0 ms", "BRAKE pedestrian 8.0 m"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << " in\n" << text;
   }
   EXPECT_EQ(text.find('\x1b'), std::string::npos);

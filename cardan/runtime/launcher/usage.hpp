@@ -16,5 +16,7 @@ struct Usage {
 
 /// Nothing: there is no such process. Reads /proc; any thread; does not block.
 [[nodiscard]] std::optional<Usage> usage_of(pid_t pid);
+/// The same of one of its threads; the memory is the process's.
+[[nodiscard]] std::optional<Usage> usage_of_thread(pid_t pid, pid_t thread);
 
 }  // namespace cardan::launcher

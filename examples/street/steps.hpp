@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// What each of the five does with one message. Whether they are components that Cardan runs or processes that talk over
+// Unix sockets is not their business.
+#pragma once
+
+#include <cstdint>
+#include <opencv2/core/mat.hpp>
+#include <vector>
+
+#include "cardan/cardan.hpp"
+#include "examples/street/camera_source.hpp"
+#include "examples/street/decision.hpp"
+#include "examples/street/fusion.hpp"
+#include "examples/street/lidar_source.hpp"
+#include "examples/street/obstacles.hpp"
+#include "examples/street/people_detector.hpp"
+#include "examples/street/topics.hpp"
+
+namespace cardan::street {
+
+/// The topics of the drivers, as big as their sources need.
+[[nodiscard]] Topic<Image> topic_of(const CameraSource& camera);
+[[nodiscard]] Topic<PointCloud> topic_of(const LidarSource& lidar);
+
+/// The picture or scan that wait() announced, straight into the message. `sequence` is that of the message.
+void fill(Image& image, CameraSource& camera, std::uint64_t sequence);
+void fill(PointCloud& cloud, LidarSource& lidar, std::uint64_t sequence);
+
+/// Finds pedestrians. One thread at a time.
+class PeopleStep {
+ public:
+  /// `sequence` of the image; the message says with it what it was found in.
+  void find(const Image& image, std::uint64_t sequence, Detections2D& found);
+  /// Keeps the picture that find() looked at last, if none had more people in it. For after the work: it copies.
+  void remember(const Image& image);
+  /// That picture with the people drawn in; empty: there is none.
+  [[nodiscard]] cv::Mat drawn() const;
+
+ private:
+  PeopleDetector detector_;
+  std::span<const Person> people_;
+  cv::Mat best_;
+  std::vector<Person> best_people_;
+};
+
+/// Finds obstacles. One thread at a time.
+class ObstacleStep {
+ public:
+  void find(const PointCloud& cloud, std::uint64_t sequence, Detections3D& found);
+  /// Keeps the scan, if none had more pedestrians near the path.
+  void remember(const PointCloud& cloud);
+  [[nodiscard]] cv::Mat drawn() const;
+
+ private:
+  ObstacleFinder finder_;
+  std::span<const Obstacle> obstacles_;
+  std::vector<Point> best_;
+  std::vector<Obstacle> best_obstacles_;
+  int best_interest_ = -1;
+  bool simulated_ = false;
+};
+
+/// Brake or go, from the newest findings of both sensors. One thread at a time. Times are of the steady clock in
+/// nanoseconds, or of whatever clock the caller lives by.
+class DecisionStep {
+ public:
+  /// `image_width`: pixels, of the camera's pictures.
+  void see(const Detections2D& people, float image_width, std::int64_t now);
+  void see(const Detections3D& obstacles, std::int64_t now);
+  /// `header`: of the findings that came last.
+  void decide(const Header& header, std::int64_t now, Decision& decision) const;
+
+ private:
+  Fusion fusion_;
+  std::vector<Person> people_;
+  std::vector<Obstacle> obstacles_;
+};
+
+}  // namespace cardan::street
