@@ -43,6 +43,16 @@ foreach(target IN LISTS cardan_app_targets)
   endif()
 endforeach()
 
+# For editors: what a configuration may say.
+install(FILES ${PROJECT_SOURCE_DIR}/cardan/runtime/config/cardan.schema.json DESTINATION ${CMAKE_INSTALL_DATADIR}/cardan)
+
+# What `cardan demo` runs.
+if(TARGET street_components AND cardan_app_targets)
+  set_target_properties(street_components PROPERTIES INSTALL_RPATH "$ORIGIN")
+  install(TARGETS street_components LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(FILES ${PROJECT_SOURCE_DIR}/examples/street/street.json DESTINATION ${CMAKE_INSTALL_DATADIR}/cardan)
+endif()
+
 # Shell completions, each where its shell looks for it.
 foreach(entry "cardan.bash:bash-completion/completions:cardan" "_cardan:zsh/site-functions:_cardan" "cardan.fish:fish/vendor_completions.d:cardan.fish")
   string(REPLACE ":" ";" entry "${entry}")

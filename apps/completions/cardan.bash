@@ -34,13 +34,13 @@ _cardan() {
       "param list") words="--json --names --domain --help" ;;
       "param get" | "param set") words="--json --domain --help" ;;
       doctor) words="--json --domain --help" ;;
-      run) words="--one-process --no-view --json --reports --seconds --grace --set --help" ;;
+      run) words="--one-process --no-view --json --reports --seconds --grace --set --crash --help" ;;
       check) words="--json --no-components --help" ;;
       graph) words="--svg --mermaid --help" ;;
       bench) words="transport runtime --help" ;;
       "bench runtime") words="--sizes --runs --frames --publisher-cpu --reader-cpu --json --quick --help" ;;
       "bench transport") words="--peers --scenarios --sizes --waits --rate --runs --frames --minutes --publisher-cpu --reader-cpus --json --full --quick --micro --help" ;;
-      demo) words="--camera --lidar --seconds --json --picture --no-view --help" ;;
+      demo) words="--one-process --crash --reports --camera --lidar --seconds --json --picture --no-view --help" ;;
       completion) words="bash zsh fish --help" ;;
     esac
     case $path in

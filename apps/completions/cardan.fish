@@ -74,6 +74,7 @@ complete -c cardan -n '__cardan_at run' -l json -r -F -d 'Write a summary'
 complete -c cardan -n '__cardan_at run' -l reports -r -F -d 'Folder of the crash reports'
 complete -c cardan -n '__cardan_at run' -l seconds -x -d 'End after so long'
 complete -c cardan -n '__cardan_at run' -l grace -x -d 'Seconds to end, before a process is killed'
+complete -c cardan -n '__cardan_at run' -l crash -x -d 'NAME[@SECONDS] that crashes on purpose'
 complete -c cardan -n '__cardan_at run' -l set -x -d 'component/parameter=value'
 complete -c cardan -n '__cardan_at check' -l json -d JSON
 complete -c cardan -n '__cardan_at check' -l no-components -d 'Do not ask the components'
@@ -104,6 +105,9 @@ complete -c cardan -n '__cardan_at bench transport' -l json -r -F
 complete -c cardan -n '__cardan_at bench transport' -l full
 complete -c cardan -n '__cardan_at bench transport' -l quick
 complete -c cardan -n '__cardan_at bench transport' -l micro
+complete -c cardan -n '__cardan_at demo' -l one-process -d 'Not as five processes'
+complete -c cardan -n '__cardan_at demo' -l crash -x -a 'camera lidar detector obstacles decision'
+complete -c cardan -n '__cardan_at demo' -l reports -r -F
 complete -c cardan -n '__cardan_at demo' -l camera -r -F
 complete -c cardan -n '__cardan_at demo' -l lidar -r -F
 complete -c cardan -n '__cardan_at demo' -l seconds -x

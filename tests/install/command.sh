@@ -5,3 +5,8 @@ source "$(dirname "$0")/lib.sh"
 ldd "$PREFIX/bin/cardan" | grep -F "libcardan.so" | grep -qF "$PREFIX/" || { ldd "$PREFIX/bin/cardan"; fail "bin/cardan does not find the installed library"; }
 "$PREFIX/bin/cardan" --help >"$WORK/help.txt" || fail "cardan --help failed"
 grep -q topic "$WORK/help.txt" || fail "cardan --help does not tell of its subcommands"
+# What `cardan demo` runs is found beside it: on_start() of each component answers.
+street=$PREFIX/share/cardan/street.json
+if [[ -e $street ]]; then
+  "$PREFIX/bin/cardan" check "$street" >"$WORK/check.txt" || { cat "$WORK/check.txt"; fail "cardan check $street finds errors"; }
+fi

@@ -4,7 +4,7 @@ source "$(dirname "$0")/lib.sh"
 fresh "$PREFIX"
 "$CMAKE" --install "$BUILD" --prefix "$PREFIX" >"$WORK/install.log" || { cat "$WORK/install.log"; fail "cmake --install failed"; }
 for file in include/cardan/cardan.hpp include/cardan/memory/error.hpp lib*/libcardan.so lib*/pkgconfig/cardan.pc \
-  lib*/cmake/cardan/cardanConfig.cmake lib*/cmake/cardan/cardanConfigVersion.cmake; do
+  lib*/cmake/cardan/cardanConfig.cmake lib*/cmake/cardan/cardanConfigVersion.cmake share/cardan/cardan.schema.json; do
   compgen -G "$PREFIX/$file" >/dev/null || compgen -G "$PREFIX/lib/*/${file#lib\*/}" >/dev/null || fail "not installed: $file"
 done
 stray=$(find "$PREFIX/include" -type f ! -name '*.hpp' -o -name '*_test*' -o -name '*.cpp')
