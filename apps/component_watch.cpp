@@ -78,7 +78,8 @@ void ComponentWatch::serve(const std::string& domain) {
               static_cast<double>(calls - last.calls) * 1e9 / static_cast<double>(now - last.at_ns);
         last = {calls, now};
       }
-    } catch (const std::exception&) {  // nobody runs yet, or any more: the table has no rows of components then
+    } catch (const std::exception&) {
+      rows.clear();  // nobody runs yet, or any more: the table has no rows of components then
     }
     lock.lock();
     rows_ = std::move(rows);

@@ -68,47 +68,47 @@ struct Messages {
 template <class Kind>
 class Driver : public Component {
  public:
-  Driver(const RuntimeCell& c, const RuntimeBenchOptions& o, RuntimeStamps& s)
-      : cell(c), options(o), stamps(s), kind(c.bytes) {}
+  Driver(const RuntimeCell& cell, const RuntimeBenchOptions& options, RuntimeStamps& stamps)
+      : cell_(cell), options_(options), stamps_(stamps), kind_(cell.bytes) {}
   void on_start(Context& context) override {
     using T = typename Kind::Type;
-    out = context.output(topic<T>("/frame", cell.bytes));
-    if (cell.echo)
-      context.input(topic<T>("/echo", cell.bytes),
-                    [this](const Sample<T>& sample) { stamps.back[Kind::number(sample)] = now_ns(); });
-    context.timer(std::chrono::nanoseconds(options.interval_ns), [this] {
-      if (n == options.frames) return;
-      stamps.sent[n] = now_ns();
-      kind.publish(out, n++, cell.bytes);
+    out_ = context.output(topic<T>("/frame", cell_.bytes));
+    if (cell_.echo)
+      context.input(topic<T>("/echo", cell_.bytes),
+                    [this](const Sample<T>& sample) { stamps_.back[Kind::number(sample)] = now_ns(); });
+    context.timer(std::chrono::nanoseconds(options_.interval_ns), [this] {
+      if (n_ == options_.frames) return;
+      stamps_.sent[n_] = now_ns();
+      kind_.publish(out_, n_++, cell_.bytes);
     });
   }
 
  private:
-  const RuntimeCell& cell;
-  const RuntimeBenchOptions& options;
-  RuntimeStamps& stamps;
-  Kind kind;
-  Output<typename Kind::Type> out;
-  std::size_t n = 0;
+  const RuntimeCell& cell_;
+  const RuntimeBenchOptions& options_;
+  RuntimeStamps& stamps_;
+  Kind kind_;
+  Output<typename Kind::Type> out_;
+  std::size_t n_ = 0;
 };
 
 template <class Kind>
 class Reader : public Component {
  public:
-  Reader(const RuntimeCell& c, std::vector<std::int64_t>& r) : cell(c), received(r) {}
+  Reader(const RuntimeCell& cell, std::vector<std::int64_t>& received) : cell_(cell), received_(received) {}
   void on_start(Context& context) override {
     using T = typename Kind::Type;
-    if (cell.echo) back = context.output(topic<T>("/echo", cell.bytes));
-    context.input(topic<T>("/frame", cell.bytes), [this](const Sample<T>& sample) {
-      received[Kind::number(sample)] = now_ns();
-      if (cell.echo) Kind::echo(back, sample);
+    if (cell_.echo) back_ = context.output(topic<T>("/echo", cell_.bytes));
+    context.input(topic<T>("/frame", cell_.bytes), [this](const Sample<T>& sample) {
+      received_[Kind::number(sample)] = now_ns();
+      if (cell_.echo) Kind::echo(back_, sample);
     });
   }
 
  private:
-  const RuntimeCell& cell;
-  std::vector<std::int64_t>& received;
-  Output<typename Kind::Type> back;
+  const RuntimeCell& cell_;
+  std::vector<std::int64_t>& received_;
+  Output<typename Kind::Type> back_;
 };
 
 template <class Kind>

@@ -56,6 +56,54 @@ RealtimeGrant schedule(const RealtimeOptions& o) {
   return grant;
 }
 
+/// sched_setattr(2), of which older C libraries know nothing.
+struct SchedulingAttributes {
+  std::uint32_t size = sizeof(SchedulingAttributes);
+  std::uint32_t policy = 0;
+  std::uint64_t flags = 0;
+  std::int32_t nice = 0;
+  std::uint32_t priority = 0;
+  std::uint64_t runtime_ns = 0, deadline_ns = 0, period_ns = 0;
+};
+constexpr std::uint32_t kSchedDeadline = 6;
+constexpr std::uint64_t kResetOnFork = 1;
+
+RealtimeGrant schedule_by_deadline(const RealtimeOptions& o) {
+  RealtimeGrant grant{.what = fmt::format("SCHED_DEADLINE {:g} of {:g} µs", static_cast<double>(o.runtime.count()) / 1e3,
+                                          static_cast<double>(o.period.count()) / 1e3)};
+  SchedulingAttributes attributes;
+  attributes.policy = kSchedDeadline;
+  attributes.flags = kResetOnFork;  // else the kernel forbids it to start threads
+  attributes.runtime_ns = static_cast<std::uint64_t>(o.runtime.count());
+  attributes.deadline_ns = attributes.period_ns = static_cast<std::uint64_t>(o.period.count());
+  if (::syscall(SYS_sched_setattr, 0, &attributes, 0) == 0) {
+    grant.granted = true;
+    return grant;
+  }
+  const int error = errno;
+  if (error == EBUSY) {
+    grant.cause = "the kernel cannot promise that much: its deadline threads together would use more than it gives them";
+    grant.remedy = "ask for less runtime or a longer period, or raise kernel.sched_rt_runtime_us";
+  } else if (error == EPERM && !o.cpus.empty()) {
+    grant.cause = "a deadline thread must be free to run on all CPUs of its cpuset";
+    grant.remedy = "name no CPUs for it, or give it an exclusive cpuset";
+  } else if (error == EPERM) {
+    grant.cause = has_capability(CAP_SYS_NICE)
+                      ? "the kernel refuses it in spite of CAP_SYS_NICE: this thread may not run on all CPUs of its cpuset, "
+                        "or a container's filter forbids the call"
+                      : "it needs CAP_SYS_NICE";
+    grant.remedy = "setcap cap_sys_nice+ep PROGRAM, run as root, or (docker) --cap-add SYS_NICE; name no CPUs";
+  } else if (error == EINVAL) {
+    grant.cause = "the kernel takes no such times";
+    grant.remedy =
+        "give at least 1,024 ns of runtime, and a period within kernel.sched_deadline_period_min_us and _max_us";
+  } else {
+    grant.cause = std::strerror(error);
+    grant.remedy = "run `cardan doctor`";
+  }
+  return grant;
+}
+
 std::string list_of(const std::vector<int>& cpus) { return fmt::format("{}", fmt::join(cpus, ",")); }
 
 RealtimeGrant pin(const std::vector<int>& cpus) {
@@ -127,6 +175,12 @@ void check(const RealtimeOptions& o) {
   if (o.priority < 0 || o.priority > 99)
     throw Error(ErrorCode::InvalidArgument, fmt::format("a real-time priority of {} does not exist", o.priority),
                 "use 1 to 99, or 0 to leave the scheduling as it is");
+  const bool deadline = o.policy == RealtimeOptions::Policy::Deadline;
+  if (deadline && (o.priority != 0 || o.runtime.count() < 1024 || o.period < o.runtime))
+    throw Error(ErrorCode::InvalidArgument,
+                fmt::format("a deadline of {} ns in each {} ns with priority {} cannot be", o.runtime.count(),
+                            o.period.count(), o.priority),
+                "give at least 1,024 ns of runtime, a period that is not shorter, and no priority");
   const long configured = std::min<long>(::sysconf(_SC_NPROCESSORS_CONF), CPU_SETSIZE);
   for (const int cpu : o.cpus)
     if (cpu < 0 || cpu >= configured)
@@ -154,6 +208,7 @@ RealtimeReport realtime(const RealtimeOptions& options) {
   RealtimeReport report;
   if (options.lock_memory) report.grants.push_back(lock());
   if (!options.cpus.empty()) report.grants.push_back(pin(options.cpus));
+  if (options.policy == RealtimeOptions::Policy::Deadline) report.grants.push_back(schedule_by_deadline(options));
   if (options.priority > 0) report.grants.push_back(schedule(options));
   return report;
 }

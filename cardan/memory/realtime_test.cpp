@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <functional>
 #include <thread>
 
@@ -16,6 +17,7 @@
 
 namespace {
 
+using namespace std::chrono_literals;
 using cardan::RealtimeOptions;
 using cardan::RealtimeReport;
 
@@ -59,6 +61,10 @@ TEST(Realtime, ImpossibleOptionsThrow) {
   EXPECT_THROW(cardan::realtime({.priority = 100}), cardan::Error);
   EXPECT_THROW(cardan::realtime({.priority = -1}), cardan::Error);
   EXPECT_THROW(cardan::realtime({.cpus = {-1}}), cardan::Error);
+  const auto deadline = RealtimeOptions::Policy::Deadline;
+  EXPECT_THROW(cardan::realtime({.policy = deadline}), cardan::Error);
+  EXPECT_THROW(cardan::realtime({.policy = deadline, .runtime = 2ms, .period = 1ms}), cardan::Error);
+  EXPECT_THROW(cardan::realtime({.priority = 1, .policy = deadline, .runtime = 1ms, .period = 2ms}), cardan::Error);
   EXPECT_THROW(cardan::realtime({.cpus = {4096}}), cardan::Error);
 }
 
@@ -100,6 +106,26 @@ TEST(Realtime, GrantsOrSaysWhyNot) {
                 if (!report.complete() && report.grants[0].remedy.empty()) return 2;
               }
               return 0;
+            }),
+            0);
+}
+
+TEST(Realtime, ADeadlineIsGrantedOrSaysWhyNot) {
+  EXPECT_EQ(apart([] {
+              constexpr int kDeadline = 6;
+              const RealtimeOptions asked{.policy = RealtimeOptions::Policy::Deadline, .runtime = 1ms, .period = 10ms};
+              const RealtimeReport report = cardan::realtime(asked);
+              if (report.complete() != ((::sched_getscheduler(0) & ~SCHED_RESET_ON_FORK) == kDeadline)) return 1;
+              if (!report.complete()) return report.grants.at(0).remedy.empty() ? 2 : 0;
+              std::thread([] {}).join();  // it may start threads
+              return 0;
+            }),
+            0);
+  EXPECT_EQ(apart([] {
+              give_up_rights();
+              const RealtimeReport report =
+                  cardan::realtime({.policy = RealtimeOptions::Policy::Deadline, .runtime = 1ms, .period = 10ms});
+              return !report.complete() && report.text().find("CAP_SYS_NICE") != std::string::npos ? 0 : 1;
             }),
             0);
 }

@@ -6,7 +6,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <mutex>
+#include <system_error>
 
 #include "cardan/memory/error.hpp"
 
@@ -92,6 +94,17 @@ void load_component_library(const std::string& library) {
               library.find('/') == std::string::npos
                   ? "give its path (relative to the configuration file), or add its folder to LD_LIBRARY_PATH"
                   : "check the path, and that it was built against this version of Cardan");
+}
+
+std::string component_library_path(const std::string& library, const std::string& configuration_file) {
+  namespace fs = std::filesystem;
+  if (library.empty() || library.front() == '/') return library;
+  std::error_code ignored;
+  const fs::path beside = fs::absolute(fs::path(configuration_file), ignored).parent_path() / library;
+  if (fs::exists(beside, ignored)) return beside.string();
+  // Where this program was built or installed, its libraries are not far.
+  const fs::path ours = fs::read_symlink("/proc/self/exe", ignored).parent_path().parent_path() / "lib" / library;
+  return fs::exists(ours, ignored) ? ours.string() : library;
 }
 
 }  // namespace cardan

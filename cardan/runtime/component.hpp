@@ -87,6 +87,11 @@ struct Registration {
 /// Error: Unavailable (not there, or it needs something that is not; says what), Incompatible. Set-up; any thread.
 void load_component_library(const std::string& library);
 
+/// The path under which a configuration's library is loaded: beside the file where there is such a file, in the lib
+/// folder of this program's installation (or build), else as the configuration names it, for the loader to look for.
+/// Any thread; looks at the file system.
+[[nodiscard]] std::string component_library_path(const std::string& library, const std::string& configuration_file);
+
 }  // namespace cardan
 
 #define CARDAN_CONCAT_(a, b) a##b

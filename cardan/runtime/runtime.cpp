@@ -217,7 +217,13 @@ Group& Runtime::own_thread(const std::string& name, const config::Thread& thread
   if (!options_.threads) return group(std::string(config::kDefaultGroup));
   for (const auto& group : groups_)
     if (group->options().name == name) return *group;
-  return make_group({.name = name, .realtime = realtime_of(thread.cpus, thread.policy, thread.priority)});
+  GroupOptions options{.name = name, .realtime = realtime_of(thread.cpus, thread.policy, thread.priority)};
+  if (thread.policy == config::Policy::Deadline) {
+    options.realtime.policy = RealtimeOptions::Policy::Deadline;
+    options.realtime.runtime = thread.runtime;
+    options.realtime.period = thread.period;
+  }
+  return make_group(std::move(options));
 }
 
 TopicOptions Runtime::options_of(const std::string& topic, TopicOptions in_code) const {

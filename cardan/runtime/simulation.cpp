@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cardan/runtime/simulation.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
+
+#include "cardan/memory/error.hpp"
 
 namespace cardan {
 namespace {
@@ -12,16 +16,37 @@ class Outside : public Component {
   void on_start(Context&) override {}
 };
 
+SimulationOptions with_topics_of(const config::Configuration& file, SimulationOptions options) {
+  options.topics.insert(file.topics.begin(), file.topics.end());
+  return options;
+}
+
 }  // namespace
 
 Simulation::Simulation(SimulationOptions options)
     : runtime_({.transport = false,
                 .threads = false,
                 .simulated_time = options.begin,
+                .groups = {{.name = std::string(config::kDefaultGroup)}},
                 .topics = std::move(options.topics)}) {
   runtime_.add({.name = "simulation"}, std::make_shared<Outside>());
   auto& core = *runtime_.components().front();
   core.context = std::make_unique<Context>(core);
+}
+
+Simulation::Simulation(const config::Configuration& file, const std::vector<std::string>& without,
+                       SimulationOptions options)
+    : Simulation(with_topics_of(file, std::move(options))) {
+  for (const std::string& name : without)
+    if (file.component(name) == nullptr)
+      throw Error(ErrorCode::InvalidArgument, fmt::format("the file has no component '{}' to leave out", name),
+                  "see: cardan graph FILE");
+  for (const config::Process& process : file.processes)
+    for (config::Component component : process.components) {
+      if (std::find(without.begin(), without.end(), component.name) != without.end()) continue;
+      component.library = component_library_path(component.library, file.source.file_name);
+      add(std::move(component));
+    }
 }
 
 Context& Simulation::outside() { return *runtime_.components().front()->context; }

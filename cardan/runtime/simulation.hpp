@@ -28,6 +28,11 @@ struct SimulationOptions {
 class Simulation {
  public:
   explicit Simulation(SimulationOptions options = {});
+  /// All components of a configuration but those named in `without` (drivers that wait for hardware), in the file's
+  /// order, with its topics' options (before those in `options`). Throws Error as add(), and InvalidArgument (no such
+  /// component). Loads libraries.
+  explicit Simulation(const config::Configuration& file, const std::vector<std::string>& without = {},
+                      SimulationOptions options = {});
 
   /// Adds a component of this program. `settings` may name parameters, renamed topics and a priority.
   template <class C>

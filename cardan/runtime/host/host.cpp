@@ -11,7 +11,6 @@
 #include <csignal>
 #include <cstdio>
 #include <deque>
-#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -57,7 +56,7 @@ class Host {
   void run() {
     if (configuration_.realtime) report(realtime({.lock_memory = true}), "this process");
     for (config::Component settings : process_.components) {
-      settings.library = library_path(settings.library, configuration_.source.file_name);
+      settings.library = component_library_path(settings.library, configuration_.source.file_name);
       runtime_.add(std::move(settings));
     }
     runtime_.start();
@@ -201,17 +200,6 @@ void stop_at(int signal) {
 }
 
 }  // namespace
-
-std::string library_path(const std::string& library, const std::string& configuration_file) {
-  namespace fs = std::filesystem;
-  if (library.empty() || library.front() == '/') return library;
-  std::error_code ignored;
-  const fs::path beside = fs::absolute(fs::path(configuration_file), ignored).parent_path() / library;
-  if (fs::exists(beside, ignored)) return beside.string();
-  // Where this program was built or installed, its libraries are not far.
-  const fs::path ours = fs::read_symlink("/proc/self/exe", ignored).parent_path().parent_path() / "lib" / library;
-  return fs::exists(ours, ignored) ? ours.string() : library;
-}
 
 int run_host(const config::Configuration& configuration, const std::string& process, const HostOptions& options) {
   try {

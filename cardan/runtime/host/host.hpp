@@ -14,11 +14,6 @@ struct HostOptions {
   int report_fd = -1;
 };
 
-/// The path under which a component's library is loaded: beside the configuration file where there is such a file, in
-/// the lib folder of this program's installation (or build), else
-/// as the configuration names it, for the loader to look for.
-[[nodiscard]] std::string library_path(const std::string& library, const std::string& configuration_file);
-
 /// Runs one process of a configuration in the calling process, until SIGTERM or SIGINT, and stops its components in
 /// order; once in a process. Returns the exit code: 0, or 1 when a component did not start (the cause is on standard
 /// error). A callback that hangs longer than its watchdog, an exception whose rule is `crash`, and a component that
