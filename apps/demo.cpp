@@ -2,16 +2,15 @@
 // `cardan demo`: a street video and a LiDAR through five components to brake or go.
 #include "apps/demo.hpp"
 
+#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
 
-#if defined(CARDAN_DEMO_OPENCV)
-#include "examples/street/demo.hpp"
-#include "examples/street/roles.hpp"
-#endif
+#include "cardan/runtime/component.hpp"
+#include "examples/street/entry.hpp"
 
 namespace cardan::apps {
 namespace {
@@ -29,8 +28,6 @@ terminal: cardan topic list, cardan component stats, cardan topic stats /street/
 
 Exit codes: 0 done (also when Ctrl-C cut it short), 1 failed, 2 wrong options or a file that is not there.)";
 
-#if defined(CARDAN_DEMO_OPENCV)
-
 struct Arguments {
   street::DemoOptions demo;
   bool no_view = false;
@@ -38,10 +35,27 @@ struct Arguments {
   street::RoleOptions of_role;
 };
 
+/// A function of the street's library, which stays loaded; null: it is not there, and the reason was shown.
+template <class Function>
+Function* loaded(const char* name) {
+  void* const library = ::dlopen(component_library_path(street::kLibrary, "/proc/self/exe").c_str(), RTLD_NOW);
+  void* const function = library == nullptr ? nullptr : ::dlsym(library, name);
+  if (function == nullptr)
+    fmt::print(stderr,
+               "cardan demo: {}\n"
+               "  what to do: the demo is built where OpenCV is, which reads the camera and finds the pedestrians. On "
+               "Debian and Ubuntu: sudo apt-get install libopencv-core-dev libopencv-imgproc-dev "
+               "libopencv-imgcodecs-dev libopencv-videoio-dev libopencv-objdetect-dev; then build again (or: make demo, "
+               "which does both)\n",
+               ::dlerror());
+  return reinterpret_cast<Function*>(function);
+}
+
 int run(Arguments& a) {
   if (a.role.empty()) {
     a.demo.view = !a.no_view;
-    return street::run_demo(a.demo);
+    auto* const demo = loaded<decltype(cardan_street_demo)>("cardan_street_demo");
+    return demo == nullptr ? 1 : demo(a.demo);
   }
   const auto role = street::role_named(a.role);
   if (!role) {
@@ -51,10 +65,9 @@ int run(Arguments& a) {
   a.of_role.role = *role;
   a.of_role.camera = a.demo.camera;
   a.of_role.lidar = a.demo.lidar;
-  return street::run_role(a.of_role);
+  auto* const run_role = loaded<decltype(cardan_street_role)>("cardan_street_role");
+  return run_role == nullptr ? 1 : run_role(a.of_role);
 }
-
-#endif
 
 }  // namespace
 
@@ -62,7 +75,6 @@ void add_demo_command(CLI::App& app) {
   auto* const command = app.add_subcommand(
       "demo", "A street video and a LiDAR through five components to brake or go, in five processes and in one");
   command->footer(kExamples);
-#if defined(CARDAN_DEMO_OPENCV)
   auto arguments = std::make_shared<Arguments>();
   auto& a = *arguments;
   command->add_option("--camera", a.demo.camera,
@@ -89,17 +101,6 @@ void add_demo_command(CLI::App& app) {
   command->callback([arguments] {
     if (const int code = run(*arguments); code != 0) throw CLI::RuntimeError(code);
   });
-#else
-  command->allow_extras();
-  command->callback([] {
-    fmt::print(stderr,
-               "cardan demo: this build has no OpenCV, which reads the camera and finds the pedestrians\n"
-               "  what to do: on Debian and Ubuntu, sudo apt-get install libopencv-core-dev libopencv-imgproc-dev "
-               "libopencv-imgcodecs-dev "
-               "libopencv-videoio-dev libopencv-objdetect-dev; then build again (or: make demo, which does both)\n");
-    throw CLI::RuntimeError(1);
-  });
-#endif
 }
 
 }  // namespace cardan::apps

@@ -46,7 +46,11 @@ endforeach()
 # For editors: what a configuration may say.
 install(FILES ${PROJECT_SOURCE_DIR}/cardan/runtime/config/cardan.schema.json DESTINATION ${CMAKE_INSTALL_DATADIR}/cardan)
 
-# What `cardan demo` runs.
+# What `cardan bench runtime` and `cardan demo` run.
+if(TARGET cardan_bench_nodes AND cardan_app_targets)
+  set_target_properties(cardan_bench_nodes PROPERTIES INSTALL_RPATH "$ORIGIN")
+  install(TARGETS cardan_bench_nodes LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
 if(TARGET street_components AND cardan_app_targets)
   set_target_properties(street_components PROPERTIES INSTALL_RPATH "$ORIGIN")
   install(TARGETS street_components LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})

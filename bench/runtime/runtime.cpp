@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "bench/runtime/system_report.hpp"
 #include "bench/runtime/workload.hpp"
 #include "bench/transport/host.hpp"
 #include "bench/transport/options.hpp"
@@ -225,8 +226,11 @@ int run_runtime_bench(const RuntimeArguments& arguments, const std::vector<int>&
   bench.run();
   const double steal = steal_percent(before, read_cpu_ticks());
 
+  const SystemReport system =
+      interrupted != 0 ? SystemReport() : measure_system(arguments.quick, [] { return interrupted != 0; });
+
   std::string table;
-  bool lost = false;
+  bool lost = system.lost();
   const RuntimeRow* last = nullptr;
   for (const RuntimeRow& row : bench.rows()) {
     if (row.runs == 0) continue;
@@ -239,7 +243,7 @@ int run_runtime_bench(const RuntimeArguments& arguments, const std::vector<int>&
     last = &row;
     lost = lost || (row.peer != RuntimePeer::Handover && row.lost != 0);
   }
-  fmt::print("{}\nTimes in µs. {}\n", table, kNodelets);
+  fmt::print("{}\nTimes in µs. {}\n{}", table, kNodelets, system.text());
   fmt::print("Host steal {:.1f} %.{}\n", steal, interrupted != 0 ? " Interrupted: not all rounds are in." : "");
   if (!arguments.json.empty()) {
     const Host host = describe_host();
@@ -254,6 +258,7 @@ int run_runtime_bench(const RuntimeArguments& arguments, const std::vector<int>&
     json["rows"] = Json::array();
     for (const RuntimeRow& row : bench.rows())
       if (row.runs != 0) json["rows"].push_back(to_json(row, options));
+    for (const Json& row : system.rows()) json["rows"].push_back(row);
     try {
       write_json(arguments.json, json);
     } catch (const Error& e) {

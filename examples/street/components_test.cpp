@@ -81,19 +81,20 @@ std::string drive_the_file() {
   simulation.start();
   simulation.push(kCameraInfo, {kWidth, kHeight});
   SimulatedStreet scene;
-  for (int i = 0; i < 6; ++i) {
-    simulation.at(1'000'000'000 + i * 100'000'000, [&, i] {
+  for (std::uint64_t n = 1; n <= 6; ++n) {
+    const int i = static_cast<int>(n) - 1;
+    simulation.at(1'000'000'000 + i * 100'000'000, [&, i, n] {
       simulation.push(kBigImages, [&](Image& image) {
         cv::Mat picture = image.mat(kHeight, kWidth, CV_8UC3);
         picture.setTo(cv::Scalar(90, 90, 90));
         cv::ellipse(picture, {100 + 10 * i, 120}, {18, 50}, 0, 0, 360, cv::Scalar(20, 20, 30), cv::FILLED);
-        image.header.sequence = static_cast<std::uint64_t>(i + 1);
+        image.header.sequence = n;
       });
     });
-    simulation.at(1'000'000'000 + i * 100'000'000 + 50'000'000, [&, i] {
+    simulation.at(1'000'000'000 + i * 100'000'000 + 50'000'000, [&, i, n] {
       simulation.push(kBigClouds, [&](PointCloud& cloud) {
         scene.scan(i * 0.1, cloud.resize_points_for_overwrite<Point>(SimulatedStreet::kPoints, SimulatedStreet::kRings));
-        cloud.header.sequence = static_cast<std::uint64_t>(i + 1);
+        cloud.header.sequence = n;
       });
     });
   }

@@ -18,7 +18,6 @@ using namespace std::chrono_literals;
 using host::ComponentReport;
 using host::ControlClient;
 using nlohmann::json;
-using testing::Test;
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 

@@ -111,15 +111,15 @@ class Counter : public cardan::Component {
     seen_ = context.output(cardan::test::kSeen);
     lost_ = context.output(cardan::test::kLost);
     context.input(cardan::test::kTicks, [this](const Sample<Number>& tick) {
-      if (last_ != 0) lost += tick->value - last_ - 1;
+      if (last_ != 0) losses_ += tick->value - last_ - 1;
       last_ = tick->value;
-      seen_.publish({++seen});
-      lost_.publish({lost});
+      seen_.publish({++count_});
+      lost_.publish({losses_});
     });
   }
   void on_stop() override { say(name_ + " stops"); }
   std::string name_;
-  std::int64_t last_ = 0, lost = 0, seen = 0;
+  std::int64_t last_ = 0, losses_ = 0, count_ = 0;
   cardan::Output<Number> seen_, lost_;
 };
 CARDAN_COMPONENT(Counter)

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "cardan/memory/shm_vector.hpp"
+#include "cardan/transport/message.hpp"
+
+namespace cardan::bench {
+
+/// What the nodes of the system's benchmark send each other.
+struct NodeFrame {
+  std::uint64_t number = 0;
+  shm::vector<std::uint8_t> data;
+};
+
+}  // namespace cardan::bench
+
+CARDAN_MESSAGE(cardan::bench::NodeFrame, "cardan_bench/msg/NodeFrame", number, data);
