@@ -21,15 +21,20 @@ void Channel::deliver(SampleBlock& block, std::int64_t now) noexcept {
 
 void Channel::add(Port& port) {
   const std::lock_guard lock(mutex_);
-  for (const auto& publisher : publishers_) publisher->hold_own(port.held_at_most());
-  for (std::uint32_t i = 0; i < kMaxPorts; ++i) {
-    if (table_[i].load(std::memory_order_relaxed) != nullptr) continue;
-    table_[i].store(&port, std::memory_order_seq_cst);
-    if (ports_end_.load(std::memory_order_relaxed) < i + 1) ports_end_.store(i + 1, std::memory_order_release);
-    return;
+  std::uint32_t i = 0;
+  while (i < kMaxPorts && table_[i].load(std::memory_order_relaxed) != nullptr) ++i;
+  if (i == kMaxPorts)
+    throw Error(ErrorCode::Limit, fmt::format("topic '{}' has {} inputs in this process already", topic_, kMaxPorts),
+                "spread the components over more processes");
+  std::size_t made = 0;
+  try {
+    for (; made < publishers_.size(); ++made) publishers_[made]->hold_own(port.held_at_most());
+  } catch (...) {
+    while (made > 0) publishers_[--made]->hold_own_less(port.held_at_most());
+    throw;
   }
-  throw Error(ErrorCode::Limit, fmt::format("topic '{}' has {} inputs in this process already", topic_, kMaxPorts),
-              "spread the components over more processes");
+  table_[i].store(&port, std::memory_order_seq_cst);
+  if (ports_end_.load(std::memory_order_relaxed) < i + 1) ports_end_.store(i + 1, std::memory_order_release);
 }
 
 void Channel::remove(Port& port) noexcept {
@@ -43,9 +48,8 @@ void Channel::remove(Port& port) noexcept {
 }
 
 void Channel::add(const std::shared_ptr<PublisherCore>& publisher) {
-  const std::uint32_t held = held_at_most();
-  publisher->hold_own(held);  // also with none: readers may come later
   const std::lock_guard lock(mutex_);
+  publisher->hold_own(held_at_most());  // also with none: readers may come later
   publishers_.push_back(publisher);
 }
 

@@ -55,9 +55,12 @@ class Output<T> {
  public:
   Output() = default;
 
-  /// A free slot to fill. Empty when all of the topic's loans are out.
+  /// A free slot to fill. Empty when all of the topic's loans are out, or readers of this process keep 128 samples more
+  /// than they said.
   [[nodiscard]] Loan<T> loan() noexcept {
-    return is_forked_child() ? Loan<T>{} : detail::loan_of<T>(core_->publisher());
+    if (is_forked_child()) return {};
+    Loan<T> loan = detail::loan_of<T>(core_->publisher());
+    return loan || !core_->make_room() ? std::move(loan) : detail::loan_of<T>(core_->publisher());
   }
   /// As Publisher::publish.
   bool publish(Loan<T>&& loan) noexcept { return loan && !is_forked_child() && core_->publish(detail::take_out(loan)); }

@@ -1,8 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cardan/runtime/output_core.hpp"
 
-#include <utility>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <exception>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cardan/runtime/port.hpp"
+#include "cardan/transport/log.hpp"
 #include "cardan/transport/process.hpp"
 
 namespace cardan::detail {
@@ -45,6 +53,29 @@ void OutputCore::publish(SampleBlock* block) noexcept {
   block->publish_ns = clock_.now();
   channel_->deliver(*block, block->publish_ns);
   drop(block);
+}
+
+bool OutputCore::make_room() noexcept {
+  constexpr std::uint32_t kStep = 8;
+  constexpr std::uint32_t kMost = 128;
+  if (!channel_->read_here() || room_made_ >= kMost || publisher_->all_loans_are_out()) return false;
+  try {
+    publisher_->hold_own(kStep);
+    if (room_made_ == 0) {
+      std::vector<std::string> names;
+      for (const Port* port : channel_->ports()) names.push_back(port->component());
+      log(LogLevel::Warning,
+          fmt::format("{}: its readers in this process ({}) keep more samples than their inputs' `keeps` say; they get "
+                      "memory for up to {} more, then nothing can be published until they drop some",
+                      channel_->topic(), fmt::join(names, ", "), kMost));
+    }
+    room_made_ += kStep;
+    return true;
+  } catch (const std::exception& e) {  // out of memory, or the topic's max_memory
+    room_made_ = kMost;
+    log(LogLevel::Warning, fmt::format("{}: no room for more samples that its readers keep: {}", channel_->topic(), e.what()));
+    return false;
+  }
 }
 
 }  // namespace cardan::detail

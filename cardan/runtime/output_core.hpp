@@ -26,6 +26,9 @@ class OutputCore {
   bool publish(const Filled& filled) noexcept;
   /// An object of this process, to its inputs. Takes over the reference.
   void publish(SampleBlock* block) noexcept;
+  /// When no slot is free although no loan is out: components of this process keep more samples than they said. Adds
+  /// slots, up to a bound, and says so once. False: there is none to add. Blocks while a subscriber attaches.
+  bool make_room() noexcept;
   [[nodiscard]] bool read_outside() const noexcept {
     return process_ != nullptr && publisher_ != nullptr && publisher_->read_by_anyone();
   }
@@ -37,6 +40,7 @@ class OutputCore {
   Process* process_;
   const RuntimeClock& clock_;
   Atomic<std::uint64_t> published_{0};
+  std::uint32_t room_made_ = 0;  ///< slots
 };
 
 }  // namespace cardan::detail

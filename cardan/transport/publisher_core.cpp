@@ -251,9 +251,7 @@ CARDAN_PUBLISH_PATH void PublisherCore::warm() const noexcept {
 
 CARDAN_PUBLISH_PATH int PublisherCore::loan() noexcept {
   if (goes_cold_) warm();
-  if (loans_taken_ - loans_returned_.load(std::memory_order_acquire) >= loans_ ||
-      closed_.load(std::memory_order_relaxed))
-    return -1;
+  if (all_loans_are_out()) return -1;
   const Inside inside(*this);
   if (free_count_ == 0) reclaim();
   const int slot = pop_free();

@@ -56,6 +56,11 @@ class PublisherCore : public std::enable_shared_from_this<PublisherCore> {
 
   // Publishing thread.
   int loan() noexcept;   ///< a slot to fill, or −1. Wait-free.
+  /// Why loan() had none: the loans, or (false) the samples that readers keep.
+  [[nodiscard]] bool all_loans_are_out() const noexcept {
+    return loans_taken_ - loans_returned_.load(std::memory_order_acquire) >= loans_ ||
+           closed_.load(std::memory_order_relaxed);
+  }
   void soon() noexcept;  ///< rings readers that pre-wake. One system call when there are any.
   bool publish(int slot, std::size_t payload_bytes, std::int64_t source_ns) noexcept;
   /// Right after publish(), on the same thread: a sample of the slot for this process, which the slot waits for as for
@@ -74,7 +79,7 @@ class PublisherCore : public std::enable_shared_from_this<PublisherCore> {
   /// Commits the slots that it announced and enters the subscriber into the table; from then on its holds count. Throws
   /// Error (NoMemory, Limit) with the number to change.
   Attached* attach(std::unique_ptr<Attached> subscriber);
-  /// Makes room for `count` more samples that this process keeps by keep(). Before the first publish. Throws Error
+  /// Makes room for `count` more samples that this process keeps by keep(). Throws Error
   /// (NoMemory, Limit).
   void hold_own(std::uint32_t count);
   /// `count` of them are not held any more; their memory stays for the next ones. Any thread.
