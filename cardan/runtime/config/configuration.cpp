@@ -120,7 +120,7 @@ std::string text(const Value& value) {
       std::string digits = fmt::format("{}", d);  // the shortest that reads back the same
       return digits.find_first_of(".en") == std::string::npos ? digits + ".0" : digits;
     }
-    std::string operator()(const std::string& s) const { return quoted(s); }
+    std::string operator()(const std::string& s) const { return json_quoted(s); }
   };
   return std::visit(Text{}, value);
 }

@@ -133,7 +133,7 @@ bool is_json_number(std::string_view text) noexcept {
   return i == text.size();
 }
 
-std::string quoted(std::string_view text) {
+std::string json_quoted(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') {

@@ -20,6 +20,6 @@ struct TextError {
 [[nodiscard]] bool is_json_number(std::string_view text) noexcept;
 
 /// As a JSON string, in double quotes.
-[[nodiscard]] std::string quoted(std::string_view text);
+[[nodiscard]] std::string json_quoted(std::string_view text);
 
 }  // namespace cardan::config

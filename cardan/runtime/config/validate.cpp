@@ -38,7 +38,7 @@ std::string_view noun(const Node& node) noexcept {
 std::string shown(const Node& node) {
   constexpr std::size_t kMost = 60;
   if (node.kind != Is::Text) return std::string(noun(node));
-  return quoted(node.text.size() > kMost ? node.text.substr(0, kMost) + "…" : node.text);
+  return json_quoted(node.text.size() > kMost ? node.text.substr(0, kMost) + "…" : node.text);
 }
 
 std::string limit(double value) {
