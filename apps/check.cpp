@@ -38,17 +38,17 @@ int check(const Options& o) {
   std::vector<config::Problem> problems;
   const config::Configuration configuration = read_configuration(o.file, problems);
   if (!o.declare.empty())
-    return launcher::declare_components(configuration, o.declare[0], std::stoul(o.declare[1]),
-                                        launcher::ChildProcess::kReportFd);
-  if (!config::has_errors(problems)) {
-    const config::Machine machine = config::this_machine();
-    const auto more = o.no_components
-                          ? config::check_machine(configuration, machine)
-                          : launcher::check_with_components(
-                                configuration, machine, {.command = {"/proc/self/exe", "check", o.file, "--declare"}});
-    problems.insert(problems.end(), more.begin(), more.end());
-    config::sort(problems);
-  }
+    return launcher::declare_components(launcher::askable(configuration, problems), o.declare[0],
+                                        std::stoul(o.declare[1]), launcher::ChildProcess::kReportFd);
+  const config::Machine machine = config::this_machine();
+  std::vector<config::Problem> more;
+  if (!o.no_components)
+    more = launcher::check_with_components(configuration, problems, machine,
+                                           {.command = {"/proc/self/exe", "check", o.file, "--declare"}});
+  else if (!config::has_errors(problems))
+    more = config::check_machine(configuration, machine);
+  problems.insert(problems.end(), more.begin(), more.end());
+  config::sort(problems);
   const bool bad = config::has_errors(problems);
   if (o.json) {
     ordered_json list = ordered_json::array();

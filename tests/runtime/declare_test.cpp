@@ -145,11 +145,24 @@ TEST(Declare, OneThatHangsIsCutOff) {
 }
 
 TEST(Declare, WhatTheFileCheckKnowsBetterIsSaidOnce) {
-  const auto problems = check_with_components(file(), {.cpus = 4}, asking("all"));
+  const auto problems = check_with_components(file(), {}, {.cpus = 4}, asking("all"));
   int about_refused = 0;
   for (const auto& p : problems)
     about_refused += p.pointer.starts_with("/processes/p/components/refused") && p.severity == config::Severity::Error;
   EXPECT_EQ(about_refused, 1);
+}
+
+TEST(Declare, WhatIsWrongInTheTextDoesNotHideTheRest) {
+  const config::Configuration c = file();
+  const std::vector<config::Problem> in_text = {
+      config::problem_at(c, c.processes[0].components[0].pointer + "/watchdog_ms", config::Severity::Error, "", "")};
+  const config::Configuration rest = askable(c, in_text);
+  EXPECT_EQ(rest.component("good"), nullptr);
+  EXPECT_EQ(rest.processes[0].components.size(), c.processes[0].components.size() - 1);
+  EXPECT_EQ(rest.processes[1].components.size(), c.processes[1].components.size());
+  EXPECT_EQ(
+      askable(c, {config::problem_at(c, "/topics", config::Severity::Error, "", "")}).processes[0].components.size(),
+      c.processes[0].components.size());
 }
 
 }  // namespace

@@ -178,7 +178,8 @@ class Question {
 Asked ask_components(const Configuration& configuration, const DeclareOptions& options) {
   Asked asked;
   std::deque<std::pair<const Process*, std::size_t>> waiting;
-  for (const Process& process : configuration.processes) waiting.emplace_back(&process, 0);
+  for (const Process& process : configuration.processes)
+    if (!process.components.empty()) waiting.emplace_back(&process, 0);
   std::vector<std::unique_ptr<Question>> questions;
   while (!waiting.empty() || !questions.empty()) {
     while (!waiting.empty() && questions.size() < std::max<std::size_t>(options.at_once, 1)) {
@@ -200,10 +201,33 @@ Asked ask_components(const Configuration& configuration, const DeclareOptions& o
   return asked;
 }
 
-std::vector<config::Problem> check_with_components(const Configuration& configuration, const config::Machine& machine,
-                                                   const DeclareOptions& options) {
-  const Asked asked = ask_components(configuration, options);
+namespace {
+
+bool has_error_within(const std::string& pointer, const std::vector<config::Problem>& problems) {
+  return std::any_of(problems.begin(), problems.end(), [&](const config::Problem& p) {
+    return p.severity == config::Severity::Error && (p.pointer == pointer || p.pointer.starts_with(pointer + "/"));
+  });
+}
+
+}  // namespace
+
+Configuration askable(Configuration configuration, const std::vector<config::Problem>& in_text) {
+  for (Process& process : configuration.processes)
+    std::erase_if(process.components,
+                  [&](const config::Component& component) { return has_error_within(component.pointer, in_text); });
+  return configuration;
+}
+
+std::vector<config::Problem> check_with_components(const Configuration& configuration,
+                                                   const std::vector<config::Problem>& in_text,
+                                                   const config::Machine& machine, const DeclareOptions& options) {
+  const Configuration rest = askable(configuration, in_text);
+  Asked asked = ask_components(rest, options);
+  for (const Process& process : configuration.processes)
+    for (const config::Component& component : process.components)
+      if (rest.component(component.name) == nullptr) asked.declarations.unknown.push_back(component.name);
   std::vector<config::Problem> problems = config::check(configuration, asked.declarations, machine);
+  std::erase_if(problems, [&](const config::Problem& p) { return has_error_within(p.pointer, in_text); });
   for (const config::Problem& problem : asked.problems) {
     // What a component says of a parameter in the file is known better, and told already.
     const bool told = std::any_of(problems.begin(), problems.end(), [&](const config::Problem& p) {

@@ -25,7 +25,8 @@ struct Asked {
   std::vector<config::Problem> problems{};  ///< libraries that are not there, crashes, exceptions
 };
 
-/// Asks all components of a configuration without errors. Throws Error (System). Blocks until all have answered.
+/// Asks all components of a configuration, none of which has an error in the text (askable()). Throws Error (System).
+/// Blocks until all have answered.
 [[nodiscard]] Asked ask_components(const config::Configuration& configuration, const DeclareOptions& options);
 
 /// The other side, in the process that was started: calls on_start() of the components of `process`, beginning with
@@ -33,9 +34,15 @@ struct Asked {
 int declare_components(const config::Configuration& configuration, const std::string& process, std::size_t first,
                        int fd);
 
-/// Everything that is wrong with a file beside its text: ask_components() and config::check(). In the order of the
-/// text. Blocks as ask_components().
+/// The file with only those components that can be asked: without an error of their own in the text.
+[[nodiscard]] config::Configuration askable(config::Configuration configuration,
+                                            const std::vector<config::Problem>& in_text);
+
+/// Everything that is wrong with a file beside its text, in which `in_text` is wrong: ask_components() of what can be
+/// asked, and config::check(). In the order of the text. Blocks as ask_components(); the program that it starts has to
+/// give declare_components() what askable() gives.
 [[nodiscard]] std::vector<config::Problem> check_with_components(const config::Configuration& configuration,
+                                                                 const std::vector<config::Problem>& in_text,
                                                                  const config::Machine& machine,
                                                                  const DeclareOptions& options);
 

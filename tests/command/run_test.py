@@ -1,0 +1,193 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs `cardan run`, `check`, `graph`, `component` and `param` for real, on examples/component/brake.json.
+
+    run_test.py CARDAN BRAKE_JSON [unittest arguments]
+"""
+import glob
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+import xml.etree.ElementTree
+
+CARDAN, BRAKE = sys.argv[1:3]
+FOLDER = tempfile.mkdtemp(prefix="cardan-run-")
+ENVIRONMENT = {**os.environ, "CARDAN_RUN_DIR": os.path.join(FOLDER, "run")}
+ENVIRONMENT.pop("CARDAN_DOMAIN", None)
+
+
+def path(name):
+    return os.path.join(FOLDER, name)
+
+
+def cardan(*words, code=0):
+    done = subprocess.run([CARDAN, *words], env=ENVIRONMENT, capture_output=True, text=True, timeout=120)
+    if done.returncode != code:
+        raise AssertionError(f"cardan {' '.join(words)} ended with {done.returncode}, not {code}\n{done.stdout}\n{done.stderr}")
+    return done.stdout + done.stderr
+
+
+def edited(name, *changes):
+    """A copy of the file with each (from, to) replaced once."""
+    with open(BRAKE) as file:
+        text = file.read()
+    for before, after in changes:
+        assert text.count(before) == 1, before
+        text = text.replace(before, after)
+    with open(path(name), "w") as file:
+        file.write(text)
+    return path(name)
+
+
+class Running:
+    """`cardan run` in the background, until all of its components answer."""
+
+    def __init__(self, test, *words, components=2):
+        self.log = open(path("log"), "w+")
+        self.process = subprocess.Popen([CARDAN, "run", *words, "--no-view", "--reports", path("reports"), "--json", path("summary.json")],
+                                        env=ENVIRONMENT, stdout=self.log, stderr=self.log)
+        test.addCleanup(self.kill)
+        for _ in range(600):
+            if len(self.list()) == components:
+                return
+            time.sleep(0.05)
+        raise AssertionError(f"not all components run\n{self.text()}")
+
+    def list(self):
+        done = subprocess.run([CARDAN, "component", "list", "--json"], env=ENVIRONMENT, capture_output=True, text=True, timeout=60)
+        return json.loads(done.stdout)["components"] if done.returncode == 0 else []
+
+    def text(self):
+        with open(path("log")) as log:
+            return log.read()
+
+    def end(self, sign=signal.SIGINT):
+        self.process.send_signal(sign)
+        code = self.process.wait(60)
+        with open(path("summary.json")) as summary:
+            return code, json.load(summary)
+
+    def kill(self):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        self.log.close()
+
+
+class Check(unittest.TestCase):
+    def test_a_file_in_order(self):
+        self.assertIn("nothing wrong", cardan("check", BRAKE))
+        self.assertEqual(json.loads(cardan("check", BRAKE, "--json")), {"file": BRAKE, "valid": True, "problems": []})
+
+    def test_every_error_at_once_with_line_and_remedy(self):
+        file = edited("wrong.json", ('"class": "Brake"', '"class": "Brakee"'), ('{"library": "libexample_components.so", "class": "Radar"}',
+                      '{"library": "libexample_components.so", "class": "Radar", "parameters": {"range": 1}}'),
+                      ('"down": "sensors"', '"down": "sensor"'), ('"deadline_ms": 500', '"deadline_ms": "soon"'))
+        problems = json.loads(cardan("check", file, "--json", code=1))["problems"]
+        self.assertEqual([p["line"] for p in problems], sorted(p["line"] for p in problems))
+        self.assertEqual({p["pointer"] for p in problems},
+                         {"/processes/sensors/components/radar/parameters/range", "/processes/driving/components/brake/class",
+                          "/topics/~1distance/deadline_ms", "/states/transitions/0/when/down"}, problems)
+        for problem in problems:
+            self.assertTrue(problem["cause"] and problem["remedy"], problem)
+        text = cardan("check", file, code=1)
+        self.assertIn(f"{file}:{problems[0]['line']}:", text)
+        self.assertIn("4 errors", text)
+
+    def test_no_json_and_no_file(self):
+        broken = path("broken.json")
+        with open(broken, "w") as file:
+            file.write('{\n  "name": "x",\n  "processes": {\n')
+        self.assertIn(f"{broken}:", cardan("check", broken, code=1))
+        self.assertIn("nowhere.json", cardan("check", path("nowhere.json"), code=2))
+        self.assertIn("nowhere.json", cardan("run", path("nowhere.json"), code=2))
+        self.assertIn("error", cardan("run", broken, code=2))
+
+
+class Graph(unittest.TestCase):
+    def test_mermaid_and_svg(self):
+        text = cardan("graph", BRAKE)
+        self.assertTrue(text.startswith("flowchart"), text)
+        self.assertIn("/distance", text)
+        cardan("graph", BRAKE, "--svg", path("graph.svg"))
+        words = "".join(xml.etree.ElementTree.parse(path("graph.svg")).getroot().itertext())
+        for word in ("radar", "brake", "/distance", "/command"):
+            self.assertIn(word, words)
+
+
+class Run(unittest.TestCase):
+    def test_look_change_and_end(self):
+        running = Running(self, BRAKE)
+        by_name = {c["component"]: c for c in running.list()}
+        self.assertEqual(by_name["brake"]["process"], "driving")
+        stats = json.loads(cardan("component", "stats", "--once", "--seconds", "1", "--json"))
+        brake = [c for c in stats["components"] if c["component"] == "brake"][0]
+        self.assertGreater(brake["callbacks"][0]["calls"], 5)
+        self.assertGreater(brake["callbacks"][0]["transport_us"]["p50"], 0)
+        self.assertIn("limit_m", cardan("param", "list"))
+        cardan("param", "set", "brake/limit_m", "7.5")
+        self.assertEqual(cardan("param", "get", "brake/limit_m").strip(), "7.5")
+        self.assertIn("maximum", cardan("param", "set", "brake/limit_m", "700", code=1))
+        self.assertIn("limit_m", cardan("param", "set", "brake/limit", "7", code=1))
+        self.assertEqual(cardan("param", "get", "brake/limit_m").strip(), "7.5")
+        state = json.loads(cardan("topic", "echo", "/cardan/state", "--once", "--json").splitlines()[0])
+        self.assertIn("brake", json.dumps(state))
+        pids = [c["pid"] for c in by_name.values()]
+        code, summary = running.end()
+        self.assertEqual(code, 0, running.text())
+        self.assertEqual([s["to"] for s in summary["states"]], ["running", "stopped"])
+        for pid in pids:
+            self.assertFalse(os.path.exists(f"/proc/{pid}"))
+
+    def test_what_is_killed_runs_again_and_the_state_says_so(self):
+        running = Running(self, BRAKE)
+        radar = [c for c in running.list() if c["component"] == "radar"][0]
+        os.kill(radar["pid"], signal.SIGKILL)
+        for _ in range(600):
+            again = [c for c in running.list() if c["component"] == "radar" and c["pid"] != radar["pid"]]
+            if again:
+                break
+            time.sleep(0.05)
+        self.assertTrue(again, running.text())
+        code, summary = running.end(signal.SIGTERM)
+        self.assertEqual(code, 0, running.text())
+        sensors = [p for p in summary["processes"] if p["process"] == "sensors"][0]
+        self.assertEqual(sensors["restarts"], 1)
+        self.assertIsNotNone(sensors["outages"][0]["down_ms"])
+        self.assertTrue(glob.glob(path("reports/crash-sensors-*.txt")))
+
+    def test_one_process_and_a_crash_on_purpose(self):
+        running = Running(self, BRAKE, "--one-process", "--crash", "brake@0.2", "--set", "brake/limit_m=3")
+        for _ in range(600):
+            if "runs again" in running.text():
+                break
+            time.sleep(0.05)
+        self.assertEqual(cardan("param", "get", "brake/limit_m").strip(), "3.0")
+        code, summary = running.end()
+        self.assertEqual(code, 0, running.text())
+        self.assertEqual([(p["process"], p["restarts"]) for p in summary["processes"]], [("all", 1)])
+        with open(glob.glob(path("reports/crash-all-*.txt"))[0]) as report:
+            self.assertIn("SIGSEGV", report.read())
+
+    def test_what_does_not_start_is_given_up_and_named(self):
+        file = edited("starts_not.json", ('"class": "Brake"', '"class": "Nobody"'))
+        text = cardan("run", file, "--no-view", "--seconds", "3", "--reports", path("reports"), code=1)
+        self.assertIn("Nobody", text)
+        self.assertIn("given up", text)
+
+    def test_wrong_options(self):
+        self.assertIn("no such process or component", cardan("run", BRAKE, "--crash", "nobody", code=2))
+        self.assertIn("radar", cardan("run", BRAKE, "--set", "nobody/limit_m=3", code=2))
+
+
+if __name__ == "__main__":
+    try:
+        unittest.main(argv=[sys.argv[0], *sys.argv[3:]], verbosity=1)
+    finally:
+        shutil.rmtree(FOLDER, ignore_errors=True)
