@@ -30,10 +30,11 @@ test-deep: ## the long tests: models, sanitizers, clang, arm64, PCL, tidy (ARGS:
 	@scripts/setup.sh --for test-deep
 	@scripts/test-deep.sh $(ARGS)
 
-bench: ## measure the transport against its peers (about 10 minutes)
+bench: ## measure transport and runtime against their peers (about 12 minutes; ARGS go to the transport's alone)
 	@scripts/setup.sh --for bench
 	@scripts/build.sh release bin/cardan
 	@$(CARDAN) bench transport $(ARGS)
+	@$(if $(ARGS),:,$(CARDAN) bench runtime)
 
 install: ## install library, headers, CMake and pkg-config files and the command: make install PREFIX=/usr/local
 	@scripts/setup.sh --for build
