@@ -31,8 +31,11 @@ namespace {
 
 template <class T>
 Topic<T> topic(const char* name, std::size_t bytes) {
-  return {name, {.max_bytes = Message<T> ? bytes : 0, .depth = 4, .process_private = true}};
+  return {name, {.max_bytes = Message<T> ? bytes : 0, .depth = kRuntimeDepth, .process_private = true}};
 }
+
+/// The frame number of each answer, in the order of the answers; written before the answer is published.
+using Answered = std::vector<std::size_t>;
 
 /// How a frame is made, and how its number is read.
 struct Objects {
@@ -42,6 +45,10 @@ struct Objects {
             std::make_shared<const RuntimeObject>(RuntimeObject{std::vector<std::byte>(bytes, std::byte{1})})) {}
   void publish(Output<RuntimeObject>& out, std::size_t, std::size_t) const { out.publish(written_once); }
   static std::size_t number(const Sample<RuntimeObject>& sample) { return sample.sequence() - 1; }
+  // An object carries no number, and after a lost frame the answers are numbered otherwise than the frames.
+  static std::size_t number(const Sample<RuntimeObject>& answer, const Answered& answered) {
+    return answered[answer.sequence() - 1];
+  }
   static void echo(Output<RuntimeObject>& out, const Sample<RuntimeObject>& sample) {
     out.publish(cardan::share(sample));
   }
@@ -57,6 +64,7 @@ struct Messages {
     out.publish(std::move(loan));
   }
   static std::size_t number(const Sample<RuntimeFrame>& sample) { return sample->number; }
+  static std::size_t number(const Sample<RuntimeFrame>& answer, const Answered&) { return answer->number; }
   static void echo(Output<RuntimeFrame>& out, const Sample<RuntimeFrame>& sample) {
     auto loan = out.loan();
     loan->number = sample->number;
@@ -68,14 +76,14 @@ struct Messages {
 template <class Kind>
 class Driver : public Component {
  public:
-  Driver(const RuntimeCell& c, const RuntimeBenchOptions& o, RuntimeStamps& s)
-      : cell(c), options(o), stamps(s), kind(c.bytes) {}
+  Driver(const RuntimeCell& c, const RuntimeBenchOptions& o, RuntimeStamps& s, const Answered& a)
+      : cell(c), options(o), stamps(s), answered(a), kind(c.bytes) {}
   void on_start(Context& context) override {
     using T = typename Kind::Type;
     out = context.output(topic<T>("/frame", cell.bytes));
     if (cell.echo)
       context.input(topic<T>("/echo", cell.bytes),
-                    [this](const Sample<T>& sample) { stamps.back[Kind::number(sample)] = now_ns(); });
+                    [this](const Sample<T>& sample) { stamps.back[Kind::number(sample, answered)] = now_ns(); });
     context.timer(std::chrono::nanoseconds(options.interval_ns), [this] {
       if (n == options.frames) return;
       stamps.sent[n] = now_ns();
@@ -87,6 +95,7 @@ class Driver : public Component {
   const RuntimeCell& cell;
   const RuntimeBenchOptions& options;
   RuntimeStamps& stamps;
+  const Answered& answered;
   Kind kind;
   Output<typename Kind::Type> out;
   std::size_t n = 0;
@@ -95,32 +104,39 @@ class Driver : public Component {
 template <class Kind>
 class Reader : public Component {
  public:
-  Reader(const RuntimeCell& c, std::vector<std::int64_t>& r) : cell(c), received(r) {}
+  Reader(const RuntimeCell& c, std::vector<std::int64_t>& r, Answered& a) : cell(c), received(r), answered(a) {}
   void on_start(Context& context) override {
     using T = typename Kind::Type;
     if (cell.echo) back = context.output(topic<T>("/echo", cell.bytes));
     context.input(topic<T>("/frame", cell.bytes), [this](const Sample<T>& sample) {
-      received[Kind::number(sample)] = now_ns();
-      if (cell.echo) Kind::echo(back, sample);
+      const std::size_t n = Kind::number(sample);
+      received[n] = now_ns();
+      if (!cell.echo) return;
+      answered[answers++] = n;
+      Kind::echo(back, sample);
     });
   }
 
  private:
   const RuntimeCell& cell;
   std::vector<std::int64_t>& received;
+  Answered& answered;
   Output<typename Kind::Type> back;
+  std::size_t answers = 0;
 };
 
 template <class Kind>
 RuntimeSamples run(const RuntimeCell& cell, const RuntimeBenchOptions& options) {
   RuntimeStamps stamps(cell, options);
+  Answered answered(options.frames);
   Runtime runtime({.transport = false,
                    .groups = {{.name = "publisher", .cpus = {options.publisher_cpu}},
                               {.name = "readers", .cpus = {options.reader_cpu}}}});
-  runtime.add({.name = "driver", .group = "publisher"}, std::make_shared<Driver<Kind>>(cell, options, stamps));
+  runtime.add({.name = "driver", .group = "publisher"},
+              std::make_shared<Driver<Kind>>(cell, options, stamps, answered));
   for (std::uint32_t r = 0; r < cell.readers; ++r)
     runtime.add({.name = "reader" + std::to_string(r), .group = "readers"},
-                std::make_shared<Reader<Kind>>(cell, stamps.received[r]));
+                std::make_shared<Reader<Kind>>(cell, stamps.received[r], answered));
   runtime.start();
   std::this_thread::sleep_for(std::chrono::nanoseconds(options.interval_ns * (options.frames + 20)));
   runtime.stop();
