@@ -39,7 +39,7 @@ int measure(const bench::TransportArguments& arguments) {
 
 constexpr const char* kRuntimeExamples = R"(Examples:
   cardan bench runtime                    FastCycle's workload and one component to eight, some minutes
-  cardan bench runtime --quick            a look in ten seconds
+  cardan bench runtime --quick            a first look
   cardan bench runtime --sizes 32K,4M --runs 10 --json out.json
 
 ROS 1 nodelets are measured too where they are installed; scripts/setup.sh --for bench installs them where it can.
