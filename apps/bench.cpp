@@ -38,15 +38,17 @@ int measure(const bench::TransportArguments& arguments) {
 }
 
 constexpr const char* kRuntimeExamples = R"(Examples:
-  cardan bench runtime                    FastCycle's workload and one component to eight, a minute and a half
-  cardan bench runtime --quick            a look in ten seconds
+  cardan bench runtime                    FastCycle's workload and one component to eight, some minutes
+  cardan bench runtime --quick            a first look
   cardan bench runtime --sizes 32K,4M --runs 10 --json out.json
 
+ROS 1 nodelets are measured too where they are installed; scripts/setup.sh --for bench installs them where it can.
 Exit codes: 0 ok, 1 failed or interrupted, 2 wrong options, 3 a component of cardan lost a frame.)";
 
 void add_runtime_bench(CLI::App& group) {
-  auto* const command = group.add_subcommand(
-      "runtime", "Latency and jitter between components of one process, against a bare hand-over between threads");
+  auto* const command = group.add_subcommand("runtime",
+                                             "Latency and jitter between components of one process, against a bare "
+                                             "hand-over between threads and ROS 1 nodelets");
   command->footer(kRuntimeExamples);
   auto arguments = std::make_shared<bench::RuntimeArguments>();
   auto& a = *arguments;

@@ -12,6 +12,7 @@ cd "$(dirname "$0")/.."
 source scripts/lib.sh
 
 # group | how its presence is found | Debian package | why. `cmd:x>=v` a program, `hdr:x` a header, `file:x` a file, `py:x` a module.
+# `bench?`: of the group bench, but optional: what the release's packages do not give is left out, and only said.
 requirements() {
   cat <<'TABLE'
 build     | cxx:12                                   | g++                      | the C++20 compiler (12 or newer)
@@ -26,6 +27,10 @@ demo      | hdr:opencv4/opencv2/imgproc.hpp          | libopencv-imgproc-dev    
 demo      | hdr:opencv4/opencv2/imgcodecs.hpp        | libopencv-imgcodecs-dev  | writes the demo's PNG
 demo      | hdr:opencv4/opencv2/videoio.hpp          | libopencv-videoio-dev    | reads cameras and video files
 demo      | hdr:opencv4/opencv2/objdetect.hpp        | libopencv-objdetect-dev  | the pedestrian detector
+bench?    | hdr:nodelet/loader.h                     | libnodeletlib-dev        | ROS 1 nodelets, a peer of `cardan bench runtime`
+bench?    | hdr:ros/ros.h                            | libroscpp-dev            | the nodelets' ROS 1
+bench?    | hdr:std_msgs/UInt8MultiArray.h           | libstd-msgs-dev          | the nodelets' message
+bench?    | cmd:rosmaster                            | python3-rosmaster        | introduces nodelets to each other
 test      | hdr:gtest/gtest.h                        | libgtest-dev             | the unit tests
 test      | hdr:eigen3/Eigen/Core                    | libeigen3-dev            | Eigen views of point clouds (headers only)
 test      | hdr:google/protobuf/message.h            | libprotobuf-dev          | the Protobuf codec (headers, and the library for its test)
@@ -47,7 +52,8 @@ TABLE
 wanted=" " dry_run=no quiet=no lacking=no
 want() {  # a group brings the groups that it stands on
   case $1 in
-    build | bench) wanted+="build " ;;
+    build) wanted+="build " ;;
+    bench) wanted+="build bench " ;;
     demo) wanted+="build demo " ;;
     test) wanted+="build demo test " ;;
     test-deep) wanted+="build demo test test-deep " ;;
@@ -90,12 +96,12 @@ present() {
 }
 
 packages=() reasons=()
-find_missing() {
+find_missing() {  # $1: ? for the optional ones
   local group probe package why
   packages=() reasons=()
   while IFS='|' read -r group probe package why; do
     group=${group// /} probe=${probe// /} package=${package// /} why=${why# }
-    wants "$group" || continue
+    wants "${group%\?}" && [[ ${group: -1} == '?' && -n ${1:-} || ${group: -1} != '?' && -z ${1:-} ]] || continue
     present "$probe" || { packages+=("$package"); reasons+=("$why"); }
   done < <(requirements)
 }
@@ -105,6 +111,24 @@ list_missing() {
 }
 
 # ---------------------------------------------------------------- packages
+log=build/setup.log root=() apt=() available=() unavailable=()
+use_apt() {
+  ((EUID == 0)) || root=(sudo)
+  apt=("${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 -o Acquire::Retries=3)
+}
+split_by_candidate() {
+  local policy package
+  policy=$(LC_ALL=C apt-cache policy "${packages[@]}" 2>/dev/null || true)
+  available=() unavailable=()
+  for package in "${packages[@]}"; do
+    if awk -v p="$package:" '$1 == p {on = 1; next} /^[^ ]/ {on = 0} on && $1 == "Candidate:" {found = $2 != "(none)"} END {exit !found}' <<<"$policy"
+    then available+=("$package"); else unavailable+=("$package"); fi
+  done
+}
+update_lists() {
+  "${apt[@]}" update >>"$log" 2>&1 ||
+    { tail -n 15 "$log" >&2; die "apt-get update failed (above; all of it in $log) — check the network, the proxy and /etc/apt/sources.list"; }
+}
 install_packages() {
   find_missing
   ((${#packages[@]})) || return 0
@@ -118,27 +142,10 @@ install_packages() {
   list_missing
   if [[ $dry_run == yes ]]; then lacking=yes; return 0; fi
 
-  local root=()
-  if ((EUID != 0)); then
-    command -v sudo >/dev/null || die "these packages need root, and there is no sudo here — as root run: apt-get update && apt-get install ${packages[*]}"
-    root=(sudo)
-  fi
-  local apt=("${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 -o Acquire::Retries=3)
-  local log=build/setup.log unavailable=() available=() package
+  ((EUID == 0)) || command -v sudo >/dev/null ||
+    die "these packages need root, and there is no sudo here — as root run: apt-get update && apt-get install ${packages[*]}"
+  use_apt
   : >"$log"
-  split_by_candidate() {
-    local policy
-    policy=$(LC_ALL=C apt-cache policy "${packages[@]}" 2>/dev/null || true)
-    available=() unavailable=()
-    for package in "${packages[@]}"; do
-      if awk -v p="$package:" '$1 == p {on = 1; next} /^[^ ]/ {on = 0} on && $1 == "Candidate:" {found = $2 != "(none)"} END {exit !found}' <<<"$policy"
-      then available+=("$package"); else unavailable+=("$package"); fi
-    done
-  }
-  update_lists() {
-    "${apt[@]}" update >>"$log" 2>&1 ||
-      { tail -n 15 "$log" >&2; die "apt-get update failed (above; all of it in $log) — check the network, the proxy and /etc/apt/sources.list"; }
-  }
   split_by_candidate
   if ((${#unavailable[@]})); then  # a slim image comes without package lists
     update_lists
@@ -160,6 +167,36 @@ install_packages() {
     list_missing >&2
     exit 1
   fi
+}
+
+# What only adds something: all of it or nothing, and no reason to fail.
+install_optional() {
+  find_missing '?'
+  ((${#packages[@]})) || return 0
+  if [[ $dry_run == yes ]]; then
+    say "setup: optional, would be installed with apt-get where this release has all of it:"
+    list_missing
+    return 0
+  fi
+  local why=""
+  if ! command -v apt-get >/dev/null; then
+    why="this is not Debian or Ubuntu"
+  elif ((EUID != 0)) && ! command -v sudo >/dev/null; then
+    why="packages need root, and there is no sudo here"
+  else
+    use_apt
+    compgen -G '/var/lib/apt/lists/*_Packages*' >/dev/null || "${apt[@]}" update >>"$log" 2>&1 || true  # a slim image
+    split_by_candidate
+    if ((${#unavailable[@]})); then
+      why="this release has no package ${unavailable[*]}"
+    else
+      say "setup: optional, apt-get installs it (its output goes to $log) …"
+      list_missing
+      "${apt[@]}" install -y --no-install-recommends "${available[@]}" >>"$log" 2>&1 || why="apt-get could not install it ($log says why)"
+      hash -r
+    fi
+  fi
+  [[ -z $why ]] || { say "setup: goes on without the following, because $why:"; list_missing; }
 }
 
 # Ubuntu 22.04 (and so JetPack 6) has CMake 3.22 and g++ 11 as defaults: newer ones are a wheel and a second package away.
@@ -256,6 +293,7 @@ exec 9>build/.setup.lock
 flock 9
 began=$EPOCHREALTIME
 install_packages
+install_optional
 if wants demo; then fetch_video; fi
 if wants test-deep; then fetch_pcl_headers; fi
 if wants test; then install_python; fi

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The reference: what handing a pointer to another thread costs at least, with what the standard library offers.
-#include <pthread.h>
-#include <sched.h>
-#include <sys/prctl.h>
-
+#include <array>
 #include <chrono>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
 #include <thread>
 
+#include "bench/runtime/pin.hpp"
 #include "bench/runtime/workload.hpp"
 #include "bench/transport/clock.hpp"
 
@@ -18,43 +16,92 @@ namespace {
 
 using Frame = std::vector<std::byte>;
 
-struct Mailbox {
-  std::mutex mutex;
-  std::condition_variable filled;
-  std::shared_ptr<const Frame> frame;
-  std::size_t number = 0;
-  bool closed = false;
-};
+/// As deep as the input of a component, so that a reader that was late gets late frames here too, and not fewer.
+class Mailbox {
+ public:
+  struct Entry {
+    std::shared_ptr<const Frame> frame;
+    std::size_t number = 0;
+  };
 
-void pin(int cpu) {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  CPU_SET(static_cast<std::size_t>(cpu), &set);
-  ::pthread_setaffinity_np(::pthread_self(), sizeof(set), &set);
-  ::prctl(PR_SET_TIMERSLACK, 1UL);  // as the workers of Cardan
-}
-
-void put(Mailbox& box, std::shared_ptr<const Frame> frame, std::size_t number) {
-  {
-    const std::lock_guard lock(box.mutex);
-    box.number = number;
-    box.frame = std::move(frame);
+  /// Of more than the queue holds the oldest goes.
+  void put(std::shared_ptr<const Frame> frame, std::size_t number) {
+    std::shared_ptr<const Frame> oldest;  // let go of outside the lock
+    {
+      const std::lock_guard lock(mutex_);
+      if (count_ == kRuntimeDepth) oldest = take_first().frame;
+      entries_[(first_ + count_++) % kRuntimeDepth] = {std::move(frame), number};
+    }
+    filled_.notify_one();
   }
-  box.filled.notify_one();
-}
+  void close() {
+    {
+      const std::lock_guard lock(mutex_);
+      closed_ = true;
+    }
+    filled_.notify_one();
+  }
+  /// Waits; without a frame: closed, and nothing is left.
+  Entry take() {
+    std::unique_lock lock(mutex_);
+    filled_.wait(lock, [this] { return count_ > 0 || closed_; });
+    return count_ > 0 ? take_first() : Entry{};
+  }
+  /// Waits until a steady time; without a frame: that is reached.
+  Entry take_until(std::int64_t ns) {
+    std::unique_lock lock(mutex_);
+    const std::chrono::steady_clock::time_point until{std::chrono::nanoseconds(ns)};
+    return filled_.wait_until(lock, until, [this] { return count_ > 0; }) ? take_first() : Entry{};
+  }
+
+ private:
+  Entry take_first() {
+    Entry entry = std::move(entries_[first_]);
+    first_ = (first_ + 1) % kRuntimeDepth;
+    --count_;
+    return entry;
+  }
+
+  std::mutex mutex_;
+  std::condition_variable filled_;
+  std::array<Entry, kRuntimeDepth> entries_;
+  std::size_t first_ = 0, count_ = 0;
+  bool closed_ = false;
+};
 
 void read(Mailbox& from, Mailbox* echo, std::vector<std::int64_t>& received, int cpu) {
   pin(cpu);
   for (;;) {
-    std::unique_lock lock(from.mutex);
-    from.filled.wait(lock, [&] { return from.frame != nullptr || from.closed; });
-    if (from.frame == nullptr) return;
-    const std::shared_ptr<const Frame> frame = std::move(from.frame);
-    const std::size_t n = from.number;
-    lock.unlock();
-    received[n] = now_ns();
-    if (echo != nullptr) put(*echo, frame, n);
+    Mailbox::Entry entry = from.take();
+    if (entry.frame == nullptr) return;
+    received[entry.number] = now_ns();
+    if (echo != nullptr) echo->put(std::move(entry.frame), entry.number);
   }
+}
+
+void publish(const RuntimeCell& cell, const RuntimeBenchOptions& options, std::vector<Mailbox>& boxes, Mailbox& echo,
+             RuntimeStamps& stamps) {
+  pin(options.publisher_cpu);
+  const auto frame = std::make_shared<const Frame>(cell.bytes, std::byte{1});
+  // Between two beats the same thread takes what comes back, as the worker of a component does.
+  const auto pass_time = [&](std::int64_t until) {
+    if (!cell.echo) return sleep_until(until);
+    for (;;) {
+      const Mailbox::Entry back = echo.take_until(until);
+      if (back.frame == nullptr) return;
+      stamps.back[back.number] = now_ns();
+      if (now_ns() >= until) return;  // a beat that is due goes first
+    }
+  };
+  std::int64_t due = now_ns() + 20'000'000;
+  for (std::size_t n = 0; n < options.frames; ++n, due += options.interval_ns) {
+    if (now_ns() >= due + options.interval_ns) continue;  // late by a whole beat: all peers skip it
+    pass_time(due);
+    stamps.sent[n] = now_ns();
+    for (Mailbox& box : boxes) box.put(frame, n);
+  }
+  pass_time(due + 20 * options.interval_ns);  // for what comes late
+  for (Mailbox& box : boxes) box.close();
 }
 
 }  // namespace
@@ -67,30 +114,7 @@ RuntimeSamples run_handover(const RuntimeCell& cell, const RuntimeBenchOptions& 
   for (std::uint32_t r = 0; r < cell.readers; ++r)
     readers.emplace_back(
         [&, r] { read(boxes[r], cell.echo ? &echo : nullptr, stamps.received[r], options.reader_cpu); });
-  std::thread publisher([&] {
-    pin(options.publisher_cpu);
-    const auto frame = std::make_shared<const Frame>(cell.bytes, std::byte{1});
-    std::int64_t due = now_ns() + 20'000'000;
-    for (std::size_t n = 0; n < options.frames; ++n, due += options.interval_ns) {
-      sleep_until(due);
-      stamps.sent[n] = now_ns();
-      for (Mailbox& box : boxes) put(box, frame, n);
-      if (!cell.echo) continue;
-      std::unique_lock lock(echo.mutex);
-      const auto until = std::chrono::steady_clock::time_point(std::chrono::nanoseconds(due + options.interval_ns));
-      if (!echo.filled.wait_until(lock, until, [&] { return echo.frame != nullptr; })) continue;
-      stamps.back[echo.number] = now_ns();
-      echo.frame.reset();
-    }
-    sleep_until(due);
-    for (Mailbox& box : boxes) {
-      {
-        const std::lock_guard lock(box.mutex);
-        box.closed = true;
-      }
-      box.filled.notify_one();
-    }
-  });
+  std::thread publisher([&] { publish(cell, options, boxes, echo, stamps); });
   publisher.join();
   for (auto& r : readers) r.join();
   return stamps.evaluate(cell, options);

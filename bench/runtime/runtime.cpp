@@ -4,11 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <csignal>
 #include <cstdio>
-#include <filesystem>
+#include <optional>
 
+#include "bench/runtime/nodelet/nodelet.hpp"
 #include "bench/runtime/system_report.hpp"
 #include "bench/runtime/workload.hpp"
 #include "bench/transport/host.hpp"
@@ -25,10 +25,10 @@ using Json = nlohmann::ordered_json;
 
 constexpr double kMostStealPercent = 2;
 constexpr int kMostRepetitions = 2;
-constexpr std::array kPeers = {RuntimePeer::Handover, RuntimePeer::Pointer, RuntimePeer::Slot};
 
 volatile std::sig_atomic_t interrupted = 0;
 void on_interrupt(int) { interrupted = 1; }
+bool is_interrupted() { return interrupted != 0; }
 
 /// A peer in a cell, over all runs.
 struct RuntimeRow {
@@ -40,7 +40,7 @@ struct RuntimeRow {
   bool stolen = false;
   std::vector<double> latency{}, rtt{}, first{}, last{};
   std::vector<double> run_means{};
-  std::vector<double> p50_ratio{}, mean_ratio{}, tail_ratio{}, std_ratio{},
+  std::vector<double> p50_ratio{}, mean_ratio{}, p99_ratio{}, tail_ratio{}, std_ratio{},
       rtt_ratio{};  ///< to handover of the same run
 };
 
@@ -83,6 +83,7 @@ Json to_json(const RuntimeRow& row, const RuntimeBenchOptions& options) {
     out["ratio_to_handover"] = {
         {"transport_mean", rounded(median(row.mean_ratio))},
         {"transport_p50", rounded(median(row.p50_ratio))},
+        {"transport_p99", rounded(median(row.p99_ratio))},
         {"transport_p99_minus_p50", rounded(median(row.tail_ratio))},
         {"transport_std", rounded(median(row.std_ratio))},
         {"rtt_mean", row.rtt_ratio.empty() ? Json(nullptr) : Json(rounded(median(row.rtt_ratio)))}};
@@ -105,8 +106,8 @@ std::string table_line(const RuntimeRow& row) {
                       row.last.empty() ? "" : three_digits(summarize(row.last).p50));
   line += fmt::format("{:>7}{:>6}", row.sent, row.lost);
   if (row.peer != RuntimePeer::Handover && !row.mean_ratio.empty())
-    line += fmt::format("   {:.2f} / {:.2f} / {:.2f}", median(row.mean_ratio), median(row.tail_ratio),
-                        median(row.std_ratio));
+    line += fmt::format("   {:.2f} / {:.2f}   {:.2f} / {:.2f}", median(row.mean_ratio), median(row.p99_ratio),
+                        median(row.tail_ratio), median(row.std_ratio));
   return line + (row.stolen ? "  stolen\n" : "\n");
 }
 
@@ -127,6 +128,7 @@ void add(RuntimeRow& row, const RuntimeSamples& run, const RuntimeSamples& refer
   if (s.count == 0 || r.count == 0) return;
   row.mean_ratio.push_back(s.mean / r.mean);
   row.p50_ratio.push_back(s.p50 / r.p50);
+  row.p99_ratio.push_back(s.p99 / r.p99);
   if (tail_of(r) > 0) row.tail_ratio.push_back(tail_of(s) / tail_of(r));
   if (r.std > 0) row.std_ratio.push_back(s.std / r.std);
   if (!run.rtt_us.empty() && !reference.rtt_us.empty())
@@ -157,8 +159,12 @@ RuntimeBenchOptions options_of(const RuntimeArguments& a, const std::vector<int>
 class RuntimeBench {
  public:
   explicit RuntimeBench(const RuntimeBenchOptions& options) : options_(options) {
+    if (std::string why = why_no_nodelets(); why.empty())
+      peers_.insert(peers_.end(), {RuntimePeer::Nodelet, RuntimePeer::NodeletNew});
+    else
+      left_out_.push_back(std::move(why));
     for (const RuntimeCell& cell : options_.cells)
-      for (const RuntimePeer peer : kPeers) rows_.push_back({.peer = peer, .cell = cell});
+      for (const RuntimePeer peer : peers_) rows_.push_back({.peer = peer, .cell = cell});
   }
 
   void run() {
@@ -170,19 +176,23 @@ class RuntimeBench {
   }
 
   [[nodiscard]] const std::vector<RuntimeRow>& rows() const noexcept { return rows_; }
+  /// Sentences: which peers are not here.
+  [[nodiscard]] const std::vector<std::string>& left_out() const noexcept { return left_out_; }
+  /// Sentences: which were, and did not run.
+  [[nodiscard]] const std::vector<std::string>& failures() const noexcept { return failures_; }
 
  private:
   void run_cell(std::uint32_t round, std::size_t cell) {
-    std::array<RuntimeSamples, kPeers.size()> samples;
-    for (std::size_t turn = 0; turn < kPeers.size(); ++turn) {
-      const std::size_t i = (turn + round) % kPeers.size();  // the order rotates
-      RuntimeRow& row = rows_[cell * kPeers.size() + i];
+    std::vector<std::optional<RuntimeSamples>> samples(peers_.size());
+    for (std::size_t turn = 0; turn < peers_.size(); ++turn) {
+      const std::size_t i = (turn + round) % peers_.size();  // the order rotates
+      RuntimeRow& row = rows_[cell * peers_.size() + i];
       progress_.now(fmt::format("round {} of {}: {}, {} {}", round + 1, options_.runs, title_of(row.cell),
                                 name_of(row.peer), variant_of(row.peer)));
       for (int repetition = 0; interrupted == 0; ++repetition) {
         const CpuTicks before = read_cpu_ticks();
-        samples[i] = row.peer == RuntimePeer::Handover ? run_handover(row.cell, options_)
-                                                       : run_components(row.cell, row.peer, options_);
+        samples[i] = run_peer(row);
+        if (!samples[i]) break;
         const double steal = steal_percent(before, read_cpu_ticks());
         row.steal_percent = std::max(row.steal_percent, steal);
         if (steal <= kMostStealPercent) break;
@@ -193,17 +203,32 @@ class RuntimeBench {
       }
       if (interrupted != 0) return;
     }
-    for (std::size_t i = 0; i < kPeers.size(); ++i) add(rows_[cell * kPeers.size() + i], samples[i], samples[0]);
+    for (std::size_t i = 0; i < peers_.size(); ++i)
+      if (samples[i]) add(rows_[cell * peers_.size() + i], *samples[i], *samples[0]);
     progress_.plain(fmt::format("round {} of {}: {}", round + 1, options_.runs, title_of(options_.cells[cell])));
   }
 
+  /// Empty: it failed, now or before, which only a peer that is a program of others may do.
+  std::optional<RuntimeSamples> run_peer(const RuntimeRow& row) {
+    if (row.peer == RuntimePeer::Handover) return run_handover(row.cell, options_);
+    if (is_cardan(row.peer)) return run_components(row.cell, row.peer, options_);
+    if (!failures_.empty()) return std::nullopt;
+    try {
+      return run_nodelet(row.cell, row.peer, options_, is_interrupted);
+    } catch (const Error& e) {
+      failures_.push_back(fmt::format("nodelet (ROS 1) failed: {}", e.what()));
+      progress_.line(failures_.back());
+      return std::nullopt;
+    }
+  }
+
   const RuntimeBenchOptions& options_;
+  std::vector<RuntimePeer> peers_{RuntimePeer::Handover, RuntimePeer::Pointer,
+                                  RuntimePeer::Slot};  // the reference first
   std::vector<RuntimeRow> rows_;
+  std::vector<std::string> left_out_, failures_;
   Progress progress_;
 };
-
-constexpr const char* kNodelets =
-    "nodelet (ROS 1) left out: this build does not include it (Debian's libnodeletlib-dev).";
 
 }  // namespace
 
@@ -237,13 +262,15 @@ int run_runtime_bench(const RuntimeArguments& arguments, const std::vector<int>&
     if (last == nullptr || last->cell.bytes != row.cell.bytes || last->cell.readers != row.cell.readers)
       table += fmt::format(
           "\n{}\n  peer     how           mean      p50      p99      max      std      rtt    first     last   sent"
-          "  lost   × handover: mean / p99−p50 / std\n",
+          "  lost   × handover: mean / p99   p99−p50 / std\n",
           title_of(row.cell));
     table += table_line(row);
     last = &row;
-    lost = lost || (row.peer != RuntimePeer::Handover && row.lost != 0);
+    lost = lost || (is_cardan(row.peer) && row.lost != 0);
   }
-  fmt::print("{}\nTimes in µs. {}\n{}", table, kNodelets, system.text());
+  fmt::print("{}\nTimes in µs.\n{}", table, system.text());
+  for (const auto* sentences : {&bench.left_out(), &bench.failures()})
+    for (const std::string& sentence : *sentences) fmt::print("{}\n", sentence);
   fmt::print("Host steal {:.1f} %.{}\n", steal, interrupted != 0 ? " Interrupted: not all rounds are in." : "");
   if (!arguments.json.empty()) {
     const Host host = describe_host();
@@ -254,7 +281,8 @@ int run_runtime_bench(const RuntimeArguments& arguments, const std::vector<int>&
                     {"governor", host.governor}, {"hypervisor", host.hypervisor},
                     {"steal", rounded(steal)}};
     json["interrupted"] = interrupted != 0;
-    json["left_out"] = Json::array({kNodelets});
+    json["left_out"] = bench.left_out();
+    json["failures"] = bench.failures();
     json["rows"] = Json::array();
     for (const RuntimeRow& row : bench.rows())
       if (row.runs != 0) json["rows"].push_back(to_json(row, options));
@@ -266,7 +294,7 @@ int run_runtime_bench(const RuntimeArguments& arguments, const std::vector<int>&
       return kFailed;
     }
   }
-  if (interrupted != 0) return kFailed;
+  if (interrupted != 0 || !bench.failures().empty()) return kFailed;
   return lost ? kWithLoss : kOk;
 }
 

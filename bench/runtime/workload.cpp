@@ -5,13 +5,22 @@
 
 namespace cardan::bench {
 
-std::string_view name_of(RuntimePeer peer) noexcept { return peer == RuntimePeer::Handover ? "handover" : "cardan"; }
+bool is_cardan(RuntimePeer peer) noexcept { return peer == RuntimePeer::Pointer || peer == RuntimePeer::Slot; }
+bool is_nodelet(RuntimePeer peer) noexcept { return peer == RuntimePeer::Nodelet || peer == RuntimePeer::NodeletNew; }
+
+std::string_view name_of(RuntimePeer peer) noexcept {
+  if (is_nodelet(peer)) return "nodelet";
+  return is_cardan(peer) ? "cardan" : "handover";
+}
 std::string_view variant_of(RuntimePeer peer) noexcept {
   switch (peer) {
     case RuntimePeer::Handover:
       return "condvar";
     case RuntimePeer::Pointer:
+    case RuntimePeer::Nodelet:
       return "pointer";
+    case RuntimePeer::NodeletNew:
+      return "new";
     case RuntimePeer::Slot:
       break;
   }

@@ -10,12 +10,19 @@ namespace cardan::bench {
 
 /// What moves frames between the components (or threads) of one process.
 enum class RuntimePeer : std::uint8_t {
-  Handover,  ///< two pinned threads, a mutex and a condition variable each way: the least that C++ offers
+  Handover,  ///< two pinned threads, a queue with a mutex and a condition variable each way: the least that C++ offers
   Pointer,   ///< Cardan components, an object of any C++ type by its pointer
   Slot,      ///< Cardan components, a message in a slot of shared memory
+  Nodelet,   ///< ROS 1 nodelets, messages that were written before the run, by their shared_ptr
+  NodeletNew,  ///< ROS 1 nodelets, each message allocated and written before it is published
 };
-std::string_view name_of(RuntimePeer peer) noexcept;     ///< as in the rows: "handover", "cardan"
-std::string_view variant_of(RuntimePeer peer) noexcept;  ///< "condvar", "pointer", "slot"
+std::string_view name_of(RuntimePeer peer) noexcept;     ///< as in the rows: "handover", "cardan", "nodelet"
+std::string_view variant_of(RuntimePeer peer) noexcept;  ///< "condvar", "pointer", "slot", "new"
+bool is_cardan(RuntimePeer peer) noexcept;
+bool is_nodelet(RuntimePeer peer) noexcept;
+
+/// Frames that may wait for a callback, the same for all peers; of more the oldest is dropped, and counts as lost.
+inline constexpr std::uint32_t kRuntimeDepth = 4;
 
 /// FastCycle's workload (its section IV-A): a frame each millisecond, the payload written once, one component that gets
 /// it, stamps, and sends it back; or several that only stamp.

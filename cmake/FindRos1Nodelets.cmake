@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+# What a program with ROS 1 nodelets needs, by hand: the CMake packages of ROS end the configuration when one of the dozens
+# that they refer to is missing, but the bench has this peer only where it can be had. Gives Ros1Nodelets_FOUND and the
+# target Ros1Nodelets::Ros1Nodelets. CMAKE_PREFIX_PATH helps where ROS is not in /usr.
+set(_ros_needed "")
+set(_ros_libraries "")
+set(_ros_folders "")
+foreach(_header nodelet/loader.h ros/ros.h std_msgs/UInt8MultiArray.h boost/shared_ptr.hpp)
+  string(MAKE_C_IDENTIFIER ${_header} _name)
+  find_path(Ros1Nodelets_${_name}_DIR ${_header})
+  mark_as_advanced(Ros1Nodelets_${_name}_DIR)
+  list(APPEND _ros_needed Ros1Nodelets_${_name}_DIR)
+  list(APPEND _ros_folders ${Ros1Nodelets_${_name}_DIR})
+endforeach()
+foreach(_library nodeletlib roscpp roscpp_serialization rosconsole rostime xmlrpcpp boost_thread)
+  find_library(Ros1Nodelets_${_library}_LIBRARY ${_library})
+  mark_as_advanced(Ros1Nodelets_${_library}_LIBRARY)
+  list(APPEND _ros_needed Ros1Nodelets_${_library}_LIBRARY)
+  list(APPEND _ros_libraries ${Ros1Nodelets_${_library}_LIBRARY})
+endforeach()
+include(FindPackageHandleStandardArgs)
+find_package_handle_standard_args(Ros1Nodelets REQUIRED_VARS ${_ros_needed})
+if(Ros1Nodelets_FOUND AND NOT TARGET Ros1Nodelets::Ros1Nodelets)
+  list(REMOVE_DUPLICATES _ros_folders)
+  add_library(Ros1Nodelets::Ros1Nodelets INTERFACE IMPORTED)
+  target_include_directories(Ros1Nodelets::Ros1Nodelets SYSTEM INTERFACE ${_ros_folders})
+  target_link_libraries(Ros1Nodelets::Ros1Nodelets INTERFACE ${_ros_libraries})
+endif()
