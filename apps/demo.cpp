@@ -41,13 +41,14 @@ Function* loaded(const char* name) {
   void* const library = ::dlopen(component_library_path(street::kLibrary, "/proc/self/exe").c_str(), RTLD_NOW);
   void* const function = library == nullptr ? nullptr : ::dlsym(library, name);
   if (function == nullptr)
-    fmt::print(stderr,
-               "cardan demo: {}\n"
-               "  what to do: the demo is built where OpenCV is, which reads the camera and finds the pedestrians. On "
-               "Debian and Ubuntu: sudo apt-get install libopencv-core-dev libopencv-imgproc-dev "
-               "libopencv-imgcodecs-dev libopencv-videoio-dev libopencv-objdetect-dev; then build again (or: make demo, "
-               "which does both)\n",
-               ::dlerror());
+    fmt::print(
+        stderr,
+        "cardan demo: {}\n"
+        "  what to do: the demo is built where OpenCV is, which reads the camera and finds the pedestrians. On "
+        "Debian and Ubuntu: sudo apt-get install libopencv-core-dev libopencv-imgproc-dev "
+        "libopencv-imgcodecs-dev libopencv-videoio-dev libopencv-objdetect-dev; then build again (or: make demo, "
+        "which does both)\n",
+        ::dlerror());
   return reinterpret_cast<Function*>(function);
 }
 

@@ -69,8 +69,9 @@ constexpr std::uint32_t kSchedDeadline = 6;
 constexpr std::uint64_t kResetOnFork = 1;
 
 RealtimeGrant schedule_by_deadline(const RealtimeOptions& o) {
-  RealtimeGrant grant{.what = fmt::format("SCHED_DEADLINE {:g} of {:g} µs", static_cast<double>(o.runtime.count()) / 1e3,
-                                          static_cast<double>(o.period.count()) / 1e3)};
+  RealtimeGrant grant{.what =
+                          fmt::format("SCHED_DEADLINE {:g} of {:g} µs", static_cast<double>(o.runtime.count()) / 1e3,
+                                      static_cast<double>(o.period.count()) / 1e3)};
   SchedulingAttributes attributes;
   attributes.policy = kSchedDeadline;
   attributes.flags = kResetOnFork;  // else the kernel forbids it to start threads
@@ -82,16 +83,18 @@ RealtimeGrant schedule_by_deadline(const RealtimeOptions& o) {
   }
   const int error = errno;
   if (error == EBUSY) {
-    grant.cause = "the kernel cannot promise that much: its deadline threads together would use more than it gives them";
+    grant.cause =
+        "the kernel cannot promise that much: its deadline threads together would use more than it gives them";
     grant.remedy = "ask for less runtime or a longer period, or raise kernel.sched_rt_runtime_us";
   } else if (error == EPERM && !o.cpus.empty()) {
     grant.cause = "a deadline thread must be free to run on all CPUs of its cpuset";
     grant.remedy = "name no CPUs for it, or give it an exclusive cpuset";
   } else if (error == EPERM) {
-    grant.cause = has_capability(CAP_SYS_NICE)
-                      ? "the kernel refuses it in spite of CAP_SYS_NICE: this thread may not run on all CPUs of its cpuset, "
-                        "or a container's filter forbids the call"
-                      : "it needs CAP_SYS_NICE";
+    grant.cause =
+        has_capability(CAP_SYS_NICE)
+            ? "the kernel refuses it in spite of CAP_SYS_NICE: this thread may not run on all CPUs of its cpuset, "
+              "or a container's filter forbids the call"
+            : "it needs CAP_SYS_NICE";
     grant.remedy = "setcap cap_sys_nice+ep PROGRAM, run as root, or (docker) --cap-add SYS_NICE; name no CPUs";
   } else if (error == EINVAL) {
     grant.cause = "the kernel takes no such times";

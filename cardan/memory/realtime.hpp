@@ -13,14 +13,14 @@ struct RealtimeOptions {
   enum class Policy : std::uint8_t {
     Fifo,        ///< SCHED_FIFO: runs until it sleeps; a loop that never sleeps takes its CPU from everybody else
     RoundRobin,  ///< SCHED_RR: shares the CPU with threads of the same priority, in slices
-    Deadline,    ///< SCHED_DEADLINE: `runtime` of CPU time in each `period`, before all priorities, and no more than that
+    Deadline,  ///< SCHED_DEADLINE: `runtime` of CPU time in each `period`, before all priorities, and no more than that
   };
   /// 1 (above all ordinary threads) to 99 (above the kernel's own interrupt threads, which is rarely wise); 0:
   /// scheduling stays as it is.
   int priority = 0;
   Policy policy = Policy::Fifo;
-  /// Of Policy::Deadline, which takes no priority; the deadline is the end of the period. The kernel admits no more than
-  /// it can keep. 1,024 ns up.
+  /// Of Policy::Deadline, which takes no priority; the deadline is the end of the period. The kernel admits no more
+  /// than it can keep. 1,024 ns up.
   std::chrono::nanoseconds runtime{0}, period{0};
   /// CPUs on which the thread may run; empty: stays as it is. One CPU saves migrations, and waits while something more
   /// urgent runs there. Policy::Deadline needs all CPUs of its cpuset.

@@ -49,7 +49,8 @@ TEST(Keeps, WhoKeepsMoreThanSaidCostsMemoryNotFrames) {
   simulation.run_for(100ms);
   EXPECT_EQ(source.refused, 0U);
   ASSERT_EQ(hoarder.kept.size(), source.ticks);
-  for (std::size_t i = 0; i < hoarder.kept.size(); ++i) EXPECT_EQ(hoarder.kept[i]->value, i + 1) << "none is overwritten";
+  for (std::size_t i = 0; i < hoarder.kept.size(); ++i)
+    EXPECT_EQ(hoarder.kept[i]->value, i + 1) << "none is overwritten";
 }
 
 TEST(Keeps, ThereIsABoundAndALifeAfterIt) {

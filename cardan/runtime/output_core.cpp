@@ -73,7 +73,8 @@ bool OutputCore::make_room() noexcept {
     return true;
   } catch (const std::exception& e) {  // out of memory, or the topic's max_memory
     room_made_ = kMost;
-    log(LogLevel::Warning, fmt::format("{}: no room for more samples that its readers keep: {}", channel_->topic(), e.what()));
+    log(LogLevel::Warning,
+        fmt::format("{}: no room for more samples that its readers keep: {}", channel_->topic(), e.what()));
     return false;
   }
 }

@@ -55,7 +55,7 @@ class PublisherCore : public std::enable_shared_from_this<PublisherCore> {
   ~PublisherCore();
 
   // Publishing thread.
-  int loan() noexcept;   ///< a slot to fill, or −1. Wait-free.
+  int loan() noexcept;  ///< a slot to fill, or −1. Wait-free.
   /// Why loan() had none: the loans, or (false) the samples that readers keep.
   [[nodiscard]] bool all_loans_are_out() const noexcept {
     return loans_taken_ - loans_returned_.load(std::memory_order_acquire) >= loans_ ||

@@ -93,7 +93,8 @@ std::string drive_the_file() {
     });
     simulation.at(1'000'000'000 + i * 100'000'000 + 50'000'000, [&, i, n] {
       simulation.push(kBigClouds, [&](PointCloud& cloud) {
-        scene.scan(i * 0.1, cloud.resize_points_for_overwrite<Point>(SimulatedStreet::kPoints, SimulatedStreet::kRings));
+        scene.scan(i * 0.1,
+                   cloud.resize_points_for_overwrite<Point>(SimulatedStreet::kPoints, SimulatedStreet::kRings));
         cloud.header.sequence = n;
       });
     });
