@@ -24,7 +24,7 @@ __attribute__((no_sanitize("undefined"))) void servant_faults() {
   *nowhere = 1;  // NOLINT(clang-analyzer-core.NullDereference): that is the point
 }
 
-void servant_hangs() {
+[[gnu::noinline]] void servant_hangs() {
   for (;;) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
