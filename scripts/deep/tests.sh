@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The tests labelled `deep`: all protocol models with their mutants, the memory-order check, long stress, 10,000 kills.
+# The tests labelled `deep`: all protocol models with their mutants, the memory-order check, long stress, 10,000 kills of
+# publishers and subscribers, 1,000 of components.
 # Side by side as far as each says: the models and the kills use one processor each.
 set -euo pipefail
 cd "$(dirname "$0")/../.."

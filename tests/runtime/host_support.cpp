@@ -5,11 +5,14 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "tests/runtime/host_role.hpp"
+
 namespace cardan::test {
 
 CARDAN_ROLE(cardan) {
   ::dup2(STDOUT_FILENO, STDERR_FILENO);
   ::dup2(STDOUT_FILENO, 9);
+#ifdef CARDAN_COMMAND
   Args words = args;
   words.insert(words.begin(), CARDAN_COMMAND);
   std::vector<char*> argv;
@@ -17,6 +20,9 @@ CARDAN_ROLE(cardan) {
   argv.push_back(nullptr);
   ::execv(CARDAN_COMMAND, argv.data());
   return 127;
+#else
+  return args.at(0) == "host" ? run_as_host({args.begin() + 1, args.end()}) : 127;
+#endif
 }
 
 std::string Hosts::component(const std::string& class_name, const std::string& more) {

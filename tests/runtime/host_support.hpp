@@ -23,8 +23,15 @@ struct Outcome {
   std::string text;
 };
 
+#ifdef CARDAN_COMMAND
+inline constexpr bool kHasCommand = true;
+#else
+inline constexpr bool kHasCommand = false;
+#endif
+
 /// Tests of hosts: writes configurations of one process "p", and starts the command `cardan` on them. The role
-/// `cardan`, in host_support.cpp, runs the command with its arguments; descriptor 9 is its output too.
+/// `cardan`, in host_support.cpp, runs the command with its arguments; descriptor 9 is its output too. In a build
+/// without the command it knows only `host`.
 class Hosts : public OwnRunDirectory {
  protected:
   /// The text of a component: `{"library": …, "class": class_name, <more>}`.

@@ -12,6 +12,7 @@
 #include "cardan/cardan.hpp"
 #include "tests/runtime/fake_host.hpp"
 #include "tests/support/child.hpp"
+#include "tests/support/sanitizer.hpp"
 
 namespace cardan::launcher {
 namespace {
@@ -20,14 +21,6 @@ using namespace std::chrono_literals;
 using config::Condition;
 using config::State;
 using Launcher = LauncherTest;
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kSanitized = true;
-#elif defined(__has_feature)
-constexpr bool kSanitized = __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
-#else
-constexpr bool kSanitized = false;
-#endif
 
 std::string contents(const std::string& path) {
   std::ifstream in(path);
@@ -195,7 +188,7 @@ TEST_F(Launcher, ProcessesGetTheirEnvironmentAndNoDescriptorsButTheirOwn) {
 }
 
 TEST_F(Launcher, AMemoryLimitIsKept) {
-  if (kSanitized) GTEST_SKIP() << "a sanitizer needs more than any limit";
+  if (test::kSanitized) GTEST_SKIP() << "a sanitizer needs more than any limit";
   config::Process p = fake("p", "takes memory");
   p.memory_bytes = std::uint64_t{1} << 30U;
   Launch run(file_of({p}), folder_);
