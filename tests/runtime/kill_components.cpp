@@ -32,16 +32,20 @@ class Counted : public cardan::Component {
 
   void writes(Stream stream) {
     tally().stream_of[life_] = 1 + stream;
-    tally().writer[stream] = life_;
+    previous_ = tally().writer[stream].exchange(life_);
   }
-  /// Whether a reader of the stream has so much to do that one frame more must wait.
+  /// Whether a reader of the stream has so much to do that one frame more must wait. The queue is one for all lives
+  /// that write into it, so who comes next waits until what the last one left has been read.
   bool must_wait(Stream stream) {
-    const std::uint64_t published = tally().published[life_];
     for (std::size_t reader = 0; reader < kReaders; ++reader) {
+      if (!reads(reader, stream)) continue;
+      const std::uint64_t reading = tally().reader[reader];
       const std::uint64_t seen = tally().seen[reader][life_];
-      if (number_of(seen) != 0 && writer_of(seen) == tally().reader[reader] &&
-          published - number_of(seen) >= kWindow[stream])
+      const bool attached = writer_of(seen) == reading;
+      if (tally().published[life_] - (attached ? number_of(seen) : 0) >= (attached ? kWindow[stream] : kFirst))
         return true;
+      const std::uint64_t left = tally().seen[reader][previous_];
+      if (previous_ != 0 && writer_of(left) == reading && number_of(left) < tally().published[previous_]) return true;
     }
     return false;
   }
@@ -72,20 +76,24 @@ class Counted : public cardan::Component {
     if (!intact(sample)) ++tally().torn;
     const std::uint64_t writer = writer_of(sample->key);
     const std::uint64_t number = number_of(sample->key);
-    follow(last_[writer], number);
+    if (follow(last_[writer], number)) tally().missed += sample.missed();
     if constexpr (S == kDerivedStream) follow(derived_[{writer, writer_of(sample->source)}], number_of(sample->source));
     ++tally().received[R];
     if (writer < kMostLives) tally().seen[R][writer] = key_of(life_, number);
   }
-  void follow(std::uint64_t& last, std::uint64_t number) {
+  /// Whether something is lost before this one.
+  bool follow(std::uint64_t& last, std::uint64_t number) {
+    const bool gap = last != 0 && number > last + 1;
     if (last != 0 && number <= last) ++tally().disordered;
-    if (last != 0 && number > last + 1) tally().lost += number - last - 1;
+    if (gap) tally().lost += number - last - 1;
     last = number;
+    return gap;
   }
 
   std::uint64_t life_ = 0;
 
  private:
+  std::uint64_t previous_ = 0;  ///< life that wrote the same stream
   std::unique_ptr<Tally<KillTally>> tally_;
   std::map<std::uint64_t, std::uint64_t> last_;                               ///< number by writer
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t> derived_;  ///< number by writer and its source

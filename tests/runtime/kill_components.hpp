@@ -40,6 +40,8 @@ inline constexpr Topic<Derived> kDerivedFrames{"/kill/derived",
 /// publishers also wait within publish()) and less than the queue (so that nothing is pushed out of it).
 constexpr std::array<std::uint64_t, kStreams> kWindow{40, 12, 40};
 constexpr std::array<std::uint32_t, kStreams> kQueue{64, 24, 64};
+/// Frames of a life before all readers have seen its first one.
+constexpr std::uint64_t kFirst = 4;
 
 constexpr std::size_t kMostLives = 8192;
 
@@ -48,6 +50,8 @@ struct KillTally {
   std::atomic<std::uint64_t> lives;
   std::atomic<std::uint64_t> refused;  ///< frames that found no slot, or were not published
   std::atomic<std::uint64_t> torn, lost, disordered;
+  std::atomic<std::uint64_t>
+      missed;  ///< of the lost ones those that the transport knows of; the rest fell out of a queue
   std::atomic<std::uint64_t> received[kReaders];
   std::atomic<std::uint64_t> writer[kStreams], reader[kReaders];  ///< their present lives
   std::atomic<std::uint64_t> stream_of[kMostLives];               ///< 1 + what a life publishes on; 0: nothing
