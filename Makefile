@@ -26,7 +26,7 @@ test: ## all tests but the long ones, then the unit tests under ASan and UBSan (
 	@scripts/setup.sh --for test
 	@scripts/test.sh $(ARGS)
 
-test-deep: ## the long tests: models, sanitizers, clang, arm64, PCL, tidy (ARGS: names of sections)
+test-deep: ## the long tests: models, kills, thread sanitizer, clang, arm64, PCL, tidy (ARGS: names of sections)
 	@scripts/setup.sh --for test-deep
 	@scripts/test-deep.sh $(ARGS)
 

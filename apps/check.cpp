@@ -36,7 +36,7 @@ struct Options {
 
 int check(const Options& o) {
   std::vector<config::Problem> problems;
-  const config::Configuration configuration = read_configuration(o.file, problems);
+  const config::Configuration configuration = config::read_configuration(o.file, problems);
   if (!o.declare.empty())
     return launcher::declare_components(launcher::askable(configuration, problems), o.declare[0],
                                         std::stoul(o.declare[1]), launcher::ChildProcess::kReportFd);

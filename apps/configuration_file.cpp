@@ -6,29 +6,12 @@
 #include <fmt/format.h>
 
 #include <cerrno>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <system_error>
 
 #include "apps/output.hpp"
 #include "cardan/memory/error.hpp"
 
 namespace cardan::apps {
-
-config::Configuration read_configuration(const std::string& file, std::vector<config::Problem>& problems) {
-  const auto cannot = [&](const std::string& why) {
-    return Error(ErrorCode::InvalidArgument, fmt::format("cannot read {}: {}", file, why), "check the path");
-  };
-  std::error_code ignored;
-  if (std::filesystem::is_directory(file, ignored)) throw cannot("it is a folder");
-  std::ifstream in(file);
-  if (!in) throw cannot(std::generic_category().message(errno));
-  std::ostringstream text;
-  text << in.rdbuf();
-  if (in.bad()) throw cannot(std::generic_category().message(errno));
-  return config::parse_configuration(text.str(), file, problems);
-}
 
 void show(const std::vector<config::Problem>& problems, const std::string& file) {
   for (const config::Problem& problem : problems) fmt::print(stderr, "{}\n", printable(config::text(problem, file)));

@@ -17,10 +17,6 @@ void add_run_command(CLI::App& app);
 void add_check_command(CLI::App& app);
 void add_graph_command(CLI::App& app);
 
-/// Reads a configuration; what is wrong with its text is added to `problems`. Throws Error (InvalidArgument): the file
-/// cannot be read.
-config::Configuration read_configuration(const std::string& file, std::vector<config::Problem>& problems);
-
 /// Each problem as a line on standard error: "FILE:line:col: error: cause — remedy".
 void show(const std::vector<config::Problem>& problems, const std::string& file);
 

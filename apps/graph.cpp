@@ -42,7 +42,7 @@ void write(const std::string& path, const std::string& text) {
 
 int graph(const Options& o) {
   std::vector<config::Problem> problems;
-  const config::Configuration configuration = read_configuration(o.file, problems);
+  const config::Configuration configuration = config::read_configuration(o.file, problems);
   show(problems, o.file);
   if (config::has_errors(problems)) return kUsage;
   const launcher::Asked asked =

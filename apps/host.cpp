@@ -5,9 +5,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <fstream>
 #include <memory>
-#include <sstream>
 #include <utility>
 
 #include "apps/components.hpp"
@@ -33,15 +31,8 @@ struct Options {
 };
 
 int run(const Options& o) {
-  std::ifstream in(o.file);
-  std::ostringstream text;
-  text << in.rdbuf();
-  if (!in) {
-    warn(fmt::format("{} cannot be read", o.file));
-    return kUsage;
-  }
   std::vector<config::Problem> problems;
-  config::Configuration configuration = config::parse_configuration(text.str(), o.file, problems);
+  config::Configuration configuration = config::read_configuration(o.file, problems);
   if (config::has_errors(problems)) {
     for (const config::Problem& problem : problems) fmt::print(stderr, "{}\n", config::text(problem, o.file));
     return kUsage;

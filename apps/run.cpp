@@ -139,7 +139,7 @@ class PlannedCrash {
 
 int run(const Options& o) {
   std::vector<config::Problem> problems;
-  config::Configuration configuration = read_configuration(o.file, problems);
+  config::Configuration configuration = config::read_configuration(o.file, problems);
   if (!config::has_errors(problems)) {
     const auto more = config::check_machine(configuration, config::this_machine());
     problems.insert(problems.end(), more.begin(), more.end());

@@ -2,18 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 # Formatting and static checks of all sources.
 #
-#   scripts/lint.sh [--format] [--tidy] [--fix] [file]...      (neither --format nor --tidy: both)
+#   scripts/lint.sh [--format] [--tidy] [--library] [--fix] [file]...      (neither --format nor --tidy: both)
 #
-# --fix formats in place. clang-tidy works from the compile commands of build/clang, which this configures. Without files it
-# takes the library in the big pieces of CARDAN_UNITY (build/tidy): each header is read seven times instead of eighty.
+# --fix formats in place. clang-tidy works from the compile commands of build/clang, which this configures: in its big pieces,
+# which are read faster; --library: the library only. Named files are looked at one by one (build/tidy).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source scripts/lib.sh
-format=no tidy=no fix=no files=()
+format=no tidy=no fix=no where="" files=()
 for argument; do
   case $argument in
     --format) format=yes ;;
     --tidy) tidy=yes ;;
+    --library) where=/CMakeFiles/cardan ;;
     --fix) fix=yes format=yes ;;
     -*) die "unknown option '$argument' — see the head of $0" 2 ;;
     *) files+=("$argument") ;;
@@ -43,22 +44,22 @@ if [[ $tidy == yes ]]; then
   tidier=$(tool clang-tidy)
   find_tools
   mkdir -p build
-  preset=clang
-  if [[ $whole == yes ]]; then preset=tidy; fi
-  CXX=clang++-19 "$CMAKE" --preset "$preset" -DCARDAN_BUILD_TESTS=ON >"build/$preset-configure.log" 2>&1 ||
-    die "CMake could not configure build/$preset (build/$preset-configure.log)"
-  compiled() { sed -n 's/^ *"file": "\(.*\)",\?$/\1/p' "build/$preset/compile_commands.json"; }
+  folder=build/clang unity=ON
+  if [[ $whole == no ]]; then folder=build/tidy unity=OFF; fi
+  "$CMAKE" --preset clang -B "$folder" -DCARDAN_UNITY=$unity -DCARDAN_BUILD_TESTS=ON >"$folder-configure.log" 2>&1 ||
+    die "CMake could not configure $folder ($folder-configure.log)"
+  compiled() { sed -n 's/^ *"file": "\(.*\)",\?$/\1/p' "$folder/compile_commands.json"; }
   # Headers are checked through the sources that include them; sources that no target compiles have no command and are left out.
   if [[ $whole == yes ]]; then
-    mapfile -t sources < <(compiled | grep -E "^$PWD/(cardan|apps|bench|examples|tests)/|/Unity/" | sort -u)
+    mapfile -t sources < <(compiled | grep -E "^$PWD/(cardan|apps|bench|examples|tests)/|/Unity/" | grep -F "$where" | sort -u)
     options=(--checks=-bugprone-suspicious-include '--header-filter=/(cardan|apps|bench|examples|tests)/.*\.[ch]pp$')
   else
     mapfile -t sources < <(compiled | grep -xF "$(printf "$PWD/%s\n" "${files[@]}")" | sort -u)
     options=()
   fi
   if ((${#sources[@]} == 0)); then
-    say "tidy: none of the files is compiled by build/$preset"
-  elif printf '%s\0' "${sources[@]}" | xargs -0 -n 1 -P "$JOBS" "$tidier" -p "build/$preset" --quiet --warnings-as-errors='*' "${options[@]}" 2> >(grep -vE '^[0-9]+ warnings? (generated|treated as errors?)\.?$|^Suppressed|^Use -header-filter' >&2); then
+    say "tidy: none of the files is compiled by $folder"
+  elif printf '%s\0' "${sources[@]}" | xargs -0 -n 1 -P "$JOBS" "$tidier" -p "$folder" --quiet --warnings-as-errors='*' "${options[@]}" 2> >(grep -vE '^[0-9]+ warnings? (generated|treated as errors?)\.?$|^Suppressed|^Use -header-filter' >&2); then
     say "tidy: ${#sources[@]} translation units without findings"
   else
     say "tidy: findings (above)" >&2

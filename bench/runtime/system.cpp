@@ -9,12 +9,12 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "bench/temporary_folder.hpp"
 #include "cardan/memory/clock.hpp"
 #include "cardan/memory/error.hpp"
 #include "cardan/runtime/host/control_client.hpp"
@@ -39,11 +39,6 @@ Json node(const std::string& outputs, const std::string& inputs, std::int64_t pe
 class System {
  public:
   explicit System(Json configuration) : domain_(fmt::format("bench-{}-{}", ::getpid(), ++made)) {
-    std::string name = (std::filesystem::temp_directory_path() / "cardan-bench-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr)
-      throw Error(ErrorCode::Unavailable, "cannot make a folder for a configuration",
-                  "set TMPDIR to a writable folder");
-    folder_ = name;
     configuration["domain"] = domain_;
     const std::string text = configuration.dump(1);
     std::ofstream(file()) << text;
@@ -53,18 +48,12 @@ class System {
       throw Error(ErrorCode::InvalidArgument, config::text(problems.front(), file()),
                   "this is a bug: please report it");
   }
-  System(const System&) = delete;
-  System& operator=(const System&) = delete;
-  ~System() {
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
-  }
 
   void run(std::chrono::nanoseconds tick, const std::function<void(launcher::Supervisor&)>& step) {
     launcher::Supervisor* running = nullptr;
     launcher::LauncherOptions options{.host_command = {"/proc/self/exe", "host", file()},
                                       .domain = domain_,
-                                      .reports = folder_,
+                                      .reports = folder_.path(),
                                       .tick = tick,
                                       .on_tick = [&] { step(*running); }};
     launcher::Supervisor supervisor(parsed_, options);
@@ -76,8 +65,9 @@ class System {
 
  private:
   static inline int made = 0;
-  [[nodiscard]] std::string file() const { return folder_ + "/system.json"; }
-  std::string domain_, folder_;
+  [[nodiscard]] std::string file() const { return folder_.path() + "/system.json"; }
+  TemporaryFolder folder_;
+  std::string domain_;
   config::Configuration parsed_;
 };
 

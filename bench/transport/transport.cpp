@@ -3,16 +3,15 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <exception>
-#include <filesystem>
 #include <numeric>
 
+#include "bench/temporary_folder.hpp"
 #include "bench/transport/clock.hpp"
 #include "bench/transport/host.hpp"
 #include "bench/transport/operations.hpp"
@@ -30,29 +29,6 @@ namespace {
 constexpr double kMostStealPercent = 2;
 constexpr int kMostRepetitions = 2;
 constexpr int kPingPongMs = 100;
-
-// The run directory of the measured processes, so that the bench neither sees nor disturbs what runs on this computer.
-class RunDirectory {
- public:
-  RunDirectory() {
-    std::string name = (std::filesystem::temp_directory_path() / "cardan-bench-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) {
-      throw Error(ErrorCode::Unavailable, fmt::format("cannot make a folder in {}: {}", name, std::strerror(errno)),
-                  "set TMPDIR to a folder that you may write");
-    }
-    path_ = name;
-  }
-  ~RunDirectory() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  RunDirectory(const RunDirectory&) = delete;
-  RunDirectory& operator=(const RunDirectory&) = delete;
-  [[nodiscard]] const std::string& path() const noexcept { return path_; }
-
- private:
-  std::string path_;
-};
 
 class Bench {
  public:
@@ -201,7 +177,7 @@ class Bench {
 
   const TransportOptions& options_;
   QuietSignals signals_;
-  RunDirectory run_directory_;
+  const TemporaryFolder run_directory_;  // so that the bench neither sees nor disturbs what runs on this computer
   Progress progress_;
   Results results_;
   Circumstances circumstances_;

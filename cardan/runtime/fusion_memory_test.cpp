@@ -10,7 +10,7 @@
 #include <new>
 #include <vector>
 
-#include "cardan/runtime/fusion.hpp"
+#include "cardan/runtime/fusion_samples_test.hpp"
 
 namespace {
 std::atomic<std::uint64_t> allocations{0};
@@ -28,18 +28,7 @@ namespace cardan {
 namespace {
 
 using namespace std::chrono_literals;
-
-struct Image {
-  std::int64_t time;
-};
-struct Cloud {
-  std::int64_t time;
-};
-
-template <class T>
-Sample<T> at(std::int64_t ms) {
-  return make_sample(std::make_shared<const T>(T{ms}), {.publish_time = ms * 1'000'000, .source_time = ms * 1'000'000});
-}
+using test::at, test::Cloud, test::Image;
 
 TEST(Fusion, AllocatesNothingOnceItIsThere) {
   for (const FusionPolicy& policy : {primary(), approximate({.tolerance = 5ms}), exact()}) {

@@ -3,11 +3,9 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
-#include <sstream>
-
 #include "cardan/memory/clock.hpp"
 #include "cardan/memory/error.hpp"
+#include "cardan/runtime/config/json_text.hpp"
 #include "cardan/runtime/launcher/adjust.hpp"
 #include "cardan/runtime/launcher/crash.hpp"
 #include "cardan/runtime/launcher/usage.hpp"
@@ -19,10 +17,8 @@ namespace {
 constexpr std::size_t kLastLines = 6;
 
 config::Configuration read(const std::string& file) {
-  std::ostringstream text;
-  text << std::ifstream(file).rdbuf();
   std::vector<config::Problem> problems;
-  config::Configuration configuration = config::parse_configuration(text.str(), file, problems);
+  config::Configuration configuration = config::read_configuration(file, problems);
   if (config::has_errors(problems))
     throw Error(ErrorCode::InvalidArgument, config::text(problems.front(), file), "see: cardan check " + file);
   return configuration;
@@ -76,7 +72,7 @@ void CardanRun::run() {
                                    .domain = launcher::domain_of(configuration),
                                    .reports = options().reports};
   const auto set = [&](const char* parameter, const std::string& value) {
-    const std::string assignment = fmt::format("{}=\"{}\"", parameter, value);
+    const std::string assignment = fmt::format("{}={}", parameter, config::json_quoted(value));
     launcher::set_parameter(configuration, assignment);
     launch.host_command.insert(launch.host_command.end(), {"--set", assignment});
   };

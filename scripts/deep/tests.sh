@@ -7,5 +7,5 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 source scripts/lib.sh
 find_tools
-CARDAN_TESTS=ON scripts/build.sh release
+CARDAN_TESTS=ON scripts/build.sh release deep_tests
 "$CTEST" --test-dir build/release --output-on-failure --no-tests=error -j "$JOBS" -L '^deep$' "$@"

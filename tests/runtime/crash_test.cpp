@@ -17,8 +17,6 @@ using namespace std::chrono_literals;
 using host::ComponentReport;
 using host::ControlClient;
 
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 class Crash : public Hosts {
  protected:
   /// Gives orders to the servant once it listens.

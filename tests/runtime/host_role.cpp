@@ -2,8 +2,6 @@
 #include "tests/runtime/host_role.hpp"
 
 #include <cstdio>
-#include <fstream>
-#include <sstream>
 
 #include "cardan/runtime/config/configuration.hpp"
 #include "cardan/runtime/host/host.hpp"
@@ -11,10 +9,6 @@
 namespace cardan::test {
 
 int run_as_host(const Args& args) {
-  std::ifstream in(args.at(0));
-  std::ostringstream text;
-  text << in.rdbuf();
-  if (!in) return 2;
   std::string process;
   host::HostOptions options;
   for (std::size_t i = 1; i + 1 < args.size(); i += 2) {
@@ -23,7 +17,7 @@ int run_as_host(const Args& args) {
     if (args[i] == "--report-fd") options.report_fd = std::stoi(args[i + 1]);
   }
   std::vector<config::Problem> problems;
-  const config::Configuration configuration = config::parse_configuration(text.str(), args[0], problems);
+  const config::Configuration configuration = config::read_configuration(args.at(0), problems);
   for (const auto& problem : problems) std::fputs((config::text(problem, args[0]) + "\n").c_str(), stderr);
   return config::has_errors(problems) ? 2 : host::run_host(configuration, process, options);
 }

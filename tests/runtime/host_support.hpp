@@ -23,6 +23,8 @@ struct Outcome {
   std::string text;
 };
 
+inline bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
 #ifdef CARDAN_COMMAND
 inline constexpr bool kHasCommand = true;
 #else

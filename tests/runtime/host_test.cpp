@@ -19,8 +19,6 @@ using host::ComponentReport;
 using host::ControlClient;
 using nlohmann::json;
 
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 class Host : public Hosts {};
 
 TEST_F(Host, StopsInReverseOrderWithSigtermAndWithCtrlC) {

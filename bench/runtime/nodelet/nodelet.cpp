@@ -18,6 +18,7 @@
 #include <optional>
 #include <system_error>
 
+#include "bench/temporary_folder.hpp"
 #include "bench/transport/clock.hpp"
 #include "bench/transport/options.hpp"
 #include "cardan/memory/error.hpp"
@@ -54,26 +55,6 @@ fs::path find_master() {
     if (!folder.empty() && can_run(fs::path(folder) / "rosmaster")) return fs::path(folder) / "rosmaster";
   return {};
 }
-
-/// A folder for what ROS writes; goes with this object.
-class Folder {
- public:
-  Folder() : path_((fs::temp_directory_path() / "cardan-bench-ros-XXXXXX").string()) {
-    if (::mkdtemp(path_.data()) == nullptr)
-      throw Error(ErrorCode::System, fmt::format("cannot make a folder {}: {}", path_, std::strerror(errno)),
-                  "set TMPDIR to a folder that can be written");
-  }
-  ~Folder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  [[nodiscard]] const std::string& path() const noexcept { return path_; }
-
- private:
-  std::string path_;
-};
 
 /// A process, and the last of what it said.
 class Helper {
@@ -203,7 +184,7 @@ RuntimeSamples run_nodelet(const RuntimeCell& cell, RuntimePeer peer, const Runt
   if (result_bytes > kMostResult)
     throw Error(ErrorCode::InvalidArgument, fmt::format("{} frames a run are too many for nodelets", options.frames),
                 fmt::format("choose at most {}", kMostResult / sizeof(std::int64_t) / (2 + cell.readers)));
-  const Folder folder;
+  const TemporaryFolder folder("cardan-bench-ros");
   const int port = free_port();
   const std::map<std::string, std::string> environment = {{"ROS_MASTER_URI", fmt::format("http://127.0.0.1:{}", port)},
                                                           {"ROS_IP", "127.0.0.1"},

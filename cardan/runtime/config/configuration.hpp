@@ -209,6 +209,9 @@ struct Configuration {
 [[nodiscard]] Configuration parse_configuration(std::string_view text, std::string file_name,
                                                 std::vector<Problem>& problems);
 
+/// The same of a file. Throws Error (InvalidArgument): it cannot be read. Any thread; blocks for the file system.
+[[nodiscard]] Configuration read_configuration(const std::string& file, std::vector<Problem>& problems);
+
 /// A problem at a place of the file, for what the launcher finds out (a library that is not there). Any thread.
 [[nodiscard]] Problem problem_at(const Configuration& configuration, std::string pointer, Severity severity,
                                  std::string cause, std::string remedy);

@@ -57,113 +57,34 @@ config::Value value_of(const json& j) {
   return j.get<std::string>();
 }
 
-json callback_json(const CallbackReport& c) {
-  return {{"name", c.name},
-          {"kind", static_cast<int>(c.kind)},
-          {"topic", c.topic},
-          {"group", c.group},
-          {"priority", c.priority},
-          {"transport", c.transport},
-          {"waiting", c.waiting},
-          {"running", c.running},
-          {"longest", {c.longest_transport, c.longest_waiting, c.longest_running}},
-          {"calls", c.calls},
-          {"queue_full", c.queue_full},
-          {"kept", c.kept},
-          {"missed", c.missed},
-          {"failures", c.failures},
-          {"overruns", c.overruns},
-          {"late", c.late},
-          {"queued", c.queued},
-          {"capacity", c.capacity},
-          {"running_since", c.running_since}};
-}
-
-CallbackReport callback_of(const json& j) {
-  CallbackReport c;
-  c.name = j.at("name");
-  c.kind = static_cast<CallbackReport::Kind>(j.at("kind").get<int>());
-  c.topic = j.at("topic");
-  c.group = j.at("group");
-  c.priority = j.at("priority");
-  c.transport = j.at("transport").get<LatencyHistogram>();
-  c.waiting = j.at("waiting").get<LatencyHistogram>();
-  c.running = j.at("running").get<LatencyHistogram>();
-  c.longest_transport = j.at("longest").at(0);
-  c.longest_waiting = j.at("longest").at(1);
-  c.longest_running = j.at("longest").at(2);
-  c.calls = j.at("calls");
-  c.queue_full = j.at("queue_full");
-  c.kept = j.at("kept");
-  c.missed = j.at("missed");
-  c.failures = j.at("failures");
-  c.overruns = j.at("overruns");
-  c.late = j.at("late");
-  c.queued = j.at("queued");
-  c.capacity = j.at("capacity");
-  c.running_since = j.at("running_since");
-  return c;
-}
-
-json component_json(const ComponentReport& c) {
-  json callbacks = json::array();
-  for (const CallbackReport& x : c.callbacks) callbacks.push_back(callback_json(x));
-  json outputs = json::array();
-  for (const OutputReport& o : c.outputs)
-    outputs.push_back({{"topic", o.topic},
-                       {"type", o.type},
-                       {"published", o.published},
-                       {"readers_here", o.readers_here},
-                       {"readers_outside", o.readers_outside}});
-  json parameters = json::array();
-  for (const ParameterReport& p : c.parameters) {
-    json one = {{"name", p.name},
-                {"description", p.description},
-                {"type", config::type_of(p.value)},
-                {"value", value_json(p.value)},
-                {"fixed", p.fixed}};
-    if (p.min) one["min"] = value_json(*p.min);
-    if (p.max) one["max"] = value_json(*p.max);
-    parameters.push_back(std::move(one));
-  }
-  return {{"name", c.name},          {"class", c.class_name},  {"library", c.library},
-          {"process", c.process},    {"host", c.host},         {"pid", c.pid},
-          {"restarts", c.restarts},  {"callbacks", callbacks}, {"outputs", outputs},
-          {"parameters", parameters}};
-}
-
-ComponentReport component_of(const json& j) {
-  ComponentReport c;
-  c.name = j.at("name");
-  c.class_name = j.at("class");
-  c.library = j.at("library");
-  c.process = j.at("process");
-  c.host = j.at("host");
-  c.pid = j.at("pid");
-  c.restarts = j.at("restarts");
-  for (const json& x : j.at("callbacks")) c.callbacks.push_back(callback_of(x));
-  for (const json& o : j.at("outputs"))
-    c.outputs.push_back(
-        {o.at("topic"), o.at("type"), o.at("published"), o.at("readers_here"), o.at("readers_outside")});
-  for (const json& p : j.at("parameters")) {
-    ParameterReport r;
-    r.name = p.at("name");
-    r.description = p.at("description");
-    r.value = value_of(p.at("value"));
-    // A double that happens to be whole is written as one.
-    const auto read = [&](const char* key) -> std::optional<config::Value> {
-      if (!p.contains(key)) return std::nullopt;
-      return value_of(p.at(key));
-    };
-    r.min = read("min");
-    r.max = read("max");
-    r.fixed = p.at("fixed");
-    c.parameters.push_back(std::move(r));
-  }
-  return c;
-}
-
 }  // namespace
+
+// Both ways of each struct from one list of its fields. Found by nlohmann-json through the structs' namespace.
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CallbackReport, name, kind, topic, group, priority, transport, waiting, running,
+                                   longest_transport, longest_waiting, longest_running, calls, queue_full, kept, missed,
+                                   failures, overruns, late, queued, capacity, running_since)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(OutputReport, topic, type, published, readers_here, readers_outside)
+
+static void to_json(json& j, const ParameterReport& p) {
+  j = {{"name", p.name}, {"description", p.description}, {"value", value_json(p.value)}, {"fixed", p.fixed}};
+  if (p.min) j["min"] = value_json(*p.min);
+  if (p.max) j["max"] = value_json(*p.max);
+}
+
+static void from_json(const json& j, ParameterReport& p) {
+  const auto bound = [&](const char* key) {
+    return j.contains(key) ? std::optional(value_of(j.at(key))) : std::nullopt;
+  };
+  p = {.name = j.at("name"),
+       .description = j.at("description"),
+       .value = value_of(j.at("value")),
+       .min = bound("min"),
+       .max = bound("max"),
+       .fixed = j.at("fixed")};
+}
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ComponentReport, name, class_name, library, process, host, pid, restarts, callbacks,
+                                   outputs, parameters)
 
 const char* name_of(CallbackReport::Kind kind) noexcept {
   switch (kind) {
@@ -222,16 +143,12 @@ std::vector<ComponentReport> report_of(const Runtime& runtime) {
 }
 
 std::string to_json(const std::vector<ComponentReport>& components) {
-  json all = json::array();
-  for (const ComponentReport& c : components) all.push_back(component_json(c));
-  return all.dump(-1, ' ', false, json::error_handler_t::replace);
+  return json(components).dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
 std::vector<ComponentReport> components_from_json(const std::string& text) {
   try {
-    std::vector<ComponentReport> all;
-    for (const json& c : json::parse(text)) all.push_back(component_of(c));
-    return all;
+    return json::parse(text).get<std::vector<ComponentReport>>();
   } catch (const json::exception& e) {
     throw Error(ErrorCode::Incompatible, std::string("a host's answer cannot be read: ") + e.what(),
                 "use the same version of Cardan on both sides");
