@@ -14,6 +14,9 @@
 #include "apps/output.hpp"
 #include "apps/topic.hpp"
 #include "cardan/memory/error.hpp"
+#if defined(CARDAN_HAS_BAG_COMMAND)
+#include "apps/bag.hpp"
+#endif
 #if defined(CARDAN_HAS_BENCH_COMMAND)
 #include "apps/bench.hpp"
 #endif
@@ -76,6 +79,9 @@ int main(int argc, char** argv) {
   cardan::apps::add_param_command(app);
   cardan::apps::add_host_command(app);
   cardan::apps::add_doctor_command(app);
+#if defined(CARDAN_HAS_BAG_COMMAND)
+  cardan::apps::add_bag_command(app);
+#endif
 #if defined(CARDAN_HAS_BENCH_COMMAND)
   cardan::apps::add_bench_command(app);
 #endif

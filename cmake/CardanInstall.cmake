@@ -6,6 +6,10 @@ include(CMakePackageConfigHelpers)
 install(TARGETS cardan EXPORT cardanTargets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+if(TARGET cardan_record)  # what the command needs of it; its headers are not public yet
+  set_target_properties(cardan_record PROPERTIES INSTALL_RPATH "$ORIGIN")
+  install(TARGETS cardan_record LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} NAMELINK_SKIP)
+endif()
 install(EXPORT cardanTargets NAMESPACE cardan:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/cardan)
 
 # Public are the headers that the umbrella and the adaptors reach, and no others: found when installing, by following includes.

@@ -22,6 +22,9 @@ build     | cmd:pkg-config                           | pkg-config               
 build     | hdr:fmt/format.h                         | libfmt-dev               | text formatting inside the library
 build     | hdr:nlohmann/json.hpp                    | nlohmann-json3-dev       | reads policy files, writes --json output (headers only)
 build     | hdr:CLI/CLI.hpp                          | libcli11-dev             | the command line of `cardan` (headers only)
+build     | hdr:libdeflate.h                         | libdeflate-dev           | checksums of recordings
+build     | hdr:lz4frame.h                           | liblz4-dev               | recordings compressed fast
+build     | hdr:zstd.h                               | libzstd-dev              | recordings compressed well
 demo      | hdr:opencv4/opencv2/core.hpp             | libopencv-core-dev       | cv::Mat views of images
 demo      | hdr:opencv4/opencv2/imgproc.hpp          | libopencv-imgproc-dev    | scales the camera's pictures, draws detections
 demo      | hdr:opencv4/opencv2/imgcodecs.hpp        | libopencv-imgcodecs-dev  | writes the demo's PNG

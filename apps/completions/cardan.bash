@@ -6,22 +6,23 @@ _cardan() {
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
       --domain) domain=(--domain "${COMP_WORDS[i + 1]}") ;;
-      topic | component | param | run | check | graph | doctor | bench | demo | completion | list | info | echo | stats | get | set | transport | runtime) path+="${path:+ }${COMP_WORDS[i]}" ;;
+      topic | component | param | run | check | graph | bag | doctor | bench | demo | completion | list | info | echo | stats | get | set | ls | verify | cut | merge | recover | transport | runtime) path+="${path:+ }${COMP_WORDS[i]}" ;;
     esac
   done
   local words=""
   case $previous in
     --json)
       case $path in bench* | demo* | run) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;; esac ;;
-    --camera | --lidar | --picture | --svg | --reports) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    --camera | --lidar | --picture | --svg | --reports | --output | -o) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     --peers) words="raw,sim,uds,tcp,cardan raw sim uds tcp cardan" ;;
     --waits) words="block spin prewake anticipate" ;;
     --scenarios) words="1p1s 1p5s 1p10s 5p1s" ;;
-    --domain | --count | --fields | --list | --seconds | --sizes | --rate | --runs | --frames | --minutes | --publisher-cpu | --reader-cpus | --reader-cpu | --grace | --set) return ;;
+    --compression) words="same none lz4 zstd" ;;
+    --topic | --exclude | --start | --end | --domain | --count | --fields | --list | --seconds | --sizes | --rate | --runs | --frames | --minutes | --publisher-cpu | --reader-cpus | --reader-cpu | --grace | --set) return ;;
   esac
   if [[ -z $words ]]; then
     case $path in
-      "") words="topic component param run check graph doctor bench demo completion --help --version" ;;
+      "") words="topic component param run check graph bag doctor bench demo completion --help --version" ;;
       topic) words="list info echo stats --help" ;;
       "topic list") words="--json --verbose --names --domain --help" ;;
       "topic info") words="--json --schema --domain --help" ;;
@@ -37,6 +38,11 @@ _cardan() {
       run) words="--one-process --no-view --json --reports --seconds --grace --set --crash --help" ;;
       check) words="--json --no-components --help" ;;
       graph) words="--svg --mermaid --help" ;;
+      bag) words="info ls verify cut merge recover --help" ;;
+      "bag info" | "bag verify") words="--json --help" ;;
+      "bag ls") words="--topic --exclude --start --end --count --json --help" ;;
+      "bag cut") words="--topic --exclude --start --end --output --force --compression --json --help" ;;
+      "bag merge" | "bag recover") words="--output --force --compression --json --help" ;;
       bench) words="transport runtime --help" ;;
       "bench runtime") words="--sizes --runs --frames --publisher-cpu --reader-cpu --json --quick --help" ;;
       "bench transport") words="--peers --scenarios --sizes --waits --rate --runs --frames --minutes --publisher-cpu --reader-cpus --json --full --quick --micro --help" ;;
@@ -46,7 +52,7 @@ _cardan() {
     case $path in
       "topic info" | "topic echo" | "topic stats")
         [[ $current == -* ]] || words+=" $("${COMP_WORDS[0]}" topic list --names "${domain[@]}" 2>/dev/null)" ;;
-      run | check | graph)
+      run | check | graph | bag\ *)
         [[ $current == -* ]] || mapfile -t COMPREPLY < <(compgen -f -- "$current"); [[ $current == -* ]] || return ;;
       "component stats" | "param list")
         [[ $current == -* ]] || words+=" $("${COMP_WORDS[0]}" component list --names "${domain[@]}" 2>/dev/null)" ;;

@@ -3,7 +3,7 @@
 function __cardan_at --description 'the subcommands given so far are exactly these'
     set -l given
     for word in (commandline -opc)[2..-1]
-        if contains -- $word topic component param run check graph doctor bench demo completion list info echo stats get set transport runtime
+        if contains -- $word topic component param run check graph bag doctor bench demo completion list info echo stats get set ls verify cut merge recover transport runtime
             set -a given $word
         end
     end
@@ -19,6 +19,7 @@ complete -c cardan -n '__cardan_at' -a param -d 'Parameters of components'
 complete -c cardan -n '__cardan_at' -a run -d 'Start a configuration, keep it running'
 complete -c cardan -n '__cardan_at' -a check -d 'Find what is wrong with a configuration'
 complete -c cardan -n '__cardan_at' -a graph -d 'Draw a configuration'
+complete -c cardan -n '__cardan_at' -a bag -d 'Recorded files'
 complete -c cardan -n '__cardan_at' -a doctor -d 'What this computer allows and lacks'
 complete -c cardan -n '__cardan_at' -a bench -d 'Measure'
 complete -c cardan -n '__cardan_at' -a demo -d 'A street video to brake or go'
@@ -80,6 +81,28 @@ complete -c cardan -n '__cardan_at check' -l json -d JSON
 complete -c cardan -n '__cardan_at check' -l no-components -d 'Do not ask the components'
 complete -c cardan -n '__cardan_at graph' -l svg -r -F -d 'Write a picture'
 complete -c cardan -n '__cardan_at graph' -l mermaid -d 'Print a Mermaid flowchart'
+complete -c cardan -n '__cardan_at bag' -a info -d 'What a file holds'
+complete -c cardan -n '__cardan_at bag' -a ls -d 'Its messages'
+complete -c cardan -n '__cardan_at bag' -a verify -d 'Whether it is whole'
+complete -c cardan -n '__cardan_at bag' -a cut -d 'Some of its messages'
+complete -c cardan -n '__cardan_at bag' -a merge -d 'One file of several'
+complete -c cardan -n '__cardan_at bag' -a recover -d 'After a crash'
+for what in info ls verify cut merge recover
+    complete -c cardan -n "__cardan_at bag $what" -F
+    complete -c cardan -n "__cardan_at bag $what" -l json -d JSON
+end
+for what in ls cut
+    complete -c cardan -n "__cardan_at bag $what" -l topic -x -d 'Only these'
+    complete -c cardan -n "__cardan_at bag $what" -l exclude -x -d 'Not these'
+    complete -c cardan -n "__cardan_at bag $what" -l start -x -d 'Seconds after the first message'
+    complete -c cardan -n "__cardan_at bag $what" -l end -x -d 'Seconds after the first message'
+end
+complete -c cardan -n '__cardan_at bag ls' -l count -x -d 'The first so many'
+for what in cut merge recover
+    complete -c cardan -n "__cardan_at bag $what" -l output -s o -r -F -d 'File to write'
+    complete -c cardan -n "__cardan_at bag $what" -l force -d 'Replace the file'
+    complete -c cardan -n "__cardan_at bag $what" -l compression -x -a 'same none lz4 zstd'
+end
 complete -c cardan -n '__cardan_at doctor' -l json -d JSON
 complete -c cardan -n '__cardan_at doctor' -l domain -x -d 'Domain to look at'
 complete -c cardan -n '__cardan_at bench' -a transport -d 'Latency, loss and CPU'

@@ -354,6 +354,8 @@ class Completion(unittest.TestCase):
         paths = [["topic", w] for w in ("list", "info", "echo", "stats")] + [["doctor"]]
         paths += [["run"], ["check"], ["graph"]]
         paths += [["component", w] for w in ("list", "stats")] + [["param", w] for w in ("list", "get", "set")]
+        if "bag" in subcommands:
+            paths += [["bag", w] for w in ("info", "ls", "verify", "cut", "merge", "recover")]
         if "bench" in subcommands:
             paths += [["bench", "transport"], ["bench", "runtime"]]
         if "demo" in subcommands:

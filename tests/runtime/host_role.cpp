@@ -3,12 +3,13 @@
 
 #include <cstdio>
 
+#include "cardan/memory/error.hpp"
 #include "cardan/runtime/config/configuration.hpp"
 #include "cardan/runtime/host/host.hpp"
 
 namespace cardan::test {
 
-int run_as_host(const Args& args) {
+int run_as_host(const Args& args) try {
   std::string process;
   host::HostOptions options;
   for (std::size_t i = 1; i + 1 < args.size(); i += 2) {
@@ -20,6 +21,8 @@ int run_as_host(const Args& args) {
   const config::Configuration configuration = config::read_configuration(args.at(0), problems);
   for (const auto& problem : problems) std::fputs((config::text(problem, args[0]) + "\n").c_str(), stderr);
   return config::has_errors(problems) ? 2 : host::run_host(configuration, process, options);
+} catch (const Error& e) {  // as the command does
+  return std::fprintf(stderr, "%s\n", e.what()), e.code() == ErrorCode::InvalidArgument ? 2 : 1;
 }
 
 CARDAN_ROLE(host) { return run_as_host(args); }

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/bag.hpp"
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+namespace cardan::apps {
+namespace {
+
+constexpr const char* kExamples = R"(Examples:
+  cardan bag info drive.mcap                            what is in it
+  cardan bag ls drive.mcap --topic /imu                 its messages, one a line
+  cardan bag verify drive.mcap                          every checksum and every index
+  cardan bag cut drive.mcap --start 10 --end 20 -o ten.mcap
+  cardan bag merge front.mcap rear.mcap -o all.mcap
+  cardan bag recover drive.mcap.active -o drive.mcap    after a crash
+
+Files are MCAP: Foxglove, Rerun, PlotJuggler and `ros2 bag` open them too.)";
+
+constexpr const char* kInfoExamples = R"(Examples:
+  cardan bag info drive.mcap
+  cardan bag info drive.mcap --json | jq '.topics[] | {topic, messages, rate}'
+
+A file that nobody finished, after a crash, is walked through first.)";
+
+constexpr const char* kListExamples = R"(Examples:
+  cardan bag ls drive.mcap --topic '/camera/*' --start 10 --end 10.5
+  cardan bag ls drive.mcap --json --count 5
+
+Exit codes: 0 ok, 1 failed, 2 wrong options, 3 done, but something in the file is damaged.)";
+
+constexpr const char* kVerifyExamples = R"(Examples:
+  cardan bag verify *.mcap
+  cardan bag verify drive.mcap --json
+
+Reads everything, and compares all that the file says twice: checksums, indexes, statistics, summary. A chunk of one
+large frame has no checksum, because it is written past the processor; its structure is looked at.
+Exit codes: 0 all good, 1 not, 2 wrong options.)";
+
+constexpr const char* kCutExamples = R"(Examples:
+  cardan bag cut drive.mcap --start 10 --end 20 -o ten.mcap
+  cardan bag cut drive.mcap --topic /imu --topic '/gps/*' -o small.mcap
+  cardan bag cut drive.mcap --compression zstd -o packed.mcap
+
+Times are seconds from the first message; --end is not included. Attachments and metadata are kept.
+Exit codes: 0 ok, 1 failed, 2 wrong options, 3 done, but something in the file is damaged and left out.)";
+
+constexpr const char* kMergeExamples = R"(Examples:
+  cardan bag merge front.mcap rear.mcap -o all.mcap
+
+Messages come by their log times. Channels that are the same in all but their number become one.
+Exit codes: 0 ok, 1 failed, 2 wrong options, 3 done, but something in a file is damaged and left out.)";
+
+constexpr const char* kRecoverExamples = R"(Examples:
+  cardan bag recover drive.mcap.active -o drive.mcap
+
+Takes every whole message that can be found, also behind damage, and writes a finished file of them. The damaged file
+stays as it is.
+Exit codes: 0 nothing was lost, 1 failed, 2 wrong options, 3 done, and something was lost.)";
+
+CLI::App* add(CLI::App* group, const char* name, const char* what, const char* examples) {
+  auto* const command = group->add_subcommand(name, what);
+  command->footer(examples);
+  return command;
+}
+
+template <class Run, class Options>
+void run_with(CLI::App* command, Run run, const std::shared_ptr<Options>& options) {
+  command->add_flag("--json", options->json, "JSON");
+  command->callback([run, options] {
+    if (const int code = run(*options); code != 0) throw CLI::RuntimeError(code);
+  });
+}
+
+void add_selection(CLI::App* command, BagSelection& selection) {
+  command->add_option("--topic", selection.topics,
+                      "Only this topic, or those that fit this pattern (* and ?); again for more");
+  command->add_option("--exclude", selection.exclude, "Not this topic, or those that fit this pattern; again for more");
+  command->add_option("--start", selection.start, "From so many seconds after the first message");
+  command->add_option("--end", selection.end, "To so many seconds after the first message");
+}
+
+void add_output(CLI::App* command, BagRewriteOptions& options) {
+  command->add_option("-o,--output", options.output, "File to write")->required();
+  command->add_flag("--force", options.force, "Replace the file if it is there");
+  command->add_option("--compression", options.compression, "Of the chunks: none, lz4, zstd, or as it was")
+      ->check(CLI::IsMember({"same", "none", "lz4", "zstd"}))
+      ->capture_default_str();
+}
+
+}  // namespace
+
+void add_bag_command(CLI::App& app) {
+  auto* const group = add(&app, "bag", "Recorded files: info, ls, verify, cut, merge, recover", kExamples);
+  group->require_subcommand(1);
+
+  auto info = std::make_shared<BagInfoOptions>();
+  auto* command = add(group, "info", "What a file holds: topics, types, rates, times, attachments", kInfoExamples);
+  command->add_option("file", info->file, "File, as drive.mcap")->required();
+  run_with(command, bag_info, info);
+
+  auto list = std::make_shared<BagListOptions>();
+  command = add(group, "ls", "A file's messages by time, one a line", kListExamples);
+  command->add_option("file", list->file, "File, as drive.mcap")->required();
+  add_selection(command, list->selection);
+  command->add_option("--count", list->count, "The first so many");
+  run_with(command, bag_list, list);
+
+  auto verify = std::make_shared<BagVerifyOptions>();
+  command = add(group, "verify", "Whether files are whole: every checksum and every index", kVerifyExamples);
+  command->add_option("file", verify->files, "Files, as drive.mcap")->required();
+  run_with(command, bag_verify, verify);
+
+  auto cut = std::make_shared<BagRewriteOptions>();
+  cut->inputs.resize(1);
+  command = add(group, "cut", "A file of some of a file's messages", kCutExamples);
+  command->add_option("file", cut->inputs[0], "File, as drive.mcap")->required();
+  add_selection(command, cut->selection);
+  add_output(command, *cut);
+  run_with(command, bag_rewrite, cut);
+
+  auto merge = std::make_shared<BagRewriteOptions>();
+  command = add(group, "merge", "One file of several, by time", kMergeExamples);
+  command->add_option("file", merge->inputs, "Files, as front.mcap rear.mcap")->required();
+  add_output(command, *merge);
+  run_with(command, bag_rewrite, merge);
+
+  auto recover = std::make_shared<BagRewriteOptions>();
+  recover->inputs.resize(1);
+  recover->repair = true;
+  command = add(group, "recover", "A finished file of one that a crash or damage left", kRecoverExamples);
+  command->add_option("file", recover->inputs[0], "Damaged or unfinished file")->required();
+  add_output(command, *recover);
+  run_with(command, bag_rewrite, recover);
+}
+
+}  // namespace cardan::apps

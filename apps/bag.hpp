@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// `cardan bag`: files that a recorder wrote.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace cardan::mcap {
+class Reader;
+struct ReadOptions;
+}  // namespace cardan::mcap
+
+namespace cardan::apps {
+
+void add_bag_command(CLI::App& app);
+
+struct BagInfoOptions {
+  std::string file;
+  bool json = false;
+};
+
+/// Which messages of a file.
+struct BagSelection {
+  std::vector<std::string> topics, exclude;  ///< names, or patterns with * and ?
+  std::optional<double> start, end;          ///< seconds from the file's first message
+};
+
+struct BagListOptions {
+  std::string file;
+  BagSelection selection;
+  std::uint64_t count = 0;  ///< 0: all
+  bool json = false;
+};
+
+struct BagVerifyOptions {
+  std::vector<std::string> files;
+  bool json = false;
+};
+
+struct BagRewriteOptions {
+  std::vector<std::string> inputs;
+  std::string output;
+  BagSelection selection;
+  std::string compression = "same";
+  bool force = false, json = false;
+  bool repair = false;  ///< `recover`: does not believe the file's index, and searches behind damage
+};
+
+int bag_info(const BagInfoOptions& options);
+int bag_list(const BagListOptions& options);
+int bag_verify(const BagVerifyOptions& options);
+int bag_rewrite(const BagRewriteOptions& options);
+
+/// As the readers take it. Throws Error (InvalidArgument): no topic of the file fits a pattern.
+[[nodiscard]] mcap::ReadOptions read_options(const BagSelection& selection, const mcap::Reader& reader);
+
+/// "2026-11-22 10:02:01.123456789" (UTC); for a clock that does not count from 1970, seconds: "12.345678901 s".
+[[nodiscard]] std::string stamp_text(std::uint64_t nanoseconds);
+
+}  // namespace cardan::apps

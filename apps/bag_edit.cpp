@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// `cardan bag verify`, `cut`, `merge` and `recover`.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "apps/bag.hpp"
+#include "apps/output.hpp"
+#include "cardan/memory/clock.hpp"
+#include "cardan/memory/error.hpp"
+#include "cardan/record/mcap/rewrite.hpp"
+#include "cardan/record/mcap/verify.hpp"
+#include "cardan/transport/stop.hpp"
+
+namespace cardan::apps {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// "  42 %" on a terminal, some times a second.
+class Progress {
+ public:
+  void show(std::uint64_t done, std::uint64_t all) {
+    const std::int64_t now = steady_now();
+    if (!terminal_ || all == 0 || now - shown_ < 200'000'000) return;
+    shown_ = now;
+    fmt::print(stderr, "\r{:>5.0f} %", 100.0 * static_cast<double>(std::min(done, all)) / static_cast<double>(all));
+  }
+  ~Progress() {
+    if (shown_ != 0) fmt::print(stderr, "\r\x1b[K");
+  }
+
+ private:
+  bool terminal_ = ::isatty(STDERR_FILENO) == 1;
+  std::int64_t shown_ = 0;
+};
+
+mcap::Compression compression_of(const std::string& name) {
+  if (name == "lz4") return mcap::Compression::Lz4;
+  return name == "zstd" ? mcap::Compression::Zstd : mcap::Compression::None;
+}
+
+/// What most of the file's bytes are compressed with.
+mcap::Compression usual_compression(const mcap::Reader& reader) {
+  std::map<std::string, std::uint64_t> bytes;
+  for (const mcap::ChunkIndex& chunk : reader.summary().chunks()) bytes[chunk.compression] += chunk.uncompressed_size;
+  const auto most =
+      std::max_element(bytes.begin(), bytes.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  return most == bytes.end() ? mcap::Compression::None : compression_of(most->first);
+}
+
+Json problem_json(const mcap::Problem& problem) { return {{"byte", problem.offset}, {"cause", problem.cause}}; }
+
+}  // namespace
+
+int bag_verify(const BagVerifyOptions& o) {
+  Json all = Json::array();
+  bool good = true;
+  for (const std::string& file : o.files) {
+    Progress progress;
+    const std::uint64_t size = std::filesystem::is_regular_file(file) ? std::filesystem::file_size(file) : 0;
+    const mcap::Verification v = mcap::verify(file, [&](std::uint64_t done) { progress.show(done, size); });
+    good = good && v.good();
+    if (o.json) {
+      Json problems = Json::array();
+      for (const mcap::Problem& p : v.problems) problems.push_back(problem_json(p));
+      all.push_back({{"file", file},
+                     {"good", v.good()},
+                     {"finished", v.finish.how == mcap::Finish::How::Complete},
+                     {"bytes", v.bytes},
+                     {"messages", v.messages},
+                     {"chunks", v.chunks},
+                     {"attachments", v.attachments},
+                     {"bytes_without_checksum", v.unchecked_bytes},
+                     {"cause", v.finish.cause},
+                     {"problems", problems}});
+      continue;
+    }
+    std::string out;
+    for (const mcap::Problem& p : v.problems)
+      out += fmt::format("{}, byte {}: {}\n", printable(file), p.offset, printable(p.cause));
+    if (v.finish.how != mcap::Finish::How::Complete)
+      out += fmt::format("{}, byte {}: not finished: {} — cardan bag recover makes a finished file of it\n",
+                         printable(file), v.finish.valid, v.finish.cause);
+    out += fmt::format(
+        "{}: {}; {} messages in {} chunks, {} attachments, {}{}\n", printable(file), v.good() ? "good" : "NOT good",
+        v.messages, v.chunks, v.attachments, bytes_text(static_cast<double>(v.bytes)),
+        v.unchecked_bytes == 0
+            ? ""
+            : fmt::format(" ({} without a checksum)", bytes_text(static_cast<double>(v.unchecked_bytes))));
+    if (!emit(out)) return kFailed;
+  }
+  if (o.json && !emit(all.dump(2, ' ', false, Json::error_handler_t::replace) + "\n")) return kFailed;
+  return good ? kOk : kFailed;
+}
+
+int bag_rewrite(const BagRewriteOptions& o) {
+  mcap::RewriteOptions options{.replace = o.force};
+  bool lost = false;
+  {
+    const mcap::OpenOptions open =
+        o.repair ? mcap::OpenOptions{.rescan = true, .scanning = {.search = true}} : mcap::OpenOptions{};
+    const mcap::Reader first(o.inputs.at(0), open);
+    options.read = read_options(o.selection, first);
+    options.open = open;
+    options.write.compression = o.compression == "same" ? usual_compression(first) : compression_of(o.compression);
+    for (const mcap::Gap& gap : first.gaps()) {
+      warn(fmt::format("{}, bytes {} to {}: {}", o.inputs[0], gap.begin, gap.end, gap.cause));
+      lost = true;
+    }
+    if (o.repair && first.finish().how != mcap::Finish::How::Complete) {
+      warn(fmt::format("{}, byte {}: {}", o.inputs[0], first.finish().valid, first.finish().cause));
+      lost = lost || first.finish().lossy;
+    }
+  }
+  stop_on_signals();
+  Progress progress;
+  options.progress = [&](std::uint64_t done, std::uint64_t all) {
+    progress.show(done, all);
+    return !stopping();
+  };
+  const mcap::Rewritten result = mcap::rewrite(o.inputs, o.output, options);
+  if (result.stopped) {
+    warn(fmt::format("stopped; {} was not written", o.output));
+    return kFailed;
+  }
+  for (const auto& trouble : result.troubles)
+    warn(fmt::format("{}, byte {}: {} — left out", trouble.file, trouble.problem.offset, trouble.problem.cause));
+  lost = lost || !result.troubles.empty();
+  const std::string text =
+      o.json
+          ? Json{{"output", o.output}, {"messages", result.messages}, {"bytes", result.bytes}, {"lost", lost}}.dump(2) +
+                "\n"
+          : fmt::format("{}: {} messages, {}{}\n", printable(o.output), result.messages,
+                        bytes_text(static_cast<double>(result.bytes)), lost ? "; something was lost, see above" : "");
+  if (!emit(text)) return kFailed;
+  return lost ? kLoss : kOk;
+}
+
+}  // namespace cardan::apps

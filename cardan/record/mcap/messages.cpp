@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+// Messages in the order of their times: the chunks that overlap are open at the same time, the others are not.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <queue>
+#include <utility>
+
+#include "cardan/record/mcap/reader.hpp"
+
+namespace cardan::mcap {
+namespace {
+
+/// Chunks above are read message by message, if they are not compressed.
+constexpr std::uint64_t kWholeChunkBytes = 1 << 20;
+
+struct Entry {
+  std::uint64_t time = 0;
+  std::uint64_t place = 0;  ///< of its record: in the file, or in `records`
+};
+
+/// What is open of a chunk (or of all messages outside of chunks).
+struct Source {
+  std::uint64_t file_order = 0;
+  bool in_memory = false;
+  Bytes bytes;  ///< the chunk, and its records if they were compressed
+  Bytes unpacked;
+  View records;
+  std::uint64_t end = 0;       ///< in the file, of what messages may reach to
+  std::vector<Entry> entries;  ///< in the order in which they are given
+  std::size_t next = 0;
+};
+
+}  // namespace
+
+struct Messages::State {
+  const Reader& reader;
+  ReadOptions options;
+  std::vector<bool> wanted = std::vector<bool>(1 << 16);
+  std::vector<const ChunkIndex*> pending;  ///< the next one last
+  bool loose_pending = true;
+  std::vector<std::shared_ptr<Source>> open;  ///< a heap
+  std::shared_ptr<Source> current;            ///< keeps the message given last
+  Bytes buffer;
+  std::vector<Problem> problems;
+
+  [[nodiscard]] bool reverse() const noexcept { return options.order == Order::ReverseLogTime; }
+  [[nodiscard]] bool in_range(std::uint64_t time) const noexcept { return time >= options.start && time < options.end; }
+
+  /// Whether `a` is given before `b`.
+  [[nodiscard]] bool before(std::uint64_t a, std::uint64_t b) const noexcept { return reverse() ? a > b : a < b; }
+  [[nodiscard]] std::uint64_t first_time(const ChunkIndex& chunk) const noexcept {
+    return reverse() ? chunk.message_end_time : chunk.message_start_time;
+  }
+
+  State(const Reader& r, ReadOptions o) : reader(r), options(std::move(o)) {
+    for (const auto& [id, channel] : reader.summary().channels())
+      wanted[id] = !options.wanted || options.wanted(channel);
+    for (const ChunkIndex& chunk : reader.summary().chunks()) {
+      if (chunk.message_end_time < options.start || chunk.message_start_time >= options.end) continue;
+      const auto& by_channel = chunk.message_index_offsets;
+      if (by_channel.empty() ||
+          std::any_of(by_channel.begin(), by_channel.end(), [&](const auto& one) { return wanted[one.first]; }))
+        pending.push_back(&chunk);
+    }
+    std::stable_sort(pending.begin(), pending.end(),
+                     [&](const ChunkIndex* a, const ChunkIndex* b) { return before(first_time(*b), first_time(*a)); });
+  }
+
+  /// The heap's order: its top is what is given next.
+  [[nodiscard]] bool later(const std::shared_ptr<Source>& a, const std::shared_ptr<Source>& b) const {
+    const std::uint64_t x = a->entries[a->next].time, y = b->entries[b->next].time;
+    if (x != y) return before(y, x);
+    return before(b->file_order, a->file_order);
+  }
+  [[nodiscard]] auto heap_order() const {
+    return [this](const auto& a, const auto& b) { return later(a, b); };
+  }
+
+  void add(std::shared_ptr<Source> source) {
+    auto& entries = source->entries;
+    std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.time < b.time; });
+    if (reverse()) std::reverse(entries.begin(), entries.end());
+    if (entries.empty()) return;
+    open.push_back(std::move(source));
+    std::push_heap(open.begin(), open.end(), heap_order());
+  }
+
+  void open_loose() {
+    loose_pending = false;
+    auto source = std::make_shared<Source>();
+    source->end = reader.finish().valid;
+    for (const LooseMessage& m : reader.loose())
+      if (wanted[m.channel_id] && in_range(m.log_time))
+        source->entries.push_back({m.log_time, m.offset - kPrefixBytes});
+    add(std::move(source));
+  }
+
+  void open_chunk(const ChunkIndex& index) {
+    auto source = std::make_shared<Source>();
+    source->file_order = index.chunk_start_offset;
+    std::string cause;
+    const bool large =
+        index.compression.empty() && index.chunk_length > kWholeChunkBytes && !index.message_index_offsets.empty();
+    if (large ? find_in_file(index, *source, cause) : read_whole(index, *source, cause)) {
+      add(std::move(source));
+    } else {
+      problems.push_back({index.chunk_start_offset, cause});
+    }
+  }
+
+  bool read_whole(const ChunkIndex& index, Source& source, std::string& cause) {
+    source.in_memory = true;
+    cause = "its index points outside of the file, or at something else";
+    if (index.chunk_length < kPrefixBytes ||
+        !reader.file().read_exactly(index.chunk_start_offset, index.chunk_length, source.bytes) ||
+        source.bytes[0] != static_cast<std::byte>(Opcode::Chunk))
+      return false;
+    const auto chunk = decode<Chunk>(View(source.bytes).subspan(kPrefixBytes));
+    if (!chunk) return false;
+    const auto records = records_of(*chunk, true, source.unpacked, cause);
+    if (!records) return false;
+    source.records = *records;
+    std::uint64_t at = 0;
+    while (at < records->size()) {
+      const View left = records->subspan(static_cast<std::size_t>(at));
+      std::uint64_t length = 0;
+      cause = "a record in it is longer than the chunk";
+      if (left.size() < kPrefixBytes) return false;
+      std::memcpy(&length, left.data() + 1, sizeof length);
+      if (length > left.size() - kPrefixBytes) return false;
+      if (left[0] == static_cast<std::byte>(Opcode::Message)) {
+        const auto message = decode<Message>(left.subspan(kPrefixBytes, static_cast<std::size_t>(length)));
+        if (!message) return false;
+        if (wanted[message->channel_id] && in_range(message->log_time))
+          source.entries.push_back({message->log_time, at});
+      }
+      at += kPrefixBytes + length;
+    }
+    return true;
+  }
+
+  bool find_in_file(const ChunkIndex& index, Source& source, std::string& cause) {
+    source.end = index.chunk_start_offset + index.chunk_length;
+    // What stands before the records is as long as the chunk is longer than they.
+    if (index.compressed_size > index.chunk_length) {
+      cause = "its index says that its records are longer than it";
+      return false;
+    }
+    const std::uint64_t records = source.end - index.compressed_size;
+    for (const auto& [channel, offset] : index.message_index_offsets) {
+      if (!wanted[channel]) continue;
+      std::array<std::byte, kPrefixBytes> prefix{};
+      std::uint64_t length = 0;
+      cause = "its message index is damaged";
+      if (reader.file().read(offset, prefix) != prefix.size() ||
+          prefix[0] != static_cast<std::byte>(Opcode::MessageIndex))
+        return false;
+      std::memcpy(&length, prefix.data() + 1, sizeof length);
+      if (!reader.file().read_exactly(offset + kPrefixBytes, length, buffer)) return false;
+      const auto found = decode<MessageIndex>(buffer);
+      if (!found || found->channel_id != channel) return false;
+      for (const auto& [time, place] : found->records)
+        if (in_range(time)) source.entries.push_back({time, records + place});
+    }
+    std::stable_sort(source.entries.begin(), source.entries.end(),
+                     [](const Entry& a, const Entry& b) { return a.place < b.place; });
+    return true;
+  }
+
+  /// The message of an entry; empty: it is not there.
+  std::optional<Message> load(const Source& source, const Entry& entry) {
+    View content;
+    std::uint64_t length = 0;
+    if (source.in_memory) {
+      const View at = source.records.subspan(static_cast<std::size_t>(entry.place));
+      std::memcpy(&length, at.data() + 1, sizeof length);
+      content = at.subspan(kPrefixBytes, static_cast<std::size_t>(length));
+    } else {
+      std::array<std::byte, kPrefixBytes> prefix{};
+      if (entry.place >= source.end || reader.file().read(entry.place, prefix) != prefix.size() ||
+          prefix[0] != static_cast<std::byte>(Opcode::Message))
+        return std::nullopt;
+      std::memcpy(&length, prefix.data() + 1, sizeof length);
+      if (length > source.end - entry.place || !reader.file().read_exactly(entry.place + kPrefixBytes, length, buffer))
+        return std::nullopt;
+      content = buffer;
+    }
+    auto message = decode<Message>(content);
+    if (message && message->log_time != entry.time) return std::nullopt;
+    return message;
+  }
+};
+
+Messages::Messages(const Reader& reader, ReadOptions options)
+    : state_(std::make_unique<State>(reader, std::move(options))) {}
+Messages::~Messages() = default;
+Messages::Messages(Messages&&) noexcept = default;
+Messages& Messages::operator=(Messages&&) noexcept = default;
+
+const std::vector<Problem>& Messages::problems() const noexcept { return state_->problems; }
+
+std::optional<MessageView> Messages::next() {
+  State& s = *state_;
+  s.current.reset();
+  for (;;) {
+    if (s.loose_pending) s.open_loose();
+    while (!s.pending.empty()) {
+      const std::uint64_t first = s.first_time(*s.pending.back());
+      if (!s.open.empty() && s.before(s.open.front()->entries[s.open.front()->next].time, first)) break;
+      const ChunkIndex* const chunk = s.pending.back();
+      s.pending.pop_back();
+      s.open_chunk(*chunk);
+    }
+    if (s.open.empty()) return std::nullopt;
+    std::pop_heap(s.open.begin(), s.open.end(), s.heap_order());
+    const std::shared_ptr<Source> source = std::move(s.open.back());
+    s.open.pop_back();
+    const Entry entry = source->entries[source->next++];
+    const auto message = s.load(*source, entry);
+    if (source->next < source->entries.size()) {
+      s.open.push_back(source);
+      std::push_heap(s.open.begin(), s.open.end(), s.heap_order());
+    }
+    const auto& channels = s.reader.summary().channels();
+    const auto channel = message ? channels.find(message->channel_id) : channels.end();
+    if (channel == channels.end()) {
+      s.problems.push_back(
+          {source->in_memory ? source->file_order : entry.place, "a message is not where its index says"});
+      continue;
+    }
+    s.current = source;
+    const auto& schemas = s.reader.summary().schemas();
+    const auto schema = schemas.find(channel->second.schema_id);
+    return MessageView{.channel = &channel->second,
+                       .schema = schema == schemas.end() ? nullptr : &schema->second,
+                       .message = *message};
+  }
+}
+
+}  // namespace cardan::mcap

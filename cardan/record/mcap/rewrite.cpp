@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cardan/record/mcap/rewrite.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <limits>
+#include <memory>
+#include <system_error>
+#include <utility>
+
+#include "cardan/memory/error.hpp"
+#include "cardan/memory/fd.hpp"
+
+namespace cardan::mcap {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr std::uint64_t kMessagesPerReport = 256;
+
+/// A file that appears under its name when it is done, and not at all otherwise.
+class NewFile {
+ public:
+  NewFile(std::string path, bool replace) : path_(std::move(path)), partial_(path_ + ".partial") {
+    std::error_code ignored;
+    if (!replace && fs::exists(path_, ignored))
+      throw Error(ErrorCode::InvalidArgument, path_ + " is there already", "name another file, or allow to replace it");
+    fd_ = Fd(::open(partial_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+    if (!fd_) failed();
+  }
+  ~NewFile() {
+    std::error_code ignored;
+    if (fd_) fs::remove(partial_, ignored);
+  }
+  NewFile(const NewFile&) = delete;
+  NewFile& operator=(const NewFile&) = delete;
+
+  void write(View bytes) {
+    while (!bytes.empty()) {
+      const ssize_t done = ::write(fd_.get(), bytes.data(), bytes.size());
+      if (done < 0 && errno == EINTR) continue;
+      if (done < 0) failed();
+      bytes = bytes.subspan(static_cast<std::size_t>(done));
+    }
+  }
+  void finish() {
+    if (::fdatasync(fd_.get()) != 0 || ::rename(partial_.c_str(), path_.c_str()) != 0) failed();
+    fd_.reset();
+  }
+
+ private:
+  [[noreturn]] void failed() const {
+    const int error = errno;
+    throw Error(ErrorCode::System, "cannot write " + path_ + ": " + std::generic_category().message(error),
+                error == ENOSPC || error == EDQUOT ? "make room, or write to another disk" : "check the folder");
+  }
+
+  std::string path_, partial_;
+  Fd fd_;
+};
+
+/// Gives each schema and channel of the inputs its number in the output.
+class Numbering {
+ public:
+  explicit Numbering(Writer& writer) : writer_(writer) {}
+
+  std::uint16_t of(const Schema& schema) {
+    Schema plain = schema;
+    plain.id = 0;
+    return number(schemas_, plain, 1, "schemas");
+  }
+  std::uint16_t of(const Channel& channel, const Schema* schema) {
+    Channel plain = channel;
+    plain.id = 0;
+    plain.schema_id = schema == nullptr ? std::uint16_t{0} : of(*schema);
+    return number(channels_, plain, 0, "channels");
+  }
+
+ private:
+  template <class Record>
+  std::uint16_t number(std::vector<Record>& known, const Record& plain, std::size_t first, const char* what) {
+    for (std::size_t i = 0; i < known.size(); ++i)
+      if (known[i] == plain) return static_cast<std::uint16_t>(i + first);
+    const std::size_t id = known.size() + first;
+    if (id > std::numeric_limits<std::uint16_t>::max())
+      throw Error(ErrorCode::Limit, std::string("more than 65,535 ") + what + " in one file", "leave some topics out");
+    known.push_back(plain);
+    Record record = plain;
+    record.id = static_cast<std::uint16_t>(id);
+    writer_.add(record);
+    return record.id;
+  }
+
+  Writer& writer_;
+  std::vector<Schema> schemas_;
+  std::vector<Channel> channels_;
+};
+
+class Rewriter {
+ public:
+  Rewriter(const std::vector<std::string>& inputs, const std::string& output, const RewriteOptions& options)
+      : options_(options) {
+    for (const std::string& path : inputs) {
+      std::error_code ignored;
+      if (fs::equivalent(path, output, ignored))
+        throw Error(ErrorCode::InvalidArgument, "the output is the input " + path, "name another file");
+      readers_.push_back(std::make_unique<Reader>(path, options.open));
+      expected_ += readers_.back()->summary().statistics().message_count;
+    }
+  }
+
+  Rewritten run(const std::string& output) {
+    NewFile file(output, options_.replace);
+    WriterOptions write = options_.write;
+    if (write.profile.empty()) write.profile = common_profile();
+    Writer writer([&](View bytes) { file.write(bytes); }, write);
+    if (options_.attachments) copy_attachments(writer);
+    if (!copy_messages(writer)) {
+      result_.stopped = true;
+      return std::move(result_);
+    }
+    writer.close();
+    file.finish();
+    result_.bytes = writer.bytes();
+    return std::move(result_);
+  }
+
+ private:
+  struct Input {
+    const Reader* reader;
+    Messages messages;
+    std::optional<MessageView> next;
+    std::vector<std::optional<std::uint16_t>> channels;  ///< by their number in the input
+  };
+
+  [[nodiscard]] std::string common_profile() const {
+    for (const auto& reader : readers_)
+      if (reader->header().profile != readers_[0]->header().profile) return {};
+    return readers_.empty() ? std::string() : readers_[0]->header().profile;
+  }
+
+  void trouble(const Reader& reader, Problem problem) {
+    result_.troubles.push_back({reader.file().path(), std::move(problem)});
+  }
+
+  void copy_attachments(Writer& writer) {
+    Bytes buffer;
+    for (const auto& reader : readers_) {
+      for (const AttachmentIndex& index : reader->summary().attachments()) {
+        if (const auto attachment = reader->attachment(index, buffer)) {
+          writer.add(*attachment);
+        } else {
+          trouble(*reader, {index.offset, "the attachment " + index.name + " is damaged"});
+        }
+      }
+      for (const MetadataIndex& index : reader->summary().metadata()) {
+        if (const auto metadata = reader->metadata(index)) {
+          writer.add(*metadata);
+        } else {
+          trouble(*reader, {index.offset, "the metadata " + index.name + " is damaged"});
+        }
+      }
+    }
+  }
+
+  bool copy_messages(Writer& writer) {
+    Numbering numbering(writer);
+    std::vector<Input> inputs;
+    for (const auto& reader : readers_) {
+      inputs.push_back({reader.get(), reader->messages(options_.read), std::nullopt, {}});
+      inputs.back().channels.resize(1 << 16);
+      inputs.back().next = inputs.back().messages.next();
+    }
+    bool go_on = true;
+    for (;;) {
+      Input* first = nullptr;
+      for (Input& input : inputs)
+        if (input.next && (first == nullptr || input.next->message.log_time < first->next->message.log_time))
+          first = &input;
+      if (first == nullptr) break;
+      const MessageView& view = *first->next;
+      auto& channel = first->channels[view.channel->id];
+      if (!channel) channel = numbering.of(*view.channel, view.schema);
+      Message message = view.message;
+      message.channel_id = *channel;
+      writer.write(message);
+      ++result_.messages;
+      if (options_.progress && result_.messages % kMessagesPerReport == 0)
+        go_on = options_.progress(result_.messages, expected_);
+      if (!go_on) break;
+      first->next = first->messages.next();
+    }
+    for (const Input& input : inputs)
+      for (const Problem& problem : input.messages.problems()) trouble(*input.reader, problem);
+    return go_on;
+  }
+
+  const RewriteOptions& options_;
+  std::vector<std::unique_ptr<Reader>> readers_;
+  std::uint64_t expected_ = 0;
+  Rewritten result_;
+};
+
+}  // namespace
+
+Rewritten rewrite(const std::vector<std::string>& inputs, const std::string& output, const RewriteOptions& options) {
+  return Rewriter(inputs, output, options).run(output);
+}
+
+}  // namespace cardan::mcap

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cardan/record/mcap/scan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "cardan/memory/error.hpp"
+
+namespace cardan::mcap {
+namespace {
+
+/// Records that are not jumped over are read whole; a larger one is taken for damage.
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;
+/// Of a chunk, what says how its records are packed: its fixed fields, and the longest name of a compression.
+constexpr std::uint64_t kChunkHeadBytes = kChunkHeaderBytes + 256;
+
+class Scanner {
+ public:
+  Scanner(const InputFile& file, ScanOptions options) : file_(file), options_(options), end_(file.size()) {}
+
+  Scan run() {
+    check_magic(file_);
+    at_ = kMagic.size();
+    while (!done_) step();
+    return std::move(scan_);
+  }
+
+ private:
+  void stop(Finish::How how, std::string cause) {
+    end_chunk();
+    if (how != Finish::How::Complete && options_.search && !data_ended_ && find_chunk(cause)) return;
+    done_ = true;
+    std::array<std::byte, 1> behind{};
+    const bool something = file_.read(at_, behind) == 1 && behind[0] != std::byte{0};
+    scan_.finish = {.how = how,
+                    .valid = at_,
+                    .lossy = how != Finish::How::Complete && !data_ended_ && something,
+                    .cause = std::move(cause)};
+  }
+
+  /// Whether a chunk seems to begin with these bytes: its lengths and its compression fit each other, which they do by
+  /// chance once in some 2^60 places.
+  [[nodiscard]] bool is_chunk(View bytes, std::uint64_t offset) const {
+    std::uint64_t length = 0;
+    if (bytes[0] != static_cast<std::byte>(Opcode::Chunk)) return false;
+    std::memcpy(&length, bytes.data() + 1, sizeof length);
+    if (length < kChunkHeaderBytes || length > end_ - offset - kPrefixBytes) return false;
+    Chunk head;
+    std::uint64_t size = 0;
+    detail::Decoder decoder{bytes.subspan(kPrefixBytes)};
+    decoder("", head.message_start_time), decoder("", head.message_end_time), decoder("", head.uncompressed_size);
+    decoder("", head.uncompressed_crc), decoder("", head.compression), decoder("", size);
+    return decoder.ok() && (head.compression.empty() || head.compression == "lz4" || head.compression == "zstd") &&
+           size == length - kChunkHeaderBytes - head.compression.size();
+  }
+
+  /// Goes on at the next chunk behind at_; false: there is none.
+  bool find_chunk(const std::string& cause) {
+    constexpr std::size_t kWindow = 1 << 20;
+    constexpr std::size_t kHead = kPrefixBytes + kChunkHeaderBytes + 4;
+    Bytes window(kWindow + kHead);
+    for (std::uint64_t from = at_ + 1; from + kHead < end_; from += kWindow) {
+      const View bytes = View(window).first(file_.read(from, window));
+      for (std::size_t i = 0; i < kWindow && i + kHead <= bytes.size(); ++i) {
+        if (!is_chunk(bytes.subspan(i, kHead), from + i)) continue;
+        scan_.gaps.push_back({at_, from + i, cause});
+        at_ = from + i;
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /// The record at at_; false: the walk ends here.
+  bool prefix(std::uint8_t& opcode, std::uint64_t& length) {
+    std::array<std::byte, kPrefixBytes> bytes{};
+    const std::size_t got = file_.read(at_, bytes);
+    if (got > 0 && bytes[0] == std::byte{0}) return stop(Finish::How::Cut, "nothing was written behind it"), false;
+    if (got < bytes.size())
+      return stop(Finish::How::Cut, got == 0 ? "it ends without a footer" : "it ends in the middle of a record"), false;
+    opcode = static_cast<std::uint8_t>(bytes[0]);
+    std::memcpy(&length, bytes.data() + 1, sizeof length);
+    if (length <= end_ - at_ - kPrefixBytes) return true;
+    return stop(Finish::How::Cut, "it ends in the middle of a record"), false;
+  }
+
+  void step() {
+    std::uint8_t opcode = 0;
+    std::uint64_t length = 0;
+    if (!prefix(opcode, length)) return;
+    const std::uint64_t content = at_ + kPrefixBytes;
+    const auto is = [&](Opcode which) { return opcode == static_cast<std::uint8_t>(which); };
+    if (chunk_open_ && !is(Opcode::MessageIndex)) end_chunk();
+    bool good = true;
+    if (is(Opcode::Message)) {
+      good = loose_message(content, length);
+    } else if (is(Opcode::Chunk)) {
+      good = chunk(content, length);
+    } else if (is(Opcode::Attachment)) {
+      good = attachment(content, length);
+    } else if (length > kMostBytes) {
+      good = false;
+    } else if (!file_.read_exactly(content, length, buffer_)) {
+      return stop(Finish::How::Cut, "it ends in the middle of a record");
+    } else if (is(Opcode::Footer)) {
+      return footer(content + length);
+    } else {
+      good = small_record(opcode, length);
+    }
+    if (!good) return stop(Finish::How::Damaged, fmt::format("the record at byte {} is damaged", at_));
+    at_ = content + length;
+  }
+
+  void footer(std::uint64_t behind) {
+    std::array<std::byte, kMagic.size()> magic{};
+    const bool whole =
+        file_.read(behind, magic) == magic.size() && std::memcmp(magic.data(), kMagic.data(), magic.size()) == 0;
+    if (!whole) return stop(Finish::How::Cut, "the magic at its end is missing");
+    at_ = behind + magic.size();
+    stop(Finish::How::Complete, {});
+  }
+
+  template <class Record>
+  bool with(View content, auto&& use) {
+    auto record = decode<Record>(content);
+    if (record) use(std::move(*record));
+    return record.has_value();
+  }
+
+  bool small_record(std::uint8_t opcode, std::uint64_t length) {
+    const View content = buffer_;
+    // The summary repeats what is known, unless the chunk that said it is damaged.
+    if (data_ended_ && opcode != static_cast<std::uint8_t>(Opcode::Schema) &&
+        opcode != static_cast<std::uint8_t>(Opcode::Channel))
+      return true;
+    switch (static_cast<Opcode>(opcode)) {
+      case Opcode::Header:
+        return with<Header>(content, [&](Header&& h) { scan_.header = std::move(h); });
+      case Opcode::Schema:
+        return with<Schema>(content, [&](const Schema& s) { scan_.summary.add(s); });
+      case Opcode::Channel:
+        return with<Channel>(content, [&](const Channel& c) { scan_.summary.add(c); });
+      case Opcode::Metadata:
+        return with<Metadata>(content, [&](const Metadata& m) {
+          scan_.summary.add(MetadataIndex{.offset = at_, .length = kPrefixBytes + length, .name = m.name});
+        });
+      case Opcode::MessageIndex:
+        return with<MessageIndex>(content, [&](const MessageIndex& m) {
+          if (!chunk_open_) return;
+          index_.message_index_offsets[m.channel_id] = at_;
+          index_.message_index_length += kPrefixBytes + length;
+        });
+      case Opcode::DataEnd:
+        data_ended_ = true;
+        return true;
+      default:
+        return true;  // unknown ones are skipped
+    }
+  }
+
+  bool loose_message(std::uint64_t content, std::uint64_t length) {
+    std::array<std::byte, kMessageHeaderBytes> head{};
+    if (length < head.size() || file_.read(content, head) != head.size()) return false;
+    const auto message = decode<Message>(head);
+    if (!message) return false;
+    scan_.loose.push_back({message->channel_id, message->log_time, content, length});
+    scan_.summary.count(message->channel_id, message->log_time);
+    return true;
+  }
+
+  bool attachment(std::uint64_t content, std::uint64_t length) {
+    // Its data may be huge, and its checksum is verify's to check: only the fields before them.
+    if (!file_.read_exactly(content, std::min<std::uint64_t>(length, 64 << 10), buffer_)) return false;
+    Attachment a;
+    detail::Decoder decoder{View(buffer_)};
+    decoder("", a.log_time), decoder("", a.create_time), decoder("", a.name), decoder("", a.media_type);
+    std::uint64_t bytes = 0;
+    decoder("", bytes);
+    if (!decoder.ok() || bytes > length) return false;
+    scan_.summary.add(AttachmentIndex{.offset = at_,
+                                      .length = kPrefixBytes + length,
+                                      .log_time = a.log_time,
+                                      .create_time = a.create_time,
+                                      .data_size = bytes,
+                                      .name = a.name,
+                                      .media_type = a.media_type});
+    return true;
+  }
+
+  bool chunk(std::uint64_t content, std::uint64_t length) {
+    if (!file_.read_exactly(content, std::min(length, kChunkHeadBytes), buffer_)) return false;
+    Chunk head;
+    detail::Decoder decoder{View(buffer_)};
+    decoder("", head.message_start_time), decoder("", head.message_end_time), decoder("", head.uncompressed_size);
+    decoder("", head.uncompressed_crc), decoder("", head.compression);
+    std::uint64_t size = 0;
+    decoder("", size);
+    const std::uint64_t before = buffer_.size() - decoder.left().size();
+    if (!decoder.ok() || size != length - before) return false;
+    index_ = {.message_start_time = head.message_start_time,
+              .message_end_time = head.message_end_time,
+              .chunk_start_offset = at_,
+              .chunk_length = kPrefixBytes + length,
+              .compression = head.compression,
+              .compressed_size = size,
+              .uncompressed_size = head.uncompressed_size};
+    if (head.compression.empty()) {
+      if (!walk(content + before, size)) return false;
+    } else {
+      if (size > kMostBytes || !file_.read_exactly(content + before, size, buffer_)) return false;
+      head.records = buffer_;
+      std::string cause;
+      const auto records = records_of(head, true, records_, cause);
+      if (!records || !walk(*records)) return false;
+    }
+    scan_.summary.count_chunk();
+    chunk_open_ = true;
+    return true;
+  }
+
+  /// The records of a chunk, wherever they are. `content_of` reads the first bytes of one.
+  bool record_in_chunk(std::uint8_t opcode, std::uint64_t length, auto&& content_of) {
+    switch (static_cast<Opcode>(opcode)) {
+      case Opcode::Message: {
+        if (length < kMessageHeaderBytes) return false;
+        return with<Message>(content_of(kMessageHeaderBytes),
+                             [&](const Message& m) { scan_.summary.count(m.channel_id, m.log_time); });
+      }
+      case Opcode::Schema:
+        return length <= kMostBytes && with<Schema>(content_of(length), [&](const Schema& s) { scan_.summary.add(s); });
+      case Opcode::Channel:
+        return length <= kMostBytes &&
+               with<Channel>(content_of(length), [&](const Channel& c) { scan_.summary.add(c); });
+      default:
+        return true;
+    }
+  }
+
+  bool walk(View records) {
+    while (!records.empty()) {
+      std::uint64_t length = 0;
+      if (records.size() < kPrefixBytes) return false;
+      std::memcpy(&length, records.data() + 1, sizeof length);
+      if (length > records.size() - kPrefixBytes) return false;
+      const View content = records.subspan(kPrefixBytes, static_cast<std::size_t>(length));
+      if (!record_in_chunk(static_cast<std::uint8_t>(records[0]), length,
+                           [&](std::uint64_t bytes) { return content.first(static_cast<std::size_t>(bytes)); }))
+        return false;
+      records = records.subspan(kPrefixBytes + static_cast<std::size_t>(length));
+    }
+    return true;
+  }
+
+  bool walk(std::uint64_t at, std::uint64_t bytes) {
+    // Small chunks at once; of a large one only the heads of its records.
+    if (bytes <= 256 << 10) return file_.read_exactly(at, bytes, buffer_) && walk(View(buffer_));
+    const std::uint64_t end = at + bytes;
+    while (at < end) {
+      std::array<std::byte, kPrefixBytes> head{};
+      std::uint64_t length = 0;
+      if (end - at < head.size() || file_.read(at, head) != head.size()) return false;
+      std::memcpy(&length, head.data() + 1, sizeof length);
+      at += head.size();
+      if (length > end - at) return false;
+      const auto content_of = [&](std::uint64_t wanted) -> View {
+        return file_.read_exactly(at, wanted, buffer_) ? View(buffer_) : View();
+      };
+      if (!record_in_chunk(static_cast<std::uint8_t>(head[0]), length, content_of)) return false;
+      at += length;
+    }
+    return true;
+  }
+
+  void end_chunk() {
+    if (chunk_open_) scan_.summary.add(std::move(index_));
+    chunk_open_ = false;
+  }
+
+  const InputFile& file_;
+  ScanOptions options_;
+  std::uint64_t end_;
+  std::uint64_t at_ = 0;
+  Bytes buffer_, records_;
+  ChunkIndex index_;
+  bool chunk_open_ = false, data_ended_ = false, done_ = false;
+  Scan scan_;
+};
+
+}  // namespace
+
+void check_magic(const InputFile& file) {
+  std::array<std::byte, kMagic.size()> magic{};
+  if (file.read(0, magic) != magic.size() || std::memcmp(magic.data(), kMagic.data(), magic.size()) != 0)
+    throw Error(ErrorCode::InvalidArgument, file.path() + " is not an MCAP file: the first eight bytes are not MCAP's",
+                "name a file that a recorder wrote");
+}
+
+Scan scan(const InputFile& file, ScanOptions options) { return Scanner(file, options).run(); }
+
+}  // namespace cardan::mcap
