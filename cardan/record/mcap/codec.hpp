@@ -140,6 +140,35 @@ void append(Bytes& out, const Record& record, View extra = {}) {
   std::memcpy(out.data() + content - sizeof bytes, &bytes, sizeof bytes);
 }
 
+/// A record of whatever kind.
+struct RawRecord {
+  std::uint8_t opcode = 0;
+  View content{};
+  [[nodiscard]] bool is(Opcode which) const noexcept { return opcode == static_cast<std::uint8_t>(which); }
+};
+
+/// What opcode and length at the beginning of `bytes` (kPrefixBytes of them) say.
+struct Prefix {
+  std::uint8_t opcode = 0;
+  std::uint64_t length = 0;  ///< of the content
+
+  explicit Prefix(View bytes) noexcept : opcode(static_cast<std::uint8_t>(bytes[0])) {
+    std::memcpy(&length, bytes.data() + 1, sizeof length);
+  }
+  [[nodiscard]] bool is(Opcode which) const noexcept { return opcode == static_cast<std::uint8_t>(which); }
+};
+
+/// Takes the first record off `left`. Empty: it is longer than what is left, and nothing is taken.
+[[nodiscard]] inline std::optional<RawRecord> take_record(View& left) noexcept {
+  if (left.size() < kPrefixBytes) return std::nullopt;
+  const Prefix prefix(left);
+  if (prefix.length > left.size() - kPrefixBytes) return std::nullopt;
+  const auto length = static_cast<std::size_t>(prefix.length);
+  const RawRecord record{prefix.opcode, left.subspan(kPrefixBytes, length)};
+  left = left.subspan(kPrefixBytes + length);
+  return record;
+}
+
 /// A record from its content (without opcode and length); its views point into that. Empty: it is cut short, a length
 /// in it is wrong, or an attachment's checksum does not fit.
 template <class Record>

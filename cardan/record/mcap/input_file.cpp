@@ -50,6 +50,12 @@ std::size_t InputFile::read(std::uint64_t offset, std::span<std::byte> into) con
   return done;
 }
 
+std::optional<Prefix> InputFile::read_prefix(std::uint64_t offset) const {
+  std::array<std::byte, kPrefixBytes> bytes{};
+  if (read(offset, bytes) != bytes.size()) return std::nullopt;
+  return Prefix(bytes);
+}
+
 bool InputFile::read_exactly(std::uint64_t offset, std::uint64_t bytes, Bytes& into) const {
   const std::uint64_t end = size();
   if (offset > end || bytes > end - offset) return false;

@@ -2,10 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "cardan/memory/fd.hpp"
-#include "cardan/record/mcap/records.hpp"
+#include "cardan/record/mcap/codec.hpp"
 
 namespace cardan::mcap {
 
@@ -22,6 +23,9 @@ class InputFile {
   /// Reads up to into.size() bytes from `offset`; less only at the end of the file. Throws Error (System): the disk
   /// fails.
   [[nodiscard]] std::size_t read(std::uint64_t offset, std::span<std::byte> into) const;
+
+  /// What a record there says of itself. Empty: the file ends before.
+  [[nodiscard]] std::optional<Prefix> read_prefix(std::uint64_t offset) const;
 
   /// Exactly `bytes`, or nothing: false. `into` is made larger only as far as the file goes.
   [[nodiscard]] bool read_exactly(std::uint64_t offset, std::uint64_t bytes, Bytes& into) const;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <queue>
 #include <utility>
 
@@ -122,21 +121,16 @@ struct Messages::State {
     const auto records = records_of(*chunk, true, source.unpacked, cause);
     if (!records) return false;
     source.records = *records;
-    std::uint64_t at = 0;
-    while (at < records->size()) {
-      const View left = records->subspan(static_cast<std::size_t>(at));
-      std::uint64_t length = 0;
-      cause = "a record in it is longer than the chunk";
-      if (left.size() < kPrefixBytes) return false;
-      std::memcpy(&length, left.data() + 1, sizeof length);
-      if (length > left.size() - kPrefixBytes) return false;
-      if (left[0] == static_cast<std::byte>(Opcode::Message)) {
-        const auto message = decode<Message>(left.subspan(kPrefixBytes, static_cast<std::size_t>(length)));
-        if (!message) return false;
-        if (wanted[message->channel_id] && in_range(message->log_time))
-          source.entries.push_back({message->log_time, at});
-      }
-      at += kPrefixBytes + length;
+    cause = "a record in it is longer than the chunk";
+    for (View left = *records; !left.empty();) {
+      const auto place = static_cast<std::uint64_t>(left.data() - records->data());
+      const auto record = take_record(left);
+      if (!record) return false;
+      if (!record->is(Opcode::Message)) continue;
+      const auto message = decode<Message>(record->content);
+      if (!message) return false;
+      if (wanted[message->channel_id] && in_range(message->log_time))
+        source.entries.push_back({message->log_time, place});
     }
     return true;
   }
@@ -151,14 +145,11 @@ struct Messages::State {
     const std::uint64_t records = source.end - index.compressed_size;
     for (const auto& [channel, offset] : index.message_index_offsets) {
       if (!wanted[channel]) continue;
-      std::array<std::byte, kPrefixBytes> prefix{};
-      std::uint64_t length = 0;
       cause = "its message index is damaged";
-      if (reader.file().read(offset, prefix) != prefix.size() ||
-          prefix[0] != static_cast<std::byte>(Opcode::MessageIndex))
+      const auto prefix = reader.file().read_prefix(offset);
+      if (!prefix || !prefix->is(Opcode::MessageIndex) ||
+          !reader.file().read_exactly(offset + kPrefixBytes, prefix->length, buffer))
         return false;
-      std::memcpy(&length, prefix.data() + 1, sizeof length);
-      if (!reader.file().read_exactly(offset + kPrefixBytes, length, buffer)) return false;
       const auto found = decode<MessageIndex>(buffer);
       if (!found || found->channel_id != channel) return false;
       for (const auto& [time, place] : found->records)
@@ -172,18 +163,14 @@ struct Messages::State {
   /// The message of an entry; empty: it is not there.
   std::optional<Message> load(const Source& source, const Entry& entry) {
     View content;
-    std::uint64_t length = 0;
     if (source.in_memory) {
-      const View at = source.records.subspan(static_cast<std::size_t>(entry.place));
-      std::memcpy(&length, at.data() + 1, sizeof length);
-      content = at.subspan(kPrefixBytes, static_cast<std::size_t>(length));
+      View at = source.records.subspan(static_cast<std::size_t>(entry.place));
+      content = take_record(at)->content;  // it was looked at when the chunk was opened
     } else {
-      std::array<std::byte, kPrefixBytes> prefix{};
-      if (entry.place >= source.end || reader.file().read(entry.place, prefix) != prefix.size() ||
-          prefix[0] != static_cast<std::byte>(Opcode::Message))
-        return std::nullopt;
-      std::memcpy(&length, prefix.data() + 1, sizeof length);
-      if (length > source.end - entry.place || !reader.file().read_exactly(entry.place + kPrefixBytes, length, buffer))
+      if (entry.place >= source.end) return std::nullopt;
+      const auto prefix = reader.file().read_prefix(entry.place);
+      if (!prefix || !prefix->is(Opcode::Message) || prefix->length > source.end - entry.place ||
+          !reader.file().read_exactly(entry.place + kPrefixBytes, prefix->length, buffer))
         return std::nullopt;
       content = buffer;
     }

@@ -15,9 +15,8 @@ constexpr std::uint64_t kMostSummaryBytes = std::uint64_t{2} << 30;
 template <class Record>
 std::optional<Record> read_record(const InputFile& file, std::uint64_t offset, std::uint64_t length, Bytes& buffer) {
   if (length < kPrefixBytes || !file.read_exactly(offset, length, buffer)) return std::nullopt;
-  std::uint64_t content = 0;
-  std::memcpy(&content, buffer.data() + 1, sizeof content);
-  if (buffer[0] != static_cast<std::byte>(Record::kOpcode) || content != length - kPrefixBytes) return std::nullopt;
+  const Prefix prefix(buffer);
+  if (!prefix.is(Record::kOpcode) || prefix.length != length - kPrefixBytes) return std::nullopt;
   return decode<Record>(View(buffer).subspan(kPrefixBytes));
 }
 
@@ -55,18 +54,14 @@ bool Reader::read_summary() {
   View left = bytes;
   std::optional<Statistics> statistics;
   while (!left.empty()) {
-    std::uint64_t length = 0;
-    if (left.size() < kPrefixBytes) return false;
-    std::memcpy(&length, left.data() + 1, sizeof length);
-    if (length > left.size() - kPrefixBytes) return false;
-    const View content = left.subspan(kPrefixBytes, static_cast<std::size_t>(length));
+    const auto raw = take_record(left);
     const auto add = [&](auto kind) {
-      auto record = decode<decltype(kind)>(content);
+      auto record = decode<decltype(kind)>(raw->content);
       if (record) summary_.add(std::move(*record));
       return record.has_value();
     };
-    bool good = true;
-    switch (static_cast<Opcode>(left[0])) {
+    bool good = raw.has_value();
+    switch (good ? static_cast<Opcode>(raw->opcode) : Opcode::Header) {
       case Opcode::Schema:
         good = add(Schema{});
         break;
@@ -83,7 +78,7 @@ bool Reader::read_summary() {
         good = add(MetadataIndex{});
         break;
       case Opcode::Statistics: {
-        statistics = decode<Statistics>(content);
+        statistics = decode<Statistics>(raw->content);
         good = statistics.has_value();
         break;
       }
@@ -94,7 +89,6 @@ bool Reader::read_summary() {
       summary_ = {};
       return false;
     }
-    left = left.subspan(kPrefixBytes + static_cast<std::size_t>(length));
   }
   // A summary that indexes no messages, of a file that has some, or does not say of what, is no help in reading it.
   const bool has_messages = statistics ? statistics->message_count > 0 : true;
@@ -104,13 +98,9 @@ bool Reader::read_summary() {
   }
   has_statistics_ = statistics.has_value();
   if (statistics) summary_.set(*statistics);
-  std::array<std::byte, kMagic.size() + kPrefixBytes> head{};
-  if (file_.read(0, head) == head.size()) {
-    std::uint64_t length = 0;
-    std::memcpy(&length, head.data() + kMagic.size() + 1, sizeof length);
-    if (length < (1U << 20))
-      if (auto header = read_record<Header>(file_, kMagic.size(), kPrefixBytes + length, bytes)) header_ = *header;
-  }
+  if (const auto prefix = file_.read_prefix(kMagic.size()); prefix && prefix->length < (1U << 20))
+    if (auto header = read_record<Header>(file_, kMagic.size(), kPrefixBytes + prefix->length, bytes))
+      header_ = *header;
   finish_ = {.how = Finish::How::Complete, .valid = end};
   return true;
 }

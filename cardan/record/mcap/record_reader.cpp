@@ -14,12 +14,6 @@ namespace {
 
 constexpr std::size_t kReadBytes = 256 << 10;
 
-std::uint64_t length_of(View prefix) noexcept {
-  std::uint64_t length = 0;
-  std::memcpy(&length, prefix.data() + 1, sizeof length);
-  return length;
-}
-
 bool is_magic(View bytes) noexcept {
   return bytes.size() >= kMagic.size() && std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) == 0;
 }
@@ -90,15 +84,10 @@ bool RecordReader::open(View content) {
 }
 
 std::optional<RecordView> RecordReader::next_in_chunk() {
-  if (in_chunk_.size() < kPrefixBytes || length_of(in_chunk_) > in_chunk_.size() - kPrefixBytes)
+  const auto record = take_record(in_chunk_);
+  if (!record)
     return end(Finish::How::Damaged, fmt::format("a record in the chunk at byte {} is longer than the chunk", offset_));
-  const auto length = static_cast<std::size_t>(length_of(in_chunk_));
-  const RecordView record{.opcode = static_cast<std::uint8_t>(in_chunk_[0]),
-                          .offset = chunk_offset_,
-                          .in_chunk = true,
-                          .content = in_chunk_.subspan(kPrefixBytes, length)};
-  in_chunk_ = in_chunk_.subspan(kPrefixBytes + length);
-  return record;
+  return RecordView{*record, chunk_offset_, true};
 }
 
 std::optional<RecordView> RecordReader::next() {
@@ -115,23 +104,22 @@ std::optional<RecordView> RecordReader::next() {
   }
   for (;;) {
     const std::size_t there = need(kPrefixBytes);
-    const View prefix = View(buffer_).subspan(begin_, there);
+    const View begin = View(buffer_).subspan(begin_, there);
     if (footer_seen_) {
-      if (!is_magic(prefix)) return end(Finish::How::Cut, "the magic at its end is missing");
+      if (!is_magic(begin)) return end(Finish::How::Cut, "the magic at its end is missing");
       offset_ += kMagic.size();
       return end(Finish::How::Complete, {});
     }
     if (there == 0) return end(Finish::How::Cut, "it ends without a footer");
-    if (prefix[0] == std::byte{0}) return end(Finish::How::Cut, "nothing was written behind it");
+    if (begin[0] == std::byte{0}) return end(Finish::How::Cut, "nothing was written behind it");
     if (there < kPrefixBytes) return end(Finish::How::Cut, "it ends in the middle of a record");
-    const std::uint64_t length = length_of(prefix);
+    const auto [opcode, length] = Prefix(begin);
     if (length > options_.most_record_bytes)
       return end(Finish::How::Damaged, fmt::format("the record at byte {} claims {} bytes", offset_, length));
     if (need(kPrefixBytes + length) < kPrefixBytes + length)
       return end(Finish::How::Cut, "it ends in the middle of a record");
-    const RecordView record{.opcode = static_cast<std::uint8_t>(buffer_[begin_]),
-                            .offset = offset_,
-                            .content = View(buffer_).subspan(begin_ + kPrefixBytes, static_cast<std::size_t>(length))};
+    const View content = View(buffer_).subspan(begin_ + kPrefixBytes, static_cast<std::size_t>(length));
+    const RecordView record{{opcode, content}, offset_, false};
     if (options_.open_chunks && record.is(Opcode::Chunk)) {
       if (!open(record.content)) return std::nullopt;
       if (!in_chunk_.empty()) return next_in_chunk();

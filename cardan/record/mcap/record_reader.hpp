@@ -10,13 +10,9 @@
 namespace cardan::mcap {
 
 /// A record where it stands.
-struct RecordView {
-  std::uint8_t opcode = 0;
-  std::uint64_t offset = 0;  ///< of its opcode in the file; of its chunk's, if it is in one
+struct RecordView : RawRecord {  ///< its content: until the next record is asked for
+  std::uint64_t offset = 0;      ///< of its opcode in the file; of its chunk's, if it is in one
   bool in_chunk = false;
-  View content{};  ///< until the next record is asked for
-
-  [[nodiscard]] bool is(Opcode which) const noexcept { return opcode == static_cast<std::uint8_t>(which); }
 };
 
 /// How far a file goes, and why not further.

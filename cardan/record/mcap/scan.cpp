@@ -43,9 +43,8 @@ class Scanner {
   /// Whether a chunk seems to begin with these bytes: its lengths and its compression fit each other, which they do by
   /// chance once in some 2^60 places.
   [[nodiscard]] bool is_chunk(View bytes, std::uint64_t offset) const {
-    std::uint64_t length = 0;
     if (bytes[0] != static_cast<std::byte>(Opcode::Chunk)) return false;
-    std::memcpy(&length, bytes.data() + 1, sizeof length);
+    const std::uint64_t length = Prefix(bytes).length;
     if (length < kChunkHeaderBytes || length > end_ - offset - kPrefixBytes) return false;
     Chunk head;
     std::uint64_t size = 0;
@@ -74,24 +73,25 @@ class Scanner {
   }
 
   /// The record at at_; false: the walk ends here.
-  bool prefix(std::uint8_t& opcode, std::uint64_t& length) {
+  std::optional<Prefix> prefix() {
     std::array<std::byte, kPrefixBytes> bytes{};
     const std::size_t got = file_.read(at_, bytes);
-    if (got > 0 && bytes[0] == std::byte{0}) return stop(Finish::How::Cut, "nothing was written behind it"), false;
-    if (got < bytes.size())
-      return stop(Finish::How::Cut, got == 0 ? "it ends without a footer" : "it ends in the middle of a record"), false;
-    opcode = static_cast<std::uint8_t>(bytes[0]);
-    std::memcpy(&length, bytes.data() + 1, sizeof length);
-    if (length <= end_ - at_ - kPrefixBytes) return true;
-    return stop(Finish::How::Cut, "it ends in the middle of a record"), false;
+    const char* cause = got == 0 ? "it ends without a footer" : "it ends in the middle of a record";
+    if (got > 0 && bytes[0] == std::byte{0}) {
+      cause = "nothing was written behind it";
+    } else if (got == bytes.size() && Prefix(bytes).length <= end_ - at_ - kPrefixBytes) {
+      return Prefix(bytes);
+    }
+    stop(Finish::How::Cut, cause);
+    return std::nullopt;
   }
 
   void step() {
-    std::uint8_t opcode = 0;
-    std::uint64_t length = 0;
-    if (!prefix(opcode, length)) return;
+    const auto found = prefix();
+    if (!found) return;
+    const std::uint64_t length = found->length;
     const std::uint64_t content = at_ + kPrefixBytes;
-    const auto is = [&](Opcode which) { return opcode == static_cast<std::uint8_t>(which); };
+    const auto is = [&](Opcode which) { return found->is(which); };
     if (chunk_open_ && !is(Opcode::MessageIndex)) end_chunk();
     bool good = true;
     if (is(Opcode::Message)) {
@@ -107,7 +107,7 @@ class Scanner {
     } else if (is(Opcode::Footer)) {
       return footer(content + length);
     } else {
-      good = small_record(opcode, length);
+      good = small_record(found->opcode, length);
     }
     if (!good) return stop(Finish::How::Damaged, fmt::format("the record at byte {} is damaged", at_));
     at_ = content + length;
@@ -206,6 +206,7 @@ class Scanner {
               .compression = head.compression,
               .compressed_size = size,
               .uncompressed_size = head.uncompressed_size};
+    in_chunk_.clear();
     if (head.compression.empty()) {
       if (!walk(content + before, size)) return false;
     } else {
@@ -215,6 +216,7 @@ class Scanner {
       const auto records = records_of(head, true, records_, cause);
       if (!records || !walk(*records)) return false;
     }
+    for (const auto& [channel, time] : in_chunk_) scan_.summary.count(channel, time);
     scan_.summary.count_chunk();
     chunk_open_ = true;
     return true;
@@ -226,7 +228,7 @@ class Scanner {
       case Opcode::Message: {
         if (length < kMessageHeaderBytes) return false;
         return with<Message>(content_of(kMessageHeaderBytes),
-                             [&](const Message& m) { scan_.summary.count(m.channel_id, m.log_time); });
+                             [&](const Message& m) { in_chunk_.emplace_back(m.channel_id, m.log_time); });
       }
       case Opcode::Schema:
         return length <= kMostBytes && with<Schema>(content_of(length), [&](const Schema& s) { scan_.summary.add(s); });
@@ -240,15 +242,11 @@ class Scanner {
 
   bool walk(View records) {
     while (!records.empty()) {
-      std::uint64_t length = 0;
-      if (records.size() < kPrefixBytes) return false;
-      std::memcpy(&length, records.data() + 1, sizeof length);
-      if (length > records.size() - kPrefixBytes) return false;
-      const View content = records.subspan(kPrefixBytes, static_cast<std::size_t>(length));
-      if (!record_in_chunk(static_cast<std::uint8_t>(records[0]), length,
-                           [&](std::uint64_t bytes) { return content.first(static_cast<std::size_t>(bytes)); }))
+      const auto record = take_record(records);
+      if (!record || !record_in_chunk(record->opcode, record->content.size(), [&](std::uint64_t bytes) {
+            return record->content.first(static_cast<std::size_t>(bytes));
+          }))
         return false;
-      records = records.subspan(kPrefixBytes + static_cast<std::size_t>(length));
     }
     return true;
   }
@@ -258,17 +256,14 @@ class Scanner {
     if (bytes <= 256 << 10) return file_.read_exactly(at, bytes, buffer_) && walk(View(buffer_));
     const std::uint64_t end = at + bytes;
     while (at < end) {
-      std::array<std::byte, kPrefixBytes> head{};
-      std::uint64_t length = 0;
-      if (end - at < head.size() || file_.read(at, head) != head.size()) return false;
-      std::memcpy(&length, head.data() + 1, sizeof length);
-      at += head.size();
-      if (length > end - at) return false;
+      const auto head = file_.read_prefix(at);
+      at += kPrefixBytes;
+      if (!head || at > end || head->length > end - at) return false;
       const auto content_of = [&](std::uint64_t wanted) -> View {
         return file_.read_exactly(at, wanted, buffer_) ? View(buffer_) : View();
       };
-      if (!record_in_chunk(static_cast<std::uint8_t>(head[0]), length, content_of)) return false;
-      at += length;
+      if (!record_in_chunk(head->opcode, head->length, content_of)) return false;
+      at += head->length;
     }
     return true;
   }
@@ -284,6 +279,8 @@ class Scanner {
   std::uint64_t at_ = 0;
   Bytes buffer_, records_;
   ChunkIndex index_;
+  std::vector<std::pair<std::uint16_t, std::uint64_t>>
+      in_chunk_;  ///< channel and time of its messages; counted if it is whole
   bool chunk_open_ = false, data_ended_ = false, done_ = false;
   Scan scan_;
 };

@@ -148,18 +148,13 @@ class Verifier {
                              .uncompressed_size = c.uncompressed_size}};
     std::uint64_t first = 0, last = 0;
     for (View left = *records; !left.empty();) {
-      std::uint64_t length = 0;
-      if (left.size() >= kPrefixBytes) std::memcpy(&length, left.data() + 1, sizeof length);
-      if (left.size() < kPrefixBytes || length > left.size() - kPrefixBytes) {
+      const auto place = static_cast<std::uint64_t>(left.data() - records->data());
+      const auto record = take_record(left);
+      if (!record) {
         complain(r.offset, "a record in the chunk is longer than the chunk");
         break;
       }
-      const RecordView inner{.opcode = static_cast<std::uint8_t>(left[0]),
-                             .offset = r.offset,
-                             .in_chunk = true,
-                             .content = left.subspan(kPrefixBytes, static_cast<std::size_t>(length))};
-      const auto place = static_cast<std::uint64_t>(left.data() - records->data());
-      left = left.subspan(kPrefixBytes + static_cast<std::size_t>(length));
+      const RecordView inner{*record, r.offset, true};
       if (inner.is(Opcode::Schema)) with<Schema>(inner, [&](const Schema& s) { schema(r.offset, s); });
       if (inner.is(Opcode::Channel)) with<Channel>(inner, [&](const Channel& ch) { channel(r.offset, ch); });
       if (!inner.is(Opcode::Message)) continue;
