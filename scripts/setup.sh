@@ -49,6 +49,7 @@ test-deep | cmd:aarch64-linux-gnu-g++                | g++-aarch64-linux-gnu    
 test-deep | cmd:qemu-aarch64                         | qemu-user                | runs the arm64 unit tests
 test-deep | file:/usr/src/googletest/CMakeLists.txt  | googletest               | GoogleTest's source, for the arm64 unit tests
 test-deep | hdr:boost/version.hpp                    | libboost-dev             | PCL's headers need it
+test-deep | cmd:npm                                  | npm                      | another independent reader of recordings, @mcap/core
 TABLE
 }
 
@@ -291,6 +292,20 @@ install_python() {
   echo "$stamp" >build/venv/.cardan
 }
 
+# ---------------------------------------------------------------- npm packages, in a folder of their own
+install_npm() {
+  local packages=(@mcap/core@2 @mcap/support@1)
+  [[ -d build/npm/node_modules/@mcap/core && -d build/npm/node_modules/@mcap/support ]] && return 0
+  if ! command -v npm >/dev/null; then
+    say "setup: no npm here; the check of recordings against @mcap/core cannot run" >&2
+    return 0
+  fi
+  say "setup: npm packages into build/npm: ${packages[*]} — an independent reader and writer of recordings"
+  [[ $dry_run == no ]] || return 0
+  npm install --silent --no-audit --no-fund --ignore-scripts --prefix build/npm "${packages[@]}" >>build/setup.log 2>&1 ||
+    { tail -n 5 build/setup.log >&2; die "npm could not install ${packages[*]} (build/setup.log) — check the network and npm's configuration"; }
+}
+
 mkdir -p build
 exec 9>build/.setup.lock
 flock 9
@@ -300,5 +315,6 @@ install_optional
 if wants demo; then fetch_video; fi
 if wants test-deep; then fetch_pcl_headers; fi
 if wants test; then install_python; fi
+if wants test-deep; then install_npm; fi
 if [[ $lacking == yes ]]; then say "setup: nothing was installed, the above is missing"; exit 0; fi
 [[ $quiet == yes ]] || say "setup: ready ($(printf '%s\n' $wanted | sort -u | paste -sd' '), $(seconds_since "$began") s)"
