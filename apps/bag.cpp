@@ -10,6 +10,7 @@ namespace {
 constexpr const char* kExamples = R"(Examples:
   cardan bag info drive.mcap                            what is in it
   cardan bag ls drive.mcap --topic /imu                 its messages, one a line
+  cardan bag cat drive.mcap --topic /imu --count 1      with their fields
   cardan bag verify drive.mcap                          every checksum and every index
   cardan bag cut drive.mcap --start 10 --end 20 -o ten.mcap
   cardan bag merge front.mcap rear.mcap -o all.mcap
@@ -27,6 +28,14 @@ constexpr const char* kListExamples = R"(Examples:
   cardan bag ls drive.mcap --topic '/camera/*' --start 10 --end 10.5
   cardan bag ls drive.mcap --json --count 5
 
+Exit codes: 0 ok, 1 failed, 2 wrong options, 3 done, but something in the file is damaged.)";
+
+constexpr const char* kCatExamples = R"(Examples:
+  cardan bag cat drive.mcap --topic /imu --count 1
+  cardan bag cat drive.mcap --topic /imu --json --fields header.stamp,angular_velocity > imu.jsonl
+
+Decoded are ROS 2 messages (cdr with ros2msg) and JSON; of others the size and the first bytes are shown. Lists longer
+than --list elements are shown as {"count": n, "first": [...]}.
 Exit codes: 0 ok, 1 failed, 2 wrong options, 3 done, but something in the file is damaged.)";
 
 constexpr const char* kVerifyExamples = R"(Examples:
@@ -91,7 +100,7 @@ void add_output(CLI::App* command, BagRewriteOptions& options) {
 }  // namespace
 
 void add_bag_command(CLI::App& app) {
-  auto* const group = add(&app, "bag", "Recorded files: info, ls, verify, cut, merge, recover", kExamples);
+  auto* const group = add(&app, "bag", "Recorded files: info, ls, cat, verify, cut, merge, recover", kExamples);
   group->require_subcommand(1);
 
   auto info = std::make_shared<BagInfoOptions>();
@@ -105,6 +114,15 @@ void add_bag_command(CLI::App& app) {
   add_selection(command, list->selection);
   command->add_option("--count", list->count, "The first so many");
   run_with(command, bag_list, list);
+
+  auto cat = std::make_shared<BagCatOptions>();
+  command = add(group, "cat", "A file's messages by time, with their fields", kCatExamples);
+  command->add_option("file", cat->file, "File, as drive.mcap")->required();
+  add_selection(command, cat->selection);
+  command->add_option("--fields", cat->fields, "Only these, as header.stamp,height")->delimiter(',');
+  command->add_option("--count", cat->count, "The first so many");
+  command->add_option("--list", cat->list, "Longest list that is shown whole");
+  run_with(command, bag_cat, cat);
 
   auto verify = std::make_shared<BagVerifyOptions>();
   command = add(group, "verify", "Whether files are whole: every checksum and every index", kVerifyExamples);

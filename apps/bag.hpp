@@ -38,6 +38,15 @@ struct BagListOptions {
   bool json = false;
 };
 
+struct BagCatOptions {
+  std::string file;
+  BagSelection selection;
+  std::vector<std::string> fields;
+  std::uint64_t count = 0;  ///< 0: all
+  int list = -1;            ///< longest list shown whole; −1: 8 for people, 64 as JSON
+  bool json = false;
+};
+
 struct BagVerifyOptions {
   std::vector<std::string> files;
   bool json = false;
@@ -54,6 +63,7 @@ struct BagRewriteOptions {
 
 int bag_info(const BagInfoOptions& options);
 int bag_list(const BagListOptions& options);
+int bag_cat(const BagCatOptions& options);
 int bag_verify(const BagVerifyOptions& options);
 int bag_rewrite(const BagRewriteOptions& options);
 

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "apps/bag.hpp"
 #include "apps/output.hpp"
@@ -131,7 +132,8 @@ std::string info_text(const mcap::Reader& reader, const Contents& contents) {
   Table table({{"topic"}, {"type"}, {"encoding"}, {"messages", true}, {"Hz", true}});
   std::vector<const mcap::Channel*> channels;
   for (const auto& [id, channel] : reader.summary().channels()) channels.push_back(&channel);
-  std::stable_sort(channels.begin(), channels.end(), [](const auto* a, const auto* b) { return a->topic < b->topic; });
+  std::sort(channels.begin(), channels.end(),
+            [](const auto* a, const auto* b) { return std::tie(a->topic, a->id) < std::tie(b->topic, b->id); });
   for (const mcap::Channel* channel : channels) {
     const auto schema = reader.summary().schemas().find(channel->schema_id);
     const auto count = contents.of_channel.find(channel->id);

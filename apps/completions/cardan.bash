@@ -6,7 +6,7 @@ _cardan() {
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
       --domain) domain=(--domain "${COMP_WORDS[i + 1]}") ;;
-      topic | component | param | run | check | graph | bag | doctor | bench | demo | completion | list | info | echo | stats | get | set | ls | verify | cut | merge | recover | transport | runtime) path+="${path:+ }${COMP_WORDS[i]}" ;;
+      topic | component | param | run | check | graph | bag | doctor | bench | demo | completion | list | info | echo | stats | get | set | ls | cat | verify | cut | merge | recover | transport | runtime) path+="${path:+ }${COMP_WORDS[i]}" ;;
     esac
   done
   local words=""
@@ -38,9 +38,10 @@ _cardan() {
       run) words="--one-process --no-view --json --reports --seconds --grace --set --crash --help" ;;
       check) words="--json --no-components --help" ;;
       graph) words="--svg --mermaid --help" ;;
-      bag) words="info ls verify cut merge recover --help" ;;
+      bag) words="info ls cat verify cut merge recover --help" ;;
       "bag info" | "bag verify") words="--json --help" ;;
       "bag ls") words="--topic --exclude --start --end --count --json --help" ;;
+      "bag cat") words="--topic --exclude --start --end --fields --count --list --json --help" ;;
       "bag cut") words="--topic --exclude --start --end --output --force --compression --json --help" ;;
       "bag merge" | "bag recover") words="--output --force --compression --json --help" ;;
       bench) words="transport runtime --help" ;;

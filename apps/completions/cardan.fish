@@ -3,7 +3,7 @@
 function __cardan_at --description 'the subcommands given so far are exactly these'
     set -l given
     for word in (commandline -opc)[2..-1]
-        if contains -- $word topic component param run check graph bag doctor bench demo completion list info echo stats get set ls verify cut merge recover transport runtime
+        if contains -- $word topic component param run check graph bag doctor bench demo completion list info echo stats get set ls cat verify cut merge recover transport runtime
             set -a given $word
         end
     end
@@ -83,21 +83,25 @@ complete -c cardan -n '__cardan_at graph' -l svg -r -F -d 'Write a picture'
 complete -c cardan -n '__cardan_at graph' -l mermaid -d 'Print a Mermaid flowchart'
 complete -c cardan -n '__cardan_at bag' -a info -d 'What a file holds'
 complete -c cardan -n '__cardan_at bag' -a ls -d 'Its messages'
+complete -c cardan -n '__cardan_at bag' -a cat -d 'Its messages with their fields'
 complete -c cardan -n '__cardan_at bag' -a verify -d 'Whether it is whole'
 complete -c cardan -n '__cardan_at bag' -a cut -d 'Some of its messages'
 complete -c cardan -n '__cardan_at bag' -a merge -d 'One file of several'
 complete -c cardan -n '__cardan_at bag' -a recover -d 'After a crash'
-for what in info ls verify cut merge recover
+for what in info ls cat verify cut merge recover
     complete -c cardan -n "__cardan_at bag $what" -F
     complete -c cardan -n "__cardan_at bag $what" -l json -d JSON
 end
-for what in ls cut
+for what in ls cat cut
     complete -c cardan -n "__cardan_at bag $what" -l topic -x -d 'Only these'
     complete -c cardan -n "__cardan_at bag $what" -l exclude -x -d 'Not these'
     complete -c cardan -n "__cardan_at bag $what" -l start -x -d 'Seconds after the first message'
     complete -c cardan -n "__cardan_at bag $what" -l end -x -d 'Seconds after the first message'
 end
 complete -c cardan -n '__cardan_at bag ls' -l count -x -d 'The first so many'
+complete -c cardan -n '__cardan_at bag cat' -l count -x -d 'The first so many'
+complete -c cardan -n '__cardan_at bag cat' -l list -x -d 'Longest list shown whole'
+complete -c cardan -n '__cardan_at bag cat' -l fields -x -d 'Only these'
 for what in cut merge recover
     complete -c cardan -n "__cardan_at bag $what" -l output -s o -r -F -d 'File to write'
     complete -c cardan -n "__cardan_at bag $what" -l force -d 'Replace the file'

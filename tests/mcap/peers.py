@@ -106,6 +106,14 @@ class Ours(unittest.TestCase):
                 decoded = store.deserialize_cdr(message.data, schema.name)
                 self.assertEqual(plain(decoded, store), self.expected[channel.topic]["message"])
 
+    def test_cat_shows_the_fields_as_ros_would(self):
+        lines = bag("cat", self.pack("zstd"), "--json", "--list", "100000").splitlines()
+        self.assertEqual(len(lines), 10 * len(self.expected))
+        for line in map(json.loads, lines):
+            self.assertEqual(line["message"], self.expected[line["topic"]]["message"], line["topic"])
+        cut = json.loads(bag("cat", self.pack("zstd"), "--json", "--list", "2", "--count", "1", "--topic", "*Image"))
+        self.assertEqual(len(cut["message"]["data"]["first"]), 2)
+
     def test_what_we_cut_and_recover_they_read(self):
         whole = self.pack("lz4")
         out = pathlib.Path(self.folder.name) / "out.mcap"

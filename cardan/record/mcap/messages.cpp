@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <queue>
+#include <tuple>
 #include <utility>
 
 #include "cardan/record/mcap/reader.hpp"
@@ -63,8 +63,8 @@ struct Messages::State {
           std::any_of(by_channel.begin(), by_channel.end(), [&](const auto& one) { return wanted[one.first]; }))
         pending.push_back(&chunk);
     }
-    std::stable_sort(pending.begin(), pending.end(),
-                     [&](const ChunkIndex* a, const ChunkIndex* b) { return before(first_time(*b), first_time(*a)); });
+    std::sort(pending.begin(), pending.end(),
+              [&](const ChunkIndex* a, const ChunkIndex* b) { return before(first_time(*b), first_time(*a)); });
   }
 
   /// The heap's order: its top is what is given next.
@@ -79,7 +79,8 @@ struct Messages::State {
 
   void add(std::shared_ptr<Source> source) {
     auto& entries = source->entries;
-    std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.time < b.time; });
+    std::sort(entries.begin(), entries.end(),
+              [](const Entry& a, const Entry& b) { return std::tie(a.time, a.place) < std::tie(b.time, b.place); });
     if (reverse()) std::reverse(entries.begin(), entries.end());
     if (entries.empty()) return;
     open.push_back(std::move(source));
@@ -155,8 +156,6 @@ struct Messages::State {
       for (const auto& [time, place] : found->records)
         if (in_range(time)) source.entries.push_back({time, records + place});
     }
-    std::stable_sort(source.entries.begin(), source.entries.end(),
-                     [](const Entry& a, const Entry& b) { return a.place < b.place; });
     return true;
   }
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "cardan/memory/error.hpp"
 #include "cardan/record/mcap/sample_file_test.hpp"
@@ -16,8 +17,9 @@ using test::read_all;
 using test::Sample;
 
 std::vector<Sample> by_time(std::vector<Sample> samples) {
-  std::stable_sort(samples.begin(), samples.end(),
-                   [](const Sample& a, const Sample& b) { return a.log_time < b.log_time; });
+  std::sort(samples.begin(), samples.end(), [](const Sample& a, const Sample& b) {
+    return std::tie(a.log_time, a.sequence) < std::tie(b.log_time, b.sequence);
+  });
   return samples;
 }
 

@@ -7,7 +7,7 @@ namespace cardan::config {
 namespace {
 
 /// For a text in double quotes: Mermaid has entities of its own, with '#' for '&'.
-std::string escaped(const std::string& text) {
+std::string mermaid_text(const std::string& text) {
   std::string out;
   for (const char c : text) {
     switch (c) {
@@ -34,7 +34,7 @@ std::string escaped(const std::string& text) {
 }
 
 std::string label(const Graph::Topic& topic) {
-  return topic.type.empty() ? escaped(topic.name) : escaped(topic.name) + "<br/>" + escaped(topic.type);
+  return topic.type.empty() ? mermaid_text(topic.name) : mermaid_text(topic.name) + "<br/>" + mermaid_text(topic.type);
 }
 
 }  // namespace
@@ -42,11 +42,11 @@ std::string label(const Graph::Topic& topic) {
 std::string mermaid(const Graph& graph) {
   std::string out = "flowchart LR\n";
   for (std::size_t p = 0; p < graph.processes.size(); ++p) {
-    out += fmt::format("  subgraph p{}[\"{}\"]\n", p, escaped(graph.processes[p]));
+    out += fmt::format("  subgraph p{}[\"{}\"]\n", p, mermaid_text(graph.processes[p]));
     for (std::size_t c = 0; c < graph.components.size(); ++c)
       if (graph.components[c].process == p)
-        out += fmt::format("    c{}[\"{}<br/>{}\"]\n", c, escaped(graph.components[c].name),
-                           escaped(graph.components[c].class_name));
+        out += fmt::format("    c{}[\"{}<br/>{}\"]\n", c, mermaid_text(graph.components[c].name),
+                           mermaid_text(graph.components[c].class_name));
     out += "  end\n";
   }
   for (std::size_t t = 0; t < graph.topics.size(); ++t) {

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::array kColours{"#1f5fa8", "#b3541e", "#2c7a3f", "#7a3fa0", "#a8323e", "#14808a", "#7d6a10", "#5a5f66"};
 
-std::string escaped(const std::string& text) {
+std::string xml_text(const std::string& text) {
   std::string out;
   for (const char c : text) {
     switch (c) {
@@ -43,7 +43,7 @@ class Drawing {
         R"(role="img" font-family="DejaVu Sans Mono, Menlo, Consolas, monospace">)"
         "\n",
         l_.width, l_.height);
-    add("<title>{}</title>\n", escaped(g_.name));
+    add("<title>{}</title>\n", xml_text(g_.name));
     add("<style>.name{{font-size:{}px;font-weight:bold}}.small{{font-size:{}px}}.type{{fill:#6b7480}}"
         ".line{{fill:none;stroke-width:1.5}}.halo{{stroke:#fff;stroke-width:4px;stroke-linejoin:round}}</style>\n",
         kNameSize, kSmallSize);
@@ -65,7 +65,7 @@ class Drawing {
     fmt::format_to(std::back_inserter(out_), format, std::forward<A>(arguments)...);
   }
   void write(double x, double y, std::string_view style, const std::string& text, const std::string& more = {}) {
-    add("<text x=\"{:.1f}\" y=\"{:.1f}\" class=\"{}\"{}>{}</text>\n", x, y, style, more, escaped(text));
+    add("<text x=\"{:.1f}\" y=\"{:.1f}\" class=\"{}\"{}>{}</text>\n", x, y, style, more, xml_text(text));
   }
   void rectangle(const Box& box, double radius, const char* fill, const char* stroke) {
     add(R"(<rect x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}" rx="{}" fill="{}" stroke="{}"/>)"
@@ -149,7 +149,7 @@ class Drawing {
     const Graph::Topic& topic = g_.topics[arrow.topic];
     add("<path class=\"line\" stroke=\"{}\"{} d=\"{}\" marker-end=\"url(#head{})\"><title>{} ({})</title></path>\n",
         colour(arrow.topic), arrow.below > 0 ? R"( stroke-dasharray="7 4")" : dots(arrow.topic), path,
-        arrow.topic % kColours.size(), escaped(topic.name), escaped(topic.type));
+        arrow.topic % kColours.size(), xml_text(topic.name), xml_text(topic.type));
   }
 
   const Graph& g_;

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cardan/messages/ros_schema.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <map>
+#include <utility>
+
+#include "cardan/memory/error.hpp"
+
+namespace cardan {
+namespace {
+
+using Kind = RosType::Kind;
+
+constexpr std::array<std::pair<std::string_view, Kind>, 15> kPrimitives{{{"bool", Kind::Bool},
+                                                                         {"byte", Kind::Uint8},
+                                                                         {"char", Kind::Uint8},
+                                                                         {"int8", Kind::Int8},
+                                                                         {"uint8", Kind::Uint8},
+                                                                         {"int16", Kind::Int16},
+                                                                         {"uint16", Kind::Uint16},
+                                                                         {"int32", Kind::Int32},
+                                                                         {"uint32", Kind::Uint32},
+                                                                         {"int64", Kind::Int64},
+                                                                         {"uint64", Kind::Uint64},
+                                                                         {"float32", Kind::Float32},
+                                                                         {"float64", Kind::Float64},
+                                                                         {"string", Kind::String},
+                                                                         {"wstring", Kind::WString}}};
+
+std::string_view trimmed(std::string_view text) noexcept {
+  const auto first = text.find_first_not_of(" \t\r");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
+}
+
+/// "sensor_msgs/msg/Image" → "sensor_msgs/Image".
+std::string short_name(std::string_view name) {
+  const auto first = name.find('/'), last = name.rfind('/');
+  return first == last ? std::string(name) : std::string(name.substr(0, first)) + std::string(name.substr(last));
+}
+
+[[noreturn]] void wrong(std::string_view line, const char* why) {
+  throw Error(ErrorCode::InvalidArgument, "the message definition's line '" + std::string(line) + "' " + why,
+              "look at the schema; it should be as ROS 2 writes it");
+}
+
+/// A field before the types that it names are known.
+struct Line {
+  std::string type;
+  RosField field;
+};
+
+class Parser {
+ public:
+  explicit Parser(std::string_view root) : name_(short_name(root)) {}
+
+  std::vector<std::unique_ptr<RosMessage>> parse(std::string_view text) {
+    begin(name_);
+    while (!text.empty()) {
+      const auto end = std::min(text.find('\n'), text.size());
+      line(text.substr(0, end));
+      text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    for (std::size_t i = 0; i < messages_.size(); ++i) resolve(*messages_[i], lines_[i]);
+    for (const auto& message : messages_) depth_of(*message, 0);
+    return std::move(messages_);
+  }
+
+ private:
+  void begin(const std::string& name) {
+    messages_.push_back(std::make_unique<RosMessage>(RosMessage{name, {}}));
+    lines_.emplace_back();
+  }
+
+  void line(std::string_view whole) {
+    const std::string_view text = trimmed(whole.substr(0, comment_in(whole)));
+    if (text.empty() || text.find_first_not_of('=') == std::string_view::npos) return;
+    if (text.starts_with("MSG:")) return begin(short_name(trimmed(text.substr(4))));
+    const auto space = text.find_first_of(" \t");
+    if (space == std::string_view::npos) wrong(text, "has a type and no name");
+    const std::string_view type = text.substr(0, space);
+    const std::string_view rest = trimmed(text.substr(space));
+    const std::string_view name = rest.substr(0, rest.find_first_of(" \t="));
+    // A constant: "uint8 DEBUG=1"; a default value follows a space and is no '='.
+    const auto behind = rest.find_first_not_of(" \t", name.size());
+    if (behind != std::string_view::npos && rest[behind] == '=') return;
+    if (name.empty()) wrong(text, "has a type and no name");
+    Line result{.type = {}, .field = {std::string(name), {}}};
+    result.type = many_of(type, text, result.field.type);
+    lines_.back().push_back(std::move(result));
+  }
+
+  /// Where a comment begins: a '#' outside of quotes.
+  static std::size_t comment_in(std::string_view text) noexcept {
+    char quote = 0;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      if (quote != 0) {
+        if (text[i] == quote) quote = 0;
+      } else if (text[i] == '"' || text[i] == '\'') {
+        quote = text[i];
+      } else if (text[i] == '#') {
+        return i;
+      }
+    }
+    return text.size();
+  }
+
+  /// "float64[36]" → "float64", and what the brackets say.
+  static std::string many_of(std::string_view type, std::string_view line, RosType& out) {
+    const auto bracket = type.find('[');
+    std::string_view element = type.substr(0, bracket);
+    if (bracket != std::string_view::npos) {
+      if (type.back() != ']') wrong(line, "opens a bracket and does not close it");
+      const std::string_view inside = type.substr(bracket + 1, type.size() - bracket - 2);
+      out.many = inside.empty() || inside.starts_with("<=") ? RosType::Many::List : RosType::Many::Fixed;
+      if (out.many == RosType::Many::Fixed) {
+        const auto [end, error] = std::from_chars(inside.data(), inside.data() + inside.size(), out.count);
+        if (error != std::errc() || end != inside.data() + inside.size()) wrong(line, "has no number in its brackets");
+      }
+    }
+    return std::string(element.substr(0, element.find("<=")));  // string<=10
+  }
+
+  void resolve(RosMessage& message, std::vector<Line>& lines) {
+    for (Line& line : lines) {
+      const auto primitive =
+          std::find_if(kPrimitives.begin(), kPrimitives.end(), [&](const auto& p) { return p.first == line.type; });
+      if (primitive != kPrimitives.end()) {
+        line.field.type.kind = primitive->second;
+      } else {
+        line.field.type.kind = Kind::Message;
+        line.field.type.message = find(line.type, message.name);
+        if (line.field.type.message == nullptr)
+          wrong(line.type + " " + line.field.name,
+                ("in " + message.name + " names a type that is not in the schema").c_str());
+      }
+      message.fields.push_back(std::move(line.field));
+    }
+  }
+
+  const RosMessage* find(const std::string& type, const std::string& user) const {
+    const std::string wanted = short_name(type);
+    for (const auto& message : messages_) {
+      if (message->name == wanted) return message.get();
+      // "Point" in a message of geometry_msgs; "Header" is std_msgs' everywhere.
+      if (wanted.find('/') != std::string::npos) continue;
+      if (message->name == user.substr(0, user.find('/') + 1) + wanted) return message.get();
+      if (wanted == "Header" && message->name == "std_msgs/Header") return message.get();
+    }
+    return nullptr;
+  }
+
+  /// A message that contains itself has no end.
+  static void depth_of(const RosMessage& message, int depth) {
+    if (depth > 32) wrong(message.name, "is nested deeper than 32, or in itself");
+    for (const RosField& field : message.fields)
+      if (field.type.message != nullptr) depth_of(*field.type.message, depth + 1);
+  }
+
+  std::string name_;
+  std::vector<std::unique_ptr<RosMessage>> messages_;
+  std::vector<std::vector<Line>> lines_;  ///< of each message
+};
+
+}  // namespace
+
+std::size_t size_of(RosType::Kind kind) noexcept {
+  switch (kind) {
+    case Kind::Bool:
+    case Kind::Int8:
+    case Kind::Uint8:
+      return 1;
+    case Kind::Int16:
+    case Kind::Uint16:
+      return 2;
+    case Kind::Int32:
+    case Kind::Uint32:
+    case Kind::Float32:
+      return 4;
+    case Kind::Int64:
+    case Kind::Uint64:
+    case Kind::Float64:
+      return 8;
+    default:
+      return 0;
+  }
+}
+
+RosSchema::RosSchema(std::string_view name, std::string_view text) : messages_(Parser(name).parse(text)) {}
+
+}  // namespace cardan

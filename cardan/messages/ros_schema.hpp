@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// A ROS 2 message definition as data: for programs that meet messages which they were not compiled with.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cardan {
+
+struct RosMessage;
+
+struct RosType {
+  enum class Kind : std::uint8_t {
+    Bool,
+    Int8,
+    Uint8,
+    Int16,
+    Uint16,
+    Int32,
+    Uint32,
+    Int64,
+    Uint64,
+    Float32,
+    Float64,
+    String,
+    WString,
+    Message
+  };
+  enum class Many : std::uint8_t { One, Fixed, List };  ///< a list has its length before it
+
+  Kind kind = Kind::Bool;
+  Many many = Many::One;
+  std::size_t count = 0;                ///< of a fixed array
+  const RosMessage* message = nullptr;  ///< of a message
+};
+
+/// Bytes of a number or a bool; 0 for what has no fixed size.
+[[nodiscard]] std::size_t size_of(RosType::Kind kind) noexcept;
+
+struct RosField {
+  std::string name;
+  RosType type;
+};
+
+struct RosMessage {
+  std::string name;  ///< "sensor_msgs/Image"
+  std::vector<RosField> fields;
+};
+
+/// A message with all those that it uses. Immutable; any thread.
+class RosSchema {
+ public:
+  /// `text`: a schema as recordings have it (MCAP's "ros2msg"): the message's own definition, then those that it uses,
+  /// each behind a line of 80 '=' and a line "MSG: package/Type". Throws Error (InvalidArgument) with the line that
+  /// makes no sense.
+  RosSchema(std::string_view name, std::string_view text);
+
+  [[nodiscard]] const RosMessage& root() const noexcept { return *messages_.front(); }
+
+ private:
+  std::vector<std::unique_ptr<RosMessage>> messages_;
+};
+
+}  // namespace cardan

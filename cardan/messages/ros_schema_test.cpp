@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cardan/messages/ros_schema.hpp"
+
+#include <gtest/gtest.h>
+
+#include "cardan/memory/error.hpp"
+#include "cardan/messages/messages.hpp"
+
+namespace cardan {
+namespace {
+
+using Kind = RosType::Kind;
+using Many = RosType::Many;
+
+TEST(RosSchema, ReadsWhatRosWrites) {
+  const RosSchema schema("test_msgs/msg/All", R"(# a comment
+uint8 DEBUG=1           # a constant
+string NAME = "a # b"
+std_msgs/Header header
+bool ok true            # a default
+float64[36] covariance
+uint8[] data
+string<=10[<=3] names
+Point[2] corners
+wstring wide
+================================================================================
+MSG: std_msgs/Header
+builtin_interfaces/Time stamp
+string frame_id
+================================================================================
+MSG: builtin_interfaces/Time
+int32 sec
+uint32 nanosec
+================================================================================
+MSG: test_msgs/Point
+float32 x
+float32 y
+)");
+  const RosMessage& root = schema.root();
+  EXPECT_EQ(root.name, "test_msgs/All");
+  ASSERT_EQ(root.fields.size(), 7U);
+  EXPECT_EQ(root.fields[0].name, "header");
+  ASSERT_NE(root.fields[0].type.message, nullptr);
+  EXPECT_EQ(root.fields[0].type.message->fields[0].type.message->fields[1].name, "nanosec");
+  EXPECT_EQ(root.fields[1].type.kind, Kind::Bool);
+  EXPECT_EQ(root.fields[2].type.many, Many::Fixed);
+  EXPECT_EQ(root.fields[2].type.count, 36U);
+  EXPECT_EQ(root.fields[3].type.many, Many::List);
+  EXPECT_EQ(root.fields[4].type.kind, Kind::String);
+  EXPECT_EQ(root.fields[4].type.many, Many::List);
+  EXPECT_EQ(root.fields[5].type.message->name, "test_msgs/Point");
+  EXPECT_EQ(root.fields[6].type.kind, Kind::WString);
+}
+
+TEST(RosSchema, ReadsOurOwnSchemas) {
+  const std::string text = detail::schema_text<Image>();
+  const RosSchema schema("sensor_msgs/msg/Image", text);
+  EXPECT_EQ(schema.root().fields.back().name, "data");
+  EXPECT_EQ(schema.root().fields.back().type.many, Many::List);
+}
+
+TEST(RosSchema, SaysWhatMakesNoSense) {
+  for (const char* text : {"uint8", "uint8[ x", "uint8[two] x", "nowhere/Type x", "Self x"})
+    EXPECT_THROW(RosSchema("a/msg/Self", text), Error) << text;
+}
+
+}  // namespace
+}  // namespace cardan
