@@ -9,7 +9,7 @@ began=$EPOCHREALTIME
 find_tools
 
 say "== release build, g++ $("$CXX" -dumpfullversion) =="
-CARDAN_TESTS=ON scripts/build.sh release
+CARDAN_TESTS=ON scripts/build.sh release -DCARDAN_UNITY_TESTS=ON
 "$CTEST" --test-dir build/release --output-on-failure --no-tests=error -j "$JOBS" -LE '^deep$' "$@"
 if [[ ${CARDAN_TEST_SANITIZERS:-1} != 0 ]]; then
   say "== address and undefined-behaviour sanitizers =="
