@@ -29,7 +29,7 @@ class Encoder {
   void operator()(const char*, const T& value) {
     put(out_, value);
   }
-  void operator()(const char*, const std::string& text) { text_(text); }
+  void operator()(const char*, const std::string& text) { put_text(text); }
   void operator()(const char*, const Bytes& bytes) {
     put(out_, static_cast<std::uint32_t>(bytes.size()));
     put(out_, View(bytes));
@@ -41,14 +41,14 @@ class Encoder {
   void operator()(const char*, const Rest& bytes) { put(out_, bytes); }
   void operator()(const char*, const std::map<std::string, std::string>& map) {
     sized([&] {
-      for (const auto& [key, value] : map) text_(key), text_(value);
+      for (const auto& [key, value] : map) put_text(key), put_text(value);
     });
   }
   void operator()(const char*, const std::map<std::uint16_t, std::uint64_t>& map) { pairs(map); }
   void operator()(const char*, const std::vector<std::pair<std::uint64_t, std::uint64_t>>& list) { pairs(list); }
 
  private:
-  void text_(const std::string& text) {
+  void put_text(const std::string& text) {
     put(out_, static_cast<std::uint32_t>(text.size()));
     put(out_, std::as_bytes(std::span(text)));
   }

@@ -55,8 +55,8 @@ bool Reader::read_summary() {
   std::optional<Statistics> statistics;
   while (!left.empty()) {
     const auto raw = take_record(left);
-    const auto add = [&](auto kind) {
-      auto record = decode<decltype(kind)>(raw->content);
+    const auto add = [&](const auto& kind) {
+      auto record = decode<std::remove_cvref_t<decltype(kind)>>(raw->content);
       if (record) summary_.add(std::move(*record));
       return record.has_value();
     };
