@@ -14,26 +14,26 @@ namespace {
 /// Chunks above are read message by message, if they are not compressed.
 constexpr std::uint64_t kWholeChunkBytes = 1 << 20;
 
-struct Entry {
-  std::uint64_t time = 0;
-  std::uint64_t place = 0;  ///< of its record: in the file, or in `records`
-};
-
-/// What is open of a chunk (or of all messages outside of chunks).
-struct Source {
-  std::uint64_t file_order = 0;
-  bool in_memory = false;
-  Bytes bytes;  ///< the chunk, and its records if they were compressed
-  Bytes unpacked;
-  View records;
-  std::uint64_t end = 0;       ///< in the file, of what messages may reach to
-  std::vector<Entry> entries;  ///< in the order in which they are given
-  std::size_t next = 0;
-};
-
 }  // namespace
 
 struct Messages::State {
+  struct Entry {
+    std::uint64_t time = 0;
+    std::uint64_t place = 0;  ///< of its record: in the file, or in `records`
+  };
+
+  /// What is open of a chunk (or of all messages outside of chunks).
+  struct Source {
+    std::uint64_t file_order = 0;
+    bool in_memory = false;
+    Bytes bytes;  ///< the chunk, and its records if they were compressed
+    Bytes unpacked;
+    View records;
+    std::uint64_t end = 0;       ///< in the file, of what messages may reach to
+    std::vector<Entry> entries;  ///< in the order in which they are given
+    std::size_t next = 0;
+  };
+
   const Reader& reader;
   ReadOptions options;
   std::vector<bool> wanted = std::vector<bool>(1 << 16);
