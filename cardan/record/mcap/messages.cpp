@@ -201,9 +201,9 @@ std::optional<MessageView> Messages::next() {
     }
     if (s.open.empty()) return std::nullopt;
     std::pop_heap(s.open.begin(), s.open.end(), s.heap_order());
-    const std::shared_ptr<Source> source = std::move(s.open.back());
+    const auto source = std::move(s.open.back());
     s.open.pop_back();
-    const Entry entry = source->entries[source->next++];
+    const State::Entry entry = source->entries[source->next++];
     const auto message = s.load(*source, entry);
     if (source->next < source->entries.size()) {
       s.open.push_back(source);
