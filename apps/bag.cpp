@@ -16,7 +16,7 @@ constexpr const char* kExamples = R"(Examples:
   cardan bag merge front.mcap rear.mcap -o all.mcap
   cardan bag recover drive.mcap.active -o drive.mcap    after a crash
 
-Files are MCAP: Foxglove, Rerun, PlotJuggler and `ros2 bag` open them too.)";
+Files are MCAP; what is written here other MCAP readers open.)";
 
 constexpr const char* kInfoExamples = R"(Examples:
   cardan bag info drive.mcap
@@ -42,8 +42,8 @@ constexpr const char* kVerifyExamples = R"(Examples:
   cardan bag verify *.mcap
   cardan bag verify drive.mcap --json
 
-Reads everything, and compares all that the file says twice: checksums, indexes, statistics, summary. A chunk of one
-large frame has no checksum, because it is written past the processor; its structure is looked at.
+Reads everything, and compares all that the file says twice: checksums, indexes, statistics, summary. Of a
+chunk whose writer gave it no checksum the structure is looked at; how many bytes that are is said.
 Exit codes: 0 all good, 1 not, 2 wrong options.)";
 
 constexpr const char* kCutExamples = R"(Examples:

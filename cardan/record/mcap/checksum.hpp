@@ -7,8 +7,7 @@
 
 namespace cardan::mcap {
 
-/// MCAP's CRC32 (IEEE 802.3, as zlib's) of `bytes`, or of them behind what gave `before`. Some 10 GB/s with the
-/// processor's help. Any thread; does not block.
+/// MCAP's CRC32 (IEEE 802.3, as zlib's) of `bytes`, or of them behind what gave `before`. Any thread; does not block.
 [[nodiscard]] std::uint32_t crc32(View bytes, std::uint32_t before = 0) noexcept;
 
 }  // namespace cardan::mcap

@@ -12,7 +12,7 @@ namespace cardan::mcap {
 
 enum class Compression : std::uint8_t {
   None,
-  Lz4,   ///< some 0.5 to 1 GB/s a core, readable everywhere
+  Lz4,   ///< fast, and readable everywhere
   Zstd,  ///< smaller, slower
 };
 

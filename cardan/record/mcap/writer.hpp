@@ -26,9 +26,8 @@ struct WriterOptions {
   SummaryOptions summary{};
 };
 
-/// Writes a file from its beginning to its end, into whatever takes bytes. What the recorder does with large frames is
-/// another path (record/file.hpp); this one is for all that is not in a hurry. Not to be shared by threads; blocks as
-/// `write` does, and throws what it throws.
+/// Writes a file from its beginning to its end, into whatever takes bytes. Not to be shared by threads; blocks as `write` does, and
+/// throws what it throws.
 class Writer {
  public:
   using Write = std::function<void(View)>;
