@@ -26,8 +26,8 @@ struct WriterOptions {
   SummaryOptions summary{};
 };
 
-/// Writes a file from its beginning to its end, into whatever takes bytes. Not to be shared by threads; blocks as `write` does, and
-/// throws what it throws.
+/// Writes a file from its beginning to its end, into whatever takes bytes. Not to be shared by threads; blocks as
+/// `write` does, and throws what it throws.
 class Writer {
  public:
   using Write = std::function<void(View)>;
