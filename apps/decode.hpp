@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/type_layout.hpp"
+#include "cardan/messages/type_layout.hpp"
 #include "cardan/transport/observer.hpp"
 
 namespace cardan::apps {

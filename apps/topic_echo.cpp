@@ -9,9 +9,9 @@
 #include "apps/decode.hpp"
 #include "apps/output.hpp"
 #include "apps/topic.hpp"
-#include "apps/type_layout.hpp"
 #include "cardan/memory/clock.hpp"
 #include "cardan/memory/error.hpp"
+#include "cardan/messages/type_layout.hpp"
 #include "cardan/transport/observer.hpp"
 #include "cardan/transport/stop.hpp"
 

@@ -57,6 +57,16 @@ class VectorBase {
     capacity_ = count;
     return true;
   }
+  /// For code that knows the type only at run time: the elements, and how many there are.
+  [[nodiscard]] void* elements() noexcept { return address(); }
+  [[nodiscard]] const void* elements() const noexcept { return address(); }
+  [[nodiscard]] std::size_t element_count() const noexcept { return size_; }
+  /// The same, to be written over: `count` elements of so many bytes; false: there is no room.
+  [[nodiscard]] bool try_resize_elements(std::size_t count, std::size_t element_bytes) noexcept {
+    if (!grow(count, element_bytes)) return false;
+    size_ = count;
+    return true;
+  }
   /// For the transport, when the elements have been moved by `distance` bytes.
   void elements_moved(std::ptrdiff_t distance) noexcept {
     if (data_ != 0) data_ += distance;

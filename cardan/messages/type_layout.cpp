@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/type_layout.hpp"
+#include "cardan/messages/type_layout.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -10,32 +10,31 @@
 
 #include "cardan/messages/messages.hpp"
 
-namespace cardan::apps {
+namespace cardan {
 namespace {
 
-using detail::Kind;
 using Layout = std::shared_ptr<TypeLayout>;
 
 void hash_type(detail::LayoutHash& hash, const TypeLayout& t) {
   hash.add(static_cast<std::uint64_t>(t.kind));
   hash.add(t.size);
   switch (t.kind) {
-    case Kind::Integer:
+    case detail::Kind::Integer:
       hash.add(t.is_signed ? 1U : 0U);
       break;
-    case Kind::Array:
-    case Kind::FixedVector:
+    case detail::Kind::Array:
+    case detail::Kind::FixedVector:
       hash.add(t.count);
       hash_type(hash, *t.element);
       break;
-    case Kind::FixedString:
+    case detail::Kind::FixedString:
       hash.add(t.count);
       break;
-    case Kind::Enum:
-    case Kind::Vector:
+    case detail::Kind::Enum:
+    case detail::Kind::Vector:
       hash_type(hash, *t.element);
       break;
-    case Kind::Message:
+    case detail::Kind::Message:
       hash.add(t.name);
       for (const TypeLayout::Field& f : t.fields) {
         hash.add(f.name);
@@ -60,11 +59,11 @@ struct Known {
     by_hash[layout->hash()] = layout;
     by_name[layout->name] = layout;
     for (const TypeLayout::Field& f : layout->fields) {
-      const Layout& inner =
-          f.type->kind == Kind::FixedVector || f.type->kind == Kind::Vector || f.type->kind == Kind::Array
-              ? f.type->element
-              : f.type;
-      if (inner->kind == Kind::Message && !by_name.contains(inner->name)) add_one(inner);
+      const Layout& inner = f.type->kind == detail::Kind::FixedVector || f.type->kind == detail::Kind::Vector ||
+                                    f.type->kind == detail::Kind::Array
+                                ? f.type->element
+                                : f.type;
+      if (inner->kind == detail::Kind::Message && !by_name.contains(inner->name)) add_one(inner);
     }
   }
 };
@@ -121,7 +120,7 @@ class SchemaReader {
     const auto body = bodies_.find(key);
     if (body == bodies_.end()) return nullptr;
     auto layout = std::make_shared<TypeLayout>();
-    layout->kind = Kind::Message;
+    layout->kind = detail::Kind::Message;
     layout->name = full_name;
     std::size_t end = 0;
     for (const std::string& line : body->second) {
@@ -159,7 +158,7 @@ class SchemaReader {
     const TypeLayout& e = *layout->element;
     layout->nodes += e.nodes;
     if (bound.empty()) {
-      layout->kind = Kind::Vector;
+      layout->kind = detail::Kind::Vector;
       layout->size = sizeof(shm::vector<std::uint8_t>);
       layout->alignment = alignof(shm::vector<std::uint8_t>);
       return layout;
@@ -168,7 +167,7 @@ class SchemaReader {
     const auto count = number(bounded ? bound.substr(2) : bound);
     if (!count) return nullptr;
     layout->count = *count;
-    layout->kind = bounded ? Kind::FixedVector : Kind::Array;
+    layout->kind = bounded ? detail::Kind::FixedVector : detail::Kind::Array;
     layout->alignment = bounded ? std::max<std::size_t>(e.alignment, 4) : e.alignment;
     const std::size_t first = bounded ? (4 + e.alignment - 1) / e.alignment * e.alignment : 0;
     if (*count > kMostBytes / e.size) return nullptr;
@@ -178,16 +177,16 @@ class SchemaReader {
 
   Layout single(const std::string& text) {
     auto layout = std::make_shared<TypeLayout>();
-    const auto plain = [&](Kind kind, std::size_t size) {
+    const auto plain = [&](detail::Kind kind, std::size_t size) {
       layout->kind = kind;
       layout->size = layout->alignment = size;
       return layout;
     };
-    if (text == "bool") return plain(Kind::Bool, 1);
-    if (text == "float32") return plain(Kind::Float, 4);
-    if (text == "float64") return plain(Kind::Float, 8);
+    if (text == "bool") return plain(detail::Kind::Bool, 1);
+    if (text == "float32") return plain(detail::Kind::Float, 4);
+    if (text == "float64") return plain(detail::Kind::Float, 8);
     if (text == "string") {
-      layout->kind = Kind::String;
+      layout->kind = detail::Kind::String;
       layout->size = sizeof(shm::string);
       layout->alignment = alignof(shm::string);
       return layout;
@@ -195,7 +194,7 @@ class SchemaReader {
     if (text.starts_with("string<=")) {
       const auto bound = number(text.substr(8));
       if (!bound) return nullptr;
-      layout->kind = Kind::FixedString;
+      layout->kind = detail::Kind::FixedString;
       layout->count = *bound;
       layout->size = (4 + *bound + 3) / 4 * 4;
       layout->alignment = 4;
@@ -207,7 +206,7 @@ class SchemaReader {
       if (!bits || *bits > 64 || *bits % 8 != 0) return nullptr;
       layout->is_signed = !is_unsigned;
       open_.push_back(layout);
-      return plain(Kind::Integer, *bits / 8);
+      return plain(detail::Kind::Integer, *bits / 8);
     }
     const std::size_t slash = text.find('/');
     if (slash == std::string::npos) return nullptr;
@@ -232,7 +231,7 @@ std::vector<TypeLayout> forms_of(const TypeLayout& plain) {
     forms.back().is_signed = true;
   }
   TypeLayout as_enum = plain;
-  as_enum.kind = Kind::Enum;
+  as_enum.kind = detail::Kind::Enum;
   as_enum.element = std::make_shared<TypeLayout>(plain);
   forms.push_back(as_enum);
   return forms;
@@ -289,4 +288,4 @@ std::shared_ptr<const TypeLayout> find_layout(const std::string& type_name, std:
   return layout;
 }
 
-}  // namespace cardan::apps
+}  // namespace cardan

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/type_layout.hpp"
+#include "cardan/messages/type_layout.hpp"
 
 #include <gtest/gtest.h>
 
@@ -43,7 +43,7 @@ CARDAN_MESSAGE(Wide, "test_msgs/msg/Wide", value);
 
 namespace {
 
-using namespace cardan::apps;
+using namespace cardan;
 using cardan::message_traits;
 
 template <class T>

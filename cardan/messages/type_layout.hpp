@@ -9,9 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include "cardan/messages/cdr.hpp"
 #include "cardan/transport/message.hpp"
 
-namespace cardan::apps {
+namespace cardan {
 
 /// How a message type lies in memory, as data: what a program needs that was not compiled with the type.
 struct TypeLayout {
@@ -29,6 +30,9 @@ struct TypeLayout {
   std::string name;                     ///< Message: "sensor_msgs/msg/Image"
   std::vector<Field> fields;            ///< Message
   std::size_t nodes = 1;                ///< types in it, itself included, each as often as it occurs
+  /// Message whose CDR form is not what its fields say (CdrForm): how it is written and read. Else null.
+  void (*write_cdr)(CdrWriter& writer, const void* message) = nullptr;
+  bool (*read_cdr)(CdrReader& reader, void* message) noexcept = nullptr;
 
   /// The same number as message_traits<T>::type_hash() of the type described.
   [[nodiscard]] std::uint64_t hash() const;
@@ -59,6 +63,14 @@ std::shared_ptr<TypeLayout> layout_of() {
     layout->element = layout_of<typename detail::ContainerOf<T>::element>();
   } else if constexpr (kind == Kind::Message) {
     layout->name = message_traits<T>::type_name();
+    if constexpr (detail::HasCdrForm<T>) {
+      layout->write_cdr = [](CdrWriter& writer, const void* message) {
+        CdrForm<T>::write(writer, *static_cast<const T*>(message));
+      };
+      layout->read_cdr = [](CdrReader& reader, void* message) noexcept {
+        return CdrForm<T>::read(reader, *static_cast<T*>(message));
+      };
+    }
     [&]<detail::Literal Name, auto... Members, std::size_t... Offsets, detail::Literal... Names>(
         detail::Reflection<T, Name, detail::Field<Names, Members, Offsets>...>) {
       (layout->fields.push_back({std::string(Names.view()), Offsets,
@@ -75,4 +87,4 @@ std::shared_ptr<TypeLayout> layout_of() {
 std::shared_ptr<const TypeLayout> find_layout(const std::string& type_name, std::uint64_t type_hash,
                                               const std::string& schema);
 
-}  // namespace cardan::apps
+}  // namespace cardan

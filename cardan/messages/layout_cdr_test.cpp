@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cardan/messages/layout_cdr.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "cardan/messages/local_message.hpp"
+#include "cardan/messages/messages.hpp"
+
+namespace layout_cdr_test {
+
+enum class Mode : std::uint16_t { Off, On };
+
+struct Corner {
+  float x = 0, y = 0;
+  bool seen = false;
+};
+CARDAN_MESSAGE(Corner, "l_msgs/msg/Corner", x, y, seen);
+
+// Every kind of field, numbers after odd ones, and a type with a wire form of its own in the middle.
+struct Mixed {
+  std::uint8_t first = 0;
+  double number = 0;
+  bool flag = false;
+  Mode mode = Mode::Off;
+  cardan::Header header;
+  cardan::FixedString<8> name;
+  std::int64_t matrix[2][2] = {};
+  std::array<Corner, 2> corners{};
+  cardan::FixedVector<Corner, 3> few;
+  cardan::shm::vector<std::uint16_t> ranges;
+  std::uint8_t between = 0;
+  cardan::shm::vector<double> weights;
+  cardan::shm::vector<Corner> points;
+  cardan::shm::string remark;
+  std::uint32_t last = 0;
+};
+CARDAN_MESSAGE(Mixed, "l_msgs/msg/Mixed", first, number, flag, mode, header, name, matrix, corners, few, ranges,
+               between, weights, points, remark, last);
+
+using cardan::CdrError;
+using cardan::CdrFrame;
+using cardan::layout_of;
+using cardan::LocalMessage;
+using cardan::TypeLayout;
+
+std::vector<std::byte> joined(const CdrFrame& frame) {
+  std::vector<std::byte> all(frame.prefix);
+  all.insert(all.end(), frame.payload.begin(), frame.payload.end());
+  all.insert(all.end(), frame.suffix.begin(), frame.suffix.end());
+  return all;
+}
+
+void fill(Mixed& m) {
+  m.first = 1;
+  m.number = 2.5;
+  m.flag = true;
+  m.mode = Mode::On;
+  m.header = {.stamp = 1'700'000'000'123'456'789, .sequence = 0, .frame_id = cardan::FrameId("map")};
+  m.name = "front";
+  m.matrix[1][0] = -7;
+  m.corners[1] = {1, 2, true};
+  ASSERT_TRUE(m.few.push_back({3, 4, false}));
+  m.ranges.assign({1, 2, 3});
+  m.between = 9;
+  m.weights.assign({0.5, 0.25});
+  m.points.assign({{5, 6, true}, {7, 8, false}, {9, 10, true}});
+  m.remark = "hello";
+  m.last = 99;
+}
+
+const std::byte* bytes_of(const auto& message) { return reinterpret_cast<const std::byte*>(&message); }
+
+/// Both ways of framing give the same bytes, and leave the same part where it is.
+template <class T>
+void expect_same(const T& message, const TypeLayout& layout) {
+  CdrFrame typed, untyped;
+  cardan::frame_cdr(message, typed);
+  cardan::frame_cdr(layout, bytes_of(message), untyped);
+  EXPECT_EQ(typed.prefix, untyped.prefix);
+  EXPECT_EQ(typed.payload.data(), untyped.payload.data());
+  EXPECT_EQ(typed.payload.size(), untyped.payload.size());
+  EXPECT_EQ(typed.suffix, untyped.suffix);
+}
+
+TEST(LayoutCdr, FramesAsTheTypeItselfDoes) {
+  LocalMessage<Mixed> mixed(4096);
+  fill(*mixed);
+  expect_same(*mixed, *layout_of<Mixed>());
+
+  LocalMessage<cardan::Image> image(1 << 16);
+  const auto pixels = image->resize(100, 200, "bgr8");
+  for (std::size_t i = 0; i < pixels.size(); ++i) pixels[i] = static_cast<std::uint8_t>(i);
+  image->header.frame_id = cardan::FrameId("camera");
+  expect_same(*image, *layout_of<cardan::Image>());
+
+  LocalMessage<cardan::Detections2D> found(4096);
+  found->detections.resize(2);
+  found->detections[1].label = "car";
+  expect_same(*found, *layout_of<cardan::Detections2D>());
+
+  LocalMessage<cardan::Imu> imu;
+  imu->angular_velocity.z = 0.25;
+  expect_same(*imu, *layout_of<cardan::Imu>());
+}
+
+TEST(LayoutCdr, FramesATypeThatIsKnownByItsSchemaAlone) {
+  using traits = cardan::message_traits<Mixed>;
+  const auto layout =
+      cardan::find_layout(std::string(traits::type_name()), traits::type_hash(), std::string(traits::schema()));
+  ASSERT_NE(layout, nullptr);
+  LocalMessage<Mixed> mixed(4096);
+  fill(*mixed);
+  expect_same(*mixed, *layout);
+}
+
+TEST(LayoutCdr, ReadsWhatTheTypeWrote) {
+  LocalMessage<Mixed> from(4096), to(4096);
+  fill(*from);
+  const std::vector<std::byte> wire = cardan::to_cdr(*from);
+  const auto layout = layout_of<Mixed>();
+  const auto result = cardan::from_cdr(*layout, wire, reinterpret_cast<std::byte*>(&*to));
+  EXPECT_TRUE(result) << result.text();
+  EXPECT_EQ(cardan::to_cdr(*to), wire);
+  EXPECT_EQ(to->header, from->header);
+  ASSERT_EQ(to->points.size(), 3U);
+  EXPECT_EQ(to->points[2].x, 9);
+}
+
+TEST(LayoutCdr, BindsAZeroedMessage) {
+  const auto layout = layout_of<Mixed>();
+  struct alignas(64) Room {
+    cardan::shm::Arena arena;
+    std::array<std::byte, sizeof(Mixed)> message{};
+    alignas(64) std::array<std::byte, 4096> bytes{};
+  };
+  const auto room = std::make_unique<Room>();
+  room->arena.place(room->bytes.data(), room->bytes.size());
+  cardan::bind(*layout, room->message.data(), room->arena);
+  LocalMessage<Mixed> from(4096);
+  fill(*from);
+  const std::vector<std::byte> wire = cardan::to_cdr(*from);
+  const auto result = cardan::from_cdr(*layout, wire, room->message.data());
+  EXPECT_TRUE(result) << result.text();
+  CdrFrame again;
+  cardan::frame_cdr(*layout, room->message.data(), again);
+  EXPECT_EQ(joined(again), wire);
+}
+
+TEST(LayoutCdr, EveryTruncationIsNoticed) {
+  const auto layout = layout_of<Mixed>();
+  LocalMessage<Mixed> from(4096);
+  fill(*from);
+  const std::vector<std::byte> wire = cardan::to_cdr(*from);
+  for (std::size_t bytes = 0; bytes < wire.size(); ++bytes) {
+    LocalMessage<Mixed> to(4096);
+    EXPECT_FALSE(cardan::from_cdr(*layout, std::span(wire).first(bytes), reinterpret_cast<std::byte*>(&*to))) << bytes;
+  }
+}
+
+TEST(LayoutCdr, TooSmallAStorageIsNamed) {
+  const auto layout = layout_of<Mixed>();
+  LocalMessage<Mixed> from(4096), to(64);
+  fill(*from);
+  const auto result = cardan::from_cdr(*layout, cardan::to_cdr(*from), reinterpret_cast<std::byte*>(&*to));
+  EXPECT_EQ(result.error, CdrError::NoRoom);
+  EXPECT_EQ(result.field, "weights");
+}
+
+TEST(LayoutCdr, AdoptsACopyAndRefusesWhatPointsElsewhere) {
+  const auto layout = layout_of<Mixed>();
+  struct alignas(64) Slot {
+    cardan::shm::Arena arena;
+    Mixed message;
+    alignas(64) std::array<std::byte, 4096> bytes{};
+  };
+  const auto slot = std::make_unique<Slot>();
+  slot->arena.place(slot->bytes.data(), slot->bytes.size());
+  cardan::shm::bind(slot->message, slot->arena);
+  fill(slot->message);
+
+  alignas(64) std::array<std::byte, sizeof(Mixed)> copy{};
+  std::memcpy(copy.data(), &slot->message, copy.size());
+  ASSERT_TRUE(cardan::adopt(*layout, copy.data(), bytes_of(slot->message), slot->bytes));
+  CdrFrame frame;
+  cardan::frame_cdr(*layout, copy.data(), frame);
+  EXPECT_EQ(joined(frame), cardan::to_cdr(slot->message));
+
+  std::memcpy(copy.data(), &slot->message, copy.size());
+  EXPECT_FALSE(cardan::adopt(*layout, copy.data(), bytes_of(slot->message), std::span(slot->bytes).first(16)));
+  cardan::frame_cdr(*layout, copy.data(), frame);  // the vectors that were refused are empty
+  EXPECT_LT(frame.size(), cardan::to_cdr(slot->message).size());
+}
+
+}  // namespace layout_cdr_test
