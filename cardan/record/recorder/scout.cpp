@@ -7,7 +7,7 @@
 #include "cardan/memory/error.hpp"
 #include "cardan/record/recorder/selection.hpp"
 #include "cardan/transport/observer.hpp"
-#include "cardan/transport/run_directory.hpp"
+#include "cardan/transport/process.hpp"
 
 namespace cardan::record {
 namespace {
@@ -44,7 +44,7 @@ Scout::~Scout() {
 void Scout::run() {
   // A look costs each process of the domain a message; between two, only the folder of names is read.
   constexpr auto kInterval = std::chrono::milliseconds(50);
-  const detail::RunDirectory directory(options_.domain);
+  const detail::RunDirectory& directory = detail::Process::of(options_.domain).directory();
   std::size_t entries_before = ~std::size_t{0};
   std::unique_lock lock(mutex_);
   while (!wake_.wait_for(lock, kInterval, [this] { return stop_; })) {
