@@ -150,6 +150,7 @@ void Recorder::Implementation::run(std::promise<void>& started) {
     queue_->wait(0);
     collect_completions();
   }
+  problems_ = scout_->problems();
   scout_.reset();
   committed_closed_ += segment_->committed_bytes();
   closing_.push_back(std::move(segment_));
@@ -214,9 +215,8 @@ void Recorder::Implementation::publish_report() {
     report.lost += report.topics.back().lost_in_all();
     report.held_bytes += topic->held * topic->source().max_bytes;
   }
-  if (scout_ != nullptr)
-    for (const auto& [topic, problem] : scout_->problems())
-      report.topics.push_back({.topic = topic, .problem = problem});
+  if (scout_ != nullptr) problems_ = scout_->problems();
+  for (const auto& [topic, problem] : problems_) report.topics.push_back({.topic = topic, .problem = problem});
   report.bytes = committed_closed_ + (segment_ != nullptr ? segment_->committed_bytes() : 0);
   for (const auto& segment : closing_) report.bytes += segment->committed_bytes();
   report.copied_bytes = copied_bytes_;
