@@ -19,6 +19,7 @@ _cardan() {
     --scenarios) words="1p1s 1p5s 1p10s 5p1s" ;;
     --compression) words="same none lz4 zstd" ;;
     --tell) words="pause resume split trigger stop" ;;
+    --schedule) words="asap paced cycle" ;;
     --on-full) words="stop delete-oldest" ;;
     --mode) words="auto direct dontcache sync-range plain" ;;
     --topic | --exclude | --start | --end | --domain | --count | --fields | --list | --seconds | --type | --rule | --split-size | --split-time | --queue | --queue-time | --min-space | --sync | --last | --after | --meta | --sizes | --rate | --runs | --frames | --minutes | --publisher-cpu | --reader-cpus | --reader-cpu | --grace | --set) return ;;
@@ -41,7 +42,7 @@ _cardan() {
       run) words="--one-process --no-view --json --reports --seconds --grace --set --crash --help" ;;
       check) words="--json --no-components --help" ;;
       graph) words="--svg --mermaid --help" ;;
-      record) words="--output --type --exclude --rule --compression --split-size --split-time --queue --queue-time --min-space --on-full --sync --mode --no-io-uring --checksums --copy --attach --meta --seconds --last --after --tell --domain --json --no-view --help" ;;
+      record) words="--output --type --exclude --rule --compression --split-size --split-time --queue --queue-time --min-space --on-full --sync --mode --schedule --explain --no-io-uring --checksums --copy --attach --meta --seconds --last --after --tell --domain --json --no-view --help" ;;
       bag) words="info ls cat verify cut merge recover --help" ;;
       "bag info" | "bag verify") words="--json --help" ;;
       "bag ls") words="--topic --exclude --start --end --count --json --help" ;;

@@ -122,6 +122,8 @@ complete -c cardan -n '__cardan_at record' -l min-space -x -d 'Bytes that stay f
 complete -c cardan -n '__cardan_at record' -l on-full -x -a 'stop delete-oldest'
 complete -c cardan -n '__cardan_at record' -l sync -x -d 'Seconds a power loss may cost'
 complete -c cardan -n '__cardan_at record' -l mode -x -a 'auto direct dontcache sync-range plain'
+complete -c cardan -n '__cardan_at record' -l schedule -x -a 'asap paced cycle'
+complete -c cardan -n '__cardan_at record' -l explain -d 'Say what was written when, and why'
 complete -c cardan -n '__cardan_at record' -l no-io-uring -d 'Write with threads'
 complete -c cardan -n '__cardan_at record' -l checksums -d 'Of large samples too'
 complete -c cardan -n '__cardan_at record' -l copy -d 'Copy all samples'
