@@ -6,23 +6,24 @@ _cardan() {
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
       --domain) domain=(--domain "${COMP_WORDS[i + 1]}") ;;
-      topic | component | param | run | check | graph | record | bag | doctor | bench | demo | completion | list | info | echo | stats | get | set | ls | cat | verify | cut | merge | recover | transport | runtime) path+="${path:+ }${COMP_WORDS[i]}" ;;
+      topic | component | param | run | check | graph | record | bag | doctor | bench | demo | completion | list | info | echo | stats | get | set | ls | cat | verify | cut | merge | recover | export | transport | runtime) path+="${path:+ }${COMP_WORDS[i]}" ;;
     esac
   done
   local words=""
   case $previous in
     --json)
       case $path in bench* | demo* | run) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;; esac ;;
-    --camera | --lidar | --picture | --svg | --reports | --output | --attach | -o) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    --camera | --lidar | --picture | --svg | --reports | --output | --attach | -o | --to) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     --peers) words="raw,sim,uds,tcp,cardan raw sim uds tcp cardan" ;;
     --waits) words="block spin prewake anticipate" ;;
     --scenarios) words="1p1s 1p5s 1p10s 5p1s" ;;
     --compression) words="same none lz4 zstd" ;;
+    --images) words="png jpeg video" ;;
     --tell) words="pause resume split trigger stop" ;;
     --schedule) words="asap paced cycle" ;;
     --on-full) words="stop delete-oldest" ;;
     --mode) words="auto direct dontcache sync-range plain" ;;
-    --topic | --exclude | --start | --end | --domain | --count | --fields | --list | --seconds | --type | --rule | --split-size | --split-time | --queue | --queue-time | --min-space | --sync | --last | --after | --meta | --sizes | --rate | --runs | --frames | --minutes | --publisher-cpu | --reader-cpus | --reader-cpu | --grace | --set) return ;;
+    --topic | --exclude | --start | --end | --domain | --count | --fields | --list | --quality | --seconds | --type | --rule | --split-size | --split-time | --queue | --queue-time | --min-space | --sync | --last | --after | --meta | --sizes | --rate | --runs | --frames | --minutes | --publisher-cpu | --reader-cpus | --reader-cpu | --grace | --set) return ;;
   esac
   if [[ -z $words ]]; then
     case $path in
@@ -43,12 +44,13 @@ _cardan() {
       check) words="--json --no-components --help" ;;
       graph) words="--svg --mermaid --help" ;;
       record) words="--output --type --exclude --rule --compression --split-size --split-time --queue --queue-time --min-space --on-full --sync --mode --schedule --explain --no-io-uring --checksums --copy --attach --meta --seconds --last --after --tell --domain --json --no-view --help" ;;
-      bag) words="info ls cat verify cut merge recover --help" ;;
+      bag) words="info ls cat verify cut merge recover export --help" ;;
       "bag info" | "bag verify") words="--json --help" ;;
       "bag ls") words="--topic --exclude --start --end --count --json --help" ;;
       "bag cat") words="--topic --exclude --start --end --fields --count --list --json --help" ;;
       "bag cut") words="--topic --exclude --start --end --output --force --compression --json --help" ;;
       "bag merge" | "bag recover") words="--output --force --compression --json --help" ;;
+      "bag export") words="--to --topic --exclude --start --end --images --quality --list --force --json --help" ;;
       bench) words="transport runtime --help" ;;
       "bench runtime") words="--sizes --runs --frames --publisher-cpu --reader-cpu --json --quick --help" ;;
       "bench transport") words="--peers --scenarios --sizes --waits --rate --runs --frames --minutes --publisher-cpu --reader-cpus --json --full --quick --micro --help" ;;

@@ -68,7 +68,7 @@ struct RecorderReport {
   bool paused = false;
   bool triggered = false;  ///< of a flight recorder
   ScheduleReport schedule{};
-  std::string failure{};   ///< why the recording ended by itself
+  std::string failure{};  ///< why the recording ended by itself
 };
 
 }  // namespace cardan::record
