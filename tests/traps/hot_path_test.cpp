@@ -12,6 +12,7 @@
 #include <new>
 #include <thread>
 
+#include "cardan/runtime/cycle.hpp"
 #include "tests/support/child.hpp"
 #include "tests/support/frames.hpp"
 #include "tests/support/run_directory.hpp"
