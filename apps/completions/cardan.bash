@@ -13,7 +13,7 @@ _cardan() {
   case $previous in
     --json)
       case $path in bench* | demo* | run) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;; esac ;;
-    --camera | --lidar | --picture | --svg | --reports | --output | --attach | -o | --to) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    --camera | --lidar | --record | --picture | --svg | --reports | --output | --attach | -o | --to) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     --peers) words="raw,sim,uds,tcp,cardan raw sim uds tcp cardan" ;;
     --waits) words="block spin prewake anticipate" ;;
     --scenarios) words="1p1s 1p5s 1p10s 5p1s" ;;

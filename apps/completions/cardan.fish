@@ -175,5 +175,6 @@ complete -c cardan -n '__cardan_at demo' -l lidar -r -F
 complete -c cardan -n '__cardan_at demo' -l seconds -x
 complete -c cardan -n '__cardan_at demo' -l json -r -F
 complete -c cardan -n '__cardan_at demo' -l picture -r -F
+complete -c cardan -n '__cardan_at demo' -l record -r -F -d 'Record into this file'
 complete -c cardan -n '__cardan_at demo' -l no-view
 complete -c cardan -n '__cardan_at completion' -a 'bash zsh fish'
