@@ -16,6 +16,7 @@
 #include "cardan/memory/error.hpp"
 #if defined(CARDAN_HAS_BAG_COMMAND)
 #include "apps/bag.hpp"
+#include "apps/play.hpp"
 #endif
 #if defined(CARDAN_HAS_BENCH_COMMAND)
 #include "apps/bench.hpp"
@@ -81,6 +82,7 @@ int main(int argc, char** argv) {
   cardan::apps::add_doctor_command(app);
 #if defined(CARDAN_HAS_BAG_COMMAND)
   cardan::apps::add_bag_command(app);
+  cardan::apps::add_play_command(app);
 #endif
 #if defined(CARDAN_HAS_BENCH_COMMAND)
   cardan::apps::add_bench_command(app);

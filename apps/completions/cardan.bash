@@ -6,23 +6,23 @@ _cardan() {
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
       --domain) domain=(--domain "${COMP_WORDS[i + 1]}") ;;
-      topic | component | param | run | check | graph | bag | doctor | bench | demo | completion | list | info | echo | stats | get | set | ls | cat | verify | cut | merge | recover | transport | runtime) path+="${path:+ }${COMP_WORDS[i]}" ;;
+      topic | component | param | run | check | graph | bag | play | doctor | bench | demo | completion | list | info | echo | stats | get | set | ls | cat | verify | cut | merge | recover | transport | runtime) path+="${path:+ }${COMP_WORDS[i]}" ;;
     esac
   done
   local words=""
   case $previous in
     --json)
       case $path in bench* | demo* | run) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;; esac ;;
-    --camera | --lidar | --picture | --svg | --reports | --output | -o) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    --camera | --lidar | --picture | --svg | --reports | --output | -o | --from) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     --peers) words="raw,sim,uds,tcp,cardan raw sim uds tcp cardan" ;;
     --waits) words="block spin prewake anticipate" ;;
     --scenarios) words="1p1s 1p5s 1p10s 5p1s" ;;
     --compression) words="same none lz4 zstd" ;;
-    --topic | --exclude | --start | --end | --domain | --count | --fields | --list | --seconds | --sizes | --rate | --runs | --frames | --minutes | --publisher-cpu | --reader-cpus | --reader-cpu | --grace | --set) return ;;
+    --topic | --exclude | --remap | --start | --end | --until | --duration | --depth | --step | --without | --domain | --count | --fields | --list | --seconds | --sizes | --rate | --runs | --frames | --minutes | --publisher-cpu | --reader-cpus | --reader-cpu | --grace | --set) return ;;
   esac
   if [[ -z $words ]]; then
     case $path in
-      "") words="topic component param run check graph bag doctor bench demo completion --help --version" ;;
+      "") words="topic component param run check graph bag play doctor bench demo completion --help --version" ;;
       topic) words="list info echo stats --help" ;;
       "topic list") words="--json --verbose --names --domain --help" ;;
       "topic info") words="--json --schema --domain --help" ;;
@@ -35,7 +35,7 @@ _cardan() {
       "param list") words="--json --names --domain --help" ;;
       "param get" | "param set") words="--json --domain --help" ;;
       doctor) words="--json --domain --help" ;;
-      run) words="--one-process --no-view --json --reports --seconds --grace --set --crash --help" ;;
+      run) words="--one-process --no-view --json --reports --seconds --grace --set --crash --from --without --output --force --start --help" ;;
       check) words="--json --no-components --help" ;;
       graph) words="--svg --mermaid --help" ;;
       bag) words="info ls cat verify cut merge recover --help" ;;
@@ -44,6 +44,7 @@ _cardan() {
       "bag cat") words="--topic --exclude --start --end --fields --count --list --json --help" ;;
       "bag cut") words="--topic --exclude --start --end --output --force --compression --json --help" ;;
       "bag merge" | "bag recover") words="--output --force --compression --json --help" ;;
+      play) words="--rate --loop --start --until --duration --topic --exclude --remap --clock --as-fast-as-readers --reliable --wait-for-readers --depth --pause --step --domain --json --help" ;;
       bench) words="transport runtime --help" ;;
       "bench runtime") words="--sizes --runs --frames --publisher-cpu --reader-cpu --json --quick --help" ;;
       "bench transport") words="--peers --scenarios --sizes --waits --rate --runs --frames --minutes --publisher-cpu --reader-cpus --json --full --quick --micro --help" ;;
@@ -53,7 +54,7 @@ _cardan() {
     case $path in
       "topic info" | "topic echo" | "topic stats")
         [[ $current == -* ]] || words+=" $("${COMP_WORDS[0]}" topic list --names "${domain[@]}" 2>/dev/null)" ;;
-      run | check | graph | bag\ *)
+      run | check | graph | play | bag\ *)
         [[ $current == -* ]] || mapfile -t COMPREPLY < <(compgen -f -- "$current"); [[ $current == -* ]] || return ;;
       "component stats" | "param list")
         [[ $current == -* ]] || words+=" $("${COMP_WORDS[0]}" component list --names "${domain[@]}" 2>/dev/null)" ;;
