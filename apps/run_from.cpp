@@ -146,6 +146,10 @@ int run_from(const config::Configuration& configuration, const RunFromOptions& o
     warn(o.output.empty() ? "stopped" : fmt::format("stopped; {} was not written", o.output));
     return kFailed;
   }
+  if (report.fed.empty()) {
+    warn("no component reads a topic of the recording — cardan bag info shows which it has, cardan graph which they read");
+    return kFailed;
+  }
   return lost ? kLoss : kOk;
 }
 

@@ -24,7 +24,7 @@ class Sizes {
     // The largest first: most of the others then cannot have anything larger, and are not looked into.
     std::vector<std::pair<std::uint64_t, const ChunkIndex*>> chunks;
     for (const ChunkIndex& chunk : reader_.summary().chunks()) chunks.emplace_back(records_of_chunk(chunk), &chunk);
-    std::stable_sort(chunks.begin(), chunks.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::sort(chunks.begin(), chunks.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
     for (const auto& [bytes, chunk] : chunks)
       if (can_be_larger(*chunk, bytes) && !look_into(*chunk, bytes)) note_all(*chunk, bytes);
     for (auto& [id, bytes] : largest_) bytes -= std::min(bytes, kRecordHead);

@@ -37,7 +37,7 @@ class MessageForm {
   [[nodiscard]] const detail::MessageType& type() const noexcept { return type_; }
   /// The most payload that one of so many recorded bytes can need.
   [[nodiscard]] std::size_t payload_bytes(std::size_t recorded_bytes) const noexcept;
-  /// Fills a zeroed message: the only copy of its bytes. `arena`: where the type has vectors. Never throws or blocks.
+  /// Fills a zeroed message where it lies. `arena`: where the type has vectors. Never throws or blocks.
   [[nodiscard]] CdrResult fill(mcap::View data, std::byte* message, shm::Arena* arena) const noexcept;
 
  private:
