@@ -16,6 +16,7 @@
 #include "cardan/memory/error.hpp"
 #if defined(CARDAN_HAS_RECORD_COMMANDS)
 #include "apps/bag.hpp"
+#include "apps/play.hpp"
 #include "apps/record.hpp"
 #endif
 #if defined(CARDAN_HAS_BENCH_COMMAND)
@@ -83,6 +84,7 @@ int main(int argc, char** argv) {
 #if defined(CARDAN_HAS_RECORD_COMMANDS)
   cardan::apps::add_record_command(app);
   cardan::apps::add_bag_command(app);
+  cardan::apps::add_play_command(app);
 #endif
 #if defined(CARDAN_HAS_BENCH_COMMAND)
   cardan::apps::add_bench_command(app);

@@ -4,9 +4,6 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <poll.h>
-#include <termios.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -18,6 +15,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "apps/keys.hpp"
 #include "apps/output.hpp"
 #include "apps/record_control.hpp"
 #include "apps/record_view.hpp"
@@ -57,33 +55,6 @@ struct Options {
 };
 
 volatile std::sig_atomic_t split_asked = 0, pause_asked = 0, trigger_asked = 0;
-
-/// Keys without Enter and without their echo, as long as it lives; nothing where there is no terminal.
-class Keys {
- public:
-  Keys() {
-    if (::isatty(STDIN_FILENO) != 1 || ::tcgetattr(STDIN_FILENO, &before_) != 0) return;
-    termios raw = before_;
-    raw.c_lflag &= static_cast<tcflag_t>(~(ICANON | ECHO));
-    raw_ = ::tcsetattr(STDIN_FILENO, TCSANOW, &raw) == 0;
-  }
-  Keys(const Keys&) = delete;
-  Keys& operator=(const Keys&) = delete;
-  ~Keys() {
-    if (raw_) ::tcsetattr(STDIN_FILENO, TCSANOW, &before_);
-  }
-  /// The next key within that time, or 0.
-  char next(std::chrono::milliseconds timeout) const {
-    pollfd in{.fd = raw_ ? STDIN_FILENO : -1, .events = POLLIN, .revents = 0};
-    char key = 0;
-    if (::poll(&in, 1, static_cast<int>(timeout.count())) <= 0 || ::read(STDIN_FILENO, &key, 1) != 1) return 0;
-    return key;
-  }
-
- private:
-  termios before_{};
-  bool raw_ = false;
-};
 
 mcap::Compression compression_named(const std::string& name) {
   if (name == "none") return mcap::Compression::None;
@@ -153,22 +124,7 @@ class Orders {
 
   /// Waits for a key a moment, and does what was asked.
   void follow(Recorder& recorder) {
-    switch (keys_.next(std::chrono::milliseconds(50))) {
-      case ' ':
-        recorder.pause(!recorder.paused());
-        break;
-      case 's':
-        recorder.split();
-        break;
-      case 't':
-        trigger(recorder);
-        break;
-      case 'q':
-        request_stop();
-        break;
-      default:
-        break;
-    }
+    for (const char32_t key : keyboard_.wait(std::chrono::milliseconds(50))) follow(recorder, key);
     if (split_asked != 0) split_asked = 0, recorder.split();
     if (pause_asked != 0) pause_asked = 0, recorder.pause(!recorder.paused());
     if (trigger_asked != 0) trigger_asked = 0, trigger(recorder);
@@ -183,13 +139,31 @@ class Orders {
   }
 
  private:
+  void follow(Recorder& recorder, char32_t key) {
+    switch (key) {
+      case U' ':
+        recorder.pause(!recorder.paused());
+        break;
+      case U's':
+        recorder.split();
+        break;
+      case U't':
+        trigger(recorder);
+        break;
+      case U'q':
+        request_stop();
+        break;
+      default:
+        break;
+    }
+  }
   void trigger(Recorder& recorder) {
     recorder.trigger();
     if (!triggered_) triggered_ = std::chrono::steady_clock::now();
   }
 
   double after_;
-  Keys keys_;
+  Keyboard keyboard_;
   RecordControl control_;
   std::optional<std::chrono::steady_clock::time_point> triggered_;
 };

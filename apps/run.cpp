@@ -22,6 +22,9 @@
 #include "cardan/runtime/launcher/adjust.hpp"
 #include "cardan/runtime/launcher/crash.hpp"
 #include "cardan/runtime/launcher/supervisor.hpp"
+#if defined(CARDAN_HAS_RECORD_COMMANDS)
+#include "apps/play.hpp"
+#endif
 
 namespace cardan::apps {
 namespace {
@@ -34,17 +37,22 @@ constexpr const char* kExamples = R"(Examples:
   cardan run street.json --set detector/threshold=0.4 --set camera/device=/dev/video2
   cardan run street.json --crash detector@5           what happens when it crashes after 5 s?
   cardan run street.json --seconds 30 --no-view --json summary.json
+  cardan run street.json --from drive.mcap --without sensors --output out.mcap    on a recording, the same each time
 
 Processes that crash are restarted by the file's rules; the report of each crash is a file in --reports. The state of the
 system is published on /cardan/state. Ctrl-C ends all in the reverse order of their start, a second one at once. `cardan
 check` finds what only the components know; from another terminal: cardan component stats, cardan topic list.
-Exit codes: 0 all ended in order, 1 a process was given up, did not start or had to be killed, 2 wrong options or file.)";
+Exit codes: 0 all ended in order, 1 a process was given up, did not start or had to be killed, 2 wrong options or file; with
+--from 3: done, but a callback threw, or something of the recording is damaged or could not be used.)";
 
 struct Options {
   std::string file, json, crash, reports = "out";
   std::vector<std::string> set;
   bool one_process = false, no_view = false;
   double seconds = 0, grace = 5;
+#if defined(CARDAN_HAS_RECORD_COMMANDS)
+  RunFromOptions recording{};
+#endif
 };
 
 std::atomic<launcher::Supervisor*> told_by_signals{nullptr};
@@ -137,6 +145,21 @@ class PlannedCrash {
   std::int64_t due_ns_ = 0;
 };
 
+#if defined(CARDAN_HAS_RECORD_COMMANDS)
+/// On a recording: no processes are started, and no CPUs are shared out.
+int run_on_recording(const Options& o) {
+  std::vector<config::Problem> problems;
+  config::Configuration configuration = config::read_configuration(o.file, problems);
+  show(problems, o.file);
+  if (config::has_errors(problems)) return kUsage;
+  for (const std::string& assignment : o.set) launcher::set_parameter(configuration, assignment);
+  RunFromOptions recording = o.recording;
+  if (o.seconds > 0) recording.seconds = o.seconds;
+  recording.json = o.json;
+  return run_from(configuration, recording);
+}
+#endif
+
 int run(const Options& o) {
   std::vector<config::Problem> problems;
   config::Configuration configuration = config::read_configuration(o.file, problems);
@@ -207,8 +230,16 @@ void add_run_command(CLI::App& app) {
       "NAME[@SECONDS]: make this process or component crash (SIGSEGV) after so long (5), to see what follows");
   command->add_option("--set", o->set, "component/parameter=value, instead of what the file says")
       ->allow_extra_args(false);
+#if defined(CARDAN_HAS_RECORD_COMMANDS)
+  add_run_from_options(*command, o->recording);
+#endif
   command->callback([o] {
-    if (const int code = run(*o); code != 0) throw CLI::RuntimeError(code);
+#if defined(CARDAN_HAS_RECORD_COMMANDS)
+    const int code = o->recording.files.empty() ? run(*o) : run_on_recording(*o);
+#else
+    const int code = run(*o);
+#endif
+    if (code != 0) throw CLI::RuntimeError(code);
   });
 }
 

@@ -6,14 +6,14 @@ _cardan() {
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
       --domain) domain=(--domain "${COMP_WORDS[i + 1]}") ;;
-      topic | component | param | run | check | graph | record | bag | doctor | bench | demo | completion | list | info | echo | stats | get | set | ls | cat | verify | cut | merge | recover | export | transport | runtime) path+="${path:+ }${COMP_WORDS[i]}" ;;
+      topic | component | param | run | check | graph | record | bag | play | doctor | bench | demo | completion | list | info | echo | stats | get | set | ls | cat | verify | cut | merge | recover | export | transport | runtime) path+="${path:+ }${COMP_WORDS[i]}" ;;
     esac
   done
   local words=""
   case $previous in
     --json)
       case $path in bench* | demo* | run) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;; esac ;;
-    --camera | --lidar | --record | --picture | --svg | --reports | --output | --attach | -o | --to) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    --camera | --lidar | --record | --picture | --svg | --reports | --output | --attach | -o | --from | --to) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     --peers) words="raw,sim,uds,tcp,cardan raw sim uds tcp cardan" ;;
     --waits) words="block spin prewake anticipate" ;;
     --scenarios) words="1p1s 1p5s 1p10s 5p1s" ;;
@@ -23,11 +23,11 @@ _cardan() {
     --schedule) words="asap paced cycle" ;;
     --on-full) words="stop delete-oldest" ;;
     --mode) words="auto direct dontcache sync-range plain" ;;
-    --topic | --exclude | --start | --end | --domain | --count | --fields | --list | --quality | --seconds | --type | --rule | --split-size | --split-time | --queue | --queue-time | --min-space | --sync | --last | --after | --meta | --sizes | --rate | --runs | --frames | --minutes | --publisher-cpu | --reader-cpus | --reader-cpu | --grace | --set) return ;;
+    --topic | --exclude | --remap | --until | --duration | --depth | --step | --without | --start | --end | --domain | --count | --fields | --list | --quality | --seconds | --type | --rule | --split-size | --split-time | --queue | --queue-time | --min-space | --sync | --last | --after | --meta | --sizes | --rate | --runs | --frames | --minutes | --publisher-cpu | --reader-cpus | --reader-cpu | --grace | --set) return ;;
   esac
   if [[ -z $words ]]; then
     case $path in
-      "") words="topic component param run check graph record bag doctor bench demo completion --help --version" ;;
+      "") words="topic component param run check graph record bag play doctor bench demo completion --help --version" ;;
       topic) words="list info echo stats --help" ;;
       "topic list") words="--json --verbose --names --domain --help" ;;
       "topic info") words="--json --schema --domain --help" ;;
@@ -40,7 +40,7 @@ _cardan() {
       "param list") words="--json --names --domain --help" ;;
       "param get" | "param set") words="--json --domain --help" ;;
       doctor) words="--json --domain --help" ;;
-      run) words="--one-process --no-view --json --reports --seconds --grace --set --crash --help" ;;
+      run) words="--one-process --no-view --json --reports --seconds --grace --set --crash --from --without --output --force --start --help" ;;
       check) words="--json --no-components --help" ;;
       graph) words="--svg --mermaid --help" ;;
       record) words="--output --type --exclude --rule --compression --split-size --split-time --queue --queue-time --min-space --on-full --sync --mode --schedule --explain --no-io-uring --checksums --copy --attach --meta --seconds --last --after --tell --domain --json --no-view --help" ;;
@@ -51,6 +51,7 @@ _cardan() {
       "bag cut") words="--topic --exclude --start --end --output --force --compression --json --help" ;;
       "bag merge" | "bag recover") words="--output --force --compression --json --help" ;;
       "bag export") words="--to --topic --exclude --start --end --images --quality --list --force --json --help" ;;
+      play) words="--rate --loop --start --until --duration --topic --exclude --remap --clock --as-fast-as-readers --reliable --wait-for-readers --depth --pause --step --domain --json --help" ;;
       bench) words="transport runtime --help" ;;
       "bench runtime") words="--sizes --runs --frames --publisher-cpu --reader-cpu --json --quick --help" ;;
       "bench transport") words="--peers --scenarios --sizes --waits --rate --runs --frames --minutes --publisher-cpu --reader-cpus --json --full --quick --micro --help" ;;
@@ -60,7 +61,7 @@ _cardan() {
     case $path in
       "topic info" | "topic echo" | "topic stats" | record)
         [[ $current == -* ]] || words+=" $("${COMP_WORDS[0]}" topic list --names "${domain[@]}" 2>/dev/null)" ;;
-      run | check | graph | bag\ *)
+      run | check | graph | play | bag\ *)
         [[ $current == -* ]] || mapfile -t COMPREPLY < <(compgen -f -- "$current"); [[ $current == -* ]] || return ;;
       "component stats" | "param list")
         [[ $current == -* ]] || words+=" $("${COMP_WORDS[0]}" component list --names "${domain[@]}" 2>/dev/null)" ;;

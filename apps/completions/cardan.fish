@@ -3,7 +3,7 @@
 function __cardan_at --description 'the subcommands given so far are exactly these'
     set -l given
     for word in (commandline -opc)[2..-1]
-        if contains -- $word topic component param run check graph record bag doctor bench demo completion list info echo stats get set ls cat verify cut merge recover export transport runtime
+        if contains -- $word topic component param run check graph record bag play doctor bench demo completion list info echo stats get set ls cat verify cut merge recover export transport runtime
             set -a given $word
         end
     end
@@ -21,6 +21,7 @@ complete -c cardan -n '__cardan_at' -a check -d 'Find what is wrong with a confi
 complete -c cardan -n '__cardan_at' -a graph -d 'Draw a configuration'
 complete -c cardan -n '__cardan_at' -a record -d 'Record topics'
 complete -c cardan -n '__cardan_at' -a bag -d 'Recorded files'
+complete -c cardan -n '__cardan_at' -a play -d 'Publish what files hold'
 complete -c cardan -n '__cardan_at' -a doctor -d 'What this computer allows and lacks'
 complete -c cardan -n '__cardan_at' -a bench -d 'Measure'
 complete -c cardan -n '__cardan_at' -a demo -d 'A street video to brake or go'
@@ -78,6 +79,11 @@ complete -c cardan -n '__cardan_at run' -l seconds -x -d 'End after so long'
 complete -c cardan -n '__cardan_at run' -l grace -x -d 'Seconds to end, before a process is killed'
 complete -c cardan -n '__cardan_at run' -l crash -x -d 'NAME[@SECONDS] that crashes on purpose'
 complete -c cardan -n '__cardan_at run' -l set -x -d 'component/parameter=value'
+complete -c cardan -n '__cardan_at run' -l from -r -F -d 'Run on this recording'
+complete -c cardan -n '__cardan_at run' -l without -x -d 'Leave this component or process out'
+complete -c cardan -n '__cardan_at run' -l output -r -F -d 'Write what is published'
+complete -c cardan -n '__cardan_at run' -l force -d 'Replace the output'
+complete -c cardan -n '__cardan_at run' -l start -x -d 'Seconds after the first message'
 complete -c cardan -n '__cardan_at check' -l json -d JSON
 complete -c cardan -n '__cardan_at check' -l no-components -d 'Do not ask the components'
 complete -c cardan -n '__cardan_at graph' -l svg -r -F -d 'Write a picture'
@@ -142,6 +148,24 @@ complete -c cardan -n '__cardan_at record' -l tell -x -a 'pause resume split tri
 complete -c cardan -n '__cardan_at record' -l domain -x -d Domain
 complete -c cardan -n '__cardan_at record' -l json -d 'A report at the end'
 complete -c cardan -n '__cardan_at record' -l no-view -d 'No live table'
+complete -c cardan -n '__cardan_at play' -F
+complete -c cardan -n '__cardan_at play' -l rate -x -d 'Recorded seconds in one second'
+complete -c cardan -n '__cardan_at play' -l loop -d 'Again and again'
+complete -c cardan -n '__cardan_at play' -l start -x -d 'Seconds after the first message'
+complete -c cardan -n '__cardan_at play' -l until -x -d 'Seconds after the first message'
+complete -c cardan -n '__cardan_at play' -l duration -x -d 'Recorded seconds'
+complete -c cardan -n '__cardan_at play' -l topic -x -d 'Only these'
+complete -c cardan -n '__cardan_at play' -l exclude -x -d 'Not these'
+complete -c cardan -n '__cardan_at play' -l remap -x -d '/recorded:=/published'
+complete -c cardan -n '__cardan_at play' -l clock -d 'Publish /clock'
+complete -c cardan -n '__cardan_at play' -l as-fast-as-readers -d 'No times'
+complete -c cardan -n '__cardan_at play' -l reliable -d 'No reliable reader loses anything'
+complete -c cardan -n '__cardan_at play' -l wait-for-readers -d 'Begin when somebody subscribes'
+complete -c cardan -n '__cardan_at play' -l depth -x -d 'Of the topics'
+complete -c cardan -n '__cardan_at play' -l pause -d 'Begin with a pause'
+complete -c cardan -n '__cardan_at play' -l step -x -d 'Messages of one step'
+complete -c cardan -n '__cardan_at play' -l domain -x -d 'Domain to publish in'
+complete -c cardan -n '__cardan_at play' -l json -d JSON
 complete -c cardan -n '__cardan_at doctor' -l json -d JSON
 complete -c cardan -n '__cardan_at doctor' -l domain -x -d 'Domain to look at'
 complete -c cardan -n '__cardan_at bench' -a transport -d 'Latency, loss and CPU'

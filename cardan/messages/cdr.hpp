@@ -19,7 +19,7 @@ namespace cardan {
 
 /// For a type whose ROS form is not what its fields say: a specialization has
 /// `static void write(CdrWriter&, const T&)` and `static bool read(CdrReader&, T&) noexcept` (false after
-/// `reader.fail`).
+/// `reader.fail`). `static constexpr std::size_t kLeastBytes`: the fewest bytes on the wire, if that is more than 4.
 template <class T>
 struct CdrForm;
 
@@ -102,6 +102,8 @@ consteval std::size_t least_bytes() {
     return ArrayOf<T>::count * least_bytes<typename ArrayOf<T>::element>();
   } else if constexpr (kind == Kind::Message && !HasCdrForm<T>) {
     return least_bytes_of_fields(reflection_of<T>{});
+  } else if constexpr (requires { CdrForm<T>::kLeastBytes; }) {
+    return CdrForm<T>::kLeastBytes;
   } else {
     return 4;  // a length at least
   }

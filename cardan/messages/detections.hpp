@@ -81,8 +81,9 @@ struct DetectionsCdr {
   }
 };
 
-template <class Detection>
+template <class Detection, std::size_t LeastBytes>
 struct DetectionCdr {
+  static constexpr std::size_t kLeastBytes = LeastBytes;
   static void write(CdrWriter& writer, const Detection& detection) { write_detection(writer, Header{}, detection); }
   static bool read(CdrReader& reader, Detection& detection) noexcept { return read_detection(reader, detection); }
 };
@@ -95,9 +96,9 @@ struct CdrForm<Detections2D> : detail::DetectionsCdr<Detections2D, 60> {};
 template <>
 struct CdrForm<Detections3D> : detail::DetectionsCdr<Detections3D, 100> {};
 template <>
-struct CdrForm<Detection2D> : detail::DetectionCdr<Detection2D> {};
+struct CdrForm<Detection2D> : detail::DetectionCdr<Detection2D, 60> {};
 template <>
-struct CdrForm<Detection3D> : detail::DetectionCdr<Detection3D> {};
+struct CdrForm<Detection3D> : detail::DetectionCdr<Detection3D, 100> {};
 
 }  // namespace cardan
 

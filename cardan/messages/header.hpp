@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string_view>
@@ -54,6 +55,7 @@ struct RosTime {
 
 template <>
 struct CdrForm<Header> {
+  static constexpr std::size_t kLeastBytes = 12;  // the stamp and the length of a text
   static void write(CdrWriter& writer, const Header& header) {
     const RosTime time = RosTime::from(header.stamp);
     writer.number(time.sec);

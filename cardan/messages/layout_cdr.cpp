@@ -152,10 +152,33 @@ void write_elements(CdrWriter& writer, const TypeLayout& element, const std::byt
 std::size_t least_cdr_bytes(const TypeLayout& t) {
   if (t.kind == detail::Kind::Bool || is_plain_number(t)) return t.size;
   if (t.kind == detail::Kind::Array) return t.count * least_cdr_bytes(*t.element);
-  if (t.kind != detail::Kind::Message || t.read_cdr != nullptr) return 4;
+  if (t.read_cdr != nullptr) return t.least_cdr;
+  if (t.kind != detail::Kind::Message) return 4;
   std::size_t sum = 0;
   for (const TypeLayout::Field& f : t.fields) sum += least_cdr_bytes(*f.type);
   return std::max<std::size_t>(sum, 1);
+}
+
+/// Adds what the vectors in it cost however short they are, and finds the most that one of them makes of so many bytes
+/// on the wire.
+void look_at_vectors(const TypeLayout& t, std::size_t cdr_bytes, std::size_t times, std::size_t& fixed,
+                     std::size_t& most) noexcept {
+  switch (t.kind) {
+    case detail::Kind::Vector:
+    case detail::Kind::String:
+      fixed += times * shm::Arena::kAlignment;
+      most = std::max(
+          most, t.kind == detail::Kind::String ? cdr_bytes : cdr_bytes / least_cdr_bytes(*t.element) * t.element->size);
+      break;
+    case detail::Kind::Array:
+      look_at_vectors(*t.element, cdr_bytes, times * t.count, fixed, most);
+      break;
+    case detail::Kind::Message:
+      for (const TypeLayout::Field& f : t.fields) look_at_vectors(*f.type, cdr_bytes, times, fixed, most);
+      break;
+    default:
+      break;
+  }
 }
 
 bool read_elements(CdrReader& reader, const TypeLayout& element, std::byte* at, std::size_t count) noexcept;
@@ -260,6 +283,13 @@ CdrResult from_cdr(const TypeLayout& type, std::span<const std::byte> bytes, std
   CdrReader reader(bytes);
   if (!reader.failed()) read_at(reader, type, message);
   return reader.finish();
+}
+
+std::size_t most_payload_bytes(const TypeLayout& type, std::size_t cdr_bytes) noexcept {
+  // All vectors together have no more than those bytes, so no mixture needs more than the one whose elements grow most.
+  std::size_t fixed = 0, most = 0;
+  look_at_vectors(type, cdr_bytes, 1, fixed, most);
+  return most + fixed;
 }
 
 }  // namespace cardan

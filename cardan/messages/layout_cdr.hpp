@@ -29,4 +29,9 @@ void frame_cdr(const TypeLayout& type, const std::byte* message, CdrFrame& out);
 /// `type`. Never throws, allocates or blocks. Thread safety: none.
 [[nodiscard]] CdrResult from_cdr(const TypeLayout& type, std::span<const std::byte> bytes, std::byte* message) noexcept;
 
+/// The most payload that a message can need (`TopicOptions::max_bytes`) whose CDR form has so many bytes. Where
+/// elements are larger in memory than they may be on the wire (padding, FixedStrings), that is more than most messages
+/// do need. Any thread; never blocks.
+[[nodiscard]] std::size_t most_payload_bytes(const TypeLayout& type, std::size_t cdr_bytes) noexcept;
+
 }  // namespace cardan

@@ -9,6 +9,7 @@
 
 #include "cardan/messages/local_message.hpp"
 #include "cardan/messages/messages.hpp"
+#include "cardan/transport/publisher.hpp"
 
 namespace layout_cdr_test {
 
@@ -193,6 +194,83 @@ TEST(LayoutCdr, AdoptsACopyAndRefusesWhatPointsElsewhere) {
   EXPECT_FALSE(cardan::adopt(*layout, copy.data(), bytes_of(slot->message), std::span(slot->bytes).first(16)));
   cardan::frame_cdr(*layout, copy.data(), frame);  // the vectors that were refused are empty
   EXPECT_LT(frame.size(), cardan::to_cdr(slot->message).size());
+}
+
+TEST(LayoutCdr, TheMostPayloadIsEnoughForEveryMessage) {
+  const auto layout = layout_of<Mixed>();
+  for (std::uint32_t n : {0U, 1U, 50U, 3000U}) {
+    // Each of the vectors in turn has almost all of the bytes.
+    for (int which = 0; which < 4; ++which) {
+      LocalMessage<Mixed> from(1 << 20);
+      for (std::uint32_t i = 0; i < n; ++i) {
+        if (which == 0) from->ranges.push_back(1);
+        if (which == 1) from->weights.push_back(1);
+        if (which == 2) from->points.push_back({1, 2, true});
+        if (which == 3) from->remark.push_back('x');
+      }
+      const std::vector<std::byte> wire = cardan::to_cdr(*from);
+      const std::size_t most = cardan::most_payload_bytes(*layout, wire.size());
+      LocalMessage<Mixed> to(most);
+      const auto result = cardan::from_cdr(*layout, wire, reinterpret_cast<std::byte*>(&*to));
+      EXPECT_TRUE(result) << n << " " << which << ": " << result.text();
+      EXPECT_LE(most, 2 * wire.size() + 1000);
+    }
+  }
+}
+
+TEST(LayoutCdr, TheMostPayloadOfDetectionsIsEnough) {
+  const auto layout = layout_of<cardan::Detections2D>();
+  LocalMessage<cardan::Detections2D> from(1 << 20);
+  for (int i = 0; i < 100; ++i) from->detections.emplace_back();
+  // As others may write them: without a hypothesis, which is the shortest that there is.
+  std::vector<std::byte> prefix, suffix;
+  cardan::CdrWriter writer(prefix, suffix, nullptr);
+  cardan::CdrForm<cardan::Header>::write(writer, {});
+  writer.count(100);
+  for (int i = 0; i < 100; ++i) {
+    cardan::CdrForm<cardan::Header>::write(writer, {});
+    writer.count(0);
+    for (int k = 0; k < 5; ++k) writer.number(1.0);
+    writer.string("");
+  }
+  for (const auto& wire : {cardan::to_cdr(*from), prefix}) {
+    LocalMessage<cardan::Detections2D> to(cardan::most_payload_bytes(*layout, wire.size()));
+    const auto result = cardan::from_cdr(*layout, wire, reinterpret_cast<std::byte*>(&*to));
+    EXPECT_TRUE(result) << result.text();
+    EXPECT_EQ(to->detections.size(), 100U);
+  }
+}
+
+TEST(TypeLayout, KnowsCardansOwnTypesByTheirNames) {
+  const auto image = cardan::known_layout("sensor_msgs/msg/Image");
+  ASSERT_NE(image, nullptr);
+  EXPECT_EQ(image->hash(), cardan::message_traits<cardan::Image>::type_hash());
+  EXPECT_NE(cardan::known_layout("rosgraph_msgs/msg/Clock"), nullptr);
+  EXPECT_EQ(cardan::known_layout("l_msgs/msg/Mixed"), nullptr);
+}
+
+template <class T>
+void expect_same_type() {
+  const auto typed = cardan::detail::message_type_of<T>();
+  const auto untyped = cardan::message_type_of(*layout_of<T>(), "what others say");
+  EXPECT_EQ(untyped.name, typed.name);
+  EXPECT_EQ(untyped.schema, typed.schema);
+  EXPECT_EQ(untyped.hash, typed.hash);
+  EXPECT_EQ(untyped.bytes, typed.bytes);
+  EXPECT_EQ(untyped.alignment, typed.alignment);
+  EXPECT_EQ(untyped.has_arena, typed.has_arena);
+  EXPECT_EQ(untyped.arena_bytes, typed.arena_bytes);
+}
+
+TEST(TypeLayout, NamesTheTypeAsPublishersDo) {
+  expect_same_type<Mixed>();
+  expect_same_type<cardan::Image>();
+  expect_same_type<cardan::Imu>();
+  using traits = cardan::message_traits<Corner>;
+  const auto found =
+      cardan::find_layout(std::string(traits::type_name()), traits::type_hash(), std::string(traits::schema()));
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(cardan::message_type_of(*found, traits::schema()).schema, traits::schema());
 }
 
 }  // namespace layout_cdr_test

@@ -4,6 +4,7 @@
 // All standard messages and their ROS 2 forms; the adaptors that need other libraries (eigen.hpp, pcl.hpp) are not
 // among them.
 #include "cardan/messages/cdr.hpp"
+#include "cardan/messages/clock.hpp"
 #include "cardan/messages/detections.hpp"
 #include "cardan/messages/geometry.hpp"
 #include "cardan/messages/header.hpp"

@@ -11,6 +11,8 @@ namespace cardan::ros {
 inline constexpr RosDefinition kTime{"builtin_interfaces/Time", "int32 sec\nuint32 nanosec\n"};
 inline constexpr RosDefinition kHeader{"std_msgs/Header", "builtin_interfaces/Time stamp\nstring frame_id\n"};
 
+inline constexpr RosDefinition kClock{"rosgraph_msgs/Clock", "builtin_interfaces/Time clock\n"};
+
 inline constexpr RosDefinition kVector3{"geometry_msgs/Vector3", "float64 x\nfloat64 y\nfloat64 z\n"};
 inline constexpr RosDefinition kPoint{"geometry_msgs/Point", "float64 x\nfloat64 y\nfloat64 z\n"};
 inline constexpr RosDefinition kQuaternion{"geometry_msgs/Quaternion",

@@ -71,7 +71,7 @@ struct Known {
 const Known& known() {
   static const Known all = [] {
     Known k;
-    k.add<Header, Image, CompressedImage, PointCloud, Imu, NavSatFix, CanFrame>();
+    k.add<Header, Clock, Image, CompressedImage, PointCloud, Imu, NavSatFix, CanFrame>();
     k.add<PoseStamped, TwistStamped, TransformStamped, Transform, Odometry, Detections2D, Detections3D>();
     return k;
   }();
@@ -279,6 +279,20 @@ std::uint64_t TypeLayout::hash() const {
   return h.value;
 }
 
+bool TypeLayout::has_vectors() const {
+  switch (kind) {
+    case detail::Kind::Vector:
+    case detail::Kind::String:
+      return true;
+    case detail::Kind::Array:
+      return element->has_vectors();
+    case detail::Kind::Message:
+      return std::any_of(fields.begin(), fields.end(), [](const Field& f) { return f.type->has_vectors(); });
+    default:
+      return false;
+  }
+}
+
 std::shared_ptr<const TypeLayout> find_layout(const std::string& type_name, std::uint64_t type_hash,
                                               const std::string& schema) {
   if (const auto it = known().by_hash.find(type_hash); it != known().by_hash.end()) return it->second;
@@ -286,6 +300,18 @@ std::shared_ptr<const TypeLayout> find_layout(const std::string& type_name, std:
   Layout layout = reader.root(type_name);
   if (layout == nullptr || !Settler(*layout, reader.open(), type_hash).settle()) return nullptr;
   return layout;
+}
+
+std::shared_ptr<const TypeLayout> known_layout(std::string_view type_name) {
+  const auto found = known().by_name.find(type_name);
+  return found == known().by_name.end() ? nullptr : found->second;
+}
+
+detail::MessageType message_type_of(const TypeLayout& type, std::string_view schema) {
+  return {type.name,         std::string(type.schema.empty() ? schema : type.schema),
+          type.hash(),       type.size,
+          type.alignment,    type.has_vectors(),
+          sizeof(shm::Arena)};
 }
 
 }  // namespace cardan

@@ -5,12 +5,14 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "cardan/messages/cdr.hpp"
 #include "cardan/transport/message.hpp"
+#include "cardan/transport/message_type.hpp"
 
 namespace cardan {
 
@@ -29,13 +31,17 @@ struct TypeLayout {
   std::shared_ptr<TypeLayout> element;  ///< Array, FixedVector, Vector; Enum: the integer below
   std::string name;                     ///< Message: "sensor_msgs/msg/Image"
   std::vector<Field> fields;            ///< Message
+  std::string_view schema;              ///< Message that this program was compiled with: its ros2msg text; else empty
   std::size_t nodes = 1;                ///< types in it, itself included, each as often as it occurs
   /// Message whose CDR form is not what its fields say (CdrForm): how it is written and read. Else null.
   void (*write_cdr)(CdrWriter& writer, const void* message) = nullptr;
   bool (*read_cdr)(CdrReader& reader, void* message) noexcept = nullptr;
+  std::size_t least_cdr = 0;  ///< with read_cdr: the fewest bytes that a value takes on the wire
 
   /// The same number as message_traits<T>::type_hash() of the type described.
   [[nodiscard]] std::uint64_t hash() const;
+  /// Whether there is a vector or string in it whose elements lie in the payload.
+  [[nodiscard]] bool has_vectors() const;
 };
 
 /// The layout of a type that this program knows.
@@ -63,6 +69,7 @@ std::shared_ptr<TypeLayout> layout_of() {
     layout->element = layout_of<typename detail::ContainerOf<T>::element>();
   } else if constexpr (kind == Kind::Message) {
     layout->name = message_traits<T>::type_name();
+    layout->schema = message_traits<T>::schema();
     if constexpr (detail::HasCdrForm<T>) {
       layout->write_cdr = [](CdrWriter& writer, const void* message) {
         CdrForm<T>::write(writer, *static_cast<const T*>(message));
@@ -70,6 +77,7 @@ std::shared_ptr<TypeLayout> layout_of() {
       layout->read_cdr = [](CdrReader& reader, void* message) noexcept {
         return CdrForm<T>::read(reader, *static_cast<T*>(message));
       };
+      layout->least_cdr = detail::least_bytes<T>();
     }
     [&]<detail::Literal Name, auto... Members, std::size_t... Offsets, detail::Literal... Names>(
         detail::Reflection<T, Name, detail::Field<Names, Members, Offsets>...>) {
@@ -86,5 +94,11 @@ std::shared_ptr<TypeLayout> layout_of() {
 /// null: not known.
 std::shared_ptr<const TypeLayout> find_layout(const std::string& type_name, std::uint64_t type_hash,
                                               const std::string& schema);
+
+/// The layout of the message of Cardan's own that ROS 2 calls so; null: there is none.
+std::shared_ptr<const TypeLayout> known_layout(std::string_view type_name);
+
+/// The type as publishers name it. `schema`: for one that has none of its own.
+[[nodiscard]] detail::MessageType message_type_of(const TypeLayout& type, std::string_view schema);
 
 }  // namespace cardan

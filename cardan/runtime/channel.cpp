@@ -11,6 +11,7 @@
 namespace cardan::detail {
 
 void Channel::deliver(SampleBlock& block, std::int64_t now) noexcept {
+  if (tap_ != nullptr) (*tap_)(*this, block);
   inside_.fetch_add(1, std::memory_order_seq_cst);
   const std::uint32_t end = ports_end_.load(std::memory_order_acquire);
   for (std::uint32_t i = 0; i < end; ++i)

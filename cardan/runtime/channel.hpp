@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -17,10 +18,16 @@ namespace cardan::detail {
 
 inline constexpr std::size_t kMaxPorts = 64;
 
+class Channel;
+/// Told of each sample just before those who read it, on the thread that publishes it.
+using Tap = std::function<void(const Channel& channel, const SampleBlock& sample)>;
+
 /// A topic inside one process: who publishes puts samples straight into the queues of those who read.
 class Channel {
  public:
-  Channel(std::string topic, PayloadType type) : topic_(std::move(topic)), type_(std::move(type)) {}
+  /// `tap`: null, or what outlives the channel; must not throw.
+  Channel(std::string topic, PayloadType type, const Tap* tap = nullptr)
+      : topic_(std::move(topic)), type_(std::move(type)), tap_(tap) {}
   Channel(const Channel&) = delete;
   Channel& operator=(const Channel&) = delete;
 
@@ -29,8 +36,10 @@ class Channel {
 
   /// Pushes a sample to every input. Any thread; allocates nothing.
   void deliver(SampleBlock& block, std::int64_t now) noexcept;
-  /// Whether anybody here reads.
-  [[nodiscard]] bool read_here() const noexcept { return ports_end_.load(std::memory_order_acquire) != 0; }
+  /// Whether anybody here reads, or listens to all that is published.
+  [[nodiscard]] bool read_here() const noexcept {
+    return ports_end_.load(std::memory_order_acquire) != 0 || tap_ != nullptr;
+  }
 
   // Set-up; any thread.
   void add(Port& port);              ///< throws Error (Limit, NoMemory)
@@ -43,6 +52,7 @@ class Channel {
  private:
   std::string topic_;
   PayloadType type_;
+  const Tap* tap_;
   Atomic<std::uint32_t> ports_end_{0};
   Atomic<std::uint32_t> inside_{0};  ///< threads that look at the table
   std::array<Atomic<Port*>, kMaxPorts> table_{};

@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cardan/memory/shm_vector.hpp"
@@ -32,6 +33,18 @@ namespace cardan::detail {
 /// Room for an encoded object where the topic's `max_bytes` says nothing.
 inline constexpr std::size_t kEncodedBytes = 64 * 1024;
 
+/// The message type of what a codec of that name and schema makes.
+[[nodiscard]] inline MessageType encoded_type(std::string name, std::string schema) {
+  MessageType type = message_type_of<Encoded>();
+  LayoutHash hash;
+  hash.add("encoded");
+  hash.add(name);
+  type.name = std::move(name);
+  type.schema = std::move(schema);
+  type.hash = hash.value;
+  return type;
+}
+
 /// The type of a topic of T: T itself, an encoding of it, or nothing that could leave the process.
 template <class T>
 PayloadType payload_type_of() {
@@ -41,14 +54,11 @@ PayloadType payload_type_of() {
     type.adopt = adopt_function_of<T>();
     type.native = true;
   } else if constexpr (Encodable<T>) {
-    type.shared = message_type_of<Encoded>();
-    type.shared->name = codec<T>::type_name();
-    type.shared->schema = codec<T>::schema();
-    LayoutHash hash;
-    hash.add("encoded");
-    hash.add(type.shared->name);
-    type.shared->hash = hash.value;
+    type.shared = encoded_type(codec<T>::type_name(), codec<T>::schema());
     type.adopt = adopt_function_of<Encoded>();
+    type.encode = [](const void* object, std::vector<std::byte>& to) {
+      return static_cast<bool>(codec<T>::encode(*static_cast<const T*>(object), to));
+    };
   }
   return type;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -39,6 +40,8 @@ struct PayloadType {
   std::optional<MessageType> shared{};  ///< as a message in shared memory; nothing: it cannot leave the process
   AdoptFunction adopt = nullptr;
   bool native = false;  ///< `shared` is T itself, not an encoding of it
+  /// Of an object that is not native: appends the encoding that `shared` holds. False: it cannot be encoded.
+  bool (*encode)(const void* object, std::vector<std::byte>& to) = nullptr;
 };
 
 }  // namespace detail

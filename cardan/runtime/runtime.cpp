@@ -192,7 +192,7 @@ std::shared_ptr<Channel> Runtime::channel(const std::string& topic, const detail
                                           const std::string& component) {
   auto& channel = channels_[topic];
   if (!channel) {
-    channel = std::make_shared<Channel>(topic, type);
+    channel = std::make_shared<Channel>(topic, type, options_.on_publish ? &options_.on_publish : nullptr);
     return channel;
   }
   const detail::PayloadType& known = channel->type();

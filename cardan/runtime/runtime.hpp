@@ -36,6 +36,9 @@ struct RuntimeOptions {
   /// Called in start() and restart(): with false before callbacks are taken back, with true when all are declared and
   /// before they run. For who looks at callbacks from other threads.
   std::function<void(bool declared)> on_change{};
+  /// Called for each sample that is published here, by whoever publishes it, before anybody reads it; must not throw.
+  /// For recorders; costs every publication a call.
+  std::function<void(const detail::Channel& channel, const detail::SampleBlock& sample)> on_publish{};
 };
 
 /// The components of one process and all that runs them. Set-up and control: one thread at a time.

@@ -28,7 +28,8 @@ Simulation::Simulation(SimulationOptions options)
                 .threads = false,
                 .simulated_time = options.begin,
                 .groups = {{.name = std::string(config::kDefaultGroup)}},
-                .topics = std::move(options.topics)}) {
+                .topics = std::move(options.topics),
+                .on_publish = std::move(options.on_publish)}) {
   runtime_.add({.name = "simulation"}, std::make_shared<Outside>());
   auto& core = *runtime_.components().front();
   core.context = std::make_unique<Context>(core);

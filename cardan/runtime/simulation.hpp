@@ -19,6 +19,8 @@ struct SimulationOptions {
   std::int64_t begin = 0;  ///< the clock's first time, nanoseconds
   /// What is changed of the topics, as in a configuration.
   std::map<std::string, config::TopicSettings> topics{};
+  /// As RuntimeOptions::on_publish.
+  std::function<void(const detail::Channel& channel, const detail::SampleBlock& sample)> on_publish{};
 };
 
 /// Runs components on samples that it is given, on one thread, with a clock of its own and in one order: what is due

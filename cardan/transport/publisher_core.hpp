@@ -63,6 +63,8 @@ class PublisherCore : public std::enable_shared_from_this<PublisherCore> {
   }
   void soon() noexcept;  ///< rings readers that pre-wake. One system call when there are any.
   bool publish(int slot, std::size_t payload_bytes, std::int64_t source_ns) noexcept;
+  /// Waits until publish() would not have to wait for reliable readers; false: it is `until` (steady clock).
+  bool wait_for_room(std::int64_t until) noexcept;
   /// Right after publish(), on the same thread: a sample of the slot for this process, which the slot waits for as for
   /// any subscriber. Null without hold_own(). Wait-free.
   SampleBlock* keep(int slot) noexcept;
@@ -139,6 +141,7 @@ class PublisherCore : public std::enable_shared_from_this<PublisherCore> {
   [[nodiscard]] int pop_free() noexcept;
   void find_liars() noexcept;
   bool wait_for_reliable(std::uint64_t n) noexcept;
+  bool readers_leave_room(std::uint64_t n, std::int64_t until) noexcept;
   bool wait_for_one(Attached& subscriber, std::uint32_t index, std::uint64_t needed, std::int64_t until) noexcept;
   void wake() noexcept;
   void ring_prewake() noexcept;

@@ -186,6 +186,58 @@ class Run(unittest.TestCase):
         self.assertIn("radar", cardan("run", BRAKE, "--set", "nobody/limit_m=3", code=2))
 
 
+class From(unittest.TestCase):
+    """On a recording: --from."""
+
+    def setUp(self):
+        if "--from" not in cardan("run", "--help"):
+            self.skipTest("built without recordings")
+        from recording import DISTANCE, SECOND, Cdr, write
+        self.bag = path("distances.mcap")
+        self.metres = [20 - 0.25 * i for i in range(80)]
+        write(self.bag, {"/distance": (*DISTANCE, "cdr", {}), "/unused": (*DISTANCE, "cdr", {})},
+              [("/distance", i * SECOND // 20, Cdr().number("d", m).done()) for i, m in enumerate(self.metres)])
+
+    def commands(self, file):
+        lines = cardan("bag", "cat", file, "--topic", "/command", "--json").splitlines()
+        return [json.loads(line)["message"]["brake"] for line in lines]
+
+    def test_the_same_twice_byte_for_byte(self):
+        outputs = [path("first.mcap"), path("second.mcap")]
+        for output in outputs:
+            text = cardan("run", BRAKE, "--from", self.bag, "--without", "sensors", "--output", output, "--json", path("summary.json"))
+            self.assertIn("/command", text)
+        contents = []
+        for output in outputs:
+            with open(output, "rb") as file:
+                contents.append(file.read())
+        self.assertEqual(*contents)
+        self.assertEqual(self.commands(outputs[0]), [m < 6.0 for m in self.metres])
+        self.assertIn("good", cardan("bag", "verify", outputs[0]))
+        with open(path("summary.json")) as file:
+            summary = json.load(file)
+        self.assertEqual([(t["topic"], t["messages"]) for t in summary["fed"]], [("/distance", 80)])
+        self.assertEqual([(t["topic"], t["messages"]) for t in summary["made"]], [("/command", 80)])
+        self.assertEqual((summary["failures"], summary["callbacks"]), (0, 80))
+
+    def test_parameters_and_parts(self):
+        cardan("run", BRAKE, "--from", self.bag, "--without", "radar", "--set", "brake/limit_m=15", "--start", "1", "--seconds", "2", "--output", path("part.mcap"))
+        self.assertEqual(self.commands(path("part.mcap")), [m < 15 for m in self.metres[20:60]])
+
+    def test_what_a_component_makes_itself_is_not_taken_from_the_recording(self):
+        text = cardan("run", BRAKE, "--from", self.bag, code=1)
+        self.assertIn("components publish /distance themselves", text)
+        self.assertIn("no component reads a topic of the recording", text)
+
+    def test_wrong_words(self):
+        cardan("run", BRAKE, "--from", self.bag, "--without", "radar", "--output", path("there.mcap"))
+        self.assertIn("is there already", cardan("run", BRAKE, "--from", self.bag, "--without", "radar", "--output", path("there.mcap"), code=2))
+        cardan("run", BRAKE, "--from", self.bag, "--without", "radar", "--output", path("there.mcap"), "--force")
+        self.assertIn("nobody", cardan("run", BRAKE, "--from", self.bag, "--without", "nobody", code=2))
+        cardan("run", BRAKE, "--output", path("alone.mcap"), code=2)
+        cardan("run", BRAKE, "--from", path("nowhere.mcap"), code=2)
+
+
 if __name__ == "__main__":
     try:
         unittest.main(argv=[sys.argv[0], *sys.argv[3:]], verbosity=1)

@@ -29,6 +29,10 @@ json ros_json(const cardan::Header& h) {
           {"frame_id", h.frame_id.view()}};
 }
 
+json ros_json(const cardan::Clock& c) {
+  return {{"clock", {{"sec", c.clock / 1'000'000'000}, {"nanosec", c.clock % 1'000'000'000}}}};
+}
+
 json ros_results(std::string_view label, double score) {
   const json pose{{"position", {{"x", 0}, {"y", 0}, {"z", 0}}},
                   {"orientation", {{"x", 0}, {"y", 0}, {"z", 0}, {"w", 1}}}};

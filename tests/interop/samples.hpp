@@ -89,6 +89,7 @@ inline cardan::Header header(const char (&frame)[6]) {
 }
 
 inline void fill(cardan::Header& m) { m = header("base0"); }
+inline void fill(cardan::Clock& m) { m.clock = 1'700'000'000'123'456'789; }
 inline void fill(cardan::Pose& m) { Numbers().fill(m); }
 
 inline void fill(cardan::Image& m) {
@@ -257,10 +258,10 @@ inline void fill(Own& m) {
 template <class F>
 void for_each_type(F&& f) {
   const auto all = [&]<class... T>() { (f.template operator()<T>(), ...); };
-  all.template operator()<cardan::Header, cardan::Pose, cardan::Image, cardan::CompressedImage, cardan::PointCloud,
-                          cardan::Imu, cardan::NavSatFix, cardan::Odometry, cardan::PoseStamped, cardan::TwistStamped,
-                          cardan::TransformStamped, cardan::Transform, cardan::CanFrame, cardan::Detection2D,
-                          cardan::Detection3D, cardan::Detections2D, cardan::Detections3D, Own>();
+  all.template operator()<cardan::Header, cardan::Clock, cardan::Pose, cardan::Image, cardan::CompressedImage,
+                          cardan::PointCloud, cardan::Imu, cardan::NavSatFix, cardan::Odometry, cardan::PoseStamped,
+                          cardan::TwistStamped, cardan::TransformStamped, cardan::Transform, cardan::CanFrame,
+                          cardan::Detection2D, cardan::Detection3D, cardan::Detections2D, cardan::Detections3D, Own>();
 }
 
 /// A filled message of type T.

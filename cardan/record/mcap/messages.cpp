@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <mutex>
 #include <tuple>
 #include <utility>
 
@@ -17,6 +18,33 @@ constexpr std::uint64_t kWholeChunkBytes = 1 << 20;
 }  // namespace
 
 struct Messages::State {
+  /// Buffers that come back when nobody keeps their message any more: large messages cost no new pages each.
+  class Buffers : public std::enable_shared_from_this<Buffers> {
+   public:
+    [[nodiscard]] std::shared_ptr<Bytes> take() {
+      std::unique_ptr<Bytes> bytes;
+      {
+        const std::lock_guard lock(mutex_);
+        if (!free_.empty()) {
+          bytes = std::move(free_.back());
+          free_.pop_back();
+        }
+      }
+      if (!bytes) bytes = std::make_unique<Bytes>();
+      return {bytes.release(),
+              [pool = shared_from_this()](Bytes* back) { pool->give_back(std::unique_ptr<Bytes>(back)); }};
+    }
+
+   private:
+    void give_back(std::unique_ptr<Bytes> bytes) {
+      const std::lock_guard lock(mutex_);
+      free_.push_back(std::move(bytes));
+    }
+
+    std::mutex mutex_;
+    std::vector<std::unique_ptr<Bytes>> free_;
+  };
+
   struct Entry {
     std::uint64_t time = 0;
     std::uint64_t place = 0;  ///< of its record: in the file, or in `records`
@@ -40,7 +68,9 @@ struct Messages::State {
   std::vector<const ChunkIndex*> pending;  ///< the next one last
   bool loose_pending = true;
   std::vector<std::shared_ptr<Source>> open;  ///< a heap
-  std::shared_ptr<Source> current;            ///< keeps the message given last
+  std::shared_ptr<Source> current;            ///< keeps the message given last, if its chunk is in memory
+  std::shared_ptr<Bytes> large_message;       ///< … else
+  std::shared_ptr<Buffers> buffers = std::make_shared<Buffers>();
   Bytes buffer;
   std::vector<Problem> problems;
 
@@ -168,10 +198,11 @@ struct Messages::State {
     } else {
       if (entry.place >= source.end) return std::nullopt;
       const auto prefix = reader.file().read_prefix(entry.place);
+      large_message = buffers->take();
       if (!prefix || !prefix->is(Opcode::Message) || prefix->length > source.end - entry.place ||
-          !reader.file().read_exactly(entry.place + kPrefixBytes, prefix->length, buffer))
+          !reader.file().read_exactly(entry.place + kPrefixBytes, prefix->length, *large_message))
         return std::nullopt;
-      content = buffer;
+      content = *large_message;
     }
     auto message = decode<Message>(content);
     if (message && message->log_time != entry.time) return std::nullopt;
@@ -190,6 +221,7 @@ const std::vector<Problem>& Messages::problems() const noexcept { return state_-
 std::optional<MessageView> Messages::next() {
   State& s = *state_;
   s.current.reset();
+  s.large_message.reset();
   for (;;) {
     if (s.loose_pending) s.open_loose();
     while (!s.pending.empty()) {
@@ -216,12 +248,22 @@ std::optional<MessageView> Messages::next() {
           {source->in_memory ? source->file_order : entry.place, "a message is not where its index says"});
       continue;
     }
-    s.current = source;
+    std::shared_ptr<const void> owner = s.large_message;
+    std::size_t owner_bytes = 0;
+    if (source->in_memory) {
+      s.current = source;
+      owner = source;
+      owner_bytes = source->bytes.size() + source->unpacked.size();
+    } else {
+      owner_bytes = s.large_message->size();
+    }
     const auto& schemas = s.reader.summary().schemas();
     const auto schema = schemas.find(channel->second.schema_id);
     return MessageView{.channel = &channel->second,
                        .schema = schema == schemas.end() ? nullptr : &schema->second,
-                       .message = *message};
+                       .message = *message,
+                       .owner = std::move(owner),
+                       .owner_bytes = owner_bytes};
   }
 }
 

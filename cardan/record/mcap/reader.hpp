@@ -25,11 +25,14 @@ struct ReadOptions {
   Order order = Order::LogTime;                                   ///< equal times: in the order of the file
 };
 
-/// A message, what it is and where it stands. Valid until the next one is asked for.
+/// A message, what it is and where it stands. Its data are valid until the next one is asked for, or as long as
+/// somebody keeps `owner`.
 struct MessageView {
   const Channel* channel = nullptr;
   const Schema* schema = nullptr;  ///< nullptr: its channel has none
   Message message{};
+  std::shared_ptr<const void> owner{};  ///< of the data: for who reads ahead without copying. Any thread may drop it
+  std::size_t owner_bytes = 0;          ///< memory that it keeps, other messages of the same chunk included
 };
 
 /// What is wrong with a file, and where. The rest of it is read all the same.

@@ -72,6 +72,27 @@ TEST(McapReader, ReadsLargeChunksMessageByMessage) {
   EXPECT_EQ(read_all(reader), by_time(samples));
 }
 
+TEST(McapReader, GivesDataThatLastAsLongAsTheirOwnerIsKept) {
+  const auto samples = test::some_samples(40, 200'000);
+  auto ways = test::ways_to_write();
+  ways.push_back({.chunk_bytes = 3 << 20});
+  for (const WriterOptions& way : ways) {
+    const FileOnDisk file(test::write_file(samples, way));
+    std::vector<MessageView> kept;
+    {
+      const Reader reader(file.path());
+      Messages messages = reader.messages();
+      while (const auto one = messages.next()) {
+        EXPECT_GE(one->owner_bytes, one->message.data.size());
+        kept.push_back(*one);
+      }
+    }
+    std::vector<Sample> found;
+    for (const MessageView& view : kept) found.push_back(test::sample_of(view.message));
+    EXPECT_EQ(found, by_time(samples));
+  }
+}
+
 TEST(McapReader, KeepsEqualTimesInTheOrderOfTheFile) {
   auto samples = test::some_samples(50, 30);
   for (Sample& s : samples) s.log_time = 1000 + s.sequence / 20;

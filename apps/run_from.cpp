@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// `cardan run FILE --from BAG`: the components of a configuration on what files hold, the same each time.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "apps/configuration_file.hpp"
+#include "apps/output.hpp"
+#include "apps/play.hpp"
+#include "apps/progress.hpp"
+#include "cardan/memory/clock.hpp"
+#include "cardan/record/player/simulate.hpp"
+#include "cardan/transport/stop.hpp"
+
+namespace cardan::apps {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using record::SimulatedTopic;
+using record::SimulateReport;
+
+Json topics_json(const std::vector<SimulatedTopic>& topics) {
+  Json all = Json::array();
+  for (const SimulatedTopic& t : topics)
+    all.push_back({{"topic", t.topic},
+                   {"type", t.type},
+                   {"messages", t.messages},
+                   {"failed", t.failed},
+                   {"failure", t.failure.empty() ? Json() : Json(t.failure)}});
+  return all;
+}
+
+Json report_json(const config::Configuration& configuration, const RunFromOptions& o, const SimulateReport& r,
+                 double took) {
+  Json left_out = Json::array();
+  for (const record::LeftOut& l : r.left_out)
+    left_out.push_back({{"file", l.file}, {"topic", l.topic}, {"type", l.type}, {"why", l.why}});
+  return {{"system", configuration.name},
+          {"from", o.files},
+          {"output", o.output.empty() ? Json() : Json(o.output)},
+          {"output_bytes", r.output_bytes},
+          {"seconds", took},
+          {"recorded_seconds", static_cast<double>(r.simulated_ns) / 1e9},
+          {"callbacks", r.callbacks},
+          {"failures", r.failures},
+          {"dropped", r.dropped},
+          {"fed", topics_json(r.fed)},
+          {"made", topics_json(r.made)},
+          {"recomputed", r.recomputed},
+          {"left_out", left_out},
+          {"problems", r.problems},
+          {"unfinished", r.unfinished}};
+}
+
+std::string report_text(const RunFromOptions& o, const SimulateReport& r, double took) {
+  Table table({{"TOPIC"}, {"TYPE"}, {"FROM"}, {"MESSAGES", true}, {"FAILED", true}});
+  const auto add = [&](const std::vector<SimulatedTopic>& topics, const char* from) {
+    for (const SimulatedTopic& t : topics)
+      table.row({printable(t.topic), printable(t.type), from, std::to_string(t.messages), std::to_string(t.failed)});
+  };
+  add(r.fed, "file");
+  add(r.made, "components");
+  std::string out = table.text();
+  const double recorded = static_cast<double>(r.simulated_ns) / 1e9;
+  out += fmt::format(
+      "\n{:.3f} s of the recording in {:.3f} s; {} callbacks, {} exceptions, {} samples dropped by full queues\n",
+      recorded, took, r.callbacks, r.failures, r.dropped);
+  if (!o.output.empty() && !r.stopped)
+    out += fmt::format("{}: {}\n", printable(o.output), bytes_text(static_cast<double>(r.output_bytes)));
+  return out;
+}
+
+/// What is missing, on standard error; true: something is.
+bool tell_loss(const SimulateReport& r) {
+  bool lost = !r.left_out.empty() || !r.problems.empty() || r.failures > 0;
+  for (const record::LeftOut& l : r.left_out)
+    warn(fmt::format("{} is not given to the components: {}", l.topic, l.why));
+  for (const std::string& what : r.unfinished) warn(fmt::format("not finished: {}", what));
+  for (const std::string& problem : r.problems) warn(problem);
+  if (!r.recomputed.empty())
+    warn(fmt::format(
+        "components publish {} themselves: the recorded ones are not used; --without leaves such a component out",
+        fmt::join(r.recomputed, ", ")));
+  for (const auto* topics : {&r.fed, &r.made})
+    for (const SimulatedTopic& t : *topics) {
+      if (t.failed == 0) continue;
+      lost = true;
+      warn(fmt::format("{}: {} messages could not be {}: {}", t.topic, t.failed, topics == &r.fed ? "given" : "written",
+                       t.failure));
+    }
+  return lost;
+}
+
+std::chrono::nanoseconds nanoseconds(double seconds) {
+  return std::chrono::nanoseconds(static_cast<std::int64_t>(std::clamp(seconds, 0.0, 4e9) * 1e9));
+}
+
+}  // namespace
+
+void add_run_from_options(CLI::App& command, RunFromOptions& o) {
+  auto* const from =
+      command.add_option("--from", o.files,
+                         "Run the components on what this recording holds, in one process, as fast as they "
+                         "can, the same each time; again for more files");
+  from->allow_extra_args(false);
+  command
+      .add_option("--without", o.without,
+                  "With --from: leave out this component, or all of this process: a driver whose topics are in the "
+                  "recording; again for more")
+      ->allow_extra_args(false)
+      ->needs(from);
+  command.add_option("--output", o.output, "With --from: write what the components publish to this file (MCAP)")
+      ->needs(from);
+  command.add_flag("--force", o.force, "With --output: replace the file if it is there")->needs(from);
+  command.add_option("--start", o.start, "With --from: from so many seconds after the first message")
+      ->check(CLI::Range(0.0, 4e9))
+      ->needs(from);
+}
+
+int run_from(const config::Configuration& configuration, const RunFromOptions& o) {
+  stop_on_signals();
+  auto progress = std::make_unique<Progress>();
+  record::SimulateOptions options{.without = o.without,
+                                  .start = nanoseconds(o.start),
+                                  .output = o.output,
+                                  .replace = o.force,
+                                  .progress = [&](double done) {
+                                    progress->show(static_cast<std::uint64_t>(done * 1000), 1000);
+                                    return !stopping();
+                                  }};
+  if (o.seconds) options.until = options.start + nanoseconds(*o.seconds);
+  const std::int64_t begun = steady_now();
+  const SimulateReport report = record::simulate(configuration, o.files, options);
+  const double took = static_cast<double>(steady_now() - begun) / 1e9;
+  progress.reset();  // its line goes before others come
+  const bool lost = tell_loss(report);
+  if (!emit(report_text(o, report, took))) return kFailed;
+  if (!o.json.empty())
+    write_file(o.json,
+               report_json(configuration, o, report, took).dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  if (report.stopped) {
+    warn(o.output.empty() ? "stopped" : fmt::format("stopped; {} was not written", o.output));
+    return kFailed;
+  }
+  if (report.fed.empty()) {
+    warn("no component reads a topic of the recording — cardan bag info shows which it has, cardan graph which they read");
+    return kFailed;
+  }
+  return lost ? kLoss : kOk;
+}
+
+}  // namespace cardan::apps

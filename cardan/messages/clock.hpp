@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "cardan/messages/header.hpp"
+
+namespace cardan {
+
+/// What time it is for those who live in a recording or a simulation; rosgraph_msgs/msg/Clock in ROS 2, on `/clock`.
+struct Clock {
+  std::int64_t clock = 0;  ///< nanoseconds of whatever clock the stamps are of (in ROS: int32 seconds + nanoseconds)
+};
+
+template <>
+struct CdrForm<Clock> {
+  static constexpr std::size_t kLeastBytes = 8;
+  static void write(CdrWriter& writer, const Clock& message) {
+    const RosTime time = RosTime::from(message.clock);
+    writer.number(time.sec);
+    writer.number(time.nanosec);
+  }
+  static bool read(CdrReader& reader, Clock& message) noexcept {
+    RosTime time;
+    if (!reader.number(time.sec) || !reader.number(time.nanosec)) return false;
+    message.clock = time.nanoseconds();
+    return true;
+  }
+};
+
+}  // namespace cardan
+
+CARDAN_MESSAGE(cardan::Clock, "rosgraph_msgs/msg/Clock", clock);
+CARDAN_ROS_FORM_(cardan::Clock, cardan::ros::kClock, cardan::ros::kTime);

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "cardan/record/player/message_form.hpp"
+#include "cardan/record/player/simulate.hpp"
+#include "cardan/runtime/component_core.hpp"
+#include "cardan/runtime/runtime.hpp"
+
+namespace cardan::record {
+
+/// Publishes recorded messages of a topic inside a runtime that has no transport. One thread.
+class Feed {
+ public:
+  /// `reader`: an input that reads the topic.
+  Feed(std::string topic, const detail::ComponentCore::Declared& reader, MessageForm form);
+
+  [[nodiscard]] const std::string& topic() const noexcept { return topic_; }
+  /// A message may have so many recorded bytes. Before open().
+  void expect(std::uint64_t recorded_bytes);
+  /// Throws Error (NoMemory, Limit).
+  void open(Runtime& runtime);
+  /// What cannot be published is counted.
+  void push(const mcap::Message& message);
+
+  [[nodiscard]] SimulatedTopic report() const;
+
+ private:
+  void push_native(const mcap::Message& message);
+  void push_encoded(const mcap::Message& message);
+  void failed(std::string why);
+
+  std::string topic_;
+  detail::PayloadType type_;
+  detail::RemoteSource::Convert convert_;  ///< from an encoded sample to one of an object
+  MessageForm form_;
+  std::size_t payload_bytes_ = 0;
+  std::shared_ptr<detail::OutputCore> out_;
+  std::uint64_t messages_ = 0, failed_ = 0;
+  std::string failure_;
+};
+
+}  // namespace cardan::record

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cardan/record/player/file_set.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace cardan::record {
+
+FileSet::FileSet(const std::vector<std::string>& paths) {
+  const auto include = [this](std::uint64_t first, std::uint64_t last) {
+    first_ = empty_ ? first : std::min(first_, first);
+    last_ = empty_ ? last : std::max(last_, last);
+    empty_ = false;
+  };
+  for (const std::string& path : paths) {
+    readers_.push_back(std::make_unique<mcap::Reader>(path));
+    const mcap::Reader& reader = *readers_.back();
+    if (reader.has_statistics()) {
+      const mcap::Statistics& s = reader.summary().statistics();
+      if (s.message_count > 0) include(s.message_start_time, s.message_end_time);
+    } else {
+      for (const mcap::ChunkIndex& chunk : reader.summary().chunks())
+        include(chunk.message_start_time, chunk.message_end_time);
+    }
+  }
+}
+
+FileMessages::FileMessages(const FileSet& files, std::uint64_t start, std::uint64_t end, const WantedChannel& wanted) {
+  for (std::size_t i = 0; i < files.readers().size(); ++i) {
+    mcap::ReadOptions options{.start = start, .end = end};
+    if (wanted) options.wanted = [wanted, i](const mcap::Channel& channel) { return wanted(i, channel); };
+    inputs_.push_back({files.readers()[i]->messages(std::move(options))});
+    inputs_.back().next = inputs_.back().messages.next();
+  }
+}
+
+std::optional<FileMessages::Next> FileMessages::next() {
+  if (given_ != kNone) inputs_[given_].next = inputs_[given_].messages.next();
+  given_ = kNone;
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    if (!inputs_[i].next) continue;
+    if (given_ == kNone || inputs_[i].next->message.log_time < inputs_[given_].next->message.log_time) given_ = i;
+  }
+  if (given_ == kNone) return std::nullopt;
+  return Next{given_, *inputs_[given_].next};
+}
+
+std::vector<FileProblem> FileMessages::problems() const {
+  std::vector<FileProblem> all;
+  for (std::size_t i = 0; i < inputs_.size(); ++i)
+    for (const mcap::Problem& problem : inputs_[i].messages.problems()) all.push_back({i, problem});
+  return all;
+}
+
+}  // namespace cardan::record

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cardan/record/mcap/reader.hpp"
+
+namespace cardan::record {
+
+/// Which of a file's messages: the file's number, and its channel.
+using WantedChannel = std::function<bool(std::size_t file, const mcap::Channel& channel)>;
+
+/// Recorded files that are read as one. Any thread may have messages of its own; must outlive them.
+class FileSet {
+ public:
+  /// Throws Error (InvalidArgument): one is not there, or no MCAP file; (System): it cannot be read. One that nobody
+  /// finished is walked through first.
+  explicit FileSet(const std::vector<std::string>& paths);
+
+  [[nodiscard]] const std::vector<std::unique_ptr<mcap::Reader>>& readers() const noexcept { return readers_; }
+  /// Whether there is no message in them.
+  [[nodiscard]] bool empty() const noexcept { return empty_; }
+  /// Log times of the first and the last message, nanoseconds; 0: there is none.
+  [[nodiscard]] std::uint64_t first() const noexcept { return first_; }
+  [[nodiscard]] std::uint64_t last() const noexcept { return last_; }
+
+ private:
+  std::vector<std::unique_ptr<mcap::Reader>> readers_;
+  std::uint64_t first_ = 0, last_ = 0;
+  bool empty_ = true;
+};
+
+/// What is wrong with a file, and where.
+struct FileProblem {
+  std::size_t file = 0;
+  mcap::Problem problem{};
+};
+
+/// The messages of all files by their log times; of one time, in the order of the files. Not to be shared by threads;
+/// blocks for the disk.
+class FileMessages {
+ public:
+  /// `start` is included, `end` is not; nanoseconds of log time.
+  FileMessages(const FileSet& files, std::uint64_t start, std::uint64_t end, const WantedChannel& wanted);
+
+  struct Next {
+    std::size_t file = 0;
+    mcap::MessageView view{};
+  };
+  /// Empty: the end. Valid until it is called again. Throws Error (System): the disk fails.
+  [[nodiscard]] std::optional<Next> next();
+  /// What could not be read so far; never a reason to stop.
+  [[nodiscard]] std::vector<FileProblem> problems() const;
+
+ private:
+  struct Input {
+    mcap::Messages messages;
+    std::optional<mcap::MessageView> next{};
+  };
+  static constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
+  std::vector<Input> inputs_;
+  std::size_t given_ = kNone;  ///< whose message was given last
+};
+
+}  // namespace cardan::record

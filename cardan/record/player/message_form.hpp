@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "cardan/memory/arena.hpp"
+#include "cardan/messages/cdr.hpp"
+#include "cardan/messages/type_layout.hpp"
+#include "cardan/record/mcap/reader.hpp"
+#include "cardan/transport/message_type.hpp"
+
+namespace cardan::record {
+
+/// In a channel's metadata: message_traits<T>::type_hash() of what was published, as 16 hexadecimal digits. What lies
+/// in memory follows from it and the schema; from the schema alone it does not.
+inline constexpr const char* kTypeHashKey = "cardan.type_hash";
+[[nodiscard]] std::string type_hash_text(std::uint64_t hash);
+/// Empty: there is none, or it is no such number.
+[[nodiscard]] std::optional<std::uint64_t> type_hash_of(const mcap::Channel& channel);
+
+/// What MCAP calls the encoding of what a codec of that schema makes: "protobuf" if the schema is one of Protobuf's.
+[[nodiscard]] const char* codec_encoding(const std::string& schema) noexcept;
+
+/// How the messages of a channel become samples. Immutable; any thread.
+class MessageForm {
+ public:
+  /// Messages that lie in memory as this layout says, recorded in their CDR form.
+  MessageForm(std::shared_ptr<const TypeLayout> layout, detail::MessageType type);
+  /// Messages that are passed on as they were encoded.
+  explicit MessageForm(detail::MessageType encoded) : type_(std::move(encoded)) {}
+
+  [[nodiscard]] const detail::MessageType& type() const noexcept { return type_; }
+  /// The most payload that one of so many recorded bytes can need.
+  [[nodiscard]] std::size_t payload_bytes(std::size_t recorded_bytes) const noexcept;
+  /// Fills a zeroed message where it lies. `arena`: where the type has vectors. Never throws or blocks.
+  [[nodiscard]] CdrResult fill(mcap::View data, std::byte* message, shm::Arena* arena) const noexcept;
+
+ private:
+  std::shared_ptr<const TypeLayout> layout_;  ///< null: encoded
+  detail::MessageType type_;
+};
+
+/// The form of a channel's messages; empty: there is none, and `why` says so in words. `schema`: null where the channel
+/// has none.
+[[nodiscard]] std::optional<MessageForm> form_of(const mcap::Channel& channel, const mcap::Schema* schema,
+                                                 std::string& why);
+/// The same for readers of this type, who must be given that one and no other.
+[[nodiscard]] std::optional<MessageForm> form_for(const detail::MessageType& type, bool native,
+                                                  const mcap::Channel& channel, const mcap::Schema* schema,
+                                                  std::string& why);
+
+}  // namespace cardan::record

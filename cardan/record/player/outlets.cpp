@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cardan/record/player/outlets.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cardan/memory/error.hpp"
+#include "cardan/record/mcap/message_sizes.hpp"
+
+namespace cardan::record {
+namespace {
+
+constexpr std::uint32_t kDepth = 10;
+constexpr std::uint32_t kDepthOfLarge = 4;
+constexpr std::size_t kLarge = 1 << 20;
+constexpr auto kReliableTimeout = std::chrono::seconds(1);  // only who joins in that very moment is waited for so
+
+const mcap::Schema* schema_of(const mcap::Reader& reader, const mcap::Channel& channel) {
+  const auto found = reader.summary().schemas().find(channel.schema_id);
+  return found == reader.summary().schemas().end() ? nullptr : &found->second;
+}
+
+}  // namespace
+
+Outlets::Outlets(const FileSet& files, const PlayerOptions& options) : files_(files) {
+  check_names(options);
+  of_channel_.resize(files.readers().size());
+  for (std::size_t file = 0; file < files.readers().size(); ++file) {
+    const mcap::Reader& reader = *files.readers()[file];
+    for (const auto& [id, channel] : reader.summary().channels()) choose(file, channel, options);
+    measure(file);
+    if (reader.complete()) continue;
+    const std::string what =
+        fmt::format("{}, byte {}: {}", reader.file().path(), reader.finish().valid, reader.finish().cause);
+    if (reader.finish().how == mcap::Finish::How::Damaged)
+      problems_.push_back(what);
+    else
+      unfinished_.push_back(what);
+  }
+  create_publishers(options);
+}
+
+void Outlets::check_names(const PlayerOptions& options) const {
+  const auto require = [&](const std::vector<std::string>& pattern) {
+    for (const auto& reader : files_.readers())
+      for (const auto& [id, channel] : reader->summary().channels())
+        if (fits_one(pattern, channel.topic)) return;
+    throw Error(ErrorCode::InvalidArgument,
+                fmt::format("{} has no topic '{}'",
+                            files_.readers().size() == 1 ? files_.readers()[0]->file().path() : "none of the files",
+                            pattern[0]),
+                "cardan bag info shows which there are");
+  };
+  for (const std::string& pattern : options.topics) require({pattern});
+  for (const auto& [from, to] : options.remap) require({from});
+}
+
+void Outlets::leave_out(std::size_t file, const mcap::Channel& channel, std::string why, bool by_design) {
+  const mcap::Reader& reader = *files_.readers()[file];
+  const mcap::Schema* schema = schema_of(reader, channel);
+  left_out_.push_back({.file = reader.file().path(),
+                       .topic = channel.topic,
+                       .type = schema == nullptr ? std::string() : schema->name,
+                       .why = std::move(why),
+                       .by_design = by_design});
+}
+
+void Outlets::choose(std::size_t file, const mcap::Channel& channel, const PlayerOptions& options) {
+  if ((!options.topics.empty() && !fits_one(options.topics, channel.topic)) || fits_one(options.exclude, channel.topic))
+    return;
+  const auto renamed = options.remap.find(channel.topic);
+  const std::string topic = renamed == options.remap.end() ? channel.topic : renamed->second;
+  if (topic.starts_with("/cardan/"))  // orders among them
+    return leave_out(file, channel, "it is Cardan's own; under another name it would be played", true);
+  if (options.clock_hz > 0 && topic == "/clock")
+    return leave_out(file, channel, "the player publishes a clock of its own", true);
+  std::string why;
+  auto form = form_of(channel, schema_of(*files_.readers()[file], channel), why);
+  if (!form) return leave_out(file, channel, why, false);
+  const auto same = [&](const std::unique_ptr<Outlet>& o) {
+    return o->topic == topic && o->form.type().hash == form->type().hash && o->form.type().name == form->type().name;
+  };
+  auto found = std::find_if(outlets_.begin(), outlets_.end(), same);
+  if (found == outlets_.end()) {
+    outlets_.push_back(std::make_unique<Outlet>(topic, *std::move(form)));
+    found = outlets_.end() - 1;
+  }
+  of_channel_[file][channel.id] = found->get();
+}
+
+void Outlets::measure(std::size_t file) {
+  const auto has_payload = [&](const mcap::Channel& channel) {
+    const Outlet* outlet = of(file, channel);
+    return outlet != nullptr && outlet->form.type().has_arena;
+  };
+  for (const auto& [id, bytes] : mcap::largest_messages(*files_.readers()[file], has_payload)) {
+    Outlet& outlet = *of_channel_[file].at(id);
+    outlet.payload_bytes = std::max(outlet.payload_bytes, outlet.form.payload_bytes(static_cast<std::size_t>(bytes)));
+  }
+}
+
+void Outlets::create_publishers(const PlayerOptions& options) {
+  (void)detail::Process::of(options.domain);  // what is wrong with that is wrong with all of them
+  for (auto& outlet : outlets_) {
+    std::string why;
+    try {
+      outlet->publisher =
+          std::make_unique<AnyPublisher>(outlet->topic, outlet->form.type(),
+                                         TopicOptions{.max_bytes = outlet->payload_bytes,
+                                                      .depth = options.depth != 0               ? options.depth
+                                                               : outlet->payload_bytes > kLarge ? kDepthOfLarge
+                                                                                                : kDepth,
+                                                      .reliable = options.reliable,
+                                                      .reliable_timeout = kReliableTimeout,
+                                                      .access = options.access},
+                                         PublisherOptions{.domain = options.domain});
+      continue;
+    } catch (const Error& e) {
+      // A name, a size or the memory of this one topic is no reason not to play the others; a run directory is.
+      if (e.code() == ErrorCode::Unavailable || e.code() == ErrorCode::Forked) throw;
+      why = e.what();
+    }
+    for (std::size_t file = 0; file < of_channel_.size(); ++file)
+      for (const auto& [id, channel] : files_.readers()[file]->summary().channels())
+        if (of(file, channel) == outlet.get()) {
+          of_channel_[file].erase(id);
+          leave_out(file, channel, why, false);
+        }
+    outlet.reset();
+  }
+  std::erase(outlets_, nullptr);
+}
+
+Outlet* Outlets::of(std::size_t file, const mcap::Channel& channel) const noexcept {
+  const auto found = of_channel_[file].find(channel.id);
+  return found == of_channel_[file].end() ? nullptr : found->second;
+}
+
+std::size_t Outlets::subscribers() const {
+  std::size_t sum = 0;
+  for (const auto& outlet : outlets_) sum += outlet->publisher->subscribers();
+  return sum;
+}
+
+void Outlets::note(const std::vector<FileProblem>& problems) {
+  const std::lock_guard lock(mutex_);
+  for (const FileProblem& p : problems)
+    if (noted_.emplace(p.file, p.problem.offset).second)
+      problems_.push_back(
+          fmt::format("{}, byte {}: {}", files_.readers()[p.file]->file().path(), p.problem.offset, p.problem.cause));
+}
+
+std::vector<std::string> Outlets::problems() const {
+  const std::lock_guard lock(mutex_);
+  return problems_;
+}
+
+}  // namespace cardan::record

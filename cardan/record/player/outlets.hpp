@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "cardan/record/player/file_set.hpp"
+#include "cardan/record/player/message_form.hpp"
+#include "cardan/record/player/player.hpp"
+#include "cardan/transport/any_publisher.hpp"
+
+namespace cardan::record {
+
+/// A topic that is played: channels of the same name and type, of one file or several.
+struct Outlet {
+  explicit Outlet(std::string name, MessageForm f) : topic(std::move(name)), form(std::move(f)) {}
+
+  std::string topic;
+  MessageForm form;
+  std::unique_ptr<AnyPublisher> publisher{};
+  std::size_t payload_bytes = 0;  ///< the most that a message can need
+  std::int64_t fill_ns = 0;       ///< that the last message took to be decoded; the playing thread's
+
+  // With the player's lock.
+  std::uint64_t published = 0, failed = 0;
+  std::string failure{};
+};
+
+/// What becomes of which channel. of(), all() and left_out() do not change any more once it is made.
+class Outlets {
+ public:
+  /// Creates the publishers. Throws Error (InvalidArgument): a pattern or name fits no topic.
+  Outlets(const FileSet& files, const PlayerOptions& options);
+
+  /// Null: it is not played.
+  [[nodiscard]] Outlet* of(std::size_t file, const mcap::Channel& channel) const noexcept;
+  [[nodiscard]] const std::vector<std::unique_ptr<Outlet>>& all() const noexcept { return outlets_; }
+  [[nodiscard]] const std::vector<LeftOut>& left_out() const noexcept { return left_out_; }
+  [[nodiscard]] const std::vector<std::string>& unfinished() const noexcept { return unfinished_; }
+  /// Subscriptions to all of them.
+  [[nodiscard]] std::size_t subscribers() const;
+
+  /// Remembers what is wrong with the files, each thing once. Any thread.
+  void note(const std::vector<FileProblem>& problems);
+  [[nodiscard]] std::vector<std::string> problems() const;
+
+ private:
+  using Place = std::pair<std::size_t, std::uint16_t>;  ///< file, channel
+
+  void check_names(const PlayerOptions& options) const;
+  void choose(std::size_t file, const mcap::Channel& channel, const PlayerOptions& options);
+  void leave_out(std::size_t file, const mcap::Channel& channel, std::string why, bool by_design);
+  void measure(std::size_t file);
+  void create_publishers(const PlayerOptions& options);
+
+  const FileSet& files_;
+  std::vector<std::unique_ptr<Outlet>> outlets_;
+  std::vector<std::unordered_map<std::uint16_t, Outlet*>> of_channel_;  ///< by file
+  std::vector<LeftOut> left_out_;
+  std::vector<std::string> unfinished_;
+
+  mutable std::mutex mutex_;
+  std::set<std::pair<std::size_t, std::uint64_t>> noted_;  ///< file, byte
+  std::vector<std::string> problems_;
+};
+
+}  // namespace cardan::record

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cardan/record/player/simulate.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <limits>
+#include <memory>
+#include <set>
+#include <system_error>
+#include <unordered_map>
+#include <utility>
+
+#include "cardan/memory/error.hpp"
+#include "cardan/record/mcap/message_sizes.hpp"
+#include "cardan/record/player/feed.hpp"
+#include "cardan/record/player/file_set.hpp"
+#include "cardan/record/player/simulation_output.hpp"
+#include "cardan/runtime/simulation.hpp"
+
+namespace cardan::record {
+namespace {
+
+using Declared = detail::ComponentCore::Declared;
+
+constexpr std::uint64_t kMessagesPerReport = 64;
+
+/// Names of components, where processes are named too.
+std::vector<std::string> components_of(const config::Configuration& configuration,
+                                       const std::vector<std::string>& names) {
+  std::vector<std::string> all;
+  for (const std::string& name : names) {
+    const config::Process* process = configuration.process(name);
+    if (configuration.component(name) == nullptr && process != nullptr)
+      for (const config::Component& component : process->components) all.push_back(component.name);
+    else
+      all.push_back(name);
+  }
+  return all;
+}
+
+std::uint64_t later(std::uint64_t time, std::chrono::nanoseconds span) {
+  const auto more = static_cast<std::uint64_t>(span.count());
+  return time > std::numeric_limits<std::uint64_t>::max() - more ? std::numeric_limits<std::uint64_t>::max()
+                                                                 : time + more;
+}
+
+class Replay {
+ public:
+  Replay(const config::Configuration& configuration, const std::vector<std::string>& files,
+         const SimulateOptions& options)
+      : options_(options),
+        files_(files),
+        begin_(later(files_.first(), options.start)),
+        end_(std::min(later(files_.first(), options.until),
+                      files_.empty() ? begin_ : later(files_.last(), std::chrono::nanoseconds(1)))),
+        output_(options.output, options.replace),
+        simulation_(configuration, components_of(configuration, options.without),
+                    {.begin = static_cast<std::int64_t>(begin_),
+                     .on_publish = [this](const detail::Channel& channel, const detail::SampleBlock& sample) {
+                       published(channel, sample);
+                     }}) {}
+
+  SimulateReport run() {
+    simulation_.start();
+    connect();
+    FileMessages messages(files_, begin_, end_, [this](std::size_t file, const mcap::Channel& channel) {
+      return feed_of(file, channel.id) != nullptr;
+    });
+    std::uint64_t count = 0;
+    while (const auto next = messages.next()) {
+      const auto time = static_cast<std::int64_t>(next->view.message.log_time);
+      simulation_.at(time, [&] { feed_of(next->file, next->view.channel->id)->push(next->view.message); });
+      report_.callbacks += simulation_.run_until(time);
+      output_.rethrow();
+      if (++count % kMessagesPerReport == 0 && !go_on(next->view.message.log_time)) break;
+    }
+    report_.simulated_ns = simulation_.now() - static_cast<std::int64_t>(begin_);
+    simulation_.stop();
+    output_.rethrow();
+    for (const FileProblem& p : messages.problems()) report_.problems.push_back(text_of(p));
+    return finished();
+  }
+
+ private:
+  [[nodiscard]] std::string text_of(const FileProblem& p) const {
+    return files_.readers()[p.file]->file().path() + ", byte " + std::to_string(p.problem.offset) + ": " +
+           p.problem.cause;
+  }
+
+  bool go_on(std::uint64_t time) {
+    const double done =
+        static_cast<double>(time - begin_) / static_cast<double>(std::max<std::uint64_t>(1, end_ - begin_));
+    report_.stopped = options_.progress && !options_.progress(std::clamp(done, 0.0, 1.0));
+    return !report_.stopped;
+  }
+
+  /// What a component publishes. What the files give is published too, and is none of that.
+  void published(const detail::Channel& channel, const detail::SampleBlock& sample) noexcept {
+    if (!fed_.contains(channel.topic())) output_.write(channel, sample);
+  }
+
+  Feed* feed_of(std::size_t file, std::uint16_t channel) const {
+    const auto found = of_channel_.find((std::uint64_t{file} << 16) | channel);
+    return found == of_channel_.end() ? nullptr : found->second;
+  }
+
+  /// Gives each channel of the files that a component reads, and none publishes, a way to it.
+  void connect() {
+    std::unordered_map<std::string, const Declared*> read;
+    std::set<std::string> made;
+    for (const auto& core : simulation_.runtime().components())
+      for (const Declared& d : core->declared()) {
+        if (d.output)
+          made.insert(d.topic);
+        else
+          read.emplace(d.topic, &d);
+      }
+    for (std::size_t file = 0; file < files_.readers().size(); ++file) {
+      const mcap::Reader& reader = *files_.readers()[file];
+      if (!reader.complete()) note_end(reader);
+      for (const auto& [id, channel] : reader.summary().channels()) {
+        if (made.contains(channel.topic)) {
+          if (std::find(report_.recomputed.begin(), report_.recomputed.end(), channel.topic) ==
+              report_.recomputed.end())
+            report_.recomputed.push_back(channel.topic);
+        } else if (const auto found = read.find(channel.topic); found != read.end()) {
+          connect(file, channel, *found->second);
+        }
+      }
+      const auto is_fed = [&](const mcap::Channel& c) { return feed_of(file, c.id) != nullptr; };
+      for (const auto& [id, bytes] : mcap::largest_messages(reader, is_fed)) feed_of(file, id)->expect(bytes);
+    }
+    for (const auto& feed : feeds_) feed->open(simulation_.runtime());
+  }
+
+  void connect(std::size_t file, const mcap::Channel& channel, const Declared& declared) {
+    const mcap::Reader& reader = *files_.readers()[file];
+    const auto found = reader.summary().schemas().find(channel.schema_id);
+    const mcap::Schema* schema = found == reader.summary().schemas().end() ? nullptr : &found->second;
+    std::string why = "it never leaves its process, and has no form in files";
+    std::optional<MessageForm> form;
+    if (declared.type.shared) form = form_for(*declared.type.shared, declared.type.native, channel, schema, why);
+    if (!form) {
+      report_.left_out.push_back({.file = reader.file().path(),
+                                  .topic = channel.topic,
+                                  .type = schema == nullptr ? std::string() : schema->name,
+                                  .why = why});
+      return;
+    }
+    const auto same = [&](const auto& feed) { return feed->topic() == channel.topic; };
+    auto feed = std::find_if(feeds_.begin(), feeds_.end(), same);
+    if (feed == feeds_.end()) {
+      feeds_.push_back(std::make_unique<Feed>(channel.topic, declared, *std::move(form)));
+      feed = feeds_.end() - 1;
+      fed_.insert(channel.topic);
+    }
+    of_channel_[(std::uint64_t{file} << 16) | channel.id] = feed->get();
+  }
+
+  void note_end(const mcap::Reader& reader) {
+    const std::string what = text_of(
+        {.file = file_number(reader), .problem = {.offset = reader.finish().valid, .cause = reader.finish().cause}});
+    (reader.finish().how == mcap::Finish::How::Damaged ? report_.problems : report_.unfinished).push_back(what);
+  }
+  [[nodiscard]] std::size_t file_number(const mcap::Reader& reader) const {
+    std::size_t number = 0;
+    while (files_.readers()[number].get() != &reader) ++number;
+    return number;
+  }
+
+  SimulateReport finished() {
+    for (const auto& core : simulation_.runtime().components())
+      for (const auto& callback : core->callbacks()) {
+        report_.failures += callback->statistics().failures.load(std::memory_order_relaxed);
+        report_.dropped += callback->statistics().dropped.load(std::memory_order_relaxed);
+      }
+    for (const auto& feed : feeds_) report_.fed.push_back(feed->report());
+    report_.made = output_.topics();
+    if (!report_.stopped) report_.output_bytes = output_.finish();
+    return std::move(report_);
+  }
+
+  const SimulateOptions& options_;
+  FileSet files_;
+  std::uint64_t begin_, end_;  ///< log times: from there, and before there
+  SimulateReport report_;
+  std::set<std::string> fed_;  ///< topics
+  SimulationOutput output_;
+  Simulation simulation_;
+  std::vector<std::unique_ptr<Feed>> feeds_;
+  std::unordered_map<std::uint64_t, Feed*> of_channel_;  ///< by file and channel
+};
+
+}  // namespace
+
+SimulateReport simulate(const config::Configuration& configuration, const std::vector<std::string>& files,
+                        const SimulateOptions& options) {
+  if (options.start.count() < 0 || options.until <= options.start)
+    throw Error(ErrorCode::InvalidArgument, "the part that is to be played ends before it begins",
+                "give times from the first message on, the end behind the beginning");
+  for (const std::string& file : files)
+    if (std::error_code ignored; std::filesystem::equivalent(file, options.output, ignored))
+      throw Error(ErrorCode::InvalidArgument, "the output is the input " + file, "name another file");
+  return Replay(configuration, files, options).run();
+}
+
+}  // namespace cardan::record

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "cardan/record/player/player_report.hpp"
+#include "cardan/runtime/config/configuration.hpp"
+
+namespace cardan::record {
+
+struct SimulateOptions {
+  /// Components, or processes with all of theirs, that are not there: drivers that wait for hardware. What they would
+  /// publish comes from the files.
+  std::vector<std::string> without{};
+  /// Only what was recorded from so long after the files' first message on …
+  std::chrono::nanoseconds start{0};
+  /// … and before that.
+  std::chrono::nanoseconds until = std::chrono::nanoseconds::max();
+  std::string output{};  ///< file for all that the components publish; empty: none
+  bool replace = false;  ///< if it is there already
+  /// Told now and then how much of the recorded time is done, 0 to 1; false: leave it there.
+  std::function<bool(double done)> progress{};
+};
+
+/// A topic of a simulation.
+struct SimulatedTopic {
+  std::string topic{}, type{};
+  std::uint64_t messages = 0;
+  std::uint64_t failed = 0;  ///< that could not be given to the components, or not be written
+  std::string failure{};     ///< the first of them, in words; or why none is written
+};
+
+struct SimulateReport {
+  std::vector<SimulatedTopic> fed{};      ///< from the files to the components
+  std::vector<SimulatedTopic> made{};     ///< by the components
+  std::vector<LeftOut> left_out{};        ///< channels that components read and could not be given
+  std::vector<std::string> recomputed{};  ///< topics of the files that the components publish themselves
+  std::vector<std::string> problems{};    ///< damage in the files, with its place
+  std::vector<std::string> unfinished{};  ///< files that end in the middle, and where
+  std::uint64_t callbacks = 0;            ///< that ran
+  std::uint64_t failures = 0;             ///< exceptions that left one
+  std::uint64_t dropped = 0;              ///< samples that newer ones pushed out of an input's queue
+  std::int64_t simulated_ns = 0;          ///< recorded time
+  std::uint64_t output_bytes = 0;
+  bool stopped = false;  ///< by `progress`
+};
+
+/// Runs a configuration's components on what files hold, in one thread and on the files' clock (log times): for each
+/// message, all that follows from it is done before the next one comes, and timers run at their times between them. The
+/// same files give the same output, byte for byte, as long as components look at no other clock and at nothing else
+/// that changes. It ends with the last message. A topic that a component publishes is not taken from the files. The
+/// output has the components' samples in the order in which they were published, as ROS 2 has them (CDR), encoded
+/// objects as they are encoded. Throws Error: InvalidArgument (no such component, no MCAP file, the output is there),
+/// System (the disk), and what components throw when they start. One at a time in a process; blocks until it is done.
+[[nodiscard]] SimulateReport simulate(const config::Configuration& configuration, const std::vector<std::string>& files,
+                                      const SimulateOptions& options);
+
+}  // namespace cardan::record
