@@ -3,7 +3,7 @@
 function __cardan_at --description 'the subcommands given so far are exactly these'
     set -l given
     for word in (commandline -opc)[2..-1]
-        if contains -- $word topic component param run check graph bag doctor bench demo completion list info echo stats get set ls cat verify cut merge recover transport runtime
+        if contains -- $word topic component param run check graph bag doctor bench demo completion list info echo stats get set ls cat verify cut merge recover transport runtime record
             set -a given $word
         end
     end
@@ -111,6 +111,20 @@ complete -c cardan -n '__cardan_at doctor' -l json -d JSON
 complete -c cardan -n '__cardan_at doctor' -l domain -x -d 'Domain to look at'
 complete -c cardan -n '__cardan_at bench' -a transport -d 'Latency, loss and CPU'
 complete -c cardan -n '__cardan_at bench' -a runtime -d 'Components of one process'
+complete -c cardan -n '__cardan_at bench' -a record -d 'Recording'
+complete -c cardan -n '__cardan_at bench record' -l only -x -a 'rate phases cameras mix task bystander pipeline'
+complete -c cardan -n '__cardan_at bench record' -l peers -x -a 'fio cardan speed rosbag2 rosbag'
+complete -c cardan -n '__cardan_at bench record' -l folder -x -a '(__fish_complete_directories)' -d 'On the disk to be measured'
+complete -c cardan -n '__cardan_at bench record' -l seconds -x -d 'How long sensors send in a run'
+complete -c cardan -n '__cardan_at bench record' -l runs -x -d 'Rounds'
+complete -c cardan -n '__cardan_at bench record' -l cameras -x -d 'Where the sweep ends'
+complete -c cardan -n '__cardan_at bench record' -l schedule -x -a 'absolute integer-ms both'
+complete -c cardan -n '__cardan_at bench record' -l producer-cpu -x -d CPU
+complete -c cardan -n '__cardan_at bench record' -l task-cpu -x -d CPU
+complete -c cardan -n '__cardan_at bench record' -l json -r -F -d 'Write everything to this file'
+complete -c cardan -n '__cardan_at bench record' -l keep -d 'Leave the recorded files'
+complete -c cardan -n '__cardan_at bench record' -l quick -d 'Short runs'
+complete -c cardan -n '__cardan_at bench record' -l full -d 'As in the paper'
 complete -c cardan -n '__cardan_at bench runtime' -l sizes -x -d 'Payloads'
 complete -c cardan -n '__cardan_at bench runtime' -l runs -x -d 'Rounds'
 complete -c cardan -n '__cardan_at bench runtime' -l frames -x -d 'Frames per run'
