@@ -6,7 +6,7 @@
 #include <span>
 
 #include "cardan/memory/shm_vector.hpp"
-#include "cardan/transport/message_fields.hpp"
+#include "cardan/transport/message.hpp"
 
 namespace cardan::bench::recording {
 

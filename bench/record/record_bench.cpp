@@ -30,14 +30,14 @@ std::string described(Peer peer) { return fmt::format("{} ({})", name_of(peer), 
 
 }  // namespace
 
-RecordBench::RecordBench(const RecordOptions& options, Stopped stopped)
+RecordBench::RecordBench(const RecordOptions& options, Stopped asked)
     : options_(options),
       folder_(options.folder, options.keep),
       setting_{.run_dir = run_directory_.path(),
                .producer_cpu = options.producer_cpu,
                .task_cpu = options.task_cpu,
                .unit_steps = calibrate_unit(),
-               .stopped = stopped} {
+               .stopped = asked} {
   circumstances_.host = describe_host();
   circumstances_.file_system = folder_.file_system();
   const double least = bytes_per_second(recording::cameras(1)) * options_.seconds + kReserve;

@@ -20,7 +20,7 @@ namespace cardan::bench::recording {
 class RecordBench {
  public:
   /// Throws Error: the folder cannot be used, or its disk has no room.
-  RecordBench(const RecordOptions& options, Stopped stopped);
+  RecordBench(const RecordOptions& options, Stopped asked);
 
   void run();
   [[nodiscard]] const Rows& rows() const noexcept { return rows_; }

@@ -14,7 +14,6 @@ using Json = nlohmann::ordered_json;
 constexpr double kMega = 1e6;
 
 Json number(double value) { return std::round(value * 1e4) / 1e4; }
-Json number(const std::optional<double>& value) { return value ? number(*value) : Json(nullptr); }
 
 Json summary_of(const std::vector<double>& samples) {
   const Summary s = summarize(samples);

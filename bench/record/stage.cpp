@@ -113,12 +113,12 @@ CpuTime cpu_time_of(const nlohmann::json& json) { return {json.at("user"), json.
 
 int play_part(const char* job) noexcept {
   try {
-    static const std::map<std::string, void (*)(const nlohmann::json&)> kParts{
+    static const std::map<std::string, void (*)(const nlohmann::json&)> kPlays{
         {"producer", play_producer}, {"reader", play_reader}, {"recorder", play_recorder},
         {"rosbag2", play_rosbag2},   {"task", play_task},     {"pipeline", play_pipeline}};
     const auto description = nlohmann::json::parse(job);
     take_place(description);
-    kParts.at(description.at("part"))(description);
+    kPlays.at(description.at("part"))(description);
     return 0;
   } catch (const std::exception& e) {
     std::fprintf(stderr, "%s\n", e.what());
