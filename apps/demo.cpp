@@ -7,10 +7,18 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 
+#include "apps/output.hpp"
+#include "cardan/memory/error.hpp"
 #include "cardan/runtime/component.hpp"
 #include "examples/street/entry.hpp"
+#if defined(CARDAN_HAS_RECORD_COMMANDS)
+#include "apps/bag.hpp"
+#include "apps/record_view.hpp"
+#include "cardan/record/recorder/recorder.hpp"
+#endif
 
 namespace cardan::apps {
 namespace {
@@ -26,11 +34,13 @@ constexpr const char* kExamples = R"(Examples:
 What it runs is examples/street/street.json, which `cardan run`, check and graph take too. While it runs, look from another
 terminal: cardan topic list, cardan component stats, cardan topic stats /street/camera/image
 
-Exit codes: 0 done (also when Ctrl-C cut it short), 1 failed, 2 wrong options or a file that is not there.)";
+Exit codes: 0 done (also when Ctrl-C cut it short), 1 failed, 2 wrong options or a file that is not there, 3 done, but the
+recording of it lost samples.)";
 
 struct Arguments {
   street::DemoOptions demo;
   bool no_view = false;
+  std::string record = "out/demo.mcap";
   std::string role;
   street::RoleOptions of_role;
 };
@@ -52,11 +62,59 @@ Function* loaded(const char* name) {
   return reinterpret_cast<Function*>(function);
 }
 
+#if defined(CARDAN_HAS_RECORD_COMMANDS)
+/// Records everything that the demo publishes, and shows what came of it. A recording that fails is told, and leaves
+/// the demo as it is.
+class DemoRecording {
+ public:
+  explicit DemoRecording(const std::string& path) {
+    if (path.empty()) return;
+    try {
+      std::error_code ignored;
+      const auto folder = std::filesystem::path(path).parent_path();
+      if (!folder.empty()) std::filesystem::create_directories(folder, ignored);
+      for (const char* end : {"", ".active"}) std::filesystem::remove(path + end, ignored);  // the last demo's
+      recorder_ = std::make_unique<record::Recorder>(
+          record::RecorderOptions{.path = path, .metadata = {{"configuration", {{"demo", "examples/street"}}}}});
+    } catch (const Error& e) {
+      warn(fmt::format("the demo is not recorded: {}", e.what()));
+    }
+  }
+  /// 0, or 3: something was lost.
+  int finish() {
+    if (recorder_ == nullptr) return kOk;
+    recorder_->stop();
+    const record::RecorderReport report = recorder_->report();
+    fmt::print("\nRecorded meanwhile ({}):\n{}", report.mode, record_table(report, {}));
+    for (const std::string& file : report.files) {
+      fmt::print("\n$ cardan bag info {}\n", file);
+      std::fflush(stdout);
+      bag_info({.file = file});
+      fmt::print("\n$ cardan bag verify {}\n", file);
+      std::fflush(stdout);
+      if (bag_verify({.files = {file}}) != kOk) return kFailed;
+    }
+    if (!report.failure.empty()) warn(fmt::format("the recording ended early: {}", report.failure));
+    return report.lost == 0 && report.failure.empty() ? kOk : kLoss;
+  }
+
+ private:
+  std::unique_ptr<record::Recorder> recorder_;
+};
+#endif
+
 int run(Arguments& a) {
   if (a.role.empty()) {
     a.demo.view = !a.no_view;
     auto* const demo = loaded<decltype(cardan_street_demo)>("cardan_street_demo");
-    return demo == nullptr ? 1 : demo(a.demo);
+    if (demo == nullptr) return kFailed;
+#if defined(CARDAN_HAS_RECORD_COMMANDS)
+    DemoRecording recording(a.record);
+    const int code = demo(a.demo);
+    return code != kOk ? code : recording.finish();
+#else
+    return demo(a.demo);
+#endif
   }
   const auto role = street::role_named(a.role);
   if (!role) {
@@ -93,6 +151,10 @@ void add_demo_command(CLI::App& app) {
   command->add_option("--json", a.demo.json, "Write the figures to this file");
   command->add_option("--picture", a.demo.picture, "Write a picture with what was found to this file; \"\": none")
       ->capture_default_str();
+#if defined(CARDAN_HAS_RECORD_COMMANDS)
+  command->add_option("--record", a.record, "Record all that is published into this file; \"\": nothing")
+      ->capture_default_str();
+#endif
   command->add_flag("--no-view", a.no_view, "Plain lines instead of the live view");
   // How the demo starts its own processes.
   command->add_option("--role", a.role)->group("");

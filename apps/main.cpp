@@ -14,8 +14,9 @@
 #include "apps/output.hpp"
 #include "apps/topic.hpp"
 #include "cardan/memory/error.hpp"
-#if defined(CARDAN_HAS_BAG_COMMAND)
+#if defined(CARDAN_HAS_RECORD_COMMANDS)
 #include "apps/bag.hpp"
+#include "apps/record.hpp"
 #endif
 #if defined(CARDAN_HAS_BENCH_COMMAND)
 #include "apps/bench.hpp"
@@ -79,7 +80,8 @@ int main(int argc, char** argv) {
   cardan::apps::add_param_command(app);
   cardan::apps::add_host_command(app);
   cardan::apps::add_doctor_command(app);
-#if defined(CARDAN_HAS_BAG_COMMAND)
+#if defined(CARDAN_HAS_RECORD_COMMANDS)
+  cardan::apps::add_record_command(app);
   cardan::apps::add_bag_command(app);
 #endif
 #if defined(CARDAN_HAS_BENCH_COMMAND)

@@ -25,6 +25,7 @@ build     | hdr:CLI/CLI.hpp                          | libcli11-dev             
 build     | hdr:libdeflate.h                         | libdeflate-dev           | checksums of recordings
 build     | hdr:lz4frame.h                           | liblz4-dev               | recordings compressed fast
 build     | hdr:zstd.h                               | libzstd-dev              | recordings compressed well
+build     | hdr:liburing.h                           | liburing-dev             | recordings go to the disk without waiting
 demo      | hdr:opencv4/opencv2/core.hpp             | libopencv-core-dev       | cv::Mat views of images
 demo      | hdr:opencv4/opencv2/imgproc.hpp          | libopencv-imgproc-dev    | scales the camera's pictures, draws detections
 demo      | hdr:opencv4/opencv2/imgcodecs.hpp        | libopencv-imgcodecs-dev  | writes the demo's PNG

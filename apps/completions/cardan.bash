@@ -6,7 +6,7 @@ _cardan() {
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
       --domain) domain=(--domain "${COMP_WORDS[i + 1]}") ;;
-      topic | component | param | run | check | graph | bag | doctor | bench | demo | completion | list | info | echo | stats | get | set | ls | cat | verify | cut | merge | recover | transport | runtime | record) path+="${path:+ }${COMP_WORDS[i]}" ;;
+      topic | component | param | run | check | graph | record | bag | doctor | bench | demo | completion | list | info | echo | stats | get | set | ls | cat | verify | cut | merge | recover | transport | runtime) path+="${path:+ }${COMP_WORDS[i]}" ;;
     esac
   done
   local words=""
@@ -14,18 +14,20 @@ _cardan() {
     --json)
       case $path in bench* | demo* | run) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;; esac ;;
     --folder) mapfile -t COMPREPLY < <(compgen -d -- "$current"); return ;;
-    --camera | --lidar | --picture | --svg | --reports | --output | -o) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    --camera | --lidar | --picture | --svg | --reports | --output | --attach | -o) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     --peers) case $path in "bench record") words="fio cardan speed rosbag2 rosbag" ;; *) words="raw,sim,uds,tcp,cardan raw sim uds tcp cardan" ;; esac ;;
     --only) words="rate phases cameras mix task bystander pipeline" ;;
     --schedule) words="absolute integer-ms both" ;;
     --waits) words="block spin prewake anticipate" ;;
     --scenarios) words="1p1s 1p5s 1p10s 5p1s" ;;
     --compression) words="same none lz4 zstd" ;;
-    --topic | --exclude | --start | --end | --domain | --count | --fields | --list | --seconds | --sizes | --rate | --runs | --frames | --minutes | --cameras | --producer-cpu | --task-cpu | --publisher-cpu | --reader-cpus | --reader-cpu | --grace | --set) return ;;
+    --on-full) words="stop delete-oldest" ;;
+    --mode) words="auto direct dontcache sync-range plain" ;;
+    --topic | --exclude | --start | --end | --domain | --count | --fields | --list | --seconds | --type | --rule | --split-size | --split-time | --queue | --queue-time | --min-space | --sync | --meta | --sizes | --rate | --runs | --frames | --minutes | --cameras | --producer-cpu | --task-cpu | --publisher-cpu | --reader-cpus | --reader-cpu | --grace | --set) return ;;
   esac
   if [[ -z $words ]]; then
     case $path in
-      "") words="topic component param run check graph bag doctor bench demo completion --help --version" ;;
+      "") words="topic component param run check graph record bag doctor bench demo completion --help --version" ;;
       topic) words="list info echo stats --help" ;;
       "topic list") words="--json --verbose --names --domain --help" ;;
       "topic info") words="--json --schema --domain --help" ;;
@@ -41,6 +43,7 @@ _cardan() {
       run) words="--one-process --no-view --json --reports --seconds --grace --set --crash --help" ;;
       check) words="--json --no-components --help" ;;
       graph) words="--svg --mermaid --help" ;;
+      record) words="--output --type --exclude --rule --compression --split-size --split-time --queue --queue-time --min-space --on-full --sync --mode --no-io-uring --checksums --copy --attach --meta --seconds --domain --json --no-view --help" ;;
       bag) words="info ls cat verify cut merge recover --help" ;;
       "bag info" | "bag verify") words="--json --help" ;;
       "bag ls") words="--topic --exclude --start --end --count --json --help" ;;
@@ -51,11 +54,11 @@ _cardan() {
       "bench record") words="--only --peers --folder --seconds --runs --cameras --schedule --producer-cpu --task-cpu --json --keep --quick --full --help" ;;
       "bench runtime") words="--sizes --runs --frames --publisher-cpu --reader-cpu --json --quick --help" ;;
       "bench transport") words="--peers --scenarios --sizes --waits --rate --runs --frames --minutes --publisher-cpu --reader-cpus --json --full --quick --micro --help" ;;
-      demo) words="--one-process --crash --reports --camera --lidar --seconds --json --picture --no-view --help" ;;
+      demo) words="--record --one-process --crash --reports --camera --lidar --seconds --json --picture --no-view --help" ;;
       completion) words="bash zsh fish --help" ;;
     esac
     case $path in
-      "topic info" | "topic echo" | "topic stats")
+      "topic info" | "topic echo" | "topic stats" | record)
         [[ $current == -* ]] || words+=" $("${COMP_WORDS[0]}" topic list --names "${domain[@]}" 2>/dev/null)" ;;
       run | check | graph | bag\ *)
         [[ $current == -* ]] || mapfile -t COMPREPLY < <(compgen -f -- "$current"); [[ $current == -* ]] || return ;;

@@ -3,7 +3,7 @@
 function __cardan_at --description 'the subcommands given so far are exactly these'
     set -l given
     for word in (commandline -opc)[2..-1]
-        if contains -- $word topic component param run check graph bag doctor bench demo completion list info echo stats get set ls cat verify cut merge recover transport runtime record
+        if contains -- $word topic component param run check graph record bag doctor bench demo completion list info echo stats get set ls cat verify cut merge recover transport runtime
             set -a given $word
         end
     end
@@ -19,6 +19,7 @@ complete -c cardan -n '__cardan_at' -a param -d 'Parameters of components'
 complete -c cardan -n '__cardan_at' -a run -d 'Start a configuration, keep it running'
 complete -c cardan -n '__cardan_at' -a check -d 'Find what is wrong with a configuration'
 complete -c cardan -n '__cardan_at' -a graph -d 'Draw a configuration'
+complete -c cardan -n '__cardan_at' -a record -d 'Record topics'
 complete -c cardan -n '__cardan_at' -a bag -d 'Recorded files'
 complete -c cardan -n '__cardan_at' -a doctor -d 'What this computer allows and lacks'
 complete -c cardan -n '__cardan_at' -a bench -d 'Measure'
@@ -107,6 +108,29 @@ for what in cut merge recover
     complete -c cardan -n "__cardan_at bag $what" -l force -d 'Replace the file'
     complete -c cardan -n "__cardan_at bag $what" -l compression -x -a 'same none lz4 zstd'
 end
+complete -c cardan -n '__cardan_at record' -a '(cardan topic list --names 2>/dev/null)'
+complete -c cardan -n '__cardan_at record' -l output -s o -r -F -d 'File to write'
+complete -c cardan -n '__cardan_at record' -l type -x -d 'Topics of this type'
+complete -c cardan -n '__cardan_at record' -l exclude -x -d 'Not these'
+complete -c cardan -n '__cardan_at record' -l rule -x -d 'PATTERN:every=N,rate=HZ,compression=NAME'
+complete -c cardan -n '__cardan_at record' -l compression -x -a 'none lz4 zstd'
+complete -c cardan -n '__cardan_at record' -l split-size -x -d 'Bytes of a file'
+complete -c cardan -n '__cardan_at record' -l split-time -x -d 'Seconds of a file'
+complete -c cardan -n '__cardan_at record' -l queue -x -d 'Bytes a topic may queue'
+complete -c cardan -n '__cardan_at record' -l queue-time -x -d 'Seconds a sample may wait'
+complete -c cardan -n '__cardan_at record' -l min-space -x -d 'Bytes that stay free'
+complete -c cardan -n '__cardan_at record' -l on-full -x -a 'stop delete-oldest'
+complete -c cardan -n '__cardan_at record' -l sync -x -d 'Seconds a power loss may cost'
+complete -c cardan -n '__cardan_at record' -l mode -x -a 'auto direct dontcache sync-range plain'
+complete -c cardan -n '__cardan_at record' -l no-io-uring -d 'Write with threads'
+complete -c cardan -n '__cardan_at record' -l checksums -d 'Of large samples too'
+complete -c cardan -n '__cardan_at record' -l copy -d 'Copy all samples'
+complete -c cardan -n '__cardan_at record' -l attach -r -F -d 'File to put in'
+complete -c cardan -n '__cardan_at record' -l meta -x -d 'name=value to put in'
+complete -c cardan -n '__cardan_at record' -l seconds -x -d 'End after so long'
+complete -c cardan -n '__cardan_at record' -l domain -x -d Domain
+complete -c cardan -n '__cardan_at record' -l json -d 'A report at the end'
+complete -c cardan -n '__cardan_at record' -l no-view -d 'No live table'
 complete -c cardan -n '__cardan_at doctor' -l json -d JSON
 complete -c cardan -n '__cardan_at doctor' -l domain -x -d 'Domain to look at'
 complete -c cardan -n '__cardan_at bench' -a transport -d 'Latency, loss and CPU'

@@ -89,6 +89,7 @@ const shm::VectorBase* largest_vector(const TypeLayout& t, const std::byte* at, 
   return largest;
 }
 
+/// `vector`: whose elements they are, which may be the payload; or null.
 void write_elements(CdrWriter& writer, const TypeLayout& element, const std::byte* at, std::size_t count,
                     const void* vector);
 
@@ -139,7 +140,11 @@ void write_elements(CdrWriter& writer, const TypeLayout& element, const std::byt
     return;
   }
   with_number_of(element.size, [&](auto value) {
-    writer.payload_or_numbers(vector, reinterpret_cast<const decltype(value)*>(at), count);
+    const auto* const first = reinterpret_cast<const decltype(value)*>(at);
+    if (vector != nullptr)
+      writer.payload_or_numbers(vector, first, count);
+    else
+      writer.numbers(first, count);
   });
 }
 

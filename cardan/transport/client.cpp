@@ -78,12 +78,12 @@ void Client::found(const TopicEntry& entry) {
   for (auto it = begin; it != end; ++it) attach(*it->second, entry);
 }
 
-void Client::add(SubscriberCore& subscriber, std::promise<void>* answered_promise) {
+void Client::add(SubscriberCore& subscriber, Answer* answer) {
   watch();
   const std::uint64_t hash = hash_name(subscriber.topic());
   by_hash_.emplace(hash, &subscriber);
   Waiter& waiter = waiters_[&subscriber];
-  waiter.answered = answered_promise;
+  waiter.answer = answer;
   waiter.open = 1;  // this look
   for (const TopicEntry& entry : process_.directory().entries(hash)) attach(subscriber, entry);
   answered(&subscriber, subscriber.streams() != 0, nullptr);
@@ -98,11 +98,10 @@ void Client::answered(const SubscriberCore* subscriber, bool attached, std::exce
   if (attached) ++w.attached;
   if (error && !w.error) w.error = std::move(error);
   if (--w.open != 0) return;
-  if (w.error && w.attached == 0)
-    w.answered->set_exception(w.error);
-  else
-    w.answered->set_value();
+  Answer& answer = *w.answer;
+  if (w.attached == 0) answer.error = std::move(w.error);
   waiters_.erase(it);
+  answer.given.set_value();
 }
 
 void Client::remove(SubscriberCore& subscriber) {
@@ -287,10 +286,14 @@ void Client::refused(Connection& c, const Link& link, const json& m) {
                      : code == "memory"                                    ? ErrorCode::NoMemory
                      : code == "access"                                    ? ErrorCode::Refused
                                                                            : ErrorCode::Limit;
-  const Error e(error, wire::text(m, "why"), wire::text(m, "remedy"));
-  link.subscriber->emit(
-      {error == ErrorCode::Incompatible ? Event::Kind::Incompatible : Event::Kind::Refused, c.peer.pid, e.what()});
-  answered(link.subscriber, false, std::make_exception_ptr(e));
+  std::exception_ptr why;
+  {
+    const Error e(error, wire::text(m, "why"), wire::text(m, "remedy"));
+    link.subscriber->emit(
+        {error == ErrorCode::Incompatible ? Event::Kind::Incompatible : Event::Kind::Refused, c.peer.pid, e.what()});
+    why = std::make_exception_ptr(e);
+  }
+  answered(link.subscriber, false, std::move(why));
 }
 
 bool Client::attached(Connection& c, Link& link, const json& m, std::vector<Fd>& fds) {
@@ -300,6 +303,7 @@ bool Client::attached(Connection& c, Link& link, const json& m, std::vector<Fd>&
     std::shared_ptr<Area> page;
   };
   Stream* stream = nullptr;
+  std::exception_ptr error;
   try {
     if (fds.size() != 2)
       throw Error(ErrorCode::Incompatible, "the publisher answered without its memory",
@@ -369,7 +373,10 @@ bool Client::attached(Connection& c, Link& link, const json& m, std::vector<Fd>&
   } catch (const Error& e) {
     log(LogLevel::Warning, fmt::format("'{}': {}", link.subscriber->topic(), e.what()));
     link.subscriber->emit({Event::Kind::Incompatible, c.peer.pid, e.what()});
-    answered(link.subscriber, false, std::current_exception());
+    error = std::current_exception();
+  }
+  if (error) {
+    answered(link.subscriber, false, std::move(error));
     return false;
   }
   link.subscriber->add_stream(stream);

@@ -16,14 +16,19 @@ namespace cardan::detail {
 /// attaches, and turns hang-ups into events. Helper thread only.
 class Client {
  public:
+  /// What became of a subscriber's first attachments.
+  struct Answer {
+    std::promise<void> given;
+    std::exception_ptr error{};  ///< the only answers were refusals; whoever waits owns it once the answer is given
+  };
+
   explicit Client(Process& process);
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
   ~Client();
 
-  /// Attaches the subscriber to all publishers that are there; `answered` is set when each has answered, or gets the
-  /// Error that the only answers were.
-  void add(SubscriberCore& subscriber, std::promise<void>* answered);
+  /// Attaches the subscriber to all publishers that are there; the answer is given when each has answered.
+  void add(SubscriberCore& subscriber, Answer* answer);
   void forget_answer(const SubscriberCore& subscriber);
   void remove(SubscriberCore& subscriber);
   void local_publisher_ended(const PublisherCore& publisher);
@@ -52,7 +57,7 @@ class Client {
     Outbox outbox;
   };
   struct Waiter {
-    std::promise<void>* answered;
+    Answer* answer;
     std::size_t open = 0;
     std::size_t attached = 0;
     std::exception_ptr error;

@@ -226,15 +226,17 @@ void Process::housekeeping() {
 void Process::run(const std::function<void()>& work) {
   if (std::this_thread::get_id() == helper_id_) return work();
   std::promise<void> done;
+  std::exception_ptr error;  // handed over whole: who waits is its only owner, and frees it
   loop_.post([&] {
     try {
       work();
-      done.set_value();
     } catch (...) {
-      done.set_exception(std::current_exception());
+      error = std::current_exception();
     }
+    done.set_value();
   });
   done.get_future().get();
+  if (error) std::rethrow_exception(std::move(error));
 }
 
 std::shared_ptr<BellBoard> Process::board_of(uid_t uid) {
@@ -305,8 +307,8 @@ void Process::detach(const std::shared_ptr<PublisherCore>& publisher, const Atta
 }
 
 void Process::add(SubscriberCore* subscriber) {
-  std::promise<void> answered;
-  auto future = answered.get_future();
+  Client::Answer answered;
+  auto future = answered.given.get_future();
   subscriber->poke_helper = [this] { loop_.poke(); };
   subscriber->hand_over_notify = [this](Stream& stream, int peer_socket) {
     client_->hand_over_notify(stream, Fd(peer_socket));
@@ -320,18 +322,16 @@ void Process::add(SubscriberCore* subscriber) {
       if (!subscriber->options().process_private)
         client_->add(*subscriber, &answered);
       else
-        answered.set_value();
+        answered.given.set_value();
     } catch (...) {
       remove(subscriber);  // its owner is about to delete it
       throw;
     }
   });
   if (future.wait_for(std::chrono::seconds(1)) == std::future_status::ready) {
-    try {
-      future.get();
-    } catch (...) {
+    if (answered.error) {
       remove(subscriber);
-      throw;
+      std::rethrow_exception(std::move(answered.error));
     }
   } else {
     run([&] { client_->forget_answer(*subscriber); });  // a peer that does not answer must not keep us from starting

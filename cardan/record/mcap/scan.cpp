@@ -4,7 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstring>
+#include <fstream>
+#include <limits>
 
 #include "cardan/memory/error.hpp"
 
@@ -18,10 +21,13 @@ constexpr std::uint64_t kChunkHeadBytes = kChunkHeaderBytes + 256;
 
 class Scanner {
  public:
-  Scanner(const InputFile& file, ScanOptions options) : file_(file), options_(options), end_(file.size()) {}
+  Scanner(const InputFile& file, ScanOptions options) : file_(file), options_(std::move(options)), end_(file.size()) {}
 
   Scan run() {
     check_magic(file_);
+    std::array<std::byte, kMagic.size()> last{};
+    finished_ = end_ >= 2 * kMagic.size() && file_.read(end_ - last.size(), last) == last.size() &&
+                std::memcmp(last.data(), kMagic.data(), last.size()) == 0;
     at_ = kMagic.size();
     while (!done_) step();
     return std::move(scan_);
@@ -110,6 +116,7 @@ class Scanner {
       good = small_record(found->opcode, length);
     }
     if (!good) return stop(Finish::How::Damaged, fmt::format("the record at byte {} is damaged", at_));
+    if (done_ || at_ + kPrefixBytes != content) return;  // it was not taken
     at_ = content + length;
   }
 
@@ -144,6 +151,7 @@ class Scanner {
         return with<Channel>(content, [&](const Channel& c) { scan_.summary.add(c); });
       case Opcode::Metadata:
         return with<Metadata>(content, [&](const Metadata& m) {
+          if (m.name == kMarkName) note_mark(m);
           scan_.summary.add(MetadataIndex{.offset = at_, .length = kPrefixBytes + length, .name = m.name});
         });
       case Opcode::MessageIndex:
@@ -158,6 +166,16 @@ class Scanner {
       default:
         return true;  // unknown ones are skipped
     }
+  }
+
+  void note_mark(const Metadata& mark) {
+    const auto boot = mark.metadata.find(kMarkBoot);
+    const auto bytes = mark.metadata.find(kMarkBytes);
+    if (finished_ || boot == mark.metadata.end() || bytes == mark.metadata.end()) return;
+    const std::string running = options_.boot_id.empty() ? current_boot_id() : options_.boot_id;
+    if (boot->second == running) return;  // what was written is in the kernel's hands or on disk, all of it
+    trusted_ = 0;
+    std::from_chars(bytes->second.data(), bytes->second.data() + bytes->second.size(), trusted_);
   }
 
   bool loose_message(std::uint64_t content, std::uint64_t length) {
@@ -199,6 +217,10 @@ class Scanner {
     decoder("", size);
     const std::uint64_t before = buffer_.size() - decoder.left().size();
     if (!decoder.ok() || size != length - before) return false;
+    if (head.uncompressed_crc == 0 && content + length > trusted_) {
+      stop(Finish::How::Cut, "what follows was perhaps not on disk when the computer stopped, and has no checksum");
+      return true;
+    }
     index_ = {.message_start_time = head.message_start_time,
               .message_end_time = head.message_end_time,
               .chunk_start_offset = at_,
@@ -282,6 +304,8 @@ class Scanner {
   std::vector<std::pair<std::uint16_t, std::uint64_t>>
       in_chunk_;  ///< channel and time of its messages; counted if it is whole
   bool chunk_open_ = false, data_ended_ = false, done_ = false;
+  bool finished_ = false;
+  std::uint64_t trusted_ = std::numeric_limits<std::uint64_t>::max();  ///< chunks without checksum, up to there
   Scan scan_;
 };
 
@@ -294,6 +318,12 @@ void check_magic(const InputFile& file) {
                 "name a file that a recorder wrote");
 }
 
-Scan scan(const InputFile& file, ScanOptions options) { return Scanner(file, options).run(); }
+std::string current_boot_id() {
+  std::string id;
+  std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), id);
+  return id;
+}
+
+Scan scan(const InputFile& file, ScanOptions options) { return Scanner(file, std::move(options)).run(); }
 
 }  // namespace cardan::mcap

@@ -36,7 +36,18 @@ struct Scan {
 
 struct ScanOptions {
   bool search = false;  ///< behind damage, look for the next chunk instead of ending there
+  /// Of the kernel that runs; empty: asked for. A file that another one left unfinished (a power loss) may hold chunks
+  /// whose bytes never reached the disk: without a checksum they count only as far as their writer's mark says.
+  std::string boot_id{};
 };
+
+/// The mark: a metadata record at the beginning of a file that is written without checksums, replaced while it grows.
+inline constexpr const char* kMarkName = "cardan.durable";
+inline constexpr const char* kMarkBoot = "boot_id";  ///< of the kernel that writes
+inline constexpr const char* kMarkBytes = "bytes";   ///< of the file that would survive a power loss
+
+/// Of the kernel that runs; empty where it has none.
+[[nodiscard]] std::string current_boot_id();
 
 /// Throws Error (InvalidArgument): it does not begin as MCAP files do.
 void check_magic(const InputFile& file);

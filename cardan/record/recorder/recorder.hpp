@@ -19,8 +19,8 @@ namespace cardan::record {
 /// What holds for the topics that fit a pattern (`*` and `?`); the first rule that fits counts.
 struct TopicRule {
   std::string pattern{};
-  std::uint32_t every = 1;  ///< 1: every sample; n: each n-th, the others are not losses
-  double max_rate_hz = 0;   ///< at most so many a second; 0: all
+  std::uint32_t every = 1;                         ///< 1: every sample; n: each n-th, the others are not losses
+  double max_rate_hz = 0;                          ///< at most so many a second; 0: all
   std::optional<mcap::Compression> compression{};  ///< of its chunks; a compressed topic is copied, whatever its size
 };
 
@@ -54,10 +54,13 @@ struct RecorderOptions {
   /// Copies all samples, as SPEED does: frees the publisher's slot at once, costs memory and a pass over the bytes.
   bool copy = false;
 
-  std::uint64_t chunk_bytes = 1 << 20;                              ///< of small samples; a chunk is written when full
+  std::uint64_t chunk_bytes = 1 << 20;  ///< of small samples; a chunk is written when full
   std::chrono::nanoseconds chunk_time = std::chrono::milliseconds{200};  ///< … or when so old
-  mcap::Compression compression = mcap::Compression::None;          ///< of the chunks of small samples
-  int level = 0;                                                    ///< of the compression; 0: its default
+  mcap::Compression compression = mcap::Compression::None;               ///< of the chunks of small samples
+  int level = 0;                                                         ///< of the compression; 0: its default
+
+  bool checksums = true;        ///< of chunks of copied samples, over bytes that are in the cache anyway
+  bool held_checksums = false;  ///< of held samples too: one more pass over all bytes, 0.1 ms a MiB
 
   /// How the disk is written; empty: the best that the file system and the kernel allow.
   std::optional<DiskMode> mode{};
@@ -68,8 +71,8 @@ struct RecorderOptions {
   /// sooner.
   std::uint64_t in_flight_bytes = std::uint64_t{48} << 20;
 
-  std::uint64_t split_bytes = 0;             ///< a new file after so many bytes; 0: never
-  std::chrono::nanoseconds split_time{0};    ///< … or so long; 0: never
+  std::uint64_t split_bytes = 0;                     ///< a new file after so many bytes; 0: never
+  std::chrono::nanoseconds split_time{0};            ///< … or so long; 0: never
   std::uint64_t min_space = std::uint64_t{1} << 30;  ///< bytes that stay free on the disk
   OnFull on_full = OnFull::Stop;
 
@@ -78,9 +81,9 @@ struct RecorderOptions {
   std::vector<std::string> attachments{};  ///< files that are copied into each file
 };
 
-/// Records topics into MCAP files. Has one thread of its own that takes samples and writes them, and one for what may
-/// take long (making files, closing them, compressing). Thread safety: any thread. Constructor and stop() block, the
-/// rest does not.
+/// Records topics into MCAP files. Has one thread of its own that takes samples and writes them, and others for what
+/// may take long: finding topics, making and closing files, compressing. Thread safety: any thread. Constructor and
+/// stop() block, the rest does not.
 class Recorder {
  public:
   /// Starts recording. Throws Error: InvalidArgument (options, the file is there already), System (the disk),

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+// `cardan record`: records topics into MCAP files.
+#include "apps/record.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <ctime>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "apps/output.hpp"
+#include "apps/record_view.hpp"
+#include "cardan/memory/error.hpp"
+#include "cardan/record/recorder/recorder.hpp"
+#include "cardan/transport/stop.hpp"
+
+namespace cardan::apps {
+namespace {
+
+using record::Recorder;
+using record::RecorderReport;
+
+constexpr const char* kExamples = R"(Examples:
+  cardan record                                         every topic, also those that come later, until Ctrl-C
+  cardan record /camera/front /imu -o drive.mcap
+  cardan record '/camera/*' --exclude '*/debug' --split-size 4G -o drive.mcap
+  cardan record --rule '/camera/*:every=3' --rule '/map:compression=zstd' -o drive.mcap
+  cardan record --seconds 60 --json -o drive.mcap | jq .lost
+
+Samples of 64 KiB and more go to the disk from the publisher's memory, not copied; a disk that stalls costs recorded
+samples, which are counted with their cause, and never the publisher. After a crash or a power loss `cardan bag info` and
+play read the unfinished file (.active) as it is, and `cardan bag recover` finishes it.
+Keys: space pauses, s begins a new file, q ends. Signals: SIGUSR1 begins a new file, SIGUSR2 pauses or goes on,
+SIGINT and SIGTERM end in order.
+Exit codes: 0 all was recorded, 1 failed or ended by itself, 2 wrong usage, 3 recorded, but samples were lost.)";
+
+struct Options {
+  record::RecorderOptions recorder;
+  std::vector<std::string> rules, metadata;
+  std::string compression = "none", mode = "auto", on_full = "stop";
+  double queue_time = 5, sync = 1, split_time = 0, seconds = 0;
+  bool no_io_uring = false, json = false, no_view = false;
+};
+
+volatile std::sig_atomic_t split_asked = 0, pause_asked = 0;
+
+/// Keys without Enter and without their echo, as long as it lives; nothing where there is no terminal.
+class Keys {
+ public:
+  Keys() {
+    if (::isatty(STDIN_FILENO) != 1 || ::tcgetattr(STDIN_FILENO, &before_) != 0) return;
+    termios raw = before_;
+    raw.c_lflag &= static_cast<tcflag_t>(~(ICANON | ECHO));
+    raw_ = ::tcsetattr(STDIN_FILENO, TCSANOW, &raw) == 0;
+  }
+  Keys(const Keys&) = delete;
+  Keys& operator=(const Keys&) = delete;
+  ~Keys() {
+    if (raw_) ::tcsetattr(STDIN_FILENO, TCSANOW, &before_);
+  }
+  /// The next key within that time, or 0.
+  char next(std::chrono::milliseconds timeout) const {
+    pollfd in{.fd = raw_ ? STDIN_FILENO : -1, .events = POLLIN, .revents = 0};
+    char key = 0;
+    if (::poll(&in, 1, static_cast<int>(timeout.count())) <= 0 || ::read(STDIN_FILENO, &key, 1) != 1) return 0;
+    return key;
+  }
+
+ private:
+  termios before_{};
+  bool raw_ = false;
+};
+
+mcap::Compression compression_named(const std::string& name) {
+  if (name == "none") return mcap::Compression::None;
+  if (name == "lz4") return mcap::Compression::Lz4;
+  if (name == "zstd") return mcap::Compression::Zstd;
+  throw Error(ErrorCode::InvalidArgument, "there is no compression '" + name + "'", "none, lz4 or zstd");
+}
+
+/// "PATTERN:every=3,rate=10,compression=zstd"
+record::TopicRule rule_of(const std::string& text) {
+  const std::size_t colon = text.rfind(':');
+  const auto wrong = [&](const std::string& why) {
+    return Error(ErrorCode::InvalidArgument, fmt::format("--rule {}: {}", text, why),
+                 "write PATTERN:every=N, PATTERN:rate=HZ or PATTERN:compression=none|lz4|zstd");
+  };
+  if (colon == std::string::npos || colon == 0) throw wrong("it has no pattern and ':'");
+  record::TopicRule rule{.pattern = text.substr(0, colon)};
+  for (const std::string& part : CLI::detail::split(text.substr(colon + 1), ',')) {
+    const std::size_t equal = part.find('=');
+    const std::string name = part.substr(0, equal);
+    const std::string value = equal == std::string::npos ? "" : part.substr(equal + 1);
+    if (name == "compression") {
+      rule.compression = compression_named(value);
+    } else if (name == "every"  ? !CLI::detail::lexical_cast(value, rule.every) || rule.every == 0
+               : name == "rate" ? !CLI::detail::lexical_cast(value, rule.max_rate_hz) || !(rule.max_rate_hz > 0)
+                                : true) {
+      throw wrong(fmt::format("'{}' cannot be", part));
+    }
+  }
+  return rule;
+}
+
+std::chrono::nanoseconds duration_of(double seconds) {
+  return std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9));
+}
+
+record::RecorderOptions recorder_options(const Options& o) {
+  record::RecorderOptions options = o.recorder;
+  if (options.path.empty())
+    options.path = fmt::format("cardan_{:%Y%m%d-%H%M%S}.mcap", fmt::localtime(std::time(nullptr)));
+  for (const std::string& rule : o.rules) options.rules.push_back(rule_of(rule));
+  std::map<std::string, std::string> fields;
+  for (const std::string& field : o.metadata) {
+    const std::size_t equal = field.find('=');
+    if (equal == std::string::npos)
+      throw Error(ErrorCode::InvalidArgument, "--meta " + field + " has no '='", "write --meta name=value");
+    fields[field.substr(0, equal)] = field.substr(equal + 1);
+  }
+  if (!fields.empty()) options.metadata.emplace_back("user", fields);
+  options.compression = compression_named(o.compression);
+  if (o.mode != "auto") options.mode = record::disk_mode_of(o.mode);
+  options.use_io_uring = !o.no_io_uring;
+  options.on_full = o.on_full == "stop" ? record::OnFull::Stop : record::OnFull::DeleteOldest;
+  options.queue_time = duration_of(o.queue_time);
+  options.sync_interval = duration_of(o.sync);
+  options.split_time = duration_of(o.split_time);
+  return options;
+}
+
+void press(char key, Recorder& recorder) {
+  if (key == ' ') recorder.pause(!recorder.paused());
+  if (key == 's') recorder.split();
+  if (key == 'q') request_stop();
+}
+
+int record_topics(const Options& o) {
+  const record::RecorderOptions options = recorder_options(o);
+  stop_on_signals();
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGUSR1, [](int) { split_asked = 1; });
+  std::signal(SIGUSR2, [](int) { pause_asked = 1; });
+  const bool live = stdout_is_terminal() && !o.no_view && !o.json;
+  Recorder recorder(options);
+  RecorderReport last = recorder.report();
+  if (!o.json) emit(fmt::format("recording into {}: {}\n", printable(last.file), last.mode));
+  const auto begun = std::chrono::steady_clock::now();
+  auto shown = begun;
+  std::size_t lines = 0;
+  {
+    const Keys keys;
+    while (!stopping() && !recorder.ended() &&
+           (o.seconds <= 0 || std::chrono::steady_clock::now() - begun < duration_of(o.seconds))) {
+      press(keys.next(std::chrono::milliseconds(50)), recorder);
+      if (split_asked != 0) split_asked = 0, recorder.split();
+      if (pause_asked != 0) pause_asked = 0, recorder.pause(!recorder.paused());
+      if (!live || std::chrono::steady_clock::now() - shown < std::chrono::seconds(1)) continue;
+      shown = std::chrono::steady_clock::now();
+      const RecorderReport now = recorder.report();
+      const std::string text = record_table(now, last);
+      if (!emit((lines == 0 ? "" : fmt::format("\x1b[{}A\x1b[J", lines)) + text)) break;
+      lines = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+      last = now;
+    }
+  }
+  recorder.stop();
+  const RecorderReport report = recorder.report();
+  if (o.json) {
+    if (!emit(record_json(report).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n"))
+      return kFailed;
+  } else {
+    emit((lines == 0 ? "" : fmt::format("\x1b[{}A\x1b[J", lines)) + record_table(report, {}));
+    for (const std::string& file : report.files) emit(fmt::format("{}\n", printable(file)));
+  }
+  if (!report.failure.empty()) {
+    warn(report.failure);
+    return kFailed;
+  }
+  if (report.recorded == 0)
+    warn("nothing was recorded: nobody published a topic that fits — cardan topic list shows them");
+  return report.lost != 0 ? kLoss : kOk;
+}
+
+}  // namespace
+
+void add_record_command(CLI::App& app) {
+  auto* const command = app.add_subcommand("record", "Record topics into MCAP files");
+  command->footer(kExamples);
+  auto o = std::make_shared<Options>();
+  record::RecorderOptions& r = o->recorder;
+  const auto size = CLI::AsSizeValue(false);
+  command->add_option("topic", r.topics, "Topics, or patterns (* and ?); none and no --type: all");
+  command->add_option("-o,--output", r.path, "File to write (default: cardan_DATE-TIME.mcap)");
+  command->add_option("--type", r.types, "Topics of this type, or pattern, as sensor_msgs/msg/Image; again for more");
+  command->add_option("--exclude", r.exclude, "Not this topic, or those that fit this pattern; again for more");
+  command->add_option("--rule", o->rules, "PATTERN:every=N,rate=HZ,compression=none|lz4|zstd; again for more");
+  command->add_option("--compression", o->compression, "Of chunks of small samples")
+      ->check(CLI::IsMember({"none", "lz4", "zstd"}))
+      ->capture_default_str();
+  command->add_option("--split-size", r.split_bytes, "A new file after so many bytes, as 4G")->transform(size);
+  command->add_option("--split-time", o->split_time, "A new file after so many seconds")->check(CLI::PositiveNumber);
+  command->add_option("--queue", r.queue_bytes, "Bytes that each topic may queue while the disk stalls, as 64M")
+      ->transform(size);
+  command->add_option("--queue-time", o->queue_time, "Seconds that a sample may wait in it; 0: any")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->add_option("--min-space", r.min_space, "Bytes that stay free on the disk (1G)")->transform(size);
+  command->add_option("--on-full", o->on_full, "What to do then")
+      ->check(CLI::IsMember({"stop", "delete-oldest"}))
+      ->capture_default_str();
+  command->add_option("--sync", o->sync, "Seconds that a power loss may cost; 0: no limit")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->add_option("--mode", o->mode, "How the disk is written")
+      ->check(CLI::IsMember({"auto", "direct", "dontcache", "sync-range", "plain"}))
+      ->capture_default_str();
+  command->add_flag("--no-io-uring", o->no_io_uring, "Write with threads");
+  command->add_flag("--checksums", r.held_checksums, "Checksums of large samples too: reads each of their bytes");
+  command->add_flag("--copy", r.copy, "Copy all samples: frees the publishers' memory at once, for CPU and memory");
+  command->add_option("--attach", r.attachments, "A file to put into each recorded file; again for more");
+  command->add_option("--meta", o->metadata, "name=value to put into each recorded file; again for more");
+  command->add_option("--seconds", o->seconds, "End after so long (default: until Ctrl-C)")->check(CLI::PositiveNumber);
+  command->add_option("--domain", r.domain, "Domain (default: $CARDAN_DOMAIN, else \"default\")");
+  command->add_flag("--json", o->json, "A report as JSON at the end, nothing while it runs");
+  command->add_flag("--no-view", o->no_view, "No live table");
+  command->callback([o] {
+    if (const int code = record_topics(*o); code != 0) throw CLI::RuntimeError(code);
+  });
+}
+
+}  // namespace cardan::apps

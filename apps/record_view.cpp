@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/record_view.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "apps/output.hpp"
+
+namespace cardan::apps {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+const record::TopicReport* topic_of(const record::RecorderReport& report, const std::string& name) {
+  const auto found =
+      std::find_if(report.topics.begin(), report.topics.end(), [&](const auto& t) { return t.topic == name; });
+  return found == report.topics.end() ? nullptr : &*found;
+}
+
+Json duration_json(const record::DurationReport& d) {
+  return {{"count", d.count},
+          {"mean_us", d.count == 0 ? 0.0 : static_cast<double>(d.sum) / 1e3 / static_cast<double>(d.count)},
+          {"p50_us", static_cast<double>(d.p50) / 1e3},
+          {"p99_us", static_cast<double>(d.p99) / 1e3},
+          {"max_us", static_cast<double>(d.most) / 1e3}};
+}
+
+}  // namespace
+
+std::string loss_text(const record::TopicReport& topic) {
+  std::string text;
+  for (std::size_t i = 0; i < record::kLossCauses; ++i)
+    if (topic.lost[i] != 0)
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", topic.lost[i],
+                          record::to_string(static_cast<record::LossCause>(i)));
+  return text.empty() ? "0" : text;
+}
+
+std::string record_table(const record::RecorderReport& now, const record::RecorderReport& before) {
+  const double seconds = std::max(static_cast<double>(now.duration_ns - before.duration_ns) / 1e9, 1e-3);
+  Table table({{"topic"}, {"recorded", true}, {"Hz", true}, {"MB/s", true}, {"queue", true}, {"lost"}});
+  std::string problems;
+  for (const record::TopicReport& topic : now.topics) {
+    if (!topic.problem.empty()) problems += fmt::format("{}: {}\n", printable(topic.topic), printable(topic.problem));
+    if (topic.type.empty()) continue;
+    const record::TopicReport* last = topic_of(before, topic.topic);
+    const auto since = [&](std::uint64_t value, std::uint64_t record::TopicReport::* field) {
+      return static_cast<double>(value - (last == nullptr ? 0 : last->*field)) / seconds;
+    };
+    table.row({printable(topic.topic), std::to_string(topic.recorded),
+               count_text(since(topic.recorded, &record::TopicReport::recorded)),
+               fmt::format("{:.1f}", since(topic.bytes, &record::TopicReport::bytes) / 1e6),
+               topic.queued == 0
+                   ? "-"
+                   : fmt::format("{} ({})", topic.queued, bytes_text(static_cast<double>(topic.queued_bytes))),
+               loss_text(topic)});
+  }
+  return table.text() + problems +
+         fmt::format("{:.0f} s{}, {}, {:.0f} MB/s, write p50 {} p99 {} max {}, {} held, {} left on the disk\n",
+                     static_cast<double>(now.duration_ns) / 1e9, now.paused ? " (paused)" : "",
+                     bytes_text(static_cast<double>(now.bytes)),
+                     static_cast<double>(now.bytes - before.bytes) / 1e6 / seconds,
+                     time_text(static_cast<double>(now.write.p50)), time_text(static_cast<double>(now.write.p99)),
+                     time_text(static_cast<double>(now.write.most)), bytes_text(static_cast<double>(now.held_bytes)),
+                     bytes_text(static_cast<double>(now.free_bytes)));
+}
+
+Json record_json(const record::RecorderReport& r) {
+  Json topics = Json::array();
+  for (const record::TopicReport& topic : r.topics) {
+    Json lost = Json::object();
+    for (std::size_t i = 0; i < record::kLossCauses; ++i)
+      lost[record::to_string(static_cast<record::LossCause>(i))] = topic.lost[i];
+    topics.push_back({{"topic", topic.topic},
+                      {"type", topic.type},
+                      {"recorded", topic.recorded},
+                      {"bytes", topic.bytes},
+                      {"lost", topic.lost_in_all()},
+                      {"lost_by_cause", lost},
+                      {"left_out", topic.left_out},
+                      {"most_queued_bytes", topic.most_queued_bytes},
+                      {"problem", topic.problem.empty() ? Json() : Json(topic.problem)}});
+  }
+  return {{"files", r.files},
+          {"mode", r.mode},
+          {"seconds", static_cast<double>(r.duration_ns) / 1e9},
+          {"recorded", r.recorded},
+          {"lost", r.lost},
+          {"bytes", r.bytes},
+          {"copied_bytes", r.copied_bytes},
+          {"own_bytes", r.own_bytes},
+          {"write", duration_json(r.write)},
+          {"submit", duration_json(r.submit)},
+          {"path", duration_json(r.path)},
+          {"failure", r.failure.empty() ? Json() : Json(r.failure)},
+          {"topics", topics}};
+}
+
+}  // namespace cardan::apps

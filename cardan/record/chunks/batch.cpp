@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cardan/record/chunks/batch.hpp"
+
+#include <algorithm>
+
+#include "cardan/record/mcap/checksum.hpp"
+#include "cardan/record/mcap/codec.hpp"
+
+namespace cardan::record {
+
+void append_message_head(mcap::Bytes& out, const MessageHead& head, std::uint64_t data_bytes) {
+  namespace d = mcap::detail;
+  d::put(out, static_cast<std::uint8_t>(mcap::Opcode::Message));
+  d::put(out, std::uint64_t{mcap::kMessageHeaderBytes} + data_bytes);
+  d::put(out, head.channel);
+  d::put(out, head.sequence);
+  d::put(out, head.log_time);
+  d::put(out, head.publish_time);
+}
+
+mcap::MessageIndex& Batch::index_of(std::uint16_t channel) {
+  if (channel >= place_of_.size()) place_of_.resize(channel + std::size_t{1});
+  std::uint32_t& place = place_of_[channel];
+  if (place != 0) return indexes_[place - 1];
+  if (used_ == indexes_.size()) indexes_.emplace_back();
+  mcap::MessageIndex& fresh = indexes_[used_++];
+  fresh.channel_id = channel;
+  fresh.records.clear();
+  place = static_cast<std::uint32_t>(used_);
+  return fresh;
+}
+
+void Batch::add(const MessageHead& head, mcap::View a, mcap::View b, mcap::View c) {
+  index_of(head.channel).records.emplace_back(head.log_time, body_.size());
+  first_ = messages_ == 0 ? head.log_time : std::min(first_, head.log_time);
+  last_ = messages_ == 0 ? head.log_time : std::max(last_, head.log_time);
+  ++messages_;
+  scratch_.clear();
+  append_message_head(scratch_, head, a.size() + b.size() + c.size());
+  body_.append(scratch_);
+  for (const mcap::View part : {a, b, c}) body_.append(part);
+}
+
+void Batch::close(mcap::Compressor& compressor, bool checksum) {
+  uncompressed_bytes_ = body_.size();
+  checksum_ = checksum ? mcap::crc32(body_.view()) : 0;
+  compression_ = mcap::name_of(compressor.kind());
+  if (compressor.kind() != mcap::Compression::None) {
+    packed_.clear();
+    compressor.append(packed_, body_.view());
+    body_.clear();
+    body_.append(packed_);
+  }
+  records_bytes_ = body_.size();
+  // The last index is written again with the next chunk's head: let that be a short one.
+  std::sort(indexes_.begin(), indexes_.begin() + static_cast<std::ptrdiff_t>(used_),
+            [](const auto& x, const auto& y) { return x.records.size() > y.records.size(); });
+  for (std::size_t i = 0; i < used_; ++i) {
+    last_record_ = body_.size();
+    channels_.push_back({indexes_[i].channel_id, static_cast<std::uint32_t>(indexes_[i].records.size()), last_record_});
+    scratch_.clear();
+    mcap::append(scratch_, indexes_[i]);
+    body_.append(scratch_);
+  }
+}
+
+void Batch::clear() {
+  body_.clear();
+  channels_.clear();
+  for (std::size_t i = 0; i < used_; ++i) place_of_[indexes_[i].channel_id] = 0;
+  used_ = 0;
+  messages_ = 0;
+}
+
+}  // namespace cardan::record

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cardan/record/disk/recording_file.hpp"
+
+#include <fcntl.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <limits>
+#include <system_error>
+#include <utility>
+
+#include "cardan/memory/error.hpp"
+
+namespace cardan::record {
+
+std::string folder_of(const std::string& path) {
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  return folder.empty() ? "." : folder;
+}
+
+std::uint64_t free_space(const std::string& folder) noexcept {
+  struct statvfs status{};
+  if (::statvfs(folder.c_str(), &status) != 0) return std::numeric_limits<std::uint64_t>::max();
+  return std::uint64_t{status.f_bavail} * status.f_frsize;
+}
+
+RecordingFile::RecordingFile(std::string path, DiskMode mode) : path_(std::move(path)), mode_(mode) {
+  std::error_code ignored;
+  for (const std::string& there : {path_, active_path()})
+    if (std::filesystem::exists(there, ignored))
+      throw Error(ErrorCode::InvalidArgument, there + " is there already",
+                  there == path_ ? "name another file"
+                                 : "finish it with `cardan bag recover`, or remove it, or name another file");
+  fd_ = Fd(::open(active_path().c_str(),
+                  O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | (mode == DiskMode::Direct ? O_DIRECT : 0), 0666));
+  if (!fd_) failed(errno, "make");
+}
+
+void RecordingFile::failed(int error, const char* what) const {
+  throw Error(ErrorCode::System,
+              std::string("cannot ") + what + " " + active_path() + ": " + std::generic_category().message(error),
+              error == ENOSPC || error == EDQUOT ? "make room, or record to another disk" : "check the folder");
+}
+
+int RecordingFile::allocate_to(std::uint64_t bytes) noexcept {
+  const std::uint64_t from = allocated();
+  if (bytes <= from) return 0;
+  int result = 0;
+  do {
+    result = ::fallocate(fd_.get(), 0, static_cast<off_t>(from), static_cast<off_t>(bytes - from)) == 0 ? 0 : errno;
+  } while (result == EINTR);
+  if (result == EOPNOTSUPP || result == ENOSYS) {
+    allocated_.store(std::numeric_limits<std::uint64_t>::max(), std::memory_order_release);
+    return 0;
+  }
+  if (result == 0) allocated_.store(bytes, std::memory_order_release);
+  return result;
+}
+
+void RecordingFile::write_now(std::uint64_t offset, mcap::View blocks) const {
+  while (!blocks.empty()) {
+    const ssize_t n = ::pwrite(fd_.get(), blocks.data(), blocks.size(), static_cast<off_t>(offset));
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) failed(n < 0 ? errno : EIO, "write");
+    offset += static_cast<std::uint64_t>(n);
+    blocks = blocks.subspan(static_cast<std::size_t>(n));
+  }
+}
+
+void RecordingFile::finish(std::uint64_t bytes) {
+  if (::ftruncate(fd_.get(), static_cast<off_t>(bytes)) != 0) failed(errno, "cut off");
+  if (::fsync(fd_.get()) != 0) failed(errno, "sync");
+  drop_cache(bytes);
+  if (::rename(active_path().c_str(), path_.c_str()) != 0) failed(errno, "rename");
+  fd_.reset();
+  const Fd folder(::open(folder_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (folder) ::fsync(folder.get());
+}
+
+void RecordingFile::drop_cache(std::uint64_t bytes) const noexcept {
+  if (mode_ != DiskMode::Direct) ::posix_fadvise(fd_.get(), 0, static_cast<off_t>(bytes), POSIX_FADV_DONTNEED);
+}
+
+void RecordingFile::remove() noexcept {
+  ::unlink(active_path().c_str());
+  fd_.reset();
+}
+
+}  // namespace cardan::record

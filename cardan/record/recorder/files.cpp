@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cardan/record/recorder/files.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <utility>
+
+#include "cardan/memory/error.hpp"
+#include "cardan/record/mcap/codec.hpp"
+#include "cardan/record/mcap/scan.hpp"
+#include "cardan/record/recorder/selection.hpp"
+
+namespace cardan::record {
+namespace {
+
+constexpr std::uint64_t kSmallestWindow = std::uint64_t{16} << 20;
+constexpr std::uint64_t kLargestWindow = std::uint64_t{1} << 30;
+constexpr std::int64_t kSpaceInterval = 250'000'000;
+
+std::string first_line_of(const char* path) {
+  std::string line;
+  std::getline(std::ifstream(path), line);
+  return line;
+}
+
+void add_attachment(SeamLayout::Preamble& preamble, const std::string& path, std::uint64_t now) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) throw Error(ErrorCode::InvalidArgument, "cannot read the attachment " + path, "name a file that is there");
+  const std::string content{std::istreambuf_iterator<char>(in), {}};
+  const mcap::Attachment attachment{.log_time = now,
+                                    .create_time = now,
+                                    .name = std::filesystem::path(path).filename().string(),
+                                    .media_type = "application/octet-stream",
+                                    .data = std::as_bytes(std::span(content))};
+  const std::size_t at = preamble.records.size();
+  mcap::append(preamble.records, attachment);
+  preamble.attachments.push_back({.offset = at,
+                                  .length = preamble.records.size() - at,
+                                  .log_time = now,
+                                  .create_time = now,
+                                  .data_size = content.size(),
+                                  .name = attachment.name,
+                                  .media_type = attachment.media_type});
+}
+
+}  // namespace
+
+Files::Files(const RecorderOptions& options, const DiskProbe& probe, IoQueue& queue)
+    : options_(options), probe_(probe), queue_(queue), folder_(folder_of(options.path)) {
+  preamble_.boot_id = mcap::current_boot_id();
+  const auto now = static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
+  for (const std::string& path : options.attachments) add_attachment(preamble_, path, now);
+  for (const auto& [name, fields] : options.metadata) preamble_.metadata.push_back({.name = name, .metadata = fields});
+  preamble_.metadata.push_back({.name = "cardan",
+                                .metadata = {{"disk", probe.why},
+                                             {"kernel", first_line_of("/proc/sys/kernel/osrelease")},
+                                             {"host", first_line_of("/proc/sys/kernel/hostname")}}});
+  free_ = free_space(folder_);
+  window_ = std::clamp(free_.load() / 32, kSmallestWindow, kLargestWindow);
+  if (options.split_bytes != 0) window_ = std::min(window_, whole_blocks(options.split_bytes) + kSmallestWindow);
+}
+
+Files::~Files() { worker_.reset(); }
+
+std::unique_ptr<Segment> Files::make(std::size_t number) {
+  const std::string path = splits() || number > 1 ? numbered(options_.path, number) : options_.path;
+  auto file = std::make_unique<RecordingFile>(path, probe_.mode);
+  if (file->allocate_to(window_) != 0) refused_room_ = true;
+  return std::make_unique<Segment>(number, std::move(file), preamble_, queue_);
+}
+
+std::unique_ptr<Segment> Files::first() {
+  auto segment = make(++made_);
+  if (splits()) prepare_next();
+  return segment;
+}
+
+void Files::prepare_next() {
+  if (std::exchange(preparing_, true)) return;
+  worker_->post([this, number = ++made_] {
+    try {
+      auto segment = make(number);
+      const std::lock_guard lock(mutex_);
+      next_ = std::move(segment);
+    } catch (const Error& e) {
+      fail(e.what());
+    }
+  });
+}
+
+std::unique_ptr<Segment> Files::next() {
+  std::unique_ptr<Segment> segment;
+  {
+    const std::lock_guard lock(mutex_);
+    segment = std::move(next_);
+  }
+  if (segment != nullptr) {
+    preparing_ = false;
+    if (splits()) prepare_next();
+  }
+  return segment;
+}
+
+void Files::finish(std::unique_ptr<Segment> segment, std::vector<mcap::Metadata> metadata) {
+  // Functions that are posted can be copied, so what they own is shared.
+  const std::shared_ptr<Segment> shared = std::move(segment);
+  worker_->post([this, shared, metadata = std::move(metadata)] {
+    try {
+      SeamLayout::Trailer trailer = shared->trailer(metadata);
+      shared->file().write_now(trailer.offset, trailer.bytes.blocks());
+      shared->file().finish(trailer.file_bytes);
+      finished_bytes_ += trailer.file_bytes;
+      const std::lock_guard lock(mutex_);
+      finished_.push_back(shared->file().path());
+    } catch (const Error& e) {
+      fail(std::string(e.what()) + "; what is in it can be read, and `cardan bag recover` finishes it");
+    }
+  });
+}
+
+void Files::finish_all() {
+  worker_.reset();
+  worker_ = std::make_unique<Worker>();
+  const std::lock_guard lock(mutex_);
+  if (next_ != nullptr) next_->file().remove();
+  next_.reset();
+}
+
+void Files::look_after(Segment& segment, std::int64_t now) {
+  RecordingFile& file = segment.file();
+  const std::uint64_t position = segment.bytes();
+  if (file.allocated() < position + window_ / 2 && !refused_room_ && !allocating_.exchange(true)) {
+    // The segment is ours until its end has been posted to the same thread, so it outlives this.
+    worker_->post([this, &file, to = whole_blocks(position) + window_] {
+      if (file.allocate_to(to) != 0) refused_room_ = true;
+      allocating_ = false;
+    });
+  }
+  if (now < space_at_ns_) return;
+  space_at_ns_ = now + kSpaceInterval;
+  worker_->post([this] {
+    free_ = free_space(folder_);
+    refused_room_ = false;
+  });
+}
+
+void Files::drop_cache(Segment& segment) {
+  if (probe_.mode == DiskMode::Direct) return;
+  worker_->post([&file = segment.file(), to = segment.committed_bytes()] { file.drop_cache(to); });
+}
+
+bool Files::delete_oldest() {
+  std::string oldest;
+  {
+    const std::lock_guard lock(mutex_);
+    if (finished_.empty()) return false;
+    oldest = finished_.front();
+    finished_.pop_front();
+    deleted_.push_back(oldest);
+  }
+  std::error_code ignored;
+  std::filesystem::remove(oldest, ignored);
+  free_ = free_space(folder_);
+  return true;
+}
+
+bool Files::full() const noexcept { return free_bytes() < options_.min_space; }
+
+std::vector<std::string> Files::finished() const {
+  const std::lock_guard lock(mutex_);
+  return {finished_.begin(), finished_.end()};
+}
+
+void Files::fail(const std::string& what) {
+  const std::lock_guard lock(mutex_);
+  if (failure_.empty()) failure_ = what;
+}
+
+std::string Files::failure() const {
+  const std::lock_guard lock(mutex_);
+  return failure_;
+}
+
+}  // namespace cardan::record

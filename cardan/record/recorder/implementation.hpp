@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <deque>
+#include <exception>
+#include <future>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "cardan/memory/futex.hpp"
+#include "cardan/record/recorder/files.hpp"
+#include "cardan/record/recorder/open_batch.hpp"
+#include "cardan/record/recorder/recorder.hpp"
+#include "cardan/record/recorder/scout.hpp"
+#include "cardan/record/recorder/topic_queue.hpp"
+#include "cardan/runtime/histogram.hpp"
+
+namespace cardan::record {
+
+/// The recorder's thread: takes samples, gives them their place in the file, submits and collects writes. Everything
+/// without a comment is that thread's alone.
+class Recorder::Implementation {
+ public:
+  explicit Implementation(RecorderOptions options);
+  Implementation(const Implementation&) = delete;
+  Implementation& operator=(const Implementation&) = delete;
+  ~Implementation();
+
+  // Any thread.
+  void stop();
+  void pause(bool paused);
+  [[nodiscard]] bool paused() const noexcept { return paused_.load(std::memory_order_relaxed); }
+  void split();
+  [[nodiscard]] bool ended() const noexcept { return ended_.load(std::memory_order_acquire); }
+  [[nodiscard]] RecorderReport report() const;
+
+ private:
+  /// A chunk of small samples that is closed and waits for its place.
+  struct ReadyBatch {
+    std::unique_ptr<Batch> batch;
+    std::vector<Share> shares;
+    std::int64_t oldest_publish_ns;
+  };
+  static constexpr std::size_t kCompressions = 3;
+
+  void run(std::promise<void>& started);
+  void turn();
+  void sleep();
+  void poke() noexcept;
+
+  // Samples (samples.cpp).
+  void adopt_topics();
+  void take_all();
+  void add_to_batch(TopicQueue& topic, const TopicQueue::Waiting& sample);
+  void close_batch(std::size_t compression);
+  void close_old_batches(bool all);
+  void collect_packed();
+
+  // Chunks (writing.cpp).
+  void issue();
+  bool issue_batch();
+  bool issue_frame();
+  bool room_for(std::uint64_t bytes) const noexcept;
+  void ensure_channel(Segment& segment, TopicQueue& topic);
+  void collect_completions();
+  void lose(const Extent& extent, LossCause cause);
+  void look_after_files();
+  void switch_file();
+  void drop_everything(LossCause cause);
+  void end(const std::string& why);
+  [[nodiscard]] std::vector<mcap::Metadata> losses() const;
+  [[nodiscard]] bool nothing_left() const noexcept;
+
+  void publish_report();
+
+  const RecorderOptions options_;
+  DiskProbe probe_;
+  std::unique_ptr<IoQueue> queue_;
+  std::unique_ptr<Files> files_;
+  std::unique_ptr<Scout> scout_;
+  std::unique_ptr<Worker> packer_;  ///< compresses
+
+  std::vector<std::unique_ptr<TopicQueue>> topics_;
+  std::vector<detail::SubscriberCore*> awake_for_;  ///< of sleep()
+  std::map<std::string, std::uint16_t> schemas_;    ///< numbers, by the type's name
+  std::vector<std::uint64_t> schema_in_segment_;    ///< by number: the last file that has it
+
+  std::array<OpenBatch, kCompressions> open_;  ///< by compression
+  std::array<mcap::Compressor, kCompressions> compressors_;
+  std::deque<ReadyBatch> ready_;
+  std::vector<std::unique_ptr<Batch>> free_batches_;
+  std::size_t batches_made_ = 0, packing_ = 0;
+  std::mutex packed_mutex_;
+  std::vector<ReadyBatch> packed_;  ///< under packed_mutex_
+
+  std::unique_ptr<Segment> segment_;
+  std::deque<std::unique_ptr<Segment>> closing_;  ///< full, but not quiet yet
+  std::vector<DiskDone> done_;
+  std::int64_t now_ = 0, wall_ahead_ = 0;
+  std::int64_t started_ns_ = 0, segment_since_ns_ = 0, synced_ns_ = 0, reported_ns_ = 0;
+  bool split_wanted_ = false;
+  int failures_in_a_row_ = 0;
+  std::uint64_t failed_segment_ = 0;
+  std::uint64_t committed_closed_ = 0, copied_bytes_ = 0;
+  std::uint64_t bytes_under_way_ = 0;
+  Histogram write_times_, submit_times_, path_times_;
+  std::int64_t write_sum_ = 0, submit_sum_ = 0, path_sum_ = 0;
+  std::uint64_t writes_ = 0, submits_ = 0, paths_ = 0;
+  std::string failure_;
+
+  std::atomic<bool> stop_{false}, paused_{false}, split_{false}, ended_{false};
+  Atomic<std::uint32_t> poked_{0};
+  mutable std::mutex report_mutex_;
+  RecorderReport report_;  ///< under report_mutex_
+  std::mutex stop_mutex_;
+  std::exception_ptr start_error_;  ///< before the thread has started
+  std::thread thread_;
+};
+
+}  // namespace cardan::record

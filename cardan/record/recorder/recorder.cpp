@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cardan/record/recorder/recorder.hpp"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <csignal>
+#include <ctime>
+#include <utility>
+
+#include "cardan/memory/clock.hpp"
+#include "cardan/memory/error.hpp"
+#include "cardan/record/recorder/implementation.hpp"
+#include "cardan/transport/stop.hpp"
+#include "cardan/transport/waiting.hpp"
+
+namespace cardan::record {
+namespace {
+
+constexpr std::size_t kQueueEntries = 256;
+constexpr std::int64_t kReportInterval = 100'000'000;
+/// How long what has been taken may still go to the disk when the recording ends.
+constexpr std::int64_t kLastWrites = 30'000'000'000;
+
+/// What to add to a steady stamp to have the wall clock's.
+std::int64_t wall_clock_ahead() {
+  timespec wall{};
+  const std::int64_t before = steady_now();
+  ::clock_gettime(CLOCK_REALTIME, &wall);
+  const std::int64_t after = steady_now();
+  return wall.tv_sec * 1'000'000'000 + wall.tv_nsec - (before + (after - before) / 2);
+}
+
+RecorderOptions checked(RecorderOptions options) {
+  if (options.path.empty()) throw Error(ErrorCode::InvalidArgument, "no file to record into", "name one");
+  if (options.on_full == OnFull::DeleteOldest && options.split_bytes == 0 && options.split_time.count() == 0)
+    throw Error(ErrorCode::InvalidArgument, "the oldest file cannot be deleted: the recording is one file",
+                "split it by size or time");
+  for (const TopicRule& rule : options.rules)
+    if (rule.every == 0 || rule.max_rate_hz < 0)
+      throw Error(ErrorCode::InvalidArgument, "the rule for " + rule.pattern + " makes no sense",
+                  "every n-th sample from 1 on, a rate above 0");
+  options.queue_bytes = std::max<std::uint64_t>(options.queue_bytes, 1);
+  options.chunk_bytes = std::clamp<std::uint64_t>(options.chunk_bytes, 4096, std::uint64_t{256} << 20);
+  return options;
+}
+
+/// A file that grows beyond what the process may write is an error of that write, not the end of the process. Threads
+/// that are started from here inherit it.
+void block_file_size_signal() {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGXFSZ);
+  ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
+}
+
+DurationReport durations(const Histogram& histogram, std::uint64_t count, std::int64_t sum) {
+  const LatencyHistogram counts = histogram.counts();
+  return {.count = count,
+          .sum = sum,
+          .p50 = latency_percentile(counts, 50),
+          .p99 = latency_percentile(counts, 99),
+          .most = histogram.longest()};
+}
+
+}  // namespace
+
+Recorder::Implementation::Implementation(RecorderOptions options)
+    : options_(checked(std::move(options))),
+      probe_(probe_disk(folder_of(options_.path), options_.mode, options_.use_io_uring)),
+      compressors_{
+          mcap::Compressor(mcap::Compression::None),
+          mcap::Compressor(mcap::Compression::Lz4, options_.compression == mcap::Compression::Lz4 ? options_.level : 0),
+          mcap::Compressor(mcap::Compression::Zstd,
+                           options_.compression == mcap::Compression::Zstd ? options_.level : 0)} {
+  std::promise<void> started;
+  thread_ = std::thread([this, &started] { run(started); });
+  started.get_future().wait();
+  if (!start_error_) return;
+  thread_.join();
+  std::rethrow_exception(std::move(start_error_));
+}
+
+Recorder::Implementation::~Implementation() {
+  try {
+    stop();
+  } catch (const Error&) {
+    // report() has told it.
+  }
+}
+
+void Recorder::Implementation::stop() {
+  const std::lock_guard lock(stop_mutex_);
+  if (!thread_.joinable()) return;
+  stop_.store(true, std::memory_order_relaxed);
+  poke();
+  thread_.join();
+}
+
+void Recorder::Implementation::pause(bool paused) {
+  paused_.store(paused, std::memory_order_relaxed);
+  poke();
+}
+
+void Recorder::Implementation::split() {
+  split_.store(true, std::memory_order_relaxed);
+  poke();
+}
+
+void Recorder::Implementation::poke() noexcept {
+  poked_.fetch_add(1, std::memory_order_release);
+  futex::wake(poked_, 1);
+}
+
+void Recorder::Implementation::run(std::promise<void>& started) {
+  block_file_size_signal();
+  try {
+    queue_ = make_io_queue(probe_, kQueueEntries);
+    files_ = std::make_unique<Files>(options_, probe_, *queue_);
+    packer_ = std::make_unique<Worker>();
+    scout_ = std::make_unique<Scout>(options_);
+    segment_ = files_->first();
+  } catch (...) {
+    scout_.reset();
+    files_.reset();
+    start_error_ = std::current_exception();
+  }
+  if (start_error_) return started.set_value();
+  now_ = started_ns_ = segment_since_ns_ = synced_ns_ = steady_now();
+  wall_ahead_ = wall_clock_ahead();
+  publish_report();
+  started.set_value();
+  while (!stop_.load(std::memory_order_relaxed)) {
+    turn();
+    sleep();
+  }
+  turn();  // what has come until now
+  close_old_batches(true);
+  const std::int64_t until = steady_now() + kLastWrites;
+  while (!nothing_left() && segment_->error() == 0 && steady_now() < until) {
+    now_ = steady_now();
+    collect_packed();
+    issue();
+    close_old_batches(true);
+    queue_->wait(steady_now() + 10'000'000);
+    collect_completions();
+  }
+  drop_everything(segment_->error() != 0 ? LossCause::DiskFailed : LossCause::DiskSlow);
+  while (queue_->under_way() != 0) {  // their bytes are ours until they have completed
+    queue_->wait(0);
+    collect_completions();
+  }
+  scout_.reset();
+  committed_closed_ += segment_->committed_bytes();
+  closing_.push_back(std::move(segment_));
+  for (auto& segment : closing_) files_->finish(std::move(segment), losses());
+  closing_.clear();
+  files_->finish_all();
+  if (failure_.empty()) failure_ = files_->failure();
+  publish_report();
+  topics_.clear();
+  files_.reset();
+  packer_.reset();
+  queue_.reset();
+  ended_.store(true, std::memory_order_release);
+}
+
+void Recorder::Implementation::turn() {
+  now_ = steady_now();
+  adopt_topics();
+  take_all();
+  close_old_batches(false);
+  collect_packed();
+  issue();
+  collect_completions();
+  look_after_files();
+  if (now_ - reported_ns_ < kReportInterval) return;
+  wall_ahead_ = wall_clock_ahead();  // it may be set while we run
+  publish_report();
+}
+
+void Recorder::Implementation::sleep() {
+  constexpr std::int64_t kBusy = 1'000'000;   // writes are under way, and nothing tells when they are done
+  constexpr std::int64_t kIdle = 20'000'000;  // new topics, files, the clock
+  std::int64_t until = now_ + kIdle;
+  const auto no_later_than = [&until](std::int64_t at) { until = std::min(until, at); };
+  if (queue_->under_way() != 0 || !ready_.empty()) no_later_than(now_ + kBusy);
+  for (const OpenBatch& open : open_)
+    if (open.batch != nullptr) no_later_than(open.opened_ns + options_.chunk_time.count());
+  const futex::Watch own{&poked_, poked_.load(std::memory_order_acquire)};
+  if (stop_.load(std::memory_order_relaxed)) return;
+  if (stopping()) {
+    // The process is told to stop, and nothing sleeps on bells any more; whoever made us will stop us too.
+    futex::wait(poked_, own.expected, now_ + kBusy);
+  } else {
+    // A topic that has samples which it cannot take would end each sleep at once.
+    awake_for_.clear();
+    for (const auto& topic : topics_)
+      if (!topic->is_full()) awake_for_.push_back(&topic->subscriber());
+    if (awake_for_.size() != topics_.size()) no_later_than(now_ + kBusy);
+    detail::sleep_on(awake_for_, {}, until, false, own);
+  }
+}
+
+void Recorder::Implementation::publish_report() {
+  reported_ns_ = now_;
+  RecorderReport report;
+  report.file = segment_ != nullptr ? segment_->file().active_path() : std::string();
+  report.files = files_->finished();
+  report.mode = probe_.why;
+  for (const auto& topic : topics_) {
+    report.topics.push_back(topic->report());
+    report.recorded += report.topics.back().recorded;
+    report.lost += report.topics.back().lost_in_all();
+    report.held_bytes += topic->held * topic->source().max_bytes;
+  }
+  if (scout_ != nullptr)
+    for (const auto& [topic, problem] : scout_->problems())
+      report.topics.push_back({.topic = topic, .problem = problem});
+  report.bytes = committed_closed_ + (segment_ != nullptr ? segment_->committed_bytes() : 0);
+  for (const auto& segment : closing_) report.bytes += segment->committed_bytes();
+  report.copied_bytes = copied_bytes_;
+  for (const auto& batch : free_batches_) report.own_bytes += batch->capacity();
+  report.own_bytes += queue_->under_way() * 4 * kBlock;  // seams
+  report.own_bytes += (batches_made_ - free_batches_.size()) * options_.chunk_bytes;
+  report.in_flight_bytes = bytes_under_way_;
+  report.free_bytes = files_->free_bytes();
+  report.duration_ns = steady_now() - started_ns_;
+  report.write = durations(write_times_, writes_, write_sum_);
+  report.submit = durations(submit_times_, submits_, submit_sum_);
+  report.path = durations(path_times_, paths_, path_sum_);
+  report.paused = paused();
+  report.failure = failure_;
+  const std::lock_guard lock(report_mutex_);
+  report_ = std::move(report);
+}
+
+RecorderReport Recorder::Implementation::report() const {
+  const std::lock_guard lock(report_mutex_);
+  return report_;
+}
+
+Recorder::Recorder(RecorderOptions options) : implementation_(std::make_unique<Implementation>(std::move(options))) {}
+Recorder::~Recorder() = default;
+void Recorder::stop() { implementation_->stop(); }
+void Recorder::pause(bool paused) { implementation_->pause(paused); }
+bool Recorder::paused() const noexcept { return implementation_->paused(); }
+void Recorder::split() { implementation_->split(); }
+bool Recorder::ended() const noexcept { return implementation_->ended(); }
+RecorderReport Recorder::report() const { return implementation_->report(); }
+
+}  // namespace cardan::record

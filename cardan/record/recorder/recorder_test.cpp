@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cardan/record/recorder/recorder.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <thread>
+
+#include "cardan/cardan.hpp"
+#include "cardan/memory/error.hpp"
+#include "cardan/messages/local_message.hpp"
+#include "cardan/record/chunks/aligned_buffer.hpp"
+#include "cardan/record/mcap/reader.hpp"
+#include "cardan/record/mcap/sample_file_test.hpp"
+#include "cardan/record/mcap/verify.hpp"
+#include "cardan/record/recorder/selection.hpp"
+#include "tests/support/run_directory.hpp"
+
+namespace cardan::record {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::uint32_t kRows = 200, kColumns = 400;  // 240,000 bytes: no multiple of a block
+// As deep as what is published in a test: nothing is lost however late the recorder gets to run.
+constexpr Topic<Image> kCamera{"/camera", {.max_bytes = kRows * kColumns * 3, .depth = 64}};
+constexpr Topic<Imu> kImu{"/imu", {.depth = 1024}};
+constexpr Topic<Image> kShallow{"/shallow", {.max_bytes = kRows * kColumns * 3, .depth = 8}};
+
+class RecorderTest : public test::OwnRunDirectory {
+ protected:
+  RecorderTest() {
+    std::string name = (std::filesystem::temp_directory_path() / "cardan-record-XXXXXX").string();
+    folder_ = ::mkdtemp(name.data());
+  }
+  ~RecorderTest() override { std::filesystem::remove_all(folder_); }
+
+  [[nodiscard]] RecorderOptions options() const {
+    return {.path = folder_ + "/a.mcap", .domain = domain_, .min_space = 0};
+  }
+  std::string folder_;
+};
+
+void publish_image(Publisher<Image>& out, std::uint32_t number) {
+  auto loan = out.loan();
+  ASSERT_TRUE(loan);
+  const auto pixels = loan->resize(kRows, kColumns, "bgr8");
+  for (std::size_t i = 0; i < pixels.size(); i += 64)
+    std::memset(pixels.data() + i, static_cast<int>(number), std::min<std::size_t>(64, pixels.size() - i));
+  loan->header.stamp = number;
+  loan->header.frame_id = FrameId("front");
+  out.publish(std::move(loan));
+}
+
+void publish_imu(Publisher<Imu>& out, std::uint32_t number) {
+  auto loan = out.loan();
+  ASSERT_TRUE(loan);
+  loan->header.stamp = number;
+  loan->angular_velocity.x = number;
+  out.publish(std::move(loan));
+}
+
+bool reaches(const auto& done, std::chrono::milliseconds limit = 10s) {
+  const auto until = std::chrono::steady_clock::now() + limit;
+  while (!done() && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(2ms);
+  return done();
+}
+
+const TopicReport& of_topic(const RecorderReport& report, const std::string& name) {
+  for (const TopicReport& topic : report.topics)
+    if (topic.topic == name) return topic;
+  static const TopicReport none;
+  return none;
+}
+
+/// The messages of a topic, each checked to be what was published under its number.
+std::vector<std::uint32_t> numbers_in(const std::string& path, const std::string& topic) {
+  const mcap::Reader reader(path);
+  EXPECT_TRUE(reader.complete()) << path;
+  std::vector<std::uint32_t> numbers;
+  mcap::Messages messages = reader.messages({.wanted = [&](const mcap::Channel& c) { return c.topic == topic; }});
+  while (const auto m = messages.next()) {
+    if (topic == kCamera.name) {
+      LocalMessage<Image> image(kRows * kColumns * 3);
+      EXPECT_TRUE(from_cdr(m->message.data, *image));
+      const auto number = static_cast<std::uint32_t>(image->header.stamp);
+      EXPECT_EQ(image->data.size(), kRows * kColumns * 3);
+      EXPECT_TRUE(std::all_of(image->data.begin(), image->data.end(),
+                              [&](std::uint8_t pixel) { return pixel == static_cast<std::uint8_t>(number); }));
+      numbers.push_back(number);
+    } else {
+      LocalMessage<Imu> imu;
+      EXPECT_TRUE(from_cdr(m->message.data, *imu));
+      EXPECT_EQ(imu->angular_velocity.x, static_cast<double>(imu->header.stamp));
+      numbers.push_back(static_cast<std::uint32_t>(imu->header.stamp));
+    }
+    EXPECT_EQ(m->message.sequence, numbers.back());
+  }
+  EXPECT_TRUE(messages.problems().empty());
+  return numbers;
+}
+
+std::vector<std::uint32_t> up_to(std::uint32_t last) {
+  std::vector<std::uint32_t> all;
+  for (std::uint32_t i = 1; i <= last; ++i) all.push_back(i);
+  return all;
+}
+
+void expect_good(const std::string& path) {
+  const auto verification = mcap::verify(path);
+  EXPECT_TRUE(verification.good()) << path;
+  for (const auto& problem : verification.problems) ADD_FAILURE() << problem.offset << ": " << problem.cause;
+}
+
+struct Way {
+  std::optional<DiskMode> mode;
+  bool io_uring;
+  bool copy;
+};
+
+class RecorderWays : public RecorderTest, public testing::WithParamInterface<Way> {};
+
+TEST_P(RecorderWays, EverythingIsInTheFile) {
+  Publisher camera{kCamera};
+  Publisher imu{kImu};
+  RecorderOptions o = options();
+  o.mode = GetParam().mode;
+  o.use_io_uring = GetParam().io_uring;
+  o.copy = GetParam().copy;
+  o.metadata = {{"configuration", {{"file", "street.json"}}}};
+  std::unique_ptr<Recorder> recorder;
+  try {
+    recorder = std::make_unique<Recorder>(o);
+  } catch (const Error& e) {
+    if (e.code() == ErrorCode::Unavailable) GTEST_SKIP() << e.what();
+    throw;
+  }
+  constexpr std::uint32_t kFrames = 60;
+  for (std::uint32_t i = 1; i <= kFrames; ++i) {
+    publish_image(camera, i);
+    for (std::uint32_t k = 1; k <= 10; ++k) publish_imu(imu, (i - 1) * 10 + k);
+    std::this_thread::sleep_for(2ms);
+  }
+  recorder->stop();
+  const RecorderReport report = recorder->report();
+  EXPECT_EQ(report.failure, "");
+  EXPECT_EQ(report.lost, 0U);
+  EXPECT_EQ(report.recorded, kFrames * 11);
+  EXPECT_EQ(report.held_bytes, 0U);
+  ASSERT_EQ(report.files, std::vector<std::string>{o.path});
+  EXPECT_EQ(numbers_in(o.path, kCamera.name), up_to(kFrames));
+  EXPECT_EQ(numbers_in(o.path, kImu.name), up_to(kFrames * 10));
+  expect_good(o.path);
+  EXPECT_FALSE(std::filesystem::exists(o.path + ".active"));
+  if (GetParam().copy)
+    EXPECT_GE(report.copied_bytes, kFrames * kRows * kColumns * 3);
+  else
+    EXPECT_LT(report.copied_bytes, kFrames * (kBlock + 1024) + kFrames * 10 * 1024);
+  const mcap::Reader reader(o.path);
+  EXPECT_EQ(reader.summary().metadata().size(), 4U);  // the mark, ours, Cardan's, the losses
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, RecorderWays,
+                         testing::Values(Way{std::nullopt, true, false}, Way{std::nullopt, true, true},
+                                         Way{std::nullopt, false, false}, Way{DiskMode::DontCache, true, false},
+                                         Way{DiskMode::SyncRange, true, false}, Way{DiskMode::Plain, false, false}));
+
+TEST_F(RecorderTest, ATopicThatComesLateIsThereFromItsFirstSample) {
+  Recorder recorder(options());
+  Publisher camera{kCamera};
+  for (std::uint32_t i = 1; i <= 5; ++i) publish_image(camera, i);  // no more than its depth
+  ASSERT_TRUE(reaches([&] { return of_topic(recorder.report(), kCamera.name).recorded == 5; }));
+  recorder.stop();
+  EXPECT_EQ(recorder.report().lost, 0U);
+  EXPECT_EQ(numbers_in(options().path, kCamera.name), up_to(5));
+}
+
+TEST_F(RecorderTest, WhatCameBeforeALateAttachIsCounted) {
+  Recorder recorder(options());
+  Publisher camera{kShallow};
+  for (std::uint32_t i = 1; i <= 20; ++i) publish_image(camera, i);
+  ASSERT_TRUE(reaches([&] {
+    const RecorderReport now = recorder.report();
+    return now.recorded + now.lost == 20;
+  }));
+  recorder.stop();
+  const TopicReport topic = of_topic(recorder.report(), kShallow.name);
+  EXPECT_GE(topic.recorded, 8U);  // its depth
+  EXPECT_EQ(topic.lost[static_cast<std::size_t>(LossCause::TooLate)] +
+                topic.lost[static_cast<std::size_t>(LossCause::Lapped)] + topic.recorded,
+            20U);
+}
+
+TEST_F(RecorderTest, SplitsWithoutAGap) {
+  Publisher camera{kCamera};
+  RecorderOptions o = options();
+  o.split_bytes = 2 << 20;
+  Recorder recorder(o);
+  constexpr std::uint32_t kFrames = 60;
+  for (std::uint32_t i = 1; i <= kFrames; ++i) {
+    publish_image(camera, i);
+    std::this_thread::sleep_for(4ms);
+  }
+  ASSERT_TRUE(reaches([&] { return recorder.report().recorded == kFrames; }));
+  recorder.stop();
+  const auto files = recorder.report().files;
+  EXPECT_GE(files.size(), 4U);
+  std::vector<std::uint32_t> all;
+  for (const std::string& file : files) {
+    expect_good(file);
+    const auto here = numbers_in(file, kCamera.name);
+    all.insert(all.end(), here.begin(), here.end());
+  }
+  EXPECT_EQ(all, up_to(kFrames));
+  // Nothing is left of the file that was prepared in vain.
+  std::size_t entries = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder_))
+    entries += entry.path().extension() == ".mcap" ? 1U : 100U;
+  EXPECT_EQ(entries, files.size());
+}
+
+TEST_F(RecorderTest, SelectsAndThins) {
+  Publisher camera{kCamera};
+  Publisher imu{kImu};
+  RecorderOptions o = options();
+  o.types = {"sensor_msgs/msg/I*"};
+  o.exclude = {"/cam*"};
+  o.rules = {{.pattern = "/i*", .every = 5, .compression = mcap::Compression::Zstd}};
+  Recorder recorder(o);
+  for (std::uint32_t i = 1; i <= 50; ++i) publish_imu(imu, i), publish_image(camera, i);
+  ASSERT_TRUE(reaches([&] { return of_topic(recorder.report(), kImu.name).recorded == 10; }));
+  recorder.stop();
+  const RecorderReport report = recorder.report();
+  EXPECT_EQ(report.topics.size(), 1U);
+  EXPECT_EQ(of_topic(report, kImu.name).left_out, 40U);
+  EXPECT_EQ(report.lost, 0U);
+  EXPECT_EQ(numbers_in(o.path, kImu.name).size(), 10U);
+  EXPECT_EQ(mcap::Reader(o.path).summary().chunks().at(0).compression, "zstd");
+}
+
+TEST_F(RecorderTest, NothingIsRecordedOrLostWhilePaused) {
+  Publisher imu{kImu};
+  Recorder recorder(options());
+  publish_imu(imu, 1);
+  ASSERT_TRUE(reaches([&] { return recorder.report().recorded == 1; }));
+  recorder.pause(true);
+  ASSERT_TRUE(reaches([&] { return recorder.report().paused; }));
+  for (std::uint32_t i = 2; i <= 10; ++i) publish_imu(imu, i);
+  ASSERT_TRUE(reaches([&] { return of_topic(recorder.report(), kImu.name).left_out == 9; }));
+  recorder.pause(false);
+  ASSERT_TRUE(reaches([&] { return !recorder.report().paused; }));
+  publish_imu(imu, 11);
+  ASSERT_TRUE(reaches([&] { return recorder.report().recorded == 2; }));
+  recorder.stop();
+  EXPECT_EQ(recorder.report().lost, 0U);
+  EXPECT_EQ(numbers_in(options().path, kImu.name), (std::vector<std::uint32_t>{1, 11}));
+}
+
+// A full disk as the kernel reports it, without filling one: no file may grow beyond a limit.
+TEST_F(RecorderTest, AFullDiskEndsTheRecordingWithAFileOfWhatFitted) {
+  Publisher camera{kCamera};
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  rlimit small = before;
+  small.rlim_cur = 3 << 20;
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+  std::signal(SIGXFSZ, SIG_IGN);
+  {
+    Recorder recorder(options());
+    for (std::uint32_t i = 1; i <= 40 && !recorder.ended(); ++i) {
+      publish_image(camera, i);
+      std::this_thread::sleep_for(4ms);
+    }
+    EXPECT_TRUE(reaches([&] { return recorder.ended(); }));
+    recorder.stop();
+    const RecorderReport report = recorder.report();
+    EXPECT_NE(report.failure.find("File too large"), std::string::npos) << report.failure;
+    EXPECT_GE(report.recorded, 8U);
+    EXPECT_GE(of_topic(report, kCamera.name).lost[static_cast<std::size_t>(LossCause::DiskFailed)], 1U);
+    ASSERT_EQ(report.files.size(), 1U);
+    EXPECT_EQ(numbers_in(report.files[0], kCamera.name), up_to(static_cast<std::uint32_t>(report.recorded)));
+    expect_good(report.files[0]);
+  }
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+}
+
+TEST_F(RecorderTest, StopsBeforeTheDiskIsFull) {
+  RecorderOptions o = options();
+  o.min_space = std::uint64_t{1} << 62;
+  Recorder recorder(o);
+  ASSERT_TRUE(reaches([&] { return recorder.ended(); }));
+  EXPECT_NE(recorder.report().failure.find("--min-space"), std::string::npos);
+  recorder.stop();
+  expect_good(o.path);
+}
+
+TEST_F(RecorderTest, SaysWhatIsWrong) {
+  const auto refused = [](const RecorderOptions& o, const std::string& word) {
+    try {
+      const Recorder recorder(o);
+      ADD_FAILURE() << "no error: " << word;
+    } catch (const Error& e) {
+      EXPECT_NE(std::string(e.what()).find(word), std::string::npos) << e.what();
+    }
+  };
+  RecorderOptions o = options();
+  o.path = folder_ + "/none/a.mcap";
+  refused(o, "/none");
+  o = options();
+  {
+    const Recorder first(o);
+  }
+  refused(o, "is there already");
+  o.path = folder_ + "/b.mcap";
+  o.on_full = OnFull::DeleteOldest;
+  refused(o, "split");
+  o = options();
+  o.path = folder_ + "/c.mcap";
+  o.attachments = {folder_ + "/nothing"};
+  refused(o, "nothing");
+  o.path = "";
+  refused(o, "no file");
+}
+
+TEST(Selection, PatternsAndNames) {
+  EXPECT_TRUE(fits("/camera/*", "/camera/front/left"));
+  EXPECT_TRUE(fits("/cam?", "/camA"));
+  EXPECT_FALSE(fits("/camera", "/camera/front"));
+  EXPECT_EQ(numbered("out/drive.mcap", 7), "out/drive_0007.mcap");
+  EXPECT_TRUE(is_selected({}, "/a", "t"));
+  EXPECT_FALSE(is_selected({.exclude = {"/a"}}, "/a", "t"));
+  EXPECT_TRUE(is_selected({.topics = {"/b"}, .types = {"t"}}, "/a", "t"));
+}
+
+}  // namespace
+}  // namespace cardan::record

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "cardan/record/recorder/recorder.hpp"
+#include "cardan/record/recorder/topic_queue.hpp"
+
+namespace cardan::record {
+
+/// Looks for topics to record and attaches to them, on a thread of its own: both ask other processes, who may take
+/// their time. Thread safety: any thread; take() does not block.
+class Scout {
+ public:
+  /// Has looked once when it returns. Throws Error (Unavailable).
+  explicit Scout(const RecorderOptions& options);
+  Scout(const Scout&) = delete;
+  Scout& operator=(const Scout&) = delete;
+  ~Scout();
+
+  /// Topics that were attached since the last call.
+  [[nodiscard]] std::vector<std::unique_ptr<TopicQueue>> take();
+  /// Topics that were asked for and cannot be recorded: why, by their names.
+  [[nodiscard]] std::map<std::string, std::string> problems() const;
+
+ private:
+  bool look(bool late);  ///< false: somebody did not answer
+  void run();
+
+  const RecorderOptions& options_;
+  mutable std::mutex mutex_;
+  std::condition_variable wake_;
+  bool stop_ = false;
+  std::vector<std::unique_ptr<TopicQueue>> found_;
+  std::map<std::string, std::string> problems_;
+  std::map<std::string, bool> known_;  ///< of the thread
+  std::thread thread_;
+};
+
+}  // namespace cardan::record

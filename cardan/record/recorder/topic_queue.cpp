@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cardan/record/recorder/topic_queue.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "cardan/memory/error.hpp"
+#include "cardan/messages/layout_cdr.hpp"
+#include "cardan/record/recorder/selection.hpp"
+#include "cardan/runtime/encoded.hpp"
+
+namespace cardan::record {
+namespace {
+
+/// Of a topic whose samples are copied when they are taken.
+constexpr std::uint32_t kHoldsWhenCopied = 2;
+/// Of one whose samples are held: fewer would lose some at each hiccup of the disk.
+constexpr std::uint32_t kFewestHolds = 4;
+constexpr std::uint32_t kMostHolds = 200;
+
+bool is_encoded(const TopicSource& source) {
+  detail::LayoutHash hash;
+  hash.add("encoded");
+  hash.add(source.type);
+  return hash.value == source.type_hash;
+}
+
+}  // namespace
+
+std::optional<Framing> Framing::of(const TopicSource& source) {
+  Framing framing;
+  framing.encoded_ = is_encoded(source);
+  framing.layout_ = framing.encoded_ ? std::shared_ptr<const TypeLayout>(layout_of<detail::Encoded>())
+                                     : find_layout(source.type, source.type_hash, source.schema);
+  if (framing.layout_ == nullptr || framing.layout_->size != source.message_bytes) return std::nullopt;
+  framing.copy_.resize(source.message_bytes);
+  return framing;
+}
+
+bool Framing::frame(const detail::SampleBlock& sample) {
+  const auto* const shared = static_cast<const std::byte*>(sample.message);
+  std::memcpy(copy_.data(), shared, copy_.size());
+  if (!adopt(*layout_, copy_.data(), shared, {sample.payload, static_cast<std::size_t>(sample.payload_bytes)}))
+    return false;
+  if (!encoded_) {
+    frame_cdr(*layout_, copy_.data(), parts_);
+    return true;
+  }
+  const auto* const bytes = reinterpret_cast<const shm::VectorBase*>(copy_.data());
+  parts_.payload = {static_cast<const std::byte*>(bytes->elements()), bytes->element_count()};
+  return true;
+}
+
+TopicQueue::TopicQueue(TopicSource source, Framing framing, const RecorderOptions& options)
+    : source_(std::move(source)), framing_(std::move(framing)), budget_(options.queue_bytes) {
+  for (const TopicRule& rule : options.rules) {
+    if (!fits(rule.pattern, source_.name)) continue;
+    rule_ = rule;
+    break;
+  }
+  const bool compressed = rule_.compression.value_or(mcap::Compression::None) != mcap::Compression::None;
+  holds_samples_ = !options.copy && !compressed && source_.max_bytes >= options.held_from;
+  holds_ = kHoldsWhenCopied;
+  if (holds_samples_)
+    holds_ = static_cast<std::uint32_t>(
+        std::clamp<std::uint64_t>(budget_ / std::max<std::size_t>(source_.max_bytes, 1), kFewestHolds, kMostHolds));
+}
+
+TopicQueue::~TopicQueue() {
+  waiting.clear();
+  if (subscriber_ == nullptr) return;
+  if (process_ != nullptr) process_->remove(subscriber_);
+  subscriber_->drop_reference();
+}
+
+void TopicQueue::attach(const std::string& domain) {
+  detail::Process& process = detail::Process::of(domain);
+  const detail::MessageType type{.name = source_.type,
+                                 .schema = source_.schema,
+                                 .hash = source_.type_hash,
+                                 .bytes = source_.message_bytes,
+                                 .alignment = 8,
+                                 .has_arena = false,
+                                 .arena_bytes = 0};
+  for (;;) {
+    auto* const core =
+        detail::SubscriberCore::create(source_.name, type, nullptr, TopicOptions{.access = Access::Everyone},
+                                       {.domain = domain, .holds = holds_, .reliable = false, .waiting = block()});
+    try {
+      process.add(core);
+    } catch (const Error& e) {
+      core->drop_reference();
+      // The publisher has not that many slots to give: fewer ride out shorter stalls.
+      if (e.code() != ErrorCode::NoMemory || holds_ <= kHoldsWhenCopied) throw;
+      holds_ = std::max(holds_ / 2, kHoldsWhenCopied);
+      continue;
+    }
+    process_ = &process;
+    subscriber_ = core;
+    return;
+  }
+}
+
+void TopicQueue::account_for(const detail::SampleBlock& sample) {
+  if (sample.missed != 0) lose(was_full_ ? LossCause::QueueFull : LossCause::Lapped, sample.missed);
+  if (known_streams_.insert(sample.stream->id).second && source_.late && sample.sequence > sample.missed + 1)
+    lose(LossCause::TooLate, sample.sequence - sample.missed - 1);
+  source_.late = true;  // who comes now, comes while we record
+}
+
+bool TopicQueue::wanted(std::int64_t publish_ns) noexcept {
+  if (rule_.every > 1 && seen_++ % rule_.every != 0) return false;
+  if (rule_.max_rate_hz <= 0) return true;
+  if (publish_ns < next_due_ns_) return false;
+  const auto interval = static_cast<std::int64_t>(1e9 / rule_.max_rate_hz);
+  // From the time it was due, so that a rate that does not divide the publisher's is kept in the mean.
+  next_due_ns_ =
+      next_due_ns_ == 0 || publish_ns - next_due_ns_ > interval ? publish_ns + interval : next_due_ns_ + interval;
+  return true;
+}
+
+std::optional<TopicQueue::Waiting> TopicQueue::take(std::int64_t now, std::int64_t wall_ahead, bool paused) {
+  for (;;) {
+    AnySample sample = detail::sample_of<Anything>(subscriber_->take());
+    if (!sample) {
+      if (subscriber_->reason() == Reason::Limit) was_full_ = true;
+      if (const std::uint64_t bad = subscriber_->bad(); bad > bad_seen_)
+        lose(LossCause::Malformed, bad - std::exchange(bad_seen_, bad));
+      return std::nullopt;
+    }
+    const detail::SampleBlock& block = *detail::block_of(sample);
+    if (paused) {
+      left_out_ += 1 + block.missed;
+      known_streams_.insert(block.stream->id);
+      continue;
+    }
+    account_for(block);
+    was_full_ = false;
+    if (!wanted(block.publish_ns)) {
+      ++left_out_;
+      continue;
+    }
+    return Waiting{
+        .sample = std::move(sample),
+        .bytes = source_.message_bytes + block.payload_bytes,
+        .taken_ns = now,
+        .log_time = static_cast<std::uint64_t>(std::max<std::int64_t>(now + wall_ahead, 0)),
+        .publish_time = static_cast<std::uint64_t>(std::max<std::int64_t>(block.publish_ns + wall_ahead, 0))};
+  }
+}
+
+void TopicQueue::note_queued(std::uint64_t samples, std::uint64_t bytes) noexcept {
+  queued += samples;
+  queued_bytes += bytes;
+  most_queued_bytes_ = std::max(most_queued_bytes_, queued_bytes);
+}
+
+void TopicQueue::note_written(std::uint64_t samples, std::uint64_t bytes) noexcept {
+  queued -= samples;
+  queued_bytes -= bytes;
+}
+
+TopicReport TopicQueue::report() const {
+  return {.topic = source_.name,
+          .type = source_.type,
+          .recorded = recorded_,
+          .bytes = bytes_,
+          .lost = lost_,
+          .left_out = left_out_,
+          .queued = queued,
+          .queued_bytes = queued_bytes,
+          .held = held,
+          .most_queued_bytes = most_queued_bytes_,
+          .problem = problem_};
+}
+
+}  // namespace cardan::record

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "cardan/messages/cdr.hpp"
+#include "cardan/messages/type_layout.hpp"
+#include "cardan/record/recorder/extent.hpp"
+#include "cardan/record/recorder/recorder.hpp"
+#include "cardan/transport/process.hpp"
+#include "cardan/transport/subscriber_core.hpp"
+
+namespace cardan::record {
+
+/// What is known of a topic before it is recorded.
+struct TopicSource {
+  std::string name{}, type{}, schema{};
+  std::uint64_t type_hash = 0;
+  std::size_t message_bytes = 0;  ///< of the fixed struct
+  std::size_t max_bytes = 0;      ///< of a payload
+  bool late = false;              ///< its publisher came when the recording ran already
+};
+
+/// How samples of a topic become bytes of a file.
+class Framing {
+ public:
+  /// Empty: the type's layout cannot be told from its schema.
+  [[nodiscard]] static std::optional<Framing> of(const TopicSource& source);
+  /// The parts of the message in the file; valid until the next call, or the sample is dropped. False: malformed.
+  [[nodiscard]] bool frame(const detail::SampleBlock& sample);
+
+  [[nodiscard]] mcap::View prefix() const noexcept { return parts_.prefix; }
+  [[nodiscard]] mcap::View payload() const noexcept { return parts_.payload; }
+  [[nodiscard]] mcap::View suffix() const noexcept { return parts_.suffix; }
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return parts_.size(); }
+  [[nodiscard]] const char* schema_encoding() const noexcept { return encoded_ ? "protobuf" : "ros2msg"; }
+  [[nodiscard]] const char* message_encoding() const noexcept { return encoded_ ? "protobuf" : "cdr"; }
+
+ private:
+  std::shared_ptr<const TypeLayout> layout_;
+  bool encoded_ = false;
+  std::vector<std::byte> copy_;
+  CdrFrame parts_;
+};
+
+/// A topic that is recorded: its subscriber, its queue of large samples, its account. The thread that records; attach()
+/// any thread.
+class TopicQueue {
+ public:
+  TopicQueue(TopicSource source, Framing framing, const RecorderOptions& options);
+  TopicQueue(const TopicQueue&) = delete;
+  TopicQueue& operator=(const TopicQueue&) = delete;
+  ~TopicQueue();
+
+  /// Throws what Subscriber's constructor throws. Blocks, at most a second.
+  void attach(const std::string& domain);
+
+  struct Waiting {
+    AnySample sample{};
+    std::uint64_t bytes = 0;
+    std::int64_t taken_ns = 0;       ///< steady clock
+    std::uint64_t log_time = 0;      ///< since 1970
+    std::uint64_t publish_time = 0;  ///< since 1970
+  };
+  /// The next sample that is to be recorded, after losses and rules; empty: nothing new. `wall_ahead`: what to add to
+  /// a steady stamp to have the wall clock's.
+  std::optional<Waiting> take(std::int64_t now, std::int64_t wall_ahead, bool paused);
+
+  void lose(LossCause cause, std::uint64_t samples) noexcept { lost_[static_cast<std::size_t>(cause)] += samples; }
+  /// Whether so many bytes more fit its budget.
+  [[nodiscard]] bool has_room(std::uint64_t bytes) const noexcept {
+    return queued == 0 || queued_bytes + bytes <= budget_;
+  }
+  void note_queued(std::uint64_t samples, std::uint64_t bytes) noexcept;
+  void note_written(std::uint64_t samples, std::uint64_t bytes) noexcept;  ///< out of the queue; recorded or not
+  void note_recorded(std::uint64_t samples, std::uint64_t bytes) noexcept {
+    recorded_ += samples;
+    bytes_ += bytes;
+  }
+
+  [[nodiscard]] TopicReport report() const;
+  [[nodiscard]] const TopicSource& source() const noexcept { return source_; }
+  [[nodiscard]] Framing& framing() noexcept { return framing_; }
+  [[nodiscard]] detail::SubscriberCore& subscriber() const noexcept { return *subscriber_; }
+  [[nodiscard]] std::uint64_t budget() const noexcept { return budget_; }
+  /// There are samples that it cannot take: as many are held as were announced.
+  [[nodiscard]] bool is_full() const noexcept { return was_full_ && queued != 0; }
+  /// Large samples are written from the publisher's slot.
+  [[nodiscard]] bool holds_samples() const noexcept { return holds_samples_; }
+  [[nodiscard]] std::optional<mcap::Compression> compression() const noexcept { return rule_.compression; }
+
+  std::deque<Waiting> waiting;  ///< large samples, oldest first
+  std::uint64_t queued = 0, queued_bytes = 0;
+  std::uint64_t held = 0;
+  std::uint64_t known_in_segment = ~std::uint64_t{0};  ///< the last file that has its channel
+  std::size_t number = 0;
+
+ private:
+  [[nodiscard]] bool wanted(std::int64_t publish_ns) noexcept;
+  void account_for(const detail::SampleBlock& sample);
+
+  TopicSource source_;
+  Framing framing_;
+  TopicRule rule_;
+  std::uint64_t budget_ = 0;
+  std::uint32_t holds_ = 1;
+  bool holds_samples_ = false;
+  bool was_full_ = false;  ///< samples could not be taken: what is missed then, the queue is to blame for
+  detail::Process* process_ = nullptr;
+  detail::SubscriberCore* subscriber_ = nullptr;
+  std::set<std::uint64_t> known_streams_;
+  std::uint64_t seen_ = 0, left_out_ = 0, recorded_ = 0, bytes_ = 0, most_queued_bytes_ = 0, bad_seen_ = 0;
+  std::int64_t next_due_ns_ = 0;
+  std::array<std::uint64_t, kLossCauses> lost_{};
+  std::string problem_;
+};
+
+}  // namespace cardan::record

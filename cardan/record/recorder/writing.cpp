@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the queues into files.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include "cardan/memory/clock.hpp"
+#include "cardan/record/recorder/implementation.hpp"
+
+namespace cardan::record {
+namespace {
+
+/// A sample's parts beside its payload go through the seams; what has more of them is copied instead.
+constexpr std::size_t kMostInSeam = 64 << 10;
+/// Files in a row that failed before anything was written to them.
+constexpr int kMostFailures = 3;
+
+}  // namespace
+
+bool Recorder::Implementation::room_for(std::uint64_t bytes) const noexcept {
+  return queue_->room() >= Segment::kEntries &&
+         (bytes_under_way_ == 0 || bytes_under_way_ + bytes <= options_.in_flight_bytes);
+}
+
+void Recorder::Implementation::ensure_channel(Segment& segment, TopicQueue& topic) {
+  if (topic.known_in_segment == segment.number()) return;
+  topic.known_in_segment = segment.number();
+  const TopicSource& source = topic.source();
+  const auto [schema, is_new] = schemas_.try_emplace(source.type, static_cast<std::uint16_t>(schemas_.size() + 1));
+  if (is_new) schema_in_segment_.push_back(~std::uint64_t{0});
+  std::uint64_t& last = schema_in_segment_[schema->second - std::size_t{1}];
+  if (last != segment.number()) {
+    last = segment.number();
+    const auto text = std::as_bytes(std::span(source.schema));
+    segment.add(mcap::Schema{.id = schema->second,
+                             .name = source.type,
+                             .encoding = topic.framing().schema_encoding(),
+                             .data = mcap::Bytes(text.begin(), text.end())});
+  }
+  segment.add(mcap::Channel{.id = static_cast<std::uint16_t>(topic.number + 1),
+                            .schema_id = schema->second,
+                            .topic = source.name,
+                            .message_encoding = topic.framing().message_encoding(),
+                            .metadata = {{"cardan.type_hash", fmt::format("{:016x}", source.type_hash)}}});
+}
+
+void Recorder::Implementation::issue() {
+  if (segment_ == nullptr || segment_->error() != 0) return;
+  bool issued = false;
+  while (issue_batch()) issued = true;
+  while (issue_frame()) issued = true;
+  if (!issued) return;
+  const std::int64_t before = steady_now();
+  queue_->submit();
+  const std::int64_t took = steady_now() - before;
+  submit_times_.add(took);
+  submit_sum_ += took;
+  ++submits_;
+}
+
+// Before frames: they are small, and a camera must never cost an IMU sample.
+bool Recorder::Implementation::issue_batch() {
+  if (ready_.empty() || queue_->room() < Segment::kEntries) return false;
+  switch_file();
+  ReadyBatch ready = std::move(ready_.front());
+  ready_.pop_front();
+  for (const Share& share : ready.shares) ensure_channel(*segment_, *topics_[share.topic]);
+  bytes_under_way_ += ready.batch->bytes();
+  segment_->write(std::move(ready.batch), std::move(ready.shares), ready.oldest_publish_ns);
+  return true;
+}
+
+bool Recorder::Implementation::issue_frame() {
+  TopicQueue* oldest = nullptr;
+  for (const auto& topic : topics_) {
+    while (!topic->waiting.empty() && options_.queue_time.count() > 0 &&
+           now_ - topic->waiting.front().taken_ns > options_.queue_time.count()) {
+      topic->lose(LossCause::DiskSlow, 1);
+      topic->note_written(1, topic->waiting.front().bytes);
+      --topic->held;
+      topic->waiting.pop_front();
+    }
+    if (topic->waiting.empty()) continue;
+    if (oldest == nullptr || topic->waiting.front().taken_ns < oldest->waiting.front().taken_ns) oldest = topic.get();
+  }
+  if (oldest == nullptr || !room_for(oldest->waiting.front().bytes)) return false;
+  switch_file();
+  TopicQueue::Waiting next = std::move(oldest->waiting.front());
+  oldest->waiting.pop_front();
+  const detail::SampleBlock& block = *detail::block_of(next.sample);
+  Framing& framing = oldest->framing();
+  const bool good = framing.frame(block);
+  const bool aligned = reinterpret_cast<std::uintptr_t>(framing.payload().data()) % kBlock == 0;
+  if (!good || !aligned || framing.prefix().size() + framing.suffix().size() > kMostInSeam) {
+    oldest->note_written(1, next.bytes);
+    --oldest->held;
+    if (good)
+      add_to_batch(*oldest, next);
+    else
+      oldest->lose(LossCause::Malformed, 1);
+    return true;
+  }
+  ensure_channel(*segment_, *oldest);
+  const std::uint64_t publish_ns = static_cast<std::uint64_t>(block.publish_ns);
+  bytes_under_way_ += next.bytes;
+  copied_bytes_ += framing.prefix().size() + framing.suffix().size() + framing.payload().size() % kBlock;
+  segment_->write({.head = {.channel = static_cast<std::uint16_t>(oldest->number + 1),
+                            .sequence = static_cast<std::uint32_t>(block.sequence),
+                            .log_time = next.log_time,
+                            .publish_time = next.publish_time},
+                   .prefix = framing.prefix(),
+                   .payload = framing.payload(),
+                   .suffix = framing.suffix(),
+                   .checksum = options_.held_checksums},
+                  std::move(next.sample), {.topic = oldest->number, .messages = 1, .bytes = next.bytes},
+                  static_cast<std::int64_t>(publish_ns));
+  return true;
+}
+
+void Recorder::Implementation::lose(const Extent& extent, LossCause cause) {
+  for (const Share& share : extent.shares) {
+    topics_[share.topic]->lose(cause, share.messages);
+    topics_[share.topic]->note_written(share.messages, share.bytes);
+  }
+}
+
+void Recorder::Implementation::collect_completions() {
+  done_.clear();
+  queue_->reap(done_);
+  const Segment::Listener listener{.body_written =
+                                       [this](Extent& extent, const DiskDone& done) {
+                                         const std::int64_t took = done.completed_ns - done.submitted_ns;
+                                         write_times_.add(took);
+                                         write_sum_ += took;
+                                         ++writes_;
+                                         if (extent.sample) {
+                                           --topics_[extent.shares[0].topic]->held;
+                                           bytes_under_way_ -= extent.shares[0].bytes;
+                                         } else {
+                                           bytes_under_way_ -= extent.batch->bytes();
+                                         }
+                                       },
+                                   .committed =
+                                       [this](Extent& extent) {
+                                         const std::int64_t took = steady_now() - extent.oldest_publish_ns;
+                                         path_times_.add(took);
+                                         path_sum_ += took;
+                                         ++paths_;
+                                         failures_in_a_row_ = 0;
+                                         for (const Share& share : extent.shares) {
+                                           topics_[share.topic]->note_recorded(share.messages, share.bytes);
+                                           topics_[share.topic]->note_written(share.messages, share.bytes);
+                                         }
+                                         if (extent.batch == nullptr) return;
+                                         extent.batch->clear();
+                                         free_batches_.push_back(std::move(extent.batch));
+                                       },
+                                   .lost = [this](Extent& extent, int) { lose(extent, LossCause::DiskFailed); }};
+  for (const DiskDone& done : done_) {
+    Segment* owner = segment_.get();
+    for (const auto& segment : closing_)
+      if (segment->number() == Segment::number_of(done)) owner = segment.get();
+    owner->completed(done, listener);
+  }
+  for (const auto& segment : closing_) segment->go_on(listener);
+  if (segment_ != nullptr) segment_->go_on(listener);
+}
+
+// To the next file, if it is time and it is there; until it is, the one that is open takes what comes.
+void Recorder::Implementation::switch_file() {
+  const bool full = options_.split_bytes != 0 && segment_->bytes() >= options_.split_bytes;
+  const bool old = options_.split_time.count() != 0 && now_ - segment_since_ns_ >= options_.split_time.count();
+  if (!full && !old && !split_wanted_ && segment_->error() == 0) return;
+  files_->prepare_next();
+  auto next = files_->next();
+  if (next == nullptr) return;
+  split_wanted_ = false;
+  segment_since_ns_ = now_;
+  closing_.push_back(std::exchange(segment_, std::move(next)));
+}
+
+void Recorder::Implementation::look_after_files() {
+  if (split_.exchange(false)) split_wanted_ = true;
+  if (segment_ != nullptr) {
+    files_->look_after(*segment_, now_);
+    if (segment_->error() != 0) {
+      const bool new_failure = std::exchange(failed_segment_, segment_->number()) != segment_->number();
+      if (new_failure) ++failures_in_a_row_;
+      if (failures_in_a_row_ >= kMostFailures || segment_->error() == ENOSPC || segment_->error() == EFBIG) {
+        const int error = segment_->error();
+        if (error != ENOSPC || options_.on_full != OnFull::DeleteOldest || !files_->delete_oldest())
+          return end(fmt::format("cannot write {}: {}", segment_->file().active_path(),
+                                 std::generic_category().message(error)));
+      }
+      switch_file();
+    } else if (split_wanted_) {
+      switch_file();
+    } else if (options_.sync_interval.count() > 0 && now_ - synced_ns_ >= options_.sync_interval.count()) {
+      synced_ns_ = now_;
+      segment_->sync();
+      files_->drop_cache(*segment_);
+    }
+  }
+  if (files_->full() && (options_.on_full == OnFull::Stop || !files_->delete_oldest()))
+    end(fmt::format("less than {} MiB are left on the disk (--min-space)", options_.min_space >> 20));
+  if (const std::string failure = files_->failure(); !failure.empty()) end(failure);
+  for (auto segment = closing_.begin(); segment != closing_.end();) {
+    if (!(*segment)->quiet()) {
+      ++segment;
+      continue;
+    }
+    committed_closed_ += (*segment)->committed_bytes();
+    files_->finish(std::move(*segment), losses());
+    segment = closing_.erase(segment);
+  }
+}
+
+std::vector<mcap::Metadata> Recorder::Implementation::losses() const {
+  mcap::Metadata all{.name = "cardan.losses"};
+  for (const auto& topic : topics_) {
+    const TopicReport report = topic->report();
+    std::string text = fmt::format("recorded {}", report.recorded);
+    for (std::size_t i = 0; i < kLossCauses; ++i)
+      if (report.lost[i] != 0) text += fmt::format(", {} {}", to_string(static_cast<LossCause>(i)), report.lost[i]);
+    if (report.left_out != 0) text += fmt::format(", left out {}", report.left_out);
+    all.metadata[report.topic] = text;
+  }
+  return {std::move(all)};
+}
+
+/// What has been taken and cannot be written any more.
+void Recorder::Implementation::drop_everything(LossCause cause) {
+  for (const auto& topic : topics_) {
+    for (const TopicQueue::Waiting& sample : topic->waiting) {
+      topic->lose(cause, 1);
+      topic->note_written(1, sample.bytes);
+      --topic->held;
+    }
+    topic->waiting.clear();
+  }
+  for (ReadyBatch& ready : ready_) {
+    Extent extent;
+    extent.shares = std::move(ready.shares);
+    lose(extent, cause);
+  }
+  ready_.clear();
+}
+
+void Recorder::Implementation::end(const std::string& why) {
+  if (failure_.empty()) failure_ = why;
+  stop_.store(true, std::memory_order_relaxed);
+}
+
+bool Recorder::Implementation::nothing_left() const noexcept {
+  return ready_.empty() && packing_ == 0 && queue_->under_way() == 0 &&
+         std::all_of(topics_.begin(), topics_.end(), [](const auto& topic) { return topic->waiting.empty(); });
+}
+
+}  // namespace cardan::record
