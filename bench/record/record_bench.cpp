@@ -257,7 +257,7 @@ void RecordBench::sweep(Schedule schedule, std::uint32_t round) {
                                   .schedule = schedule,
                                   .seconds = options_.seconds},
                                  round);
-    return figures ? std::optional(figures->share() >= kWholeShare) : std::nullopt;
+    return figures ? std::optional(figures->whole()) : std::nullopt;
   };
   for (const Peer peer : those_here({Peer::Cardan, Peer::Speed, Peer::Rosbag2, Peer::Rosbag2Topics, Peer::Rosbag})) {
     std::uint32_t before = 0;

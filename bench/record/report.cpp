@@ -40,8 +40,8 @@ std::string head_of(Part part) {
                          "path p50", "path p99", "share %");
     case Part::Cameras:
     case Part::Mix:
-      return fmt::format("{:>9}{:>11}{:>10}{:>10}{:>9}{:>12}{:>9}{:>10}", "cameras", "schedule", "made", "recorded",
-                         "share %", "CPU s/GB", "own MiB", "held MiB");
+      return fmt::format("{:>9}{:>12}{:>9}{:>9}{:>10}{:>9}{:>11}{:>9}{:>10}", "cameras", "schedule", "made", "skipped",
+                         "recorded", "share %", "CPU s/GB", "own MiB", "held MiB");
     case Part::Task:
       return fmt::format("{:>9}{:>9}{:>9}{:>10}{:>9}", "mean", "std", "least", "share %", "MB/s");
     case Part::Bystander:
@@ -88,6 +88,7 @@ std::string cells_of(const Row& row) {
   };
   const auto made = total([](const RunFigures& run) { return run.made; });
   const auto recorded = total([](const RunFigures& run) { return run.recorded; });
+  const auto skipped = total([](const RunFigures& run) { return run.skipped; });
   switch (row.part) {
     case Part::Rate:
       return fmt::format("{:>10.0f}{:>10.0f}{:>12.3f}{:>10.1f}", mb_per_second(row),
@@ -100,8 +101,8 @@ std::string cells_of(const Row& row) {
                          told_ms(row, &RunFigures::path_p99_ms), share_percent(row));
     case Part::Cameras:
     case Part::Mix:
-      return fmt::format("{:>9}{:>11}{:>10}{:>10}{:>9.2f}{:>12.3f}{:>9.1f}{:>10.1f}", row.cameras,
-                         name_of(row.schedule), made, recorded, share_percent(row), cpu_per_gb(row),
+      return fmt::format("{:>9}{:>12}{:>9}{:>9}{:>10}{:>9.2f}{:>11.3f}{:>9.1f}{:>10.1f}", row.cameras,
+                         name_of(row.schedule), made, skipped, recorded, share_percent(row), cpu_per_gb(row),
                          row.median_of([](const RunFigures& run) { return run.memory_mib; }),
                          row.median_of([](const RunFigures& run) { return run.held_mib; }));
     case Part::Task: {
@@ -153,8 +154,8 @@ std::string to_table(const Rows& rows, const RecordCircumstances& c) {
   std::string verdicts;
   for (const Verdict& v : judge(summarize_rows(rows)))
     if (v.reached)
-      verdicts += fmt::format("  {:<7}{:<66}{:>10}   wanted {}\n", *v.reached ? "reached" : "missed", v.what, v.found,
-                              v.wanted);
+      verdicts +=
+          fmt::format("  {:<9}{:<68}{}   wanted {}\n", *v.reached ? "reached" : "missed", v.what, v.found, v.wanted);
   if (!verdicts.empty()) out += "\nWhat is wanted of the recorder\n" + verdicts;
   for (const std::string& sentence : c.left_out) out += sentence + "\n";
   for (const std::string& sentence : c.failures) out += "failed: " + sentence + "\n";

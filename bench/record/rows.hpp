@@ -46,6 +46,11 @@ enum class Peer : std::uint8_t {
 }
 [[nodiscard]] constexpr bool is_ours(Peer peer) noexcept { return peer == Peer::Cardan || peer == Peer::CardanCycle; }
 
+/// From this share on the messages of a run count as recorded, …
+inline constexpr double kWholeShare = 0.999;
+/// … if the sensors were not kept from making more than this share of them.
+inline constexpr double kMostSkipped = 0.01;
+
 /// What one run gave.
 struct RunFigures {
   std::uint64_t made = 0;      ///< messages that the sensors made
@@ -70,9 +75,13 @@ struct RunFigures {
   std::vector<double> end_to_end_ms{};               ///< of the pipeline
   std::uint64_t pipeline_missed = 0;
 
-  /// Of what should have been made, what is in the file.
+  /// Of what was made, what is in the file.
   [[nodiscard]] double share() const noexcept {
     return made == 0 ? 0 : static_cast<double>(recorded) / static_cast<double>(made);
+  }
+  /// All cameras sent at their rate, and what they sent is in the file: to 99 % and 99.9 %.
+  [[nodiscard]] bool whole() const noexcept {
+    return share() >= kWholeShare && static_cast<double>(skipped) <= kMostSkipped * static_cast<double>(made + skipped);
   }
   [[nodiscard]] double bytes_per_second() const noexcept {
     return seconds <= 0 ? 0 : static_cast<double>(file_bytes) / seconds;

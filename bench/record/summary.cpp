@@ -67,14 +67,14 @@ Figure p99_of(const Row* row, std::vector<double> RunFigures::* samples) {
 
 /// The most cameras that a peer recorded whole before the first number that it did not.
 Figure most_cameras(const Rows& rows, Peer peer, Schedule schedule) {
-  std::map<std::uint32_t, double> shares;
+  std::map<std::uint32_t, bool> whole;
   for (const Row& row : rows)
     if (row.part == Part::Cameras && row.peer == peer && row.schedule == schedule && !row.runs.empty())
-      shares[row.cameras] = row.median_of([](const RunFigures& run) { return run.share(); });
-  if (shares.empty()) return std::nullopt;
+      whole[row.cameras] = row.median_of([](const RunFigures& run) { return run.whole() ? 1.0 : 0.0; }) > 0.5;
+  if (whole.empty()) return std::nullopt;
   double most = 0;
-  for (const auto& [count, share] : shares) {
-    if (share < kWholeShare) break;
+  for (const auto& [count, recorded] : whole) {
+    if (!recorded) break;
     most = count;
   }
   return most;

@@ -10,9 +10,6 @@
 
 namespace cardan::bench::recording {
 
-/// From this share on a camera counts as recorded.
-inline constexpr double kWholeShare = 0.999;
-
 /// The figures by which Cardan's recorder is judged; absent: not measured in this run, or there was nothing to compare
 /// with. Ratios to `rosbag2` are to the better of its rows, those of one round's neighbours (median over the rounds).
 struct RecordSummary {

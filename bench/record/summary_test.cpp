@@ -82,6 +82,14 @@ TEST(RecordSummary, CamerasAreThoseBeforeTheFirstLoss) {
   EXPECT_DOUBLE_EQ(s.cameras_vs_rosbag2.value(), 2) << "of the better of the peer's rows";
 }
 
+TEST(RecordSummary, CamerasThatWereKeptFromSendingAreNotRecorded) {
+  RunFigures kept = share(900, 900);
+  kept.skipped = 100;
+  const RecordSummary s =
+      summarize_rows({row(Part::Cameras, Peer::Cardan, {share(1000)}, 1), row(Part::Cameras, Peer::Cardan, {kept}, 2)});
+  EXPECT_DOUBLE_EQ(s.cameras.value(), 1);
+}
+
 TEST(RecordSummary, RatiosAreToTheBetterRosbag2) {
   const Rows rows{row(Part::Phases, Peer::Cardan, {phases(2, 0.1)}, 1),
                   row(Part::Phases, Peer::Rosbag2, {phases(100, 1.0)}, 1),

@@ -58,7 +58,7 @@ void Bag::put(mcap::View bytes) {
 
 void Bag::write(const Message& message) {
   // One that does not fit any more ends the chunk, so that large ones have one of their own.
-  if (!chunk_.empty() && chunk_.size() + kMessageRecordBytes + message.bytes > kChunkBytes) end_chunk();
+  if (in_chunk_ > 0 && chunk_.size() + kMessageRecordBytes + message.bytes > kChunkBytes) end_chunk();
   const auto time = static_cast<std::uint64_t>(message.time_ns);
   indexes_.at(message.topic).records.emplace_back(time, chunk_.size());
   first_ = in_chunk_ == 0 ? time : std::min(first_, time);
