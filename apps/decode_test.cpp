@@ -44,6 +44,7 @@ CARDAN_MESSAGE(Wide, "test_msgs/msg/Wide", value);
 namespace {
 
 using namespace cardan;
+using namespace cardan::apps;
 using cardan::message_traits;
 
 template <class T>

@@ -16,8 +16,10 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "apps/output.hpp"
+#include "apps/record_control.hpp"
 #include "apps/record_view.hpp"
 #include "cardan/memory/error.hpp"
 #include "cardan/record/recorder/recorder.hpp"
@@ -35,23 +37,26 @@ constexpr const char* kExamples = R"(Examples:
   cardan record '/camera/*' --exclude '*/debug' --split-size 4G -o drive.mcap
   cardan record --rule '/camera/*:every=3' --rule '/map:compression=zstd' -o drive.mcap
   cardan record --seconds 60 --json -o drive.mcap | jq .lost
+  cardan record --last 30 --after 10 -o event.mcap      a flight recorder: keeps 30 s, and at the trigger 10 s more
+  cardan record --tell trigger                          tells those that run: pause, resume, split, trigger, stop
 
 Samples of 64 KiB and more go to the disk from the publisher's memory, not copied; a disk that stalls costs recorded
 samples, which are counted with their cause, and never the publisher. After a crash or a power loss `cardan bag info` and
 play read the unfinished file (.active) as it is, and `cardan bag recover` finishes it.
-Keys: space pauses, s begins a new file, q ends. Signals: SIGUSR1 begins a new file, SIGUSR2 pauses or goes on,
-SIGINT and SIGTERM end in order.
+Keys: space pauses, s begins a new file, t triggers, q ends. Signals: SIGUSR1 begins a new file, SIGUSR2 pauses or goes
+on, SIGRTMIN+1 triggers, SIGINT and SIGTERM end in order.
 Exit codes: 0 all was recorded, 1 failed or ended by itself, 2 wrong usage, 3 recorded, but samples were lost.)";
 
 struct Options {
   record::RecorderOptions recorder;
   std::vector<std::string> rules, metadata;
   std::string compression = "none", mode = "auto", on_full = "stop";
-  double queue_time = 5, sync = 1, split_time = 0, seconds = 0;
+  double queue_time = 5, sync = 1, split_time = 0, seconds = 0, last = 0, after = 0;
+  std::string tell;
   bool no_io_uring = false, json = false, no_view = false;
 };
 
-volatile std::sig_atomic_t split_asked = 0, pause_asked = 0;
+volatile std::sig_atomic_t split_asked = 0, pause_asked = 0, trigger_asked = 0;
 
 /// Keys without Enter and without their echo, as long as it lives; nothing where there is no terminal.
 class Keys {
@@ -135,21 +140,73 @@ record::RecorderOptions recorder_options(const Options& o) {
   options.queue_time = duration_of(o.queue_time);
   options.sync_interval = duration_of(o.sync);
   options.split_time = duration_of(o.split_time);
+  options.keep_last = duration_of(o.last);
+  options.exclude.emplace_back("/cardan/record/*");  // what recorders are told
   return options;
 }
 
-void press(char key, Recorder& recorder) {
-  if (key == ' ') recorder.pause(!recorder.paused());
-  if (key == 's') recorder.split();
-  if (key == 'q') request_stop();
+/// What keys, signals and other commands ask for.
+class Orders {
+ public:
+  explicit Orders(const Options& o) : after_(o.after), control_(o.recorder.domain) {}
+
+  /// Waits for a key a moment, and does what was asked.
+  void follow(Recorder& recorder) {
+    switch (keys_.next(std::chrono::milliseconds(50))) {
+      case ' ':
+        recorder.pause(!recorder.paused());
+        break;
+      case 's':
+        recorder.split();
+        break;
+      case 't':
+        trigger(recorder);
+        break;
+      case 'q':
+        request_stop();
+        break;
+      default:
+        break;
+    }
+    if (split_asked != 0) split_asked = 0, recorder.split();
+    if (pause_asked != 0) pause_asked = 0, recorder.pause(!recorder.paused());
+    if (trigger_asked != 0) trigger_asked = 0, trigger(recorder);
+    while (const auto action = control_.next()) {
+      if (*action == "pause" || *action == "resume") recorder.pause(*action == "pause");
+      if (*action == "split") recorder.split();
+      if (*action == "trigger") trigger(recorder);
+      if (*action == "stop") request_stop();
+    }
+    if (triggered_ && after_ > 0 && std::chrono::steady_clock::now() - *triggered_ >= duration_of(after_))
+      request_stop();
+  }
+
+ private:
+  void trigger(Recorder& recorder) {
+    recorder.trigger();
+    if (!triggered_) triggered_ = std::chrono::steady_clock::now();
+  }
+
+  double after_;
+  Keys keys_;
+  RecordControl control_;
+  std::optional<std::chrono::steady_clock::time_point> triggered_;
+};
+
+int tell(const Options& o) {
+  if (tell_recorders(o.recorder.domain, o.tell)) return kOk;
+  warn("nobody records in this domain — start one: cardan record -o drive.mcap");
+  return kFailed;
 }
 
 int record_topics(const Options& o) {
+  if (!o.tell.empty()) return tell(o);
   const record::RecorderOptions options = recorder_options(o);
   stop_on_signals();
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGUSR1, [](int) { split_asked = 1; });
   std::signal(SIGUSR2, [](int) { pause_asked = 1; });
+  std::signal(SIGRTMIN + 1, [](int) { trigger_asked = 1; });
   const bool live = stdout_is_terminal() && !o.no_view && !o.json;
   Recorder recorder(options);
   RecorderReport last = recorder.report();
@@ -158,12 +215,10 @@ int record_topics(const Options& o) {
   auto shown = begun;
   std::size_t lines = 0;
   {
-    const Keys keys;
+    Orders orders(o);
     while (!stopping() && !recorder.ended() &&
            (o.seconds <= 0 || std::chrono::steady_clock::now() - begun < duration_of(o.seconds))) {
-      press(keys.next(std::chrono::milliseconds(50)), recorder);
-      if (split_asked != 0) split_asked = 0, recorder.split();
-      if (pause_asked != 0) pause_asked = 0, recorder.pause(!recorder.paused());
+      orders.follow(recorder);
       if (!live || std::chrono::steady_clock::now() - shown < std::chrono::seconds(1)) continue;
       shown = std::chrono::steady_clock::now();
       const RecorderReport now = recorder.report();
@@ -230,6 +285,13 @@ void add_record_command(CLI::App& app) {
   command->add_option("--attach", r.attachments, "A file to put into each recorded file; again for more");
   command->add_option("--meta", o->metadata, "name=value to put into each recorded file; again for more");
   command->add_option("--seconds", o->seconds, "End after so long (default: until Ctrl-C)")->check(CLI::PositiveNumber);
+  command
+      ->add_option("--last", o->last,
+                   "Keep only the last so many seconds, until it is triggered: then those, and what follows")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--after", o->after, "End so many seconds after the trigger")->check(CLI::PositiveNumber);
+  command->add_option("--tell", o->tell, "Record nothing, but tell those that run")
+      ->check(CLI::IsMember(record_actions()));
   command->add_option("--domain", r.domain, "Domain (default: $CARDAN_DOMAIN, else \"default\")");
   command->add_flag("--json", o->json, "A report as JSON at the end, nothing while it runs");
   command->add_flag("--no-view", o->no_view, "No live table");

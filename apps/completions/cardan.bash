@@ -21,9 +21,10 @@ _cardan() {
     --waits) words="block spin prewake anticipate" ;;
     --scenarios) words="1p1s 1p5s 1p10s 5p1s" ;;
     --compression) words="same none lz4 zstd" ;;
+    --tell) words="pause resume split trigger stop" ;;
     --on-full) words="stop delete-oldest" ;;
     --mode) words="auto direct dontcache sync-range plain" ;;
-    --topic | --exclude | --start | --end | --domain | --count | --fields | --list | --seconds | --type | --rule | --split-size | --split-time | --queue | --queue-time | --min-space | --sync | --meta | --sizes | --rate | --runs | --frames | --minutes | --cameras | --producer-cpu | --task-cpu | --publisher-cpu | --reader-cpus | --reader-cpu | --grace | --set) return ;;
+    --topic | --exclude | --start | --end | --domain | --count | --fields | --list | --seconds | --type | --rule | --split-size | --split-time | --queue | --queue-time | --min-space | --sync | --last | --after | --meta | --sizes | --rate | --runs | --frames | --minutes | --cameras | --producer-cpu | --task-cpu | --publisher-cpu | --reader-cpus | --reader-cpu | --grace | --set) return ;;
   esac
   if [[ -z $words ]]; then
     case $path in
@@ -43,7 +44,7 @@ _cardan() {
       run) words="--one-process --no-view --json --reports --seconds --grace --set --crash --help" ;;
       check) words="--json --no-components --help" ;;
       graph) words="--svg --mermaid --help" ;;
-      record) words="--output --type --exclude --rule --compression --split-size --split-time --queue --queue-time --min-space --on-full --sync --mode --no-io-uring --checksums --copy --attach --meta --seconds --domain --json --no-view --help" ;;
+      record) words="--output --type --exclude --rule --compression --split-size --split-time --queue --queue-time --min-space --on-full --sync --mode --no-io-uring --checksums --copy --attach --meta --seconds --last --after --tell --domain --json --no-view --help" ;;
       bag) words="info ls cat verify cut merge recover --help" ;;
       "bag info" | "bag verify") words="--json --help" ;;
       "bag ls") words="--topic --exclude --start --end --count --json --help" ;;

@@ -226,7 +226,7 @@ TEST(SeamLayout, AFileThatIsCutAnywhereGivesWhatIsWhole) {
   // Every byte of a seam, and some of the long parts between them.
   std::size_t chunks = 0;
   for (std::size_t bytes = r.layout.preamble().size(); bytes <= file.size();
-       bytes += bytes % kBlock < 100 || bytes % kBlock > kBlock - 200 ? 1 : 41) {
+       bytes += bytes % kBlock < 100 || bytes % kBlock > kBlock - 200 ? 1U : 411U) {
     const FileOnDisk cut(mcap::View(file).first(bytes));
     const mcap::Reader reader(cut.path(), {.scanning = {.boot_id = "here"}});
     EXPECT_GE(reader.summary().chunks().size(), chunks) << bytes;

@@ -7,8 +7,10 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <utility>
 
+#include "cardan/memory/clock.hpp"
 #include "cardan/memory/error.hpp"
 #include "cardan/record/mcap/codec.hpp"
 #include "cardan/record/mcap/scan.hpp"
@@ -115,7 +117,7 @@ void Files::finish(std::unique_ptr<Segment> segment, std::vector<mcap::Metadata>
       shared->file().finish(trailer.file_bytes);
       finished_bytes_ += trailer.file_bytes;
       const std::lock_guard lock(mutex_);
-      finished_.push_back(shared->file().path());
+      finished_.push_back({shared->file().path(), steady_now()});
     } catch (const Error& e) {
       fail(std::string(e.what()) + "; what is in it can be read, and `cardan bag recover` finishes it");
     }
@@ -158,9 +160,8 @@ bool Files::delete_oldest() {
   {
     const std::lock_guard lock(mutex_);
     if (finished_.empty()) return false;
-    oldest = finished_.front();
+    oldest = finished_.front().path;
     finished_.pop_front();
-    deleted_.push_back(oldest);
   }
   std::error_code ignored;
   std::filesystem::remove(oldest, ignored);
@@ -172,7 +173,14 @@ bool Files::full() const noexcept { return free_bytes() < options_.min_space; }
 
 std::vector<std::string> Files::finished() const {
   const std::lock_guard lock(mutex_);
-  return {finished_.begin(), finished_.end()};
+  std::vector<std::string> paths;
+  for (const Finished& one : finished_) paths.push_back(one.path);
+  return paths;
+}
+
+std::int64_t Files::oldest_ended_ns() const {
+  const std::lock_guard lock(mutex_);
+  return finished_.empty() ? std::numeric_limits<std::int64_t>::max() : finished_.front().ended_ns;
 }
 
 void Files::fail(const std::string& what) {

@@ -43,6 +43,8 @@ class Files {
   void drop_cache(Segment& segment);
   /// Deletes the oldest finished file; false: there is none.
   bool delete_oldest();
+  /// When the oldest finished file was finished (steady clock); the largest number: there is none.
+  [[nodiscard]] std::int64_t oldest_ended_ns() const;
 
   [[nodiscard]] std::uint64_t free_bytes() const noexcept { return free_.load(std::memory_order_relaxed); }
   [[nodiscard]] bool full() const noexcept;  ///< less is free than shall stay free
@@ -70,8 +72,11 @@ class Files {
   std::atomic<std::uint64_t> finished_bytes_{0};
   mutable std::mutex mutex_;
   std::unique_ptr<Segment> next_;
-  std::deque<std::string> finished_;
-  std::vector<std::string> deleted_;
+  struct Finished {
+    std::string path;
+    std::int64_t ended_ns;
+  };
+  std::deque<Finished> finished_;
   std::string failure_;
   std::unique_ptr<Worker> worker_ = std::make_unique<Worker>();
 };

@@ -38,6 +38,7 @@ class Recorder::Implementation {
   void pause(bool paused);
   [[nodiscard]] bool paused() const noexcept { return paused_.load(std::memory_order_relaxed); }
   void split();
+  void trigger();
   [[nodiscard]] bool ended() const noexcept { return ended_.load(std::memory_order_acquire); }
   [[nodiscard]] RecorderReport report() const;
 
@@ -73,6 +74,7 @@ class Recorder::Implementation {
   void lose(const Extent& extent, LossCause cause);
   void look_after_files();
   void switch_file();
+  void forget_old_files(bool at_the_end);
   void drop_everything(LossCause cause);
   void end(const std::string& why);
   [[nodiscard]] std::vector<mcap::Metadata> losses() const;
@@ -114,8 +116,9 @@ class Recorder::Implementation {
   std::int64_t write_sum_ = 0, submit_sum_ = 0, path_sum_ = 0;
   std::uint64_t writes_ = 0, submits_ = 0, paths_ = 0;
   std::string failure_;
+  std::map<std::string, std::string> problems_;  ///< of topics that cannot be recorded
 
-  std::atomic<bool> stop_{false}, paused_{false}, split_{false}, ended_{false};
+  std::atomic<bool> stop_{false}, paused_{false}, split_{false}, triggered_{false}, ended_{false};
   Atomic<std::uint32_t> poked_{0};
   mutable std::mutex report_mutex_;
   RecorderReport report_;  ///< under report_mutex_

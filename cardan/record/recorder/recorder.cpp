@@ -33,9 +33,11 @@ std::int64_t wall_clock_ahead() {
 
 RecorderOptions checked(RecorderOptions options) {
   if (options.path.empty()) throw Error(ErrorCode::InvalidArgument, "no file to record into", "name one");
-  if (options.on_full == OnFull::DeleteOldest && options.split_bytes == 0 && options.split_time.count() == 0)
+  if (options.on_full == OnFull::DeleteOldest && options.keep_last.count() == 0 && options.split_bytes == 0 &&
+      options.split_time.count() == 0)
     throw Error(ErrorCode::InvalidArgument, "the oldest file cannot be deleted: the recording is one file",
                 "split it by size or time");
+  if (options.keep_last.count() > 0 && options.split_time.count() == 0) options.split_time = options.keep_last / 4;
   for (const TopicRule& rule : options.rules)
     if (rule.every == 0 || rule.max_rate_hz < 0)
       throw Error(ErrorCode::InvalidArgument, "the rule for " + rule.pattern + " makes no sense",
@@ -107,6 +109,11 @@ void Recorder::Implementation::split() {
   poke();
 }
 
+void Recorder::Implementation::trigger() {
+  triggered_.store(true, std::memory_order_relaxed);
+  poke();
+}
+
 void Recorder::Implementation::poke() noexcept {
   poked_.fetch_add(1, std::memory_order_release);
   futex::wake(poked_, 1);
@@ -150,12 +157,14 @@ void Recorder::Implementation::run(std::promise<void>& started) {
     queue_->wait(0);
     collect_completions();
   }
+  problems_ = scout_->problems();
   scout_.reset();
   committed_closed_ += segment_->committed_bytes();
   closing_.push_back(std::move(segment_));
   for (auto& segment : closing_) files_->finish(std::move(segment), losses());
   closing_.clear();
   files_->finish_all();
+  forget_old_files(true);
   if (failure_.empty()) failure_ = files_->failure();
   publish_report();
   topics_.clear();
@@ -214,9 +223,8 @@ void Recorder::Implementation::publish_report() {
     report.lost += report.topics.back().lost_in_all();
     report.held_bytes += topic->held * topic->source().max_bytes;
   }
-  if (scout_ != nullptr)
-    for (const auto& [topic, problem] : scout_->problems())
-      report.topics.push_back({.topic = topic, .problem = problem});
+  if (scout_ != nullptr) problems_ = scout_->problems();
+  for (const auto& [topic, problem] : problems_) report.topics.push_back({.topic = topic, .problem = problem});
   report.bytes = committed_closed_ + (segment_ != nullptr ? segment_->committed_bytes() : 0);
   for (const auto& segment : closing_) report.bytes += segment->committed_bytes();
   report.copied_bytes = copied_bytes_;
@@ -230,6 +238,7 @@ void Recorder::Implementation::publish_report() {
   report.submit = durations(submit_times_, submits_, submit_sum_);
   report.path = durations(path_times_, paths_, path_sum_);
   report.paused = paused();
+  report.triggered = triggered_.load(std::memory_order_relaxed);
   report.failure = failure_;
   const std::lock_guard lock(report_mutex_);
   report_ = std::move(report);
@@ -246,6 +255,7 @@ void Recorder::stop() { implementation_->stop(); }
 void Recorder::pause(bool paused) { implementation_->pause(paused); }
 bool Recorder::paused() const noexcept { return implementation_->paused(); }
 void Recorder::split() { implementation_->split(); }
+void Recorder::trigger() { implementation_->trigger(); }
 bool Recorder::ended() const noexcept { return implementation_->ended(); }
 RecorderReport Recorder::report() const { return implementation_->report(); }
 

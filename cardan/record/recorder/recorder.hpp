@@ -76,6 +76,11 @@ struct RecorderOptions {
   std::uint64_t min_space = std::uint64_t{1} << 30;  ///< bytes that stay free on the disk
   OnFull on_full = OnFull::Stop;
 
+  /// Flight recorder: only so much is kept, in files of a quarter of it, until trigger(); then what is there and what
+  /// follows stays. Never triggered, nothing is left at the end. 0: everything is kept. Writes to the disk all the
+  /// time, so that it may be longer than memory would allow.
+  std::chrono::nanoseconds keep_last{0};
+
   /// In the first records of each file: "configuration" → what ran.
   std::vector<std::pair<std::string, std::map<std::string, std::string>>> metadata{};
   std::vector<std::string> attachments{};  ///< files that are copied into each file
@@ -99,7 +104,8 @@ class Recorder {
 
   void pause(bool paused);  ///< while paused nothing is recorded, and nothing is lost
   [[nodiscard]] bool paused() const noexcept;
-  void split();  ///< what comes from now on goes into the next file
+  void split();    ///< what comes from now on goes into the next file
+  void trigger();  ///< with `keep_last`: from now on everything is kept
 
   /// The recording ended by itself: a full disk, an error of it. report().failure says why.
   [[nodiscard]] bool ended() const noexcept;

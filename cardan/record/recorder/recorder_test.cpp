@@ -222,6 +222,39 @@ TEST_F(RecorderTest, SplitsWithoutAGap) {
   EXPECT_EQ(entries, files.size());
 }
 
+TEST_F(RecorderTest, AFlightRecorderKeepsTheLastAndWhatFollows) {
+  Publisher imu{kImu};
+  RecorderOptions o = options();
+  o.keep_last = 400ms;
+  o.chunk_time = 20ms;
+  const auto record = [&](bool trigger) {
+    Recorder recorder(o);
+    const auto first = static_cast<std::uint32_t>(imu.published());
+    for (std::uint32_t i = 1; i <= 300; ++i) {
+      publish_imu(imu, first + i);
+      std::this_thread::sleep_for(4ms);
+      if (trigger && i == 250) recorder.trigger();
+    }
+    EXPECT_TRUE(reaches([&] { return recorder.report().recorded == first + 300; }));  // with what its depth keeps
+    recorder.stop();
+    std::vector<std::uint32_t> kept;
+    for (const std::string& file : recorder.report().files) {
+      expect_good(file);
+      const auto here = numbers_in(file, kImu.name);
+      kept.insert(kept.end(), here.begin(), here.end());
+    }
+    return kept;
+  };
+  EXPECT_TRUE(record(false).empty());
+  EXPECT_TRUE(std::filesystem::is_empty(folder_));
+  const auto kept = record(true);
+  ASSERT_FALSE(kept.empty());
+  EXPECT_EQ(kept.back(), 600U);
+  EXPECT_LT(kept.front(), 300U + 250 - 50);  // what came before the trigger
+  EXPECT_GT(kept.front(), 301U);             // not all of it
+  for (std::size_t i = 1; i < kept.size(); ++i) EXPECT_EQ(kept[i], kept[i - 1] + 1);
+}
+
 TEST_F(RecorderTest, SelectsAndThins) {
   Publisher camera{kCamera};
   Publisher imu{kImu};

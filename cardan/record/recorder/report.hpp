@@ -64,7 +64,8 @@ struct RecorderReport {
   DurationReport submit{};  ///< in the system call that submits
   DurationReport path{};    ///< of a sample, from its publication to its completion on disk
   bool paused = false;
-  std::string failure{};  ///< why the recording ended by itself
+  bool triggered = false;  ///< of a flight recorder
+  std::string failure{};   ///< why the recording ended by itself
 };
 
 }  // namespace cardan::record

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cardan/record/recorder/scout.hpp"
 
-#include <chrono>
+#include <poll.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+#include <array>
 #include <utility>
 
 #include "cardan/memory/error.hpp"
@@ -10,91 +14,92 @@
 #include "cardan/transport/process.hpp"
 
 namespace cardan::record {
-namespace {
 
-/// What is known of a topic from one of its publishers' memory; empty: they have all gone.
-std::optional<TopicSource> source_of(const std::string& topic, const std::string& domain) {
-  const Observer observer(topic, {.domain = domain});
-  for (const auto& stream : observer.streams())
-    return TopicSource{.name = topic,
-                       .type = stream->type(),
-                       .schema = stream->schema(),
-                       .type_hash = stream->type_hash(),
-                       .message_bytes = stream->message_bytes(),
-                       .max_bytes = stream->max_bytes()};
-  return std::nullopt;
-}
-
-}  // namespace
-
-Scout::Scout(const RecorderOptions& options) : options_(options) {
+Scout::Scout(const RecorderOptions& options)
+    : options_(options), directory_(detail::Process::of(options.domain).directory()) {
+  // Before the first look, so that nothing falls between the two. Without a watch (a limit of the user's) the folder is
+  // read every now and then instead.
+  watch_ = BoundFd(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
+  if (watch_) ::inotify_add_watch(watch_.get(), directory_.path().c_str(), IN_CREATE | IN_MOVED_TO);
   look(false);
   thread_ = std::thread([this] { run(); });
 }
 
 Scout::~Scout() {
-  {
-    const std::lock_guard lock(mutex_);
-    stop_ = true;
-  }
-  wake_.notify_all();
+  stop_.store(true);
   thread_.join();
 }
 
 void Scout::run() {
-  // A look costs each process of the domain a message; between two, only the folder of names is read.
-  constexpr auto kInterval = std::chrono::milliseconds(50);
-  const detail::RunDirectory& directory = detail::Process::of(options_.domain).directory();
-  std::size_t entries_before = ~std::size_t{0};
-  std::unique_lock lock(mutex_);
-  while (!wake_.wait_for(lock, kInterval, [this] { return stop_; })) {
-    lock.unlock();
-    try {
-      std::size_t entries = 0;
-      for (const auto& entry : directory.entries()) entries = entries * 31 + entry.topic_hash + entry.serial;
-      if (entries != entries_before && look(true)) entries_before = entries;
-    } catch (const Error&) {
-      // The next look will tell.
+  constexpr int kInterval = 50;  // ms
+  std::array<char, 16384> names;
+  bool again = true;
+  while (!stop_.load()) {
+    pollfd wait{.fd = watch_.get(), .events = POLLIN, .revents = 0};
+    const bool told = ::poll(&wait, 1, kInterval) > 0;
+    while (told && ::read(watch_.get(), names.data(), names.size()) > 0) {
     }
-    lock.lock();
+    if (told || again || !watch_) again = !look(true);
   }
 }
 
 bool Scout::look(bool late) {
   bool complete = true;
-  const DomainReport report = look_around({.domain = options_.domain});
-  for (const PublisherReport& publisher : report.publishers) {
-    if (known_.contains(publisher.topic) || !is_selected(options_, publisher.topic, publisher.type)) continue;
+  for (const detail::TopicEntry& entry : directory_.entries()) {
+    const auto topic = directory_.topic_of(entry);
+    if (!topic || known_.contains(*topic)) continue;
     std::string problem;
     std::unique_ptr<TopicQueue> queue;
     try {
-      auto source = source_of(publisher.topic, options_.domain);
-      if (!source) {  // gone again, or too busy to answer
+      const Observer observer(*topic, {.domain = options_.domain});
+      const auto streams = observer.streams();
+      if (streams.empty()) {  // gone again, too busy to answer, or not for us
+        const auto problems = observer.problems();
+        if (!problems.empty() && is_selected(options_, *topic, {})) note_problem(*topic, problems.front());
         complete = false;
         continue;
       }
-      source->late = late;
-      auto framing = Framing::of(*source);
-      if (framing) {
-        queue = std::make_unique<TopicQueue>(std::move(*source), std::move(*framing), options_);
-        queue->attach(options_.domain);
-      } else {
-        problem = "the memory layout of " + publisher.type +
-                  " does not follow from its schema — avoid alignas and bit fields in a type that is to be recorded";
-      }
+      queue = queue_for(*topic, *streams.front(), late, problem);
     } catch (const Error& e) {
       queue.reset();
       problem = e.what();
     }
-    known_[publisher.topic] = true;
+    known_.insert(*topic);
+    if (!problem.empty()) note_problem(*topic, problem);
     const std::lock_guard lock(mutex_);
-    if (queue != nullptr) found_.push_back(std::move(queue));
-    if (!problem.empty()) problems_[publisher.topic] = problem;
+    if (queue != nullptr) {
+      problems_.erase(*topic);
+      found_.push_back(std::move(queue));
+    }
   }
+  return complete;
+}
+
+/// Null: it is not wanted, or cannot be recorded.
+std::unique_ptr<TopicQueue> Scout::queue_for(const std::string& topic, const ObservedStream& stream, bool late,
+                                             std::string& problem) const {
+  TopicSource source{.name = topic,
+                     .type = stream.type(),
+                     .schema = stream.schema(),
+                     .type_hash = stream.type_hash(),
+                     .message_bytes = stream.message_bytes(),
+                     .max_bytes = stream.max_bytes(),
+                     .late = late};
+  if (!is_selected(options_, topic, source.type)) return nullptr;
+  auto framing = Framing::of(source);
+  if (!framing) {
+    problem = "the memory layout of " + source.type +
+              " does not follow from its schema — avoid alignas and bit fields in a type that is to be recorded";
+    return nullptr;
+  }
+  auto queue = std::make_unique<TopicQueue>(std::move(source), std::move(*framing), options_);
+  queue->attach(options_.domain);
+  return queue;
+}
+
+void Scout::note_problem(const std::string& topic, const std::string& problem) {
   const std::lock_guard lock(mutex_);
-  for (const std::string& topic : report.closed)
-    if (is_selected(options_, topic, {})) problems_[topic] = "its access rule does not let us in";
-  return complete && report.problems.empty();
+  problems_[topic] = problem;
 }
 
 std::vector<std::unique_ptr<TopicQueue>> Scout::take() {

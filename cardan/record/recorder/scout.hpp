@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <condition_variable>
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "cardan/memory/bound_fd.hpp"
 #include "cardan/record/recorder/recorder.hpp"
 #include "cardan/record/recorder/topic_queue.hpp"
+#include "cardan/transport/observer.hpp"
+#include "cardan/transport/run_directory.hpp"
 
 namespace cardan::record {
 
@@ -31,15 +35,19 @@ class Scout {
 
  private:
   bool look(bool late);  ///< false: somebody did not answer
+  [[nodiscard]] std::unique_ptr<TopicQueue> queue_for(const std::string& topic, const ObservedStream& stream, bool late,
+                                                      std::string& problem) const;
+  void note_problem(const std::string& topic, const std::string& problem);
   void run();
 
   const RecorderOptions& options_;
+  const detail::RunDirectory& directory_;
+  BoundFd watch_;
+  std::atomic<bool> stop_{false};
+  std::set<std::string> known_;  ///< of the thread
   mutable std::mutex mutex_;
-  std::condition_variable wake_;
-  bool stop_ = false;
   std::vector<std::unique_ptr<TopicQueue>> found_;
   std::map<std::string, std::string> problems_;
-  std::map<std::string, bool> known_;  ///< of the thread
   std::thread thread_;
 };
 

@@ -141,12 +141,14 @@ std::optional<TopicQueue::Waiting> TopicQueue::take(std::int64_t now, std::int64
       ++left_out_;
       continue;
     }
-    return Waiting{
-        .sample = std::move(sample),
-        .bytes = source_.message_bytes + block.payload_bytes,
-        .taken_ns = now,
-        .log_time = static_cast<std::uint64_t>(std::max<std::int64_t>(now + wall_ahead, 0)),
-        .publish_time = static_cast<std::uint64_t>(std::max<std::int64_t>(block.publish_ns + wall_ahead, 0))};
+    const auto since_1970 = [&](std::int64_t steady_ns) {
+      return static_cast<std::uint64_t>(std::max<std::int64_t>(steady_ns + wall_ahead, 0));
+    };
+    Waiting taken{.bytes = source_.message_bytes + block.payload_bytes, .taken_ns = now};
+    taken.log_time = since_1970(std::max(now, block.publish_ns));  // some are published while we take
+    taken.publish_time = since_1970(block.publish_ns);
+    taken.sample = std::move(sample);
+    return taken;
   }
 }
 

@@ -216,6 +216,15 @@ void Recorder::Implementation::look_after_files() {
     files_->finish(std::move(*segment), losses());
     segment = closing_.erase(segment);
   }
+  forget_old_files(false);
+}
+
+// Of a flight recorder that nobody triggered: a file goes when all of it is older than what shall be kept.
+void Recorder::Implementation::forget_old_files(bool at_the_end) {
+  if (options_.keep_last.count() == 0 || triggered_.load(std::memory_order_relaxed)) return;
+  const std::int64_t oldest = at_the_end ? steady_now() : now_ - options_.keep_last.count();
+  while (files_->oldest_ended_ns() < oldest && files_->delete_oldest()) {
+  }
 }
 
 std::vector<mcap::Metadata> Recorder::Implementation::losses() const {

@@ -1,0 +1,195 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`cardan record` for real: what it records other people's readers read, whatever ends it.
+
+    record_test.py FOLDER_WITH_PROGRAMS
+"""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+from mcap.reader import make_reader
+from mcap_ros2.decoder import DecoderFactory
+
+PROGRAMS = pathlib.Path(sys.argv[1]).resolve()
+CARDAN = PROGRAMS / "cardan"
+
+
+class Record(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory(prefix="cardan-record-")
+        cls.path = pathlib.Path(cls.folder.name)
+        (cls.path / "run").mkdir()
+        cls.environment = {**os.environ, "CARDAN_RUN_DIR": str(cls.path / "run")}
+        cls.environment.pop("CARDAN_DOMAIN", None)
+        cls.publisher = subprocess.Popen([PROGRAMS / "record_publisher"], env=cls.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        assert cls.publisher.stdout.readline() == "ready\n"
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.publisher.communicate(timeout=20)
+        cls.folder.cleanup()
+
+    def setUp(self):
+        self.file = self.path / f"{self._testMethodName}.mcap"
+
+    def run_cardan(self, *words, code=0):
+        done = subprocess.run([CARDAN, *map(str, words)], env=self.environment, capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, code, f"{words}\n{done.stdout}\n{done.stderr}")
+        self.errors = done.stderr
+        return done.stdout
+
+    def record(self, *words, code=0, seconds=1.5):
+        return json.loads(self.run_cardan("record", "-o", self.file, "--seconds", seconds, "--min-space", 0, "--json", *words, code=code))
+
+    def start(self, *words):
+        process = subprocess.Popen([CARDAN, "record", "-o", self.file, "--min-space", "0", *map(str, words)], env=self.environment,
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(lambda: (process.kill(), process.communicate()))
+        return process
+
+    def wait_until(self, true):
+        until = time.monotonic() + 30
+        while not true():
+            self.assertLess(time.monotonic(), until)
+            time.sleep(0.02)
+
+    def messages(self, file, topic):
+        """Decoded by somebody else, each checked against what the publisher says of its number."""
+        numbers = []
+        with open(file, "rb") as stream:
+            for schema, channel, message, decoded in make_reader(stream, decoder_factories=[DecoderFactory()]).iter_decoded_messages(topics=[topic]):
+                if topic == "/camera/front":
+                    number = decoded.header.stamp.nanosec
+                    self.assertEqual((schema.name, decoded.height, decoded.width, decoded.encoding, decoded.step), ("sensor_msgs/msg/Image", 240, 321, "bgr8", 963))
+                    self.assertEqual(bytes(decoded.data), bytes([number % 251]) * (240 * 963))
+                elif topic == "/imu":
+                    number = decoded.header.stamp.nanosec
+                    self.assertEqual(decoded.linear_acceleration.z, 9.81)
+                else:
+                    number = decoded.number
+                    self.assertEqual((decoded.text, list(decoded.values), decoded.wheels[1].speed, decoded.wheels[1].teeth), ("some text", list(range(10)), 2.5, 48))
+                self.assertEqual(number, message.sequence)
+                self.assertLessEqual(message.publish_time, message.log_time)
+                numbers.append(number)
+        return numbers
+
+    def assert_gapless(self, numbers, least):
+        self.assertGreaterEqual(len(numbers), least)
+        self.assertEqual(numbers, list(range(numbers[0], numbers[0] + len(numbers))))
+
+    def test_everything_that_can_be(self):
+        report = self.record("--attach", __file__, "--meta", "driver=nobody")
+        self.assertEqual(report["lost"], 0)
+        topics = {t["topic"]: t for t in report["topics"]}
+        self.assertIn("schema", topics["/wide"]["problem"])
+        for topic in ("/camera/front", "/imu", "/own"):
+            numbers = self.messages(self.file, topic)
+            self.assert_gapless(numbers, 50)
+            self.assertEqual(len(numbers), topics[topic]["recorded"])
+        self.assertIn("good", self.run_cardan("bag", "verify", self.file))
+        with open(self.file, "rb") as stream:
+            reader = make_reader(stream)
+            self.assertEqual(next(reader.iter_attachments()).data, pathlib.Path(__file__).read_bytes())
+            self.assertEqual({m.name: m.metadata for m in reader.iter_metadata()}["user"], {"driver": "nobody"})
+
+    def test_large_samples_lie_at_blocks(self):
+        self.record("/camera/*")
+        with open(self.file, "rb") as stream:
+            data = stream.read()
+            stream.seek(0)
+            for chunk in make_reader(stream).get_summary().chunk_indexes:
+                message = chunk.chunk_start_offset + 49
+                length = int.from_bytes(data[message + 1:message + 9], "little")
+                number = int.from_bytes(data[message + 11:message + 15], "little")
+                pixels = bytes([number % 251]) * (240 * 963)
+                first = message + 9 + length - len(pixels)  # the pixels are an image's last field
+                self.assertEqual(data[first:first + len(pixels)], pixels)
+                self.assertEqual(first % 4096, 0)
+
+    def test_ways_to_write(self):
+        for words in (["--no-io-uring"], ["--mode", "plain"], ["--mode", "sync-range"], ["--copy"], ["--checksums"], ["--compression", "zstd"]):
+            with self.subTest(words):
+                self.file.unlink(missing_ok=True)
+                self.assertEqual(self.record(*words, seconds=0.5)["lost"], 0)
+                self.assert_gapless(self.messages(self.file, "/camera/front"), 15)
+                self.assert_gapless(self.messages(self.file, "/own"), 15)
+                self.assertIn("good", self.run_cardan("bag", "verify", self.file))
+
+    def test_selection_and_rules(self):
+        report = self.record("/imu", "/own", "--exclude", "/o*", "--rule", "/imu:every=2,compression=lz4")
+        self.assertEqual([t["topic"] for t in report["topics"]], ["/imu"])
+        numbers = self.messages(self.file, "/imu")
+        self.assertEqual({b - a for a, b in zip(numbers, numbers[1:])}, {2})
+        self.assertGreater(report["topics"][0]["left_out"], 20)
+
+    def test_ctrl_c_and_a_new_file_by_signal(self):
+        process = self.start("/camera/front")
+        active = pathlib.Path(f"{self.file}.active")
+        self.wait_until(lambda: active.exists() and "recording into" in process.stdout.readline())
+        time.sleep(0.7)
+        process.send_signal(signal.SIGUSR1)
+        second = self.path / f"{self.file.stem}_0002.mcap"
+        self.wait_until(lambda: pathlib.Path(f"{second}.active").exists())
+        self.wait_until(self.file.exists)
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(20), 0)
+        numbers = self.messages(self.file, "/camera/front") + self.messages(second, "/camera/front")
+        self.assert_gapless(numbers, 40)
+
+    def test_a_flight_recorder_and_what_it_is_told(self):
+        self.run_cardan("record", "--tell", "split", code=1)
+        self.assertIn("nobody records", self.errors)
+        process = self.start("/imu", "--last", "1", "--after", "0.5")
+        self.wait_until(lambda: list(self.path.glob(f"{self.file.stem}_0004.mcap*")))
+        self.run_cardan("record", "--tell", "pause")
+        self.run_cardan("record", "--tell", "resume")
+        self.run_cardan("record", "--tell", "trigger")
+        self.assertEqual(process.wait(20), 0)
+        numbers = [n for file in sorted(self.path.glob(f"{self.file.stem}_*.mcap")) for n in self.messages(file, "/imu")]
+        self.assertGreater(len(numbers), 25)
+        self.assertEqual(numbers, sorted(set(numbers)))
+
+    def test_killed(self):
+        process = self.start()
+        active = f"{self.file}.active"
+        self.wait_until(lambda: os.path.exists(active))
+        time.sleep(1.5)
+        process.kill()
+        process.wait()
+        self.assertIn("not finished", self.run_cardan("bag", "info", active))
+        self.run_cardan("bag", "recover", active, "-o", self.file)
+        self.assertIn("good", self.run_cardan("bag", "verify", self.file))
+        self.assert_gapless(self.messages(self.file, "/camera/front"), 20)
+        self.assert_gapless(self.messages(self.file, "/imu"), 20)
+
+    def test_errors_say_what_to_do(self):
+        self.file.write_text("something of mine")
+        self.run_cardan("record", "-o", self.file, code=2)
+        self.assertIn("is there already", self.errors)
+        self.assertEqual(self.file.read_text(), "something of mine")
+        self.run_cardan("record", "-o", self.path / "none" / "a.mcap", code=1)
+        self.assertIn("make the folder", self.errors)
+        for words in (["--rule", "nonsense"], ["--rule", "/a:every=0"], ["--meta", "x"], ["--mode", "fast"], ["--on-full", "delete-oldest"], ["--split-size", "many"]):
+            self.run_cardan("record", "-o", self.path / "never.mcap", *words, code=2)
+            self.assertTrue(self.errors.startswith("cardan: "), self.errors)
+        self.assertFalse((self.path / "never.mcap.active").exists())
+        self.run_cardan("record", "/nobody", "-o", self.path / "empty.mcap", "--seconds", 0.3, "--min-space", 0)
+        self.assertIn("nothing was recorded", self.errors)
+        self.assertIn("good", self.run_cardan("bag", "verify", self.path / "empty.mcap"))
+
+    def test_a_full_disk(self):
+        out = self.run_cardan("record", "-o", self.file, "--seconds", 20, "--min-space", "1000000G", code=1)
+        self.assertIn("--min-space", self.errors)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[2:]])
