@@ -15,6 +15,7 @@ constexpr const char* kExamples = R"(Examples:
   cardan bag cut drive.mcap --start 10 --end 20 -o ten.mcap
   cardan bag merge front.mcap rear.mcap -o all.mcap
   cardan bag recover drive.mcap.active -o drive.mcap    after a crash
+  cardan bag export drive.mcap --to drive               images, clouds and tables as files
 
 Files are MCAP; what is written here other MCAP readers open.)";
 
@@ -67,6 +68,20 @@ Takes every whole message that can be found, also behind damage, and writes a fi
 stays as it is.
 Exit codes: 0 nothing was lost, 1 failed, 2 wrong options, 3 done, and something was lost.)";
 
+constexpr const char* kExportExamples = R"(Examples:
+  cardan bag export drive.mcap --to drive
+  cardan bag export drive.mcap --to clip --topic '/camera/*' --start 10 --end 20 --images video
+  cardan bag export drive.mcap --to small --images jpeg --quality 80 --exclude /lidar
+
+What a topic becomes:
+  Image            FOLDER/TOPIC/LOGTIME.png (or .jpg), or FOLDER/TOPIC.mp4
+  CompressedImage  the same; JPEG and PNG are written as they were recorded
+  PointCloud2      FOLDER/TOPIC/LOGTIME.pcd (PCD 0.7, binary), all fields
+  everything else  FOLDER/TOPIC.csv: ROS 2 messages (cdr with ros2msg) and JSON
+Images and clouds also get FOLDER/TOPIC.csv with the times and the header of each. TOPIC has _ for /, LOGTIME is in
+nanoseconds. Parquet is not written; pandas, DuckDB and PyArrow make it of the CSV.
+Exit codes: 0 ok, 1 failed, 2 wrong options, 3 done, but something was damaged or cannot be written, and left out.)";
+
 CLI::App* add(CLI::App* group, const char* name, const char* what, const char* examples) {
   auto* const command = group->add_subcommand(name, what);
   command->footer(examples);
@@ -100,7 +115,7 @@ void add_output(CLI::App* command, BagRewriteOptions& options) {
 }  // namespace
 
 void add_bag_command(CLI::App& app) {
-  auto* const group = add(&app, "bag", "Recorded files: info, ls, cat, verify, cut, merge, recover", kExamples);
+  auto* const group = add(&app, "bag", "Recorded files: info, ls, cat, verify, cut, merge, recover, export", kExamples);
   group->require_subcommand(1);
 
   auto info = std::make_shared<BagInfoOptions>();
@@ -150,6 +165,20 @@ void add_bag_command(CLI::App& app) {
   command->add_option("file", recover->inputs[0], "Damaged or unfinished file")->required();
   add_output(command, *recover);
   run_with(command, bag_rewrite, recover);
+
+  auto files = std::make_shared<BagExportOptions>();
+  command = add(group, "export", "Images, point clouds and tables for other programs", kExportExamples);
+  command->add_option("file", files->file, "File, as drive.mcap")->required();
+  command->add_option("--to", files->to, "Folder to write to")->required();
+  add_selection(command, files->selection);
+  command->add_option("--images", files->images, "What images become: png, jpeg or video (H.264, one rate)")
+      ->check(CLI::IsMember({"png", "jpeg", "video"}))
+      ->capture_default_str();
+  command->add_option("--quality", files->quality, "Of JPEGs, 1 to 100 (default: 95)")->check(CLI::Range(1, 100));
+  command->add_option("--list", files->list, "Longest list that a table has whole; of longer ones the count")
+      ->capture_default_str();
+  command->add_flag("--force", files->force, "Replace files of the same names");
+  run_with(command, bag_export, files);
 }
 
 }  // namespace cardan::apps

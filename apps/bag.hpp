@@ -2,6 +2,7 @@
 // `cardan bag`: files that a recorder wrote.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -61,11 +62,21 @@ struct BagRewriteOptions {
   bool repair = false;  ///< `recover`: does not believe the file's index, and searches behind damage
 };
 
+struct BagExportOptions {
+  std::string file, to;
+  BagSelection selection;
+  std::string images = "png";  ///< png, jpeg or video
+  std::optional<int> quality;  ///< of JPEGs, 1 to 100
+  std::size_t list = 64;       ///< longest list that a table has whole
+  bool force = false, json = false;
+};
+
 int bag_info(const BagInfoOptions& options);
 int bag_list(const BagListOptions& options);
 int bag_cat(const BagCatOptions& options);
 int bag_verify(const BagVerifyOptions& options);
 int bag_rewrite(const BagRewriteOptions& options);
+int bag_export(const BagExportOptions& options);
 
 /// As the readers take it. Throws Error (InvalidArgument): no topic of the file fits a pattern.
 [[nodiscard]] mcap::ReadOptions read_options(const BagSelection& selection, const mcap::Reader& reader);

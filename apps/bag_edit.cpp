@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `cardan bag verify`, `cut`, `merge` and `recover`.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -9,7 +8,7 @@
 
 #include "apps/bag.hpp"
 #include "apps/output.hpp"
-#include "cardan/memory/clock.hpp"
+#include "apps/progress.hpp"
 #include "cardan/memory/error.hpp"
 #include "cardan/record/mcap/rewrite.hpp"
 #include "cardan/record/mcap/verify.hpp"
@@ -19,24 +18,6 @@ namespace cardan::apps {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-/// "  42 %" on a terminal, some times a second.
-class Progress {
- public:
-  void show(std::uint64_t done, std::uint64_t all) {
-    const std::int64_t now = steady_now();
-    if (!terminal_ || all == 0 || now - shown_ < 200'000'000) return;
-    shown_ = now;
-    fmt::print(stderr, "\r{:>5.0f} %", 100.0 * static_cast<double>(std::min(done, all)) / static_cast<double>(all));
-  }
-  ~Progress() {
-    if (shown_ != 0) fmt::print(stderr, "\r\x1b[K");
-  }
-
- private:
-  bool terminal_ = ::isatty(STDERR_FILENO) == 1;
-  std::int64_t shown_ = 0;
-};
 
 mcap::Compression compression_of(const std::string& name) {
   if (name == "lz4") return mcap::Compression::Lz4;

@@ -50,10 +50,10 @@ Exit codes: 0 all was recorded, 1 failed or ended by itself, 2 wrong usage, 3 re
 struct Options {
   record::RecorderOptions recorder;
   std::vector<std::string> rules, metadata;
-  std::string compression = "none", mode = "auto", on_full = "stop";
+  std::string compression = "none", mode = "auto", on_full = "stop", schedule = "cycle";
   double queue_time = 5, sync = 1, split_time = 0, seconds = 0, last = 0, after = 0;
   std::string tell;
-  bool no_io_uring = false, json = false, no_view = false;
+  bool no_io_uring = false, json = false, no_view = false, explain = false;
 };
 
 volatile std::sig_atomic_t split_asked = 0, pause_asked = 0, trigger_asked = 0;
@@ -136,6 +136,7 @@ record::RecorderOptions recorder_options(const Options& o) {
   options.compression = compression_named(o.compression);
   if (o.mode != "auto") options.mode = record::disk_mode_of(o.mode);
   options.use_io_uring = !o.no_io_uring;
+  static_cast<void>(record::parse(o.schedule, options.schedule.policy));  // one of the words that are allowed
   options.on_full = o.on_full == "stop" ? record::OnFull::Stop : record::OnFull::DeleteOldest;
   options.queue_time = duration_of(o.queue_time);
   options.sync_interval = duration_of(o.sync);
@@ -235,6 +236,7 @@ int record_topics(const Options& o) {
       return kFailed;
   } else {
     emit((lines == 0 ? "" : fmt::format("\x1b[{}A\x1b[J", lines)) + record_table(report, {}));
+    if (o.explain) emit(record::to_text(report.schedule));
     for (const std::string& file : report.files) emit(fmt::format("{}\n", printable(file)));
   }
   if (!report.failure.empty()) {
@@ -279,6 +281,10 @@ void add_record_command(CLI::App& app) {
   command->add_option("--mode", o->mode, "How the disk is written")
       ->check(CLI::IsMember({"auto", "direct", "dontcache", "sync-range", "plain"}))
       ->capture_default_str();
+  command->add_option("--schedule", o->schedule, "When the disk is written: at once, evenly, or while programs idle")
+      ->check(CLI::IsMember({"asap", "paced", "cycle"}))
+      ->capture_default_str();
+  command->add_flag("--explain", o->explain, "Say at the end what was written when, and why then");
   command->add_flag("--no-io-uring", o->no_io_uring, "Write with threads");
   command->add_flag("--checksums", r.held_checksums, "Checksums of large samples too: reads each of their bytes");
   command->add_flag("--copy", r.copy, "Copy all samples: frees the publishers' memory at once, for CPU and memory");

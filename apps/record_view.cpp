@@ -27,6 +27,28 @@ Json duration_json(const record::DurationReport& d) {
           {"max_us", static_cast<double>(d.most) / 1e3}};
 }
 
+Json schedule_json(const record::ScheduleReport& s) {
+  Json reasons = Json::object();
+  for (std::size_t i = 0; i < record::kWriteReasons; ++i)
+    reasons[std::string(record::to_string(static_cast<record::WriteReason>(i)))] = {
+        {"decisions", s.reasons[i].decisions}, {"bytes", s.reasons[i].bytes}};
+  Json applications = Json::array();
+  for (const auto& a : s.applications)
+    applications.push_back({{"name", a.name},
+                            {"weight", a.weight},
+                            {"cycles", a.cycles},
+                            {"period_us", static_cast<double>(a.period_ns) / 1e3},
+                            {"busy_us", static_cast<double>(a.busy_ns) / 1e3},
+                            {"begin_error_us", static_cast<double>(a.begin_error_ns) / 1e3}});
+  return {{"policy", record::to_string(s.policy)},
+          {"in_idle_windows", s.in_idle_windows},
+          {"longest_wait_us", static_cast<double>(s.longest_wait_ns) / 1e3},
+          {"begins", s.begins},
+          {"begins_in_writes", s.begins_in_writes},
+          {"reasons", reasons},
+          {"applications", applications}};
+}
+
 }  // namespace
 
 std::string loss_text(const record::TopicReport& topic) {
@@ -94,6 +116,7 @@ Json record_json(const record::RecorderReport& r) {
           {"write", duration_json(r.write)},
           {"submit", duration_json(r.submit)},
           {"path", duration_json(r.path)},
+          {"schedule", schedule_json(r.schedule)},
           {"failure", r.failure.empty() ? Json() : Json(r.failure)},
           {"topics", topics}};
 }

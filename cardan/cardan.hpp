@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Everything a publisher or subscriber needs. The adaptors that need other libraries are separate headers in
-/// cardan/messages.
+/// Everything a program that publishes or subscribes needs. The adaptors that need other libraries are separate headers
+/// in cardan/messages.
 #include "cardan/memory/clock.hpp"
 #include "cardan/memory/error.hpp"
 #include "cardan/memory/realtime.hpp"
 #include "cardan/messages/messages.hpp"
+#include "cardan/runtime/cycle.hpp"
 #include "cardan/transport/log.hpp"
 #include "cardan/transport/publisher.hpp"
 #include "cardan/transport/stop.hpp"

@@ -50,7 +50,11 @@ endforeach()
 # For editors: what a configuration may say.
 install(FILES ${PROJECT_SOURCE_DIR}/cardan/runtime/config/cardan.schema.json DESTINATION ${CMAKE_INSTALL_DATADIR}/cardan)
 
-# What `cardan bench runtime` and `cardan demo` run.
+# What `cardan bench runtime` and `cardan demo` run, and `cardan bag export` loads.
+if(TARGET cardan_images AND cardan_app_targets)
+  set_target_properties(cardan_images PROPERTIES INSTALL_RPATH "$ORIGIN")
+  install(TARGETS cardan_images LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
 if(TARGET cardan_bench_nodes AND cardan_app_targets)
   set_target_properties(cardan_bench_nodes PROPERTIES INSTALL_RPATH "$ORIGIN")
   install(TARGETS cardan_bench_nodes LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})

@@ -6,7 +6,7 @@ _cardan() {
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
       --domain) domain=(--domain "${COMP_WORDS[i + 1]}") ;;
-      topic | component | param | run | check | graph | record | bag | doctor | bench | demo | completion | list | info | echo | stats | get | set | ls | cat | verify | cut | merge | recover | transport | runtime) path+="${path:+ }${COMP_WORDS[i]}" ;;
+      topic | component | param | run | check | graph | record | bag | doctor | bench | demo | completion | list | info | echo | stats | get | set | ls | cat | verify | cut | merge | recover | export | transport | runtime) path+="${path:+ }${COMP_WORDS[i]}" ;;
     esac
   done
   local words=""
@@ -14,17 +14,18 @@ _cardan() {
     --json)
       case $path in bench* | demo* | run) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;; esac ;;
     --folder) mapfile -t COMPREPLY < <(compgen -d -- "$current"); return ;;
-    --camera | --lidar | --picture | --svg | --reports | --output | --attach | -o) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    --camera | --lidar | --record | --picture | --svg | --reports | --output | --attach | -o | --to) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     --peers) case $path in "bench record") words="fio cardan speed rosbag2 rosbag" ;; *) words="raw,sim,uds,tcp,cardan raw sim uds tcp cardan" ;; esac ;;
     --only) words="rate phases cameras mix task bystander pipeline" ;;
-    --schedule) words="absolute integer-ms both" ;;
     --waits) words="block spin prewake anticipate" ;;
     --scenarios) words="1p1s 1p5s 1p10s 5p1s" ;;
     --compression) words="same none lz4 zstd" ;;
+    --images) words="png jpeg video" ;;
     --tell) words="pause resume split trigger stop" ;;
+    --schedule) case $path in "bench record") words="absolute integer-ms both" ;; *) words="asap paced cycle" ;; esac ;;
     --on-full) words="stop delete-oldest" ;;
     --mode) words="auto direct dontcache sync-range plain" ;;
-    --topic | --exclude | --start | --end | --domain | --count | --fields | --list | --seconds | --type | --rule | --split-size | --split-time | --queue | --queue-time | --min-space | --sync | --last | --after | --meta | --sizes | --rate | --runs | --frames | --minutes | --cameras | --producer-cpu | --task-cpu | --publisher-cpu | --reader-cpus | --reader-cpu | --grace | --set) return ;;
+    --topic | --exclude | --start | --end | --domain | --count | --fields | --list | --quality | --seconds | --type | --rule | --split-size | --split-time | --queue | --queue-time | --min-space | --sync | --last | --after | --meta | --sizes | --rate | --runs | --frames | --minutes | --cameras | --producer-cpu | --task-cpu | --publisher-cpu | --reader-cpus | --reader-cpu | --grace | --set) return ;;
   esac
   if [[ -z $words ]]; then
     case $path in
@@ -44,8 +45,8 @@ _cardan() {
       run) words="--one-process --no-view --json --reports --seconds --grace --set --crash --help" ;;
       check) words="--json --no-components --help" ;;
       graph) words="--svg --mermaid --help" ;;
-      record) words="--output --type --exclude --rule --compression --split-size --split-time --queue --queue-time --min-space --on-full --sync --mode --no-io-uring --checksums --copy --attach --meta --seconds --last --after --tell --domain --json --no-view --help" ;;
-      bag) words="info ls cat verify cut merge recover --help" ;;
+      record) words="--output --type --exclude --rule --compression --split-size --split-time --queue --queue-time --min-space --on-full --sync --mode --schedule --explain --no-io-uring --checksums --copy --attach --meta --seconds --last --after --tell --domain --json --no-view --help" ;;
+      bag) words="info ls cat verify cut merge recover export --help" ;;
       "bag info" | "bag verify") words="--json --help" ;;
       "bag ls") words="--topic --exclude --start --end --count --json --help" ;;
       "bag cat") words="--topic --exclude --start --end --fields --count --list --json --help" ;;
@@ -53,6 +54,7 @@ _cardan() {
       "bag merge" | "bag recover") words="--output --force --compression --json --help" ;;
       bench) words="transport runtime record --help" ;;
       "bench record") words="--only --peers --folder --seconds --runs --cameras --schedule --producer-cpu --task-cpu --json --keep --quick --full --help" ;;
+      "bag export") words="--to --topic --exclude --start --end --images --quality --list --force --json --help" ;;
       "bench runtime") words="--sizes --runs --frames --publisher-cpu --reader-cpu --json --quick --help" ;;
       "bench transport") words="--peers --scenarios --sizes --waits --rate --runs --frames --minutes --publisher-cpu --reader-cpus --json --full --quick --micro --help" ;;
       demo) words="--record --one-process --crash --reports --camera --lidar --seconds --json --picture --no-view --help" ;;

@@ -3,7 +3,7 @@
 function __cardan_at --description 'the subcommands given so far are exactly these'
     set -l given
     for word in (commandline -opc)[2..-1]
-        if contains -- $word topic component param run check graph record bag doctor bench demo completion list info echo stats get set ls cat verify cut merge recover transport runtime
+        if contains -- $word topic component param run check graph record bag doctor bench demo completion list info echo stats get set ls cat verify cut merge recover export transport runtime
             set -a given $word
         end
     end
@@ -89,11 +89,12 @@ complete -c cardan -n '__cardan_at bag' -a verify -d 'Whether it is whole'
 complete -c cardan -n '__cardan_at bag' -a cut -d 'Some of its messages'
 complete -c cardan -n '__cardan_at bag' -a merge -d 'One file of several'
 complete -c cardan -n '__cardan_at bag' -a recover -d 'After a crash'
-for what in info ls cat verify cut merge recover
+complete -c cardan -n '__cardan_at bag' -a export -d 'Images, clouds, tables'
+for what in info ls cat verify cut merge recover export
     complete -c cardan -n "__cardan_at bag $what" -F
     complete -c cardan -n "__cardan_at bag $what" -l json -d JSON
 end
-for what in ls cat cut
+for what in ls cat cut export
     complete -c cardan -n "__cardan_at bag $what" -l topic -x -d 'Only these'
     complete -c cardan -n "__cardan_at bag $what" -l exclude -x -d 'Not these'
     complete -c cardan -n "__cardan_at bag $what" -l start -x -d 'Seconds after the first message'
@@ -102,6 +103,11 @@ end
 complete -c cardan -n '__cardan_at bag ls' -l count -x -d 'The first so many'
 complete -c cardan -n '__cardan_at bag cat' -l count -x -d 'The first so many'
 complete -c cardan -n '__cardan_at bag cat' -l list -x -d 'Longest list shown whole'
+complete -c cardan -n '__cardan_at bag export' -l to -r -F -d 'Folder to write to'
+complete -c cardan -n '__cardan_at bag export' -l images -x -a 'png jpeg video' -d 'What images become'
+complete -c cardan -n '__cardan_at bag export' -l quality -x -d 'Of JPEGs, 1 to 100'
+complete -c cardan -n '__cardan_at bag export' -l list -x -d 'Longest list that a table has whole'
+complete -c cardan -n '__cardan_at bag export' -l force -d 'Replace files'
 complete -c cardan -n '__cardan_at bag cat' -l fields -x -d 'Only these'
 for what in cut merge recover
     complete -c cardan -n "__cardan_at bag $what" -l output -s o -r -F -d 'File to write'
@@ -122,6 +128,8 @@ complete -c cardan -n '__cardan_at record' -l min-space -x -d 'Bytes that stay f
 complete -c cardan -n '__cardan_at record' -l on-full -x -a 'stop delete-oldest'
 complete -c cardan -n '__cardan_at record' -l sync -x -d 'Seconds a power loss may cost'
 complete -c cardan -n '__cardan_at record' -l mode -x -a 'auto direct dontcache sync-range plain'
+complete -c cardan -n '__cardan_at record' -l schedule -x -a 'asap paced cycle'
+complete -c cardan -n '__cardan_at record' -l explain -d 'Say what was written when, and why'
 complete -c cardan -n '__cardan_at record' -l no-io-uring -d 'Write with threads'
 complete -c cardan -n '__cardan_at record' -l checksums -d 'Of large samples too'
 complete -c cardan -n '__cardan_at record' -l copy -d 'Copy all samples'
@@ -181,5 +189,6 @@ complete -c cardan -n '__cardan_at demo' -l lidar -r -F
 complete -c cardan -n '__cardan_at demo' -l seconds -x
 complete -c cardan -n '__cardan_at demo' -l json -r -F
 complete -c cardan -n '__cardan_at demo' -l picture -r -F
+complete -c cardan -n '__cardan_at demo' -l record -r -F -d 'Record into this file'
 complete -c cardan -n '__cardan_at demo' -l no-view
 complete -c cardan -n '__cardan_at completion' -a 'bash zsh fish'

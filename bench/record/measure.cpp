@@ -171,7 +171,7 @@ std::optional<RunFigures> run_once(const RunSpec& spec, const Setting& setting) 
   RunFigures out;
   Sensors sensors = spec.sensors;
   Beside beside(spec, setting, sensors);
-  const bool records_topics = spec.peer == Peer::Cardan || spec.peer == Peer::CardanCycle || spec.peer == Peer::Speed ||
+  const bool records_topics = spec.peer == Peer::Cardan || spec.peer == Peer::CardanAsap || spec.peer == Peer::Speed ||
                               spec.peer == Peer::Rosbag2Topics;
   if (records_topics)
     for (SensorGroup& group : sensors) group.readers += 1;

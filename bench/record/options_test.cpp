@@ -13,7 +13,7 @@ const std::vector<int> kCpus{2, 3, 5};
 TEST(RecordOptions, Usual) {
   const RecordOptions o = parse_options({}, kCpus);
   EXPECT_EQ(o.parts.size(), static_cast<std::size_t>(kParts));
-  for (const Peer peer : {Peer::Alone, Peer::Unrecorded, Peer::Fio, Peer::FioBuffered, Peer::Cardan, Peer::CardanCycle,
+  for (const Peer peer : {Peer::Alone, Peer::Unrecorded, Peer::Fio, Peer::FioBuffered, Peer::Cardan, Peer::CardanAsap,
                           Peer::Speed, Peer::Rosbag2, Peer::Rosbag2Topics, Peer::Rosbag})
     EXPECT_TRUE(o.has(peer)) << name_of(peer);
   EXPECT_EQ(o.schedules.size(), 2U) << "both kinds of producers";

@@ -16,10 +16,7 @@
 #include "bench/record/work.hpp"
 #include "bench/transport/clock.hpp"
 #include "cardan/cardan.hpp"
-#if __has_include("cardan/runtime/cycle.hpp")
 #include "cardan/runtime/cycle.hpp"
-#define CARDAN_BENCH_HAS_CYCLES
-#endif
 
 namespace cardan::bench::recording {
 namespace {
@@ -72,9 +69,7 @@ void play_pipeline(const nlohmann::json& job) {
   for (std::size_t i = 1; i < sensors.size(); ++i)
     if (sensors[i].readers > 0) others.push_back(newest_of(sensors[i]));
   Publisher<ByteArray> command(Topic<ByteArray>{"/command/brake", {.max_bytes = 64}});
-#ifdef CARDAN_BENCH_HAS_CYCLES
   Cycle cycle("pipeline", std::chrono::nanoseconds(static_cast<std::int64_t>(1e9 / front.rate_hz)));
-#endif
   stage.ready();
   if (!stage.wait_for_go()) return;
 
@@ -84,9 +79,7 @@ void play_pipeline(const nlohmann::json& job) {
   for (std::uint64_t n = 0; !stage.end_asked();) {
     auto frame = camera->wait(std::chrono::milliseconds{200});
     if (!frame) continue;
-#ifdef CARDAN_BENCH_HAS_CYCLES
     cycle.begin();
-#endif
     seed ^= read_all(frame->data.span());
     const std::uint32_t units = kDetectUnits + kPlanUnits + kObjectUnits * objects_at(scene, n++, front.rate_hz);
     const std::int64_t seen = frame.publish_time();
@@ -99,9 +92,7 @@ void play_pipeline(const nlohmann::json& job) {
       command.publish(std::move(loan));
     }
     latency_ms.push_back(static_cast<double>(now_ns() - seen) / 1e6);
-#ifdef CARDAN_BENCH_HAS_CYCLES
     cycle.end();
-#endif
   }
   Stage::report({{"end_to_end_ms", latency_ms}, {"missed", camera->missed()}});
 }

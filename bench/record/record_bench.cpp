@@ -205,7 +205,8 @@ void RecordBench::run() {
 }
 
 void RecordBench::rate() {
-  const std::vector<Peer> contenders{Peer::Fio, Peer::FioBuffered, Peer::Cardan, Peer::Speed, Peer::Rosbag2};
+  const std::vector<Peer> contenders{Peer::Fio,        Peer::FioBuffered, Peer::Cardan,
+                                     Peer::CardanAsap, Peer::Speed,       Peer::Rosbag2};
   for (std::uint32_t round = 0; round < options_.runs; ++round) {
     std::vector<Peer> here = those_here(contenders);
     // The first round has fio first, because the others need its figure; later ones rotate.
@@ -286,13 +287,14 @@ void RecordBench::mix() {
 }
 
 void RecordBench::task() {
-  compare({Peer::Alone, Peer::Unrecorded, Peer::Cardan, Peer::Speed, Peer::Rosbag2, Peer::Rosbag2Topics},
-          {.part = Part::Task,
-           .sensors = recording::cameras(kGigabyteCameras),
-           .cameras = kGigabyteCameras,
-           .seconds = options_.seconds,
-           .task = true},
-          options_.runs);
+  compare(
+      {Peer::Alone, Peer::Unrecorded, Peer::Cardan, Peer::CardanAsap, Peer::Speed, Peer::Rosbag2, Peer::Rosbag2Topics},
+      {.part = Part::Task,
+       .sensors = recording::cameras(kGigabyteCameras),
+       .cameras = kGigabyteCameras,
+       .seconds = options_.seconds,
+       .task = true},
+      options_.runs);
 }
 
 void RecordBench::bystander() {
@@ -308,7 +310,7 @@ void RecordBench::bystander() {
 void RecordBench::pipeline() {
   const std::uint32_t runs = options_.scene_share == 1 ? options_.runs : 1;
   for (const Scene& scene : kScenes)
-    compare({Peer::Unrecorded, Peer::Cardan, Peer::Rosbag2Topics},
+    compare({Peer::Unrecorded, Peer::Cardan, Peer::CardanAsap, Peer::Rosbag2Topics},
             {.part = Part::Pipeline,
              .sensors = pipeline_sensors(kPipelineCameras),
              .cameras = kPipelineCameras + 1,

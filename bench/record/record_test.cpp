@@ -110,9 +110,9 @@ TEST_F(RecordBenchCommand, MeasuresWhatRunsBeside) {
     if (row.contains("publish_us") && row.contains("transport_us")) ++publishes;
     if (row.contains("end_to_end_ms")) ++pipelines;
   }
-  EXPECT_EQ(tasks, 3U) << "alone, unrecorded, cardan";
+  EXPECT_EQ(tasks, 4U) << "alone, unrecorded, cardan with and without its schedule";
   EXPECT_EQ(publishes, 2U) << "unrecorded, cardan";
-  EXPECT_GE(pipelines, 6U) << "three scenes, each at least unrecorded and recorded";
+  EXPECT_EQ(pipelines, 9U) << "three scenes, unrecorded, and recorded with and without the schedule";
   EXPECT_TRUE(result["summary"]["task_std_vs_alone"].is_number());
   EXPECT_TRUE(result["summary"]["publish_p99_vs_unrecorded"].is_number());
 }

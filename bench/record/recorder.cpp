@@ -31,6 +31,7 @@ void play_recorder(const nlohmann::json& job) {
   options.path = job.at("file");
   options.topics = {"/sensor/*"};
   options.copy = job.value("copy", false);
+  if (job.value("asap", false)) options.schedule.policy = record::SchedulePolicy::Asap;
   record::Recorder recorder(std::move(options));
   stage.ready();
   if (!stage.wait_for_go()) return;

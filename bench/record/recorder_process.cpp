@@ -44,11 +44,11 @@ std::unique_ptr<RecorderProcess> start_recorder(const RunSpec& spec, const Setti
     case Peer::Rosbag:
       return start_rosbag(spec, setting);
     case Peer::Cardan:
-    case Peer::CardanCycle:
+    case Peer::CardanAsap:
     case Peer::Speed:
       job["part"] = "recorder";
       job["copy"] = spec.peer == Peer::Speed;
-      job["cycle"] = spec.peer == Peer::CardanCycle;
+      job["asap"] = spec.peer == Peer::CardanAsap;
       return std::make_unique<OwnRecorder>(job, setting, false);
     case Peer::Rosbag2:
     case Peer::Rosbag2Topics:

@@ -83,7 +83,7 @@ std::string_view name_of(Peer peer) noexcept {
     case Peer::FioBuffered:
       return "fio";
     case Peer::Cardan:
-    case Peer::CardanCycle:
+    case Peer::CardanAsap:
       return "cardan";
     case Peer::Speed:
       return "speed";
@@ -107,9 +107,9 @@ std::string_view how_of(Peer peer) noexcept {
     case Peer::FioBuffered:
       return "buffered";
     case Peer::Cardan:
-      return "asap";
-    case Peer::CardanCycle:
       return "cycle";
+    case Peer::CardanAsap:
+      return "asap";
     case Peer::Speed:
       return "copies";
     case Peer::Rosbag2:

@@ -32,8 +32,8 @@ enum class Peer : std::uint8_t {
   Unrecorded,     ///< the sensors publish, nobody records
   Fio,            ///< the disk's limit: io_uring and O_DIRECT
   FioBuffered,    ///< the same through the page cache
-  Cardan,         ///< our recorder
-  CardanCycle,    ///< our recorder with hints from the application's cycle
+  Cardan,         ///< our recorder with its defaults: it writes while applications idle that give hints
+  CardanAsap,     ///< our recorder, which writes at once
   Speed,          ///< our recorder with SPEED's copies
   Rosbag2,        ///< our re-implementation of rosbag2, fed as by its own benchmark, without transport
   Rosbag2Topics,  ///< the same, fed from Cardan's topics
@@ -44,7 +44,7 @@ enum class Peer : std::uint8_t {
 [[nodiscard]] constexpr bool is_rosbag2(Peer peer) noexcept {
   return peer == Peer::Rosbag2 || peer == Peer::Rosbag2Topics;
 }
-[[nodiscard]] constexpr bool is_ours(Peer peer) noexcept { return peer == Peer::Cardan || peer == Peer::CardanCycle; }
+[[nodiscard]] constexpr bool is_ours(Peer peer) noexcept { return peer == Peer::Cardan || peer == Peer::CardanAsap; }
 
 /// From this share on the messages of a run count as recorded, …
 inline constexpr double kWholeShare = 0.999;

@@ -44,8 +44,8 @@ Figure round_by_round(const Row* ours, const Row* theirs, Take take) {
 
 /// Against the rosbag2 row that is better for it: the greater of both ratios of what is to be small.
 template <class Take>
-Figure against_rosbag2(const Rows& rows, Part part, Take take, Peer ours = Peer::Cardan, char scene = 0) {
-  const Row* const own = find(rows, part, ours, Schedule::Absolute, scene);
+Figure against_rosbag2(const Rows& rows, Part part, Take take, char scene = 0) {
+  const Row* const own = find(rows, part, Peer::Cardan, Schedule::Absolute, scene);
   return greater(round_by_round(own, find(rows, part, Peer::Rosbag2, Schedule::Absolute, scene), take),
                  round_by_round(own, find(rows, part, Peer::Rosbag2Topics, Schedule::Absolute, scene), take));
 }
@@ -126,11 +126,11 @@ RecordSummary summarize_rows(const Rows& rows) {
       ratio(p99_of(recorded, &RunFigures::transport_us), p99_of(unrecorded, &RunFigures::transport_us));
 
   for (const char scene : {'A', 'B', 'C'}) {
-    const Row* const cycle = find(rows, Part::Pipeline, Peer::CardanCycle, Schedule::Absolute, scene);
-    const Row* const asap = find(rows, Part::Pipeline, Peer::Cardan, Schedule::Absolute, scene);
+    const Row* const cycle = find(rows, Part::Pipeline, Peer::Cardan, Schedule::Absolute, scene);
+    const Row* const asap = find(rows, Part::Pipeline, Peer::CardanAsap, Schedule::Absolute, scene);
     s.pipeline_std_vs_asap = greater(s.pipeline_std_vs_asap, round_by_round(cycle, asap, pipeline_std));
-    s.pipeline_std_vs_rosbag2 = greater(s.pipeline_std_vs_rosbag2,
-                                        against_rosbag2(rows, Part::Pipeline, pipeline_std, Peer::CardanCycle, scene));
+    s.pipeline_std_vs_rosbag2 =
+        greater(s.pipeline_std_vs_rosbag2, against_rosbag2(rows, Part::Pipeline, pipeline_std, scene));
   }
   return s;
 }

@@ -116,9 +116,9 @@ TEST(RecordSummary, DeviationsAndTails) {
             row(Part::Bystander, Peer::Unrecorded, {samples(&RunFigures::publish_us, {10, 10, 10})}, 1),
             row(Part::Bystander, Peer::Cardan, {samples(&RunFigures::publish_us, {11, 11, 11})}, 1)};
   for (const char scene : {'A', 'B'}) {
-    rows.push_back(row(Part::Pipeline, Peer::Cardan, {pipeline(0.5)}, 4, Schedule::Absolute, scene));
+    rows.push_back(row(Part::Pipeline, Peer::CardanAsap, {pipeline(0.5)}, 4, Schedule::Absolute, scene));
     rows.push_back(
-        row(Part::Pipeline, Peer::CardanCycle, {pipeline(scene == 'A' ? 0.25 : 1)}, 4, Schedule::Absolute, scene));
+        row(Part::Pipeline, Peer::Cardan, {pipeline(scene == 'A' ? 0.25 : 1)}, 4, Schedule::Absolute, scene));
     rows.push_back(row(Part::Pipeline, Peer::Rosbag2Topics, {pipeline(4)}, 4, Schedule::Absolute, scene));
   }
   const RecordSummary s = summarize_rows(rows);
@@ -164,7 +164,7 @@ TEST(RecordReport, SaysWhatItMeasured) {
   c.fio_commands = {"fio --name=limit"};
   c.left_out = {"rosbag left out."};
   const std::string table = to_table(rows, c);
-  for (const char* word : {"Fig. 7", "stolen", "fio --name=limit", "rosbag left out.", "asap"})
+  for (const char* word : {"Fig. 7", "stolen", "fio --name=limit", "rosbag left out.", "cycle"})
     EXPECT_NE(table.find(word), std::string::npos) << word;
   const auto json = to_json(rows, c);
   ASSERT_EQ(json["rows"].size(), 3U);

@@ -119,6 +119,15 @@ class CdrReader {
     return true;
   }
 
+  /// A list of bytes within the bytes that are read.
+  bool bytes(std::span<const std::byte>& list) noexcept {
+    std::uint32_t length = 0;
+    if (!number(length) || !require(length)) return false;
+    list = bytes_.subspan(position_, length);
+    position_ += length;
+    return true;
+  }
+
   /// Names what is read now, for the error.
   void enter(std::string_view field) noexcept {
     if (!failed()) result_.field = field;

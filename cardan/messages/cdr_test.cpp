@@ -128,6 +128,25 @@ TEST(Cdr, EveryKindOfFieldComesBack) {
   EXPECT_EQ(to_cdr(*back), bytes);
 }
 
+TEST(Cdr, BytesAreAViewAndNoLieLeadsOutOfTheMessage) {
+  LocalMessage<Stereo> m(128);
+  m->left = {9, 8, 7};
+  const std::vector<std::byte> bytes = to_cdr(*m);
+  cardan::CdrReader reader(bytes);
+  std::array<float, 3> baseline{};
+  std::span<const std::byte> left, right;
+  ASSERT_TRUE(reader.numbers(baseline.data(), 3) && reader.bytes(left) && reader.bytes(right));
+  ASSERT_EQ(left.size(), 3U);
+  EXPECT_EQ(left.data(), bytes.data() + 4 + 12 + 4) << "nothing is copied";
+  EXPECT_EQ(left[2], std::byte{7});
+  EXPECT_TRUE(right.empty());
+
+  const std::vector<unsigned char> lie{0, 1, 0, 0, 255, 255, 255, 255, 1, 2};
+  cardan::CdrReader fooled(std::as_bytes(std::span(lie)));
+  EXPECT_FALSE(fooled.bytes(left));
+  EXPECT_EQ(fooled.finish().error, CdrError::Truncated);
+}
+
 TEST(Cdr, EmptyListsNeedNoAlignment) {
   LocalMessage<Everything> m;
   LocalMessage<Everything> back;

@@ -65,7 +65,8 @@ class Parser {
       text.remove_prefix(std::min(end + 1, text.size()));
     }
     for (std::size_t i = 0; i < messages_.size(); ++i) resolve(*messages_[i], lines_[i]);
-    for (const auto& message : messages_) depth_of(*message, 0);
+    std::map<const RosMessage*, int> levels;
+    for (const auto& message : messages_) levels_of(*message, 0, levels);
     return std::move(messages_);
   }
 
@@ -153,11 +154,19 @@ class Parser {
     return nullptr;
   }
 
-  /// A message that contains itself has no end.
-  static void depth_of(const RosMessage& message, int depth) {
-    if (depth > 32) wrong(message.name, "is nested deeper than 32, or in itself");
+  /// A message that contains itself has no end. How many levels are below each is looked at once: a definition of some
+  /// lines can name more paths through it than anybody could walk.
+  static int levels_of(const RosMessage& message, int depth, std::map<const RosMessage*, int>& known) {
+    constexpr int kMost = 32;
+    const auto [at, is_new] = known.try_emplace(&message, kMost + 1);  // until it is known: whoever meets it is in it
+    int levels = is_new ? 0 : at->second;
+    if (depth + levels > kMost) wrong(message.name, "is nested deeper than 32, or in itself");
+    if (!is_new) return levels;
     for (const RosField& field : message.fields)
-      if (field.type.message != nullptr) depth_of(*field.type.message, depth + 1);
+      if (field.type.message != nullptr)
+        levels = std::max(levels, 1 + levels_of(*field.type.message, depth + 1, known));
+    known[&message] = levels;
+    return levels;
   }
 
   std::string name_;

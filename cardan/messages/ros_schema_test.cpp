@@ -64,5 +64,23 @@ TEST(RosSchema, SaysWhatMakesNoSense) {
     EXPECT_THROW(RosSchema("a/msg/Self", text), Error) << text;
 }
 
+/// A definition of `levels` messages, each with ten fields of the next.
+std::string tower(int levels) {
+  std::string text;
+  for (int i = 0; i <= levels; ++i) {
+    if (i > 0) text += "====\nMSG: a/L" + std::to_string(i) + "\n";
+    for (int f = 0; f < 10; ++f)
+      text += (i < levels ? "L" + std::to_string(i + 1) : std::string("uint8")) + " f" + std::to_string(f) + "\n";
+  }
+  return text;
+}
+
+TEST(RosSchema, ManyPathsThroughADefinitionTakeNoTime) {
+  const RosSchema schema("a/msg/L0", tower(32));  // 10^32 of them
+  EXPECT_EQ(schema.root().fields.size(), 10U);
+  EXPECT_THROW(RosSchema("a/msg/L0", tower(33)), Error) << "nested too deep";
+  EXPECT_THROW(RosSchema("a/msg/L0", "A x\n====\nMSG: a/A\nB x\n====\nMSG: a/B\nA x\n"), Error) << "in itself";
+}
+
 }  // namespace
 }  // namespace cardan

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "cardan/memory/atomic.hpp"
+#include "cardan/runtime/cycle_mark.hpp"
 #include "cardan/runtime/histogram.hpp"
 #include "cardan/runtime/priority_mutex.hpp"
 
@@ -67,6 +68,7 @@ class Callback {
   /// Name of the component that it belongs to. Set before anything runs.
   [[nodiscard]] const std::string& component() const noexcept { return component_; }
   void belongs_to(std::string component) { component_ = std::move(component); }
+  [[nodiscard]] CycleMark& cycle() noexcept { return cycle_; }
   [[nodiscard]] Group& group() const noexcept { return group_; }
   [[nodiscard]] Strand& strand() const noexcept { return strand_; }
   [[nodiscard]] int priority() const noexcept { return priority_; }
@@ -93,6 +95,7 @@ class Callback {
   State state_ = State::Idle;   // with the group's lock
   std::uint64_t order_ = 0;     // when it became ready: first come, first served within a priority
   Callback* parked_ = nullptr;  // the next one in the strand's list
+  CycleMark cycle_;
   CallbackStatistics statistics_;
 };
 

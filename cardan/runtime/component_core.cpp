@@ -134,6 +134,32 @@ std::shared_ptr<ParameterCore> ComponentCore::parameter(const std::string& name,
   return core;
 }
 
+void ComponentCore::mark_cycle(const std::string& domain) {
+  const config::Cycle settings = settings_.cycle.value_or(config::Cycle{});
+  if (settings.weight <= 0) return;
+  Callback* driving = nullptr;
+  if (!settings.callback.empty()) {
+    const auto named = [&](const auto& c) { return c.get() != errand_ && c->name() == settings.callback; };
+    const auto found = std::find_if(callbacks_.begin(), callbacks_.end(), named);
+    if (found == callbacks_.end())
+      throw Error(ErrorCode::InvalidArgument, fmt::format("it has no callback '{}' to be its cycle", settings.callback),
+                  "cardan check shows those it has");
+    driving = found->get();
+  } else if (!timers_.empty()) {
+    driving = timers_.front();
+  } else {
+    const auto calls = [](const Declared& d) { return d.port != nullptr && d.port->calls(); };
+    const auto found = std::find_if(declared_.begin(), declared_.end(), calls);  // of a primary() fusion the primary
+    if (found != declared_.end()) driving = found->port;
+  }
+  if (driving == nullptr) return;
+  const auto timer = std::find(timers_.begin(), timers_.end(), driving);
+  const std::chrono::nanoseconds period{timer == timers_.end() ? 0 : (*timer)->period_ns()};
+  cycle_ = std::make_unique<Cycle>(settings_.name, std::min(period, std::chrono::nanoseconds{CycleHint::kMaxPeriod}),
+                                   CycleOptions{.weight = settings.weight, .domain = domain});
+  driving->cycle().set(*cycle_, settings_.cycle.has_value());
+}
+
 std::vector<Group*> ComponentCore::groups() const {
   std::vector<Group*> all;
   for (const auto& c : callbacks_)
@@ -154,6 +180,7 @@ void ComponentCore::take_back() noexcept {
   fusions_.clear();
   declared_.clear();  // and with it the outputs that the component does not keep
   callbacks_.clear();
+  cycle_.reset();
   parameters_.clear();
 }
 

@@ -10,6 +10,7 @@
 
 #include "cardan/runtime/channel.hpp"
 #include "cardan/runtime/config/configuration.hpp"
+#include "cardan/runtime/cycle.hpp"
 #include "cardan/runtime/fusion_policy.hpp"
 #include "cardan/runtime/input_options.hpp"
 #include "cardan/runtime/output_core.hpp"
@@ -81,6 +82,10 @@ class ComponentCore {
     return parameters_;
   }
   [[nodiscard]] Errand& errand() const noexcept { return *errand_; }
+  /// Each call of its driving callback is a cycle from now on: of the one that the settings name, else of its first
+  /// timer, else of its first input. After on_start(), while none of its groups runs. Throws Error: InvalidArgument (it
+  /// has no such callback), and as Cycle.
+  void mark_cycle(const std::string& domain);
   /// Takes everything back that was declared. While none of its groups runs.
   void take_back() noexcept;
   /// The groups that run its callbacks.
@@ -108,6 +113,7 @@ class ComponentCore {
   std::vector<std::function<FusionStatistics()>> fusions_;
   std::map<std::string, std::shared_ptr<ParameterCore>> parameters_;
   Errand* errand_ = nullptr;
+  std::unique_ptr<Cycle> cycle_;
 };
 
 }  // namespace cardan::detail

@@ -295,6 +295,7 @@ void Group::run(Worker* me, Callback& c, std::unique_lock<PriorityMutex>& lock) 
   Worker* successor = me != nullptr && watcher_ == nullptr && !idle_.empty() && watches() ? take_idle() : nullptr;
   lock.unlock();
   if (successor != nullptr) wake(*successor);
+  c.cycle_.begin();
   const std::int64_t begun = steady_now();
   if (me != nullptr) {
     me->since.store(begun, std::memory_order_relaxed);
@@ -314,7 +315,9 @@ void Group::run(Worker* me, Callback& c, std::unique_lock<PriorityMutex>& lock) 
   } catch (...) {
     failed("an exception that is no std::exception");
   }
-  statistics.running.add(steady_now() - begun);
+  const std::int64_t worked = steady_now() - begun;
+  statistics.running.add(worked);
+  c.cycle_.end(worked);
   running_here = nullptr;
   if (me != nullptr) me->running.store(nullptr, std::memory_order_release);
   c.strand().leave();

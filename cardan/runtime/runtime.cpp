@@ -75,6 +75,19 @@ void end(ComponentCore& core) noexcept {
 }
 }  // namespace
 
+void Runtime::mark_cycle(ComponentCore& core) {
+  try {
+    core.mark_cycle(options_.domain);
+  } catch (const Error& e) {
+    if (e.code() == ErrorCode::InvalidArgument) {
+      end(core);
+      throw;
+    }
+    // The component works without: only a recorder knows less.
+    detail::log(LogLevel::Warning, fmt::format("{}: its cycle is not marked: {}", core.name(), e.what()));
+  }
+}
+
 void Runtime::begin(ComponentCore& core) {
   core.context = std::make_unique<Context>(core);
   try {
@@ -85,6 +98,7 @@ void Runtime::begin(ComponentCore& core) {
         throw Error(ErrorCode::InvalidArgument, fmt::format("it has no parameter '{}'", name),
                     "cardan param list shows those it has");
       }
+    if (options_.cycles && process() != nullptr) mark_cycle(core);
   } catch (const Error& e) {
     throw Error(e.code(), fmt::format("component '{}' did not start: {}", core.name(), e.cause()), e.remedy());
   } catch (const std::exception& e) {

@@ -29,6 +29,8 @@ struct RuntimeOptions {
   std::vector<config::Group> groups{};
   /// What is changed of the topics that the components declare, by their names on the bus.
   std::map<std::string, config::TopicSettings> topics{};
+  /// Each component marks its cycle for recorders (cardan/runtime/cycle.hpp), as its settings' `cycle` says.
+  bool cycles = false;
   /// Called on a worker for each exception that leaves a callback, after it was counted and logged.
   std::function<void(const std::string& component, const std::string& callback, const std::string& what)> on_failure{};
   /// Called in start() and restart(): with false before callbacks are taken back, with true when all are declared and
@@ -89,6 +91,7 @@ class Runtime {
 
  private:
   void begin(detail::ComponentCore& core);
+  void mark_cycle(detail::ComponentCore& core);
   /// Of this component, or of all.
   void connect_remotes(const detail::ComponentCore* only);
   void failed(const detail::Callback& callback, const std::string& what);

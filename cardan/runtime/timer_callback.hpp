@@ -38,6 +38,8 @@ class TimerCallback final : public Callback {
         overrun_(options.overrun),
         call_(std::move(call)) {}
 
+  [[nodiscard]] std::int64_t period_ns() const noexcept { return period_ns_; }
+
   // With the group's lock.
   void begin(std::int64_t now) noexcept { due_ns_ = now + delay_ns_; }
   [[nodiscard]] std::int64_t due() const noexcept { return due_ns_; }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "cardan/memory/error.hpp"
@@ -190,6 +191,30 @@ TEST_F(Host, DropsAreCountedWithTheirCause) {
   } catch (const Error& e) {
     EXPECT_EQ(e.code(), ErrorCode::Unavailable) << e.what();
   }
+}
+
+TEST_F(Host, ComponentsMarkTheirCycles) {
+  Subscriber hints{kCycles};
+  Child child = host(file(fmt::format(R"("count": {}, "tick": {}, "serve": {})", component("Counter", R"("cycle": {})"),
+                                      component("Ticker", R"("cycle": {"weight": 4})"),
+                                      component("Servant", R"("cycle": {"callback": "/orders"})"))));
+  std::map<std::string, CycleHint> seen;
+  ASSERT_TRUE(eventually([&] {
+    while (const auto hint = hints.take()) seen[std::string(hint->name.view())] = *hint;
+    return seen["tick"].count > 20 && seen["count"].count > 5;
+  }));
+  EXPECT_EQ(seen["tick"].period_ns, 2'000'000);
+  EXPECT_EQ(seen["tick"].weight, 4);
+  EXPECT_GT(seen["count"].worked_ns, 0);
+  EXPECT_EQ(seen["serve"].count, 0U) << "nobody gave orders";
+  child.signal(SIGTERM);
+  EXPECT_EQ(child.end(), 0);
+
+  const Outcome said =
+      run({"host", file(fmt::format(R"("tick": {})", component("Ticker", R"("cycle": {"callback": "tock"})"))),
+           "--process", "p"});
+  EXPECT_EQ(said.code, 1);
+  EXPECT_TRUE(has(said.text, "component 'tick' did not start: it has no callback 'tock'")) << said.text;
 }
 
 TEST_F(Host, LongAnswersTravelInParts) {

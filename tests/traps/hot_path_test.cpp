@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loan, publish and take allocate nothing, and when nobody sleeps they make no system call: the kernel kills who does.
+// Loan, publish and take, and marking a cycle, allocate nothing, and when nobody sleeps they make no system call: the
+// kernel kills who does.
 #include <gtest/gtest.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -11,6 +12,7 @@
 #include <new>
 #include <thread>
 
+#include "cardan/runtime/cycle.hpp"
 #include "tests/support/child.hpp"
 #include "tests/support/frames.hpp"
 #include "tests/support/run_directory.hpp"
@@ -81,9 +83,12 @@ CARDAN_ROLE(
   cardan::Publisher small{kSmall};
   cardan::Publisher big{kBig};
   const cardan::Subscriber<Small> idle{kSmall};
+  cardan::Cycle cycle{"hot", 1ms};
+  const cardan::Subscriber<cardan::CycleHint> recorder{cardan::kCycles};
   cardan::test::say("ready");
   if (cardan::test::hear().empty() || small.subscribers() != 2) ::_exit(101);
   const auto one_round = [&](int i) {
+    const auto run = cycle.run();
     if (!cardan::test::publish_next(small, 1, 0)) ::_exit(102);
     auto loan = big.loan();
     if (!loan) ::_exit(103);

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cardan/record/mcap/rewrite.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <cerrno>
 #include <filesystem>
 #include <limits>
 #include <memory>
@@ -12,54 +8,13 @@
 #include <utility>
 
 #include "cardan/memory/error.hpp"
-#include "cardan/memory/fd.hpp"
+#include "cardan/record/mcap/new_file.hpp"
 
 namespace cardan::mcap {
 namespace {
 
 namespace fs = std::filesystem;
 constexpr std::uint64_t kMessagesPerReport = 256;
-
-/// A file that appears under its name when it is done, and not at all otherwise.
-class NewFile {
- public:
-  NewFile(std::string path, bool replace) : path_(std::move(path)), partial_(path_ + ".partial") {
-    std::error_code ignored;
-    if (!replace && fs::exists(path_, ignored))
-      throw Error(ErrorCode::InvalidArgument, path_ + " is there already", "name another file, or allow to replace it");
-    fd_ = Fd(::open(partial_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-    if (!fd_) failed();
-  }
-  ~NewFile() {
-    std::error_code ignored;
-    if (fd_) fs::remove(partial_, ignored);
-  }
-  NewFile(const NewFile&) = delete;
-  NewFile& operator=(const NewFile&) = delete;
-
-  void write(View bytes) {
-    while (!bytes.empty()) {
-      const ssize_t done = ::write(fd_.get(), bytes.data(), bytes.size());
-      if (done < 0 && errno == EINTR) continue;
-      if (done < 0) failed();
-      bytes = bytes.subspan(static_cast<std::size_t>(done));
-    }
-  }
-  void finish() {
-    if (::fdatasync(fd_.get()) != 0 || ::rename(partial_.c_str(), path_.c_str()) != 0) failed();
-    fd_.reset();
-  }
-
- private:
-  [[noreturn]] void failed() const {
-    const int error = errno;
-    throw Error(ErrorCode::System, "cannot write " + path_ + ": " + std::generic_category().message(error),
-                error == ENOSPC || error == EDQUOT ? "make room, or write to another disk" : "check the folder");
-  }
-
-  std::string path_, partial_;
-  Fd fd_;
-};
 
 /// Gives each schema and channel of the inputs its number in the output.
 class Numbering {

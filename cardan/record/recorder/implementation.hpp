@@ -21,6 +21,7 @@
 #include "cardan/record/recorder/scout.hpp"
 #include "cardan/record/recorder/topic_queue.hpp"
 #include "cardan/runtime/histogram.hpp"
+#include "cardan/transport/subscriber.hpp"
 
 namespace cardan::record {
 
@@ -66,8 +67,10 @@ class Recorder::Implementation {
 
   // Chunks (writing.cpp).
   void issue();
-  bool issue_batch();
-  bool issue_frame();
+  std::uint64_t issue_batch();  ///< bytes; 0: there is none, or no room
+  std::uint64_t issue_frame(bool fullest_first);
+  [[nodiscard]] Decision decide();
+  void drop_late_frames();
   bool room_for(std::uint64_t bytes) const noexcept;
   void ensure_channel(Segment& segment, TopicQueue& topic);
   void collect_completions();
@@ -101,6 +104,11 @@ class Recorder::Implementation {
   std::size_t batches_made_ = 0, packing_ = 0;
   std::mutex packed_mutex_;
   std::vector<ReadyBatch> packed_;  ///< under packed_mutex_
+
+  Scheduler scheduler_;
+  std::unique_ptr<Subscriber<CycleHint>> hints_;
+  std::int64_t look_again_ns_ = 0;  ///< the scheduler wants to be asked again
+  bool ending_ = false;             ///< all that is there goes at once
 
   std::unique_ptr<Segment> segment_;
   std::deque<std::unique_ptr<Segment>> closing_;  ///< full, but not quiet yet

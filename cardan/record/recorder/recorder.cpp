@@ -42,6 +42,8 @@ RecorderOptions checked(RecorderOptions options) {
     if (rule.every == 0 || rule.max_rate_hz < 0)
       throw Error(ErrorCode::InvalidArgument, "the rule for " + rule.pattern + " makes no sense",
                   "every n-th sample from 1 on, a rate above 0");
+  // Of all topics this one would wake us at each begin and end of everybody's cycle, which we are to keep out of.
+  if (options.topics.empty() && options.types.empty()) options.exclude.emplace_back(kCycles.name);
   options.queue_bytes = std::max<std::uint64_t>(options.queue_bytes, 1);
   options.chunk_bytes = std::clamp<std::uint64_t>(options.chunk_bytes, 4096, std::uint64_t{256} << 20);
   return options;
@@ -125,6 +127,7 @@ void Recorder::Implementation::run(std::promise<void>& started) {
     queue_ = make_io_queue(probe_, kQueueEntries);
     files_ = std::make_unique<Files>(options_, probe_, *queue_);
     packer_ = std::make_unique<Worker>();
+    hints_ = std::make_unique<Subscriber<CycleHint>>(kCycles, SubscriberOptions{.domain = options_.domain});
     scout_ = std::make_unique<Scout>(options_);
     segment_ = files_->first();
   } catch (...) {
@@ -141,6 +144,7 @@ void Recorder::Implementation::run(std::promise<void>& started) {
     turn();
     sleep();
   }
+  ending_ = true;
   turn();  // what has come until now
   close_old_batches(true);
   const std::int64_t until = steady_now() + kLastWrites;
@@ -168,6 +172,7 @@ void Recorder::Implementation::run(std::promise<void>& started) {
   if (failure_.empty()) failure_ = files_->failure();
   publish_report();
   topics_.clear();
+  hints_.reset();
   files_.reset();
   packer_.reset();
   queue_.reset();
@@ -194,6 +199,7 @@ void Recorder::Implementation::sleep() {
   std::int64_t until = now_ + kIdle;
   const auto no_later_than = [&until](std::int64_t at) { until = std::min(until, at); };
   if (queue_->under_way() != 0 || !ready_.empty()) no_later_than(now_ + kBusy);
+  if (look_again_ns_ != 0) no_later_than(look_again_ns_);
   for (const OpenBatch& open : open_)
     if (open.batch != nullptr) no_later_than(open.opened_ns + options_.chunk_time.count());
   const futex::Watch own{&poked_, poked_.load(std::memory_order_acquire)};
@@ -239,6 +245,7 @@ void Recorder::Implementation::publish_report() {
   report.path = durations(path_times_, paths_, path_sum_);
   report.paused = paused();
   report.triggered = triggered_.load(std::memory_order_relaxed);
+  report.schedule = scheduler_.explain(now_);
   report.failure = failure_;
   const std::lock_guard lock(report_mutex_);
   report_ = std::move(report);

@@ -13,6 +13,7 @@
 #include "cardan/record/disk/disk_mode.hpp"
 #include "cardan/record/mcap/compression.hpp"
 #include "cardan/record/recorder/report.hpp"
+#include "cardan/record/schedule/scheduler.hpp"
 
 namespace cardan::record {
 
@@ -70,6 +71,9 @@ struct RecorderOptions {
   /// Bytes written to the disk at once at most. More rides over short stalls inside the disk; fewer leave it to others
   /// sooner.
   std::uint64_t in_flight_bytes = std::uint64_t{48} << 20;
+
+  /// When the disk is written: at once, evenly, or while the applications idle.
+  SchedulerOptions schedule{};
 
   std::uint64_t split_bytes = 0;                     ///< a new file after so many bytes; 0: never
   std::chrono::nanoseconds split_time{0};            ///< … or so long; 0: never

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "cardan/record/schedule/report.hpp"
+
 namespace cardan::record {
 
 /// Why a sample that the recorder was responsible for is not in the file.
@@ -65,7 +67,8 @@ struct RecorderReport {
   DurationReport path{};    ///< of a sample, from its publication to its completion on disk
   bool paused = false;
   bool triggered = false;  ///< of a flight recorder
-  std::string failure{};   ///< why the recording ended by itself
+  ScheduleReport schedule{};
+  std::string failure{};  ///< why the recording ended by itself
 };
 
 }  // namespace cardan::record

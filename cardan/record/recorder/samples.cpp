@@ -31,6 +31,7 @@ void Recorder::Implementation::take_all() {
       } else if (topic->holds_samples() && detail::block_of(sample->sample)->payload_bytes >= options_.held_from) {
         topic->note_queued(1, sample->bytes);
         ++topic->held;
+        scheduler_.arrived(sample->bytes, now_);
         topic->waiting.push_back(std::move(*sample));
       } else {
         add_to_batch(*topic, *sample);
@@ -62,6 +63,7 @@ void Recorder::Implementation::add_to_batch(TopicQueue& topic, const TopicQueue:
   copied_bytes_ += framing.bytes();
   const std::uint64_t bytes = framing.bytes() + kRecordBytes;
   topic.note_queued(1, bytes);
+  scheduler_.arrived(bytes, now_);
   open.note(topic.number, bytes, block.publish_ns, now_);
   if (open.batch->bytes() >= options_.chunk_bytes) close_batch(compression);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <deque>
@@ -90,6 +91,11 @@ class TopicQueue {
   [[nodiscard]] Framing& framing() noexcept { return framing_; }
   [[nodiscard]] detail::SubscriberCore& subscriber() const noexcept { return *subscriber_; }
   [[nodiscard]] std::uint64_t budget() const noexcept { return budget_; }
+  /// How much of what it may keep is used, 0 to 1.
+  [[nodiscard]] double fullness() const noexcept {
+    return std::max(static_cast<double>(queued_bytes) / static_cast<double>(budget_),
+                    holds_samples_ ? static_cast<double>(held) / static_cast<double>(holds_) : 0.0);
+  }
   /// There are samples that it cannot take: as many are held as were announced.
   [[nodiscard]] bool is_full() const noexcept { return was_full_ && queued != 0; }
   /// Large samples are written from the publisher's slot.

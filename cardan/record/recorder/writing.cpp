@@ -47,12 +47,43 @@ void Recorder::Implementation::ensure_channel(Segment& segment, TopicQueue& topi
                             .metadata = {{"cardan.type_hash", fmt::format("{:016x}", source.type_hash)}}});
 }
 
+Decision Recorder::Implementation::decide() {
+  while (const auto hint = hints_->take()) scheduler_.hint(*hint, now_, hint.publish_time());
+  Backlog backlog{.in_flight_bytes = bytes_under_way_};
+  const auto waits_since = [&backlog](std::int64_t ns) {
+    backlog.oldest_ns = backlog.oldest_ns == 0 ? ns : std::min(backlog.oldest_ns, ns);
+  };
+  for (const ReadyBatch& ready : ready_) {
+    backlog.bytes += ready.batch->bytes();
+    waits_since(ready.oldest_publish_ns);
+  }
+  for (const auto& topic : topics_) {
+    for (const TopicQueue::Waiting& sample : topic->waiting) backlog.bytes += sample.bytes;
+    if (!topic->waiting.empty()) waits_since(topic->waiting.front().taken_ns);
+    backlog.fullest_share = std::max(backlog.fullest_share, topic->fullness());
+  }
+  return scheduler_.decide(backlog, now_);
+}
+
 void Recorder::Implementation::issue() {
   if (segment_ == nullptr || segment_->error() != 0) return;
-  bool issued = false;
-  while (issue_batch()) issued = true;
-  while (issue_frame()) issued = true;
-  if (!issued) return;
+  drop_late_frames();
+  Decision decision{.bytes = Decision::kAll};
+  if (!ending_) decision = decide();
+  look_again_ns_ = decision.look_again_ns;
+  std::uint64_t issued = 0;
+  const auto issue_all = [&](auto&& one) {
+    while (issued < decision.bytes) {
+      const std::uint64_t bytes = one();
+      if (bytes == 0) return;
+      issued += bytes;
+    }
+  };
+  // Batches before frames: they are small, and a camera must never cost an IMU sample.
+  issue_all([this] { return issue_batch(); });
+  issue_all([&] { return issue_frame(decision.why == WriteReason::ForcedBySize); });
+  if (issued == 0) return;
+  scheduler_.issued(issued, now_);
   const std::int64_t before = steady_now();
   queue_->submit();
   const std::int64_t took = steady_now() - before;
@@ -61,32 +92,38 @@ void Recorder::Implementation::issue() {
   ++submits_;
 }
 
-// Before frames: they are small, and a camera must never cost an IMU sample.
-bool Recorder::Implementation::issue_batch() {
-  if (ready_.empty() || queue_->room() < Segment::kEntries) return false;
+std::uint64_t Recorder::Implementation::issue_batch() {
+  if (ready_.empty() || queue_->room() < Segment::kEntries) return 0;
   switch_file();
   ReadyBatch ready = std::move(ready_.front());
   ready_.pop_front();
   for (const Share& share : ready.shares) ensure_channel(*segment_, *topics_[share.topic]);
-  bytes_under_way_ += ready.batch->bytes();
+  const std::uint64_t bytes = ready.batch->bytes();
+  bytes_under_way_ += bytes;
   segment_->write(std::move(ready.batch), std::move(ready.shares), ready.oldest_publish_ns);
-  return true;
+  return bytes;
 }
 
-bool Recorder::Implementation::issue_frame() {
-  TopicQueue* oldest = nullptr;
+void Recorder::Implementation::drop_late_frames() {
+  if (options_.queue_time.count() == 0) return;
   for (const auto& topic : topics_) {
-    while (!topic->waiting.empty() && options_.queue_time.count() > 0 &&
-           now_ - topic->waiting.front().taken_ns > options_.queue_time.count()) {
+    while (!topic->waiting.empty() && now_ - topic->waiting.front().taken_ns > options_.queue_time.count()) {
       topic->lose(LossCause::DiskSlow, 1);
       topic->note_written(1, topic->waiting.front().bytes);
       --topic->held;
       topic->waiting.pop_front();
     }
-    if (topic->waiting.empty()) continue;
-    if (oldest == nullptr || topic->waiting.front().taken_ns < oldest->waiting.front().taken_ns) oldest = topic.get();
   }
-  if (oldest == nullptr || !room_for(oldest->waiting.front().bytes)) return false;
+}
+
+std::uint64_t Recorder::Implementation::issue_frame(bool fullest_first) {
+  TopicQueue* oldest = nullptr;
+  const auto before = [fullest_first](const TopicQueue& a, const TopicQueue& b) {
+    return fullest_first ? a.fullness() > b.fullness() : a.waiting.front().taken_ns < b.waiting.front().taken_ns;
+  };
+  for (const auto& topic : topics_)
+    if (!topic->waiting.empty() && (oldest == nullptr || before(*topic, *oldest))) oldest = topic.get();
+  if (oldest == nullptr || !room_for(oldest->waiting.front().bytes)) return 0;
   switch_file();
   TopicQueue::Waiting next = std::move(oldest->waiting.front());
   oldest->waiting.pop_front();
@@ -101,7 +138,7 @@ bool Recorder::Implementation::issue_frame() {
       add_to_batch(*oldest, next);
     else
       oldest->lose(LossCause::Malformed, 1);
-    return true;
+    return next.bytes;
   }
   ensure_channel(*segment_, *oldest);
   const std::uint64_t publish_ns = static_cast<std::uint64_t>(block.publish_ns);
@@ -117,7 +154,7 @@ bool Recorder::Implementation::issue_frame() {
                    .checksum = options_.held_checksums},
                   std::move(next.sample), {.topic = oldest->number, .messages = 1, .bytes = next.bytes},
                   static_cast<std::int64_t>(publish_ns));
-  return true;
+  return next.bytes;
 }
 
 void Recorder::Implementation::lose(const Extent& extent, LossCause cause) {
@@ -133,6 +170,8 @@ void Recorder::Implementation::collect_completions() {
   const Segment::Listener listener{.body_written =
                                        [this](Extent& extent, const DiskDone& done) {
                                          const std::int64_t took = done.completed_ns - done.submitted_ns;
+                                         scheduler_.completed(
+                                             extent.sample ? extent.shares[0].bytes : extent.batch->bytes(), now_);
                                          write_times_.add(took);
                                          write_sum_ += took;
                                          ++writes_;

@@ -64,7 +64,9 @@ class ComponentCheck {
     for (const auto& [name, value] : component_.parameters)
       parameter(name, value, join(component_.pointer + "/parameters", name));
     for (const auto& [code, bus] : component_.topics) rename(code, join(component_.pointer + "/topics", code));
-    for (const Callback& callback : component_.callbacks) this->callback(callback);
+    for (const Callback& callback : component_.callbacks) this->callback(callback.name, callback.pointer);
+    if (component_.cycle && !component_.cycle->callback.empty())
+      callback(component_.cycle->callback, component_.pointer + "/cycle/callback");
   }
 
  private:
@@ -101,28 +103,27 @@ class ComponentCheck {
         suggestion(code, {endpoints_.begin(), endpoints_.end()}, "remove it: this component has no inputs or outputs"));
   }
 
-  void callback(const Callback& callback) {
-    if (inputs_.contains(callback.name) || others_.contains(callback.name)) return;
+  /// `at`: where the name stands, as a key of "callbacks" or as a value.
+  void callback(const std::string& name, const std::string& at) {
+    if (inputs_.contains(name) || others_.contains(name)) return;
+    const auto tell = [&](std::string cause, std::string remedy) {
+      if (at == component_.pointer + "/cycle/callback")
+        complaints_.error(at, std::move(cause), std::move(remedy));
+      else
+        complaints_.error_in_key(at, std::move(cause), std::move(remedy));
+    };
     std::vector<std::string> known{inputs_.begin(), inputs_.end()};
     known.insert(known.end(), others_.begin(), others_.end());
-    if (outputs_.contains(callback.name)) {
-      complaints_.error_in_key(callback.pointer,
-                               fmt::format("'{}' is an output of component '{}', which no callback belongs to",
-                                           callback.name, component_.name),
-                               suggestion("", known, "remove it: this component has no callbacks"));
-      return;
-    }
+    if (outputs_.contains(name))
+      return tell(
+          fmt::format("'{}' is an output of component '{}', which no callback belongs to", name, component_.name),
+          suggestion("", known, "remove it: this component has no callbacks"));
     for (const auto& [code, bus] : component_.topics)
-      if (bus == callback.name && inputs_.contains(code)) {
-        complaints_.error_in_key(
-            callback.pointer,
-            fmt::format("'{}' is the name on the bus of an input of component '{}'", callback.name, component_.name),
-            fmt::format("write its name in the code, '{}'", code));
-        return;
-      }
-    complaints_.error_in_key(callback.pointer,
-                             fmt::format("component '{}' has no callback '{}'", component_.name, callback.name),
-                             suggestion(callback.name, known, "remove it: this component has no callbacks"));
+      if (bus == name && inputs_.contains(code))
+        return tell(fmt::format("'{}' is the name on the bus of an input of component '{}'", name, component_.name),
+                    fmt::format("write its name in the code, '{}'", code));
+    tell(fmt::format("component '{}' has no callback '{}'", component_.name, name),
+         suggestion(name, known, "remove it: this component has no callbacks"));
   }
 
   const Component& component_;

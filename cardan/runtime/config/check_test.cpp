@@ -187,6 +187,8 @@ const Wrong kNames[] = {
       DETECTOR "/callbacks/~1people", "'/people' is an output of component 'detector'", "there is '/image'"}},
     {{"callback_by_its_name_on_the_bus", R"("callbacks": {"/image": {)", R"("callbacks": {"/street/image": {)", 25,
       DETECTOR "/callbacks/~1street~1image", "the name on the bus of an input of component 'detector'", "'/image'"}},
+    {{"unknown_cycle", R"("cycle": {"callback": "/image")", R"("cycle": {"callback": "timer")", 24,
+      DETECTOR "/cycle/callback", "component 'detector' has no callback 'timer'", "there is '/image'"}},
 };
 
 const Wrong kMachines[] = {

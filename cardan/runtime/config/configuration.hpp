@@ -65,6 +65,13 @@ struct Callback {
   bool operator==(const Callback&) const = default;
 };
 
+/// Which callback of a component is its cycle, for recorders: each call of it.
+struct Cycle {
+  std::string callback{};  ///< empty: the first timer, else the first input
+  double weight = 1;       ///< of its computing against that of others; 0: it marks no cycle
+  bool operator==(const Cycle&) const = default;
+};
+
 struct Component {
   std::string name{};  ///< unique in the file
   std::string library{};
@@ -76,6 +83,7 @@ struct Component {
   std::optional<Thread> thread{};
   std::chrono::nanoseconds watchdog{0};  ///< a callback that runs longer counts as a crash; 0: none
   OnException on_exception = OnException::Continue;
+  std::optional<Cycle> cycle{};  ///< absent: the default's, without calls that are too short to matter
   std::vector<Callback> callbacks{};
   std::string pointer{};
 

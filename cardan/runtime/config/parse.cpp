@@ -29,6 +29,9 @@ void read(const Node& node, const char* name, bool& out) {
 void read(const Node& node, const char* name, int& out) {
   if (const Node* n = node.find(name)) out = static_cast<int>(n->integer);
 }
+void read(const Node& node, const char* name, double& out) {
+  if (const Node* n = node.find(name)) out = n->number;
+}
 template <class T>
 void read(const Node& node, const char* name, std::optional<T>& out) {
   const Node* n = node.find(name);
@@ -133,6 +136,11 @@ Component read_component(const std::string& name, const Node& node, const std::s
   read_thread(node, component.thread);
   read_time(node, "watchdog_ms", kMillisecond, component.watchdog);
   read_choice(node, "on_exception", kOnException, component.on_exception);
+  if (const Node* cycle = node.find("cycle")) {
+    component.cycle.emplace();
+    read(*cycle, "callback", component.cycle->callback);
+    read(*cycle, "weight", component.cycle->weight);
+  }
   each(node, "callbacks", pointer, [&](const std::string& callback, const Node& value, const std::string& at) {
     component.callbacks.push_back(read_callback(callback, value, at));
   });

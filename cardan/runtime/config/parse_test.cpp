@@ -55,6 +55,8 @@ TEST(Parse, ReadsWhatAComponentHas) {
   EXPECT_EQ(d.thread, (Thread{.cpus = {1}, .policy = Policy::Fifo, .priority = 50}));
   EXPECT_EQ(d.watchdog, 500ms);
   EXPECT_EQ(d.on_exception, OnException::Restart);
+  EXPECT_EQ(d.cycle, (Cycle{"/image", 2.5}));
+  EXPECT_FALSE(c.component("decision")->cycle);
   ASSERT_NE(d.callback("/image"), nullptr);
   EXPECT_EQ(d.callback("/image")->priority, 7);
   EXPECT_EQ(d.callback("/image")->watchdog, nanoseconds{100'500'000});
@@ -226,6 +228,8 @@ const Mistake kShapes[] = {
      "'depth' of topic '/street/people' is 0", "from 1 to 1024"},
     {"depth_too_large", R"({"depth": 4)", R"({"depth": 1025)", 38, "/topics/~1street~1people/depth", "is 1025",
      "from 1 to 1024"},
+    {"cycle_too_heavy", R"("weight": 2.5)", R"("weight": 1001)", 24,
+     "/processes/perception/components/detector/cycle/weight", "is 1001, out of range", "from 0 to 1000"},
     {"larger_than_64_bits", R"({"depth": 4)", R"({"depth": 99999999999999999999)", 38, "/topics/~1street~1people/depth",
      "is 99999999999999999999", "a whole number from 1 to 1024"},
     {"workers_0", R"("workers": 2)", R"("workers": 0)", 12, "/processes/sensors/groups/slow/workers", "is 0",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cardan/runtime/config/shape.hpp"
 
+#include "cardan/messages/cycle_hint.hpp"
 #include "cardan/transport/layout.hpp"
 
 namespace cardan::config {
@@ -68,6 +69,12 @@ constexpr std::array kCallbackFields{
 constexpr Shape kCallback{"callback", kCallbackFields};
 constexpr Field kCallbackObject = object("", kCallback);
 
+constexpr std::array kCycleFields{
+    text("callback", Format::Filled),
+    number("weight", CycleHint::kMaxWeight),
+};
+constexpr Shape kCycle{"cycle", kCycleFields};
+
 constexpr std::array kComponentFields{
     required(text("library", Format::Filled)),
     required(text("class", Format::Filled)),
@@ -78,6 +85,7 @@ constexpr std::array kComponentFields{
     object("thread", kThread),
     number("watchdog_ms", kMilliseconds),
     choice("on_exception", kOnException),
+    object("cycle", kCycle),
     map("callbacks", Format::Filled, kCallbackObject),
 };
 constexpr Shape kComponent{"component", kComponentFields};

@@ -37,7 +37,7 @@ inline constexpr std::string_view kStreet = R"({
           "topics": {"/image": "/street/image", "/people": "/street/people"},
           "thread": {"cpus": [1], "policy": "fifo", "priority": 50},
           "watchdog_ms": 500,
-          "on_exception": "restart",
+          "on_exception": "restart", "cycle": {"callback": "/image", "weight": 2.5},
           "callbacks": {"/image": {"priority": 7, "watchdog_ms": 100.5}}
         },
         "decision": {

@@ -92,6 +92,7 @@ class Host {
     options.domain = configuration_.domain;
     options.groups = process_.groups;
     options.topics = configuration_.topics;
+    options.cycles = true;
     options.on_failure = [this](const std::string& component, const std::string& callback, const std::string& what) {
       failed(component, callback, what);
     };

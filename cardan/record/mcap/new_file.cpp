@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cardan/record/mcap/new_file.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "cardan/memory/error.hpp"
+
+namespace cardan::mcap {
+
+NewFile::NewFile(std::string path, bool replace)
+    : path_(std::move(path)), partial_(path_ + ".partial"), replace_(replace) {
+  std::error_code ignored;
+  if (!replace && std::filesystem::exists(std::filesystem::symlink_status(path_, ignored))) there_already();
+  fd_ = Fd(::open(partial_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666));
+  if (!fd_) failed();
+}
+
+NewFile::~NewFile() {
+  std::error_code ignored;
+  if (!finished_) std::filesystem::remove(partial_, ignored);
+}
+
+void NewFile::write(View bytes) {
+  while (!bytes.empty()) {
+    const ssize_t done = ::write(fd_.get(), bytes.data(), bytes.size());
+    if (done < 0 && errno == EINTR) continue;
+    if (done < 0) failed();
+    bytes = bytes.subspan(static_cast<std::size_t>(done));
+  }
+}
+
+void NewFile::finish(bool to_disk) {
+  if (to_disk && ::fdatasync(fd_.get()) != 0) failed();
+  if (::close(fd_.release()) != 0 && errno != EINTR) failed();  // network file systems say only now that they are full
+  // Somebody else may have made one of that name meanwhile. Not every file system can refuse that (EINVAL).
+  finished_ = !replace_ && ::renameat2(AT_FDCWD, partial_.c_str(), AT_FDCWD, path_.c_str(), RENAME_NOREPLACE) == 0;
+  if (finished_) return;
+  if (!replace_ && errno == EEXIST) there_already();
+  if (::rename(partial_.c_str(), path_.c_str()) != 0) failed();
+  finished_ = true;
+}
+
+void NewFile::failed() const {
+  const int error = errno;
+  throw Error(ErrorCode::System, "cannot write " + path_ + ": " + std::generic_category().message(error),
+              error == ENOSPC || error == EDQUOT ? "make room, or write to another disk" : "check the folder");
+}
+
+void NewFile::there_already() const {
+  throw Error(ErrorCode::InvalidArgument, path_ + " is there already", "name another file, or allow to replace it");
+}
+
+}  // namespace cardan::mcap

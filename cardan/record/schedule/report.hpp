@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cardan::record {
+
+enum class SchedulePolicy : std::uint8_t {
+  Asap,   ///< whatever waits is written at once: least memory, and the disk's work falls where it falls
+  Paced,  ///< evenly, at the rate at which data comes
+  Cycle,  ///< while the applications that mark their cycles idle; without hints as Paced
+};
+/// "asap", "paced", "cycle".
+[[nodiscard]] std::string_view to_string(SchedulePolicy policy) noexcept;
+/// The policy of that name; false: there is none.
+[[nodiscard]] bool parse(std::string_view name, SchedulePolicy& policy) noexcept;
+
+/// Why the scheduler let something be written, or did not.
+enum class WriteReason : std::uint8_t {
+  Nothing,       ///< nothing waits
+  Asap,          ///< the policy
+  Paced,         ///< the policy
+  IdleWindow,    ///< the applications idle
+  QuietEnough,   ///< few of them compute, and what waits is no longer young
+  NoWindow,      ///< they compute whenever one looks: evenly, before it gets too old
+  NoHints,       ///< no application gives hints: evenly
+  Busy,          ///< nothing now: they compute, or will before a write would be done
+  ForcedByAge,   ///< the oldest has waited for as long as anything may
+  ForcedBySize,  ///< a queue is too full
+};
+inline constexpr std::size_t kWriteReasons = 10;
+/// "idle window", "forced by age", …
+[[nodiscard]] std::string_view to_string(WriteReason reason) noexcept;
+
+/// What a scheduler did so far.
+struct ScheduleReport {
+  SchedulePolicy policy = SchedulePolicy::Cycle;
+
+  struct Share {
+    std::uint64_t decisions = 0;
+    std::uint64_t bytes = 0;
+  };
+  std::array<Share, kWriteReasons> reasons{};  ///< by WriteReason
+  [[nodiscard]] const Share& of(WriteReason reason) const noexcept { return reasons[static_cast<std::size_t>(reason)]; }
+  std::uint64_t bytes = 0;             ///< issued
+  double in_idle_windows = 0;          ///< share of these, 0 to 1
+  std::int64_t longest_wait_ns = 0;    ///< of anything, when a decision was made
+  double arriving = 0;                 ///< bytes per second, of the last second
+  double disk_speed = 0;               ///< bytes per second while it had something to do; 0: not known
+  std::uint64_t begins = 0;            ///< cycles whose begin was seen
+  std::uint64_t begins_in_writes = 0;  ///< of these: begun while writes were in flight
+
+  struct Application {
+    std::string name{};
+    double weight = 1;
+    bool alive = false;  ///< its hints came until now
+    bool busy = false;
+    bool regular = false;  ///< its begins can be told in advance
+    std::uint64_t cycles = 0;
+    std::uint64_t hints = 0;     ///< that were read, of two for each cycle
+    std::int64_t period_ns = 0;  ///< 0: not known
+    std::int64_t period_deviation_ns = 0;
+    std::int64_t busy_ns = 0;  ///< of a cycle
+    std::int64_t busy_deviation_ns = 0;
+    std::int64_t begin_error_ns = 0;  ///< mean distance between a begin and where it was expected
+  };
+  std::vector<Application> applications{};
+  std::uint64_t hints = 0;
+  std::uint64_t absurd_hints = 0;   ///< that no honest application gives; not used
+  std::uint64_t ignored_hints = 0;  ///< of more applications than there is room for
+};
+
+/// A table for people. Any thread; does not block.
+[[nodiscard]] std::string to_text(const ScheduleReport& report);
+
+}  // namespace cardan::record
