@@ -86,7 +86,7 @@ RecordOptions parse_options(const RecordArguments& a, const std::vector<int>& cp
     o.most_cameras = 2;
     o.rate_bytes = 1'000'000'000;
     o.rate_seconds = 3;
-    o.scene_share = 1.0 / 48;
+    o.scene_share = 1.0 / 96;
     if (a.schedule.empty()) o.schedules = {Schedule::Absolute};
   }
   if (a.full) {

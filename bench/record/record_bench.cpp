@@ -314,7 +314,7 @@ void RecordBench::pipeline() {
             {.part = Part::Pipeline,
              .sensors = pipeline_sensors(kPipelineCameras),
              .cameras = kPipelineCameras + 1,
-             .seconds = std::max(1.0, scene.seconds * options_.scene_share),
+             .seconds = std::max(0.5, scene.seconds * options_.scene_share),
              .scene = scene.name},
             runs);
 }
