@@ -30,11 +30,12 @@ test-deep: ## the long tests: models, kills, thread sanitizer, clang, arm64, PCL
 	@scripts/setup.sh --for test-deep
 	@scripts/test-deep.sh $(ARGS)
 
-bench: ## measure transport and runtime against their peers (about 12 minutes; ARGS go to the transport's alone)
+bench: ## measure transport, runtime and recorder against their peers (about half an hour; ARGS go to the transport's alone)
 	@scripts/setup.sh --for bench
 	@scripts/build.sh release bin/cardan
 	@$(CARDAN) bench transport $(ARGS)
 	@$(if $(ARGS),:,$(CARDAN) bench runtime)
+	@$(if $(ARGS),:,$(CARDAN) bench record)
 
 install: ## install library, headers, CMake and pkg-config files and the command: make install PREFIX=/usr/local
 	@scripts/setup.sh --for build

@@ -8,6 +8,9 @@
 #include <cstdio>
 #include <memory>
 
+#ifdef CARDAN_HAS_RECORD_BENCH
+#include "bench/record/record.hpp"
+#endif
 #include "bench/runtime/runtime.hpp"
 #include "bench/transport/host.hpp"
 #include "bench/transport/options.hpp"
@@ -66,12 +69,56 @@ void add_runtime_bench(CLI::App& group) {
   });
 }
 
+#ifdef CARDAN_HAS_RECORD_BENCH
+constexpr const char* kRecordExamples = R"(Examples:
+  cardan bench record --quick                             a first look
+  cardan bench record --folder /mnt/nvme --json out.json  all parts, on the disk of that folder
+  cardan bench record --only cameras --peers fio,cardan,rosbag2 --seconds 10
+  cardan bench record --full                              10 s a run, five rounds, whole scenes, as in the SPEED paper
+
+fio and ROS 1's rosbag are measured too where they are installed; scripts/setup.sh --for bench installs them where it can.
+Exit codes: 0 ok, 1 failed or interrupted, 2 wrong options, 3 Cardan's recorder lost messages that the disk could take.)";
+
+void add_record_bench(CLI::App& group) {
+  auto* const command = group.add_subcommand("record",
+                                             "Recording: rate, loss, CPU and what else runs beside it, against fio, "
+                                             "rosbag2 and rosbag");
+  command->footer(kRecordExamples);
+  auto arguments = std::make_shared<bench::RecordArguments>();
+  auto& a = *arguments;
+  command->add_option("--only", a.only, "Some of rate,phases,cameras,mix,task,bystander,pipeline (default: all)");
+  command->add_option("--peers", a.peers, "Some of fio,cardan,speed,rosbag2,rosbag (default: all)");
+  command->add_option("--folder", a.folder, "A folder on the disk to be measured (default: where this was built)");
+  command->add_option("--seconds", a.seconds, "How long sensors send in a run (default: 5)");
+  command->add_option("--runs", a.runs, "Rounds, interleaved (default: 3; of the cameras' sweep 1)");
+  command->add_option("--cameras", a.cameras, "Where the sweep over cameras ends (default: where the disk does)");
+  command->add_option("--schedule", a.schedule,
+                      "When the sweep's cameras send: absolute, integer-ms as rosbag2's benchmark, or both (default)");
+  command->add_option("--producer-cpu", a.producer_cpu, "Pin the sensors to this CPU (default: the first)");
+  command->add_option("--task-cpu", a.task_cpu,
+                      "Pin the task, the pipeline and the other reader to this one (default: the last)");
+  command->add_option("--json", a.json, "Write everything to this file");
+  command->add_flag("--keep", a.keep, "Leave the recorded files; they are many, and large");
+  command->add_flag("--quick", a.quick, "Short runs, one round, at most two cameras in the sweep");
+  command->add_flag("--full", a.full, "10 s a run, five rounds, whole scenes (hours)");
+  // How the bench starts its own sensors and recorders.
+  command->add_option("--part", a.part)->group("");
+  command->callback([arguments] {
+    if (const int code = bench::run_record_bench(*arguments, bench::allowed_cpus()); code != 0)
+      throw CLI::RuntimeError(code);
+  });
+}
+#endif
+
 }  // namespace
 
 void add_bench_command(CLI::App& app) {
   auto* const group = app.add_subcommand("bench", "Measure Cardan against its peers on this computer");
   group->require_subcommand(1);
   add_runtime_bench(*group);
+#ifdef CARDAN_HAS_RECORD_BENCH
+  add_record_bench(*group);
+#endif
   auto* const command = group->add_subcommand(
       "transport", "Latency, loss and CPU of handing frames over: cardan, raw shared memory, SIM, Unix sockets, TCP");
   command->footer(kExamples);

@@ -35,6 +35,8 @@ bench?    | hdr:nodelet/loader.h                     | libnodeletlib-dev        
 bench?    | hdr:ros/ros.h                            | libroscpp-dev            | the nodelets' ROS 1
 bench?    | hdr:std_msgs/UInt8MultiArray.h           | libstd-msgs-dev          | the nodelets' message
 bench?    | cmd:rosmaster                            | python3-rosmaster        | introduces nodelets to each other
+bench?    | file:/usr/lib/rosbag/record              | python3-rosbag           | ROS 1's recorder, a peer of `cardan bench record`
+bench?    | cmd:fio                                  | fio                      | the disk's limit, for `cardan bench record`
 test      | hdr:gtest/gtest.h                        | libgtest-dev             | the unit tests
 test      | hdr:eigen3/Eigen/Core                    | libeigen3-dev            | Eigen views of point clouds (headers only)
 test      | hdr:google/protobuf/message.h            | libprotobuf-dev          | the Protobuf codec (headers, and the library for its test)

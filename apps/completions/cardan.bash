@@ -13,17 +13,19 @@ _cardan() {
   case $previous in
     --json)
       case $path in bench* | demo* | run) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;; esac ;;
+    --folder) mapfile -t COMPREPLY < <(compgen -d -- "$current"); return ;;
     --camera | --lidar | --record | --picture | --svg | --reports | --output | --attach | -o | --from | --to) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
-    --peers) words="raw,sim,uds,tcp,cardan raw sim uds tcp cardan" ;;
+    --peers) case $path in "bench record") words="fio cardan speed rosbag2 rosbag" ;; *) words="raw,sim,uds,tcp,cardan raw sim uds tcp cardan" ;; esac ;;
+    --only) words="rate phases cameras mix task bystander pipeline" ;;
     --waits) words="block spin prewake anticipate" ;;
     --scenarios) words="1p1s 1p5s 1p10s 5p1s" ;;
     --compression) words="same none lz4 zstd" ;;
     --images) words="png jpeg video" ;;
     --tell) words="pause resume split trigger stop" ;;
-    --schedule) words="asap paced cycle" ;;
+    --schedule) case $path in "bench record") words="absolute integer-ms both" ;; *) words="asap paced cycle" ;; esac ;;
     --on-full) words="stop delete-oldest" ;;
     --mode) words="auto direct dontcache sync-range plain" ;;
-    --topic | --exclude | --remap | --until | --duration | --depth | --step | --without | --start | --end | --domain | --count | --fields | --list | --quality | --seconds | --type | --rule | --split-size | --split-time | --queue | --queue-time | --min-space | --sync | --last | --after | --meta | --sizes | --rate | --runs | --frames | --minutes | --publisher-cpu | --reader-cpus | --reader-cpu | --grace | --set) return ;;
+    --topic | --exclude | --remap | --until | --duration | --depth | --step | --without | --start | --end | --domain | --count | --fields | --list | --quality | --seconds | --type | --rule | --split-size | --split-time | --queue | --queue-time | --min-space | --sync | --last | --after | --meta | --sizes | --rate | --runs | --frames | --minutes | --cameras | --producer-cpu | --task-cpu | --publisher-cpu | --reader-cpus | --reader-cpu | --grace | --set) return ;;
   esac
   if [[ -z $words ]]; then
     case $path in
@@ -50,9 +52,10 @@ _cardan() {
       "bag cat") words="--topic --exclude --start --end --fields --count --list --json --help" ;;
       "bag cut") words="--topic --exclude --start --end --output --force --compression --json --help" ;;
       "bag merge" | "bag recover") words="--output --force --compression --json --help" ;;
+      bench) words="transport runtime record --help" ;;
+      "bench record") words="--only --peers --folder --seconds --runs --cameras --schedule --producer-cpu --task-cpu --json --keep --quick --full --help" ;;
       "bag export") words="--to --topic --exclude --start --end --images --quality --list --force --json --help" ;;
       play) words="--rate --loop --start --until --duration --topic --exclude --remap --clock --as-fast-as-readers --reliable --wait-for-readers --depth --pause --step --domain --json --help" ;;
-      bench) words="transport runtime --help" ;;
       "bench runtime") words="--sizes --runs --frames --publisher-cpu --reader-cpu --json --quick --help" ;;
       "bench transport") words="--peers --scenarios --sizes --waits --rate --runs --frames --minutes --publisher-cpu --reader-cpus --json --full --quick --micro --help" ;;
       demo) words="--record --one-process --crash --reports --camera --lidar --seconds --json --picture --no-view --help" ;;

@@ -359,6 +359,7 @@ class Completion(unittest.TestCase):
             paths.append(["play"])
         if "bench" in subcommands:
             paths += [["bench", "transport"], ["bench", "runtime"]]
+            paths += [["bench", "record"]] if "\n  record " in run("bench", "--help") else []
         if "demo" in subcommands:
             paths.append(["demo"])
         for shell, script in scripts.items():

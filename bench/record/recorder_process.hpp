@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bench/record/measure.hpp"
+
+namespace cardan::bench::recording {
+
+/// What a recorder says when it has ended.
+struct RecorderResult {
+  std::vector<std::string> files{};
+  nlohmann::json words{};  ///< of one of ours: its report
+  CpuTime cpu{};
+};
+
+/// A recorder that is measured, and the sensors where they are a part of it. Not to be shared by threads; the functions
+/// throw Error as Actor's do.
+class RecorderProcess {
+ public:
+  virtual ~RecorderProcess() = default;
+  virtual void await_ready() = 0;
+  virtual void go() = 0;
+  virtual void end() = 0;
+  virtual RecorderResult result(std::int64_t until, const Look& look) = 0;
+  [[nodiscard]] virtual int pid() const = 0;
+  /// Who makes the messages; nullptr: the sensors that publish through Cardan.
+  [[nodiscard]] virtual Actor* sensors() { return nullptr; }
+};
+
+/// nullptr for a peer that records nothing. Throws Error.
+[[nodiscard]] std::unique_ptr<RecorderProcess> start_recorder(const RunSpec& spec, const Setting& setting);
+
+/// Why ROS 1's recorder cannot be measured; empty: it can.
+[[nodiscard]] std::string why_no_rosbag();
+[[nodiscard]] std::unique_ptr<RecorderProcess> start_rosbag(const RunSpec& spec, const Setting& setting);
+
+}  // namespace cardan::bench::recording
