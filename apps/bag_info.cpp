@@ -2,7 +2,6 @@
 // `cardan bag info` and `cardan bag ls`.
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <fnmatch.h>
 
 #include <algorithm>
 #include <chrono>
@@ -14,6 +13,7 @@
 #include "apps/output.hpp"
 #include "cardan/memory/error.hpp"
 #include "cardan/record/mcap/reader.hpp"
+#include "cardan/record/name_patterns.hpp"
 #include "cardan/transport/stop.hpp"
 
 namespace cardan::apps {
@@ -162,11 +162,6 @@ std::string info_text(const mcap::Reader& reader, const Contents& contents) {
   return out;
 }
 
-bool fits(const std::vector<std::string>& patterns, const std::string& topic) {
-  return std::any_of(patterns.begin(), patterns.end(),
-                     [&](const std::string& p) { return ::fnmatch(p.c_str(), topic.c_str(), 0) == 0; });
-}
-
 }  // namespace
 
 std::string stamp_text(std::uint64_t nanoseconds) {
@@ -181,7 +176,7 @@ mcap::ReadOptions read_options(const BagSelection& s, const mcap::Reader& reader
   for (const std::string& pattern : s.topics) {
     const auto& channels = reader.summary().channels();
     if (std::none_of(channels.begin(), channels.end(),
-                     [&](const auto& one) { return fits({pattern}, one.second.topic); }))
+                     [&](const auto& one) { return record::fits_one({pattern}, one.second.topic); }))
       throw Error(ErrorCode::InvalidArgument, fmt::format("{} has no topic '{}'", reader.file().path(), pattern),
                   "cardan bag info shows which it has");
   }
@@ -194,7 +189,8 @@ mcap::ReadOptions read_options(const BagSelection& s, const mcap::Reader& reader
   if (s.end) options.end = at(*s.end);
   if (!s.topics.empty() || !s.exclude.empty())
     options.wanted = [s](const mcap::Channel& channel) {
-      return (s.topics.empty() || fits(s.topics, channel.topic)) && !fits(s.exclude, channel.topic);
+      return (s.topics.empty() || record::fits_one(s.topics, channel.topic)) &&
+             !record::fits_one(s.exclude, channel.topic);
     };
   return options;
 }

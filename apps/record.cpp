@@ -113,7 +113,6 @@ record::RecorderOptions recorder_options(const Options& o) {
   options.sync_interval = duration_of(o.sync);
   options.split_time = duration_of(o.split_time);
   options.keep_last = duration_of(o.last);
-  options.exclude.emplace_back("/cardan/record/*");  // what recorders are told
   return options;
 }
 
@@ -273,6 +272,7 @@ void add_record_command(CLI::App& app) {
   command->add_option("--tell", o->tell, "Record nothing, but tell those that run")
       ->check(CLI::IsMember(record_actions()));
   command->add_option("--domain", r.domain, "Domain (default: $CARDAN_DOMAIN, else \"default\")");
+  command->add_flag("--use-sim-time", r.simulated_clock, "Log times are those of /clock, not the wall clock's");
   command->add_flag("--json", o->json, "A report as JSON at the end, nothing while it runs");
   command->add_flag("--no-view", o->no_view, "No live table");
   command->callback([o] {

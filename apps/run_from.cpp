@@ -147,7 +147,9 @@ int run_from(const config::Configuration& configuration, const RunFromOptions& o
     return kFailed;
   }
   if (report.fed.empty()) {
-    warn("no component reads a topic of the recording — cardan bag info shows which it has, cardan graph which they read");
+    warn(
+        "no component reads a topic of the recording — cardan bag info shows which it has, cardan graph which they "
+        "read");
     return kFailed;
   }
   return lost ? kLoss : kOk;

@@ -146,6 +146,7 @@ complete -c cardan -n '__cardan_at record' -l last -x -d 'Keep only so many seco
 complete -c cardan -n '__cardan_at record' -l after -x -d 'End so long after the trigger'
 complete -c cardan -n '__cardan_at record' -l tell -x -a 'pause resume split trigger stop'
 complete -c cardan -n '__cardan_at record' -l domain -x -d Domain
+complete -c cardan -n '__cardan_at record' -l use-sim-time -d 'Log times of /clock'
 complete -c cardan -n '__cardan_at record' -l json -d 'A report at the end'
 complete -c cardan -n '__cardan_at record' -l no-view -d 'No live table'
 complete -c cardan -n '__cardan_at play' -F

@@ -11,4 +11,5 @@
 #include "cardan/messages/image.hpp"
 #include "cardan/messages/local_message.hpp"
 #include "cardan/messages/point_cloud.hpp"
+#include "cardan/messages/recorder_statistics.hpp"
 #include "cardan/messages/sensors.hpp"

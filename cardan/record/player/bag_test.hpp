@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cardan/messages/messages.hpp"
+#include "cardan/record/channel_form.hpp"
 #include "cardan/record/mcap/sample_file_test.hpp"
 #include "cardan/record/player/message_form.hpp"
 

@@ -3,13 +3,13 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cstring>
 #include <new>
 #include <string_view>
 #include <utility>
 
 #include "cardan/messages/layout_cdr.hpp"
+#include "cardan/record/channel_form.hpp"
 #include "cardan/runtime/encoded.hpp"
 
 namespace cardan::record {
@@ -24,30 +24,11 @@ std::string definition_of(const mcap::Schema& schema) {
   return schema.encoding == "ros2msg" ? text_of(schema) : std::string();
 }
 
-constexpr const char* kOwnCodec = "cardan-codec";
-
 bool is_encoded_object(const mcap::Channel& channel) {
   return channel.message_encoding == "protobuf" || channel.message_encoding == kOwnCodec;
 }
 
 }  // namespace
-
-const char* codec_encoding(const std::string& schema) noexcept {
-  // A FileDescriptorSet begins with its first file: field 1, of a length that follows.
-  return schema.starts_with('\n') ? "protobuf" : kOwnCodec;
-}
-
-std::string type_hash_text(std::uint64_t hash) { return fmt::format("{:016x}", hash); }
-
-std::optional<std::uint64_t> type_hash_of(const mcap::Channel& channel) {
-  const auto found = channel.metadata.find(kTypeHashKey);
-  if (found == channel.metadata.end()) return std::nullopt;
-  const std::string& digits = found->second;
-  std::uint64_t hash = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), hash, 16);
-  if (error != std::errc{} || end != digits.data() + digits.size()) return std::nullopt;
-  return hash;
-}
 
 MessageForm::MessageForm(std::shared_ptr<const TypeLayout> layout, detail::MessageType type)
     : layout_(std::move(layout)), type_(std::move(type)) {}

@@ -16,16 +16,6 @@
 
 namespace cardan::record {
 
-/// In a channel's metadata: message_traits<T>::type_hash() of what was published, as 16 hexadecimal digits. What lies
-/// in memory follows from it and the schema; from the schema alone it does not.
-inline constexpr const char* kTypeHashKey = "cardan.type_hash";
-[[nodiscard]] std::string type_hash_text(std::uint64_t hash);
-/// Empty: there is none, or it is no such number.
-[[nodiscard]] std::optional<std::uint64_t> type_hash_of(const mcap::Channel& channel);
-
-/// What MCAP calls the encoding of what a codec of that schema makes: "protobuf" if the schema is one of Protobuf's.
-[[nodiscard]] const char* codec_encoding(const std::string& schema) noexcept;
-
 /// How the messages of a channel become samples. Immutable; any thread.
 class MessageForm {
  public:

@@ -7,6 +7,7 @@
 
 #include "cardan/memory/error.hpp"
 #include "cardan/record/mcap/message_sizes.hpp"
+#include "cardan/record/name_patterns.hpp"
 
 namespace cardan::record {
 namespace {

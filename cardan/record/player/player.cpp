@@ -2,7 +2,6 @@
 #include "cardan/record/player/player.hpp"
 
 #include <fmt/format.h>
-#include <fnmatch.h>
 #include <sys/prctl.h>
 
 #include <algorithm>
@@ -53,11 +52,6 @@ class SharpTimers {
 };
 
 }  // namespace
-
-bool fits_one(const std::vector<std::string>& patterns, const std::string& name) {
-  return std::any_of(patterns.begin(), patterns.end(),
-                     [&](const std::string& p) { return ::fnmatch(p.c_str(), name.c_str(), 0) == 0; });
-}
 
 std::int64_t PlayTime::now() noexcept { return steady_now(); }
 

@@ -111,7 +111,4 @@ class Player {
   std::unique_ptr<Implementation> implementation_;
 };
 
-/// Whether a name fits one of these names or patterns (`*` and `?`). Any thread; does not block.
-[[nodiscard]] bool fits_one(const std::vector<std::string>& patterns, const std::string& name);
-
 }  // namespace cardan::record

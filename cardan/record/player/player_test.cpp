@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "cardan/memory/error.hpp"
+#include "cardan/record/channel_form.hpp"
 #include "cardan/record/player/playing_test.hpp"
 #include "cardan/transport/observer.hpp"
 #include "cardan/transport/subscriber.hpp"

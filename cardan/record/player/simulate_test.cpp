@@ -12,6 +12,7 @@
 #include <stdexcept>
 
 #include "cardan/memory/error.hpp"
+#include "cardan/record/channel_form.hpp"
 #include "cardan/record/player/bag_test.hpp"
 #include "cardan/runtime/component.hpp"
 

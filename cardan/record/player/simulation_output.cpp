@@ -9,6 +9,7 @@
 
 #include "cardan/memory/error.hpp"
 #include "cardan/messages/layout_cdr.hpp"
+#include "cardan/record/channel_form.hpp"
 #include "cardan/record/player/message_form.hpp"
 
 namespace cardan::record {

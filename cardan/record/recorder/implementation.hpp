@@ -15,12 +15,15 @@
 #include <vector>
 
 #include "cardan/memory/futex.hpp"
+#include "cardan/messages/clock.hpp"
+#include "cardan/messages/recorder_statistics.hpp"
 #include "cardan/record/recorder/files.hpp"
 #include "cardan/record/recorder/open_batch.hpp"
 #include "cardan/record/recorder/recorder.hpp"
 #include "cardan/record/recorder/scout.hpp"
 #include "cardan/record/recorder/topic_queue.hpp"
 #include "cardan/runtime/histogram.hpp"
+#include "cardan/transport/publisher.hpp"
 #include "cardan/transport/subscriber.hpp"
 
 namespace cardan::record {
@@ -84,6 +87,8 @@ class Recorder::Implementation {
   [[nodiscard]] bool nothing_left() const noexcept;
 
   void publish_report();
+  void create_statistics();
+  void publish_statistics();
 
   const RecorderOptions options_;
   DiskProbe probe_;
@@ -107,14 +112,18 @@ class Recorder::Implementation {
 
   Scheduler scheduler_;
   std::unique_ptr<Subscriber<CycleHint>> hints_;
+  std::unique_ptr<Publisher<RecorderStatistics>> statistics_;
   std::int64_t look_again_ns_ = 0;  ///< the scheduler wants to be asked again
   bool ending_ = false;             ///< all that is there goes at once
+  bool pressed_ = false;            ///< more waits than may be under way
 
   std::unique_ptr<Segment> segment_;
   std::deque<std::unique_ptr<Segment>> closing_;  ///< full, but not quiet yet
   std::vector<DiskDone> done_;
-  std::int64_t now_ = 0, wall_ahead_ = 0;
-  std::int64_t started_ns_ = 0, segment_since_ns_ = 0, synced_ns_ = 0, reported_ns_ = 0;
+  std::int64_t now_ = 0;
+  RecordingTime time_;
+  std::unique_ptr<Subscriber<Clock>> clock_;  ///< of the simulation
+  std::int64_t started_ns_ = 0, segment_since_ns_ = 0, synced_ns_ = 0, reported_ns_ = 0, told_ns_ = 0;
   bool split_wanted_ = false;
   int failures_in_a_row_ = 0;
   std::uint64_t failed_segment_ = 0;

@@ -11,6 +11,7 @@
 #include "cardan/memory/clock.hpp"
 #include "cardan/memory/error.hpp"
 #include "cardan/record/recorder/implementation.hpp"
+#include "cardan/transport/log.hpp"
 #include "cardan/transport/stop.hpp"
 #include "cardan/transport/waiting.hpp"
 
@@ -43,7 +44,10 @@ RecorderOptions checked(RecorderOptions options) {
       throw Error(ErrorCode::InvalidArgument, "the rule for " + rule.pattern + " makes no sense",
                   "every n-th sample from 1 on, a rate above 0");
   // Of all topics this one would wake us at each begin and end of everybody's cycle, which we are to keep out of.
-  if (options.topics.empty() && options.types.empty()) options.exclude.emplace_back(kCycles.name);
+  if (options.topics.empty() && options.types.empty()) {
+    options.exclude.emplace_back(kCycles.name);
+    options.exclude.emplace_back("/cardan/record/*");  // what recorders say and are told
+  }
   options.queue_bytes = std::max<std::uint64_t>(options.queue_bytes, 1);
   options.chunk_bytes = std::clamp<std::uint64_t>(options.chunk_bytes, 4096, std::uint64_t{256} << 20);
   return options;
@@ -128,6 +132,10 @@ void Recorder::Implementation::run(std::promise<void>& started) {
     files_ = std::make_unique<Files>(options_, probe_, *queue_);
     packer_ = std::make_unique<Worker>();
     hints_ = std::make_unique<Subscriber<CycleHint>>(kCycles, SubscriberOptions{.domain = options_.domain});
+    constexpr Topic<Clock> kClock{"/clock", {}};
+    if (options_.simulated_clock)
+      clock_ = std::make_unique<Subscriber<Clock>>(kClock, SubscriberOptions{.domain = options_.domain});
+    if (options_.statistics) create_statistics();
     scout_ = std::make_unique<Scout>(options_);
     segment_ = files_->first();
   } catch (...) {
@@ -137,7 +145,7 @@ void Recorder::Implementation::run(std::promise<void>& started) {
   }
   if (start_error_) return started.set_value();
   now_ = started_ns_ = segment_since_ns_ = synced_ns_ = steady_now();
-  wall_ahead_ = wall_clock_ahead();
+  time_.ahead = wall_clock_ahead();
   publish_report();
   started.set_value();
   while (!stop_.load(std::memory_order_relaxed)) {
@@ -173,6 +181,8 @@ void Recorder::Implementation::run(std::promise<void>& started) {
   publish_report();
   topics_.clear();
   hints_.reset();
+  clock_.reset();
+  statistics_.reset();
   files_.reset();
   packer_.reset();
   queue_.reset();
@@ -189,16 +199,20 @@ void Recorder::Implementation::turn() {
   collect_completions();
   look_after_files();
   if (now_ - reported_ns_ < kReportInterval) return;
-  wall_ahead_ = wall_clock_ahead();  // it may be set while we run
+  time_.ahead = wall_clock_ahead();  // it may be set while we run
   publish_report();
 }
 
 void Recorder::Implementation::sleep() {
-  constexpr std::int64_t kBusy = 1'000'000;   // writes are under way, and nothing tells when they are done
+  // Nothing tells when writes are done. While all that waits is under way, only slots and heads wait for that: each
+  // look costs the applications a piece of a CPU, so there are few. When more waits than may be under way, the disk
+  // does.
+  constexpr std::int64_t kWriting = 4'000'000;
+  constexpr std::int64_t kPressed = 1'000'000;
   constexpr std::int64_t kIdle = 20'000'000;  // new topics, files, the clock
   std::int64_t until = now_ + kIdle;
   const auto no_later_than = [&until](std::int64_t at) { until = std::min(until, at); };
-  if (queue_->under_way() != 0 || !ready_.empty()) no_later_than(now_ + kBusy);
+  if (queue_->under_way() != 0 || !ready_.empty()) no_later_than(now_ + (pressed_ ? kPressed : kWriting));
   if (look_again_ns_ != 0) no_later_than(look_again_ns_);
   for (const OpenBatch& open : open_)
     if (open.batch != nullptr) no_later_than(open.opened_ns + options_.chunk_time.count());
@@ -206,13 +220,13 @@ void Recorder::Implementation::sleep() {
   if (stop_.load(std::memory_order_relaxed)) return;
   if (stopping()) {
     // The process is told to stop, and nothing sleeps on bells any more; whoever made us will stop us too.
-    futex::wait(poked_, own.expected, now_ + kBusy);
+    futex::wait(poked_, own.expected, now_ + kPressed);
   } else {
     // A topic that has samples which it cannot take would end each sleep at once.
     awake_for_.clear();
     for (const auto& topic : topics_)
       if (!topic->is_full()) awake_for_.push_back(&topic->subscriber());
-    if (awake_for_.size() != topics_.size()) no_later_than(now_ + kBusy);
+    if (awake_for_.size() != topics_.size()) no_later_than(now_ + kPressed);
     detail::sleep_on(awake_for_, {}, until, false, own);
   }
 }
@@ -247,8 +261,52 @@ void Recorder::Implementation::publish_report() {
   report.triggered = triggered_.load(std::memory_order_relaxed);
   report.schedule = scheduler_.explain(now_);
   report.failure = failure_;
-  const std::lock_guard lock(report_mutex_);
-  report_ = std::move(report);
+  {
+    const std::lock_guard lock(report_mutex_);
+    report_ = std::move(report);
+  }
+  constexpr std::int64_t kStatisticsInterval = 1'000'000'000;
+  if (statistics_ == nullptr || now_ - told_ns_ < kStatisticsInterval) return;
+  told_ns_ = now_;
+  publish_statistics();
+}
+
+// To record matters more than to tell of it.
+void Recorder::Implementation::create_statistics() {
+  try {
+    statistics_ = std::make_unique<Publisher<RecorderStatistics>>(kRecorderStatistics,
+                                                                  PublisherOptions{.domain = options_.domain});
+  } catch (const Error& e) {
+    detail::log(LogLevel::Warning, std::string("no statistics of the recorder: ") + e.what());
+  }
+}
+
+// Only this thread writes the report.
+void Recorder::Implementation::publish_statistics() {
+  auto loan = statistics_->loan();
+  if (!loan) return;
+  loan->stamp = now_ + time_.ahead;
+  loan->recorded = report_.recorded;
+  loan->lost = report_.lost;
+  loan->bytes = report_.bytes;
+  loan->write_p50_ns = std::max<std::int64_t>(report_.write.p50, 0);  // -1: nothing was written yet
+  loan->write_p99_ns = std::max<std::int64_t>(report_.write.p99, 0);
+  loan->write_most_ns = report_.write.most;
+  loan->free_bytes = report_.free_bytes;
+  loan->paused = report_.paused;
+  loan->file = FixedString<252>(std::string_view(report_.file));
+  const std::size_t count =
+      std::min(report_.topics.size(), kRecorderStatistics.options.max_bytes / sizeof(RecordedTopic));
+  if (loan->topics.try_resize(count))
+    for (std::size_t i = 0; i < count; ++i) {
+      const TopicReport& topic = report_.topics[i];
+      loan->topics[i] = {.topic = FixedString<124>(std::string_view(topic.topic)),
+                         .recorded = topic.recorded,
+                         .lost = topic.lost_in_all(),
+                         .queued = topic.queued,
+                         .queued_bytes = topic.queued_bytes};
+    }
+  statistics_->publish(std::move(loan));
 }
 
 RecorderReport Recorder::Implementation::report() const {

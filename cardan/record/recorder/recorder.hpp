@@ -37,6 +37,12 @@ struct RecorderOptions {
   std::string path{};
   std::string domain{};  ///< empty: $CARDAN_DOMAIN, else "default"
 
+  /// Log times are those of /clock (rosgraph_msgs/msg/Clock), as a simulator or `cardan play --clock` publishes it:
+  /// what comes before its first message is left out. Else they are those of the wall clock.
+  bool simulated_clock = false;
+  /// Publish RecorderStatistics on /cardan/record/statistics once a second.
+  bool statistics = true;
+
   // What is recorded: topics that fit one of `topics` or have one of `types`, and fit none of `exclude`. Both lists
   // empty: all topics. Topics that come later are recorded from their first sample that still can be had.
   std::vector<std::string> topics{};   ///< names, or patterns with `*` and `?`
@@ -46,7 +52,7 @@ struct RecorderOptions {
 
   /// Budget of each topic's own queue, in bytes: what a stall of the disk may keep of it, in the publisher's slots for
   /// large samples, in our memory for small ones. More rides out longer stalls, and costs the publisher slots.
-  std::uint64_t queue_bytes = std::uint64_t{64} << 20;
+  std::uint64_t queue_bytes = std::uint64_t{128} << 20;
   /// … and in time: what has waited longer is lost rather than written. 0: no limit.
   std::chrono::nanoseconds queue_time = std::chrono::seconds{5};
   /// Samples from this size on are held in the publisher's slot and written from there; smaller ones are copied into

@@ -16,6 +16,7 @@
 #include "cardan/record/mcap/reader.hpp"
 #include "cardan/record/mcap/sample_file_test.hpp"
 #include "cardan/record/mcap/verify.hpp"
+#include "cardan/record/name_patterns.hpp"
 #include "cardan/record/recorder/selection.hpp"
 #include "tests/support/run_directory.hpp"
 
@@ -356,6 +357,49 @@ TEST_F(RecorderTest, SaysWhatIsWrong) {
   refused(o, "nothing");
   o.path = "";
   refused(o, "no file");
+}
+
+TEST_F(RecorderTest, LogTimesOfASimulation) {
+  RecorderOptions o = options();
+  o.topics = {kImu.name};
+  o.simulated_clock = true;
+  Publisher imu{kImu};
+  Publisher clock{Topic<Clock>{"/clock", {}}};
+  Recorder recorder(o);
+  ASSERT_TRUE(reaches([&] { return imu.subscribers() == 1 && clock.subscribers() == 1; }));
+  publish_imu(imu, 1);
+  ASSERT_TRUE(reaches([&] { return of_topic(recorder.report(), kImu.name).left_out == 1; }));
+  clock.publish({5'000'000'000});
+  std::uint32_t published = 1;
+  ASSERT_TRUE(reaches([&] {
+    publish_imu(imu, ++published);
+    return of_topic(recorder.report(), kImu.name).recorded > 0;
+  }));
+  recorder.stop();
+  EXPECT_EQ(recorder.report().recorded + of_topic(recorder.report(), kImu.name).left_out, published);
+  const mcap::Reader reader(o.path);
+  const auto& statistics = reader.summary().statistics();
+  EXPECT_EQ(statistics.message_start_time, 5'000'000'000U);
+  EXPECT_EQ(statistics.message_end_time, 5'000'000'000U);
+}
+
+TEST_F(RecorderTest, TellsOfItselfOnATopic) {
+  RecorderOptions o = options();
+  Publisher imu{kImu};
+  Subscriber<RecorderStatistics> told{kRecorderStatistics};
+  Recorder recorder(o);
+  for (std::uint32_t i = 1; i <= 7; ++i) publish_imu(imu, i);
+  bool all = false;
+  ASSERT_TRUE(reaches([&] {
+    if (const auto now = told.take(); now && now->recorded == 7 && now->topics.size() == 1)
+      all = now->topics[0].topic == kImu.name && now->topics[0].recorded == 7 && now->lost == 0 &&
+            std::string_view(now->file).ends_with("a.mcap.active");
+    return all;
+  }));
+  recorder.stop();
+  EXPECT_EQ(numbers_in(o.path, kImu.name), up_to(7));  // and nothing of what it said
+  const mcap::Reader reader(o.path);
+  EXPECT_EQ(reader.summary().channels().size(), 1U);
 }
 
 TEST(Selection, PatternsAndNames) {

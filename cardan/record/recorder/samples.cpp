@@ -20,11 +20,18 @@ void Recorder::Implementation::adopt_topics() {
 }
 
 void Recorder::Implementation::take_all() {
-  const bool paused = paused_.load(std::memory_order_relaxed);
+  while (clock_ != nullptr) {
+    const auto time = clock_->take();
+    if (!time) break;
+    time_.simulated = time->clock;
+  }
+  // Before the simulation has said what time it is, samples have none.
+  const bool paused =
+      paused_.load(std::memory_order_relaxed) || (options_.simulated_clock && !time_.simulated.has_value());
   constexpr int kMostAtOnce = 1024;  // a publisher that is faster than we are must not keep us here
   for (const auto& topic : topics_) {
     for (int i = 0; i < kMostAtOnce; ++i) {
-      auto sample = topic->take(now_, wall_ahead_, paused);
+      auto sample = topic->take(now_, time_, paused);
       if (!sample) break;
       if (!topic->has_room(sample->bytes)) {
         topic->lose(LossCause::QueueFull, 1);

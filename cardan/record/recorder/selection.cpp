@@ -2,24 +2,17 @@
 #include "cardan/record/recorder/selection.hpp"
 
 #include <fmt/format.h>
-#include <fnmatch.h>
 
-#include <algorithm>
 #include <filesystem>
+
+#include "cardan/record/name_patterns.hpp"
 
 namespace cardan::record {
 
-bool fits(const std::string& pattern, const std::string& name) noexcept {
-  return ::fnmatch(pattern.c_str(), name.c_str(), FNM_NOESCAPE) == 0;
-}
-
 bool is_selected(const RecorderOptions& options, const std::string& topic, const std::string& type) {
-  const auto one_fits = [](const std::vector<std::string>& patterns, const std::string& name) {
-    return std::any_of(patterns.begin(), patterns.end(), [&](const auto& pattern) { return fits(pattern, name); });
-  };
-  if (one_fits(options.exclude, topic)) return false;
+  if (fits_one(options.exclude, topic)) return false;
   if (options.topics.empty() && options.types.empty()) return true;
-  return one_fits(options.topics, topic) || one_fits(options.types, type);
+  return fits_one(options.topics, topic) || fits_one(options.types, type);
 }
 
 std::string numbered(const std::string& path, std::size_t number) {

@@ -8,9 +8,6 @@
 
 namespace cardan::record {
 
-/// Whether a name fits a pattern: `*` is any text, `?` one letter. Any thread; does not block.
-[[nodiscard]] bool fits(const std::string& pattern, const std::string& name) noexcept;
-
 /// Whether these options ask for this topic.
 [[nodiscard]] bool is_selected(const RecorderOptions& options, const std::string& topic, const std::string& type);
 

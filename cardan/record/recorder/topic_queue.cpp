@@ -7,7 +7,8 @@
 
 #include "cardan/memory/error.hpp"
 #include "cardan/messages/layout_cdr.hpp"
-#include "cardan/record/recorder/selection.hpp"
+#include "cardan/record/channel_form.hpp"
+#include "cardan/record/name_patterns.hpp"
 #include "cardan/runtime/encoded.hpp"
 
 namespace cardan::record {
@@ -34,6 +35,7 @@ std::optional<Framing> Framing::of(const TopicSource& source) {
   framing.layout_ = framing.encoded_ ? std::shared_ptr<const TypeLayout>(layout_of<detail::Encoded>())
                                      : find_layout(source.type, source.type_hash, source.schema);
   if (framing.layout_ == nullptr || framing.layout_->size != source.message_bytes) return std::nullopt;
+  if (framing.encoded_) framing.codec_ = codec_encoding(source.schema);
   framing.copy_.resize(source.message_bytes);
   return framing;
 }
@@ -120,7 +122,7 @@ bool TopicQueue::wanted(std::int64_t publish_ns) noexcept {
   return true;
 }
 
-std::optional<TopicQueue::Waiting> TopicQueue::take(std::int64_t now, std::int64_t wall_ahead, bool paused) {
+std::optional<TopicQueue::Waiting> TopicQueue::take(std::int64_t now, const RecordingTime& time, bool paused) {
   for (;;) {
     AnySample sample = detail::sample_of<Anything>(subscriber_->take());
     if (!sample) {
@@ -141,12 +143,9 @@ std::optional<TopicQueue::Waiting> TopicQueue::take(std::int64_t now, std::int64
       ++left_out_;
       continue;
     }
-    const auto since_1970 = [&](std::int64_t steady_ns) {
-      return static_cast<std::uint64_t>(std::max<std::int64_t>(steady_ns + wall_ahead, 0));
-    };
     Waiting taken{.bytes = source_.message_bytes + block.payload_bytes, .taken_ns = now};
-    taken.log_time = since_1970(std::max(now, block.publish_ns));  // some are published while we take
-    taken.publish_time = since_1970(block.publish_ns);
+    taken.log_time = time.of(std::max(now, block.publish_ns));  // some are published while we take
+    taken.publish_time = time.of(block.publish_ns);
     taken.sample = std::move(sample);
     return taken;
   }

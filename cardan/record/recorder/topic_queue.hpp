@@ -15,6 +15,7 @@
 #include "cardan/messages/type_layout.hpp"
 #include "cardan/record/recorder/extent.hpp"
 #include "cardan/record/recorder/recorder.hpp"
+#include "cardan/record/recorder/recording_time.hpp"
 #include "cardan/transport/process.hpp"
 #include "cardan/transport/subscriber_core.hpp"
 
@@ -41,12 +42,13 @@ class Framing {
   [[nodiscard]] mcap::View payload() const noexcept { return parts_.payload; }
   [[nodiscard]] mcap::View suffix() const noexcept { return parts_.suffix; }
   [[nodiscard]] std::uint64_t bytes() const noexcept { return parts_.size(); }
-  [[nodiscard]] const char* schema_encoding() const noexcept { return encoded_ ? "protobuf" : "ros2msg"; }
-  [[nodiscard]] const char* message_encoding() const noexcept { return encoded_ ? "protobuf" : "cdr"; }
+  [[nodiscard]] const char* schema_encoding() const noexcept { return encoded_ ? codec_ : "ros2msg"; }
+  [[nodiscard]] const char* message_encoding() const noexcept { return encoded_ ? codec_ : "cdr"; }
 
  private:
   std::shared_ptr<const TypeLayout> layout_;
   bool encoded_ = false;
+  const char* codec_ = nullptr;  ///< of encoded objects
   std::vector<std::byte> copy_;
   CdrFrame parts_;
 };
@@ -67,12 +69,11 @@ class TopicQueue {
     AnySample sample{};
     std::uint64_t bytes = 0;
     std::int64_t taken_ns = 0;       ///< steady clock
-    std::uint64_t log_time = 0;      ///< since 1970
-    std::uint64_t publish_time = 0;  ///< since 1970
+    std::uint64_t log_time = 0;      ///< RecordingTime
+    std::uint64_t publish_time = 0;  ///< RecordingTime
   };
-  /// The next sample that is to be recorded, after losses and rules; empty: nothing new. `wall_ahead`: what to add to
-  /// a steady stamp to have the wall clock's.
-  std::optional<Waiting> take(std::int64_t now, std::int64_t wall_ahead, bool paused);
+  /// The next sample that is to be recorded, after losses and rules; empty: nothing new.
+  std::optional<Waiting> take(std::int64_t now, const RecordingTime& time, bool paused);
 
   void lose(LossCause cause, std::uint64_t samples) noexcept { lost_[static_cast<std::size_t>(cause)] += samples; }
   /// Whether so many bytes more fit its budget.

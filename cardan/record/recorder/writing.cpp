@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "cardan/memory/clock.hpp"
+#include "cardan/record/channel_form.hpp"
 #include "cardan/record/recorder/implementation.hpp"
 
 namespace cardan::record {
@@ -44,7 +45,7 @@ void Recorder::Implementation::ensure_channel(Segment& segment, TopicQueue& topi
                             .schema_id = schema->second,
                             .topic = source.name,
                             .message_encoding = topic.framing().message_encoding(),
-                            .metadata = {{"cardan.type_hash", fmt::format("{:016x}", source.type_hash)}}});
+                            .metadata = {{kTypeHashKey, type_hash_text(source.type_hash)}}});
 }
 
 Decision Recorder::Implementation::decide() {
@@ -67,6 +68,7 @@ Decision Recorder::Implementation::decide() {
 
 void Recorder::Implementation::issue() {
   if (segment_ == nullptr || segment_->error() != 0) return;
+  pressed_ = false;
   drop_late_frames();
   Decision decision{.bytes = Decision::kAll};
   if (!ending_) decision = decide();
@@ -123,7 +125,11 @@ std::uint64_t Recorder::Implementation::issue_frame(bool fullest_first) {
   };
   for (const auto& topic : topics_)
     if (!topic->waiting.empty() && (oldest == nullptr || before(*topic, *oldest))) oldest = topic.get();
-  if (oldest == nullptr || !room_for(oldest->waiting.front().bytes)) return 0;
+  if (oldest == nullptr) return 0;
+  if (!room_for(oldest->waiting.front().bytes)) {
+    pressed_ = true;
+    return 0;
+  }
   switch_file();
   TopicQueue::Waiting next = std::move(oldest->waiting.front());
   oldest->waiting.pop_front();
@@ -206,6 +212,7 @@ void Recorder::Implementation::collect_completions() {
   }
   for (const auto& segment : closing_) segment->go_on(listener);
   if (segment_ != nullptr) segment_->go_on(listener);
+  queue_->submit();  // heads
 }
 
 // To the next file, if it is time and it is there; until it is, the one that is open takes what comes.

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "cardan/memory/fixed_string.hpp"
+#include "cardan/memory/shm_vector.hpp"
+#include "cardan/transport/message.hpp"
+#include "cardan/transport/topic.hpp"
+
+namespace cardan {
+
+/// What became of one topic's samples since the recording began.
+struct RecordedTopic {
+  FixedString<124> topic{};    ///< cut if longer
+  std::uint64_t recorded = 0;  ///< samples on disk
+  std::uint64_t lost = 0;      ///< samples
+  std::uint64_t queued = 0;    ///< samples that wait, or are being written
+  std::uint64_t queued_bytes = 0;
+};
+
+/// What a recorder says of itself once a second.
+struct RecorderStatistics {
+  std::int64_t stamp = 0;                                              ///< nanoseconds since 1970
+  std::uint64_t recorded = 0, lost = 0;                                ///< samples of all topics
+  std::uint64_t bytes = 0;                                             ///< on disk, in all files
+  std::int64_t write_p50_ns = 0, write_p99_ns = 0, write_most_ns = 0;  ///< from a write's submission to its completion
+  std::uint64_t free_bytes = 0;                                        ///< left on the disk
+  bool paused = false;
+  FixedString<252> file{};            ///< that is being written; cut if longer
+  shm::vector<RecordedTopic> topics;  ///< as many as fit
+};
+
+/// One stream for each recorder.
+inline constexpr Topic<RecorderStatistics> kRecorderStatistics{
+    "/cardan/record/statistics", {.max_bytes = 256 * sizeof(RecordedTopic), .max_memory = 1 << 20}};
+
+}  // namespace cardan
+
+CARDAN_MESSAGE(cardan::RecordedTopic, "cardan_msgs/msg/RecordedTopic", topic, recorded, lost, queued, queued_bytes);
+CARDAN_MESSAGE(cardan::RecorderStatistics, "cardan_msgs/msg/RecorderStatistics", stamp, recorded, lost, bytes,
+               write_p50_ns, write_p99_ns, write_most_ns, free_bytes, paused, file, topics);
