@@ -88,7 +88,7 @@ record::TopicRule rule_of(const std::string& text) {
 }
 
 std::chrono::nanoseconds duration_of(double seconds) {
-  return std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9));
+  return std::chrono::nanoseconds(static_cast<std::int64_t>((seconds < 9e9 ? seconds : 9e9) * 1e9));
 }
 
 record::RecorderOptions recorder_options(const Options& o) {

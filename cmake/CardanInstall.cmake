@@ -6,14 +6,19 @@ include(CMakePackageConfigHelpers)
 install(TARGETS cardan EXPORT cardanTargets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-if(TARGET cardan_record)  # what the command needs of it; its headers are not public yet
+set(cardan_has_record OFF)
+if(TARGET cardan_record)  # cardan::record
+  set(cardan_has_record ON)
   set_target_properties(cardan_record PROPERTIES INSTALL_RPATH "$ORIGIN")
-  install(TARGETS cardan_record LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} NAMELINK_SKIP)
+  install(TARGETS cardan_record EXPORT cardanTargets
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+    INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 endif()
 install(EXPORT cardanTargets NAMESPACE cardan:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/cardan)
 
 # Public are the headers that the umbrella and the adaptors reach, and no others: found when installing, by following includes.
 install(CODE "set(CARDAN_SOURCE_DIR \"${PROJECT_SOURCE_DIR}\")
+set(CARDAN_HAS_RECORD ${cardan_has_record})
 set(CARDAN_INCLUDE_DIR \"${CMAKE_INSTALL_INCLUDEDIR}\")")
 install(SCRIPT ${CMAKE_CURRENT_LIST_DIR}/InstallHeaders.cmake)
 

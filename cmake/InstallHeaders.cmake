@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs when installing. Roots are the umbrella (cardan/*.hpp) and what it leaves out for whoever asks: adaptors that need PCL or Eigen,
-# messages outside of the transport, and the runtime; what the roots include from "cardan/…" follows.
+# messages outside of the transport, the runtime and the recorder; what the roots include from "cardan/…" follows.
 cmake_policy(SET CMP0057 NEW)
 file(GLOB open RELATIVE ${CARDAN_SOURCE_DIR} ${CARDAN_SOURCE_DIR}/cardan/*.hpp)
 foreach(header opencv pcl eigen messages cdr local_message)
@@ -11,6 +11,12 @@ endforeach()
 foreach(header component runtime simulation fusion protobuf)
   list(APPEND open cardan/runtime/${header}.hpp)
 endforeach()
+if(CARDAN_HAS_RECORD)  # cardan::record: recorder, player, and MCAP files by themselves
+  list(APPEND open cardan/record/recorder/recorder.hpp cardan/record/player/player.hpp)
+  foreach(header reader writer verify rewrite)
+    list(APPEND open cardan/record/mcap/${header}.hpp)
+  endforeach()
+endif()
 set(public)
 while(open)
   list(POP_FRONT open header)

@@ -167,8 +167,9 @@ void look_at_vectors(const TypeLayout& t, std::size_t cdr_bytes, std::size_t tim
     case detail::Kind::Vector:
     case detail::Kind::String:
       fixed += times * shm::Arena::kAlignment;
-      most = std::max(
-          most, t.kind == detail::Kind::String ? cdr_bytes : cdr_bytes / least_cdr_bytes(*t.element) * t.element->size);
+      most = std::max(most, t.kind == detail::Kind::String
+                                ? cdr_bytes
+                                : (cdr_bytes / least_cdr_bytes(*t.element) + 1) * t.element->size);
       break;
     case detail::Kind::Array:
       look_at_vectors(*t.element, cdr_bytes, times * t.count, fixed, most);
@@ -255,12 +256,16 @@ bool read_elements(CdrReader& reader, const TypeLayout& element, std::byte* at, 
 bool adopt(const TypeLayout& type, std::byte* copy, const std::byte* shared,
            std::span<const std::byte> payload) noexcept {
   bool ok = true;
+  std::size_t left = payload.size();  // honest vectors do not overlap, so a small payload makes no large message
   for_each_vector_in(type, copy, [&](shm::VectorBase& vector, const TypeLayout& t) {
     const auto* const original = shared + (reinterpret_cast<const std::byte*>(&vector) - copy);
     // All of them are visited, also after a bad one: none may keep an unchecked offset.
     if (!vector.adopt_from(reinterpret_cast<const shm::VectorBase*>(original), payload.data(), payload.size(),
                            element_bytes(t), element_alignment(t)))
       ok = false;
+    const std::size_t bytes = vector.element_count() * element_bytes(t);
+    if (bytes > left) ok = false;
+    left -= std::min(bytes, left);
   });
   return ok;
 }
@@ -286,7 +291,8 @@ CdrResult from_cdr(const TypeLayout& type, std::span<const std::byte> bytes, std
 }
 
 std::size_t most_payload_bytes(const TypeLayout& type, std::size_t cdr_bytes) noexcept {
-  // All vectors together have no more than those bytes, so no mixture needs more than the one whose elements grow most.
+  // All vectors together have no more than those bytes, so no mixture needs more than the one whose elements grow most,
+  // and a part of one of them.
   std::size_t fixed = 0, most = 0;
   look_at_vectors(type, cdr_bytes, 1, fixed, most);
   return most + fixed;

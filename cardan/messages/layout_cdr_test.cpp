@@ -15,10 +15,15 @@ namespace layout_cdr_test {
 
 enum class Mode : std::uint16_t { Off, On };
 
+struct Two {
+  cardan::shm::vector<std::uint8_t> a, b;
+};
+
 struct Corner {
   float x = 0, y = 0;
   bool seen = false;
 };
+CARDAN_MESSAGE(layout_cdr_test::Two, "x_msgs/msg/Two", a, b);
 CARDAN_MESSAGE(Corner, "l_msgs/msg/Corner", x, y, seen);
 
 // Every kind of field, numbers after odd ones, and a type with a wire form of its own in the middle.
@@ -271,6 +276,56 @@ TEST(TypeLayout, NamesTheTypeAsPublishersDo) {
       cardan::find_layout(std::string(traits::type_name()), traits::type_hash(), std::string(traits::schema()));
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(cardan::message_type_of(*found, traits::schema()).schema, traits::schema());
+}
+
+/// A type as somebody who means harm describes it: the hash is right, the type is none that a compiler would make.
+std::shared_ptr<const TypeLayout> found_with(std::shared_ptr<TypeLayout> field, const std::string& schema) {
+  TypeLayout type;
+  type.kind = cardan::detail::Kind::Message;
+  type.name = "x_msgs/msg/Hostile";
+  type.size = field->size;
+  type.alignment = field->alignment;
+  type.fields.push_back({.name = "a", .offset = 0, .type = std::move(field)});
+  return cardan::find_layout(type.name, type.hash(), schema);
+}
+
+TEST(TypeLayout, RefusesTypesThatNoCompilerMakes) {
+  auto number = std::make_shared<TypeLayout>();
+  number->kind = cardan::detail::Kind::Integer;
+  number->is_signed = true;
+  number->size = number->alignment = 4;
+  EXPECT_NE(found_with(number, "int32 a\n"), nullptr);  // by the same way
+  number->size = number->alignment = 3;
+  EXPECT_EQ(found_with(number, "int24 a\n"), nullptr);
+
+  auto vector = std::make_shared<TypeLayout>();
+  vector->kind = cardan::detail::Kind::Vector;
+  vector->size = sizeof(cardan::shm::vector<std::uint8_t>);
+  vector->alignment = alignof(cardan::shm::vector<std::uint8_t>);
+  vector->element = std::make_shared<TypeLayout>();
+  vector->element->kind = cardan::detail::Kind::Integer;
+  vector->element->is_signed = true;
+  vector->element->size = vector->element->alignment = 4;
+  EXPECT_NE(found_with(vector, "int32[] a\n"), nullptr);
+  vector->element->kind = cardan::detail::Kind::String;
+  vector->element->size = sizeof(cardan::shm::string);
+  vector->element->alignment = alignof(cardan::shm::string);
+  EXPECT_EQ(found_with(vector, "string[] a\n"), nullptr);
+}
+
+TEST(LayoutCdr, VectorsThatOverlapAreRefused) {
+  LocalMessage<Two> message(1 << 12);
+  message->a.resize(1000);
+  message->b.resize(1000);
+  const std::span payload(reinterpret_cast<const std::byte*>(message->a.data()), 2200);
+  const auto layout = layout_of<Two>();
+  alignas(64) std::array<std::byte, sizeof(Two)> copy{};
+  std::memcpy(copy.data(), bytes_of(*message), copy.size());
+  EXPECT_TRUE(cardan::adopt(*layout, copy.data(), bytes_of(*message), payload));
+  // The second one where the first is, as far as both lie apart.
+  std::memcpy(static_cast<void*>(&message->b), &message->a, sizeof message->a);
+  std::memcpy(copy.data(), bytes_of(*message), copy.size());
+  EXPECT_FALSE(cardan::adopt(*layout, copy.data(), bytes_of(*message), payload.first(1500)));
 }
 
 }  // namespace layout_cdr_test

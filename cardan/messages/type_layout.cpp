@@ -157,6 +157,8 @@ class SchemaReader {
     if (layout->element == nullptr) return nullptr;
     const TypeLayout& e = *layout->element;
     layout->nodes += e.nodes;
+    // As shm::vector forbids it: only arrays and messages are descended into by those who check offsets.
+    if ((bound.empty() || bound.starts_with("<=")) && e.has_vectors()) return nullptr;
     if (bound.empty()) {
       layout->kind = detail::Kind::Vector;
       layout->size = sizeof(shm::vector<std::uint8_t>);
@@ -203,7 +205,7 @@ class SchemaReader {
     const bool is_unsigned = text.starts_with("uint");
     if (is_unsigned || text.starts_with("int")) {
       const auto bits = number(text.substr(is_unsigned ? 4 : 3));
-      if (!bits || *bits > 64 || *bits % 8 != 0) return nullptr;
+      if (!bits || (*bits != 8 && *bits != 16 && *bits != 32 && *bits != 64)) return nullptr;
       layout->is_signed = !is_unsigned;
       open_.push_back(layout);
       return plain(detail::Kind::Integer, *bits / 8);

@@ -2,7 +2,7 @@
 // Foxglove's TypeScript reader and writer (npm @mcap/core) on our files, and our command on theirs.
 //
 //   node npm_check.mjs FOLDER_WITH_PROGRAMS FOLDER_WITH_NODE_MODULES
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
@@ -55,6 +55,43 @@ async function readsOurs(folder, decompressHandlers) {
   }
 }
 
+// What `cardan record` writes while it runs: large samples between seams, small ones in chunks.
+async function readsRecorded(folder, decompressHandlers) {
+  const env = { ...process.env, CARDAN_RUN_DIR: join(folder, "run") };
+  mkdirSync(env.CARDAN_RUN_DIR);
+  const publisher = spawn(join(programs, "record_publisher"), { env, stdio: ["pipe", "pipe", "inherit"] });
+  try {
+    await new Promise((ready) => publisher.stdout.once("data", ready));
+    for (const compression of ["none", "lz4", "zstd"]) {
+      const path = join(folder, `recorded-${compression}.mcap`);
+      const words = ["record", "-o", path, "--seconds", "1", "--min-space", "0", "--compression", compression, "--json"];
+      const report = JSON.parse(execFileSync(join(programs, "cardan"), words, { env, encoding: "utf8" }));
+      const bytes = readFileSync(path);
+      const reader = await McapIndexedReader.Initialize({ readable: inMemory(bytes), decompressHandlers });
+      const sequences = new Map();
+      for await (const message of reader.readMessages({ validateCrcs: true })) {
+        const topic = reader.channelsById.get(message.channelId).topic;
+        if (sequences.has(topic)) assert.equal(message.sequence, sequences.get(topic) + 1, topic);
+        sequences.set(topic, message.sequence);
+      }
+      assert.equal(Number(reader.statistics.messageCount), report.recorded);
+      assert.ok(sequences.has("/camera/front") && sequences.has("/imu"), [...sequences.keys()].join(" "));
+
+      const stream = new McapStreamReader({ validateCrcs: true, decompressHandlers });
+      stream.append(bytes);
+      let streamed = 0;
+      for (let record; (record = stream.nextRecord()); ) streamed += record.type === "Message" ? 1 : 0;
+      assert.ok(stream.done());
+      assert.equal(streamed, report.recorded);
+      console.log(`@mcap/core reads what is recorded, ${compression}: ${streamed} messages`);
+    }
+  } finally {
+    const ended = new Promise((end) => publisher.once("exit", end));
+    publisher.stdin.end();
+    await ended;
+  }
+}
+
 async function writesForUs(folder) {
   for (const useChunks of [true, false]) {
     const parts = [];
@@ -85,7 +122,9 @@ async function writesForUs(folder) {
 
 const folder = mkdtempSync(join(tmpdir(), "cardan-mcap-"));
 try {
-  await readsOurs(folder, await loadDecompressHandlers());
+  const decompressHandlers = await loadDecompressHandlers();
+  await readsOurs(folder, decompressHandlers);
+  await readsRecorded(folder, decompressHandlers);
   await writesForUs(folder);
 } finally {
   rmSync(folder, { recursive: true });

@@ -69,6 +69,10 @@ void RecordingFile::write_now(std::uint64_t offset, mcap::View blocks) const {
   }
 }
 
+void RecordingFile::sync() const {
+  if (::fdatasync(fd_.get()) != 0) failed(errno, "sync");
+}
+
 void RecordingFile::finish(std::uint64_t bytes) {
   if (::ftruncate(fd_.get(), static_cast<off_t>(bytes)) != 0) failed(errno, "cut off");
   if (::fsync(fd_.get()) != 0) failed(errno, "sync");

@@ -63,7 +63,7 @@ class UringQueue final : public IoQueue {
       const int submitted = ::io_uring_submit(&ring_);
       if (submitted == -EINTR) continue;
       // EAGAIN, EBUSY: the kernel is short of something for the moment; the next call tries again.
-      unsubmitted_ = submitted < 0;
+      unsubmitted_ = submitted < 0 || ::io_uring_sq_ready(&ring_) != 0;
       return;
     }
   }
@@ -90,6 +90,7 @@ class UringQueue final : public IoQueue {
 
   void wait(std::int64_t until_ns) noexcept override {
     submit();
+    if (until_ns == 0 && unsubmitted_) until_ns = steady_now() + 1'000'000;  // perhaps the kernel has nothing
     io_uring_cqe* cqe = nullptr;
     if (until_ns == 0) {
       ::io_uring_wait_cqe(&ring_, &cqe);

@@ -100,6 +100,11 @@ const char* decompress(std::string_view compression, View in, std::uint64_t size
   // Neither can make more than about 255 (lz4) or 128 Ki (zstd) bytes of one: a liar's size is not worth an allocation.
   const std::uint64_t most = compression == "lz4" ? 256 : std::uint64_t{1} << 18;
   if (size / most > in.size()) return "its records cannot be as large as it says";
+  if (compression == "zstd")  // before room is made for what it claims
+    if (const auto own = ZSTD_getFrameContentSize(in.data(), in.size());
+        own == ZSTD_CONTENTSIZE_ERROR || (own != ZSTD_CONTENTSIZE_UNKNOWN && own > size))
+      return own == ZSTD_CONTENTSIZE_ERROR ? "its zstd frame is damaged"
+                                           : "its zstd frame has another size than it says";
   out.resize(static_cast<std::size_t>(size));
   if (compression == "lz4") return decompress_lz4(in, out);
   if (compression != "zstd") return "its compression is not known";

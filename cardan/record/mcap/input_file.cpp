@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <limits>
 #include <system_error>
 #include <utility>
 
@@ -39,6 +40,7 @@ std::uint64_t InputFile::size() const {
 }
 
 std::size_t InputFile::read(std::uint64_t offset, std::span<std::byte> into) const {
+  if (offset > static_cast<std::uint64_t>(std::numeric_limits<off_t>::max()) - into.size()) return 0;
   std::size_t done = 0;
   while (done < into.size()) {
     const ssize_t bytes = ::pread(fd_.get(), into.data() + done, into.size() - done, static_cast<off_t>(offset + done));

@@ -10,6 +10,7 @@ namespace cardan::mcap {
 namespace {
 
 constexpr std::uint64_t kRecordHead = kPrefixBytes + kMessageHeaderBytes;
+constexpr std::uint64_t kMostMessageBytes = std::uint64_t{1} << 30;
 constexpr std::uint64_t kMostIndexBytes = std::uint64_t{1} << 28;  // of one chunk
 
 class Sizes {
@@ -38,6 +39,8 @@ class Sizes {
   }
 
   void note(std::uint16_t channel, std::uint64_t bytes) {
+    // No topic can carry more: either what says so is wrong, or this message alone cannot be played.
+    if (bytes > kMostMessageBytes + kRecordHead) return;
     if (const auto known = largest_.find(channel); known != largest_.end())
       known->second = std::max(known->second, bytes);
   }

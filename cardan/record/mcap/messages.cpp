@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <new>
 #include <tuple>
 #include <utility>
 
@@ -48,6 +49,7 @@ struct Messages::State {
   struct Entry {
     std::uint64_t time = 0;
     std::uint64_t place = 0;  ///< of its record: in the file, or in `records`
+    std::uint16_t channel = 0;
   };
 
   /// What is open of a chunk (or of all messages outside of chunks).
@@ -123,7 +125,7 @@ struct Messages::State {
     source->end = reader.finish().valid;
     for (const LooseMessage& m : reader.loose())
       if (wanted[m.channel_id] && in_range(m.log_time))
-        source->entries.push_back({m.log_time, m.offset - kPrefixBytes});
+        source->entries.push_back({m.log_time, m.offset - kPrefixBytes, m.channel_id});
     add(std::move(source));
   }
 
@@ -133,11 +135,13 @@ struct Messages::State {
     std::string cause;
     const bool large =
         index.compression.empty() && index.chunk_length > kWholeChunkBytes && !index.message_index_offsets.empty();
-    if (large ? find_in_file(index, *source, cause) : read_whole(index, *source, cause)) {
-      add(std::move(source));
-    } else {
-      problems.push_back({index.chunk_start_offset, cause});
+    try {
+      if (large ? find_in_file(index, *source, cause) : read_whole(index, *source, cause))
+        return add(std::move(source));
+    } catch (const std::bad_alloc&) {
+      cause = "its records need more memory than there is, or their size is wrong";
     }
+    problems.push_back({index.chunk_start_offset, cause});
   }
 
   bool read_whole(const ChunkIndex& index, Source& source, std::string& cause) {
@@ -161,7 +165,7 @@ struct Messages::State {
       const auto message = decode<Message>(record->content);
       if (!message) return false;
       if (wanted[message->channel_id] && in_range(message->log_time))
-        source.entries.push_back({message->log_time, place});
+        source.entries.push_back({message->log_time, place, message->channel_id});
     }
     return true;
   }
@@ -184,7 +188,7 @@ struct Messages::State {
       const auto found = decode<MessageIndex>(buffer);
       if (!found || found->channel_id != channel) return false;
       for (const auto& [time, place] : found->records)
-        if (in_range(time)) source.entries.push_back({time, records + place});
+        if (in_range(time)) source.entries.push_back({time, records + place, channel});
     }
     return true;
   }
@@ -205,7 +209,7 @@ struct Messages::State {
       content = *large_message;
     }
     auto message = decode<Message>(content);
-    if (message && message->log_time != entry.time) return std::nullopt;
+    if (message && (message->log_time != entry.time || message->channel_id != entry.channel)) return std::nullopt;
     return message;
   }
 };
@@ -222,16 +226,17 @@ std::optional<MessageView> Messages::next() {
   State& s = *state_;
   s.current.reset();
   s.large_message.reset();
+  const auto cancelled = [&] { return s.options.cancelled != nullptr && s.options.cancelled->load(); };
   for (;;) {
     if (s.loose_pending) s.open_loose();
-    while (!s.pending.empty()) {
+    while (!s.pending.empty() && !cancelled()) {
       const std::uint64_t first = s.first_time(*s.pending.back());
       if (!s.open.empty() && s.before(s.open.front()->entries[s.open.front()->next].time, first)) break;
       const ChunkIndex* const chunk = s.pending.back();
       s.pending.pop_back();
       s.open_chunk(*chunk);
     }
-    if (s.open.empty()) return std::nullopt;
+    if (s.open.empty() || cancelled()) return std::nullopt;
     std::pop_heap(s.open.begin(), s.open.end(), s.heap_order());
     const auto source = std::move(s.open.back());
     s.open.pop_back();

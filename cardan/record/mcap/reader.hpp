@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -23,6 +24,7 @@ struct ReadOptions {
   std::uint64_t end = std::numeric_limits<std::uint64_t>::max();  ///< log time, exclusive
   std::function<bool(const Channel&)> wanted{};                   ///< empty: every channel
   Order order = Order::LogTime;                                   ///< equal times: in the order of the file
+  const std::atomic<bool>* cancelled = nullptr;                   ///< once it is true, no message comes any more
 };
 
 /// A message, what it is and where it stands. Its data are valid until the next one is asked for, or as long as

@@ -15,19 +15,24 @@ FileSet::FileSet(const std::vector<std::string>& paths) {
   for (const std::string& path : paths) {
     readers_.push_back(std::make_unique<mcap::Reader>(path));
     const mcap::Reader& reader = *readers_.back();
-    if (reader.has_statistics()) {
+    if (reader.scanned()) {
       const mcap::Statistics& s = reader.summary().statistics();
       if (s.message_count > 0) include(s.message_start_time, s.message_end_time);
-    } else {
-      for (const mcap::ChunkIndex& chunk : reader.summary().chunks())
+      continue;
+    }
+    // What the messages are found by says when they are, whatever the file's statistics say.
+    for (const mcap::ChunkIndex& chunk : reader.summary().chunks()) {
+      const bool empty = chunk.message_end_time == 0 && chunk.message_index_offsets.empty();
+      if (!empty && chunk.message_start_time <= chunk.message_end_time)
         include(chunk.message_start_time, chunk.message_end_time);
     }
   }
 }
 
-FileMessages::FileMessages(const FileSet& files, std::uint64_t start, std::uint64_t end, const WantedChannel& wanted) {
+FileMessages::FileMessages(const FileSet& files, std::uint64_t start, std::uint64_t end, const WantedChannel& wanted,
+                           const std::atomic<bool>* cancelled) {
   for (std::size_t i = 0; i < files.readers().size(); ++i) {
-    mcap::ReadOptions options{.start = start, .end = end};
+    mcap::ReadOptions options{.start = start, .end = end, .cancelled = cancelled};
     if (wanted) options.wanted = [wanted, i](const mcap::Channel& channel) { return wanted(i, channel); };
     inputs_.push_back({files.readers()[i]->messages(std::move(options))});
     inputs_.back().next = inputs_.back().messages.next();

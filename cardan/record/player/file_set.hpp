@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -48,7 +49,9 @@ struct FileProblem {
 class FileMessages {
  public:
   /// `start` is included, `end` is not; nanoseconds of log time.
-  FileMessages(const FileSet& files, std::uint64_t start, std::uint64_t end, const WantedChannel& wanted);
+  /// Once `cancelled` is true, no message comes any more.
+  FileMessages(const FileSet& files, std::uint64_t start, std::uint64_t end, const WantedChannel& wanted,
+               const std::atomic<bool>* cancelled = nullptr);
 
   struct Next {
     std::size_t file = 0;

@@ -43,18 +43,18 @@ Outlets::Outlets(const FileSet& files, const PlayerOptions& options) : files_(fi
 }
 
 void Outlets::check_names(const PlayerOptions& options) const {
-  const auto require = [&](const std::vector<std::string>& pattern) {
+  const auto require = [&](const std::string& name, bool pattern) {
     for (const auto& reader : files_.readers())
       for (const auto& [id, channel] : reader->summary().channels())
-        if (fits_one(pattern, channel.topic)) return;
-    throw Error(ErrorCode::InvalidArgument,
-                fmt::format("{} has no topic '{}'",
-                            files_.readers().size() == 1 ? files_.readers()[0]->file().path() : "none of the files",
-                            pattern[0]),
-                "cardan bag info shows which there are");
+        if (pattern ? fits(name, channel.topic) : name == channel.topic) return;
+    throw Error(
+        ErrorCode::InvalidArgument,
+        fmt::format("{} has no topic '{}'",
+                    files_.readers().size() == 1 ? files_.readers()[0]->file().path() : "none of the files", name),
+        "cardan bag info shows which there are");
   };
-  for (const std::string& pattern : options.topics) require({pattern});
-  for (const auto& [from, to] : options.remap) require({from});
+  for (const std::string& pattern : options.topics) require(pattern, true);
+  for (const auto& [from, to] : options.remap) require(from, false);
 }
 
 void Outlets::leave_out(std::size_t file, const mcap::Channel& channel, std::string why, bool by_design) {

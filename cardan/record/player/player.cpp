@@ -372,6 +372,9 @@ PlayerReport Player::Implementation::report() const {
   report.left_out = outlets_.left_out();
   report.problems = outlets_.problems();
   report.unfinished = outlets_.unfinished();
+  // Before our lock: whoever attaches a reader holds the publisher's for long.
+  std::vector<std::size_t> subscribers;
+  for (const auto& outlet : outlets_.all()) subscribers.push_back(outlet->publisher->subscribers());
   const std::lock_guard lock(mutex_);
   for (const auto& outlet : outlets_.all()) {
     report.topics.push_back({.topic = outlet->publisher->topic(),
@@ -379,7 +382,7 @@ PlayerReport Player::Implementation::report() const {
                              .published = outlet->published,
                              .failed = outlet->failed,
                              .failure = outlet->failure,
-                             .subscribers = outlet->publisher->subscribers()});
+                             .subscribers = subscribers[report.topics.size()]});
     report.published += outlet->published;
     report.failed += outlet->failed;
   }

@@ -24,6 +24,7 @@ std::vector<FileProblem> ReadAhead::finish() {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
   }
+  cancelled_ = true;
   room_.notify_all();
   if (thread_.joinable()) thread_.join();
   return problems_;
@@ -73,7 +74,7 @@ void ReadAhead::read() {
 
 bool ReadAhead::read_lap(std::uint64_t lap, bool& any) {
   any = false;
-  FileMessages messages(files_, lap == 0 ? options_.start : options_.loop_start, options_.end, wanted_);
+  FileMessages messages(files_, lap == 0 ? options_.start : options_.loop_start, options_.end, wanted_, &cancelled_);
   const void* last_owner = nullptr;
   bool go_on = true;
   while (go_on) {
@@ -117,12 +118,8 @@ bool ReadAhead::push(ReadMessage message) {
 }
 
 void ReadAhead::note(std::vector<FileProblem> problems) {
-  for (FileProblem& problem : problems) {
-    const bool known = std::any_of(problems_.begin(), problems_.end(), [&](const FileProblem& p) {
-      return p.file == problem.file && p.problem.offset == problem.problem.offset;
-    });
-    if (!known) problems_.push_back(std::move(problem));
-  }
+  for (FileProblem& problem : problems)
+    if (known_problems_.emplace(problem.file, problem.problem.offset).second) problems_.push_back(std::move(problem));
 }
 
 }  // namespace cardan::record

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
@@ -9,7 +10,9 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "cardan/record/player/file_set.hpp"
@@ -73,7 +76,10 @@ class ReadAhead {
   std::size_t bytes_ = 0;
   bool ended_ = false, stopping_ = false;
   std::exception_ptr failure_;
-  std::vector<FileProblem> problems_;  ///< the reading thread's, until it has ended
+  // The reading thread's, until it has ended.
+  std::vector<FileProblem> problems_;
+  std::set<std::pair<std::size_t, std::uint64_t>> known_problems_;
+  std::atomic<bool> cancelled_{false};
   std::thread thread_;
 };
 

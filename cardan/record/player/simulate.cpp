@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "cardan/memory/clock.hpp"
 #include "cardan/memory/error.hpp"
 #include "cardan/record/mcap/message_sizes.hpp"
 #include "cardan/record/player/feed.hpp"
@@ -22,7 +23,11 @@ namespace {
 
 using Declared = detail::ComponentCore::Declared;
 
-constexpr std::uint64_t kMessagesPerReport = 64;
+/// Between two looks at whether it shall go on: of the recording's time, as timers may run between two messages …
+constexpr std::int64_t kSlice = 1'000'000'000;
+/// … of ours, and of messages.
+constexpr std::int64_t kLook = 50'000'000;
+constexpr std::uint64_t kSteps = 64;
 
 /// Names of components, where processes are named too.
 std::vector<std::string> components_of(const config::Configuration& configuration,
@@ -66,13 +71,10 @@ class Replay {
     FileMessages messages(files_, begin_, end_, [this](std::size_t file, const mcap::Channel& channel) {
       return feed_of(file, channel.id) != nullptr;
     });
-    std::uint64_t count = 0;
     while (const auto next = messages.next()) {
       const auto time = static_cast<std::int64_t>(next->view.message.log_time);
       simulation_.at(time, [&] { feed_of(next->file, next->view.channel->id)->push(next->view.message); });
-      report_.callbacks += simulation_.run_until(time);
-      output_.rethrow();
-      if (++count % kMessagesPerReport == 0 && !go_on(next->view.message.log_time)) break;
+      if (!run_until(time)) break;
     }
     report_.simulated_ns = simulation_.now() - static_cast<std::int64_t>(begin_);
     simulation_.stop();
@@ -85,6 +87,20 @@ class Replay {
   [[nodiscard]] std::string text_of(const FileProblem& p) const {
     return files_.readers()[p.file]->file().path() + ", byte " + std::to_string(p.problem.offset) + ": " +
            p.problem.cause;
+  }
+
+  /// False: somebody wants it to end.
+  bool run_until(std::int64_t time) {
+    do {
+      const std::int64_t now = simulation_.now();
+      report_.callbacks += simulation_.run_until(time > now && time - now > kSlice ? now + kSlice : time);
+      output_.rethrow();
+      const std::int64_t real = steady_now();
+      if (++steps_ % kSteps != 0 && real - looked_ns_ < kLook) continue;
+      looked_ns_ = real;
+      if (!go_on(static_cast<std::uint64_t>(simulation_.now()))) return false;
+    } while (simulation_.now() < time);
+    return true;
   }
 
   bool go_on(std::uint64_t time) {
@@ -185,6 +201,8 @@ class Replay {
   std::uint64_t begin_, end_;  ///< log times: from there, and before there
   SimulateReport report_;
   std::set<std::string> fed_;  ///< topics
+  std::int64_t looked_ns_ = steady_now();
+  std::uint64_t steps_ = 0;
   SimulationOutput output_;
   Simulation simulation_;
   std::vector<std::unique_ptr<Feed>> feeds_;

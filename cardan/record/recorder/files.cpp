@@ -75,7 +75,25 @@ std::unique_ptr<Segment> Files::make(std::size_t number) {
   return std::make_unique<Segment>(number, std::move(file), preamble_, queue_);
 }
 
+/// Files of an earlier recording with numbers would be in the way sooner or later: rather now.
+void Files::refuse_earlier_files() const {
+  const std::filesystem::path path(options_.path);
+  const std::string begin = path.stem().string() + "_";
+  const std::string end = path.extension().string();
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(folder_, ignored)) {
+    std::string name = entry.path().filename().string();
+    if (name.ends_with(RecordingFile::kActive)) name.resize(name.size() - std::string(RecordingFile::kActive).size());
+    if (!name.starts_with(begin) || !name.ends_with(end) || name.size() < begin.size() + 4 + end.size()) continue;
+    const std::string number = name.substr(begin.size(), name.size() - begin.size() - end.size());
+    if (number.find_first_not_of("0123456789") == std::string::npos)
+      throw Error(ErrorCode::InvalidArgument, entry.path().string() + " is there already, of an earlier recording",
+                  "name another file, or remove it");
+  }
+}
+
 std::unique_ptr<Segment> Files::first() {
+  if (splits()) refuse_earlier_files();
   auto segment = make(++made_);
   if (splits()) prepare_next();
   return segment;
@@ -113,6 +131,7 @@ void Files::finish(std::unique_ptr<Segment> segment, std::vector<mcap::Metadata>
   worker_->post([this, shared, metadata = std::move(metadata)] {
     try {
       SeamLayout::Trailer trailer = shared->trailer(metadata);
+      shared->file().sync();  // whoever finds the trailer trusts all that is before it
       shared->file().write_now(trailer.offset, trailer.bytes.blocks());
       shared->file().finish(trailer.file_bytes);
       finished_bytes_ += trailer.file_bytes;

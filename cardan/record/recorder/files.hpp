@@ -54,6 +54,7 @@ class Files {
 
  private:
   std::unique_ptr<Segment> make(std::size_t number);
+  void refuse_earlier_files() const;
   void fail(const std::string& what);
   [[nodiscard]] bool splits() const noexcept { return options_.split_bytes != 0 || options_.split_time.count() != 0; }
 

@@ -51,7 +51,7 @@ class Recorder::Implementation {
   struct ReadyBatch {
     std::unique_ptr<Batch> batch;
     std::vector<Share> shares;
-    std::int64_t oldest_publish_ns;
+    std::int64_t oldest_publish_ns, opened_ns;
   };
   static constexpr std::size_t kCompressions = 3;
 
@@ -99,7 +99,7 @@ class Recorder::Implementation {
 
   std::vector<std::unique_ptr<TopicQueue>> topics_;
   std::vector<detail::SubscriberCore*> awake_for_;  ///< of sleep()
-  std::map<std::string, std::uint16_t> schemas_;    ///< numbers, by the type's name
+  std::map<std::string, std::uint16_t> schemas_;    ///< numbers, by name, encoding and text
   std::vector<std::uint64_t> schema_in_segment_;    ///< by number: the last file that has it
 
   std::array<OpenBatch, kCompressions> open_;  ///< by compression
@@ -123,7 +123,7 @@ class Recorder::Implementation {
   std::int64_t now_ = 0;
   RecordingTime time_;
   std::unique_ptr<Subscriber<Clock>> clock_;  ///< of the simulation
-  std::int64_t started_ns_ = 0, segment_since_ns_ = 0, synced_ns_ = 0, reported_ns_ = 0, told_ns_ = 0;
+  std::int64_t started_ns_ = 0, segment_since_ns_ = 0, synced_ns_ = 0, reported_ns_ = 0, told_ns_ = 0, deleted_ns_ = 0;
   bool split_wanted_ = false;
   int failures_in_a_row_ = 0;
   std::uint64_t failed_segment_ = 0;

@@ -40,7 +40,7 @@ RecorderOptions checked(RecorderOptions options) {
                 "split it by size or time");
   if (options.keep_last.count() > 0 && options.split_time.count() == 0) options.split_time = options.keep_last / 4;
   for (const TopicRule& rule : options.rules)
-    if (rule.every == 0 || rule.max_rate_hz < 0)
+    if (rule.every == 0 || !(rule.max_rate_hz >= 0))
       throw Error(ErrorCode::InvalidArgument, "the rule for " + rule.pattern + " makes no sense",
                   "every n-th sample from 1 on, a rate above 0");
   // Of all topics this one would wake us at each begin and end of everybody's cycle, which we are to keep out of.
@@ -80,7 +80,8 @@ Recorder::Implementation::Implementation(RecorderOptions options)
           mcap::Compressor(mcap::Compression::None),
           mcap::Compressor(mcap::Compression::Lz4, options_.compression == mcap::Compression::Lz4 ? options_.level : 0),
           mcap::Compressor(mcap::Compression::Zstd,
-                           options_.compression == mcap::Compression::Zstd ? options_.level : 0)} {
+                           options_.compression == mcap::Compression::Zstd ? options_.level : 0)},
+      scheduler_(options_.schedule) {
   std::promise<void> started;
   thread_ = std::thread([this, &started] { run(started); });
   started.get_future().wait();
@@ -154,6 +155,10 @@ void Recorder::Implementation::run(std::promise<void>& started) {
   }
   ending_ = true;
   turn();  // what has come until now
+  const std::int64_t stopped = now_;
+  std::vector<TopicQueue*> full;  // what they could not take yet is lost
+  for (const auto& topic : topics_)
+    if (topic->is_full()) full.push_back(topic.get());
   close_old_batches(true);
   const std::int64_t until = steady_now() + kLastWrites;
   while (!nothing_left() && segment_->error() == 0 && steady_now() < until) {
@@ -164,11 +169,14 @@ void Recorder::Implementation::run(std::promise<void>& started) {
     queue_->wait(steady_now() + 10'000'000);
     collect_completions();
   }
+  packer_ = std::make_unique<Worker>();  // the one before does first what is left
+  collect_packed();
   drop_everything(segment_->error() != 0 ? LossCause::DiskFailed : LossCause::DiskSlow);
   while (queue_->under_way() != 0) {  // their bytes are ours until they have completed
     queue_->wait(0);
     collect_completions();
   }
+  for (TopicQueue* const topic : full) topic->lose_what_is_left(stopped, time_);
   problems_ = scout_->problems();
   scout_.reset();
   committed_closed_ += segment_->committed_bytes();

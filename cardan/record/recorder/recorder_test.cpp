@@ -7,6 +7,8 @@
 #include <csignal>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <set>
 #include <thread>
 
 #include "cardan/cardan.hpp"
@@ -20,10 +22,25 @@
 #include "cardan/record/recorder/selection.hpp"
 #include "tests/support/run_directory.hpp"
 
+namespace recorder_test {
+// Two programs that mean different things by one name.
+struct One {
+  std::uint32_t a = 0;
+};
+struct Other {
+  double b = 0;
+  std::uint8_t c = 0;
+};
+}  // namespace recorder_test
+CARDAN_MESSAGE(recorder_test::One, "x_msgs/msg/X", a);
+CARDAN_MESSAGE(recorder_test::Other, "x_msgs/msg/X", b, c);
+
 namespace cardan::record {
 namespace {
 
 using namespace std::chrono_literals;
+using recorder_test::One;
+using recorder_test::Other;
 
 constexpr std::uint32_t kRows = 200, kColumns = 400;  // 240,000 bytes: no multiple of a block
 // As deep as what is published in a test: nothing is lost however late the recorder gets to run.
@@ -357,6 +374,71 @@ TEST_F(RecorderTest, SaysWhatIsWrong) {
   refused(o, "nothing");
   o.path = "";
   refused(o, "no file");
+}
+
+TEST_F(RecorderTest, SchedulesAsItIsTold) {
+  RecorderOptions o = options();
+  o.schedule.policy = SchedulePolicy::Asap;
+  Publisher camera{kCamera};
+  Recorder recorder(o);
+  ASSERT_TRUE(reaches([&] { return camera.subscribers() == 1; }));
+  publish_image(camera, 1);
+  ASSERT_TRUE(reaches([&] { return recorder.report().recorded == 1; }));
+  recorder.stop();
+  const ScheduleReport schedule = recorder.report().schedule;
+  EXPECT_EQ(schedule.policy, SchedulePolicy::Asap);
+  EXPECT_EQ(schedule.of(WriteReason::Asap).bytes, schedule.bytes);
+  o.path = folder_ + "/b.mcap";
+  o.schedule.force_share = 2;
+  EXPECT_THROW(Recorder{o}, Error);
+}
+
+TEST_F(RecorderTest, FilesOfAnEarlierRecordingAreRefusedAtOnce) {
+  RecorderOptions o = options();
+  o.split_bytes = 1 << 20;
+  std::ofstream(folder_ + "/a_0007.mcap") << "x";
+  try {
+    Recorder recorder(o);
+    ADD_FAILURE() << "it records";
+  } catch (const Error& e) {
+    EXPECT_NE(std::string(e.what()).find("a_0007.mcap"), std::string::npos) << e.what();
+  }
+  o.path = folder_ + "/other.mcap";
+  Recorder recorder(o);
+  recorder.stop();
+  EXPECT_TRUE(std::filesystem::exists(folder_ + "/other_0001.mcap"));
+}
+
+TEST_F(RecorderTest, PublishersThatWereThereBeforeOweNothing) {
+  Publisher first{kImu};
+  Publisher second{kImu};
+  for (std::uint32_t i = 1; i <= 3000; ++i) publish_imu(first, i), publish_imu(second, i);
+  Recorder recorder(options());
+  ASSERT_TRUE(reaches([&] { return first.subscribers() == 1 && second.subscribers() == 1; }));
+  publish_imu(first, 3001);
+  publish_imu(second, 3001);
+  ASSERT_TRUE(reaches([&] { return recorder.report().recorded >= 2; }));
+  recorder.stop();
+  EXPECT_EQ(recorder.report().lost, 0U);
+}
+
+TEST_F(RecorderTest, TypesOfOneNameKeepTheirOwnSchemas) {
+  Publisher one{Topic<One>{"/one", {}}};
+  Publisher other{Topic<Other>{"/other", {}}};
+  one.publish(One{1});
+  other.publish(Other{2, 3});
+  Recorder recorder(options());
+  ASSERT_TRUE(reaches([&] { return recorder.report().recorded == 2; }));
+  recorder.stop();
+  const mcap::Reader reader(options().path);
+  std::set<std::string> texts;
+  for (const auto& [id, channel] : reader.summary().channels()) {
+    const mcap::Schema& schema = reader.summary().schemas().at(channel.schema_id);
+    EXPECT_EQ(schema.name, "x_msgs/msg/X");
+    texts.insert(channel.topic + ": " +
+                 std::string(reinterpret_cast<const char*>(schema.data.data()), schema.data.size()));
+  }
+  EXPECT_EQ(texts, (std::set<std::string>{"/one: uint32 a\n", "/other: float64 b\nuint8 c\n"}));
 }
 
 TEST_F(RecorderTest, LogTimesOfASimulation) {

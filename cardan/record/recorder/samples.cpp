@@ -20,7 +20,8 @@ void Recorder::Implementation::adopt_topics() {
 }
 
 void Recorder::Implementation::take_all() {
-  while (clock_ != nullptr) {
+  constexpr int kMostAtOnce = 1024;  // a publisher that is faster than we are must not keep us here
+  for (int i = 0; clock_ != nullptr && i < kMostAtOnce; ++i) {
     const auto time = clock_->take();
     if (!time) break;
     time_.simulated = time->clock;
@@ -28,7 +29,6 @@ void Recorder::Implementation::take_all() {
   // Before the simulation has said what time it is, samples have none.
   const bool paused =
       paused_.load(std::memory_order_relaxed) || (options_.simulated_clock && !time_.simulated.has_value());
-  constexpr int kMostAtOnce = 1024;  // a publisher that is faster than we are must not keep us here
   for (const auto& topic : topics_) {
     for (int i = 0; i < kMostAtOnce; ++i) {
       auto sample = topic->take(now_, time_, paused);
@@ -71,14 +71,14 @@ void Recorder::Implementation::add_to_batch(TopicQueue& topic, const TopicQueue:
   const std::uint64_t bytes = framing.bytes() + kRecordBytes;
   topic.note_queued(1, bytes);
   scheduler_.arrived(bytes, now_);
-  open.note(topic.number, bytes, block.publish_ns, now_);
+  open.note(topic.number, bytes, sample.publish_ns, now_);
   if (open.batch->bytes() >= options_.chunk_bytes) close_batch(compression);
 }
 
 void Recorder::Implementation::close_batch(std::size_t compression) {
   OpenBatch& open = open_[compression];
   if (open.batch == nullptr || open.batch->empty()) return;
-  ReadyBatch ready{std::move(open.batch), open.shares, open.oldest_publish_ns};
+  ReadyBatch ready{std::move(open.batch), open.shares, open.oldest_publish_ns, open.opened_ns};
   open.reset();
   if (compression == static_cast<std::size_t>(mcap::Compression::None)) {
     ready.batch->close(compressors_[compression], options_.checksums);

@@ -8,6 +8,7 @@
 #include <array>
 #include <utility>
 
+#include "cardan/memory/clock.hpp"
 #include "cardan/memory/error.hpp"
 #include "cardan/record/recorder/selection.hpp"
 #include "cardan/transport/observer.hpp"
@@ -16,12 +17,12 @@
 namespace cardan::record {
 
 Scout::Scout(const RecorderOptions& options)
-    : options_(options), directory_(detail::Process::of(options.domain).directory()) {
+    : options_(options), directory_(detail::Process::of(options.domain).directory()), since_ns_(steady_now()) {
   // Before the first look, so that nothing falls between the two. Without a watch (a limit of the user's) the folder is
   // read every now and then instead.
   watch_ = BoundFd(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
   if (watch_) ::inotify_add_watch(watch_.get(), directory_.path().c_str(), IN_CREATE | IN_MOVED_TO);
-  look(false);
+  look();
   thread_ = std::thread([this] { run(); });
 }
 
@@ -39,11 +40,11 @@ void Scout::run() {
     const bool told = ::poll(&wait, 1, kInterval) > 0;
     while (told && ::read(watch_.get(), names.data(), names.size()) > 0) {
     }
-    if (told || again || !watch_) again = !look(true);
+    if (told || again || !watch_) again = !look();
   }
 }
 
-bool Scout::look(bool late) {
+bool Scout::look() {
   bool complete = true;
   for (const detail::TopicEntry& entry : directory_.entries()) {
     const auto topic = directory_.topic_of(entry);
@@ -59,7 +60,7 @@ bool Scout::look(bool late) {
         complete = false;
         continue;
       }
-      queue = queue_for(*topic, *streams.front(), late, problem);
+      queue = queue_for(*topic, *streams.front(), problem);
     } catch (const Error& e) {
       queue.reset();
       problem = e.what();
@@ -76,7 +77,7 @@ bool Scout::look(bool late) {
 }
 
 /// Null: it is not wanted, or cannot be recorded.
-std::unique_ptr<TopicQueue> Scout::queue_for(const std::string& topic, const ObservedStream& stream, bool late,
+std::unique_ptr<TopicQueue> Scout::queue_for(const std::string& topic, const ObservedStream& stream,
                                              std::string& problem) const {
   TopicSource source{.name = topic,
                      .type = stream.type(),
@@ -84,7 +85,7 @@ std::unique_ptr<TopicQueue> Scout::queue_for(const std::string& topic, const Obs
                      .type_hash = stream.type_hash(),
                      .message_bytes = stream.message_bytes(),
                      .max_bytes = stream.max_bytes(),
-                     .late = late};
+                     .since_ns = since_ns_};
   if (!is_selected(options_, topic, source.type)) return nullptr;
   auto framing = Framing::of(source);
   if (!framing) {

@@ -34,14 +34,15 @@ class Scout {
   [[nodiscard]] std::map<std::string, std::string> problems() const;
 
  private:
-  bool look(bool late);  ///< false: somebody did not answer
-  [[nodiscard]] std::unique_ptr<TopicQueue> queue_for(const std::string& topic, const ObservedStream& stream, bool late,
+  bool look();  ///< false: somebody did not answer
+  [[nodiscard]] std::unique_ptr<TopicQueue> queue_for(const std::string& topic, const ObservedStream& stream,
                                                       std::string& problem) const;
   void note_problem(const std::string& topic, const std::string& problem);
   void run();
 
   const RecorderOptions& options_;
   const detail::RunDirectory& directory_;
+  const std::int64_t since_ns_;
   BoundFd watch_;
   std::atomic<bool> stop_{false};
   std::set<std::string> known_;  ///< of the thread

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 #include <utility>
 
+#include "cardan/memory/clock.hpp"
 #include "cardan/memory/error.hpp"
 #include "cardan/messages/layout_cdr.hpp"
 #include "cardan/record/channel_form.hpp"
@@ -46,7 +48,11 @@ bool Framing::frame(const detail::SampleBlock& sample) {
   if (!adopt(*layout_, copy_.data(), shared, {sample.payload, static_cast<std::size_t>(sample.payload_bytes)}))
     return false;
   if (!encoded_) {
-    frame_cdr(*layout_, copy_.data(), parts_);
+    try {
+      frame_cdr(*layout_, copy_.data(), parts_);
+    } catch (const std::bad_alloc&) {
+      return false;
+    }
     return true;
   }
   const auto* const bytes = reinterpret_cast<const shm::VectorBase*>(copy_.data());
@@ -106,16 +112,17 @@ void TopicQueue::attach(const std::string& domain) {
 
 void TopicQueue::account_for(const detail::SampleBlock& sample) {
   if (sample.missed != 0) lose(was_full_ ? LossCause::QueueFull : LossCause::Lapped, sample.missed);
-  if (known_streams_.insert(sample.stream->id).second && source_.late && sample.sequence > sample.missed + 1)
+  const detail::Stream& stream = *sample.stream;
+  if (known_streams_.insert(stream.id).second && stream.header.created_ns + stream.time_shift() >= source_.since_ns &&
+      sample.sequence > sample.missed + 1)
     lose(LossCause::TooLate, sample.sequence - sample.missed - 1);
-  source_.late = true;  // who comes now, comes while we record
 }
 
 bool TopicQueue::wanted(std::int64_t publish_ns) noexcept {
   if (rule_.every > 1 && seen_++ % rule_.every != 0) return false;
   if (rule_.max_rate_hz <= 0) return true;
   if (publish_ns < next_due_ns_) return false;
-  const auto interval = static_cast<std::int64_t>(1e9 / rule_.max_rate_hz);
+  const auto interval = static_cast<std::int64_t>(std::min(1e9 / rule_.max_rate_hz, 1e18));
   // From the time it was due, so that a rate that does not divide the publisher's is kept in the mean.
   next_due_ns_ =
       next_due_ns_ == 0 || publish_ns - next_due_ns_ > interval ? publish_ns + interval : next_due_ns_ + interval;
@@ -123,7 +130,8 @@ bool TopicQueue::wanted(std::int64_t publish_ns) noexcept {
 }
 
 std::optional<TopicQueue::Waiting> TopicQueue::take(std::int64_t now, const RecordingTime& time, bool paused) {
-  for (;;) {
+  constexpr int kMostAtOnce = 1024;  // a publisher that is faster than we are must not keep us here
+  for (int i = 0; i < kMostAtOnce; ++i) {
     AnySample sample = detail::sample_of<Anything>(subscriber_->take());
     if (!sample) {
       if (subscriber_->reason() == Reason::Limit) was_full_ = true;
@@ -139,15 +147,29 @@ std::optional<TopicQueue::Waiting> TopicQueue::take(std::int64_t now, const Reco
     }
     account_for(block);
     was_full_ = false;
-    if (!wanted(block.publish_ns)) {
+    // What a publisher says of its time may be anything: it must not reach into the future, nor make sums overflow.
+    constexpr std::int64_t kOldest = 60'000'000'000;
+    const std::int64_t latest = steady_now();
+    const std::int64_t published = std::clamp<std::int64_t>(block.publish_ns, 0, latest);
+    if (!wanted(published)) {
       ++left_out_;
       continue;
     }
-    Waiting taken{.bytes = source_.message_bytes + block.payload_bytes, .taken_ns = now};
-    taken.log_time = time.of(std::max(now, block.publish_ns));  // some are published while we take
-    taken.publish_time = time.of(block.publish_ns);
+    Waiting taken{.bytes = source_.message_bytes + block.payload_bytes,
+                  .taken_ns = now,
+                  .publish_ns = std::max(published, latest - kOldest)};
+    taken.log_time = time.of(std::max(now, published));  // some are published while we take
+    taken.publish_time = time.of(published);
     taken.sample = std::move(sample);
     return taken;
+  }
+  return std::nullopt;  // nobody sleeps while there is more
+}
+
+void TopicQueue::lose_what_is_left(std::int64_t until, const RecordingTime& time) {
+  while (const auto left = take(until, time, false)) {
+    if (left->publish_ns > until) return;
+    lose(LossCause::QueueFull, 1);
   }
 }
 

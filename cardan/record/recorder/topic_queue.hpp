@@ -27,7 +27,7 @@ struct TopicSource {
   std::uint64_t type_hash = 0;
   std::size_t message_bytes = 0;  ///< of the fixed struct
   std::size_t max_bytes = 0;      ///< of a payload
-  bool late = false;              ///< its publisher came when the recording ran already
+  std::int64_t since_ns = 0;      ///< when the recording began: publishers that are older owe nothing of before
 };
 
 /// How samples of a topic become bytes of a file.
@@ -69,11 +69,15 @@ class TopicQueue {
     AnySample sample{};
     std::uint64_t bytes = 0;
     std::int64_t taken_ns = 0;       ///< steady clock
+    std::int64_t publish_ns = 0;     ///< the same; of what a publisher says as much as can be true
     std::uint64_t log_time = 0;      ///< RecordingTime
     std::uint64_t publish_time = 0;  ///< RecordingTime
   };
   /// The next sample that is to be recorded, after losses and rules; empty: nothing new.
   std::optional<Waiting> take(std::int64_t now, const RecordingTime& time, bool paused);
+
+  /// Takes what was published until then and counts it as lost: its queue was full.
+  void lose_what_is_left(std::int64_t until, const RecordingTime& time);
 
   void lose(LossCause cause, std::uint64_t samples) noexcept { lost_[static_cast<std::size_t>(cause)] += samples; }
   /// Whether so many bytes more fit its budget.

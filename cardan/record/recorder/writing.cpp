@@ -16,6 +16,9 @@ namespace {
 
 /// A sample's parts beside its payload go through the seams; what has more of them is copied instead.
 constexpr std::size_t kMostInSeam = 64 << 10;
+/// A chunk's head is one block, with what stands in the sample before its payload: it is whole or not there, also where
+/// the kernel ends a write between two pages.
+constexpr std::size_t kMostInHead = kBlock - 128;
 /// Files in a row that failed before anything was written to them.
 constexpr int kMostFailures = 3;
 
@@ -30,7 +33,9 @@ void Recorder::Implementation::ensure_channel(Segment& segment, TopicQueue& topi
   if (topic.known_in_segment == segment.number()) return;
   topic.known_in_segment = segment.number();
   const TopicSource& source = topic.source();
-  const auto [schema, is_new] = schemas_.try_emplace(source.type, static_cast<std::uint16_t>(schemas_.size() + 1));
+  const auto [schema, is_new] =
+      schemas_.try_emplace(source.type + '\n' + topic.framing().schema_encoding() + '\n' + source.schema,
+                           static_cast<std::uint16_t>(schemas_.size() + 1));
   if (is_new) schema_in_segment_.push_back(~std::uint64_t{0});
   std::uint64_t& last = schema_in_segment_[schema->second - std::size_t{1}];
   if (last != segment.number()) {
@@ -49,14 +54,19 @@ void Recorder::Implementation::ensure_channel(Segment& segment, TopicQueue& topi
 }
 
 Decision Recorder::Implementation::decide() {
-  while (const auto hint = hints_->take()) scheduler_.hint(*hint, now_, hint.publish_time());
+  constexpr int kMostHints = 1024;  // of a turn: whoever floods the topic must not keep us here
+  for (int i = 0; i < kMostHints; ++i) {
+    const auto hint = hints_->take();
+    if (!hint) break;
+    scheduler_.hint(*hint, now_, hint.publish_time());
+  }
   Backlog backlog{.in_flight_bytes = bytes_under_way_};
   const auto waits_since = [&backlog](std::int64_t ns) {
     backlog.oldest_ns = backlog.oldest_ns == 0 ? ns : std::min(backlog.oldest_ns, ns);
   };
   for (const ReadyBatch& ready : ready_) {
     backlog.bytes += ready.batch->bytes();
-    waits_since(ready.oldest_publish_ns);
+    waits_since(ready.opened_ns);
   }
   for (const auto& topic : topics_) {
     for (const TopicQueue::Waiting& sample : topic->waiting) backlog.bytes += sample.bytes;
@@ -137,7 +147,8 @@ std::uint64_t Recorder::Implementation::issue_frame(bool fullest_first) {
   Framing& framing = oldest->framing();
   const bool good = framing.frame(block);
   const bool aligned = reinterpret_cast<std::uintptr_t>(framing.payload().data()) % kBlock == 0;
-  if (!good || !aligned || framing.prefix().size() + framing.suffix().size() > kMostInSeam) {
+  if (!good || !aligned || framing.prefix().size() > kMostInHead ||
+      framing.prefix().size() + framing.suffix().size() > kMostInSeam) {
     oldest->note_written(1, next.bytes);
     --oldest->held;
     if (good)
@@ -147,7 +158,6 @@ std::uint64_t Recorder::Implementation::issue_frame(bool fullest_first) {
     return next.bytes;
   }
   ensure_channel(*segment_, *oldest);
-  const std::uint64_t publish_ns = static_cast<std::uint64_t>(block.publish_ns);
   bytes_under_way_ += next.bytes;
   copied_bytes_ += framing.prefix().size() + framing.suffix().size() + framing.payload().size() % kBlock;
   segment_->write({.head = {.channel = static_cast<std::uint16_t>(oldest->number + 1),
@@ -159,7 +169,7 @@ std::uint64_t Recorder::Implementation::issue_frame(bool fullest_first) {
                    .suffix = framing.suffix(),
                    .checksum = options_.held_checksums},
                   std::move(next.sample), {.topic = oldest->number, .messages = 1, .bytes = next.bytes},
-                  static_cast<std::int64_t>(publish_ns));
+                  next.publish_ns);
   return next.bytes;
 }
 
@@ -235,7 +245,8 @@ void Recorder::Implementation::look_after_files() {
     if (segment_->error() != 0) {
       const bool new_failure = std::exchange(failed_segment_, segment_->number()) != segment_->number();
       if (new_failure) ++failures_in_a_row_;
-      if (failures_in_a_row_ >= kMostFailures || segment_->error() == ENOSPC || segment_->error() == EFBIG) {
+      if (new_failure &&
+          (failures_in_a_row_ >= kMostFailures || segment_->error() == ENOSPC || segment_->error() == EFBIG)) {
         const int error = segment_->error();
         if (error != ENOSPC || options_.on_full != OnFull::DeleteOldest || !files_->delete_oldest())
           return end(fmt::format("cannot write {}: {}", segment_->file().active_path(),
@@ -250,8 +261,12 @@ void Recorder::Implementation::look_after_files() {
       files_->drop_cache(*segment_);
     }
   }
-  if (files_->full() && (options_.on_full == OnFull::Stop || !files_->delete_oldest()))
-    end(fmt::format("less than {} MiB are left on the disk (--min-space)", options_.min_space >> 20));
+  constexpr std::int64_t kShows = 1'000'000'000;  // the room may come late, or when the last reader closes the file
+  if (files_->full() && (options_.on_full == OnFull::Stop || now_ - deleted_ns_ >= kShows)) {
+    deleted_ns_ = now_;
+    if (options_.on_full == OnFull::Stop || !files_->delete_oldest())
+      end(fmt::format("less than {} MiB are left on the disk (--min-space)", options_.min_space >> 20));
+  }
   if (const std::string failure = files_->failure(); !failure.empty()) end(failure);
   for (auto segment = closing_.begin(); segment != closing_.end();) {
     if (!(*segment)->quiet()) {
