@@ -58,6 +58,7 @@ Applications::Outlook Applications::look(std::int64_t now, std::int64_t margin, 
     if (!a.rhythm.alive(now)) continue;
     ++outlook.alive;
     all += a.weight;
+    if (a.rhythm.never_idles(margin)) outlook.tireless_share += a.weight;
     if (a.rhythm.busy()) {
       busy += a.weight;
       outlook.change_ns = std::min(outlook.change_ns, a.rhythm.busy_until(now));
@@ -76,6 +77,7 @@ Applications::Outlook Applications::look(std::int64_t now, std::int64_t margin, 
   if (outlook.alive == 0) return outlook;
   constexpr double kRounding = 1e-9;
   outlook.busy_share = std::min(1.0, busy / all);
+  outlook.tireless_share = std::min(1.0, outlook.tireless_share / all);
   if (outlook.busy_share > tolerated + kRounding) {
     outlook.quiet_until = now;
     return outlook;

@@ -33,6 +33,7 @@ class Applications {
     double busy_share = 0;         ///< of the weight of those alive: those that compute, or are about to
     std::int64_t quiet_until = 0;  ///< when it should exceed what is tolerated; before now if it does already
     std::int64_t change_ns = 0;    ///< when the first of them should begin or be through; after now
+    double tireless_share = 0;     ///< of those that never idle
   };
   [[nodiscard]] Outlook look(std::int64_t now, std::int64_t margin, double tolerated) const noexcept;
 

@@ -35,6 +35,11 @@ class Rhythm {
   /// Of a busy one: when it should be through; later than now.
   [[nodiscard]] std::int64_t busy_until(std::int64_t now) const noexcept;
 
+  /// Whether nothing of its period is left to write in, `margin` before the next begin.
+  [[nodiscard]] bool never_idles(std::int64_t margin) const noexcept {
+    return learned() && work_.count != 0 && period_.mean - work_.mean <= margin;
+  }
+
   // What was learned, for reports.
   [[nodiscard]] const Estimate& intervals() const noexcept { return period_; }
   [[nodiscard]] const Estimate& work() const noexcept { return work_; }
