@@ -24,10 +24,10 @@ namespace {
 using Declared = detail::ComponentCore::Declared;
 
 /// Between two looks at whether it shall go on: of the recording's time, as timers may run between two messages …
-constexpr std::int64_t kSlice = 1'000'000'000;
+constexpr std::int64_t kTimeSlice = 1'000'000'000;
 /// … of ours, and of messages.
-constexpr std::int64_t kLook = 50'000'000;
-constexpr std::uint64_t kSteps = 64;
+constexpr std::int64_t kStopLook = 50'000'000;
+constexpr std::uint64_t kStopSteps = 64;
 
 /// Names of components, where processes are named too.
 std::vector<std::string> components_of(const config::Configuration& configuration,
@@ -93,10 +93,10 @@ class Replay {
   bool run_until(std::int64_t time) {
     do {
       const std::int64_t now = simulation_.now();
-      report_.callbacks += simulation_.run_until(time > now && time - now > kSlice ? now + kSlice : time);
+      report_.callbacks += simulation_.run_until(time > now && time - now > kTimeSlice ? now + kTimeSlice : time);
       output_.rethrow();
       const std::int64_t real = steady_now();
-      if (++steps_ % kSteps != 0 && real - looked_ns_ < kLook) continue;
+      if (++steps_ % kStopSteps != 0 && real - looked_ns_ < kStopLook) continue;
       looked_ns_ = real;
       if (!go_on(static_cast<std::uint64_t>(simulation_.now()))) return false;
     } while (simulation_.now() < time);
