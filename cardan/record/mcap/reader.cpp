@@ -22,7 +22,7 @@ std::optional<Record> read_record(const InputFile& file, std::uint64_t offset, s
 
 }  // namespace
 
-Reader::Reader(const std::string& path, OpenOptions options) : file_(path) {
+Reader::Reader(const std::string& path, const OpenOptions& options) : file_(path) {
   if (!options.rescan && read_summary()) return;
   Scan found = scan(file_, options.scanning);
   header_ = std::move(found.header);

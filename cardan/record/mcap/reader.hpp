@@ -75,7 +75,7 @@ class Messages {
 class Reader {
  public:
   /// Throws Error (InvalidArgument): it is not there, or no MCAP file; (System): it cannot be read.
-  explicit Reader(const std::string& path, OpenOptions options = {});
+  explicit Reader(const std::string& path, const OpenOptions& options = {});
 
   [[nodiscard]] const InputFile& file() const noexcept { return file_; }
   [[nodiscard]] const Header& header() const noexcept { return header_; }

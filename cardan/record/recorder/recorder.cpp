@@ -93,8 +93,8 @@ Recorder::Implementation::Implementation(RecorderOptions options)
 Recorder::Implementation::~Implementation() {
   try {
     stop();
-  } catch (const Error&) {
-    // report() has told it.
+  } catch (const Error& e) {
+    detail::log(LogLevel::Error, std::string("the recording did not end as it should: ") + e.what());
   }
 }
 

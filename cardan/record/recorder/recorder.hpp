@@ -104,7 +104,7 @@ class Recorder {
   /// Starts recording. Throws Error: InvalidArgument (options, the file is there already), System (the disk),
   /// Unavailable (no run directory).
   explicit Recorder(RecorderOptions options);
-  /// stop(), whose errors it swallows.
+  /// stop(), whose errors it logs.
   ~Recorder();
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
