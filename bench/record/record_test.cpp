@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -30,7 +31,9 @@ class RecordBenchCommand : public testing::Test {
  protected:
   void SetUp() override {
     folder_ = fs::current_path() / ("cardan-bench-record-test-" + std::to_string(::getpid()));
-    fs::create_directories(folder_ / "tmp");
+    // Run directories are made in it, and a socket's name has 107 bytes at most: the build may lie deep.
+    std::string name = "/tmp/cardan-XXXXXX";
+    tmp_ = ::mkdtemp(name.data());
     fs::create_directories(folder_ / "disk");
     struct statfs info{};
     if (::statfs(folder_.c_str(), &info) != 0 ||
@@ -39,7 +42,10 @@ class RecordBenchCommand : public testing::Test {
     if (static_cast<double>(info.f_bavail) * static_cast<double>(info.f_bsize) < 8e9)
       GTEST_SKIP() << "there are no 8 GB free for the bench's files";
   }
-  void TearDown() override { fs::remove_all(folder_); }
+  void TearDown() override {
+    fs::remove_all(folder_);
+    fs::remove_all(tmp_);
+  }
 
   pid_t start(std::vector<std::string> words) {
     words.insert(words.begin(), {CARDAN_BENCH_DRIVER, "bench", "record"});
@@ -48,7 +54,7 @@ class RecordBenchCommand : public testing::Test {
     arguments.push_back(nullptr);
     const pid_t pid = ::fork();
     if (pid == 0) {
-      ::setenv("TMPDIR", (folder_ / "tmp").c_str(), 1);
+      ::setenv("TMPDIR", tmp_.c_str(), 1);
       if (std::freopen((folder_ / "out").c_str(), "w", stdout) == nullptr) ::_exit(126);
       if (std::freopen((folder_ / "err").c_str(), "w", stderr) == nullptr) ::_exit(126);
       ::execv(CARDAN_BENCH_DRIVER, arguments.data());
@@ -59,7 +65,7 @@ class RecordBenchCommand : public testing::Test {
   int join(pid_t pid) {
     int status = 0;
     EXPECT_EQ(::waitpid(pid, &status, 0), pid);
-    EXPECT_TRUE(fs::is_empty(folder_ / "tmp")) << "the bench left something behind";
+    EXPECT_TRUE(fs::is_empty(tmp_)) << "the bench left something behind";
     return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
   }
   int bench(std::vector<std::string> words) { return join(start(std::move(words))); }
@@ -69,7 +75,7 @@ class RecordBenchCommand : public testing::Test {
   [[nodiscard]] std::string json_path() const { return (folder_ / "out.json").string(); }
   [[nodiscard]] std::string disk() const { return (folder_ / "disk").string(); }
 
-  fs::path folder_;
+  fs::path folder_, tmp_;
 };
 
 TEST_F(RecordBenchCommand, MeasuresRecordersInTheSameRun) {

@@ -25,8 +25,9 @@ using cardan::test::Child;
 using cardan::test::Small;
 
 constexpr std::size_t kWords = 20'000;  // 160,000 bytes: no multiple of a block
-const cardan::Topic<Small> kSmall{"/record/small", {.depth = 256}};
-const cardan::Topic<Big> kBig{"/record/big", {.max_bytes = kWords * 8, .depth = 64}};
+// Two seconds deep, so that nothing is lapped however late the recorder gets to run on a busy machine.
+const cardan::Topic<Small> kSmall{"/record/small", {.depth = 4096}};
+const cardan::Topic<Big> kBig{"/record/big", {.max_bytes = kWords * 8, .depth = 256}};
 
 }  // namespace
 
