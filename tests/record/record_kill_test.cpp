@@ -25,8 +25,8 @@ using cardan::test::Child;
 using cardan::test::Small;
 
 constexpr std::size_t kWords = 20'000;  // 160,000 bytes: no multiple of a block
-// Two seconds deep, so that nothing is lapped however late the recorder gets to run on a busy machine.
-const cardan::Topic<Small> kSmall{"/record/small", {.depth = 4096}};
+// Half a second deep and more: nothing is lapped when the recorder gets to run late on a busy machine.
+const cardan::Topic<Small> kSmall{"/record/small", {.depth = 1024}};
 const cardan::Topic<Big> kBig{"/record/big", {.max_bytes = kWords * 8, .depth = 256}};
 
 }  // namespace
