@@ -18,8 +18,6 @@
 #include "cardan/record/mcap/reader.hpp"
 #include "cardan/record/mcap/sample_file_test.hpp"
 #include "cardan/record/mcap/verify.hpp"
-#include "cardan/record/name_patterns.hpp"
-#include "cardan/record/recorder/selection.hpp"
 #include "tests/support/run_directory.hpp"
 
 namespace recorder_test {
@@ -310,14 +308,26 @@ TEST_F(RecorderTest, NothingIsRecordedOrLostWhilePaused) {
   EXPECT_EQ(numbers_in(options().path, kImu.name), (std::vector<std::uint32_t>{1, 11}));
 }
 
+/// No file of this process may grow beyond, as long as it lives.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) {
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit small{.rlim_cur = bytes, .rlim_max = before_.rlim_max};
+    EXPECT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+  }
+  FileSizeLimit(const FileSizeLimit&) = delete;
+  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
+  ~FileSizeLimit() { ::setrlimit(RLIMIT_FSIZE, &before_); }
+
+ private:
+  rlimit before_{};
+};
+
 // A full disk as the kernel reports it, without filling one: no file may grow beyond a limit.
 TEST_F(RecorderTest, AFullDiskEndsTheRecordingWithAFileOfWhatFitted) {
   Publisher camera{kCamera};
-  rlimit before{};
-  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
-  rlimit small = before;
-  small.rlim_cur = 3 << 20;
-  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+  const FileSizeLimit limit(3 << 20);
   std::signal(SIGXFSZ, SIG_IGN);
   {
     Recorder recorder(options());
@@ -335,7 +345,6 @@ TEST_F(RecorderTest, AFullDiskEndsTheRecordingWithAFileOfWhatFitted) {
     EXPECT_EQ(numbers_in(report.files[0], kCamera.name), up_to(static_cast<std::uint32_t>(report.recorded)));
     expect_good(report.files[0]);
   }
-  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
 }
 
 TEST_F(RecorderTest, StopsBeforeTheDiskIsFull) {
@@ -482,16 +491,6 @@ TEST_F(RecorderTest, TellsOfItselfOnATopic) {
   EXPECT_EQ(numbers_in(o.path, kImu.name), up_to(7));  // and nothing of what it said
   const mcap::Reader reader(o.path);
   EXPECT_EQ(reader.summary().channels().size(), 1U);
-}
-
-TEST(Selection, PatternsAndNames) {
-  EXPECT_TRUE(fits("/camera/*", "/camera/front/left"));
-  EXPECT_TRUE(fits("/cam?", "/camA"));
-  EXPECT_FALSE(fits("/camera", "/camera/front"));
-  EXPECT_EQ(numbered("out/drive.mcap", 7), "out/drive_0007.mcap");
-  EXPECT_TRUE(is_selected({}, "/a", "t"));
-  EXPECT_FALSE(is_selected({.exclude = {"/a"}}, "/a", "t"));
-  EXPECT_TRUE(is_selected({.topics = {"/b"}, .types = {"t"}}, "/a", "t"));
 }
 
 }  // namespace

@@ -252,7 +252,7 @@ void Recorder::Implementation::look_after_files() {
           return end(fmt::format("cannot write {}: {}", segment_->file().active_path(),
                                  std::generic_category().message(error)));
       }
-      switch_file();
+      if (failure_.empty()) switch_file();  // else the recording ends with this one
     } else if (split_wanted_) {
       switch_file();
     } else if (options_.sync_interval.count() > 0 && now_ - synced_ns_ >= options_.sync_interval.count()) {
