@@ -69,8 +69,8 @@ void Summary::append_to(Bytes& out, std::uint64_t file_offset, const SummaryOpti
   // The footer's own checksum covers what stands before it in the footer, too.
   Bytes bare;
   append(bare, footer);
-  bare.resize(bare.size() - sizeof footer.summary_crc);
-  footer.summary_crc = crc32(bare, crc32(View(out).subspan(begin)));
+  const View before_crc = View(bare).first(bare.size() - sizeof footer.summary_crc);
+  footer.summary_crc = crc32(before_crc, crc32(View(out).subspan(begin)));
   append(out, footer);
   detail::put(out, std::as_bytes(std::span(kMagic)));
 }
