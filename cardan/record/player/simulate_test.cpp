@@ -59,7 +59,8 @@ class PlayerTestSum : public Component {
     context.input(kWheel, [this, &context](const Sample<Wheel>& wheel) {
       total_ += wheel->speed;
       for (const float r : wheel->ranges) total_ += r;
-      times_ = times_ * 31 + context.now() + wheel.source_time() + wheel.publish_time();
+      for (const std::int64_t time : {context.now(), wheel.source_time(), wheel.publish_time()})
+        times_ = times_ * 31 + static_cast<std::uint64_t>(time);
       for (int i = 0; i < 2; ++i) {
         auto copy = copy_.loan();
         copy->number = wheel->number;
