@@ -85,7 +85,7 @@ class PlayerTestSum : public Component {
   Output<Wheel> copy_;
   Output<Remark> remark_;
   double total_ = 0;
-  std::int64_t times_ = 1;
+  std::uint64_t times_ = 1;
 };
 CARDAN_COMPONENT(PlayerTestSum)
 
