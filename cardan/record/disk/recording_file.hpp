@@ -34,8 +34,9 @@ class RecordingFile {
   int allocate_to(std::uint64_t bytes) noexcept;
   /// Writes whole blocks, all of them. Throws Error (System).
   void write_now(std::uint64_t offset, mcap::View blocks) const;
+  /// What has been written is durable then. Throws Error (System).
+  void sync() const;
   /// Cuts the file off, makes it durable and gives it its name. Throws Error (System).
-  void sync() const;  ///< what has been written is durable then; throws Error (System)
   void finish(std::uint64_t bytes);
   /// Lets the page cache go, of what is durable. In Direct mode there is none.
   void drop_cache(std::uint64_t bytes) const noexcept;
