@@ -90,7 +90,8 @@ void add_record_bench(CLI::App& group) {
   command->add_option("--peers", a.peers, "Some of fio,cardan,speed,rosbag2,rosbag (default: all)");
   command->add_option("--folder", a.folder, "A folder on the disk to be measured (default: where this was built)");
   command->add_option("--seconds", a.seconds, "How long sensors send in a run (default: 5)");
-  command->add_option("--runs", a.runs, "Rounds, interleaved (default: 3; of the cameras' sweep 1)");
+  command->add_option("--runs", a.runs,
+                      "Rounds, interleaved (default: 3; of task and bystander 7, of the cameras' sweep 1)");
   command->add_option("--cameras", a.cameras, "Where the sweep over cameras ends (default: where the disk does)");
   command->add_option("--schedule", a.schedule,
                       "When the sweep's cameras send: absolute, integer-ms as rosbag2's benchmark, or both (default)");

@@ -14,11 +14,11 @@ rooms=(cardan/memory cardan/transport cardan/messages cardan/runtime cardan/reco
 for ((i = 0; i < ${#rooms[@]}; i++)); do
   [[ -d ${rooms[i]} ]] || continue
   for below in "${rooms[@]:i+1}"; do
-    found=$(grep -rnE "#include [\"<]$below/" "${rooms[i]}" --include='*.hpp' --include='*.cpp' | grep -vE '_test\.cpp:[0-9]+:#include "tests/' || true)
+    found=$(grep -rnE "#include [\"<]$below/" "${rooms[i]}" --include='*.hpp' --include='*.cpp' | grep -vE '_test\.[ch]pp:[0-9]+:#include "tests/' || true)
     [[ -z $found ]] || complain "$found"$'\n'"  → ${rooms[i]} stands above $below and may not include it (rule 1)"
   done
 done
-found=$(grep -rnE '#include "cardan/cardan\.hpp"' cardan --include='*.hpp' --include='*.cpp' | grep -v '_test\.cpp:' || true)
+found=$(grep -rnE '#include "cardan/cardan\.hpp"' cardan --include='*.hpp' --include='*.cpp' | grep -v '_test\.[ch]pp:' || true)
 [[ -z $found ]] || complain "$found"$'\n'"  → the umbrella is for users; inside the library include what is needed (rule 1)"
 
 found=$(grep -nE 'std::atomic|std::memory_order|__atomic_|__sync_|Atomic<' cardan/transport/*_protocol.hpp /dev/null | grep -vE ':[0-9]+: *//' || true)

@@ -64,6 +64,11 @@ int cpu_for(const char* option, int asked, std::size_t usual, const std::vector<
   return asked;
 }
 
+void for_each_runs(RecordOptions& o, const auto& change) {
+  for (std::uint32_t* const runs : {&o.runs, &o.camera_runs, &o.task_runs, &o.bystander_runs, &o.pipeline_runs})
+    change(*runs);
+}
+
 }  // namespace
 
 bool RecordOptions::has(Peer peer) const {
@@ -82,7 +87,7 @@ RecordOptions parse_options(const RecordArguments& a, const std::vector<int>& cp
   o.schedules = schedules_of(a.schedule);
   if (a.quick) {
     o.seconds = 1;
-    o.runs = 1;
+    for_each_runs(o, [](std::uint32_t& runs) { runs = 1; });
     o.most_cameras = 2;
     o.rate_bytes = 1'000'000'000;
     o.rate_seconds = 3;
@@ -91,14 +96,14 @@ RecordOptions parse_options(const RecordArguments& a, const std::vector<int>& cp
   }
   if (a.full) {
     o.seconds = 10;
-    o.runs = o.camera_runs = 5;
+    for_each_runs(o, [](std::uint32_t& runs) { runs = std::max(runs, 5U); });
     o.scene_share = 1;
   }
   if (a.seconds > 0) {
     o.seconds = a.seconds;
     o.rate_seconds = std::min(o.rate_seconds, 3 * a.seconds);
   }
-  if (a.runs > 0) o.runs = o.camera_runs = static_cast<std::uint32_t>(a.runs);
+  if (a.runs > 0) for_each_runs(o, [&](std::uint32_t& runs) { runs = static_cast<std::uint32_t>(a.runs); });
   if (a.cameras > 0) o.most_cameras = static_cast<std::uint32_t>(a.cameras);
   o.producer_cpu = cpu_for("--producer-cpu", a.producer_cpu, 0, cpus);
   o.task_cpu = cpu_for("--task-cpu", a.task_cpu, cpus.size() - 1, cpus);

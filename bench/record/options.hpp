@@ -29,7 +29,9 @@ struct RecordOptions {
   std::vector<Schedule> schedules{};           ///< of the cameras' sweep
   double seconds = 5;                          ///< that sensors send in a run
   std::uint32_t runs = 3;
-  std::uint32_t camera_runs = 1;   ///< rounds of the cameras' sweep, which is the longest part
+  std::uint32_t camera_runs = 1;  ///< rounds of the cameras' sweep, which is the longest part
+  /// … of the parts whose figures are deviations and percentiles: one stall of the machine must not decide them.
+  std::uint32_t task_runs = 7, bystander_runs = 7, pipeline_runs = 3;
   std::uint32_t most_cameras = 0;  ///< where the sweep ends; 0: where the disk does
   std::uint64_t rate_bytes = 20'000'000'000;
   double rate_seconds = 30;

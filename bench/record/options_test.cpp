@@ -24,10 +24,13 @@ TEST(RecordOptions, Usual) {
 TEST(RecordOptions, QuickAndFull) {
   const RecordOptions quick = parse_options({.quick = true}, kCpus);
   EXPECT_EQ(quick.runs, 1U);
+  EXPECT_EQ(quick.task_runs + quick.bystander_runs + quick.pipeline_runs, 3U);
   EXPECT_LE(quick.seconds, 1);
   const RecordOptions full = parse_options({.full = true}, kCpus);
   EXPECT_EQ(full.runs, 5U);
   EXPECT_EQ(full.camera_runs, 5U);
+  EXPECT_EQ(full.pipeline_runs, 5U);
+  EXPECT_GE(full.task_runs, 5U);
   EXPECT_DOUBLE_EQ(full.seconds, 10);
   EXPECT_DOUBLE_EQ(full.scene_share, 1);
 }
@@ -49,7 +52,8 @@ TEST(RecordOptions, WhatIsSaidCounts) {
   EXPECT_TRUE(o.has(Peer::Alone)) << "what nobody records needs no peer";
   EXPECT_EQ(o.schedules, std::vector<Schedule>{Schedule::IntegerMs});
   EXPECT_DOUBLE_EQ(o.seconds, 2);
-  EXPECT_EQ(o.camera_runs, 4U);
+  for (const std::uint32_t runs : {o.runs, o.camera_runs, o.task_runs, o.bystander_runs, o.pipeline_runs})
+    EXPECT_EQ(runs, 4U);
   EXPECT_EQ(o.most_cameras, 7U);
   EXPECT_EQ(o.producer_cpu, 3);
   EXPECT_EQ(o.task_cpu, 2);

@@ -294,7 +294,7 @@ void RecordBench::task() {
        .cameras = kGigabyteCameras,
        .seconds = options_.seconds,
        .task = true},
-      options_.runs);
+      options_.task_runs);
 }
 
 void RecordBench::bystander() {
@@ -304,11 +304,10 @@ void RecordBench::bystander() {
            .cameras = 1,
            .seconds = options_.seconds,
            .reader = true},
-          options_.runs);
+          options_.bystander_runs);
 }
 
 void RecordBench::pipeline() {
-  const std::uint32_t runs = options_.scene_share == 1 ? options_.runs : 1;
   for (const Scene& scene : kScenes)
     compare({Peer::Unrecorded, Peer::Cardan, Peer::CardanAsap, Peer::Rosbag2Topics},
             {.part = Part::Pipeline,
@@ -316,7 +315,7 @@ void RecordBench::pipeline() {
              .cameras = kPipelineCameras + 1,
              .seconds = std::max(0.5, scene.seconds * options_.scene_share),
              .scene = scene.name},
-            runs);
+            options_.pipeline_runs);
 }
 
 std::uint64_t RecordBench::lost_within_reach() const {

@@ -203,15 +203,15 @@ TEST(LayoutCdr, AdoptsACopyAndRefusesWhatPointsElsewhere) {
 
 TEST(LayoutCdr, TheMostPayloadIsEnoughForEveryMessage) {
   const auto layout = layout_of<Mixed>();
-  for (std::uint32_t n : {0U, 1U, 50U, 3000U}) {
-    // Each of the vectors in turn has almost all of the bytes.
-    for (int which = 0; which < 4; ++which) {
+  for (std::uint32_t n : {0U, 1U, 2U, 3U, 7U, 50U, 3000U}) {
+    // Each of the vectors in turn has almost all of the bytes; then all have their part.
+    for (int which = 0; which < 5; ++which) {
       LocalMessage<Mixed> from(1 << 20);
       for (std::uint32_t i = 0; i < n; ++i) {
-        if (which == 0) from->ranges.push_back(1);
-        if (which == 1) from->weights.push_back(1);
-        if (which == 2) from->points.push_back({1, 2, true});
-        if (which == 3) from->remark.push_back('x');
+        if (which == 0 || which == 4) from->ranges.push_back(1);
+        if (which == 1 || which == 4) from->weights.push_back(1);
+        if (which == 2 || which == 4) from->points.push_back({1, 2, true});
+        if (which == 3 || which == 4) from->remark.push_back('x');
       }
       const std::vector<std::byte> wire = cardan::to_cdr(*from);
       const std::size_t most = cardan::most_payload_bytes(*layout, wire.size());

@@ -52,7 +52,7 @@ int RecordingFile::allocate_to(std::uint64_t bytes) noexcept {
     result = ::fallocate(fd_.get(), 0, static_cast<off_t>(from), static_cast<off_t>(bytes - from)) == 0 ? 0 : errno;
   } while (result == EINTR);
   if (result == EOPNOTSUPP || result == ENOSYS) {
-    allocated_.store(std::numeric_limits<std::uint64_t>::max(), std::memory_order_release);
+    allocated_.store(kAllOfIt, std::memory_order_release);
     return 0;
   }
   if (result == 0) allocated_.store(bytes, std::memory_order_release);

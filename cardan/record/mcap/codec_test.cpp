@@ -184,6 +184,12 @@ TEST(Compression, ALiarsSizeIsNotAllocated) {
   EXPECT_NE(decompress("zstd", bytes_of("xxxx"), std::uint64_t{1} << 60, back), nullptr);
   EXPECT_NE(decompress("lz4", bytes_of("xxxx"), std::uint64_t{1} << 60, back), nullptr);
   EXPECT_NE(decompress("brotli", bytes_of("xxxx"), 4, back), nullptr);
+  // As much as zeros may become, and a frame that says itself that it is less.
+  Bytes zeros(1 << 20), frame;
+  Compressor(Compression::Zstd, 1).append(frame, zeros);
+  const std::size_t room = back.capacity();
+  EXPECT_NE(decompress("zstd", frame, zeros.size() - 1, back), nullptr);
+  EXPECT_EQ(back.capacity(), room) << "before room is made";
 }
 
 }  // namespace

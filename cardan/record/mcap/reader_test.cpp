@@ -63,6 +63,20 @@ TEST(McapReader, GivesOnlyWhatIsWanted) {
   }
 }
 
+TEST(McapReader, GivesNothingMoreOnceItIsCancelled) {
+  const auto samples = test::some_samples(60, 120);
+  for (const WriterOptions& way : test::ways_to_write()) {
+    const FileOnDisk file(test::write_file(samples, way));
+    const Reader reader(file.path());
+    std::atomic<bool> cancelled{false};
+    Messages messages = reader.messages({.cancelled = &cancelled});
+    for (int i = 0; i < 5; ++i) EXPECT_TRUE(messages.next());
+    cancelled = true;
+    EXPECT_FALSE(messages.next());
+    EXPECT_TRUE(messages.problems().empty());
+  }
+}
+
 TEST(McapReader, ReadsLargeChunksMessageByMessage) {
   const auto samples = test::some_samples(40, 200'000);
   WriterOptions options{.chunk_bytes = 3 << 20};

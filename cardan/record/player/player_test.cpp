@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <thread>
 
@@ -150,7 +151,31 @@ TEST_F(PlayerTest, TopicsAreChosenAndRenamed) {
   }
   EXPECT_THROW(Player({file.path()}, {.topics = {"/nobody"}}), Error);
   EXPECT_THROW(Player({file.path()}, {.remap = {{"/nobody", "/x"}}}), Error);
+  EXPECT_THROW(Player({file.path()}, {.remap = {{"/h*", "/x"}}}), Error) << "a name, no pattern";
   EXPECT_THROW(Player({"/nowhere.mcap"}, {}), Error);
+}
+
+TEST_F(PlayerTest, TheFilesStatisticsDoNotSayWhenItsMessagesAre) {
+  // Somebody's writer that puts nonsense there: the part that is asked for is found all the same.
+  mcap::Bytes bytes = counting(40);
+  const auto begin = static_cast<std::uint64_t>(kBegin), end = static_cast<std::uint64_t>(kBegin + 39 * kSecond / 10);
+  std::size_t changed = 0;
+  for (std::size_t i = 0; i + 16 <= bytes.size(); ++i) {  // in its Statistics, and nowhere else, both are together
+    std::uint64_t first = 0, last = 0;
+    std::memcpy(&first, bytes.data() + i, 8);
+    std::memcpy(&last, bytes.data() + i + 8, 8);
+    if (first != begin || last != end) continue;
+    const std::uint64_t lies[2] = {0, ~std::uint64_t{0}};
+    std::memcpy(bytes.data() + i, lies, sizeof lies);
+    ++changed;
+  }
+  ASSERT_EQ(changed, 1U);
+  // Its summary's checksum is not right any more: as of a writer that wrote none.
+  std::memset(bytes.data() + bytes.size() - mcap::kMagic.size() - 4, 0, 4);
+  const FileOnDisk file(bytes);
+  Player player({file.path()}, noting({.start = 1s, .until = 2s}));
+  player.run();
+  EXPECT_EQ(recorded_tenths("/count"), numbers(10, 20));
 }
 
 TEST_F(PlayerTest, SeveralFilesAreOne) {

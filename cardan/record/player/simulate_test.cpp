@@ -310,5 +310,25 @@ TEST(Simulate, StopsWhenItIsTold) {
   EXPECT_FALSE(std::filesystem::exists(static_cast<const std::string&>(output)));
 }
 
+TEST(Simulate, StopsInAGapOfTheFile) {
+  Bag bag;
+  const auto channel = bag.add<Wheel>("/wheel");
+  LocalMessage<Wheel> wheel(1 << 12);
+  for (const std::uint64_t at : {0U, 1U, 3600U}) bag.write(channel, at * kSecond, *wheel);
+  const FileOnDisk file(bag.bytes());
+  // An hour in which nothing comes and timers run: whoever wants it to end is asked meanwhile.
+  std::vector<double> heard;
+  const SimulateReport report =
+      simulate(configuration({{"sum", "PlayerTestSum"}}), {file.path()}, {.progress = [&](double done) {
+                 heard.push_back(done);
+                 return done < 0.01;
+               }});
+  EXPECT_TRUE(report.stopped);
+  EXPECT_EQ(by_name(report.fed)["/wheel"].messages, 2U);
+  ASSERT_FALSE(heard.empty());
+  EXPECT_LT(heard.back(), 0.9);
+  EXPECT_LT(report.simulated_ns, std::int64_t{3600} * 1'000'000'000);
+}
+
 }  // namespace
 }  // namespace cardan::record::test

@@ -61,7 +61,7 @@ Files::Files(const RecorderOptions& options, const DiskProbe& probe, IoQueue& qu
                                 .metadata = {{"disk", probe.why},
                                              {"kernel", first_line_of("/proc/sys/kernel/osrelease")},
                                              {"host", first_line_of("/proc/sys/kernel/hostname")}}});
-  free_ = free_space(folder_);
+  note_free();
   window_ = std::clamp(free_.load() / 32, kSmallestWindow, kLargestWindow);
   if (options.split_bytes != 0) window_ = std::min(window_, whole_blocks(options.split_bytes) + kSmallestWindow);
 }
@@ -71,8 +71,35 @@ Files::~Files() { worker_.reset(); }
 std::unique_ptr<Segment> Files::make(std::size_t number) {
   const std::string path = splits() || number > 1 ? numbered(options_.path, number) : options_.path;
   auto file = std::make_unique<RecordingFile>(path, probe_.mode);
-  if (file->allocate_to(window_) != 0) refused_room_ = true;
+  reserve(*file, window_);
   return std::make_unique<Segment>(number, std::move(file), preamble_, queue_);
+}
+
+/// Asks for room, but not for what shall stay free.
+void Files::reserve(RecordingFile& file, std::uint64_t to) {
+  const std::uint64_t more = to - std::min(to, file.allocated());
+  const std::uint64_t free = free_space(folder_);
+  if (free < more || free - more < options_.min_space || file.allocate_to(to) != 0) refused_room_ = true;
+}
+
+/// What is reserved and not written yet is still to be had.
+void Files::look_at_space(const RecordingFile& file, std::uint64_t written) {
+  const auto unused = [](const RecordingFile& f, std::uint64_t used) {
+    const std::uint64_t all = f.allocated();
+    return all == RecordingFile::kAllOfIt ? 0 : all - std::min(all, used);
+  };
+  std::uint64_t reserved = unused(file, written);
+  {
+    const std::lock_guard lock(mutex_);
+    if (next_ != nullptr) reserved += unused(next_->file(), 0);
+  }
+  reserved_ = reserved;
+  note_free();
+}
+
+void Files::note_free() {
+  const std::uint64_t free = free_space(folder_);
+  free_ = free + std::min(reserved_.load(), std::numeric_limits<std::uint64_t>::max() - free);
 }
 
 /// Files of an earlier recording with numbers would be in the way sooner or later: rather now.
@@ -157,14 +184,14 @@ void Files::look_after(Segment& segment, std::int64_t now) {
   if (file.allocated() < position + window_ / 2 && !refused_room_ && !allocating_.exchange(true)) {
     // The segment is ours until its end has been posted to the same thread, so it outlives this.
     worker_->post([this, &file, to = whole_blocks(position) + window_] {
-      if (file.allocate_to(to) != 0) refused_room_ = true;
+      reserve(file, to);
       allocating_ = false;
     });
   }
   if (now < space_at_ns_) return;
   space_at_ns_ = now + kSpaceInterval;
-  worker_->post([this] {
-    free_ = free_space(folder_);
+  worker_->post([this, &file, position] {
+    look_at_space(file, position);
     refused_room_ = false;
   });
 }
@@ -184,7 +211,7 @@ bool Files::delete_oldest() {
   }
   std::error_code ignored;
   std::filesystem::remove(oldest, ignored);
-  free_ = free_space(folder_);
+  note_free();
   return true;
 }
 

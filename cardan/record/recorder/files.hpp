@@ -46,6 +46,7 @@ class Files {
   /// When the oldest finished file was finished (steady clock); the largest number: there is none.
   [[nodiscard]] std::int64_t oldest_ended_ns() const;
 
+  /// What is free on the disk, and what is reserved and not written yet.
   [[nodiscard]] std::uint64_t free_bytes() const noexcept { return free_.load(std::memory_order_relaxed); }
   [[nodiscard]] bool full() const noexcept;  ///< less is free than shall stay free
   [[nodiscard]] std::vector<std::string> finished() const;
@@ -54,6 +55,9 @@ class Files {
 
  private:
   std::unique_ptr<Segment> make(std::size_t number);
+  void reserve(RecordingFile& file, std::uint64_t to);
+  void note_free();
+  void look_at_space(const RecordingFile& file, std::uint64_t written);
   void refuse_earlier_files() const;
   void fail(const std::string& what);
   [[nodiscard]] bool splits() const noexcept { return options_.split_bytes != 0 || options_.split_time.count() != 0; }
@@ -69,6 +73,7 @@ class Files {
   std::atomic<bool> allocating_{false};
   std::int64_t space_at_ns_ = 0;
   std::atomic<std::uint64_t> free_{~std::uint64_t{0}};
+  std::atomic<std::uint64_t> reserved_{0};
   std::atomic<bool> refused_room_{false};
   std::atomic<std::uint64_t> finished_bytes_{0};
   mutable std::mutex mutex_;
