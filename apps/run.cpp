@@ -22,6 +22,7 @@
 #include "cardan/runtime/launcher/adjust.hpp"
 #include "cardan/runtime/launcher/crash.hpp"
 #include "cardan/runtime/launcher/supervisor.hpp"
+#include "cardan/transport/stop.hpp"
 #if defined(CARDAN_HAS_RECORD_COMMANDS)
 #include "apps/play.hpp"
 #endif
@@ -56,6 +57,7 @@ struct Options {
 };
 
 std::atomic<launcher::Supervisor*> told_by_signals{nullptr};
+detail::SignalEcho signal_echo;
 
 /// Signals go to this supervisor as long as it lives.
 class Signals {
@@ -64,6 +66,7 @@ class Signals {
     told_by_signals = &supervisor;
     struct sigaction action{};
     action.sa_handler = [](int) {
+      if (signal_echo.is_echo(steady_now())) return;
       if (launcher::Supervisor* s = told_by_signals) s->stop();
     };
     ::sigemptyset(&action.sa_mask);

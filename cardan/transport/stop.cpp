@@ -3,6 +3,7 @@
 
 #include <csignal>
 
+#include "cardan/memory/clock.hpp"
 #include "cardan/transport/process.hpp"
 
 namespace cardan {
@@ -11,7 +12,10 @@ Atomic<bool> detail::stop_requested{false};
 
 namespace {
 
+detail::SignalEcho echo;
+
 void on_signal(int signal) {
+  if (echo.is_echo(steady_now())) return;
   if (detail::stop_requested.exchange(true)) {
     std::signal(signal, SIG_DFL);
     std::raise(signal);

@@ -1,18 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+
 #include "cardan/memory/atomic.hpp"
 
 namespace cardan {
 
 /// From now on SIGINT and SIGTERM request a stop: every wait() comes back empty with Reason::Stopped. A second signal
-/// ends the process at once. Set-up; call once, early.
+/// ends the process at once, unless it is the echo of the first (SignalEcho). Set-up; call once, early.
 void stop_on_signals();
 
 /// Requests the stop from the program itself. Any thread; never blocks.
 void request_stop() noexcept;
 
 namespace detail {
+/// One request may come as two signals within microseconds: `timeout`, `sudo` and shells tell the process and its
+/// group. Whoever takes a second signal for "at once" must not take that one. Signal handlers and any thread; never
+/// blocks.
+class SignalEcho {
+ public:
+  static constexpr std::int64_t kWithin = 250'000'000;  ///< ns; nobody asks twice so fast and means it
+
+  /// Whether a signal that comes now (steady clock) is the echo of the one before.
+  [[nodiscard]] bool is_echo(std::int64_t now_ns) noexcept {
+    const std::int64_t before = asked_ns_.load(std::memory_order_relaxed);
+    if (before != 0 && now_ns - before < kWithin) return true;
+    asked_ns_.store(now_ns, std::memory_order_relaxed);
+    return false;
+  }
+
+ private:
+  Atomic<std::int64_t> asked_ns_{0};
+};
+
 extern Atomic<bool> stop_requested;
 /// For tests that go on after a stop.
 void clear_stop() noexcept;

@@ -160,6 +160,39 @@ TEST_F(Life, ASignalEndsAWaitInOrder) {
   EXPECT_EQ(c.end(), 0);
 }
 
+TEST_F(Life, ASignalThatComesTwiceIsOneRequest) {
+  Child c("waits_for_ever");
+  c.expect("ready");
+  c.signal(SIGTERM);  // as `timeout` does it: to the process, and to its group
+  c.signal(SIGTERM);
+  EXPECT_EQ(c.line(), "stopped");
+  EXPECT_EQ(c.end(), 0);
+}
+
+TEST_F(Life, OnlyALaterSignalIsASecondRequest) {
+  cardan::detail::SignalEcho echo;
+  constexpr std::int64_t kWithin = cardan::detail::SignalEcho::kWithin;
+  EXPECT_FALSE(echo.is_echo(1000));
+  EXPECT_TRUE(echo.is_echo(1001));
+  EXPECT_TRUE(echo.is_echo(1000 + kWithin - 1));
+  EXPECT_FALSE(echo.is_echo(1000 + kWithin)) << "whoever goes on asking is heard";
+}
+
+CARDAN_ROLE(never_ends) {
+  cardan::stop_on_signals();
+  cardan::test::say("ready");
+  for (;;) std::this_thread::sleep_for(1s);
+}
+
+TEST_F(Life, ASecondRequestEndsAtOnce) {
+  Child c("never_ends");
+  c.expect("ready");
+  c.signal(SIGTERM);
+  std::this_thread::sleep_for(std::chrono::nanoseconds(2 * cardan::detail::SignalEcho::kWithin));
+  c.signal(SIGTERM);
+  EXPECT_EQ(c.end(10s), -SIGTERM);
+}
+
 CARDAN_ROLE(stopped_publisher) {
   const cardan::Publisher<Small> out{kTopic};
   cardan::test::say("ready");
