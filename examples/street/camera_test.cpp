@@ -7,6 +7,7 @@
 #include <fstream>
 #include <opencv2/imgproc.hpp>
 #include <opencv2/videoio.hpp>
+#include <vector>
 
 #include "cardan/memory/error.hpp"
 #include "examples/street/camera_source.hpp"
@@ -72,6 +73,29 @@ TEST(PeopleDetector, EmptyTinyAndGreyPicturesAreNoProblem) {
   EXPECT_TRUE(detector.detect(cv::Mat()).empty());
   EXPECT_TRUE(detector.detect(cv::Mat(10, 10, CV_8UC3, cv::Scalar::all(0))).empty());
   EXPECT_TRUE(detector.detect(cv::Mat(480, 640, CV_8UC1, cv::Scalar::all(128))).empty());
+}
+
+TEST(PeopleDetector, FindsTheSameHoweverManyThreadsLook) {
+  const char* video = std::getenv("CARDAN_TEST_VIDEO");
+  if (video == nullptr || !std::filesystem::exists(video))
+    GTEST_SKIP() << "skipped: no street video (scripts/setup.sh --for demo fetches it)";
+  CameraSource camera(video);
+  PeopleDetector detector;
+  cv::Mat picture(camera.height(), camera.width(), CV_8UC3);
+  const int threads = cv::getNumThreads();
+  for (int i = 0; i < 10; ++i) {
+    ASSERT_TRUE(camera.wait([] { return false; }));
+    camera.read(picture);
+    std::vector<std::vector<Person>> found;
+    for (const int count : {1, 4, 3}) {
+      cv::setNumThreads(count);
+      const auto people = detector.detect(picture);
+      found.emplace_back(people.begin(), people.end());
+    }
+    EXPECT_EQ(found[0], found[1]) << "picture " << i;
+    EXPECT_EQ(found[0], found[2]) << "picture " << i;
+  }
+  cv::setNumThreads(threads);
 }
 
 TEST(PeopleDetector, FindsPeopleInTheStreetVideo) {

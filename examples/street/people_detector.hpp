@@ -4,6 +4,7 @@
 #include <opencv2/core/mat.hpp>
 #include <opencv2/objdetect.hpp>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "examples/street/person.hpp"
@@ -22,10 +23,13 @@ class PeopleDetector {
   std::span<const Person> detect(const cv::Mat& picture);
 
  private:
+  void sort_boxes();
+
   cv::HOGDescriptor hog_;
   cv::Mat small_;
   std::vector<cv::Rect> boxes_;
   std::vector<double> weights_;
+  std::vector<std::pair<cv::Rect, double>> found_;
   std::vector<Person> people_;
 };
 

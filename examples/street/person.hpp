@@ -8,6 +8,7 @@ namespace cardan::street {
 struct Person {
   float x, y, width, height;
   float score;
+  bool operator==(const Person&) const = default;
 };
 
 }  // namespace cardan::street

@@ -15,7 +15,7 @@ class Decide : public Component {
     camera_ = context.latest(kCameraInfo);
     notes_.open(context);
     context.input(kPeople, [this](const Sample<Detections2D>& people) {
-      const std::int64_t received = steady_now();
+      const std::int64_t received = context_->now();
       const Sample<CameraInfo> camera = camera_.get();
       step_.see(*people, camera ? static_cast<float>(camera->width) : 0.0F, context_->now());
       decide(kImageHop, people->header);
@@ -23,7 +23,7 @@ class Decide : public Component {
       notes_.idle();
     });
     context.input(kObstacles, [this](const Sample<Detections3D>& obstacles) {
-      const std::int64_t received = steady_now();
+      const std::int64_t received = context_->now();
       step_.see(*obstacles, context_->now());
       decide(kCloudHop, obstacles->header);
       notes_.received(kObstaclesHop, obstacles, obstacles->detections.size() * sizeof(Detection3D), received);
@@ -37,7 +37,7 @@ class Decide : public Component {
     step_.decide(header, context_->now(), *decision);
     const Decision made = *decision;
     decisions_.publish(std::move(decision));
-    notes_.say(decided_note(sensor, header.sequence, steady_now(), made.brake, made.distance, made.reason));
+    notes_.say(decided_note(sensor, header.sequence, context_->now(), made.brake, made.distance, made.reason));
   }
 
   Context* context_ = nullptr;

@@ -24,7 +24,7 @@ class Finder : public Component {
     out_ = context.output(to);
     notes_.open(context);
     context.input(from, [this, hop](const Sample<In>& frame) {
-      const std::int64_t received = steady_now();
+      const std::int64_t received = context_->now();
       auto found = out_.loan();
       if (!found) return;
       step_.find(*frame, frame.sequence(), *found);

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <utility>
 
-#include "cardan/memory/clock.hpp"
 #include "cardan/runtime/context.hpp"
 #include "examples/street/roles.hpp"
 #include "examples/street/topics.hpp"
@@ -17,6 +16,7 @@ class Notes {
  public:
   void open(Context& context) {
     out_ = context.output(kNotes);
+    context_ = &context;
     idle();
     begun_ = asked_;
   }
@@ -43,9 +43,10 @@ class Notes {
     say(note);
   }
   /// The callback is over: who publishes from now on finds somebody who waits.
-  void idle() { asked_ = steady_now(); }
+  void idle() { asked_ = context_->now(); }
 
  private:
+  Context* context_ = nullptr;  // its clock, so that a simulation says the same each time
   Output<Note> out_;
   std::array<std::uint64_t, kHops> last_{};
   std::int64_t begun_ = 0, asked_ = 0;
