@@ -2,11 +2,15 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <numeric>
 #include <opencv2/imgproc.hpp>
 #include <opencv2/videoio.hpp>
+#include <random>
+#include <utility>
 #include <vector>
 
 #include "cardan/memory/error.hpp"
@@ -75,27 +79,26 @@ TEST(PeopleDetector, EmptyTinyAndGreyPicturesAreNoProblem) {
   EXPECT_TRUE(detector.detect(cv::Mat(480, 640, CV_8UC1, cv::Scalar::all(128))).empty());
 }
 
-TEST(PeopleDetector, FindsTheSameHoweverManyThreadsLook) {
-  const char* video = std::getenv("CARDAN_TEST_VIDEO");
-  if (video == nullptr || !std::filesystem::exists(video))
-    GTEST_SKIP() << "skipped: no street video (scripts/setup.sh --for demo fetches it)";
-  CameraSource camera(video);
-  PeopleDetector detector;
-  cv::Mat picture(camera.height(), camera.width(), CV_8UC3);
-  const int threads = cv::getNumThreads();
-  for (int i = 0; i < 10; ++i) {
-    ASSERT_TRUE(camera.wait([] { return false; }));
-    camera.read(picture);
-    std::vector<std::vector<Person>> found;
-    for (const int count : {1, 4, 3}) {
-      cv::setNumThreads(count);
-      const auto people = detector.detect(picture);
-      found.emplace_back(people.begin(), people.end());
-    }
-    EXPECT_EQ(found[0], found[1]) << "picture " << i;
-    EXPECT_EQ(found[0], found[2]) << "picture " << i;
+TEST(PeopleDetector, GroupsTheSameInWhateverOrderTheyWereFound) {
+  const PeopleDetector detector;
+  const std::vector<cv::Rect> found{{10, 10, 64, 128},  {200, 20, 64, 128}, {14, 12, 64, 128},  {12, 9, 66, 130},
+                                    {203, 24, 66, 130}, {11, 14, 60, 124},  {199, 18, 62, 124}, {400, 10, 64, 128}};
+  std::vector<std::size_t> order(found.size());
+  std::iota(order.begin(), order.end(), 0);
+  const auto grouped = [&] {
+    std::vector<cv::Rect> boxes;
+    std::vector<double> weights;
+    for (const std::size_t i : order) boxes.push_back(found[i]), weights.push_back(0.1 * static_cast<double>(i));
+    detector.group(boxes, weights);
+    return std::pair(boxes, weights);
+  };
+  const auto first = grouped();
+  EXPECT_EQ(first.first.size(), 2U) << "the one that stands alone is nobody";
+  std::mt19937 random(3);
+  for (int k = 0; k < 20; ++k) {
+    std::shuffle(order.begin(), order.end(), random);
+    EXPECT_EQ(grouped(), first);
   }
-  cv::setNumThreads(threads);
 }
 
 TEST(PeopleDetector, FindsPeopleInTheStreetVideo) {

@@ -10,16 +10,14 @@ namespace cardan::street {
 
 PeopleDetector::PeopleDetector() { hog_.setSVMDetector(cv::HOGDescriptor::getDefaultPeopleDetector()); }
 
-void PeopleDetector::sort_boxes() {
-  found_.clear();
-  for (std::size_t i = 0; i < boxes_.size(); ++i) found_.emplace_back(boxes_[i], weights_[i]);
-  std::sort(found_.begin(), found_.end(), [](const auto& a, const auto& b) {
-    const auto key = [](const auto& f) {
-      return std::tuple(f.first.x, f.first.y, f.first.width, f.first.height, f.second);
-    };
-    return key(a) < key(b);
-  });
-  for (std::size_t i = 0; i < boxes_.size(); ++i) std::tie(boxes_[i], weights_[i]) = found_[i];
+void PeopleDetector::group(std::vector<cv::Rect>& boxes, std::vector<double>& weights) const {
+  std::vector<std::tuple<int, int, int, int, double>> found;
+  for (std::size_t i = 0; i < boxes.size(); ++i)
+    found.emplace_back(boxes[i].x, boxes[i].y, boxes[i].width, boxes[i].height, weights[i]);
+  std::sort(found.begin(), found.end());
+  for (std::size_t i = 0; i < boxes.size(); ++i)
+    std::tie(boxes[i].x, boxes[i].y, boxes[i].width, boxes[i].height, weights[i]) = found[i];
+  hog_.groupRectangles(boxes, weights, 2, 0.2);
 }
 
 std::span<const Person> PeopleDetector::detect(const cv::Mat& picture) {
@@ -33,11 +31,10 @@ std::span<const Person> PeopleDetector::detect(const cv::Mat& picture) {
   }
   // The window must fit: the smallest thing that can be found is 64 x 128.
   if (small_.cols < hog_.winSize.width || small_.rows < hog_.winSize.height) return {};
-  // OpenCV's threads find in any order, and how it groups what overlaps depends on that: sorted, the same picture gives
-  // the same people each time.
+  // OpenCV's threads find in any order, and how it groups what overlaps depends on that. Grouped by ourselves, the same
+  // picture gives the same people each time.
   hog_.detectMultiScale(small_, boxes_, weights_, 0.0, cv::Size(8, 8), cv::Size(), 1.1, 0.0);
-  sort_boxes();
-  hog_.groupRectangles(boxes_, weights_, 2, 0.2);
+  group(boxes_, weights_);
   for (std::size_t i = 0; i < boxes_.size(); ++i) {
     const auto back = static_cast<float>(1.0 / scale);
     const cv::Rect& b = boxes_[i];

@@ -4,7 +4,6 @@
 #include <opencv2/core/mat.hpp>
 #include <opencv2/objdetect.hpp>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "examples/street/person.hpp"
@@ -22,14 +21,14 @@ class PeopleDetector {
   /// about 0.1 s.
   std::span<const Person> detect(const cv::Mat& picture);
 
- private:
-  void sort_boxes();
+  /// What overlaps becomes one box, the same in whatever order they are.
+  void group(std::vector<cv::Rect>& boxes, std::vector<double>& weights) const;
 
+ private:
   cv::HOGDescriptor hog_;
   cv::Mat small_;
   std::vector<cv::Rect> boxes_;
   std::vector<double> weights_;
-  std::vector<std::pair<cv::Rect, double>> found_;
   std::vector<Person> people_;
 };
 

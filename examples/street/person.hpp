@@ -8,7 +8,6 @@ namespace cardan::street {
 struct Person {
   float x, y, width, height;
   float score;
-  bool operator==(const Person&) const = default;
 };
 
 }  // namespace cardan::street

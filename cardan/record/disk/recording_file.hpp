@@ -26,8 +26,8 @@ class RecordingFile {
   [[nodiscard]] int fd() const noexcept { return fd_.get(); }
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
   [[nodiscard]] std::string active_path() const { return path_ + kActive; }
-  /// So many bytes have their room; kAllOfIt: the file system cannot say. Any thread.
-  static constexpr std::uint64_t kAllOfIt = ~std::uint64_t{0};
+  static constexpr std::uint64_t kAllOfIt = ~std::uint64_t{0};  ///< of `allocated()`: the file system cannot say
+  /// So many bytes have their room. Any thread.
   [[nodiscard]] std::uint64_t allocated() const noexcept { return allocated_.load(std::memory_order_acquire); }
 
   // One thread at a time; each blocks for the disk.
