@@ -20,7 +20,9 @@
 #include "cardan/memory/capacity.hpp"
 #include "cardan/memory/error.hpp"
 #include "cardan/memory/fd.hpp"
+#include "cardan/memory/trusted_file.hpp"
 #include "cardan/transport/observer_report.hpp"
+#include "cardan/transport/policy.hpp"
 #include "cardan/transport/run_directory.hpp"
 
 namespace cardan::apps {
@@ -130,10 +132,10 @@ std::string why_there(const std::string& root) {
 }
 
 constexpr const char* kSharedDirectory =
-    "as root: install -d -m 1777 /run/cardan (at each start: echo 'd /run/cardan 1777 root root -' > "
-    "/etc/tmpfiles.d/cardan.conf)";
+    "as root: install -d -m 1777 /run/cardan /run/cardan/default (at each start: printf 'd /run/cardan 1777 root root "
+    "-\\nd /run/cardan/default 1777 root root -\\n' > /etc/tmpfiles.d/cardan.conf)";
 
-void who_reaches(Findings& all, const std::string& root) {
+void who_reaches(Findings& all, const std::string& root, const std::string& domain) {
   struct stat st{};
   if (::stat(root.c_str(), &st) != 0) return;
   if ((st.st_mode & 0077U) == 0)
@@ -141,11 +143,12 @@ void who_reaches(Findings& all, const std::string& root) {
                    fmt::format("only user {} reaches this run directory; for topics between users (access = Group, "
                                "Everyone, Policy) it has to be a shared one: {}",
                                st.st_uid, kSharedDirectory)});
-  else if ((st.st_mode & S_IWOTH) != 0 && (st.st_mode & S_ISVTX) == 0)
+  else if (struct stat of_domain{}; ::stat(domain.c_str(), &of_domain) == 0 && (of_domain.st_mode & 0077U) == 0)
     all.push_back(
-        {"other users", Status::Warn,
-         "everybody can write the run directory, and it has no sticky bit: any user can remove others' topics from it",
-         fmt::format("chmod 1777 {}", root)});
+        {"other users", Status::Note,
+         fmt::format("the domain {} is user {}'s alone, since a process of that user has made it; one for all "
+                     "users is made as root: install -d -o root -m 1777 {}",
+                     domain, of_domain.st_uid, domain)});
   // What cleans up after users, and would take a running system's names with it.
   if (root.starts_with("/run/user/"))
     all.push_back({"logout", Status::Warn,
@@ -155,6 +158,33 @@ void who_reaches(Findings& all, const std::string& root) {
     all.push_back({"clean-up of /tmp", Status::Warn,
                    "systemd-tmpfiles removes names in /tmp that are ten days old, and topics could no longer be found",
                    kSharedDirectory});
+}
+
+/// The file that decides about Access::Policy, as each decision looks at it.
+void policy(Findings& all, const std::string& root) {
+  const std::string file = detail::Policy::file_in(root);
+  try {
+    const auto found = TrustedFile::open(file, detail::Policy::kMaxBytes);
+    if (found) (void)detail::Policy(found->read(), file);
+    if (found)
+      all.push_back({"policy", Status::Ok, fmt::format("{}, which only its owner can write", file)});
+    else if (std::getenv("CARDAN_POLICY") != nullptr)
+      all.push_back(
+          {"policy", Status::Warn,
+           fmt::format("CARDAN_POLICY names {}, which is not there: topics with access = Policy let nobody in", file),
+           "write it, or unset CARDAN_POLICY"});
+  } catch (const Error& e) {
+    all.push_back({"policy", Status::Warn, e.cause() + ": topics with access = Policy let nobody in", e.remedy()});
+  }
+}
+
+/// Another user's hard link would make a socket look like one that is not Cardan's.
+void hard_links(Findings& all) {
+  if (first_line("/proc/sys/fs/protected_hardlinks") == "0")
+    all.push_back({"hard links", Status::Warn,
+                   "any user can link to others' files (fs.protected_hardlinks = 0): in a shared run directory that "
+                   "hides processes from those that look for their topics",
+                   "as root: sysctl fs.protected_hardlinks=1"});
 }
 
 std::uint64_t mem_available() {
@@ -226,17 +256,14 @@ void check_run_directory(Findings& all, const std::string& domain) {
     const char* const set = std::getenv("CARDAN_DOMAIN");
     const detail::RunDirectory directory(!domain.empty() ? domain : set != nullptr && *set != '\0' ? set : "default");
     all.push_back({"run directory", Status::Ok, fmt::format("{}: {}", directory.path(), why_there(directory.root()))});
-    if (const std::size_t longest = directory.socket_path("0123456789abcdef").size() + 1; longest > 107)
-      all.push_back({"socket path", Status::Fail,
-                     fmt::format("sockets in {} would have names of {} bytes, and the kernel allows 107",
-                                 directory.path(), longest),
-                     "set CARDAN_RUN_DIR to a shorter path"});
     struct statvfs space{};
     if (::statvfs(directory.path().c_str(), &space) == 0 && space.f_files != 0 && space.f_favail < 64)
       all.push_back({"run directory's space", Status::Fail,
                      fmt::format("{} has {} names left, and each topic takes one", directory.path(), space.f_favail),
                      "free inodes there (df -i), or set CARDAN_RUN_DIR"});
-    who_reaches(all, directory.root());
+    who_reaches(all, directory.root(), directory.path());
+    policy(all, directory.root());
+    hard_links(all);
     const DomainReport report = look_around({.domain = domain, .timeout = std::chrono::milliseconds{300}});
     if (!report.problems.empty())
       for (const std::string& problem : report.problems)

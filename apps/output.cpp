@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <ctime>
 
+#include "cardan/transport/printable.hpp"
 #include "cardan/transport/stop.hpp"
 
 namespace cardan::apps {
@@ -53,12 +54,8 @@ std::string count_text(double number) {
   return three_digits(number / 1e6, "M");
 }
 
-std::string printable(std::string_view text) {
-  std::string result(text);
-  for (char& c : result)
-    if (static_cast<unsigned char>(c) < ' ' || c == 0x7f) c = '?';
-  return result;
-}
+std::string printable(std::string_view text) { return detail::printable(text); }
+std::string printable_lines(std::string_view text) { return detail::printable_lines(text); }
 
 std::string Table::text() const {
   std::vector<std::size_t> widths;

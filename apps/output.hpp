@@ -20,6 +20,8 @@ std::string time_text(double nanoseconds);
 std::string count_text(double number);
 /// Text from another process without control characters, which a terminal would obey.
 std::string printable(std::string_view text);
+/// The same for a text of many lines.
+std::string printable_lines(std::string_view text);
 
 /// Rows whose columns are as wide as their widest cell. Numbers (`right`) are aligned to the right.
 class Table {

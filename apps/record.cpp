@@ -34,6 +34,7 @@ constexpr const char* kExamples = R"(Examples:
   cardan record /camera/front /imu -o drive.mcap
   cardan record '/camera/*' --exclude '*/debug' --split-size 4G -o drive.mcap
   cardan record --rule '/camera/*:every=3' --rule '/map:compression=zstd' -o drive.mcap
+  cardan record --access group /camera/*                also what users of the own group publish
   cardan record --seconds 60 --json -o drive.mcap | jq .lost
   cardan record --last 30 --after 10 -o event.mcap      a flight recorder: keeps 30 s, and at the trigger 10 s more
   cardan record --tell trigger                          tells those that run: pause, resume, split, trigger, stop
@@ -48,7 +49,7 @@ Exit codes: 0 all was recorded, 1 failed or ended by itself, 2 wrong usage, 3 re
 struct Options {
   record::RecorderOptions recorder;
   std::vector<std::string> rules, metadata;
-  std::string compression = "none", mode = "auto", on_full = "stop", schedule = "cycle";
+  std::string compression = "none", access = "owner", mode = "auto", on_full = "stop", schedule = "cycle";
   double queue_time = 5, sync = 1, split_time = 0, seconds = 0, last = 0, after = 0;
   std::string tell;
   bool no_io_uring = false, json = false, no_view = false, explain = false;
@@ -61,6 +62,13 @@ mcap::Compression compression_named(const std::string& name) {
   if (name == "lz4") return mcap::Compression::Lz4;
   if (name == "zstd") return mcap::Compression::Zstd;
   throw Error(ErrorCode::InvalidArgument, "there is no compression '" + name + "'", "none, lz4 or zstd");
+}
+
+Access access_named(const std::string& name) {
+  return name == "group"      ? Access::Group
+         : name == "everyone" ? Access::Everyone
+         : name == "policy"   ? Access::Policy
+                              : Access::Owner;
 }
 
 /// "PATTERN:every=3,rate=10,compression=zstd"
@@ -104,6 +112,7 @@ record::RecorderOptions recorder_options(const Options& o) {
     fields[field.substr(0, equal)] = field.substr(equal + 1);
   }
   if (!fields.empty()) options.metadata.emplace_back("user", fields);
+  options.access = access_named(o.access);
   options.compression = compression_named(o.compression);
   if (o.mode != "auto") options.mode = record::disk_mode_of(o.mode);
   options.use_io_uring = !o.no_io_uring;
@@ -212,6 +221,9 @@ int record_topics(const Options& o) {
     if (o.explain) emit(record::to_text(report.schedule));
     for (const std::string& file : report.files) emit(fmt::format("{}\n", printable(file)));
   }
+  if (report.refused != 0)
+    warn(fmt::format("{} publication{} of topics that were named {} not recorded: another user's — see --access",
+                     report.refused, report.refused == 1 ? "" : "s", report.refused == 1 ? "is" : "are"));
   if (!report.failure.empty()) {
     warn(report.failure);
     return kFailed;
@@ -233,6 +245,10 @@ void add_record_command(CLI::App& app) {
   command->add_option("-o,--output", r.path, "File to write (default: cardan_DATE-TIME.mcap)");
   command->add_option("--type", r.types, "Topics of this type, or pattern, as sensor_msgs/msg/Image; again for more");
   command->add_option("--exclude", r.exclude, "Not this topic, or those that fit this pattern; again for more");
+  command
+      ->add_option("--access", o->access, "Whose publications are recorded: as a topic's access rule, for all topics")
+      ->check(CLI::IsMember({"owner", "group", "everyone", "policy"}))
+      ->capture_default_str();
   command->add_option("--rule", o->rules, "PATTERN:every=N,rate=HZ,compression=none|lz4|zstd; again for more");
   command->add_option("--compression", o->compression, "Of chunks of small samples")
       ->check(CLI::IsMember({"none", "lz4", "zstd"}))

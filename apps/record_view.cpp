@@ -102,6 +102,7 @@ Json record_json(const record::RecorderReport& r) {
                       {"lost", topic.lost_in_all()},
                       {"lost_by_cause", lost},
                       {"left_out", topic.left_out},
+                      {"refused", topic.refused},
                       {"most_queued_bytes", topic.most_queued_bytes},
                       {"problem", topic.problem.empty() ? Json() : Json(topic.problem)}});
   }
@@ -110,6 +111,7 @@ Json record_json(const record::RecorderReport& r) {
           {"seconds", static_cast<double>(r.duration_ns) / 1e9},
           {"recorded", r.recorded},
           {"lost", r.lost},
+          {"refused", r.refused},
           {"bytes", r.bytes},
           {"copied_bytes", r.copied_bytes},
           {"own_bytes", r.own_bytes},

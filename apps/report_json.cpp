@@ -61,7 +61,8 @@ ordered_json publisher_json(const PublisherReport& p) {
           {"prewakes", p.prewakes},
           {"reliable_timeouts", p.reliable_timeouts},
           {"latency_us", latency_json(p.latency)},
-          {"subscribers", subscribers}};
+          {"subscribers", subscribers},
+          {"subscribers_left_out", p.left_out}};
 }
 
 }  // namespace cardan::apps

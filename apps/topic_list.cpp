@@ -72,6 +72,7 @@ void describe(const PublisherReport& p, std::string& out) {
                std::to_string(s.bad), at(50), at(95), at(99), notes});
   }
   out += table.text();
+  if (p.left_out != 0) out += fmt::format("    and {} more subscribers that this list has no room for\n", p.left_out);
 }
 
 std::size_t distance(const std::string& a, const std::string& b) {
@@ -123,7 +124,7 @@ int topic_list(const ListOptions& o) {
   const auto readers = [](const std::vector<const PublisherReport*>& publishers) {
     // A subscriber is attached to each publisher of the topic: the largest number is that of the topic.
     std::size_t most = 0;
-    for (const PublisherReport* p : publishers) most = std::max(most, p->subscribers.size());
+    for (const PublisherReport* p : publishers) most = std::max<std::size_t>(most, p->subscribers.size() + p->left_out);
     return most;
   };
   if (o.names) {
@@ -171,6 +172,7 @@ int topic_list(const ListOptions& o) {
       std::string who;
       for (const SubscriberReport& s : p->subscribers)
         who += fmt::format("{}{} ({})", who.empty() ? "" : ", ", printable(s.name), s.pid);
+      if (p->left_out != 0) who += fmt::format(" and {} more", p->left_out);
       const std::string last =
           p->published == 0 ? "-" : time_text(static_cast<double>(steady_now() - p->heartbeat_ns)) + " ago";
       table.row({printable(name), printable(p->type), printable(p->program), std::to_string(p->pid), delivery(*p),
@@ -188,7 +190,7 @@ int topic_info(const InfoOptions& o) {
   if (o.schema || o.json) {
     const Observer observer{o.topic, {.domain = o.domain}};
     const auto streams = observer.streams();
-    if (!streams.empty()) schema = streams.front()->schema();
+    if (!streams.empty()) schema = printable_lines(streams.front()->schema());
   }
   if (o.json) {
     ordered_json publishers = ordered_json::array();
@@ -206,7 +208,7 @@ int topic_info(const InfoOptions& o) {
   if (o.schema) {
     std::string indented = "  schema (ros2msg)\n    ";
     for (const char c : schema) {
-      indented += c == '\n' ? '\n' : printable({&c, 1})[0];
+      indented += c;
       if (c == '\n') indented += "    ";
     }
     indented.erase(indented.find_last_not_of(" \n") + 1);

@@ -45,7 +45,7 @@ test      | cmd:ip                                   | iproute2                 
 test      | cmd:spin                                 | spin                     | checks the protocol models
 test      | py:venv                                  | python3-venv             | the independent message check (rosbags) in build/venv
 test-deep | cmd:clang++-19                           | clang-19                 | the second compiler, and the thread sanitizer
-test-deep | clangrt:libclang_rt.tsan                 | libclang-rt-19-dev       | the sanitizers' runtime for clang
+test-deep | clangrt:libclang_rt.tsan                 | libclang-rt-19-dev       | the runtime of clang's sanitizers and fuzzer
 test-deep | cmd:clang-tidy-19                        | clang-tidy-19            | static checks
 test-deep | cmd:clang-format-19                      | clang-format-19          | the formatting check
 test-deep | cmd:aarch64-linux-gnu-g++                | g++-aarch64-linux-gnu    | cross-builds the library for arm64

@@ -8,7 +8,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 source scripts/lib.sh
 
-total=3500  # seconds for all of it; a section gets what is left, and at most its own
+total=5400  # seconds for all of it; a section gets what is left, and at most its own
 #  section  minutes at most; `named`: only if it is asked for
 order=(
   "format   2"
@@ -19,6 +19,7 @@ order=(
   "arm64   15"
   "pcl      5"
   "tidy    10"
+  "fuzz    35"
 )
 selected=" $* "
 for name; do [[ -x scripts/deep/$name.sh ]] || die "no section '$name' — there are: $(cd scripts/deep && ls *.sh | sed 's/\.sh$//' | paste -sd' ')" 2; done

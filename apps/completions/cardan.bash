@@ -24,6 +24,7 @@ _cardan() {
     --tell) words="pause resume split trigger stop" ;;
     --schedule) case $path in "bench record") words="absolute integer-ms both" ;; *) words="asap paced cycle" ;; esac ;;
     --on-full) words="stop delete-oldest" ;;
+    --access) words="owner group everyone policy" ;;
     --mode) words="auto direct dontcache sync-range plain" ;;
     --topic | --exclude | --remap | --until | --duration | --depth | --step | --without | --start | --end | --domain | --count | --fields | --list | --quality | --seconds | --type | --rule | --split-size | --split-time | --queue | --queue-time | --min-space | --sync | --last | --after | --meta | --sizes | --rate | --runs | --frames | --minutes | --cameras | --producer-cpu | --task-cpu | --publisher-cpu | --reader-cpus | --reader-cpu | --grace | --set) return ;;
   esac
@@ -45,7 +46,7 @@ _cardan() {
       run) words="--one-process --no-view --json --reports --seconds --grace --set --crash --from --without --output --force --start --help" ;;
       check) words="--json --no-components --help" ;;
       graph) words="--svg --mermaid --help" ;;
-      record) words="--output --type --exclude --rule --compression --split-size --split-time --queue --queue-time --min-space --on-full --sync --mode --schedule --explain --no-io-uring --checksums --copy --attach --meta --seconds --last --after --tell --use-sim-time --domain --json --no-view --help" ;;
+      record) words="--output --type --exclude --access --rule --compression --split-size --split-time --queue --queue-time --min-space --on-full --sync --mode --schedule --explain --no-io-uring --checksums --copy --attach --meta --seconds --last --after --tell --use-sim-time --domain --json --no-view --help" ;;
       bag) words="info ls cat verify cut merge recover export --help" ;;
       "bag info" | "bag verify") words="--json --help" ;;
       "bag ls") words="--topic --exclude --start --end --count --json --help" ;;

@@ -124,6 +124,7 @@ complete -c cardan -n '__cardan_at record' -a '(cardan topic list --names 2>/dev
 complete -c cardan -n '__cardan_at record' -l output -s o -r -F -d 'File to write'
 complete -c cardan -n '__cardan_at record' -l type -x -d 'Topics of this type'
 complete -c cardan -n '__cardan_at record' -l exclude -x -d 'Not these'
+complete -c cardan -n '__cardan_at record' -l access -x -a 'owner group everyone policy' -d 'Whose publications are recorded'
 complete -c cardan -n '__cardan_at record' -l rule -x -d 'PATTERN:every=N,rate=HZ,compression=NAME'
 complete -c cardan -n '__cardan_at record' -l compression -x -a 'none lz4 zstd'
 complete -c cardan -n '__cardan_at record' -l split-size -x -d 'Bytes of a file'

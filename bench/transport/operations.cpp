@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/transport/operations.hpp"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <exception>
 #include <utility>
 
@@ -9,7 +12,11 @@ namespace {
 
 constexpr std::uint32_t kSmallBytes = 128;
 constexpr std::uint32_t kHandOvers = 5'000;
+constexpr std::uint32_t kSieges = 500;
+constexpr std::uint32_t kCrowd = 400;
 constexpr std::uint32_t kAttaches = 200;
+
+bool by_publisher(Task task) { return task == Task::HandOver || task == Task::Besieged; }
 constexpr std::uint32_t kTopics = 1'000;
 
 }  // namespace
@@ -24,14 +31,15 @@ std::string Operation::run(const TransportOptions& options, const std::string& r
     const Area area({Peer::Cardan, Wait::Spin}, cell, fresh_topic());
     area.header().task = task_;
     area.header().endpoints = endpoints_;
+    if (task_ == Task::Besieged && ::chmod(run_dir.c_str(), 01777) != 0)
+      return "cannot open the run directory to others";
     double steal = 0;
     std::string failure = run_roles(area, options, run_dir, signals, steal);
     if (!failure.empty()) return failure;
-    const bool by_publisher = task_ == Task::HandOver;
-    const auto stamps = by_publisher ? area.published(0) : area.received(0, 0);
+    const auto stamps = by_publisher(task_) ? area.published(0) : area.received(0, 0);
     // The first tenth warms up what a hot operation finds warm; set-up operations are as they come.
-    for (std::uint32_t n = by_publisher ? count_ / 10 : 1; n <= count_; ++n) {
-      if (by_publisher) {
+    for (std::uint32_t n = by_publisher(task_) ? count_ / 10 : 1; n <= count_; ++n) {
+      if (by_publisher(task_)) {
         samples_.push_back(static_cast<double>(stamps[n].handing_ns) / 1e3);
       } else {
         samples_.push_back(static_cast<double>(stamps[n].first) / 1e6);
@@ -46,22 +54,27 @@ std::string Operation::run(const TransportOptions& options, const std::string& r
 
 void Operation::add_figures(std::vector<Figure>& figures) const {
   if (samples_.empty()) return;
-  figures.push_back({name_, task_ == Task::HandOver ? "us" : "ms", summarize(samples_), detail_});
+  figures.push_back({name_, by_publisher(task_) ? "us" : "ms", summarize(samples_), detail_});
   if (second_samples_.empty()) return;
   figures.push_back({"topics_1000_subscribed", "ms", summarize(second_samples_),
                      "a subscriber for each of them, until all are attached"});
 }
 
 std::vector<Operation> all_operations() {
-  return {
+  std::vector<Operation> all{
       {"loan_publish_hot_1", Task::HandOver, 1, kHandOvers,
        "128 B, one polling subscriber takes every message; the clock's own cost taken off"},
       {"loan_publish_hot_50", Task::HandOver, 50, kHandOvers / 10,
        "the same with 50 polling subscribers, polled by one thread"},
-      {"attach", Task::Attach, 1, kAttaches, "construct a subscriber until its publisher is attached"},
-      {"topics_1000_listed", Task::Discover, kTopics, 1,
-       "another process's topics, until all are known by name and type"},
+      {"loan_publish_waited_for", Task::Besieged, 1, kSieges, "128 B every millisecond, one subscriber sleeps"},
   };
+  if (::geteuid() == 0)  // it takes a second user
+    all.push_back({"loan_publish_besieged", Task::Besieged, kCrowd, kSieges,
+                   "the same, and the sleepers are 400 threads of another user that announced one"});
+  all.push_back({"attach", Task::Attach, 1, kAttaches, "construct a subscriber until its publisher is attached"});
+  all.push_back({"topics_1000_listed", Task::Discover, kTopics, 1,
+                 "another process's topics, until all are known by name and type"});
+  return all;
 }
 
 }  // namespace cardan::bench

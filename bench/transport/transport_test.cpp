@@ -165,8 +165,8 @@ TEST_F(TransportBench, MeasuresSingleOperations) {
     EXPECT_GT(figure["count"], 0) << names.back();
     EXPECT_GT(figure["max"], 0) << names.back();
   }
-  for (const char* name :
-       {"loan_publish_hot_1", "loan_publish_hot_50", "attach", "topics_1000_listed", "topics_1000_subscribed"}) {
+  for (const char* name : {"loan_publish_hot_1", "loan_publish_hot_50", "loan_publish_waited_for", "attach",
+                           "topics_1000_listed", "topics_1000_subscribed"}) {
     EXPECT_NE(std::find(names.begin(), names.end(), name), names.end()) << name;
   }
 }

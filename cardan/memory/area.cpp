@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -71,6 +72,10 @@ void place(std::byte* data, std::size_t bytes, const Placement& placement) {
           "as root: echo advise > /sys/kernel/mm/transparent_hugepage/shmem_enabled, or set huge_pages = false");
     ::madvise(data, bytes, MADV_HUGEPAGE);
   }
+  // Whoever maps the memory can set where its pages shall come from, a reader too. What is committed now is the owner's
+  // to say. The kernel leaves out a policy that the mapping has already, so another one comes first.
+  if (placement.numa_node < 0)
+    for (const int mode : {MPOL_LOCAL, MPOL_DEFAULT}) ::syscall(SYS_mbind, data, bytes, mode, nullptr, 0, 0);
   if (placement.numa_node >= 0) {
     if (placement.numa_node >= 64)
       throw Error(ErrorCode::InvalidArgument, fmt::format("NUMA node {} is out of range", placement.numa_node),
@@ -103,8 +108,11 @@ void Mapping::unmap() noexcept {
 
 Area::Area(const std::string& name, std::size_t bytes) {
   bytes = (bytes + kPage - 1) / kPage * kPage;
-  const Fd writable(::memfd_create(("cardan:" + name.substr(0, 200)).c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  const std::string label = "cardan:" + name.substr(0, 200);
+  const Fd writable = make_bound([&] { return ::memfd_create(label.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING); });
   if (!writable) throw failed("cannot create shared memory for " + name, errno);
+  // Before anybody else has it: memfds begin with mode 0777, and who may open one for writing can fill its holes.
+  if (::fchmod(writable.get(), 0400) != 0) throw failed("cannot keep the memory of " + name + " from others", errno);
   if (::ftruncate(writable.get(), static_cast<off_t>(bytes)) != 0)
     throw failed(fmt::format("cannot reserve {} bytes for {}", bytes, name), errno);
   void* data = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, writable.get(), 0);
@@ -115,7 +123,8 @@ Area::Area(const std::string& name, std::size_t bytes) {
     throw Error(ErrorCode::Unavailable,
                 fmt::format("this kernel cannot seal memory against writing: {}", std::strerror(errno)),
                 "Cardan needs Linux 5.15 or newer");
-  read_only_ = BoundFd(::open(fmt::format("/proc/self/fd/{}", writable.get()).c_str(), O_RDONLY | O_CLOEXEC));
+  const std::string path = fmt::format("/proc/self/fd/{}", writable.get());
+  read_only_ = BoundFd(make_bound([&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC); }));
   if (!read_only_) {
     if (errno == ENOENT)
       throw Error(ErrorCode::Unavailable,
@@ -147,16 +156,16 @@ void Area::commit(std::size_t offset, std::size_t bytes, const Placement& placem
 
 std::size_t checked_area_size(const Fd& fd) {
   struct statfs fs{};
-  struct stat st{};
   const int seals = ::fcntl(fd.get(), F_GET_SEALS);
-  if (::fstatfs(fd.get(), &fs) != 0 || ::fstat(fd.get(), &st) != 0 ||
-      static_cast<unsigned long>(fs.f_type) != TMPFS_MAGIC)
+  if (::fstatfs(fd.get(), &fs) != 0 || static_cast<unsigned long>(fs.f_type) != TMPFS_MAGIC)
     throw Error(ErrorCode::Incompatible, "the peer handed over something that is no shared memory of the ordinary kind",
                 "it is no Cardan process, or a hostile one");
   if (seals < 0 || (seals & kSeals) != kSeals)
     throw Error(ErrorCode::Incompatible, "the peer handed over memory that is not sealed",
                 "it is no Cardan process, or a hostile one");
-  return static_cast<std::size_t>(st.st_size);
+  // Not fstat(): since Linux 6.12 it waits while the owner allocates, which an owner can do for long.
+  const off_t bytes = ::lseek(fd.get(), 0, SEEK_END);
+  return bytes > 0 ? static_cast<std::size_t>(bytes) : 0;
 }
 
 Mapping map_read_only(const Fd& fd, std::size_t expected_bytes) {
@@ -171,9 +180,11 @@ Mapping map_read_only(const Fd& fd, std::size_t expected_bytes) {
   return {static_cast<std::byte*>(data), bytes};
 }
 
-std::size_t allocated_bytes(const Fd& fd) noexcept {
-  struct stat st{};
-  return ::fstat(fd.get(), &st) == 0 ? static_cast<std::size_t>(st.st_blocks) * 512 : 0;
+bool is_backed(int fd, std::size_t offset, std::size_t bytes) noexcept {
+  if (bytes == 0) return true;
+  // What is swapped out counts as data. The end of the file counts as a hole.
+  const off_t hole = ::lseek(fd, static_cast<off_t>(offset), SEEK_HOLE);
+  return hole >= 0 && static_cast<std::size_t>(hole) > offset && static_cast<std::size_t>(hole) - offset >= bytes;
 }
 
 void prefault_read_only(const Mapping& mapping, std::size_t offset, std::size_t bytes) noexcept {

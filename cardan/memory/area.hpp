@@ -43,7 +43,8 @@ class Mapping {
 };
 
 /// A sealed memfd that this process alone can write: the mapping was made before `F_SEAL_FUTURE_WRITE`, and what is
-/// handed over is a descriptor re-opened O_RDONLY (design: "one writer per page"). Untouched pages cost nothing.
+/// handed over is a descriptor re-opened O_RDONLY (design: "one writer per page"). Its mode is 0400, so another user
+/// cannot re-open it for more through /proc. Untouched pages cost nothing.
 class Area {
  public:
   Area() = default;
@@ -73,8 +74,9 @@ Mapping map_read_only(const Fd& fd, std::size_t expected_bytes);
 /// Size in bytes of the area behind `fd`, checked as by map_read_only.
 std::size_t checked_area_size(const Fd& fd);
 
-/// Bytes of memory that really stand behind `fd`. A sealed area never has less later.
-std::size_t allocated_bytes(const Fd& fd) noexcept;
+/// Whether memory stands behind all of [offset, offset + bytes) of the area `fd`, so that to read it allocates nothing.
+/// A sealed area has no less later: its seals forbid to punch holes. System calls; waits while the owner allocates.
+[[nodiscard]] bool is_backed(int fd, std::size_t offset, std::size_t bytes) noexcept;
 
 /// Faults the pages of a read-only mapping in, as far as `bytes` (they must be committed by their owner). Failure is
 /// harmless.

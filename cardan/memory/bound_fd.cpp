@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 
+#include <cerrno>
 #include <mutex>
 #include <set>
 
@@ -37,6 +38,34 @@ Registry& registry() {
 
 }  // namespace
 
+MakingBound::MakingBound() noexcept { registry().mutex.lock(); }
+MakingBound::~MakingBound() { registry().mutex.unlock(); }
+
+Fd MakingBound::bind(int fd) noexcept {
+  Fd bound(fd);
+  if (fd < 0) return bound;
+  try {
+    registry().fds.insert(fd);
+    bound.bound_ = true;
+  } catch (...) {
+    bound.reset();
+    errno = ENOMEM;
+  }
+  return bound;
+}
+
+void detail::close_bound(int fd) noexcept {
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  if (all.fds.erase(fd) != 0) ::close(fd);  // in a forked child the number may belong to somebody else by now
+}
+
+void detail::unbind(int fd) noexcept {
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  all.fds.erase(fd);
+}
+
 BoundFd::BoundFd(int fd) : fd_(fd) {
   if (fd < 0) return;
   Registry& all = registry();
@@ -44,12 +73,17 @@ BoundFd::BoundFd(int fd) : fd_(fd) {
   all.fds.insert(fd);
 }
 
+BoundFd::BoundFd(Fd&& fd) {
+  if (fd.bound_) {
+    fd_ = std::exchange(fd.fd_, -1);
+    fd.bound_ = false;
+  } else {
+    *this = BoundFd(fd.release());
+  }
+}
+
 void BoundFd::reset() noexcept {
-  if (fd_ < 0) return;
-  Registry& all = registry();
-  const std::lock_guard lock(all.mutex);
-  if (all.fds.erase(fd_) != 0) ::close(fd_);  // in a forked child the number may belong to somebody else by now
-  fd_ = -1;
+  if (fd_ >= 0) detail::close_bound(std::exchange(fd_, -1));
 }
 
 void refuse_forked_child() {

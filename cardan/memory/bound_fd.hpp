@@ -6,6 +6,25 @@
 
 namespace cardan {
 
+/// While it lives, no fork() of this process takes place: what is opened and given to bind() meanwhile is closed in
+/// every child. For system calls that do not wait; not for callbacks, and one at a time in a thread.
+class MakingBound {
+ public:
+  MakingBound() noexcept;
+  MakingBound(const MakingBound&) = delete;
+  MakingBound& operator=(const MakingBound&) = delete;
+  ~MakingBound();
+  /// A negative number gives an empty Fd. Without memory the descriptor is closed, and the Fd is empty (errno ENOMEM).
+  [[nodiscard]] Fd bind(int fd) noexcept;
+};
+
+/// The descriptor that `open` returns, bound from its first moment. errno is that of `open`.
+template <class F>
+Fd make_bound(F&& open) noexcept {
+  MakingBound making;
+  return making.bind(open());
+}
+
 /// A descriptor that means this process: a connection, an area, a helper's epoll. A child of fork() must not keep it,
 /// or peers would not see this process die and memory would outlive it, so it is closed there (pthread_atfork). Not
 /// thread safe; takes a mutex briefly.
@@ -13,7 +32,7 @@ class BoundFd {
  public:
   BoundFd() noexcept = default;
   explicit BoundFd(int fd);
-  explicit BoundFd(Fd&& fd) : BoundFd(fd.release()) {}
+  explicit BoundFd(Fd&& fd);
   BoundFd(BoundFd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
   BoundFd& operator=(BoundFd&& other) noexcept {
     if (this != &other) {

@@ -304,6 +304,10 @@ std::shared_ptr<const TypeLayout> find_layout(const std::string& type_name, std:
   return layout;
 }
 
+std::shared_ptr<const TypeLayout> detail::layout_of_schema(const std::string& type_name, const std::string& schema) {
+  return SchemaReader(schema).root(type_name);
+}
+
 std::shared_ptr<const TypeLayout> known_layout(std::string_view type_name) {
   const auto found = known().by_name.find(type_name);
   return found == known().by_name.end() ? nullptr : found->second;

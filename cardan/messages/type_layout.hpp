@@ -95,6 +95,12 @@ std::shared_ptr<TypeLayout> layout_of() {
 std::shared_ptr<const TypeLayout> find_layout(const std::string& type_name, std::uint64_t type_hash,
                                               const std::string& schema);
 
+namespace detail {
+/// What find_layout() begins with: the layout that the text alone tells, with every integer as it is written (an enum
+/// looks like one). Null: not understood.
+std::shared_ptr<const TypeLayout> layout_of_schema(const std::string& type_name, const std::string& schema);
+}  // namespace detail
+
 /// The layout of the message of Cardan's own that ROS 2 calls so; null: there is none.
 std::shared_ptr<const TypeLayout> known_layout(std::string_view type_name);
 

@@ -74,7 +74,8 @@ std::shared_ptr<OutputCore> ComponentCore::output(const std::string& topic, cons
 Port& ComponentCore::input(const std::string& topic, const PayloadType& type, const TopicOptions& options,
                            const InputOptions& input, Port::Call call, RemoteSource::Convert convert) {
   const std::string& on_bus = settings_.bus_name(topic);
-  const TopicOptions changed = runtime_.options_of(on_bus, options);
+  TopicOptions changed = runtime_.options_of(on_bus, options);
+  if (!type.native && changed.max_bytes == 0) changed.max_bytes = kEncodedBytes;  // as the output's
   const std::string name = input.name.empty() ? topic : input.name;
   const auto same = [&](const auto& c) { return c->name() == name; };
   if (std::any_of(callbacks_.begin(), callbacks_.end(), same))

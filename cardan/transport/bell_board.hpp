@@ -42,8 +42,16 @@ struct BellLine {
   std::shared_ptr<BellBoard> board;
   int index;
   uid_t uid;
-  std::uint32_t phase = 0;       ///< the publishing thread's copy
+  // Publishing thread:
+  std::uint32_t phase = 0;       ///< its copy of the word
   std::uint64_t rung_round = 0;  ///< so that one round rings it once
+  bool foreign = false;          ///< another user's
+  std::uint32_t slow_rings = 0;  ///< since slow_since_ns
+  std::int64_t slow_since_ns = 0;
+  std::int64_t helper_until_ns = 0;  ///< until then the helper thread wakes
+  // Both:
+  Atomic<bool> due{false};    ///< the helper thread shall wake
+  std::int64_t woken_ns = 0;  ///< helper thread: when it did so last
 };
 
 }  // namespace cardan::detail

@@ -6,14 +6,22 @@
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <set>
+#include <tuple>
 
+#include "cardan/transport/descriptor_shares.hpp"
+#include "cardan/transport/limiter.hpp"
 #include "cardan/transport/outbox.hpp"
 #include "cardan/transport/process.hpp"
+#include "cardan/transport/recent_set.hpp"
 
 namespace cardan::detail {
 
+/// A fresh page of a subscriber in `memory`.
+layout::SubscriberPage* make_subscriber_page(std::byte* memory);
+
 /// The subscribing side: finds publishers in the run directory, connects to their processes (one connection each),
-/// attaches, and turns hang-ups into events. Helper thread only.
+/// attaches, and turns hang-ups into events. Names, processes and answers of other users are bounded in all they can
+/// cost; our own user and root are served first. Helper thread only.
 class Client {
  public:
   /// What became of a subscriber's first attachments.
@@ -44,17 +52,21 @@ class Client {
     std::uint64_t id = 0;
     std::shared_ptr<Area> page;  ///< until the answer comes
     std::uint64_t stream = 0;    ///< its id, once attached
-    bool refused = false;        ///< kept, so that it is not asked again
   };
   struct Connection {
     std::string process;
     BoundFd fd;
     socket::Peer peer;
+    bool foreign = false;
     std::string name = "?";
     std::int64_t clock_offset = 0;
     std::map<std::uint64_t, Link> links;
     std::weak_ptr<Mapping> bells;
     Outbox outbox;
+    bool lost = false;        ///< hung up at the next housekeeping
+    bool had_stream = false;  ///< the publisher may still have to hear that a sample is gone
+    std::int64_t since = 0;
+    DescriptorShares::Claim claim;
   };
   struct Waiter {
     Answer* answer;
@@ -62,19 +74,47 @@ class Client {
     std::size_t attached = 0;
     std::exception_ptr error;
   };
+  struct Try {  ///< a process that could not be reached, or hung up although it lives
+    std::int64_t at = 0;
+    std::int64_t delay = 0;
+  };
+  struct Held {  ///< a stream, for its user's share
+    uid_t uid;
+    std::uint64_t stream;
+    DescriptorShares::Claim claim;
+  };
+  using Place = std::tuple<const SubscriberCore*, std::string, std::uint32_t>;  ///< process, serial
+  static Place place_of(const SubscriberCore& subscriber, const TopicEntry& entry) {
+    return {&subscriber, entry.process, entry.serial};
+  }
 
+  // Whom to attach to (client_search.cpp).
   void watch();
   void changed();
   void scan();
-  void found(const TopicEntry& entry);
-  Connection* connection_to(const std::string& process, bool& stale);
+  void look_in(std::int64_t ns);
+  void attach_all(const std::vector<TopicEntry>& entries);
   void attach(SubscriberCore& subscriber, const TopicEntry& entry);
+  [[nodiscard]] bool is_linked(const SubscriberCore& subscriber, const TopicEntry& entry) const;
+  [[nodiscard]] bool has_room(const SubscriberCore& subscriber, uid_t uid);
+  Connection* connection_to(const TopicEntry& entry);
+  void try_later(const std::string& process, std::int64_t first);
+  void no_descriptor(SubscriberCore& subscriber, int pid, const std::string& why);
+  void not_accepted(SubscriberCore& subscriber, const TopicEntry& entry, const socket::Peer& peer,
+                    const std::string& why);
+  void tell(SubscriberCore& subscriber, uid_t uid, Event event);
+
+  // What the processes say.
   void receive(int fd);
   void hang_up(int fd, bool shun = false);
   void send(Connection& c, const nlohmann::json& message, const std::vector<int>& fds = {});
   bool handle(Connection& c, const nlohmann::json& message, std::vector<Fd>& fds);
   bool attached(Connection& c, Link& link, const nlohmann::json& message, std::vector<Fd>& fds);
   void refused(Connection& c, const Link& link, const nlohmann::json& message);
+  void sent_away(Connection& c, const nlohmann::json& message);
+  void forget_link(Connection& c, std::uint64_t id, bool for_now = false);
+  void cut_lost(const std::string& process);
+  void resume(const Link& link, nlohmann::json& message);
   void answered(const SubscriberCore* subscriber, bool attached, std::exception_ptr error);
 
   Process& process_;
@@ -84,10 +124,20 @@ class Client {
   std::map<std::string, int> by_process_;
   std::multimap<std::uint64_t, SubscriberCore*> by_hash_;
   std::map<const SubscriberCore*, Waiter> waiters_;
-  std::set<std::string> busy_;     ///< processes whose socket was full
-  std::set<std::string> shunned_;  ///< processes that broke the handshake
-  std::int64_t scan_at_ = 0;
+  std::map<const SubscriberCore*, std::vector<Held>> held_;  ///< strangers' streams
+  RecentSet<std::string> shunned_;                           ///< processes that broke the handshake
+  RecentSet<Place> refusals_;                                ///< not asked again
+  std::set<Place> for_now_;                                  ///< of these, what lacked room: asked again later
+  std::int64_t ask_again_at_ = 0;
+  std::map<std::string, Try> tries_;
+  std::map<Place, std::shared_ptr<Stream>> lost_;  ///< attachments that were lost although the publisher seems to live
+  std::set<std::string> dead_;                     ///< whose names go at the end of this look
+  Limiter events_;
+  std::int64_t scan_at_ = 0, not_before_ = 0;  ///< the next look at the whole folder
+  std::int64_t burst_began_ = 0;
+  std::size_t burst_ = 0;
   bool poll_directory_ = false;
+  bool short_of_descriptors_ = false;
   struct Local {
     SubscriberCore* subscriber;
     const PublisherCore* publisher;

@@ -3,12 +3,16 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <new>
 
+#include "cardan/memory/clock.hpp"
 #include "cardan/memory/error.hpp"
+#include "cardan/transport/descriptor_shares.hpp"
 #include "cardan/transport/layout.hpp"
 #include "cardan/transport/observer_link.hpp"
 #include "cardan/transport/observer_protocol.hpp"
+#include "cardan/transport/printable.hpp"
 #include "cardan/transport/stream.hpp"
 
 namespace cardan {
@@ -86,12 +90,12 @@ struct StreamView {
 
 namespace {
 
-StreamView view_of(const std::byte* area, const layout::Header& header, std::int64_t time_shift) {
+StreamView view_of(const std::byte* area, const layout::Header& header, std::uint32_t slots, std::int64_t time_shift) {
   const auto* front = reinterpret_cast<const Atomic<std::uint64_t>*>(area + header.front_offset);
   const auto* ring = reinterpret_cast<const Atomic<std::uint64_t>*>(area + header.ring_offset);
   return {header,
           {front, ring, &reinterpret_cast<const layout::SlotMeta*>(area + header.slots_offset)->sequence,
-           header.slot_stride, header.depth, header.max_slots},
+           header.slot_stride, header.depth, slots},
           area + header.slots_offset,
           area + header.payload_offset,
           time_shift};
@@ -101,38 +105,39 @@ StreamView view_of(const std::byte* area, const layout::Header& header, std::int
 
 bool copy_latest(const Stream& stream, ObservedSample& into, std::uint64_t after) {
   if (is_forked_child()) return false;
-  const StreamView view{stream.header, stream.ring, reinterpret_cast<const std::byte*>(&stream.meta(0)),
-                        stream.payload(0), stream.time_shift()};
+  (void)stream.find_more_slots(stream.slots_there());
+  const StreamView view{stream.header, stream.ring_of(stream.slots_there()),
+                        reinterpret_cast<const std::byte*>(&stream.meta(0)), stream.payload(0), stream.time_shift()};
   return view.copy_latest(into, after);
 }
 
 }  // namespace detail
 
 struct ObservedStream::Parts {
-  Mapping area;
-  layout::Header header;
+  detail::PublisherArea area;
   std::shared_ptr<detail::ObserverLink> link;
   detail::TopicEntry entry;
-  Atomic<bool> lost{false};  ///< its connection is gone
+  Atomic<std::uint32_t> slots;  ///< that are there: more, once the publisher has committed more
+  Atomic<bool> lost{false};     ///< its connection is gone
 
-  Parts(Mapping mapping, std::shared_ptr<detail::ObserverLink> to, detail::TopicEntry of)
-      : area(std::move(mapping)),
-        header(detail::checked_header(area.data(), area.size())),
-        link(std::move(to)),
-        entry(std::move(of)) {
-    // The payload is bounded by the check above; a copy of the struct must not be a way to our memory's end either.
-    if (header.message_bytes > layout::kMaxPayload)
-      throw Error(ErrorCode::Incompatible, "the publisher's memory says that a message is larger than 1 GiB",
-                  "it is no honest Cardan process");
-  }
+  Parts(detail::PublisherArea of, std::shared_ptr<detail::ObserverLink> to, detail::TopicEntry named)
+      : area(std::move(of)), link(std::move(to)), entry(std::move(named)), slots(area.slots) {}
   Parts(Parts&& other) noexcept
-      : area(std::move(other.area)), header(other.header), link(std::move(other.link)), entry(std::move(other.entry)) {}
+      : area(std::move(other.area)),
+        link(std::move(other.link)),
+        entry(std::move(other.entry)),
+        slots(other.slots.load(std::memory_order_relaxed)) {}
 
-  [[nodiscard]] detail::StreamView view() const { return detail::view_of(area.data(), header, link->time_shift()); }
+  [[nodiscard]] const layout::Header& header() const noexcept { return area.header; }
+  [[nodiscard]] detail::StreamView view() {
+    const std::uint32_t known = slots.load(std::memory_order_relaxed);
+    const std::uint32_t there = detail::slots_there(area.header, area.hot(), known, area.fd.get(), link->peer().uid);
+    if (there != known) slots.store(there, std::memory_order_relaxed);
+    return detail::view_of(area.mapping.data(), area.header, there, link->time_shift());
+  }
   [[nodiscard]] const layout::Hot& hot() const {
     static const layout::Hot kNone{};
-    if (is_forked_child()) return kNone;  // a child of fork() has no mapping
-    return *reinterpret_cast<const layout::Hot*>(area.data() + header.hot_offset);
+    return is_forked_child() ? kNone : area.hot();  // a child of fork() has no mapping
   }
 };
 
@@ -141,22 +146,28 @@ ObservedStream::~ObservedStream() = default;
 
 namespace {
 constexpr auto kRelaxed = std::memory_order_relaxed;
-}
+constexpr std::size_t kStreamsOfOne = 16;  // of one other user
+constexpr std::size_t kOthers = 16;        // users
+}  // namespace
 
 const std::string& ObservedStream::program() const noexcept { return parts_->link->name(); }
 int ObservedStream::pid() const noexcept { return parts_->link->pid(); }
+const socket::Peer& ObservedStream::peer() const noexcept { return parts_->link->peer(); }
 const std::string& ObservedStream::process() const noexcept { return parts_->entry.process; }
 std::uint32_t ObservedStream::serial() const noexcept { return parts_->entry.serial; }
-std::string ObservedStream::type() const { return parts_->header.type_name.data(); }
-std::uint64_t ObservedStream::type_hash() const noexcept { return parts_->header.type_hash; }
+std::string ObservedStream::type() const {
+  const auto& name = parts_->header().type_name;
+  return detail::printable({name.data(), ::strnlen(name.data(), name.size())});
+}
+std::uint64_t ObservedStream::type_hash() const noexcept { return parts_->header().type_hash; }
 std::string ObservedStream::schema() const {
   if (is_forked_child()) return {};
-  return {reinterpret_cast<const char*>(parts_->area.data() + parts_->header.schema_offset),
-          std::min<std::size_t>(parts_->header.schema_bytes, 1U << 20)};
+  return {reinterpret_cast<const char*>(parts_->area.mapping.data() + parts_->header().schema_offset),
+          std::min<std::size_t>(parts_->header().schema_bytes, 1U << 20)};
 }
-std::uint32_t ObservedStream::depth() const noexcept { return parts_->header.depth; }
-std::size_t ObservedStream::message_bytes() const noexcept { return parts_->header.message_bytes; }
-std::size_t ObservedStream::max_bytes() const noexcept { return parts_->header.payload_bytes; }
+std::uint32_t ObservedStream::depth() const noexcept { return parts_->header().depth; }
+std::size_t ObservedStream::message_bytes() const noexcept { return parts_->header().message_bytes; }
+std::size_t ObservedStream::max_bytes() const noexcept { return parts_->header().payload_bytes; }
 std::uint64_t ObservedStream::published() const noexcept {
   if (is_forked_child()) return 0;
   return protocol::unpack(parts_->view().ring.latest->load(kRelaxed)).sequence;
@@ -178,7 +189,7 @@ void ObservedStream::stamps(std::vector<Stamp>& stamps) const {
   const detail::StreamView view = parts_->view();
   const auto newest = protocol::newest_after<Native>(view.ring, 0);
   if (!newest) return;
-  const std::uint32_t slots = std::min({parts_->hot().committed.load(kRelaxed), view.ring.slots, 64U});
+  const std::uint32_t slots = std::min(view.ring.slots, 64U);
   const auto look = [&](protocol::Entry e) {
     Stamp stamp{e.sequence, 0};
     const bool whole = protocol::observe<Native>(view.ring, e, [&]() noexcept {
@@ -254,6 +265,11 @@ bool Observer::refresh() {
   }
   const std::vector<Problem> before = std::exchange(problems_, {});
   const std::uint64_t hash = detail::hash_name(topic_);
+  // Processes of other users get so much time together, and so many streams.
+  std::chrono::nanoseconds others_time = 2 * options_.timeout;
+  std::map<uid_t, std::size_t> others;
+  for (const Watched& w : watched_)
+    if (const uid_t uid = w.stream->parts_->link->peer().uid; detail::is_foreign(uid)) ++others[uid];
   for (const detail::TopicEntry& entry : links_->directory().entries(hash)) {
     if (links_->directory().topic_of(entry) != topic_) continue;
     const auto is_this = [&](const detail::TopicEntry& e) {
@@ -269,22 +285,25 @@ bool Observer::refresh() {
       continue;
     }
     using Failure = detail::ObserverLink::Failure;
-    const auto link = links_->to(entry.process, options_.timeout);
-    std::optional<Mapping> area;
+    const bool foreign = detail::is_foreign(entry.owner);
+    if (foreign && (others_time.count() <= 0 || others[entry.owner] >= kStreamsOfOne || others.size() > kOthers))
+      continue;
+    const std::int64_t began = steady_now();
+    const auto link = links_->to(entry.process, foreign ? std::min(options_.timeout, others_time) : options_.timeout);
+    std::optional<detail::PublisherArea> area;
     if (link->alive()) area = link->attach(entry, topic_);
+    if (foreign) others_time -= std::chrono::nanoseconds(steady_now() - began);
+    if (foreign && area) ++others[entry.owner];
     if (!area) {
       if (link->failure() != Failure::Stale && link->failure() != Failure::Gone)
-        problems_.push_back({entry, link->why(), link->failure() == Failure::Refused});
+        problems_.push_back(
+            {entry, link->why(), link->failure() == Failure::Refused || link->failure() == Failure::NotForUs});
       continue;
     }
-    try {
-      auto stream = std::make_shared<const ObservedStream>(ObservedStream::Parts(std::move(*area), link, entry));
-      const std::uint64_t published = stream->published();
-      watched_.push_back({stream, published > stream->depth() ? published - stream->depth() : 0});
-      changed = true;
-    } catch (const Error& e) {
-      problems_.push_back({entry, e.what(), true});
-    }
+    auto stream = std::make_shared<const ObservedStream>(ObservedStream::Parts(std::move(*area), link, entry));
+    const std::uint64_t published = stream->published();
+    watched_.push_back({stream, published > stream->depth() ? published - stream->depth() : 0});
+    changed = true;
   }
   return changed;
 }
@@ -296,9 +315,12 @@ bool Observer::copy_latest(ObservedSample& into, std::shared_ptr<const ObservedS
   if (watched_.size() > 1) {
     for (const Watched& w : watched_) {
       w.stream->stamps(stamps);
-      if (stamps.empty() || (best != nullptr && stamps.back().publish_ns <= best_time)) continue;
+      if (stamps.empty()) continue;
+      std::int64_t time = stamps.back().publish_ns;
+      if (time > steady_now()) time = 0;  // a lie, which would be the newest for ever
+      if (best != nullptr && time <= best_time) continue;
       best = &w;
-      best_time = stamps.back().publish_ns;
+      best_time = time;
     }
   }
   if (best == nullptr || !best->stream->copy_latest(into)) return false;

@@ -17,6 +17,9 @@
 
 namespace cardan {
 
+namespace socket {
+struct Peer;
+}
 namespace detail {
 class Stream;
 class ObserverLinks;
@@ -95,11 +98,12 @@ class ObservedStream {
 
   [[nodiscard]] const std::string& program() const noexcept;
   [[nodiscard]] int pid() const noexcept;
+  [[nodiscard]] const socket::Peer& peer() const noexcept;  ///< its process, as the kernel reports it
   [[nodiscard]] const std::string& process() const noexcept;
   [[nodiscard]] std::uint32_t serial() const noexcept;
   [[nodiscard]] std::string type() const;
   [[nodiscard]] std::uint64_t type_hash() const noexcept;
-  [[nodiscard]] std::string schema() const;  ///< ros2msg text, as the publisher wrote it
+  [[nodiscard]] std::string schema() const;  ///< ros2msg text, or an own encoding's bytes; as the publisher wrote it
   [[nodiscard]] std::uint32_t depth() const noexcept;
   [[nodiscard]] std::size_t message_bytes() const noexcept;  ///< of the fixed struct
   [[nodiscard]] std::size_t max_bytes() const noexcept;      ///< of a payload

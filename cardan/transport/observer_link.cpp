@@ -17,6 +17,8 @@
 
 #include "cardan/memory/clock.hpp"
 #include "cardan/memory/error.hpp"
+#include "cardan/transport/descriptor_shares.hpp"
+#include "cardan/transport/printable.hpp"
 #include "cardan/transport/process.hpp"
 #include "cardan/transport/wire.hpp"
 
@@ -28,6 +30,13 @@ using nlohmann::json;
 constexpr std::int64_t kRetry = 5'000'000'000;
 constexpr auto kAgain = std::chrono::milliseconds{20};  // between two tries at a process with a full backlog
 
+constexpr std::size_t kMostOthers = 256;                      // messages that are not the answer
+constexpr std::size_t kMostOfOthers = std::size_t{32} << 20;  // bytes of the answers of all other users' processes
+constexpr std::size_t kMostProcesses = 256;                   // of other users that are asked
+constexpr std::size_t kMostLinks = 64;                        // to them that are kept
+constexpr std::size_t kMostPublishers = 16'384;               // in it
+constexpr std::size_t kMostReaders = 256;                     // of one publisher
+
 std::uint32_t number32(const json& j, const char* key) {
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(wire::number(j, key), UINT32_MAX));
 }
@@ -37,7 +46,7 @@ LatencyHistogram histogram_from(const json& j) {
   if (const auto it = j.find("latency"); it != j.end() && it->is_array())
     for (const json& pair : *it)
       if (pair.is_array() && pair.size() == 2 && pair[0].is_number_unsigned() && pair[1].is_number_unsigned() &&
-          pair[0].get<std::uint64_t>() < 127)
+          pair[0].get<std::uint64_t>() < 127 && histogram.size() < 128)
         histogram.emplace_back(pair[0].get<std::uint32_t>(), pair[1].get<std::uint64_t>());
   return histogram;
 }
@@ -84,7 +93,8 @@ PublisherReport publisher_from(const json& j, const ObserverLink& link) {
   p.latency = histogram_from(j);
   if (const auto it = j.find("subscribers"); it != j.end() && it->is_array())
     for (const json& s : *it)
-      if (s.is_object()) p.subscribers.push_back(subscriber_from(s));
+      if (s.is_object() && p.subscribers.size() < kMostReaders) p.subscribers.push_back(subscriber_from(s));
+  p.left_out = wire::number(j, "left_out");
   return p;
 }
 
@@ -105,10 +115,10 @@ ObserverLink::ObserverLink(const RunDirectory& directory, std::string process, s
   const std::string path = directory.socket_path(process_);
   const std::int64_t until = steady_now() + timeout.count();
   int error = 0;
-  Fd fd = socket::connect_to(path, error);
+  Fd fd = directory.connect(process_, error);
   while (!fd && error == EAGAIN && steady_now() < until) {
     std::this_thread::sleep_for(kAgain);
-    fd = socket::connect_to(path, error);
+    fd = directory.connect(process_, error);
   }
   if (fd) fd_ = BoundFd(std::move(fd));
   if (!fd_) {
@@ -122,13 +132,14 @@ ObserverLink::ObserverLink(const RunDirectory& directory, std::string process, s
     return;
   }
   peer_ = socket::peer_of(fd_.get());
-  if (!send({{"op", "hello"},
-             {"version", wire::kVersion},
-             {"pid", ::getpid()},
-             {"name", program_name()},
-             {"clock_offset", steady_clock_offset()}}))
-    return;
-  const auto hello = answer("hello", 0);
+  const bool greeted = send({{"op", "hello"},
+                             {"version", wire::kVersion},
+                             {"pid", ::getpid()},
+                             {"name", program_name()},
+                             {"clock_offset", steady_clock_offset()}});
+  if (!greeted && failure_ == Failure::Silent) return;
+  dead_ = false;  // who has hung up already may have said why
+  const auto hello = answer("hello", 0, steady_now() + timeout_.count());
   if (!hello) return;
   name_ = wire::text(*hello, "name");
   constexpr std::int64_t kFarthest = std::int64_t{1} << 60;
@@ -143,7 +154,9 @@ void ObserverLink::fail(Failure failure, std::string why) {
   failed_at_ = steady_now();
   why_ = std::move(why);
   // What comes late would be taken for the answer to the next question.
-  if (failure != Failure::Refused && failure != Failure::Gone) dead_ = true;
+  if (failure == Failure::Refused || failure == Failure::Gone) return;
+  dead_ = true;
+  if (failure != Failure::Stale) fd_.reset();  // it is remembered for a while, but not at the price of a descriptor
 }
 
 bool ObserverLink::alive() {
@@ -169,10 +182,14 @@ bool ObserverLink::send(const json& message) {
   return false;
 }
 
-std::optional<json> ObserverLink::answer(const char* op, std::uint64_t id, std::vector<Fd>* fds) {
-  const std::int64_t until = steady_now() + timeout_.count();
+std::optional<json> ObserverLink::answer(const char* op, std::uint64_t id, std::int64_t until, std::vector<Fd>* fds) {
   socket::Message message;
-  for (;;) {
+  for (std::size_t others = 0;;) {
+    // Who says something else again and again has not answered either.
+    if (++others > kMostOthers || (others > 1 && steady_now() > until)) {
+      fail(Failure::Silent, fmt::format("{} (pid {}) does not answer what it is asked", name_, peer_.pid));
+      return std::nullopt;
+    }
     switch (socket::receive(fd_.get(), message)) {
       case socket::Received::Closed:
         fail(Failure::Stale, fmt::format("{} (pid {}) has hung up", name_, peer_.pid));
@@ -181,7 +198,12 @@ std::optional<json> ObserverLink::answer(const char* op, std::uint64_t id, std::
         fail(Failure::Silent,
              fmt::format("{} (pid {}) answered with more than {} bytes", name_, peer_.pid, socket::kMaxMessage));
         return std::nullopt;
+      case socket::Received::NoDescriptors:
+        fail(Failure::Silent, fmt::format("no file descriptor is left for the answer of {} (pid {}) — raise ulimit -n",
+                                          name_, peer_.pid));
+        return std::nullopt;
       case socket::Received::Nothing: {
+        --others;
         const std::int64_t left = until - steady_now();
         pollfd waiting{.fd = fd_.get(), .events = POLLIN, .revents = 0};
         if (left > 0 && (::poll(&waiting, 1, static_cast<int>(left / 1'000'000 + 1)) > 0 || errno == EINTR)) continue;
@@ -201,8 +223,13 @@ std::optional<json> ObserverLink::answer(const char* op, std::uint64_t id, std::
     }
     const std::string got = wire::text(*m, "op");
     if (got == op && (id == 0 || wire::number(*m, "id") == id)) {
+      bytes_ = message.text.size();
       if (fds != nullptr) *fds = std::move(message.fds);
       return m;
+    }
+    if ((got == "refused" || got == "gone") && m->contains("id") && wire::number(*m, "id") == 0) {
+      fail(Failure::NotForUs, wire::text(*m, "why"));
+      return std::nullopt;
     }
     if (id != 0 && wire::number(*m, "id") == id && got == "refused") {
       fail(Failure::Refused, wire::text(*m, "why"));
@@ -215,12 +242,12 @@ std::optional<json> ObserverLink::answer(const char* op, std::uint64_t id, std::
   }
 }
 
-std::optional<Mapping> ObserverLink::attach(const TopicEntry& entry, const std::string& topic) {
+std::optional<PublisherArea> ObserverLink::attach(const TopicEntry& entry, const std::string& topic) {
   const std::uint64_t id = next_id_++;
   if (!send({{"op", "attach"}, {"id", id}, {"serial", entry.serial}, {"topic", topic}, {"observer", true}}))
     return std::nullopt;
   std::vector<Fd> fds;
-  const auto attached = answer("attached", id, &fds);
+  const auto attached = answer("attached", id, steady_now() + timeout_.count(), &fds);
   if (!attached) return std::nullopt;
   // The mapping is all we need; the entry on the other side would only keep the publisher from being freed when it
   // ends.
@@ -230,32 +257,44 @@ std::optional<Mapping> ObserverLink::attach(const TopicEntry& entry, const std::
     return std::nullopt;
   }
   try {
-    return map_read_only(fds[0], wire::number(*attached, "bytes"));
+    return PublisherArea::map(std::move(fds[0]), wire::number(*attached, "bytes"), is_foreign(peer_.uid), peer_.uid);
   } catch (const Error& e) {
     fail(Failure::Refused, e.what());
     return std::nullopt;
   }
 }
 
-bool ObserverLink::list(const std::string& topic, std::vector<PublisherReport>& into) {
+bool ObserverLink::list(const std::string& topic, std::vector<PublisherReport>& into, std::size_t most_bytes) {
+  const std::int64_t until = steady_now() + timeout_.count();  // for all parts of the answer
+  const std::size_t before = into.size();
   std::uint64_t from = 0;
+  std::size_t bytes = 0;
+  listed_bytes_ = 0;
   do {
     if (!send({{"op", "list"}, {"topic", topic}, {"from", from}})) return false;
-    const auto part = answer("topics", 0);
+    const auto part = answer("topics", 0, until);
     if (!part) return false;
     if (const auto it = part->find("topics"); it != part->end() && it->is_array())
       for (const json& one : *it)
         if (one.is_object()) into.push_back(publisher_from(one, *this));
+    bytes += bytes_;
+    listed_bytes_ = bytes;
     const std::uint64_t next = wire::number(*part, "next");
     if (next <= from) break;  // 0: that was all; and whoever answers in circles is not followed
+    if (bytes > most_bytes || into.size() - before > kMostPublishers || steady_now() > until) {
+      fail(Failure::Silent, fmt::format("{} (pid {}) answers without end; its first {} publishers are shown", name_,
+                                        peer_.pid, into.size() - before));
+      return false;
+    }
     from = next;
   } while (true);
   return true;
 }
 
 std::shared_ptr<ObserverLinks> ObserverLinks::of(const std::string& domain) {
-  static std::mutex mutex;
-  static std::map<std::string, std::weak_ptr<ObserverLinks>> all;
+  refuse_forked_child();  // a thread that does not exist there may have held the mutex
+  static auto& mutex = *new std::mutex;
+  static auto& all = *new std::map<std::string, std::weak_ptr<ObserverLinks>>;  // never destroyed
   std::string name = domain;
   if (name.empty()) {
     const char* set = std::getenv("CARDAN_DOMAIN");
@@ -276,6 +315,12 @@ std::shared_ptr<ObserverLink> ObserverLinks::to(const std::string& process, std:
     if (it->second->alive() || asked_lately) return it->second;
     links_.erase(it);
   }
+  // Connections to strangers are kept in a bounded number, and made again when they are needed.
+  std::vector<std::string> strangers;
+  for (const auto& [name, link] : links_)
+    if (is_foreign(link->peer().uid) && link.use_count() == 1) strangers.push_back(name);
+  if (strangers.size() >= kMostLinks)
+    for (const std::string& name : strangers) links_.erase(name);
   auto link = std::make_shared<ObserverLink>(directory_, process, timeout);
   if (link->failure() != ObserverLink::Failure::Stale) links_[process] = link;
   return link;
@@ -295,20 +340,50 @@ DomainReport look_around(const ObserverOptions& options, const std::string& topi
   // Before asking: what comes meanwhile is not missed below.
   const std::vector<detail::TopicEntry> entries =
       topic.empty() ? links->directory().entries() : links->directory().entries(detail::hash_name(topic));
-  std::set<std::string> processes;
-  for (const detail::TopicEntry& e : entries) processes.insert(e.process);
+  std::vector<std::string> processes;  // our own first
+  std::set<std::string> known;
+  for (const detail::TopicEntry& e : entries)
+    if (known.insert(e.process).second) processes.push_back(e.process);
   if (topic.empty())
-    for (const std::string& p : links->directory().processes()) processes.insert(p);
+    for (const std::string& p : links->directory().processes())
+      if (known.insert(p).second) processes.push_back(p);
   std::set<std::string> answered;
+  // However many sockets other users put there: they get so much time, and so many bytes, together.
+  std::chrono::nanoseconds others_time = 2 * options.timeout;
+  std::size_t others_bytes = detail::kMostOfOthers;
+  std::size_t others = 0;
+  std::size_t not_asked = 0;
   for (const std::string& process : processes) {
-    const auto link = links->to(process, options.timeout);
-    if (link->alive() && link->list(topic, report.publishers))
+    int error = 0;
+    const auto owner = links->directory().owner_of(process, error);
+    const bool foreign = !owner || detail::is_foreign(*owner);
+    std::chrono::nanoseconds timeout = options.timeout;
+    if (foreign) {
+      if (others_time.count() <= 0 || others_bytes == 0 || ++others > detail::kMostProcesses) {
+        ++not_asked;
+        continue;
+      }
+      timeout = std::min(timeout, others_time);
+    }
+    const std::int64_t began = steady_now();
+    const auto link = links->to(process, timeout);
+    std::size_t bytes =
+        foreign ? std::min(others_bytes, detail::ObserverLink::kMostOfAList) : detail::ObserverLink::kMostOfAList;
+    const bool listed = link->alive() && link->list(topic, report.publishers, bytes);
+    if (foreign) {
+      others_time -= std::chrono::nanoseconds(steady_now() - began);
+      others_bytes -= std::min(others_bytes, link->listed_bytes());
+    }
+    if (listed || link->failure() == Failure::NotForUs)
       answered.insert(process);
     else if (link->failure() == Failure::Stale)
       ++report.stale;
     else
       report.problems.push_back(link->why());
   }
+  if (not_asked != 0)
+    report.problems.push_back(
+        fmt::format("{} processes of other users were not asked: those before them took too long", not_asked));
   report.processes = answered.size();
   for (const detail::TopicEntry& e : entries) {
     if (!answered.contains(e.process)) continue;
@@ -316,7 +391,7 @@ DomainReport look_around(const ObserverOptions& options, const std::string& topi
                     [&](const auto& p) { return p.process == e.process && p.serial == e.serial; }))
       continue;
     if (auto name = links->directory().topic_of(e); name && (topic.empty() || *name == topic))
-      report.closed.push_back(std::move(*name));
+      report.closed.push_back(detail::printable(*name, 1024));
   }
   std::sort(report.closed.begin(), report.closed.end());
   report.closed.erase(std::unique(report.closed.begin(), report.closed.end()), report.closed.end());

@@ -14,6 +14,7 @@
 #include "cardan/memory/bound_fd.hpp"
 #include "cardan/memory/socket.hpp"
 #include "cardan/transport/observer_report.hpp"
+#include "cardan/transport/publisher_area.hpp"
 #include "cardan/transport/run_directory.hpp"
 
 namespace cardan::detail {
@@ -31,7 +32,7 @@ constexpr std::int64_t our_time(std::int64_t theirs, std::int64_t shift) {
 /// time.
 class ObserverLink {
  public:
-  enum class Failure : std::uint8_t { None, Stale, Unreachable, Silent, Refused, Gone };
+  enum class Failure : std::uint8_t { None, Stale, Unreachable, Silent, Refused, Gone, NotForUs };
 
   /// Connects and greets. On failure, `failure()` and `why()` say what happened.
   ObserverLink(const RunDirectory& directory, std::string process, std::chrono::nanoseconds timeout);
@@ -42,20 +43,25 @@ class ObserverLink {
   [[nodiscard]] const std::string& process() const noexcept { return process_; }
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   [[nodiscard]] int pid() const noexcept { return peer_.pid; }
+  [[nodiscard]] const socket::Peer& peer() const noexcept { return peer_; }
   /// To add to the process's steady stamps to have ours.
   [[nodiscard]] std::int64_t time_shift() const noexcept { return time_shift_; }
   /// The process is there as far as one can tell without asking.
   [[nodiscard]] bool alive();
 
-  /// The publisher's memory, read-only; empty: see failure(). The attachment ends before this returns, so that the
-  /// publisher is not kept by us.
-  std::optional<Mapping> attach(const TopicEntry& entry, const std::string& topic);
+  /// The publisher's memory, read-only and checked; empty: see failure(). The attachment ends before this returns, so
+  /// that the publisher is not kept by us.
+  std::optional<PublisherArea> attach(const TopicEntry& entry, const std::string& topic);
   /// What the process publishes; false: see failure().
-  bool list(const std::string& topic, std::vector<PublisherReport>& into);
+  /// All parts of it within the time limit and `most_bytes`; false: see failure(), what came is in `into` all the same.
+  bool list(const std::string& topic, std::vector<PublisherReport>& into, std::size_t most_bytes = kMostOfAList);
+  static constexpr std::size_t kMostOfAList = std::size_t{8} << 20;
+  [[nodiscard]] std::size_t listed_bytes() const noexcept { return listed_bytes_; }
 
  private:
   bool send(const nlohmann::json& message);
-  std::optional<nlohmann::json> answer(const char* op, std::uint64_t id, std::vector<Fd>* fds = nullptr);
+  std::optional<nlohmann::json> answer(const char* op, std::uint64_t id, std::int64_t until,
+                                       std::vector<Fd>* fds = nullptr);
   void fail(Failure failure, std::string why);
 
   std::string process_;
@@ -69,6 +75,8 @@ class ObserverLink {
   Failure failure_ = Failure::None;
   std::string why_;
   std::int64_t failed_at_ = 0;
+  std::size_t bytes_ = 0;         ///< of the last answer
+  std::size_t listed_bytes_ = 0;  ///< of the last list
 };
 
 /// The connections of all observers of this process to one domain: one to each publishing process. Any thread.

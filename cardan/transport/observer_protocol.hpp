@@ -8,8 +8,8 @@
 #include "cardan/transport/slot_protocol.hpp"
 
 /// How an observer looks at publications without holding, waiting for or slowing anyone: it writes nothing anywhere,
-/// copies word by word, and afterwards asks whether the slot was still the same publication. Invariant I6 of
-/// order_table.hpp: no torn copy is returned.
+/// copies word by word, and afterwards asks whether the slot was still the same publication. I9: no torn copy is
+/// returned.
 namespace cardan::protocol {
 
 /// `count` words, each read once and whole. `from` is another process's memory that may be refilled meanwhile.

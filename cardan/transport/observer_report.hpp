@@ -60,6 +60,7 @@ struct PublisherReport {
   std::uint64_t wakes = 0, prewakes = 0, reliable_timeouts = 0;
   LatencyHistogram latency;  ///< of all subscribers
   std::vector<SubscriberReport> subscribers;
+  std::uint64_t left_out = 0;  ///< more subscribers than an answer has room for (64 KiB)
 };
 
 /// What a look at a domain found.
@@ -74,7 +75,8 @@ struct DomainReport {
 
 /// Asks every process of the domain what it publishes (`topic` empty: all of it) and who subscribes. The answer comes
 /// from the helper threads: nobody who publishes or takes is disturbed. Throws Error (Unavailable, InvalidArgument).
-/// Any thread; blocks until all have answered, at most `timeout` for each that does not.
+/// Any thread; blocks until all have answered, at most `timeout` for each of our own user's and root's that does not,
+/// and at most twice that for all processes of other users.
 DomainReport look_around(const ObserverOptions& options = {}, const std::string& topic = {});
 
 /// The latency in nanoseconds below which `percent` of a histogram lie (middle of the bucket: within 13 %); −1: it is

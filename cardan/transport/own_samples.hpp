@@ -14,8 +14,8 @@ namespace cardan::detail {
 ///
 ///   kept[s]   0 ── keep(): publishing thread ──▶ 1 ── release(): any thread ──▶ 0
 ///
-/// O1  A slot whose block is in use is not refilled: the publishing thread makes it so itself, before it can reclaim.
-/// O2  What the readers did with the slot happened before it is refilled: `kept` is stored with release after the last
+/// I19 A slot whose block is in use is not refilled: the publishing thread makes it so itself, before it can reclaim.
+/// I20 What the readers did with the slot happened before it is refilled: `kept` is stored with release after the last
 ///     of them, and loaded with acquire by reclaim().
 class OwnSamples {
  public:

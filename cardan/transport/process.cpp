@@ -19,7 +19,9 @@
 
 #include "cardan/memory/clock.hpp"
 #include "cardan/memory/error.hpp"
+#include "cardan/transport/access.hpp"
 #include "cardan/transport/client.hpp"
+#include "cardan/transport/log.hpp"
 #include "cardan/transport/observer_link.hpp"
 #include "cardan/transport/server.hpp"
 #include "cardan/transport/stop.hpp"
@@ -52,7 +54,9 @@ std::string program_name() {
   return all.empty() ? "?" : all.substr(all.rfind('/') + 1);
 }
 
-Loop::Loop() : epoll_(::epoll_create1(EPOLL_CLOEXEC)), wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+Loop::Loop()
+    : epoll_(make_bound([] { return ::epoll_create1(EPOLL_CLOEXEC); })),
+      wake_(make_bound([] { return ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); })) {
   if (!epoll_ || !wake_)
     throw Error(ErrorCode::Limit, fmt::format("cannot start the helper thread: {}", std::strerror(errno)),
                 "raise ulimit -n");
@@ -61,6 +65,24 @@ Loop::Loop() : epoll_(::epoll_create1(EPOLL_CLOEXEC)), wake_(::eventfd(0, EFD_CL
     ::eventfd_read(wake_.get(), &ignored);
   });
 }
+
+namespace {
+/// Runs what a peer may have caused. Whatever it throws ends here: this thread serves all the others too.
+template <class F>
+bool survives(F&& work) noexcept {
+  try {
+    work();
+    return true;
+  } catch (const std::exception& e) {
+    try {
+      log(LogLevel::Error, Cause{"failed", ::geteuid()}, std::string("the helper thread goes on after: ") + e.what());
+    } catch (...) {  // no memory for the line either
+    }
+  } catch (...) {
+  }
+  return false;
+}
+}  // namespace
 
 void Loop::on(int fd, Handler handler) {
   handlers_[fd] = std::make_shared<Handler>(std::move(handler));
@@ -90,14 +112,15 @@ void Loop::turn(int timeout_ms) {
     const auto it = handlers_.find(events[static_cast<std::size_t>(i)].data.fd);
     if (it == handlers_.end()) continue;  // an earlier handler of this turn took it away
     const std::shared_ptr<Handler> handler = it->second;
-    (*handler)();
+    // What made it throw is still there: a pause, or this would be a busy loop.
+    if (!survives([&] { (*handler)(); })) ::usleep(10'000);
   }
   std::vector<std::function<void()>> work;
   {
     const std::lock_guard lock(mutex_);
     work.swap(work_);
   }
-  for (auto& w : work) w();
+  for (auto& w : work) survives(w);
 }
 
 namespace {
@@ -109,8 +132,10 @@ std::map<std::string, std::unique_ptr<Process>>& all_processes() {
 }
 
 void leave_all() {
+  if (is_forked_child()) return;  // a thread that does not exist here may have held the mutex
   const std::lock_guard lock(all_mutex);
-  for (auto& [name, process] : all_processes()) process->leave();
+  for (auto& [name, process] : all_processes())
+    if (process) process->leave();  // null: it could not be made
 }
 }  // namespace
 
@@ -176,15 +201,14 @@ void Process::leave() {
   if (is_forked_child()) return;
   run([this] {
     for (const auto& [serial, p] : published_) directory_.remove_topic(p.entry);
-    ::unlink(directory_.socket_path(id_).c_str());
-    ::rmdir(directory_.path().c_str());  // only the last one succeeds
+    directory_.leave(id_);
   });
 }
 
 void Process::serve() {
   for (;;) {
     loop_.turn(next_timeout());
-    housekeeping();
+    if (!survives([this] { housekeeping(); })) look_again_in(10);
   }
 }
 
@@ -212,6 +236,7 @@ void Process::housekeeping() {
       for (SubscriberCore* s : subscribers_) s->kick();
   }
   for (const auto& [serial, p] : published_) {
+    if (!p.core->ring_for_others()) look_again_in(1);
     if (p.core->needs_attention()) server_->attend(p);
   }
   std::erase_if(collecting_, [this](const auto& core) {
@@ -221,6 +246,8 @@ void Process::housekeeping() {
   });
   client_->housekeeping(now);
   server_->housekeeping();
+  if (const std::int64_t at = log_left_out(now); at != 0)
+    look_again_in(static_cast<int>(std::clamp<std::int64_t>((at - now) / 1'000'000 + 1, 1, 60'000)));
 }
 
 void Process::run(const std::function<void()>& work) {
@@ -240,29 +267,45 @@ void Process::run(const std::function<void()>& work) {
 }
 
 std::shared_ptr<BellBoard> Process::board_of(uid_t uid) {
-  auto& board = boards_[uid];
-  if (!board) board = std::make_shared<BellBoard>();
+  // A stranger's board costs a descriptor, and there may be many strangers: it stays while somebody uses it.
+  std::erase_if(boards_, [](const auto& b) { return b.second.expired(); });
+  std::shared_ptr<BellBoard> board = boards_[uid].lock();
+  if (!board) boards_[uid] = board = std::make_shared<BellBoard>();
+  if (uid == ::geteuid()) own_board_ = board;
   return board;
 }
 
 /// Throws NameTaken when somebody who is alive publishes the topic. The names in the run directory say who, the sockets
-/// who lives.
-void Process::refuse_if_taken(const TopicEntry& own, const std::string& topic) const {
+/// who lives. Names of users that may not share the topic do not count: anybody can put them there.
+void Process::refuse_if_taken(const PublisherCore& core, const TopicEntry& own) const {
+  const std::string& topic = core.topic();
   const auto taken = [&](const std::string& by) {
     return Error(ErrorCode::NameTaken, fmt::format("topic '{}' is for one publisher, and {} publishes it", topic, by),
                  "end that one first (cardan topic info shows it), or make the topic not exclusive");
+  };
+  const auto may_share = [&](const socket::Peer& peer) {
+    try {
+      return refusal(core.options().access, topic, peer, directory_.root()).empty();
+    } catch (const Error&) {
+      return false;  // a policy that cannot be read lets nobody in
+    }
   };
   for (const auto& [serial, p] : published_)
     if (serial != own.serial && p.core->topic() == topic) throw taken("another publisher of this process");
   for (const TopicEntry& entry : directory_.entries(own.topic_hash)) {
     if (entry.process == id_ || directory_.topic_of(entry) != topic) continue;
     int error = 0;
-    const auto socket = directory_.reach(entry.process, error);
-    if (!socket) continue;  // left behind by the dead
-    const pid_t pid = *socket ? socket::peer_of(socket->get()).pid : 0;
+    // A link of one user to the socket of another says nothing about the latter.
+    const auto socket = directory_.reach(entry.process, error, [&](uid_t owner) {
+      return owner == entry.owner && (owner == ::geteuid() || may_be_accepted(core.options().access, owner));
+    });
+    const bool ours = entry.owner == ::geteuid();
+    if (!socket || (error == EACCES && !ours)) continue;  // left behind by the dead, or nobody can subscribe to it
+    const socket::Peer peer = *socket ? socket::peer_of(socket->get()) : peer_by_database(entry.owner);
+    if (!ours && !may_share(peer)) continue;
     std::string name;
-    std::getline(std::ifstream(fmt::format("/proc/{}/comm", pid)), name);
-    throw taken(pid != 0 ? fmt::format("{} (pid {})", name.empty() ? "a process" : name, pid) : "a process");
+    std::getline(std::ifstream(fmt::format("/proc/{}/comm", peer.pid)), name);
+    throw taken(peer.pid != 0 ? fmt::format("{} (pid {})", name.empty() ? "a process" : name, peer.pid) : "a process");
   }
 }
 
@@ -272,11 +315,11 @@ void Process::add(const std::shared_ptr<PublisherCore>& publisher) {
     const Published p{publisher, {hash_name(publisher->topic()), id_, next_serial_++}};
     const bool exclusive = publisher->options().exclusive;
     try {
-      if (exclusive) refuse_if_taken(p.entry, publisher->topic());
+      if (exclusive) refuse_if_taken(*publisher, p.entry);
       if (!publisher->options().process_private) directory_.add_topic(p.entry, publisher->topic());
       published_[p.entry.serial] = p;
       // Announced, then looked again: of two that do so at the same moment each sees the other.
-      if (exclusive) refuse_if_taken(p.entry, publisher->topic());
+      if (exclusive) refuse_if_taken(*publisher, p.entry);
       for (SubscriberCore* s : subscribers_)
         if (s->topic() == publisher->topic() && !s->leaves_out_own_process()) attach_local(*s, p);
     } catch (...) {

@@ -23,7 +23,8 @@
 namespace cardan::detail {
 
 /// A stopwatch-free event loop on one thread: descriptors with handlers, a time to wake up, and closures from other
-/// threads. on() and off() on the loop's thread only; post() and poke() anywhere.
+/// threads. on() and off() on the loop's thread only; post() and poke() anywhere. What a handler or a closure throws is
+/// logged, and the loop goes on.
 class Loop {
  public:
   using Handler = std::function<void()>;
@@ -94,7 +95,7 @@ class Process {
   void detach(const std::shared_ptr<PublisherCore>& publisher, const Attached* subscriber);
 
  private:
-  void refuse_if_taken(const TopicEntry& own, const std::string& topic) const;
+  void refuse_if_taken(const PublisherCore& core, const TopicEntry& own) const;
   void serve();
   [[nodiscard]] int next_timeout();
   void housekeeping();
@@ -104,7 +105,8 @@ class Process {
   std::string name_;
   std::int64_t clock_offset_;
   Loop loop_;
-  std::map<uid_t, std::shared_ptr<BellBoard>> boards_;
+  std::map<uid_t, std::weak_ptr<BellBoard>> boards_;
+  std::shared_ptr<BellBoard> own_board_;
   std::map<std::uint32_t, Published> published_;
   std::vector<std::shared_ptr<PublisherCore>>
       collecting_;  ///< readers' pages wait for these publishers' quiescent point

@@ -25,10 +25,17 @@ namespace {
 
 using layout::align_up;
 
-constexpr std::uint32_t kSpareSlots = 512;
-constexpr std::uint32_t kPrewakesPerSecond = 1000;
 constexpr std::int64_t kForgets = 200'000;  // and so many nanoseconds of sleep too
 constexpr std::size_t kEvicts = 16 * 1024;  // filling that many bytes takes the place of what publish() needs
+
+/// Slots beside what the publisher itself needs: how many readers' samples there is room for, and what another user's
+/// readers can make of its memory (half of them by what they announce, all by touching them).
+std::size_t spare_slots(std::size_t base, std::size_t per_slot) {
+  constexpr std::size_t kBytes = 256U << 20;  // a recorder holds up to 128 MiB of a topic
+  constexpr std::size_t kFewest = 32;
+  constexpr std::size_t kMost = 512;
+  return std::clamp(std::max(kBytes / per_slot, 4 * base), kFewest, kMost);
+}
 
 std::uint64_t random64() {
   std::random_device device;
@@ -51,28 +58,7 @@ void check(const std::string& topic, const TopicOptions& o) {
 
 }  // namespace
 
-/// Marks the publishing thread as inside, so that detach() knows when nothing it removed can still be looked at. A
-/// plain store where the helper can order it from its side (expedited_barrier()), since a locked instruction would wait
-/// here for the message's own stores.
-class PublisherCore::Inside {
- public:
-  explicit Inside(PublisherCore& core) noexcept
-      : epoch_(core.epoch_), value_(epoch_.load(std::memory_order_relaxed) + 1) {
-    if (has_expedited_barrier()) {
-      Native::store<Site::E4>(epoch_, value_);
-      std::atomic_signal_fence(std::memory_order_seq_cst);
-    } else {
-      Native::add<Site::E1>(epoch_, std::uint64_t{1});
-    }
-  }
-  Inside(const Inside&) = delete;
-  Inside& operator=(const Inside&) = delete;
-  ~Inside() { Native::store<Site::E2>(epoch_, value_ + 1); }
-
- private:
-  Atomic<std::uint64_t>& epoch_;
-  std::uint64_t value_;
-};
+PublisherCore::Inside PublisherCore::enter() noexcept { return {table_.epoch, epoch_, has_expedited_barrier()}; }
 
 PublisherCore::PublisherCore(std::string topic, MessageType type, const TopicOptions& options,
                              const PublisherOptions& endpoint)
@@ -95,7 +81,7 @@ void PublisherCore::lay_out(const TopicOptions& o) {
   const std::size_t per_slot = record + payload;
 
   const std::uint32_t base = o.depth + o.loans + 1;
-  std::size_t slots = std::min<std::size_t>(protocol::kMaxSlots, base + kSpareSlots);
+  std::size_t slots = std::min<std::size_t>(protocol::kMaxSlots, base + spare_slots(base, per_slot));
   if (o.max_memory != 0) {
     if (o.max_memory < base * per_slot)
       throw Error(
@@ -168,9 +154,7 @@ void PublisherCore::lay_out(const TopicOptions& o) {
   // Small messages are faster when many slots are looked at once; for big ones a slot still warm in the cache pays
   // more.
   reuse_warm_ = apart;
-  state_ = std::make_unique<Atomic<State>[]>(slots);
-  published_as_.resize(slots);
-  free_.resize(slots);
+  pool_.make(static_cast<std::uint32_t>(slots));
 }
 
 void PublisherCore::commit_slots(std::uint32_t count) {
@@ -180,15 +164,15 @@ void PublisherCore::commit_slots(std::uint32_t count) {
   if (count > h.max_slots)
     throw Error(ErrorCode::Limit,
                 fmt::format("topic '{}' has room for {} slots, and {} would be needed", topic_, h.max_slots, count),
-                options_.max_memory != 0 ? "raise the topic's max_memory, or announce fewer holds"
-                                         : "announce fewer holds, or lower the topic's depth");
+                fmt::format("announce fewer holds, or set the topic's max_memory to {} bytes or more",
+                            count * (h.slot_stride + (h.payload_stride != h.slot_stride ? h.payload_stride : 0))));
   const std::size_t more = count - have;
   area_.commit(h.slots_offset + have * h.slot_stride, more * h.slot_stride, placement_);
   if (h.payload_stride != h.slot_stride)
     area_.commit(h.payload_offset + have * h.payload_stride, more * h.payload_stride, placement_);
   for (std::uint32_t s = have; s < count; ++s) {
     new (&meta(s)) layout::SlotMeta{};
-    state_[s].store(State::Returned, std::memory_order_relaxed);
+    pool_.states.give_back(s);
   }
   hot_->committed.store(count, std::memory_order_release);
   committed_.store(count, std::memory_order_release);
@@ -210,24 +194,11 @@ std::uint64_t PublisherCore::published() const noexcept {
   return protocol::unpack(ring_.latest->load(std::memory_order_relaxed)).sequence;
 }
 
-CARDAN_PUBLISH_PATH int PublisherCore::pop_free() noexcept {
-  if (free_count_ == 0) return -1;
-  std::size_t best = free_count_ - 1;
-  if (reuse_warm_)
-    for (std::size_t i = 0; i < free_count_; ++i)
-      if (published_as_[free_[i]] > published_as_[free_[best]]) best = i;
-  const int slot = free_[best];
-  free_[best] = free_[--free_count_];
-  return slot;
-}
-
 void PublisherCore::note_lines() noexcept {
   constexpr std::size_t kFirst = 2;  // subscribers; of more, the first is woken no later
   lines_.clear();
-  lines_.add_range(&sequence_, &table_[1]);
-  lines_.add(state_.get());
-  lines_.add(published_as_.data());
-  lines_.add(free_.data());
+  lines_.add_range(&sequence_, &table_.entry[1]);
+  for (const void* first : pool_.arrays()) lines_.add(first);
   lines_.add(ring_.latest);
   lines_.add(hot_, sizeof(layout::Hot));
   lines_.add(ring_.ring);
@@ -252,11 +223,10 @@ CARDAN_PUBLISH_PATH void PublisherCore::warm() const noexcept {
 CARDAN_PUBLISH_PATH int PublisherCore::loan() noexcept {
   if (goes_cold_) warm();
   if (all_loans_are_out()) return -1;
-  const Inside inside(*this);
-  if (free_count_ == 0) reclaim();
-  const int slot = pop_free();
+  const Inside inside = enter();
+  if (pool_.free_count == 0) reclaim();
+  const int slot = pool_.loan(reuse_warm_);
   if (slot < 0) return -1;
-  state_[static_cast<std::size_t>(slot)].store(State::Loaned, std::memory_order_relaxed);
   ++loans_taken_;
   if (has_deadline_) hot_->heartbeat_ns.store(steady_now(), std::memory_order_relaxed);
   if (wants_prewake_.load(std::memory_order_relaxed) != 0) ring_prewake();
@@ -264,7 +234,7 @@ CARDAN_PUBLISH_PATH int PublisherCore::loan() noexcept {
 }
 
 CARDAN_PUBLISH_PATH void PublisherCore::soon() noexcept {
-  const Inside inside(*this);
+  const Inside inside = enter();
   if (wants_prewake_.load(std::memory_order_relaxed) != 0) ring_prewake();
 }
 
@@ -286,7 +256,7 @@ CARDAN_PUBLISH_PATH SampleBlock* PublisherCore::keep(int slot) noexcept {
 
 void PublisherCore::abandon(int slot) noexcept {
   Native::store<Site::L1>(hot_->filling, std::uint32_t{0});
-  state_[static_cast<std::size_t>(slot)].store(State::Returned, std::memory_order_release);
+  pool_.states.give_back(static_cast<std::uint32_t>(slot));
   loans_returned_.fetch_add(1, std::memory_order_release);
 }
 
@@ -297,7 +267,7 @@ CARDAN_PUBLISH_PATH bool PublisherCore::publish(int slot, std::size_t payload_by
     return false;
   }
   if (message_bytes_ + payload_bytes > kEvicts) warm();
-  const Inside inside(*this);
+  const Inside inside = enter();
   const std::uint64_t n = sequence_ + 1;
   layout::SlotMeta& m = meta(s);
   constexpr auto relaxed = std::memory_order_relaxed;
@@ -325,132 +295,37 @@ CARDAN_PUBLISH_PATH bool PublisherCore::publish(int slot, std::size_t payload_by
     hot_->longest_gap_ns.store(now - last_publish_ns_, relaxed);
   goes_cold_ = now - last_publish_ns_ > kForgets;
   last_publish_ns_ = now;
-  published_as_[s] = n;
-  state_[s].store(State::Published, relaxed);
+  pool_.published(s, n);
   --loans_taken_;
-  if (free_count_ == 0 || reuse_warm_) reclaim();
-  if (free_count_ != 0) {  // the next loan's lines come back to this core while nobody waits for them
-    const std::byte* next = slots_ + free_[free_count_ - 1] * ring_.sequence_stride;
-    __builtin_prefetch(next, 1);
-    __builtin_prefetch(next + layout::kLine, 1);
+  if (pool_.free_count == 0 || reuse_warm_) reclaim();
+  if (const int next = pool_.next(); next >= 0) {  // its lines come back to this core while nobody waits for them
+    const std::byte* record = slots_ + static_cast<std::size_t>(next) * ring_.sequence_stride;
+    __builtin_prefetch(record, 1);
+    __builtin_prefetch(record + layout::kLine, 1);
   }
   return in_time;
 }
 
-CARDAN_PUBLISH_PATH void PublisherCore::wake() noexcept {
-  ++round_;
-  const std::uint32_t end = Native::load<Site::D4>(table_end_);
-  for (std::uint32_t i = 0; i < end; ++i) {
-    Attached* a = Native::load<Site::D2>(table_[i]);
-    if (a == nullptr) continue;
-    if (protocol::somebody_waits<Native>(a->page->waiting) && a->bell->rung_round != round_) {
-      a->bell->rung_round = round_;
-      protocol::advance_bell<Native>(a->bell->word(), a->bell->phase);
-      futex::wake(a->bell->word(), INT_MAX);
-      hot_->wakes.store(hot_->wakes.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-    }
-    const int fd = a->notify.load(std::memory_order_acquire);
-    if (fd < 0) continue;
-    const std::uint32_t armed = a->page->armed.load(std::memory_order_seq_cst);
-    if (armed == a->rung) continue;
-    a->rung = armed;  // one token outstanding: the next one only after the reader has drained this one
-    ::send(fd, "!", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
-  }
-}
-
-CARDAN_PUBLISH_PATH void PublisherCore::ring_prewake() noexcept {
-  static const int processors = static_cast<int>(std::thread::hardware_concurrency());
-  if (processors < 2) return;
-  bool anyone = false;
-  const std::uint32_t end = Native::load<Site::D4>(table_end_);
-  for (std::uint32_t i = 0; i < end && !anyone; ++i) {
-    const Attached* a = Native::load<Site::D2>(table_[i]);
-    anyone = a != nullptr && a->page->prewake.load(std::memory_order_relaxed) != 0;
-  }
-  if (!anyone) return;
-  const std::int64_t now = steady_now();
-  if (now - prewake_window_ > 1'000'000'000) {
-    prewake_window_ = now;
-    prewakes_in_window_ = 0;
-  }
-  if (++prewakes_in_window_ > kPrewakesPerSecond) return;
-  Native::store<Site::L1>(hot_->filling, static_cast<std::uint32_t>(sequence_ + 1) | 1U);
-  ++round_;
-  for (std::uint32_t i = 0; i < end; ++i) {
-    Attached* a = Native::load<Site::D2>(table_[i]);
-    if (a == nullptr || a->page->prewake.load(std::memory_order_relaxed) == 0 || a->bell->rung_round == round_)
-      continue;
-    a->bell->rung_round = round_;
-    protocol::advance_bell<Native>(a->bell->word(), a->bell->phase);
-    futex::wake(a->bell->word(), processors - 1, prewake_bits_except(::sched_getcpu()));
-    hot_->prewakes.store(hot_->prewakes.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  }
-}
-
 CARDAN_PUBLISH_PATH void PublisherCore::reclaim() noexcept {
-  const std::uint32_t committed = committed_.load(std::memory_order_acquire);
-  const std::uint32_t words = (committed + 7) / 8;
-  for (int pass = 0; pass < 2; ++pass) {
-    bool any_aside = false;
-    for (std::uint32_t s = 0; s < committed; ++s) {
-      const State state = state_[s].load(std::memory_order_acquire);
-      if (state == State::Returned) {  // never published since it was free, so nobody can hold it
-        state_[s].store(State::Free, std::memory_order_relaxed);
-        free_[free_count_++] = static_cast<std::uint16_t>(s);
-      } else if (state == State::Published && sequence_ - published_as_[s] >= depth_) {
-        protocol::mark_dead<Native>(ring_, s);
-        state_[s].store(State::Aside, std::memory_order_relaxed);
-        any_aside = true;
-      } else if (state == State::Aside) {
-        any_aside = true;
-      }
-    }
-    if (any_aside) {
-      std::array<std::uint64_t, layout::kHoldWords> held;
-      std::fill_n(held.begin(), words, 0);
-      protocol::before_refill<Native>();
-      const std::uint32_t end = Native::load<Site::D4>(table_end_);
-      for (std::uint32_t i = 0; i < end; ++i) {
-        const Attached* a = Native::load<Site::D2>(table_[i]);
-        if (a == nullptr || liar_[i].load(std::memory_order_relaxed)) continue;
-        for (std::uint32_t w = 0; w < words; ++w) held[w] |= protocol::holds_of<Native>(a->page->hold.data(), w);
-      }
-      for (std::uint32_t s = 0; s < committed; ++s) {
-        if (state_[s].load(std::memory_order_relaxed) != State::Aside) continue;
-        if ((held[s / 8] & (protocol::one_hold(s) * 0xff)) == 0 && !own_.kept(s)) {
-          state_[s].store(State::Free, std::memory_order_relaxed);
-          free_[free_count_++] = static_cast<std::uint16_t>(s);
-        } else {
-          hot_->set_aside.store(hot_->set_aside.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-        }
-      }
-    }
-    if (free_count_ != 0) return;
-    // The slots suffice for all announced holds and loans, so without a free one somebody holds more than it announced.
-    find_liars();
-  }
+  const std::uint32_t aside =
+      pool_.reclaim(ring_, table_, committed_.load(std::memory_order_acquire), sequence_, Peers{*this});
+  if (aside != 0)
+    hot_->set_aside.store(hot_->set_aside.load(std::memory_order_relaxed) + aside, std::memory_order_relaxed);
 }
 
-void PublisherCore::find_liars() noexcept {
-  const std::uint32_t words = (committed_.load(std::memory_order_relaxed) + 7) / 8;
-  const std::uint32_t end = Native::load<Site::D4>(table_end_);
-  for (std::uint32_t i = 0; i < end; ++i) {
-    const Attached* a = Native::load<Site::D2>(table_[i]);
-    if (a == nullptr) continue;
-    std::uint32_t held = 0;
-    for (std::uint32_t w = 0; w < words; ++w) {
-      const std::uint64_t word = protocol::holds_of<Native>(a->page->hold.data(), w);
-      for (std::uint32_t b = 0; b < 8; ++b) held += (word >> (8 * b) & 0xff) != 0 ? 1U : 0U;
-    }
-    if (held <= a->announced) continue;
-    liar_[i].store(true, std::memory_order_relaxed);
-    attention_.store(true, std::memory_order_release);
-    if (poke_helper) poke_helper();
-  }
+/// The descriptor is the connection's as long as the entry may be looked at. The peer sees the end before its samples
+/// change.
+bool PublisherCore::cut_off(Attached& liar) noexcept {
+  if (!liar.connection) return false;
+  ::shutdown(liar.connection->get(), SHUT_RDWR);
+  liar.liar.store(true, std::memory_order_relaxed);
+  attention_.store(true, std::memory_order_release);
+  if (poke_helper) poke_helper();
+  return true;
 }
 
 bool PublisherCore::wait_for_room(std::int64_t until) noexcept {
-  const Inside inside(*this);
+  const Inside inside = enter();
   return reliable_readers_.load(std::memory_order_relaxed) == 0 || readers_leave_room(sequence_ + 1, until);
 }
 

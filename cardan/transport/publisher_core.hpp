@@ -18,11 +18,30 @@
 #include "cardan/transport/layout.hpp"
 #include "cardan/transport/message_type.hpp"
 #include "cardan/transport/own_samples.hpp"
+#include "cardan/transport/reclaim_protocol.hpp"
 #include "cardan/transport/slot_protocol.hpp"
+#include "cardan/transport/table_protocol.hpp"
 
 namespace cardan::detail {
 
 inline constexpr std::uint32_t kMaxSubscribers = 256;
+
+// What one other user can make a publish cost (docs/security.md). Its threads sleep on a bell of their own, which wakes
+// kForeignWakes at most: twice the threads that it may announce, because some may have left without being awake yet.
+inline constexpr std::uint32_t kForeignThreads = 32;
+inline constexpr int kForeignWakes = 64;
+/// A ring of another user's bell that takes longer is slow: its queue in the kernel is longer than that of an honest
+/// user. After kSlowRings within a second the helper thread rings for kSlowFor.
+inline constexpr std::int64_t kSlowRing = 200'000;  // ns
+inline constexpr std::uint32_t kSlowRings = 4;
+inline constexpr std::int64_t kSlowFor = 10'000'000'000;  // ns
+
+/// How soon readers that let a reliable publish time out may be waited for again. Publishing thread. All of one other
+/// user share one: by coming again it would cost a time-out each time.
+struct Patience {
+  std::uint32_t demotions = 0;
+  std::int64_t until_ns = 0;
+};
 
 /// A subscriber as its publisher sees it. Made and ended by the helper thread, read by the publishing thread.
 struct Attached {
@@ -34,11 +53,18 @@ struct Attached {
   Atomic<int> notify{-1};       ///< its number, once it is there
   std::uint32_t rung = 0;       ///< publishing thread: the `armed` value already answered
   std::uint32_t announced = 0;  ///< holds + threads
+  std::uint32_t threads = 1;
   bool prewake = false;
   bool reliable = false;
+  bool foreign = false;                 ///< another user's
+  Atomic<bool> token_due{false};        ///< the helper thread shall ring its descriptor
+  Atomic<bool> liar{false};             ///< it held more than it announced and is cut off; the helper thread clears up
+  std::shared_ptr<BoundFd> connection;  ///< null: one of this process
   Atomic<bool> demoted{false};
   bool demotion_told = false;  ///< helper thread
-  std::uint64_t floor = 0;     ///< cursor that it starts from
+  std::shared_ptr<Patience> patience;
+  bool proven = false;      ///< publishing thread: it kept up when its user was not waited out
+  std::uint64_t floor = 0;  ///< cursor that it starts from
   int pid = 0;
   uid_t uid = 0;
   std::string name;
@@ -104,15 +130,18 @@ class PublisherCore : public std::enable_shared_from_this<PublisherCore> {
   }
   /// Whether there is a subscriber; no mutex. Any thread.
   [[nodiscard]] bool read_by_anyone() const noexcept {
-    const std::uint32_t end = table_end_.load(std::memory_order_acquire);
+    const std::uint32_t end = table_.end.load(std::memory_order_acquire);
     for (std::uint32_t i = 0; i < end; ++i)
-      if (table_[i].load(std::memory_order_relaxed) != nullptr) return true;
+      if (table_.entry[i].load(std::memory_order_relaxed) != nullptr) return true;
     return false;
   }
   [[nodiscard]] std::size_t subscribers() const {
     const std::lock_guard lock(mutex_);
     return attached_.size();
   }
+  /// Rings the bells and descriptors of other users that publish() left to the helper thread. False: some have to wait
+  /// for a millisecond more.
+  bool ring_for_others() noexcept;
   /// Subscribers that the publishing thread found to hold more than they announced, or demoted; the helper thread deals
   /// with them.
   [[nodiscard]] bool needs_attention() const noexcept { return attention_.load(std::memory_order_acquire); }
@@ -131,36 +160,43 @@ class PublisherCore : public std::enable_shared_from_this<PublisherCore> {
   [[nodiscard]] layout::Hot& hot() const noexcept { return *hot_; }
 
  private:
-  enum class State : std::uint8_t { Uncommitted, Returned, Free, Loaned, Published, Aside };
-  class Inside;
+  struct Peers;
+  using Inside = protocol::Inside<Native>;
+  Inside enter() noexcept;
 
   void lay_out(const TopicOptions& options);
   [[nodiscard]] layout::SlotMeta& meta(std::uint32_t slot) const noexcept;
   void reclaim() noexcept;
   void commit_slots(std::uint32_t count);
-  [[nodiscard]] int pop_free() noexcept;
-  void find_liars() noexcept;
+  bool cut_off(Attached& liar) noexcept;
+  void refuse_more_of(const Attached& subscriber) const;
+  void strike(uid_t uid);
   bool wait_for_reliable(std::uint64_t n) noexcept;
   bool readers_leave_room(std::uint64_t n, std::int64_t until) noexcept;
   bool wait_for_one(Attached& subscriber, std::uint32_t index, std::uint64_t needed, std::int64_t until) noexcept;
   void wake() noexcept;
   void ring_prewake() noexcept;
+  void ring(BellLine& bell) noexcept;
+  void wake_others(BellLine& bell, int count, std::uint32_t bits) noexcept;
+  void ring_descriptor(Attached& subscriber, const layout::SubscriberPage& page) noexcept;
+  void ask_helper() noexcept;
+  void tell_demoted(Attached& subscriber) noexcept;
+  void lose_patience(Patience& patience) const noexcept;
+  std::shared_ptr<Patience> patience_with(const Attached& subscriber);
 
   void note_lines() noexcept;  ///< what warm() will ask for; helper thread
   void warm() const noexcept;
 
-  // From here to `liar_` what loan() and publish() touch, close together; first what the publishing thread alone
+  // From here to `lines_` what loan() and publish() touch, close together; first what the publishing thread alone
   // writes.
   alignas(layout::kLine) std::uint64_t sequence_ = 0;
   std::int64_t last_publish_ns_ = 0;
   std::uint64_t round_ = 0;
-  std::size_t free_count_ = 0;
+  std::uint64_t epoch_ = 0;        ///< what table_.epoch holds
   std::uint32_t loans_taken_ = 0;  ///< and not published; wraps together with loans_returned_
   std::uint32_t prewakes_in_window_ = 0;
   std::int64_t prewake_window_ = 0;
-  std::vector<std::uint64_t> published_as_;  ///< slot → n
-  std::vector<std::uint16_t> free_;
-  std::unique_ptr<Atomic<State>[]> state_;
+  protocol::SlotPool<Native> pool_;
   OwnSamples own_;
   protocol::PublisherRing<Native> ring_{};
   layout::Hot* hot_ = nullptr;
@@ -179,13 +215,11 @@ class PublisherCore : public std::enable_shared_from_this<PublisherCore> {
   Atomic<bool> attention_{false};
   Atomic<std::uint32_t> loans_returned_{0};  ///< dropped unpublished, by any thread
   Atomic<std::uint32_t> committed_{0};
-  Atomic<std::uint64_t> epoch_{0};  ///< odd: the publishing thread is inside and may look at the table
   Atomic<std::uint32_t> wants_prewake_{0};
   Atomic<std::uint32_t> reliable_readers_{0};
-  Atomic<std::uint32_t> table_end_{0};
-  std::array<Atomic<Attached*>, kMaxSubscribers> table_{};
+  protocol::Table<Native, Attached*, kMaxSubscribers> table_;
   WarmSet lines_;
-  std::array<Atomic<bool>, kMaxSubscribers> liar_{};
+  Atomic<bool> helper_asked_{false};  ///< ring_for_others() is due
 
   std::string topic_;
   MessageType type_;
@@ -203,6 +237,28 @@ class PublisherCore : public std::enable_shared_from_this<PublisherCore> {
   std::vector<Leaving> leaving_;
   std::vector<std::weak_ptr<BellLine>> bells_;
   std::uint32_t announced_ = 0;
+  struct Strike {  ///< of another user whose subscriber was cut off
+    uid_t uid;
+    std::uint32_t count;
+    std::int64_t until_ns;  ///< no subscriber of it is let in before
+  };
+  std::vector<Strike> strikes_;
+  std::vector<std::pair<uid_t, std::shared_ptr<Patience>>> patience_;  ///< with other users
+};
+
+/// What the protocols ask of subscribers (reclaim_protocol.hpp, bell_protocol.hpp).
+struct PublisherCore::Peers {
+  PublisherCore& core;
+
+  template <class F>
+  void look(std::uint32_t, const Attached* a, F&& f) const noexcept {
+    f(*a->page);
+  }
+  [[nodiscard]] std::uint32_t announced(const Attached* a) const noexcept { return a->announced; }
+  [[nodiscard]] bool kept(std::uint32_t slot) const noexcept { return core.own_.kept(slot); }
+  [[nodiscard]] bool cut_off(Attached* a) const noexcept { return core.cut_off(*a); }
+  void waits(Attached* a) const noexcept { core.ring(*a->bell); }
+  void looked(Attached* a, const layout::SubscriberPage& page) const noexcept { core.ring_descriptor(*a, page); }
 };
 
 }  // namespace cardan::detail

@@ -1,168 +1,345 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cardan/transport/run_directory.hpp"
 
-#include <dirent.h>
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
-#include <cstdio>
-#include <cstdlib>
+#include <charconv>
+#include <cstddef>
 #include <cstring>
 #include <ctime>
-#include <filesystem>
-#include <memory>
-#include <set>
+#include <map>
+#include <tuple>
 
 #include "cardan/memory/error.hpp"
-#include "cardan/memory/socket.hpp"
 
 namespace cardan::detail {
 namespace {
 
-namespace fs = std::filesystem;
+constexpr std::size_t kIdDigits = 16;
+constexpr std::size_t kProcessAt = 2 + kIdDigits + 1;  ///< in "t.<hash>.<process>.<serial>"
 
-bool usable(const std::string& folder) {
-  return ::access(folder.c_str(), R_OK | W_OK | X_OK) == 0 && fs::is_directory(folder);
-}
-
-[[noreturn]] void refuse(const std::string& folder, const std::string& why) {
-  throw Error(ErrorCode::Unavailable, fmt::format("the run directory {} {}", folder, why),
-              "set CARDAN_RUN_DIR to a directory that this user can write, or as root: install -d -m 1777 /run/cardan");
-}
-
-std::string private_tmp() {
-  const std::string folder = fmt::format("/tmp/cardan-{}", ::geteuid());
-  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
-    refuse(folder, std::string("cannot be made: ") + std::strerror(errno));
-  struct stat st{};
-  if (::lstat(folder.c_str(), &st) != 0 || !S_ISDIR(st.st_mode)) refuse(folder, "is not a directory (or a link)");
-  if (st.st_uid != ::geteuid()) refuse(folder, fmt::format("belongs to user {}", st.st_uid));
-  if ((st.st_mode & 0777) != 0700) refuse(folder, fmt::format("has mode {:o} instead of 700", st.st_mode & 0777));
-  return folder;
-}
-
-std::string find_root() {
-  if (const char* set = std::getenv("CARDAN_RUN_DIR"); set != nullptr && *set != '\0') {
-    std::error_code error;
-    if (!fs::exists(set, error)) fs::create_directories(set, error);
-    if (error) refuse(set, "cannot be made: " + error.message());
-    if (!usable(set)) refuse(set, "cannot be written by this user");
-    return fs::absolute(set).lexically_normal().string();
-  }
-  if (usable("/run/cardan")) return "/run/cardan";
-  if (const char* runtime = std::getenv("XDG_RUNTIME_DIR"); runtime != nullptr && usable(runtime)) {
-    const std::string folder = std::string(runtime) + "/cardan";
-    ::mkdir(folder.c_str(), 0700);
-    if (usable(folder)) return folder;
-  }
-  return private_tmp();
-}
-
-}  // namespace
-
-RunDirectory::RunDirectory(const std::string& domain) : root_(find_root()), path_(root_ + "/" + domain) {
-  if (domain.empty() || domain.find('/') != std::string::npos || domain.front() == '.' || domain.size() > 48)
-    throw Error(ErrorCode::InvalidArgument, "'" + domain + "' cannot be the name of a domain",
-                "use up to 48 letters, digits, '-' and '_'");
-  struct stat st{};
-  ::stat(root_.c_str(), &st);
-  if (::mkdir(path_.c_str(), 0700) == 0)
-    ::chmod(path_.c_str(), st.st_mode & 01777);  // as open as the run directory itself, whatever the umask
-  else if (errno != EEXIST)
-    refuse(path_, std::string("cannot be made: ") + std::strerror(errno));
-  if (!usable(path_)) refuse(path_, "cannot be written by this user");
-}
-
-namespace {
 std::string name_of(const TopicEntry& e) { return fmt::format("t.{:016x}.{}.{}", e.topic_hash, e.process, e.serial); }
+std::string socket_name(const std::string& process) { return "p." + process; }
+
+/// The process of `p.<16 hex>` and, with `end` "~", of what it is called until it listens. Empty: another name.
+std::string process_of(const char* name, const char* end = "") {
+  if (std::strncmp(name, "p.", 2) != 0 || std::strspn(name + 2, "0123456789abcdef") != kIdDigits ||
+      std::strcmp(name + 2 + kIdDigits, end) != 0)
+    return {};
+  return {name + 2, kIdDigits};
+}
+
+/// Calls `see` with each name of the folder, in one pass. Not readdir(): that needs a descriptor of its own, and
+/// without one the folder would look empty.
+template <typename See>
+void for_each_name(const RunFolder& folder, const See& see) {
+  struct Entry {  // linux_dirent64
+    std::uint64_t inode;
+    std::int64_t offset;
+    std::uint16_t bytes;
+    std::uint8_t type;
+    char name[1];
+  };
+  alignas(Entry) std::array<char, 32768> part;
+  const std::lock_guard lock(folder.listing);
+  if (::lseek(folder.fd.get(), 0, SEEK_SET) != 0) return;
+  for (;;) {
+    const auto n = ::syscall(SYS_getdents64, folder.fd.get(), part.data(), part.size());
+    if (n <= 0) return;
+    for (long at = 0; at < n;) {
+      std::uint16_t bytes = 0;
+      std::memcpy(&bytes, part.data() + at + offsetof(Entry, bytes), sizeof(bytes));
+      see(static_cast<const char*>(part.data() + at + offsetof(Entry, name)));
+      at += bytes;
+    }
+  }
+}
+
+bool look_at(const RunFolder& folder, const std::string& name, struct stat& st) noexcept {
+  return ::fstatat(folder.fd.get(), name.c_str(), &st, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+void unlink_in(const RunFolder& folder, const std::string& name) noexcept {
+  ::unlinkat(folder.fd.get(), name.c_str(), 0);
+}
+
+/// Names of several users: all of ours and root's, of the others no more than they may have.
+template <typename Item>
+class Shares {
+ public:
+  Shares(std::size_t of_one, std::size_t of_all) : of_one_(of_one), of_all_(of_all) {}
+
+  void add(const struct stat& st, Item item) {
+    const uid_t user = socket::user_of(st.st_uid);
+    if (user == ::geteuid()) return ours_.push_back(std::move(item));
+    if (user == 0) return roots_.push_back(std::move(item));
+    if (kept_ >= 4 * of_all_) return;
+    std::vector<Foreign>& share = others_[user];
+    if (share.size() >= of_one_) return;
+    share.push_back({st.st_ctim.tv_sec, st.st_ctim.tv_nsec, std::move(item)});
+    ++kept_;
+  }
+
+  /// Ours, root's, then the others in turns, so that no user with many names is before one with few; the oldest of each
+  /// first, so that it is no use to come later with more.
+  std::vector<Item> take() {
+    std::vector<Item> all = std::move(ours_);
+    std::move(roots_.begin(), roots_.end(), std::back_inserter(all));
+    for (auto& [user, share] : others_)
+      std::sort(share.begin(), share.end(), [](const Foreign& a, const Foreign& b) {
+        return std::tie(a.seconds, a.nanoseconds) < std::tie(b.seconds, b.nanoseconds);
+      });
+    std::size_t given = 0;
+    for (std::size_t turn = 0; turn < of_one_ && given < of_all_; ++turn) {
+      const std::size_t before = given;
+      for (auto& [user, share] : others_)
+        if (turn < share.size() && given < of_all_) {
+          all.push_back(std::move(share[turn].item));
+          ++given;
+        }
+      if (given == before) break;
+    }
+    return all;
+  }
+
+ private:
+  struct Foreign {
+    std::int64_t seconds;
+    std::int64_t nanoseconds;
+    Item item;
+  };
+  std::size_t of_one_;
+  std::size_t of_all_;
+  std::size_t kept_ = 0;
+  std::vector<Item> ours_;
+  std::vector<Item> roots_;
+  std::map<uid_t, std::vector<Foreign>> others_;
+};
+
 }  // namespace
+
+RunDirectory::RunDirectory(const std::string& domain) : state_(std::make_shared<State>()) {
+  state_->folder = RunFolder::open(domain);
+  state_->root = state_->folder->root_path;
+  state_->path = state_->folder->path;
+}
+
+RunDirectory::Folder RunDirectory::folder() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->folder;
+}
+
+RunDirectory::Folder RunDirectory::folder_now() const {
+  Folder known = folder();
+  if (known->is_there()) return known;
+  const Folder found = known->again();
+  if (!found) return known;
+  const std::lock_guard lock(state_->mutex);
+  return state_->folder = found;
+}
 
 std::optional<TopicEntry> RunDirectory::parse(const std::string& name) {
+  constexpr std::size_t kHash = 2;
+  constexpr std::size_t kSerial = kProcessAt + kIdDigits + 1;
+  const auto is_id = [&](std::size_t at) {
+    return std::strspn(name.c_str() + at, "0123456789abcdef") == kIdDigits && name[at + kIdDigits] == '.';
+  };
+  if (name.size() <= kSerial || !name.starts_with("t.") || !is_id(kHash) || !is_id(kProcessAt)) return std::nullopt;
+  if (name[kSerial] == '0' && name.size() != kSerial + 1) return std::nullopt;  // Cardan makes no such name
   TopicEntry e;
-  char process[17] = {};
-  int end = 0;
-  unsigned long long hash = 0;
-  if (std::sscanf(name.c_str(), "t.%16llx.%16[0-9a-f].%u%n", &hash, process, &e.serial, &end) != 3 ||
-      static_cast<std::size_t>(end) != name.size() || std::strlen(process) != 16)
-    return std::nullopt;
-  e.topic_hash = hash;
-  e.process = process;
+  const char* const end = name.data() + name.size();
+  std::from_chars(name.data() + kHash, end, e.topic_hash, 16);
+  const auto serial = std::from_chars(name.data() + kSerial, end, e.serial);
+  if (serial.ec != std::errc() || serial.ptr != end) return std::nullopt;
+  e.process = name.substr(kProcessAt, kIdDigits);
   return e;
 }
 
+Fd RunDirectory::listen(const std::string& process) const {
+  return socket::listen_in(folder_now()->fd.get(), socket_name(process), socket_path(process));
+}
+
 void RunDirectory::add_topic(const TopicEntry& entry, const std::string& topic) const {
-  const std::string name = path_ + "/" + name_of(entry);
-  if (::symlink(topic.c_str(), name.c_str()) != 0)
+  const std::string name = name_of(entry);
+  if (::symlinkat(topic.c_str(), folder_now()->fd.get(), name.c_str()) != 0)
     throw Error(ErrorCode::Unavailable,
-                fmt::format("cannot announce '{}' as {}: {}", topic, name, std::strerror(errno)),
+                fmt::format("cannot announce '{}' as {}/{}: {}", topic, path(), name, std::strerror(errno)),
                 "make the run directory writable and check its free space (df, df -i)");
 }
 
-void RunDirectory::remove_topic(const TopicEntry& entry) const noexcept {
-  ::unlink((path_ + "/" + name_of(entry)).c_str());
-}
+void RunDirectory::remove_topic(const TopicEntry& entry) const noexcept { unlink_in(*folder(), name_of(entry)); }
 
 std::optional<std::string> RunDirectory::topic_of(const TopicEntry& entry) const {
   char text[512];
-  const ssize_t n = ::readlink((path_ + "/" + name_of(entry)).c_str(), text, sizeof(text));
+  const ssize_t n = ::readlinkat(folder()->fd.get(), name_of(entry).c_str(), text, sizeof(text));
   if (n <= 0 || n == sizeof(text)) return std::nullopt;
   return std::string(text, static_cast<std::size_t>(n));
 }
 
 std::vector<TopicEntry> RunDirectory::entries(std::optional<std::uint64_t> topic_hash) const {
   const std::string prefix = topic_hash ? fmt::format("t.{:016x}.", *topic_hash) : "t.";
-  std::vector<TopicEntry> all;
-  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(path_.c_str()), ::closedir);
-  if (!folder) return all;
+  Shares<TopicEntry> all(topic_hash ? kTopicOfOne : kListOfOne, topic_hash ? kTopicOfAll : kListOfAll);
+  const Folder folder = folder_now();
   // Compared before parsed: with a thousand topics each new subscriber reads a thousand names.
-  while (const dirent* e = ::readdir(folder.get()))
-    if (std::strncmp(e->d_name, prefix.c_str(), prefix.size()) == 0)
-      if (auto entry = parse(e->d_name)) all.push_back(std::move(*entry));
-  return all;
+  for_each_name(*folder, [&](const char* name) {
+    struct stat st{};
+    if (std::strncmp(name, prefix.c_str(), prefix.size()) != 0) return;
+    auto entry = parse(name);
+    if (!entry || !look_at(*folder, name, st) || !S_ISLNK(st.st_mode)) return;
+    entry->owner = socket::user_of(st.st_uid);
+    all.add(st, std::move(*entry));
+  });
+  std::vector<TopicEntry> list = all.take();
+  // What another user's dead process left, or never was one, is not for us to remove, and need not be tried either.
+  std::map<std::string, std::optional<uid_t>> sockets;
+  std::erase_if(list, [&](const TopicEntry& e) {
+    if (e.owner == ::geteuid()) return false;
+    const auto [known, is_new] = sockets.try_emplace(e.process);
+    struct stat st{};
+    if (is_new && look_at(*folder, socket_name(e.process), st) && S_ISSOCK(st.st_mode))
+      known->second = socket::user_of(st.st_uid);
+    return known->second != e.owner;
+  });
+  return list;
+}
+
+std::optional<TopicEntry> RunDirectory::entry(const std::string& name) const {
+  struct stat st{};
+  auto entry = parse(name);
+  if (!entry || !look_at(*folder(), name, st) || !S_ISLNK(st.st_mode)) return std::nullopt;
+  entry->owner = socket::user_of(st.st_uid);
+  return entry;
 }
 
 std::vector<std::string> RunDirectory::processes() const {
-  std::vector<std::string> all;
-  std::error_code error;
-  for (fs::directory_iterator it(path_, error), end; !error && it != end; it.increment(error)) {
-    const std::string name = it->path().filename().string();
-    if (name.size() == 18 && name.starts_with("p.")) all.push_back(name.substr(2));
-  }
-  return all;
+  Shares<std::string> all(kListOfOne, kListOfAll);
+  const Folder folder = folder_now();
+  for_each_name(*folder, [&](const char* name) {
+    struct stat st{};
+    if (std::string process = process_of(name); !process.empty() && look_at(*folder, name, st) && S_ISSOCK(st.st_mode))
+      all.add(st, std::move(process));
+  });
+  return all.take();
 }
 
-void RunDirectory::remove_process(const std::string& process) const noexcept {
-  for (const auto& entry : entries())
-    if (entry.process == process) remove_topic(entry);
-  ::unlink(socket_path(process).c_str());
+Fd RunDirectory::find(const RunFolder& folder, const std::string& process, uid_t& owner, int& error) noexcept {
+  Fd name(::openat(folder.fd.get(), socket_name(process).c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+  error = errno;
+  if (!name) return {};
+  struct stat st{};
+  error = ENOTSOCK;
+  if (::fstat(name.get(), &st) != 0 || !S_ISSOCK(st.st_mode)) return {};
+  // One socket under a thousand names would be connected to a thousand times.
+  error = st.st_nlink == 0 ? ENOENT : EMLINK;
+  if (st.st_nlink != 1) return {};
+  owner = socket::user_of(st.st_uid);
+  error = 0;
+  return name;
 }
 
-std::optional<Fd> RunDirectory::reach(const std::string& process, int& error) const noexcept {
-  Fd socket = socket::connect_to(socket_path(process), error);
+std::optional<uid_t> RunDirectory::owner_of(const std::string& process, int& error) const noexcept {
+  uid_t owner = 0;
+  if (!find(*folder(), process, owner, error)) return std::nullopt;
+  return owner;
+}
+
+Fd RunDirectory::connect(const std::string& process, int& error, const Accept& accept) const {
+  uid_t owner = 0;
+  const Fd name = find(*folder(), process, owner, error);
+  if (!name) return {};
+  error = EPERM;
+  if (accept && !accept(owner)) return {};
+  Fd socket = socket::connect_to(name.get(), error);
+  if (!socket) return {};
+  ucred peer{};
+  socklen_t length = sizeof(peer);
+  if (::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && socket::user_of(peer.uid) == owner)
+    return socket;
+  error = EOWNERDEAD;
+  return {};
+}
+
+std::optional<Fd> RunDirectory::reach(const std::string& process, int& error, const Accept& accept) const {
+  Fd socket = connect(process, error, accept);
   if (!socket && error != EAGAIN && error != EACCES) return std::nullopt;
   return socket;
 }
 
+namespace {
+
+/// Whether we may remove a name with this owner, were its process dead.
+bool ours_to_remove(const RunFolder& folder, const struct stat& st) noexcept {
+  return st.st_uid == ::geteuid() || ::geteuid() == 0 || folder.owner == ::geteuid();
+}
+
+}  // namespace
+
+void RunDirectory::remove_processes(const std::set<std::string>& processes) const noexcept {
+  if (processes.empty()) return;
+  const Folder folder = this->folder();
+  const auto remove = [&](const std::string& name, mode_t kind) {
+    struct stat st{};
+    if (look_at(*folder, name, st) && (st.st_mode & S_IFMT) == kind && ours_to_remove(*folder, st))
+      unlink_in(*folder, name);
+  };
+  for_each_name(*folder, [&](const char* name) {
+    if (std::strncmp(name, "t.", 2) == 0 && std::strlen(name) > kProcessAt + kIdDigits &&
+        processes.contains(std::string(name + kProcessAt, kIdDigits)) && parse(name))
+      remove(name, S_IFLNK);
+  });
+  for (const std::string& process : processes) remove(socket_name(process), S_IFSOCK);
+}
+
 void RunDirectory::sweep() const {
-  std::set<std::string> alive;
-  for (const auto& process : processes()) {
+  const Folder folder = folder_now();
+  std::size_t of_others = 0;
+  std::vector<std::string> sockets;
+  std::vector<TopicEntry> links;
+  std::vector<std::string> unfinished;
+  for_each_name(*folder, [&](const char* name) {
+    const std::string process = process_of(name);
+    const bool hidden = process.empty() && !process_of(name, "~").empty();
+    auto entry = process.empty() && !hidden ? parse(name) : std::nullopt;
+    struct stat st{};
+    if ((process.empty() && !hidden && !entry) || !look_at(*folder, name, st) || !ours_to_remove(*folder, st)) return;
+    if (st.st_uid != ::geteuid() && ++of_others > kSweepOfOthers) return;  // the rest another time
+    if (entry && S_ISLNK(st.st_mode)) links.push_back(std::move(*entry));
+    if (entry || !S_ISSOCK(st.st_mode)) return;
+    if (!hidden) sockets.push_back(process);
+    // A process that was killed while it began to listen. One that is about to needs far less than 10 s.
+    if (hidden && st.st_mtime + 10 < ::time(nullptr)) unfinished.emplace_back(name);
+  });
+  for (const std::string& name : unfinished) unlink_in(*folder, name);
+  std::map<std::string, bool> alive;
+  for (const std::string& process : sockets) {
     int error = 0;
-    if (reach(process, error))
-      alive.insert(process);
-    else if (error == ECONNREFUSED)
-      remove_process(process);
+    alive[process] = connect(process, error) || error != ECONNREFUSED;
+    if (!alive[process]) unlink_in(*folder, socket_name(process));
   }
-  std::error_code error;
-  for (fs::directory_iterator it(path_, error), end; !error && it != end; it.increment(error)) {
-    struct stat st{};  // a process killed while it began to listen; one that is about to needs far less than 10 s
-    if (it->path().native().ends_with('~') && ::lstat(it->path().c_str(), &st) == 0 &&
-        st.st_mtime + 10 < ::time(nullptr))
-      ::unlink(it->path().c_str());
+  for (const TopicEntry& link : links) {
+    // Looked at only now: a process that has just started makes its socket first.
+    struct stat st{};
+    const auto [known, is_new] = alive.try_emplace(link.process, true);
+    if (is_new) known->second = look_at(*folder, socket_name(link.process), st) || errno != ENOENT;
+    if (!known->second) unlink_in(*folder, name_of(link));
   }
-  for (const auto& entry : entries())
-    if (!alive.contains(entry.process) && ::access(socket_path(entry.process).c_str(), F_OK) != 0) remove_topic(entry);
+}
+
+void RunDirectory::leave(const std::string& process) const noexcept {
+  const Folder folder = this->folder();
+  unlink_in(*folder, socket_name(process));
+  struct stat st{};
+  if (!folder->is_there() || ::fstat(folder->fd.get(), &st) != 0 || st.st_uid != ::geteuid()) return;
+  if ((st.st_mode & (S_IWGRP | S_IWOTH)) != 0) return;  // made for all users by root, and by nobody else again
+  ::unlinkat(folder->root.get(), folder->domain.c_str(), AT_REMOVEDIR);
 }
 
 std::uint64_t hash_name(const std::string& name) noexcept {

@@ -12,9 +12,8 @@
 ///   ring[k] [ n : 48 | slot : 16 ]  at n % depth   cursor  [ last n taken ]
 ///   meta[s].sequence [ n alive | 0 dead ]
 ///
-/// Invariants (docs/protocols/slot.md has the proofs' story, order_table.hpp every access):
-///   I1 a taken slot holds the publication it names      I2 a held slot is never refilled
-///   I3 every slot comes back                            I4 taken once a subscriber, lost ones counted exactly
+/// Invariants (invariants.hpp has them all, docs/protocols/slot.md the proofs' story, order_table.hpp every access):
+///   I1 whole      I2 not refilled      I4 counted exactly      I5 a free slot      I7 given back
 /// The same code runs in production (`Env = Native`), and under the memory-order checker (tests/checker).
 namespace cardan::protocol {
 
@@ -75,7 +74,16 @@ std::uint64_t holds_of(const typename Env::template Word<std::uint64_t>* hold, s
   return Env::template load<Site::D3>(hold[word]);
 }
 
-constexpr std::uint64_t one_hold(std::uint32_t slot) { return std::uint64_t{1} << (8 * (slot % 8)); }
+/// A slot's counter is one byte of a hold word: which word, and 1 in its place. (Eight a word; the checker packs fewer,
+/// so that few slots need several words.)
+template <class Env>
+constexpr std::uint32_t hold_word(std::uint32_t slot) {
+  return slot / Env::kSlotsPerHoldWord;
+}
+template <class Env>
+constexpr std::uint64_t one_hold(std::uint32_t slot) {
+  return std::uint64_t{1} << (8 * (slot % Env::kSlotsPerHoldWord));
+}
 
 template <class Env>
 bool try_hold(const ReaderRing<Env>& ring, typename Env::template Word<std::uint64_t>* hold, Entry e) noexcept {
@@ -83,15 +91,15 @@ bool try_hold(const ReaderRing<Env>& ring, typename Env::template Word<std::uint
   // overlaps.
   __builtin_prefetch(&ring.sequence(e.slot));
   __builtin_prefetch(reinterpret_cast<const char*>(&ring.sequence(e.slot)) + 64);
-  Env::template add<Site::R2>(hold[e.slot / 8], one_hold(e.slot));
+  Env::template add<Site::R2>(hold[hold_word<Env>(e.slot)], one_hold<Env>(e.slot));
   if (Env::template load<Site::R3>(ring.sequence(e.slot)) == e.sequence) return true;
-  Env::template subtract<Site::R4>(hold[e.slot / 8], one_hold(e.slot));
+  Env::template subtract<Site::R4>(hold[hold_word<Env>(e.slot)], one_hold<Env>(e.slot));
   return false;
 }
 
 template <class Env>
 void drop(typename Env::template Word<std::uint64_t>* hold, std::uint32_t slot) noexcept {
-  Env::template subtract<Site::R5>(hold[slot / 8], one_hold(slot));
+  Env::template subtract<Site::R5>(hold[hold_word<Env>(slot)], one_hold<Env>(slot));
 }
 
 enum class Outcome : std::uint8_t {
@@ -131,7 +139,7 @@ Taken take(const ReaderRing<Env>& ring, typename Env::template Word<std::uint64_
       if (!try_hold<Env>(ring, hold, e)) continue;  // reused since: the same
       std::uint64_t expected = last;
       if (Env::template exchange_if<Site::R6>(cursor, expected, n)) return {Outcome::Taken, e, n - last - 1};
-      Env::template subtract<Site::R4>(hold[e.slot / 8], one_hold(e.slot));
+      Env::template subtract<Site::R4>(hold[hold_word<Env>(e.slot)], one_hold<Env>(e.slot));
       standing_still = 0;  // another thread of this subscriber moved the cursor
       newest_before = 0;
       break;

@@ -1,68 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cardan/transport/stream.hpp"
 
-#include <fmt/format.h>
-
-#include <cstring>
 #include <new>
 
-#include "cardan/memory/error.hpp"
-
 namespace cardan::detail {
-namespace {
-
-/// offset + count · stride ≤ bytes, without overflow.
-bool fits(std::uint64_t offset, std::uint64_t count, std::uint64_t stride, std::uint64_t bytes) {
-  return offset <= bytes && (stride == 0 || count <= (bytes - offset) / stride);
-}
-
-}  // namespace
-
-layout::Header checked_header(const std::byte* area, std::size_t bytes) {
-  const auto wrong = [](const std::string& what) {
-    return Error(ErrorCode::Incompatible, "the publisher's memory is not laid out as Cardan's: " + what,
-                 "it is another version, or no honest Cardan process");
-  };
-  layout::Header h{};
-  if (bytes < 2 * layout::kPage) throw wrong("too small");
-  std::memcpy(&h, area, sizeof(h));
-  if (h.magic != layout::kMagic) throw wrong("no Cardan area");
-  if (h.version != layout::kVersion)
-    throw wrong(fmt::format("layout version {} instead of {}", h.version, layout::kVersion));
-  if (h.area_bytes != bytes) throw wrong("its size");
-  if (h.max_slots == 0 || h.max_slots > protocol::kMaxSlots || h.depth == 0 || h.depth > layout::kMaxDepth)
-    throw wrong("slots or depth");
-  if (h.payload_bytes > layout::kMaxPayload || h.message_bytes > bytes) throw wrong("message size");
-  if (h.front_offset % layout::kLine != 0 || !fits(h.front_offset, 1, layout::kLine, bytes)) throw wrong("front line");
-  if (h.hot_offset % layout::kLine != 0 || !fits(h.hot_offset, 1, sizeof(layout::Hot), bytes)) throw wrong("hot line");
-  if (h.ring_offset % 8 != 0 || !fits(h.ring_offset, h.depth, 8, bytes)) throw wrong("ring");
-  if (h.slots_offset % layout::kLine != 0 || h.slot_stride % layout::kLine != 0 ||
-      h.slot_stride < sizeof(layout::SlotMeta) || !fits(h.slots_offset, h.max_slots, h.slot_stride, bytes))
-    throw wrong("slots");
-  if (h.message_offset < sizeof(layout::SlotMeta) || h.message_offset % 8 != 0 || h.message_offset > h.slot_stride ||
-      h.message_bytes > h.slot_stride - h.message_offset)
-    throw wrong("message");
-  if (h.payload_offset % layout::kLine != 0 || h.payload_stride % layout::kLine != 0 ||
-      h.payload_bytes > h.payload_stride || !fits(h.payload_offset, h.max_slots - 1, h.payload_stride, bytes) ||
-      !fits(h.payload_offset + (h.max_slots - 1) * h.payload_stride, 1, h.payload_bytes, bytes))
-    throw wrong("payload");
-  if (!fits(h.schema_offset, 1, h.schema_bytes, bytes)) throw wrong("schema");
-  h.topic.back() = '\0';
-  h.type_name.back() = '\0';
-  return h;
-}
-
 namespace {
 Atomic<std::uint64_t> next_stream_id{1};
 }
 
 Stream::Stream(Parts parts, Room* room)
     : id(next_stream_id.fetch_add(1, std::memory_order_relaxed)),
-      header(checked_header(parts.area, parts.area_bytes)),
+      header(parts.header ? *parts.header : checked_header(parts.area, parts.area_bytes)),
       parts_(std::move(parts)),
       room_(room) {
   const std::byte* area = parts_.area;
   reliable_ = header.reliable != 0;
+  foreign_ = parts_.foreign;
+  attached_ns_ = steady_now();
   page_ = parts_.page;
   bell_ = parts_.bell;
   hot_ = reinterpret_cast<const layout::Hot*>(area + header.hot_offset);
@@ -79,7 +33,19 @@ Stream::Stream(Parts parts, Room* room)
           header.slot_stride,
           header.depth,
           header.max_slots};
+  slots_there_.store(detail::slots_there(header, *hot_, parts_.slots, parts_.area_fd.get(), parts_.area_owner),
+                     std::memory_order_relaxed);
   page().cursor.store(parts_.cursor, std::memory_order_relaxed);
+}
+
+bool Stream::find_more_slots(std::uint32_t seen) const noexcept {
+  const std::uint32_t known = slots_there();
+  std::uint32_t before = known;
+  std::atomic_thread_fence(std::memory_order_acquire);  // behind the word that names the slot, whichever that was
+  const std::uint32_t there = detail::slots_there(header, *hot_, known, parts_.area_fd.get(), parts_.area_owner);
+  while (before < there && !slots_there_.compare_exchange_weak(before, there, std::memory_order_relaxed)) {
+  }
+  return slots_there() > seen;
 }
 
 void Stream::describe_lines(WarmSet& lines) const noexcept {

@@ -5,20 +5,20 @@
 #include <array>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "cardan/memory/area.hpp"
 #include "cardan/memory/bound_fd.hpp"
+#include "cardan/memory/clock.hpp"
 #include "cardan/memory/warm.hpp"
 #include "cardan/transport/bell_protocol.hpp"
 #include "cardan/transport/layout.hpp"
+#include "cardan/transport/publisher_area.hpp"
+#include "cardan/transport/refusals.hpp"
 #include "cardan/transport/slot_protocol.hpp"
 
 namespace cardan::detail {
-
-/// A copy of a publisher's header in which every number has been checked against the area's real size. Throws Error
-/// (Incompatible).
-layout::Header checked_header(const std::byte* area, std::size_t bytes);
 
 /// One publisher's stream as one subscriber sees it: the publisher's pages read-only, the subscriber's own page, and
 /// what ends when the last sample is gone. Counted references: the subscriber's list, each sample and each sleeping
@@ -30,6 +30,10 @@ class alignas(layout::kLine) Stream {
   struct Parts {
     std::byte* area = nullptr;  ///< the publisher's pages
     std::size_t area_bytes = 0;
+    std::optional<layout::Header> header{};  ///< that was checked; empty: to be read and checked
+    std::uint32_t slots = 0;                 ///< of them are there
+    BoundFd area_fd{};                       ///< to look at slots that come later; another user's only
+    uid_t area_owner = socket::kUnmapped;    ///< that user
     const layout::Bell* bell = nullptr;
     layout::SubscriberPage* page = nullptr;
     std::shared_ptr<void> keep;      ///< owns whatever the pointers above need
@@ -63,7 +67,23 @@ class alignas(layout::kLine) Stream {
   [[nodiscard]] bool something_new() const noexcept {
     return protocol::something_new<Native>(*ring.latest, page().cursor);
   }
+  /// The publisher's words as far as they may be followed: with so many slots.
+  [[nodiscard]] protocol::ReaderRing<Native> ring_of(std::uint32_t slots) const noexcept {
+    protocol::ReaderRing<Native> r = ring;
+    r.slots = slots;
+    return r;
+  }
+  /// Slots below this number may be read. It grows when the publisher commits more, and never shrinks.
+  [[nodiscard]] std::uint32_t slots_there() const noexcept { return slots_there_.load(std::memory_order_relaxed); }
+  /// Looks whether there are more slots than the `seen` ones by now; if not, who names a higher one lies. Any thread;
+  /// may make a system call.
+  bool find_more_slots(std::uint32_t seen) const noexcept;
   [[nodiscard]] const layout::Hot& hot() const noexcept { return *hot_; }
+  /// When the publisher last gave a sign of life, in our clock; what it claims of the future counts as the attach.
+  [[nodiscard]] std::int64_t last_sign_of_life(std::int64_t now) const noexcept {
+    const std::int64_t beat = our_time(hot_->heartbeat_ns);
+    return beat > 0 && (beat <= now || beat <= steady_now()) ? beat : attached_ns_;
+  }
   [[nodiscard]] layout::SubscriberPage& page() const noexcept { return *page_; }
   [[nodiscard]] const layout::Bell& bell() const noexcept { return *bell_; }
   /// A stamp out of the publisher's pages, in our clock. Whatever stands there, sums with it do not overflow.
@@ -76,7 +96,7 @@ class alignas(layout::kLine) Stream {
   [[nodiscard]] std::uint64_t owed(std::uint64_t n, std::uint64_t missed) const noexcept {
     return n <= parts_.owed_from + 1 ? 0 : std::min(missed, n - parts_.owed_from - 1);
   }
-  [[nodiscard]] bool foreign() const noexcept { return parts_.foreign; }
+  [[nodiscard]] bool foreign() const noexcept { return foreign_; }
   [[nodiscard]] const std::string& peer_name() const noexcept { return parts_.peer_name; }
   [[nodiscard]] int peer_pid() const noexcept { return parts_.peer_pid; }
 
@@ -95,16 +115,20 @@ class alignas(layout::kLine) Stream {
   // From here to `notify_fd` in the order of a take, line by line.
   protocol::ReaderRing<Native> ring{};
 
+ private:
+  mutable Atomic<std::uint32_t> slots_there_{0};  ///< `ring.slots` is what the header reserves
+
+ public:
   // The helper thread writes these two; takers read them.
   Atomic<End> end{End::Running};
   Atomic<bool> drained{false};  ///< ended, and everything it left was taken
 
  private:
   bool reliable_ = false;
+  bool foreign_ = false;
   Atomic<std::uint32_t> references_{1};
   layout::SubscriberPage* page_ = nullptr;
   const layout::Hot* hot_ = nullptr;
-  const layout::Bell* bell_ = nullptr;
   const std::byte* slots_ = nullptr;
   const std::byte* payloads_ = nullptr;
   std::uint64_t message_offset_ = 0;
@@ -119,15 +143,22 @@ class alignas(layout::kLine) Stream {
   Atomic<std::int64_t> period_ns{0};
   Atomic<std::int64_t> deviation_ns{0};
 
+ private:
+  const layout::Bell* bell_ = nullptr;
+
+ public:
   Atomic<int> notify_fd{-1};
-  Fd notify;               ///< our end of the socket pair, once fd() is in use; helper thread, and drained by takers
-  const std::uint64_t id;  ///< unique in this process: links name a stream by it, for it may be gone
+  Fd notify;                ///< our end of the socket pair, once fd() is in use; helper thread, and drained by takers
+  RefusalsInARow refusals;  ///< by the takers
+  Atomic<std::uint32_t> passed_over{0};  ///< times in a row that another user's stream was chosen instead; takers
+  const std::uint64_t id;                ///< unique in this process: links name a stream by it, for it may be gone
   const layout::Header header;
 
  private:
   Stream(Parts parts, Room* room);
   ~Stream();
 
+  std::int64_t attached_ns_ = 0;
   Parts parts_;
   Room* room_;
 };

@@ -12,6 +12,7 @@
 #include "cardan/memory/crc32c.hpp"
 #include "cardan/memory/error.hpp"
 #include "cardan/memory/futex.hpp"
+#include "cardan/transport/reliable_protocol.hpp"
 
 namespace cardan::detail {
 
@@ -122,10 +123,13 @@ void SubscriberCore::give_back(SampleBlock* block) noexcept {
   owner->drop_reference();
 }
 
-CARDAN_TAKE_PATH Stream* SubscriberCore::choose() noexcept {
+CARDAN_TAKE_PATH Stream* SubscriberCore::choose(std::uint64_t& suspects) noexcept {
   const std::uint32_t end = stream_end_.load(std::memory_order_acquire);
+  if (end > 1) suspects = suspects_.load(kRelaxed);
   Stream* best = nullptr;
   std::int64_t best_time = 0;
+  int best_rank = 0;
+  std::uint64_t ready = 0;
   for (std::uint32_t i = 0; i < end; ++i) {
     Stream* s = streams_[i].load(std::memory_order_seq_cst);
     if (s == nullptr) continue;
@@ -150,16 +154,55 @@ CARDAN_TAKE_PATH Stream* SubscriberCore::choose() noexcept {
       const std::uint64_t oldest = newest.sequence >= window ? newest.sequence - window + 1 : 1;
       candidate = protocol::unpack(Native::load<Site::R1b>(s->ring.ring[std::max(cursor + 1, oldest) % s->ring.depth]));
     }
-    if (candidate.slot >= s->ring.slots) candidate = {newest.sequence, 0};
+    if (const std::uint32_t there = s->slots_there(); candidate.slot >= there && !more_slots_or_cut_off(*s, there))
+      continue;
+    if (candidate.slot >= s->slots_there()) candidate.slot = 0;
     const std::int64_t time = s->our_time(s->meta(candidate.slot).publish_ns);
-    const bool better = best == nullptr || (window > 1 ? time < best_time : time > best_time);
+    ready |= std::uint64_t{1} << i;
+    // Stamps are what publishers say. Who gave a bad frame comes last once, and who waited for long comes first.
+    const int rank = (suspects >> i & 1U) != 0 ? 0 : s->passed_over.load(kRelaxed) < kTurnsPassedOver ? 1 : 2;
+    const bool better = best == nullptr || rank > best_rank ||
+                        (rank == best_rank && (window > 1 ? time < best_time : time > best_time));
     if (better) {
       best = s;
       best_time = time;
+      best_rank = rank;
     }
   }
+  if (best != nullptr && (best->foreign() || best_rank == 2)) note_passed_over(ready, *best);
   return best;
 }
+
+void SubscriberCore::note_passed_over(std::uint64_t ready, const Stream& chosen) noexcept {
+  for (; ready != 0; ready &= ready - 1) {
+    Stream* s = streams_[static_cast<std::size_t>(__builtin_ctzll(ready))].load(std::memory_order_seq_cst);
+    if (s == nullptr) continue;
+    if (s == &chosen)
+      s->passed_over.store(0, kRelaxed);
+    else if (chosen.foreign())
+      s->passed_over.fetch_add(1, kRelaxed);
+  }
+}
+
+void SubscriberCore::cut_off(Stream& s) noexcept {
+  s.end.store(Stream::End::Misbehaved, std::memory_order_release);
+  if (!s.drained.exchange(true, std::memory_order_acq_rel)) poke_helper();
+}
+
+bool SubscriberCore::more_slots_or_cut_off(Stream& s, std::uint32_t seen) noexcept {
+  if (s.find_more_slots(seen)) return true;
+  cut_off(s);
+  return false;
+}
+
+namespace {
+/// With all that it calls in one piece, so that the ring's copy stays in registers; apart from take(), which needs
+/// fewer of them when there is nothing new.
+[[gnu::flatten, gnu::noinline]] CARDAN_TAKE_PATH protocol::Taken take_from(const Stream& s, std::uint32_t slots,
+                                                                           std::uint32_t depth) noexcept {
+  return protocol::take<Native>(s.ring_of(slots), s.page().hold.data(), s.page().cursor, depth);
+}
+}  // namespace
 
 CARDAN_TAKE_PATH SampleBlock* SubscriberCore::take() noexcept {
   if (is_forked_child()) {
@@ -172,15 +215,15 @@ CARDAN_TAKE_PATH SampleBlock* SubscriberCore::take() noexcept {
     return nullptr;
   }
   if (reason_.load(kRelaxed) != Reason::None) reason_.store(Reason::None, kRelaxed);
-  constexpr int kRefusals = 4096;  // a publisher of nothing but frames to be refused must not keep us here
-  int refused = 0;
+  RefusalBudget budget;
+  std::uint64_t suspects = 0;
   do {
     const Inside inside(*this);
-    while (Stream* s = refused < kRefusals ? choose() : nullptr) {
-      protocol::Taken taken = protocol::take<Native>(s->ring, s->page().hold.data(), s->page().cursor, depth_);
+    while (Stream* s = budget.spent() ? nullptr : choose(suspects)) {
+      const std::uint32_t slots = s->slots_there();
+      protocol::Taken taken = take_from(*s, slots, depth_);
       if (taken.outcome == protocol::Outcome::Corrupt) {
-        s->end.store(Stream::End::Misbehaved, std::memory_order_release);
-        if (!s->drained.exchange(true, std::memory_order_acq_rel)) poke_helper();
+        (void)more_slots_or_cut_off(*s, slots);
         continue;
       }
       if (taken.outcome == protocol::Outcome::Nothing) continue;  // another thread of this subscriber was faster
@@ -188,22 +231,41 @@ CARDAN_TAKE_PATH SampleBlock* SubscriberCore::take() noexcept {
         taken.missed = s->owed(taken.entry.sequence, taken.missed);
         s->page().missed.fetch_add(taken.missed, kRelaxed);
       }
-      if (fill(*block, *s, taken)) {
-        if (s->reliable()) {
-          s->page().progress.fetch_add(1, std::memory_order_seq_cst);
-          if (s->hot().backpressure.load(std::memory_order_seq_cst) != 0)
-            futex::wake(s->page().progress, std::numeric_limits<int>::max());
-        }
+      const Fit fit = fill(*block, *s, taken);
+      if (fit == Fit::Good) {
+        if (suspects != 0) suspects_.store(0, kRelaxed);
+        if (s->reliable()) tell_progress(*s);
         return block;
       }
-      release(*s, taken.entry.slot);
-      ++refused;
+      refuse(*s, *block, fit, budget);
     }
-  } while (refused < kRefusals && uses_fd() &&
+  } while (!budget.spent() && uses_fd() &&
            rearm());  // empty-handed: the descriptor is emptied, and rung again for the next one
   const auto index = static_cast<std::size_t>(reinterpret_cast<std::byte*>(block) - blocks_) / block_stride_;
   blocks_used_[index / 64].fetch_and(~(std::uint64_t{1} << (index % 64)), std::memory_order_release);
   return nullptr;
+}
+
+CARDAN_TAKE_PATH void SubscriberCore::tell_progress(Stream& s) noexcept {
+  if (protocol::somebody_waits_for<Native>(s.page().progress, s.hot().backpressure))
+    futex::wake(s.page().progress, std::numeric_limits<int>::max());
+}
+
+void SubscriberCore::refuse(Stream& s, const SampleBlock& block, Fit fit, RefusalBudget& budget) noexcept {
+  layout::SubscriberPage& page = s.page();
+  protocol::drop<Native>(page.hold.data(), block.slot);
+  if (s.reliable()) tell_progress(s);
+  if (fit == Fit::TooOld) {
+    page.missed.fetch_add(1, kRelaxed);
+    budget.too_old();
+    return;
+  }
+  page.bad.fetch_add(1, kRelaxed);
+  const std::uint64_t bytes = message_bytes_ + std::min(block.payload_bytes, s.payload_capacity());
+  budget.damaged(bytes);
+  for (std::uint32_t i = 0; i < kMaxStreams; ++i)
+    if (streams_[i].load(kRelaxed) == &s) suspects_.fetch_or(std::uint64_t{1} << i, kRelaxed);
+  if (s.refusals.add(bytes, page.received.load(kRelaxed))) cut_off(s);
 }
 
 template <class T>
@@ -214,11 +276,8 @@ void SubscriberCore::count_one(Atomic<T>& counter) const noexcept {
     counter.fetch_add(1, kRelaxed);
 }
 
-void SubscriberCore::release(Stream& stream, std::uint32_t slot) noexcept {
-  protocol::drop<Native>(stream.page().hold.data(), slot);
-}
-
-CARDAN_TAKE_PATH bool SubscriberCore::fill(SampleBlock& b, Stream& s, const protocol::Taken& taken) noexcept {
+CARDAN_TAKE_PATH SubscriberCore::Fit SubscriberCore::fill(SampleBlock& b, Stream& s,
+                                                          const protocol::Taken& taken) noexcept {
   const layout::SlotMeta& m = s.meta(taken.entry.slot);
   b.slot = taken.entry.slot;
   b.sequence = taken.entry.sequence;
@@ -229,29 +288,22 @@ CARDAN_TAKE_PATH bool SubscriberCore::fill(SampleBlock& b, Stream& s, const prot
   b.payload = s.payload(b.slot);
   b.message = s.message(b.slot);
   layout::SubscriberPage& page = s.page();
-  if (lifespan_ns_ > 0 && steady_now() - b.publish_ns > lifespan_ns_) {
-    page.missed.fetch_add(1, kRelaxed);
-    return false;
+  if (lifespan_ns_ > 0) {
+    constexpr std::int64_t kFuture = 1'000'000;  // all processes have the same clock
+    const std::int64_t age = steady_now() - b.publish_ns;
+    if (age > lifespan_ns_) return Fit::TooOld;
+    if (age < -kFuture) return Fit::Damaged;  // else it would be young for ever
   }
-  if (b.payload_bytes > s.payload_capacity()) {
-    page.bad.fetch_add(1, kRelaxed);
-    return false;
-  }
+  if (b.payload_bytes > s.payload_capacity()) return Fit::Damaged;
   if (m.has_checksum.load(kRelaxed) != 0) {
-    std::uint32_t crc = crc32c({static_cast<const std::byte*>(b.message), type_.bytes});
+    std::uint32_t crc = crc32c({static_cast<const std::byte*>(b.message), message_bytes_});
     crc = crc32c({b.payload, b.payload_bytes}, crc);
-    if (crc != m.checksum.load(kRelaxed)) {
-      page.bad.fetch_add(1, kRelaxed);
-      return false;
-    }
+    if (crc != m.checksum.load(kRelaxed)) return Fit::Damaged;
   }
   if (adopt_ != nullptr) {
     void* copy = reinterpret_cast<std::byte*>(&b) + layout::align_up(sizeof(SampleBlock), layout::kLine);
     std::memcpy(copy, b.message, message_bytes_);
-    if (!adopt_(copy, b.message, b.payload, b.payload_bytes)) {
-      page.bad.fetch_add(1, kRelaxed);
-      return false;
-    }
+    if (!adopt_(copy, b.message, b.payload, b.payload_bytes)) return Fit::Damaged;
     b.message = copy;
   }
   count_one(page.received);
@@ -270,7 +322,7 @@ CARDAN_TAKE_PATH bool SubscriberCore::fill(SampleBlock& b, Stream& s, const prot
   add_reference();
   s.add_reference();
   b.references.store(1, std::memory_order_release);
-  return true;
+  return Fit::Good;
 }
 
 void SubscriberCore::learn(Stream& s, std::int64_t publish_ns) noexcept {
@@ -307,7 +359,9 @@ CARDAN_TAKE_PATH bool SubscriberCore::ready_streams() noexcept {
   const Inside inside(*this);
   const std::uint32_t end = stream_end_.load(std::memory_order_acquire);
   for (std::uint32_t i = 0; i < end; ++i)
-    if (const Stream* s = streams_[i].load(std::memory_order_seq_cst); s != nullptr && s->something_new()) return true;
+    if (const Stream* s = streams_[i].load(std::memory_order_seq_cst);
+        s != nullptr && s->something_new() && s->end.load(kRelaxed) != Stream::End::Misbehaved)
+      return true;
   return false;
 }
 

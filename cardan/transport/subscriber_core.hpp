@@ -10,6 +10,7 @@
 
 #include "cardan/memory/warm.hpp"
 #include "cardan/transport/endpoint_options.hpp"
+#include "cardan/transport/event_protocol.hpp"
 #include "cardan/transport/message_type.hpp"
 #include "cardan/transport/sample_block.hpp"
 #include "cardan/transport/stream.hpp"
@@ -23,6 +24,8 @@ namespace cardan::detail {
 class SubscriberCore;
 
 inline constexpr std::uint32_t kMaxStreams = 64;
+/// Of several streams that have something, none is passed over more often in a row for another user's.
+inline constexpr std::uint32_t kTurnsPassedOver = 16;
 
 /// Copies a message's fixed struct out of shared memory and makes its vectors point into the payload, checked; false:
 /// malformed.
@@ -70,8 +73,12 @@ class SubscriberCore {
 
   // Helper thread.
   [[nodiscard]] Stream::Room& stream_room() noexcept { return stream_room_; }
-  void add_stream(Stream* stream);                            ///< takes over one reference
-  void end_stream(std::uint64_t stream_id, Stream::End end);  ///< the publisher has ended
+  void add_stream(Stream* stream);                                            ///< takes over one reference
+  void end_stream(std::uint64_t stream_id, Stream::End end);                  ///< the publisher has ended
+  [[nodiscard]] Stream* find_stream(std::uint64_t stream_id) const noexcept;  ///< null: it is gone
+  /// Our attachment is gone although the publisher lives: nothing more is taken here, as nothing is held for us any
+  /// more. What is left comes again with the next attachment. Of a stream on which the caller has a reference.
+  void cut_stream(Stream& stream);
   void collect_ended();  ///< tells ends that have been drained, and lets the streams go
   void remove_all_streams();
   void emit(Event event);
@@ -123,9 +130,14 @@ class SubscriberCore {
   template <class T>
   void count_one(Atomic<T>& counter) const noexcept;
   SampleBlock* allocate() noexcept;
-  Stream* choose() noexcept;
-  bool fill(SampleBlock& block, Stream& stream, const protocol::Taken& taken) noexcept;
-  void release(Stream& stream, std::uint32_t slot) noexcept;
+  enum class Fit : std::uint8_t { Good, TooOld, Damaged };
+  Stream* choose(std::uint64_t& suspects) noexcept;
+  void note_passed_over(std::uint64_t ready, const Stream& chosen) noexcept;
+  [[nodiscard]] bool more_slots_or_cut_off(Stream& stream, std::uint32_t seen) noexcept;
+  void cut_off(Stream& stream) noexcept;
+  Fit fill(SampleBlock& block, Stream& stream, const protocol::Taken& taken) noexcept;
+  void refuse(Stream& stream, const SampleBlock& block, Fit fit, RefusalBudget& budget) noexcept;
+  static void tell_progress(Stream& stream) noexcept;
   void learn(Stream& stream, std::int64_t publish_ns) noexcept;
   void pause(std::int64_t deadline_ns) noexcept;
   bool spin(std::int64_t until, bool only_while_filling) noexcept;
@@ -156,13 +168,12 @@ class SubscriberCore {
   std::int64_t lifespan_ns_ = 0;
   Waiting waiting_{};
   bool one_thread_ = true;
-  // Sleeping (waiting.cpp): helper raises `event_seq_`, then wakes until the sleepers of the old parity are gone.
-  Atomic<std::uint32_t> event_seq_{0};
-  std::array<Atomic<std::uint32_t>, 2> sleepers_{};
+  protocol::Sleepers<Native> sleepers_;
   Atomic<std::uint32_t> wasted_prewakes_{0};
   Atomic<std::uint32_t> prewakes_left_out_{0};
   Atomic<std::int64_t> wake_late_ns_{60'000};
   Atomic<int> epoll_fd_{-1};
+  Atomic<std::uint64_t> suspects_{0};  ///< one bit a stream: its last frame was refused, and the others come first now
   std::array<Atomic<Stream*>, kMaxStreams> streams_{};
   WarmSet lines_;
   Stream::Room stream_room_;
@@ -179,7 +190,9 @@ class SubscriberCore {
   std::vector<Stream*> retiring_;
   Fd epoll_;
   Fd event_fd_;
-  std::int64_t deadline_told_ns_ = 0;
+  std::int64_t deadline_told_ns_ = 0;   ///< the sign of life after which nothing came
+  std::int64_t deadline_told_at_ = 0;   ///< when that was told
+  std::int64_t deadline_check_ns_ = 0;  ///< when to look again; 0: at once
 };
 
 }  // namespace cardan::detail

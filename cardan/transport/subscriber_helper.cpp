@@ -11,10 +11,12 @@
 #include <climits>
 #include <cstring>
 #include <ctime>
+#include <limits>
 
 #include "cardan/memory/clock.hpp"
 #include "cardan/memory/error.hpp"
 #include "cardan/memory/futex.hpp"
+#include "cardan/transport/log.hpp"
 #include "cardan/transport/observer.hpp"
 #include "cardan/transport/subscriber_core.hpp"
 
@@ -65,13 +67,26 @@ void SubscriberCore::add_stream(Stream* stream) {
 }
 
 void SubscriberCore::end_stream(std::uint64_t stream_id, Stream::End end) {
-  Stream* stream = nullptr;
-  for (auto& slot : streams_)
-    if (Stream* s = slot.load(std::memory_order_relaxed); s != nullptr && s->id == stream_id) stream = s;
+  Stream* stream = find_stream(stream_id);
   if (stream == nullptr) return;
   auto running = Stream::End::Running;
   stream->end.compare_exchange_strong(running, end, std::memory_order_acq_rel);
   if (!stream->something_new()) stream->drained.store(true, std::memory_order_release);
+  collect_ended();
+  kick();
+}
+
+Stream* SubscriberCore::find_stream(std::uint64_t stream_id) const noexcept {
+  for (const auto& slot : streams_)
+    if (Stream* s = slot.load(std::memory_order_relaxed); s != nullptr && s->id == stream_id) return s;
+  return nullptr;
+}
+
+void SubscriberCore::cut_stream(Stream& stream) {
+  if (find_stream(stream.id) == nullptr) return;
+  auto running = Stream::End::Running;
+  stream.end.compare_exchange_strong(running, Stream::End::Died, std::memory_order_acq_rel);
+  stream.drained.store(true, std::memory_order_release);
   collect_ended();
   kick();
 }
@@ -95,6 +110,7 @@ void SubscriberCore::collect_ended() {
     }
     const char* how = end == Stream::End::Left   ? "ended"
                       : end == Stream::End::Died ? "died"
+                      : s->refusals.enough()     ? "was cut off: it gave only damaged or malformed messages"
                                                  : "was cut off: its pages hold what no honest publisher writes";
     const auto kind = end == Stream::End::Left   ? Event::Kind::Left
                       : end == Stream::End::Died ? Event::Kind::Died
@@ -132,7 +148,15 @@ void SubscriberCore::remove_all_streams() {
 }
 
 void SubscriberCore::emit(Event event) {
-  if (endpoint_.on_event) endpoint_.on_event(event);
+  if (endpoint_.on_event) {
+    try {
+      endpoint_.on_event(event);
+    } catch (const std::exception& e) {  // it runs on the thread that serves everybody
+      log(LogLevel::Error, Cause{"on_event", ::geteuid()}, fmt::format("on_event of '{}' threw: {}", topic_, e.what()));
+    } catch (...) {
+      log(LogLevel::Error, Cause{"on_event", ::geteuid()}, fmt::format("on_event of '{}' threw", topic_));
+    }
+  }
   {
     const std::lock_guard lock(mutex_);
     if (events_.size() == 256) events_.pop_front();  // nobody reads them
@@ -143,13 +167,13 @@ void SubscriberCore::emit(Event event) {
 }
 
 void SubscriberCore::kick() {
-  const std::uint32_t before = event_seq_.fetch_add(1, std::memory_order_seq_cst);
+  const std::uint32_t before = sleepers_.raise();
   if (uses_fd()) ::eventfd_write(event_fd_.get(), 1);  // also for who polls fd() outside of the library
   // The bells belong to the publishers, so their value cannot be changed from here: a sleeper that has looked at
-  // event_seq_ but is not yet asleep would miss one wake. So wake until it has said that it is awake.
-  while (sleepers_[before % 2].load(std::memory_order_seq_cst) != 0) {
+  // event_seq but is not yet asleep would miss one wake. So wake until it has said that it is awake.
+  while (sleepers_.some_left(before)) {
     if (uses_fd()) ::eventfd_write(event_fd_.get(), 1);  // a sleeper may have emptied it just before its poll
-    futex::wake(event_seq_, INT_MAX);
+    futex::wake(sleepers_.event_seq, INT_MAX);
     for (auto& slot : streams_)
       if (const Stream* s = slot.load(std::memory_order_relaxed)) futex::wake(s->bell().phase, INT_MAX);
     for (const Stream* s : retiring_) futex::wake(s->bell().phase, INT_MAX);
@@ -165,30 +189,28 @@ void SubscriberCore::check_deadlines(std::int64_t now) {
   for (auto& slot : streams_) {
     const Stream* s = slot.load(std::memory_order_relaxed);
     if (s == nullptr) continue;
-    const std::int64_t beat = s->our_time(s->hot().heartbeat_ns);
-    if (beat > newest && beat <= now) {
+    const std::int64_t beat = s->last_sign_of_life(now);
+    if (beat > newest) {
       newest = beat;
       pid = s->peer_pid();
     }
   }
-  if (newest == 0 || now - newest < deadline || deadline_told_ns_ == newest) return;
+  // What stands there can change between two looks, so when to look again follows from this one. Once a gap is told, it
+  // is at the deadline's own rhythm until the stream lives again; no publisher makes us look or tell more often.
+  const bool missed = newest != 0 && now - newest >= deadline;
+  const std::int64_t next = missed ? now : newest;
+  deadline_check_ns_ = newest == 0                                                  ? 0
+                       : next > std::numeric_limits<std::int64_t>::max() - deadline ? next
+                                                                                    : next + deadline;
+  if (!missed || deadline_told_ns_ == newest || (deadline_told_at_ != 0 && now - deadline_told_at_ < deadline)) return;
   deadline_told_ns_ = newest;  // once for each gap
+  deadline_told_at_ = now;
   emit({Event::Kind::DeadlineMissed, pid,
         fmt::format("nothing on '{}' for {:.1f} ms, its deadline is {:.1f} ms (pid {})", topic_,
                     static_cast<double>(now - newest) / 1e6, static_cast<double>(deadline) / 1e6, pid)});
 }
 
-std::int64_t SubscriberCore::next_deadline() const {
-  const std::int64_t deadline = options_.deadline.count();
-  if (deadline <= 0) return 0;
-  std::int64_t newest = 0;
-  for (const auto& slot : streams_)
-    if (const Stream* s = slot.load(std::memory_order_relaxed))
-      newest = std::max(newest, std::min(s->our_time(s->hot().heartbeat_ns), steady_now()));
-  if (newest == 0) return 0;
-  // After a miss was told, look again at the deadline's own rhythm until the stream lives again.
-  return deadline_told_ns_ == newest ? steady_now() + deadline : newest + deadline;
-}
+std::int64_t SubscriberCore::next_deadline() const { return options_.deadline.count() <= 0 ? 0 : deadline_check_ns_; }
 
 int SubscriberCore::fd() {
   refuse_forked_child();
@@ -243,8 +265,12 @@ bool SubscriberCore::copy_latest(ObservedSample& into) {
       Stream* s = slot.load(std::memory_order_seq_cst);
       if (s == nullptr) continue;
       const protocol::Entry newest = protocol::unpack(Native::load<Site::R1>(*s->ring.latest));
-      if (newest.sequence == 0 || newest.slot >= s->header.max_slots) continue;
-      const std::int64_t time = s->our_time(s->meta(newest.slot).publish_ns);
+      const std::uint32_t there = s->slots_there();
+      if (newest.sequence == 0 ||
+          (newest.slot >= there && (!s->find_more_slots(there) || newest.slot >= s->slots_there())))
+        continue;
+      std::int64_t time = s->our_time(s->meta(newest.slot).publish_ns);
+      if (time > steady_now()) time = 0;  // a lie, which would be the newest for ever
       if (best != nullptr && time <= best_time) continue;
       best = s;
       best_time = time;
@@ -271,7 +297,7 @@ bool SubscriberCore::rearm() noexcept {
       for (int i = 0; i < 16 && ::recv(fd, &token, 1, MSG_DONTWAIT) >= 0;
            ++i) {  // an honest publisher leaves one at most
       }
-      s->page().armed.fetch_add(1, std::memory_order_seq_cst);
+      protocol::arm<Native>(s->page().armed);
     }
   }
   return ready_streams();

@@ -44,8 +44,8 @@ enum class Access : std::uint8_t {
 
 /// The contract of a topic: both sides include the same one. Every field has a default that fits a camera.
 struct TopicOptions {
-  /// Payload bytes a message may carry beyond its fixed part (pixels, points, vectors). Address space for it is
-  /// reserved per slot; memory is committed only for the slots in use.
+  /// Payload bytes a message may carry beyond its fixed part (pixels, points, vectors). Address space is reserved per
+  /// slot, memory committed for slots in use only. A reader refuses another user's publisher that has room for more.
   std::size_t max_bytes = 0;
   /// 1: a reader gets the freshest frame, older ones are skipped. k: a queue of the last k, at k slots of memory.
   std::uint32_t depth = 1;
@@ -70,8 +70,8 @@ struct TopicOptions {
   bool process_private = false;
   /// Loans out at once; each costs a slot.
   std::uint32_t loans = 1;
-  /// Upper bound of the committed memory in bytes; a subscriber whose holds would exceed it is refused. 0: as much as
-  /// 512 slots more than the publisher itself needs.
+  /// Upper bound of the topic's memory in bytes; a subscriber whose holds would exceed it is refused. 0: what the
+  /// publisher itself needs, and for readers 256 MiB or four times that, whichever is more, but 32 to 512 slots.
   std::size_t max_memory = 0;
 };
 

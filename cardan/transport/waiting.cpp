@@ -29,9 +29,7 @@ class Sleep {
     // kick()).
     for (std::size_t i = 0; i < subscribers_.size() && i < kMaxWords; ++i) {
       SubscriberCore& core = *subscribers_[i];
-      entries_[i].generation = core.event_seq_.load(std::memory_order_seq_cst);
-      core.sleepers_[entries_[i].generation % 2].fetch_add(1, std::memory_order_seq_cst);
-      if (core.event_seq_.load(std::memory_order_seq_cst) != entries_[i].generation) changed_ = true;
+      if (!core.sleepers_.begin(entries_[i].generation)) changed_ = true;
     }
     for (SubscriberCore* core : subscribers_) gather(*core);
   }
@@ -44,7 +42,7 @@ class Sleep {
       protocol::end_wait<Native>(page.waiting);
     }
     for (std::size_t i = 0; i < subscribers_.size() && i < kMaxWords; ++i)
-      subscribers_[i]->sleepers_[entries_[i].generation % 2].fetch_sub(1, std::memory_order_seq_cst);
+      subscribers_[i]->sleepers_.end(entries_[i].generation);
     for (std::size_t i = 0; i < count_; ++i) entries_[i].stream->drop_reference();
   }
 
@@ -85,7 +83,7 @@ class Sleep {
     std::size_t n = 0;
     for (std::size_t i = 0; i < count_; ++i) words[n++] = {&entries_[i].stream->bell().phase, entries_[i].phase};
     for (std::size_t i = 0; i < subscribers_.size(); ++i)
-      words[n++] = {&subscribers_[i]->event_seq_, entries_[i].generation};
+      words[n++] = {&subscribers_[i]->sleepers_.event_seq, entries_[i].generation};
     if (own_.word != nullptr) words[n++] = own_;
     count_sleep();
     if (futex::has_wait_many())
@@ -159,7 +157,7 @@ CARDAN_TAKE_PATH void Sleep::run(std::span<Foreign> foreign, std::int64_t deadli
                 prewake_ ? prewake_bit(::sched_getcpu()) : kNoPrewakeBit);
     subscribers_[0]->warm();
   } else if (count_ == 0 && words == 1) {
-    futex::wait(subscribers_[0]->event_seq_, entries_[0].generation, deadline_ns);
+    futex::wait(subscribers_[0]->sleepers_.event_seq, entries_[0].generation, deadline_ns);
   } else {
     sleep_on_many(deadline_ns);
   }
@@ -222,7 +220,7 @@ CARDAN_TAKE_PATH bool SubscriberCore::filling() noexcept {
   const std::uint32_t end = stream_end_.load(std::memory_order_acquire);
   for (std::uint32_t i = 0; i < end; ++i)
     if (const Stream* s = streams_[i].load(std::memory_order_seq_cst);
-        s != nullptr && Native::load<Site::B5>(s->hot().filling) != 0)
+        s != nullptr && protocol::is_filling<Native>(s->hot().filling))
       return true;
   return false;
 }
@@ -233,7 +231,7 @@ CARDAN_TAKE_PATH bool SubscriberCore::filling() noexcept {
 CARDAN_TAKE_PATH bool SubscriberCore::spin(std::int64_t until, bool only_while_filling) noexcept {
   std::array<Stream*, kMaxStreams> watched;
   std::size_t count = 0;
-  const std::uint32_t generation = event_seq_.load(std::memory_order_seq_cst);
+  const std::uint32_t generation = sleepers_.event_seq.load(std::memory_order_seq_cst);
   {
     const Inside inside(*this);
     const std::uint32_t end = stream_end_.load(std::memory_order_acquire);
@@ -252,7 +250,7 @@ CARDAN_TAKE_PATH bool SubscriberCore::spin(std::int64_t until, bool only_while_f
   };
   const auto some_filling = [&]() noexcept {
     for (std::size_t i = 0; i < count; ++i)
-      if (Native::load<Site::B5>(watched[i]->hot().filling) != 0) return true;
+      if (protocol::is_filling<Native>(watched[i]->hot().filling)) return true;
     return false;
   };
   bool found = false;
@@ -263,7 +261,7 @@ CARDAN_TAKE_PATH bool SubscriberCore::spin(std::int64_t until, bool only_while_f
     cpu_relax();
     if (turn % 16 != 0) continue;
     if (turn % 256 == 16) warm();  // a spin of milliseconds shares its caches with others
-    if (event_seq_.load(std::memory_order_relaxed) != generation || stopping()) break;
+    if (sleepers_.event_seq.load(std::memory_order_relaxed) != generation || stopping()) break;
     last_look = steady_now();
     if (last_look >= until) break;
     if (only_while_filling && !some_filling()) {
@@ -307,6 +305,8 @@ CARDAN_TAKE_PATH void SubscriberCore::spin_while_filling(std::int64_t deadline_n
 }
 
 void SubscriberCore::anticipate_next(std::int64_t deadline_ns) noexcept {
+  constexpr std::int64_t kShortest = 300'000;  // below that a sleep is not worth its wake-up
+  std::int64_t now = steady_now();
   std::int64_t expected = 0;
   std::int64_t deviation = 0;
   std::int64_t period = 0;
@@ -317,16 +317,17 @@ void SubscriberCore::anticipate_next(std::int64_t deadline_ns) noexcept {
       const Stream* s = streams_[i].load(std::memory_order_seq_cst);
       if (s == nullptr) continue;
       const std::int64_t at = s->expected_ns.load(std::memory_order_relaxed);
+      const std::int64_t off = s->deviation_ns.load(std::memory_order_relaxed);
+      const std::int64_t rhythm = s->period_ns.load(std::memory_order_relaxed);
+      // A stream without a rhythm, or whose stamps are not of our time, must not hide another one's.
+      if (at == 0 || rhythm < kShortest || off > rhythm / 8 || at < now - rhythm || at > now + 2 * rhythm) continue;
       if (expected != 0 && at >= expected) continue;
       expected = at;
-      deviation = s->deviation_ns.load(std::memory_order_relaxed);
-      period = s->period_ns.load(std::memory_order_relaxed);
+      deviation = off;
+      period = rhythm;
     }
   }
-  constexpr std::int64_t kShortest = 300'000;  // below that a sleep is not worth its wake-up
-  std::int64_t now = steady_now();
-  if (expected == 0 || period < kShortest || deviation > period / 8 || expected > now + 2 * period)
-    return sleep(deadline_ns, false);
+  if (expected == 0) return sleep(deadline_ns, false);
 
   const std::int64_t margin = waiting().limit.count() + std::min(2 * deviation, period / 40);
   const std::int64_t late = std::min(wake_late_ns_.load(std::memory_order_relaxed), period / 40);

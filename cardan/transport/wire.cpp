@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cardan/transport/wire.hpp"
 
+#include "cardan/transport/printable.hpp"
+
 namespace cardan::detail::wire {
 
 std::optional<nlohmann::json> parse(const std::string& text) {
@@ -27,10 +29,7 @@ bool flag(const nlohmann::json& j, const char* key) {
 std::string text(const nlohmann::json& j, const char* key) {
   const auto it = j.find(key);
   if (it == j.end() || !it->is_string()) return {};
-  std::string s = it->get<std::string>().substr(0, 1024);
-  for (char& c : s)
-    if (static_cast<unsigned char>(c) < ' ' && c != '\n') c = '?';
-  return s;
+  return printable(it->get_ref<const std::string&>(), 1024);
 }
 
 std::string print(const nlohmann::json& j) { return j.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace); }

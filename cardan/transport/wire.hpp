@@ -18,7 +18,7 @@ std::optional<nlohmann::json> parse(const std::string& text);
 std::uint64_t number(const nlohmann::json& j, const char* key, std::uint64_t otherwise = 0);
 std::int64_t signed_number(const nlohmann::json& j, const char* key);
 bool flag(const nlohmann::json& j, const char* key);
-/// At most 1,024 bytes, without control characters: it may end up on a terminal.
+/// At most 1,024 bytes, printable (printable.hpp): it may end up on a terminal, in a log or in JSON.
 std::string text(const nlohmann::json& j, const char* key);
 /// Never throws for text that is not UTF-8: names of processes need not be.
 std::string print(const nlohmann::json& j);

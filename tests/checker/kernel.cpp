@@ -60,6 +60,46 @@ void Futex::pass(std::size_t self) {
   memory.note(self, order_);
 }
 
+/// Whose turn it is: as in Futex::wake().
+void Descriptor::enter() {
+  Execution& e = Execution::current();
+  e.turn();
+  e.begin_step();
+  while (!e.interleaves() && e.others_may_run() && e.choose(2) == 1) {
+    const auto changed = [this, passes = passes_] { return passes_ != passes; };
+    e.wait_in_vain_until(changed);
+  }
+  e.acquire(lock_, 107);
+  join(lock_, e.release(108));
+  const std::size_t self = e.running();
+  ++passes_;
+  order_ = mix(mix(order_, self), e.memory().step(self));
+  e.memory().note(self, order_);
+}
+
+void Descriptor::send() {
+  enter();
+  readable_ = true;
+  Execution::current().note("sends a token");
+}
+
+void Descriptor::drain() {
+  enter();
+  readable_ = false;
+  Execution::current().note("empties the descriptor");
+}
+
+void Descriptor::poll() {
+  enter();
+  Execution& e = Execution::current();
+  if (readable_) return;
+  const std::size_t self = e.running();
+  sleeping_[self] = true;
+  const auto rung = [this] { return readable_; };
+  e.wait_until(rung, "poll comes back");
+  sleeping_[self] = false;
+}
+
 void ExpeditedBarrier::strikes(std::size_t thread) {
   victim_ = thread;
   Execution::current().set_interrupt(thread, interrupt_);

@@ -19,6 +19,7 @@ using cardan::Site;
 constexpr const char* kHelp = R"(memory_order_checker: the protocols' real code under the C++20 memory model
   --litmus                    the proof of the checker: outcomes that the standard allows and forbids
   --protocols                 every scenario with the orders of order_table.hpp
+  --faults                    wrong variants of the code, and each write and fence left out; fails if one is not caught
   --mutants [SITE]            every weakening of every order (of one); fails if one is not caught
   --list                      the scenarios and the sites
   --scenario NAME             one scenario, with
@@ -67,7 +68,7 @@ bool all_caught(const std::vector<Mutant>& mutants) {
 }
 
 struct Command {
-  bool litmus = false, protocols = false, mutants = false, list = false;
+  bool litmus = false, protocols = false, faults = false, mutants = false, list = false;
   std::optional<Site> only;
   std::string scenario, check, write, weakened;
   std::optional<std::vector<std::uint32_t>> replay;
@@ -110,6 +111,8 @@ std::optional<Command> parse(int argc, char** argv) {
       c.litmus = true;
     else if (a == "--protocols")
       c.protocols = true;
+    else if (a == "--faults")
+      c.faults = true;
     else if (a == "--list")
       c.list = true;
     else if (a == "--mutants") {
@@ -169,6 +172,7 @@ int main(int argc, char** argv) {
   if (!c.scenario.empty()) return run_scenario(execution, c);
   if (c.litmus) good = run_litmus(execution) && good;
   if (c.protocols) good = run_protocols(execution) && good;
+  if (c.faults) good = run_faults(execution) && good;
   std::vector<Mutant> mutants;
   if (c.mutants || !c.write.empty()) {
     mutants = run_mutants(execution, c.only ? &*c.only : nullptr);

@@ -28,6 +28,9 @@ Limits limits_of(const ScenarioInfo& scenario);
 bool run_protocols(Execution& execution);
 /// Every weakening of every site (or of `only`), each until a scenario catches it. Prints a line for each.
 std::vector<Mutant> run_mutants(Execution& execution, const Site* only);
+/// Every wrong variant of a scenario, and every write and fence left out. Prints a line for each; false if one is not
+/// caught.
+bool run_faults(Execution& execution);
 /// Prints a failure: what, the trace, and how to see it again.
 void print_failure(const ScenarioInfo& scenario, const Result& result, const std::string& weaken);
 

@@ -44,6 +44,7 @@ void PublisherArea::init(std::uint32_t ring_depth, std::uint32_t slot_count, boo
   }
   bell.init({"bell"});
   filling.init({"filling"});
+  backpressure.init({"backpressure"});
 }
 
 protocol::PublisherRing<Env> PublisherArea::writer() {
@@ -54,16 +55,21 @@ protocol::ReaderRing<Env> PublisherArea::reader() const {
 }
 
 void SubscriberArea::init(int index) {
-  hold[0].init({"hold", index});
+  for (std::uint32_t w = 0; w < kHoldWords; ++w)
+    hold[w].init({index == 0 ? "hold of subscriber 0" : "hold of subscriber 1", static_cast<int>(w)});
   cursor.init({"cursor", index});
   waiting.init({"waiting", index});
+  armed.init({"armed", index});
+  progress.init({"progress", index});
   mapping.init({"mapping of subscriber", index});
 }
 
 void SubscriberArea::owned_by(std::size_t thread) {
-  hold[0].owned_by(thread);
+  for (auto& word : hold) word.owned_by(thread);
   cursor.owned_by(thread);
   waiting.owned_by(thread);
+  armed.owned_by(thread);
+  progress.owned_by(thread);
 }
 
 void Table::init() {
@@ -82,43 +88,76 @@ void Table::preset(std::uint32_t index, SubscriberArea& area) {
 void Table::attach(std::uint32_t index, SubscriberArea& area) {
   areas[index] = &area;
   area.mapping.write(1);
-  Env::store<Site::A2>(end, index + 1);
-  Env::store<Site::A1>(entry[index], index + 1);
+  enter(index, index + 1);
 }
 
 void Table::detach(std::uint32_t index, ExpeditedBarrier* barrier) {
-  Env::store<Site::A1>(entry[index], std::uint32_t{0});
-  if (barrier != nullptr) barrier->issue();
-  const std::uint64_t then = Env::load<Site::E3>(epoch);
-  if (then % 2 != 0) {
+  const std::uint64_t then = clear(index, [barrier] {
+    if (barrier != nullptr) barrier->issue();
+  });
+  if (then % 2 != 0) {  // waits as has_passed() would say
     Execution::current().load_when(epoch.id(), order_now(Site::E3), name_of(Site::E3),
                                    [then](std::uint64_t now) { return now != then; });
   }
   areas[index]->mapping.write(0);
 }
 
-class Publisher::Inside {
- public:
-  explicit Inside(Publisher& p) : p_(p) {
-    if (!p_.options_.epochs) return;
-    if (p_.options_.barrier) {
-      Env::store<Site::E4>(p_.table_.epoch, ++p_.epoch_);
-    } else {
-      p_.epoch_ = Env::add<Site::E1>(p_.table_.epoch, std::uint64_t{1}) + 1;
-    }
-  }
-  Inside(const Inside&) = delete;
-  Inside& operator=(const Inside&) = delete;
-  ~Inside() {
-    if (p_.options_.epochs) Env::store<Site::E2>(p_.table_.epoch, ++p_.epoch_);
-  }
+void States::init(std::uint32_t slots) {
+  for (std::uint32_t s = 0; s < slots; ++s)
+    words_[s].init({"state", static_cast<int>(s)}, protocol::SlotState::Returned);
+}
 
- private:
-  Publisher& p_;
+void States::owned_by(std::uint32_t slots, std::size_t thread) {
+  for (std::uint32_t s = 0; s < slots; ++s) words_[s].owned_by(thread);
+}
+
+/// As PublisherCore's, plus: a page that is looked at must be mapped, before and after.
+struct Publisher::Peers {
+  Publisher& p;
+
+  template <class F>
+  void look(std::uint32_t, std::uint32_t handle, F&& f) const {
+    const std::uint32_t i = handle - 1;
+    p.touch(i);
+    f(*p.table_.areas[i]);
+    p.touch(i);
+  }
+  std::uint32_t announced(std::uint32_t handle) const { return p.table_.areas[handle - 1]->announced; }
+  bool kept(std::uint32_t) const { return false; }
+  bool cut_off(std::uint32_t handle) const {
+    p.cut_off_[handle - 1] = true;
+    return p.options_.fault != Fault::KeepsLiars;
+  }
+  void waits(std::uint32_t) const {  // one bell for all, rung at most once a publication
+    if (p.rung_ || !p.options_.wakes) return;
+    p.rung_ = true;
+    p.ring();
+  }
+  void looked(std::uint32_t handle, const SubscriberArea& page) const {
+    if (!p.options_.descriptors || !protocol::wants_token<Env>(page.armed, p.tokens_[handle - 1])) return;
+    p.table_.areas[handle - 1]->descriptor.send();
+  }
 };
 
 Publisher::Publisher(PublisherArea& area, Table& table, Options options)
     : area_(area), table_(table), options_(options) {}
+
+void Publisher::prepare() {
+  pool_.make(area_.slots);
+  pool_.states.init(area_.slots);
+}
+
+void Publisher::owned_by(std::size_t thread) {
+  pool_.states.owned_by(area_.slots, thread);
+  table_.epoch.owned_by(thread);
+}
+
+template <class F>
+void Publisher::inside(F&& f) {
+  if (!options_.epochs) return f();
+  const protocol::Inside<Env> inside(table_.epoch, epoch_, options_.barrier);
+  f();
+}
 
 bool Publisher::publish_one() {
   const int slot = loan();
@@ -132,109 +171,78 @@ bool Publisher::publish_one() {
 
 int Publisher::loan() {
   int slot = -1;
-  {
-    const Inside inside(*this);
-    if (free_count_ == 0) reclaim();
-    if (free_count_ != 0) slot = static_cast<int>(free_[--free_count_]);
-  }
-  if (slot < 0) return -1;
-  state_[static_cast<std::size_t>(slot)] = State::Loaned;
-  area_.payload[slot].fill(sequence_ + 1);
+  inside([&] {
+    if (pool_.free_count == 0) pool_.reclaim(area_.writer(), table_, area_.slots, sequence_, Peers{*this});
+    if (pool_.free_count == 0 && options_.fault == Fault::JudgesLivingSlots) judge_living_slots();
+    slot = pool_.loan(false);
+  });
+  if (slot >= 0) area_.payload[slot].fill(sequence_ + 1);
   return slot;
+}
+
+/// What 40 lines of production once did: it took honest readers that moved on for liars.
+void Publisher::judge_living_slots() {
+  table_.for_each([&](std::uint32_t i, std::uint32_t handle) {
+    std::uint32_t counted = 0;
+    for (std::uint32_t w = 0; w < kHoldWords; ++w) {
+      const std::uint64_t word = protocol::holds_of<Env>(table_.areas[handle - 1]->hold, w);
+      for (std::uint32_t b = 0; b < Env::kSlotsPerHoldWord; ++b) counted += (word >> (8 * b) & 0xff) != 0 ? 1U : 0U;
+    }
+    if (counted > table_.areas[handle - 1]->announced) cut_off_[i] = true;
+  });
 }
 
 void Publisher::publish(int slot) {
   const auto s = static_cast<std::uint32_t>(slot);
-  const Inside inside(*this);
-  const std::uint64_t n = sequence_ + 1;
-  if (options_.reliable_looks != 0) wait_for_reliable(n);
-  sequence_ = n;
-  protocol::publish<Env>(area_.writer(), {n, s});
-  if (options_.wakes) wake();
-  published_as_[s] = n;
-  state_[s] = State::Published;
+  inside([&] {
+    const std::uint64_t n = sequence_ + 1;
+    if (options_.reliable_looks != 0 || options_.reliable_sleeps) wait_for_reliable(n);
+    sequence_ = n;
+    protocol::publish<Env>(area_.writer(), {n, s});
+    rung_ = false;
+    if (options_.wakes || options_.descriptors) protocol::wake<Env>(table_, Peers{*this});
+    pool_.published(s, n);
+  });
 }
 
 void Publisher::prewake() {
-  const Inside inside(*this);
-  Env::store<Site::L1>(area_.filling, static_cast<std::uint32_t>(sequence_ + 1));
-  ring();
+  inside([&] {
+    Env::store<Site::L1>(area_.filling, static_cast<std::uint32_t>(sequence_ + 1));
+    ring();
+  });
 }
 
 void Publisher::abandon(int slot) {
   Env::store<Site::L1>(area_.filling, std::uint32_t{0});
-  state_[static_cast<std::size_t>(slot)] = State::Returned;
+  pool_.states.give_back(static_cast<std::uint32_t>(slot));
 }
 
 void Publisher::ring() {
-  protocol::advance_bell<Env>(area_.bell, phase_);
-  area_.futex.wake();
+  if (options_.fault == Fault::WakesBeforeBell) {
+    area_.futex.wake();
+    return protocol::ring<Env>(area_.bell, phase_, [] {});
+  }
+  protocol::ring<Env>(area_.bell, phase_, [&] { area_.futex.wake(); });
 }
 
-/// Before and after each access to the subscriber's area: it must still be mapped.
 void Publisher::touch(std::uint32_t index) const {
   if (table_.areas[index]->mapping.read() != 1) fail("the publisher looks at an area that is unmapped");
 }
 
-/// One bell for all, rung at most once a publication.
-void Publisher::wake() {
-  bool rung = false;
-  const std::uint32_t end = Env::load<Site::D4>(table_.end);
-  for (std::uint32_t i = 0; i < end; ++i) {
-    const std::uint32_t entry = Env::load<Site::D2>(table_.entry[i]);
-    if (entry == 0) continue;
-    touch(i);
-    const bool waits = protocol::somebody_waits<Env>(table_.areas[i]->waiting);
-    touch(i);
-    if (!waits || rung) continue;
-    rung = true;
-    ring();
-  }
-}
-
-void Publisher::reclaim() {
-  bool any_aside = false;
-  for (std::uint32_t s = 0; s < area_.slots; ++s) {
-    if (state_[s] == State::Returned) {
-      state_[s] = State::Free;
-      free_[free_count_++] = s;
-    } else if (state_[s] == State::Published && sequence_ - published_as_[s] >= area_.depth) {
-      protocol::mark_dead<Env>(area_.writer(), s);
-      state_[s] = State::Aside;
-      any_aside = true;
-    } else if (state_[s] == State::Aside) {
-      any_aside = true;
-    }
-  }
-  if (!any_aside) return;
-  protocol::before_refill<Env>();
-  std::uint64_t held = 0;
-  const std::uint32_t end = Env::load<Site::D4>(table_.end);
-  for (std::uint32_t i = 0; i < end; ++i) {
-    const std::uint32_t entry = Env::load<Site::D2>(table_.entry[i]);
-    if (entry == 0) continue;
-    touch(i);
-    held |= protocol::holds_of<Env>(table_.areas[i]->hold, 0);
-    touch(i);
-  }
-  for (std::uint32_t s = 0; s < area_.slots; ++s) {
-    if (state_[s] != State::Aside || (held & (protocol::one_hold(s) * 0xff)) != 0) continue;
-    state_[s] = State::Free;
-    free_[free_count_++] = s;
-  }
-}
-
 void Publisher::wait_for_reliable(std::uint64_t n) {
   if (n <= area_.depth) return;
-  const std::uint32_t end = Env::load<Site::D4>(table_.end);
-  for (std::uint32_t i = 0; i < end; ++i) {
-    if (Env::load<Site::D2>(table_.entry[i]) == 0) continue;
+  table_.for_each([&](std::uint32_t, std::uint32_t handle) {
+    SubscriberArea& reader = *table_.areas[handle - 1];
     bool arrived = false;
-    for (std::uint32_t look = 0; look < options_.reliable_looks && !arrived; ++look) {
-      arrived = Env::load<Site::Q1>(table_.areas[i]->cursor) >= n - area_.depth;
+    std::uint32_t progress = 0;
+    const std::uint32_t rounds = options_.reliable_sleeps ? 1'000 : options_.reliable_looks;
+    for (std::uint32_t round = 0; round < rounds && !arrived; ++round) {
+      arrived =
+          protocol::has_arrived<Env>(area_.backpressure, reader.progress, reader.cursor, n - area_.depth, progress);
+      if (!arrived && options_.reliable_sleeps) reader.progress_futex.wait(reader.progress, progress);
     }
     if (!arrived) demoted_ = true;
-  }
+  });
 }
 
 Reader::Held Reader::take() {
@@ -245,6 +253,8 @@ Reader::Held Reader::take() {
     log_.sequence[log_.count] = taken.entry.sequence;
     log_.missed[log_.count++] = taken.missed;
   }
+  if (tells_progress_ && protocol::somebody_waits_for<Env>(own_.progress, publisher_.backpressure))
+    own_.progress_futex.wake();
   return {true, taken.entry.sequence, taken.entry.slot};
 }
 
@@ -270,9 +280,25 @@ void Reader::wait_until(std::uint64_t last, bool prewakes) {
     protocol::announce_wait<Env>(own_.waiting);
     if (!protocol::something_new<Env>(publisher_.latest, own_.cursor)) publisher_.futex.wait(publisher_.bell, phase);
     protocol::end_wait<Env>(own_.waiting);
-    if (prewakes && Env::load<Site::B5>(publisher_.filling) != 0) {
+    if (prewakes && protocol::is_filling<Env>(publisher_.filling)) {
       protocol::something_new<Env>(publisher_.latest, own_.cursor);  // the spin, bounded: one look
     }
+  }
+}
+
+void Reader::poll_until(std::uint64_t last) {
+  std::uint64_t newest = 0;
+  while (newest < last) {
+    const Held held = take();
+    if (held.taken) {
+      look(held);
+      drop(held);
+      newest = held.sequence;
+      continue;
+    }
+    own_.descriptor.drain();
+    protocol::arm<Env>(own_.armed);
+    if (!protocol::something_new<Env>(publisher_.latest, own_.cursor)) own_.descriptor.poll();
   }
 }
 
@@ -300,7 +326,8 @@ void expect_exact_count(const SubscriberArea& area, std::initializer_list<const 
 }
 
 void expect_nothing_held(const SubscriberArea& area) {
-  if (area.hold[0].final_value() != 0) fail("a hold is left when every sample is dropped");
+  for (const auto& word : area.hold)
+    if (word.final_value() != 0) fail("a hold is left when every sample is dropped");
 }
 
 }  // namespace cardan::checker

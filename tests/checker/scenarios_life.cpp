@@ -11,13 +11,14 @@ class LateAttach final : public Scenario {
  public:
   LateAttach() : publisher_(area_, table_, {}) {
     area_.init(1, 2);
+    publisher_.prepare();
     table_.init();
     subscriber_.init(0);
     Execution& e = Execution::current();
     const std::size_t publisher = e.spawn("publisher", [this] {
       for (int i = 0; i < 4; ++i) publisher_.publish_one();
     });
-    table_.epoch.owned_by(publisher);
+    publisher_.owned_by(publisher);
     e.spawn("helper", [this] {
       table_.attach(0, subscriber_);
       answer_.send();
@@ -47,6 +48,7 @@ class Detach final : public Scenario {
   explicit Detach(bool with_barrier)
       : publisher_(area_, table_, {.wakes = true, .epochs = true, .barrier = with_barrier}) {
     area_.init(1, 2);
+    publisher_.prepare();
     table_.init();
     subscriber_.init(0);
     table_.preset(0, subscriber_);
@@ -54,7 +56,7 @@ class Detach final : public Scenario {
     const std::size_t publisher = e.spawn("publisher", [this] {
       for (int i = 0; i < 3; ++i) publisher_.publish_one();
     });
-    table_.epoch.owned_by(publisher);
+    publisher_.owned_by(publisher);
     if (with_barrier) barrier_.strikes(publisher);
     e.spawn("helper", [this, with_barrier] { table_.detach(0, with_barrier ? &barrier_ : nullptr); });
   }
@@ -73,6 +75,7 @@ class ReaderDies final : public Scenario {
  public:
   ReaderDies() : publisher_(area_, table_, {.epochs = true}) {
     area_.init(1, 3);
+    publisher_.prepare();
     table_.init();
     subscriber_.init(0);
     table_.preset(0, subscriber_);
@@ -84,7 +87,7 @@ class ReaderDies final : public Scenario {
         if (!publisher_.publish_one()) fail("slots of a dead reader do not come back");
       }
     });
-    table_.epoch.owned_by(publisher);
+    publisher_.owned_by(publisher);
     const std::size_t reader = e.spawn(
         "reader",
         [this] {
@@ -114,6 +117,7 @@ class ReaderDiesUnderLoad final : public Scenario {
  public:
   ReaderDiesUnderLoad() : publisher_(area_, table_, {}) {
     area_.init(1, 2);
+    publisher_.prepare();
     table_.init();
     subscriber_.init(0);
     table_.preset(0, subscriber_);
@@ -121,12 +125,12 @@ class ReaderDiesUnderLoad final : public Scenario {
     const std::size_t publisher = e.spawn("publisher", [this] {
       for (int i = 0; i < 5; ++i) publisher_.publish_one();
     });
-    table_.epoch.owned_by(publisher);
+    publisher_.owned_by(publisher);
     const std::size_t reader = e.spawn("reader", [this] { reader_.take_one(); }, true);
     subscriber_.owned_by(reader);
     e.spawn("helper", [this, reader] {
       Execution::current().wait_for_end(reader);
-      Env::store<Site::A1>(table_.entry[0], std::uint32_t{0});
+      table_.clear_entry(0);
     });
   }
 
@@ -175,6 +179,8 @@ const std::vector<ScenarioInfo>& scenarios() {
     add_slot_scenarios(list);
     add_bell_scenarios(list);
     add_life_scenarios(list);
+    add_reclaim_scenarios(list);
+    add_wait_scenarios(list);
     return list;
   }();
   return all;

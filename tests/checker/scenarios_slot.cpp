@@ -15,6 +15,7 @@ class Pair : public Scenario {
   };
   Pair(Shape shape, Publisher::Options options = {}, bool atomic_payload = false) : publisher_(area_, table_, options) {
     area_.init(shape.depth, shape.slots, atomic_payload);
+    publisher_.prepare();
     table_.init();
     subscriber_.init(0);
     table_.preset(0, subscriber_);
@@ -29,7 +30,7 @@ class Pair : public Scenario {
           for (int i = 0; i < publications_; ++i) publisher_.publish_one();
         },
         mortal);
-    table_.epoch.owned_by(self);
+    publisher_.owned_by(self);
   }
   void spawn_only_reader(std::function<void()> body) {
     subscriber_.owned_by(Execution::current().spawn("reader", std::move(body)));

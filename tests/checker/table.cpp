@@ -23,7 +23,7 @@ constexpr Document kDocuments[] = {
 
 bool belongs(std::size_t site, Part part) {
   const std::string_view name = kSites[site].name;
-  const bool bell = name[0] == 'B' || name == "W4" || name == "W5" || name == "L1";
+  const bool bell = std::string_view("BLNPV").find(name[0]) != std::string_view::npos || name == "W4" || name == "W5";
   const bool both = name == "W3" || name == "R7" || name == "D2" || name == "D4" || name == "A1" || name == "A2";
   return part == Part::All || both || bell == (part == Part::Bell);
 }

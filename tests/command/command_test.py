@@ -308,7 +308,7 @@ class Topics(unittest.TestCase):
             self.assertRegex(refused.stderr, r"^cardan: '/test/own' is published, but .+ — .+\n$")
         refused = as_other("topic", "echo", "/test/own", "--once")
         self.assertEqual(refused.returncode, 1)
-        self.assertIn("is not for you", refused.stderr)
+        self.assertRegex(refused.stderr, r"nothing that \w+ \(pid \d+\) publishes is for you: .* belong to user \d+")
 
     def test_what_a_killed_publisher_left_is_not_listed(self):
         killed = Publisher()
@@ -342,6 +342,68 @@ class Doctor(unittest.TestCase):
                                  capture_output=True, text=True, timeout=60)
         status = {c["check"]: c["status"] for c in json.loads(limited.stdout)["checks"]}
         self.assertEqual((status["descriptors"], status["futex_waitv"], status["memory"]), ("warn", "warn", "warn"))
+
+
+    def examine(self, **environment):
+        found = subprocess.run([CARDAN, "doctor", "--json"], env={**ENVIRONMENT, **environment}, capture_output=True, text=True, timeout=60)
+        report = json.loads(found.stdout)
+        self.assertEqual(found.returncode, 0 if report["ok"] else 1)
+        return {c["check"]: c for c in report["checks"]}
+
+    def test_it_warns_of_a_run_directory_that_others_can_write(self):
+        with tempfile.TemporaryDirectory() as folder:
+            domain = os.path.join(folder, "default")
+            os.mkdir(domain)
+            attacks = [(folder, 0o777, -1), (folder, 0o770, -1), (domain, 0o777, -1), (domain, 0o722, -1)]
+            if os.geteuid() == 0:
+                attacks += [(folder, 0o1777, 12345), (domain, 0o1777, 12345), (domain, 0o755, 12345)]
+            for path, mode, owner in attacks:
+                os.chmod(folder, 0o1777)
+                os.chmod(domain, 0o1777)
+                self.assertEqual(self.examine(CARDAN_RUN_DIR=folder, CARDAN_DOMAIN="default")["run directory"]["status"], "ok")
+                os.chmod(path, mode)
+                os.chown(path, owner, -1)
+                check = self.examine(CARDAN_RUN_DIR=folder, CARDAN_DOMAIN="default")["run directory"]
+                os.chown(path, os.geteuid(), -1)
+                self.assertEqual(check["status"], "fail", (path, mode, owner))
+                self.assertIn(path, check["found"])
+                self.assertIn(f"user {os.geteuid() if owner == -1 else owner} and has mode {mode:04o}", check["found"])
+                self.assertIn(f"install -d -o root -m 1777 {folder} {domain}", check["remedy"])
+
+    def test_it_warns_of_a_policy_that_others_can_write(self):
+        with tempfile.TemporaryDirectory() as folder:
+            policy = os.path.join(folder, "policy.json")
+
+            def examine(**environment):
+                return self.examine(CARDAN_RUN_DIR=folder, **environment).get("policy", {"status": "none"})
+
+            self.assertEqual(examine()["status"], "none")
+            self.assertEqual(examine(CARDAN_POLICY=policy)["status"], "warn")
+            with open(policy, "w", encoding="utf8") as file:
+                file.write('{"topics": []}')
+            os.chmod(policy, 0o644)
+            self.assertEqual(examine()["status"], "ok")
+            self.assertEqual(examine(CARDAN_POLICY=policy)["status"], "ok")
+            os.chmod(policy, 0o666)
+            check = examine()
+            self.assertEqual((check["status"], check["remedy"]), ("warn", f"look at what it says, then: chmod go-w {policy}"))
+            os.chmod(policy, 0o644)
+            if os.geteuid() == 0:
+                os.chown(policy, 12345, -1)
+                check = examine()
+                self.assertEqual(check["status"], "warn")
+                self.assertIn("belongs to user 12345", check["found"])
+                self.assertIn(f"chown root {policy}", check["remedy"])
+            os.remove(policy)
+            os.mkfifo(policy)
+            check = examine()
+            self.assertEqual(check["status"], "warn")
+            self.assertIn("not a regular file", check["found"])
+            os.remove(policy)
+            with open(policy, "w", encoding="utf8") as file:
+                file.write("{")
+            os.chmod(policy, 0o644)
+            self.assertIn("cannot be read", examine()["found"])
 
 
 class Completion(unittest.TestCase):

@@ -18,6 +18,7 @@
 #include "cardan/memory/error.hpp"
 #include "cardan/transport/log.hpp"
 #include "cardan/transport/wait_any.hpp"
+#include "tests/hostile/imposter.hpp"
 #include "tests/support/child.hpp"
 #include "tests/support/frames.hpp"
 #include "tests/support/raw_peer.hpp"
@@ -39,101 +40,10 @@ constexpr unsigned kStranger = 47111;
 constexpr cardan::Topic<Big> kVictim{"/victim",
                                      {.max_bytes = kWords * 8, .depth = 4, .access = cardan::Access::Everyone}};
 
-/// A process in the run directory as a subscriber sees it, all by hand: socket, entries, handshake; the area is laid
-/// out by the library and then spoilt.
-class Imposter {
+/// One that claims to publish the victim's topic.
+class Imposter : public cardan::test::Imposter<Big> {
  public:
-  Imposter() : folder_(std::string(std::getenv("CARDAN_RUN_DIR")) + "/" + std::getenv("CARDAN_DOMAIN")) {
-    std::random_device device;
-    char id[17];
-    std::snprintf(id, sizeof(id), "%08x%08x", device(), device());
-    id_ = id;
-    listener_ = cardan::socket::listen_at(folder_ + "/p." + id_);
-    fresh_area();
-  }
-  ~Imposter() {
-    announce_nothing();
-    ::unlink((folder_ + "/p." + id_).c_str());
-  }
-
-  void fresh_area() {
-    core_ = std::make_unique<detail::PublisherCore>(kVictim.name, detail::message_type_of<Big>(), kVictim.options,
-                                                    cardan::PublisherOptions{});
-    area_fd_ = -1;
-    bytes_ = core_->area().size();
-  }
-  /// A new entry, so that the victim attaches (again).
-  void announce() {
-    announce_nothing();
-    char name[64];
-    std::snprintf(name, sizeof(name), "/t.%016llx.%s.%u",
-                  static_cast<unsigned long long>(detail::hash_name(kVictim.name)), id_.c_str(), ++serial_);
-    entry_ = folder_ + name;
-    if (::symlink(kVictim.name, entry_.c_str()) != 0) std::perror("symlink");
-  }
-  void announce_nothing() {
-    if (!entry_.empty()) ::unlink(entry_.c_str());
-    entry_.clear();
-  }
-
-  [[nodiscard]] layout::Header& header() const { return *reinterpret_cast<layout::Header*>(core_->area().data()); }
-  [[nodiscard]] std::byte* at(std::size_t offset) const { return core_->area().data() + offset; }
-  [[nodiscard]] detail::PublisherCore& core() const { return *core_; }
-  [[nodiscard]] detail::BellBoard& bells() { return bells_; }
-  void hand_over(int fd, std::size_t bytes) {  ///< instead of the area
-    area_fd_ = fd;
-    bytes_ = bytes;
-  }
-
-  /// Serves whoever knocks for `length`; `spoil_answer` may change the text of the answer to an attach.
-  template <class F>
-  void serve(std::chrono::microseconds length, F spoil_answer) {
-    const auto until = std::chrono::steady_clock::now() + length;
-    while (std::chrono::steady_clock::now() < until && !cardan::test::heard()) {
-      if (Fd fd = cardan::socket::accept_from(listener_.get())) peers_.emplace_back(std::move(fd));
-      for (auto it = peers_.begin(); it != peers_.end();) {
-        cardan::socket::Message m;
-        const auto got = cardan::socket::receive(it->fd(), m);
-        if (got == cardan::socket::Received::Closed) {
-          it = peers_.erase(it);
-          continue;
-        }
-        if (got == cardan::socket::Received::Message) answer(*it, m, spoil_answer);
-        ++it;
-      }
-      std::this_thread::sleep_for(200us);
-    }
-  }
-  void serve(std::chrono::microseconds length) {
-    serve(length, [](std::string&) {});
-  }
-  [[nodiscard]] std::uint64_t attached() const { return attached_; }
-
- private:
-  template <class F>
-  void answer(const RawPeer& peer, const cardan::socket::Message& m, F spoil_answer) {
-    if (m.text.find("\"op\":\"hello\"") != std::string::npos)
-      peer.send(R"({"op":"hello","version":1,"pid":1,"name":"imposter","clock_offset":0})");
-    if (m.text.find("\"op\":\"attach\"") == std::string::npos) return;
-    const auto id = cardan::test::numbers_of(m.text, "id");
-    std::string text = R"({"op":"attached","id":)" + std::to_string(id.empty() ? 0 : id[0]) + R"(,"bytes":)" +
-                       std::to_string(bytes_) + R"(,"cursor":0,"bell":0,"bell_bytes":65536})";
-    spoil_answer(text);
-    peer.send(text, {area_fd_ >= 0 ? area_fd_ : core_->area().read_only_fd(), bells_.read_only_fd()});
-    ++attached_;
-  }
-
-  std::string folder_;
-  std::string id_;
-  std::string entry_;
-  unsigned serial_ = 0;
-  Fd listener_;
-  std::vector<RawPeer> peers_;
-  std::unique_ptr<detail::PublisherCore> core_;
-  detail::BellBoard bells_;
-  int area_fd_ = -1;
-  std::size_t bytes_ = 0;
-  std::uint64_t attached_ = 0;
+  Imposter() : cardan::test::Imposter<Big>(kVictim) {}
 };
 
 /// One valid frame of the imposter, so that spoiling it is noticed.

@@ -11,121 +11,18 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
-#include <cstring>
 #include <deque>
-#include <random>
-#include <thread>
 
 #include "cardan/memory/error.hpp"
-#include "cardan/transport/log.hpp"
-#include "tests/support/child.hpp"
-#include "tests/support/frames.hpp"
-#include "tests/support/raw_peer.hpp"
-#include "tests/support/run_directory.hpp"
+#include "tests/hostile/attack.hpp"
 
 namespace {
 
 using namespace std::chrono_literals;
+using namespace cardan::test;
 using cardan::Area;
 using cardan::Fd;
-using cardan::test::Big;
-using cardan::test::Child;
-using cardan::test::RawPeer;
 namespace layout = cardan::layout;
-
-constexpr std::size_t kWords = 4000;
-constexpr cardan::Topic<Big> kPing{"/ping", {.max_bytes = kWords * 8, .access = cardan::Access::Everyone}};
-constexpr cardan::Topic<Big> kPong{"/pong", {.max_bytes = kWords * 8}};
-constexpr std::size_t kPageBytes = layout::align_up(sizeof(layout::SubscriberPage), layout::kPage);
-constexpr unsigned kStranger = 47110;
-
-/// Attached to /ping by hand, with a page of its own that it can write.
-struct Attack {
-  std::string socket;
-  std::unique_ptr<RawPeer> peer;
-  Area page;
-  std::vector<Fd> fds;  // the publisher's area and its bells, read-only
-  std::size_t bytes = 0;
-
-  [[nodiscard]] layout::SubscriberPage& words() const {
-    return *reinterpret_cast<layout::SubscriberPage*>(page.data());
-  }
-  [[nodiscard]] bool connected() const { return static_cast<bool>(peer); }
-};
-
-/// The process that publishes /ping and the serial of the entry.
-struct Target {
-  std::string socket;
-  std::string serial;
-};
-Target find_target(const std::string& topic) {
-  const std::string folder = std::string(std::getenv("CARDAN_RUN_DIR")) + "/" + std::getenv("CARDAN_DOMAIN");
-  std::error_code error;
-  for (std::filesystem::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    const std::string name = it->path().filename().string();
-    if (!name.starts_with("t.") || std::filesystem::read_symlink(it->path(), error) != topic) continue;
-    return {folder + "/p." + name.substr(19, 16), name.substr(36)};
-  }
-  return {};
-}
-
-std::string attach_text(const Target& target, int id, const std::string& more = R"("holds":1,"threads":1)") {
-  using Traits = cardan::message_traits<Big>;
-  char hash[17];
-  std::snprintf(hash, sizeof(hash), "%016llx", static_cast<unsigned long long>(Traits::type_hash()));
-  return R"({"op":"attach","id":)" + std::to_string(id) + R"(,"serial":)" + target.serial +
-         R"(,"topic":"/ping","type":")" + std::string(Traits::type_name()) + R"(","hash":")" + hash +
-         R"(","reliable":true,"prewake":true,)" + more + "}";
-}
-
-Area make_page() {
-  Area page("hostile", kPageBytes);
-  page.commit(0, kPageBytes);
-  auto* words = new (page.data()) layout::SubscriberPage{};
-  words->magic = layout::kMagic;
-  words->version = layout::kVersion;
-  return page;
-}
-
-Attack attach() {
-  Attack a;
-  const Target target = find_target("/ping");
-  a.peer = std::make_unique<RawPeer>(target.socket);
-  a.page = make_page();
-  if (!*a.peer || !a.peer->hello("hostile") || !a.peer->send(attach_text(target, 1), {a.page.read_only_fd()})) {
-    a.peer.reset();
-    return a;
-  }
-  auto answer = a.peer->receive_op("attached", 2s);
-  if (!answer || answer->fds.size() != 2) {
-    a.peer.reset();
-    return a;
-  }
-  a.bytes = cardan::test::numbers_of(answer->text, "bytes").at(0);
-  a.fds = std::move(answer->fds);
-  return a;
-}
-
-/// Calls `f(attack, random)` until the parent says stop; attaches again when it was cut off.
-template <class F>
-int keep_attacking(F f) {
-  std::mt19937_64 random{4711};
-  Attack a = attach();
-  if (!a.connected()) return 1;
-  cardan::test::say("attached");
-  std::uint64_t rounds = 0;
-  while (!cardan::test::heard()) {
-    f(a, random);
-    if (++rounds % 64 != 0) continue;
-    char c = 0;
-    if (::recv(a.peer->fd(), &c, 1, MSG_DONTWAIT | MSG_PEEK) == 0) {
-      a = {};
-      while (!a.connected() && !cardan::test::heard()) a = attach();
-      if (!a.connected()) break;
-    }
-  }
-  return 0;
-}
 
 long futex_call(const void* at, int op, unsigned long value, unsigned long value2, const void* other,
                 std::uint32_t value3) {
@@ -371,17 +268,7 @@ CARDAN_ROLE(reopen) {
 
 namespace {
 
-class HostileSubscriber : public cardan::test::OwnRunDirectory, public testing::WithParamInterface<const char*> {
- protected:
-  HostileSubscriber() {
-    ::chmod(cardan::test::run_directory().c_str(), 01777);
-    cardan::set_log([](auto, const auto&) {});  // it is told of each refusal
-  }
-  ~HostileSubscriber() override { cardan::set_log({}); }
-  static Child stranger(const std::string& role) {
-    return Child(role, {}, cardan::test::is_root() ? cardan::test::as_user(kStranger) : std::function<void()>{});
-  }
-};
+class HostileSubscriber : public AttackTest, public testing::WithParamInterface<const char*> {};
 
 /// Ping-pong: each fourth ping is answered; an answer that does not come is a missed wake-up.
 struct PingPong {

@@ -88,7 +88,7 @@ proctype Publisher() {
             look();
             if
             :: any ->
-                bell++; /* L2 */
+                bell++; /* W5 */
                 atomic { /* at most CPUs - 1 readers, none on the publisher's CPU: here, some one of them */
                     WAKE_ONE_OF_THEM;
                     any = 0; rung = 1
@@ -113,6 +113,9 @@ proctype Publisher() {
             latest = n;
 #else
             latest = n; /* W3 */
+#ifdef PREWAKE
+            filling = 0; /* L1 */
+#endif
             look();
 #endif
             if
@@ -135,11 +138,10 @@ proctype Publisher() {
 #endif
             :: else
             fi;
-#ifdef PREWAKE
-            atomic { filling = 0; n++ }
-#else
-            n++;
+#if defined(PREWAKE) && defined(LOOK_BEFORE_PUBLISH)
+            filling = 0;
 #endif
+            n++;
 next:       skip
         :: else -> break
         od;
@@ -216,7 +218,7 @@ woken:
             k++;
 #endif
             atomic { e = latest; if :: e > c -> break :: else fi }
-            atomic { if :: filling <= e -> break :: else -> e = 0 fi }
+            atomic { if :: filling == 0 -> break :: else -> e = 0 fi } /* L2 */
 #ifndef NO_SPIN_BOUND
         :: else -> break
 #endif
@@ -237,9 +239,9 @@ hang_up:
         waiting[ME]--;
         atomic {
 #ifndef END_BEFORE_LAST
-            if :: latest > cursor[ME] -> CLEAR; goto take :: else fi; /* B5: what it left comes first */
+            if :: latest > cursor[ME] -> CLEAR; goto take :: else fi; /* X: what it left comes first */
 #endif
-            assert(latest == cursor[ME]); /* J3 */
+            assert(latest == cursor[ME]); /* I12 */
             told[id] = 1
         }
 #endif
@@ -309,10 +311,10 @@ proctype Killer() {
 /* When nothing can move any more, nobody may sleep on something to do. */
 proctype Monitor() {
     timeout -> atomic {
-        assert(!(asleep[0] || asleep[1]) || latest == cursor[0]); /* J1: no missed wake-up */
+        assert(!(asleep[0] || asleep[1]) || latest == cursor[0]); /* I10: no missed wake-up */
         assert(!asleep[2] || latest == cursor[1]);
-        assert(!(asleep[0] || asleep[1]) || !event);              /* J4: nor a missed event */
-        assert(waiting[0] == asleep[0] + asleep[1]);              /* J5: who does not wait costs no ring */
+        assert(!(asleep[0] || asleep[1]) || !event);              /* I13: nor a missed event */
+        assert(waiting[0] == asleep[0] + asleep[1]);              /* I14: who does not wait costs no ring */
         assert(sub_dead || waiting[1] == asleep[2])
     }
 }

@@ -68,13 +68,13 @@ inline await(k) {
 #ifndef NO_DEMOTION
 #ifdef LATE_TIMEOUT
     :: atomic { timeout && OWED(k) ->
-        assert(!(k == 1 && sub_dead)); /* K4: nobody waits for the dead until the time-out */
-        assert(k == 1 && stopped);     /* K2: only who does not take is demoted, */
-        assert(!timed_out[k]);         /* K3: and who does not go on costs one time-out, not one a publication */
+        assert(!(k == 1 && sub_dead)); /* I18: nobody waits for the dead until the time-out */
+        assert(k == 1 && stopped);     /* I16: only who does not take is demoted, */
+        assert(!timed_out[k]);         /* I17: and who does not go on costs one time-out, not one a publication */
 #else
     :: atomic { OWED(k) ->
 #endif
-        demoted[k] = 1; timed_out[k] = 1 } /* Q2 */
+        demoted[k] = 1; timed_out[k] = 1 } /* T1 */
 #endif
     fi
 #endif
@@ -113,7 +113,7 @@ proctype Reader(byte me) {
         if
         :: me == 1 -> asked = 1; (answered || pub_done);
             if :: !answered -> goto out :: else fi;
-            cursor[1] = start[1]; /* A3: told in the answer */
+            cursor[1] = start[1]; /* S2: in the answer */
         :: else
         fi;
 #else
@@ -150,7 +150,7 @@ again:
         atomic { /* R6 */
             if
             :: cursor[me] == old ->
-                assert(next == old + 1 || next - 1 <= forgiven[me]); /* K1: nothing lost but what was forgiven */
+                assert(next == old + 1 || next - 1 <= forgiven[me]); /* I15: nothing lost but what was forgiven */
                 cursor[me] = next
             :: else
             fi;
@@ -170,9 +170,9 @@ proctype Helper() {
         start[1] = latest;
         table[1] = 1;
 #else
-        start[1] = latest; /* A0: not too late */
+        start[1] = latest; /* S0: not too late */
         table[1] = 1;      /* A1 */
-        start[1] = latest; /* A2: what was published before the entry was visible is not owed */
+        start[1] = latest; /* S1: what was published before the entry was visible is not owed */
 #endif
         answered = 1
 #endif

@@ -152,15 +152,15 @@ reason() {
         *hold*'==0'*) echo 'I7 counter not given back' ;;
         *'latest!=e'*) echo 'I8 reader waits for the publisher' ;;
         *'a==(e/16)'*) echo 'I9 observer saw a torn sample' ;;
-        *'!(event)'*) echo 'J4 missed event' ;;
-        *'asleep['*'latest=='*) echo 'J1 missed wake-up' ;;
-        *'waiting['*'asleep'*) echo 'J5 counted as waiting while not' ;;
-        *'latest==cursor'*) echo 'J3 end told before the last sample' ;;
-        *'acceptance cycle'*) echo 'J2 runs for ever without getting there' ;;
-        *forgiven*) echo 'K1 lost without having been demoted' ;;
-        *sub_dead*) echo 'K4 waited for the dead until the time-out' ;;
-        *timed_out*) echo 'K3 more than one time-out for one stop' ;;
-        *stopped*) echo 'K2 demoted although it takes' ;;
+        *'!(event)'*) echo 'I13 missed event' ;;
+        *'asleep['*'latest=='*) echo 'I10 missed wake-up' ;;
+        *'waiting['*'asleep'*) echo 'I14 counted as waiting while not' ;;
+        *'latest==cursor'*) echo 'I12 end told before the last sample' ;;
+        *'acceptance cycle'*) echo 'I11 runs for ever without getting there' ;;
+        *forgiven*) echo 'I15 lost without having been demoted' ;;
+        *sub_dead*) echo 'I18 waited for the dead until the time-out' ;;
+        *timed_out*) echo 'I17 more than one time-out for one stop' ;;
+        *stopped*) echo 'I16 demoted although it takes' ;;
         *'invalid end state'*) echo 'somebody waits for ever (invalid end state)' ;;
         *) echo "$words" ;;
     esac

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -36,6 +37,10 @@ class OwnRunDirectory : public testing::Test {
     static int number = 0;
     domain_ = "t" + std::to_string(::getpid()) + "-" + std::to_string(++number);
     ::setenv("CARDAN_DOMAIN", domain_.c_str(), 1);
+    // As an administrator does: one that a user's process makes is this user's alone.
+    const std::string folder = run_directory() + "/" + domain_;
+    ::mkdir(folder.c_str(), 0700);
+    ::chmod(folder.c_str(), 01777);
   }
   std::string domain_;
 };

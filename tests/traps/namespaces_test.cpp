@@ -2,6 +2,7 @@
 // Containers that share only the run directory, users that the other side does not know, clocks that run elsewhere.
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
@@ -31,6 +32,7 @@ using cardan::test::Child;
 
 constexpr std::size_t kWords = 50'000;
 constexpr cardan::Topic<Big> kThere{"/there", {.max_bytes = kWords * 8, .depth = 2}};
+constexpr cardan::Topic<Big> kOpen{"/open", {.max_bytes = kWords * 8, .depth = 2, .access = cardan::Access::Everyone}};
 constexpr cardan::Topic<Big> kBack{"/back", {.max_bytes = kWords * 8, .depth = 2}};
 
 void write_file(const char* path, const std::string& text) {
@@ -171,8 +173,11 @@ CARDAN_ROLE(unmapped_asks) {  // here everybody, also oneself, is user 65534
   if (::geteuid() != 65534) return 1;
   cardan::set_log([](auto, const auto&) {});
   try {
-    const cardan::Subscriber<Big> in{kThere};
-    cardan::test::say("attached " + std::to_string(in.publishers()));
+    cardan::Subscriber<Big> in{kThere};
+    const auto event = in.event();
+    cardan::test::say(in.publishers() == 0 && event && event->kind == cardan::Event::Kind::Refused
+                          ? "refused " + event->text
+                          : "attached " + std::to_string(in.publishers()));
   } catch (const Error& e) {
     cardan::test::say(std::string("refused ") + e.what());
   }
@@ -184,6 +189,68 @@ CARDAN_ROLE(unmapped_offers) {
   cardan::test::say("ready");
   cardan::test::hear();
   return 0;
+}
+
+CARDAN_ROLE(offers_to_all) {
+  cardan::Publisher<Big> out{kOpen};
+  cardan::test::say("ready");
+  while (!cardan::test::hear().empty()) cardan::test::publish_next(out, 1, kWords);
+  return 0;
+}
+
+/// Waits by its descriptor, as an event loop does.
+CARDAN_ROLE(polls) {
+  cardan::Subscriber in{kOpen};
+  pollfd there{.fd = in.fd(), .events = POLLIN, .revents = 0};
+  if (!cardan::test::eventually([&] { return in.publishers() == 1; })) return 1;
+  std::this_thread::sleep_for(100ms);  // the helper threads hand the socket over
+  while (::poll(&there, 1, 50) > 0)
+    while (in.take()) {
+    }
+  cardan::test::say("ready");
+  cardan::test::say("woken " + std::to_string(::poll(&there, 1, 3000)));
+  return 0;
+}
+
+CARDAN_ROLE(polls_as_another_user_later) {
+  cardan::Subscriber in{kOpen};
+  if (!cardan::test::eventually([&] { return in.publishers() == 1; })) return 1;
+  if (::setuid(47140) != 0) return 1;  // as a service does once it has its devices open
+  pollfd there{.fd = in.fd(), .events = POLLIN, .revents = 0};
+  std::this_thread::sleep_for(100ms);
+  while (::poll(&there, 1, 50) > 0)
+    while (in.take()) {
+    }
+  cardan::test::say("ready");
+  cardan::test::say("woken " + std::to_string(::poll(&there, 1, 3000)));
+  return 0;
+}
+
+TEST_F(Namespaces, AnUnmappedUsersDescriptorIsRung) {
+  ::chmod(cardan::test::run_directory().c_str(), 01777);
+  Child out("offers_to_all", {}, [] {
+    if (::unshare(CLONE_NEWUSER) != 0) ::_exit(115);
+    write_file("/proc/self/setgroups", "deny");
+    write_file("/proc/self/uid_map", "0 0 1");
+    write_file("/proc/self/gid_map", "0 0 1");
+  });
+  const auto line = out.line();
+  if (!line) GTEST_SKIP() << "skipped: user namespaces are forbidden here";
+  ASSERT_EQ(*line, "ready");
+  Child reader("polls", {}, cardan::test::as_user(47140));
+  ASSERT_EQ(reader.line(), "ready");
+  out.say("publish");
+  EXPECT_EQ(reader.expect("woken"), "1");
+  EXPECT_EQ(reader.end(), 0);
+}
+
+TEST_F(Namespaces, WhoGivesUpItsRightsLaterIsRungToo) {
+  cardan::Publisher<Big> out{kOpen};
+  Child reader("polls_as_another_user_later");
+  ASSERT_EQ(reader.line(), "ready");
+  cardan::test::publish_next(out, 1, kWords);
+  EXPECT_EQ(reader.expect("woken"), "1");
+  EXPECT_EQ(reader.end(), 0);
 }
 
 TEST_F(Namespaces, AnUnmappedUserIsNobody) {
@@ -231,6 +298,7 @@ TEST_F(Namespaces, AReaderThatIsUnmappedAtThePublisherIsWokenOnEachTopic) {
   ::chmod(cardan::test::run_directory().c_str(), 01777);
   Child publisher("rings_on_request", {}, [] {  // a user namespace that knows root alone
     if (::unshare(CLONE_NEWUSER) != 0) ::_exit(115);
+    write_file("/proc/self/setgroups", "deny");
     write_file("/proc/self/uid_map", "0 0 1");
   });
   const auto line = publisher.line();
@@ -244,5 +312,29 @@ TEST_F(Namespaces, AReaderThatIsUnmappedAtThePublisherIsWokenOnEachTopic) {
     EXPECT_EQ(reader.line(), "woken") << "door " << door;
   }
   EXPECT_EQ(reader.end(), 0);
+  EXPECT_EQ(publisher.end(), 0);
+}
+
+CARDAN_ROLE(rootless) {  // an ordinary user is root in its container, and the run directory's owner has no name there
+  const std::string uid = std::to_string(::geteuid());
+  const std::string gid = std::to_string(::getegid());
+  if (::unshare(CLONE_NEWUSER) != 0) return 115;
+  write_file("/proc/self/setgroups", "deny");
+  write_file("/proc/self/uid_map", "0 " + uid + " 1");
+  write_file("/proc/self/gid_map", "0 " + gid + " 1");
+  ::execl("/proc/self/exe", "/proc/self/exe", "--role", "rings_on_request", nullptr);
+  return 127;
+}
+
+TEST_F(Namespaces, ARootlessContainerUsesARunDirectoryOfTheRootOutside) {
+  ::chmod(cardan::test::run_directory().c_str(), 01777);
+  Child publisher("rootless", {}, cardan::test::as_user(47115));
+  const auto line = publisher.line();
+  if (!line) GTEST_SKIP() << "skipped: user namespaces are forbidden here";
+  ASSERT_EQ(*line, "ready");
+  cardan::Subscriber<Big> in{kDoors[0]};
+  EXPECT_EQ(in.publishers(), 1U);
+  publisher.say("0");
+  EXPECT_TRUE(in.wait(10s));
   EXPECT_EQ(publisher.end(), 0);
 }

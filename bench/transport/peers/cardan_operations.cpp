@@ -2,6 +2,8 @@
 // Single operations of Cardan, each between two processes.
 #include <fmt/format.h>
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <memory>
@@ -70,6 +72,50 @@ void take_all(const Area& area) {
   }
 }
 
+template <class T>
+Topic<T> besieged_topic(const Area& area) {
+  Topic<T> topic = topic_of<T>(area);
+  topic.options.waiting = block();
+  topic.options.access = Access::Everyone;
+  return topic;
+}
+
+void publish_besieged(const Area& area) {
+  Publisher<SmallFrame> out(besieged_topic<SmallFrame>(area));
+  wait_until("not all readers attached", [&] { return out.subscribers() == 1; });
+  const auto stamps = area.published(0);
+  const std::int64_t clock = clock_cost();
+  if (!area.arrive_and_wait()) return;
+  for (std::uint64_t n = 1; n < stamps.size(); ++n) {
+    std::this_thread::sleep_for(1ms);
+    const std::int64_t before = now_ns();
+    auto loan = out.loan();
+    if (!loan) throw Error(ErrorCode::Unavailable, "the publisher found no slot", "report this");
+    loan->words[0] = n;
+    out.publish(std::move(loan));
+    stamps[n].handing_ns = std::max<std::int64_t>(0, now_ns() - before - clock);
+  }
+  area.header().acknowledged.store(area.header().cell.frames, std::memory_order_release);
+}
+
+/// More threads than it announced sleep on its bell, as those of a hostile user would.
+void besiege(const Area& area) {
+  constexpr unsigned kStranger = 47'110;
+  if (area.header().endpoints > 1 &&
+      (::setresgid(kStranger, kStranger, kStranger) != 0 || ::setresuid(kStranger, kStranger, kStranger) != 0))
+    throw Error(ErrorCode::Refused, "cannot become another user", "run this part as root");
+  Subscriber<SmallFrame> in(besieged_topic<SmallFrame>(area));
+  wait_until("the publisher was not found", [&] { return in.publishers() == 1; });
+  std::vector<std::thread> sleepers;
+  for (std::uint32_t i = 0; i < area.header().endpoints; ++i)
+    sleepers.emplace_back([&] {
+      while (area.header().acknowledged.load(std::memory_order_acquire) == 0) (void)in.wait(50ms);
+    });
+  const bool go = area.arrive_and_wait();
+  if (!go) area.header().acknowledged.store(1, std::memory_order_release);
+  for (std::thread& sleeper : sleepers) sleeper.join();
+}
+
 void attach(const Area& area) {
   const auto stamps = area.received(0, 0);
   if (!area.arrive_and_wait()) return;
@@ -121,6 +167,9 @@ void play_cardan_operation(const Area& area, std::uint32_t index) {
   switch (area.header().task) {
     case Task::HandOver:
       publishes ? hand_over(area) : take_all(area);
+      break;
+    case Task::Besieged:
+      publishes ? publish_besieged(area) : besiege(area);
       break;
     case Task::Attach:
       if (publishes) {

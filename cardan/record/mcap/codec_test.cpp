@@ -192,5 +192,23 @@ TEST(Compression, ALiarsSizeIsNotAllocated) {
   EXPECT_EQ(back.capacity(), room) << "before room is made";
 }
 
+TEST(Compression, ALiarsSizeCostsWhatIsReallyThere) {
+  Bytes noise(1 << 20);
+  std::uint32_t word = 1;
+  for (std::byte& byte : noise) byte = static_cast<std::byte>((word = word * 1664525 + 1013904223) >> 24);
+  for (const Compression kind : {Compression::Lz4, Compression::Zstd}) {
+    Bytes frame, back;
+    Compressor(kind, 1).append(frame, noise);
+    EXPECT_NE(decompress(name_of(kind), frame, 250 * noise.size(), back), nullptr);
+    EXPECT_LT(back.capacity(), 100 * noise.size()) << name_of(kind);
+  }
+  // A chunk that really contains that many zeros is still unpacked.
+  Bytes zeros(std::size_t{100} << 20), frame, back;
+  Compressor(Compression::Zstd, 1).append(frame, zeros);
+  ASSERT_LT(frame.size(), std::size_t{1} << 20);
+  EXPECT_EQ(decompress("zstd", frame, zeros.size(), back), nullptr);
+  EXPECT_EQ(back, zeros);
+}
+
 }  // namespace
 }  // namespace cardan::mcap

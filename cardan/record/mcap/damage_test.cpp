@@ -129,5 +129,35 @@ TEST(Damage, OneBadChunkCostsItsOwnMessagesOnly) {
   EXPECT_GT(found.size(), samples.size() - 10);
 }
 
+TEST(Damage, WhatOnlyLooksLikeChunksEndsASearch) {
+  const auto samples = test::some_samples(40, 60);
+  Bytes bytes = test::write_file(samples, {.chunk_bytes = 200});
+  const std::size_t data = kMagic.size();
+  Bytes liars(data);
+  std::copy_n(bytes.begin(), data, liars.begin());
+  // Heads of chunks, each of which claims all that follows but a byte or two, so that none ends where the next does.
+  constexpr std::size_t kLiars = 4000, kBytes = kPrefixBytes + kChunkHeaderBytes;
+  for (std::size_t i = 0; i < kLiars; ++i) {
+    const std::uint64_t rest = (kLiars - i) * kBytes - 1 - i % 2;
+    Bytes head(kBytes);
+    head[0] = static_cast<std::byte>(Opcode::Chunk);
+    const std::uint64_t length = rest - kPrefixBytes, records = length - kChunkHeaderBytes;
+    std::memcpy(head.data() + 1, &length, sizeof length);
+    std::memcpy(head.data() + kBytes - sizeof records, &records, sizeof records);
+    if (i + 1 < kLiars) liars.insert(liars.end(), head.begin(), head.end());
+  }
+  liars.resize(liars.size() + kBytes);
+  const FileOnDisk file(liars);
+  const Reader reader(file.path(), {.rescan = true, .scanning = {.search = true}});
+  EXPECT_EQ(reader.finish().how, Finish::How::Damaged);
+  EXPECT_GT(reader.gaps().size(), 0U);
+  EXPECT_LT(reader.gaps().size(), 100U) << "each was read to its end";
+  // Real ones behind damage are found, however many they are.
+  bytes[data] = std::byte{0x7f};
+  for (std::size_t i = 1; i <= 8; ++i) bytes[data + i] = std::byte{0xff};
+  file.put(bytes);
+  EXPECT_EQ(read_all(Reader(file.path(), {.rescan = true, .scanning = {.search = true}})).size(), samples.size());
+}
+
 }  // namespace
 }  // namespace cardan::mcap

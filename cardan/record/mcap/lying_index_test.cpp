@@ -131,6 +131,43 @@ TEST(LyingIndex, SaysWhatIsWrong) {
   }
 }
 
+TEST(LyingIndex, AChunkOfOtherTimesIsSaid) {
+  const auto samples = test::some_samples(60, 120);
+  const Bytes file = test::write_file(samples, {.chunk_bytes = 600});
+  for (const Order order : {Order::LogTime, Order::ReverseLogTime}) {
+    const FileOnDisk disk(with_lie(file, [&](ChunkIndex& chunk) {
+      if (order == Order::LogTime)
+        chunk.message_start_time += 50;
+      else
+        chunk.message_end_time -= 50;
+    }));
+    std::size_t problems = 0;
+    EXPECT_EQ(test::read_all(Reader(disk.path()), {.order = order}, &problems).size(), samples.size());
+    EXPECT_EQ(problems, 1U) << "whoever relies on the order knows";
+  }
+}
+
+TEST(LyingIndex, ThatNamesAChunkManyTimesDoesNotFillTheMemory) {
+  const auto samples = test::some_samples(60, 120);
+  const Bytes file = test::write_file(samples, {.chunk_bytes = 600});
+  const FileOnDisk honest(file);
+  const Reader reader(honest.path());
+  Summary summary;
+  for (const auto& [id, channel] : reader.summary().channels()) summary.add(channel);
+  summary.set(reader.summary().statistics());
+  const ChunkIndex chunk = reader.summary().chunks().at(kLiedOf);
+  constexpr std::size_t kTimes = 5000;
+  for (std::size_t i = 0; i < kTimes; ++i) summary.add(ChunkIndex(chunk));
+  Bytes out(file.begin(), file.begin() + static_cast<std::ptrdiff_t>(summary_start_of(file)));
+  summary.append_to(out, out.size());
+  const FileOnDisk disk(out);
+  std::size_t problems = 0;
+  const auto found = test::read_all(Reader(disk.path()), {}, &problems);
+  EXPECT_GT(problems, 0U);
+  // All of them would be open at the same time.
+  EXPECT_LE(found.size() * 20, 4 * out.size());
+}
+
 TEST(LyingIndex, MakesNoMessageLargerThanAPublisherCanCarry) {
   for (const Way& way : ways()) {
     const auto samples = test::some_samples(60, way.most_bytes);

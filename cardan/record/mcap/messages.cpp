@@ -75,6 +75,7 @@ struct Messages::State {
   std::shared_ptr<Buffers> buffers = std::make_shared<Buffers>();
   Bytes buffer;
   std::vector<Problem> problems;
+  std::uint64_t read_bytes = 0;  ///< of chunks, so far
 
   [[nodiscard]] bool reverse() const noexcept { return options.order == Order::ReverseLogTime; }
   [[nodiscard]] bool in_range(std::uint64_t time) const noexcept { return time >= options.start && time < options.end; }
@@ -136,16 +137,31 @@ struct Messages::State {
     const bool large =
         index.compression.empty() && index.chunk_length > kWholeChunkBytes && !index.message_index_offsets.empty();
     try {
-      if (large ? find_in_file(index, *source, cause) : read_whole(index, *source, cause))
+      if (large ? find_in_file(index, *source, cause) : read_whole(index, *source, cause)) {
+        note_strays(index, *source);
         return add(std::move(source));
+      }
     } catch (const std::bad_alloc&) {
       cause = "its records need more memory than there is, or their size is wrong";
     }
     problems.push_back({index.chunk_start_offset, cause});
   }
 
+  /// Whose place in the order cannot be right: the chunk was opened when its index said.
+  void note_strays(const ChunkIndex& index, const Source& source) {
+    if (std::any_of(source.entries.begin(), source.entries.end(), [&](const Entry& e) {
+          return e.time < index.message_start_time || e.time > index.message_end_time;
+        }))
+      problems.push_back(
+          {index.chunk_start_offset, "it holds messages of other times than its index says: their order may be wrong"});
+  }
+
   bool read_whole(const ChunkIndex& index, Source& source, std::string& cause) {
     source.in_memory = true;
+    // Chunks lie side by side in a file, each is read once: more than the file has (and room for a lie or two) is a
+    // trick to fill the memory with the same bytes again and again.
+    cause = "the index names the same bytes again and again";
+    if (read_bytes > 2 * reader.file().size()) return false;
     cause = "its index points outside of the file, or at something else";
     if (index.chunk_length < kPrefixBytes ||
         !reader.file().read_exactly(index.chunk_start_offset, index.chunk_length, source.bytes) ||
@@ -153,6 +169,7 @@ struct Messages::State {
       return false;
     const auto chunk = decode<Chunk>(View(source.bytes).subspan(kPrefixBytes));
     if (!chunk) return false;
+    read_bytes += index.chunk_length;
     const auto records = records_of(*chunk, true, source.unpacked, cause);
     if (!records) return false;
     source.records = *records;

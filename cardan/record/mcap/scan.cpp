@@ -16,6 +16,9 @@ namespace {
 
 /// Records that are not jumped over are read whole; a larger one is taken for damage.
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;
+/// Chunks lie side by side, so that all of them together claim no more than the file has; some may be copies within a
+/// message.
+constexpr std::uint64_t kMostClaimed = 16;
 /// Of a chunk, what says how its records are packed: its fixed fields, and the longest name of a compression.
 constexpr std::uint64_t kChunkHeadBytes = kChunkHeaderBytes + 256;
 
@@ -65,15 +68,21 @@ class Scanner {
   bool find_chunk(const std::string& cause) {
     constexpr std::size_t kWindow = 1 << 20;
     constexpr std::size_t kHead = kPrefixBytes + kChunkHeaderBytes + 4;
-    Bytes window(kWindow + kHead);
-    for (std::uint64_t from = at_ + 1; from + kHead < end_; from += kWindow) {
-      const View bytes = View(window).first(file_.read(from, window));
-      for (std::size_t i = 0; i < kWindow && i + kHead <= bytes.size(); ++i) {
-        if (!is_chunk(bytes.subspan(i, kHead), from + i)) continue;
-        scan_.gaps.push_back({at_, from + i, cause});
-        at_ = from + i;
-        return true;
+    // What only looks like chunks, one in the other, would be read again and again: not more than real ones could be.
+    if (claimed_ / kMostClaimed > end_) return false;
+    for (std::uint64_t from = at_ + 1; from + kHead < end_; ++from) {
+      if (from < window_at_ || from + kHead > window_at_ + window_bytes_) {  // the next search goes on in it, too
+        window_.resize(kWindow + kHead);
+        window_at_ = from;
+        window_bytes_ = file_.read(from, window_);
+        if (window_bytes_ < kHead) return false;
       }
+      const View bytes = View(window_).subspan(static_cast<std::size_t>(from - window_at_), kHead);
+      if (!is_chunk(bytes, from)) continue;
+      claimed_ += Prefix(bytes).length;
+      scan_.gaps.push_back({at_, from, cause});
+      at_ = from;
+      return true;
     }
     return false;
   }
@@ -305,6 +314,10 @@ class Scanner {
       in_chunk_;  ///< channel and time of its messages; counted if it is whole
   bool chunk_open_ = false, data_ended_ = false, done_ = false;
   bool finished_ = false;
+  Bytes window_;  ///< of the search, in the file from `window_at_` on
+  std::uint64_t window_at_ = 0;
+  std::size_t window_bytes_ = 0;
+  std::uint64_t claimed_ = 0;  ///< bytes of all that looked like chunks in a search
   std::uint64_t trusted_ = std::numeric_limits<std::uint64_t>::max();  ///< chunks without checksum, up to there
   Scan scan_;
 };

@@ -133,7 +133,7 @@ class Recorder::Implementation {
   std::int64_t write_sum_ = 0, submit_sum_ = 0, path_sum_ = 0;
   std::uint64_t writes_ = 0, submits_ = 0, paths_ = 0;
   std::string failure_;
-  std::map<std::string, std::string> problems_;  ///< of topics that cannot be recorded
+  std::map<std::string, Scout::Problem> problems_;  ///< of topics that cannot be recorded
 
   std::atomic<bool> stop_{false}, paused_{false}, split_{false}, triggered_{false}, ended_{false};
   Atomic<std::uint32_t> poked_{0};

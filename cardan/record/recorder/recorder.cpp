@@ -10,6 +10,7 @@
 
 #include "cardan/memory/clock.hpp"
 #include "cardan/memory/error.hpp"
+#include "cardan/record/name_patterns.hpp"
 #include "cardan/record/recorder/implementation.hpp"
 #include "cardan/transport/log.hpp"
 #include "cardan/transport/stop.hpp"
@@ -252,7 +253,10 @@ void Recorder::Implementation::publish_report() {
     report.held_bytes += topic->held * topic->source().max_bytes;
   }
   if (scout_ != nullptr) problems_ = scout_->problems();
-  for (const auto& [topic, problem] : problems_) report.topics.push_back({.topic = topic, .problem = problem});
+  for (const auto& [topic, problem] : problems_)
+    report.topics.push_back({.topic = topic, .refused = problem.refused, .problem = problem.why});
+  for (const TopicReport& topic : report.topics)
+    if (fits_one(options_.topics, topic.topic)) report.refused += topic.refused;
   report.bytes = committed_closed_ + (segment_ != nullptr ? segment_->committed_bytes() : 0);
   for (const auto& segment : closing_) report.bytes += segment->committed_bytes();
   report.copied_bytes = copied_bytes_;

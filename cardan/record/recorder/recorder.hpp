@@ -14,6 +14,7 @@
 #include "cardan/record/mcap/compression.hpp"
 #include "cardan/record/recorder/report.hpp"
 #include "cardan/record/schedule/scheduler.hpp"
+#include "cardan/transport/topic.hpp"
 
 namespace cardan::record {
 
@@ -36,6 +37,9 @@ struct RecorderOptions {
   /// "drive_0001.mcap", "drive_0002.mcap"…
   std::string path{};
   std::string domain{};  ///< empty: $CARDAN_DOMAIN, else "default"
+  /// Whose publications are recorded, as with every reader: the same user's only, unless this says more. Others are
+  /// named in the report.
+  Access access = Access::Owner;
 
   /// Log times are those of /clock (rosgraph_msgs/msg/Clock), as a simulator or `cardan play --clock` publishes it:
   /// what comes before its first message is left out. Else they are those of the wall clock.

@@ -1,20 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cardan/record/recorder/scout.hpp"
 
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/inotify.h>
 #include <unistd.h>
 
 #include <array>
+#include <limits>
 #include <utility>
 
 #include "cardan/memory/clock.hpp"
 #include "cardan/memory/error.hpp"
+#include "cardan/record/name_patterns.hpp"
 #include "cardan/record/recorder/selection.hpp"
+#include "cardan/transport/access.hpp"
 #include "cardan/transport/observer.hpp"
 #include "cardan/transport/process.hpp"
 
 namespace cardan::record {
+namespace {
+
+constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
+/// How long somebody who did not answer, or refused, is left alone.
+constexpr std::int64_t kAgain = 500'000'000;
+/// Problems that are kept. Anybody who can make topics can make many.
+constexpr std::size_t kMostProblems = 64;
+
+std::string key_of(const detail::TopicEntry& entry) { return fmt::format("{}.{}", entry.process, entry.serial); }
+
+}  // namespace
 
 Scout::Scout(const RecorderOptions& options)
     : options_(options), directory_(detail::Process::of(options.domain).directory()), since_ns_(steady_now()) {
@@ -46,21 +61,34 @@ void Scout::run() {
 
 bool Scout::look() {
   bool complete = true;
-  for (const detail::TopicEntry& entry : directory_.entries()) {
+  const std::int64_t now = steady_now();
+  const std::vector<detail::TopicEntry> entries = directory_.entries();
+  std::map<std::string, std::int64_t> still_not_now;
+  for (const detail::TopicEntry& entry : entries)
+    if (const auto it = not_now_.find(key_of(entry)); it != not_now_.end() && it->second > now) {
+      still_not_now.insert(*it);
+      complete = complete && it->second == kNever;
+    }
+  not_now_ = std::move(still_not_now);
+  for (const detail::TopicEntry& entry : entries) {
+    if (not_now_.contains(key_of(entry))) continue;
     const auto topic = directory_.topic_of(entry);
     if (!topic || known_.contains(*topic)) continue;
     std::string problem;
     std::unique_ptr<TopicQueue> queue;
     try {
       const Observer observer(*topic, {.domain = options_.domain});
-      const auto streams = observer.streams();
-      if (streams.empty()) {  // gone again, too busy to answer, or not for us
-        const auto problems = observer.problems();
-        if (!problems.empty() && is_selected(options_, *topic, {})) note_problem(*topic, problems.front());
+      const auto stream = accepted(*topic, observer);
+      if (stream == nullptr) {  // gone again, too busy to answer, not for us, or nobody we accept
+        if (not_now_.contains(key_of(entry))) continue;
         complete = false;
+        const auto problems = observer.problems();
+        if (problems.empty()) continue;
+        if (is_selected(options_, *topic, {})) note_problem(*topic, problems.front());
+        not_now_.emplace(key_of(entry), now + kAgain);
         continue;
       }
-      queue = queue_for(*topic, *streams.front(), problem);
+      queue = queue_for(*topic, *stream, problem);
     } catch (const Error& e) {
       queue.reset();
       problem = e.what();
@@ -74,6 +102,24 @@ bool Scout::look() {
     }
   }
   return complete;
+}
+
+std::shared_ptr<const ObservedStream> Scout::accepted(const std::string& topic, const Observer& observer) {
+  std::shared_ptr<const ObservedStream> first;
+  for (const auto& stream : observer.streams()) {
+    const std::string no = detail::refusal(options_.access, topic, stream->peer(), directory_.root());
+    if (no.empty()) {
+      if (first == nullptr) first = stream;
+      continue;
+    }
+    if (!not_now_.emplace(key_of({0, stream->process(), stream->serial()}), kNever).second) continue;
+    if (is_selected(options_, topic, stream->type()))
+      note_problem(
+          topic,
+          fmt::format("a publication by pid {} is not recorded: {} — record with another --access", stream->pid(), no),
+          1);
+  }
+  return first;
 }
 
 /// Null: it is not wanted, or cannot be recorded.
@@ -94,13 +140,20 @@ std::unique_ptr<TopicQueue> Scout::queue_for(const std::string& topic, const Obs
     return nullptr;
   }
   auto queue = std::make_unique<TopicQueue>(std::move(source), std::move(*framing), options_);
-  queue->attach(options_.domain);
+  queue->attach(options_);
   return queue;
 }
 
-void Scout::note_problem(const std::string& topic, const std::string& problem) {
+void Scout::note_problem(const std::string& topic, const std::string& problem, std::uint64_t refused) {
   const std::lock_guard lock(mutex_);
-  problems_[topic] = problem;
+  const auto it = problems_.find(topic);
+  if (it == problems_.end()) {
+    if (problems_.size() < kMostProblems || fits_one(options_.topics, topic)) problems_[topic] = {problem, refused};
+    return;
+  }
+  it->second.refused += refused;
+  if (refused == 0 || it->second.why.empty())
+    it->second.why = problem;  // of those that are refused, the first is named
 }
 
 std::vector<std::unique_ptr<TopicQueue>> Scout::take() {
@@ -108,7 +161,7 @@ std::vector<std::unique_ptr<TopicQueue>> Scout::take() {
   return std::exchange(found_, {});
 }
 
-std::map<std::string, std::string> Scout::problems() const {
+std::map<std::string, Scout::Problem> Scout::problems() const {
   const std::lock_guard lock(mutex_);
   return problems_;
 }

@@ -30,14 +30,21 @@ class Scout {
 
   /// Topics that were attached since the last call.
   [[nodiscard]] std::vector<std::unique_ptr<TopicQueue>> take();
-  /// Topics that were asked for and cannot be recorded: why, by their names.
-  [[nodiscard]] std::map<std::string, std::string> problems() const;
+  /// A topic that was asked for and is not recorded, or not all of it.
+  struct Problem {
+    std::string why;
+    std::uint64_t refused = 0;  ///< publications that are not accepted
+  };
+  /// By the topics' names; the first of many.
+  [[nodiscard]] std::map<std::string, Problem> problems() const;
 
  private:
-  bool look();  ///< false: somebody did not answer
+  bool look();  ///< false: somebody did not answer, or has to be looked at again
   [[nodiscard]] std::unique_ptr<TopicQueue> queue_for(const std::string& topic, const ObservedStream& stream,
                                                       std::string& problem) const;
-  void note_problem(const std::string& topic, const std::string& problem);
+  /// The first publication of the topic that is accepted; null: none.
+  [[nodiscard]] std::shared_ptr<const ObservedStream> accepted(const std::string& topic, const Observer& observer);
+  void note_problem(const std::string& topic, const std::string& problem, std::uint64_t refused = 0);
   void run();
 
   const RecorderOptions& options_;
@@ -45,10 +52,11 @@ class Scout {
   const std::int64_t since_ns_;
   BoundFd watch_;
   std::atomic<bool> stop_{false};
-  std::set<std::string> known_;  ///< of the thread
+  std::set<std::string> known_;                  ///< of the thread; topics
+  std::map<std::string, std::int64_t> not_now_;  ///< of the thread; publications, and when to look at them again
   mutable std::mutex mutex_;
   std::vector<std::unique_ptr<TopicQueue>> found_;
-  std::map<std::string, std::string> problems_;
+  std::map<std::string, Problem> problems_;
   std::thread thread_;
 };
 

@@ -82,8 +82,8 @@ TopicQueue::~TopicQueue() {
   subscriber_->drop_reference();
 }
 
-void TopicQueue::attach(const std::string& domain) {
-  detail::Process& process = detail::Process::of(domain);
+void TopicQueue::attach(const RecorderOptions& options) {
+  detail::Process& process = detail::Process::of(options.domain);
   const detail::MessageType type{.name = source_.type,
                                  .schema = source_.schema,
                                  .hash = source_.type_hash,
@@ -91,16 +91,27 @@ void TopicQueue::attach(const std::string& domain) {
                                  .alignment = 8,
                                  .has_arena = false,
                                  .arena_bytes = 0};
+  const auto told = [refused = refused_](const Event& event) {
+    if (event.kind != Event::Kind::Refused && event.kind != Event::Kind::Incompatible) return;
+    const std::lock_guard lock(refused->mutex);
+    if (refused->count++ == 0) refused->first = event.text;
+  };
   for (;;) {
-    auto* const core =
-        detail::SubscriberCore::create(source_.name, type, nullptr, TopicOptions{.access = Access::Everyone},
-                                       {.domain = domain, .holds = holds_, .reliable = false, .waiting = block()});
+    // It has no contract with the publishers: what it reads is bounded by whom it accepts.
+    auto* const core = detail::SubscriberCore::create(
+        source_.name, type, nullptr, {.max_bytes = layout::kMaxPayload, .access = options.access},
+        {.domain = options.domain, .holds = holds_, .reliable = false, .waiting = block(), .on_event = told});
     try {
       process.add(core);
     } catch (const Error& e) {
       core->drop_reference();
       // The publisher has not that many slots to give: fewer ride out shorter stalls.
-      if (e.code() != ErrorCode::NoMemory || holds_ <= kHoldsWhenCopied) throw;
+      const bool fewer = e.code() == ErrorCode::NoMemory || e.code() == ErrorCode::Limit;
+      if (!fewer || holds_ <= kHoldsWhenCopied) throw;
+      {
+        const std::lock_guard lock(refused_->mutex);
+        refused_->count = 0;  // it will be asked again
+      }
       holds_ = std::max(holds_ / 2, kHoldsWhenCopied);
       continue;
     }
@@ -185,17 +196,19 @@ void TopicQueue::note_written(std::uint64_t samples, std::uint64_t bytes) noexce
 }
 
 TopicReport TopicQueue::report() const {
+  const std::lock_guard lock(refused_->mutex);
   return {.topic = source_.name,
           .type = source_.type,
           .recorded = recorded_,
           .bytes = bytes_,
           .lost = lost_,
+          .refused = refused_->count,
           .left_out = left_out_,
           .queued = queued,
           .queued_bytes = queued_bytes,
           .held = held,
           .most_queued_bytes = most_queued_bytes_,
-          .problem = problem_};
+          .problem = refused_->count == 0 ? std::string() : refused_->first};
 }
 
 }  // namespace cardan::record

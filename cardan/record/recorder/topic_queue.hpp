@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
@@ -63,7 +64,7 @@ class TopicQueue {
   ~TopicQueue();
 
   /// Throws what Subscriber's constructor throws. Blocks, at most a second.
-  void attach(const std::string& domain);
+  void attach(const RecorderOptions& options);
 
   struct Waiting {
     AnySample sample{};
@@ -130,7 +131,13 @@ class TopicQueue {
   std::uint64_t seen_ = 0, left_out_ = 0, recorded_ = 0, bytes_ = 0, most_queued_bytes_ = 0, bad_seen_ = 0;
   std::int64_t next_due_ns_ = 0;
   std::array<std::uint64_t, kLossCauses> lost_{};
-  std::string problem_;
+  /// Publications that our subscriber does not take: told by the helper thread.
+  struct Refused {
+    std::mutex mutex;
+    std::uint64_t count = 0;
+    std::string first;
+  };
+  std::shared_ptr<Refused> refused_ = std::make_shared<Refused>();
 };
 
 }  // namespace cardan::record

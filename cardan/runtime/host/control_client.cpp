@@ -117,8 +117,8 @@ void ControlClient::set_parameter(const ComponentReport& component, const std::s
                 "cardan component list shows what runs");
   const json answer = json::parse(answers.front().text, nullptr, false);
   if (answer.is_object() && !answer.contains("error")) return;
-  if (!answer.is_object() || !answer["cause"].is_string() || !answer["remedy"].is_string() ||
-      !answer["error"].is_number())
+  const auto is_text = [&](const char* key) { return answer.contains(key) && answer[key].is_string(); };
+  if (!answer.is_object() || !is_text("cause") || !is_text("remedy") || !answer["error"].is_number_integer())
     throw Error(ErrorCode::Incompatible, "the answer cannot be read", "use the same version of Cardan on both sides");
   throw Error(static_cast<ErrorCode>(answer["error"].get<int>()), answer["cause"], answer["remedy"]);
 }

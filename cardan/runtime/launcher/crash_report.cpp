@@ -59,7 +59,8 @@ std::string write(const CrashReport& report, const std::string& folder) {
                   t.tm_mon + 1, t.tm_mday, t.tm_hour, t.tm_min, t.tm_sec, report.pid);
   std::error_code error;
   std::filesystem::create_directories(folder, error);
-  std::FILE* const file = std::fopen(path.c_str(), "we");
+  // A new file: in a folder that others can write, a link with this name would lead to one of ours.
+  std::FILE* const file = std::fopen(path.c_str(), "wxe");
   if (file == nullptr) cannot_write(path, std::generic_category().message(errno));
   const std::string words = text(report);
   const bool whole = std::fwrite(words.data(), 1, words.size(), file) == words.size();

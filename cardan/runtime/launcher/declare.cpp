@@ -115,16 +115,23 @@ class Question {
     std::istringstream lines(child_->report());
     for (std::string line; std::getline(lines, line);) {
       const json answer = json::parse(line, nullptr, false);
-      if (answer.is_discarded()) break;
+      // A component can write into its process's descriptors what it likes.
+      if (!answer.is_object() || done == process_.components.size()) break;
       const Component& component = process_.components[done++];
-      if (answer.contains("error")) {
-        const json& error = answer.at("error");
-        complain(component, error.at("at"), error.at("cause"), error.at("remedy"), into);
-      }
-      if (answer.contains("endpoints"))
-        read(answer, into.declarations);
-      else
+      try {
+        if (answer.contains("error")) {
+          const json& error = answer.at("error");
+          complain(component, error.at("at"), error.at("cause"), error.at("remedy"), into);
+        }
+        if (answer.contains("endpoints"))
+          read(answer, into.declarations);
+        else
+          into.declarations.unknown.push_back(component.name);
+      } catch (const json::exception& e) {
         into.declarations.unknown.push_back(component.name);
+        complain(component, "", fmt::format("component '{}' answers what cannot be read: {}", component.name, e.what()),
+                 "build it with this version of Cardan; let it write to standard output only", into);
+      }
     }
     if (done >= process_.components.size()) return process_.components.size();
     const Component& component = process_.components[done];

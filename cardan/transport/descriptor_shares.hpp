@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+namespace cardan::detail {
+
+/// Whether peers of this user get a stranger's share only. Our own user and root are not strangers: both can end this
+/// process anyway. Never blocks.
+bool is_foreign(uid_t uid) noexcept;
+
+/// How many of this process's descriptors the peers of other users may cost, in its table or on their way to a peer
+/// that does not read: all together a quarter of RLIMIT_NOFILE, one user a quarter of that. Our own user and root are
+/// not counted. Thread safe; takes a mutex.
+class DescriptorShares {
+ public:
+  /// Gives its descriptors back when it goes.
+  class Claim {
+   public:
+    Claim() noexcept = default;
+    Claim(Claim&& other) noexcept
+        : shares_(std::exchange(other.shares_, nullptr)), uid_(other.uid_), count_(std::exchange(other.count_, 0)) {}
+    Claim& operator=(Claim&& other) noexcept;
+    Claim(const Claim&) = delete;
+    Claim& operator=(const Claim&) = delete;
+    ~Claim() { give_back(); }
+    /// Takes over what `other`, of the same user, has.
+    void join(Claim&& other) noexcept;
+    void give_back() noexcept;
+
+   private:
+    friend class DescriptorShares;
+    Claim(DescriptorShares* shares, uid_t uid, std::size_t count) noexcept
+        : shares_(shares), uid_(uid), count_(count) {}
+    DescriptorShares* shares_ = nullptr;
+    uid_t uid_ = 0;
+    std::size_t count_ = 0;
+  };
+
+  /// Those of this process, with its limit.
+  static DescriptorShares& of_process();
+  explicit DescriptorShares(std::size_t limit) noexcept : limit_(limit) {}
+
+  /// Nothing: the user, or all other users together, have their share.
+  std::optional<Claim> claim(uid_t uid, std::size_t count);
+  [[nodiscard]] std::size_t most_of_one() const noexcept { return limit_ / 16; }
+  [[nodiscard]] std::size_t most_of_all() const noexcept { return limit_ / 4; }
+
+ private:
+  std::size_t limit_;
+  std::mutex mutex_;
+  std::map<uid_t, std::size_t> used_;
+  std::size_t all_ = 0;
+};
+
+}  // namespace cardan::detail

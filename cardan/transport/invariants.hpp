@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// What the protocols promise, once: number, short name, sentence. The documents (docs/protocols), the order table, the
+/// models and the comments use these numbers and these words; scripts/check_invariants.sh (the test `invariants`)
+/// compares them.
+///   X(number, name, sentence)
+// clang-format off
+#define CARDAN_INVARIANTS(X)                                                                                          \
+  X(I1, "whole", "A taken sample is what its publisher wrote, from the take to the drop.")                            \
+  X(I2, "not refilled", "A slot that a living subscriber holds is never refilled.")                                   \
+  X(I3, "nothing lost", "At the end the cursor is at the last publication.")                                          \
+  X(I4, "counted exactly", "Every publication after the attach is taken once or counted missed once, in order.")      \
+  X(I5, "a free slot", "With depth + loans + 1 + Σ(holds + threads) slots the publisher never waits for one.")        \
+  X(I6, "not unmapped", "A page is not unmapped while the other side can look at it.")                                \
+  X(I7, "given back", "A subscriber that dropped all samples has all counters at 0.")                                 \
+  X(I8, "lock-free", "A reader that must try again was overtaken by a publication, also when the publisher is dead.") \
+  X(I9, "observed whole", "A copy that an observer accepts is whole.")                                                \
+  X(I10, "woken", "No thread sleeps while something newer than its cursor is published.")                             \
+  X(I11, "spin bounded", "Every living thread gets the last publication and learns of the end, however the publisher ended.") \
+  X(I12, "end last", "What a dead publisher left is taken before its end is reported.")                               \
+  X(I13, "event heard", "No thread sleeps on an event.")                                                              \
+  X(I14, "idle is free", "`waiting` is the number of threads that wait, also after time-outs: an idle subscriber costs no ring.") \
+  X(I15, "reliable", "A reliable subscriber loses nothing after `start` except what was overwritten while it was demoted.") \
+  X(I16, "fair demotion", "Only a subscriber that stops taking is demoted, if the time-out is longer than everything else.") \
+  X(I17, "one time-out", "A subscriber that stopped costs one time-out, not one a publication.")                      \
+  X(I18, "not for the dead", "No publisher waits for a dead subscriber until the time-out.")                          \
+  X(I19, "own kept", "A slot that the publisher's own process keeps is not refilled.")                                \
+  X(I20, "own done", "What its own readers did with a slot happened before it is refilled.")                          \
+  X(I21, "no false liar", "An honest subscriber is never taken for a liar.")                                          \
+  X(I22, "liars count", "The holds of a liar count until its connection is closed and its entry is cleared.")         \
+  X(I23, "descriptor rung", "A descriptor that a reader emptied before it looked is rung for the next publication.")  \
+  X(I24, "port closed", "After `remove()` nobody pushes to the port.")                                                \
+  X(I25, "worker woken", "What is made ready under the group's lock before the word is exchanged is seen by the worker.") \
+  X(I26, "cheap wake", "A wake-up of a worker that does not sleep costs no system call.")
+// clang-format on

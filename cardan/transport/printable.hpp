@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace cardan::detail {
+
+/// A stranger's text as a terminal, a log line and a JSON document can hold it: valid UTF-8, cut to at most `longest`
+/// bytes between two characters. Control characters (C0, DEL, C1), characters that change the direction of text, that
+/// have no width or that separate lines, and bytes that are not UTF-8 become '?'. Any thread; never blocks.
+std::string printable(std::string_view text, std::size_t longest = std::string_view::npos);
+
+/// The same for a text of many lines: line feeds and tabs stay.
+std::string printable_lines(std::string_view text, std::size_t longest = std::string_view::npos);
+
+}  // namespace cardan::detail

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cardan/transport/publisher_area.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <functional>
+
+#include "cardan/memory/error.hpp"
+#include "cardan/transport/message.hpp"
+#include "cardan/transport/publisher.hpp"
+#include "cardan/transport/publisher_core.hpp"
+
+namespace {
+
+struct List {
+  std::uint64_t key;
+  cardan::shm::vector<std::uint64_t> words;
+};
+
+}  // namespace
+
+CARDAN_MESSAGE(List, "test_msgs/msg/List", key, words);
+
+namespace {
+
+using namespace cardan;
+using namespace cardan::detail;
+using layout::Header;
+
+constexpr std::size_t kMiB = std::size_t{1} << 20;
+
+/// A publisher's area and the means to spoil it; each one is also read as another process would.
+struct Made {
+  explicit Made(std::size_t max_bytes, std::uint32_t depth = 1)
+      : core("/made", message_type_of<List>(), {.max_bytes = max_bytes, .depth = depth}, {}) {}
+  [[nodiscard]] Header& header() const { return *reinterpret_cast<Header*>(core.area().data()); }
+  [[nodiscard]] Fd fd() const { return Fd(::fcntl(core.area().read_only_fd(), F_DUPFD_CLOEXEC, 0)); }
+  [[nodiscard]] PublisherArea map(bool foreign = true) const {
+    return PublisherArea::map(fd(), core.area().size(), foreign);
+  }
+  PublisherCore core;
+};
+
+std::string refusal(const std::function<void()>& f) {
+  try {
+    f();
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ErrorCode::Incompatible);
+    return e.what();
+  }
+  return {};
+}
+
+ReaderContract contract(std::size_t max_bytes) {
+  const MessageType type = message_type_of<List>();
+  return {type.hash, type.bytes, type.alignment, max_bytes};
+}
+
+TEST(PublisherArea, WhatAPublisherLaysOutIsAccepted) {
+  for (const std::size_t max_bytes : {std::size_t{0}, std::size_t{1}, std::size_t{4096}, std::size_t{65'535},
+                                      std::size_t{65'536}, std::size_t{921'600}, 7 * kMiB + 1})
+    for (const std::uint32_t depth : {1U, 7U, 1024U}) {
+      if (max_bytes * depth > 64 * kMiB) continue;
+      const Made made(max_bytes, depth);
+      const PublisherArea area = made.map();
+      EXPECT_EQ(area.slots, made.core.hot().committed) << max_bytes;
+      EXPECT_NO_THROW(area.check(contract(max_bytes))) << max_bytes;
+      EXPECT_TRUE(area.fd);
+      EXPECT_FALSE(made.map(false).fd) << "one descriptor less for each publisher of our own";
+    }
+}
+
+TEST(PublisherArea, PayloadsLargerThanTheContractAreRefusedWithBothNumbers) {
+  const Made made(4 * kMiB);
+  const std::string why = refusal([&] { made.map().check(contract(kMiB)); });
+  EXPECT_NE(why.find("4194304"), std::string::npos) << why;
+  EXPECT_NE(why.find("1048576"), std::string::npos) << why;
+  EXPECT_NE(refusal([&] { Made(1).map().check(contract(0)); }), "") << "0 bytes: none";
+  EXPECT_NO_THROW(Made(0).map().check(contract(0)));
+  EXPECT_NO_THROW(Made(100).map().check(contract(99))) << "both reserve 128";
+  EXPECT_NO_THROW(Made(kMiB).map().check(contract(2 * kMiB)));
+}
+
+TEST(PublisherArea, NoPartIsLargerThanItsContents) {
+  struct Spoilt {
+    const char* name;
+    std::function<void(Header&)> spoil;
+  };
+  const Spoilt all[] = {
+      {"slot_stride", [](Header& h) { h.slot_stride += h.payload_stride + layout::kPage; }},
+      {"payload_stride", [](Header& h) { h.payload_stride *= 2; }},
+      {"few slots", [](Header& h) { h.max_slots = 4; }},
+      {"schema", [](Header& h) { h.schema_bytes = 32 * kMiB; }},
+      {"slots_offset", [](Header& h) { h.slots_offset += 16 * layout::kPage; }},
+      {"message_offset", [](Header& h) { h.message_offset = 2 * layout::kPage; }},
+      {"payload_bytes", [](Header& h) { h.payload_bytes = 64; }},
+  };
+  for (const Spoilt& one : all) {
+    const Made made(kMiB, 8);
+    one.spoil(made.header());
+    EXPECT_NE(refusal([&] { (void)made.map(); }), "") << one.name;
+  }
+}
+
+TEST(PublisherArea, WhatIsCommittedHasMemoryBehindIt) {
+  const Made made(kMiB);
+  made.core.hot().committed = made.header().max_slots;
+  EXPECT_NE(refusal([&] { (void)made.map(); }), "");
+  made.core.hot().committed = 0;
+  EXPECT_NE(refusal([&] { (void)made.map(); }), "") << "no slot at all";
+}
+
+TEST(PublisherArea, SlotsThatComeLaterAreLookedAt) {
+  const Made made(kMiB);
+  const PublisherArea area = made.map();
+  const auto more = [&] { return slots_there(area.header, area.hot(), area.slots, area.fd.get()); };
+  EXPECT_EQ(more(), area.slots);
+  made.core.hot().committed = area.slots + 1;  // a lie
+  struct stat before{};
+  ::fstat(area.fd.get(), &before);
+  EXPECT_EQ(more(), area.slots);
+  EXPECT_EQ(slots_there(area.header, area.hot(), area.slots, -1), area.slots + 1) << "our own user is believed";
+  struct stat after{};
+  ::fstat(area.fd.get(), &after);
+  EXPECT_EQ(before.st_blocks, after.st_blocks);
+  const Header& h = area.header;
+  made.core.area().commit(h.slots_offset + area.slots * h.slot_stride, h.slot_stride);
+  EXPECT_EQ(more(), area.slots) << "the payload is still a hole";
+  made.core.area().commit(h.payload_offset + area.slots * h.payload_stride, h.payload_stride);
+  EXPECT_EQ(more(), area.slots + 1);
+  made.core.hot().committed = ~0U;
+  EXPECT_LE(slots_there(area.header, area.hot(), area.slots, -1), h.max_slots);
+  made.core.hot().committed = 0;
+  EXPECT_EQ(more(), area.slots) << "what was there stays";
+}
+
+TEST(PublisherArea, ADefaultTopicOfLargePayloadsReservesLittle) {
+  EXPECT_LE(Made(8 * kMiB).core.area().size(), 320 * kMiB);
+  EXPECT_GE(Made(8 * kMiB).header().max_slots, 32U) << "but room for readers";
+  EXPECT_GE(Made(1000).header().max_slots, 512U);
+  EXPECT_GE(Made(8 * kMiB, 8).header().max_slots, 5 * 8U) << "readers with queues as long as the publisher's";
+}
+
+}  // namespace

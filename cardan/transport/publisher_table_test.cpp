@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who gets into a publisher's table, and who rings what.
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <map>
+#include <memory>
+#include <thread>
+
+#include "cardan/memory/clock.hpp"
+#include "cardan/memory/error.hpp"
+#include "cardan/transport/publisher_core.hpp"
+
+namespace {
+
+using namespace std::chrono_literals;
+using cardan::Fd;
+using cardan::TopicOptions;
+using cardan::detail::Attached;
+using cardan::detail::BellBoard;
+using cardan::detail::PublisherCore;
+
+const cardan::detail::MessageType kType{"test_msgs/msg/T", "uint64 a\n", 1, 8, 8, false, 0};
+
+struct TopicMade {
+  std::shared_ptr<PublisherCore> core;
+  std::shared_ptr<BellBoard> ours = std::make_shared<BellBoard>();
+  std::map<uid_t, std::shared_ptr<BellBoard>> boards;
+
+  explicit TopicMade(const TopicOptions& options)
+      : core(std::make_shared<PublisherCore>("/table", kType, options, cardan::PublisherOptions{})) {}
+
+  /// Null: refused.
+  Attached* attach(uid_t uid, std::uint32_t holds = 1, bool reliable = false) {
+    auto& board = boards[uid];
+    if (!board) board = std::make_shared<BellBoard>();
+    auto page = std::make_shared<cardan::layout::SubscriberPage>();
+    auto a = std::make_unique<Attached>();
+    a->page = page.get();
+    a->local = page;
+    a->bell = core->bell_for(uid, board);
+    a->announced = holds + 1;
+    a->uid = uid;
+    a->reliable = reliable;
+    a->floor = core->floor_for_late_joiner();
+    try {
+      return core->attach(std::move(a));
+    } catch (const cardan::Error&) {
+      return nullptr;
+    }
+  }
+};
+
+uid_t stranger(unsigned n) { return ::geteuid() + 1000 + n; }
+
+TEST(PublisherTable, ManyStrangersLeavePlacesForOurOwnUser) {
+  TopicMade made({.depth = 1});
+  for (unsigned user = 0; user < 20; ++user)
+    for (int i = 0; i < 200; ++i)
+      if (made.attach(stranger(user)) == nullptr) break;
+  int own = 0;
+  while (own < 64 && made.attach(::geteuid()) != nullptr) ++own;
+  EXPECT_EQ(own, 64) << "beside " << made.core->subscribers() - static_cast<std::size_t>(own) << " of strangers";
+}
+
+TEST(PublisherTable, StrangersTogetherLeaveSlotsForOurOwnUser) {
+  TopicMade made({.depth = 1});
+  const std::uint32_t room = made.core->header().max_slots - 3;
+  for (unsigned user = 0; user < 4; ++user)
+    for (std::uint32_t holds = 100; holds > 0;)
+      if (made.attach(stranger(user), holds) == nullptr) holds /= 2;
+  EXPECT_NE(made.attach(::geteuid(), room / 4 - 1), nullptr) << "a quarter of the room is never a stranger's";
+}
+
+TEST(PublisherTable, WhoComesAndGoesWhileAPublishWaitsUsesUpItsShareOnly) {
+  TopicMade made({.depth = 1, .reliable = true, .reliable_timeout = 5s});
+  const Attached* const slow = made.attach(::geteuid(), 1, true);
+  made.core->publish(made.core->loan(), 0, 0);
+  std::atomic<bool> done{false};
+  std::thread publisher([&] {
+    made.core->wait_for_room(cardan::steady_now() + 5'000'000'000);  // inside, as a publish that waits
+    done = true;
+  });
+  while (made.core->hot().backpressure.load() == 0) std::this_thread::yield();
+  int come_and_gone = 0;
+  while (come_and_gone < 300) {
+    const Attached* const a = made.attach(stranger(0));
+    if (a == nullptr) break;
+    made.core->detach(a);
+    made.core->collect();
+    ++come_and_gone;
+  }
+  EXPECT_FALSE(done);
+  EXPECT_NE(made.attach(::geteuid()), nullptr) << "after " << come_and_gone << " of a stranger";
+  made.core->detach(slow);
+  publisher.join();
+  EXPECT_TRUE(made.core->collect());
+  EXPECT_NE(made.attach(stranger(0)), nullptr) << "what has left costs nothing any more";
+}
+
+TEST(PublisherTable, AReliableReaderThatComesAgainAndAgainCostsFewTimeOuts) {
+  TopicMade made({.depth = 1, .reliable = true, .reliable_timeout = 20ms});
+  const auto publish = [&] { made.core->publish(made.core->loan(), 0, 0); };
+  publish();
+  for (int i = 0; i < 20; ++i) {
+    const Attached* const a = made.attach(stranger(0), 1, true);
+    ASSERT_NE(a, nullptr);
+    auto& page = const_cast<cardan::layout::SubscriberPage&>(*a->page);
+    page.cursor = i % 2 == 0 ? 0 : made.core->published();  // at once, or after it has kept up
+    publish();
+    publish();
+    publish();
+    made.core->detach(a);
+    made.core->collect();
+  }
+  EXPECT_LE(made.core->hot().reliable_timeouts.load(), 3U) << "of 20 attachments within 60 ms";
+}
+
+TEST(PublisherTable, WhoLeavesWhileItIsWaitedForCostsNoMore) {
+  TopicMade made({.depth = 1, .reliable = true, .reliable_timeout = 10s});
+  const auto publish = [&] { made.core->publish(made.core->loan(), 0, 0); };
+  publish();
+  std::atomic<int> waited{0};
+  for (int i = 0; i < 6; ++i) {
+    const Attached* const a = made.attach(stranger(0), 1, true);
+    std::atomic<bool> done{false};
+    std::thread publisher([&] {
+      publish();
+      publish();
+      done = true;
+    });
+    while (!done && made.core->hot().backpressure.load() == 0) std::this_thread::yield();
+    if (!done) ++waited;
+    made.core->detach(a);
+    publisher.join();
+    made.core->collect();
+  }
+  EXPECT_LE(waited, 3);
+}
+
+}  // namespace

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bytes that claim to be the wire form of a message, of Cardan's own types and of any layout that a schema can
+// describe. What holds: they are refused, or give a message within its storage whose own wire form reads back.
+#include <cstring>
+#include <memory>
+
+#include "cardan/memory/error.hpp"
+#include "cardan/messages/layout_cdr.hpp"
+#include "cardan/messages/messages.hpp"
+#include "tests/fuzz/fuzz.hpp"
+
+namespace cardan::fuzz::cdr_target {
+namespace {
+
+constexpr std::array kTypes{"sensor_msgs/msg/Image",
+                            "sensor_msgs/msg/PointCloud2",
+                            "vision_msgs/msg/Detection2DArray",
+                            "nav_msgs/msg/Odometry",
+                            "sensor_msgs/msg/Imu",
+                            "sensor_msgs/msg/CompressedImage",
+                            "geometry_msgs/msg/PoseStamped",
+                            "vision_msgs/msg/Detection3DArray",
+                            "can_msgs/msg/Frame"};
+constexpr std::size_t kArena = 16 * 1024;
+
+/// A message in memory as a loan has it: the struct, then room for its lists.
+class Storage {
+ public:
+  explicit Storage(const TypeLayout& type) : bytes_((type.size + 63) / 64 * 64 + kArena), memory_(make(bytes_)) {
+    std::memset(memory_.get(), 0, bytes_);
+    arena_.place(memory_.get() + (type.size + 63) / 64 * 64, kArena);
+    bind(type, memory_.get(), arena_);
+  }
+  [[nodiscard]] std::byte* message() { return memory_.get(); }
+
+ private:
+  struct Free {
+    void operator()(std::byte* p) const { std::free(p); }
+  };
+  static std::byte* make(std::size_t bytes) { return static_cast<std::byte*>(std::aligned_alloc(64, bytes)); }
+  std::size_t bytes_;
+  std::unique_ptr<std::byte, Free> memory_;
+  shm::Arena arena_;
+};
+
+std::string wire_form(const TypeLayout& type, const std::byte* message) {
+  CdrFrame frame;
+  frame_cdr(type, message, frame);
+  std::string all(reinterpret_cast<const char*>(frame.prefix.data()), frame.prefix.size());
+  all.append(reinterpret_cast<const char*>(frame.payload.data()), frame.payload.size());
+  all.append(reinterpret_cast<const char*>(frame.suffix.data()), frame.suffix.size());
+  return all;
+}
+
+CdrResult read(const TypeLayout& type, const std::string& bytes, Storage& into) {
+  return from_cdr(type, std::as_bytes(std::span(bytes)), into.message());
+}
+
+/// The first byte: a type of Cardan's own; behind the last, a schema's text comes first, to a NUL.
+void run(std::string_view input) {
+  Input parts(input);
+  const std::size_t which = parts.byte();
+  std::shared_ptr<const TypeLayout> type = known_layout(kTypes[which % kTypes.size()]);
+  if (which >= 128) type = detail::layout_of_schema("x_msgs/msg/A", std::string(parts.until('\0')));
+  if (type == nullptr || type->size > (1U << 16)) return;
+  const std::string bytes(parts.rest());
+  (void)most_payload_bytes(*type, bytes.size());
+  Storage first(*type);
+  const CdrResult result = read(*type, bytes, first);
+  require(result || !result.text().empty(), "a refusal without words");
+  if (!result) return;
+  const std::string again = wire_form(*type, first.message());
+  Storage second(*type);
+  require(static_cast<bool>(read(*type, again, second)), "what was read cannot be written and read");
+  require(wire_form(*type, second.message()) == again, "what was read is not what was written");
+}
+
+std::vector<std::string> seeds() {
+  std::vector<std::string> all;
+  for (std::size_t i = 0; i < kTypes.size(); ++i) {
+    const auto type = known_layout(kTypes[i]);
+    if (type == nullptr) continue;
+    Storage empty(*type);
+    all.push_back(static_cast<char>(i) + wire_form(*type, empty.message()));
+  }
+  const std::string schema =
+      "int32 a\nfloat64[2] b\nstring c\nuint16[] d\nstring<=8 e\nx_msgs/B[<=3] f\nx_msgs/B[] g\n" +
+      std::string(80, '=') + "\nMSG: x_msgs/B\nbool g\nint8[2] h\n";
+  if (const auto type = detail::layout_of_schema("x_msgs/msg/A", schema)) {
+    Storage empty(*type);
+    all.push_back('\x80' + schema + '\0' + wire_form(*type, empty.message()));
+  }
+  return all;
+}
+
+}  // namespace
+CARDAN_FUZZ_TARGET(cdr, run, seeds)
+}  // namespace cardan::fuzz::cdr_target

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// A hostile publisher: its name in the run directory leads to a socket that answers a subscriber with anything. What
+// holds: the subscriber lives, its samples can be read, and set-up ends.
+#include <sys/socket.h>
+
+#include <thread>
+
+#include "cardan/memory/error.hpp"
+#include "cardan/transport/process.hpp"
+#include "cardan/transport/subscriber.hpp"
+#include "tests/fuzz/imposter.hpp"
+
+namespace cardan::fuzz::client_target {
+namespace {
+
+constexpr Topic<Message> kTopic{"/fuzz", {.max_bytes = kWords * sizeof(std::uint64_t), .depth = 4}};
+
+/// Says `input` to the subscriber once it has asked.
+void speak(test::RawPeer& peer, const Imposter& imposter, std::string_view input, const Offers& offers) {
+  peer = imposter.accept();
+  if (!peer) return;
+  const auto asked = peer.receive_op("attach");
+  if (!asked) return;
+  const auto ids = test::numbers_of(asked->text, "id");
+  for (const Letter& letter : letters_of(input, std::to_string(ids.empty() ? 0 : ids[0]), offers.area_bytes()))
+    if (!letter.hang_up) say(peer.fd(), letter, offers);
+  ::shutdown(peer.fd(), SHUT_WR);
+}
+
+void use(Subscriber<Message>& in) {
+  for (int i = 0; i < 6; ++i)
+    if (const auto sample = in.take()) look_at(*sample);
+  ObservedSample copy;
+  if (in.copy_latest(copy))
+    if (const Message* message = copy.as<Message>()) look_at(*message);
+  while (in.event()) {
+  }
+}
+
+/// The first byte: whether the publisher is there before the subscriber, and whether its fd() is in use.
+void run(std::string_view input) {
+  static const std::string domain = run_domain("client");
+  static const Offers& offers = *new Offers;
+  static detail::Process& process = detail::Process::of({});
+  Input parts(input);
+  const std::uint8_t how = parts.byte();
+  const Imposter imposter(domain);
+  test::RawPeer peer{Fd{}};
+  std::thread speaker;
+  if (how % 2 == 0) {
+    imposter.announce();
+    speaker = std::thread([&] { speak(peer, imposter, parts.rest(), offers); });
+  }
+  try {
+    Subscriber<Message> in(kTopic, {.holds = 2});
+    if (how % 2 != 0) {
+      imposter.announce();
+      speak(peer, imposter, parts.rest(), offers);
+    }
+    if (how % 4 >= 2) (void)in.fd();
+    if (speaker.joinable()) speaker.join();
+    for (int round = 0; round < 64 && peer && unread(peer.fd()) != 0; ++round) process.run([] {});
+    use(in);
+    for (int round = 0; round < 2; ++round) process.run([] {});
+    use(in);
+  } catch (const Error&) {  // what the publisher refused with
+  }
+  if (speaker.joinable()) speaker.join();
+}
+
+std::vector<std::string> seeds() {
+  const std::string hello = R"(0 {"op":"hello","version":1,"pid":1,"name":"imposter","clock_offset":0})"
+                            "\n";
+  const std::string attached =
+      R"( {"op":"attached","id":$I,"bytes":$B,"cursor":2,"owed_from":6,"bell":0,"bell_bytes":65536})"
+      "\n";
+  const std::string hole = R"(0hb {"op":"attached","id":$I,"bytes":1099511627776,"cursor":0,"owed_from":0,"bell":1})"
+                           "\n";
+  std::vector<std::string> all;
+  for (const std::string how : {"0", "1", "2", "3"}) {
+    all.push_back(how + hello + "0ab" + attached);
+    all.push_back(how + hello +
+                  R"(0 {"op":"refused","id":$I,"code":"type","why":"it is another","remedy":"none"})"
+                  "\n");
+  }
+  all.push_back("0" + hello + "0sb" + attached);
+  all.push_back("1" + hello + hole);
+  all.push_back("0" + hello +
+                R"(0 {"op":"gone","id":$I})"
+                "\n");
+  all.push_back("0" + hello + "0ab" + attached +
+                R"(0 {"op":"demoted","id":$I})"
+                "\n" +
+                R"(0 {"op":"ended","id":$I})"
+                "\n");
+  return all;
+}
+
+}  // namespace
+CARDAN_FUZZ_TARGET(client, run, seeds)
+}  // namespace cardan::fuzz::client_target

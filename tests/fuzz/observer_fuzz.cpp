@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// A hostile process answers those who only look (`topic list`, `topic echo`, the web view) with anything. What holds:
+// they come to an end, and what they print is text.
+#include "cardan/transport/observer.hpp"
+
+#include <sys/socket.h>
+
+#include <thread>
+
+#include "cardan/memory/error.hpp"
+#include "tests/fuzz/imposter.hpp"
+
+namespace cardan::fuzz::observer_target {
+namespace {
+
+using namespace std::chrono_literals;
+
+void is_text(const std::string& text) {
+  require(text.size() < 8192, "a text of a stranger is endless");
+  for (const char c : text)
+    require(static_cast<unsigned char>(c) >= ' ' || c == '\n', "a text of a stranger has controls");
+}
+
+void look(const DomainReport& report) {
+  require(report.publishers.size() < 10'000, "an endless list");
+  for (const PublisherReport& p : report.publishers) {
+    for (const std::string* text : {&p.topic, &p.type, &p.layout, &p.program}) is_text(*text);
+    (void)latency_percentile(p.latency, 99);
+    for (const SubscriberReport& s : p.subscribers) {
+      is_text(s.name);
+      (void)latency_percentile(s.latency, 50);
+    }
+  }
+  for (const std::string& text : report.problems) is_text(text);
+}
+
+void look(Observer& observer) {
+  ObservedSample sample;
+  for (int i = 0; i < 6; ++i) {
+    if (!(i % 2 == 0 ? observer.copy_next(sample) : observer.copy_latest(sample))) continue;
+    if (const Message* message = sample.as<Message>()) look_at(*message);
+  }
+  std::vector<ObservedStream::Stamp> stamps;
+  for (const auto& stream : observer.streams()) {
+    stream->stamps(stamps);
+    require(stamps.size() <= 65, "more stamps than slots");
+    (void)stream->schema();
+    (void)stream->type();
+    (void)(stream->published() + stream->bytes());
+    (void)(stream->longest_gap_ns() < stream->last_sign_of_life());
+    (void)(stream->checksum() && stream->ended());
+  }
+  for (const std::string& text : observer.problems()) is_text(text);
+}
+
+/// A connection's number is which of the observer's connections the letter goes out on.
+void run(std::string_view input) {
+  static const std::string domain = run_domain("observer");
+  static const Offers& offers = *new Offers;
+  const Imposter imposter(domain);
+  imposter.announce();
+  const std::vector<Letter> letters = letters_of(input, "1", offers.area_bytes());
+  std::thread speaker([&] {
+    std::vector<test::RawPeer> peers;  // open until the observer has gone: what it asks is not lost
+    for (test::RawPeer peer = imposter.accept(); peer; peer = imposter.accept()) {
+      for (const Letter& letter : letters)
+        if (letter.connection == peers.size() && !letter.hang_up) say(peer.fd(), letter, offers);
+      ::shutdown(peer.fd(), SHUT_WR);
+      peers.push_back(std::move(peer));
+    }
+  });
+  const ObserverOptions options{.timeout = 2s};
+  try {
+    Observer observer("/fuzz", options);
+    look(observer);
+    look(look_around(options));
+    observer.refresh();
+    look(observer);
+  } catch (const Error& e) {
+    fail(e.what());
+  }
+  imposter.withdraw();
+  speaker.join();
+}
+
+std::vector<std::string> seeds() {
+  const std::string hello = R"(0 {"op":"hello","version":1,"pid":1,"name":"imposter","clock_offset":0})"
+                            "\n";
+  const std::string attached = R"( {"op":"attached","id":1,"bytes":$B})"
+                               "\n";
+  const std::string topics =
+      R"(0 {"op":"topics","next":0,"topics":[{"topic":"/fuzz","type":"t","hash":"$H","serial":1,"depth":4,"max_bytes":1,"latency":[[3,4],[5,6]],"heartbeat_ns":1,"subscribers":[{"pid":1,"name":"n","uid":0,"received":1,"latency":[[7,8]]}]}]})"
+      "\n";
+  const std::string more = R"(0 {"op":"topics","next":2,"topics":[]})"
+                           "\n";
+  return {
+      hello + "0a" + attached + topics,
+      hello + "0a" + attached + more + topics,
+      hello +
+          R"(0 {"op":"refused","id":1,"why":"not for you"})"
+          "\n" +
+          topics,
+      hello +
+          R"(0 {"op":"gone","id":1})"
+          "\n" +
+          topics,
+      R"(0 {"op":"hello","version":2})"
+      "\n",
+      hello + "0s" + attached + "1" + hello.substr(1) + "1" + topics.substr(1),
+      hello + R"(0h {"op":"attached","id":1,"bytes":1099511627776})"
+              "\n",
+  };
+}
+
+}  // namespace
+CARDAN_FUZZ_TARGET(observer, run, seeds)
+}  // namespace cardan::fuzz::observer_target

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Strangers who connect to a publishing process and say anything, on several connections, with any descriptors, while
+// it publishes. What holds: the process lives, its answers are the handshake's, and nothing of a stranger is left when
+// it has hung up.
+#include <optional>
+
+#include "cardan/transport/process.hpp"
+#include "cardan/transport/publisher.hpp"
+#include "cardan/transport/wire.hpp"
+#include "tests/fuzz/speech.hpp"
+#include "tests/support/raw_peer.hpp"
+
+namespace cardan::fuzz::server_target {
+namespace {
+
+constexpr std::size_t kBytes = kWords * sizeof(std::uint64_t);
+constexpr Topic<Message> kPlain{"/fuzz", {.max_bytes = kBytes, .depth = 2}};
+constexpr Topic<Message> kReliable{
+    "/fuzz/reliable",
+    {.max_bytes = kBytes, .depth = 2, .reliable = true, .reliable_timeout = std::chrono::microseconds{50}}};
+constexpr Topic<Message> kClosed{"/fuzz/closed", {.max_bytes = kBytes, .access = Access::Policy}};
+constexpr Topic<Message> kPrivate{"/fuzz/private", {.max_bytes = kBytes, .process_private = true}};
+
+struct Victim {
+  Publisher<Message> plain{kPlain}, reliable{kReliable}, closed{kClosed}, hidden{kPrivate};
+  detail::Process& process = detail::Process::of({});
+  std::string socket = process.directory().socket_path(process.id());
+  Offers offers;
+
+  void publish() {
+    test::publish_next(plain, 7, kWords);
+    test::publish_next(reliable, 7, kWords);
+  }
+  /// The helper thread handles a message of each connection, at least.
+  void turn() const {
+    process.run([] {});
+  }
+};
+
+void run(std::string_view input) {
+  static Victim& victim = *[] {
+    run_domain("server");
+    return new Victim;
+  }();
+  std::array<std::optional<test::RawPeer>, kConnections> peers;
+  const auto read_answers = [&] {
+    for (const auto& peer : peers) {
+      socket::Message answer;
+      while (peer && socket::receive(peer->fd(), answer) == socket::Received::Message)
+        require(detail::wire::parse(answer.text).has_value(), "an answer that is not the handshake's");
+    }
+  };
+  const auto settle = [&] {
+    for (int round = 0, left = 1; round < 64 && left != 0; ++round) {
+      left = 0;
+      for (const auto& peer : peers) left += peer ? unread(peer->fd()) : 0;
+      victim.turn();
+    }
+  };
+  std::size_t number = 0;
+  for (const Letter& letter : letters_of(input)) {
+    auto& peer = peers[letter.connection];
+    if (letter.hang_up) {
+      peer.reset();
+      continue;
+    }
+    if (!peer) peer.emplace(victim.socket);
+    require(static_cast<bool>(*peer), "the victim does not accept any more");
+    say(peer->fd(), letter, victim.offers);
+    if (++number % 8 == 0) {
+      settle();
+      read_answers();
+    }
+  }
+  settle();
+  victim.publish();
+  settle();
+  read_answers();
+  for (auto& peer : peers) peer.reset();
+  for (int i = 0; i < 4; ++i) victim.turn();  // from what may have been on its way: accepted, then gone
+  require(victim.plain.subscribers() == 0 && victim.reliable.subscribers() == 0,
+          "a stranger who hung up is still there");
+}
+
+std::vector<std::string> seeds() {
+  const std::string hello = R"( {"op":"hello","version":1,"pid":1,"name":"raw","clock_offset":0})"
+                            "\n";
+  const std::string attach =
+      R"p(p {"op":"attach","id":1,"serial":1,"topic":"/fuzz","type":"test_msgs/msg/Big","hash":"$H","holds":1,"threads":1,"reliable":true,"prewake":true})p"
+      "\n";
+  const std::string reliable =
+      R"p(p {"op":"attach","id":2,"serial":2,"topic":"/fuzz/reliable","type":"test_msgs/msg/Big","hash":"$H","holds":4,"threads":2,"reliable":true,"prewake":false})p"
+      "\n";
+  const std::string list = R"( {"op":"list","topic":"","from":0})"
+                           "\n";
+  std::string accents;
+  for (int i = 0; i < 24; ++i) accents += "é";
+  return {
+      "0" + hello + "0" + attach + "0" + list,
+      "0" + hello + "0" + attach +
+          R"(0l {"op":"notify","id":1})"
+          "\n" +
+          R"(0 {"op":"detach","id":1})"
+          "\n",
+      "0" + hello + "0" + reliable + "1" + hello + "1" + reliable + "1" + attach + "0-\n1" + list,
+      "0" + hello +
+          R"(0 {"op":"attach","id":3,"serial":1,"topic":"/fuzz","observer":true})"
+          "\n0" +
+          list,
+      "0" + hello +
+          R"(0 {"op":"attach","id":3,"serial":3,"topic":"/fuzz/closed","observer":true})"
+          "\n",
+      "0 {\"op\":\"hello\",\"name\":\"" + accents + "\"}\n0" + attach + "0" + list,
+  };
+}
+
+}  // namespace
+CARDAN_FUZZ_TARGET(server, run, seeds)
+}  // namespace cardan::fuzz::server_target

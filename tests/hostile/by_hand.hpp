@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "cardan/memory/area.hpp"
+#include "cardan/transport/layout.hpp"
+#include "cardan/transport/run_directory.hpp"
+#include "tests/support/child.hpp"
+#include "tests/support/frames.hpp"
+#include "tests/support/raw_peer.hpp"
+
+/// Both sides of the handshake made by hand, by whoever the test wants them to be.
+namespace cardan::test {
+
+inline std::string domain_folder() {
+  return std::string(std::getenv("CARDAN_RUN_DIR")) + "/" + std::getenv("CARDAN_DOMAIN");
+}
+
+/// The process that publishes a topic, and the serial of the entry.
+struct Target {
+  std::string socket, serial;
+};
+inline Target target_of(const std::string& topic) {
+  std::error_code error;
+  for (std::filesystem::directory_iterator it(domain_folder(), error), end; !error && it != end; it.increment(error)) {
+    const std::string name = it->path().filename().string();
+    if (name.starts_with("t.") && std::filesystem::read_symlink(it->path(), error) == topic)
+      return {domain_folder() + "/p." + name.substr(19, 16), name.substr(36)};
+  }
+  return {};
+}
+
+/// An attach to a topic of Small messages.
+inline std::string attach_to(const Target& target, const std::string& topic, std::uint64_t id,
+                             const std::string& more = R"("holds":1,"threads":1)") {
+  using Traits = message_traits<Small>;
+  char hash[17];
+  std::snprintf(hash, sizeof(hash), "%016llx", static_cast<unsigned long long>(Traits::type_hash()));
+  return R"({"op":"attach","id":)" + std::to_string(id) + R"(,"serial":)" + target.serial + R"(,"topic":")" + topic +
+         R"(","type":")" + std::string(Traits::type_name()) + R"(","hash":")" + hash + R"(",)" + more + "}";
+}
+
+inline Area subscriber_page() {
+  constexpr std::size_t kBytes = layout::align_up(sizeof(layout::SubscriberPage), layout::kPage);
+  Area page("by hand", kBytes);
+  page.commit(0, kBytes);
+  auto* words = new (page.data()) layout::SubscriberPage{};
+  words->magic = layout::kMagic;
+  words->version = layout::kVersion;
+  return page;
+}
+
+/// A process in the run directory that says what the test wants it to say.
+class FalseProcess {
+ public:
+  FalseProcess() {
+    std::random_device device;
+    char id[17];
+    std::snprintf(id, sizeof(id), "%08x%08x", device(), device());
+    id_ = id;
+    listener_ = socket::listen_at(socket_path());
+  }
+  FalseProcess(const FalseProcess&) = delete;
+  FalseProcess& operator=(const FalseProcess&) = delete;
+  ~FalseProcess() {
+    for (const auto& entry : entries_) ::unlink(entry.c_str());
+    ::unlink(socket_path().c_str());
+  }
+  [[nodiscard]] std::string socket_path() const { return domain_folder() + "/p." + id_; }
+
+  void announce(const std::string& topic) {
+    char name[64];
+    std::snprintf(name, sizeof(name), "/t.%016llx.%s.%u", static_cast<unsigned long long>(detail::hash_name(topic)),
+                  id_.c_str(), ++serial_);
+    entries_.push_back(domain_folder() + name);
+    if (::symlink(topic.c_str(), entries_.back().c_str()) != 0) std::perror("symlink");
+  }
+
+  /// `answer(peer, message)` for each message, until `done()`; false: this peer is hung up on.
+  template <class Answer, class Done>
+  void serve(Answer answer, Done done) {
+    while (!done()) {
+      if (Fd fd = socket::accept_from(listener_.get())) {
+        peers_.emplace_back(std::move(fd));
+        ++accepted_;
+      }
+      std::erase_if(peers_, [&](const RawPeer& peer) {
+        socket::Message m;
+        const auto got = socket::receive(peer.fd(), m);
+        if (got == socket::Received::Nothing) return false;
+        return got != socket::Received::Message || !answer(peer, m);
+      });
+      std::this_thread::sleep_for(std::chrono::microseconds(500));
+    }
+  }
+  void hang_up_on_all() { peers_.clear(); }
+  [[nodiscard]] std::size_t accepted() const { return accepted_; }
+
+ private:
+  std::string id_;
+  Fd listener_;
+  unsigned serial_ = 0;
+  std::size_t accepted_ = 0;
+  std::vector<std::string> entries_;
+  std::vector<RawPeer> peers_;
+};
+
+inline bool is_op(const socket::Message& m, const std::string& op) {
+  return m.text.find("\"op\":\"" + op + "\"") != std::string::npos;
+}
+inline bool greet(const RawPeer& peer, const std::string& name = "false") {
+  return peer.send(R"({"op":"hello","version":1,"pid":1,"name":")" + name + R"(","clock_offset":0})");
+}
+
+inline long descriptors_of(pid_t pid) {
+  std::error_code error;
+  long count = 0;
+  for (std::filesystem::directory_iterator it("/proc/" + std::to_string(pid) + "/fd", error), end; !error && it != end;
+       it.increment(error))
+    ++count;
+  return count;
+}
+
+inline void limit_descriptors(rlim_t most) {
+  const rlimit limit{most, most};
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+}  // namespace cardan::test

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+// What peers of another user may use up: connections, descriptors, streams, attachments. Our own user's places stay
+// free, whatever they do.
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+
+#include <chrono>
+
+#include "cardan/memory/clock.hpp"
+#include "cardan/memory/error.hpp"
+#include "cardan/transport/log.hpp"
+#include "cardan/transport/process.hpp"
+#include "tests/hostile/by_hand.hpp"
+#include "tests/support/run_directory.hpp"
+
+namespace {
+
+using namespace std::chrono_literals;
+using cardan::Fd;
+using cardan::test::Child;
+using cardan::test::descriptors_of;
+using cardan::test::FalseProcess;
+using cardan::test::is_op;
+using cardan::test::RawPeer;
+using cardan::test::Small;
+
+constexpr unsigned kStranger = 47130;
+constexpr cardan::Topic<Small> kOpen{"/open", {.depth = 4, .access = cardan::Access::Everyone}};
+constexpr cardan::Topic<Small> kOwn{"/own", {}};
+
+std::function<void()> stranger(unsigned which = 0) { return cardan::test::as_user(kStranger + which); }
+
+class HostileShares : public cardan::test::OwnRunDirectory {
+ protected:
+  HostileShares() {
+    ::chmod(cardan::test::run_directory().c_str(), 01777);
+    cardan::set_log([](auto, const auto&) {});
+  }
+  ~HostileShares() override { cardan::set_log({}); }
+};
+
+bool hung_up(const RawPeer& peer) {
+  char byte = 0;
+  const ssize_t n = ::recv(peer.fd(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  return n == 0 || (n < 0 && errno != EAGAIN);
+}
+
+}  // namespace
+
+CARDAN_ROLE(publishes_with_few_descriptors) {
+  cardan::set_log([](auto, const auto&) {});
+  if (args.size() > 1) cardan::test::limit_descriptors(static_cast<rlim_t>(std::stoul(args[1])));
+  cardan::Publisher<Small> out{args[0] == "own" ? kOwn : kOpen};
+  cardan::test::say("ready");
+  cardan::test::hear();
+  return 0;
+}
+
+CARDAN_ROLE(connects_often) {
+  const auto target = cardan::test::target_of("/open");
+  std::vector<RawPeer> open;
+  for (int i = 0; i < 200; ++i) {
+    RawPeer peer(target.socket);
+    if (peer && peer.hello()) open.push_back(std::move(peer));
+  }
+  std::erase_if(open, hung_up);
+  cardan::test::say("open " + std::to_string(open.size()));
+  cardan::test::hear();
+  return 0;
+}
+
+CARDAN_ROLE(knocks_at_the_owners_door) {
+  const auto target = cardan::test::target_of("/own");
+  std::vector<RawPeer> open;
+  std::size_t told = 0;
+  for (int i = 0; i < 100; ++i) {
+    RawPeer peer(target.socket);
+    const auto answer = peer ? peer.receive(2s) : std::nullopt;
+    if (answer && is_op(*answer, "refused")) ++told;
+    open.push_back(std::move(peer));
+  }
+  cardan::test::say("told " + std::to_string(told));
+  cardan::test::hear();
+  return 0;
+}
+
+CARDAN_ROLE(reads_no_answer) {
+  const auto target = cardan::test::target_of("/open");
+  const RawPeer peer(target.socket);
+  if (!peer || !peer.hello()) return 1;
+  for (std::uint64_t id = 1; id <= 2000; ++id) {
+    peer.send(cardan::test::attach_to(target, "/open", id, R"("observer":true)"));
+    peer.send(R"({"op":"detach","id":)" + std::to_string(id) + "}");
+    if (id % 50 == 0) std::this_thread::sleep_for(5ms);
+  }
+  cardan::test::say("asked");
+  cardan::test::hear();
+  return 0;
+}
+
+CARDAN_ROLE(only_looks) {
+  const auto target = cardan::test::target_of("/open");
+  std::size_t attached = 0;
+  std::vector<RawPeer> peers;
+  for (int p = 0; p < 4; ++p) {
+    peers.emplace_back(target.socket);
+    if (!peers.back() || !peers.back().hello()) return 1;
+    for (std::uint64_t id = 1; id <= 50; ++id) {
+      peers.back().send(cardan::test::attach_to(target, "/open", id, R"("observer":true)"));
+      const auto answer = peers.back().receive(2s);
+      if (answer && is_op(*answer, "attached")) ++attached;
+    }
+  }
+  cardan::test::say("attached " + std::to_string(attached));
+  cardan::test::hear();
+  return 0;
+}
+
+/// So many processes with an entry of the topic each, which say hello and nothing more.
+CARDAN_ROLE(many_processes) {
+  const int count = std::stoi(args[1]);
+  std::vector<std::unique_ptr<FalseProcess>> all;
+  for (int i = 0; i < count; ++i) {
+    all.push_back(std::make_unique<FalseProcess>());
+    all.back()->announce(args[0]);
+  }
+  cardan::test::say("ready");
+  std::size_t asked = 0;
+  const auto answer = [&](const RawPeer& peer, const cardan::socket::Message& m) {
+    if (is_op(m, "hello")) cardan::test::greet(peer);
+    if (is_op(m, "attach")) ++asked;
+    return true;
+  };
+  while (!cardan::test::heard())
+    for (auto& one : all) {
+      int turns = 0;
+      one->serve(answer, [&] { return turns++ != 0; });
+    }
+  cardan::test::say("asked " + std::to_string(asked));
+  return 0;
+}
+
+CARDAN_ROLE(many_names) {  // of processes that do not exist, and of one socket with many names
+  const std::string folder = cardan::test::domain_folder();
+  const FalseProcess one;
+  const auto count = static_cast<unsigned>(std::stoul(args[0]));
+  const unsigned long long hash = cardan::detail::hash_name("/open");
+  for (unsigned i = 0; i < count; ++i) {
+    char name[96];
+    std::snprintf(name, sizeof(name), "/t.%016llx.%016x.1", hash, i + 1);
+    if (::symlink("/open", (folder + name).c_str()) != 0) return 1;
+    if (i % 8 != 0) continue;
+    std::snprintf(name, sizeof(name), "/p.%016x", i + 1);
+    if (::link(one.socket_path().c_str(), (folder + name).c_str()) != 0) return 2;
+  }
+  cardan::test::say("ready");
+  cardan::test::hear();
+  return 0;
+}
+
+namespace {
+
+TEST_F(HostileShares, ConnectionsOfManyStrangersLeaveOurUsersFree) {
+  SKIP_UNLESS_ROOT();
+  Child publisher("publishes_with_few_descriptors", {"open", "256"});
+  publisher.expect("ready");
+  std::vector<Child> all;
+  std::size_t open = 0;
+  for (unsigned i = 0; i < 8; ++i) all.emplace_back("connects_often", cardan::test::Args{}, stranger(i));
+  for (Child& child : all) {
+    const auto one = std::stoul(child.expect("open"));
+    EXPECT_LE(one, 32U);
+    open += one;
+  }
+  EXPECT_LE(open, 64U) << "a quarter of the descriptor limit for all strangers";
+  const cardan::Subscriber<Small> in{kOpen};
+  EXPECT_EQ(in.publishers(), 1U) << "our own user is shut out";
+  EXPECT_EQ(publisher.end(), 0);
+}
+
+TEST_F(HostileShares, WhomNothingIsForIsSentAwayAtOnce) {
+  SKIP_UNLESS_ROOT();
+  Child publisher("publishes_with_few_descriptors", {"own"});
+  publisher.expect("ready");
+  const long before = descriptors_of(publisher.pid());
+  Child knocks("knocks_at_the_owners_door", {}, stranger());
+  EXPECT_EQ(knocks.expect("told"), "100");
+  EXPECT_LE(descriptors_of(publisher.pid()), before + 2);
+  EXPECT_EQ(knocks.end(), 0);
+  EXPECT_EQ(publisher.end(), 0);
+}
+
+TEST_F(HostileShares, UnreadAnswersCostAFewDescriptors) {
+  SKIP_UNLESS_ROOT();
+  Child publisher("publishes_with_few_descriptors", {"open"});
+  publisher.expect("ready");
+  const long before = descriptors_of(publisher.pid());
+  Child reads_none("reads_no_answer", {}, stranger());
+  reads_none.expect("asked");
+  EXPECT_LE(descriptors_of(publisher.pid()), before + 12);
+  const cardan::Subscriber<Small> in{kOpen};
+  EXPECT_EQ(in.publishers(), 1U);
+  EXPECT_EQ(reads_none.end(), 0);
+  EXPECT_EQ(publisher.end(), 0);
+}
+
+TEST_F(HostileShares, AStrangerHasSixtyFourObservers) {
+  SKIP_UNLESS_ROOT();
+  Child publisher("publishes_with_few_descriptors", {"open"});
+  publisher.expect("ready");
+  Child looks("only_looks", {}, stranger());
+  EXPECT_EQ(looks.expect("attached"), "64");
+  EXPECT_EQ(looks.end(), 0);
+  EXPECT_EQ(publisher.end(), 0);
+}
+
+TEST_F(HostileShares, HoldsAndThreadsAreCheckedOneByOne) {
+  const cardan::Publisher<Small> out{kOpen};
+  const auto target = cardan::test::target_of("/open");
+  const RawPeer peer(target.socket);
+  ASSERT_TRUE(peer && peer.hello());
+  const cardan::Area page = cardan::test::subscriber_page();
+  std::uint64_t id = 0;
+  for (const char* more : {R"("holds":18446744073709551615,"threads":3)", R"("holds":3,"threads":18446744073709551615)",
+                           R"("holds":0,"threads":5)", R"("holds":5,"threads":0)", R"("holds":201,"threads":1)"}) {
+    ASSERT_TRUE(peer.send(cardan::test::attach_to(target, "/open", ++id, more), {page.read_only_fd()}));
+    const auto answer = peer.receive();
+    ASSERT_TRUE(answer);
+    EXPECT_TRUE(is_op(*answer, "refused")) << more << ": " << answer->text;
+  }
+  EXPECT_EQ(out.subscribers(), 0U);
+}
+
+TEST_F(HostileShares, StrangersHaveHalfOfASubscribersStreams) {
+  SKIP_UNLESS_ROOT();
+  std::vector<Child> all;
+  for (unsigned i = 0; i < 4; ++i) all.emplace_back("many_processes", cardan::test::Args{"/open", "40"}, stranger(i));
+  for (Child& child : all) child.expect("ready");
+  const long before = descriptors_of(::getpid());
+  const cardan::Subscriber<Small> in{kOpen};
+  EXPECT_LE(descriptors_of(::getpid()), before + 80);
+  const cardan::Publisher<Small> own{kOpen};
+  Child another("publishes_with_few_descriptors", {"open"});
+  another.expect("ready");
+  EXPECT_TRUE(cardan::test::eventually([&] { return in.publishers() == 2; })) << "our own publisher is not found";
+  std::size_t asked = 0;
+  for (Child& child : all) {
+    child.close_input();
+    const auto one = std::stoul(child.expect("asked"));
+    EXPECT_LE(one, 16U);
+    asked += one;
+  }
+  EXPECT_LE(asked, 32U);
+  EXPECT_EQ(another.end(), 0);
+}
+
+TEST_F(HostileShares, ThousandsOfNamesNeitherStallNorUseUpDescriptors) {
+  SKIP_UNLESS_ROOT();
+  const cardan::Subscriber<Small> first{kOpen};  // it is told of each name
+  const long before = descriptors_of(::getpid());
+  Child names("many_names", {"6000"}, stranger());
+  names.expect("ready");
+  Child publisher("publishes_with_few_descriptors", {"open"});
+  auto began = std::chrono::steady_clock::now();
+  EXPECT_TRUE(cardan::test::eventually([&] { return first.publishers() == 1; }, 20s));
+  EXPECT_LT(std::chrono::steady_clock::now() - began, 3s) << "the flood of names comes first";
+  began = std::chrono::steady_clock::now();
+  const cardan::Subscriber<Small> second{kOpen};
+  EXPECT_LT(std::chrono::steady_clock::now() - began, 1500ms);
+  EXPECT_EQ(second.publishers(), 1U);
+  EXPECT_LE(descriptors_of(::getpid()), before + 64);
+  publisher.expect("ready");
+  EXPECT_EQ(publisher.end(), 0);
+  EXPECT_EQ(names.end(), 0);
+}
+
+TEST_F(HostileShares, WhoWasRefusedForWantOfRoomAsksAgain) {
+  (void)cardan::detail::Process::of({});
+  FalseProcess full;
+  cardan::Subscriber in{kOpen};
+  full.announce("/open");
+  int asked = 0;
+  const auto until = cardan::steady_now() + 6'000'000'000;
+  full.serve(
+      [&](const RawPeer& peer, const cardan::socket::Message& m) {
+        if (is_op(m, "hello")) return cardan::test::greet(peer);
+        if (!is_op(m, "attach")) return true;
+        ++asked;
+        return peer.send(R"({"op":"refused","id":)" + std::to_string(cardan::test::numbers_of(m.text, "id").at(0)) +
+                         R"(,"code":"limit","why":"full","remedy":"wait"})");
+      },
+      [&] { return asked == 2 || cardan::steady_now() > until; });
+  EXPECT_EQ(asked, 2);
+}
+
+}  // namespace
