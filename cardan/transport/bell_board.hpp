@@ -31,7 +31,7 @@ class BellBoard {
   std::vector<bool> used_;
 };
 
-/// One bell of a publisher, shared by all its subscribers of one user.
+/// One bell of a publisher, shared by all its subscribers of one user; those in the background share another.
 struct BellLine {
   BellLine(std::shared_ptr<BellBoard> of, int at, uid_t whose) noexcept : board(std::move(of)), index(at), uid(whose) {}
   BellLine(const BellLine&) = delete;
@@ -46,6 +46,7 @@ struct BellLine {
   std::uint32_t phase = 0;       ///< its copy of the word
   std::uint64_t rung_round = 0;  ///< so that one round rings it once
   bool foreign = false;          ///< another user's
+  bool background = false;       ///< of the readers that are woken last
   std::uint32_t slow_rings = 0;  ///< since slow_since_ns
   std::int64_t slow_since_ns = 0;
   std::int64_t helper_until_ns = 0;  ///< until then the helper thread wakes

@@ -384,7 +384,7 @@ void Process::attach_local(SubscriberCore& subscriber, const Published& publishe
   };
   auto keep = std::make_shared<Keep>();
   keep->core = core;
-  keep->bell = core->bell_for(::geteuid(), board_of(::geteuid()));
+  keep->bell = core->bell_for(::geteuid(), board_of(::geteuid()), subscriber.endpoint().background);
   keep->page = std::make_unique<layout::SubscriberPage>();
   make_subscriber_page(reinterpret_cast<std::byte*>(keep->page.get()));
   auto attached = std::make_unique<Attached>();

@@ -353,6 +353,7 @@ void Client::attach(SubscriberCore& subscriber, const TopicEntry& entry) {
                      {"hash", fmt::format("{:016x}", subscriber.type().hash)},
                      {"holds", subscriber.endpoint().holds},
                      {"threads", subscriber.endpoint().threads},
+                     {"background", subscriber.endpoint().background},
                      {"reliable", subscriber.endpoint().reliable},
                      {"prewake", subscriber.waiting().kind == Waiting::Kind::Prewake}};
   send(*c, request, {link.page->read_only_fd()});

@@ -58,6 +58,9 @@ struct SubscriberOptions {
   std::uint32_t depth = 0;
   /// Ask for reliable delivery where the topic offers it; false: best effort.
   bool reliable = true;
+  /// Publishers of this user wake it after all other readers: for a recorder or a monitor, which must not stand before
+  /// the readers that act. Costs them one more system call for each publication that finds it asleep.
+  bool background = false;
   /// Overrides the topic's way of waiting.
   std::optional<Waiting> waiting{};
   /// wait() also comes back, empty with Reason::Event, when there is an event.

@@ -121,7 +121,7 @@ class PublisherCore : public std::enable_shared_from_this<PublisherCore> {
   /// The stream has ended in order: tells every reader.
   void close() noexcept;
   [[nodiscard]] std::uint64_t floor_for_late_joiner() const noexcept;
-  [[nodiscard]] std::shared_ptr<BellLine> bell_for(uid_t uid, const std::shared_ptr<BellBoard>& board);
+  [[nodiscard]] std::shared_ptr<BellLine> bell_for(uid_t uid, const std::shared_ptr<BellBoard>& board, bool background);
   /// Calls `f(const Attached&)` for each subscriber. Takes the table's mutex.
   template <class F>
   void for_each_subscriber(F f) const {
@@ -161,6 +161,7 @@ class PublisherCore : public std::enable_shared_from_this<PublisherCore> {
 
  private:
   struct Peers;
+  struct Sleepers;
   using Inside = protocol::Inside<Native>;
   Inside enter() noexcept;
 
@@ -257,6 +258,21 @@ struct PublisherCore::Peers {
   [[nodiscard]] std::uint32_t announced(const Attached* a) const noexcept { return a->announced; }
   [[nodiscard]] bool kept(std::uint32_t slot) const noexcept { return core.own_.kept(slot); }
   [[nodiscard]] bool cut_off(Attached* a) const noexcept { return core.cut_off(*a); }
+};
+
+/// What wake() asks of them: either of the readers in the background or of all others.
+struct PublisherCore::Sleepers {
+  PublisherCore& core;
+  bool background;
+  bool& some_left_out;
+
+  template <class F>
+  void look(std::uint32_t, const Attached* a, F&& f) const noexcept {
+    if (a->bell->background == background)
+      f(*a->page);
+    else
+      some_left_out = true;
+  }
   void waits(Attached* a) const noexcept { core.ring(*a->bell); }
   void looked(Attached* a, const layout::SubscriberPage& page) const noexcept { core.ring_descriptor(*a, page); }
 };

@@ -175,18 +175,28 @@ std::uint64_t PublisherCore::floor_for_late_joiner() const noexcept {
   return n - std::min<std::uint64_t>(n, options_.depth);
 }
 
-std::shared_ptr<BellLine> PublisherCore::bell_for(uid_t uid, const std::shared_ptr<BellBoard>& board) {
+std::shared_ptr<BellLine> PublisherCore::bell_for(uid_t uid, const std::shared_ptr<BellBoard>& board, bool background) {
+  background = background && !is_foreign(uid);  // another user has one bell
   const std::lock_guard lock(mutex_);
   std::erase_if(bells_, [](const auto& weak) { return weak.expired(); });
-  for (const auto& weak : bells_)
-    if (auto bell = weak.lock(); bell && bell->uid == uid && uid != socket::kUnmapped) return bell;
+  const auto find = [&](bool of_background) -> std::shared_ptr<BellLine> {
+    for (const auto& weak : bells_)
+      if (auto bell = weak.lock();
+          bell && bell->uid == uid && bell->background == of_background && uid != socket::kUnmapped)
+        return bell;
+    return nullptr;
+  };
+  if (auto bell = find(background)) return bell;
   const int index = board->allocate();
-  if (index < 0)
+  if (index < 0) {
+    if (auto bell = background ? find(false) : nullptr) return bell;
     throw Error(ErrorCode::Limit, fmt::format("this process rings {} bells for one user already", layout::kBells),
                 "spread the topics over more processes");
+  }
   auto bell = std::make_shared<BellLine>(board, index, uid);
   bell->phase = bell->word().load(std::memory_order_relaxed);
   bell->foreign = is_foreign(uid);
+  bell->background = background;
   bells_.push_back(bell);
   return bell;
 }

@@ -34,14 +34,14 @@ struct TopicMade {
       : core(std::make_shared<PublisherCore>("/table", kType, options, cardan::PublisherOptions{})) {}
 
   /// Null: refused.
-  Attached* attach(uid_t uid, std::uint32_t holds = 1, bool reliable = false) {
+  Attached* attach(uid_t uid, std::uint32_t holds = 1, bool reliable = false, bool background = false) {
     auto& board = boards[uid];
     if (!board) board = std::make_shared<BellBoard>();
     auto page = std::make_shared<cardan::layout::SubscriberPage>();
     auto a = std::make_unique<Attached>();
     a->page = page.get();
     a->local = page;
-    a->bell = core->bell_for(uid, board);
+    a->bell = core->bell_for(uid, board, background);
     a->announced = holds + 1;
     a->uid = uid;
     a->reliable = reliable;
@@ -64,6 +64,41 @@ TEST(PublisherTable, ManyStrangersLeavePlacesForOurOwnUser) {
   int own = 0;
   while (own < 64 && made.attach(::geteuid()) != nullptr) ++own;
   EXPECT_EQ(own, 64) << "beside " << made.core->subscribers() - static_cast<std::size_t>(own) << " of strangers";
+}
+
+TEST(PublisherTable, WhoIsInTheBackgroundIsWokenAfterAllOthers) {
+  TopicMade made({.depth = 1});
+  const Attached* const recorder = made.attach(::geteuid(), 1, false, true);
+  const Attached* const reader = made.attach(::geteuid());
+  const Attached* const other = made.attach(stranger(0), 1, false, true);
+  ASSERT_NE(reader->bell, recorder->bell);
+  EXPECT_FALSE(other->bell->background) << "another user has one bell";
+  for (const Attached* a : {recorder, reader}) const_cast<cardan::layout::SubscriberPage&>(*a->page).waiting = 1;
+  std::atomic<bool> done{false};
+  std::uint32_t ahead = 0;
+  std::thread watch([&] {
+    while (!done) {
+      const std::uint32_t last = recorder->bell->word().load();
+      if (last > reader->bell->word().load()) ++ahead;
+    }
+  });
+  for (int i = 0; i < 20'000; ++i) made.core->publish(made.core->loan(), 0, 0);
+  done = true;
+  watch.join();
+  EXPECT_EQ(ahead, 0U);
+  EXPECT_EQ(reader->bell->word().load(), 20'000U);
+  EXPECT_EQ(recorder->bell->word().load(), 20'000U);
+  EXPECT_EQ(made.core->hot().wakes.load(), 40'000U);
+}
+
+TEST(PublisherTable, ABellForTheBackgroundIsNoReasonToRefuse) {
+  TopicMade made({.depth = 1});
+  ASSERT_NE(made.attach(::geteuid()), nullptr);
+  while (made.boards[::geteuid()]->allocate() >= 0) {
+  }
+  const Attached* const recorder = made.attach(::geteuid(), 1, false, true);
+  ASSERT_NE(recorder, nullptr);
+  EXPECT_FALSE(recorder->bell->background);
 }
 
 TEST(PublisherTable, StrangersTogetherLeaveSlotsForOurOwnUser) {

@@ -71,7 +71,11 @@ CARDAN_PUBLISH_PATH void PublisherCore::ring_descriptor(Attached& a, const layou
 
 CARDAN_PUBLISH_PATH void PublisherCore::wake() noexcept {
   ++round_;
-  protocol::wake<Native>(table_, Peers{*this});
+  // A wake costs tens of microseconds, and the first who is woken gets the idle core: a recorder must not be the first.
+  bool some_in_background = false;
+  protocol::wake<Native>(table_, Sleepers{*this, false, some_in_background});
+  bool others = false;
+  if (some_in_background) protocol::wake<Native>(table_, Sleepers{*this, true, others});
 }
 
 CARDAN_PUBLISH_PATH void PublisherCore::ring_prewake() noexcept {

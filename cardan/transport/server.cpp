@@ -347,7 +347,7 @@ void Server::attach(Connection& c, const json& m, std::vector<Fd>& fds) {
     if (!c.board)
       c.board = c.peer.uid == socket::kUnmapped ? std::make_shared<BellBoard>() : process_.board_of(c.peer.uid);
     const std::shared_ptr<BellBoard> board = c.board;
-    subscriber->bell = core->bell_for(c.peer.uid, board);
+    subscriber->bell = core->bell_for(c.peer.uid, board, wire::flag(m, "background"));
     subscriber->rung = subscriber->page->armed.load(std::memory_order_relaxed);
     subscriber->announced = static_cast<std::uint32_t>(holds + threads);
     subscriber->threads = static_cast<std::uint32_t>(threads);

@@ -135,7 +135,7 @@ class Scene {
     page.magic = layout::kMagic;
     auto a = std::make_unique<Attached>();
     a->page = &page;
-    a->bell = core_->bell_for(uid, board());
+    a->bell = core_->bell_for(uid, board(), announced % 2 == 0);
     a->announced = announced;
     a->prewake = true;
     a->reliable = reliable;

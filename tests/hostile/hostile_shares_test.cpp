@@ -2,6 +2,7 @@
 // What peers of another user may use up: connections, descriptors, streams, attachments. Our own user's places stay
 // free, whatever they do.
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/socket.h>
 
 #include <chrono>
@@ -94,6 +95,8 @@ CARDAN_ROLE(reads_no_answer) {
     if (id % 50 == 0) std::this_thread::sleep_for(5ms);
   }
   cardan::test::say("asked");
+  pollfd hang_up{.fd = peer.fd(), .events = 0, .revents = 0};
+  cardan::test::say(::poll(&hang_up, 1, 60'000) == 1 ? "cut" : "kept");
   cardan::test::hear();
   return 0;
 }
@@ -200,6 +203,8 @@ TEST_F(HostileShares, UnreadAnswersCostAFewDescriptors) {
   EXPECT_LE(descriptors_of(publisher.pid()), before + 12);
   const cardan::Subscriber<Small> in{kOpen};
   EXPECT_EQ(in.publishers(), 1U);
+  reads_none.expect("cut");  // after the server's patience of 5 s
+  EXPECT_LE(descriptors_of(publisher.pid()), before + 6) << "of our reader, and none of who was cut off";
   EXPECT_EQ(reads_none.end(), 0);
   EXPECT_EQ(publisher.end(), 0);
 }

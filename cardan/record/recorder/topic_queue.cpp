@@ -98,9 +98,14 @@ void TopicQueue::attach(const RecorderOptions& options) {
   };
   for (;;) {
     // It has no contract with the publishers: what it reads is bounded by whom it accepts.
-    auto* const core = detail::SubscriberCore::create(
-        source_.name, type, nullptr, {.max_bytes = layout::kMaxPayload, .access = options.access},
-        {.domain = options.domain, .holds = holds_, .reliable = false, .waiting = block(), .on_event = told});
+    auto* const core = detail::SubscriberCore::create(source_.name, type, nullptr,
+                                                      {.max_bytes = layout::kMaxPayload, .access = options.access},
+                                                      {.domain = options.domain,
+                                                       .holds = holds_,
+                                                       .reliable = false,
+                                                       .background = true,
+                                                       .waiting = block(),
+                                                       .on_event = told});
     try {
       process.add(core);
     } catch (const Error& e) {
