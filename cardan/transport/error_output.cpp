@@ -18,7 +18,7 @@
 namespace cardan::detail {
 namespace {
 
-Atomic<std::uint64_t> left_out{0};
+Atomic<std::uint64_t> lines_left_out{0};
 
 bool write_all(int fd, std::string_view text, bool is_socket) noexcept {
   while (!text.empty()) {
@@ -48,19 +48,19 @@ bool write_now(std::string_view text) noexcept {
 }  // namespace
 
 void write_error_line(const std::string& line) noexcept {
-  if (const std::uint64_t n = left_out.exchange(0, std::memory_order_relaxed); n != 0) {
+  if (const std::uint64_t n = lines_left_out.exchange(0, std::memory_order_relaxed); n != 0) {
     char text[128];
     const int length = std::snprintf(
         text, sizeof(text), "cardan: warning: %llu lines before this one are missing: standard error was full\n",
         static_cast<unsigned long long>(n));
-    if (!write_now({text, static_cast<std::size_t>(length)})) left_out.fetch_add(n, std::memory_order_relaxed);
+    if (!write_now({text, static_cast<std::size_t>(length)})) lines_left_out.fetch_add(n, std::memory_order_relaxed);
   }
   // In one piece, so that lines of several processes do not mix.
   char piece[PIPE_BUF];
   const std::size_t length = line.size() < sizeof(piece) - 1 ? line.size() : sizeof(piece) - 1;
   line.copy(piece, length);
   piece[length] = '\n';
-  if (!write_now({piece, length + 1})) left_out.fetch_add(1, std::memory_order_relaxed);
+  if (!write_now({piece, length + 1})) lines_left_out.fetch_add(1, std::memory_order_relaxed);
 }
 
 }  // namespace cardan::detail
