@@ -7,13 +7,16 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "apps/components.hpp"
 #include "apps/decode.hpp"
 #include "apps/output.hpp"
 #include "apps/report_json.hpp"
 #include "cardan/memory/clock.hpp"
+#include "cardan/memory/error.hpp"
 #include "cardan/runtime/config/suggest.hpp"
+#include "cardan/runtime/launcher/adjust.hpp"
 #include "cardan/transport/stop.hpp"
 
 namespace cardan::apps {
@@ -27,7 +30,9 @@ using nlohmann::ordered_json;
 constexpr const char* kExamples = R"(Examples:
   cardan component list                               what runs, in which process
   cardan component stats                              latencies and drops of all callbacks, live
-  cardan component stats detector --once)";
+  cardan component stats detector --once
+  cardan component restart detector                   makes it anew, while the rest of its process goes on
+  cardan component log detector warning               what it says from now on)";
 
 constexpr const char* kListExamples = R"(Examples:
   cardan component list
@@ -43,12 +48,26 @@ Three latencies of each callback, each as p50 / p99 of the measurement, and the 
   WAITING    in the queue (a timer: due) → a worker begins
   RUNNING    begun → done
 DROPPED: newer samples pushed them out of the queue, or the component keeps too many samples (kept). MISSED: lost before
-they came here. LATE: times that a publisher of another process missed the topic's deadline.
+they came here. A sample is skipped that its process crashed on twice. LATE: times that a publisher of another process missed the topic's deadline.
 What is shown is counted anyway; the components are asked once for each line that you see.
 Exit codes: 0 ok, 1 there is no such component, 2 wrong options, 3 done, and samples were dropped or missed meanwhile.)";
 
+constexpr const char* kRestartExamples = R"(Examples:
+  cardan component restart detector
+
+Its groups pause until it has started: what is published meanwhile waits for the others. It begins with the file's parameters.
+One that does not start again ends its process, which is started anew by its rule. For a process: cardan run --restart PROCESS.
+Exit codes: 0 it runs again, 1 it was not restarted, 2 wrong options.)";
+
+constexpr const char* kLogExamples = R"(Examples:
+  cardan component log detector warning               no more of its information
+  cardan component log detector info                  all
+
+It holds until the component starts again; for longer: cardan run FILE --log-level detector=warning.
+Exit codes: 0 ok, 1 there is no such component, 2 wrong options.)";
+
 struct Options {
-  std::string domain, component;
+  std::string domain, component, level;
   double seconds = 0;
   bool json = false, names = false, once = false;
 };
@@ -109,7 +128,7 @@ CallbackReport less(CallbackReport now, const CallbackReport& before) {
   now.running = apps::less(now.running, before.running);
   for (auto count :
        {&CallbackReport::calls, &CallbackReport::queue_full, &CallbackReport::kept, &CallbackReport::missed,
-        &CallbackReport::failures, &CallbackReport::overruns, &CallbackReport::late})
+        &CallbackReport::failures, &CallbackReport::overruns, &CallbackReport::skipped, &CallbackReport::late})
     now.*count -= std::min(now.*count, before.*count);
   return now;
 }
@@ -138,7 +157,7 @@ class Stats {
       }
       measure();
       for (const ComponentReport& c : figures_)
-        for (const CallbackReport& x : c.callbacks) lost += x.queue_full + x.kept + x.missed;
+        for (const CallbackReport& x : c.callbacks) lost += x.queue_full + x.kept + x.missed + x.skipped;
       if (!(o_.json ? emit(json()) : live ? emit("\x1b[H" + screen()) : emit(table()))) return kFailed;
     } while (!o_.once && !stopping());
     return lost != 0 ? kLoss : kOk;
@@ -199,6 +218,7 @@ class Stats {
              {"missed", x.missed},
              {"failures", x.failures},
              {"overruns", x.overruns},
+             {"skipped", x.skipped},
              {"late", x.late},
              {"runs_for_ms",
               x.running_since == 0 ? ordered_json(nullptr) : ordered_json(static_cast<double>(x.running_since) / 1e6)},
@@ -247,6 +267,7 @@ class Stats {
         const bool input = x.kind != CallbackReport::Kind::Timer;
         std::string dropped = input ? std::to_string(x.queue_full + x.kept) : std::to_string(x.overruns) + " skipped";
         if (x.kept != 0) dropped += fmt::format(" ({} kept)", x.kept);
+        if (x.skipped != 0) dropped += fmt::format(" ({} skipped)", x.skipped);
         std::string longest = time_text(static_cast<double>(x.longest_running));
         if (x.calls == 0 && x.running_since != 0)
           longest = "runs for " + time_text(static_cast<double>(x.running_since));
@@ -293,6 +314,57 @@ int stats(const Options& o) {
   return Stats(o).run();
 }
 
+/// The one component of this name; else the reason was said.
+std::optional<ComponentReport> find(const std::vector<ComponentReport>& all, const std::string& name) {
+  std::vector<const ComponentReport*> found;
+  for (const ComponentReport& c : all)
+    if (c.name == name) found.push_back(&c);
+  if (found.size() == 1) return *found.front();
+  if (found.empty())
+    no_such_component(all, name);
+  else
+    warn(fmt::format("{} components are called '{}' — give each `cardan run` of this computer a domain of its own",
+                     found.size(), name));
+  return {};
+}
+
+int restart(const Options& o) {
+  host::ControlClient client({.domain = o.domain});
+  const auto component = find(components_there(client), o.component);
+  if (!component) return kFailed;
+  try {
+    const auto done = client.restart_component(*component);
+    if (o.json)
+      return emit(one_line({{"component", component->name},
+                            {"process", component->process},
+                            {"pid", component->pid},
+                            {"took_ms", done.took_ms},
+                            {"restarts", done.restarts}}) +
+                  "\n")
+                 ? kOk
+                 : kFailed;
+    return emit(fmt::format("{} runs again after {:.1f} ms\n", printable(component->name), done.took_ms)) ? kOk
+                                                                                                          : kFailed;
+  } catch (const Error& e) {  // the component's word, not the command line's fault
+    warn(e.what());
+    return kFailed;
+  }
+}
+
+int log_level(const Options& o) {
+  const LogLevel level = launcher::log_level_of(o.level);
+  host::ControlClient client({.domain = o.domain});
+  const auto component = find(components_there(client), o.component);
+  if (!component) return kFailed;
+  try {
+    client.set_log_level(*component, level);
+  } catch (const Error& e) {
+    warn(e.what());
+    return kFailed;
+  }
+  return emit(fmt::format("{}: {}\n", printable(component->name), o.level)) ? kOk : kFailed;
+}
+
 }  // namespace
 
 std::vector<ComponentReport> components_there(host::ControlClient& client) {
@@ -310,7 +382,7 @@ int no_such_component(const std::vector<ComponentReport>& components, const std:
 }
 
 void add_component_command(CLI::App& app) {
-  auto* const group = app.add_subcommand("component", "Components that run: list, stats");
+  auto* const group = app.add_subcommand("component", "Components that run: list, stats, restart, log");
   group->footer(kExamples);
   group->require_subcommand(1);
   const auto add = [&](const char* name, const char* what, const char* examples, int (*run)(const Options&)) {
@@ -335,6 +407,14 @@ void add_component_command(CLI::App& app) {
       ->add_option("--seconds", stats_options->seconds, "Length of a measurement (default: 2 with --once, 1 live)")
       ->check(CLI::Range(0.1, 3600.0));
   stats_command->add_flag("--json", stats_options->json, "One JSON object for each measurement, a line each");
+  const auto [restart_command, restart_options] =
+      add("restart", "Make a component anew while its process goes on", kRestartExamples, restart);
+  restart_command->add_option("component", restart_options->component, "Its name")->required();
+  restart_command->add_flag("--json", restart_options->json, "One JSON object");
+  const auto [log_command, log_options] =
+      add("log", "The least level of what a component says", kLogExamples, log_level);
+  log_command->add_option("component", log_options->component, "Its name")->required();
+  log_command->add_option("level", log_options->level, "info, warning or error")->required();
 }
 
 }  // namespace cardan::apps

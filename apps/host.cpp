@@ -13,6 +13,9 @@
 #include "cardan/runtime/config/configuration.hpp"
 #include "cardan/runtime/config/problem.hpp"
 #include "cardan/runtime/launcher/adjust.hpp"
+#include "cardan/runtime/launcher/child_process.hpp"
+#include "cardan/runtime/launcher/crash_words.hpp"
+#include "cardan/runtime/launcher/declare.hpp"
 
 namespace cardan::apps {
 namespace {
@@ -24,8 +27,8 @@ Ends in order with SIGTERM and Ctrl-C.
 Exit codes: 0 ended in order, 1 a component did not start, 2 wrong options or file; a signal: it crashed.)";
 
 struct Options {
-  std::string file, process;
-  std::vector<std::string> set;
+  std::string file, process, domain;
+  std::vector<std::string> set, log_levels, skip, declare;
   bool one_process = false;
   host::HostOptions host{};
 };
@@ -33,14 +36,25 @@ struct Options {
 int run(const Options& o) {
   std::vector<config::Problem> problems;
   config::Configuration configuration = config::read_configuration(o.file, problems);
-  if (config::has_errors(problems)) {
+  const bool bad = config::has_errors(problems);
+  host::HostOptions host = o.host;
+  if (!bad) {
+    for (const std::string& assignment : o.set) launcher::set_parameter(configuration, assignment);
+    for (const std::string& level : o.log_levels) launcher::set_log_level(configuration, level, host.log_levels);
+    if (o.one_process) configuration = launcher::one_process(std::move(configuration));
+  }
+  if (!o.declare.empty())
+    return launcher::declare_components(launcher::askable(configuration, problems), o.declare[0],
+                                        std::stoul(o.declare[1]), launcher::ChildProcess::kReportFd);
+  if (bad) {
     for (const config::Problem& problem : problems) fmt::print(stderr, "{}\n", config::text(problem, o.file));
     return kUsage;
   }
-  for (const std::string& assignment : o.set) launcher::set_parameter(configuration, assignment);
-  if (o.one_process) configuration = launcher::one_process(std::move(configuration));
-  configuration.domain = launcher::domain_of(configuration);  // else the environment's
-  return host::run_host(configuration, o.process, o.host);
+  if (o.process.empty()) throw CLI::RequiredError("--process");
+  for (const std::string& sample : o.skip)
+    if (const auto poison = launcher::poison_of(sample)) host.poison.push_back(*poison);
+  configuration.domain = o.domain.empty() ? launcher::domain_of(configuration) : o.domain;  // else the environment's
+  return host::run_host(configuration, o.process, host);
 }
 
 }  // namespace
@@ -50,7 +64,12 @@ void add_host_command(CLI::App& app) {
   command->footer(kExamples);
   auto o = std::make_shared<Options>();
   command->add_option("file", o->file, "The configuration")->required();
-  command->add_option("--process", o->process, "Name of the process in the file")->required();
+  command->add_option("--process", o->process, "Name of the process in the file");
+  command->add_option("--domain", o->domain, "Domain of the topics, instead of the file's or $CARDAN_DOMAIN");
+  command->add_option("--log-level", o->log_levels, "As `cardan run` with this option")->allow_extra_args(false);
+  command->add_option("--skip", o->skip, "\"COMPONENT SEQUENCE PUBLISH_NS CALLBACK\": a sample that is left out")
+      ->allow_extra_args(false);
+  command->add_option("--declare", o->declare)->expected(2)->group("");  // how `cardan run` asks before the start
   command->add_flag("--one-process", o->one_process, "As `cardan run` with this option");
   command->add_option("--set", o->set, "component/parameter=value, instead of what the file says")
       ->allow_extra_args(false);

@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // `cardan param`: the parameters of components that run.
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
+#include <cmath>
+#include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <system_error>
 
 #include "apps/components.hpp"
 #include "apps/decode.hpp"
@@ -27,6 +33,7 @@ constexpr const char* kExamples = R"(Examples:
   cardan param list detector                          those of one
   cardan param get detector/threshold
   cardan param set detector/threshold 0.6             the component may refuse it, and says why
+  cardan param save tuned.json                        all values, for cardan run FILE --parameters tuned.json
 
 A change holds until the component or its process starts again: the configuration file says what it starts with.
 Exit codes: 0 ok, 1 there is no such thing, or the change was refused, 2 wrong options.)";
@@ -44,9 +51,18 @@ constexpr const char* kSetExamples = R"(Examples:
   cardan param set detector/night true
   cardan param set planner/offset -- -0.5             a value that begins with a minus)";
 
+constexpr const char* kSaveExamples = R"(Examples:
+  cardan param save tuned.json                        of all components that run
+  cardan param save tuned.json detector               of one
+  cardan run street.json --parameters tuned.json      starts with them
+
+The file appears under its name when it is whole.
+Exit codes: 0 ok, 1 there is no such component, or the file is there already, 2 wrong options, 3 saved, but a process did not
+answer, or a value cannot be saved.)";
+
 struct Options {
   std::string domain, what, value;
-  bool json = false, names = false;
+  bool json = false, names = false, force = false;
 };
 
 ordered_json value_json(const config::Value& value) {
@@ -189,10 +205,78 @@ int set(const Options& o) {
   return emit(one_line(said) + "\n") ? kOk : kFailed;
 }
 
+/// Replaces or makes the file in one step: whoever reads it sees one of them whole. Throws Error (System).
+void write_whole(const std::string& path, const std::string& text, bool force) {
+  const std::string beside = fmt::format("{}.{}.tmp", path, ::getpid());
+  const auto cannot = [&](const char* what) {
+    const int error = errno;
+    ::unlink(beside.c_str());
+    return Error(
+        ErrorCode::System, fmt::format("cannot {} {}: {}", what, path, std::generic_category().message(error)),
+        error == EEXIST ? "give another name, or --force" : "check the path, its rights, and whether the disk is full");
+  };
+  const int fd = ::open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+  if (fd < 0) throw cannot("write");
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const ssize_t wrote = ::write(fd, text.data() + at, text.size() - at);
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote <= 0) break;
+    at += static_cast<std::size_t>(wrote);
+  }
+  const bool whole = at == text.size() && ::fsync(fd) == 0;
+  if (::close(fd) != 0 || !whole) throw cannot("write");
+  if (::renameat2(AT_FDCWD, beside.c_str(), AT_FDCWD, path.c_str(), force ? 0U : RENAME_NOREPLACE) != 0)
+    throw cannot("write");
+}
+
+int save(const Options& o) {
+  host::ControlClient client({.domain = o.domain});
+  const host::DomainComponents all = client.components();
+  for (const std::string& problem : all.problems) warn(problem);
+  bool lost = !all.problems.empty();
+  ordered_json parameters = ordered_json::object();
+  std::size_t count = 0;
+  for (const ComponentReport& c : all.components) {
+    if (!o.what.empty() && c.name != o.what) continue;
+    if (parameters.contains(c.name)) {
+      warn(fmt::format("two components are called '{}' — give each `cardan run` of this computer a domain of its own",
+                       printable(c.name)));
+      return kFailed;
+    }
+    ordered_json& its = parameters[c.name] = ordered_json::object();
+    for (const ParameterReport& p : c.parameters) {
+      if (const auto* d = std::get_if<double>(&p.value); d != nullptr && !std::isfinite(*d)) {
+        warn(fmt::format("{}/{} is {}, which JSON has no number for: it is not saved", printable(c.name),
+                         printable(p.name), *d));
+        lost = true;
+        continue;
+      }
+      its[p.name] = value_json(p.value);
+      ++count;
+    }
+  }
+  if (!o.what.empty() && parameters.empty()) return no_such_component(all.components, o.what);
+  try {
+    write_whole(
+        o.value,
+        ordered_json{{"parameters", parameters}}.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n",
+        o.force);
+  } catch (const Error& e) {
+    warn(e.what());
+    return kFailed;
+  }
+  const std::string said =
+      o.json ? one_line({{"file", o.value}, {"components", parameters.size()}, {"parameters", count}})
+             : fmt::format("{}: {} parameters of {} components", printable(o.value), count, parameters.size());
+  if (!emit(said + "\n")) return kFailed;
+  return lost ? kLoss : kOk;
+}
+
 }  // namespace
 
 void add_param_command(CLI::App& app) {
-  auto* const group = app.add_subcommand("param", "Parameters of components that run: list, get, set");
+  auto* const group = app.add_subcommand("param", "Parameters of components that run: list, get, set, save");
   group->footer(kExamples);
   group->require_subcommand(1);
   const auto add = [&](const char* name, const char* what, const char* examples, int (*run)(const Options&)) {
@@ -214,6 +298,10 @@ void add_param_command(CLI::App& app) {
   const auto [set_command, set_options] = add("set", "Change a parameter while its component runs", kSetExamples, set);
   set_command->add_option("parameter", set_options->what, "COMPONENT/PARAMETER")->required();
   set_command->add_option("value", set_options->value, "The new value")->required();
+  const auto [save_command, save_options] = add("save", "Write the values to a file", kSaveExamples, save);
+  save_command->add_option("file", save_options->value, "The file to write")->required();
+  save_command->add_option("component", save_options->what, "Only this component's");
+  save_command->add_flag("--force", save_options->force, "Replace the file");
 }
 
 }  // namespace cardan::apps

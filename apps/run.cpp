@@ -5,22 +5,20 @@
 #include <CLI/CLI.hpp>
 #include <atomic>
 #include <cerrno>
-#include <charconv>
 #include <csignal>
 #include <cstdio>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <system_error>
 
 #include "apps/component_watch.hpp"
 #include "apps/configuration_file.hpp"
 #include "apps/output.hpp"
+#include "apps/run_parts.hpp"
 #include "apps/run_view.hpp"
 #include "cardan/memory/clock.hpp"
-#include "cardan/memory/error.hpp"
-#include "cardan/runtime/config/check.hpp"
 #include "cardan/runtime/launcher/adjust.hpp"
-#include "cardan/runtime/launcher/crash.hpp"
+#include "cardan/runtime/launcher/launcher_control.hpp"
 #include "cardan/runtime/launcher/supervisor.hpp"
 #include "cardan/transport/stop.hpp"
 #if defined(CARDAN_HAS_RECORD_COMMANDS)
@@ -38,18 +36,23 @@ constexpr const char* kExamples = R"(Examples:
   cardan run street.json --set detector/threshold=0.4 --set camera/device=/dev/video2
   cardan run street.json --crash detector@5           what happens when it crashes after 5 s?
   cardan run street.json --seconds 30 --no-view --json summary.json
+  cardan run street.json --log run.log --log-size 10M --log-level warning --log-level detector=info
   cardan run street.json --from drive.mcap --without sensors --output out.mcap    on a recording, the same each time
+  cardan run --restart perception                     of the system that runs; also one that was given up or stopped
+  cardan run --stop perception
 
-Processes that crash are restarted by the file's rules; the report of each crash is a file in --reports. The state of the
-system is published on /cardan/state. Ctrl-C ends all in the reverse order of their start, a second one at once. `cardan
-check` finds what only the components know; from another terminal: cardan component stats, cardan topic list.
-Exit codes: 0 all ended in order, 1 a process was given up, did not start or had to be killed, 2 wrong options or file; with
---from 3: done, but a callback threw, or something of the recording is damaged or could not be used.)";
+It does first what `cardan check` does, and refuses what that refuses. Processes that crash are restarted by the file's rules;
+the report of each crash is a file in --reports. The state of the system is published on /cardan/state. Ctrl-C ends all in the
+reverse order of their start, a second one at once. From another terminal: cardan component stats, cardan topic list.
+Exit codes: 0 all ended in order, 1 `check` refuses the file, a process was given up, did not start or had to be killed, or an
+order was not carried out, 2 wrong options, or a file that is not there; with --from 3: done, but a callback threw, or
+something of the recording is damaged or could not be used.)";
 
 struct Options {
-  std::string file, json, crash, reports = "out";
-  std::vector<std::string> set;
-  bool one_process = false, no_view = false;
+  std::string file, json, crash, domain, parameters, reports = "out";
+  std::vector<std::string> set, log_levels, stop, restart;
+  launcher::LogFileOptions log{};
+  bool one_process = false, no_view = false, no_check = false;
   double seconds = 0, grace = 5;
 #if defined(CARDAN_HAS_RECORD_COMMANDS)
   RunFromOptions recording{};
@@ -92,10 +95,15 @@ ordered_json summary(const Options& o, const launcher::Supervisor& s, std::int64
       one["start_up_ms"] = again ? ordered_json(ms(outage.ready_ns - outage.started_ns)) : ordered_json(nullptr);
       outages.push_back(std::move(one));
     }
+    ordered_json skipped = ordered_json::array();
+    for (const PoisonSample& sample : p.skipped)
+      skipped.push_back(
+          {{"component", sample.component}, {"callback", sample.callback}, {"sequence", sample.sequence}});
     processes.push_back({{"process", p.name},
                          {"state", launcher::name_of(p.phase)},
                          {"restarts", p.restarts},
                          {"killed", p.killed},
+                         {"skipped", skipped},
                          {"outages", outages}});
   }
   ordered_json changes = ordered_json::array();
@@ -113,48 +121,15 @@ ordered_json summary(const Options& o, const launcher::Supervisor& s, std::int64
           {"states", changes}};
 }
 
-/// "NAME" or "NAME@SECONDS": a process or component that is to crash.
-class PlannedCrash {
- public:
-  PlannedCrash(const std::string& text, const config::Configuration& configuration) {
-    if (text.empty()) return;
-    const std::size_t at = text.find('@');
-    const std::string name = text.substr(0, at);
-    if (const config::Process* owner = configuration.process_of(name)) process_ = owner->name;
-    if (configuration.process(name) != nullptr) process_ = name;
-    if (process_.empty())
-      throw Error(ErrorCode::InvalidArgument,
-                  fmt::format("--crash {}: the file has no such process or component", name), "see: cardan graph FILE");
-    double seconds = kDefaultSeconds;
-    if (at != std::string::npos) {
-      const auto [end, error] = std::from_chars(text.data() + at + 1, text.data() + text.size(), seconds);
-      if (error != std::errc{} || end != text.data() + text.size() || !(seconds >= 0) || seconds > 1e6)
-        throw Error(ErrorCode::InvalidArgument, fmt::format("--crash {}: the part after '@' is no time", text),
-                    "give seconds from 0 to 1e6, as in detector@5");
-    }
-    due_ns_ = steady_now() + static_cast<std::int64_t>(seconds * 1e9);
-  }
-  /// Lets it crash once its time has come and it runs.
-  void look(const launcher::Supervisor& supervisor) {
-    if (process_.empty() || steady_now() < due_ns_) return;
-    for (const launcher::ProcessStatus& status : supervisor.processes())
-      if (status.name == process_ && status.phase == launcher::Phase::Running && launcher::crash(status.pid))
-        process_.clear();
-  }
-
- private:
-  static constexpr double kDefaultSeconds = 5;
-  std::string process_;
-  std::int64_t due_ns_ = 0;
-};
-
 #if defined(CARDAN_HAS_RECORD_COMMANDS)
 /// On a recording: no processes are started, and no CPUs are shared out.
 int run_on_recording(const Options& o) {
   std::vector<config::Problem> problems;
   config::Configuration configuration = config::read_configuration(o.file, problems);
   show(problems, o.file);
-  if (config::has_errors(problems)) return kUsage;
+  if (config::has_errors(problems)) return kFailed;
+  if (!o.parameters.empty())
+    for (const std::string& assignment : saved(o.parameters)) launcher::set_parameter(configuration, assignment);
   for (const std::string& assignment : o.set) launcher::set_parameter(configuration, assignment);
   RunFromOptions recording = o.recording;
   if (o.seconds > 0) recording.seconds = o.seconds;
@@ -166,23 +141,30 @@ int run_on_recording(const Options& o) {
 int run(const Options& o) {
   std::vector<config::Problem> problems;
   config::Configuration configuration = config::read_configuration(o.file, problems);
+  // What the hosts, and the check of their components, apply too.
+  std::vector<std::string> host{"/proc/self/exe", "host", o.file};
+  launcher::LauncherOptions options{.reports = o.reports};
   if (!config::has_errors(problems)) {
-    const auto more = config::check_machine(configuration, config::this_machine());
-    problems.insert(problems.end(), more.begin(), more.end());
+    std::vector<std::string> assignments = o.parameters.empty() ? std::vector<std::string>() : saved(o.parameters);
+    assignments.insert(assignments.end(), o.set.begin(), o.set.end());
+    for (const std::string& assignment : assignments) {
+      launcher::set_parameter(configuration, assignment);
+      host.insert(host.end(), {"--set", assignment});
+    }
+    std::map<std::string, LogLevel> levels;  // the hosts', only looked at here
+    for (const std::string& level : o.log_levels) {
+      launcher::set_log_level(configuration, level, levels);
+      host.insert(host.end(), {"--log-level", level});
+    }
+    options.domain = o.domain.empty() ? launcher::domain_of(configuration) : o.domain;
+    if (!o.domain.empty()) host.insert(host.end(), {"--domain", o.domain});
+    if (o.one_process) {
+      configuration = launcher::one_process(std::move(configuration));
+      host.emplace_back("--one-process");
+    }
   }
-  show(problems, o.file);
-  if (config::has_errors(problems)) return kUsage;
-  launcher::LauncherOptions options{.host_command = {"/proc/self/exe", "host", o.file},
-                                    .domain = launcher::domain_of(configuration),
-                                    .reports = o.reports};
-  for (const std::string& assignment : o.set) {
-    launcher::set_parameter(configuration, assignment);
-    options.host_command.insert(options.host_command.end(), {"--set", assignment});
-  }
-  if (o.one_process) {
-    configuration = launcher::one_process(std::move(configuration));
-    options.host_command.emplace_back("--one-process");
-  }
+  if (!passes_check(configuration, std::move(problems), o.file, host, !o.no_check)) return kFailed;
+  options.host_command = std::move(host);
   const bool terminal = stdout_is_terminal();
   const bool live = terminal && !o.no_view;
   options.duration = std::chrono::nanoseconds(static_cast<std::int64_t>(o.seconds * 1e9));
@@ -193,15 +175,27 @@ int run(const Options& o) {
   std::unique_ptr<ComponentWatch> components;
   launcher::Supervisor* running = nullptr;
   const auto rows = [&] { return components ? components->rows() : std::vector<ComponentRow>(); };
-  options.on_line = [&](const launcher::LogLine& line) { view.line(line); };
-  PlannedCrash crash(o.crash, configuration);
+  std::unique_ptr<launcher::LogFile> log;
+  if (!o.log.path.empty()) log = std::make_unique<launcher::LogFile>(o.log);
+  options.on_line = [&](const launcher::LogLine& line) {
+    if (log) log->add(file_text(line));
+    view.line(line);
+  };
+  PlannedCrash crash(o.crash, configuration, options.domain);
   options.on_tick = [&] {
     crash.look(*running);
+    if (const std::string trouble = log ? log->trouble() : std::string(); !trouble.empty())
+      view.line({.name = "cardan",
+                 .source = launcher::LogLine::Source::Launcher,
+                 .level = LogLevel::Error,
+                 .wall_ns = wall_now(),
+                 .text = trouble});
     view.tick(*running, rows());
   };
   launcher::Supervisor supervisor(std::move(configuration), options);
   running = &supervisor;
   const Signals signals(supervisor);
+  const launcher::LauncherControl control(supervisor, options.domain);
   if (live) components = std::make_unique<ComponentWatch>(options.domain);
   const std::int64_t begun = steady_now();
   const int code = supervisor.run();
@@ -218,7 +212,7 @@ void add_run_command(CLI::App& app) {
   auto* const command = app.add_subcommand("run", "Start the processes of a configuration file, and keep them running");
   command->footer(kExamples);
   auto o = std::make_shared<Options>();
-  command->add_option("file", o->file, "The configuration")->required();
+  auto* const file = command->add_option("file", o->file, "The configuration");
   command->add_flag("--one-process", o->one_process, "All components in one process");
   command->add_flag("--no-view", o->no_view, "No live table, only the merged log");
   command->add_option("--json", o->json, "Write a summary to this file at the end");
@@ -233,10 +227,41 @@ void add_run_command(CLI::App& app) {
       "NAME[@SECONDS]: make this process or component crash (SIGSEGV) after so long (5), to see what follows");
   command->add_option("--set", o->set, "component/parameter=value, instead of what the file says")
       ->allow_extra_args(false);
+  command->add_option("--parameters", o->parameters, "Values that `cardan param save` wrote; --set comes after them");
+  command->add_option("--domain", o->domain, "Domain of the topics, instead of the file's or $CARDAN_DOMAIN");
+  command->add_flag("--no-check", o->no_check,
+                    "Do not ask the components first what they declare, as `cardan check` does");
+  auto* const log =
+      command->add_option("--log", o->log.path, "Also write the merged log to this file, and continue it");
+  command->add_option("--log-size", o->log.bytes, "Bytes after which it begins a new file (as 10M)")
+      ->default_str("10M")
+      ->needs(log)
+      ->transform(CLI::AsSizeValue(false))
+      ->check(CLI::Range(1024.0, 1e12));
+  command->add_option("--log-files", o->log.files, "Older files that it keeps, as FILE.1 (the newest), FILE.2 …")
+      ->capture_default_str()
+      ->needs(log)
+      ->check(CLI::Range(0, 1000));
+  command
+      ->add_option("--log-level", o->log_levels,
+                   "[COMPONENT=]info|warning|error: the least level of what components say by Context::log()")
+      ->allow_extra_args(false);
+  auto* const stop = command->add_option("--stop", o->stop, "End this process of the system that runs, in order");
+  auto* const restart =
+      command->add_option("--restart", o->restart, "End this process of the system that runs, and start it again");
+  for (auto* const order : {stop, restart}) order->allow_extra_args(false)->excludes(file);
+  stop->excludes(restart);
 #if defined(CARDAN_HAS_RECORD_COMMANDS)
   add_run_from_options(*command, o->recording);
 #endif
   command->callback([o] {
+    if (!o->stop.empty() || !o->restart.empty()) {
+      const bool starts = o->stop.empty();
+      for (const std::string& process : starts ? o->restart : o->stop)
+        if (const int code = order_process(o->domain, process, starts); code != 0) throw CLI::RuntimeError(code);
+      return;
+    }
+    if (o->file.empty()) throw CLI::RequiredError("file");
 #if defined(CARDAN_HAS_RECORD_COMMANDS)
     const int code = o->recording.files.empty() ? run(*o) : run_on_recording(*o);
 #else

@@ -6,7 +6,7 @@ _cardan() {
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
       --domain) domain=(--domain "${COMP_WORDS[i + 1]}") ;;
-      topic | component | param | run | check | graph | record | bag | play | doctor | bench | demo | completion | list | info | echo | stats | get | set | ls | cat | verify | cut | merge | recover | export | transport | runtime) path+="${path:+ }${COMP_WORDS[i]}" ;;
+      topic | component | param | run | check | graph | record | bag | play | doctor | bench | demo | completion | list | info | echo | stats | restart | log | get | set | save | ls | cat | verify | cut | merge | recover | export | transport | runtime) path+="${path:+ }${COMP_WORDS[i]}" ;;
     esac
   done
   local words=""
@@ -14,7 +14,7 @@ _cardan() {
     --json)
       case $path in bench* | demo* | run) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;; esac ;;
     --folder) mapfile -t COMPREPLY < <(compgen -d -- "$current"); return ;;
-    --camera | --lidar | --record | --picture | --svg | --reports | --output | --attach | -o | --from | --to) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    --camera | --lidar | --record | --picture | --svg | --reports | --log | --parameters | --output | --attach | -o | --from | --to) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     --peers) case $path in "bench record") words="fio cardan speed rosbag2 rosbag" ;; *) words="raw,sim,uds,tcp,cardan raw sim uds tcp cardan" ;; esac ;;
     --only) words="rate phases cameras mix task bystander pipeline" ;;
     --waits) words="block spin prewake anticipate" ;;
@@ -26,7 +26,7 @@ _cardan() {
     --on-full) words="stop delete-oldest" ;;
     --access) words="owner group everyone policy" ;;
     --mode) words="auto direct dontcache sync-range plain" ;;
-    --topic | --exclude | --remap | --until | --duration | --depth | --step | --without | --start | --end | --domain | --count | --fields | --list | --quality | --seconds | --type | --rule | --split-size | --split-time | --queue | --queue-time | --min-space | --sync | --last | --after | --meta | --sizes | --rate | --runs | --frames | --minutes | --cameras | --producer-cpu | --task-cpu | --publisher-cpu | --reader-cpus | --reader-cpu | --grace | --set) return ;;
+    --topic | --exclude | --remap | --until | --duration | --depth | --step | --without | --start | --end | --domain | --count | --fields | --list | --quality | --seconds | --type | --rule | --split-size | --split-time | --queue | --queue-time | --min-space | --sync | --last | --after | --meta | --sizes | --rate | --runs | --frames | --minutes | --cameras | --producer-cpu | --task-cpu | --publisher-cpu | --reader-cpus | --reader-cpu | --grace | --log-size | --log-files | --log-level | --stop | --restart | --set) return ;;
   esac
   if [[ -z $words ]]; then
     case $path in
@@ -36,14 +36,17 @@ _cardan() {
       "topic info") words="--json --schema --domain --help" ;;
       "topic echo") words="--once --count --json --fields --list --wait --domain --help" ;;
       "topic stats") words="--all --once --seconds --json --domain --help" ;;
-      component) words="list stats --help" ;;
+      component) words="list stats restart log --help" ;;
       "component list") words="--json --names --domain --help" ;;
       "component stats") words="--once --seconds --json --domain --help" ;;
-      param) words="list get set --help" ;;
+      "component restart") words="--json --domain --help" ;;
+      "component log") words="info warning error --domain --help" ;;
+      param) words="list get set save --help" ;;
+      "param save") words="--force --json --domain --help" ;;
       "param list") words="--json --names --domain --help" ;;
       "param get" | "param set") words="--json --domain --help" ;;
       doctor) words="--json --domain --help" ;;
-      run) words="--one-process --no-view --json --reports --seconds --grace --set --crash --from --without --output --force --start --help" ;;
+      run) words="--one-process --no-view --json --reports --seconds --grace --set --parameters --domain --no-check --log --log-size --log-files --log-level --stop --restart --crash --from --without --output --force --start --help" ;;
       check) words="--json --no-components --help" ;;
       graph) words="--svg --mermaid --help" ;;
       record) words="--output --type --exclude --access --rule --compression --split-size --split-time --queue --queue-time --min-space --on-full --sync --mode --schedule --explain --no-io-uring --checksums --copy --attach --meta --seconds --last --after --tell --use-sim-time --domain --json --no-view --help" ;;
@@ -67,7 +70,7 @@ _cardan() {
         [[ $current == -* ]] || words+=" $("${COMP_WORDS[0]}" topic list --names "${domain[@]}" 2>/dev/null)" ;;
       run | check | graph | play | bag\ *)
         [[ $current == -* ]] || mapfile -t COMPREPLY < <(compgen -f -- "$current"); [[ $current == -* ]] || return ;;
-      "component stats" | "param list")
+      "component stats" | "component restart" | "component log" | "param list")
         [[ $current == -* ]] || words+=" $("${COMP_WORDS[0]}" component list --names "${domain[@]}" 2>/dev/null)" ;;
       "param get" | "param set")
         [[ $current == -* ]] || words+=" $("${COMP_WORDS[0]}" param list --names "${domain[@]}" 2>/dev/null)" ;;

@@ -3,7 +3,7 @@
 function __cardan_at --description 'the subcommands given so far are exactly these'
     set -l given
     for word in (commandline -opc)[2..-1]
-        if contains -- $word topic component param run check graph record bag play doctor bench demo completion list info echo stats get set ls cat verify cut merge recover export transport runtime
+        if contains -- $word topic component param run check graph record bag play doctor bench demo completion list info echo stats restart log get set save ls cat verify cut merge recover export transport runtime
             set -a given $word
         end
     end
@@ -50,14 +50,17 @@ complete -c cardan -n '__cardan_at topic stats' -l once -d 'Measure once'
 complete -c cardan -n '__cardan_at topic stats' -l seconds -x -d 'Length of a measurement'
 complete -c cardan -n '__cardan_at component' -a list -d 'What runs'
 complete -c cardan -n '__cardan_at component' -a stats -d 'Latencies, rates, queues, drops'
+complete -c cardan -n '__cardan_at component' -a restart -d 'Make one anew'
+complete -c cardan -n '__cardan_at component' -a log -d 'What one says'
+complete -c cardan -n '__cardan_at param' -a save -d 'Write the values to a file'
 complete -c cardan -n '__cardan_at param' -a list -d 'Values, types, ranges'
 complete -c cardan -n '__cardan_at param' -a get -d 'Print a value'
 complete -c cardan -n '__cardan_at param' -a set -d 'Change a value'
-for what in 'component list' 'component stats' 'param list' 'param get' 'param set'
+for what in 'component list' 'component stats' 'component restart' 'component log' 'param list' 'param get' 'param set' 'param save'
     complete -c cardan -n "__cardan_at $what" -l json -d JSON
     complete -c cardan -n "__cardan_at $what" -l domain -x -d 'Domain to look at'
 end
-for what in 'component stats' 'param list'
+for what in 'component stats' 'component restart' 'component log' 'param list'
     complete -c cardan -n "__cardan_at $what" -a '(cardan component list --names 2>/dev/null)'
 end
 for what in 'param get' 'param set'
@@ -66,6 +69,9 @@ end
 for what in 'component list' 'param list'
     complete -c cardan -n "__cardan_at $what" -l names -d 'Only the names'
 end
+complete -c cardan -n '__cardan_at component log' -a 'info warning error'
+complete -c cardan -n '__cardan_at param save' -F
+complete -c cardan -n '__cardan_at param save' -l force -d 'Replace the file'
 complete -c cardan -n '__cardan_at component stats' -l once -d 'Measure once'
 complete -c cardan -n '__cardan_at component stats' -l seconds -x -d 'Length of a measurement'
 for what in run check graph
@@ -78,6 +84,15 @@ complete -c cardan -n '__cardan_at run' -l reports -r -F -d 'Folder of the crash
 complete -c cardan -n '__cardan_at run' -l seconds -x -d 'End after so long'
 complete -c cardan -n '__cardan_at run' -l grace -x -d 'Seconds to end, before a process is killed'
 complete -c cardan -n '__cardan_at run' -l crash -x -d 'NAME[@SECONDS] that crashes on purpose'
+complete -c cardan -n '__cardan_at run' -l parameters -r -F -d 'Values that param save wrote'
+complete -c cardan -n '__cardan_at run' -l domain -x -d 'Domain of the topics'
+complete -c cardan -n '__cardan_at run' -l no-check -d 'Do not ask the components first'
+complete -c cardan -n '__cardan_at run' -l log -r -F -d 'Also write the log to this file'
+complete -c cardan -n '__cardan_at run' -l log-size -x -d 'Bytes of a log file'
+complete -c cardan -n '__cardan_at run' -l log-files -x -d 'Older log files that are kept'
+complete -c cardan -n '__cardan_at run' -l log-level -x -a 'info warning error' -d '[COMPONENT=]LEVEL'
+complete -c cardan -n '__cardan_at run' -l stop -x -d 'End this process of what runs'
+complete -c cardan -n '__cardan_at run' -l restart -x -d 'Start this process of what runs again'
 complete -c cardan -n '__cardan_at run' -l set -x -d 'component/parameter=value'
 complete -c cardan -n '__cardan_at run' -l from -r -F -d 'Run on this recording'
 complete -c cardan -n '__cardan_at run' -l without -x -d 'Leave this component or process out'

@@ -23,6 +23,7 @@ struct CallbackStatistics {
   Atomic<std::uint64_t> failures{0};  ///< exceptions that left the callback
   Atomic<std::uint64_t> overruns{0};  ///< of a timer: periods that were over before it could run
   Atomic<std::uint64_t> given_up{0};  ///< of the dropped: the component keeps so many that no newer one could be had
+  Atomic<std::uint64_t> skipped{0};   ///< samples that it was not given, because its process crashed on them before
   Atomic<std::uint32_t> queued{0};    ///< waiting right now
   Atomic<std::uint64_t> last_sequence{0};   ///< of an input: the newest sample that its callback was given
   Atomic<std::int64_t> last_publish_ns{0};  ///< and when that was published

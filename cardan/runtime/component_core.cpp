@@ -27,6 +27,9 @@ void Errand::invoke() { std::exchange(picked_, nullptr)(); }
 
 ComponentCore::ComponentCore(Runtime& runtime, config::Component settings)
     : runtime_(runtime), settings_(std::move(settings)) {
+  const auto& levels = runtime.options().log_levels;
+  for (const std::string& name : {std::string(), settings_.name})
+    if (const auto level = levels.find(name); level != levels.end()) set_log_level(level->second);
   const Place place = place_of("");
   errand_ = &take_over(std::make_unique<Errand>(settings_.name + "/errand", place.group, strand_, place.priority));
 }
@@ -93,6 +96,8 @@ Port& ComponentCore::input(const std::string& topic, const PayloadType& type, co
                 fmt::format("use a depth of 1 to {}, and keep at most {}", layout::kMaxDepth, layout::kMaxHolds));
   Port& port = take_over(
       std::make_unique<Port>(name, place.group, *strand, place.priority, depth, input.keeps, std::move(call)));
+  for (const PoisonSample& poison : runtime_.options().poison)
+    if (poison.component == settings_.name && poison.callback == name) port.skip(poison.sequence, poison.publish_ns);
   channel->add(port);
   declared_.push_back({topic, on_bus, type, changed, options, false, &port, {}, std::move(convert)});
   return port;

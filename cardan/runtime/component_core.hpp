@@ -17,6 +17,7 @@
 #include "cardan/runtime/parameter.hpp"
 #include "cardan/runtime/port.hpp"
 #include "cardan/runtime/timer_callback.hpp"
+#include "cardan/transport/log.hpp"
 #include "cardan/transport/topic.hpp"
 
 namespace cardan {
@@ -81,6 +82,9 @@ class ComponentCore {
   [[nodiscard]] const std::map<std::string, std::shared_ptr<ParameterCore>>& parameters() const noexcept {
     return parameters_;
   }
+  /// The least level of what Context::log() lets through; any thread.
+  [[nodiscard]] LogLevel log_level() const noexcept { return log_level_.load(std::memory_order_relaxed); }
+  void set_log_level(LogLevel level) noexcept { log_level_.store(level, std::memory_order_relaxed); }
   [[nodiscard]] Errand& errand() const noexcept { return *errand_; }
   /// Each call of its driving callback is a cycle from now on: of the one that the settings name, else of its first
   /// timer, else of its first input. After on_start(), while none of its groups runs. Throws Error: InvalidArgument (it
@@ -113,6 +117,7 @@ class ComponentCore {
   std::vector<std::function<FusionStatistics()>> fusions_;
   std::map<std::string, std::shared_ptr<ParameterCore>> parameters_;
   Errand* errand_ = nullptr;
+  Atomic<LogLevel> log_level_{LogLevel::Info};
   std::unique_ptr<Cycle> cycle_;
 };
 

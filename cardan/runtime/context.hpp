@@ -110,8 +110,11 @@ class Context {
   [[nodiscard]] const std::string& name() const noexcept { return core_.name(); }
   /// The runtime's time in nanoseconds: the steady clock's, or the simulation's.
   [[nodiscard]] std::int64_t now() const noexcept;
-  /// A line for people, with the component's name before it.
-  void log(LogLevel level, const std::string& text) const { detail::log(level, core_.name() + ": " + text); }
+  /// A line for people, with the component's name before it; left out below the level that `cardan run --log-level` or
+  /// `cardan component log` gave the component.
+  void log(LogLevel level, const std::string& text) const {
+    if (level >= core_.log_level()) detail::log(level, core_.name() + ": " + text);
+  }
 
  private:
   template <class T>

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cardan/runtime/port.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+
+#include "cardan/transport/log.hpp"
 
 namespace cardan::detail {
 
@@ -32,6 +36,17 @@ void Port::pick(std::int64_t now) noexcept {
   picked_ = pop();
   show_last(*picked_);
   show_queued();
+}
+
+bool Port::skipped(const SampleBlock& block) {
+  const bool is_one = std::any_of(skips_.begin(), skips_.end(), [&](const Skip& skip) {
+    return skip.sequence == block.sequence && skip.publish_ns == block.publish_ns;
+  });
+  if (!is_one) return false;
+  statistics().skipped.fetch_add(1, std::memory_order_relaxed);
+  log(LogLevel::Warning, fmt::format("{}: sample {} of input '{}' is skipped: this process crashed on it twice",
+                                     component(), block.sequence, name()));
+  return true;
 }
 
 bool Port::give_up_oldest() noexcept {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "cardan/runtime/callback.hpp"
 #include "cardan/runtime/group.hpp"
@@ -52,6 +53,8 @@ class Port final : public Callback {
       return block;
     });
   }
+  /// A sample that its callback is not given. Set-up.
+  void skip(std::uint64_t sequence, std::int64_t publish_ns) { skips_.push_back({sequence, publish_ns}); }
   /// Gives up the oldest sample that waits; false: none does. Any thread.
   bool give_up_oldest() noexcept;
   void clear() noexcept;
@@ -67,15 +70,27 @@ class Port final : public Callback {
   [[nodiscard]] bool pending() const noexcept override { return count_ != 0 && call_ != nullptr; }
   void pick(std::int64_t now) noexcept override;
   void invoke() override {
-    if (picked_ != nullptr) call_(std::exchange(picked_, nullptr));
+    if (picked_ == nullptr) return;
+    SampleBlock* const block = std::exchange(picked_, nullptr);
+    if (skips_.empty() || !skipped(*block))
+      call_(block);
+    else
+      drop(block);
   }
+  /// Whether it is one to be left out, which is counted and said.
+  [[nodiscard]] bool skipped(const SampleBlock& block);
   void show_last(const SampleBlock& block) noexcept {
     statistics().last_sequence.store(block.sequence, std::memory_order_relaxed);
     statistics().last_publish_ns.store(block.publish_ns, std::memory_order_relaxed);
   }
   void show_queued() noexcept { statistics().queued.store(count_, std::memory_order_relaxed); }
 
+  struct Skip {
+    std::uint64_t sequence;
+    std::int64_t publish_ns;
+  };
   Call call_;
+  std::vector<Skip> skips_;
   std::uint32_t capacity_;
   std::uint32_t keeps_;
   std::unique_ptr<Entry[]> ring_;  // with the group's lock

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <future>
 
+#include "cardan/memory/clock.hpp"
 #include "cardan/memory/error.hpp"
 #include "cardan/transport/log.hpp"
 #include "cardan/transport/process.hpp"
@@ -90,6 +91,7 @@ void Runtime::mark_cycle(ComponentCore& core) {
 
 void Runtime::begin(ComponentCore& core) {
   core.context = std::make_unique<Context>(core);
+  if (options_.on_begin) options_.on_begin(core.name());
   try {
     core.component->on_start(*core.context);
     for (const auto& [name, value] : core.settings().parameters)
@@ -127,6 +129,7 @@ void Runtime::start() {
 void Runtime::stop() noexcept {
   if (!std::exchange(started_, false)) return;
   for (const auto& group : groups_) group->stop();
+  say_rest_of_failures();
   for (auto it = components_.rbegin(); it != components_.rend(); ++it) end(**it);
 }
 
@@ -292,11 +295,25 @@ void Runtime::connect_remotes(const ComponentCore* only) {
 
 void Runtime::failed(const detail::Callback& callback, const std::string& what) {
   const std::string& component = callback.component();
-  detail::log(LogLevel::Error, fmt::format("{}: callback '{}' threw: {}", component, callback.name(), what));
+  std::vector<std::string> lines;
+  {
+    const std::lock_guard lock(failures_mutex_);
+    lines = failures_.failed(component, callback.name(), what, steady_now());
+  }
+  for (const std::string& line : lines) detail::log(LogLevel::Error, line);
   if (options_.on_failure) options_.on_failure(component, callback.name(), what);
 }
 
-void Runtime::set_parameter(const std::string& component, const std::string& parameter, ParameterValue value) {
+void Runtime::say_rest_of_failures() noexcept {
+  try {
+    const std::lock_guard lock(failures_mutex_);
+    for (const std::string& line : failures_.rest()) detail::log(LogLevel::Error, line);
+  } catch (const std::exception&) {  // no memory for a line
+  }
+}
+
+void Runtime::set_parameter(const std::string& component, const std::string& parameter, ParameterValue value,
+                            std::chrono::nanoseconds timeout) {
   const auto named = [&](const auto& c) { return c->name() == component; };
   const auto core = std::find_if(components_.begin(), components_.end(), named);
   if (core == components_.end())
@@ -312,23 +329,31 @@ void Runtime::set_parameter(const std::string& component, const std::string& par
     throw Error(ErrorCode::Refused, what + " cannot be changed while running", "set it in the configuration");
   if (const std::string why = p->refusal(value); !why.empty())
     throw Error(ErrorCode::InvalidArgument, fmt::format("{}: {}", what, why), p->description);
-  auto answer = std::make_shared<std::promise<std::string>>();
-  auto future = answer->get_future();
-  (*core)->errand().post([p, value, answer] {
+  // Decided once, by whoever comes first: the component that takes the value over, or the one who waits no longer. So
+  // a change that was called timed out does not come true later.
+  struct Change {
+    std::promise<std::string> answer;
+    Atomic<bool> decided{false};
+  };
+  auto change = std::make_shared<Change>();
+  auto future = change->answer.get_future();
+  (*core)->errand().post([p, value, change] {
     try {
+      if (change->decided.load()) return;  // without asking the component
       const std::string refusal = p->accept ? p->accept(value) : std::string();
+      if (change->decided.exchange(true)) return;
       if (refusal.empty()) p->store(value);
-      answer->set_value(refusal);
+      change->answer.set_value(refusal);
     } catch (...) {
-      answer->set_exception(std::current_exception());
+      if (!change->decided.exchange(true)) change->answer.set_exception(std::current_exception());
     }
   });
   while (!options_.threads && run_one()) {
   }
-  if (future.wait_for(std::chrono::seconds(2)) != std::future_status::ready)
+  if (future.wait_for(timeout) != std::future_status::ready && !change->decided.exchange(true))
     throw Error(ErrorCode::Unavailable,
-                what + ": the component does not answer, because one of its callbacks still runs",
-                "cardan component stats shows which");
+                what + " stays as it is: the component does not answer, because one of its callbacks still runs",
+                "cardan component stats shows which; set it again when that has ended");
   if (const std::string refusal = future.get(); !refusal.empty())
     throw Error(ErrorCode::Refused, fmt::format("{} stays as it is: {}", what, refusal), p->description);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
@@ -11,10 +12,20 @@
 
 #include "cardan/runtime/component.hpp"
 #include "cardan/runtime/config/configuration.hpp"
+#include "cardan/runtime/failure_log.hpp"
 #include "cardan/runtime/group.hpp"
 #include "cardan/runtime/runtime_clock.hpp"
+#include "cardan/transport/log.hpp"
 
 namespace cardan {
+
+/// A sample that a callback must not be given again: its process crashed on it.
+struct PoisonSample {
+  std::string component{}, callback{};
+  std::uint64_t sequence = 0;
+  std::int64_t publish_ns = 0;
+  bool operator==(const PoisonSample&) const = default;
+};
 
 struct RuntimeOptions {
   /// Domain of the topics; empty: $CARDAN_DOMAIN, else "default".
@@ -31,6 +42,12 @@ struct RuntimeOptions {
   std::map<std::string, config::TopicSettings> topics{};
   /// Each component marks its cycle for recorders (cardan/runtime/cycle.hpp), as its settings' `cycle` says.
   bool cycles = false;
+  /// Left out by the callbacks that they name, counted (CallbackStatistics::skipped) and said.
+  std::vector<PoisonSample> poison{};
+  /// The least level of what a component says by Context::log(), by its name; "": of all others.
+  std::map<std::string, LogLevel> log_levels{};
+  /// Called before on_start() of each component, in start() and restart().
+  std::function<void(const std::string& component)> on_begin{};
   /// Called on a worker for each exception that leaves a callback, after it was counted and logged.
   std::function<void(const std::string& component, const std::string& callback, const std::string& what)> on_failure{};
   /// Called in start() and restart(): with false before callbacks are taken back, with true when all are declared and
@@ -74,8 +91,9 @@ class Runtime {
 
   /// Changes a parameter as a callback of its component. Throws Error: InvalidArgument (no such component or parameter,
   /// type, range), Refused (the component's word, or it is fixed), Unavailable (the component does not answer within
-  /// 2 s). Any thread but the component's own; blocks.
-  void set_parameter(const std::string& component, const std::string& parameter, ParameterValue value);
+  /// the time-out; the value then stays as it is for good). Any thread but the component's own; blocks.
+  void set_parameter(const std::string& component, const std::string& parameter, ParameterValue value,
+                     std::chrono::nanoseconds timeout = std::chrono::seconds{2});
 
   [[nodiscard]] const std::vector<std::unique_ptr<detail::ComponentCore>>& components() const noexcept {
     return components_;
@@ -98,6 +116,7 @@ class Runtime {
   /// Of this component, or of all.
   void connect_remotes(const detail::ComponentCore* only);
   void failed(const detail::Callback& callback, const std::string& what);
+  void say_rest_of_failures() noexcept;
   detail::Group& make_group(GroupOptions options);
 
   RuntimeOptions options_;
@@ -106,6 +125,8 @@ class Runtime {
   std::map<std::string, std::shared_ptr<detail::Channel>> channels_;
   std::vector<std::unique_ptr<detail::ComponentCore>> components_;
   bool started_ = false;
+  std::mutex failures_mutex_;
+  detail::FailureLog failures_;
 };
 
 }  // namespace cardan

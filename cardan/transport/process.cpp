@@ -15,6 +15,7 @@
 #include <cstring>
 #include <fstream>
 #include <future>
+#include <mutex>
 #include <random>
 
 #include "cardan/memory/clock.hpp"
@@ -47,7 +48,27 @@ void raise_descriptor_limit() noexcept {
 
 }  // namespace
 
+namespace {
+std::mutex& name_mutex() {
+  static auto& mutex = *new std::mutex;  // helper threads may still ask during exit
+  return mutex;
+}
+std::string& given_name() {
+  static auto& name = *new std::string;
+  return name;
+}
+}  // namespace
+
+void set_program_name(std::string name) {
+  const std::lock_guard lock(name_mutex());
+  given_name() = std::move(name);
+}
+
 std::string program_name() {
+  {
+    const std::lock_guard lock(name_mutex());
+    if (!given_name().empty()) return given_name();
+  }
   char path[4096];
   const ssize_t n = ::readlink("/proc/self/exe", path, sizeof(path));
   const std::string all(path, n > 0 ? static_cast<std::size_t>(n) : 0);

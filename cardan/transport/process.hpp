@@ -120,7 +120,9 @@ class Process {
   std::thread helper_;
 };
 
-/// Name of this program as peers see it: its file name.
+/// Name of this program as peers see it: what it was given, else its file name. Any thread; takes a mutex.
 std::string program_name();
+/// From now on peers see this name; before the first endpoint, because each is told once. Any thread.
+void set_program_name(std::string name);
 
 }  // namespace cardan::detail

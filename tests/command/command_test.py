@@ -72,14 +72,14 @@ class Usage(unittest.TestCase):
     def test_help_and_version(self):
         self.assertRegex(run("--version"), r"^cardan \d+\.\d+\.\d+\n$")
         for words in ([], ["topic"], ["topic", "list"], ["topic", "info"], ["topic", "echo"], ["topic", "stats"],
-                      ["component"], ["component", "list"], ["component", "stats"], ["param"], ["param", "list"], ["param", "get"], ["param", "set"], ["doctor"], ["completion"]):
+                      ["component"], ["component", "list"], ["component", "stats"], ["component", "restart"], ["component", "log"], ["param"], ["param", "list"], ["param", "get"], ["param", "set"], ["param", "save"], ["doctor"], ["completion"]):
             text = run(*words, "--help")
             self.assertIn("Examples:", text, words)
 
     def test_wrong_words_give_2_and_one_line(self):
         for words in ([], ["nonsense"], ["--nonsense"], ["topic"], ["topic", "nonsense"], ["topic", "info"], ["topic", "echo"], ["topic", "echo", "/x", "--count", "0"],
                       ["topic", "echo", "/x", "--once", "--count", "3"], ["topic", "stats"], ["topic", "stats", "/x", "--all"], ["topic", "stats", "/x", "--seconds", "never"],
-                      ["doctor", "--nonsense"], ["completion"], ["completion", "csh"], ["component"], ["component", "stats", "--seconds", "never"], ["param"], ["param", "get"], ["param", "set", "a/b"], ["topic", "list", "--domain", "a/b"]):
+                      ["doctor", "--nonsense"], ["completion"], ["completion", "csh"], ["component"], ["component", "stats", "--seconds", "never"], ["param"], ["param", "get"], ["param", "set", "a/b"], ["param", "save"], ["component", "restart"], ["component", "log", "a"], ["topic", "list", "--domain", "a/b"]):
             self.assertEqual(run(*words, code=2), "", words)
             self.assertRegex(run.stderr, r"^cardan: .+ — .+\n$", words)
 

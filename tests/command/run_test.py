@@ -107,7 +107,7 @@ class Check(unittest.TestCase):
         self.assertIn(f"{broken}:", cardan("check", broken, code=1))
         self.assertIn("nowhere.json", cardan("check", path("nowhere.json"), code=2))
         self.assertIn("nowhere.json", cardan("run", path("nowhere.json"), code=2))
-        self.assertIn("error", cardan("run", broken, code=2))
+        self.assertEqual(cardan("run", broken, code=1), cardan("check", broken, code=1))
 
 
 class Graph(unittest.TestCase):
@@ -175,11 +175,56 @@ class Run(unittest.TestCase):
         with open(glob.glob(path("reports/crash-all-*.txt"))[0]) as report:
             self.assertIn("SIGSEGV", report.read())
 
-    def test_what_does_not_start_is_given_up_and_named(self):
+    def test_what_does_not_start_is_refused_or_given_up_and_named(self):
         file = edited("starts_not.json", ('"class": "Brake"', '"class": "Nobody"'))
-        text = cardan("run", file, "--no-view", "--seconds", "3", "--reports", path("reports"), code=1)
+        text = cardan("run", file, "--no-view", "--seconds", "30", "--reports", path("reports"), code=1)
+        self.assertEqual(text, cardan("check", file, code=1))
+        text = cardan("run", file, "--no-view", "--no-check", "--seconds", "3", "--json", path("summary.json"), "--reports", path("reports"), code=1)
         self.assertIn("Nobody", text)
         self.assertIn("given up", text)
+        with open(path("summary.json")) as summary:
+            self.assertEqual([s["to"] for s in json.load(summary)["states"]], ["safe_stop", "stopped"])  # as the file says of it
+        self.assertIn("is 700, out of its range", cardan("run", BRAKE, "--no-view", "--set", "brake/limit_m=700", code=1))
+
+    def test_processes_are_stopped_and_restarted_while_it_runs(self):
+        running = Running(self, BRAKE)
+        before = {c["component"]: c["pid"] for c in running.list()}
+        self.assertIn("sensors runs again", cardan("run", "--restart", "sensors"))
+        self.assertIn("driving is stopped", cardan("run", "--stop", "driving"))
+        after = {c["component"]: c["pid"] for c in running.list()}
+        self.assertEqual(list(after), ["radar"])
+        self.assertNotEqual(after["radar"], before["radar"])
+        cardan("run", "--restart", "driving", "--restart", "sensors")
+        self.assertEqual({c["component"] for c in running.list()}, {"radar", "brake"})
+        self.assertIn("did you mean 'driving'?", cardan("run", "--stop", "drivin", code=1))
+        cardan("run", "--stop", "driving", "--domain", "empty", code=1)
+        cardan("run", BRAKE, "--stop", "driving", code=2)
+        cardan("run", code=2)
+        code, summary = running.end()
+        self.assertEqual(code, 0, running.text())
+        self.assertEqual([p["restarts"] for p in summary["processes"]], [0, 0])
+
+    def test_another_domain_and_a_log_in_files(self):
+        running = Running(self, BRAKE, "--domain", "elsewhere", "--log", path("run.log"), "--log-size", "1k", "--log-files", "2", "--log-level", "brake=error",
+                          components=0)
+        for _ in range(600):
+            if len(json.loads(cardan("component", "list", "--json", "--domain", "elsewhere"))["components"]) == 2:
+                break
+            time.sleep(0.05)
+        self.assertEqual(cardan("param", "get", "brake/limit_m", "--domain", "elsewhere").strip(), "6.0")
+        self.assertEqual(running.list(), [])
+        for _ in range(10):
+            cardan("run", "--restart", "sensors", "--domain", "elsewhere")
+        code, _ = running.end()
+        self.assertEqual(code, 0, running.text())
+        for name in ("run.log", "run.log.1", "run.log.2"):
+            self.assertLessEqual(os.path.getsize(path(name)), 1024, name)
+        self.assertFalse(os.path.exists(path("run.log.3")))
+        with open(path("run.log")) as log:
+            self.assertRegex(log.read().splitlines()[-1], r"^20\d\d-\d\d-\d\d \d\d:\d\d:\d\d\.\d+ cardan .* stopped")
+        cardan("run", BRAKE, "--log-size", "1M", code=2)
+        cardan("run", BRAKE, "--log", path("nowhere/run.log"), "--no-view", code=1)
+        cardan("run", BRAKE, "--log-level", "nobody=info", "--no-view", code=2)
 
     def test_wrong_options(self):
         self.assertIn("no such process or component", cardan("run", BRAKE, "--crash", "nobody", code=2))

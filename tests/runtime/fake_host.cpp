@@ -53,6 +53,19 @@ struct FakeHost {
     ready();
     return until_told();
   }
+  void tell(const std::string& line) const { (void)!::write(ready_fd, (line + "\n").data(), line.size() + 1); }
+  int hangs_in_start() const {
+    tell("load lidar");
+    tell("start lidar");
+    tell("load camera");
+    tell("start camera");
+    return until_told();
+  }
+  int cannot_start(const char* word) const {
+    tell("start camera");
+    tell(std::string(word) + " component 'camera' did not start: there is no such thing");
+    return 1;
+  }
   int crashes() const {
     ready();
     test::say("about to crash");
@@ -145,6 +158,9 @@ CARDAN_ROLE(fake_host) {
   if (what == "crashes") return host.crashes();
   if (what == "crashes once") return host.crashes_once();
   if (what == "fails") return 3;
+  if (what == "hangs in start") return host.hangs_in_start();
+  if (what == "is refused") return host.cannot_start("refused");
+  if (what == "cannot start") return host.cannot_start("failed");
   if (what == "finishes") return host.ready(), 0;
   if (what == "stubborn") return host.stubborn();
   if (what == "writes") return host.writes();

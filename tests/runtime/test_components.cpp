@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -50,6 +51,7 @@ void say(const std::string& text) {
 class Servant : public cardan::Component {
   void on_start(Context& context) override {
     name_ = context.name();
+    context_ = &context;
     threshold_ = context.parameter<double>("threshold", 0.5, {.min = 0, .max = 1, .description = "least score"});
     people_ = context.parameter<std::int64_t>(
         "people", 4, {.min = 0, .max = 100, .description = "how many at most", .accept = [](const std::int64_t& n) {
@@ -80,6 +82,15 @@ class Servant : public cardan::Component {
         break;
       case Order::Throw:
         throw std::runtime_error("the servant is tired");
+      case Order::Nap: {
+        const std::string file =
+            std::string(std::getenv("CARDAN_RUN_DIR")) + "/" + std::getenv("CARDAN_DOMAIN") + ".wake";
+        while (!std::ifstream(file)) std::this_thread::sleep_for(1ms);
+        break;
+      }
+      case Order::Speak:
+        context_->log(cardan::LogLevel::Info, "the servant speaks");
+        break;
       case Order::WriteToSample:
         const_cast<volatile Number*>(order.get())->value = 0;
         break;
@@ -88,6 +99,7 @@ class Servant : public cardan::Component {
   }
 
   std::string name_;
+  Context* context_ = nullptr;
   cardan::Parameter<double> threshold_;
   cardan::Parameter<std::int64_t> people_;
   cardan::Parameter<bool> night_;

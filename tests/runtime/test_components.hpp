@@ -9,7 +9,17 @@
 /// What the components of the test library and the tests say to each other.
 namespace cardan::test {
 
-enum class Order : std::int64_t { Answer, Segfault, Overflow, Abort, Hang, Throw, WriteToSample };
+enum class Order : std::int64_t {
+  Answer,
+  Segfault,
+  Overflow,
+  Abort,
+  Hang,
+  Throw,
+  WriteToSample,
+  Nap,    ///< until the file $CARDAN_RUN_DIR/$CARDAN_DOMAIN.wake is there
+  Speak,  ///< a line of information
+};
 
 struct Number {
   std::int64_t value = 0;

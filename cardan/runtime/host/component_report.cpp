@@ -42,6 +42,7 @@ CallbackReport report_of(const detail::Callback& callback) {
   r.missed = s.missed.load(std::memory_order_relaxed);
   r.failures = s.failures.load(std::memory_order_relaxed);
   r.overruns = s.overruns.load(std::memory_order_relaxed);
+  r.skipped = s.skipped.load(std::memory_order_relaxed);
   r.queued = s.queued.load(std::memory_order_relaxed);
   return r;
 }
@@ -62,7 +63,7 @@ config::Value value_of(const json& j) {
 // Both ways of each struct from one list of its fields. Found by nlohmann-json through the structs' namespace.
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CallbackReport, name, kind, topic, group, priority, transport, waiting, running,
                                    longest_transport, longest_waiting, longest_running, calls, queue_full, kept, missed,
-                                   failures, overruns, late, queued, capacity, running_since)
+                                   failures, overruns, skipped, late, queued, capacity, running_since)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(OutputReport, topic, type, published, readers_here, readers_outside)
 
 static void to_json(json& j, const ParameterReport& p) {

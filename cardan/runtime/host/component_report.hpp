@@ -33,6 +33,7 @@ struct CallbackReport {
   std::uint64_t missed = 0;      ///< lost before they came to this process's queue
   std::uint64_t failures = 0;    ///< exceptions
   std::uint64_t overruns = 0;    ///< of a timer: periods that were over before it could run
+  std::uint64_t skipped = 0;     ///< samples that it was not given: its process crashed on each twice
   std::uint64_t late = 0;        ///< publishers of other processes that missed the topic's deadline
   std::uint32_t queued = 0, capacity = 0;
   std::int64_t running_since = 0;  ///< for how long it has been running right now; 0: it is not

@@ -12,11 +12,25 @@
 #include "cardan/memory/error.hpp"
 #include "cardan/runtime/host/control_message.hpp"
 #include "cardan/transport/publisher.hpp"
+#include "cardan/transport/stop.hpp"
 #include "cardan/transport/subscriber.hpp"
 
 namespace cardan::host {
 
 using nlohmann::json;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::uint32_t kMostParts = 4096;  ///< of an answer: 64 MiB
+
+std::string text_of(const json& request) { return request.dump(-1, ' ', false, json::error_handler_t::replace); }
+
+std::string who_is(const ComponentReport& c) {
+  return fmt::format("process {} (pid {}) with component '{}'", c.process, c.pid, c.name);
+}
+
+}  // namespace
 
 struct ControlClient::Link {
   explicit Link(const std::string& domain)
@@ -36,11 +50,13 @@ ControlClient::~ControlClient() = default;
 
 std::vector<ControlClient::Answer> ControlClient::ask(const std::string& request, const std::vector<std::string>& hosts,
                                                       const std::string& only, std::chrono::nanoseconds timeout) {
-  const std::int64_t until = steady_now() + timeout.count();
+  const std::int64_t begun = steady_now();
+  const std::int64_t until = begun + timeout.count();
+  // Whoever publishes answers and does not listen must not use up the time of those that do.
+  const std::int64_t gather_until = begun + std::min<std::int64_t>(timeout.count(), options_.timeout.count()) / 2;
   Link& link = *link_;
   // A host that attaches later gets the request too, as long as this object is there.
-  while (link.requests.subscribers() < hosts.size() && steady_now() < until)
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  while (link.requests.subscribers() < hosts.size() && steady_now() < gather_until) std::this_thread::sleep_for(1ms);
   Loan<ControlMessage> loan = link.requests.loan();
   if (!loan || request.size() > kControlText)
     throw Error(ErrorCode::InvalidArgument, "the request is too long", "use a shorter value");
@@ -62,6 +78,7 @@ std::vector<ControlClient::Answer> ControlClient::ask(const std::string& request
     const Sample<ControlMessage> sample = link.answers.wait(std::chrono::nanoseconds(std::max<std::int64_t>(0, left)));
     if (!sample && (left <= 0 || link.answers.reason() == Reason::Stopped)) break;
     if (!sample || sample->asker != link.asker || sample->number != link.number) continue;
+    if (sample->parts > kMostParts || (!only.empty() && sample->host.view() != only)) continue;
     Parts& parts = arrived[std::string(sample->host.view())];
     if (sample->part != parts.there) continue;  // one before was lost: no answer
     parts.text += sample->text.view();
@@ -70,57 +87,132 @@ std::vector<ControlClient::Answer> ControlClient::ask(const std::string& request
   return answers;
 }
 
-DomainComponents ControlClient::components() {
-  DomainComponents all;
+template <class Take>
+std::vector<std::string> ControlClient::ask_all(const std::string& request, Take take) {
   const DomainReport look = look_around({.domain = options_.domain, .timeout = options_.timeout}, kAnswers.name);
-  all.problems = look.problems;
+  std::vector<std::string> problems = look.problems;
   std::vector<std::string> hosts;
-  for (const PublisherReport& p : look.publishers) hosts.push_back(p.process);
-  if (hosts.empty()) return all;
-  const std::vector<Answer> answers = ask(R"({"do":"components"})", hosts, "", options_.timeout);
+  for (const PublisherReport& p : look.publishers)
+    if (std::find(hosts.begin(), hosts.end(), p.process) == hosts.end()) hosts.push_back(p.process);
+  if (hosts.empty()) return problems;
+  const std::vector<Answer> answers = ask(request, hosts, "", options_.timeout);
   for (const PublisherReport& p : look.publishers) {
+    const auto who = std::find(hosts.begin(), hosts.end(), p.process);
+    if (who == hosts.end()) continue;  // a second publisher of the same process
+    hosts.erase(who);
     const auto answer =
         std::find_if(answers.begin(), answers.end(), [&](const Answer& a) { return a.host == p.process; });
     if (answer == answers.end()) {
-      all.problems.push_back(
+      problems.push_back(
           fmt::format("process {} (pid {}) does not answer — is it stopped (SIGSTOP), or busy with a "
                       "restart? Ask again",
                       p.program, p.pid));
       continue;
     }
-    ++all.hosts;
     try {
-      for (ComponentReport& c : components_from_json(json::parse(answer->text).at("components").dump())) {
-        c.pid = p.pid;  // as it is called here
-        all.components.push_back(std::move(c));
-      }
+      take(json::parse(answer->text), Place{p.process, p.program, p.pid});
     } catch (const json::exception& e) {
-      all.problems.push_back(
+      problems.push_back(
           fmt::format("process {} (pid {}) answers what cannot be read: {}", p.program, p.pid, e.what()));
     } catch (const Error& e) {
-      all.problems.push_back(fmt::format("process {} (pid {}): {}", p.program, p.pid, e.what()));
+      problems.push_back(fmt::format("process {} (pid {}): {}", p.program, p.pid, e.what()));
     }
   }
+  return problems;
+}
+
+std::string ControlClient::ask_one(const std::string& host, const std::string& who, const std::string& request,
+                                   std::chrono::nanoseconds within) {
+  const std::vector<Answer> answers = ask(request, {host}, host, options_.timeout + within);
+  if (answers.empty())
+    throw Error(ErrorCode::Unavailable,
+                fmt::format("{} does not answer; what was not begun by now is not done any more", who),
+                "cardan component list shows what runs");
+  const json answer = json::parse(answers.front().text, nullptr, false);
+  if (answer.is_object() && !answer.contains("error")) return answers.front().text;
+  const auto is_text = [&](const char* key) { return answer.contains(key) && answer[key].is_string(); };
+  if (!answer.is_object() || !is_text("cause") || !is_text("remedy") || !answer["error"].is_number_integer())
+    throw Error(ErrorCode::Incompatible, "the answer cannot be read", "use the same version of Cardan on both sides");
+  throw Error(static_cast<ErrorCode>(answer["error"].get<int>()), answer["cause"], answer["remedy"]);
+}
+
+DomainComponents ControlClient::components() {
+  DomainComponents all;
+  all.problems = ask_all(R"({"do":"components"})", [&](const json& answer, const Place& place) {
+    if (answer.is_object() && answer.contains("launcher")) return;
+    for (ComponentReport& c : components_from_json(answer.at("components").dump())) {
+      c.pid = place.pid;  // as it is called here
+      all.components.push_back(std::move(c));
+    }
+    ++all.hosts;
+  });
   return all;
 }
 
 void ControlClient::set_parameter(const ComponentReport& component, const std::string& parameter,
                                   const config::Value& value) {
-  json request{{"do", "set"}, {"component", component.name}, {"parameter", parameter}};
+  json request{{"do", "set"},
+               {"component", component.name},
+               {"parameter", parameter},
+               {"within_ms", std::chrono::duration_cast<std::chrono::milliseconds>(options_.change).count()}};
   std::visit([&](const auto& v) { request["value"] = v; }, value);
-  const std::vector<Answer> answers = ask(request.dump(-1, ' ', false, json::error_handler_t::replace),
-                                          {component.host}, component.host, options_.timeout + std::chrono::seconds{2});
-  if (answers.empty())
-    throw Error(ErrorCode::Unavailable,
-                fmt::format("process {} (pid {}) with component '{}' does not answer", component.process, component.pid,
-                            component.name),
-                "cardan component list shows what runs");
-  const json answer = json::parse(answers.front().text, nullptr, false);
-  if (answer.is_object() && !answer.contains("error")) return;
-  const auto is_text = [&](const char* key) { return answer.contains(key) && answer[key].is_string(); };
-  if (!answer.is_object() || !is_text("cause") || !is_text("remedy") || !answer["error"].is_number_integer())
+  ask_one(component.host, who_is(component), text_of(request), options_.change);
+}
+
+ControlClient::Restarted ControlClient::restart_component(const ComponentReport& component) {
+  const json request{{"do", "restart"}, {"component", component.name}, {"within_ms", 10'000}};
+  const json answer = json::parse(ask_one(component.host, who_is(component), text_of(request), 11s), nullptr, false);
+  Restarted restarted;
+  if (answer.contains("took_ms") && answer["took_ms"].is_number()) restarted.took_ms = answer["took_ms"];
+  if (answer.contains("restarts") && answer["restarts"].is_number_unsigned()) restarted.restarts = answer["restarts"];
+  return restarted;
+}
+
+void ControlClient::set_log_level(const ComponentReport& component, LogLevel level) {
+  const json request{{"do", "log"}, {"component", component.name}, {"level", static_cast<int>(level)}};
+  ask_one(component.host, who_is(component), text_of(request), 0s);
+}
+
+void ControlClient::crash(const ComponentReport& component) {
+  ask_one(component.host, who_is(component), text_of({{"do", "crash"}, {"component", component.name}}), 0s);
+}
+
+DomainLaunchers ControlClient::launchers() {
+  DomainLaunchers all;
+  all.problems = ask_all(R"({"do":"processes"})", [&](const json& answer, const Place& place) {
+    if (!answer.is_object() || !answer.contains("launcher")) return;
+    LauncherReport report{.system = answer.at("launcher"), .host = place.host, .pid = place.pid, .processes = {}};
+    for (const json& p : answer.at("processes"))
+      report.processes.push_back({p.at("name"), p.at("state"), p.at("pid"), p.at("restarts")});
+    all.launchers.push_back(std::move(report));
+  });
+  return all;
+}
+
+int ControlClient::order(const LauncherReport& launcher, const std::string& process, bool start,
+                         std::chrono::nanoseconds within) {
+  const json request{{"do", start ? "restart process" : "stop process"},
+                     {"process", process},
+                     {"within_ms", std::chrono::duration_cast<std::chrono::milliseconds>(within).count()}};
+  const std::string who = fmt::format("cardan run (pid {}) of system '{}'", launcher.pid, launcher.system);
+  const std::int64_t until = steady_now() + within.count();
+  const auto asked = [&](const json& what) {
+    return json::parse(ask_one(launcher.host, who, text_of(what), 0s), nullptr, false);
+  };
+  json answer = asked(request);
+  if (!answer.contains("order") || !answer["order"].is_number_unsigned())
     throw Error(ErrorCode::Incompatible, "the answer cannot be read", "use the same version of Cardan on both sides");
-  throw Error(static_cast<ErrorCode>(answer["error"].get<int>()), answer["cause"], answer["remedy"]);
+  const json outcome{{"do", "outcome"}, {"order", answer["order"]}};
+  do {
+    answer = asked(outcome);
+    if (answer.contains("done") && answer["done"] == true)
+      return answer.contains("pid") && answer["pid"].is_number_integer() ? answer["pid"].get<int>() : 0;
+    std::this_thread::sleep_for(20ms);
+  } while (steady_now() < until && !stopping());
+  throw Error(ErrorCode::Unavailable,
+              fmt::format("process '{}' was told to end{}, and that is not done yet", process,
+                          start ? " and to start again" : ""),
+              "the log of cardan run says when it is");
 }
 
 }  // namespace cardan::host

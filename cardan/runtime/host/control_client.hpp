@@ -7,14 +7,17 @@
 #include <vector>
 
 #include "cardan/runtime/host/component_report.hpp"
+#include "cardan/transport/log.hpp"
 
 namespace cardan::host {
 
 struct ControlOptions {
   /// Domain to ask; empty: $CARDAN_DOMAIN, else "default".
   std::string domain{};
-  /// How long to wait for a host; a change of a parameter gets 2 s more, which its component may take.
+  /// How long to wait for a host; what a component or a process has to do for it may take longer, as its function says.
   std::chrono::nanoseconds timeout = std::chrono::seconds{1};
+  /// How long a component may take to accept a change of a parameter; what it has not done by then does not come true.
+  std::chrono::nanoseconds change = std::chrono::seconds{2};
 };
 
 /// What the hosts of a domain said.
@@ -24,7 +27,26 @@ struct DomainComponents {
   std::size_t hosts = 0;                    ///< that answered
 };
 
-/// Asks the processes of `cardan run` about their components, over Cardan's own topics. One thread at a time.
+/// A `cardan run` that runs now.
+struct LauncherReport {
+  struct Process {
+    std::string name, state;
+    int pid = 0;  ///< 0: it does not run
+    std::uint64_t restarts = 0;
+  };
+  std::string system;
+  std::string host;  ///< its name in the run directory
+  int pid = 0;
+  std::vector<Process> processes;
+};
+
+struct DomainLaunchers {
+  std::vector<LauncherReport> launchers;
+  std::vector<std::string> problems;
+};
+
+/// Asks the processes of `cardan run`, and `cardan run` itself, over Cardan's own topics: those of the own user, as the
+/// topics' access rule says. What does not answer costs the time-out, not more. One thread at a time.
 class ControlClient {
  public:
   /// Throws Error as Publisher and Subscriber. Set-up; blocks for some ms.
@@ -38,17 +60,50 @@ class ControlClient {
   [[nodiscard]] DomainComponents components();
 
   /// Changes a parameter of a component that components() found. Throws Error: what Runtime::set_parameter() throws
-  /// there, Unavailable (its host does not answer). Blocks until the component has answered.
+  /// there, Unavailable (its host does not answer). A change that was not answered in time does not come true later.
+  /// Blocks until the component has answered, at most for the time-out and `change`.
   void set_parameter(const ComponentReport& component, const std::string& parameter, const config::Value& value);
+
+  struct Restarted {
+    double took_ms = 0;
+    std::uint64_t restarts = 0;  ///< of the component within its process
+  };
+  /// Makes a component that components() found anew, while the rest of its process goes on. Throws Error: what
+  /// Runtime::restart() throws there (its process then ends, and is started anew by its rule), Unavailable (its host
+  /// does not answer, or a callback of its groups hangs). Blocks until it has started, at most 11 s longer than the
+  /// time-out.
+  Restarted restart_component(const ComponentReport& component);
+  /// The least level of what a component says from now on. Throws as set_parameter().
+  void set_log_level(const ComponentReport& component, LogLevel level);
+  /// Lets a component crash its process, as one of its callbacks. Throws as set_parameter().
+  void crash(const ComponentReport& component);
+
+  /// What `cardan run` runs in this domain. Throws and blocks as components().
+  [[nodiscard]] DomainLaunchers launchers();
+  /// Ends a process of a launcher that launchers() found, and with `start` starts it, also one that is down. Throws
+  /// Error: the launcher's word, Unavailable (it does not answer). Returns the pid, 0: it is down. Blocks until that is
+  /// done, at most `within` and a second.
+  int order(const LauncherReport& launcher, const std::string& process, bool start, std::chrono::nanoseconds within);
 
  private:
   struct Link;
   struct Answer {
     std::string host, text;
   };
+  /// What somebody publishes answers with.
+  struct Place {
+    std::string host, program;
+    int pid = 0;
+  };
   /// One answer of each host in `hosts` (names in the run directory).
   std::vector<Answer> ask(const std::string& request, const std::vector<std::string>& hosts, const std::string& only,
                           std::chrono::nanoseconds timeout);
+  /// Asks all that are there; `take` gets each answer, and may throw what makes it a problem.
+  template <class Take>
+  std::vector<std::string> ask_all(const std::string& request, Take take);
+  /// Asks one and throws the Error that it answers; `within`: how long the other side may work on it. `who`: in words.
+  std::string ask_one(const std::string& host, const std::string& who, const std::string& request,
+                      std::chrono::nanoseconds within);
 
   ControlOptions options_;
   std::unique_ptr<Link> link_;

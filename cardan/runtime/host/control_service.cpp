@@ -2,11 +2,11 @@
 #include "cardan/runtime/host/control_service.hpp"
 
 #include <pthread.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "cardan/memory/error.hpp"
 #include "cardan/runtime/host/control_message.hpp"
@@ -14,6 +14,7 @@
 #include "cardan/transport/process.hpp"
 #include "cardan/transport/publisher.hpp"
 #include "cardan/transport/stop.hpp"
+#include "cardan/transport/subscriber.hpp"
 
 namespace cardan::host {
 
@@ -28,11 +29,8 @@ struct ControlService::Endpoints {
   Atomic<bool> ending{false};
 };
 
-ControlService::ControlService(Runtime& runtime, std::mutex& changing, Identity identity)
-    : runtime_(runtime),
-      changing_(changing),
-      identity_(std::move(identity)),
-      endpoints_(std::make_unique<Endpoints>(runtime.options().domain)) {
+ControlService::ControlService(std::string domain, Answer answer)
+    : domain_(std::move(domain)), answer_(std::move(answer)), endpoints_(std::make_unique<Endpoints>(domain_)) {
   sigset_t all;
   sigset_t before;
   ::sigfillset(&all);
@@ -48,7 +46,7 @@ ControlService::~ControlService() {
   if (!stopping()) {
     // wait() ends with a message or a stop only: an own request that asks nothing.
     try {
-      Publisher<ControlMessage> waker(kControl, {.domain = runtime_.options().domain});
+      Publisher<ControlMessage> waker(kControl, {.domain = domain_});
       if (Loan<ControlMessage> loan = waker.loan()) waker.publish(std::move(loan));
       thread_.join();
       return;
@@ -60,13 +58,15 @@ ControlService::~ControlService() {
 }
 
 void ControlService::serve() noexcept {
-  const std::string& own = detail::Process::of(runtime_.options().domain).id();
+  const std::string& own = detail::Process::of(domain_).id();
   while (!endpoints_->ending.load() && !stopping()) {
     const Sample<ControlMessage> request = endpoints_->requests.wait();
     if (!request) continue;
     if (request->text.empty() || (!request->host.empty() && request->host.view() != own)) continue;
     try {
-      send(*request, answer(std::string(request->text.view())));
+      const Reply said = reply(std::string(request->text.view()), request.age());
+      send(*request, said.text);
+      if (said.sent) said.sent();
     } catch (const std::exception& e) {
       detail::log(LogLevel::Warning, std::string("a request was not answered: ") + e.what());
     }
@@ -74,7 +74,7 @@ void ControlService::serve() noexcept {
 }
 
 void ControlService::send(const ControlMessage& request, const std::string& text) {
-  const std::string& own = detail::Process::of(runtime_.options().domain).id();
+  const std::string& own = detail::Process::of(domain_).id();
   const std::size_t parts = std::max<std::size_t>(1, (text.size() + kControlText - 1) / kControlText);
   for (std::size_t i = 0; i < parts; ++i) {
     Loan<ControlMessage> loan = endpoints_->answers.loan();
@@ -89,44 +89,25 @@ void ControlService::send(const ControlMessage& request, const std::string& text
   }
 }
 
-std::string ControlService::answer(const std::string& text) {
+ControlService::Reply ControlService::reply(const std::string& request, std::chrono::nanoseconds age) {
+  const auto error = [](ErrorCode code, const std::string& cause, const std::string& remedy) {
+    return Reply{json{{"error", static_cast<int>(code)}, {"cause", cause}, {"remedy", remedy}}.dump(
+        -1, ' ', false, json::error_handler_t::replace)};
+  };
   try {
-    const json request = json::parse(text);
-    const std::string what = request.at("do");
-    const std::lock_guard lock(changing_);
-    if (what == "components") {
-      std::vector<ComponentReport> all = report_of(runtime_);
-      for (ComponentReport& c : all) {
-        c.process = identity_.process;
-        c.host = detail::Process::of(runtime_.options().domain).id();
-        c.pid = ::getpid();
-        if (identity_.restarts) c.restarts = identity_.restarts(c.name);
-      }
-      return R"({"components":)" + to_json(all) + "}";
-    }
-    if (what == "set") {
-      const json& value = request.at("value");
-      ParameterValue v;
-      if (value.is_boolean())
-        v = value.get<bool>();
-      else if (value.is_number_integer())
-        v = value.get<std::int64_t>();
-      else if (value.is_number())
-        v = value.get<double>();
-      else
-        v = value.get<std::string>();
-      runtime_.set_parameter(request.at("component"), request.at("parameter"), std::move(v));
-      return "{}";
-    }
-    throw Error(ErrorCode::Incompatible, "this process does not know the request '" + what + "'",
-                "use the same version of Cardan on both sides");
+    return answer_(request, age);
   } catch (const Error& e) {
-    return json{{"error", static_cast<int>(e.code())}, {"cause", e.cause()}, {"remedy", e.remedy()}}.dump(
-        -1, ' ', false, json::error_handler_t::replace);
+    return error(e.code(), e.cause(), e.remedy());
   } catch (const std::exception& e) {
-    return json{{"error", static_cast<int>(ErrorCode::System)}, {"cause", e.what()}, {"remedy", ""}}.dump(
-        -1, ' ', false, json::error_handler_t::replace);
+    return error(ErrorCode::System, e.what(), "");
   }
+}
+
+std::chrono::nanoseconds time_left(const std::string& request, std::chrono::nanoseconds age) {
+  constexpr std::int64_t kMostMs = 60'000;
+  const std::int64_t within = std::clamp<std::int64_t>(json::parse(request).at("within_ms"), 0, kMostMs);
+  return std::max(std::chrono::nanoseconds{0},
+                  std::chrono::milliseconds{within} - std::max(std::chrono::nanoseconds{0}, age));
 }
 
 }  // namespace cardan::host

@@ -1,48 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <thread>
-
-#include "cardan/runtime/host/component_report.hpp"
-#include "cardan/runtime/runtime.hpp"
-#include "cardan/transport/subscriber.hpp"
 
 namespace cardan::host {
 
 struct ControlMessage;
 
-/// Answers what ControlClient asks about the components of this process, over the topics of control_message.hpp: a
-/// thread that sleeps until somebody asks.
+/// Answers the requests of control_message.hpp that come to this process: a thread that sleeps until somebody asks. One
+/// request at a time.
 class ControlService {
  public:
-  /// What a report says beside what the runtime knows.
-  struct Identity {
-    std::string process;                                                       ///< as the configuration names it
-    std::function<std::uint64_t(const std::string& component)> restarts = {};  ///< within this process
+  struct Reply {
+    std::string text;
+    std::function<void()> sent{};  ///< called when the answer is on its way
   };
-  /// `changing` is held while it looks at the runtime, and by who restarts components of it. Throws Error as Publisher
-  /// and Subscriber. Set-up.
-  ControlService(Runtime& runtime, std::mutex& changing, Identity identity);
+  /// Gets the request and how old it is; called on the service's thread. What it throws becomes the answer.
+  using Answer = std::function<Reply(const std::string& request, std::chrono::nanoseconds age)>;
+
+  /// `domain`: empty: $CARDAN_DOMAIN, else "default". Throws Error as Publisher and Subscriber. Set-up.
+  ControlService(std::string domain, Answer answer);
   ControlService(const ControlService&) = delete;
   ControlService& operator=(const ControlService&) = delete;
-  /// Ends the thread; waits for a change of a parameter that is under way, at most 2 s.
+  /// Ends the thread; waits for the request that is being answered.
   ~ControlService();
 
  private:
   struct Endpoints;
   void serve() noexcept;
-  [[nodiscard]] std::string answer(const std::string& request);
+  [[nodiscard]] Reply reply(const std::string& request, std::chrono::nanoseconds age);
   void send(const ControlMessage& request, const std::string& text);
 
-  Runtime& runtime_;
-  std::mutex& changing_;
-  Identity identity_;
+  std::string domain_;
+  Answer answer_;
   std::unique_ptr<Endpoints> endpoints_;
   std::thread thread_;
 };
+
+/// How long whoever asked still waits: "within_ms" of the request less its age, at least 0 and at most a minute. What
+/// is not done by then must not be done at all. Throws nlohmann::json's exceptions.
+[[nodiscard]] std::chrono::nanoseconds time_left(const std::string& request, std::chrono::nanoseconds age);
 
 }  // namespace cardan::host

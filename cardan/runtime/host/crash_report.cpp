@@ -39,6 +39,8 @@ struct Inputs {
 int report_fd = STDERR_FILENO;
 char process_name[128] = "";
 char reason_text[512] = "";
+EndedBy ended_by = EndedBy::Rule;  ///< read once `reason_there`
+Atomic<bool> ends_itself{false};
 Atomic<bool> reason_there{false};
 Atomic<const Inputs*> inputs{nullptr};
 Atomic<pid_t> reporting{0};  ///< the thread that writes the report
@@ -123,6 +125,18 @@ void write_samples(Writer& out, const detail::Callback* running) noexcept {
   }
 }
 
+/// Of the sample that the callback was given, what the launcher knows it by when it comes again.
+void write_sample(Writer& out, const detail::Callback& running) noexcept {
+  const Inputs* known = inputs.load(std::memory_order_acquire);
+  if (known == nullptr) return;
+  for (const Inputs::Input& input : known->all) {
+    const CallbackStatistics& s = running.statistics();
+    if (input.callback != &running || s.last_sequence.load(std::memory_order_relaxed) == 0) continue;
+    out << "sample: sequence " << s.last_sequence.load(std::memory_order_relaxed) << ", published at "
+        << s.last_publish_ns.load(std::memory_order_relaxed) << " ns\n";
+  }
+}
+
 void write_report(int signal, const siginfo_t& info) noexcept {
   Writer out;
   char thread[17] = "";
@@ -135,7 +149,12 @@ void write_report(int signal, const siginfo_t& info) noexcept {
         << running->statistics().calls.load(std::memory_order_relaxed) << "\n";
   else
     out << "component: none (the thread was in no callback)\n";
-  if (reason_there.load(std::memory_order_acquire)) out << "reason: " << reason_text << "\n";
+  if (running != nullptr) write_sample(out, *running);
+  if (reason_there.load(std::memory_order_acquire)) {
+    if (ends_itself.load(std::memory_order_relaxed))
+      out << "ended by: " << (ended_by == EndedBy::Watchdog ? "watchdog" : "rule") << "\n";
+    out << "reason: " << reason_text << "\n";
+  }
   out << "signal: " << name_of_signal(signal);
   if (info.si_code > 0 && signal != SIGABRT) (out << " at address ").address(info.si_addr);
   out << "\n";
@@ -167,6 +186,7 @@ void on_signal(int signal, siginfo_t* info, void*) {
 void set_reason(std::string_view reason) noexcept {
   const std::size_t bytes = std::min(reason.size(), sizeof(reason_text) - 1);
   std::memcpy(reason_text, reason.data(), bytes);
+  std::replace(reason_text, reason_text + bytes, '\n', ' ');  // the report has a line for it
   reason_text[bytes] = '\0';
   reason_there.store(true, std::memory_order_release);
 }
@@ -202,11 +222,20 @@ void know(const Runtime* runtime) {
 }
 
 void die(std::string_view reason) noexcept {
+  ends_itself.store(true, std::memory_order_relaxed);
   set_reason(reason);
   std::abort();
 }
 
+void crash_on_purpose(std::string_view reason) noexcept {
+  set_reason(reason);
+  std::raise(SIGSEGV);
+  std::abort();  // somebody has taken the signal over
+}
+
 void die_of(pid_t thread, std::string_view reason) noexcept {
+  ended_by = EndedBy::Watchdog;
+  ends_itself.store(true, std::memory_order_relaxed);
   set_reason(reason);
   ::syscall(SYS_tgkill, ::getpid(), thread, SIGABRT);
   timespec second{.tv_sec = 1, .tv_nsec = 0};

@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -23,8 +24,17 @@ void install(const std::string& process, int fd);
 /// to be told null. One thread at a time.
 void know(const Runtime* runtime);
 
+/// Why a process ends itself, for the launcher: the line "ended by" of the report.
+enum class EndedBy : std::uint8_t {
+  Watchdog,  ///< a callback that runs too long
+  Rule,      ///< an exception, by the rule of its component
+};
+
 /// Ends the process as a crash of the calling thread: report with `reason`, then SIGABRT. Any thread.
 [[noreturn]] void die(std::string_view reason) noexcept;
+
+/// SIGSEGV in the calling thread, with `reason` in the report: to see what follows a crash.
+[[noreturn]] void crash_on_purpose(std::string_view reason) noexcept;
 
 /// The same as a crash of another thread of this process, whose stack is in the report; when that thread does not get
 /// to its handler within a second, without it. Any thread; does not come back.

@@ -4,13 +4,16 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/eventfd.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <deque>
+#include <future>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -24,9 +27,11 @@
 #include "cardan/runtime/config/suggest.hpp"
 #include "cardan/runtime/host/control_service.hpp"
 #include "cardan/runtime/host/crash_report.hpp"
+#include "cardan/runtime/host/host_answers.hpp"
 #include "cardan/runtime/host/watchdog.hpp"
 #include "cardan/runtime/runtime.hpp"
 #include "cardan/transport/log.hpp"
+#include "cardan/transport/process.hpp"
 #include "cardan/transport/stop.hpp"
 #include "cardan/transport/waiting.hpp"
 
@@ -40,12 +45,59 @@ struct Restarts {
   std::int64_t due = 0;  ///< when the next one may be; 0: none is asked for
 };
 
+/// A restart that an operator asked for.
+struct Wish {
+  std::string component;
+  std::promise<HostAnswers::Restarted> done;
+  std::promise<void> sent;      ///< the answer is on its way
+  Atomic<bool> decided{false};  ///< by the host, which begins it, or by the one who waits no longer
+};
+
+/// Tells the launcher how far the start is.
+class StartLines {
+ public:
+  explicit StartLines(int fd) : fd_(fd) {}
+  void load(const std::string& component) {
+    loads_ = true;
+    say("load " + component);
+  }
+  void start(const std::string& component) {
+    loads_ = false;
+    say("start " + component);
+  }
+  void ready() {
+    if (fd_ < 0) return;
+    say("ready");
+    ::close(std::exchange(fd_, -1));
+  }
+  /// What the file or a library says does not change by itself; a device, a topic or memory may.
+  void failed(const std::exception& e) const {
+    const auto* error = dynamic_cast<const Error*>(&e);
+    const bool for_good = error != nullptr && (loads_ || error->code() == ErrorCode::InvalidArgument);
+    say(std::string(for_good ? "refused " : "failed ") + e.what());
+  }
+
+ private:
+  void say(std::string line) const {
+    if (fd_ < 0) return;
+    std::replace(line.begin(), line.end(), '\n', ' ');
+    line.resize(std::min<std::size_t>(line.size(), 1000));
+    line += '\n';
+    if (::write(fd_, line.data(), line.size()) != static_cast<ssize_t>(line.size()))
+      detail::log(LogLevel::Warning, "nobody hears how the start goes");
+  }
+  int fd_;
+  bool loads_ = false;
+};
+
 class Host {
  public:
-  Host(const config::Configuration& configuration, const config::Process& process, const HostOptions& options)
+  Host(const config::Configuration& configuration, const config::Process& process, const HostOptions& options,
+       StartLines& start)
       : configuration_(configuration),
         process_(process),
         options_(options),
+        start_(start),
         wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
         runtime_(runtime_options()),
         watchdog_([](const Watchdog::Late& late) { crash_report::die_of(late.thread, late.text()); }) {}
@@ -56,6 +108,7 @@ class Host {
   void run() {
     if (configuration_.realtime) report(realtime({.lock_memory = true}), "this process");
     for (config::Component settings : process_.components) {
+      start_.load(settings.name);
       settings.library = component_library_path(settings.library, configuration_.source.file_name);
       runtime_.add(std::move(settings));
     }
@@ -65,34 +118,44 @@ class Host {
     if (configuration_.realtime && refused_.empty())
       detail::log(LogLevel::Info, "realtime: all that was asked for was granted");
     service_ = std::make_unique<ControlService>(
-        runtime_, changing_, ControlService::Identity{process_.name, [this](const std::string& component) {
-                                                        const std::lock_guard lock(mutex_);
-                                                        const auto found = restarts_.find(component);
-                                                        return found == restarts_.end() ? 0 : found->second.count;
-                                                      }});
-    if (options_.ready_fd >= 0) {
-      if (::write(options_.ready_fd, "ready\n", 6) != 6) detail::log(LogLevel::Warning, "nobody waits for 'ready'");
-      ::close(options_.ready_fd);
-    }
+        runtime_.options().domain,
+        [this](const std::string& request, std::chrono::nanoseconds age) { return answers_.answer(request, age); });
+    start_.ready();
     while (!stopping()) {
       const std::int64_t next = restart_what_is_due();
+      grant_wishes();
       if (stopping()) break;
       std::array<detail::Foreign, 1> wake{{{wake_.get()}}};
       detail::sleep_on({}, wake, next, false);
       eventfd_t count = 0;
       ::eventfd_read(wake_.get(), &count);
     }
+    refuse_wishes();
     service_.reset();
     runtime_.stop();
   }
 
  private:
+  HostAnswers::Parts parts() {
+    return {.process = process_.name,
+            .restarts =
+                [this](const std::string& component) {
+                  const std::lock_guard lock(mutex_);
+                  const auto found = restarts_.find(component);
+                  return found == restarts_.end() ? std::uint64_t{0} : found->second.count;
+                },
+            .restart = [this](const std::string& component,
+                              std::chrono::nanoseconds within) { return restart_for_operator(component, within); }};
+  }
   RuntimeOptions runtime_options() {
     RuntimeOptions options;
     options.domain = configuration_.domain;
     options.groups = process_.groups;
     options.topics = configuration_.topics;
     options.cycles = true;
+    options.poison = options_.poison;
+    options.log_levels = options_.log_levels;
+    options.on_begin = [this](const std::string& component) { start_.start(component); };
     options.on_failure = [this](const std::string& component, const std::string& callback, const std::string& what) {
       failed(component, callback, what);
     };
@@ -179,15 +242,125 @@ class Host {
                                                static_cast<double>(now - begun) / 1e6, r.count));
   }
 
+  /// On the service's thread.
+  HostAnswers::Restarted restart_for_operator(const std::string& component, std::chrono::nanoseconds within) {
+    const auto wish = std::make_shared<Wish>();
+    wish->component = component;
+    auto done = wish->done.get_future();
+    {
+      const std::lock_guard lock(mutex_);
+      if (stops_) throw Error(ErrorCode::Unavailable, "the process is being stopped", "");
+      wishes_.push_back(wish);
+    }
+    ::eventfd_write(wake_.get(), 1);
+    if (done.wait_for(within) != std::future_status::ready) {
+      if (!wish->decided.exchange(true))
+        throw Error(ErrorCode::Unavailable,
+                    fmt::format("component '{}' was not restarted: its process is busy", component),
+                    "cardan component stats shows which callback runs");
+      if (done.wait_for(std::chrono::seconds{1}) != std::future_status::ready)
+        throw Error(
+            ErrorCode::Unavailable,
+            fmt::format("component '{}' is being restarted, and has not come back from on_start yet", component),
+            "cardan component list shows when it is there");
+    }
+    HostAnswers::Restarted restarted = done.get();
+    restarted.sent = [wish] { wish->sent.set_value(); };
+    return restarted;
+  }
+
+  /// On the main thread, which alone changes components.
+  void grant_wishes() {
+    for (;;) {
+      std::shared_ptr<Wish> wish;
+      {
+        const std::lock_guard lock(mutex_);
+        if (wishes_.empty()) return;
+        wish = wishes_.front();
+        wishes_.pop_front();
+      }
+      if (!wish->decided.exchange(true)) grant(*wish);
+    }
+  }
+
+  void grant(Wish& wish) {
+    const std::int64_t begun = steady_now();
+    try {
+      refuse_if_it_hangs(wish.component);
+    } catch (...) {
+      wish.done.set_exception(std::current_exception());
+      return;
+    }
+    try {
+      const std::lock_guard lock(changing_);
+      runtime_.restart(wish.component);
+    } catch (const std::exception& e) {
+      // The process would go on without it: better all of it anew, by its rule.
+      const std::string cause = fmt::format("component '{}' did not start again: {}", wish.component, e.what());
+      wish.done.set_value({.failure = cause});
+      (void)wish.sent.get_future().wait_for(std::chrono::seconds{1});  // whoever asked hears of it first
+      crash_report::die(cause);
+    }
+    const double took = static_cast<double>(steady_now() - begun) / 1e6;
+    std::uint64_t count = 0;
+    {
+      const std::lock_guard lock(mutex_);
+      Restarts& r = restarts_[wish.component];
+      r.due = 0;
+      count = ++r.count;
+    }
+    detail::log(LogLevel::Warning, fmt::format("{}: restarted by an operator in {:.1f} ms", wish.component, took));
+    wish.done.set_value({.took_ms = took, .restarts = count});
+  }
+
+  /// A restart waits for the callbacks of the component's groups: one that hangs would keep this process from anything
+  /// else. Throws Error (InvalidArgument: no such component).
+  void refuse_if_it_hangs(const std::string& component) const {
+    constexpr std::int64_t kHangs = 1'000'000'000;
+    const auto& all = runtime_.components();
+    const auto core = std::find_if(all.begin(), all.end(), [&](const auto& c) { return c->name() == component; });
+    if (core == all.end())
+      throw Error(ErrorCode::InvalidArgument, fmt::format("there is no component '{}' here", component),
+                  "cardan component list shows them");
+    const std::int64_t now = steady_now();
+    for (const detail::Group* group : (*core)->groups())
+      for (const auto& doing : group->doing())
+        if (doing.callback != nullptr && now - doing.since > kHangs)
+          throw Error(
+              ErrorCode::Unavailable,
+              fmt::format(
+                  "component '{}' cannot be stopped: callback '{}' of component '{}' has been running for {:.1f} s",
+                  component, doing.callback->name(), doing.callback->component(),
+                  static_cast<double>(now - doing.since) / 1e9),
+              fmt::format("restart its process: cardan run --restart {}", process_.name));
+  }
+
+  void refuse_wishes() {
+    std::deque<std::shared_ptr<Wish>> left;
+    {
+      const std::lock_guard lock(mutex_);
+      stops_ = true;
+      left.swap(wishes_);
+    }
+    for (const auto& wish : left)
+      if (!wish->decided.exchange(true))
+        wish->done.set_exception(
+            std::make_exception_ptr(Error(ErrorCode::Unavailable, "the process is being stopped", "")));
+  }
+
   const config::Configuration& configuration_;
   const config::Process& process_;
   const HostOptions& options_;
+  StartLines& start_;
   std::set<std::string> refused_;
   std::mutex changing_;  ///< of the runtime's components; before mutex_
   std::mutex mutex_;
   std::map<std::string, Restarts> restarts_;
+  std::deque<std::shared_ptr<Wish>> wishes_;
+  bool stops_ = false;
   BoundFd wake_;
   Runtime runtime_;
+  HostAnswers answers_{runtime_, changing_, parts()};
   Watchdog watchdog_;  ///< watches to the end: a callback may hang while all stop
   std::unique_ptr<ControlService> service_;
 };
@@ -203,6 +376,7 @@ void stop_at(int signal) {
 }  // namespace
 
 int run_host(const config::Configuration& configuration, const std::string& process, const HostOptions& options) {
+  StartLines start(options.ready_fd);
   try {
     const config::Process* found = configuration.process(process);
     if (found == nullptr) {
@@ -211,16 +385,19 @@ int run_host(const config::Configuration& configuration, const std::string& proc
       throw Error(ErrorCode::InvalidArgument, fmt::format("the configuration has no process '{}'", process),
                   config::suggestion(process, names, "name one in the file"));
     }
+    ::prctl(PR_SET_NAME, process.c_str());  // else top shows "exe"; of a long name the first 15 letters
+    detail::set_program_name(process);
     std::signal(SIGPIPE, SIG_IGN);  // nobody reads what we print: no reason to end
     stop_at(SIGTERM);
     stop_at(SIGINT);
     for (const int fd : {options.ready_fd, options.report_fd})
       if (fd > STDERR_FILENO) ::fcntl(fd, F_SETFD, FD_CLOEXEC);  // not for what components start
     crash_report::install(process, options.report_fd);
-    Host(configuration, *found, options).run();
+    Host(configuration, *found, options, start).run();
     return 0;
   } catch (const std::exception& e) {
     fmt::print(stderr, "cardan: error: {}: {}\n", process, e.what());
+    start.failed(e);
     return 1;
   }
 }

@@ -86,6 +86,20 @@ std::string domain_of(const Configuration& configuration) {
   return configuration.source.keys.contains("/domain") ? configuration.domain : std::string();
 }
 
+namespace {
+
+[[noreturn]] void no_such_component(const Configuration& configuration, std::string_view assignment,
+                                    const std::string& component) {
+  std::vector<std::string> names;
+  for (const Process& process : configuration.processes)
+    for (const Component& c : process.components) names.push_back(c.name);
+  throw Error(ErrorCode::InvalidArgument,
+              fmt::format("'{}' names component '{}', which the file has not", assignment, component),
+              fmt::format("it has: {}", fmt::join(names, ", ")));
+}
+
+}  // namespace
+
 void set_parameter(Configuration& configuration, std::string_view assignment) {
   const std::size_t equals = assignment.find('=');
   const std::size_t slash = assignment.substr(0, equals).find('/');
@@ -100,12 +114,32 @@ void set_parameter(Configuration& configuration, std::string_view assignment) {
             value_of(assignment.substr(equals + 1));
         return;
       }
-  std::vector<std::string> names;
-  for (const Process& process : configuration.processes)
-    for (const Component& c : process.components) names.push_back(c.name);
-  throw Error(ErrorCode::InvalidArgument,
-              fmt::format("'{}' names component '{}', which the file has not", assignment, component),
-              fmt::format("it has: {}", fmt::join(names, ", ")));
+  no_such_component(configuration, assignment, component);
+}
+
+LogLevel log_level_of(std::string_view name) {
+  if (name == "info") return LogLevel::Info;
+  if (name == "warning") return LogLevel::Warning;
+  if (name == "error") return LogLevel::Error;
+  throw Error(ErrorCode::InvalidArgument, fmt::format("'{}' is no level", name), "use info, warning or error");
+}
+
+void set_log_level(const Configuration& configuration, std::string_view assignment,
+                   std::map<std::string, LogLevel>& levels) {
+  const std::size_t equals = assignment.find('=');
+  if (equals == std::string_view::npos) {
+    levels[""] = log_level_of(assignment);
+    return;
+  }
+  const std::string component(assignment.substr(0, equals));
+  if (configuration.component(component) == nullptr) no_such_component(configuration, assignment, component);
+  levels[component] = log_level_of(assignment.substr(equals + 1));
+}
+
+std::string assignment_of(const std::string& component, const std::string& parameter, const Value& value) {
+  // A text in quotes, or it could be read as a number; what stands between them is taken as it is.
+  const auto* text = std::get_if<std::string>(&value);
+  return fmt::format("{}/{}={}", component, parameter, text != nullptr ? '"' + *text + '"' : config::text(value));
 }
 
 }  // namespace cardan::launcher

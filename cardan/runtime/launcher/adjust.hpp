@@ -3,10 +3,12 @@
 // apply the same.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 
 #include "cardan/runtime/config/configuration.hpp"
+#include "cardan/transport/log.hpp"
 
 namespace cardan::launcher {
 
@@ -23,5 +25,17 @@ namespace cardan::launcher {
 /// any case). Throws Error (InvalidArgument) naming what is wrong; whether the component has such a parameter only its
 /// code can say. Any thread; does not block.
 void set_parameter(config::Configuration& configuration, std::string_view assignment);
+
+/// "info", "warning", "error". Throws Error (InvalidArgument). Any thread; does not block.
+[[nodiscard]] LogLevel log_level_of(std::string_view name);
+
+/// Applies "LEVEL", for all components that have no other, or "component=LEVEL" to `levels`, which is as
+/// RuntimeOptions::log_levels. Throws Error (InvalidArgument). Any thread; does not block.
+void set_log_level(const config::Configuration& configuration, std::string_view assignment,
+                   std::map<std::string, LogLevel>& levels);
+
+/// What set_parameter() applies, of a parameter's present value. Any thread; does not block.
+[[nodiscard]] std::string assignment_of(const std::string& component, const std::string& parameter,
+                                        const config::Value& value);
 
 }  // namespace cardan::launcher

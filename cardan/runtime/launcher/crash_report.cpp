@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "cardan/memory/error.hpp"
+#include "cardan/runtime/launcher/crash_words.hpp"
 
 namespace cardan::launcher {
 namespace {
@@ -44,7 +45,7 @@ std::string text(const CrashReport& r) {
   out += fmt::format("noticed   {}\nlived     {:.3f} s\nrestarts  {} before\n", date_text(r.wall_ns),
                      static_cast<double>(r.lived_ns) / 1e9, r.restarts);
   if (!r.own_words.empty()) {
-    out += "\n" + r.own_words;
+    out += "\n" + demangled(r.own_words);
     if (out.back() != '\n') out += '\n';
   }
   out += r.last_lines.empty() ? "\nIt wrote nothing.\n" : "\nThe last lines that it wrote:\n";

@@ -74,9 +74,14 @@ void read(const json& answer, config::Declarations& into) {
 class Question {
  public:
   Question(const Configuration& configuration, const Process& process, std::size_t first, const DeclareOptions& options)
-      : configuration_(configuration), process_(process), first_(first), limit_ns_(options.time_limit.count()) {
+      : configuration_(configuration),
+        process_(process),
+        first_(first),
+        options_(options),
+        limit_ns_(options.time_limit.count()) {
     ChildOptions child{
         .program = options.command.front(), .arguments = options.command, .environment = process.environment};
+    child.arguments.front() = "cardan-check:" + process.name;  // what ps shows
     child.arguments.push_back(process.name);
     child.arguments.push_back(std::to_string(first));
     child_ = std::make_unique<ChildProcess>(child);
@@ -102,6 +107,12 @@ class Question {
     if (words.size() != heard_) {
       heard_ = words.size();
       begun_ns_ = steady_now();
+      slow_told_ = false;
+    }
+    if (!slow_told_ && options_.on_slow && steady_now() - begun_ns_ > options_.slow.count()) {
+      slow_told_ = true;
+      const auto done = first_ + static_cast<std::size_t>(std::count(words.begin(), words.end(), '\n'));
+      if (done < process_.components.size()) options_.on_slow(process_.name, process_.components[done].name);
     }
     if (!late_ && steady_now() - begun_ns_ > limit_ns_) {
       late_ = true;
@@ -172,6 +183,8 @@ class Question {
   const Configuration& configuration_;
   const Process& process_;
   std::size_t first_;
+  const DeclareOptions& options_;
+  bool slow_told_ = false;
   std::int64_t limit_ns_, begun_ns_ = 0;
   std::size_t heard_ = 0;
   std::unique_ptr<ChildProcess> child_;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,9 @@ struct DeclareOptions {
   std::vector<std::string> command{};
   std::chrono::nanoseconds time_limit = std::chrono::seconds{10};  ///< for each component
   std::size_t at_once = 4;                                         ///< processes that are asked at the same time
+  /// Called once for each component that has not answered after `slow`.
+  std::function<void(const std::string& process, const std::string& component)> on_slow{};
+  std::chrono::nanoseconds slow = std::chrono::seconds{2};
 };
 
 struct Asked {

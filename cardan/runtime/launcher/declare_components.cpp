@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cxxabi.h>
 #include <fmt/format.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -148,6 +149,7 @@ int declare_components(const config::Configuration& configuration, const std::st
                        int fd) {
   const config::Process* process = configuration.process(process_name);
   if (process == nullptr) return 2;
+  ::prctl(PR_SET_NAME, process_name.c_str());
   for (std::size_t i = first; i < process->components.size(); ++i)
     if (!write_line(fd, ask(configuration, *process, process->components[i]))) return 1;
   // Neither static destructors nor libraries' exit code: all that was wanted is written, and they may crash.

@@ -13,7 +13,7 @@ namespace cardan::launcher {
 /// goes forward. Thread safety: one thread at a time. Never blocks.
 class RestartPolicy {
  public:
-  explicit RestartPolicy(const config::Restart& rule) : rule_(rule) {}
+  explicit RestartPolicy(const config::Restart& rule = {}) : rule_(rule) {}
 
   struct Decision {
     enum class What : std::uint8_t {
@@ -28,6 +28,8 @@ class RestartPolicy {
 
   /// The process has ended, by itself and with exit code 0 (`in_order`) or in any other way.
   [[nodiscard]] Decision ended(bool in_order, std::int64_t now_ns);
+  /// What happened so far does not count against its limit any more: somebody has seen to it.
+  void forgive() noexcept { recent_.clear(); }
   /// Restarts decided so far, also those that have left the window.
   [[nodiscard]] std::uint64_t restarts() const noexcept { return restarts_; }
 

@@ -56,7 +56,7 @@ Supervisor::Supervisor(config::Configuration configuration, LauncherOptions opti
   if (options_.host_command.empty())
     throw Error(ErrorCode::InvalidArgument, "there is no command that starts a process", "set host_command");
   for (const config::Process& process : configuration_.processes) {
-    slots_.push_back({.policy = RestartPolicy(process.restart)});
+    slots_.emplace_back().policy = RestartPolicy(process.restart);
     status_.push_back({.name = process.name});
   }
   stop_at_ = slots_.size();
@@ -106,13 +106,16 @@ int Supervisor::run() {
   if (stop_reason_.empty()) stop_reason_ = "all processes have ended";
   const auto last = machine_.stop(end, stop_reason_);
   publish(last);
+  close_orders();
   return failed_ ? 1 : 0;
 }
 
 bool Supervisor::over() const {
-  return std::all_of(status_.begin(), status_.end(), [](const ProcessStatus& p) {
+  const bool ended = std::all_of(status_.begin(), status_.end(), [](const ProcessStatus& p) {
     return p.phase == Phase::Finished || p.phase == Phase::GivenUp || p.phase == Phase::Stopped;
   });
+  // Whoever stopped a process by hand may want to start it again.
+  return ended && (stopping_ || std::none_of(slots_.begin(), slots_.end(), [](const Slot& s) { return s.held; }));
 }
 
 void Supervisor::due(std::int64_t now) {
@@ -123,8 +126,20 @@ void Supervisor::due(std::int64_t now) {
     stops_seen_ = stops;
   }
   if (end_ns_ != 0 && now >= end_ns_ && !stopping_) begin_stop("the time that was given is over");
-  for (std::size_t i = 0; i < slots_.size(); ++i)
-    if (slots_[i].restart_ns != 0 && now >= slots_[i].restart_ns) start(i);
+  advance();  // what has happened until now is not undone by an order before anybody saw it
+  take_orders();
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    Slot& slot = slots_[i];
+    if (slot.restart_ns != 0 && now >= slot.restart_ns) start(i);
+    if (slot.slow_ns != 0 && now >= slot.slow_ns) say_slow(i, now);
+    if (slot.kill_ns == 0 || now < slot.kill_ns) continue;
+    slot.kill_ns = 0;
+    status_[i].killed = failed_ = true;
+    say(LogLevel::Error,
+        fmt::format("{} (pid {}) did not end within {:g} s after SIGTERM, and is killed", status_[i].name,
+                    status_[i].pid, static_cast<double>(options_.grace.count()) / 1e9));
+    if (slot.child) slot.child->signal(SIGKILL);
+  }
   if (kill_ns_ != 0 && now >= kill_ns_) {
     kill_ns_ = 0;
     ProcessStatus& status = status_[stop_at_];
@@ -147,7 +162,8 @@ void Supervisor::arm_timer() {
   };
   if (!stopping_) earlier(end_ns_);
   earlier(kill_ns_);
-  for (const Slot& slot : slots_) earlier(slot.restart_ns);
+  for (const Slot& slot : slots_)
+    for (const std::int64_t due : {slot.restart_ns, slot.slow_ns, slot.kill_ns}) earlier(due);
   if (!stopping_) earlier(machine_.next().value_or(0));
   itimerspec when{};
   at = std::max<std::int64_t>(at, 1);  // 0 would disarm it
@@ -185,7 +201,9 @@ void Supervisor::begin_stop(const std::string& reason) {
   stop_reason_ = reason;
   say(LogLevel::Info, "stopping: " + reason);
   for (std::size_t i = 0; i < slots_.size(); ++i) {
-    slots_[i].restart_ns = 0;
+    slots_[i].restart_ns = slots_[i].kill_ns = 0;
+    answer(i,
+           Error(ErrorCode::Unavailable, "the system is being stopped: " + reason, "start it again: cardan run FILE"));
     if (!slots_[i].child && status_[i].phase == Phase::Waiting) status_[i].phase = Phase::Stopped;
   }
   stop_next();

@@ -5,16 +5,20 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <future>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "cardan/memory/atomic.hpp"
+#include "cardan/memory/error.hpp"
 #include "cardan/memory/fd.hpp"
 #include "cardan/runtime/config/configuration.hpp"
 #include "cardan/runtime/launcher/child_process.hpp"
+#include "cardan/runtime/launcher/crash_words.hpp"
 #include "cardan/runtime/launcher/line_splitter.hpp"
 #include "cardan/runtime/launcher/restart_policy.hpp"
 #include "cardan/runtime/launcher/silence_watch.hpp"
@@ -63,17 +67,37 @@ struct ProcessStatus {
   std::int64_t started_ns = 0;  ///< of its present or last run, steady clock
   std::int64_t ready_ns = 0;    ///< 0: not yet
   std::vector<Outage> outages{};
-  bool killed = false;  ///< it did not end within the grace period
+  std::vector<PoisonSample> skipped{};  ///< samples that it is not given any more: it crashed on each twice
+  bool killed = false;                  ///< it did not end within the grace period
+};
+
+/// What an operator asks of a launcher that runs.
+struct Order {
+  enum class What : std::uint8_t {
+    Look,
+    Stop,     ///< ends the process in order; it stays down until Restart
+    Restart,  ///< ends it in order, where it runs, and starts it, also one that was given up
+  };
+  What what = What::Look;
+  std::string process{};
+  std::int64_t until_ns = 0;  ///< steady clock: after that it is not begun any more; 0: no limit
+};
+
+struct OrderAnswer {
+  std::optional<Error> error{};            ///< it was not done
+  std::vector<ProcessStatus> processes{};  ///< as they are then
 };
 
 struct LauncherOptions {
-  /// What starts the host of a process; "--process NAME --ready-fd N --report-fd N" is added. The first word is the
-  /// path of the program. Empty is no default: `cardan run` gives {"/proc/self/exe", "host", FILE, …}.
+  /// What starts the host of a process; "--process NAME --ready-fd N --report-fd N" is added, and a "--skip SAMPLE" for
+  /// each sample that it crashed on twice. The first word is the path of the program; the process is shown as
+  /// "cardan:NAME". Empty is no default: `cardan run` gives {"/proc/self/exe", "host", FILE, …}.
   std::vector<std::string> host_command{};
   /// Domain of /cardan/state and of all processes; empty: $CARDAN_DOMAIN, else "default".
   std::string domain{};
   std::string reports = "out";                                     ///< folder of the crash reports
   std::chrono::nanoseconds grace = std::chrono::seconds{5};        ///< for each process, between SIGTERM and SIGKILL
+  std::chrono::nanoseconds slow_start = std::chrono::seconds{2};   ///< who takes longer to come up is named
   std::chrono::nanoseconds duration{0};                            ///< stops by itself after so long; 0: it does not
   std::chrono::nanoseconds tick = std::chrono::milliseconds{500};  ///< between calls of on_tick
   // All called on the thread of run(), which supervises nothing meanwhile: they must not block.
@@ -97,6 +121,9 @@ class Supervisor {
   int run();
   /// The first call ends all in order, each further one at once. Any thread, and signal handlers; never blocks.
   void stop() noexcept;
+  /// Asks run() for something. The answer comes when it is done (of Restart: when the process runs again, or has ended
+  /// before), at the latest when run() ends. Any thread; takes a mutex that nobody holds for long.
+  [[nodiscard]] std::future<OrderAnswer> order(Order order);
 
   [[nodiscard]] const std::vector<ProcessStatus>& processes() const noexcept { return status_; }
   [[nodiscard]] config::State state() const noexcept { return machine_.state(); }
@@ -111,7 +138,20 @@ class Supervisor {
     std::string ready{};
     std::deque<std::string> last_lines{};
     std::int64_t restart_ns = 0;  ///< 0: none is due
+    std::int64_t slow_ns = 0;     ///< when to say that it has not come up; 0: it has
+    std::int64_t kill_ns = 0;     ///< when one that an operator stops has used up its grace; 0: none is stopped
+    std::string doing{};          ///< before it is up, in words
+    std::string failure{};        ///< why it does not start, in its own words
+    bool cannot_change = false;   ///< the failure: the next start would end the same way
     bool told_to_end = false;
+    bool held = false;  ///< an operator stopped it
+    PoisonWatch poison{};
+    std::optional<Order::What> asked{};  ///< by an operator, and not done yet
+    std::promise<OrderAnswer> answer{};  ///< of that
+  };
+  struct Given {
+    Order order;
+    std::promise<OrderAnswer> answer;
   };
 
   void start(std::size_t index);
@@ -119,10 +159,18 @@ class Supervisor {
   void serve(std::size_t index);
   void drain(std::size_t index, int fd, bool error);
   void read_ready(std::size_t index);
+  void heard(std::size_t index, std::string_view line);
+  void say_slow(std::size_t index, std::int64_t now);
   void came_up(std::size_t index);
   void ended(std::size_t index, const Ending& ending);
   void crashed(std::size_t index, const std::string& cause, const std::string& remedy, const std::string& own_words);
   void decide(std::size_t index, bool in_order, const std::string& cause);
+  void take_orders();
+  void obey(Given given);
+  void end_for_operator(std::size_t index);
+  void obeyed(std::size_t index, bool crashed);
+  void answer(std::size_t index, std::optional<Error> error);
+  void close_orders();
   void begin_stop(const std::string& reason);
   void stop_next();
   void kill_all();
@@ -151,6 +199,9 @@ class Supervisor {
   std::size_t stop_at_ = 0;   ///< processes from here on have been told to end
   std::int64_t kill_ns_ = 0;  ///< when the one that is being stopped has used up its grace
   std::int64_t tick_ns_ = 0, end_ns_ = 0;
+  std::mutex orders_mutex_;
+  std::vector<Given> orders_;  ///< with orders_mutex_
+  bool takes_orders_ = true;   ///< with orders_mutex_
 };
 
 }  // namespace cardan::launcher

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sys/epoll.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -17,6 +18,8 @@
 namespace cardan::launcher {
 namespace {
 
+constexpr std::size_t kMaxWords = 1024;  ///< of one line about a start
+
 double ms(std::int64_t ns) { return static_cast<double>(ns) / 1e6; }
 
 }  // namespace
@@ -29,9 +32,14 @@ void Supervisor::start(std::size_t index) {
   slot.output = {};
   slot.error = {};
   slot.ready.clear();
+  slot.doing.clear();
+  slot.failure.clear();
+  slot.cannot_change = slot.told_to_end = slot.held = status.killed = false;
+  slot.kill_ns = 0;
   slot.last_lines.clear();
   status.ready_ns = 0;
   status.started_ns = steady_now();
+  slot.slow_ns = status.started_ns + options_.slow_start.count();
 
   ChildOptions child{.program = options_.host_command.front(),
                      .arguments = options_.host_command,
@@ -41,6 +49,11 @@ void Supervisor::start(std::size_t index) {
        {std::string("--process"), process.name, std::string("--ready-fd"), std::to_string(ChildProcess::kReadyFd),
         std::string("--report-fd"), std::to_string(ChildProcess::kReportFd)})
     child.arguments.push_back(word);
+  for (const PoisonSample& sample : slot.poison.skipped()) {
+    child.arguments.emplace_back("--skip");
+    child.arguments.push_back(to_argument(sample));
+  }
+  child.arguments.front() = "cardan:" + process.name;  // what ps shows
   if (!options_.domain.empty()) child.environment.emplace("CARDAN_DOMAIN", options_.domain);
   try {
     slot.child = std::make_unique<ChildProcess>(child);
@@ -48,7 +61,10 @@ void Supervisor::start(std::size_t index) {
       listen(fd, index);
   } catch (const Error& e) {
     slot.child.reset();
+    slot.slow_ns = 0;
     crashed(index, "could not be started: " + e.cause(), e.remedy(), {});
+    answer(index,
+           Error(ErrorCode::System, fmt::format("{} could not be started: {}", status.name, e.cause()), e.remedy()));
     decide(index, false, "could not be started: " + e.cause());
     return;
   }
@@ -109,16 +125,55 @@ void Supervisor::read_ready(std::size_t index) {
     const ssize_t got = ::read(slot.child->ready_fd(), buffer.data(), buffer.size());
     if (got < 0 && errno == EINTR) continue;
     if (got < 0 && errno == EAGAIN) return;
-    if (got > 0 && slot.ready.size() < buffer.size()) slot.ready.append(buffer.data(), static_cast<std::size_t>(got));
-    if (got > 0 && slot.ready.starts_with("ready\n") && status_[index].ready_ns == 0) came_up(index);
-    if (got <= 0) slot.child->close_ready();
+    if (got <= 0) {
+      slot.child->close_ready();
+      return;
+    }
+    for (const char c : std::string_view(buffer.data(), static_cast<std::size_t>(got))) {
+      if (c == '\n') {
+        heard(index, slot.ready);
+        slot.ready.clear();
+      } else if (slot.ready.size() < kMaxWords) {
+        slot.ready += c;
+      }
+    }
   }
+}
+
+/// A line of how far its start is: cardan/runtime/host/host.cpp writes them.
+void Supervisor::heard(std::size_t index, std::string_view line) {
+  Slot& slot = slots_[index];
+  if (status_[index].ready_ns != 0) return;
+  const auto after = [&](std::string_view word) { return std::string(line.substr(word.size())); };
+  if (line == "ready") {
+    came_up(index);
+  } else if (line.starts_with("load ")) {
+    slot.doing = fmt::format("the library of component '{}' is being loaded", after("load "));
+  } else if (line.starts_with("start ")) {
+    slot.doing = fmt::format("component '{}' is in on_start", after("start "));
+  } else if (line.starts_with("failed ") || line.starts_with("refused ")) {
+    slot.cannot_change = line.starts_with("refused ");
+    slot.failure = after(slot.cannot_change ? "refused " : "failed ");
+  }
+}
+
+void Supervisor::say_slow(std::size_t index, std::int64_t now) {
+  Slot& slot = slots_[index];
+  const ProcessStatus& status = status_[index];
+  const std::int64_t since = now - status.started_ns;
+  slot.slow_ns = 0;
+  if (!slot.child || status.ready_ns != 0 || slot.told_to_end) return;
+  say(LogLevel::Warning, fmt::format("{} (pid {}) has not come up after {:.1f} s: {}", status.name, status.pid,
+                                     static_cast<double>(since) / 1e9,
+                                     slot.doing.empty() ? "it has not begun with its components" : slot.doing));
+  slot.slow_ns = now + std::max<std::int64_t>(since, 1'000'000);  // again after 4, 8, 16 s …
 }
 
 void Supervisor::came_up(std::size_t index) {
   ProcessStatus& status = status_[index];
   const std::int64_t now = steady_now();
   status.ready_ns = now;
+  slots_[index].slow_ns = 0;
   if (!status.outages.empty() && status.outages.back().ready_ns == 0) {
     Outage& outage = status.outages.back();
     outage.ready_ns = now;
@@ -133,7 +188,8 @@ void Supervisor::came_up(std::size_t index) {
         fmt::format("{} (pid {}) runs after {:.1f} ms", status.name, status.pid, ms(now - status.started_ns)));
   }
   if (silence_) silence_->look();
-  if (!stopping_) change(index, Phase::Running, Unit::Up);
+  if (!stopping_ && !slots_[index].told_to_end) change(index, Phase::Running, Unit::Up);
+  if (!slots_[index].told_to_end) answer(index, {});
 }
 
 void Supervisor::ended(std::size_t index, const Ending& ending) {
@@ -147,13 +203,28 @@ void Supervisor::ended(std::size_t index, const Ending& ending) {
   }
   // Dying by the SIGTERM that it was sent is in order: it had not come to asking for it yet.
   const bool in_order = ending.in_order() || (slot.told_to_end && ending.signal == SIGTERM);
-  const std::string cause = text(ending);
-  if (!in_order && !status.killed) {
-    crashed(index, cause, remedy(ending), slot.child->report());
+  std::string cause = text(ending);
+  const bool crash = !in_order && !status.killed;
+  if (crash) {
+    const std::string report = slot.child->report();
+    const CrashWords words = read_crash(report);
+    cause = text(ending, words);
+    if (ending.exit_code != 0 && !slot.failure.empty()) cause += ": " + slot.failure;
+    crashed(index, cause, remedy(ending, words), report);
+    if (const auto sample = words.sample(); sample && ending.signal != 0 && slot.poison.crashed_on(*sample)) {
+      status.skipped.assign(slot.poison.skipped().begin(), slot.poison.skipped().end());
+      say(LogLevel::Warning,
+          fmt::format("{} crashed twice on sample {} in callback '{}' of component '{}': it is skipped from now on",
+                      status.name, sample->sequence, sample->callback, sample->component));
+    }
     if (stopping_) failed_ = true;
   }
   slot.child.reset();
+  slot.slow_ns = slot.kill_ns = 0;
   status.pid = 0;
+  if (!stopping_ && slot.asked && slot.told_to_end) return obeyed(index, crash);
+  answer(index, Error(ErrorCode::Unavailable, fmt::format("{} did not come up: it {}", status.name, cause),
+                      "the report is in the launcher's log"));
   if (!stopping_) return decide(index, in_order, cause);
   status.phase = Phase::Stopped;
   if (index == stop_at_) stop_next();
@@ -190,7 +261,9 @@ void Supervisor::decide(std::size_t index, bool in_order, const std::string& cau
   Slot& slot = slots_[index];
   ProcessStatus& status = status_[index];
   const std::int64_t now = steady_now();
-  const auto decision = slot.policy.ended(in_order, now);
+  auto decision = slot.policy.ended(in_order, now);
+  if (!in_order && slot.cannot_change)
+    decision = {.what = RestartPolicy::Decision::What::GiveUp, .reason = "starting it again cannot change that"};
   switch (decision.what) {
     case RestartPolicy::Decision::What::Leave:
       say(LogLevel::Info, fmt::format("{} has ended in order", status.name));
@@ -198,7 +271,7 @@ void Supervisor::decide(std::size_t index, bool in_order, const std::string& cau
       break;
     case RestartPolicy::Decision::What::GiveUp:
       failed_ = true;
-      say(LogLevel::Error, fmt::format("{} is given up: {}", status.name, decision.reason));
+      say(LogLevel::Error, fmt::format("{} is given up: {}; the last time it {}", status.name, decision.reason, cause));
       change(index, Phase::GivenUp, Unit::GivenUp, fmt::format("it {}, and {}", cause, decision.reason));
       break;
     case RestartPolicy::Decision::What::Restart:

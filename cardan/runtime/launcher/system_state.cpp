@@ -29,13 +29,36 @@ StateMachine::StateMachine(const config::Configuration& configuration, std::int6
     }
   }
   for (const config::Transition& transition : configuration.transitions) rules_.push_back({.transition = transition});
-  rules_.push_back({.transition = {.from = {State::Starting}, .to = State::Running}, .all_up = true});
+  for (const State state : {State::Starting, State::Running})
+    if (std::vector<std::string> names = forgotten(configuration, state); !names.empty())
+      rules_.push_back(
+          {.transition = {.from = {state}, .when = {Condition::Kind::GivenUp, std::move(names)}, .to = State::Degraded},
+           .kind = Rule::Kind::GivenUpHere});
+  rules_.push_back(
+      {.transition = {.from = {State::Starting, State::Degraded}, .to = State::Running}, .kind = Rule::Kind::AllUp});
+}
+
+std::vector<std::string> StateMachine::forgotten(const config::Configuration& configuration, State state) const {
+  std::vector<std::string> names;
+  for (const config::Process& process : configuration.processes) {
+    const auto is_of = [&](const std::string& name) {
+      return name == process.name || process.component(name) != nullptr;
+    };
+    const bool spoken_of = std::any_of(rules_.begin(), rules_.end(), [&](const Rule& rule) {
+      const config::Transition& t = rule.transition;
+      return (t.when.kind == Condition::Kind::Down || t.when.kind == Condition::Kind::GivenUp) &&
+             std::find(t.from.begin(), t.from.end(), state) != t.from.end() &&
+             std::any_of(t.when.names.begin(), t.when.names.end(), is_of);
+    });
+    if (!spoken_of) names.push_back(process.name);
+  }
+  return names;
 }
 
 std::vector<std::string> StateMachine::watched_topics() const {
   std::set<std::string> topics;
   for (const Rule& rule : rules_)
-    if (!rule.all_up && rule.transition.when.kind == Condition::Kind::Silent)
+    if (rule.kind != Rule::Kind::AllUp && rule.transition.when.kind == Condition::Kind::Silent)
       topics.insert(rule.transition.when.names.begin(), rule.transition.when.names.end());
   return {topics.begin(), topics.end()};
 }
@@ -60,7 +83,7 @@ void StateMachine::set(const std::string& name, Unit unit, std::int64_t now_ns, 
 
 void StateMachine::update(std::int64_t now_ns) {
   for (Rule& rule : rules_) {
-    if (!rule.all_up && rule.transition.when.kind == Condition::Kind::Silent) continue;
+    if (rule.kind != Rule::Kind::AllUp && rule.transition.when.kind == Condition::Kind::Silent) continue;
     if (!holds(rule))
       rule.holds_since_ns = kNever;
     else if (rule.holds_since_ns == kNever)
@@ -69,7 +92,7 @@ void StateMachine::update(std::int64_t now_ns) {
 }
 
 bool StateMachine::holds(const Rule& rule) const {
-  if (rule.all_up)
+  if (rule.kind == Rule::Kind::AllUp)
     return std::all_of(processes_.begin(), processes_.end(),
                        [](const auto& p) { return p.second.unit == Unit::Up || p.second.unit == Unit::Finished; });
   const auto unit_of = [this](const std::string& name) {
@@ -97,11 +120,17 @@ std::int64_t StateMachine::silent_since(const std::string& topic) const {
   return std::max(last_published_ ? last_published_(topic) : 0, left_starting_ns_);
 }
 
+bool StateMachine::leaves(const Rule& rule) const {
+  const config::Transition& t = rule.transition;
+  if (t.to == state_ || std::find(t.from.begin(), t.from.end(), state_) == t.from.end()) return false;
+  return rule.kind != Rule::Kind::AllUp || state_ != State::Degraded || degraded_here_;
+}
+
 std::int64_t StateMachine::due(const Rule& rule) const {
   const config::Transition& t = rule.transition;
-  if (t.to == state_ || std::find(t.from.begin(), t.from.end(), state_) == t.from.end()) return kNever;
+  if (!leaves(rule)) return kNever;
   std::int64_t holds_since = rule.holds_since_ns;
-  if (!rule.all_up && t.when.kind == Condition::Kind::Silent)
+  if (rule.kind != Rule::Kind::AllUp && t.when.kind == Condition::Kind::Silent)
     for (const std::string& topic : t.when.names) holds_since = std::min(holds_since, silent_since(topic));
   if (holds_since == kNever) return kNever;
   const std::int64_t at = std::max(holds_since + t.when.lasting.count(), since_ns_);
@@ -123,6 +152,7 @@ std::vector<StateMachine::Change> StateMachine::advance(std::int64_t now_ns) {
     changes.push_back({state_, first->transition.to, at, reason_of(*first)});
     if (state_ == State::Starting && left_starting_ns_ == kNever) left_starting_ns_ = at;
     state_ = first->transition.to;
+    degraded_here_ = first->kind == Rule::Kind::GivenUpHere;
     since_ns_ = at;
     first->taken_ns = at;
   }
@@ -145,7 +175,7 @@ StateMachine::Change StateMachine::stop(std::int64_t now_ns, std::string reason)
 }
 
 std::string StateMachine::reason_of(const Rule& rule) const {
-  if (rule.all_up) return "all processes are up";
+  if (rule.kind == Rule::Kind::AllUp) return "all processes are up";
   const Condition& when = rule.transition.when;
   const std::string lasting =
       when.lasting.count() != 0 ? fmt::format(" for {:g} ms", static_cast<double>(when.lasting.count()) / 1e6) : "";

@@ -22,8 +22,10 @@ enum class Unit : std::uint8_t {
   GivenUp,   ///< down for good
 };
 
-/// The state of the whole system, which begins as Starting. It becomes Running when all processes have come up; all
-/// other changes are the file's transitions. What happens does not depend on how late advance() is called: of the
+/// The state of the whole system, which begins as Starting. It becomes Running when all processes have come up. A
+/// process that is given up, of whose end no transition of the file speaks in that state (down or given_up, of it or of
+/// one of its components), makes it Degraded, and Running again when all are up again. All other changes are the file's
+/// transitions. What happens does not depend on how late advance() is called: of the
 /// transitions from a state the one that is due first is taken, and of several due at one moment the first in the file.
 /// Before the system left Starting for the first time no topic counts as silent.
 /// Pure logic: time is given in, in nanoseconds of the steady clock. One thread at a time; never blocks.
@@ -67,14 +69,23 @@ class StateMachine {
     std::string why{};
   };
   struct Rule {
+    enum class Kind : std::uint8_t {
+      File,
+      AllUp,        ///< Starting → Running, and back from Degraded where GivenUpHere led there
+      GivenUpHere,  ///< the file does not speak of this end
+    };
     config::Transition transition;
-    bool all_up = false;  ///< the one rule that is not in the file: Starting → Running
+    Kind kind = Kind::File;
     std::int64_t holds_since_ns = kNever;
     std::int64_t taken_ns = std::numeric_limits<std::int64_t>::min();
   };
 
   void set(const std::string& name, Unit unit, std::int64_t now_ns, const std::string& why);
   void update(std::int64_t now_ns);
+  /// Processes of whose end the file does not speak in this state.
+  [[nodiscard]] std::vector<std::string> forgotten(const config::Configuration& configuration,
+                                                   config::State state) const;
+  [[nodiscard]] bool leaves(const Rule& rule) const;
   [[nodiscard]] bool holds(const Rule& rule) const;
   [[nodiscard]] std::int64_t silent_since(const std::string& topic) const;
   /// When the rule leads out of the present state.
@@ -86,6 +97,7 @@ class StateMachine {
   std::vector<Rule> rules_;
   LastPublished last_published_;
   config::State state_ = config::State::Starting;
+  bool degraded_here_ = false;  ///< by GivenUpHere
   std::int64_t since_ns_ = 0;
   std::int64_t left_starting_ns_ = kNever;
 };

@@ -187,6 +187,56 @@ TEST(StateMachine, GivenUp) {
   EXPECT_EQ(changes[0].reason, "a was given up: 5 restarts within 60 s are its limit");
 }
 
+TEST(StateMachine, AProcessThatIsGivenUpDegradesASystemWhoseFileDoesNotSpeakOfIt) {
+  Machine running({});
+  running.start(10);
+  running.process("a", Unit::Down, 100);
+  EXPECT_TRUE(running.at(100).empty()) << "its restarts are not used up";
+  running.process("a", Unit::GivenUp, 200, "its limit is reached");
+  auto changes = running.at(200);
+  ASSERT_EQ(changes.size(), 1U);
+  EXPECT_EQ(changes[0].to, State::Degraded);
+  EXPECT_EQ(changes[0].reason, "a was given up: its limit is reached");
+  running.process("a", Unit::Up, 300);  // somebody started it again
+  changes = running.at(300);
+  ASSERT_EQ(changes.size(), 1U);
+  EXPECT_EQ(changes[0].to, State::Running);
+
+  Machine starting({});
+  starting.process("b", Unit::Up, 10);
+  starting.process("a", Unit::GivenUp, 20);
+  changes = starting.at(20);
+  ASSERT_EQ(changes.size(), 1U) << "one that never starts does not leave it in starting";
+  EXPECT_EQ(changes[0].from, State::Starting);
+  EXPECT_EQ(changes[0].to, State::Degraded);
+}
+
+TEST(StateMachine, WhatTheFileSaysOfAnEndIsAllThatFollowsIt) {
+  // It waits for 10 s on purpose, and speaks of a's component only, while the system runs.
+  Machine m({rule({State::Running}, down("a1", 10'000ms), State::SafeStop)});
+  m.start(10);
+  m.process("a", Unit::GivenUp, 100);
+  EXPECT_TRUE(m.at(9'000).empty()) << "not degraded meanwhile";
+  EXPECT_EQ(m.next_ms(), 10'100);
+  m.process("b", Unit::GivenUp, 9'500);
+  const auto changes = m.at(9'500);
+  ASSERT_EQ(changes.size(), 1U) << "it does not speak of b";
+  EXPECT_EQ(changes[0].to, State::Degraded);
+
+  Machine starting({rule({State::Running}, down("a"), State::SafeStop)});
+  starting.process("a", Unit::GivenUp, 100);
+  EXPECT_EQ(starting.at(100).size(), 1U) << "nor of an end while the system starts";
+}
+
+TEST(StateMachine, ADegradedOfTheFileIsLeftByTheFileOnly) {
+  Machine m({rule({State::Running}, {Condition::Kind::GivenUp, {"a"}, 0ms}, State::Degraded)});
+  m.start(10);
+  m.process("a", Unit::GivenUp, 100);
+  EXPECT_EQ(m.at(100).size(), 1U);
+  m.process("a", Unit::Up, 200);
+  EXPECT_TRUE(m.at(200).empty());
+}
+
 TEST(StateMachine, AProcessTakesItsComponentsAlong) {
   Machine m({rule({State::Running}, down("a1"), State::Degraded), rule({State::Degraded}, up({"a1"}), State::Running)});
   m.start(10);

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/run_parts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <exception>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "apps/configuration_file.hpp"
+#include "apps/output.hpp"
+#include "cardan/memory/clock.hpp"
+#include "cardan/memory/error.hpp"
+#include "cardan/runtime/config/check.hpp"
+#include "cardan/runtime/config/complaints.hpp"
+#include "cardan/runtime/config/suggest.hpp"
+#include "cardan/runtime/host/control_client.hpp"
+#include "cardan/runtime/launcher/adjust.hpp"
+#include "cardan/runtime/launcher/crash.hpp"
+#include "cardan/runtime/launcher/crash_report.hpp"
+#include "cardan/runtime/launcher/declare.hpp"
+#include "cardan/transport/stop.hpp"
+
+namespace cardan::apps {
+
+using namespace std::chrono_literals;
+
+bool passes_check(const config::Configuration& configuration, std::vector<config::Problem> in_text,
+                  const std::string& file, const std::vector<std::string>& host, bool asks) {
+  const config::Machine machine = config::this_machine();
+  std::vector<config::Problem> more;
+  if (asks) {
+    launcher::DeclareOptions options{.command = host};
+    options.command.emplace_back("--declare");
+    options.on_slow = [](const std::string& process, const std::string& component) {
+      warn(
+          fmt::format("{}: component '{}' has not come back from on_start for 2 s, while it is asked what it declares "
+                      "— --no-check starts without asking",
+                      process, component));
+    };
+    more = launcher::check_with_components(configuration, in_text, machine, options);
+  } else if (!config::has_errors(in_text)) {
+    more = config::check_machine(configuration, machine);
+  }
+  std::vector<config::Problem> problems = std::move(in_text);
+  problems.insert(problems.end(), more.begin(), more.end());
+  config::sort(problems);
+  show(problems, file);
+  const auto errors = static_cast<std::size_t>(std::count_if(
+      problems.begin(), problems.end(), [](const auto& p) { return p.severity == config::Severity::Error; }));
+  if (errors == 0) return true;
+  const std::size_t warnings = problems.size() - errors;
+  warn(fmt::format("{}: {} error{}, {} warning{}", file, errors, errors == 1 ? "" : "s", warnings,
+                   warnings == 1 ? "" : "s"));
+  return false;
+}
+
+std::vector<std::string> saved(const std::string& file) {
+  using nlohmann::json;
+  const auto wrong = [&](const std::string& why) {
+    return Error(ErrorCode::InvalidArgument, fmt::format("cannot use the parameters in {}: {}", file, why),
+                 "give a file that `cardan param save` wrote");
+  };
+  constexpr std::size_t kMost = std::size_t{16} << 20U;
+  std::ifstream in(file, std::ios::binary);
+  if (!in) throw wrong("it cannot be read");
+  std::string text(kMost + 1, '\0');
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(std::max<std::streamsize>(in.gcount(), 0)));
+  if (in.bad() || text.size() > kMost) throw wrong("it cannot be read, or has more than 16 MiB");
+  const json all = json::parse(text, nullptr, false);
+  if (!all.is_object() || !all.contains("parameters") || !all["parameters"].is_object())
+    throw wrong("it is no JSON object with \"parameters\"");
+  std::vector<std::string> assignments;
+  for (const auto& [component, parameters] : all["parameters"].items()) {
+    if (!parameters.is_object()) throw wrong(fmt::format("\"{}\" is no object", component));
+    for (const auto& [name, value] : parameters.items()) {
+      config::Value v;
+      if (value.is_boolean())
+        v = value.get<bool>();
+      else if (value.is_number_integer())
+        v = value.get<std::int64_t>();
+      else if (value.is_number())
+        v = value.get<double>();
+      else if (value.is_string())
+        v = value.get<std::string>();
+      else
+        throw wrong(fmt::format("\"{}/{}\" is neither true or false, nor a number or a text", component, name));
+      assignments.push_back(launcher::assignment_of(component, name, v));
+    }
+  }
+  return assignments;
+}
+
+std::string file_text(const launcher::LogLine& line) {
+  const bool own = line.source == launcher::LogLine::Source::Launcher;
+  const char* mark = own && line.level == LogLevel::Error              ? "!"
+                     : line.source == launcher::LogLine::Source::Error ? ":"
+                                                                       : "|";
+  return fmt::format("{} {:<12} {} {}\n", launcher::date_text(line.wall_ns), line.name, mark, printable(line.text));
+}
+
+int order_process(const std::string& domain, const std::string& process, bool starts) {
+  constexpr auto kWithin = 30s;
+  stop_on_signals();
+  host::ControlClient client({.domain = domain});
+  const host::DomainLaunchers all = client.launchers();
+  for (const std::string& problem : all.problems) warn(problem);
+  std::vector<const host::LauncherReport*> its;
+  std::vector<std::string> names;
+  for (const host::LauncherReport& launcher : all.launchers)
+    for (const auto& p : launcher.processes) {
+      names.push_back(p.name);
+      if (p.name == process) its.push_back(&launcher);
+    }
+  if (its.size() != 1) {
+    warn(its.empty() ? fmt::format("no process '{}' belongs to a system that runs — {}", process,
+                                   config::suggestion(process, names,
+                                                      "none runs here; is CARDAN_RUN_DIR or the domain another one?"))
+                     : fmt::format("{} systems here have a process '{}' — give each `cardan run` a domain of its own",
+                                   its.size(), process));
+    return kFailed;
+  }
+  try {
+    const int pid = client.order(*its.front(), process, starts, kWithin);
+    const std::string done = starts ? fmt::format("{} runs again (pid {})\n", printable(process), pid)
+                                    : fmt::format("{} is stopped\n", printable(process));
+    return emit(done) ? kOk : kFailed;
+  } catch (const Error& e) {  // the launcher's word, not the command line's fault
+    warn(e.what());
+    return kFailed;
+  }
+}
+
+PlannedCrash::PlannedCrash(const std::string& text, const config::Configuration& configuration, std::string domain)
+    : domain_(std::move(domain)) {
+  constexpr double kDefaultSeconds = 5;
+  if (text.empty()) return;
+  const std::size_t at = text.find('@');
+  const std::string name = text.substr(0, at);
+  if (const config::Process* owner = configuration.process_of(name)) {
+    process_ = owner->name;
+    component_ = name;
+  }
+  if (const config::Process* process = configuration.process(name); process != nullptr && process_ != name) {
+    process_ = name;
+    component_ = process->components.empty() ? "" : process->components.front().name;
+  }
+  if (process_.empty())
+    throw Error(ErrorCode::InvalidArgument, fmt::format("--crash {}: the file has no such process or component", name),
+                "see: cardan graph FILE");
+  double seconds = kDefaultSeconds;
+  if (at != std::string::npos) {
+    const auto [end, error] = std::from_chars(text.data() + at + 1, text.data() + text.size(), seconds);
+    if (error != std::errc{} || end != text.data() + text.size() || !(seconds >= 0) || seconds > 1e6)
+      throw Error(ErrorCode::InvalidArgument, fmt::format("--crash {}: the part after '@' is no time", text),
+                  "give seconds from 0 to 1e6, as in detector@5");
+  }
+  due_ns_ = steady_now() + static_cast<std::int64_t>(seconds * 1e9);
+}
+
+PlannedCrash::~PlannedCrash() {
+  if (asks_.joinable()) asks_.join();
+}
+
+void PlannedCrash::look(const launcher::Supervisor& supervisor) {
+  constexpr std::int64_t kPatience = 2'000'000'000;
+  if (process_.empty() || steady_now() < due_ns_) return;
+  const auto& all = supervisor.processes();
+  const auto status = std::find_if(all.begin(), all.end(), [this](const auto& p) { return p.name == process_; });
+  if (status == all.end()) return;
+  if (pid_ != 0) {
+    const bool there = status->pid == pid_;
+    if (there && steady_now() - told_ns_ < kPatience) return;
+    // It hangs in a callback, or does not answer: then without the component's name.
+    if (!there || launcher::crash(pid_)) process_.clear();
+    return;
+  }
+  if (status->phase != launcher::Phase::Running) return;
+  pid_ = status->pid;
+  told_ns_ = steady_now();
+  asks_ = std::thread([component = component_, pid = pid_, domain = domain_] {
+    try {
+      host::ControlClient client({.domain = domain, .timeout = 500ms});
+      for (const host::ComponentReport& c : client.components().components)
+        if (c.name == component && c.pid == pid) return client.crash(c);
+    } catch (const std::exception&) {  // look() sees that nothing came of it
+    }
+  });
+}
+
+}  // namespace cardan::apps

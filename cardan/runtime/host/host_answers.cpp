@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cardan/runtime/host/host_answers.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "cardan/runtime/host/component_report.hpp"
+#include "cardan/runtime/host/crash_report.hpp"
+#include "cardan/runtime/runtime.hpp"
+#include "cardan/transport/process.hpp"
+
+namespace cardan::host {
+
+using nlohmann::json;
+
+namespace {
+
+ParameterValue value_of(const json& value) {
+  if (value.is_boolean()) return value.get<bool>();
+  if (value.is_number_integer()) return value.get<std::int64_t>();
+  if (value.is_number()) return value.get<double>();
+  return value.get<std::string>();
+}
+
+detail::ComponentCore& core_of(const Runtime& runtime, const std::string& component) {
+  for (const auto& core : runtime.components())
+    if (core->name() == component) return *core;
+  throw Error(ErrorCode::InvalidArgument, fmt::format("there is no component '{}' here", component),
+              "cardan component list shows them");
+}
+
+}  // namespace
+
+std::string HostAnswers::components() {
+  std::vector<ComponentReport> all = report_of(runtime_);
+  for (ComponentReport& c : all) {
+    c.process = parts_.process;
+    c.host = detail::Process::of(runtime_.options().domain).id();
+    c.pid = ::getpid();
+    c.restarts = parts_.restarts(c.name);
+  }
+  return R"({"components":)" + to_json(all) + "}";
+}
+
+void HostAnswers::crash(const std::string& component) {
+  // As work of the component itself, so that the report is about it.
+  core_of(runtime_, component).errand().post([component] {
+    crash_report::crash_on_purpose(fmt::format("component '{}' was told to crash (cardan run --crash)", component));
+  });
+}
+
+ControlService::Reply HostAnswers::answer(const std::string& text, std::chrono::nanoseconds age) {
+  const json request = json::parse(text);
+  const std::string what = request.at("do");
+  if (what == "processes") return {R"({"processes":[]})"};  // that is the launcher's
+  if (what == "restart") {
+    const Restarted done = parts_.restart(request.at("component"), time_left(text, age));
+    if (!done.failure.empty())
+      return {json{{"error", static_cast<int>(ErrorCode::System)},
+                   {"cause", done.failure},
+                   {"remedy", "its process ends, and is started anew by its rule"}}
+                  .dump(-1, ' ', false, json::error_handler_t::replace),
+              done.sent};
+    return {json{{"took_ms", done.took_ms}, {"restarts", done.restarts}}.dump(), done.sent};
+  }
+  const std::lock_guard lock(changing_);
+  if (what == "components") return {components()};
+  if (what == "set") {
+    const auto left = time_left(text, age);
+    if (left.count() == 0)
+      throw Error(ErrorCode::Unavailable, "the request came too late, and the value stays as it is", "set it again");
+    runtime_.set_parameter(request.at("component"), request.at("parameter"), value_of(request.at("value")), left);
+    return {"{}"};
+  }
+  if (what == "log") {
+    const auto level = request.at("level").get<int>();
+    if (level < static_cast<int>(LogLevel::Info) || level > static_cast<int>(LogLevel::Error))
+      throw Error(ErrorCode::InvalidArgument, fmt::format("{} is not a level", level), "use info, warning or error");
+    core_of(runtime_, request.at("component")).set_log_level(static_cast<LogLevel>(level));
+    return {"{}"};
+  }
+  if (what == "crash") {
+    crash(request.at("component"));
+    return {"{}"};
+  }
+  throw Error(ErrorCode::Incompatible, "this process does not know the request '" + what + "'",
+              "use the same version of Cardan on both sides");
+}
+
+}  // namespace cardan::host

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+// What operators ask of a launcher that runs.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <fstream>
+#include <future>
+#include <thread>
+#include <utility>
+
+#include "cardan/cardan.hpp"
+#include "cardan/runtime/host/control_client.hpp"
+#include "cardan/runtime/host/control_message.hpp"
+#include "cardan/runtime/launcher/launcher_control.hpp"
+#include "tests/runtime/fake_host.hpp"
+#include "tests/support/child.hpp"
+
+namespace cardan::launcher {
+namespace {
+
+using namespace std::chrono_literals;
+using config::State;
+
+class Operator : public LauncherTest {};
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+TEST_F(Operator, StopsAProcessAndStartsItAgainWhileTheOthersGoOn) {
+  Launch run(file_of({fake("a", "steady"), fake("b", "steady")}), folder_);
+  run.options.duration = 60s;
+  std::future<OrderAnswer> stopped;
+  std::future<OrderAnswer> restarted;
+  pid_t of_a = 0;
+  run.on_line = [&](const Launch::Line& line) {
+    if (has(line.text, "→ running")) {
+      of_a = run.supervisor->processes()[0].pid;
+      stopped = run.supervisor->order({.what = Order::What::Stop, .process = "b"});
+    }
+    if (has(line.text, "b is stopped"))
+      restarted = run.supervisor->order({.what = Order::What::Restart, .process = "b"});
+    if (has(line.text, "runs again")) {
+      EXPECT_EQ(run.supervisor->processes()[0].pid, of_a);
+      run.supervisor->stop();
+    }
+  };
+  EXPECT_EQ(run.run(), 0) << run.all();
+  ASSERT_TRUE(stopped.valid() && restarted.valid()) << run.all();
+  const OrderAnswer down = stopped.get();
+  EXPECT_FALSE(down.error) << down.error->what();
+  EXPECT_EQ(down.processes.at(1).phase, Phase::Stopped);
+  EXPECT_EQ(down.processes.at(1).pid, 0);
+  const OrderAnswer up = restarted.get();
+  EXPECT_FALSE(up.error) << up.error->what();
+  EXPECT_EQ(up.processes.at(1).phase, Phase::Running);
+  EXPECT_NE(up.processes.at(1).pid, 0);
+  EXPECT_EQ(run.supervisor->processes()[1].restarts, 0U) << "its rule's restarts are not used up by it";
+}
+
+TEST_F(Operator, BringsBackAProcessThatWasGivenUp) {
+  config::Process bad = fake("bad", "crashes once");
+  bad.restart.limit = 0;
+  Launch run(file_of({fake("a", "steady"), bad}), folder_);
+  run.options.duration = 60s;
+  int times_running = 0;
+  run.on_line = [&](const Launch::Line& line) {
+    if (has(line.text, "is given up")) (void)run.supervisor->order({.what = Order::What::Restart, .process = "bad"});
+    if (!has(line.text, "→ running")) return;
+    if (++times_running == 1) std::ofstream(folder_ + "/go");
+    if (times_running == 2) run.supervisor->stop();
+  };
+  EXPECT_EQ(run.run(), 1) << "one was given up\n" << run.all();
+  EXPECT_EQ(run.states(),
+            (std::vector{State::Starting, State::Running, State::Degraded, State::Running, State::Stopped}))
+      << run.all();
+}
+
+TEST_F(Operator, KillsAfterTheGracePeriodWhatDoesNotEnd) {
+  Launch run(file_of({fake("a", "steady"), fake("b", "stubborn")}), folder_);
+  run.options.grace = 50ms;
+  run.options.duration = 60s;
+  run.on_line = [&](const Launch::Line& line) {
+    if (has(line.text, "→ running") && run.supervisor->processes()[1].outages.empty())
+      (void)run.supervisor->order({.what = Order::What::Restart, .process = "b"});
+    if (has(line.text, "runs again")) run.supervisor->stop();
+  };
+  EXPECT_EQ(run.run(), 1) << run.all();
+  EXPECT_TRUE(run.said("did not end within 0.05 s after SIGTERM")) << run.all();
+  EXPECT_FALSE(run.supervisor->processes()[1].outages.empty()) << run.all();
+}
+
+TEST_F(Operator, OrdersThatCannotBeCarriedOutSayWhy) {
+  config::Process never = fake("never", "fails");
+  never.restart.limit = 0;
+  Launch run(file_of({fake("a", "steady"), never}), folder_);
+  run.options.duration = 60s;
+  std::future<OrderAnswer> unknown;
+  std::future<OrderAnswer> late;
+  std::future<OrderAnswer> starts_not;
+  run.on_line = [&](const Launch::Line& line) {
+    if (has(line.text, "never is given up") && !unknown.valid()) {
+      unknown = run.supervisor->order({.what = Order::What::Stop, .process = "nevr"});
+      late = run.supervisor->order({.what = Order::What::Stop, .process = "a", .until_ns = 1});
+      starts_not = run.supervisor->order({.what = Order::What::Restart, .process = "never"});
+    } else if (has(line.text, "never is given up")) {
+      run.supervisor->stop();
+    }
+  };
+  EXPECT_EQ(run.run(), 1) << run.all();
+  ASSERT_TRUE(unknown.valid()) << run.all();
+  const auto said = [](std::future<OrderAnswer>& answer) {
+    const OrderAnswer a = answer.get();
+    return a.error ? std::string(a.error->what()) : std::string("done");
+  };
+  EXPECT_TRUE(has(said(unknown), "system 'test' has no process 'nevr' — did you mean 'never'?"));
+  EXPECT_TRUE(has(said(late), "was not carried out"));
+  EXPECT_TRUE(has(said(starts_not), "never did not come up: it ended with exit code 3"));
+  std::future<OrderAnswer> after = run.supervisor->order({.what = Order::What::Look});
+  EXPECT_TRUE(has(said(after), "has ended"));
+}
+
+/// A launcher with its control, on a thread of its own, until it is told to stop.
+class Remote {
+ public:
+  Remote(config::Configuration configuration, const std::string& folder) : run_(std::move(configuration), folder) {
+    run_.options.duration = 120s;
+    run_.on_line = [this](const Launch::Line& line) {
+      if (!control_) control_ = std::make_unique<LauncherControl>(*run_.supervisor, "");
+      if (!has(line.text, "→ running") || std::exchange(told_, true)) return;
+      runs_.set_value();
+    };
+    thread_ = std::thread([this] { code_ = run_.run(); });
+    runs_.get_future().wait();
+  }
+  Remote(const Remote&) = delete;
+  Remote& operator=(const Remote&) = delete;
+  ~Remote() { (void)end(); }
+  int end() {
+    run_.supervisor->stop();
+    if (thread_.joinable()) thread_.join();
+    control_.reset();
+    return code_;
+  }
+
+ private:
+  Launch run_;
+  std::unique_ptr<LauncherControl> control_;
+  std::promise<void> runs_;
+  bool told_ = false;
+  int code_ = -1;
+  std::thread thread_;
+};
+
+TEST_F(Operator, AsksAndOrdersOverTheBus) {
+  Remote remote(file_of({fake("a", "steady"), fake("b", "steady")}), folder_);
+  host::ControlClient client({.timeout = 20s});
+  EXPECT_TRUE(client.components().components.empty());
+  EXPECT_TRUE(client.components().problems.empty());
+  const host::DomainLaunchers all = client.launchers();
+  ASSERT_EQ(all.launchers.size(), 1U);
+  EXPECT_TRUE(all.problems.empty());
+  const host::LauncherReport& launcher = all.launchers[0];
+  EXPECT_EQ(launcher.system, "test");
+  EXPECT_EQ(launcher.pid, ::getpid());
+  ASSERT_EQ(launcher.processes.size(), 2U);
+  EXPECT_EQ(launcher.processes[1].name, "b");
+  EXPECT_EQ(launcher.processes[1].state, "running");
+  EXPECT_EQ(client.order(launcher, "b", false, 30s), 0);
+  const host::DomainLaunchers after = client.launchers();
+  ASSERT_EQ(after.launchers.size(), 1U);
+  EXPECT_EQ(after.launchers[0].processes.at(1).state, "stopped");
+  const int pid = client.order(launcher, "b", true, 30s);
+  EXPECT_GT(pid, 0);
+  EXPECT_NE(pid, launcher.processes[1].pid);
+  try {
+    client.order(launcher, "c", true, 30s);
+    ADD_FAILURE() << "there is no such process";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ErrorCode::InvalidArgument) << e.what();
+  }
+  EXPECT_EQ(remote.end(), 0);
+}
+
+CARDAN_ROLE(stranger) {
+  host::ControlClient client({.timeout = 500ms});
+  const auto all = client.launchers();
+  test::say("launchers " + std::to_string(all.launchers.size()));
+  test::say("components " + std::to_string(client.components().hosts));
+  return 0;
+}
+
+TEST_F(Operator, AnotherUserOrdersNothing) {
+  SKIP_UNLESS_ROOT();
+  ::chmod(test::run_directory().c_str(), 01777);
+  Remote remote(file_of({fake("a", "steady")}), folder_);
+  test::Child stranger("stranger", {}, test::as_user(12345));
+  EXPECT_EQ(stranger.expect("launchers"), "0");
+  EXPECT_EQ(stranger.expect("components"), "0");
+  EXPECT_EQ(stranger.end(), 0);
+  EXPECT_EQ(remote.end(), 0);
+}
+
+CARDAN_ROLE(imposter) {
+  // Publishes answers, and neither listens nor answers; then answers with what is no answer.
+  Publisher<host::ControlMessage> answers(host::kAnswers);
+  test::say("ready");
+  if (test::hear().empty()) return 0;
+  Subscriber<host::ControlMessage> requests(host::kControl);
+  while (const auto request = requests.wait(60s)) {
+    auto loan = answers.loan();
+    if (!loan) continue;
+    loan->asker = request->asker;
+    loan->number = request->number;
+    loan->parts = 1;
+    loan->host = args.at(0);
+    loan->text = args.at(1);
+    answers.publish(std::move(loan));
+  }
+  return 0;
+}
+
+TEST_F(Operator, APublisherOfAnswersThatDoesNotListenCostsTheTimeOutOnly) {
+  Remote remote(file_of({fake("a", "steady")}), folder_);
+  test::Child imposter("imposter", {"", ""});
+  imposter.expect("ready");
+  host::ControlClient client({.timeout = 1s});
+  host::DomainLaunchers all;
+  ASSERT_TRUE(test::eventually([&] { return (all = client.launchers()).launchers.size() == 1; }, 30s))
+      << "who listens has answered";
+  ASSERT_EQ(all.problems.size(), 1U);
+  EXPECT_TRUE(has(all.problems[0], std::to_string(imposter.pid()))) << all.problems[0];
+  EXPECT_EQ(remote.end(), 0);
+}
+
+TEST_F(Operator, AnswersThatAreNoneAreAnError) {
+  Remote remote(file_of({fake("a", "steady")}), folder_);
+  host::ControlClient client({.timeout = 5s});
+  const host::DomainLaunchers all = client.launchers();
+  ASSERT_EQ(all.launchers.size(), 1U);
+  host::LauncherReport nobody = all.launchers[0];
+  nobody.host = "0123456789abcdef";
+  for (const char* text : {"[]", "{", "null", R"({"order":"x"})", R"({"error":"x"})", R"({"order":1,"done":7})"}) {
+    test::Child imposter("imposter", {nobody.host, text});
+    imposter.expect("ready");
+    imposter.say("go");
+    EXPECT_THROW((void)client.order(nobody, "a", false, 2s), std::exception) << text;
+  }
+  EXPECT_EQ(remote.end(), 0);
+}
+
+}  // namespace
+}  // namespace cardan::launcher

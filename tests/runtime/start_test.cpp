@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Processes that do not start: what is said of it, and what the system's state becomes.
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "cardan/cardan.hpp"
+#include "tests/runtime/fake_host.hpp"
+
+namespace cardan::launcher {
+namespace {
+
+using namespace std::chrono_literals;
+using config::State;
+
+class Start : public LauncherTest {};
+
+TEST_F(Start, AProcessThatIsGivenUpLeavesTheSystemDegraded) {
+  config::Process bad = fake("bad", "fails");
+  bad.restart.limit = 1;
+  Launch run(file_of({fake("good", "steady"), bad}), folder_);
+  run.stop_in = State::Degraded;
+  run.options.duration = 60s;
+  EXPECT_EQ(run.run(), 1) << run.all();
+  EXPECT_EQ(run.states(), (std::vector{State::Starting, State::Degraded, State::Stopped})) << run.all();
+  EXPECT_EQ(run.supervisor->changes()[1].reason,
+            "bad was given up: it ended with exit code 3, and 1 restart within 60 s are its limit");
+  EXPECT_EQ(run.supervisor->processes()[0].phase, Phase::Stopped) << "the other one went on";
+}
+
+TEST_F(Start, WhoHangsInOnStartIsNamed) {
+  Launch run(file_of({fake("perception", "hangs in start"), fake("good", "steady")}), folder_);
+  run.options.slow_start = 20ms;
+  run.options.duration = 60s;
+  int times = 0;
+  run.on_line = [&](const Launch::Line& line) {
+    EXPECT_FALSE(line.text.starts_with("good (pid") && line.text.find("has not come up") != std::string::npos)
+        << line.text;
+    if (line.text.find(" s: component 'camera' is in on_start") != std::string::npos && ++times == 2)
+      run.supervisor->stop();
+  };
+  EXPECT_EQ(run.run(), 0) << run.all();
+  EXPECT_EQ(times, 2) << "and again after twice the time\n" << run.all();
+  EXPECT_TRUE(run.said("perception (pid ")) << run.all();
+  EXPECT_EQ(run.states(), (std::vector{State::Starting, State::Stopped}));
+}
+
+TEST_F(Start, WhatCannotChangeIsNotTriedAgain) {
+  Launch run(file_of({fake("p", "is refused")}), folder_);
+  EXPECT_EQ(run.run(), 1) << run.all();
+  const ProcessStatus& status = run.supervisor->processes()[0];
+  EXPECT_EQ(status.restarts, 0U) << run.all();
+  EXPECT_EQ(status.phase, Phase::GivenUp);
+  ASSERT_EQ(status.outages.size(), 1U);
+  EXPECT_EQ(status.outages[0].cause,
+            "ended with exit code 1: component 'camera' did not start: there is no such thing");
+  EXPECT_TRUE(
+      run.said("p is given up: starting it again cannot change that; the last time it ended with exit code 1: "
+               "component 'camera' did not start: there is no such thing"))
+      << run.all();
+}
+
+TEST_F(Start, WhatMayChangeIsTriedAgainAndGivenUpWithItsReason) {
+  config::Process p = fake("p", "cannot start");
+  p.restart.limit = 2;
+  Launch run(file_of({p}), folder_);
+  EXPECT_EQ(run.run(), 1) << run.all();
+  EXPECT_EQ(run.supervisor->processes()[0].restarts, 2U);
+  EXPECT_TRUE(
+      run.said("p is given up: 2 restarts within 60 s are its limit; the last time it ended with exit code 1: "
+               "component 'camera' did not start: there is no such thing"))
+      << run.all();
+}
+
+TEST_F(Start, TheProcessIsShownByItsName) {
+  Launch run(file_of({fake("perception", "steady")}), folder_);
+  std::string shown;
+  run.on_line = [&](const Launch::Line& line) {
+    if (line.text.find("→ running") == std::string::npos) return;
+    std::ifstream words("/proc/" + std::to_string(run.supervisor->processes()[0].pid) + "/cmdline");
+    std::getline(words, shown, '\0');
+    run.supervisor->stop();
+  };
+  EXPECT_EQ(run.run(), 0) << run.all();
+  EXPECT_EQ(shown, "cardan:perception");
+}
+
+}  // namespace
+}  // namespace cardan::launcher
