@@ -5,7 +5,20 @@
 
 namespace cardan::detail {
 
+void Port::note_failure() {
+  if (failed_on_.size() == kMostFailedOn) failed_on_.erase(failed_on_.begin());
+  failed_on_.push_back({.sequence = statistics().last_sequence.load(std::memory_order_relaxed),
+                        .publish_ns = statistics().last_publish_ns.load(std::memory_order_relaxed)});
+}
+
+bool Port::leaves_out(const SampleBlock& block) const noexcept {
+  return std::any_of(leaves_out_.begin(), leaves_out_.end(), [&](const FailedOn& failed) {
+    return failed.sequence == block.sequence && failed.publish_ns == block.publish_ns;
+  });
+}
+
 SampleBlock* Port::put(SampleBlock& block, std::int64_t now) noexcept {
+  if (!leaves_out_.empty() && leaves_out(block)) return &block;
   statistics().transport.add(std::max<std::int64_t>(0, now - block.publish_ns));
   if (block.missed != 0) statistics().missed.fetch_add(block.missed, std::memory_order_relaxed);
   SampleBlock* pushed_out = nullptr;

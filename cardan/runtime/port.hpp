@@ -6,12 +6,20 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "cardan/runtime/callback.hpp"
 #include "cardan/runtime/group.hpp"
 #include "cardan/transport/sample_block.hpp"
 
 namespace cardan::detail {
+
+/// Which sample a callback failed on.
+struct FailedOn {
+  std::uint64_t sequence = 0;
+  std::int64_t publish_ns = 0;
+};
+inline constexpr std::size_t kMostFailedOn = 64;  ///< of an input that are remembered
 
 /// An input of a component: a bounded queue of samples that keeps the freshest, and the callback that is called for
 /// each. Without a callback it just keeps the newest one for latest().
@@ -52,6 +60,13 @@ class Port final : public Callback {
       return block;
     });
   }
+  /// Its callback has just failed. On the thread that ran it.
+  void note_failure();
+  /// The samples that it failed on, newest last; while its group pauses.
+  [[nodiscard]] const std::vector<FailedOn>& failed_on() const noexcept { return failed_on_; }
+  /// These it is not given, however often they come: what stands in its place failed on them. Before it is added to a
+  /// channel.
+  void leave_out(std::vector<FailedOn> samples) { failed_on_ = std::move(samples), leaves_out_ = failed_on_; }
   /// Gives up the oldest sample that waits; false: none does. Any thread.
   bool give_up_oldest() noexcept;
   void clear() noexcept;
@@ -63,6 +78,7 @@ class Port final : public Callback {
   };
 
   SampleBlock* put(SampleBlock& block, std::int64_t now) noexcept;
+  [[nodiscard]] bool leaves_out(const SampleBlock& block) const noexcept;
   SampleBlock* pop() noexcept;
   [[nodiscard]] bool pending() const noexcept override { return count_ != 0 && call_ != nullptr; }
   void pick(std::int64_t now) noexcept override;
@@ -82,6 +98,8 @@ class Port final : public Callback {
   std::uint32_t first_ = 0;
   std::uint32_t count_ = 0;
   SampleBlock* picked_ = nullptr;
+  std::vector<FailedOn> failed_on_;
+  std::vector<FailedOn> leaves_out_;  ///< constant once samples come
 };
 
 }  // namespace cardan::detail
