@@ -74,6 +74,7 @@ int bag_cat(const BagCatOptions& o) {
     if (!o.fields.empty()) fields = pick_fields(fields, o.fields);
     const std::string text = o.json ? one_line({{"log_time", one->message.log_time},
                                                 {"publish_time", one->message.publish_time},
+                                                {"source_time", one->message.source_time},
                                                 {"sequence", one->message.sequence},
                                                 {"topic", one->channel->topic},
                                                 {"message", std::move(fields)}}) +

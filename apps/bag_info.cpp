@@ -211,15 +211,14 @@ int bag_list(const BagListOptions& o) {
   while (const auto one = messages.next()) {
     const mcap::Message& m = one->message;
     const std::string line =
-        o.json ? Json{{"log_time", m.log_time},
-                      {"publish_time", m.publish_time},
-                      {"sequence", m.sequence},
-                      {"topic", one->channel->topic},
-                      {"type", one->schema == nullptr ? Json() : Json(one->schema->name)},
-                      {"bytes", m.data.size()}}
-                     .dump(-1, ' ', false, Json::error_handler_t::replace)
-               : fmt::format("{}  {:>10}  {:>10}  {}", stamp_text(m.log_time), m.sequence,
-                             bytes_text(static_cast<double>(m.data.size())), printable(one->channel->topic));
+        o.json
+            ? Json{{"log_time", m.log_time},       {"publish_time", m.publish_time},
+                   {"source_time", m.source_time}, {"sequence", m.sequence},
+                   {"topic", one->channel->topic}, {"type", one->schema == nullptr ? Json() : Json(one->schema->name)},
+                   {"bytes", m.data.size()}}
+                  .dump(-1, ' ', false, Json::error_handler_t::replace)
+            : fmt::format("{}  {:>10}  {:>10}  {}", stamp_text(m.log_time), m.sequence,
+                          bytes_text(static_cast<double>(m.data.size())), printable(one->channel->topic));
     if (!emit(line + "\n") || stopping() || ++shown == o.count) break;
   }
   for (const mcap::Problem& p : messages.problems()) warn(fmt::format("{}, byte {}: {}", o.file, p.offset, p.cause));

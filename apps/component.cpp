@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "apps/component_fusions.hpp"
 #include "apps/components.hpp"
 #include "apps/decode.hpp"
 #include "apps/output.hpp"
@@ -48,7 +49,10 @@ Three latencies of each callback, each as p50 / p99 of the measurement, and the 
   WAITING    in the queue (a timer: due) → a worker begins
   RUNNING    begun → done
 DROPPED: newer samples pushed them out of the queue, or the component keeps too many samples (kept). MISSED: lost before
-they came here. A sample is skipped that its process crashed on twice. LATE: times that a publisher of another process missed the topic's deadline.
+they came here. A sample is skipped that its callback failed on before its restart, or its process crashed on twice.
+LATE: times that a publisher of another process missed the topic's deadline.
+A fusion has a line of its own (RATE: sets), and one for each input (RATE: samples, QUEUE: that wait for partners,
+DROPPED: that no set used, and why). One that gets samples and makes no set is named below with the reason.
 What is shown is counted anyway; the components are asked once for each line that you see.
 Exit codes: 0 ok, 1 there is no such component, 2 wrong options, 3 done, and samples were dropped or missed meanwhile.)";
 
@@ -184,6 +188,9 @@ class Stats {
       for (CallbackReport& x : c.callbacks)
         for (const CallbackReport& y : old->callbacks)
           if (y.name == x.name) x = less(std::move(x), y);
+      for (host::FusionReport& x : c.fusions)
+        for (const host::FusionReport& y : old->fusions)
+          if (y.name == x.name) x = apps::less(std::move(x), y);
       for (OutputReport& x : c.outputs)
         for (const OutputReport& y : old->outputs)
           if (y.topic == x.topic) x.published -= std::min(x.published, y.published);
@@ -233,11 +240,15 @@ class Stats {
                            {"published_total", now_[i].outputs[k].published},
                            {"readers_here", c.outputs[k].readers_here},
                            {"readers_outside", c.outputs[k].readers_outside}});
+      ordered_json fusions = ordered_json::array();
+      for (std::size_t k = 0; k < c.fusions.size(); ++k)
+        fusions.push_back(fusion_json(c.fusions[k], now_[i].fusions[k], took_));
       components.push_back({{"component", c.name},
                             {"process", c.process},
                             {"pid", c.pid},
                             {"restarts", c.restarts},
                             {"callbacks", callbacks},
+                            {"fusions", fusions},
                             {"outputs", outputs}});
     }
     return one_line({{"time_ns", wall_now()}, {"seconds", took_}, {"components", components}}) + "\n";
@@ -277,11 +288,12 @@ class Stats {
                input ? fmt::format("{}/{}", x.queued, x.capacity) : "-", dropped, std::to_string(x.missed),
                std::to_string(x.failures), std::to_string(x.late)});
       }
+      for (const host::FusionReport& x : c.fusions) add_fusion_rows(t, x, took_, name);
       for (const OutputReport& x : c.outputs)
         t.row({std::exchange(name, ""), "→ " + printable(x.topic), count_text(static_cast<double>(x.published) / took_),
                "", "", "", "", "", "", "", "", ""});
     }
-    return t.text();
+    return t.text() + silent_fusions(figures_);
   }
 
   static std::uint64_t samples(const CallbackReport& x) {

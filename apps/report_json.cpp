@@ -33,6 +33,7 @@ ordered_json publisher_json(const PublisherReport& p) {
     subscribers.push_back({{"program", s.name},
                            {"pid", s.pid},
                            {"uid", s.uid},
+                           {"depth", s.depth == 0 ? ordered_json() : ordered_json(s.depth)},
                            {"reliable", s.reliable},
                            {"demoted", s.demoted},
                            {"received", s.received},

@@ -34,6 +34,16 @@ Json topics_json(const std::vector<SimulatedTopic>& topics) {
   return all;
 }
 
+Json fusions_json(const std::vector<record::SimulatedFusion>& fusions) {
+  Json all = Json::array();
+  for (const record::SimulatedFusion& f : fusions)
+    all.push_back({{"component", f.component},
+                   {"fusion", f.fusion},
+                   {"fired", f.fired},
+                   {"silent", f.silent.empty() ? Json() : Json(f.silent)}});
+  return all;
+}
+
 Json report_json(const config::Configuration& configuration, const RunFromOptions& o, const SimulateReport& r,
                  double took) {
   Json left_out = Json::array();
@@ -50,6 +60,7 @@ Json report_json(const config::Configuration& configuration, const RunFromOption
           {"dropped", r.dropped},
           {"fed", topics_json(r.fed)},
           {"made", topics_json(r.made)},
+          {"fusions", fusions_json(r.fusions)},
           {"recomputed", r.recomputed},
           {"left_out", left_out},
           {"problems", r.problems},
@@ -92,6 +103,12 @@ bool tell_loss(const SimulateReport& r) {
       warn(fmt::format("{}: {} messages could not be {}: {}", t.topic, t.failed, topics == &r.fed ? "given" : "written",
                        t.failure));
     }
+  for (const record::SimulatedFusion& f : r.fusions) {
+    if (f.silent.empty()) continue;
+    // A topic that was not recorded is known; samples of all inputs that never come together are lost.
+    lost = lost || f.every_input_had;
+    warn(fmt::format("{}: fusion '{}' got samples and made no set: {}", f.component, f.fusion, f.silent));
+  }
   return lost;
 }
 

@@ -66,6 +66,8 @@ void describe(const PublisherReport& p, std::string& out) {
       return time_text(static_cast<double>(latency_percentile(s.latency, percent)));
     };
     std::string notes = s.reliable ? (s.demoted ? "reliable, demoted until it has caught up" : "reliable") : "";
+    if (s.depth > p.depth)
+      notes += fmt::format("{}wants the last {}, more than are kept", notes.empty() ? "" : ", ", s.depth);
     if (s.spin_ns > 0)
       notes += fmt::format("{}spun {}", notes.empty() ? "" : ", ", time_text(static_cast<double>(s.spin_ns)));
     table.row({"    " + printable(s.name), std::to_string(s.pid), std::to_string(s.received), std::to_string(s.missed),

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "cardan/memory/error.hpp"
+#include "cardan/runtime/last_samples.hpp"
 
 namespace cardan::detail {
 
@@ -34,6 +35,20 @@ void Channel::add(Port& port) {
     while (made > 0) publishers_[--made]->hold_own_less(port.held_at_most());
     throw;
   }
+  // While it is entered nobody publishes: what is there it is given here, what comes by deliver(), each sample once.
+  std::vector<std::unique_lock<PriorityMutex>> nobody_publishes;
+  std::vector<SampleBlock*> there;
+  for (LastSamples* last : last_) {
+    nobody_publishes.emplace_back(last->mutex());
+    last->want();
+    for (std::uint32_t k = 0; k < last->size(); ++k) there.push_back(&last->at(k));
+  }
+  std::stable_sort(there.begin(), there.end(),
+                   [](const SampleBlock* a, const SampleBlock* b) { return a->publish_ns < b->publish_ns; });
+  const std::size_t too_many = there.size() - std::min<std::size_t>(there.size(), port.capacity());
+  const std::int64_t now = port.group().clock().now();
+  for (auto block = there.begin() + static_cast<std::ptrdiff_t>(too_many); block != there.end(); ++block)
+    port.push(**block, now, [&port](Callback& callback, auto add) noexcept { port.group().offer(callback, add); });
   table_[i].store(&port, std::memory_order_seq_cst);
   if (ports_end_.load(std::memory_order_relaxed) < i + 1) ports_end_.store(i + 1, std::memory_order_release);
 }
@@ -48,15 +63,24 @@ void Channel::remove(Port& port) noexcept {
   while (inside_.load(std::memory_order_seq_cst) != 0) std::this_thread::yield();
 }
 
-void Channel::add(const std::shared_ptr<PublisherCore>& publisher) {
+void Channel::add(LastSamples& last, const std::shared_ptr<PublisherCore>& publisher) {
   const std::lock_guard lock(mutex_);
-  publisher->hold_own(held_at_most());  // also with none: readers may come later
-  publishers_.push_back(publisher);
+  if (publisher != nullptr) {
+    publisher->hold_own(held_at_most());  // also with none: readers may come later
+    publishers_.push_back(publisher);
+  }
+  last_.push_back(&last);
 }
 
-void Channel::remove(const std::shared_ptr<PublisherCore>& publisher) noexcept {
+void Channel::remove(const LastSamples& last, const std::shared_ptr<PublisherCore>& publisher) noexcept {
   const std::lock_guard lock(mutex_);
-  std::erase(publishers_, publisher);
+  std::erase(last_, &last);
+  if (publisher != nullptr) std::erase(publishers_, publisher);
+}
+
+void Channel::forget(const LastSamples& last) noexcept {
+  const std::lock_guard lock(mutex_);
+  std::erase(last_, &last);
 }
 
 std::vector<Port*> Channel::ports() const {

@@ -19,6 +19,7 @@ namespace cardan::detail {
 inline constexpr std::size_t kMaxPorts = 64;
 
 class Channel;
+class LastSamples;
 /// Told of each sample just before those who read it, on the thread that publishes it.
 using Tap = std::function<void(const Channel& channel, const SampleBlock& sample)>;
 
@@ -42,10 +43,14 @@ class Channel {
   }
 
   // Set-up; any thread.
-  void add(Port& port);              ///< throws Error (Limit, NoMemory)
+  /// The port is given the last samples of each output, then what comes. Throws Error (Limit, NoMemory). Blocks while
+  /// one is being published.
+  void add(Port& port);
   void remove(Port& port) noexcept;  ///< when it returns, nobody pushes to the port any more
-  void add(const std::shared_ptr<PublisherCore>& publisher);
-  void remove(const std::shared_ptr<PublisherCore>& publisher) noexcept;
+  /// An output: what it keeps for inputs that come later, and whose slots that are; null: objects of this process.
+  void add(LastSamples& last, const std::shared_ptr<PublisherCore>& publisher);
+  void remove(const LastSamples& last, const std::shared_ptr<PublisherCore>& publisher) noexcept;
+  void forget(const LastSamples& last) noexcept;     ///< inputs that come later are given nothing of it
   [[nodiscard]] std::uint32_t held_at_most() const;  ///< samples that all inputs together can hold
   [[nodiscard]] std::vector<Port*> ports() const;
 
@@ -58,6 +63,7 @@ class Channel {
   std::array<Atomic<Port*>, kMaxPorts> table_{};
   mutable std::mutex mutex_;
   std::vector<std::shared_ptr<PublisherCore>> publishers_;
+  std::vector<LastSamples*> last_;  ///< of each output
 };
 
 }  // namespace cardan::detail

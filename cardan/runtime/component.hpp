@@ -40,7 +40,7 @@ namespace detail {
 /// Numbers and sizes that a component library and the program that loads it must agree on. The first field never moves.
 struct BuildStamp {
   std::uint32_t stamp_bytes = sizeof(BuildStamp);
-  std::uint32_t runtime_version = 2;  ///< counts up with each change of what libraries see of the runtime
+  std::uint32_t runtime_version = 3;  ///< counts up with each change of what libraries see of the runtime
   std::uint32_t context_bytes = sizeof(Context);
   std::uint32_t component_bytes = sizeof(Component);
   std::uint32_t sample_bytes = sizeof(SampleBlock);

@@ -8,13 +8,16 @@
 #include "cardan/memory/error.hpp"
 #include "cardan/runtime/context.hpp"
 #include "cardan/runtime/runtime.hpp"
+#include "cardan/transport/log.hpp"
 #include "cardan/transport/process.hpp"
 
 namespace cardan {
-std::int64_t Context::now() const noexcept { return core_.runtime().clock().now(); }
+std::int64_t Context::now() const noexcept { return core_.now(); }
 }  // namespace cardan
 
 namespace cardan::detail {
+
+std::int64_t ComponentCore::now() const noexcept { return runtime_.clock().now(); }
 
 void Errand::post(std::function<void()> work) {
   group().offer(*this, [&] { work_.push_back(std::move(work)); });
@@ -57,8 +60,52 @@ C& ComponentCore::take_over(std::unique_ptr<C> callback) {
   return c;
 }
 
+void ComponentCore::require_on_start(const char* what, const std::string& name) const {
+  if (!sealed_.load(std::memory_order_relaxed)) return;
+  const Callback* inside = running_callback();
+  throw Error(
+      ErrorCode::InvalidArgument,
+      fmt::format("component '{}' declares {} '{}' {}", settings_.name, what, name,
+                  inside != nullptr && inside->component() == settings_.name
+                      ? fmt::format("in its callback '{}'", inside->name())
+                      : "after on_start()"),
+      "declare everything in on_start(): inputs, outputs, timers, fusions and parameters stay as they are then");
+}
+
+ComponentCore::Fused& ComponentCore::fusion(const FusionPolicy& policy, const FuseOptions& options,
+                                            const std::vector<std::string>& topics) {
+  std::string name = options.name;
+  if (name.empty()) name = fusions_.empty() ? "fusion" : fmt::format("fusion{}", fusions_.size() + 1);
+  require_on_start("the fusion", name);
+  if (options.inputs.named() > topics.size())
+    throw Error(ErrorCode::InvalidArgument,
+                fmt::format("component '{}', fusion '{}': options name input {}, but there are {} inputs",
+                            settings_.name, name, options.inputs.named() - 1, topics.size()),
+                "inputs are counted from 0");
+  const auto same = [&](const Fused& f) { return f.watch->name() == name; };
+  if (std::any_of(fusions_.begin(), fusions_.end(), same))
+    throw Error(ErrorCode::NameTaken, fmt::format("component '{}' has two fusions named '{}'", settings_.name, name),
+                "give one of them another FuseOptions::name");
+  std::vector<std::string> inputs, on_bus;
+  for (std::size_t i = 0; i < topics.size(); ++i) {
+    inputs.push_back(options.inputs[i].name.empty() ? topics[i] : options.inputs[i].name);
+    on_bus.push_back(settings_.bus_name(topics[i]));
+  }
+  return fusions_.emplace_back(
+      Fused{.watch = std::make_shared<FusionWatch>(settings_.name, name, policy, std::move(inputs)),
+            .topics = std::move(on_bus)});
+}
+
+ComponentCore::FailedSamples ComponentCore::failed_on() const {
+  FailedSamples all;
+  for (const Declared& d : declared_)
+    if (d.port != nullptr && !d.port->failed_on().empty()) all[d.port->name()] = d.port->failed_on();
+  return all;
+}
+
 std::shared_ptr<OutputCore> ComponentCore::output(const std::string& topic, const PayloadType& type,
                                                   const TopicOptions& options) {
+  require_on_start("the output", topic);
   const std::string& on_bus = settings_.bus_name(topic);
   const TopicOptions changed = runtime_.options_of(on_bus, options);
   auto channel = runtime_.channel(on_bus, type, settings_.name);
@@ -69,13 +116,15 @@ std::shared_ptr<OutputCore> ComponentCore::output(const std::string& topic, cons
     if (!type.native && room.max_bytes == 0) room.max_bytes = kEncodedBytes;
     publisher = std::make_shared<PublisherCore>(on_bus, *type.shared, room, PublisherOptions{});
   }
-  auto core = std::make_shared<OutputCore>(std::move(channel), std::move(publisher), process, runtime_.clock());
+  auto core =
+      std::make_shared<OutputCore>(std::move(channel), std::move(publisher), process, runtime_.clock(), changed.depth);
   declared_.push_back({topic, on_bus, type, changed, options, true, nullptr, core, {}});
   return core;
 }
 
 Port& ComponentCore::input(const std::string& topic, const PayloadType& type, const TopicOptions& options,
                            const InputOptions& input, Port::Call call, RemoteSource::Convert convert) {
+  require_on_start("the input", topic);
   const std::string& on_bus = settings_.bus_name(topic);
   TopicOptions changed = runtime_.options_of(on_bus, options);
   if (!type.native && changed.max_bytes == 0) changed.max_bytes = kEncodedBytes;  // as the output's
@@ -83,7 +132,8 @@ Port& ComponentCore::input(const std::string& topic, const PayloadType& type, co
   const auto same = [&](const auto& c) { return c->name() == name; };
   if (std::any_of(callbacks_.begin(), callbacks_.end(), same))
     throw Error(ErrorCode::NameTaken, fmt::format("component '{}' has two callbacks named '{}'", settings_.name, name),
-                "give one of them another InputOptions::name");
+                "give one of them another name: InputOptions::name of an input or a latest(), FuseOptions::inputs of a "
+                "fusion");
   Strand* strand = &strand_;
   if (input.overlaps) strand = own_strands_.emplace_back(std::make_unique<Strand>()).get();
   const Place place = place_of(name);
@@ -96,14 +146,29 @@ Port& ComponentCore::input(const std::string& topic, const PayloadType& type, co
                 fmt::format("use a depth of 1 to {}, and keep at most {}", layout::kMaxDepth, layout::kMaxHolds));
   Port& port = take_over(
       std::make_unique<Port>(name, place.group, *strand, place.priority, depth, input.keeps, std::move(call)));
-  for (const PoisonSample& poison : runtime_.options().poison)
-    if (poison.component == settings_.name && poison.callback == name) port.skip(poison.sequence, poison.publish_ns);
+  std::vector<FailedOn> left_out;
+  for (const PoisonSample& poison : runtime_.options().poison) {
+    if (poison.component != settings_.name || poison.callback != name) continue;
+    log(LogLevel::Warning, fmt::format("{}: sample {} of input '{}' is skipped: this process crashed on it twice",
+                                       settings_.name, poison.sequence, name));
+    left_out.push_back({.sequence = poison.sequence, .publish_ns = poison.publish_ns});
+  }
+  if (const auto failed = left_out_.find(name); failed != left_out_.end()) {
+    log(LogLevel::Warning,
+        fmt::format("{}: input '{}' is not given {} of '{}' again, on which its callback failed", settings_.name, name,
+                    failed->second.size() == 1 ? fmt::format("sample {}", failed->second.back().sequence)
+                                               : fmt::format("{} samples", failed->second.size()),
+                    on_bus));
+    left_out.insert(left_out.end(), failed->second.begin(), failed->second.end());
+  }
+  if (!left_out.empty()) port.leave_out(std::move(left_out));
   channel->add(port);
   declared_.push_back({topic, on_bus, type, changed, options, false, &port, {}, std::move(convert)});
   return port;
 }
 
 void ComponentCore::timer(std::chrono::nanoseconds period, const TimerOptions& options, std::function<void()> call) {
+  require_on_start("the timer", options.name);
   if (period.count() <= 0)
     throw Error(ErrorCode::InvalidArgument,
                 fmt::format("component '{}': a timer of {} ns", settings_.name, period.count()),
@@ -119,6 +184,7 @@ void ComponentCore::timer(std::chrono::nanoseconds period, const TimerOptions& o
 
 std::shared_ptr<ParameterCore> ComponentCore::parameter(const std::string& name, ParameterValue initial,
                                                         const std::function<void(ParameterCore&)>& describe) {
+  require_on_start("the parameter", name);
   auto core = std::make_shared<ParameterCore>(std::move(initial));
   core->name = name;
   describe(*core);
@@ -176,6 +242,7 @@ std::vector<Group*> ComponentCore::groups() const {
 void ComponentCore::take_back() noexcept {
   for (TimerCallback* timer : timers_) timer->group().remove(*timer);
   for (const Declared& d : declared_) {
+    if (d.out != nullptr) d.out->forget_samples();
     if (d.port == nullptr) continue;
     runtime_.channel(d.topic, d.type, settings_.name)->remove(*d.port);
     d.port->group().remotes().remove(*d.port);

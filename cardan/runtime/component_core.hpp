@@ -12,6 +12,7 @@
 #include "cardan/runtime/config/configuration.hpp"
 #include "cardan/runtime/cycle.hpp"
 #include "cardan/runtime/fusion_policy.hpp"
+#include "cardan/runtime/fusion_watch.hpp"
 #include "cardan/runtime/input_options.hpp"
 #include "cardan/runtime/output_core.hpp"
 #include "cardan/runtime/parameter.hpp"
@@ -53,6 +54,8 @@ class ComponentCore {
   [[nodiscard]] Runtime& runtime() const noexcept { return runtime_; }
   [[nodiscard]] const std::string& name() const noexcept { return settings_.name; }
   [[nodiscard]] const config::Component& settings() const noexcept { return settings_; }
+  /// The runtime's time; any thread.
+  [[nodiscard]] std::int64_t now() const noexcept;
 
   // For Context.
   std::shared_ptr<OutputCore> output(const std::string& topic, const PayloadType& type, const TopicOptions& options);
@@ -62,9 +65,16 @@ class ComponentCore {
   std::shared_ptr<ParameterCore> parameter(const std::string& name, ParameterValue initial,
                                            const std::function<void(ParameterCore&)>& describe);
 
-  void show_fusion(std::function<FusionStatistics()> statistics) { fusions_.push_back(std::move(statistics)); }
-  /// Of each fusion that it has declared; any thread.
-  [[nodiscard]] const std::vector<std::function<FusionStatistics()>>& fusions() const noexcept { return fusions_; }
+  /// A fusion that it has declared.
+  struct Fused {
+    std::shared_ptr<FusionWatch> watch;
+    std::function<FusionStatistics()> statistics{};
+    std::vector<std::string> topics{};  ///< on the bus, in the order of its inputs
+  };
+  /// The next fusion, of topics as the code names them. Throws Error (InvalidArgument, NameTaken).
+  Fused& fusion(const FusionPolicy& policy, const FuseOptions& options, const std::vector<std::string>& topics);
+  /// Any thread.
+  [[nodiscard]] const std::deque<Fused>& fusions() const noexcept { return fusions_; }
 
   /// An endpoint as it was declared, for check(), the table and the graph.
   struct Declared {
@@ -94,6 +104,15 @@ class ComponentCore {
   void take_back() noexcept;
   /// The groups that run its callbacks.
   [[nodiscard]] std::vector<Group*> groups() const;
+  /// on_start() is over: what is declared from now on is refused.
+  void all_is_declared() noexcept { sealed_.store(!stays_open_, std::memory_order_relaxed); }
+  /// For a simulation's own endpoints, which are declared whenever somebody asks for them.
+  void stay_open() noexcept { stays_open_ = true; }
+  using FailedSamples = std::map<std::string, std::vector<FailedOn>>;  ///< by the names of inputs
+  /// The samples that its inputs' callbacks failed on. While its groups pause.
+  [[nodiscard]] FailedSamples failed_on() const;
+  /// Those of the one whose place it takes: it is not given them. Before on_start().
+  void leave_out(FailedSamples samples) { left_out_ = std::move(samples); }
 
   std::unique_ptr<Context> context;
   std::shared_ptr<Component> component;  ///< may use its context until it ends
@@ -106,6 +125,7 @@ class ComponentCore {
   [[nodiscard]] Place place_of(const std::string& callback);
   template <class C>
   C& take_over(std::unique_ptr<C> callback);
+  void require_on_start(const char* what, const std::string& name) const;
 
   Runtime& runtime_;
   config::Component settings_;
@@ -114,7 +134,10 @@ class ComponentCore {
   std::vector<std::unique_ptr<Callback>> callbacks_;
   std::vector<TimerCallback*> timers_;
   std::vector<Declared> declared_;
-  std::vector<std::function<FusionStatistics()>> fusions_;
+  std::deque<Fused> fusions_;
+  FailedSamples left_out_;
+  Atomic<bool> sealed_{false};
+  bool stays_open_ = false;
   std::map<std::string, std::shared_ptr<ParameterCore>> parameters_;
   Errand* errand_ = nullptr;
   Atomic<LogLevel> log_level_{LogLevel::Info};

@@ -16,26 +16,59 @@
 #include "cardan/runtime/output.hpp"
 #include "cardan/runtime/parameter.hpp"
 #include "cardan/runtime/timer_callback.hpp"
+#include "cardan/runtime/unset.hpp"
 #include "cardan/transport/log.hpp"
 #include "cardan/transport/sample.hpp"
 #include "cardan/transport/topic.hpp"
 
 namespace cardan {
 
-/// The newest sample of a topic, to look at whenever a control loop wants to: made by Context::latest(). Any thread;
-/// never blocks.
+/// The newest sample of a topic, to look at whenever a control loop wants to: made by Context::latest(). One that was
+/// not made so throws Error (InvalidArgument) when it is asked. Any thread; never blocks.
 template <class T>
 class Latest {
  public:
   Latest() = default;
   /// Empty: none has come yet.
-  [[nodiscard]] Sample<T> get() const noexcept { return detail::sample_of<T>(port_->latest()); }
+  [[nodiscard]] Sample<T> get() const { return detail::sample_of<T>(port().latest()); }
 
  private:
   friend class Context;
   explicit Latest(detail::Port& port) : port_(&port) {}
+  [[nodiscard]] detail::Port& port() const {
+    if (port_ == nullptr) detail::refuse_unset("Latest", "latest(topic)", detail::type_text<T>());
+    return *port_;
+  }
   detail::Port* port_ = nullptr;
 };
+
+namespace detail {
+
+/// A fusion of a component, and its callback. Its callbacks' thread; statistics by any.
+template <class F, class... Ts>
+struct Joined {
+  Joined(const FusionPolicy& policy, F f, const ComponentCore& c) : fusion(policy), callback(std::move(f)), core(c) {}
+
+  Fusion<Ts...> fusion;
+  F callback;
+  const ComponentCore& core;  ///< outlives it
+  std::shared_ptr<FusionWatch> watch;
+
+  template <std::size_t I>
+  void take(const Sample<std::tuple_element_t<I, std::tuple<Ts...>>>& sample) {
+    const std::int64_t now = core.now();
+    fusion.template offer<I>(sample);
+    bool fired = false;
+    while (auto set = fusion.next()) {
+      fired = true;
+      watch->fired(now);
+      std::apply(callback, *set);
+    }
+    if (!fired && watch->offered(I, now)) watch->tell(fusion.statistics());
+  }
+};
+
+}  // namespace detail
 
 /// What a component declares itself with, in on_start(). It lives as long as the component. Topics are named as the
 /// component's code knows them; the configuration may rename them and change their options. Each function throws Error
@@ -54,36 +87,34 @@ class Context {
       callback(sample);
     });
   }
-  /// Keeps the newest sample without calling anybody.
+  /// Keeps the newest sample without calling anybody. `name`: as InputOptions::name, for a component that reads the
+  /// topic in another way too.
   template <class T>
-  [[nodiscard]] Latest<T> latest(const Topic<T>& topic) {
-    return Latest<T>(declare<T>(topic, {.depth = 1}, {}));
+  [[nodiscard]] Latest<T> latest(const Topic<T>& topic, const std::string& name = {}) {
+    return Latest<T>(declare<T>(topic, {.depth = 1, .name = name}, {}));
   }
   /// Joins 2 to 8 topics into sets by a policy (primary(), approximate(), exact()), and calls
   /// `callback(const Sample<Ts>&...)` for each set, its samples in the order of the topics.
   template <class F, class... Ts>
     requires std::invocable<F&, const Sample<Ts>&...>
   void fuse(const FusionPolicy& policy, F callback, const Topic<Ts>&... topics) {
-    struct Join {
-      Join(const FusionPolicy& p, F f) : fusion(p), callback(std::move(f)) {}
-      Fusion<Ts...> fusion;
-      F callback;
-      void call_all() {
-        while (auto set = fusion.next()) std::apply(callback, *set);
-      }
-    };
-    auto join = std::make_shared<Join>(policy, std::move(callback));
+    fuse(policy, std::move(callback), FuseOptions{}, topics...);
+  }
+  /// The same with names and depths: `context.fuse(exact(), callback, {.inputs = {{.name = "left"}, {.depth = 20}}},
+  /// kLeft, kRight)`.
+  template <class F, class... Ts>
+    requires std::invocable<F&, const Sample<Ts>&...>
+  void fuse(const FusionPolicy& policy, F callback, const FuseOptions& options, const Topic<Ts>&... topics) {
+    auto join = std::make_shared<detail::Joined<F, Ts...>>(policy, std::move(callback), core_);
+    auto& fused = core_.fusion(policy, options, {topics.name...});
+    join->watch = fused.watch;
+    fused.statistics = [join] { return join->fusion.statistics(); };
     const auto keeps = static_cast<std::uint32_t>(join->fusion.holds());
     [&]<std::size_t... I>(std::index_sequence<I...>) {
-      (input(topics,
-             [join](const Sample<Ts>& sample) {
-               join->fusion.template offer<I>(sample);
-               join->call_all();
-             },
-             {.keeps = keeps}),
+      (input(topics, [join](const Sample<Ts>& sample) { join->template take<I>(sample); },
+             {.depth = options.inputs[I].depth, .keeps = keeps, .name = options.inputs[I].name}),
        ...);
     }(std::index_sequence_for<Ts...>{});
-    core_.show_fusion([join] { return join->fusion.statistics(); });
   }
   template <class T>
   [[nodiscard]] Output<T> output(const Topic<T>& topic) {

@@ -43,8 +43,9 @@ class Fusion {
   using Message = std::tuple_element_t<I, std::tuple<Ts...>>;
   static constexpr std::size_t kInputs = sizeof...(Ts);
 
-  /// Throws Error (InvalidArgument): an input that there is not, a negative time, a queue of 0 or more than 1024.
-  explicit Fusion(const FusionPolicy& policy = primary()) : core_(policy, kInputs) {}
+  /// Throws Error (InvalidArgument): an input that there is not, a negative time, a queue of 0 or more than 1024, a
+  /// message without the stamp that the policy goes by.
+  explicit Fusion(const FusionPolicy& policy = primary()) : core_(policy, kInputs, kStamps) {}
 
   /// A sample of input I has come; keeps a reference of it if it may be of use. An empty one is ignored.
   template <std::size_t I>
@@ -77,6 +78,7 @@ class Fusion {
     return std::optional<Set>(std::in_place, detail::sample_of<Ts>(blocks[I])...);
   }
 
+  static constexpr std::array<detail::FusionStamp, kInputs> kStamps{detail::fusion_stamp_of<Ts>()...};
   detail::FusionCore core_;
 };
 

@@ -40,7 +40,8 @@ void check_input(std::size_t input, std::size_t inputs) {
 
 }  // namespace
 
-FusionCore::FusionCore(const FusionPolicy& policy, std::size_t inputs) : count_(inputs) {
+FusionCore::FusionCore(const FusionPolicy& policy, std::size_t inputs, std::span<const FusionStamp> stamps)
+    : count_(inputs) {
   if (inputs < 2 || inputs > kMaxFusionInputs)
     refuse(std::to_string(inputs) + " inputs", "a fusion joins 2 to " + std::to_string(kMaxFusionInputs));
   if (const auto* p = std::get_if<PrimaryOptions>(&policy)) {
@@ -56,7 +57,20 @@ FusionCore::FusionCore(const FusionPolicy& policy, std::size_t inputs) : count_(
   for (std::size_t i = 0; i < count_; ++i) {
     inputs_[i].entries = &entries_[i * capacity_];
     inputs_[i].capacity = capacity_;
+    inputs_[i].stamp = i < stamps.size() ? stamps[i] : nullptr;
+    if (time_ == FusionTime::HeaderStamp && inputs_[i].stamp == nullptr)
+      refuse(
+          "it goes by header.stamp, and the messages of input " + std::to_string(i) + " have none",
+          "let it go by FusionTime::Source or FusionTime::Publish, or specialize cardan::fusion_stamp for that type");
   }
+}
+
+std::int64_t FusionCore::time_of(Input& input, const SampleBlock& block) const noexcept {
+  if (time_ == FusionTime::Publish) return block.publish_ns;
+  const std::int64_t stamp = time_ == FusionTime::Source ? block.source_ns : input.stamp(block.message);
+  if (stamp != 0) return stamp;
+  input.count(Unstamped);
+  return block.publish_ns;
 }
 
 void FusionCore::configure(const PrimaryOptions& options) {
@@ -119,7 +133,8 @@ void FusionCore::offer(std::size_t input, SampleBlock* block) noexcept {
   Input& in = inputs_[input];
   in.arrived = true;
   in.count(Offered);
-  const Entry entry{block, time_of(*block)};
+  const Entry entry{block, time_of(in, *block)};
+  in.offered_time.store(entry.time, std::memory_order_relaxed);
   if (firing_ != kNoFiring) {
     if (in.size > 0) let_go(in, Replaced);
     in.insert(entry);
@@ -167,6 +182,8 @@ FusionStatistics FusionCore::statistics() const noexcept {
                      .late = read(Late),
                      .cleared = read(Cleared),
                      .waiting = read(Waiting),
+                     .unstamped = read(Unstamped),
+                     .newest = inputs_[i].offered_time.load(std::memory_order_relaxed),
                      .never_arrived = read(NeverArrived),
                      .too_old = read(TooOld),
                      .absent = read(Absent)};

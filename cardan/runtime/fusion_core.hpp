@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 
 #include "cardan/memory/atomic.hpp"
 #include "cardan/runtime/fusion_policy.hpp"
@@ -12,11 +13,24 @@
 
 namespace cardan::detail {
 
+/// A message's own stamp, from where the message is.
+using FusionStamp = std::int64_t (*)(const void* message) noexcept;
+/// Null: it has none.
+template <class T>
+constexpr FusionStamp fusion_stamp_of() noexcept {
+  if constexpr (requires(const T& message) { fusion_stamp<T>::of(message); })
+    return [](const void* message) noexcept -> std::int64_t {
+      return fusion_stamp<T>::of(*static_cast<const T*>(message));
+    };
+  else
+    return nullptr;
+}
+
 /// Fusion without the types of its messages. All but statistics() is for one thread at a time.
 class FusionCore {
  public:
-  /// Throws Error (InvalidArgument).
-  FusionCore(const FusionPolicy& policy, std::size_t inputs);
+  /// `stamps`: of each input's type, for FusionTime::HeaderStamp. Throws Error (InvalidArgument).
+  FusionCore(const FusionPolicy& policy, std::size_t inputs, std::span<const FusionStamp> stamps = {});
   FusionCore(const FusionCore&) = delete;
   FusionCore& operator=(const FusionCore&) = delete;
   ~FusionCore();
@@ -44,6 +58,7 @@ class FusionCore {
     NeverArrived,
     TooOld,
     Absent,
+    Unstamped,
     kCounts
   };
   struct Entry {
@@ -62,7 +77,9 @@ class FusionCore {
     std::uint64_t max_age = 0;
     bool required = true;
     std::uint64_t min_period = 0;
+    FusionStamp stamp = nullptr;
     std::array<Atomic<std::uint64_t>, kCounts> counts{};
+    Atomic<std::int64_t> offered_time{0};  ///< of the last that came
 
     [[nodiscard]] Entry& at(std::size_t place) const noexcept {
       const std::size_t i = first + place;
@@ -79,9 +96,7 @@ class FusionCore {
 
   void configure(const PrimaryOptions& options);
   void configure(const ApproximateOptions& options);
-  [[nodiscard]] std::int64_t time_of(const SampleBlock& block) const noexcept {
-    return time_ == FusionTime::Source && block.source_ns != 0 ? block.source_ns : block.publish_ns;
-  }
+  [[nodiscard]] std::int64_t time_of(Input& input, const SampleBlock& block) const noexcept;
   static void let_go(Input& input, Count fate) noexcept;
   void note_waiting() noexcept;
   bool fire(SampleBlock** set) noexcept;

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <chrono>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -41,8 +42,25 @@ enum class FusionTime : std::uint8_t {
   /// The publisher's stamp (set_source_time), else the publish time: matches what was measured together, however long
   /// each took to process. All inputs must then stamp by the same clock.
   Source,
-  /// The publish time: one steady clock for the whole computer, needs no stamps, but a slow computation looks young.
+  /// The publish time: one steady clock for the whole computer, needs no stamps, but a slow computation looks young. In
+  /// a replay it is the replay's time.
   Publish,
+  /// The `header.stamp` within the message, where it is not 0 (then the publish time): for messages whose publishers
+  /// set no source time, such as those of drivers and of ROS 2. Messages without it are refused when the fusion is
+  /// made; `fusion_stamp` teaches it other types. All inputs must stamp by the same clock.
+  HeaderStamp,
+};
+
+/// How FusionTime::HeaderStamp reads a type's own stamp, in nanoseconds; for types that have no `header.stamp`,
+/// specialize it with `static std::int64_t of(const T& message) noexcept`.
+template <class T>
+struct fusion_stamp {};
+template <class T>
+  requires requires(const T& message) {
+    { message.header.stamp } -> std::convertible_to<std::int64_t>;
+  }
+struct fusion_stamp<T> {
+  static std::int64_t of(const T& message) noexcept { return message.header.stamp; }
 };
 
 struct PrimaryInput {
@@ -160,6 +178,9 @@ struct FusionInputStatistics {
   std::uint64_t late = 0;        ///< out of order, behind one of its input that had left already
   std::uint64_t cleared = 0;     ///< waited when a clock stepped back or clear() was called
   std::uint64_t waiting = 0;     ///< is kept, and no set has used it yet
+  // Of the offered, whatever became of them.
+  std::uint64_t unstamped = 0;  ///< had no stamp of the kind that the policy goes by: their publish times counted
+  std::int64_t newest = 0;      ///< time of the last one that was offered, by that stamp
   // What others lost by this input.
   std::uint64_t never_arrived = 0;  ///< primary: samples that did not fire because nothing of this input was there;
                                     ///< else samples of others that were pushed out before anything of it came

@@ -16,6 +16,7 @@
 #include "cardan/memory/futex.hpp"
 #include "cardan/runtime/signal_stack.hpp"
 #include "cardan/runtime/timer_callback.hpp"
+#include "cardan/transport/sample_clock.hpp"
 #include "cardan/transport/stop.hpp"
 
 namespace cardan::detail {
@@ -296,6 +297,7 @@ void Group::run(Worker* me, Callback& c, std::unique_lock<PriorityMutex>& lock) 
   lock.unlock();
   if (successor != nullptr) wake(*successor);
   c.cycle_.begin();
+  const SampleClock samples_age_by(clock_.simulated_now());
   const std::int64_t begun = steady_now();
   if (me != nullptr) {
     me->since.store(begun, std::memory_order_relaxed);

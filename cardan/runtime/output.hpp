@@ -7,6 +7,7 @@
 
 #include "cardan/runtime/encoded.hpp"
 #include "cardan/runtime/output_core.hpp"
+#include "cardan/runtime/unset.hpp"
 #include "cardan/transport/publisher.hpp"
 #include "cardan/transport/sample.hpp"
 
@@ -16,8 +17,9 @@ class Context;
 
 /// What a component publishes on a topic, made by Context::output(): here objects of any type. They pass within the
 /// process as one pointer, the same for all readers; with a codec they are also encoded, while somebody outside
-/// subscribes. A handle: copies publish on the same stream. Thread safety: one thread at a time, which a component's
-/// callbacks are. Never blocks, unless the topic is reliable; allocates what counts the references.
+/// subscribes. A handle: copies publish on the same stream. One that was never set throws Error (InvalidArgument) when
+/// it is used. Thread safety: one thread at a time, which a component's callbacks are. Never blocks, unless the topic
+/// is reliable; allocates what counts the references.
 template <class T>
 class Output {
  public:
@@ -26,13 +28,14 @@ class Output {
   /// Publishes an object that nobody changes any more. False: somebody outside subscribes, and it could not be encoded
   /// or is bigger than the topic's `max_bytes` (readers of this process have it all the same).
   bool publish(std::shared_ptr<const T> object, std::int64_t source_time = 0) {
+    detail::OutputCore& core = this->core();
     bool encoded = true;
     if constexpr (detail::Encodable<T>)
-      if (core_->read_outside()) encoded = detail::publish_encoded(core_->publisher(), *object, source_time);
+      if (core.read_outside()) encoded = detail::publish_encoded(core.publisher(), *object, source_time);
     const Sample<T> sample = make_sample<T>(std::move(object), {.source_time = source_time});
     detail::SampleBlock* block = detail::block_of(sample);
     block->references.fetch_add(1, std::memory_order_relaxed);
-    core_->publish(block);
+    core.publish(block);
     return encoded;
   }
   bool publish(T object, std::int64_t source_time = 0) {
@@ -45,11 +48,15 @@ class Output {
  private:
   friend class Context;
   explicit Output(std::shared_ptr<detail::OutputCore> core) : core_(std::move(core)) {}
+  [[nodiscard]] detail::OutputCore& core() const {
+    if (core_ == nullptr) detail::refuse_unset("Output", "output(topic)", detail::type_text<T>());
+    return *core_;
+  }
   std::shared_ptr<detail::OutputCore> core_;
 };
 
 /// The same for messages (structs with CARDAN_MESSAGE): filled in place and read where they lie, in this process and
-/// others. Allocates nothing.
+/// others. Allocates nothing; throws only when it was never set.
 template <Message T>
 class Output<T> {
  public:
@@ -57,15 +64,19 @@ class Output<T> {
 
   /// A free slot to fill. Empty when all of the topic's loans are out, or readers of this process keep 128 samples more
   /// than they said.
-  [[nodiscard]] Loan<T> loan() noexcept {
+  [[nodiscard]] Loan<T> loan() {
+    detail::OutputCore& core = this->core();
     if (is_forked_child()) return {};
-    Loan<T> loan = detail::loan_of<T>(core_->publisher());
-    return loan || !core_->make_room() ? std::move(loan) : detail::loan_of<T>(core_->publisher());
+    Loan<T> loan = detail::loan_of<T>(core.publisher());
+    return loan || !core.make_room() ? std::move(loan) : detail::loan_of<T>(core.publisher());
   }
   /// As Publisher::publish.
-  bool publish(Loan<T>&& loan) noexcept { return loan && !is_forked_child() && core_->publish(detail::take_out(loan)); }
+  bool publish(Loan<T>&& loan) {
+    detail::OutputCore& core = this->core();
+    return loan && !is_forked_child() && core.publish(detail::take_out(loan));
+  }
   /// Publishes a copy of a plain struct. False as above, or when all loans are out.
-  bool publish(const T& message) noexcept
+  bool publish(const T& message)
     requires std::is_trivially_copyable_v<T>
   {
     Loan<T> copy = loan();
@@ -80,6 +91,10 @@ class Output<T> {
  private:
   friend class Context;
   explicit Output(std::shared_ptr<detail::OutputCore> core) : core_(std::move(core)) {}
+  [[nodiscard]] detail::OutputCore& core() const {
+    if (core_ == nullptr) detail::refuse_unset("Output", "output(topic)", detail::type_text<T>());
+    return *core_;
+  }
   std::shared_ptr<detail::OutputCore> core_;
 };
 

@@ -16,32 +16,51 @@
 namespace cardan::detail {
 
 OutputCore::OutputCore(std::shared_ptr<Channel> channel, std::shared_ptr<PublisherCore> publisher, Process* process,
-                       const RuntimeClock& clock)
-    : channel_(std::move(channel)), publisher_(std::move(publisher)), process_(process), clock_(clock) {
-  if (publisher_ == nullptr) return;
-  if (channel_->type().native) channel_->add(publisher_);
-  if (process_ == nullptr) return;
+                       const RuntimeClock& clock, std::uint32_t depth)
+    : channel_(std::move(channel)), publisher_(std::move(publisher)), process_(process), clock_(clock), last_(depth) {
+  if (publisher_ != nullptr) publisher_->belong_to(&clock_);
+  channel_->add(last_, channel_->type().native ? publisher_ : nullptr);
+  if (publisher_ == nullptr || process_ == nullptr) return;
   try {
     process_->add(publisher_);
   } catch (...) {
-    channel_->remove(publisher_);
+    channel_->remove(last_, publisher_);
     throw;
   }
 }
 
 OutputCore::~OutputCore() {
-  if (publisher_ == nullptr) return;
-  channel_->remove(publisher_);
-  if (process_ != nullptr && !is_forked_child()) process_->remove(publisher_);
+  channel_->remove(last_, publisher_);
+  last_.stop();  // before the publisher, whose slots they are
+  if (publisher_ != nullptr && process_ != nullptr && !is_forked_child()) process_->remove(publisher_);
+}
+
+void OutputCore::deliver(SampleBlock& block) noexcept {
+  const std::int64_t now = clock_.now();
+  if (clock_.simulated()) block.publish_ns = now;
+  channel_->deliver(block, now);
 }
 
 bool OutputCore::publish(const Filled& filled) noexcept {
-  const bool in_time = publisher_->publish(filled.slot, filled.payload_bytes, filled.source_ns);
-  published_.store(published_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  if (!channel_->read_here()) return in_time;
+  const auto publish_it = [&] {
+    const bool in_time = publisher_->publish(filled.slot, filled.payload_bytes, filled.source_ns);
+    published_.store(published_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    return in_time;
+  };
+  if (!last_.wanted()) {
+    const bool in_time = publish_it();
+    if (!channel_->read_here()) return in_time;
+    SampleBlock* block = publisher_->keep(filled.slot);
+    deliver(*block);
+    drop(block);
+    return in_time;
+  }
+  const std::lock_guard lock(last_.mutex());
+  last_.make_room();
+  const bool in_time = publish_it();
   SampleBlock* block = publisher_->keep(filled.slot);
-  if (clock_.simulated()) block->publish_ns = clock_.now();
-  channel_->deliver(*block, clock_.now());
+  deliver(*block);
+  last_.add(*block);
   drop(block);
   return in_time;
 }
@@ -51,7 +70,13 @@ void OutputCore::publish(SampleBlock* block) noexcept {
   published_.store(n, std::memory_order_relaxed);
   block->sequence = n;
   block->publish_ns = clock_.now();
-  channel_->deliver(*block, block->publish_ns);
+  if (last_.wanted()) {
+    const std::lock_guard lock(last_.mutex());
+    channel_->deliver(*block, block->publish_ns);
+    last_.add(*block);
+  } else {
+    channel_->deliver(*block, block->publish_ns);
+  }
   drop(block);
 }
 

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "cardan/runtime/channel.hpp"
+#include "cardan/runtime/last_samples.hpp"
 #include "cardan/runtime/runtime_clock.hpp"
 #include "cardan/transport/publisher.hpp"
 
@@ -13,9 +14,10 @@ namespace cardan::detail {
 /// The untyped half of an output: where its samples go. One thread at a time.
 class OutputCore {
  public:
-  /// `publisher`: null when the type cannot leave the process; `process`: null when nobody outside may see it.
+  /// `publisher`: null when the type cannot leave the process; `process`: null when nobody outside may see it. `depth`:
+  /// samples that inputs of this process that are declared later are given.
   OutputCore(std::shared_ptr<Channel> channel, std::shared_ptr<PublisherCore> publisher, Process* process,
-             const RuntimeClock& clock);
+             const RuntimeClock& clock, std::uint32_t depth);
   OutputCore(const OutputCore&) = delete;
   OutputCore& operator=(const OutputCore&) = delete;
   ~OutputCore();
@@ -33,12 +35,23 @@ class OutputCore {
     return process_ != nullptr && publisher_ != nullptr && publisher_->read_by_anyone();
   }
   [[nodiscard]] std::uint64_t published() const noexcept { return published_.load(std::memory_order_relaxed); }
+  /// Its component has ended: whoever comes later is given nothing of it, also while somebody keeps the output.
+  void forget_samples() noexcept {
+    channel_->forget(last_);
+    last_.stop();
+  }
+  /// No input of this process can come any more, if none is there: nothing is kept for it. While nothing is published.
+  void stop_waiting_for_inputs() noexcept {
+    if (channel_->ports().empty()) last_.stop();
+  }
 
  private:
+  void deliver(SampleBlock& block) noexcept;
   std::shared_ptr<Channel> channel_;
   std::shared_ptr<PublisherCore> publisher_;
   Process* process_;
   const RuntimeClock& clock_;
+  LastSamples last_;
   Atomic<std::uint64_t> published_{0};
   std::uint32_t room_made_ = 0;  ///< slots
 };

@@ -14,6 +14,7 @@
 
 #include "cardan/memory/atomic.hpp"
 #include "cardan/runtime/config/configuration.hpp"
+#include "cardan/runtime/unset.hpp"
 
 namespace cardan {
 
@@ -61,13 +62,15 @@ class ParameterCore {
 
 }  // namespace detail
 
-/// A parameter's value as it is now: `*threshold_`. Any thread; never blocks (a string: takes a mutex and allocates).
+/// A parameter's value as it is now: `*threshold_`. One that Context::parameter() did not make throws Error
+/// (InvalidArgument). Any thread; never blocks (a string: takes a mutex and allocates).
 template <ParameterType T>
 class Parameter {
  public:
   Parameter() = default;
   explicit Parameter(std::shared_ptr<const detail::ParameterCore> core) : core_(std::move(core)) {}
   [[nodiscard]] T operator*() const {
+    if (core_ == nullptr) detail::refuse_unset("Parameter", "parameter(name, default)", detail::type_text<T>());
     if constexpr (std::same_as<T, std::string>)
       return std::get<std::string>(core_->value());
     else if constexpr (std::same_as<T, double>)

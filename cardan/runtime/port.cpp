@@ -1,15 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cardan/runtime/port.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-
-#include "cardan/transport/log.hpp"
 
 namespace cardan::detail {
 
+void Port::note_failure() {
+  if (failed_on_.size() == kMostFailedOn) failed_on_.erase(failed_on_.begin());
+  failed_on_.push_back({.sequence = statistics().last_sequence.load(std::memory_order_relaxed),
+                        .publish_ns = statistics().last_publish_ns.load(std::memory_order_relaxed)});
+}
+
+bool Port::leaves_out(const SampleBlock& block) const noexcept {
+  return std::any_of(leaves_out_.begin(), leaves_out_.end(), [&](const FailedOn& failed) {
+    return failed.sequence == block.sequence && failed.publish_ns == block.publish_ns;
+  });
+}
+
 SampleBlock* Port::put(SampleBlock& block, std::int64_t now) noexcept {
+  if (!leaves_out_.empty() && leaves_out(block)) {
+    statistics().skipped.fetch_add(1, std::memory_order_relaxed);
+    return &block;
+  }
   statistics().transport.add(std::max<std::int64_t>(0, now - block.publish_ns));
   if (block.missed != 0) statistics().missed.fetch_add(block.missed, std::memory_order_relaxed);
   SampleBlock* pushed_out = nullptr;
@@ -36,17 +48,6 @@ void Port::pick(std::int64_t now) noexcept {
   picked_ = pop();
   show_last(*picked_);
   show_queued();
-}
-
-bool Port::skipped(const SampleBlock& block) {
-  const bool is_one = std::any_of(skips_.begin(), skips_.end(), [&](const Skip& skip) {
-    return skip.sequence == block.sequence && skip.publish_ns == block.publish_ns;
-  });
-  if (!is_one) return false;
-  statistics().skipped.fetch_add(1, std::memory_order_relaxed);
-  log(LogLevel::Warning, fmt::format("{}: sample {} of input '{}' is skipped: this process crashed on it twice",
-                                     component(), block.sequence, name()));
-  return true;
 }
 
 bool Port::give_up_oldest() noexcept {

@@ -14,6 +14,13 @@
 
 namespace cardan::detail {
 
+/// Which sample a callback failed on.
+struct FailedOn {
+  std::uint64_t sequence = 0;
+  std::int64_t publish_ns = 0;
+};
+inline constexpr std::size_t kMostFailedOn = 64;  ///< of an input that are remembered
+
 /// An input of a component: a bounded queue of samples that keeps the freshest, and the callback that is called for
 /// each. Without a callback it just keeps the newest one for latest().
 class Port final : public Callback {
@@ -53,8 +60,13 @@ class Port final : public Callback {
       return block;
     });
   }
-  /// A sample that its callback is not given. Set-up.
-  void skip(std::uint64_t sequence, std::int64_t publish_ns) { skips_.push_back({sequence, publish_ns}); }
+  /// Its callback has just failed. On the thread that ran it.
+  void note_failure();
+  /// The samples that it failed on, newest last; while its group pauses.
+  [[nodiscard]] const std::vector<FailedOn>& failed_on() const noexcept { return failed_on_; }
+  /// These it is not given, however often they come, and they are counted as skipped: what stood in its place failed on
+  /// them. Before it is added to a channel.
+  void leave_out(std::vector<FailedOn> samples) { failed_on_ = std::move(samples), leaves_out_ = failed_on_; }
   /// Gives up the oldest sample that waits; false: none does. Any thread.
   bool give_up_oldest() noexcept;
   void clear() noexcept;
@@ -66,37 +78,29 @@ class Port final : public Callback {
   };
 
   SampleBlock* put(SampleBlock& block, std::int64_t now) noexcept;
+  [[nodiscard]] bool leaves_out(const SampleBlock& block) const noexcept;
   SampleBlock* pop() noexcept;
   [[nodiscard]] bool pending() const noexcept override { return count_ != 0 && call_ != nullptr; }
   void pick(std::int64_t now) noexcept override;
   void invoke() override {
     if (picked_ == nullptr) return;
-    SampleBlock* const block = std::exchange(picked_, nullptr);
-    if (skips_.empty() || !skipped(*block))
-      call_(block);
-    else
-      drop(block);
+    call_(std::exchange(picked_, nullptr));
   }
-  /// Whether it is one to be left out, which is counted and said.
-  [[nodiscard]] bool skipped(const SampleBlock& block);
   void show_last(const SampleBlock& block) noexcept {
     statistics().last_sequence.store(block.sequence, std::memory_order_relaxed);
     statistics().last_publish_ns.store(block.publish_ns, std::memory_order_relaxed);
   }
   void show_queued() noexcept { statistics().queued.store(count_, std::memory_order_relaxed); }
 
-  struct Skip {
-    std::uint64_t sequence;
-    std::int64_t publish_ns;
-  };
   Call call_;
-  std::vector<Skip> skips_;
   std::uint32_t capacity_;
   std::uint32_t keeps_;
   std::unique_ptr<Entry[]> ring_;  // with the group's lock
   std::uint32_t first_ = 0;
   std::uint32_t count_ = 0;
   SampleBlock* picked_ = nullptr;
+  std::vector<FailedOn> failed_on_;
+  std::vector<FailedOn> leaves_out_;  ///< constant once samples come
 };
 
 }  // namespace cardan::detail

@@ -20,9 +20,9 @@
 
 namespace cardan::detail {
 
-RemoteSource::RemoteSource(Process& process, SubscriberCore* subscriber, Convert convert)
+RemoteSource::RemoteSource(Process& process, SubscriberCore* subscriber, Convert convert, const void* runtime)
     : process_(process), subscriber_(subscriber), convert_(std::move(convert)) {
-  subscriber_->leave_out_own_process();
+  subscriber_->leave_out_outputs_of(runtime);
   try {
     process_.add(subscriber_);
   } catch (...) {
@@ -85,9 +85,10 @@ void RemoteSet::end_unused() {
   });
 }
 
-RemoteSource* RemoteSet::find(const std::string& topic) const noexcept {
-  const auto it = std::find_if(sources_.begin(), sources_.end(),
-                               [&](const auto& source) { return source->subscriber().topic() == topic; });
+RemoteSource* RemoteSet::find(const Port& port) const noexcept {
+  const auto it = std::find_if(sources_.begin(), sources_.end(), [&](const auto& source) {
+    return std::find(source->ports.begin(), source->ports.end(), &port) != source->ports.end();
+  });
   return it == sources_.end() ? nullptr : it->get();
 }
 

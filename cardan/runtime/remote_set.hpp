@@ -22,8 +22,9 @@ class RemoteSource {
   /// Makes another sample of one that came (decoding it), or null when it is bad. Takes over the reference.
   using Convert = std::function<SampleBlock*(SampleBlock*)>;
 
-  /// Attaches the subscriber, which it takes over. `convert` may be empty. Throws what Subscriber's constructor throws.
-  RemoteSource(Process& process, SubscriberCore* subscriber, Convert convert);
+  /// Attaches the subscriber, which it takes over; the outputs of `runtime` reach the ports without it. `convert` may
+  /// be empty. Throws what Subscriber's constructor throws.
+  RemoteSource(Process& process, SubscriberCore* subscriber, Convert convert, const void* runtime);
   RemoteSource(const RemoteSource&) = delete;
   RemoteSource& operator=(const RemoteSource&) = delete;
   ~RemoteSource();
@@ -52,11 +53,11 @@ class RemoteSet {
   void add(std::unique_ptr<RemoteSource> source);
   /// The source that has `port` among its ports loses it; one without ports ends.
   void remove(const Port& port);
-  /// True: sources without ports stay until it is false again, so that whoever takes a port's place goes on where that
-  /// one stopped.
+  /// True: sources without ports stay until it is false again: a reliable publisher waits for them meanwhile, and drops
+  /// nothing before whoever takes a port's place is there.
   void keep_unused(bool keep);
-  /// Its publishers' topic, or null. Set-up, or while nothing is added or removed.
-  [[nodiscard]] RemoteSource* find(const std::string& topic) const noexcept;
+  /// The one that brings the port its samples, or null. Set-up, or while nothing is added or removed.
+  [[nodiscard]] RemoteSource* find(const Port& port) const noexcept;
   [[nodiscard]] bool empty() const noexcept { return sources_.empty(); }
   /// ≥ 0: sleep() has to be woken by writing to this eventfd; else by waking the own word.
   [[nodiscard]] int wake_fd() const noexcept { return event_fd_.get(); }

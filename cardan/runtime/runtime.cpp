@@ -94,6 +94,7 @@ void Runtime::begin(ComponentCore& core) {
   if (options_.on_begin) options_.on_begin(core.name());
   try {
     core.component->on_start(*core.context);
+    core.all_is_declared();
     for (const auto& [name, value] : core.settings().parameters)
       if (!core.parameters().contains(name)) {
         end(core);
@@ -113,6 +114,7 @@ void Runtime::start() {
   try {
     for (; begun < components_.size(); ++begun) begin(*components_[begun]);
     connect_remotes(nullptr);
+    for (const auto& core : components_) stop_keeping_for_nobody(*core);
     started_ = true;
     if (options_.on_change) options_.on_change(true);
     for (const auto& group : groups_) group->start();
@@ -152,10 +154,10 @@ void Runtime::restart(const std::string& component) {
   };
   for (Group* group : paused) {
     group->stop();
-    // A new subscriber would be given the newest samples again, among them perhaps the one that it failed on.
     group->remotes().keep_unused(true);
   }
   end(**place);
+  auto failed_on = (*place)->failed_on();
   if (options_.on_change) options_.on_change(false);
   auto old = std::move(*place);
   components_.erase(place);  // until the new one has started
@@ -163,6 +165,7 @@ void Runtime::restart(const std::string& component) {
   try {
     const std::size_t groups_before = groups_.size();
     auto core = std::make_unique<ComponentCore>(*this, settings);
+    core->leave_out(std::move(failed_on));
     core->component = make_component(settings.class_name);
     begin(*core);
     try {
@@ -171,6 +174,7 @@ void Runtime::restart(const std::string& component) {
       end(*core);
       throw;
     }
+    stop_keeping_for_nobody(*core);
     components_.insert(components_.begin() + index, std::move(core));
     for (std::size_t i = groups_before; i < groups_.size(); ++i) paused.push_back(groups_[i].get());
   } catch (...) {
@@ -270,30 +274,56 @@ void Runtime::connect_remotes(const ComponentCore* only) {
       w.ports.push_back(d.port);
     }
   for (auto& [key, w] : wanted) {
-    if (detail::RemoteSource* there = key.first->remotes().find(key.second)) {  // others of the group read it too
-      there->ports.insert(there->ports.end(), w.ports.begin(), w.ports.end());
-      continue;
+    detail::RemoteSet& remotes = key.first->remotes();
+    // One of its own also where others of the group read the topic: it is a late joiner, and they are none.
+    try {
+      remotes.add(connect_remote(*w.declared, w.ports));
+    } catch (const Error&) {
+      if (only == nullptr) throw;
+      remotes.keep_unused(false);  // perhaps there is no room for the old one's samples and the new one's
+      remotes.add(connect_remote(*w.declared, w.ports));
     }
-    std::uint32_t held = 1;
-    for (const detail::Port* port : w.ports) held += port->held_at_most();
-    SubscriberOptions options;
-    options.domain = options_.domain;
-    options.holds = std::min(held, layout::kMaxHolds);
-    auto missed = std::make_shared<Atomic<std::uint64_t>>(0);
-    options.on_event = [missed](const Event& e) {
-      if (e.kind == Event::Kind::DeadlineMissed) missed->fetch_add(1, std::memory_order_relaxed);
-      if (e.kind != Event::Kind::Joined && e.kind != Event::Kind::Left) detail::log(LogLevel::Warning, e.text);
-    };
-    auto* subscriber = detail::SubscriberCore::create(key.second, *w.declared->type.shared, w.declared->type.adopt,
-                                                      w.declared->options, std::move(options));
-    auto source = std::make_unique<detail::RemoteSource>(*process(), subscriber, w.declared->convert);
-    source->ports = w.ports;
-    source->deadlines_missed = std::move(missed);
-    key.first->remotes().add(std::move(source));
   }
 }
 
-void Runtime::failed(const detail::Callback& callback, const std::string& what) {
+std::unique_ptr<detail::RemoteSource> Runtime::connect_remote(const detail::ComponentCore::Declared& declared,
+                                                              const std::vector<detail::Port*>& ports) {
+  std::uint32_t held = 1;
+  TopicOptions contract = declared.options;
+  for (const detail::Port* port : ports) {
+    held += port->held_at_most();
+    contract.depth = std::max(contract.depth, port->capacity());
+  }
+  SubscriberOptions options;
+  options.domain = options_.domain;
+  options.holds = std::min(held, layout::kMaxHolds);
+  if (contract.waiting.kind == Waiting::Kind::Anticipate) {
+    contract.waiting = block();
+    detail::log(LogLevel::Info,
+                fmt::format("{}: {} waits for '{}' without `anticipate`: a worker of a group waits for many topics and "
+                            "timers at once, and cannot spin for one of them; \"spin\" of the group hides the wake-up",
+                            ports.front()->component(), ports.front()->name(), declared.topic));
+  }
+  auto missed = std::make_shared<Atomic<std::uint64_t>>(0);
+  options.on_event = [missed](const Event& e) {
+    if (e.kind == Event::Kind::DeadlineMissed) missed->fetch_add(1, std::memory_order_relaxed);
+    if (e.kind != Event::Kind::Joined && e.kind != Event::Kind::Left) detail::log(LogLevel::Warning, e.text);
+  };
+  auto* subscriber = detail::SubscriberCore::create(declared.topic, *declared.type.shared, declared.type.adopt,
+                                                    contract, std::move(options));
+  auto source = std::make_unique<detail::RemoteSource>(*process(), subscriber, declared.convert, &clock_);
+  source->ports = ports;
+  source->deadlines_missed = std::move(missed);
+  return source;
+}
+
+void Runtime::stop_keeping_for_nobody(const ComponentCore& core) const {
+  for (const auto& d : core.declared())
+    if (d.output) d.out->stop_waiting_for_inputs();
+}
+
+void Runtime::failed(detail::Callback& callback, const std::string& what) {
+  if (auto* port = dynamic_cast<detail::Port*>(&callback)) port->note_failure();
   const std::string& component = callback.component();
   std::vector<std::string> lines;
   {

@@ -73,8 +73,9 @@ class Runtime {
   /// the component's name; all that had started are stopped then.
   void start();
   /// Stops one component and starts a new one of its class in its place, with the configuration's parameters, while the
-  /// others go on. Its groups pause until it has started: what is published meanwhile waits in the others' queues. What
-  /// waited in its own is lost; of topics of other processes it goes on with what came since. Not from a callback.
+  /// others go on. Its groups pause until it has started: what is published meanwhile waits in the others' queues. The
+  /// new one is a late joiner like any other: of each topic it gets the last `depth` samples, whoever publishes it, but
+  /// none that the old one's callback failed on; what else waited in the old one's queues is lost. Not from a callback.
   /// Throws Error: InvalidArgument (there is none of the name, or it was not made by its class name), and what
   /// on_start() throws; the component is not there then, and the others go on. Blocks until callbacks of its groups
   /// have ended.
@@ -115,7 +116,10 @@ class Runtime {
   void mark_cycle(detail::ComponentCore& core);
   /// Of this component, or of all.
   void connect_remotes(const detail::ComponentCore* only);
-  void failed(const detail::Callback& callback, const std::string& what);
+  [[nodiscard]] std::unique_ptr<detail::RemoteSource> connect_remote(const detail::ComponentCore::Declared& declared,
+                                                                     const std::vector<detail::Port*>& ports);
+  void stop_keeping_for_nobody(const detail::ComponentCore& core) const;
+  void failed(detail::Callback& callback, const std::string& what);
   void say_rest_of_failures() noexcept;
   detail::Group& make_group(GroupOptions options);
 

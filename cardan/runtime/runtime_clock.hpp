@@ -16,6 +16,8 @@ class RuntimeClock {
     return simulated_ ? now_.load(std::memory_order_relaxed) : steady_now();
   }
   [[nodiscard]] bool simulated() const noexcept { return simulated_; }
+  /// The time itself; null: it is the steady clock's.
+  [[nodiscard]] const Atomic<std::int64_t>* simulated_now() const noexcept { return simulated_ ? &now_ : nullptr; }
   /// From now on the time stands still at `ns` until it is set again. Before the runtime starts, then by its
   /// simulation.
   void simulate(std::int64_t ns) noexcept {

@@ -32,6 +32,7 @@ Simulation::Simulation(SimulationOptions options)
                 .on_publish = std::move(options.on_publish)}) {
   runtime_.add({.name = "simulation"}, std::make_shared<Outside>());
   auto& core = *runtime_.components().front();
+  core.stay_open();
   core.context = std::make_unique<Context>(core);
 }
 
@@ -51,6 +52,12 @@ Simulation::Simulation(const config::Configuration& file, const std::vector<std:
 }
 
 Context& Simulation::outside() { return *runtime_.components().front()->context; }
+
+void Simulation::refuse_push(const char* topic) {
+  throw Error(ErrorCode::Limit,
+              fmt::format("no slot of '{}' is free: its readers keep more samples than they said", topic),
+              "say in InputOptions::keeps how many a component keeps, or drop them");
+}
 
 void Simulation::add(config::Component settings, std::shared_ptr<Component> component) {
   runtime_.add(std::move(settings), std::move(component));

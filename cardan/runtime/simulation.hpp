@@ -62,11 +62,12 @@ class Simulation {
   }
 
   void start();
-  /// Publishes a message now, filled by `fill(T&)`, with the publisher's own stamp.
+  /// Publishes a message now, filled by `fill(T&)`, with the publisher's own stamp. Throws Error (Limit): no slot is
+  /// free, because components keep more samples than their inputs say.
   template <Message T, std::invocable<T&> F>
   void push(const Topic<T>& topic, F fill, std::int64_t source_time = 0) {
     Output<T>& out = output(topic);
-    Loan<T> loan = out.loan();
+    Loan<T> loan = loan_of(out, topic.name);
     fill(*loan);
     loan.set_source_time(source_time);
     out.publish(std::move(loan));
@@ -75,7 +76,7 @@ class Simulation {
   void push(const Topic<T>& topic, T object, std::int64_t source_time = 0) {
     Output<T>& out = output(topic);
     if constexpr (Message<T>) {
-      Loan<T> loan = out.loan();
+      Loan<T> loan = loan_of(out, topic.name);
       *loan = object;
       loan.set_source_time(source_time);
       out.publish(std::move(loan));
@@ -99,6 +100,13 @@ class Simulation {
 
  private:
   [[nodiscard]] Context& outside();
+  [[noreturn]] static void refuse_push(const char* topic);
+  template <class T>
+  static Loan<T> loan_of(Output<T>& out, const char* topic) {
+    Loan<T> loan = out.loan();
+    if (!loan) refuse_push(topic);
+    return loan;
+  }
   template <class T>
   Output<T>& output(const Topic<T>& topic) {
     auto& known = outputs_[topic.name];

@@ -241,7 +241,7 @@ TEST(Simulation, AComponentFuses) {
     EXPECT_EQ(joiner.pairs[i], (std::pair<std::int64_t, int>(i + 1, i + 1)));
   const auto& core = *simulation.runtime().components().back();
   ASSERT_EQ(core.fusions().size(), 1U);
-  EXPECT_EQ(core.fusions()[0]().fired, joiner.pairs.size());
+  EXPECT_EQ(core.fusions()[0].statistics().fired, joiner.pairs.size());
 }
 
 TEST(Simulation, PrioritiesThenOrder) {

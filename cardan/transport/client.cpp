@@ -399,6 +399,7 @@ void Process::attach_local(SubscriberCore& subscriber, const Published& publishe
   attached->pid = ::getpid();
   attached->uid = ::geteuid();
   attached->name = name_;
+  attached->depth = subscriber.wanted_depth();
   Stream::Parts parts;
   parts.area = core->area().data();
   parts.area_bytes = core->area().size();

@@ -352,6 +352,7 @@ void Client::attach(SubscriberCore& subscriber, const TopicEntry& entry) {
                      {"type", subscriber.type().name},
                      {"hash", fmt::format("{:016x}", subscriber.type().hash)},
                      {"holds", subscriber.endpoint().holds},
+                     {"depth", subscriber.wanted_depth()},
                      {"threads", subscriber.endpoint().threads},
                      {"background", subscriber.endpoint().background},
                      {"reliable", subscriber.endpoint().reliable},

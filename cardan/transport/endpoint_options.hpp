@@ -22,6 +22,7 @@ struct Event {
     Refused,         ///< an access rule or a limit on the publisher's side said no
     Demoted,         ///< a reliable publish timed out on us; best effort until we have caught up
     Misbehaved,      ///< the publisher's pages hold what no honest one writes; it was cut off
+    Shallow,         ///< a publisher keeps fewer samples than this reader wants to have: beyond its depth they are lost
   };
   Kind kind;
   int pid = 0;       ///< of the peer, in our PID namespace (0: not visible here)

@@ -64,6 +64,7 @@ SubscriberReport subscriber_from(const json& j) {
   s.spin_ns = wire::signed_number(j, "spin_ns");
   s.sleeps = wire::number(j, "sleeps");
   s.announced = number32(j, "announced");
+  s.depth = number32(j, "depth");
   s.latency = histogram_from(j);
   return s;
 }

@@ -35,6 +35,7 @@ struct SubscriberReport {
   std::int64_t spin_ns = 0;
   std::uint64_t sleeps = 0;
   std::uint32_t announced = 0;  ///< samples and threads it announced
+  std::uint32_t depth = 0;      ///< samples that it wants to have kept; 0: it does not say (a program of version 0.1)
   LatencyHistogram
       latency;  ///< empty where the topic has more than 16 subscribers: then only that of all of them is told
 };

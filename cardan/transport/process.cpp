@@ -342,7 +342,7 @@ void Process::add(const std::shared_ptr<PublisherCore>& publisher) {
       // Announced, then looked again: of two that do so at the same moment each sees the other.
       if (exclusive) refuse_if_taken(*publisher, p.entry);
       for (SubscriberCore* s : subscribers_)
-        if (s->topic() == publisher->topic() && !s->leaves_out_own_process()) attach_local(*s, p);
+        if (s->topic() == publisher->topic() && !s->leaves_out(publisher->runtime())) attach_local(*s, p);
     } catch (...) {
       remove(publisher);  // nobody would end it later
       throw;
@@ -381,7 +381,7 @@ void Process::add(SubscriberCore* subscriber) {
     try {
       subscribers_.push_back(subscriber);
       for (const auto& [serial, p] : published_)
-        if (p.core->topic() == subscriber->topic() && !subscriber->leaves_out_own_process())
+        if (p.core->topic() == subscriber->topic() && !subscriber->leaves_out(p.core->runtime()))
           attach_local(*subscriber, p);
       if (!subscriber->options().process_private)
         client_->add(*subscriber, &answered);

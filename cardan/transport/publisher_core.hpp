@@ -68,6 +68,7 @@ struct Attached {
   int pid = 0;
   uid_t uid = 0;
   std::string name;
+  std::uint32_t depth = 0;  ///< that it wants to have kept, as it says; 0: it does not say
   std::uint32_t index = 0;  ///< in the table
 };
 
@@ -151,6 +152,9 @@ class PublisherCore : public std::enable_shared_from_this<PublisherCore> {
   };
   Attention take_attention();
   std::function<void()> poke_helper;  ///< set once, before the first publish
+  /// Its samples reach the inputs of this runtime without the transport. Before Process::add().
+  void belong_to(const void* runtime) noexcept { runtime_ = runtime; }
+  [[nodiscard]] const void* runtime() const noexcept { return runtime_; }
 
   [[nodiscard]] const std::string& topic() const noexcept { return topic_; }
   [[nodiscard]] const MessageType& type() const noexcept { return type_; }
@@ -222,6 +226,7 @@ class PublisherCore : public std::enable_shared_from_this<PublisherCore> {
   WarmSet lines_;
   Atomic<bool> helper_asked_{false};  ///< ring_for_others() is due
 
+  const void* runtime_ = nullptr;
   std::string topic_;
   MessageType type_;
   TopicOptions options_;

@@ -11,6 +11,7 @@
 #include "cardan/memory/clock.hpp"
 #include "cardan/transport/message.hpp"
 #include "cardan/transport/sample_block.hpp"
+#include "cardan/transport/sample_clock.hpp"
 
 namespace cardan {
 
@@ -53,17 +54,18 @@ class Sample {
     return block_ == nullptr ? nullptr : static_cast<const T*>(block_->message);
   }
 
+  // Each of these is 0 of an empty one.
   /// Number of this publication in its stream, from 1.
-  [[nodiscard]] std::uint64_t sequence() const noexcept { return block_->sequence; }
+  [[nodiscard]] std::uint64_t sequence() const noexcept { return block_ == nullptr ? 0 : block_->sequence; }
   /// Publications of this stream that this subscriber lost just before this one.
-  [[nodiscard]] std::uint64_t missed() const noexcept { return block_->missed; }
-  /// Steady clock, nanoseconds, just before the publication.
-  [[nodiscard]] std::int64_t publish_time() const noexcept { return block_->publish_ns; }
+  [[nodiscard]] std::uint64_t missed() const noexcept { return block_ == nullptr ? 0 : block_->missed; }
+  /// Steady clock, nanoseconds, just before the publication; in a simulation its clock's.
+  [[nodiscard]] std::int64_t publish_time() const noexcept { return block_ == nullptr ? 0 : block_->publish_ns; }
   /// The publisher's own stamp (set_source_time), nanoseconds of the clock that it chose; 0: none.
-  [[nodiscard]] std::int64_t source_time() const noexcept { return block_->source_ns; }
-  /// Time since the publication.
+  [[nodiscard]] std::int64_t source_time() const noexcept { return block_ == nullptr ? 0 : block_->source_ns; }
+  /// Time since the publication, by the steady clock; within the callbacks of a simulation by that one's.
   [[nodiscard]] std::chrono::nanoseconds age() const noexcept {
-    return std::chrono::nanoseconds{steady_now() - block_->publish_ns};
+    return std::chrono::nanoseconds{block_ == nullptr ? 0 : detail::sample_clock_now() - block_->publish_ns};
   }
 
  private:

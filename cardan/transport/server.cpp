@@ -358,6 +358,8 @@ void Server::attach(Connection& c, const json& m, std::vector<Fd>& fds) {
     subscriber->pid = c.peer.pid;
     subscriber->uid = c.peer.uid;
     subscriber->name = c.name;
+    subscriber->depth =
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(wire::number(m, "depth"), layout::kMaxDepth));
     answer["bell"] = subscriber->bell->index;
     answer["bell_bytes"] = board->size();
     Attachment& place = c.attachments[id];  // before: without memory for it the table would keep the entry

@@ -47,6 +47,7 @@ json Server::describe(const Process::Published& p) const {
                 {"spin_ns", a.page->spin_ns.load()},
                 {"sleeps", a.page->sleeps.load()},
                 {"announced", a.announced},
+                {"depth", a.depth},
                 {"latency", histogram}};
     bytes += wire::print(reader).size() + 1;
     if (bytes > kMostOfOneTopic)

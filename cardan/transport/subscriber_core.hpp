@@ -94,9 +94,16 @@ class SubscriberCore {
   [[nodiscard]] const TopicOptions& options() const noexcept { return options_; }
   [[nodiscard]] const SubscriberOptions& endpoint() const noexcept { return endpoint_; }
   [[nodiscard]] Waiting waiting() const noexcept { return waiting_; }
-  /// Leaves out this process's own publishers, whose samples come another way. Before Process::add().
-  void leave_out_own_process() noexcept { leaves_out_own_process_ = true; }
-  [[nodiscard]] bool leaves_out_own_process() const noexcept { return leaves_out_own_process_; }
+  /// Samples that its contract wants to have kept.
+  [[nodiscard]] std::uint32_t wanted_depth() const noexcept {
+    return endpoint_.depth != 0 ? endpoint_.depth : options_.depth;
+  }
+  /// Leaves out the publishers of this process whose samples this runtime brings it another way
+  /// (PublisherCore::belong_to()). Before Process::add().
+  void leave_out_outputs_of(const void* runtime) noexcept { left_out_runtime_ = runtime; }
+  [[nodiscard]] bool leaves_out(const void* runtime) const noexcept {
+    return runtime != nullptr && runtime == left_out_runtime_;
+  }
   /// The helper's way to learn that a drained stream waits for collect_ended(), and to hand a notify socket over.
   std::function<void()> poke_helper;
   std::function<void(Stream&, int peer_socket)> hand_over_notify;
@@ -182,7 +189,7 @@ class SubscriberCore {
   MessageType type_;
   TopicOptions options_;
   SubscriberOptions endpoint_;
-  bool leaves_out_own_process_ = false;
+  const void* left_out_runtime_ = nullptr;
   mutable std::mutex mutex_;  ///< events, fd(); never taken by take()
   std::deque<Event> events_;
   std::uint64_t retired_missed_ = 0, retired_received_ = 0, retired_bad_ = 0;

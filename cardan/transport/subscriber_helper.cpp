@@ -40,6 +40,8 @@ const char* to_string(Event::Kind kind) noexcept {
       return "demoted";
     case Event::Kind::Misbehaved:
       return "misbehaved";
+    case Event::Kind::Shallow:
+      return "shallow";
   }
   return "?";
 }
@@ -55,6 +57,12 @@ void SubscriberCore::add_stream(Stream* stream) {
     note_lines();
     emit({Event::Kind::Joined, stream->peer_pid(),
           fmt::format("publisher of '{}' joined: {} (pid {})", topic_, stream->peer_name(), stream->peer_pid())});
+    if (wanted_depth() > stream->ring.depth)
+      emit({Event::Kind::Shallow, stream->peer_pid(),
+            fmt::format("publisher of '{}' keeps the last {} samples, and this reader wants the last {}: {} (pid {}); "
+                        "who is late loses what is older — raise the topic's depth where it is published, or lower it "
+                        "where it is read",
+                        topic_, stream->ring.depth, wanted_depth(), stream->peer_name(), stream->peer_pid())});
     kick();  // who sleeps has to sleep on the new bell too
     return;
   }

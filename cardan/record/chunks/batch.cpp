@@ -5,6 +5,7 @@
 
 #include "cardan/record/mcap/checksum.hpp"
 #include "cardan/record/mcap/codec.hpp"
+#include "cardan/record/mcap/source_times.hpp"
 
 namespace cardan::record {
 
@@ -18,20 +19,23 @@ void append_message_head(mcap::Bytes& out, const MessageHead& head, std::uint64_
   d::put(out, head.publish_time);
 }
 
-mcap::MessageIndex& Batch::index_of(std::uint16_t channel) {
+Batch::Index& Batch::index_of(std::uint16_t channel) {
   if (channel >= place_of_.size()) place_of_.resize(channel + std::size_t{1});
   std::uint32_t& place = place_of_[channel];
   if (place != 0) return indexes_[place - 1];
   if (used_ == indexes_.size()) indexes_.emplace_back();
-  mcap::MessageIndex& fresh = indexes_[used_++];
-  fresh.channel_id = channel;
-  fresh.records.clear();
+  Index& fresh = indexes_[used_++];
+  fresh.messages.channel_id = channel;
+  fresh.messages.records.clear();
+  fresh.source_times.clear();
   place = static_cast<std::uint32_t>(used_);
   return fresh;
 }
 
 void Batch::add(const MessageHead& head, mcap::View a, mcap::View b, mcap::View c) {
-  index_of(head.channel).records.emplace_back(head.log_time, body_.size());
+  Index& index = index_of(head.channel);
+  index.messages.records.emplace_back(head.log_time, body_.size());
+  index.source_times.push_back(head.source_time);
   first_ = messages_ == 0 ? head.log_time : std::min(first_, head.log_time);
   last_ = messages_ == 0 ? head.log_time : std::max(last_, head.log_time);
   ++messages_;
@@ -54,12 +58,15 @@ void Batch::close(mcap::Compressor& compressor, bool checksum) {
   records_bytes_ = body_.size();
   // The last index is written again with the next chunk's head: let that be a short one.
   std::sort(indexes_.begin(), indexes_.begin() + static_cast<std::ptrdiff_t>(used_),
-            [](const auto& x, const auto& y) { return x.records.size() > y.records.size(); });
+            [](const Index& x, const Index& y) { return x.messages.records.size() > y.messages.records.size(); });
   for (std::size_t i = 0; i < used_; ++i) {
     last_record_ = body_.size();
-    channels_.push_back({indexes_[i].channel_id, static_cast<std::uint32_t>(indexes_[i].records.size()), last_record_});
+    const mcap::MessageIndex& messages = indexes_[i].messages;
+    channels_.push_back({messages.channel_id, static_cast<std::uint32_t>(messages.records.size()), last_record_});
     scratch_.clear();
-    mcap::append(scratch_, indexes_[i]);
+    stamps_.clear();
+    mcap::append_source_times(stamps_, indexes_[i].source_times);
+    mcap::append(scratch_, messages, stamps_);
     body_.append(scratch_);
   }
 }
@@ -67,7 +74,7 @@ void Batch::close(mcap::Compressor& compressor, bool checksum) {
 void Batch::clear() {
   body_.clear();
   channels_.clear();
-  for (std::size_t i = 0; i < used_; ++i) place_of_[indexes_[i].channel_id] = 0;
+  for (std::size_t i = 0; i < used_; ++i) place_of_[indexes_[i].messages.channel_id] = 0;
   used_ = 0;
   messages_ = 0;
 }

@@ -16,6 +16,7 @@ struct MessageHead {
   std::uint16_t channel = 0;
   std::uint32_t sequence = 0;
   std::uint64_t log_time = 0, publish_time = 0;  ///< nanoseconds since 1970
+  std::int64_t source_time = 0;                  ///< the publisher's own stamp; 0: none
 };
 
 /// What the file's index says of one channel in one chunk.
@@ -53,11 +54,16 @@ class Batch {
   [[nodiscard]] std::uint64_t last_record() const noexcept { return last_record_; }
 
  private:
-  mcap::MessageIndex& index_of(std::uint16_t channel);
+  /// A channel's index, and its messages' source stamps.
+  struct Index {
+    mcap::MessageIndex messages{};
+    std::vector<std::int64_t> source_times{};
+  };
+  Index& index_of(std::uint16_t channel);
 
   AlignedBuffer body_;
-  mcap::Bytes packed_, scratch_;
-  std::vector<mcap::MessageIndex> indexes_;  ///< the first `used_` of them
+  mcap::Bytes packed_, scratch_, stamps_;
+  std::vector<Index> indexes_;  ///< the first `used_` of them
   std::size_t used_ = 0;
   std::vector<std::uint32_t> place_of_;  ///< of a channel's index in them, and 1; 0: none
   std::size_t messages_ = 0;

@@ -9,6 +9,7 @@
 #include "cardan/record/mcap/checksum.hpp"
 #include "cardan/record/mcap/codec.hpp"
 #include "cardan/record/mcap/scan.hpp"
+#include "cardan/record/mcap/source_times.hpp"
 
 namespace cardan::record {
 namespace {
@@ -141,7 +142,10 @@ PlacedChunk SeamLayout::place(const FrameChunk& frame) {
   placed.tail.append(frame.suffix);
   const std::size_t index_at = placed.tail.size();
   mcap::Bytes index;
-  mcap::append(index, mcap::MessageIndex{.channel_id = frame.head.channel, .records = {{frame.head.log_time, 0}}});
+  mcap::Bytes stamp;
+  mcap::append_source_times(stamp, std::span(&frame.head.source_time, 1));
+  mcap::append(index, mcap::MessageIndex{.channel_id = frame.head.channel, .records = {{frame.head.log_time, 0}}},
+               stamp);
   placed.tail.append(index);
 
   chunks_.push_back({.offset = chunk_offset,

@@ -125,6 +125,10 @@ class Recording {
     std::sort(found.begin(), found.end(), by_all);
     std::sort(expected.begin(), expected.end(), by_all);
     EXPECT_EQ(found, expected);
+    mcap::Messages messages = reader.messages();
+    while (const auto one = messages.next())
+      EXPECT_EQ(one->message.source_time, source_time_of(one->message.channel_id, one->message.sequence));
+    EXPECT_TRUE(messages.problems().empty());
   }
 
   MemoryDisk disk;
@@ -133,10 +137,17 @@ class Recording {
   std::vector<std::vector<Written>> content_of_chunk;
 
  private:
+  /// Of two channels in three; of those, not of every message.
+  static std::int64_t source_time_of(std::uint16_t channel, std::uint32_t sequence) {
+    return channel % 3 == 0 || sequence % 4 == 1 ? 0 : -1'000'000'007 * std::int64_t{channel} - sequence;
+  }
   static std::uint64_t time_of(const Written& w) { return 1000 + 10 * w.sequence; }
   static MessageHead head(std::uint16_t channel, std::size_t i) {
-    return {
-        .channel = channel, .sequence = static_cast<std::uint32_t>(i), .log_time = 1000 + 10 * i, .publish_time = 7};
+    return {.channel = channel,
+            .sequence = static_cast<std::uint32_t>(i),
+            .log_time = 1000 + 10 * i,
+            .publish_time = 7,
+            .source_time = source_time_of(channel, static_cast<std::uint32_t>(i))};
   }
   // Zeros, and bytes that look like records: what an unfinished chunk may leave behind.
   static mcap::Bytes content(std::mt19937& random, std::size_t bytes) {

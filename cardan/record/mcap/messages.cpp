@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 #include <mutex>
 #include <new>
 #include <tuple>
 #include <utility>
 
 #include "cardan/record/mcap/reader.hpp"
+#include "cardan/record/mcap/source_times.hpp"
 
 namespace cardan::mcap {
 namespace {
@@ -50,6 +53,7 @@ struct Messages::State {
     std::uint64_t time = 0;
     std::uint64_t place = 0;  ///< of its record: in the file, or in `records`
     std::uint16_t channel = 0;
+    std::int64_t source_time = 0;
   };
 
   /// What is open of a chunk (or of all messages outside of chunks).
@@ -75,7 +79,7 @@ struct Messages::State {
   std::shared_ptr<Buffers> buffers = std::make_shared<Buffers>();
   Bytes buffer;
   std::vector<Problem> problems;
-  std::uint64_t read_bytes = 0;  ///< of chunks, so far
+  std::uint64_t read_bytes = 0;  ///< of chunks and their indexes, so far
 
   [[nodiscard]] bool reverse() const noexcept { return options.order == Order::ReverseLogTime; }
   [[nodiscard]] bool in_range(std::uint64_t time) const noexcept { return time >= options.start && time < options.end; }
@@ -126,7 +130,7 @@ struct Messages::State {
     source->end = reader.finish().valid;
     for (const LooseMessage& m : reader.loose())
       if (wanted[m.channel_id] && in_range(m.log_time))
-        source->entries.push_back({m.log_time, m.offset - kPrefixBytes, m.channel_id});
+        source->entries.push_back({.time = m.log_time, .place = m.offset - kPrefixBytes, .channel = m.channel_id});
     add(std::move(source));
   }
 
@@ -156,12 +160,61 @@ struct Messages::State {
           {index.chunk_start_offset, "it holds messages of other times than its index says: their order may be wrong"});
   }
 
+  /// Chunks and their indexes lie side by side in a file, each is read once: more than the file has (and room for a lie
+  /// or two) is a trick to fill the memory, or the time, with the same bytes again and again.
+  [[nodiscard]] bool reads_in_circles() const { return read_bytes > 2 * reader.file().size(); }
+
+  /// Puts the index of one channel into `buffer`. False: it is not there.
+  bool read_index(std::uint64_t offset) {
+    const auto prefix = reader.file().read_prefix(offset);
+    read_bytes += kPrefixBytes;
+    if (!prefix || !prefix->is(Opcode::MessageIndex) || reads_in_circles() ||
+        !reader.file().read_exactly(offset + kPrefixBytes, prefix->length, buffer))
+      return false;
+    read_bytes += prefix->length;
+    return true;
+  }
+
+  /// Whether anything stands behind the fields of an index, which most have nothing but zeros behind.
+  bool may_have_source_times(std::uint64_t offset) {
+    std::array<std::byte, kPrefixBytes + 2 + 4> head{};
+    read_bytes += head.size();
+    if (reads_in_circles() || reader.file().read(offset, head) != head.size()) return false;
+    const Prefix prefix(head);
+    std::uint32_t records = 0;
+    std::memcpy(&records, head.data() + kPrefixBytes + 2, sizeof records);
+    return prefix.is(Opcode::MessageIndex) && prefix.length >= 2 + 4 + std::uint64_t{records} + kSourceTimesHead;
+  }
+
+  void note_damaged_stamps(const ChunkIndex& index) {
+    problems.push_back({index.chunk_start_offset, "the source stamps of its messages are damaged, and left out"});
+  }
+
+  /// Gives a chunk's messages, which are in the order of their places, their source stamps.
+  void find_source_times(const ChunkIndex& index, Source& source) {
+    std::vector<std::pair<std::uint64_t, std::int64_t>> stamps;
+    bool damaged = false;
+    for (const auto& [channel, offset] : index.message_index_offsets) {
+      if (!wanted[channel] || !may_have_source_times(offset) || !read_index(offset)) continue;
+      const auto found = decode_index(buffer);
+      if (!found || found->index.channel_id != channel) continue;
+      damaged = damaged || found->damaged;
+      for (std::size_t i = 0; i < found->source_times.size(); ++i)
+        stamps.emplace_back(found->index.records[i].second, found->source_times[i]);
+    }
+    if (damaged) note_damaged_stamps(index);
+    std::sort(stamps.begin(), stamps.end());
+    auto stamp = stamps.begin();
+    for (Entry& entry : source.entries) {
+      while (stamp != stamps.end() && stamp->first < entry.place) ++stamp;
+      if (stamp != stamps.end() && stamp->first == entry.place) entry.source_time = stamp->second;
+    }
+  }
+
   bool read_whole(const ChunkIndex& index, Source& source, std::string& cause) {
     source.in_memory = true;
-    // Chunks lie side by side in a file, each is read once: more than the file has (and room for a lie or two) is a
-    // trick to fill the memory with the same bytes again and again.
     cause = "the index names the same bytes again and again";
-    if (read_bytes > 2 * reader.file().size()) return false;
+    if (reads_in_circles()) return false;
     cause = "its index points outside of the file, or at something else";
     if (index.chunk_length < kPrefixBytes ||
         !reader.file().read_exactly(index.chunk_start_offset, index.chunk_length, source.bytes) ||
@@ -182,8 +235,9 @@ struct Messages::State {
       const auto message = decode<Message>(record->content);
       if (!message) return false;
       if (wanted[message->channel_id] && in_range(message->log_time))
-        source.entries.push_back({message->log_time, place, message->channel_id});
+        source.entries.push_back({.time = message->log_time, .place = place, .channel = message->channel_id});
     }
+    find_source_times(index, source);
     return true;
   }
 
@@ -198,14 +252,16 @@ struct Messages::State {
     for (const auto& [channel, offset] : index.message_index_offsets) {
       if (!wanted[channel]) continue;
       cause = "its message index is damaged";
-      const auto prefix = reader.file().read_prefix(offset);
-      if (!prefix || !prefix->is(Opcode::MessageIndex) ||
-          !reader.file().read_exactly(offset + kPrefixBytes, prefix->length, buffer))
-        return false;
-      const auto found = decode<MessageIndex>(buffer);
-      if (!found || found->channel_id != channel) return false;
-      for (const auto& [time, place] : found->records)
-        if (in_range(time)) source.entries.push_back({time, records + place, channel});
+      if (!read_index(offset)) return false;
+      const auto found = decode_index(buffer);
+      if (!found || found->index.channel_id != channel) return false;
+      if (found->damaged) note_damaged_stamps(index);
+      for (std::size_t i = 0; i < found->index.records.size(); ++i) {
+        const auto& [time, place] = found->index.records[i];
+        const std::int64_t stamp = found->source_times.empty() ? 0 : found->source_times[i];
+        if (in_range(time))
+          source.entries.push_back({.time = time, .place = records + place, .channel = channel, .source_time = stamp});
+      }
     }
     return true;
   }
@@ -227,6 +283,7 @@ struct Messages::State {
     }
     auto message = decode<Message>(content);
     if (message && (message->log_time != entry.time || message->channel_id != entry.channel)) return std::nullopt;
+    if (message) message->source_time = entry.source_time;
     return message;
   }
 };

@@ -113,6 +113,9 @@ struct Message {
   std::uint64_t log_time = 0;      ///< when it was recorded
   std::uint64_t publish_time = 0;  ///< when it was published
   Rest data{};
+  /// The publisher's own stamp; 0: none. No field of the record: it stands behind the chunk's MessageIndex
+  /// (source_times.hpp), and is lost where there is none.
+  std::int64_t source_time = 0;
   static void fields(auto& self, auto&& visit) {
     visit("channel_id", self.channel_id);
     visit("sequence", self.sequence);

@@ -8,6 +8,8 @@
 #include <set>
 #include <utility>
 
+#include "cardan/record/mcap/source_times.hpp"
+
 namespace cardan::mcap {
 namespace {
 
@@ -76,6 +78,8 @@ class Verifier {
         break;
       case Opcode::MessageIndex:
         with<MessageIndex>(r, [&](const MessageIndex& m) { message_index(r, m); });
+        if (const auto index = decode_index(r.content); index && index->damaged)
+          complain(r.offset, "the source stamps behind the index are cut short, or do not fit their checksum");
         break;
       case Opcode::Attachment:
         ++result_.attachments;

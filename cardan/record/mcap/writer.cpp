@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "cardan/record/mcap/source_times.hpp"
+
 namespace cardan::mcap {
 
 Writer::Writer(Write write, WriterOptions options)
@@ -43,8 +45,12 @@ void Writer::add(const Channel& channel) {
 void Writer::write(const Message& message) {
   if (options_.chunks) {
     const auto [at, is_new] = index_of_.try_emplace(message.channel_id, indexes_.size());
-    if (is_new) indexes_.push_back({.channel_id = message.channel_id});
+    if (is_new) {
+      indexes_.push_back({.channel_id = message.channel_id});
+      source_times_.emplace_back();
+    }
     indexes_[at->second].records.emplace_back(message.log_time, records_.size());
+    source_times_[at->second].push_back(message.source_time);
     first_ = messages_ == 0 ? message.log_time : std::min(first_, message.log_time);
     last_ = messages_ == 0 ? message.log_time : std::max(last_, message.log_time);
     ++messages_;
@@ -97,9 +103,12 @@ void Writer::end_chunk() {
   append(out_, chunk);
   index.chunk_length = out_.size();
   if (options_.message_index) {
-    for (const MessageIndex& m : indexes_) {
-      index.message_index_offsets[m.channel_id] = position_ + out_.size();
-      append(out_, m, options_.summary.extra);
+    for (std::size_t i = 0; i < indexes_.size(); ++i) {
+      index.message_index_offsets[indexes_[i].channel_id] = position_ + out_.size();
+      packed_.clear();
+      append_source_times(packed_, source_times_[i]);
+      detail::put(packed_, View(options_.summary.extra));
+      append(out_, indexes_[i], packed_);
     }
     index.message_index_length = out_.size() - index.chunk_length;
   }
@@ -108,6 +117,7 @@ void Writer::end_chunk() {
   flush();
   records_.clear();
   indexes_.clear();
+  source_times_.clear();
   index_of_.clear();
   messages_ = first_ = last_ = 0;
 }

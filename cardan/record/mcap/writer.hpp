@@ -22,7 +22,8 @@ struct WriterOptions {
   int level = 0;              ///< of the compression; 0: its default
   bool chunk_crc = true;      ///< a damaged chunk is noticed
   bool data_crc = false;      ///< of the whole data section: nobody can check it without reading all
-  bool message_index = true;  ///< a reader finds messages in a chunk without reading it through
+  bool message_index = true;  ///< a reader finds messages in a chunk without reading it through; their source stamps
+                              ///< stand there too
   SummaryOptions summary{};
 };
 
@@ -59,7 +60,8 @@ class Writer {
   Bytes out_;      ///< records that go to the file as they are
   Bytes records_;  ///< of the chunk
   Bytes packed_;
-  std::vector<MessageIndex> indexes_;  ///< of the chunk; in the order of its channels
+  std::vector<MessageIndex> indexes_;                    ///< of the chunk; in the order of its channels
+  std::vector<std::vector<std::int64_t>> source_times_;  ///< of each of them
   std::map<std::uint16_t, std::size_t> index_of_;
   std::uint64_t messages_ = 0, first_ = 0, last_ = 0;  ///< of the chunk
   std::uint64_t position_ = 0;

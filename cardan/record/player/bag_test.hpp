@@ -52,17 +52,18 @@ class Bag {
     return id;
   }
 
-  /// `at`: nanoseconds after kBegin.
-  void write(std::uint16_t channel, std::uint64_t at, mcap::View data) {
+  /// `at`: nanoseconds after kBegin; `source_time`: the publisher's own stamp, 0: none.
+  void write(std::uint16_t channel, std::uint64_t at, mcap::View data, std::int64_t source_time = 0) {
     writer_.write({.channel_id = channel,
                    .sequence = ++messages_,
                    .log_time = kBegin + at,
                    .publish_time = kBegin + at - 1000,
-                   .data = data});
+                   .data = data,
+                   .source_time = source_time});
   }
   template <Message T>
-  void write(std::uint16_t channel, std::uint64_t at, const T& message) {
-    write(channel, at, to_cdr(message));
+  void write(std::uint16_t channel, std::uint64_t at, const T& message, std::int64_t source_time = 0) {
+    write(channel, at, to_cdr(message), source_time);
   }
 
   /// The finished file.

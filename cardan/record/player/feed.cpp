@@ -24,7 +24,8 @@ void Feed::open(Runtime& runtime) {
   if (type_.native)
     publisher = std::make_shared<detail::PublisherCore>(topic_, *type_.shared,
                                                         TopicOptions{.max_bytes = payload_bytes_}, PublisherOptions{});
-  out_ = std::make_shared<detail::OutputCore>(std::move(channel), std::move(publisher), nullptr, runtime.clock());
+  out_ = std::make_shared<detail::OutputCore>(std::move(channel), std::move(publisher), nullptr, runtime.clock(),
+                                              TopicOptions{}.depth);
 }
 
 void Feed::push(const mcap::Message& message) {
@@ -40,7 +41,7 @@ void Feed::push_native(const mcap::Message& message) {
   if (!loan) return failed("no slot is free: a component keeps more samples than its input's `keeps` says");
   if (const CdrResult result = form_.fill(message.data, loan.message(), loan.arena()); !result)
     return failed(result.text());
-  loan.set_source_time(static_cast<std::int64_t>(message.publish_time));
+  loan.set_source_time(source_time_of(message));
   out_->publish(detail::take_out(loan));
   ++messages_;
 }
@@ -52,7 +53,7 @@ void Feed::push_encoded(const mcap::Message& message) {
     std::memcpy((*encoded)->data.data(), message.data.data(), message.data.size());
   }
   const auto sample = make_sample<detail::Encoded>(std::shared_ptr<const detail::Encoded>(encoded, &**encoded),
-                                                   {.source_time = static_cast<std::int64_t>(message.publish_time)});
+                                                   {.source_time = source_time_of(message)});
   detail::SampleBlock* block = detail::block_of(sample);
   block->references.fetch_add(1, std::memory_order_relaxed);
   detail::SampleBlock* object = convert_(block);

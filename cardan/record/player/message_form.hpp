@@ -35,6 +35,13 @@ class MessageForm {
   detail::MessageType type_;
 };
 
+/// The source stamp that readers of a recorded message are given: its publisher's own; where it gave none, or the file
+/// has none (of version 0.1, or copied by a tool that does not know them), the publish time that was recorded. A fusion
+/// goes by the publish time of what has no stamp, so that it is given the same distances as before.
+[[nodiscard]] inline std::int64_t source_time_of(const mcap::Message& message) noexcept {
+  return message.source_time != 0 ? message.source_time : static_cast<std::int64_t>(message.publish_time);
+}
+
 /// The form of a channel's messages; empty: there is none, and `why` says so in words. `schema`: null where the channel
 /// has none.
 [[nodiscard]] std::optional<MessageForm> form_of(const mcap::Channel& channel, const mcap::Schema* schema,

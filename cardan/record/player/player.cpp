@@ -289,7 +289,7 @@ class Player::Implementation {
         outlet.failure = loan ? result.text() : "no slot was free: a reader holds more samples than it announced";
       return false;
     }
-    loan.set_source_time(static_cast<std::int64_t>(message.publish_time));
+    loan.set_source_time(message.source_time);
     outlet.fill_ns = steady_now() - begun;
     prepared_ = std::move(loan);
     return true;

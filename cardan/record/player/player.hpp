@@ -79,8 +79,8 @@ struct PlayerOptions {
 
 /// Publishes what files hold, in the order and at the distances of their log times, one message after the other: no
 /// topic overtakes another one, whoever is slow. Messages are decoded straight into the slots that readers see. Publish
-/// times are those of now; a sample's source_time() is the publish time that was recorded. Thread safety: any thread;
-/// run() by one.
+/// times are those of now; a sample's source_time() is its publisher's own stamp as it was recorded; where it gave
+/// none, the publish time that was recorded. Thread safety: any thread; run() by one.
 class Player {
  public:
   /// Opens the files and creates the publishers. Throws Error: InvalidArgument (options, no such topic, no MCAP file),

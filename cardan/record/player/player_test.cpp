@@ -86,6 +86,24 @@ TEST_F(PlayerTest, ReadersGetWhatWasRecorded) {
   EXPECT_EQ(report.position_ns, report.end_ns);
 }
 
+TEST_F(PlayerTest, ReadersGetTheSourceStampsThatWereRecorded) {
+  Bag bag;
+  const auto channel = bag.add<CanFrame>("/frames");
+  for (std::uint32_t i = 0; i < 6; ++i)
+    bag.write(channel, i * 1'000'000, CanFrame{}, i % 3 == 2 ? 0 : 1'000 + static_cast<std::int64_t>(i));
+  const FileOnDisk file(bag.bytes());
+  Player player({file.path()}, noting({.depth = 8}));
+  Subscriber<CanFrame> reader(Topic<CanFrame>{"/frames", {}});
+  player.run();
+  for (std::uint32_t i = 0; i < 6; ++i) {
+    const auto frame = reader.take();
+    ASSERT_TRUE(frame) << i;
+    EXPECT_EQ(frame.source_time(), i % 3 == 2 ? static_cast<std::int64_t>(kBegin + i * 1'000'000 - 1000)
+                                              : 1'000 + static_cast<std::int64_t>(i))
+        << "of " << i << ": without a stamp the publish time that was recorded";
+  }
+}
+
 TEST_F(PlayerTest, LargeMessagesAreReadOneByOne) {
   Bag bag({.chunk_bytes = 3 << 20});
   const auto channel = bag.add<Image>("/image");

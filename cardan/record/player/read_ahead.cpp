@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "cardan/record/player/message_form.hpp"
+
 namespace cardan::record {
 namespace {
 
@@ -85,7 +87,7 @@ bool ReadAhead::read_lap(std::uint64_t lap, bool& any) {
     ReadMessage message{.file = next->file,
                         .channel = view.channel,
                         .log_time = view.message.log_time,
-                        .publish_time = view.message.publish_time,
+                        .source_time = source_time_of(view.message),
                         .lap = lap,
                         .data = view.message.data};
     if (view.message.data.size() < kCopiedBelow) {

@@ -23,8 +23,9 @@ namespace cardan::record {
 struct ReadMessage {
   std::size_t file = 0;
   const mcap::Channel* channel = nullptr;
-  std::uint64_t log_time = 0, publish_time = 0;
-  std::uint64_t lap = 0;  ///< how often the files had been played through before
+  std::uint64_t log_time = 0;
+  std::int64_t source_time = 0;  ///< that readers are given
+  std::uint64_t lap = 0;         ///< how often the files had been played through before
   mcap::View data{};
 
   mcap::Bytes copy{};                   ///< the data, if they are small …

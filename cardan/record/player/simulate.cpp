@@ -190,6 +190,18 @@ class Replay {
         report_.failures += callback->statistics().failures.load(std::memory_order_relaxed);
         report_.dropped += callback->statistics().dropped.load(std::memory_order_relaxed);
       }
+    for (const auto& core : simulation_.runtime().components())
+      for (const auto& fused : core->fusions()) {
+        const FusionStatistics statistics = fused.statistics();
+        SimulatedFusion fusion{.component = core->name(),
+                               .fusion = fused.watch->name(),
+                               .fired = statistics.fired,
+                               .every_input_had = true};
+        for (std::size_t i = 0; i < fused.topics.size(); ++i)
+          if (statistics.inputs[i].offered == 0) fusion.every_input_had = false;
+        if (fusion.fired == 0) fusion.silent = fused.watch->why(statistics);
+        report_.fusions.push_back(std::move(fusion));
+      }
     for (const auto& feed : feeds_) report_.fed.push_back(feed->report());
     report_.made = output_.topics();
     if (!report_.stopped) report_.output_bytes = output_.finish();

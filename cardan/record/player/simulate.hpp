@@ -34,6 +34,14 @@ struct SimulatedTopic {
   std::string failure{};     ///< the first of them, in words; or why none is written
 };
 
+/// A fusion of a component.
+struct SimulatedFusion {
+  std::string component{}, fusion{};
+  std::uint64_t fired = 0;       ///< sets
+  bool every_input_had = false;  ///< samples
+  std::string silent{};          ///< it had samples and made no set: why, in words
+};
+
 struct SimulateReport {
   std::vector<SimulatedTopic> fed{};      ///< from the files to the components
   std::vector<SimulatedTopic> made{};     ///< by the components
@@ -45,6 +53,7 @@ struct SimulateReport {
   std::uint64_t failures = 0;             ///< exceptions that left one
   std::uint64_t dropped = 0;              ///< samples that newer ones pushed out of an input's queue
   std::int64_t simulated_ns = 0;          ///< recorded time
+  std::vector<SimulatedFusion> fusions{};
   std::uint64_t output_bytes = 0;
   bool stopped = false;  ///< by `progress`
 };

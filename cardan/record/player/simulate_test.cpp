@@ -28,6 +28,9 @@ constexpr Topic<Image> kImage{"/image", {.max_bytes = 1 << 20}};
 constexpr Topic<Imu> kSum{"/sum", {}};
 constexpr Topic<Wheel> kCopy{"/copy", {.max_bytes = 4096, .depth = 4}};
 constexpr Topic<Remark> kRemark{"/remark", {}};
+constexpr Topic<Imu> kLeft{"/left", {.depth = 16}};
+constexpr Topic<CanFrame> kRight{"/right", {.depth = 16}};
+constexpr Topic<CanFrame> kPairs{"/pairs", {.depth = 16}};
 
 }  // namespace cardan::record::test
 
@@ -102,6 +105,23 @@ class PlayerTestDriver : public Component {
   Output<Wheel> out_;
 };
 CARDAN_COMPONENT(PlayerTestDriver)
+
+/// Joins what carries the same source stamp, and publishes the stamp of each set.
+class PlayerTestJoin : public Component {
+  void on_start(Context& context) override {
+    out_ = context.output(kPairs);
+    context.fuse(
+        exact(),
+        [this](const Sample<Imu>& a, const Sample<CanFrame>&) {
+          auto pair = out_.loan();
+          pair.set_source_time(a.source_time());
+          out_.publish(std::move(pair));
+        },
+        {.name = "pairs"}, kLeft, kRight);
+  }
+  Output<CanFrame> out_;
+};
+CARDAN_COMPONENT(PlayerTestJoin)
 
 /// Keeps what it reads of objects.
 class PlayerTestListener : public Component {
@@ -270,6 +290,49 @@ TEST(Simulate, WhatAComponentPublishesIsNotTakenFromTheFileUnlessItIsLeftOut) {
   EXPECT_THROW((void)simulate(c, {file.path()}, {.without = {"nobody"}}), Error);
   const SimulateReport process = simulate(c, {file.path()}, {.without = {"all"}});
   EXPECT_TRUE(process.fed.empty());
+}
+
+/// What two drivers recorded that stamp by one clock and take 3 and 40 ms to publish.
+mcap::Bytes stamped_pairs(int count, bool stamps_right) {
+  Bag bag({.chunk_bytes = 3000});
+  const auto left = bag.add<Imu>("/left"), right = bag.add<CanFrame>("/right");
+  for (int i = 0; i < count; ++i) {
+    const auto at = static_cast<std::uint64_t>(i) * 50'000'000;
+    const std::int64_t stamp = 1'000'000'000'000 + i;
+    bag.write(left, at + 3'000'000, Imu{}, stamp);
+    bag.write(right, at + 40'000'000, CanFrame{}, stamps_right ? stamp : 0);
+  }
+  return bag.bytes();
+}
+
+TEST(Simulate, AFusionMakesTheSetsThatItMadeWhenItWasRecorded) {
+  const FileOnDisk file(stamped_pairs(102, true));
+  const OutputPath output, again;
+  const auto c = configuration({{"join", "PlayerTestJoin"}});
+  const SimulateReport report = simulate(c, {file.path()}, {.output = output});
+  EXPECT_EQ(by_name(report.made)["/pairs"].messages, 102U);
+  ASSERT_EQ(report.fusions.size(), 1U);
+  EXPECT_EQ(report.fusions[0].component, "join");
+  EXPECT_EQ(report.fusions[0].fusion, "pairs");
+  EXPECT_EQ(report.fusions[0].fired, 102U);
+  EXPECT_EQ(report.fusions[0].silent, "");
+  // What was made of it keeps its stamps too.
+  const mcap::Reader reader(output);
+  mcap::Messages messages = reader.messages();
+  std::int64_t sets = 0;
+  while (const auto one = messages.next()) EXPECT_EQ(one->message.source_time, 1'000'000'000'000 + sets++);
+  EXPECT_EQ(sets, 102);
+  (void)simulate(c, {file.path()}, {.output = again});
+  EXPECT_TRUE(content(output) == content(again));
+}
+
+TEST(Simulate, AFusionThatMakesNoSetIsReportedWithTheReason) {
+  const FileOnDisk file(stamped_pairs(20, false));
+  const SimulateReport report = simulate(configuration({{"join", "PlayerTestJoin"}}), {file.path()}, {});
+  ASSERT_EQ(report.fusions.size(), 1U);
+  EXPECT_EQ(report.fusions[0].fired, 0U);
+  EXPECT_TRUE(report.fusions[0].every_input_had);
+  EXPECT_NE(report.fusions[0].silent, "");
 }
 
 TEST(Simulate, APartOfTheFile) {

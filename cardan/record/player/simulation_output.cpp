@@ -103,7 +103,8 @@ void SimulationOutput::write_sample(const detail::Channel& channel, const detail
                   .sequence = static_cast<std::uint32_t>(sample.sequence),
                   .log_time = static_cast<std::uint64_t>(sample.publish_ns),
                   .publish_time = static_cast<std::uint64_t>(sample.publish_ns),
-                  .data = mcap::View(bytes_)});
+                  .data = mcap::View(bytes_),
+                  .source_time = sample.source_ns});
 }
 
 std::uint64_t SimulationOutput::finish() {

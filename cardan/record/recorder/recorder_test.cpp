@@ -94,6 +94,45 @@ INSTANTIATE_TEST_SUITE_P(Ways, RecorderWays,
                                          Way{std::nullopt, false, false}, Way{DiskMode::DontCache, true, false},
                                          Way{DiskMode::SyncRange, true, false}, Way{DiskMode::Plain, false, false}));
 
+TEST_F(RecorderTest, SourceStampsAreKeptAlsoInAFileThatNobodyFinished) {
+  Publisher camera{kCamera};
+  Publisher imu{kImu};
+  RecorderOptions o = options();
+  o.chunk_time = 20ms;
+  Recorder recorder(o);
+  const auto stamp_of = [](std::uint32_t number) {
+    return number % 3 == 0 ? std::int64_t{0} : 1'700'000'000'000'000'000 + number;
+  };
+  constexpr std::uint32_t kFrames = 12;
+  for (std::uint32_t i = 1; i <= kFrames; ++i) {
+    auto frame = camera.loan();
+    ASSERT_TRUE(frame);
+    (void)frame->resize(kRows, kColumns, "bgr8");
+    frame.set_source_time(stamp_of(i));
+    camera.publish(std::move(frame));
+    auto sample = imu.loan();
+    ASSERT_TRUE(sample);
+    sample.set_source_time(stamp_of(i));
+    imu.publish(std::move(sample));
+  }
+  const auto expect_stamps = [&](const std::string& path) {
+    const mcap::Reader reader(path);
+    mcap::Messages messages = reader.messages();
+    std::uint32_t found = 0;
+    while (const auto one = messages.next()) {
+      EXPECT_EQ(one->message.source_time, stamp_of(one->message.sequence)) << one->channel->topic;
+      ++found;
+    }
+    EXPECT_TRUE(messages.problems().empty());
+    return found;
+  };
+  ASSERT_TRUE(reaches([&] { return recorder.report().recorded == 2 * kFrames; }));
+  EXPECT_EQ(expect_stamps(o.path + ".active"), 2 * kFrames) << "as a crash would leave it";
+  recorder.stop();
+  EXPECT_EQ(expect_stamps(o.path), 2 * kFrames);
+  expect_good(o.path);
+}
+
 TEST_F(RecorderTest, ATopicThatComesLateIsThereFromItsFirstSample) {
   Recorder recorder(options());
   Publisher camera{kCamera};

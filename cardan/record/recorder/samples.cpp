@@ -65,7 +65,8 @@ void Recorder::Implementation::add_to_batch(TopicQueue& topic, const TopicQueue:
   open.batch->add({.channel = static_cast<std::uint16_t>(topic.number + 1),
                    .sequence = static_cast<std::uint32_t>(block.sequence),
                    .log_time = sample.log_time,
-                   .publish_time = sample.publish_time},
+                   .publish_time = sample.publish_time,
+                   .source_time = block.source_ns},
                   framing.prefix(), framing.payload(), framing.suffix());
   copied_bytes_ += framing.bytes();
   const std::uint64_t bytes = framing.bytes() + kRecordBytes;

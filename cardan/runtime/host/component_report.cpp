@@ -47,6 +47,35 @@ CallbackReport report_of(const detail::Callback& callback) {
   return r;
 }
 
+FusionReport report_of(const detail::ComponentCore::Fused& fused) {
+  const FusionStatistics statistics = fused.statistics();
+  FusionReport r{.name = fused.watch->name(),
+                 .policy = detail::name_of(fused.watch->policy()),
+                 .time = detail::name_of(detail::time_of(fused.watch->policy())),
+                 .fired = statistics.fired,
+                 .silent = fused.watch->silent()};
+  if (r.silent) r.why = fused.watch->why(statistics);
+  for (std::size_t i = 0; i < fused.topics.size(); ++i) {
+    const FusionInputStatistics& s = statistics.inputs[i];
+    r.inputs.push_back({.name = fused.watch->inputs()[i],
+                        .topic = fused.topics[i],
+                        .offered = s.offered,
+                        .used = s.used,
+                        .unfired = s.unfired,
+                        .replaced = s.replaced,
+                        .overtaken = s.overtaken,
+                        .pushed_out = s.pushed_out,
+                        .late = s.late,
+                        .cleared = s.cleared,
+                        .waiting = s.waiting,
+                        .never_arrived = s.never_arrived,
+                        .too_old = s.too_old,
+                        .absent = s.absent,
+                        .unstamped = s.unstamped});
+  }
+  return r;
+}
+
 json value_json(const config::Value& value) {
   return std::visit([](const auto& v) { return json(v); }, value);
 }
@@ -65,6 +94,9 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CallbackReport, name, kind, topic, group, pri
                                    longest_transport, longest_waiting, longest_running, calls, queue_full, kept, missed,
                                    failures, overruns, skipped, late, queued, capacity, running_since)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(OutputReport, topic, type, published, readers_here, readers_outside)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FusionInputReport, name, topic, offered, used, unfired, replaced, overtaken,
+                                   pushed_out, late, cleared, waiting, never_arrived, too_old, absent, unstamped)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FusionReport, name, policy, time, fired, silent, why, inputs)
 
 static void to_json(json& j, const ParameterReport& p) {
   j = {{"name", p.name}, {"description", p.description}, {"value", value_json(p.value)}, {"fixed", p.fixed}};
@@ -85,7 +117,7 @@ static void from_json(const json& j, ParameterReport& p) {
 }
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ComponentReport, name, class_name, library, process, host, pid, restarts, callbacks,
-                                   outputs, parameters)
+                                   outputs, fusions, parameters)
 
 const char* name_of(CallbackReport::Kind kind) noexcept {
   switch (kind) {
@@ -119,7 +151,7 @@ std::vector<ComponentReport> report_of(const Runtime& runtime) {
         r.kind = declared->port->calls() ? CallbackReport::Kind::Input : CallbackReport::Kind::Latest;
         r.topic = declared->topic;
         r.capacity = declared->port->capacity();
-        if (const auto* source = callback->group().remotes().find(declared->topic);
+        if (const auto* source = callback->group().remotes().find(*declared->port);
             source != nullptr && source->deadlines_missed != nullptr)
           r.late = source->deadlines_missed->load(std::memory_order_relaxed);
       }
@@ -136,6 +168,7 @@ std::vector<ComponentReport> report_of(const Runtime& runtime) {
         o.readers_outside = static_cast<std::uint32_t>(d.out->publisher()->subscribers());
       c.outputs.push_back(std::move(o));
     }
+    for (const auto& fused : core->fusions()) c.fusions.push_back(report_of(fused));
     for (const auto& [name, p] : core->parameters())
       c.parameters.push_back({name, p->description, p->value(), p->min, p->max, p->fixed});
     all.push_back(std::move(c));

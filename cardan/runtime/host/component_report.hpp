@@ -56,6 +56,25 @@ struct ParameterReport {
   bool operator==(const ParameterReport&) const = default;
 };
 
+/// What became of the samples of one input of a fusion since its component started; as FusionInputStatistics.
+struct FusionInputReport {
+  std::string name, topic;  ///< topic: on the bus
+  std::uint64_t offered = 0, used = 0, unfired = 0, replaced = 0, overtaken = 0, pushed_out = 0, late = 0, cleared = 0;
+  std::uint64_t waiting = 0, never_arrived = 0, too_old = 0, absent = 0, unstamped = 0;
+  bool operator==(const FusionInputReport&) const = default;
+};
+
+struct FusionReport {
+  std::string name;
+  std::string policy;       ///< "primary", "approximate" or "exact"
+  std::string time;         ///< what it goes by: "source", "publish" or "header.stamp"
+  std::uint64_t fired = 0;  ///< sets
+  bool silent = false;      ///< gets samples and makes no set of them
+  std::string why{};        ///< not, in words; of a silent one
+  std::vector<FusionInputReport> inputs{};
+  bool operator==(const FusionReport&) const = default;
+};
+
 /// A component that runs now.
 struct ComponentReport {
   std::string name, class_name, library;
@@ -65,6 +84,7 @@ struct ComponentReport {
   std::uint64_t restarts = 0;  ///< within its process
   std::vector<CallbackReport> callbacks;
   std::vector<OutputReport> outputs;
+  std::vector<FusionReport> fusions;
   std::vector<ParameterReport> parameters;
   bool operator==(const ComponentReport&) const = default;
 };

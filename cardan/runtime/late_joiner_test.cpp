@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inputs that come after the samples: declared later in the same process, or made anew by a restart.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "cardan/messages/messages.hpp"
+#include "cardan/runtime/log_test.hpp"
+#include "cardan/runtime/runtime.hpp"
+#include "cardan/runtime/simulation.hpp"
+#include "tests/support/run_directory.hpp"
+
+namespace late {
+struct Reading {
+  std::int64_t value = 0;
+};
+}  // namespace late
+
+CARDAN_MESSAGE(late::Reading, "test_msgs/msg/Reading", value);
+
+namespace cardan::late_joiner_test {
+namespace {
+
+using namespace std::chrono_literals;
+using late::Reading;
+using Table = std::vector<std::string>;  // what no shared memory can carry
+
+constexpr Topic<Reading> kCalibration{"/calibration"};
+constexpr Topic<Reading> kLast3{"/last3", {.depth = 3}};
+constexpr Topic<Table> kTable{"/table"};
+constexpr Topic<Table> kPrivate{"/private", {.process_private = true}};
+
+template <class Done>
+bool soon(Done done) {
+  for (int i = 0; i < 10000 && !done(); ++i) std::this_thread::sleep_for(1ms);
+  return done();
+}
+
+/// Publishes everything before anybody else is there, and never again.
+struct Calibrator : Component {
+  void on_start(Context& context) override {
+    calibration = context.output(kCalibration);
+    last3 = context.output(kLast3);
+    table = context.output(kTable);
+    hidden = context.output(kPrivate);
+    calibration.publish({42});
+    for (std::int64_t i = 1; i <= 5; ++i) last3.publish({i});
+    table.publish(Table{"old"});
+    table.publish(Table{"new"});
+    hidden.publish(Table{"hidden"});
+  }
+  Output<Reading> calibration, last3;
+  Output<Table> table, hidden;
+};
+
+struct Reader : Component {
+  void on_start(Context& context) override {
+    latest = context.latest(kCalibration);
+    context.input(kCalibration, [this](const Sample<Reading>& s) { note("calibration", s->value); }, {.name = "c"});
+    context.input(kLast3, [this](const Sample<Reading>& s) { note("last3", s->value); }, {.depth = 8});
+    context.input(kLast3, [this](const Sample<Reading>& s) { note("newest", s->value); }, {.depth = 1, .name = "n"});
+    context.input(kTable, [this](const Sample<Table>& s) { note("table " + s->at(0), 0); });
+    context.input(kPrivate, [this](const Sample<Table>& s) { note("private " + s->at(0), 0); });
+  }
+  void note(const std::string& what, std::int64_t value) {
+    const std::lock_guard lock(mutex);
+    heard.push_back(what + " " + std::to_string(value));
+  }
+  std::size_t count(const std::string& what) {
+    const std::lock_guard lock(mutex);
+    return static_cast<std::size_t>(std::count(heard.begin(), heard.end(), what));
+  }
+  std::size_t size() {
+    const std::lock_guard lock(mutex);
+    return heard.size();
+  }
+  Latest<Reading> latest;
+  std::mutex mutex;
+  std::vector<std::string> heard;
+};
+
+void expect_the_last_of_all(Reader& reader) {
+  for (const char* what :
+       {"calibration 42", "last3 3", "last3 4", "last3 5", "newest 5", "table new 0", "private hidden 0"})
+    EXPECT_EQ(reader.count(what), 1U) << what;
+  EXPECT_EQ(reader.size(), 7U) << "and nothing else";
+  ASSERT_TRUE(reader.latest.get());
+  EXPECT_EQ(reader.latest.get()->value, 42);
+}
+
+TEST(LateJoiner, WhoIsDeclaredAfterTheWriterGetsTheLastDepthInASimulation) {
+  Simulation simulation;
+  simulation.add<Calibrator>("calibrator");
+  Reader& reader = simulation.add<Reader>("reader");
+  simulation.start();
+  simulation.run();
+  expect_the_last_of_all(reader);
+  for (const auto& c : simulation.runtime().components().back()->callbacks())
+    EXPECT_EQ(c->statistics().dropped.load(), 0U) << c->name() << ": what is older than the depth is no loss";
+}
+
+class LateJoinerInAProcess : public test::OwnRunDirectory, public testing::WithParamInterface<bool> {};
+
+TEST_P(LateJoinerInAProcess, WhoIsDeclaredAfterTheWriterGetsTheLastDepth) {
+  Runtime runtime({.domain = domain_, .transport = GetParam()});
+  runtime.add({.name = "calibrator"}, std::make_shared<Calibrator>());
+  const auto reader = std::make_shared<Reader>();
+  runtime.add({.name = "reader"}, reader);
+  runtime.start();
+  ASSERT_TRUE(soon([&] { return reader->size() >= 7; }));
+  runtime.stop();
+  expect_the_last_of_all(*reader);
+}
+INSTANTIATE_TEST_SUITE_P(Transport, LateJoinerInAProcess, testing::Bool());
+
+// ---------------------------------------------------------------- restarts
+
+std::mutex lives_mutex;
+std::vector<std::vector<std::int64_t>> lives;  ///< what each of them was given
+std::atomic<std::int64_t> poison{0};
+
+std::vector<std::int64_t> last_life() {
+  const std::lock_guard lock(lives_mutex);
+  return lives.empty() ? std::vector<std::int64_t>{} : lives.back();
+}
+
+/// Throws on `poison`.
+struct LateJoinerSink : Component {
+  void on_start(Context& context) override {
+    {
+      const std::lock_guard lock(lives_mutex);
+      lives.emplace_back();
+    }
+    context.input(kLast3,
+                  [](const Sample<Reading>& s) {
+                    {
+                      const std::lock_guard lock(lives_mutex);
+                      lives.back().push_back(s->value);
+                    }
+                    if (s->value == poison) throw std::runtime_error("poison");
+                  },
+                  {.depth = 8});
+  }
+};
+CARDAN_COMPONENT(LateJoinerSink)
+
+struct Writer : Component {
+  void on_start(Context& context) override {
+    out = context.output(kLast3);
+    for (std::int64_t i = 1; i <= 5; ++i) out.publish({i});
+  }
+  Output<Reading> out;
+};
+
+/// The writer stands in the same process, or in a runtime of its own, as another process would.
+class LateJoinerRestart : public test::OwnRunDirectory, public testing::WithParamInterface<bool> {
+ protected:
+  LateJoinerRestart() {
+    lives.clear();
+    poison = 0;
+    const auto writer = std::make_shared<Writer>();
+    if (apart()) {
+      other_ = std::make_unique<Runtime>(RuntimeOptions{.domain = domain_});
+      other_->add({.name = "writer"}, writer);
+      other_->start();
+    }
+    runtime_ = std::make_unique<Runtime>(RuntimeOptions{
+        .domain = domain_, .transport = apart(), .on_failure = [this](const auto&, const auto&, const auto&) {
+          ++failures_;
+        }});
+    if (!apart()) runtime_->add({.name = "writer"}, writer);
+    runtime_->add({.name = "sink", .class_name = "LateJoinerSink"});
+    writer_ = writer;
+  }
+  static bool apart() { return GetParam(); }
+
+  std::unique_ptr<Runtime> other_, runtime_;
+  std::shared_ptr<Writer> writer_;
+  std::atomic<int> failures_{0};
+};
+
+TEST_P(LateJoinerRestart, ARestartedComponentGetsTheLastDepthAgain) {
+  const std::vector<std::int64_t> all{3, 4, 5};
+  runtime_->start();
+  ASSERT_TRUE(soon([&] { return last_life() == all; }));
+  for (int round = 0; round < 3; ++round) {
+    runtime_->restart("sink");
+    EXPECT_TRUE(soon([&] { return last_life() == all; })) << round;
+  }
+  writer_->out.publish({6});
+  EXPECT_TRUE(soon([&] { return last_life() == std::vector<std::int64_t>({3, 4, 5, 6}); })) << "and goes on";
+  runtime_->stop();
+}
+
+TEST_P(LateJoinerRestart, ButNotTheSampleThatItFailedOn) {
+  const test::Heard heard;
+  poison = 4;
+  runtime_->start();
+  ASSERT_TRUE(soon([&] { return failures_ == 1 && last_life().size() == 3; }));
+  for (int round = 0; round < 2; ++round) {
+    runtime_->restart("sink");
+    EXPECT_TRUE(soon([&] { return last_life() == std::vector<std::int64_t>({3, 5}); })) << round;
+  }
+  EXPECT_EQ(failures_, 1);
+  EXPECT_EQ(heard.lines_with({"sink", "not given sample 4", "/last3"}), 2U) << heard.text();
+  poison = 0;
+  writer_->out.publish({6});
+  EXPECT_TRUE(soon([&] { return last_life() == std::vector<std::int64_t>({3, 5, 6}); }));
+  runtime_->stop();
+}
+INSTANTIATE_TEST_SUITE_P(Writer, LateJoinerRestart, testing::Bool());
+
+/// Publishes as fast as it can.
+struct Flood : Component {
+  void on_start(Context& context) override {
+    out = context.output(kLast3);
+    context.timer(50us, [this] { out.publish({++count}); });
+  }
+  Output<Reading> out;
+  std::int64_t count = 0;
+};
+
+TEST_F(LateJoinerInAProcess, WhoComesWhileSamplesArePublishedIsGivenEachOnce) {
+  lives.clear();
+  poison = 0;
+  Runtime runtime({.transport = false, .groups = {{.name = "main"}, {.name = "readers"}}});
+  runtime.add({.name = "flood"}, std::make_shared<Flood>());
+  runtime.add({.name = "sink", .class_name = "LateJoinerSink", .group = "readers"});
+  runtime.start();
+  for (int round = 0; round < 100; ++round) {
+    runtime.restart("sink");
+    ASSERT_TRUE(soon([] { return last_life().size() > 5; }));
+  }
+  runtime.stop();
+  const std::lock_guard lock(lives_mutex);
+  for (const auto& life : lives)
+    for (std::size_t i = 1; i < life.size(); ++i) ASSERT_GT(life[i], life[i - 1]) << "twice, or out of order";
+}
+
+}  // namespace
+}  // namespace cardan::late_joiner_test
