@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "apps/components.hpp"
+#include "apps/configuration_file.hpp"
 #include "apps/output.hpp"
 #include "cardan/runtime/config/configuration.hpp"
 #include "cardan/runtime/config/problem.hpp"
@@ -25,14 +26,14 @@ Exit codes: 0 ended in order, 1 a component did not start, 2 wrong options or fi
 
 struct Options {
   std::string file, process;
-  std::vector<std::string> set;
+  std::vector<std::string> set, variables;
   bool one_process = false;
   host::HostOptions host{};
 };
 
 int run(const Options& o) {
   std::vector<config::Problem> problems;
-  config::Configuration configuration = config::read_configuration(o.file, problems);
+  config::Configuration configuration = config::read_configuration(o.file, problems, {.variables = o.variables});
   if (config::has_errors(problems)) {
     for (const config::Problem& problem : problems) fmt::print(stderr, "{}\n", config::text(problem, o.file));
     return kUsage;
@@ -54,6 +55,7 @@ void add_host_command(CLI::App& app) {
   command->add_flag("--one-process", o->one_process, "As `cardan run` with this option");
   command->add_option("--set", o->set, "component/parameter=value, instead of what the file says")
       ->allow_extra_args(false);
+  add_variables_option(*command, o->variables);
   command->add_option("--report-fd", o->host.report_fd, "Descriptor for a crash report (default: standard error)");
   command->add_option("--ready-fd", o->host.ready_fd, "Descriptor that is told \"ready\" when all have started");
   command->callback([o] {

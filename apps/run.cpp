@@ -48,7 +48,7 @@ Exit codes: 0 all ended in order, 1 a process was given up, did not start or had
 
 struct Options {
   std::string file, json, crash, reports = "out";
-  std::vector<std::string> set;
+  std::vector<std::string> set, variables;
   bool one_process = false, no_view = false;
   double seconds = 0, grace = 5;
 #if defined(CARDAN_HAS_RECORD_COMMANDS)
@@ -152,7 +152,7 @@ class PlannedCrash {
 /// On a recording: no processes are started, and no CPUs are shared out.
 int run_on_recording(const Options& o) {
   std::vector<config::Problem> problems;
-  config::Configuration configuration = config::read_configuration(o.file, problems);
+  config::Configuration configuration = config::read_configuration(o.file, problems, {.variables = o.variables});
   show(problems, o.file);
   if (config::has_errors(problems)) return kUsage;
   for (const std::string& assignment : o.set) launcher::set_parameter(configuration, assignment);
@@ -165,7 +165,7 @@ int run_on_recording(const Options& o) {
 
 int run(const Options& o) {
   std::vector<config::Problem> problems;
-  config::Configuration configuration = config::read_configuration(o.file, problems);
+  config::Configuration configuration = config::read_configuration(o.file, problems, {.variables = o.variables});
   if (!config::has_errors(problems)) {
     const auto more = config::check_machine(configuration, config::this_machine());
     problems.insert(problems.end(), more.begin(), more.end());
@@ -175,6 +175,8 @@ int run(const Options& o) {
   launcher::LauncherOptions options{.host_command = {"/proc/self/exe", "host", o.file},
                                     .domain = launcher::domain_of(configuration),
                                     .reports = o.reports};
+  for (const std::string& variable : o.variables)
+    options.host_command.insert(options.host_command.end(), {"--var", variable});
   for (const std::string& assignment : o.set) {
     launcher::set_parameter(configuration, assignment);
     options.host_command.insert(options.host_command.end(), {"--set", assignment});
@@ -233,6 +235,7 @@ void add_run_command(CLI::App& app) {
       "NAME[@SECONDS]: make this process or component crash (SIGSEGV) after so long (5), to see what follows");
   command->add_option("--set", o->set, "component/parameter=value, instead of what the file says")
       ->allow_extra_args(false);
+  add_variables_option(*command, o->variables);
 #if defined(CARDAN_HAS_RECORD_COMMANDS)
   add_run_from_options(*command, o->recording);
 #endif

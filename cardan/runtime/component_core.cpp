@@ -56,7 +56,7 @@ C& ComponentCore::take_over(std::unique_ptr<C> callback) {
 
 std::shared_ptr<OutputCore> ComponentCore::output(const std::string& topic, const PayloadType& type,
                                                   const TopicOptions& options) {
-  const std::string& on_bus = settings_.bus_name(topic);
+  const std::string on_bus = settings_.bus_name(topic);
   const TopicOptions changed = runtime_.options_of(on_bus, options);
   auto channel = runtime_.channel(on_bus, type, settings_.name);
   Process* process = changed.process_private || !type.shared ? nullptr : runtime_.process();
@@ -73,7 +73,7 @@ std::shared_ptr<OutputCore> ComponentCore::output(const std::string& topic, cons
 
 Port& ComponentCore::input(const std::string& topic, const PayloadType& type, const TopicOptions& options,
                            const InputOptions& input, Port::Call call, RemoteSource::Convert convert) {
-  const std::string& on_bus = settings_.bus_name(topic);
+  const std::string on_bus = settings_.bus_name(topic);
   TopicOptions changed = runtime_.options_of(on_bus, options);
   if (!type.native && changed.max_bytes == 0) changed.max_bytes = kEncodedBytes;  // as the output's
   const std::string name = input.name.empty() ? topic : input.name;

@@ -64,7 +64,7 @@ class TopicCheck {
   void add(const DeclaredEndpoint& e) {
     const Component* component = c_.component(e.component);
     if (component == nullptr) return;
-    const std::string& name = component->bus_name(e.topic_in_code);
+    const std::string name = component->bus_name(e.topic_in_code);
     Topic& topic = topics_[name];
     topic.name = name;
     if (const auto found = c_.topics.find(name); found != c_.topics.end()) topic.settings = &found->second;
@@ -121,8 +121,8 @@ class TopicCheck {
         topic.writers[most].pointer,
         fmt::format("topic '{}' may have {} writer{}, and it has {}: {}", topic.name, most, most == 1 ? "" : "s",
                     names.size(), fmt::join(names, ", ")),
-        in_file ? fmt::format("rename one in its 'topics', or raise 'writers' in line {}",
-                              c_.source.value(topic.settings->pointer + "/writers").line)
+        in_file ? fmt::format("rename one in its 'topics', or raise 'writers' in {}",
+                              c_.source.line(c_.source.value(topic.settings->pointer + "/writers")))
                 : fmt::format("rename one in its 'topics'; the code says that '{}' has one writer", topic.name));
   }
 
@@ -156,7 +156,7 @@ class TopicCheck {
   void unwritten(const Topic& topic) {
     if (!all_known_) return;  // who could not be asked may write it
     const Use& a = topic.first();
-    if (c_.options_of(topic.name, a.endpoint->options).process_private) return;  // an error, told above
+    if (c_.options_of(topic.name, a.endpoint->options).process_private) return;  // the same
     const std::string near = nearest(topic.name, written(*a.endpoint, topic.name));
     const std::size_t more = topic.readers.size() - 1;
     complaints_.warning(a.pointer,

@@ -56,7 +56,7 @@ class Host {
   void run() {
     if (configuration_.realtime) report(realtime({.lock_memory = true}), "this process");
     for (config::Component settings : process_.components) {
-      settings.library = component_library_path(settings.library, configuration_.source.file_name);
+      settings.library = component_library_path(settings.library, configuration_.file_of(settings));
       runtime_.add(std::move(settings));
     }
     runtime_.start();

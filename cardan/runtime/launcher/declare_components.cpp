@@ -73,7 +73,7 @@ json json_of(const detail::ComponentCore& core) {
 struct Alone {
   Alone(const config::Configuration& configuration, const config::Process& process, config::Component settings)
       : runtime({.transport = false, .threads = false, .groups = process.groups}) {
-    settings.library = component_library_path(settings.library, configuration.source.file_name);
+    settings.library = component_library_path(settings.library, configuration.file_of(settings));
     runtime.add(std::move(settings));
   }
   [[nodiscard]] detail::ComponentCore& core() const { return *runtime.components().front(); }
@@ -96,7 +96,7 @@ json ask(const config::Configuration& configuration, const config::Process& proc
     bare.parameters.clear();
     if (!bare.library.empty()) {
       try {
-        load_component_library(component_library_path(bare.library, configuration.source.file_name));
+        load_component_library(component_library_path(bare.library, configuration.file_of(bare)));
       } catch (const Error& e) {
         return {{"component", settings.name}, {"error", problem("/library", e.cause(), e.remedy())}};
       }
