@@ -53,6 +53,7 @@ json json_of(const detail::ComponentCore& core) {
     endpoints.push_back({{"topic", d.topic_in_code},
                          {"type", d.type.shared ? d.type.shared->name : name_of(d.type.cpp)},
                          {"hash", d.type.shared ? d.type.shared->hash : 0},
+                         {"confined", !d.type.shared},
                          {"output", d.output},
                          {"options", json_of(d.options_in_code)}});
   }
