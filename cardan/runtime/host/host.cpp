@@ -93,6 +93,7 @@ class Host {
     options.groups = process_.groups;
     options.topics = configuration_.topics;
     options.cycles = true;
+    options.await_recorders = std::chrono::milliseconds{500};
     options.on_failure = [this](const std::string& component, const std::string& callback, const std::string& what) {
       failed(component, callback, what);
     };
