@@ -36,9 +36,10 @@ constexpr const char* kExamples = R"(Examples:
   cardan run street.json
   cardan run street.json --one-process                all components in one process: samples move as pointers
   cardan run street.json --set detector/threshold=0.4 --set camera/device=/dev/video2
+  cardan run car.json --var lidar=true                variables of the file, which `when` and ${…} in it use
   cardan run street.json --crash detector@5           what happens when it crashes after 5 s?
   cardan run street.json --seconds 30 --no-view --json summary.json
-  cardan run street.json --from drive.mcap --without sensors --output out.mcap    on a recording, the same each time
+  cardan run street.json --from drive.mcap --without camera --without lidar       on a recording, the same each time
 
 Processes that crash are restarted by the file's rules; the report of each crash is a file in --reports. The state of the
 system is published on /cardan/state. Ctrl-C ends all in the reverse order of their start, a second one at once. `cardan

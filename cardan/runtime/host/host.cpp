@@ -176,7 +176,7 @@ class Host {
     r.times.push_back(now);
     r.due = 0;
     ++r.count;
-    detail::log(LogLevel::Warning, fmt::format("{}: restarted in {:.1f} ms, for the {}. time", component,
+    detail::log(LogLevel::Warning, fmt::format("{}: restarted in {:.1f} ms (restart {})", component,
                                                static_cast<double>(now - begun) / 1e6, r.count));
   }
 
