@@ -38,7 +38,7 @@ class Scope {
 /// "true or false", "a whole number", "a number", "a text"
 [[nodiscard]] std::string_view kind_of(const Node& scalar) noexcept;
 
-/// What is made of texts of a configuration by its variables, with a bound of it all.
+/// Puts variables into the texts of a configuration, and bounds what they make in all.
 class Substitution {
  public:
   Substitution(const Source& source, std::vector<Problem>& problems) : source_(source), problems_(problems) {}
