@@ -23,6 +23,7 @@ constexpr const char* kExamples = R"(Examples:
   cardan check street.json                            each problem as FILE:line:column: error: cause — remedy
   cardan check street.json --json | jq '.problems[]'
   cardan check street.json --no-components            the text and this computer only
+  cardan check car.json --var lidar=true              with a variable of the file as `cardan run` gets it
 
 Each component's on_start is called once, in a process of its own and without any topic, to learn what it declares: its
 types along each topic, its parameters and its callbacks are checked against the file.
@@ -31,12 +32,13 @@ Exit codes: 0 nothing wrong (there may be warnings), 1 errors, 2 wrong options o
 struct Options {
   std::string file;
   bool json = false, no_components = false;
+  std::vector<std::string> variables;
   std::vector<std::string> declare;  ///< process, first component
 };
 
 int check(const Options& o) {
   std::vector<config::Problem> problems;
-  const config::Configuration configuration = config::read_configuration(o.file, problems);
+  const config::Configuration configuration = config::read_configuration(o.file, problems, {.variables = o.variables});
   if (!o.declare.empty())
     return launcher::declare_components(launcher::askable(configuration, problems), o.declare[0],
                                         std::stoul(o.declare[1]), launcher::ChildProcess::kReportFd);
@@ -44,7 +46,7 @@ int check(const Options& o) {
   std::vector<config::Problem> more;
   if (!o.no_components)
     more = launcher::check_with_components(configuration, problems, machine,
-                                           {.command = {"/proc/self/exe", "check", o.file, "--declare"}});
+                                           {.command = asking_command(o.file, o.variables)});
   else if (!config::has_errors(problems))
     more = config::check_machine(configuration, machine);
   problems.insert(problems.end(), more.begin(), more.end());
@@ -53,7 +55,8 @@ int check(const Options& o) {
   if (o.json) {
     ordered_json list = ordered_json::array();
     for (const config::Problem& p : problems)
-      list.push_back({{"line", p.line},
+      list.push_back({{"file", p.file.empty() ? o.file : p.file},
+                      {"line", p.line},
                       {"column", p.column},
                       {"severity", p.severity == config::Severity::Error ? "error" : "warning"},
                       {"pointer", p.pointer},
@@ -88,6 +91,7 @@ void add_check_command(CLI::App& app) {
   command->add_option("file", o->file, "The configuration")->required();
   command->add_flag("--json", o->json, "One JSON object");
   command->add_flag("--no-components", o->no_components, "Do not ask the components what they declare");
+  add_variables_option(*command, o->variables);
   command->add_option("--declare", o->declare)->expected(2)->group("");  // how it asks them
   command->callback([o] {
     if (const int code = check(*o); code != 0) throw CLI::RuntimeError(code);

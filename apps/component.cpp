@@ -14,6 +14,7 @@
 #include "apps/decode.hpp"
 #include "apps/output.hpp"
 #include "apps/report_json.hpp"
+#include "apps/screen.hpp"
 #include "cardan/memory/clock.hpp"
 #include "cardan/memory/error.hpp"
 #include "cardan/runtime/config/suggest.hpp"
@@ -162,7 +163,7 @@ class Stats {
       measure();
       for (const ComponentReport& c : figures_)
         for (const CallbackReport& x : c.callbacks) lost += x.queue_full + x.kept + x.missed + x.skipped;
-      if (!(o_.json ? emit(json()) : live ? emit("\x1b[H" + screen()) : emit(table()))) return kFailed;
+      if (!(o_.json ? emit(json()) : live ? emit(screen()) : emit(table()))) return kFailed;
     } while (!o_.once && !stopping());
     return lost != 0 ? kLoss : kOk;
   }
@@ -254,7 +255,8 @@ class Stats {
     return one_line({{"time_ns", wall_now()}, {"seconds", took_}, {"components", components}}) + "\n";
   }
 
-  [[nodiscard]] std::string table() const {
+  /// As much as has `room`, where it is given.
+  [[nodiscard]] std::string table(const std::optional<Room>& room = {}) const {
     if (figures_.empty()) return "no components run\n";
     Table t({{"COMPONENT"},
              {"CALLBACK"},
@@ -268,6 +270,9 @@ class Stats {
              {"MISSED", true},
              {"FAILED", true},
              {"LATE", true}});
+    t.trouble({"DROPPED", "MISSED", "FAILED"});
+    t.keep({"COMPONENT", "CALLBACK", "SKIPPED", "LATE", "RATE Hz", "RUNNING", "LONGEST", "QUEUE", "TRANSPORT"});
+    t.carry_down(1);
     for (const ComponentReport& c : figures_) {
       std::string name = printable(c.name);
       for (const CallbackReport& x : c.callbacks) {
@@ -293,7 +298,7 @@ class Stats {
         t.row({std::exchange(name, ""), "→ " + printable(x.topic), count_text(static_cast<double>(x.published) / took_),
                "", "", "", "", "", "", "", "", ""});
     }
-    return t.text() + silent_fusions(figures_);
+    return (room ? text_of(t.lines(*room)) : t.text()) + silent_fusions(figures_);
   }
 
   static std::uint64_t samples(const CallbackReport& x) {
@@ -303,14 +308,9 @@ class Stats {
   }
 
   [[nodiscard]] std::string screen() const {
-    std::string out;
-    for (const char c :
-         fmt::format("cardan component stats, {} components, last {:.1f} s — Ctrl-C ends\n\n", figures_.size(), took_) +
-             table()) {
-      if (c == '\n') out += "\x1b[K";  // what an earlier, longer line left
-      out += c;
-    }
-    return out + "\x1b[J";
+    return full_screen(
+        fmt::format("cardan component stats, {} components, last {:.1f} s — Ctrl-C ends", figures_.size(), took_),
+        [&](Room room) { return table(room); });
   }
 
   const Options& o_;

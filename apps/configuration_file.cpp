@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <system_error>
 
@@ -12,6 +13,18 @@
 #include "cardan/memory/error.hpp"
 
 namespace cardan::apps {
+
+void add_variables_option(CLI::App& command, std::vector<std::string>& variables) {
+  command.add_option("--var", variables, "name=value: a variable of the file, instead of what it says; again for more")
+      ->allow_extra_args(false);
+}
+
+std::vector<std::string> asking_command(const std::string& file, const std::vector<std::string>& variables) {
+  std::vector<std::string> words{"/proc/self/exe", "check", file};
+  for (const std::string& variable : variables) words.insert(words.end(), {"--var", variable});
+  words.emplace_back("--declare");
+  return words;
+}
 
 void show(const std::vector<config::Problem>& problems, const std::string& file) {
   for (const config::Problem& problem : problems) fmt::print(stderr, "{}\n", printable(config::text(problem, file)));

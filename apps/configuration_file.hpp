@@ -17,6 +17,13 @@ void add_run_command(CLI::App& app);
 void add_check_command(CLI::App& app);
 void add_graph_command(CLI::App& app);
 
+/// "--var name=value", again for more.
+void add_variables_option(CLI::App& command, std::vector<std::string>& variables);
+
+/// What asks the components of the file what they declare, for launcher::DeclareOptions.
+[[nodiscard]] std::vector<std::string> asking_command(const std::string& file,
+                                                      const std::vector<std::string>& variables);
+
 /// Each problem as a line on standard error: "FILE:line:col: error: cause — remedy".
 void show(const std::vector<config::Problem>& problems, const std::string& file);
 

@@ -29,6 +29,7 @@ Exit codes: 0 drawn, 1 it could not be written, 2 wrong options, or a file with 
 
 struct Options {
   std::string file, svg;
+  std::vector<std::string> variables;
   bool mermaid = false;
 };
 
@@ -42,11 +43,11 @@ void write(const std::string& path, const std::string& text) {
 
 int graph(const Options& o) {
   std::vector<config::Problem> problems;
-  const config::Configuration configuration = config::read_configuration(o.file, problems);
+  const config::Configuration configuration = config::read_configuration(o.file, problems, {.variables = o.variables});
   show(problems, o.file);
   if (config::has_errors(problems)) return kUsage;
   const launcher::Asked asked =
-      launcher::ask_components(configuration, {.command = {"/proc/self/exe", "check", o.file, "--declare"}});
+      launcher::ask_components(configuration, {.command = asking_command(o.file, o.variables)});
   show(asked.problems, o.file);
   const config::Graph graph = config::make_graph(configuration, asked.declarations);
   if (!o.svg.empty())
@@ -65,6 +66,7 @@ void add_graph_command(CLI::App& app) {
   command->add_option("file", o->file, "The configuration")->required();
   auto* const svg = command->add_option("--svg", o->svg, "Write a picture to this file; -: to standard output");
   command->add_flag("--mermaid", o->mermaid, "Print a Mermaid flowchart (default)")->excludes(svg);
+  add_variables_option(*command, o->variables);
   command->callback([o] {
     if (const int code = graph(*o); code != 0) throw CLI::RuntimeError(code);
   });

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "apps/components.hpp"
+#include "apps/configuration_file.hpp"
 #include "apps/output.hpp"
 #include "cardan/runtime/config/configuration.hpp"
 #include "cardan/runtime/config/problem.hpp"
@@ -28,14 +29,14 @@ Exit codes: 0 ended in order, 1 a component did not start, 2 wrong options or fi
 
 struct Options {
   std::string file, process, domain;
-  std::vector<std::string> set, log_levels, skip, declare;
+  std::vector<std::string> set, variables, log_levels, skip, declare;
   bool one_process = false;
   host::HostOptions host{};
 };
 
 int run(const Options& o) {
   std::vector<config::Problem> problems;
-  config::Configuration configuration = config::read_configuration(o.file, problems);
+  config::Configuration configuration = config::read_configuration(o.file, problems, {.variables = o.variables});
   const bool bad = config::has_errors(problems);
   host::HostOptions host = o.host;
   if (!bad) {
@@ -73,6 +74,7 @@ void add_host_command(CLI::App& app) {
   command->add_flag("--one-process", o->one_process, "As `cardan run` with this option");
   command->add_option("--set", o->set, "component/parameter=value, instead of what the file says")
       ->allow_extra_args(false);
+  add_variables_option(*command, o->variables);
   command->add_option("--report-fd", o->host.report_fd, "Descriptor for a crash report (default: standard error)");
   command->add_option("--ready-fd", o->host.ready_fd, "Descriptor that is told \"ready\" when all have started");
   command->callback([o] {

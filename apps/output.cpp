@@ -17,12 +17,6 @@
 namespace cardan::apps {
 namespace {
 
-/// Letters on the screen: bytes of UTF-8 that begin one.
-std::size_t width_of(std::string_view text) {
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U; }));
-}
-
 std::string three_digits(double value, const char* unit) {
   const int decimals = std::abs(value) < 9.995 ? 2 : std::abs(value) < 99.95 ? 1 : 0;
   return fmt::format("{:.{}f}{}", value, decimals, unit);
@@ -56,30 +50,6 @@ std::string count_text(double number) {
 
 std::string printable(std::string_view text) { return detail::printable(text); }
 std::string printable_lines(std::string_view text) { return detail::printable_lines(text); }
-
-std::string Table::text() const {
-  std::vector<std::size_t> widths;
-  for (std::size_t c = 0; c < columns_.size(); ++c) {
-    std::size_t width = width_of(columns_[c].head);
-    for (const auto& row : rows_) width = std::max(width, width_of(row[c]));
-    widths.push_back(width);
-  }
-  std::string all;
-  const auto line = [&](const auto& cell) {
-    std::string out;
-    for (std::size_t c = 0; c < columns_.size(); ++c) {
-      const std::string text = cell(c);
-      const std::string gap(widths[c] - width_of(text), ' ');
-      out += columns_[c].right ? gap + text : text + gap;
-      out += "  ";
-    }
-    out.erase(out.find_last_not_of(' ') + 1);
-    all += out + "\n";
-  };
-  line([&](std::size_t c) { return columns_[c].head; });
-  for (const auto& row : rows_) line([&](std::size_t c) { return row[c]; });
-  return all;
-}
 
 bool stdout_is_terminal() { return ::isatty(STDOUT_FILENO) == 1; }
 

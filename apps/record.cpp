@@ -19,6 +19,7 @@
 #include "apps/output.hpp"
 #include "apps/record_control.hpp"
 #include "apps/record_view.hpp"
+#include "apps/screen.hpp"
 #include "cardan/memory/error.hpp"
 #include "cardan/record/recorder/recorder.hpp"
 #include "cardan/transport/stop.hpp"
@@ -193,10 +194,11 @@ int record_topics(const Options& o) {
   const bool live = stdout_is_terminal() && !o.no_view && !o.json;
   Recorder recorder(options);
   RecorderReport last = recorder.report();
-  if (!o.json) emit(fmt::format("recording into {}: {}\n", printable(last.file), last.mode));
+  LiveBlock block;
+  const auto above = [&](const std::string& text) { return live ? block.draw(text, {}, terminal_size()) : text; };
+  if (!o.json) emit(above(fmt::format("recording into {}: {}\n", printable(last.file), last.mode)));
   const auto begun = std::chrono::steady_clock::now();
   auto shown = begun;
-  std::size_t lines = 0;
   {
     Orders orders(o);
     while (!stopping() && !recorder.ended() &&
@@ -205,9 +207,9 @@ int record_topics(const Options& o) {
       if (!live || std::chrono::steady_clock::now() - shown < std::chrono::seconds(1)) continue;
       shown = std::chrono::steady_clock::now();
       const RecorderReport now = recorder.report();
-      const std::string text = record_table(now, last);
-      if (!emit((lines == 0 ? "" : fmt::format("\x1b[{}A\x1b[J", lines)) + text)) break;
-      lines = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+      const Room size = terminal_size();
+      const Room room{size.columns, std::max<std::size_t>(size.rows, 4) - 1};
+      if (!emit(block.draw({}, record_lines(now, last, room), size))) break;
       last = now;
     }
   }
@@ -217,7 +219,7 @@ int record_topics(const Options& o) {
     if (!emit(record_json(report).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n"))
       return kFailed;
   } else {
-    emit((lines == 0 ? "" : fmt::format("\x1b[{}A\x1b[J", lines)) + record_table(report, {}));
+    emit(above(record_table(report, {})));
     if (o.explain) emit(record::to_text(report.schedule));
     for (const std::string& file : report.files) emit(fmt::format("{}\n", printable(file)));
   }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <nlohmann/json.hpp>
 
 #include "apps/output.hpp"
@@ -60,33 +61,62 @@ std::string loss_text(const record::TopicReport& topic) {
   return text.empty() ? "0" : text;
 }
 
-std::string record_table(const record::RecorderReport& now, const record::RecorderReport& before) {
+namespace {
+
+struct Shown {
+  Table topics;
+  std::vector<std::string> problems;
+  std::string disk;
+};
+
+Shown shown(const record::RecorderReport& now, const record::RecorderReport& before) {
   const double seconds = std::max(static_cast<double>(now.duration_ns - before.duration_ns) / 1e9, 1e-3);
-  Table table({{"topic"}, {"recorded", true}, {"Hz", true}, {"MB/s", true}, {"queue", true}, {"lost"}});
-  std::string problems;
+  Shown out{Table({{"topic"}, {"recorded", true}, {"Hz", true}, {"MB/s", true}, {"queue", true}, {"lost"}}), {}, {}};
+  out.topics.trouble({"lost"});
+  out.topics.keep({"topic", "recorded", "queue", "MB/s"});
   for (const record::TopicReport& topic : now.topics) {
-    if (!topic.problem.empty()) problems += fmt::format("{}: {}\n", printable(topic.topic), printable(topic.problem));
+    if (!topic.problem.empty())
+      out.problems.push_back(fmt::format("{}: {}", printable(topic.topic), printable(topic.problem)));
     if (topic.type.empty()) continue;
     const record::TopicReport* last = topic_of(before, topic.topic);
     const auto since = [&](std::uint64_t value, std::uint64_t record::TopicReport::* field) {
       return static_cast<double>(value - (last == nullptr ? 0 : last->*field)) / seconds;
     };
-    table.row({printable(topic.topic), std::to_string(topic.recorded),
-               count_text(since(topic.recorded, &record::TopicReport::recorded)),
-               fmt::format("{:.1f}", since(topic.bytes, &record::TopicReport::bytes) / 1e6),
-               topic.queued == 0
-                   ? "-"
-                   : fmt::format("{} ({})", topic.queued, bytes_text(static_cast<double>(topic.queued_bytes))),
-               loss_text(topic)});
+    out.topics.row({printable(topic.topic), std::to_string(topic.recorded),
+                    count_text(since(topic.recorded, &record::TopicReport::recorded)),
+                    fmt::format("{:.1f}", since(topic.bytes, &record::TopicReport::bytes) / 1e6),
+                    topic.queued == 0
+                        ? "-"
+                        : fmt::format("{} ({})", topic.queued, bytes_text(static_cast<double>(topic.queued_bytes))),
+                    loss_text(topic)});
   }
-  return table.text() + problems +
-         fmt::format("{:.0f} s{}, {}, {:.0f} MB/s, write p50 {} p99 {} max {}, {} held, {} left on the disk\n",
-                     static_cast<double>(now.duration_ns) / 1e9, now.paused ? " (paused)" : "",
-                     bytes_text(static_cast<double>(now.bytes)),
-                     static_cast<double>(now.bytes - before.bytes) / 1e6 / seconds,
-                     time_text(static_cast<double>(now.write.p50)), time_text(static_cast<double>(now.write.p99)),
-                     time_text(static_cast<double>(now.write.most)), bytes_text(static_cast<double>(now.held_bytes)),
-                     bytes_text(static_cast<double>(now.free_bytes)));
+  out.disk = fmt::format(
+      "{:.0f} s{}, {}, {:.0f} MB/s, write p50 {} p99 {} max {}, {} held, {} left on the disk",
+      static_cast<double>(now.duration_ns) / 1e9, now.paused ? " (paused)" : "",
+      bytes_text(static_cast<double>(now.bytes)), static_cast<double>(now.bytes - before.bytes) / 1e6 / seconds,
+      time_text(static_cast<double>(now.write.p50)), time_text(static_cast<double>(now.write.p99)),
+      time_text(static_cast<double>(now.write.most)), bytes_text(static_cast<double>(now.held_bytes)),
+      bytes_text(static_cast<double>(now.free_bytes)));
+  return out;
+}
+
+}  // namespace
+
+std::string record_table(const record::RecorderReport& now, const record::RecorderReport& before) {
+  const Shown all = shown(now, before);
+  return all.topics.text() + text_of(all.problems) + all.disk + "\n";
+}
+
+std::vector<std::string> record_lines(const record::RecorderReport& now, const record::RecorderReport& before,
+                                      Room room) {
+  const Shown all = shown(now, before);
+  std::vector<std::string> below = wrapped(all.disk, room.columns);
+  for (const std::string& problem : all.problems) below.push_back(cut(problem, room.columns));
+  const std::size_t table = std::max<std::size_t>(room.rows, below.size() + 2) - below.size();
+  std::vector<std::string> lines = all.topics.lines({room.columns, table});
+  lines.insert(lines.end(), below.begin(), below.end());
+  if (lines.size() > room.rows) lines.resize(room.rows);
+  return lines;
 }
 
 Json record_json(const record::RecorderReport& r) {

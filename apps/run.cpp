@@ -34,10 +34,11 @@ constexpr const char* kExamples = R"(Examples:
   cardan run street.json
   cardan run street.json --one-process                all components in one process: samples move as pointers
   cardan run street.json --set detector/threshold=0.4 --set camera/device=/dev/video2
+  cardan run car.json --var lidar=true                variables of the file, which `when` and ${…} in it use
   cardan run street.json --crash detector@5           what happens when it crashes after 5 s?
   cardan run street.json --seconds 30 --no-view --json summary.json
   cardan run street.json --log run.log --log-size 10M --log-level warning --log-level detector=info
-  cardan run street.json --from drive.mcap --without sensors --output out.mcap    on a recording, the same each time
+  cardan run street.json --from drive.mcap --without camera --without lidar --output out.mcap    on a recording, the same each time
   cardan run --restart perception                     of the system that runs; also one that was given up or stopped
   cardan run --stop perception
 
@@ -50,7 +51,7 @@ something of the recording is damaged or could not be used.)";
 
 struct Options {
   std::string file, json, crash, domain, parameters, reports = "out";
-  std::vector<std::string> set, log_levels, stop, restart;
+  std::vector<std::string> set, variables, log_levels, stop, restart;
   launcher::LogFileOptions log{};
   bool one_process = false, no_view = false, no_check = false;
   double seconds = 0, grace = 5;
@@ -125,7 +126,7 @@ ordered_json summary(const Options& o, const launcher::Supervisor& s, std::int64
 /// On a recording: no processes are started, and no CPUs are shared out.
 int run_on_recording(const Options& o) {
   std::vector<config::Problem> problems;
-  config::Configuration configuration = config::read_configuration(o.file, problems);
+  config::Configuration configuration = config::read_configuration(o.file, problems, {.variables = o.variables});
   show(problems, o.file);
   if (config::has_errors(problems)) return kFailed;
   if (!o.parameters.empty())
@@ -140,9 +141,10 @@ int run_on_recording(const Options& o) {
 
 int run(const Options& o) {
   std::vector<config::Problem> problems;
-  config::Configuration configuration = config::read_configuration(o.file, problems);
+  config::Configuration configuration = config::read_configuration(o.file, problems, {.variables = o.variables});
   // What the hosts, and the check of their components, apply too.
   std::vector<std::string> host{"/proc/self/exe", "host", o.file};
+  for (const std::string& variable : o.variables) host.insert(host.end(), {"--var", variable});
   launcher::LauncherOptions options{.reports = o.reports};
   if (!config::has_errors(problems)) {
     std::vector<std::string> assignments = o.parameters.empty() ? std::vector<std::string>() : saved(o.parameters);
@@ -251,6 +253,7 @@ void add_run_command(CLI::App& app) {
       command->add_option("--restart", o->restart, "End this process of the system that runs, and start it again");
   for (auto* const order : {stop, restart}) order->allow_extra_args(false)->excludes(file);
   stop->excludes(restart);
+  add_variables_option(*command, o->variables);
 #if defined(CARDAN_HAS_RECORD_COMMANDS)
   add_run_from_options(*command, o->recording);
 #endif

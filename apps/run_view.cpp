@@ -3,12 +3,12 @@
 
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <functional>
+#include <utility>
 
 #include "apps/output.hpp"
 #include "cardan/memory/clock.hpp"
@@ -20,16 +20,6 @@ namespace {
 using launcher::LogLine;
 
 constexpr std::size_t kMostWaiting = std::size_t{4} << 20U;
-
-/// Cuts after `width` letters; all of them are one column wide here.
-std::string cut(std::string_view line, std::size_t width) {
-  std::size_t columns = 0;
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    const bool begins = (static_cast<unsigned char>(line[i]) & 0xc0U) != 0x80U;
-    if (begins && columns++ == width) return std::string(line.substr(0, i));
-  }
-  return std::string(line);
-}
 
 }  // namespace
 
@@ -98,7 +88,7 @@ void RunView::line(const LogLine& line) {
   if (lines_.size() > kMostWaiting / 4) draw();
 }
 
-std::string RunView::table(const launcher::Supervisor& supervisor, const std::vector<ComponentRow>& components) {
+void RunView::look(const launcher::Supervisor& supervisor, const std::vector<ComponentRow>& components) {
   const std::int64_t now = steady_now();
   Table all({{"PROCESS"},
              {"STATE"},
@@ -113,6 +103,9 @@ std::string RunView::table(const launcher::Supervisor& supervisor, const std::ve
              {"RUNNING", true},
              {"LOST", true},
              {"FAILED", true}});
+  all.trouble({"LOST", "FAILED"});
+  all.keep({"COMPONENT", "PROCESS", "STATE", "RESTARTS", "CALLS/S", "RUNNING", "CPU %", "MEMORY", "PID", "TRANSPORT"});
+  all.carry_down(6);
   for (const launcher::ProcessStatus& p : supervisor.processes()) {
     std::string cpu = "-";
     std::string memory = "-";
@@ -136,6 +129,7 @@ std::string RunView::table(const launcher::Supervisor& supervisor, const std::ve
                                  std::to_string(p.restarts),
                                  cpu,
                                  memory};
+    const bool well = p.phase == launcher::Phase::Running || p.phase == launcher::Phase::Finished;
     bool first = true;
     for (const ComponentRow& c : components) {
       if (c.process != p.name || p.pid == 0) continue;
@@ -146,16 +140,16 @@ std::string RunView::table(const launcher::Supervisor& supervisor, const std::ve
            {printable(c.component), fmt::format("{:.1f}", c.calls_per_s), time(c.transport_ns), time(c.waiting_ns),
             time(c.running_ns), std::to_string(c.lost), std::to_string(c.failures)})
         row.push_back(std::move(cell));
-      all.row(row);
+      all.row(row, !well);
     }
     if (first) {
       row.resize(13);
-      all.row(std::move(row));
+      all.row(std::move(row), !well);
     }
   }
-  return fmt::format("\n{} · {} · {:.0f} s · latencies are p99 · Ctrl-C ends\n", supervisor.configuration().name,
-                     config::name_of(supervisor.state()), static_cast<double>(now - begun_ns_) / 1e9) +
-         all.text();
+  title_ = fmt::format("{} · {} · {:.0f} s · latencies are p99 · Ctrl-C ends", supervisor.configuration().name,
+                       config::name_of(supervisor.state()), static_cast<double>(now - begun_ns_) / 1e9);
+  table_ = std::move(all);
 }
 
 void RunView::tick(const launcher::Supervisor& supervisor, const std::vector<ComponentRow>& components) {
@@ -164,36 +158,29 @@ void RunView::tick(const launcher::Supervisor& supervisor, const std::vector<Com
   const std::int64_t now = steady_now();
   const bool due = now - drawn_ns_ >= 1'000'000'000;
   if (due) {
-    table_ = table(supervisor, components);
+    look(supervisor, components);
     drawn_ns_ = now;
   }
-  if (due || !lines_.empty()) draw();
+  if (due || !lines_.empty() || !block_.drawn_for(terminal_size())) draw();
 }
 
 void RunView::draw() {
-  winsize size{};
-  const bool known = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 && size.ws_row > 2;
-  const std::size_t width = known ? size.ws_col : 100;
-  const std::size_t height = known ? size.ws_row - 1U : 24;
-  std::string text;
-  if (rows_ != 0) text += fmt::format("\x1b[{}A", rows_);
-  text += "\r\x1b[J" + lines_;
-  lines_.clear();
-  rows_ = 0;
-  std::string_view rest = table_;
-  while (!rest.empty() && rows_ < height) {
-    const std::size_t end = rest.find('\n');
-    const bool last = rows_ + 1 == height && end + 1 < rest.size();
-    text += (last ? std::string("…") : cut(rest.substr(0, end), width)) + "\n";
-    rest.remove_prefix(end + 1);
-    ++rows_;
+  constexpr std::size_t kRowsForSpace = 12;  // with fewer, each one is needed
+  const Room size = terminal_size();
+  std::vector<std::string> block;
+  if (!title_.empty()) {
+    if (size.rows >= kRowsForSpace) block.emplace_back();
+    block.push_back(cut(title_, size.columns));
+    const std::size_t taken = block.size() + 1;  // and the line of the cursor
+    for (std::string& line : table_.lines({size.columns, size.rows > taken ? size.rows - taken : 1}))
+      block.push_back(std::move(line));
   }
-  out_.add(text);
+  out_.add(block_.draw(std::exchange(lines_, {}), block, size));
 }
 
 void RunView::finish(const launcher::Supervisor& supervisor, const std::vector<ComponentRow>& components) {
   if (live_) {
-    table_ = table(supervisor, components);
+    look(supervisor, components);
     draw();
   }
   out_.finish();

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "apps/output.hpp"
+#include "apps/screen.hpp"
 #include "cardan/runtime/launcher/supervisor.hpp"
 #include "cardan/runtime/launcher/usage.hpp"
 
@@ -54,7 +56,8 @@ class RunView {
   void finish(const launcher::Supervisor& supervisor, const std::vector<ComponentRow>& components);
 
  private:
-  [[nodiscard]] std::string table(const launcher::Supervisor& supervisor, const std::vector<ComponentRow>& components);
+  /// Asks for what is shown.
+  void look(const launcher::Supervisor& supervisor, const std::vector<ComponentRow>& components);
   void draw();
 
   bool live_, colours_;
@@ -67,8 +70,9 @@ class RunView {
   };
   std::map<int, Used> used_;  ///< by pid
   PatientOutput out_;
-  std::string lines_, table_;
-  std::size_t rows_ = 0;  ///< of the table on the screen
+  std::string lines_, title_;
+  Table table_{std::vector<Table::Column>{}};
+  LiveBlock block_;
 };
 
 }  // namespace cardan::apps

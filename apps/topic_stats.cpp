@@ -7,11 +7,13 @@
 #include <chrono>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "apps/decode.hpp"
 #include "apps/output.hpp"
 #include "apps/rate_window.hpp"
 #include "apps/report_json.hpp"
+#include "apps/screen.hpp"
 #include "apps/topic.hpp"
 #include "cardan/memory/clock.hpp"
 #include "cardan/transport/observer.hpp"
@@ -62,7 +64,7 @@ class Stats {
       if (!whole && !o_.once) break;
       const std::vector<Row> rows = measure();
       for (const Row& row : rows) lost += row.sum(&SubscriberFigures::missed) + row.sum(&SubscriberFigures::bad);
-      if (!(o_.json ? emit(json(rows)) : live ? emit("\x1b[H" + screen(rows)) : emit(table(rows)))) return kFailed;
+      if (!(o_.json ? emit(json(rows)) : live ? emit(screen(rows)) : emit(table(rows)))) return kFailed;
       if (!o_.all && rows.empty()) {
         warn(fmt::format("the last publisher of '{}' has ended", o_.topic));
         return o_.once ? kFailed : lost != 0 ? kLoss : kOk;
@@ -197,7 +199,8 @@ class Stats {
     return one_line({{"time_ns", wall_now()}, {"seconds", seconds_}, {"topics", list}}) + "\n";
   }
 
-  std::string table(const std::vector<Row>& rows) const {
+  /// As much as has `room`, where it is given.
+  std::string table(const std::vector<Row>& rows, const std::optional<Room>& room = {}) const {
     Table t({{"TOPIC"},
              {"FROM → TO"},
              {"RATE Hz", true},
@@ -209,6 +212,9 @@ class Stats {
              {"p99", true},
              {"RECEIVED", true},
              {"LOST", true}});
+    t.trouble({"LOST"});
+    t.keep({"TOPIC", "RATE Hz", "p99", "FROM → TO", "RECEIVED", "BYTES/s", "p50", "GAP", "JITTER"});
+    t.carry_down(1);
     const auto add = [&t](std::string first, std::string who, std::vector<std::string> middle,
                           const LatencyHistogram& latency, std::uint64_t received, std::uint64_t lost) {
       std::vector<std::string> cells{std::move(first), std::move(who)};
@@ -234,18 +240,12 @@ class Stats {
             s.missed + s.bad);
     }
     if (rows.empty()) return "no topics\n";
-    return t.text();
+    return room ? text_of(t.lines(*room)) : t.text();
   }
 
   std::string screen(const std::vector<Row>& rows) const {
-    std::string out;
-    for (const char c :
-         fmt::format("cardan topic stats, {} topics, last {:g} s — Ctrl-C ends\n\n", rows.size(), seconds_) +
-             table(rows)) {
-      if (c == '\n') out += "\x1b[K";  // what an earlier, longer line left
-      out += c;
-    }
-    return out + "\x1b[J";
+    return full_screen(fmt::format("cardan topic stats, {} topics, last {:g} s — Ctrl-C ends", rows.size(), seconds_),
+                       [&](Room room) { return table(rows, room); });
   }
 
   const StatsOptions& o_;

@@ -67,7 +67,12 @@ endif()
 if(TARGET street_components AND cardan_app_targets)
   set_target_properties(street_components PROPERTIES INSTALL_RPATH "$ORIGIN")
   install(TARGETS street_components LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-  install(FILES ${PROJECT_SOURCE_DIR}/examples/street/street.json DESTINATION ${CMAKE_INSTALL_DATADIR}/cardan)
+  # Installed, it stands beside its schema.
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/street/street.json)
+  file(READ ${PROJECT_SOURCE_DIR}/examples/street/street.json cardan_street)
+  string(REPLACE "../../cardan/runtime/config/cardan.schema.json" "cardan.schema.json" cardan_street "${cardan_street}")
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/street.json CONTENT "${cardan_street}" @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/generated/street.json DESTINATION ${CMAKE_INSTALL_DATADIR}/cardan)
 endif()
 
 # Shell completions, each where its shell looks for it.

@@ -14,6 +14,7 @@ definitions=() targets=()
 for argument; do
   case $argument in -D*) definitions+=("$argument") ;; *) targets+=("$argument") ;; esac
 done
+chosen=${CMAKE_CXX_COMPILER_LAUNCHER:-}
 find_tools
 
 if [[ -z ${CARDAN_TESTS:-} ]]; then
@@ -22,7 +23,21 @@ if [[ -z ${CARDAN_TESTS:-} ]]; then
 fi
 mkdir -p build
 log=build/$preset-configure.log
-"$CMAKE" --preset "$preset" -DCARDAN_BUILD_TESTS="$CARDAN_TESTS" "${definitions[@]}" >"$log" 2>&1 ||
+# Of a tree that was moved or copied, CMake's cache names the old place: it is made anew, and what was built is used again where it still fits.
+cache=build/$preset/CMakeCache.txt
+fresh=()
+if [[ -e $cache ]]; then
+  home=$(sed -n 's/^CMAKE_HOME_DIRECTORY:INTERNAL=//p' "$cache")
+  [[ $home -ef $PWD ]] && [[ $(sed -n 's/^CMAKE_CACHEFILE_DIR:INTERNAL=//p' "$cache") -ef build/$preset ]] || fresh=(--fresh)
+  # A compiler cache that has appeared since would change every command, and so build everything again.
+  launcher=$(sed -n 's/^CMAKE_CXX_COMPILER_LAUNCHER:[A-Z]*=//p' "$cache")
+  if [[ -z $chosen && -z $launcher && ${#fresh[@]} == 0 ]]; then
+    unset CMAKE_CXX_COMPILER_LAUNCHER
+  elif [[ -n $launcher ]] && ! command -v "$launcher" >/dev/null; then
+    definitions+=(-DCMAKE_CXX_COMPILER_LAUNCHER=)  # and one that has gone would stop it
+  fi
+fi
+"$CMAKE" --preset "$preset" "${fresh[@]}" -DCARDAN_BUILD_TESTS="$CARDAN_TESTS" "${definitions[@]}" >"$log" 2>&1 ||
   { tail -n 30 "$log" >&2; die "CMake could not configure build/$preset (all of it in $log)"; }
 arguments=()
 if ((${#targets[@]})); then arguments=(--target "${targets[@]}"); fi

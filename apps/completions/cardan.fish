@@ -76,6 +76,7 @@ complete -c cardan -n '__cardan_at component stats' -l once -d 'Measure once'
 complete -c cardan -n '__cardan_at component stats' -l seconds -x -d 'Length of a measurement'
 for what in run check graph
     complete -c cardan -n "__cardan_at $what" -F
+    complete -c cardan -n "__cardan_at $what" -l var -x -d 'name=value: a variable of the file'
 end
 complete -c cardan -n '__cardan_at run' -l one-process -d 'All components in one process'
 complete -c cardan -n '__cardan_at run' -l no-view -d 'Plain lines'

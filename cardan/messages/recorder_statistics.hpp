@@ -19,13 +19,15 @@ struct RecordedTopic {
   std::uint64_t queued_bytes = 0;
 };
 
-/// What a recorder says of itself once a second.
+/// What a recorder says of itself once a second, and each time that it has looked for topics.
 struct RecorderStatistics {
   std::int64_t stamp = 0;                                              ///< nanoseconds since 1970
   std::uint64_t recorded = 0, lost = 0;                                ///< samples of all topics
   std::uint64_t bytes = 0;                                             ///< on disk, in all files
   std::int64_t write_p50_ns = 0, write_p99_ns = 0, write_most_ns = 0;  ///< from a write's submission to its completion
   std::uint64_t free_bytes = 0;                                        ///< left on the disk
+  /// When it last began to look for topics, and then attached to those that it records; steady clock, nanoseconds.
+  std::int64_t looked_ns = 0;
   bool paused = false;
   FixedString<252> file{};            ///< that is being written; cut if longer
   shm::vector<RecordedTopic> topics;  ///< as many as fit
@@ -39,4 +41,4 @@ inline constexpr Topic<RecorderStatistics> kRecorderStatistics{
 
 CARDAN_MESSAGE(cardan::RecordedTopic, "cardan_msgs/msg/RecordedTopic", topic, recorded, lost, queued, queued_bytes);
 CARDAN_MESSAGE(cardan::RecorderStatistics, "cardan_msgs/msg/RecorderStatistics", stamp, recorded, lost, bytes,
-               write_p50_ns, write_p99_ns, write_most_ns, free_bytes, paused, file, topics);
+               write_p50_ns, write_p99_ns, write_most_ns, free_bytes, looked_ns, paused, file, topics);

@@ -98,11 +98,12 @@ void load_component_library(const std::string& library);
 #define CARDAN_NAME_(a, b) CARDAN_CONCAT_(a, b)
 /// Offers a component class by its name, as written here: CARDAN_COMPONENT(street::Detector). At namespace scope in a
 /// .cpp file.
-#define CARDAN_COMPONENT(Class)                                                                       \
-  namespace {                                                                                         \
-  const ::cardan::detail::ComponentClass CARDAN_NAME_(cardan_class_, __LINE__){                       \
-      ::cardan::detail::build_stamp(), #Class, []() -> ::cardan::Component* { return new Class; },    \
-      [](::cardan::Component* component) { delete component; }};                                      \
-  const ::cardan::detail::Registration CARDAN_NAME_(cardan_registration_,                             \
-                                                    __LINE__){CARDAN_NAME_(cardan_class_, __LINE__)}; \
+#define CARDAN_COMPONENT(Class) CARDAN_COMPONENT_(Class, __COUNTER__)
+#define CARDAN_COMPONENT_(Class, number)                                                           \
+  namespace {                                                                                      \
+  const ::cardan::detail::ComponentClass CARDAN_NAME_(cardan_class_, number){                      \
+      ::cardan::detail::build_stamp(), #Class, []() -> ::cardan::Component* { return new Class; }, \
+      [](::cardan::Component* component) { delete component; }};                                   \
+  const ::cardan::detail::Registration CARDAN_NAME_(cardan_registration_,                          \
+                                                    number){CARDAN_NAME_(cardan_class_, number)};  \
   }

@@ -106,7 +106,7 @@ ComponentCore::FailedSamples ComponentCore::failed_on() const {
 std::shared_ptr<OutputCore> ComponentCore::output(const std::string& topic, const PayloadType& type,
                                                   const TopicOptions& options) {
   require_on_start("the output", topic);
-  const std::string& on_bus = settings_.bus_name(topic);
+  const std::string on_bus = settings_.bus_name(topic);
   const TopicOptions changed = runtime_.options_of(on_bus, options);
   auto channel = runtime_.channel(on_bus, type, settings_.name);
   Process* process = changed.process_private || !type.shared ? nullptr : runtime_.process();
@@ -125,7 +125,7 @@ std::shared_ptr<OutputCore> ComponentCore::output(const std::string& topic, cons
 Port& ComponentCore::input(const std::string& topic, const PayloadType& type, const TopicOptions& options,
                            const InputOptions& input, Port::Call call, RemoteSource::Convert convert) {
   require_on_start("the input", topic);
-  const std::string& on_bus = settings_.bus_name(topic);
+  const std::string on_bus = settings_.bus_name(topic);
   TopicOptions changed = runtime_.options_of(on_bus, options);
   if (!type.native && changed.max_bytes == 0) changed.max_bytes = kEncodedBytes;  // as the output's
   const std::string name = input.name.empty() ? topic : input.name;

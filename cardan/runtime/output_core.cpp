@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "cardan/memory/clock.hpp"
 #include "cardan/runtime/port.hpp"
 #include "cardan/transport/log.hpp"
 #include "cardan/transport/process.hpp"
@@ -27,6 +28,7 @@ OutputCore::OutputCore(std::shared_ptr<Channel> channel, std::shared_ptr<Publish
     channel_->remove(last_, publisher_);
     throw;
   }
+  announced_ns_ = steady_now();
 }
 
 OutputCore::~OutputCore() {

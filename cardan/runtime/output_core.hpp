@@ -24,6 +24,8 @@ class OutputCore {
 
   [[nodiscard]] const std::shared_ptr<PublisherCore>& publisher() const noexcept { return publisher_; }
   [[nodiscard]] const Channel& channel() const noexcept { return *channel_; }
+  /// Since when others could find it; steady clock.
+  [[nodiscard]] std::int64_t announced_ns() const noexcept { return announced_ns_; }
   /// A slot, to other processes by shared memory and to this one's inputs where it lies. As Publisher::publish.
   bool publish(const Filled& filled) noexcept;
   /// An object of this process, to its inputs. Takes over the reference.
@@ -54,6 +56,7 @@ class OutputCore {
   LastSamples last_;
   Atomic<std::uint64_t> published_{0};
   std::uint32_t room_made_ = 0;  ///< slots
+  std::int64_t announced_ns_ = 0;
 };
 
 }  // namespace cardan::detail

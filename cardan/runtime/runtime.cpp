@@ -9,6 +9,7 @@
 
 #include "cardan/memory/clock.hpp"
 #include "cardan/memory/error.hpp"
+#include "cardan/runtime/await_recorders.hpp"
 #include "cardan/transport/log.hpp"
 #include "cardan/transport/process.hpp"
 
@@ -115,6 +116,7 @@ void Runtime::start() {
     for (; begun < components_.size(); ++begun) begin(*components_[begun]);
     connect_remotes(nullptr);
     for (const auto& core : components_) stop_keeping_for_nobody(*core);
+    await_recorders();
     started_ = true;
     if (options_.on_change) options_.on_change(true);
     for (const auto& group : groups_) group->start();
@@ -126,6 +128,19 @@ void Runtime::start() {
     started_ = false;
     throw;
   }
+}
+
+void Runtime::await_recorders() const {
+  if (options_.await_recorders.count() <= 0 || process() == nullptr) return;
+  std::vector<std::shared_ptr<detail::PublisherCore>> outputs;
+  std::int64_t announced_ns = 0;
+  for (const auto& core : components_)
+    for (const auto& d : core->declared()) {
+      if (d.out == nullptr || d.out->publisher() == nullptr || d.options.process_private) continue;
+      outputs.push_back(d.out->publisher());
+      announced_ns = std::max(announced_ns, d.out->announced_ns());
+    }
+  detail::await_recorders(options_.domain, outputs, announced_ns, options_.await_recorders);
 }
 
 void Runtime::stop() noexcept {

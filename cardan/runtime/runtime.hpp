@@ -48,6 +48,8 @@ struct RuntimeOptions {
   std::map<std::string, LogLevel> log_levels{};
   /// Called before on_start() of each component, in start() and restart().
   std::function<void(const std::string& component)> on_begin{};
+  /// How long start() waits at most until recorders that run have attached to the outputs; 0: it does not.
+  std::chrono::nanoseconds await_recorders{0};
   /// Called on a worker for each exception that leaves a callback, after it was counted and logged.
   std::function<void(const std::string& component, const std::string& callback, const std::string& what)> on_failure{};
   /// Called in start() and restart(): with false before callbacks are taken back, with true when all are declared and
@@ -114,6 +116,7 @@ class Runtime {
  private:
   void begin(detail::ComponentCore& core);
   void mark_cycle(detail::ComponentCore& core);
+  void await_recorders() const;
   /// Of this component, or of all.
   void connect_remotes(const detail::ComponentCore* only);
   [[nodiscard]] std::unique_ptr<detail::RemoteSource> connect_remote(const detail::ComponentCore::Declared& declared,

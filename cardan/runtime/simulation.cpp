@@ -46,7 +46,7 @@ Simulation::Simulation(const config::Configuration& file, const std::vector<std:
   for (const config::Process& process : file.processes)
     for (config::Component component : process.components) {
       if (std::find(without.begin(), without.end(), component.name) != without.end()) continue;
-      component.library = component_library_path(component.library, file.source.file_name);
+      component.library = component_library_path(component.library, file.file_of(component));
       add(std::move(component));
     }
 }

@@ -21,6 +21,12 @@ concept Message =
     std::is_class_v<T> && detail::Described<T> && std::is_standard_layout_v<T> && std::is_trivially_destructible_v<T> &&
     std::is_default_constructible_v<T> && (std::is_trivially_copyable_v<T> || detail::holds_vectors<T>());
 
+namespace detail {
+/// The same as a value: a static_assert of it says its own sentence, and not those of the concept.
+template <class T>
+inline constexpr bool kIsMessage = Message<T>;
+}  // namespace detail
+
 namespace shm {
 /// Whether a message's content is more than its struct: it holds an `shm::vector` or `shm::string` somewhere.
 template <Message T>

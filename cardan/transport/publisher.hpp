@@ -28,8 +28,6 @@ MessageType message_type_of() {
 }  // namespace detail
 
 template <Message T>
-class Publisher;
-template <Message T>
 class Loan;
 
 namespace detail {
@@ -121,11 +119,28 @@ Filled take_out(Loan<T>& loan) noexcept {
 }
 }  // namespace detail
 
+/// Of a type that is not a message: says so, in one sentence.
+template <class T>
+class Publisher {
+  static_assert(
+      detail::kIsMessage<T>,
+      "a cardan::Publisher takes messages: write CARDAN_MESSAGE(Type, \"my_msgs/msg/Type\", all, its, fields) "
+      "after the struct, in the header that publisher and subscriber include");
+
+ public:
+  explicit Publisher(const Topic<T>&, const PublisherOptions& = {}) {}
+  // What programs call, so that nothing more is said.
+  T* loan() noexcept;
+  bool publish(const T&) noexcept;
+  template <class Loan>
+  bool publish(Loan&&) noexcept;
+};
+
 /// Publishes messages of type T on a topic: `auto frame = out.loan(); fill(*frame); out.publish(std::move(frame));`
 /// Thread safety: one thread at a time (any thread); two threads make two publishers. publish() is wait-free (best
 /// effort), allocates nothing, and makes a system call only to wake who sleeps.
 template <Message T>
-class Publisher {
+class Publisher<T> {
  public:
   /// Creates the stream and announces it. Throws Error: NoMemory, Limit, Unavailable, InvalidArgument, Forked. Set-up;
   /// blocks for about 1 ms.

@@ -28,11 +28,27 @@ constexpr AdoptFunction adopt_function_of() {
 }
 }  // namespace detail
 
+/// Of a type that is not a message: says so, in one sentence.
+template <class T>
+class Subscriber {
+  static_assert(
+      detail::kIsMessage<T>,
+      "a cardan::Subscriber takes messages: write CARDAN_MESSAGE(Type, \"my_msgs/msg/Type\", all, its, fields) "
+      "after the struct, in the header that publisher and subscriber include");
+
+ public:
+  explicit Subscriber(const Topic<T>&, SubscriberOptions = {}) {}
+  // What programs call, so that nothing more is said.
+  const T* take() noexcept;
+  template <class... Arguments>
+  const T* wait(const Arguments&...) noexcept;
+};
+
 /// Receives messages of type T from every publisher of a topic.
 /// Thread safety: take() and wait() by up to `threads` threads at once; the rest by any. take() is lock-free, allocates
 /// nothing and makes no system call; wait() blocks.
 template <Message T>
-class Subscriber {
+class Subscriber<T> {
  public:
   /// Attaches to the publishers that are there; later ones join by themselves. Throws Error: Incompatible, Refused,
   /// NoMemory, Limit, Unavailable, InvalidArgument, Forked. Set-up; blocks for about 1 ms, at most 1 s when a peer does

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
 #include <vector>
 
 namespace cardan::street {
@@ -25,6 +26,9 @@ std::string cut(const std::string& line, std::size_t width) {
   }
   return line;
 }
+
+/// Of the topics' names where the other columns have 43.
+std::size_t topic_width(std::size_t width) { return std::clamp<std::size_t>(width, 53, 79) - 45; }
 
 std::string micros(double value) {
   if (std::isnan(value)) return "-";
@@ -45,14 +49,19 @@ std::string render(const Moment& m, const Inputs& inputs, std::size_t width, boo
                               : fmt::format("Cardan demo · {} · starting", name_of(m.setup)));
   lines.push_back("  camera  " + inputs.camera);
   lines.push_back("  LiDAR   " + inputs.lidar);
-  lines.push_back(fmt::format("  {:<34} {:<30} {:>6} {:>7} {:>9} {:>9} {:>7}", "topic", "from → to", "Hz", "MB/s",
-                              "p50 µs", "p99 µs", "missed"));
+  // Where not all columns have room, who reads it goes first, and never what was missed.
+  constexpr std::size_t kWhole = 109;
+  const auto row = [&](const std::string& topic, const std::string& way, const std::string& rest) {
+    lines.push_back(width >= kWhole
+                        ? fmt::format("  {:<34} {:<30} {}", topic, way, rest)
+                        : fmt::format("  {:<{}} {}", cut(topic, topic_width(width)), topic_width(width), rest));
+  };
+  row("topic", "from → to", fmt::format("{:>6} {:>7} {:>9} {:>9} {:>7}", "Hz", "MB/s", "p50 µs", "p99 µs", "missed"));
   for (std::size_t i = 0; i < kHops; ++i) {
     const auto& hop = m.hops[i];
-    lines.push_back(fmt::format(
-        "  {:<34} {:<30} {:>6.1f} {:>7.1f} {:>9} {:>9} {:>7}", kHopList[i].topic,
-        fmt::format("{} → {}", label_of(kHopList[i].from, inputs), label_of(kHopList[i].to, inputs)), hop.rate_hz,
-        hop.megabytes_per_s, micros(hop.transport_us.p50), micros(hop.transport_us.p99), hop.missed));
+    row(kHopList[i].topic, fmt::format("{} → {}", label_of(kHopList[i].from, inputs), label_of(kHopList[i].to, inputs)),
+        fmt::format("{:>6.1f} {:>7.1f} {:>9} {:>9} {:>7}", hop.rate_hz, hop.megabytes_per_s,
+                    micros(hop.transport_us.p50), micros(hop.transport_us.p99), hop.missed));
   }
   std::string cpu = "  CPU    ";
   for (const ProcessLoad& load : m.cpu) cpu += fmt::format(" {} {:.0f} %  ", load.process, load.cpu_percent);
@@ -101,10 +110,16 @@ void View::show(const Moment& moment, const Inputs& inputs) {
     return;
   }
   winsize size{};
-  const std::size_t width = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 100;
+  const bool known = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0;
+  const std::size_t width = known && size.ws_col > 0 ? size.ws_col : 100;
   const std::string picture = render(moment, inputs, width, true);
+  const bool moved = drawn_ > 0 && std::pair(size.ws_col, size.ws_row) != size_;
+  size_ = {size.ws_col, size.ws_row};
   std::string out;
-  if (drawn_ > 0) out += fmt::format("\x1b[{}A", drawn_);
+  if (moved)
+    out += "\x1b[H";  // where the terminal has put the old lines nobody knows: the whole screen anew
+  else if (drawn_ > 0)
+    out += fmt::format("\x1b[{}A", drawn_);
   out += "\x1b[J" + picture;
   drawn_ = static_cast<std::size_t>(std::count(picture.begin(), picture.end(), '\n'));
   std::fwrite(out.data(), 1, out.size(), stdout);

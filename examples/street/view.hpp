@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "examples/street/measurements.hpp"
@@ -49,6 +50,7 @@ class View {
  private:
   bool live_;
   std::size_t drawn_ = 0;
+  std::pair<unsigned short, unsigned short> size_{};  ///< of the terminal when it was drawn
   double last_line_ = -1;
 };
 

@@ -44,6 +44,17 @@ TEST(View, FitsTheTerminalAndSurvivesNothing) {
   EXPECT_EQ(render(Moment{}, {}, 200, false).find("nan"), std::string::npos);
 }
 
+TEST(View, WhatWasMissedIsSeenAtEightyColumns) {
+  Moment now = moment();
+  now.hops[0].missed = 4711;
+  const std::string text = render(now, {"street.avi", "simulated street", true}, 80, false);
+  std::istringstream lines(text);
+  std::string line;
+  int seen = 0;
+  while (std::getline(lines, line)) seen += line.ends_with(" missed") || line.ends_with(" 4711") ? 1 : 0;
+  EXPECT_EQ(seen, 2) << text;
+}
+
 TEST(View, OneLineForLogs) {
   const std::string line = render_line(moment(), {"street.avi", "simulated street", true});
   EXPECT_EQ(line.find('\n'), std::string::npos);

@@ -14,9 +14,16 @@ void look(const std::vector<Problem>& problems) {
   for (const Problem& p : problems) require(!p.cause.empty(), "a problem without words");
 }
 
+constexpr std::string_view kIncluded =
+    R"({"variables": {"v": 1}, "processes": {"i": {"components": {"c": {"library": "l", "class": "C"}}}}, "topics": {"/t": {"depth": 2}}})";
+
 void run(std::string_view input) {
   std::vector<Problem> problems;
-  const Configuration c = parse_configuration(input, "fuzz.json", problems);
+  // Files that it includes: the same again, or one that is well.
+  const ReadOptions options{.read = [&](const std::string& path, std::size_t) {
+    return path.ends_with("self.json") ? std::string(input) : std::string(kIncluded);
+  }};
+  const Configuration c = parse_configuration(input, "fuzz.json", problems, options);
   look(problems);
   Declarations declared;
   for (const Process& process : c.processes) {
@@ -47,6 +54,12 @@ std::vector<std::string> seeds() {
   "topics": {"/street/image": {"depth": 2, "reliable": true, "deadline_ms": 50, "private": false, "writers": 1, "max_bytes": 1000, "waiting": "prewake"}},
   "transitions": [{"from": ["running"], "when": {"down": ["sensors"], "for_ms": 10}, "to": "safe_stop"}]})",
       R"({"processes": [{"name": "p", "components": [{"name": "c", "library": "l", "class": "C"}]}]})",
+      R"({"variables": {"on": true, "n": 2, "t": "x${n}"}, "include": [
+  {"file": "${t}.json", "namespace": "a", "variables": {"v": 3}, "topics": {"/t": "/u"}, "when": "!on"},
+  {"file": "good.json", "namespace": "b", "when": "n == 2"}, {"file": "self.json", "namespace": "s"}],
+  "processes": {"p": {"when": "on", "components": {"c": {"library": "l", "class": "C", "instances": {"l": {"n": 1}, "r": {}},
+    "parameters": {"d": "/dev/${instance}${n}$${"}}}}},
+  "states": {"transitions": [{"when": {"down": ["p", "a.i"]}, "to": "degraded"}]}})",
       R"({"processes": [] /* none */, "é": "\ud83d\ude00\n", "x": [1e400, -0.5, null, {}]})",
   };
 }

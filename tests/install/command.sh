@@ -8,6 +8,8 @@ grep -q topic "$WORK/help.txt" || fail "cardan --help does not tell of its subco
 # What `cardan demo` runs is found beside it: on_start() of each component answers.
 street=$PREFIX/share/cardan/street.json
 if [[ -e $street ]]; then
+  schema=$(sed -n 's/.*"\$schema": "\(.*\)".*/\1/p' "$street")
+  [[ -e $(dirname "$street")/$schema ]] || fail "$street names the schema $schema, which is not installed there"
   # The street video is no part of the installation: that it is missed shows that the camera was loaded and asked.
   if ! "$PREFIX/bin/cardan" check "$street" >"$WORK/check.txt" 2>&1; then
     grep -q "street video is not there" "$WORK/check.txt" && grep -q ": 1 error, 0 warnings" "$WORK/check.txt" ||

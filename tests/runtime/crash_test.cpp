@@ -49,6 +49,8 @@ TEST_F(Crash, AStackOverflowIsReportedToo) {
   const std::string report = rest(child);
   EXPECT_EQ(child.end(), -SIGSEGV);
   EXPECT_TRUE(has(report, "component: serve\n") && has(report, "servant_overflows")) << report;
+  EXPECT_TRUE(has(report, "hint: the thread's stack is full")) << report;
+  EXPECT_FALSE(has(report, "clone()")) << "nobody wrote to a sample\n" << report;
 }
 
 TEST_F(Crash, WritingToASampleIsExplained) {

@@ -7,6 +7,7 @@
 #include <set>
 #include <stdexcept>
 #include <thread>
+#include <vector>
 
 #include "cardan/cardan.hpp"
 #include "cardan/runtime/component.hpp"
@@ -47,6 +48,22 @@ struct Hangs : cardan::Component {
     for (;;) std::this_thread::sleep_for(std::chrono::seconds(1));
   }
 };
+/// Neither a message nor with a codec.
+struct Plain {
+  std::vector<int> numbers;
+};
+constexpr cardan::Topic<Plain> kPlain{"/plain"};
+struct Tells : cardan::Component {
+  void on_start(Context& context) override { out = context.output(kPlain); }
+  cardan::Output<Plain> out;
+};
+struct Hears : cardan::Component {
+  void on_start(Context& context) override {
+    context.input(kPlain, [](const cardan::Sample<Plain>&) {});
+  }
+};
+CARDAN_COMPONENT(asked::Tells)
+CARDAN_COMPONENT(asked::Hears)
 CARDAN_COMPONENT(asked::Good)
 CARDAN_COMPONENT(asked::Crashes)
 CARDAN_COMPONENT(asked::Throws)
@@ -75,8 +92,16 @@ config::Configuration file() {
   return c;
 }
 
+/// One writes what cannot leave its process, and the other reads it.
+config::Configuration two_processes() {
+  config::Configuration c = file_of({fake("p", ""), fake("q", "")});
+  c.processes[0].components = {component("tells", "asked::Tells")};
+  c.processes[1].components = {component("hears", "asked::Hears")};
+  return c;
+}
+
 CARDAN_ROLE(declare) {
-  config::Configuration c = file();
+  config::Configuration c = args.at(0) == "two" ? two_processes() : file();
   if (args.at(0) == "hang") c.processes[0].components = {component("hangs", "asked::Hangs")};
   return declare_components(c, args.at(1), std::stoul(args.at(2)), ChildProcess::kReportFd);
 }
@@ -150,6 +175,18 @@ TEST(Declare, WhatTheFileCheckKnowsBetterIsSaidOnce) {
   for (const auto& p : problems)
     about_refused += p.pointer.starts_with("/processes/p/components/refused") && p.severity == config::Severity::Error;
   EXPECT_EQ(about_refused, 1);
+}
+
+TEST(Declare, ATypeWithoutCodecBetweenProcessesIsAnError) {
+  config::Configuration c = two_processes();
+  const auto problems = check_with_components(c, {}, {.cpus = 4}, asking("two"));
+  ASSERT_EQ(problems.size(), 1U);
+  EXPECT_EQ(problems[0].severity, config::Severity::Error);
+  EXPECT_NE(problems[0].cause.find("component 'tells' (output '/plain') is in process 'p' and component 'hears' (input "
+                                   "'/plain') in process 'q'"),
+            std::string::npos)
+      << problems[0].cause;
+  EXPECT_NE(problems[0].remedy.find("cardan::codec<asked::Plain>"), std::string::npos) << problems[0].remedy;
 }
 
 TEST(Declare, WhatIsWrongInTheTextDoesNotHideTheRest) {

@@ -138,7 +138,7 @@ void Recorder::Implementation::run(std::promise<void>& started) {
     if (options_.simulated_clock)
       clock_ = std::make_unique<Subscriber<Clock>>(kClock, SubscriberOptions{.domain = options_.domain});
     if (options_.statistics) create_statistics();
-    scout_ = std::make_unique<Scout>(options_);
+    scout_ = std::make_unique<Scout>(options_, [this] { poke(); });
     segment_ = files_->first();
   } catch (...) {
     scout_.reset();
@@ -207,7 +207,8 @@ void Recorder::Implementation::turn() {
   issue();
   collect_completions();
   look_after_files();
-  if (now_ - reported_ns_ < kReportInterval) return;
+  const bool looked = looked_before_ != told_looked_ns_;
+  if (now_ - reported_ns_ < kReportInterval && !looked) return;
   time_.ahead = wall_clock_ahead();  // it may be set while we run
   publish_report();
 }
@@ -278,7 +279,9 @@ void Recorder::Implementation::publish_report() {
     report_ = std::move(report);
   }
   constexpr std::int64_t kStatisticsInterval = 1'000'000'000;
-  if (statistics_ == nullptr || now_ - told_ns_ < kStatisticsInterval) return;
+  // Who waits for us to be attached hears of it at once (cardan/runtime/await_recorders.hpp).
+  const bool looked = std::exchange(told_looked_ns_, looked_before_) != looked_before_;
+  if (statistics_ == nullptr || (now_ - told_ns_ < kStatisticsInterval && !looked)) return;
   told_ns_ = now_;
   publish_statistics();
 }
@@ -305,6 +308,7 @@ void Recorder::Implementation::publish_statistics() {
   loan->write_p99_ns = std::max<std::int64_t>(report_.write.p99, 0);
   loan->write_most_ns = report_.write.most;
   loan->free_bytes = report_.free_bytes;
+  loan->looked_ns = told_looked_ns_;
   loan->paused = report_.paused;
   loan->file = FixedString<252>(std::string_view(report_.file));
   const std::size_t count =

@@ -13,6 +13,7 @@ constexpr std::uint64_t kRecordBytes = mcap::kPrefixBytes + mcap::kMessageHeader
 }  // namespace
 
 void Recorder::Implementation::adopt_topics() {
+  looked_before_ = scout_->looked_ns();  // what came of that look is adopted below
   for (auto& topic : scout_->take()) {
     topic->number = topics_.size();
     topics_.push_back(std::move(topic));

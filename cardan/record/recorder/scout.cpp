@@ -31,8 +31,11 @@ std::string key_of(const detail::TopicEntry& entry) { return fmt::format("{}.{}"
 
 }  // namespace
 
-Scout::Scout(const RecorderOptions& options)
-    : options_(options), directory_(detail::Process::of(options.domain).directory()), since_ns_(steady_now()) {
+Scout::Scout(const RecorderOptions& options, std::function<void()> on_look)
+    : options_(options),
+      directory_(detail::Process::of(options.domain).directory()),
+      since_ns_(steady_now()),
+      on_look_(std::move(on_look)) {
   // Before the first look, so that nothing falls between the two. Without a watch (a limit of the user's) the folder is
   // read every now and then instead.
   watch_ = BoundFd(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
@@ -55,7 +58,8 @@ void Scout::run() {
     const bool told = ::poll(&wait, 1, kInterval) > 0;
     while (told && ::read(watch_.get(), names.data(), names.size()) > 0) {
     }
-    if (told || again || !watch_) again = !look();
+    // Once more after each: who waits for a look that begins after his announcement must not wait for the next one's.
+    if (told || again || !watch_) again = !look() || told;
   }
 }
 
@@ -101,6 +105,8 @@ bool Scout::look() {
       found_.push_back(std::move(queue));
     }
   }
+  looked_ns_.store(now);
+  on_look_();
   return complete;
 }
 

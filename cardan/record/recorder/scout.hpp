@@ -2,6 +2,8 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -22,12 +24,15 @@ namespace cardan::record {
 /// their time. Thread safety: any thread; take() does not block.
 class Scout {
  public:
-  /// Has looked once when it returns. Throws Error (Unavailable).
-  explicit Scout(const RecorderOptions& options);
+  /// Has looked once when it returns. `on_look`: called after each look, on whatever thread. Throws Error
+  /// (Unavailable).
+  Scout(const RecorderOptions& options, std::function<void()> on_look);
   Scout(const Scout&) = delete;
   Scout& operator=(const Scout&) = delete;
   ~Scout();
 
+  /// When the last look that is over began; what was announced before is attached. Steady clock.
+  [[nodiscard]] std::int64_t looked_ns() const noexcept { return looked_ns_.load(); }
   /// Topics that were attached since the last call.
   [[nodiscard]] std::vector<std::unique_ptr<TopicQueue>> take();
   /// A topic that was asked for and is not recorded, or not all of it.
@@ -51,7 +56,9 @@ class Scout {
   const detail::RunDirectory& directory_;
   const std::int64_t since_ns_;
   BoundFd watch_;
+  std::function<void()> on_look_;
   std::atomic<bool> stop_{false};
+  std::atomic<std::int64_t> looked_ns_{0};
   std::set<std::string> known_;                  ///< of the thread; topics
   std::map<std::string, std::int64_t> not_now_;  ///< of the thread; publications, and when to look at them again
   mutable std::mutex mutex_;

@@ -29,6 +29,7 @@ struct DeclaredEndpoint {
   std::uint64_t type_hash = 0;
   bool output = false;
   TopicOptions options{};  ///< as the code has them
+  bool confined = false;   ///< its type is neither a message nor has a codec: it stays within its process
 };
 
 struct DeclaredParameter {

@@ -53,6 +53,15 @@ std::vector<Problem> check_text(const std::string& text, const Declarations& dec
   return check(c, declared, machine);
 }
 
+TEST(Check, LetsATypeWithoutCodecMoveWithinAProcess) {
+  Declarations declared = street();
+  declared.endpoints.push_back({"detector", "/own", "own::Frame", 0, true, {}, true});
+  declared.endpoints.push_back({"decision", "/own", "own::Frame", 0, false, {}, true});
+  declared.endpoints.push_back({"camera", "/unread", "own::Frame", 0, true, {}, true});
+  const std::vector<Problem> problems = check_text(std::string(kStreet), declared);
+  EXPECT_TRUE(problems.empty()) << shown(problems);
+}
+
 TEST(Check, FindsNothingInAGoodFile) {
   const std::vector<Problem> problems = check_text(std::string(kStreet), street());
   EXPECT_TRUE(problems.empty()) << shown(problems);
@@ -135,6 +144,19 @@ const Wrong kTopics[] = {
     {{"private_without_writer", "", "", 27, DECISION, "no component of process 'perception' writes it",
       "add the component"},
      [](Declarations& d) { d.endpoints.push_back({"decision", "/own", kImage, 1, false, {.process_private = true}}); }},
+    {{"no_codec_between_processes", "", "", 21, DETECTOR "/topics/~1image",
+      "topic '/street/image' is own::Frame, which cannot leave its process (no message, and no codec): component "
+      "'camera' (output '/image') is in process 'sensors' and component 'detector' (input '/image') in process "
+      "'perception'",
+      "put both components into one process, specialize cardan::codec<own::Frame>, or make own::Frame a message"},
+     [](Declarations& d) {
+       for (const char* const component : {"camera", "detector"})
+         endpoint(d, component, "/image") = {component, "/image", "own::Frame", 0, std::string(component) == "camera",
+                                             {},        true};
+     }},
+    {{"no_codec_and_no_writer", "", "", 27, DECISION,
+      "no component of process 'perception' writes it for component 'decision' (input '/own')", "add the component"},
+     [](Declarations& d) { d.endpoints.push_back({"decision", "/own", "own::Frame", 0, false, {}, true}); }},
     {{"depths_differ", "", "", 27, DECISION,
       "topic '/street/points' has depth 1 for component 'lidar' (output '/street/points'), but depth 8 for component "
       "'decision' (input '/street/points'): the writer's holds",

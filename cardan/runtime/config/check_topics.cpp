@@ -52,6 +52,7 @@ class TopicCheck {
       types(topic);
       writers(topic);
       confined(topic);
+      codecs(topic);
       if (topic.writers.empty()) unwritten(topic);
       options(topic);
     }
@@ -64,7 +65,7 @@ class TopicCheck {
   void add(const DeclaredEndpoint& e) {
     const Component* component = c_.component(e.component);
     if (component == nullptr) return;
-    const std::string& name = component->bus_name(e.topic_in_code);
+    const std::string name = component->bus_name(e.topic_in_code);
     Topic& topic = topics_[name];
     topic.name = name;
     if (const auto found = c_.topics.find(name); found != c_.topics.end()) topic.settings = &found->second;
@@ -121,8 +122,8 @@ class TopicCheck {
         topic.writers[most].pointer,
         fmt::format("topic '{}' may have {} writer{}, and it has {}: {}", topic.name, most, most == 1 ? "" : "s",
                     names.size(), fmt::join(names, ", ")),
-        in_file ? fmt::format("rename one in its 'topics', or raise 'writers' in line {}",
-                              c_.source.value(topic.settings->pointer + "/writers").line)
+        in_file ? fmt::format("rename one in its 'topics', or raise 'writers' in {}",
+                              c_.source.line(c_.source.value(topic.settings->pointer + "/writers")))
                 : fmt::format("rename one in its 'topics'; the code says that '{}' has one writer", topic.name));
   }
 
@@ -153,10 +154,45 @@ class TopicCheck {
                         "add the component that writes it to the process, or rename the topic");
   }
 
+  /// What is neither a message nor has a codec never arrives in another process.
+  void codecs(const Topic& topic) {
+    const auto is_private = [&](const Use& use) {
+      return c_.options_of(topic.name, use.endpoint->options).process_private;
+    };
+    if (std::any_of(topic.writers.begin(), topic.writers.end(), is_private)) return;  // told above
+    for (const Use& reader : topic.readers) {
+      const DeclaredEndpoint& in = *reader.endpoint;
+      if (!in.confined || is_private(reader)) continue;
+      const std::string remedy = fmt::format(
+          "put both components into one process, specialize cardan::codec<{0}>, or make {0} a message with "
+          "CARDAN_MESSAGE",
+          in.type_name);
+      for (const Use& writer : topic.writers) {
+        const DeclaredEndpoint& out = *writer.endpoint;
+        if (writer.process == reader.process || !out.confined || out.type_name != in.type_name) continue;
+        complaints_.error(reader.pointer,
+                          fmt::format("topic '{}' is {}, which cannot leave its process (no message, and no codec): {} "
+                                      "is in process '{}' and {} in process '{}'",
+                                      topic.name, in.type_name, owner(writer), writer.process->name, owner(reader),
+                                      reader.process->name),
+                          remedy);
+        break;
+      }
+      if (topic.writers.empty() && all_known_)
+        complaints_.error(
+            reader.pointer,
+            fmt::format("topic '{}' is {}, which cannot leave its process (no message, and no codec), and "
+                        "no component of process '{}' writes it for {}",
+                        topic.name, in.type_name, reader.process->name, owner(reader)),
+            "add the component that writes it to the process, or rename the topic");
+    }
+  }
+
   void unwritten(const Topic& topic) {
     if (!all_known_) return;  // who could not be asked may write it
     const Use& a = topic.first();
-    if (c_.options_of(topic.name, a.endpoint->options).process_private) return;  // an error, told above
+    if (a.endpoint->confined) return;                                            // an error, told above
+    if (c_.options_of(topic.name, a.endpoint->options).process_private) return;  // the same
     const std::string near = nearest(topic.name, written(*a.endpoint, topic.name));
     const std::size_t more = topic.readers.size() - 1;
     complaints_.warning(a.pointer,

@@ -37,7 +37,7 @@ class Complaints {
 
  private:
   void add(const std::string& pointer, Place place, Severity severity, std::string cause, std::string remedy) {
-    problems_.push_back({pointer, place.line, place.column, severity, std::move(cause), std::move(remedy)});
+    problems_.push_back(source_.problem(pointer, place, severity, std::move(cause), std::move(remedy)));
   }
 
   const Source& source_;
@@ -45,7 +45,7 @@ class Complaints {
   std::set<std::string, std::less<>> wrong_;
 };
 
-/// In the order of the text.
+/// In the order of the text; the configuration before what it includes.
 void sort(std::vector<Problem>& problems);
 
 }  // namespace cardan::config

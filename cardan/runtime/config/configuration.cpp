@@ -27,9 +27,17 @@ std::string_view nth(const std::array<std::string_view, N>& names, Enumeration v
 
 }  // namespace
 
-const std::string& Component::bus_name(const std::string& code) const {
-  const auto found = topics.find(code);
-  return found != topics.end() ? found->second : code;
+std::string Naming::name(const std::string& inside) const {
+  if (const auto link = links.find(inside); link != links.end()) return link->second;
+  // What is no name of a topic stays what it is, to be complained about.
+  return inside.starts_with("/cardan/") || !inside.starts_with('/') ? inside : prefix + inside;
+}
+
+std::string Component::bus_name(const std::string& code) const {
+  if (const auto found = topics.find(code); found != topics.end()) return found->second;
+  std::string bus = code;
+  for (const Naming& naming : namings) bus = naming.name(bus);
+  return bus;
 }
 
 const Callback* Component::callback(std::string_view callback_name) const noexcept {
@@ -61,6 +69,10 @@ const Process* Configuration::process_of(std::string_view component_name) const 
   for (const Process& process : processes)
     if (process.component(component_name) != nullptr) return &process;
   return nullptr;
+}
+
+const std::string& Configuration::file_of(const Component& component) const noexcept {
+  return source.file(source.key(component.pointer));
 }
 
 TopicOptions Configuration::options_of(const std::string& bus_name, const TopicOptions& code) const {
@@ -98,7 +110,7 @@ TopicOptions apply(const TopicSettings& settings, TopicOptions options) noexcept
 Problem problem_at(const Configuration& configuration, std::string pointer, Severity severity, std::string cause,
                    std::string remedy) {
   const Place place = configuration.source.value(pointer);
-  return {std::move(pointer), place.line, place.column, severity, std::move(cause), std::move(remedy)};
+  return configuration.source.problem(std::move(pointer), place, severity, std::move(cause), std::move(remedy));
 }
 
 std::string_view name_of(State state) noexcept { return nth(kStates, state); }
@@ -130,14 +142,15 @@ bool has_errors(const std::vector<Problem>& problems) noexcept {
 }
 
 std::string text(const Problem& problem, const std::string& file_name) {
-  return fmt::format("{}:{}:{}: {}: {}{}{}", file_name, problem.line, problem.column,
-                     problem.severity == Severity::Error ? "error" : "warning", problem.cause,
+  return fmt::format("{}:{}:{}: {}: {}{}{}", problem.file.empty() ? file_name : problem.file, problem.line,
+                     problem.column, problem.severity == Severity::Error ? "error" : "warning", problem.cause,
                      problem.remedy.empty() ? "" : " — ", problem.remedy);
 }
 
 void sort(std::vector<Problem>& problems) {
   std::sort(problems.begin(), problems.end(), [](const Problem& a, const Problem& b) {
-    return std::tie(a.line, a.column, a.pointer, a.cause) < std::tie(b.line, b.column, b.pointer, b.cause);
+    return std::tie(a.file, a.line, a.column, a.pointer, a.cause) <
+           std::tie(b.file, b.line, b.column, b.pointer, b.cause);
   });
 }
 

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -72,6 +73,15 @@ struct Cycle {
   bool operator==(const Cycle&) const = default;
 };
 
+/// What a namespace makes of the names of topics: /image becomes /front/image. Names below /cardan/ stay.
+struct Naming {
+  std::string prefix{};                        ///< "/front"; "": none
+  std::map<std::string, std::string> links{};  ///< name inside → name outside, without the prefix
+
+  [[nodiscard]] std::string name(const std::string& inside) const;
+  bool operator==(const Naming&) const = default;
+};
+
 struct Component {
   std::string name{};  ///< unique in the file
   std::string library{};
@@ -85,10 +95,11 @@ struct Component {
   OnException on_exception = OnException::Continue;
   std::optional<Cycle> cycle{};  ///< absent: the default's, without calls that are too short to matter
   std::vector<Callback> callbacks{};
+  std::vector<Naming> namings{};  ///< of what `topics` does not name: the innermost first
   std::string pointer{};
 
   /// The name on the bus of a topic that the code calls `name`.
-  [[nodiscard]] const std::string& bus_name(const std::string& name) const;
+  [[nodiscard]] std::string bus_name(const std::string& name) const;
   [[nodiscard]] const Callback* callback(std::string_view name) const noexcept;
   bool operator==(const Component&) const = default;
 };
@@ -180,9 +191,11 @@ struct Transition {
   bool operator==(const Transition&) const = default;
 };
 
-/// Where in the text the parts of a file stand, by JSON pointer.
+/// Where in the text the parts of a file stand, by JSON pointer. Parts of included files have the pointer that they get
+/// in the whole: a namespace is part of their names.
 struct Source {
   std::string file_name{};
+  std::vector<std::string> included{};                 ///< paths of the other files
   std::map<std::string, Place, std::less<>> keys{};    ///< of object members: the key's place
   std::map<std::string, Place, std::less<>> values{};  ///< of everything: the value's place
 
@@ -190,6 +203,12 @@ struct Source {
   /// the nearest part around it that is. Any thread; does not block.
   [[nodiscard]] Place key(std::string_view pointer) const;
   [[nodiscard]] Place value(std::string_view pointer) const;
+  /// The path of the file that a place is in.
+  [[nodiscard]] const std::string& file(Place place) const noexcept;
+  /// "line 12", or of an included file "line 12 of front.json".
+  [[nodiscard]] std::string line(Place place) const;
+  [[nodiscard]] Problem problem(std::string pointer, Place place, Severity severity, std::string cause,
+                                std::string remedy) const;
 };
 
 struct Configuration {
@@ -206,19 +225,40 @@ struct Configuration {
   [[nodiscard]] const Component* component(std::string_view name) const noexcept;
   /// The process that a component belongs to.
   [[nodiscard]] const Process* process_of(std::string_view component) const noexcept;
+  /// The path of the file that names a component: its library is looked for beside it. Any thread; does not block.
+  [[nodiscard]] const std::string& file_of(const Component& component) const noexcept;
   /// The topic's options as the code has them, with what the file changes.
   [[nodiscard]] TopicOptions options_of(const std::string& bus_name, const TopicOptions& code) const;
 };
 
-/// Reads a configuration, and adds every error in it to `problems`, in the order of the text. What is wrong is left at
-/// its default in the result, which may be run only if there is no error. Never throws for what the text says.
+/// What composing a configuration may cost; beyond, it is refused with file and line.
+inline constexpr int kMaxIncludeDepth = 8;
+inline constexpr std::size_t kMaxIncludes = 64;                           ///< each time that a file is included counts
+inline constexpr std::size_t kMaxVariables = 256;                         ///< of a file
+inline constexpr std::size_t kMaxTextBytes = std::size_t{2} << 20U;       ///< of all files together
+inline constexpr std::size_t kMaxExpandedBytes = std::size_t{16} << 20U;  ///< that variables and instances make of them
+
+struct ReadOptions {
+  std::vector<std::string> variables{};  ///< "name=value": instead of what `variables` of the file says
+  /// The text of an included file of at most `most` bytes. Throws Error: it cannot be read. Empty: read_text().
+  std::function<std::string(const std::string& path, std::size_t most)> read{};
+};
+
+/// The text of a regular file; of `most` bytes more than one is read at most. Throws Error (InvalidArgument): it cannot
+/// be read. Any thread; blocks for the file system.
+[[nodiscard]] std::string read_text(const std::string& file, std::size_t most);
+
+/// Reads a configuration with the files that it includes, and adds every error in it to `problems`, in the order of the
+/// text. What is wrong is left at its default in the result, which may be run only if there is no error. Never throws
+/// for what the text says; throws Error (InvalidArgument) for a variable in `options` that the file does not have.
 /// Comments (// and /* */) are allowed. What only the computer or the components can tell is check()'s.
-/// Any thread; does not block.
+/// Any thread; blocks for the file system where it includes others.
 [[nodiscard]] Configuration parse_configuration(std::string_view text, std::string file_name,
-                                                std::vector<Problem>& problems);
+                                                std::vector<Problem>& problems, const ReadOptions& options = {});
 
 /// The same of a file. Throws Error (InvalidArgument): it cannot be read. Any thread; blocks for the file system.
-[[nodiscard]] Configuration read_configuration(const std::string& file, std::vector<Problem>& problems);
+[[nodiscard]] Configuration read_configuration(const std::string& file, std::vector<Problem>& problems,
+                                               const ReadOptions& options = {});
 
 /// A problem at a place of the file, for what the launcher finds out (a library that is not there). Any thread.
 [[nodiscard]] Problem problem_at(const Configuration& configuration, std::string pointer, Severity severity,

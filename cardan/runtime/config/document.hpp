@@ -27,23 +27,24 @@ struct Node {
     Object,
   };
   Kind kind = Kind::Bad;
-  Place place;
+  Place place{};
   bool boolean = false;
+  bool from_variable = false;  ///< it stands where `${name}` stood
   std::int64_t integer = 0;
-  double number = 0;  ///< also of an Integer
-  std::string text;   ///< of a number: as written
-  std::vector<Node> elements;
-  std::vector<Member> members;
+  double number = 0;   ///< also of an Integer
+  std::string text{};  ///< of a number: as written
+  std::vector<Node> elements{};
+  std::vector<Member> members{};
 
   /// The first member of that name that is not Bad; null: there is none.
   [[nodiscard]] const Node* find(std::string_view name) const noexcept;
 };
 
 struct Member {
-  std::string name;
-  Place place;  ///< the key's
+  std::string name{};
+  Place place{};  ///< the key's
   bool duplicate = false;
-  Node value;
+  Node value{};
 };
 
 struct Document {

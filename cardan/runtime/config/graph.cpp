@@ -28,7 +28,7 @@ Graph make_graph(const Configuration& configuration, const Declarations& declare
   for (const DeclaredEndpoint& e : declared.endpoints) {
     const auto found = by_name.find(e.component);
     if (found == by_name.end()) continue;
-    const std::string& bus = configuration.component(e.component)->bus_name(e.topic_in_code);
+    const std::string bus = configuration.component(e.component)->bus_name(e.topic_in_code);
     Graph::Topic& topic = topics[bus];
     topic.name = bus;
     if (topic.type.empty() || e.output) topic.type = e.type_name;

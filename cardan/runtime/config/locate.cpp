@@ -47,6 +47,25 @@ Place Source::value(std::string_view pointer) const {
   }
 }
 
+const std::string& Source::file(Place place) const noexcept {
+  return place.file == 0 || place.file > included.size() ? file_name : included[place.file - 1];
+}
+
+std::string Source::line(Place place) const {
+  return place.file == 0 ? fmt::format("line {}", place.line) : fmt::format("line {} of {}", place.line, file(place));
+}
+
+Problem Source::problem(std::string pointer, Place place, Severity severity, std::string cause,
+                        std::string remedy) const {
+  return {std::move(pointer),
+          place.line,
+          place.column,
+          severity,
+          std::move(cause),
+          std::move(remedy),
+          place.file == 0 ? std::string() : file(place)};
+}
+
 std::string join(std::string_view pointer, std::string_view name) {
   std::string joined{pointer};
   joined += '/';

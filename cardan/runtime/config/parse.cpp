@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "cardan/runtime/config/complaints.hpp"
+#include "cardan/runtime/config/compose.hpp"
 #include "cardan/runtime/config/document.hpp"
 #include "cardan/runtime/config/rules.hpp"
 #include "cardan/runtime/config/shape.hpp"
@@ -240,6 +241,17 @@ void read_file(const Node& root, Configuration& configuration) {
           read_transition(transitions->elements[i], "/states/transitions/" + std::to_string(i)));
 }
 
+void name_topics(const std::map<std::string, std::vector<Naming>>& namings, Configuration& configuration) {
+  for (Process& process : configuration.processes)
+    for (Component& component : process.components)
+      if (const auto found = namings.find(component.name); found != namings.end()) component.namings = found->second;
+}
+
+/// Of a file that is included twice.
+bool same(const Problem& a, const Problem& b) {
+  return a.file == b.file && a.line == b.line && a.column == b.column && a.cause == b.cause;
+}
+
 /// "street" of "config/street.json"; what a name cannot have is replaced.
 std::string name_from(const std::string& file_name) {
   std::string name = std::filesystem::path(file_name).stem().string().substr(0, 64);
@@ -250,24 +262,30 @@ std::string name_from(const std::string& file_name) {
 
 }  // namespace
 
-Configuration parse_configuration(std::string_view text, std::string file_name, std::vector<Problem>& problems) {
+Configuration parse_configuration(std::string_view text, std::string file_name, std::vector<Problem>& problems,
+                                  const ReadOptions& options) {
   Configuration configuration;
   configuration.name = name_from(file_name);
   configuration.source.file_name = std::move(file_name);
 
   std::vector<Problem> found;
   Document document = read_document(text, found);
-  if (document.complete) {
-    locate(document.root, configuration.source);
-    validate(document.root, found);
-    if (document.root.kind == Node::Kind::Object) {
-      read_file(document.root, configuration);
+  if (document.complete && document.root.kind == Node::Kind::Object) {
+    Composed composed = compose(std::move(document.root), text.size(), options, configuration.source, found);
+    locate(composed.root, configuration.source);
+    validate(composed.root, configuration.source, found);
+    if (composed.whole) {
+      read_file(composed.root, configuration);
+      name_topics(composed.namings, configuration);
       Complaints complaints(configuration, found);
       check_rules(configuration, complaints);
       check_transitions(configuration, complaints);
     }
+  } else if (document.complete) {
+    validate(document.root, configuration.source, found);
   }
   sort(found);
+  found.erase(std::unique(found.begin(), found.end(), same), found.end());
   problems.insert(problems.end(), std::make_move_iterator(found.begin()), std::make_move_iterator(found.end()));
   return configuration;
 }

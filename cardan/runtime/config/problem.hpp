@@ -16,6 +16,7 @@ enum class Severity : std::uint8_t {
 struct Place {
   int line = 1;
   int column = 1;
+  std::uint32_t file = 0;  ///< 0: the configuration itself; n: Source::included[n - 1]
   bool operator==(const Place&) const = default;
 };
 
@@ -27,13 +28,15 @@ struct Problem {
   Severity severity = Severity::Error;
   std::string cause{};
   std::string remedy{};
+  std::string file{};  ///< the included file that the place is in; "": the configuration itself
   bool operator==(const Problem&) const = default;
 };
 
 /// Whether one of them is an error.
 [[nodiscard]] bool has_errors(const std::vector<Problem>& problems) noexcept;
 
-/// "street.json:12:7: error: … — …", as compilers write it, so that editors jump to the place. Any thread.
+/// "street.json:12:7: error: … — …", as compilers write it, so that editors jump to the place. `file_name`: of the
+/// configuration; a problem of an included file has its own. Any thread.
 [[nodiscard]] std::string text(const Problem& problem, const std::string& file_name);
 
 }  // namespace cardan::config

@@ -56,11 +56,10 @@ class Rules {
 
   void component(const Process& p, const Component& c) {
     if (const auto [first, fresh] = first_of_name_.emplace(c.name, &p); !fresh)
-      complaints_.error_in_key(
-          c.pointer,
-          fmt::format("component '{}' is in process '{}' too (line {})", c.name, first->second->name,
-                      c_.source.key(first->second->component(c.name)->pointer).line),
-          fmt::format("rename one '{}': a component's name is unique in the file", c.name));
+      complaints_.error_in_key(c.pointer,
+                               fmt::format("component '{}' is in process '{}' too ({})", c.name, first->second->name,
+                                           c_.source.line(c_.source.key(first->second->component(c.name)->pointer))),
+                               fmt::format("rename one '{}': a component's name is unique in the file", c.name));
     const std::string subject = fmt::format("component '{}'", c.name);
     if (complaints_.stands(c.pointer + "/thread") && complaints_.stands(c.pointer + "/group"))
       complaints_.error(c.pointer + "/group", fmt::format("{} has a 'group' and a 'thread' of its own", subject),
@@ -102,8 +101,8 @@ class Rules {
         first->second = code;
       }
       complaints_.error(later,
-                        fmt::format("component '{}' uses '{}' under two names (also in line {})", c.name, bus,
-                                    c_.source.key(earlier).line),
+                        fmt::format("component '{}' uses '{}' under two names (also in {})", c.name, bus,
+                                    c_.source.line(c_.source.key(earlier))),
                         fmt::format("rename it to another topic than '{}', or use one name in the code", bus));
     }
   }

@@ -51,6 +51,10 @@ constexpr Field kAnyText = text("", Format::Any);
 constexpr Field kName = text("", Format::Name);
 constexpr Field kTopicName = text("", Format::Topic);
 constexpr Field kScalar{.kind = Kind::Scalar};
+constexpr Field kVariables = map("variables", Format::Identifier, kScalar);
+constexpr Field kInstance = map("", Format::Identifier, kScalar);
+constexpr Field kWhen{.name = "when", .kind = Kind::Condition};
+constexpr Field kInstances = map("instances", Format::Name, kInstance);
 
 constexpr std::array kThreadFields{
     list("cpus", kCpu),
@@ -87,6 +91,8 @@ constexpr std::array kComponentFields{
     choice("on_exception", kOnException),
     object("cycle", kCycle),
     map("callbacks", Format::Filled, kCallbackObject),
+    kWhen,
+    kInstances,
 };
 constexpr Shape kComponent{"component", kComponentFields};
 constexpr Field kComponentObject = object("", kComponent);
@@ -114,6 +120,7 @@ constexpr std::array kProcessFields{
     map("environment", Format::Variable, kAnyText),
     whole("memory_mib", 0, kMebibytes),
     object("restart", kRestart),
+    kWhen,
 };
 constexpr Shape kProcess{"process", kProcessFields};
 constexpr Field kProcessObject = object("", kProcess);
@@ -159,11 +166,24 @@ constexpr std::array kStatesFields{
 };
 constexpr Shape kStatesShape{"states", kStatesFields};
 
+constexpr std::array kIncludeFields{
+    required(text("file", Format::Filled)),
+    text("namespace", Format::Name),
+    kVariables,
+    map("topics", Format::Topic, kTopicName),
+    kWhen,
+};
+constexpr Shape kInclude{"include", kIncludeFields};
+constexpr Field kIncludeObject = object("", kInclude);
+constexpr Field kIncludes = list("include", kIncludeObject);
+
 constexpr std::array kFileFields{
     text("$schema", Format::Any),
     text("name", Format::Name),
     text("domain", Format::Domain),
     flag("realtime"),
+    kVariables,
+    kIncludes,
     required(map("processes", Format::Name, kProcessObject)),
     map("topics", Format::Topic, kTopicObject),
     object("needs", kNeeds),
@@ -184,6 +204,10 @@ bool all(std::string_view text, Predicate predicate) noexcept {
 }  // namespace
 
 constexpr Shape kFile{"file", kFileFields};
+constexpr Field kVariablesField = kVariables;
+constexpr Field kIncludeField = kIncludes;
+constexpr Field kWhenField = kWhen;
+constexpr Field kInstancesField = kInstances;
 
 bool fits(Format format, std::string_view text) noexcept {
   const auto unsigned_of = [](char c) { return static_cast<unsigned char>(c); };
@@ -202,6 +226,9 @@ bool fits(Format format, std::string_view text) noexcept {
              all(text, [&](char c) { return unsigned_of(c) > ' ' && c != 0x7f; });
     case Format::Variable:
       return !text.empty() && all(text, [&](char c) { return unsigned_of(c) > ' ' && c != '=' && c != 0x7f; });
+    case Format::Identifier:
+      return !text.empty() && text.size() <= 64 && (text.front() < '0' || text.front() > '9') &&
+             all(text, [](char c) { return is_plain(c) && c != '-'; });
   }
   return false;
 }
@@ -219,6 +246,8 @@ std::string_view noun(Format format) noexcept {
       return "name of a topic";
     case Format::Variable:
       return "name of an environment variable";
+    case Format::Identifier:
+      return "name of a variable";
   }
   return {};
 }
@@ -237,6 +266,8 @@ std::string_view rule(Format format) noexcept {
       return "begin with '/', as in /camera/front, and use up to 255 characters without spaces";
     case Format::Variable:
       return "use letters, digits and '_'";
+    case Format::Identifier:
+      return "use up to 64 letters, digits and '_', and no digit first";
   }
   return {};
 }
@@ -255,6 +286,8 @@ std::string_view pattern(Format format) noexcept {
       return "^/[^\\u0000-\\u0020\\u007f]{1,254}$";
     case Format::Variable:
       return "^[^\\u0000-\\u0020\\u007f=]+$";
+    case Format::Identifier:
+      return "^[A-Za-z_][A-Za-z0-9_]{0,63}$";
   }
   return {};
 }

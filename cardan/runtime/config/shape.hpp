@@ -14,12 +14,13 @@ namespace cardan::config {
 
 /// What a text, or the key of a map, may be.
 enum class Format : std::uint8_t {
-  Any,       ///< without NUL
-  Filled,    ///< not empty, without control characters
-  Name,      ///< of the system, a process, component or group: it stands in logs and in names of files
-  Domain,    ///< names a folder
-  Topic,     ///< as the transport demands
-  Variable,  ///< of the environment
+  Any,         ///< without NUL
+  Filled,      ///< not empty, without control characters
+  Name,        ///< of the system, a process, component or group: it stands in logs and in names of files
+  Domain,      ///< names a folder
+  Topic,       ///< as the transport demands
+  Variable,    ///< of the environment
+  Identifier,  ///< of a variable of the configuration
 };
 [[nodiscard]] bool fits(Format format, std::string_view text) noexcept;
 /// Completes "… is no ": "name", "topic's name", …
@@ -39,7 +40,8 @@ struct Field {
     Number,
     Text,
     Choice,
-    Scalar,  ///< true, false, a number or a text
+    Scalar,     ///< true, false, a number or a text
+    Condition,  ///< on a variable: true, false or a text
     Object,
     Map,        ///< an object whose keys are names that the user gives
     List,       ///< of different elements
@@ -63,6 +65,12 @@ struct Shape {
 
 /// The whole file; everything else hangs from it.
 extern const Shape kFile;
+
+// What composing a file reads, and nothing after it.
+extern const Field kVariablesField;  ///< of the file
+extern const Field kIncludeField;    ///< of the file
+extern const Field kWhenField;       ///< of an include, a process and a component
+extern const Field kInstancesField;  ///< of a component
 
 // In the order of the enumerations.
 inline constexpr std::array<std::string_view, 4> kPolicies{"other", "fifo", "rr", "deadline"};

@@ -114,18 +114,18 @@ class Transitions {
       if (&a == &b) continue;
       if (!whole(a) || !same_names(a.when, b.when)) continue;
       const bool earlier = &a < &b;
-      const int line = c_.source.value(a.pointer).line;
+      const std::string line = c_.source.line(c_.source.value(a.pointer));
       const auto both = std::find_if(b.from.begin(), b.from.end(), [&](State s) { return leaves(a, s) && s != a.to; });
       if (both == b.from.end()) continue;
       if (a.when.lasting == b.when.lasting && earlier) {
         if (a.to != b.to) {
           complaints_.error(b.pointer + "/to",
-                            fmt::format("on the same condition '{}' goes to '{}' here and to '{}' in line {}",
+                            fmt::format("on the same condition '{}' goes to '{}' here and to '{}' in {}",
                                         name_of(*both), name_of(b.to), name_of(a.to), line),
                             "keep one, or give them different 'from' or 'for_ms'");
           return;
         }
-        complaints_.warning(b.pointer, fmt::format("the transition stands in line {} already", line), "remove one");
+        complaints_.warning(b.pointer, fmt::format("the transition stands in {} already", line), "remove one");
         return;
       }
       if (a.when.lasting < b.when.lasting) std::erase_if(left, [&](State s) { return leaves(a, s) && s != a.to; });

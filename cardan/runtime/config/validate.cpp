@@ -60,6 +60,8 @@ std::string wanted(const Field& field) {
       return fmt::format("one of \"{}\"", fmt::join(field.choices, "\", \""));
     case Kind::Scalar:
       return "true, false, a number or a text in double quotes";
+    case Kind::Condition:
+      return "\"name\", \"!name\", \"name == value\" or \"name != value\" of a variable";
     case Kind::Object:
     case Kind::Map:
       return "an object, {…}";
@@ -84,6 +86,8 @@ bool has_type(const Field& field, const Node& node) noexcept {
       return node.kind == Is::Text;
     case Kind::Scalar:
       return node.kind == Is::Boolean || node.kind == Is::Integer || node.kind == Is::Number || node.kind == Is::Text;
+    case Kind::Condition:
+      return node.kind == Is::Boolean || node.kind == Is::Text;
     case Kind::Object:
     case Kind::Map:
       return node.kind == Is::Object;
@@ -102,7 +106,7 @@ bool same(const Node& a, const Node& b) noexcept {
 
 class Validator {
  public:
-  explicit Validator(std::vector<Problem>& problems) : problems_(problems) {}
+  Validator(const Source& source, std::vector<Problem>& problems) : source_(source), problems_(problems) {}
 
   void object(Node& node, const Shape& shape, const std::string& pointer, Place place, const std::string& subject) {
     std::vector<std::string> known;
@@ -130,11 +134,16 @@ class Validator {
 
  private:
   void complain(const std::string& pointer, Place place, std::string cause, std::string remedy) {
-    problems_.push_back({pointer, place.line, place.column, Severity::Error, std::move(cause), std::move(remedy)});
+    problems_.push_back(source_.problem(pointer, place, Severity::Error, std::move(cause), std::move(remedy)));
   }
 
+ public:
   void value(Node& node, const Field& field, const std::string& pointer, Place key, const std::string& subject) {
     if (node.kind == Is::Bad) return;
+    // A variable is what its place takes: a number where a text is expected becomes that text.
+    if (node.from_variable && (field.kind == Kind::Text || field.kind == Kind::Choice) &&
+        (node.kind == Is::Boolean || node.kind == Is::Integer || node.kind == Is::Number))
+      node.kind = Is::Text;
     if (!has_type(field, node)) {
       const bool in_quotes = node.kind == Is::Text &&
                              (field.kind == Kind::Boolean || field.kind == Kind::Integer || field.kind == Kind::Number);
@@ -162,10 +171,12 @@ class Validator {
         if (node.kind == Is::Array) return list(node, field, pointer, subject);
         return value(node, *field.element, pointer, key, subject);
       case Kind::Boolean:
+      case Kind::Condition:  // compose.cpp has read it
         return;
     }
   }
 
+ private:
   /// "'thread' of component 'x'", but "the file" has "'needs'".
   static std::string own(const Field& field, const std::string& subject) {
     return subject.ends_with("of the file") ? fmt::format("'{}'", field.name) : subject;
@@ -227,18 +238,24 @@ class Validator {
     }
   }
 
+  const Source& source_;
   std::vector<Problem>& problems_;
 };
 
 }  // namespace
 
-void validate(Node& root, std::vector<Problem>& problems) {
+void validate(Node& root, const Source& source, std::vector<Problem>& problems) {
   if (root.kind == Is::Bad) return;
-  if (root.kind == Is::Object) return Validator(problems).object(root, kFile, "", root.place, "the file");
-  problems.push_back({"", root.place.line, root.place.column, Severity::Error,
-                      fmt::format("a configuration is an object, and this is {}", shown(root)),
-                      "write {\"processes\": {…}}"});
+  if (root.kind == Is::Object) return Validator(source, problems).object(root, kFile, "", root.place, "the file");
+  problems.push_back(source.problem("", root.place, Severity::Error,
+                                    fmt::format("a configuration is an object, and this is {}", shown(root)),
+                                    "write {\"processes\": {…}}"));
   root.kind = Is::Bad;
+}
+
+void validate(Node& node, const Field& field, const std::string& pointer, Place key, const std::string& subject,
+              const Source& source, std::vector<Problem>& problems) {
+  Validator(source, problems).value(node, field, pointer, key, subject);
 }
 
 }  // namespace cardan::config

@@ -4,6 +4,7 @@
 #include <execinfo.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include <cerrno>
 #include <charconv>
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
@@ -137,7 +139,36 @@ void write_sample(Writer& out, const detail::Callback& running) noexcept {
   }
 }
 
-void write_report(int signal, const siginfo_t& info) noexcept {
+/// Whether a byte there can be read: the kernel looks at it, and answers EFAULT where it cannot.
+bool readable(std::uintptr_t address) noexcept {
+  constexpr int kNoSuchWay = -1;  // refused as such, but only after the set was read
+  address &= ~std::uintptr_t{7};
+  return address != 0 && ::syscall(SYS_rt_sigprocmask, kNoSuchWay, address, nullptr, 8) != 0 && errno != EFAULT;
+}
+
+/// The stack pointer at the signal; 0: not known on this processor.
+std::uintptr_t stack_pointer([[maybe_unused]] const void* context) noexcept {
+#if defined(__x86_64__)
+  return static_cast<std::uintptr_t>(static_cast<const ucontext_t*>(context)->uc_mcontext.gregs[REG_RSP]);
+#elif defined(__aarch64__)
+  return static_cast<std::uintptr_t>(static_cast<const ucontext_t*>(context)->uc_mcontext.sp);
+#else
+  return 0;
+#endif
+}
+
+void write_hint(Writer& out, const siginfo_t& info, const void* context) noexcept {
+  const auto address = reinterpret_cast<std::uintptr_t>(info.si_addr);
+  const std::uintptr_t stack = stack_pointer(context);
+  constexpr std::uintptr_t kNear = std::uintptr_t{64} << 10U;
+  const bool near = stack != 0 && (address < stack ? stack - address : address - stack) < kNear;
+  if (!readable(address) && (near || (stack != 0 && !readable(stack))))
+    out << "hint: the thread's stack is full: a recursion that goes too deep, or large local variables.\n";
+  else if (info.si_code == SEGV_ACCERR && readable(address))
+    out << "hint: the address may only be read. Samples are immutable: copy before you write (cv::Mat::clone()).\n";
+}
+
+void write_report(int signal, const siginfo_t& info, const void* context) noexcept {
   Writer out;
   char thread[17] = "";
   ::prctl(PR_GET_NAME, thread);
@@ -158,8 +189,7 @@ void write_report(int signal, const siginfo_t& info) noexcept {
   out << "signal: " << name_of_signal(signal);
   if (info.si_code > 0 && signal != SIGABRT) (out << " at address ").address(info.si_addr);
   out << "\n";
-  if (signal == SIGSEGV && info.si_code == SEGV_ACCERR)
-    out << "hint: the address may only be read. Samples are immutable: copy before you write (cv::Mat::clone()).\n";
+  if (signal == SIGSEGV && info.si_code > 0) write_hint(out, info, context);
   write_samples(out, running);
   out << "stack:\n";
   out.flush();
@@ -168,11 +198,11 @@ void write_report(int signal, const siginfo_t& info) noexcept {
   out << "=== end of crash report ===\n";
 }
 
-void on_signal(int signal, siginfo_t* info, void*) {
+void on_signal(int signal, siginfo_t* info, void* context) {
   const auto self = static_cast<pid_t>(::syscall(SYS_gettid));
   pid_t nobody = 0;
   if (reporting.compare_exchange_strong(nobody, self)) {
-    write_report(signal, *info);
+    write_report(signal, *info, context);
   } else if (nobody != self) {
     for (;;) ::pause();  // the process ends with the thread that reports
   }

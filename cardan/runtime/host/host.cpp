@@ -109,7 +109,7 @@ class Host {
     if (configuration_.realtime) report(realtime({.lock_memory = true}), "this process");
     for (config::Component settings : process_.components) {
       start_.load(settings.name);
-      settings.library = component_library_path(settings.library, configuration_.source.file_name);
+      settings.library = component_library_path(settings.library, configuration_.file_of(settings));
       runtime_.add(std::move(settings));
     }
     runtime_.start();
@@ -156,6 +156,7 @@ class Host {
     options.poison = options_.poison;
     options.log_levels = options_.log_levels;
     options.on_begin = [this](const std::string& component) { start_.start(component); };
+    options.await_recorders = std::chrono::milliseconds{500};
     options.on_failure = [this](const std::string& component, const std::string& callback, const std::string& what) {
       failed(component, callback, what);
     };
@@ -238,7 +239,7 @@ class Host {
     r.times.push_back(now);
     r.due = 0;
     ++r.count;
-    detail::log(LogLevel::Warning, fmt::format("{}: restarted in {:.1f} ms, for the {}. time", component,
+    detail::log(LogLevel::Warning, fmt::format("{}: restarted in {:.1f} ms (restart {})", component,
                                                static_cast<double>(now - begun) / 1e6, r.count));
   }
 

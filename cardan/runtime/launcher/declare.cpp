@@ -57,7 +57,8 @@ void read(const json& answer, config::Declarations& into) {
                               .type_name = e.at("type"),
                               .type_hash = e.at("hash"),
                               .output = e.at("output"),
-                              .options = options_of(e.at("options"))});
+                              .options = options_of(e.at("options")),
+                              .confined = e.at("confined")});
   for (const json& p : answer.at("parameters")) {
     config::DeclaredParameter parameter{.component = component,
                                         .name = p.at("name"),

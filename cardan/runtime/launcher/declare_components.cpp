@@ -54,6 +54,7 @@ json json_of(const detail::ComponentCore& core) {
     endpoints.push_back({{"topic", d.topic_in_code},
                          {"type", d.type.shared ? d.type.shared->name : name_of(d.type.cpp)},
                          {"hash", d.type.shared ? d.type.shared->hash : 0},
+                         {"confined", !d.type.shared},
                          {"output", d.output},
                          {"options", json_of(d.options_in_code)}});
   }
@@ -74,7 +75,7 @@ json json_of(const detail::ComponentCore& core) {
 struct Alone {
   Alone(const config::Configuration& configuration, const config::Process& process, config::Component settings)
       : runtime({.transport = false, .threads = false, .groups = process.groups}) {
-    settings.library = component_library_path(settings.library, configuration.source.file_name);
+    settings.library = component_library_path(settings.library, configuration.file_of(settings));
     runtime.add(std::move(settings));
   }
   [[nodiscard]] detail::ComponentCore& core() const { return *runtime.components().front(); }
@@ -97,7 +98,7 @@ json ask(const config::Configuration& configuration, const config::Process& proc
     bare.parameters.clear();
     if (!bare.library.empty()) {
       try {
-        load_component_library(component_library_path(bare.library, configuration.source.file_name));
+        load_component_library(component_library_path(bare.library, configuration.file_of(bare)));
       } catch (const Error& e) {
         return {{"component", settings.name}, {"error", problem("/library", e.cause(), e.remedy())}};
       }
