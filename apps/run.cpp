@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "apps/component_watch.hpp"
 #include "apps/configuration_file.hpp"
@@ -165,6 +166,8 @@ int run(const Options& o) {
       host.emplace_back("--one-process");
     }
   }
+  std::optional<PlannedCrash> crash;  // a name that is wrong is the command line's fault, whatever the file says
+  if (!config::has_errors(problems)) crash.emplace(o.crash, configuration, options.domain);
   if (!passes_check(configuration, std::move(problems), o.file, host, !o.no_check)) return kFailed;
   options.host_command = std::move(host);
   const bool terminal = stdout_is_terminal();
@@ -183,9 +186,8 @@ int run(const Options& o) {
     if (log) log->add(file_text(line));
     view.line(line);
   };
-  PlannedCrash crash(o.crash, configuration, options.domain);
   options.on_tick = [&] {
-    crash.look(*running);
+    crash->look(*running);
     if (const std::string trouble = log ? log->trouble() : std::string(); !trouble.empty())
       view.line({.name = "cardan",
                  .source = launcher::LogLine::Source::Launcher,

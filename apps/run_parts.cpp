@@ -138,7 +138,6 @@ int order_process(const std::string& domain, const std::string& process, bool st
 
 PlannedCrash::PlannedCrash(const std::string& text, const config::Configuration& configuration, std::string domain)
     : domain_(std::move(domain)) {
-  constexpr double kDefaultSeconds = 5;
   if (text.empty()) return;
   const std::size_t at = text.find('@');
   const std::string name = text.substr(0, at);
@@ -153,14 +152,12 @@ PlannedCrash::PlannedCrash(const std::string& text, const config::Configuration&
   if (process_.empty())
     throw Error(ErrorCode::InvalidArgument, fmt::format("--crash {}: the file has no such process or component", name),
                 "see: cardan graph FILE");
-  double seconds = kDefaultSeconds;
   if (at != std::string::npos) {
-    const auto [end, error] = std::from_chars(text.data() + at + 1, text.data() + text.size(), seconds);
-    if (error != std::errc{} || end != text.data() + text.size() || !(seconds >= 0) || seconds > 1e6)
+    const auto [end, error] = std::from_chars(text.data() + at + 1, text.data() + text.size(), seconds_);
+    if (error != std::errc{} || end != text.data() + text.size() || !(seconds_ >= 0) || seconds_ > 1e6)
       throw Error(ErrorCode::InvalidArgument, fmt::format("--crash {}: the part after '@' is no time", text),
                   "give seconds from 0 to 1e6, as in detector@5");
   }
-  due_ns_ = steady_now() + static_cast<std::int64_t>(seconds * 1e9);
 }
 
 PlannedCrash::~PlannedCrash() {
@@ -168,8 +165,10 @@ PlannedCrash::~PlannedCrash() {
 }
 
 void PlannedCrash::look(const launcher::Supervisor& supervisor) {
-  constexpr std::int64_t kPatience = 2'000'000'000;
-  if (process_.empty() || steady_now() < due_ns_) return;
+  constexpr std::int64_t kPatience = 5'000'000'000;
+  if (process_.empty()) return;
+  if (due_ns_ == 0) due_ns_ = steady_now() + static_cast<std::int64_t>(seconds_ * 1e9);
+  if (steady_now() < due_ns_) return;
   const auto& all = supervisor.processes();
   const auto status = std::find_if(all.begin(), all.end(), [this](const auto& p) { return p.name == process_; });
   if (status == all.end()) return;
@@ -185,7 +184,7 @@ void PlannedCrash::look(const launcher::Supervisor& supervisor) {
   told_ns_ = steady_now();
   asks_ = std::thread([component = component_, pid = pid_, domain = domain_] {
     try {
-      host::ControlClient client({.domain = domain, .timeout = 500ms});
+      host::ControlClient client({.domain = domain, .timeout = 2s});
       for (const host::ComponentReport& c : client.components().components)
         if (c.name == component && c.pid == pid) return client.crash(c);
     } catch (const std::exception&) {  // look() sees that nothing came of it

@@ -43,8 +43,9 @@ class PlannedCrash {
 
  private:
   std::string process_, component_, domain_;
-  std::int64_t due_ns_ = 0;
-  pid_t pid_ = 0;  ///< was told
+  double seconds_ = 5;
+  std::int64_t due_ns_ = 0;  ///< from the first look on
+  pid_t pid_ = 0;            ///< was told
   std::int64_t told_ns_ = 0;
   std::thread asks_;
 };

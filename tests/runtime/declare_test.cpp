@@ -164,7 +164,11 @@ TEST(Declare, OneThatHangsIsCutOff) {
   c.processes[0].components = {component("hangs", "asked::Hangs")};
   DeclareOptions options = asking("hang");
   options.time_limit = 300ms;
+  options.slow = 20ms;
+  std::vector<std::string> slow;
+  options.on_slow = [&](const std::string& process, const std::string& name) { slow.push_back(process + "/" + name); };
   const Asked asked = ask_components(c, options);
+  EXPECT_EQ(slow, std::vector<std::string>{"p/hangs"}) << "named once, before it is cut off";
   ASSERT_EQ(asked.problems.size(), 1U);
   EXPECT_EQ(asked.problems[0].cause, "component 'hangs' does not come back from on_start within 0.3 s");
 }
