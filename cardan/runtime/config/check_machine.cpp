@@ -12,7 +12,7 @@
 namespace cardan::config {
 namespace {
 
-constexpr std::uint64_t kMebibyte = 1024 * 1024;
+constexpr std::uint64_t kBytesOfMebibyte = 1024 * 1024;
 // What the kernel leaves to ordinary threads, whatever is asked for (sched_rt_runtime_us).
 constexpr double kDeadlineShare = 0.95;
 
@@ -54,7 +54,7 @@ class MachineCheck {
     if (c_.needs.memory_bytes > machine_.memory_bytes)
       complaints_.error("/needs/memory_mib",
                         fmt::format("the system needs {} MiB of memory, and this computer has {}",
-                                    c_.needs.memory_bytes / kMebibyte, machine_.memory_bytes / kMebibyte),
+                                    c_.needs.memory_bytes / kBytesOfMebibyte, machine_.memory_bytes / kBytesOfMebibyte),
                         "run it on a larger computer, or lower 'memory_mib' of 'needs'");
     if (c_.needs.realtime && !machine_.realtime)
       complaints_.error("/needs/realtime", "the system needs real-time priorities, and this user may not use them here",
@@ -67,7 +67,7 @@ class MachineCheck {
     if (p.memory_bytes <= machine_.memory_bytes) return;
     complaints_.error(p.pointer + "/memory_mib",
                       fmt::format("process '{}' may use {} MiB of memory, and this computer has {}", p.name,
-                                  p.memory_bytes / kMebibyte, machine_.memory_bytes / kMebibyte),
+                                  p.memory_bytes / kBytesOfMebibyte, machine_.memory_bytes / kBytesOfMebibyte),
                       "lower 'memory_mib'");
     memory_told_ = true;
   }
@@ -99,7 +99,7 @@ class MachineCheck {
     if (memory_ > machine_.memory_bytes && !memory_told_)
       complaints_.warning("/processes",
                           fmt::format("the processes may use {} MiB of memory together, and this computer has {}",
-                                      memory_ / kMebibyte, machine_.memory_bytes / kMebibyte),
+                                      memory_ / kBytesOfMebibyte, machine_.memory_bytes / kBytesOfMebibyte),
                           "lower a 'memory_mib': what is over is killed by the kernel");
     // One line for all: the same right is missing everywhere. Not again where `needs` makes it an error.
     if (realtime_ > 0 && !machine_.realtime && !c_.needs.realtime)

@@ -18,7 +18,7 @@ using nlohmann::json;
 
 namespace {
 
-ParameterValue value_of(const json& value) {
+ParameterValue parameter_value_of(const json& value) {
   if (value.is_boolean()) return value.get<bool>();
   if (value.is_number_integer()) return value.get<std::int64_t>();
   if (value.is_number()) return value.get<double>();
@@ -72,7 +72,8 @@ ControlService::Reply HostAnswers::answer(const std::string& text, std::chrono::
     const auto left = time_left(text, age);
     if (left.count() == 0)
       throw Error(ErrorCode::Unavailable, "the request came too late, and the value stays as it is", "set it again");
-    runtime_.set_parameter(request.at("component"), request.at("parameter"), value_of(request.at("value")), left);
+    runtime_.set_parameter(request.at("component"), request.at("parameter"), parameter_value_of(request.at("value")),
+                           left);
     return {"{}"};
   }
   if (what == "log") {
