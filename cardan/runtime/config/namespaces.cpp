@@ -68,6 +68,16 @@ bool same_value(const Node& a, const Node& b) noexcept {
   return a.kind == b.kind && a.boolean == b.boolean && a.number == b.number && a.text == b.text;
 }
 
+/// Where the members of an object stand in it, by name: two files with many of them are put together in one pass.
+using Index = std::map<std::string, std::size_t, std::less<>>;
+
+Index index_of(const Node& object) {
+  Index index;
+  for (std::size_t i = 0; i < object.members.size(); ++i)
+    if (!object.members[i].duplicate) index.emplace(object.members[i].name, i);
+  return index;
+}
+
 class Merging {
  public:
   Merging(Node& root, Place include, const Source& source, std::vector<Problem>& problems)
@@ -145,9 +155,7 @@ class Merging {
   }
 
   void topics(Node& into, Node& from) {
-    std::map<std::string, std::size_t, std::less<>> there;
-    for (std::size_t i = 0; i < into.members.size(); ++i)
-      if (!into.members[i].duplicate) there.emplace(into.members[i].name, i);
+    Index there = index_of(into);
     for (Member& topic : from.members) {
       const auto [found, fresh] = there.emplace(topic.name, into.members.size());
       if (fresh || topic.duplicate || topic.value.kind != Is::Object) {
@@ -156,26 +164,30 @@ class Merging {
         continue;
       }
       Node& own = into.members[found->second].value;
-      for (Member& field : topic.value.members) setting(own, field, topic.name);
+      const Index settings = index_of(own);
+      for (Member& field : topic.value.members) {
+        const auto setting = settings.find(field.name);
+        if (setting == settings.end() || field.duplicate)
+          own.members.push_back(std::move(field));
+        else
+          agree(own.members[setting->second].value, field, topic.name);
+      }
     }
   }
 
   /// The file that includes others has the last word on a topic; two that are included must agree.
-  void setting(Node& topic, Member& field, const std::string& name) {
-    Node* const own = find_part(topic, field.name);
-    if (own == nullptr || field.duplicate) {
-      topic.members.push_back(std::move(field));
-      return;
-    }
-    if (own->place.file == include_.file || same_value(*own, field.value)) return;
+  void agree(const Node& own, const Member& field, const std::string& name) {
+    if (own.place.file == include_.file || same_value(own, field.value)) return;
     complain(join(join("/topics", name), field.name), field.value.place,
-             fmt::format("'{}' of topic '{}' has another value in {}", field.name, name, source_.line(own->place)),
+             fmt::format("'{}' of topic '{}' has another value in {}", field.name, name, source_.line(own.place)),
              fmt::format("say it in 'topics' of {}, which holds over both", source_.file(include_)));
   }
 
   void needs(Node& into, Node& from) {
+    const Index there = index_of(into);
     for (Member& need : from.members) {
-      Node* const own = find_part(into, need.name);
+      const auto found = there.find(need.name);
+      Node* const own = found != there.end() && !need.duplicate ? &into.members[found->second].value : nullptr;
       if (own == nullptr) {
         into.members.push_back(std::move(need));
       } else if (own->kind == Is::Integer && need.value.kind == Is::Integer) {
