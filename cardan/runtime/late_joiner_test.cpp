@@ -10,10 +10,13 @@
 #include <thread>
 #include <vector>
 
+#include "cardan/memory/error.hpp"
 #include "cardan/messages/messages.hpp"
 #include "cardan/runtime/log_test.hpp"
 #include "cardan/runtime/runtime.hpp"
 #include "cardan/runtime/simulation.hpp"
+#include "cardan/transport/publisher.hpp"
+#include "cardan/transport/subscriber.hpp"
 #include "tests/support/run_directory.hpp"
 
 namespace late {
@@ -124,6 +127,7 @@ INSTANTIATE_TEST_SUITE_P(Transport, LateJoinerInAProcess, testing::Bool());
 std::mutex lives_mutex;
 std::vector<std::vector<std::int64_t>> lives;  ///< what each of them was given
 std::atomic<std::int64_t> poison{0};
+std::atomic<std::uint32_t> sink_depth{8};
 
 std::vector<std::int64_t> last_life() {
   const std::lock_guard lock(lives_mutex);
@@ -145,7 +149,7 @@ struct LateJoinerSink : Component {
                     }
                     if (s->value == poison) throw std::runtime_error("poison");
                   },
-                  {.depth = 8});
+                  {.depth = sink_depth});
   }
 };
 CARDAN_COMPONENT(LateJoinerSink)
@@ -215,6 +219,37 @@ TEST_P(LateJoinerRestart, ButNotTheSampleThatItFailedOn) {
   runtime_->stop();
 }
 INSTANTIATE_TEST_SUITE_P(Writer, LateJoinerRestart, testing::Bool());
+
+TEST_F(LateJoinerInAProcess, ARestartNeedsNoMoreMemoryOfAPublisherThanTheStart) {
+  lives.clear();
+  poison = 0;
+  sink_depth = 60;
+  std::unique_ptr<Publisher<Reading>> out;
+  std::unique_ptr<Runtime> runtime;
+  // The least memory with which it starts: no room for the old one's samples and the new one's at the same time.
+  for (std::size_t bytes = 4096; runtime == nullptr; bytes += 4096) {
+    ASSERT_LT(bytes, std::size_t{1} << 20);
+    try {
+      out.reset();
+      out = std::make_unique<Publisher<Reading>>(Topic<Reading>{kLast3.name, {.depth = 3, .max_memory = bytes}});
+      auto enough = std::make_unique<Runtime>(RuntimeOptions{.domain = domain_});
+      enough->add({.name = "sink", .class_name = "LateJoinerSink"});
+      enough->start();
+      runtime = std::move(enough);
+    } catch (const Error& e) {
+      ASSERT_TRUE(e.code() == ErrorCode::Limit || e.code() == ErrorCode::NoMemory) << e.what();
+    }
+  }
+  for (std::int64_t i = 1; i <= 5; ++i) out->publish({i});
+  ASSERT_TRUE(soon([] { return !last_life().empty() && last_life().back() == 5; }));
+  EXPECT_THROW((void)Subscriber<Reading>(kLast3, {.holds = 60}), Error) << "there is room for another one";
+  for (int round = 0; round < 3; ++round) {
+    runtime->restart("sink");
+    EXPECT_TRUE(soon([] { return last_life() == std::vector<std::int64_t>({3, 4, 5}); })) << round;
+  }
+  runtime->stop();
+  sink_depth = 8;
+}
 
 /// Publishes as fast as it can.
 struct Flood : Component {
