@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <thread>
+#include <tuple>
 
 #include "cardan/memory/error.hpp"
 #include "cardan/runtime/last_samples.hpp"
@@ -43,8 +44,9 @@ void Channel::add(Port& port) {
     last->want();
     for (std::uint32_t k = 0; k < last->size(); ++k) there.push_back(&last->at(k));
   }
-  std::stable_sort(there.begin(), there.end(),
-                   [](const SampleBlock* a, const SampleBlock* b) { return a->publish_ns < b->publish_ns; });
+  std::sort(there.begin(), there.end(), [](const SampleBlock* a, const SampleBlock* b) {
+    return std::tie(a->publish_ns, a->sequence) < std::tie(b->publish_ns, b->sequence);
+  });
   const std::size_t too_many = there.size() - std::min<std::size_t>(there.size(), port.capacity());
   const std::int64_t now = port.group().clock().now();
   for (auto block = there.begin() + static_cast<std::ptrdiff_t>(too_many); block != there.end(); ++block)
