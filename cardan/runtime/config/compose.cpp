@@ -21,8 +21,8 @@ namespace {
 namespace fs = std::filesystem;
 using Is = Node::Kind;
 
-constexpr std::string_view kNamespace = "namespace";
-constexpr std::string_view kInstance = "instance";
+constexpr std::string_view kNamespaceVariable = "namespace";
+constexpr std::string_view kInstanceVariable = "instance";
 
 /// Removes the first member of that name, and gives it.
 std::optional<Member> take(Node& object, std::string_view name) {
@@ -51,8 +51,6 @@ void mark(Node& node, std::uint32_t file) {
     mark(member.value, file);
   }
 }
-
-Node text_node(std::string text, Place place) { return {.kind = Is::Text, .place = place, .text = std::move(text)}; }
 
 /// The same for one file by all of its names.
 std::string canonical(const std::string& path) {
@@ -113,7 +111,7 @@ class Composer {
 
   Scope variables(Node& root, const Given& given, const std::string& name_space) {
     Scope scope;
-    scope.set(std::string(kNamespace), text_node(name_space, root.place));
+    scope.set(std::string(kNamespaceVariable), text_node(name_space, root.place));
     std::vector<std::string> known;  // also those that are wrong
     if (std::optional<Member> declared = take(root, "variables")) {
       validate(declared->value, kVariablesField, "/variables", declared->place, "'variables' of the file", source_,
@@ -127,7 +125,7 @@ class Composer {
           break;
         }
         known.push_back(variable.name);
-        if (variable.name == kNamespace || variable.name == kInstance) {
+        if (variable.name == kNamespaceVariable || variable.name == kInstanceVariable) {
           complain(at, variable.place, fmt::format("the variable '{}' is there by itself", variable.name),
                    "give this one another name");
           continue;
@@ -206,7 +204,7 @@ class Composer {
   }
 
   static std::string scoped(const Scope& scope, const std::string& name) {
-    const std::string name_space = text_of(*scope.find(kNamespace));
+    const std::string name_space = text_of(*scope.find(kNamespaceVariable));
     return name_space.empty() ? name : name_space + "." + name;
   }
 
@@ -239,11 +237,11 @@ class Composer {
         if (instance.duplicate || instance.value.kind != Is::Object || !fits(Format::Name, instance.name)) continue;
         if (!substitution_.spend(cost(component.value), at, instance.place)) break;
         Scope inner(&scope);
-        inner.set(std::string(kInstance), text_node(instance.name, instance.place));
+        inner.set(std::string(kInstanceVariable), text_node(instance.name, instance.place));
         for (const Member& variable : instance.value.members) {
           const std::string here = join(join(at, instance.name), variable.name);
           const Node* const declared = scope.find(variable.name);
-          if (declared == nullptr || variable.name == kNamespace) {
+          if (declared == nullptr || variable.name == kNamespaceVariable) {
             complain(here, variable.place,
                      fmt::format("there is no variable '{}' in 'variables' of the file", variable.name),
                      suggestion(variable.name, scope.names(), R"(add "variables": {"name": value} to the file)"));
@@ -274,7 +272,7 @@ class Composer {
     validate(include.value, kIncludeField, "/include", include.place, "'include' of the file", source_, problems_);
     if (include.value.kind != Is::Array) part.whole = false;
     Node own = std::move(part.root);
-    part.root = {.kind = Is::Object, .place = own.place};
+    part.root = node_of(Is::Object, own.place);
     const auto processes =
         std::find_if(own.members.begin(), own.members.end(), [](const Member& m) { return m.name == "processes"; });
     for (Member& member : own.members)
@@ -285,7 +283,7 @@ class Composer {
       if (!this->include(include.value.elements[i], kept_ones[i], fmt::format("/include/{}", i), name_space, part))
         part.whole = false;
     // After what is included: the file's own processes start when those that they build on are there.
-    Node last{.kind = Is::Object, .place = own.place};
+    Node last = node_of(Is::Object, own.place);
     for (Member& member : own.members)
       if (member.name == "processes") last.members.push_back(std::move(member));
     merge(part.root, std::move(last), include.place, source_, problems_);
@@ -306,7 +304,7 @@ class Composer {
     const std::size_t files = chain_.size();
     std::optional<Node> root = load(*named, pointer + "/file");
     if (!root) return false;
-    Given given{.values = {.kind = Is::Object}, .pointer = pointer + "/variables"};
+    Given given{.values = node_of(Is::Object), .pointer = pointer + "/variables"};
     if (const Node* values = entry.find("variables")) given.values = *values;
     Naming naming;
     if (!inner.empty()) naming.prefix = "/" + inner;

@@ -315,6 +315,19 @@ const Node* Node::find(std::string_view name) const noexcept {
   return nullptr;
 }
 
+Node node_of(Node::Kind kind, Place place) {
+  Node node;
+  node.kind = kind;
+  node.place = place;
+  return node;
+}
+
+Node text_node(std::string text, Place place) {
+  Node node = node_of(Node::Kind::Text, place);
+  node.text = std::move(text);
+  return node;
+}
+
 Document read_document(std::string_view text, std::vector<Problem>& problems) { return Reader(text, problems).read(); }
 
 }  // namespace cardan::config

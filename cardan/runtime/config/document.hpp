@@ -33,8 +33,8 @@ struct Node {
   std::int64_t integer = 0;
   double number = 0;   ///< also of an Integer
   std::string text{};  ///< of a number: as written
-  std::vector<Node> elements{};
-  std::vector<Member> members{};
+  std::vector<Node> elements;
+  std::vector<Member> members;
 
   /// The first member of that name that is not Bad; null: there is none.
   [[nodiscard]] const Node* find(std::string_view name) const noexcept;
@@ -46,6 +46,10 @@ struct Member {
   bool duplicate = false;
   Node value{};
 };
+
+/// One without a value yet, or an empty list or object.
+[[nodiscard]] Node node_of(Node::Kind kind, Place place = {});
+[[nodiscard]] Node text_node(std::string text, Place place = {});
 
 struct Document {
   Node root;

@@ -229,9 +229,11 @@ Node* find_part(Node& object, std::string_view name) noexcept {
 
 Node* part_of(Node& object, std::string_view name, Node::Kind kind, Place place) {
   if (Node* const there = find_part(object, name)) return there->kind == kind ? there : nullptr;
-  object.members.push_back(
-      {.name = std::string(name), .place = place, .duplicate = false, .value = {.kind = kind, .place = place}});
-  return &object.members.back().value;
+  Member& made = object.members.emplace_back();
+  made.name = name;
+  made.place = place;
+  made.value = node_of(kind, place);
+  return &made.value;
 }
 
 void rename(Composed& part, const std::string& name_space, const Naming& naming) {

@@ -19,7 +19,7 @@ using std::chrono::nanoseconds;
 constexpr double kSecond = 1e9;
 constexpr double kMillisecond = 1e6;
 constexpr double kMicrosecond = 1e3;
-constexpr std::uint64_t kMebibyte = 1024 * 1024;
+constexpr std::uint64_t kBytesPerMebibyte = 1024 * 1024;
 
 void read(const Node& node, const char* name, std::string& out) {
   if (const Node* n = node.find(name)) out = n->text;
@@ -43,7 +43,7 @@ void read(const Node& node, const char* name, std::optional<T>& out) {
     out = static_cast<T>(n->integer);
 }
 void read_mebibytes(const Node& node, const char* name, std::uint64_t& bytes) {
-  if (const Node* n = node.find(name)) bytes = static_cast<std::uint64_t>(n->integer) * kMebibyte;
+  if (const Node* n = node.find(name)) bytes = static_cast<std::uint64_t>(n->integer) * kBytesPerMebibyte;
 }
 
 template <class Time>

@@ -27,7 +27,8 @@ std::string_view trimmed(std::string_view text) noexcept {
 /// A number as JSON writes it.
 std::optional<Node> number(std::string_view text) {
   if (!is_json_number(text)) return {};
-  Node node{.kind = Is::Number, .text = std::string(text)};
+  Node node = text_node(std::string(text));
+  node.kind = Is::Number;
   const char* const end = text.data() + text.size();
   if (text.find_first_of(".eE") == std::string_view::npos &&
       std::from_chars(text.data(), end, node.integer).ec == std::errc{}) {
@@ -67,9 +68,12 @@ bool fits_as(const Node& like, Node& value) noexcept {
 
 std::optional<Node> value_like(const Node& like, std::string_view text) {
   switch (like.kind) {
-    case Is::Boolean:
+    case Is::Boolean: {
       if (text != "true" && text != "false") return {};
-      return Node{.kind = Is::Boolean, .boolean = text == "true"};
+      Node value = node_of(Is::Boolean);
+      value.boolean = text == "true";
+      return value;
+    }
     case Is::Integer:
     case Is::Number: {
       std::optional<Node> value = number(text);
@@ -77,7 +81,7 @@ std::optional<Node> value_like(const Node& like, std::string_view text) {
       return value;
     }
     case Is::Text:
-      return Node{.kind = Is::Text, .text = std::string(text)};
+      return text_node(std::string(text));
     default:
       return {};
   }
