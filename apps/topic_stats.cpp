@@ -160,6 +160,9 @@ class Stats {
       }
       rows.push_back(std::move(row));
     }
+    // Cardan's own topics come last: where a terminal has no room for all, those go first.
+    std::stable_partition(rows.begin(), rows.end(),
+                          [](const Row& row) { return !row.publisher.topic.starts_with("/cardan/"); });
     return rows;
   }
 

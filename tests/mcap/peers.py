@@ -165,7 +165,7 @@ class Theirs(unittest.TestCase):
                 data = json.dumps({"i": i, "x": "y" * rng.randrange(100)}).encode()
                 time = 1000 + 10 * i + rng.randrange(40)
                 writer.add_message(channels[which], time, data, time, i)
-                self.messages.append({"log_time": time, "publish_time": time, "sequence": i, "topic": "/ab"[0] + "ab"[which],
+                self.messages.append({"log_time": time, "publish_time": time, "source_time": 0, "sequence": i, "topic": "/ab"[0] + "ab"[which],
                                       "type": "Thing", "bytes": len(data)})
             writer.add_attachment(1, 1, "calibration", "text/plain", b"k1 k2")
             writer.add_metadata("vehicle", {"name": "blue"})
