@@ -238,8 +238,8 @@ TEST(SilentFusion, SaysWhatIsMissingAndWhatIsTooFar) {
   });
   other.start();
   play(other, 7, [&](int i) {
-    other.push(kLeft, Imu{}, i * 100'000'000);
-    other.push(kRight, Imu{}, i * 100'000'000 + 3'600'000'000'000);
+    other.push(kLeft, Imu{}, i * std::int64_t{100'000'000});
+    other.push(kRight, Imu{}, i * std::int64_t{100'000'000} + 3'600'000'000'000);
   });
   EXPECT_EQ(heard.lines_with({"'apart'", "within the tolerance of 20.000 ms", "the newest of /left is 3"}), 1U)
       << heard.text();
