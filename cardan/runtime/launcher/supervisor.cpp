@@ -40,9 +40,9 @@ std::chrono::nanoseconds look_every(const config::Configuration& configuration) 
 }  // namespace
 
 std::string_view name_of(Phase phase) noexcept {
-  constexpr std::array<std::string_view, 7> kNames{"starting", "running",  "waiting", "finished",
+  constexpr std::array<std::string_view, 7> kStateNames{"starting", "running",  "waiting", "finished",
                                                    "given up", "stopping", "stopped"};
-  return kNames[static_cast<std::size_t>(phase)];
+  return kStateNames[static_cast<std::size_t>(phase)];
 }
 
 Supervisor::Supervisor(config::Configuration configuration, LauncherOptions options)
