@@ -37,34 +37,30 @@ OutputCore::~OutputCore() {
   if (publisher_ != nullptr && process_ != nullptr && !is_forked_child()) process_->remove(publisher_);
 }
 
-void OutputCore::deliver(SampleBlock& block) noexcept {
-  const std::int64_t now = clock_.now();
-  if (clock_.simulated()) block.publish_ns = now;
-  channel_->deliver(block, now);
+template <bool kKeep>
+HandOver OutputCore::hand_over() noexcept {
+  return {[](void* self, int slot) noexcept {
+            auto& core = *static_cast<OutputCore*>(self);
+            SampleBlock* block = core.publisher_->keep(slot);
+            const std::int64_t now = core.clock_.now();
+            if (core.clock_.simulated()) block->publish_ns = now;
+            core.channel_->deliver(*block, now);
+            if constexpr (kKeep) core.last_.add(*block);
+            drop(block);
+          },
+          this};
 }
 
 bool OutputCore::publish(const Filled& filled) noexcept {
-  const auto publish_it = [&] {
-    const bool in_time = publisher_->publish(filled.slot, filled.payload_bytes, filled.source_ns);
+  const auto publish_it = [&](HandOver here) {
+    const bool in_time = publisher_->publish(filled.slot, filled.payload_bytes, filled.source_ns, here);
     published_.store(published_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     return in_time;
   };
-  if (!last_.wanted()) {
-    const bool in_time = publish_it();
-    if (!channel_->read_here()) return in_time;
-    SampleBlock* block = publisher_->keep(filled.slot);
-    deliver(*block);
-    drop(block);
-    return in_time;
-  }
+  if (!last_.wanted()) return publish_it(channel_->read_here() ? hand_over<false>() : HandOver{});
   const std::lock_guard lock(last_.mutex());
   last_.make_room();
-  const bool in_time = publish_it();
-  SampleBlock* block = publisher_->keep(filled.slot);
-  deliver(*block);
-  last_.add(*block);
-  drop(block);
-  return in_time;
+  return publish_it(hand_over<true>());
 }
 
 void OutputCore::publish(SampleBlock* block) noexcept {

@@ -48,7 +48,8 @@ class OutputCore {
   }
 
  private:
-  void deliver(SampleBlock& block) noexcept;
+  template <bool kKeep>
+  HandOver hand_over() noexcept;  ///< to the inputs here; kKeep: and for those that come later, with their lock
   std::shared_ptr<Channel> channel_;
   std::shared_ptr<PublisherCore> publisher_;
   Process* process_;

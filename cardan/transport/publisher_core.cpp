@@ -260,7 +260,8 @@ void PublisherCore::abandon(int slot) noexcept {
   loans_returned_.fetch_add(1, std::memory_order_release);
 }
 
-CARDAN_PUBLISH_PATH bool PublisherCore::publish(int slot, std::size_t payload_bytes, std::int64_t source_ns) noexcept {
+CARDAN_PUBLISH_PATH bool PublisherCore::publish(int slot, std::size_t payload_bytes, std::int64_t source_ns,
+                                                HandOver here) noexcept {
   const auto s = static_cast<std::uint32_t>(slot);
   if (closed_.load(std::memory_order_relaxed)) {
     abandon(slot);
@@ -287,7 +288,7 @@ CARDAN_PUBLISH_PATH bool PublisherCore::publish(int slot, std::size_t payload_by
   sequence_ = n;
   protocol::publish<Native>(ring_, {n, s});
   if (hot_->filling.load(relaxed) != 0) Native::store<Site::L1>(hot_->filling, std::uint32_t{0});
-  wake();
+  wake(here, slot);
 
   hot_->heartbeat_ns.store(now, relaxed);
   hot_->bytes.store(hot_->bytes.load(relaxed) + message_bytes_ + payload_bytes, relaxed);

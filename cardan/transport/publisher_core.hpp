@@ -72,6 +72,13 @@ struct Attached {
   std::uint32_t index = 0;  ///< in the table
 };
 
+/// What a publish does when the readers of other processes are awake, before those in the background are: hands the
+/// sample to readers of this process. keep() may be called. Must not publish on the same stream.
+struct HandOver {
+  void (*call)(void* self, int slot) noexcept = nullptr;
+  void* self = nullptr;
+};
+
 /// One publisher's stream: its area, its slots and its subscribers. The four hot functions belong to the publishing
 /// thread (one at a time, any thread); abandon() to any thread; all else to set-up and the helper thread.
 class PublisherCore : public std::enable_shared_from_this<PublisherCore> {
@@ -89,11 +96,11 @@ class PublisherCore : public std::enable_shared_from_this<PublisherCore> {
            closed_.load(std::memory_order_relaxed);
   }
   void soon() noexcept;  ///< rings readers that pre-wake. One system call when there are any.
-  bool publish(int slot, std::size_t payload_bytes, std::int64_t source_ns) noexcept;
+  bool publish(int slot, std::size_t payload_bytes, std::int64_t source_ns, HandOver here = {}) noexcept;
   /// Waits until publish() would not have to wait for reliable readers; false: it is `until` (steady clock).
   bool wait_for_room(std::int64_t until) noexcept;
-  /// Right after publish(), on the same thread: a sample of the slot for this process, which the slot waits for as for
-  /// any subscriber. Null without hold_own(). Wait-free.
+  /// Within publish()'s hand-over, or right after it on the same thread: a sample of the slot for this process, which
+  /// the slot waits for as for any subscriber. Null without hold_own(). Wait-free.
   SampleBlock* keep(int slot) noexcept;
   // Any thread.
   void abandon(int slot) noexcept;
@@ -179,7 +186,7 @@ class PublisherCore : public std::enable_shared_from_this<PublisherCore> {
   bool wait_for_reliable(std::uint64_t n) noexcept;
   bool readers_leave_room(std::uint64_t n, std::int64_t until) noexcept;
   bool wait_for_one(Attached& subscriber, std::uint32_t index, std::uint64_t needed, std::int64_t until) noexcept;
-  void wake() noexcept;
+  void wake(HandOver here, int slot) noexcept;
   void ring_prewake() noexcept;
   void ring(BellLine& bell) noexcept;
   void wake_others(BellLine& bell, int count, std::uint32_t bits) noexcept;

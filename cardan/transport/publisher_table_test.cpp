@@ -91,6 +91,31 @@ TEST(PublisherTable, WhoIsInTheBackgroundIsWokenAfterAllOthers) {
   EXPECT_EQ(made.core->hot().wakes.load(), 40'000U);
 }
 
+TEST(PublisherTable, ReadersOfThisProcessAreHandedASampleBeforeTheBackgroundIsWoken) {
+  TopicMade made({.depth = 1});
+  const Attached* const recorder = made.attach(::geteuid(), 1, false, true);
+  const Attached* const reader = made.attach(::geteuid());
+  for (const Attached* a : {recorder, reader}) const_cast<cardan::layout::SubscriberPage&>(*a->page).waiting = 1;
+  struct Seen {
+    const Attached *recorder, *reader;
+    int slot = -1;
+    std::uint32_t recorder_rung = 0, reader_rung = 0;
+  } seen{recorder, reader};
+  const int slot = made.core->loan();
+  const cardan::detail::HandOver here{[](void* self, int s) noexcept {
+                                        auto& at = *static_cast<Seen*>(self);
+                                        at.slot = s;
+                                        at.recorder_rung = at.recorder->bell->word().load();
+                                        at.reader_rung = at.reader->bell->word().load();
+                                      },
+                                      &seen};
+  made.core->publish(slot, 0, 0, here);
+  EXPECT_EQ(seen.slot, slot);
+  EXPECT_EQ(seen.reader_rung, 1U);
+  EXPECT_EQ(seen.recorder_rung, 0U);
+  EXPECT_EQ(recorder->bell->word().load(), 1U);
+}
+
 TEST(PublisherTable, ABellForTheBackgroundIsNoReasonToRefuse) {
   TopicMade made({.depth = 1});
   ASSERT_NE(made.attach(::geteuid()), nullptr);

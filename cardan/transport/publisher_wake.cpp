@@ -69,11 +69,12 @@ CARDAN_PUBLISH_PATH void PublisherCore::ring_descriptor(Attached& a, const layou
   ask_helper();
 }
 
-CARDAN_PUBLISH_PATH void PublisherCore::wake() noexcept {
+CARDAN_PUBLISH_PATH void PublisherCore::wake(HandOver here, int slot) noexcept {
   ++round_;
   // A wake costs tens of microseconds, and the first who is woken gets the idle core: a recorder must not be the first.
   bool some_in_background = false;
   protocol::wake<Native>(table_, Sleepers{*this, false, some_in_background});
+  if (here.call != nullptr) here.call(here.self, slot);
   bool others = false;
   if (some_in_background) protocol::wake<Native>(table_, Sleepers{*this, true, others});
 }

@@ -77,7 +77,7 @@ class SlotPool {
   [[nodiscard]] int next() const noexcept { return free_count == 0 ? -1 : free_[free_count - 1]; }
 
   /// Frees what nobody holds of the first `committed` slots, `newest` being the last publication. The slots suffice for
-  /// all that is announced: when none is free afterwards, looks for liars. Returns how many slots stay aside.
+  /// all that is announced: when none is free at first, looks for liars. Returns how many slots stay aside.
   template <class Table, class Peers>
   std::uint32_t reclaim(const PublisherRing<Env>& ring, Table& table, std::uint32_t committed, std::uint64_t newest,
                         Peers&& peers) noexcept {
@@ -102,18 +102,14 @@ class SlotPool {
     }
     if (!any_aside) return 0;
     before_refill<Env>();
-    std::uint32_t left = free_unheld(table, aside, committed, peers);
-    // More than one round only when another liar has attached meanwhile.
-    for (int round = 0; free_count == 0 && round < kRounds && expel_liars(table, aside, words, peers); ++round)
-      left = free_unheld(table, aside, committed, peers);
-    return left;
+    const std::uint32_t left = free_unheld<false>(table, aside, committed, peers);
+    return free_count != 0 ? left : free_unheld<true>(table, aside, committed, peers);
   }
 
   States states;
   std::uint32_t free_count = 0;
 
  private:
-  static constexpr int kRounds = 8;
   using HoldWords = std::array<std::uint64_t, kMaxSlots / Env::kSlotsPerHoldWord>;
 
   void free(std::uint32_t slot) noexcept {
@@ -121,16 +117,26 @@ class SlotPool {
     free_[free_count++] = static_cast<std::uint16_t>(slot);
   }
 
-  /// Frees the slots of `aside` that nobody holds, and takes them out of it. Returns how many stay.
-  template <class Table, class Peers>
-  std::uint32_t free_unheld(const Table& table, HoldWords& aside, std::uint32_t committed, Peers&& peers) noexcept {
+  /// Frees the slots of `aside` that nobody holds, and takes them out of it. Returns how many stay. `kJudge`: expels
+  /// who shows more of them than it announced. What frees nothing and what convicts are then the same reads: if no slot
+  /// is free after them, somebody showed too many, however fast a liar changes its words (I5).
+  template <bool kJudge, class Table, class Peers>
+  std::uint32_t free_unheld(Table& table, HoldWords& aside, std::uint32_t committed, Peers&& peers) noexcept {
     HoldWords held;
     const std::uint32_t words = hold_word<Env>(committed - 1) + 1;
     for (std::uint32_t w = 0; w < words; ++w) held[w] = 0;
     table.for_each([&](std::uint32_t i, auto handle) noexcept {
       peers.look(i, handle, [&](const auto& page) noexcept {
-        for (std::uint32_t w = 0; w < words; ++w)
-          if (aside[w] != 0) held[w] |= holds_of<Env>(&page.hold[0], w);
+        if constexpr (kJudge) {
+          HoldWords shown;
+          for (std::uint32_t w = 0; w < words; ++w)
+            shown[w] = aside[w] != 0 ? holds_of<Env>(&page.hold[0], w) & aside[w] : 0;
+          if (slots_in(shown, words) > peers.announced(handle) && peers.cut_off(handle)) return table.expel(i);
+          for (std::uint32_t w = 0; w < words; ++w) held[w] |= shown[w];
+        } else {
+          for (std::uint32_t w = 0; w < words; ++w)
+            if (aside[w] != 0) held[w] |= holds_of<Env>(&page.hold[0], w);
+        }
       });
     });
     std::uint32_t left = 0;
@@ -148,27 +154,16 @@ class SlotPool {
     return left;
   }
 
-  /// Counts dead slots only. A reader cannot come to hold a dead slot: what it holds of them it held before, and each
-  /// of its threads counts at most one in passing, whose entry it had read before (R2, then R4). So no honest one ever
-  /// shows more than it announced, although its words are read one after the other while they change (I21). Of living
-  /// slots that is not so: a reader that moves on may show the old one in one word and the new one in the next.
-  template <class Table, class Peers>
-  static bool expel_liars(Table& table, const HoldWords& aside, std::uint32_t words, Peers&& peers) noexcept {
-    bool some = false;
-    table.for_each([&](std::uint32_t i, auto handle) noexcept {
-      std::uint32_t counted = 0;
-      peers.look(i, handle, [&](const auto& page) noexcept {
-        for (std::uint32_t w = 0; w < words; ++w) {
-          if (aside[w] == 0) continue;
-          const std::uint64_t word = holds_of<Env>(&page.hold[0], w) & aside[w];
-          for (std::uint32_t b = 0; b < Env::kSlotsPerHoldWord; ++b) counted += (word >> (8 * b) & 0xff) != 0 ? 1U : 0U;
-        }
-      });
-      if (counted <= peers.announced(handle) || !peers.cut_off(handle)) return;
-      table.expel(i);
-      some = true;
-    });
-    return some;
+  /// How many slots one subscriber counts on. Of dead slots only: a reader cannot come to hold a dead slot. What it
+  /// holds of them it held before, and each of its threads counts at most one in passing, whose entry it had read
+  /// before (R2, then R4). So no honest one ever shows more than it announced, although its words are read one after
+  /// the other while they change (I21). Of living slots that is not so: a reader that moves on may show the old one in
+  /// one word and the new one in the next.
+  static std::uint32_t slots_in(const HoldWords& shown, std::uint32_t words) noexcept {
+    std::uint32_t count = 0;
+    for (std::uint32_t w = 0; w < words; ++w)
+      for (std::uint32_t b = 0; b < Env::kSlotsPerHoldWord; ++b) count += (shown[w] >> (8 * b) & 0xff) != 0 ? 1U : 0U;
+    return count;
   }
 
   std::unique_ptr<std::uint64_t[]> published_as_;  ///< slot → n

@@ -223,6 +223,7 @@ CARDAN_TAKE_PATH SampleBlock* SubscriberCore::take() noexcept {
       const std::uint32_t slots = s->slots_there();
       protocol::Taken taken = take_from(*s, slots, depth_);
       if (taken.outcome == protocol::Outcome::Corrupt) {
+        budget.damaged(0);
         (void)more_slots_or_cut_off(*s, slots);
         continue;
       }

@@ -122,7 +122,9 @@ struct Publisher::Peers {
     f(*p.table_.areas[i]);
     p.touch(i);
   }
-  std::uint32_t announced(std::uint32_t handle) const { return p.table_.areas[handle - 1]->announced; }
+  std::uint32_t announced(std::uint32_t handle) const {
+    return p.options_.fault == Fault::JudgesOtherReads ? kMaxSlots : p.table_.areas[handle - 1]->announced;
+  }
   bool kept(std::uint32_t) const { return false; }
   bool cut_off(std::uint32_t handle) const {
     p.cut_off_[handle - 1] = true;
@@ -174,22 +176,39 @@ int Publisher::loan() {
   inside([&] {
     if (pool_.free_count == 0) pool_.reclaim(area_.writer(), table_, area_.slots, sequence_, Peers{*this});
     if (pool_.free_count == 0 && options_.fault == Fault::JudgesLivingSlots) judge_living_slots();
+    if (pool_.free_count == 0 && options_.fault == Fault::JudgesOtherReads) judge_other_reads();
     slot = pool_.loan(false);
   });
   if (slot >= 0) area_.payload[slot].fill(sequence_ + 1);
   return slot;
 }
 
-/// What 40 lines of production once did: it took honest readers that moved on for liars.
+std::uint32_t Publisher::counted(std::uint32_t handle, bool of_dead_slots) const {
+  std::uint32_t count = 0;
+  for (std::uint32_t s = 0; s < area_.slots; ++s) {
+    if (of_dead_slots && pool_.states.load(s) != protocol::SlotState::Aside) continue;
+    const std::uint64_t word = protocol::holds_of<Env>(table_.areas[handle - 1]->hold, protocol::hold_word<Env>(s));
+    if ((word & protocol::one_hold<Env>(s) * 0xff) != 0) ++count;
+  }
+  return count;
+}
+
+/// What production once did: it took honest readers that moved on for liars.
 void Publisher::judge_living_slots() {
   table_.for_each([&](std::uint32_t i, std::uint32_t handle) {
-    std::uint32_t counted = 0;
-    for (std::uint32_t w = 0; w < kHoldWords; ++w) {
-      const std::uint64_t word = protocol::holds_of<Env>(table_.areas[handle - 1]->hold, w);
-      for (std::uint32_t b = 0; b < Env::kSlotsPerHoldWord; ++b) counted += (word >> (8 * b) & 0xff) != 0 ? 1U : 0U;
-    }
-    if (counted > table_.areas[handle - 1]->announced) cut_off_[i] = true;
+    if (counted(handle, false) > table_.areas[handle - 1]->announced) cut_off_[i] = true;
   });
+}
+
+/// What it did later: a liar that took its counts back in between went free, and no slot was.
+void Publisher::judge_other_reads() {
+  bool some = false;
+  table_.for_each([&](std::uint32_t i, std::uint32_t handle) {
+    if (counted(handle, true) <= table_.areas[handle - 1]->announced) return;
+    some = cut_off_[i] = true;
+    table_.expel(i);
+  });
+  if (some) pool_.reclaim(area_.writer(), table_, area_.slots, sequence_, Peers{*this});
 }
 
 void Publisher::publish(int slot) {

@@ -93,6 +93,7 @@ class Publisher {
     None,
     JudgesLivingSlots,  ///< counts an honest reader's slots that are not dead
     KeepsLiars,         ///< a liar's holds count for ever
+    JudgesOtherReads,   ///< who shows too many is not looked for in the reads that freed nothing, but in later ones
     WakesBeforeBell,    ///< the order of ring() turned round
   };
   struct Options {
@@ -131,7 +132,9 @@ class Publisher {
   void inside(F&& f);
   void ring();
   void touch(std::uint32_t index) const;
+  std::uint32_t counted(std::uint32_t handle, bool of_dead_slots) const;
   void judge_living_slots();
+  void judge_other_reads();
   void wait_for_reliable(std::uint64_t n);
 
   PublisherArea& area_;

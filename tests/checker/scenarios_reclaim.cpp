@@ -77,6 +77,33 @@ class Liar final : public Scenario {
   Reader reader_{area_, subscribers_[0], 1};
 };
 
+/// A liar counts on every slot, takes it back and counts again, while the publisher looks.
+class FlickeringLiar final : public Scenario {
+ public:
+  explicit FlickeringLiar(Publisher::Fault fault) : publisher_(area_, table_, {.may_starve = false, .fault = fault}) {
+    area_.init(1, 3);
+    publisher_.prepare();
+    table_.init();
+    liar_.init(0);
+    liar_.announced = 1;
+    table_.preset(0, liar_);
+    Execution& e = Execution::current();
+    publisher_.owned_by(e.spawn("publisher", [this] {
+      for (int i = 0; i < 4; ++i) publisher_.publish_one();
+    }));
+    liar_.owned_by(e.spawn("liar", [this] {
+      for (auto& word : liar_.hold) add(word, std::uint64_t{0x0101}, std::memory_order_seq_cst, "counts on every slot");
+      for (auto& word : liar_.hold) add(word, std::uint64_t{0} - 0x0101, std::memory_order_seq_cst, "takes it back");
+    }));
+  }
+
+ private:
+  PublisherArea area_;
+  Table table_;
+  SubscriberArea liar_;
+  Publisher publisher_;
+};
+
 /// A loan is filled and given up by another thread of the publisher's process, then filled again by this one.
 class Abandon final : public Scenario {
  public:
@@ -137,6 +164,13 @@ void add_reclaim_scenarios(std::vector<ScenarioInfo>& all) {
                  {},
                  liar(true, Fault::None),
                  10'000});
+  all.push_back(
+      {"flickering liar",
+       "4 publications over 3 slots beside a subscriber that counts on all and takes it back: as above",
+       {},
+       [] { return std::make_unique<FlickeringLiar>(Fault::None); },
+       0,
+       {{"the judge reads again", [] { return std::make_unique<FlickeringLiar>(Fault::JudgesOtherReads); }}}});
   all.push_back({"abandon",
                  "4 publications over 3 slots; another thread fills a loan and gives it up",
                  {S::G1, S::G2, S::G3},
