@@ -82,6 +82,18 @@ void OutputCore::publish(SampleBlock* block) noexcept {
   drop(block);
 }
 
+void OutputCore::note_not_encoded() noexcept {
+  if (std::exchange(told_not_encoded_, true)) return;
+  try {
+    log(LogLevel::Warning,
+        fmt::format("{}: an object could not be encoded in the {} bytes that the topic has for one: other processes do "
+                    "not get it, nor do late joiners; raise the topic's max_bytes, or make it process_private if "
+                    "nobody outside shall read it",
+                    channel_->topic(), publisher_->payload_capacity()));
+  } catch (const std::exception&) {  // no memory for a line
+  }
+}
+
 bool OutputCore::make_room() noexcept {
   constexpr std::uint32_t kStep = 8;
   constexpr std::uint32_t kMost = 128;

@@ -33,9 +33,10 @@ class OutputCore {
   /// When no slot is free although no loan is out: components of this process keep more samples than they said. Adds
   /// slots, up to a bound, and says so once. False: there is none to add. Blocks while a subscriber attaches.
   bool make_room() noexcept;
-  [[nodiscard]] bool read_outside() const noexcept {
-    return process_ != nullptr && publisher_ != nullptr && publisher_->read_by_anyone();
-  }
+  /// Whether other processes may read it, now or later.
+  [[nodiscard]] bool goes_outside() const noexcept { return process_ != nullptr && publisher_ != nullptr; }
+  /// An object could not be published to them: said once.
+  void note_not_encoded() noexcept;
   [[nodiscard]] std::uint64_t published() const noexcept { return published_.load(std::memory_order_relaxed); }
   /// Its component has ended: whoever comes later is given nothing of it, also while somebody keeps the output.
   void forget_samples() noexcept {
@@ -56,6 +57,7 @@ class OutputCore {
   LastSamples last_;
   Atomic<std::uint64_t> published_{0};
   std::uint32_t room_made_ = 0;  ///< slots
+  bool told_not_encoded_ = false;
   std::int64_t announced_ns_ = 0;
 };
 
