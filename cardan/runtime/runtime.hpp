@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -60,6 +61,9 @@ struct RuntimeOptions {
   std::function<void(const detail::Channel& channel, const detail::SampleBlock& sample)> on_publish{};
 };
 
+/// Why a component is made anew: a callback of it failed, or somebody wants it.
+enum class RestartCause : std::uint8_t { Failure, Order };
+
 /// The components of one process and all that runs them. Set-up and control: one thread at a time.
 class Runtime {
  public:
@@ -76,12 +80,12 @@ class Runtime {
   void start();
   /// Stops one component and starts a new one of its class in its place, with the configuration's parameters, while the
   /// others go on. Its groups pause until it has started: what is published meanwhile waits in the others' queues. The
-  /// new one is a late joiner like any other: of each topic it gets the last `depth` samples, whoever publishes it, but
-  /// none that the old one's callback failed on; what else waited in the old one's queues is lost. Not from a callback.
-  /// Throws Error: InvalidArgument (there is none of the name, or it was not made by its class name), and what
-  /// on_start() throws; the component is not there then, and the others go on. Blocks until callbacks of its groups
-  /// have ended.
-  void restart(const std::string& component);
+  /// new one is a late joiner like any other: of each topic it gets the last `depth` samples, whoever publishes it.
+  /// After a failure it is given none that its predecessors' callback failed on twice, by an order all again. What else
+  /// waited in the old one's queues is lost. Not from a callback. Throws Error: InvalidArgument (there is none of the
+  /// name, or it was not made by its class name), and what on_start() throws; the component is not there then, and the
+  /// others go on. Blocks until callbacks of its groups have ended.
+  void restart(const std::string& component, RestartCause cause = RestartCause::Failure);
   /// Lets running callbacks end, then calls on_stop() in the reverse order. Blocks for as long as that takes.
   void stop() noexcept;
 
@@ -121,6 +125,9 @@ class Runtime {
   void connect_remotes(const detail::ComponentCore* only);
   [[nodiscard]] std::unique_ptr<detail::RemoteSource> connect_remote(const detail::ComponentCore::Declared& declared,
                                                                      const std::vector<detail::Port*>& ports);
+  /// For a restart, when there is no memory for one subscriber more.
+  void connect_in_need(detail::RemoteSet& remotes, const detail::ComponentCore::Declared& declared,
+                       const std::vector<detail::Port*>& ports);
   void stop_keeping_for_nobody(const detail::ComponentCore& core) const;
   void failed(detail::Callback& callback, const std::string& what);
   void say_rest_of_failures() noexcept;
