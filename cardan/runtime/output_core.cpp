@@ -40,7 +40,7 @@ OutputCore::~OutputCore() {
 void OutputCore::deliver(SampleBlock& block) noexcept {
   const std::int64_t now = clock_.now();
   if (clock_.simulated()) block.publish_ns = now;
-  channel_->deliver(block, now);
+  channel_->deliver(block, now, last_);
 }
 
 bool OutputCore::publish(const Filled& filled) noexcept {
@@ -74,10 +74,10 @@ void OutputCore::publish(SampleBlock* block) noexcept {
   block->publish_ns = clock_.now();
   if (last_.wanted()) {
     const std::lock_guard lock(last_.mutex());
-    channel_->deliver(*block, block->publish_ns);
+    channel_->deliver(*block, block->publish_ns, last_);
     last_.add(*block);
   } else {
-    channel_->deliver(*block, block->publish_ns);
+    channel_->deliver(*block, block->publish_ns, last_);
   }
   drop(block);
 }
