@@ -118,6 +118,7 @@ std::shared_ptr<OutputCore> ComponentCore::output(const std::string& topic, cons
   }
   auto core =
       std::make_shared<OutputCore>(std::move(channel), std::move(publisher), process, runtime_.clock(), changed.depth);
+  core->wait_first(runtime_.recorder_gate());
   declared_.push_back({topic, on_bus, type, changed, options, true, nullptr, core, {}});
   return core;
 }

@@ -34,6 +34,7 @@ class Output {
     bool encoded = true;
     if constexpr (detail::Encodable<T>)
       if (core.goes_outside() && !is_forked_child()) {
+        core.pass_gate();
         encoded = detail::publish_encoded(core.publisher(), *object, source_time);
         if (!encoded) core.note_not_encoded();
       }

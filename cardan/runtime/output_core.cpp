@@ -44,6 +44,7 @@ void OutputCore::deliver(SampleBlock& block) noexcept {
 }
 
 bool OutputCore::publish(const Filled& filled) noexcept {
+  pass_gate();
   const auto publish_it = [&] {
     const bool in_time = publisher_->publish(filled.slot, filled.payload_bytes, filled.source_ns);
     published_.store(published_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);

@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 
+#include "cardan/runtime/await_recorders.hpp"
 #include "cardan/runtime/channel.hpp"
 #include "cardan/runtime/last_samples.hpp"
 #include "cardan/runtime/runtime_clock.hpp"
@@ -24,6 +26,15 @@ class OutputCore {
 
   [[nodiscard]] const std::shared_ptr<PublisherCore>& publisher() const noexcept { return publisher_; }
   [[nodiscard]] const Channel& channel() const noexcept { return *channel_; }
+  /// Its first publication waits there, if that is shut then; it outlives the output. Before the first one.
+  void wait_first(RecorderGate& gate) noexcept {
+    if (goes_outside()) gate_ = &gate;
+  }
+  /// Before each publication.
+  void pass_gate() noexcept {
+    if (gate_ != nullptr) [[unlikely]]
+      std::exchange(gate_, nullptr)->pass(publisher_, announced_ns_);
+  }
   /// Since when others could find it; steady clock.
   [[nodiscard]] std::int64_t announced_ns() const noexcept { return announced_ns_; }
   /// A slot, to other processes by shared memory and to this one's inputs where it lies. As Publisher::publish.
@@ -58,6 +69,7 @@ class OutputCore {
   Atomic<std::uint64_t> published_{0};
   std::uint32_t room_made_ = 0;  ///< slots
   bool told_not_encoded_ = false;
+  RecorderGate* gate_ = nullptr;  ///< until the first publication
   std::int64_t announced_ns_ = 0;
 };
 

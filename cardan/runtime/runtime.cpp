@@ -112,15 +112,18 @@ void Runtime::begin(ComponentCore& core) {
 
 void Runtime::start() {
   std::size_t begun = 0;
+  if (process() != nullptr) recorder_gate_.shut(options_.domain, options_.await_recorders);
   try {
     for (; begun < components_.size(); ++begun) begin(*components_[begun]);
     connect_remotes(nullptr);
     for (const auto& core : components_) stop_keeping_for_nobody(*core);
     await_recorders();
+    recorder_gate_.open();
     started_ = true;
     if (options_.on_change) options_.on_change(true);
     for (const auto& group : groups_) group->start();
   } catch (...) {
+    recorder_gate_.open();
     if (!started_)  // those after it have not begun, and the one that failed has nothing to stop
       while (begun > 0) end(*components_[--begun]);
     else

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "cardan/runtime/await_recorders.hpp"
 #include "cardan/runtime/component.hpp"
 #include "cardan/runtime/config/configuration.hpp"
 #include "cardan/runtime/failure_log.hpp"
@@ -49,7 +50,8 @@ struct RuntimeOptions {
   std::map<std::string, LogLevel> log_levels{};
   /// Called before on_start() of each component, in start() and restart().
   std::function<void(const std::string& component)> on_begin{};
-  /// How long start() waits at most until recorders that run have attached to the outputs; 0: it does not.
+  /// How long start() waits at most until recorders that run have attached to the outputs, and how long, in all,
+  /// outputs wait for them that publish in on_start(); 0: neither does.
   std::chrono::nanoseconds await_recorders{0};
   /// Called on a worker for each exception that leaves a callback, after it was counted and logged.
   std::function<void(const std::string& component, const std::string& callback, const std::string& what)> on_failure{};
@@ -111,6 +113,7 @@ class Runtime {
   /// The process's part of a topic. Throws Error (Incompatible) when it is of another type here.
   std::shared_ptr<detail::Channel> channel(const std::string& topic, const detail::PayloadType& type,
                                            const std::string& component);
+  [[nodiscard]] detail::RecorderGate& recorder_gate() noexcept { return recorder_gate_; }
   detail::Group& group(const std::string& name);
   detail::Group& own_thread(const std::string& name, const config::Thread& thread);
   [[nodiscard]] TopicOptions options_of(const std::string& topic, TopicOptions in_code) const;
@@ -135,6 +138,7 @@ class Runtime {
 
   RuntimeOptions options_;
   RuntimeClock clock_;
+  detail::RecorderGate recorder_gate_;
   std::vector<std::unique_ptr<detail::Group>> groups_;
   std::map<std::string, std::shared_ptr<detail::Channel>> channels_;
   std::vector<std::unique_ptr<detail::ComponentCore>> components_;
