@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <thread>
 #include <tuple>
 
@@ -12,12 +13,11 @@
 
 namespace cardan::detail {
 
-void Channel::deliver(SampleBlock& block, std::int64_t now) noexcept {
+void Channel::deliver(SampleBlock& block, std::int64_t now, const LastSamples& output) noexcept {
   if (tap_ != nullptr) (*tap_)(*this, block);
   inside_.fetch_add(1, std::memory_order_seq_cst);
-  const std::uint32_t end = ports_end_.load(std::memory_order_acquire);
-  for (std::uint32_t i = 0; i < end; ++i)
-    if (Port* port = table_[i].load(std::memory_order_seq_cst))
+  for (std::uint64_t left = output.readers.load(std::memory_order_acquire); left != 0; left &= left - 1)
+    if (Port* port = table_[static_cast<std::size_t>(std::countr_zero(left))].load(std::memory_order_seq_cst))
       port->push(block, now, [port](Callback& callback, auto add) noexcept { port->group().offer(callback, add); });
   inside_.fetch_sub(1, std::memory_order_release);
 }
@@ -36,29 +36,68 @@ void Channel::add(Port& port) {
     while (made > 0) publishers_[--made]->hold_own_less(port.held_at_most());
     throw;
   }
-  // While it is entered nobody publishes: what is there it is given here, what comes by deliver(), each sample once.
-  std::vector<std::unique_lock<PriorityMutex>> nobody_publishes;
+  try {
+    enter(port, i);
+  } catch (...) {  // no memory, before anything was done
+    for (const auto& publisher : publishers_) publisher->hold_own_less(port.held_at_most());
+    throw;
+  }
+}
+
+/// Each output is asked twice, and no lock is held meanwhile: its publisher may wait for a reader for long, and must
+/// not keep the others from publishing. First what there is, in the order of times; then, from each, what has come
+/// since, and from that moment on it hands over by itself. So each sample comes once, those of one output in their
+/// order.
+void Channel::enter(Port& port, std::size_t place) {
+  const std::uint64_t bit = std::uint64_t{1} << place;
+  std::vector<std::uint64_t> seen(outputs_.size());  ///< of each output, LastSamples::added()
   std::vector<SampleBlock*> there;
-  for (LastSamples* last : last_) {
-    nobody_publishes.emplace_back(last->mutex());
-    last->want();
-    for (std::uint32_t k = 0; k < last->size(); ++k) there.push_back(&last->at(k));
+  std::size_t most = 0;
+  for (const Source& output : outputs_) most += std::min(output.last->depth(), port.capacity());
+  there.reserve(most);  // not while a publisher waits for the lock
+  for (std::size_t k = 0; k < outputs_.size(); ++k) {
+    LastSamples& last = *outputs_[k].last;
+    if (outputs_[k].ended) continue;
+    const std::lock_guard nobody_publishes(last.mutex());
+    last.want();
+    const std::uint32_t count = last.size();
+    for (std::uint32_t n = count - std::min(count, port.capacity()); n < count; ++n) {
+      last.at(n).references.fetch_add(1, std::memory_order_relaxed);
+      there.push_back(&last.at(n));
+    }
+    seen[k] = last.added();
   }
   std::sort(there.begin(), there.end(), [](const SampleBlock* a, const SampleBlock* b) {
     return std::tie(a->publish_ns, a->sequence) < std::tie(b->publish_ns, b->sequence);
   });
-  const std::size_t too_many = there.size() - std::min<std::size_t>(there.size(), port.capacity());
   const std::int64_t now = port.group().clock().now();
-  for (auto block = there.begin() + static_cast<std::ptrdiff_t>(too_many); block != there.end(); ++block)
-    port.push(**block, now, [&port](Callback& callback, auto add) noexcept { port.group().offer(callback, add); });
-  table_[i].store(&port, std::memory_order_seq_cst);
-  if (ports_end_.load(std::memory_order_relaxed) < i + 1) ports_end_.store(i + 1, std::memory_order_release);
+  const auto push = [&](SampleBlock& block) noexcept {
+    port.push(block, now, [&port](Callback& callback, auto add) noexcept { port.group().offer(callback, add); });
+  };
+  for (SampleBlock* block : there) {
+    push(*block);
+    drop(block);
+  }
+  table_[place].store(&port, std::memory_order_seq_cst);
+  if (ports_end_.load(std::memory_order_relaxed) < place + 1)
+    ports_end_.store(static_cast<std::uint32_t>(place) + 1, std::memory_order_release);
+  for (std::size_t k = 0; k < outputs_.size(); ++k) {
+    LastSamples& last = *outputs_[k].last;
+    const std::lock_guard nobody_publishes(last.mutex());
+    const std::uint64_t since = outputs_[k].ended ? 0 : last.added() - seen[k];
+    const auto kept = static_cast<std::uint32_t>(std::min<std::uint64_t>(since, last.size()));
+    if (since > kept) port.statistics().missed.fetch_add(since - kept, std::memory_order_relaxed);
+    for (std::uint32_t n = last.size() - kept; n < last.size(); ++n) push(last.at(n));
+    last.readers.fetch_or(bit, std::memory_order_release);
+  }
 }
 
 void Channel::remove(Port& port) noexcept {
   const std::lock_guard lock(mutex_);
   for (auto& entry : table_) {
     if (entry.load(std::memory_order_relaxed) != &port) continue;
+    const std::uint64_t bit = std::uint64_t{1} << (&entry - table_.data());
+    for (const Source& output : outputs_) output.last->readers.fetch_and(~bit, std::memory_order_relaxed);
     entry.store(nullptr, std::memory_order_seq_cst);
     for (const auto& publisher : publishers_) publisher->hold_own_less(port.held_at_most());
   }
@@ -71,18 +110,23 @@ void Channel::add(LastSamples& last, const std::shared_ptr<PublisherCore>& publi
     publisher->hold_own(held_at_most());  // also with none: readers may come later
     publishers_.push_back(publisher);
   }
-  last_.push_back(&last);
+  std::uint64_t all = 0;
+  for (std::size_t i = 0; i < kMaxPorts; ++i)
+    if (table_[i].load(std::memory_order_relaxed) != nullptr) all |= std::uint64_t{1} << i;
+  last.readers.store(all, std::memory_order_release);
+  outputs_.push_back({&last, false});
 }
 
 void Channel::remove(const LastSamples& last, const std::shared_ptr<PublisherCore>& publisher) noexcept {
   const std::lock_guard lock(mutex_);
-  std::erase(last_, &last);
+  std::erase_if(outputs_, [&](const Source& output) { return output.last == &last; });
   if (publisher != nullptr) std::erase(publishers_, publisher);
 }
 
 void Channel::forget(const LastSamples& last) noexcept {
   const std::lock_guard lock(mutex_);
-  std::erase(last_, &last);
+  for (Source& output : outputs_)
+    if (output.last == &last) output.ended = true;
 }
 
 std::vector<Port*> Channel::ports() const {

@@ -16,7 +16,7 @@
 
 namespace cardan::detail {
 
-inline constexpr std::size_t kMaxPorts = 64;
+inline constexpr std::size_t kMaxPorts = 64;  ///< bits of LastSamples::readers
 
 class Channel;
 class LastSamples;
@@ -35,16 +35,17 @@ class Channel {
   [[nodiscard]] const std::string& topic() const noexcept { return topic_; }
   [[nodiscard]] const PayloadType& type() const noexcept { return type_; }
 
-  /// Pushes a sample to every input. Any thread; allocates nothing.
-  void deliver(SampleBlock& block, std::int64_t now) noexcept;
+  /// Pushes a sample of an output to its `readers`. Any thread; allocates nothing.
+  void deliver(SampleBlock& block, std::int64_t now, const LastSamples& output) noexcept;
   /// Whether anybody here reads, or listens to all that is published.
   [[nodiscard]] bool read_here() const noexcept {
     return ports_end_.load(std::memory_order_acquire) != 0 || tap_ != nullptr;
   }
 
   // Set-up; any thread.
-  /// The port is given the last samples of each output, then what comes. Throws Error (Limit, NoMemory). Blocks while
-  /// one is being published.
+  /// The port is given the last samples of each output, as many as it may queue of one, then what comes; what does not
+  /// fit of all outputs together it drops and counts. Throws Error (Limit, NoMemory), std::bad_alloc. Blocks while one
+  /// is being published; publishers do not wait for each other.
   void add(Port& port);
   void remove(Port& port) noexcept;  ///< when it returns, nobody pushes to the port any more
   /// An output: what it keeps for inputs that come later, and whose slots that are; null: objects of this process.
@@ -63,7 +64,12 @@ class Channel {
   std::array<Atomic<Port*>, kMaxPorts> table_{};
   mutable std::mutex mutex_;
   std::vector<std::shared_ptr<PublisherCore>> publishers_;
-  std::vector<LastSamples*> last_;  ///< of each output
+  struct Source {
+    LastSamples* last;
+    bool ended;  ///< its component: a later input is given only what is published from then on
+  };
+  void enter(Port& port, std::size_t place);
+  std::vector<Source> outputs_;
 };
 
 }  // namespace cardan::detail

@@ -118,6 +118,7 @@ std::shared_ptr<OutputCore> ComponentCore::output(const std::string& topic, cons
   }
   auto core =
       std::make_shared<OutputCore>(std::move(channel), std::move(publisher), process, runtime_.clock(), changed.depth);
+  core->wait_first(runtime_.recorder_gate());
   declared_.push_back({topic, on_bus, type, changed, options, true, nullptr, core, {}});
   return core;
 }
@@ -146,22 +147,25 @@ Port& ComponentCore::input(const std::string& topic, const PayloadType& type, co
                 fmt::format("use a depth of 1 to {}, and keep at most {}", layout::kMaxDepth, layout::kMaxHolds));
   Port& port = take_over(
       std::make_unique<Port>(name, place.group, *strand, place.priority, depth, input.keeps, std::move(call)));
-  std::vector<FailedOn> left_out;
   for (const PoisonSample& poison : runtime_.options().poison) {
     if (poison.component != settings_.name || poison.callback != name) continue;
     log(LogLevel::Warning, fmt::format("{}: sample {} of input '{}' is skipped: this process crashed on it twice",
                                        settings_.name, poison.sequence, name));
-    left_out.push_back({.sequence = poison.sequence, .publish_ns = poison.publish_ns});
+    port.leave_out({.sequence = poison.sequence, .publish_ns = poison.publish_ns});
   }
-  if (const auto failed = left_out_.find(name); failed != left_out_.end()) {
-    log(LogLevel::Warning,
-        fmt::format("{}: input '{}' is not given {} of '{}' again, on which its callback failed", settings_.name, name,
-                    failed->second.size() == 1 ? fmt::format("sample {}", failed->second.back().sequence)
-                                               : fmt::format("{} samples", failed->second.size()),
-                    on_bus));
-    left_out.insert(left_out.end(), failed->second.begin(), failed->second.end());
+  if (const auto failed = failed_before_.find(name); failed != failed_before_.end()) {
+    std::vector<std::uint64_t> twice;
+    for (const FailedOn& sample : failed->second)
+      if (sample.times >= kFailuresToLeaveOut) twice.push_back(sample.sequence);
+    if (!twice.empty())
+      log(LogLevel::Warning, fmt::format("{}: input '{}' is not given {} of '{}' again, on which its callback failed "
+                                         "twice; cardan component restart {} gives it once more",
+                                         settings_.name, name,
+                                         twice.size() == 1 ? fmt::format("sample {}", twice.back())
+                                                           : fmt::format("{} samples", twice.size()),
+                                         on_bus, settings_.name));
+    port.remember_failures(failed->second);
   }
-  if (!left_out.empty()) port.leave_out(std::move(left_out));
   channel->add(port);
   declared_.push_back({topic, on_bus, type, changed, options, false, &port, {}, std::move(convert)});
   return port;

@@ -111,8 +111,8 @@ class ComponentCore {
   using FailedSamples = std::map<std::string, std::vector<FailedOn>>;  ///< by the names of inputs
   /// The samples that its inputs' callbacks failed on. While its groups pause.
   [[nodiscard]] FailedSamples failed_on() const;
-  /// Those of the one whose place it takes: it is not given them. Before on_start().
-  void leave_out(FailedSamples samples) { left_out_ = std::move(samples); }
+  /// Those of the one whose place it takes: it is not given what failed twice. Before on_start().
+  void remember_failures(FailedSamples samples) { failed_before_ = std::move(samples); }
 
   std::unique_ptr<Context> context;
   std::shared_ptr<Component> component;  ///< may use its context until it ends
@@ -135,7 +135,7 @@ class ComponentCore {
   std::vector<TimerCallback*> timers_;
   std::vector<Declared> declared_;
   std::deque<Fused> fusions_;
-  FailedSamples left_out_;
+  FailedSamples failed_before_;
   Atomic<bool> sealed_{false};
   bool stays_open_ = false;
   std::map<std::string, std::shared_ptr<ParameterCore>> parameters_;

@@ -25,6 +25,10 @@ class LastSamples {
   LastSamples& operator=(const LastSamples&) = delete;
   ~LastSamples() { stop(); }
 
+  /// The inputs that its output hands samples to, as bits of their places in the channel. Written by the channel's
+  /// set-up; the publishing thread reads it.
+  Atomic<std::uint64_t> readers{0};
+
   /// False: nobody can come any more, nothing is kept and no lock is needed.
   [[nodiscard]] bool wanted() const noexcept { return wanted_.load(std::memory_order_relaxed); }
   [[nodiscard]] PriorityMutex& mutex() noexcept { return mutex_; }
@@ -43,8 +47,12 @@ class LastSamples {
     make_room();
     block.references.fetch_add(1, std::memory_order_relaxed);
     ring_[(first_ + count_++) % depth_] = &block;
+    ++added_;
   }
   [[nodiscard]] std::uint32_t size() const noexcept { return count_; }
+  [[nodiscard]] std::uint32_t depth() const noexcept { return depth_; }
+  /// How many it was given to keep so far.
+  [[nodiscard]] std::uint64_t added() const noexcept { return added_; }
   /// `place` 0 is the oldest.
   [[nodiscard]] SampleBlock& at(std::uint32_t place) const noexcept { return *ring_[(first_ + place) % depth_]; }
 
@@ -66,6 +74,7 @@ class LastSamples {
   PriorityMutex mutex_;
   Atomic<bool> wanted_{true};
   std::uint32_t depth_, first_ = 0, count_ = 0;
+  std::uint64_t added_ = 0;
   std::unique_ptr<SampleBlock*[]> ring_;
 };
 

@@ -16,22 +16,28 @@ namespace cardan {
 class Context;
 
 /// What a component publishes on a topic, made by Context::output(): here objects of any type. They pass within the
-/// process as one pointer, the same for all readers; with a codec they are also encoded, while somebody outside
-/// subscribes. A handle: copies publish on the same stream. One that was never set throws Error (InvalidArgument) when
-/// it is used. Thread safety: one thread at a time, which a component's callbacks are. Never blocks, unless the topic
-/// is reliable; allocates what counts the references.
+/// process as one pointer, the same for all readers; with a codec each is also encoded, as readers outside may come
+/// later and are then given the last `depth` (not of a `process_private` topic: nobody outside can come). A handle:
+/// copies publish on the same stream. One that was never set throws Error (InvalidArgument) when it is used. Thread
+/// safety: one thread at a time, which a component's callbacks are. Never blocks, unless the topic is reliable;
+/// allocates what counts the references.
 template <class T>
 class Output {
  public:
   Output() = default;
 
-  /// Publishes an object that nobody changes any more. False: somebody outside subscribes, and it could not be encoded
-  /// or is bigger than the topic's `max_bytes` (readers of this process have it all the same).
+  /// Publishes an object that nobody changes any more. False: other processes cannot have it, because it could not be
+  /// encoded or is bigger than the topic's `max_bytes`; the first time that is also logged. Readers of this process
+  /// have it all the same.
   bool publish(std::shared_ptr<const T> object, std::int64_t source_time = 0) {
     detail::OutputCore& core = this->core();
     bool encoded = true;
     if constexpr (detail::Encodable<T>)
-      if (core.read_outside()) encoded = detail::publish_encoded(core.publisher(), *object, source_time);
+      if (core.goes_outside() && !is_forked_child()) {
+        core.pass_gate();
+        encoded = detail::publish_encoded(core.publisher(), *object, source_time);
+        if (!encoded) core.note_not_encoded();
+      }
     const Sample<T> sample = make_sample<T>(std::move(object), {.source_time = source_time});
     detail::SampleBlock* block = detail::block_of(sample);
     block->references.fetch_add(1, std::memory_order_relaxed);

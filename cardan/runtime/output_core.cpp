@@ -44,7 +44,7 @@ HandOver OutputCore::hand_over() noexcept {
             SampleBlock* block = core.publisher_->keep(slot);
             const std::int64_t now = core.clock_.now();
             if (core.clock_.simulated()) block->publish_ns = now;
-            core.channel_->deliver(*block, now);
+            core.channel_->deliver(*block, now, core.last_);
             if constexpr (kKeep) core.last_.add(*block);
             drop(block);
           },
@@ -52,6 +52,7 @@ HandOver OutputCore::hand_over() noexcept {
 }
 
 bool OutputCore::publish(const Filled& filled) noexcept {
+  pass_gate();
   const auto publish_it = [&](HandOver here) {
     const bool in_time = publisher_->publish(filled.slot, filled.payload_bytes, filled.source_ns, here);
     published_.store(published_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
@@ -70,12 +71,24 @@ void OutputCore::publish(SampleBlock* block) noexcept {
   block->publish_ns = clock_.now();
   if (last_.wanted()) {
     const std::lock_guard lock(last_.mutex());
-    channel_->deliver(*block, block->publish_ns);
+    channel_->deliver(*block, block->publish_ns, last_);
     last_.add(*block);
   } else {
-    channel_->deliver(*block, block->publish_ns);
+    channel_->deliver(*block, block->publish_ns, last_);
   }
   drop(block);
+}
+
+void OutputCore::note_not_encoded() noexcept {
+  if (std::exchange(told_not_encoded_, true)) return;
+  try {
+    log(LogLevel::Warning,
+        fmt::format("{}: an object could not be encoded in the {} bytes that the topic has for one: other processes do "
+                    "not get it, nor do late joiners; raise the topic's max_bytes, or make it process_private if "
+                    "nobody outside shall read it",
+                    channel_->topic(), publisher_->payload_capacity()));
+  } catch (const std::exception&) {  // no memory for a line
+  }
 }
 
 bool OutputCore::make_room() noexcept {

@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 
+#include "cardan/runtime/await_recorders.hpp"
 #include "cardan/runtime/channel.hpp"
 #include "cardan/runtime/last_samples.hpp"
 #include "cardan/runtime/runtime_clock.hpp"
@@ -24,6 +26,15 @@ class OutputCore {
 
   [[nodiscard]] const std::shared_ptr<PublisherCore>& publisher() const noexcept { return publisher_; }
   [[nodiscard]] const Channel& channel() const noexcept { return *channel_; }
+  /// Its first publication waits there, if that is shut then; it outlives the output. Before the first one.
+  void wait_first(RecorderGate& gate) noexcept {
+    if (goes_outside()) gate_ = &gate;
+  }
+  /// Before each publication.
+  void pass_gate() noexcept {
+    if (gate_ != nullptr) [[unlikely]]
+      std::exchange(gate_, nullptr)->pass(publisher_, announced_ns_);
+  }
   /// Since when others could find it; steady clock.
   [[nodiscard]] std::int64_t announced_ns() const noexcept { return announced_ns_; }
   /// A slot, to other processes by shared memory and to this one's inputs where it lies. As Publisher::publish.
@@ -33,9 +44,10 @@ class OutputCore {
   /// When no slot is free although no loan is out: components of this process keep more samples than they said. Adds
   /// slots, up to a bound, and says so once. False: there is none to add. Blocks while a subscriber attaches.
   bool make_room() noexcept;
-  [[nodiscard]] bool read_outside() const noexcept {
-    return process_ != nullptr && publisher_ != nullptr && publisher_->read_by_anyone();
-  }
+  /// Whether other processes may read it, now or later.
+  [[nodiscard]] bool goes_outside() const noexcept { return process_ != nullptr && publisher_ != nullptr; }
+  /// An object could not be published to them: said once.
+  void note_not_encoded() noexcept;
   [[nodiscard]] std::uint64_t published() const noexcept { return published_.load(std::memory_order_relaxed); }
   /// Its component has ended: whoever comes later is given nothing of it, also while somebody keeps the output.
   void forget_samples() noexcept {
@@ -57,6 +69,8 @@ class OutputCore {
   LastSamples last_;
   Atomic<std::uint64_t> published_{0};
   std::uint32_t room_made_ = 0;  ///< slots
+  bool told_not_encoded_ = false;
+  RecorderGate* gate_ = nullptr;  ///< until the first publication
   std::int64_t announced_ns_ = 0;
 };
 

@@ -18,8 +18,10 @@ namespace cardan::detail {
 struct FailedOn {
   std::uint64_t sequence = 0;
   std::int64_t publish_ns = 0;
+  std::uint32_t times = 1;  ///< it was given again after a restart, and failed again
 };
-inline constexpr std::size_t kMostFailedOn = 64;  ///< of an input that are remembered
+inline constexpr std::size_t kMostFailedOn = 64;         ///< of an input that are remembered
+inline constexpr std::uint32_t kFailuresToLeaveOut = 2;  ///< on one sample: once may be due to something else
 
 /// An input of a component: a bounded queue of samples that keeps the freshest, and the callback that is called for
 /// each. Without a callback it just keeps the newest one for latest().
@@ -62,11 +64,13 @@ class Port final : public Callback {
   }
   /// Its callback has just failed. On the thread that ran it.
   void note_failure();
-  /// The samples that it failed on, newest last; while its group pauses.
+  /// The samples that it failed on, newest last, and what stood in its place before; while its group pauses.
   [[nodiscard]] const std::vector<FailedOn>& failed_on() const noexcept { return failed_on_; }
-  /// These it is not given, however often they come, and they are counted as skipped: what stood in its place failed on
-  /// them. Before it is added to a channel.
-  void leave_out(std::vector<FailedOn> samples) { failed_on_ = std::move(samples), leaves_out_ = failed_on_; }
+  /// What stood in its place failed on these: of those that it did twice it is given none, however often they come, and
+  /// they are counted as skipped. Before it is added to a channel.
+  void remember_failures(std::vector<FailedOn> samples);
+  /// This one neither. Before it is added to a channel.
+  void leave_out(const FailedOn& sample) { leaves_out_.push_back(sample); }
   /// Gives up the oldest sample that waits; false: none does. Any thread.
   bool give_up_oldest() noexcept;
   void clear() noexcept;

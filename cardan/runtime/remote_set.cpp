@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cardan/runtime/remote_set.hpp"
 
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -10,6 +11,7 @@
 #include <cerrno>
 #include <cstring>
 #include <ctime>
+#include <utility>
 
 #include "cardan/memory/clock.hpp"
 #include "cardan/memory/error.hpp"
@@ -37,11 +39,30 @@ RemoteSource::~RemoteSource() {
   subscriber_->drop_reference();
 }
 
+SampleBlock* RemoteSource::converted(SampleBlock* block) noexcept {
+  const std::uint64_t lost = block->missed + 1;
+  const std::uint64_t sequence = block->sequence;
+  if (SampleBlock* object = convert_(block)) return object;
+  for (Port* port : ports) port->statistics().missed.fetch_add(lost, std::memory_order_relaxed);
+  if (std::exchange(told_undecodable_, true)) return nullptr;
+  try {
+    log(LogLevel::Warning, fmt::format("{}: sample {} cannot be decoded as {} and is lost; this and all that follow "
+                                       "are counted as missed (cardan component stats)",
+                                       subscriber_->topic(), sequence, subscriber_->type().name));
+  } catch (const std::exception&) {  // no memory for a line
+  }
+  return nullptr;
+}
+
 SampleBlock* RemoteSource::take() noexcept {
+  int malformed = 0;
+  constexpr int kMostMalformed = 64;  // at once: the rest is still there the next time
   for (int attempt = 0; attempt < 2; ++attempt) {
-    if (SampleBlock* block = subscriber_->take()) {
+    while (SampleBlock* block = subscriber_->take()) {
       stuck_until_ns_ = 0;
-      return convert_ ? convert_(block) : block;
+      if (!convert_) return block;
+      if (SampleBlock* object = converted(block)) return object;
+      if (++malformed == kMostMalformed) return nullptr;
     }
     if (subscriber_->reason() != Reason::Limit) return nullptr;
     // The inputs' queues are within what was announced, so callbacks keep more samples than that. The queues make way:
@@ -89,6 +110,12 @@ RemoteSource* RemoteSet::find(const Port& port) const noexcept {
   const auto it = std::find_if(sources_.begin(), sources_.end(), [&](const auto& source) {
     return std::find(source->ports.begin(), source->ports.end(), &port) != source->ports.end();
   });
+  return it == sources_.end() ? nullptr : it->get();
+}
+
+RemoteSource* RemoteSet::find(const std::string& topic) const noexcept {
+  const auto it = std::find_if(sources_.begin(), sources_.end(),
+                               [&](const auto& source) { return source->subscriber().topic() == topic; });
   return it == sources_.end() ? nullptr : it->get();
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "cardan/memory/bound_fd.hpp"
@@ -34,16 +35,19 @@ class RemoteSource {
   /// How often its publishers were late; counted on the helper thread.
   std::shared_ptr<Atomic<std::uint64_t>> deadlines_missed;
 
-  /// The next sample, or null.
+  /// The next sample, or null. What cannot be converted is counted as missed by its ports, and said once.
   [[nodiscard]] SampleBlock* take() noexcept;
   /// When it held too much the last time: not worth waking up for before that.
   [[nodiscard]] std::int64_t stuck_until() const noexcept { return stuck_until_ns_; }
 
  private:
+  [[nodiscard]] SampleBlock* converted(SampleBlock* block) noexcept;
+
   Process& process_;
   SubscriberCore* subscriber_;
   Convert convert_;
   std::int64_t stuck_until_ns_ = 0;
+  bool told_undecodable_ = false;
 };
 
 /// All remote sources of a group, waited for at once: few of them by their bells (one futex call), many by their
@@ -56,6 +60,8 @@ class RemoteSet {
   /// True: sources without ports stay until it is false again: a reliable publisher waits for them meanwhile, and drops
   /// nothing before whoever takes a port's place is there.
   void keep_unused(bool keep);
+  /// One that reads the topic for others, or null. Set-up, or while nothing is added or removed.
+  [[nodiscard]] RemoteSource* find(const std::string& topic) const noexcept;
   /// The one that brings the port its samples, or null. Set-up, or while nothing is added or removed.
   [[nodiscard]] RemoteSource* find(const Port& port) const noexcept;
   [[nodiscard]] bool empty() const noexcept { return sources_.empty(); }

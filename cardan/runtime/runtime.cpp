@@ -112,15 +112,18 @@ void Runtime::begin(ComponentCore& core) {
 
 void Runtime::start() {
   std::size_t begun = 0;
+  if (process() != nullptr) recorder_gate_.shut(options_.domain, options_.await_recorders);
   try {
     for (; begun < components_.size(); ++begun) begin(*components_[begun]);
     connect_remotes(nullptr);
     for (const auto& core : components_) stop_keeping_for_nobody(*core);
     await_recorders();
+    recorder_gate_.open();
     started_ = true;
     if (options_.on_change) options_.on_change(true);
     for (const auto& group : groups_) group->start();
   } catch (...) {
+    recorder_gate_.open();
     if (!started_)  // those after it have not begun, and the one that failed has nothing to stop
       while (begun > 0) end(*components_[--begun]);
     else
@@ -150,7 +153,7 @@ void Runtime::stop() noexcept {
   for (auto it = components_.rbegin(); it != components_.rend(); ++it) end(**it);
 }
 
-void Runtime::restart(const std::string& component) {
+void Runtime::restart(const std::string& component, RestartCause cause) {
   const auto named = [&](const auto& c) { return c->name() == component; };
   const auto place = std::find_if(components_.begin(), components_.end(), named);
   if (place == components_.end() || (*place)->settings().class_name.empty())
@@ -172,7 +175,7 @@ void Runtime::restart(const std::string& component) {
     group->remotes().keep_unused(true);
   }
   end(**place);
-  auto failed_on = (*place)->failed_on();
+  auto failed_on = cause == RestartCause::Failure ? (*place)->failed_on() : ComponentCore::FailedSamples{};
   if (options_.on_change) options_.on_change(false);
   auto old = std::move(*place);
   components_.erase(place);  // until the new one has started
@@ -180,7 +183,7 @@ void Runtime::restart(const std::string& component) {
   try {
     const std::size_t groups_before = groups_.size();
     auto core = std::make_unique<ComponentCore>(*this, settings);
-    core->leave_out(std::move(failed_on));
+    core->remember_failures(std::move(failed_on));
     core->component = make_component(settings.class_name);
     begin(*core);
     try {
@@ -296,8 +299,25 @@ void Runtime::connect_remotes(const ComponentCore* only) {
     } catch (const Error&) {
       if (only == nullptr) throw;
       remotes.keep_unused(false);  // perhaps there is no room for the old one's samples and the new one's
-      remotes.add(connect_remote(*w.declared, w.ports));
+      connect_in_need(remotes, *w.declared, w.ports);
     }
+  }
+}
+
+void Runtime::connect_in_need(detail::RemoteSet& remotes, const detail::ComponentCore::Declared& declared,
+                              const std::vector<detail::Port*>& ports) {
+  try {
+    remotes.add(connect_remote(declared, ports));
+  } catch (const Error& e) {
+    // The publisher has no memory for one reader more. The group's other inputs of the topic have one that announced
+    // what the old component held too: better what comes from now on than a component, or its process, less.
+    detail::RemoteSource* const shared = remotes.find(declared.topic);
+    if (shared == nullptr) throw;
+    shared->ports.insert(shared->ports.end(), ports.begin(), ports.end());
+    detail::log(LogLevel::Warning,
+                fmt::format("{}: input '{}' gets what is published on '{}' from now on, but not the last samples "
+                            "before: {}; {}",
+                            ports.front()->component(), ports.front()->name(), declared.topic, e.cause(), e.remedy()));
   }
 }
 

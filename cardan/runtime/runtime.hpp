@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -10,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "cardan/runtime/await_recorders.hpp"
 #include "cardan/runtime/component.hpp"
 #include "cardan/runtime/config/configuration.hpp"
 #include "cardan/runtime/failure_log.hpp"
@@ -48,7 +50,8 @@ struct RuntimeOptions {
   std::map<std::string, LogLevel> log_levels{};
   /// Called before on_start() of each component, in start() and restart().
   std::function<void(const std::string& component)> on_begin{};
-  /// How long start() waits at most until recorders that run have attached to the outputs; 0: it does not.
+  /// How long start() waits at most until recorders that run have attached to the outputs, and how long, in all,
+  /// outputs wait for them that publish in on_start(); 0: neither does.
   std::chrono::nanoseconds await_recorders{0};
   /// Called on a worker for each exception that leaves a callback, after it was counted and logged.
   std::function<void(const std::string& component, const std::string& callback, const std::string& what)> on_failure{};
@@ -59,6 +62,9 @@ struct RuntimeOptions {
   /// For recorders; costs every publication a call.
   std::function<void(const detail::Channel& channel, const detail::SampleBlock& sample)> on_publish{};
 };
+
+/// Why a component is made anew: a callback of it failed, or somebody wants it.
+enum class RestartCause : std::uint8_t { Failure, Order };
 
 /// The components of one process and all that runs them. Set-up and control: one thread at a time.
 class Runtime {
@@ -76,12 +82,12 @@ class Runtime {
   void start();
   /// Stops one component and starts a new one of its class in its place, with the configuration's parameters, while the
   /// others go on. Its groups pause until it has started: what is published meanwhile waits in the others' queues. The
-  /// new one is a late joiner like any other: of each topic it gets the last `depth` samples, whoever publishes it, but
-  /// none that the old one's callback failed on; what else waited in the old one's queues is lost. Not from a callback.
-  /// Throws Error: InvalidArgument (there is none of the name, or it was not made by its class name), and what
-  /// on_start() throws; the component is not there then, and the others go on. Blocks until callbacks of its groups
-  /// have ended.
-  void restart(const std::string& component);
+  /// new one is a late joiner like any other: of each topic it gets the last `depth` samples, whoever publishes it.
+  /// After a failure it is given none that its predecessors' callback failed on twice, by an order all again. What else
+  /// waited in the old one's queues is lost. Not from a callback. Throws Error: InvalidArgument (there is none of the
+  /// name, or it was not made by its class name), and what on_start() throws; the component is not there then, and the
+  /// others go on. Blocks until callbacks of its groups have ended.
+  void restart(const std::string& component, RestartCause cause = RestartCause::Failure);
   /// Lets running callbacks end, then calls on_stop() in the reverse order. Blocks for as long as that takes.
   void stop() noexcept;
 
@@ -107,6 +113,7 @@ class Runtime {
   /// The process's part of a topic. Throws Error (Incompatible) when it is of another type here.
   std::shared_ptr<detail::Channel> channel(const std::string& topic, const detail::PayloadType& type,
                                            const std::string& component);
+  [[nodiscard]] detail::RecorderGate& recorder_gate() noexcept { return recorder_gate_; }
   detail::Group& group(const std::string& name);
   detail::Group& own_thread(const std::string& name, const config::Thread& thread);
   [[nodiscard]] TopicOptions options_of(const std::string& topic, TopicOptions in_code) const;
@@ -121,6 +128,9 @@ class Runtime {
   void connect_remotes(const detail::ComponentCore* only);
   [[nodiscard]] std::unique_ptr<detail::RemoteSource> connect_remote(const detail::ComponentCore::Declared& declared,
                                                                      const std::vector<detail::Port*>& ports);
+  /// For a restart, when there is no memory for one subscriber more.
+  void connect_in_need(detail::RemoteSet& remotes, const detail::ComponentCore::Declared& declared,
+                       const std::vector<detail::Port*>& ports);
   void stop_keeping_for_nobody(const detail::ComponentCore& core) const;
   void failed(detail::Callback& callback, const std::string& what);
   void say_rest_of_failures() noexcept;
@@ -128,6 +138,7 @@ class Runtime {
 
   RuntimeOptions options_;
   RuntimeClock clock_;
+  detail::RecorderGate recorder_gate_;
   std::vector<std::unique_ptr<detail::Group>> groups_;
   std::map<std::string, std::shared_ptr<detail::Channel>> channels_;
   std::vector<std::unique_ptr<detail::ComponentCore>> components_;

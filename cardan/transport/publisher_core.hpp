@@ -136,13 +136,6 @@ class PublisherCore : public std::enable_shared_from_this<PublisherCore> {
     const std::lock_guard lock(mutex_);
     for (const auto& a : attached_) f(*a);
   }
-  /// Whether there is a subscriber; no mutex. Any thread.
-  [[nodiscard]] bool read_by_anyone() const noexcept {
-    const std::uint32_t end = table_.end.load(std::memory_order_acquire);
-    for (std::uint32_t i = 0; i < end; ++i)
-      if (table_.entry[i].load(std::memory_order_relaxed) != nullptr) return true;
-    return false;
-  }
   [[nodiscard]] std::size_t subscribers() const {
     const std::lock_guard lock(mutex_);
     return attached_.size();

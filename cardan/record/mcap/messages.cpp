@@ -10,6 +10,7 @@
 #include <tuple>
 #include <utility>
 
+#include "cardan/record/mcap/no_index.hpp"
 #include "cardan/record/mcap/reader.hpp"
 #include "cardan/record/mcap/source_times.hpp"
 
@@ -79,7 +80,9 @@ struct Messages::State {
   std::shared_ptr<Buffers> buffers = std::make_shared<Buffers>();
   Bytes buffer;
   std::vector<Problem> problems;
-  std::uint64_t read_bytes = 0;  ///< of chunks and their indexes, so far
+  std::uint64_t read_bytes = 0;              ///< of chunks and their indexes, so far
+  bool stamped = false;                      ///< some messages of the file have source stamps
+  std::vector<std::uint64_t> without_index;  ///< chunks that have lost some: what stamps there were is not known
 
   [[nodiscard]] bool reverse() const noexcept { return options.order == Order::ReverseLogTime; }
   [[nodiscard]] bool in_range(std::uint64_t time) const noexcept { return time >= options.start && time < options.end; }
@@ -138,8 +141,8 @@ struct Messages::State {
     auto source = std::make_shared<Source>();
     source->file_order = index.chunk_start_offset;
     std::string cause;
-    const bool large =
-        index.compression.empty() && index.chunk_length > kWholeChunkBytes && !index.message_index_offsets.empty();
+    const bool large = index.compression.empty() && index.chunk_length > kWholeChunkBytes &&
+                       !index.message_index_offsets.empty() && !lacks_an_index(index);
     try {
       if (large ? find_in_file(index, *source, cause) : read_whole(index, *source, cause)) {
         note_strays(index, *source);
@@ -149,6 +152,24 @@ struct Messages::State {
       cause = "its records need more memory than there is, or their size is wrong";
     }
     problems.push_back({index.chunk_start_offset, cause});
+  }
+
+  /// Of a file that was cut, or damaged: of a channel that is wanted.
+  [[nodiscard]] bool lacks_an_index(const ChunkIndex& chunk) const {
+    const auto& by_channel = chunk.message_index_offsets;
+    return (by_channel.empty() && !reader.complete()) ||
+           std::any_of(by_channel.begin(), by_channel.end(),
+                       [&](const auto& one) { return wanted[one.first] && one.second == kNoIndex; });
+  }
+
+  /// Where the others have stamps, those of a chunk without its index had some too.
+  void note_lost_stamps() {
+    if (!stamped) return;
+    for (const std::uint64_t chunk : without_index)
+      problems.push_back({chunk,
+                          "the file ends within its message indexes, or they are damaged: its messages are "
+                          "given without the source stamps that stood there"});
+    without_index.clear();
   }
 
   /// Whose place in the order cannot be right: the chunk was opened when its index said.
@@ -194,10 +215,15 @@ struct Messages::State {
   void find_source_times(const ChunkIndex& index, Source& source) {
     std::vector<std::pair<std::uint64_t, std::int64_t>> stamps;
     bool damaged = false;
+    const bool lacks_one = !source.entries.empty() && lacks_an_index(index);
+    if (lacks_one) without_index.push_back(index.chunk_start_offset);
     for (const auto& [channel, offset] : index.message_index_offsets) {
-      if (!wanted[channel] || !may_have_source_times(offset) || !read_index(offset)) continue;
+      if (offset == kNoIndex || (!wanted[channel] && !lacks_one)) continue;
+      if (!may_have_source_times(offset) || !read_index(offset)) continue;
       const auto found = decode_index(buffer);
       if (!found || found->index.channel_id != channel) continue;
+      stamped = stamped || !found->source_times.empty();
+      if (!wanted[channel]) continue;
       damaged = damaged || found->damaged;
       for (std::size_t i = 0; i < found->source_times.size(); ++i)
         stamps.emplace_back(found->index.records[i].second, found->source_times[i]);
@@ -256,6 +282,7 @@ struct Messages::State {
       const auto found = decode_index(buffer);
       if (!found || found->index.channel_id != channel) return false;
       if (found->damaged) note_damaged_stamps(index);
+      stamped = stamped || !found->source_times.empty();
       for (std::size_t i = 0; i < found->index.records.size(); ++i) {
         const auto& [time, place] = found->index.records[i];
         const std::int64_t stamp = found->source_times.empty() ? 0 : found->source_times[i];
@@ -309,6 +336,7 @@ std::optional<MessageView> Messages::next() {
       const ChunkIndex* const chunk = s.pending.back();
       s.pending.pop_back();
       s.open_chunk(*chunk);
+      s.note_lost_stamps();
     }
     if (s.open.empty() || cancelled()) return std::nullopt;
     std::pop_heap(s.open.begin(), s.open.end(), s.heap_order());

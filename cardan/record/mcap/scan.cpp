@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "cardan/memory/error.hpp"
+#include "cardan/record/mcap/no_index.hpp"
 
 namespace cardan::mcap {
 namespace {
@@ -300,6 +301,9 @@ class Scanner {
   }
 
   void end_chunk() {
+    // Cut behind some of its message indexes: what they do not list is in the chunk all the same.
+    if (chunk_open_ && !index_.message_index_offsets.empty())
+      for (const auto& [channel, time] : in_chunk_) index_.message_index_offsets.try_emplace(channel, kNoIndex);
     if (chunk_open_) scan_.summary.add(std::move(index_));
     chunk_open_ = false;
   }

@@ -77,6 +77,33 @@ TEST(SourceTimes, ComeBackInEveryOrderAndWay) {
   }
 }
 
+TEST(SourceTimes, AFileThatEndsWithinItsMessageIndexesLosesNoMessages) {
+  for (const std::size_t bytes : {std::size_t{10}, std::size_t{20'000}}) {  // read at once, and message by message
+    for (const bool stamped : {true, false}) {
+      std::vector<Sample> samples;
+      for (std::uint32_t i = 0; i < 100; ++i)
+        samples.push_back(
+            {.channel = static_cast<std::uint16_t>(1 + i % 2), .sequence = i, .log_time = i + 1, .data = Bytes(bytes)});
+      Bytes whole = write_stamped(samples, {.chunk_bytes = 1 << 28}, stamped);
+      {
+        const FileOnDisk file(whole);
+        whole.resize(
+            static_cast<std::size_t>(Reader(file.path()).summary().chunks().at(0).message_index_offsets.at(2)) + 20);
+      }
+      const FileOnDisk file(whole);
+      for (const int wanted : {0, 1, 2}) {
+        std::vector<Problem> problems;
+        const auto stamps = stamps_in(
+            file.path(), {.wanted = [&](const Channel& c) { return wanted == 0 || c.id == wanted; }}, &problems);
+        EXPECT_EQ(stamps.size(), wanted == 0 ? 100U : 50U) << bytes << " bytes, channel " << wanted;
+        for (const auto& [sequence, stamp] : stamps)
+          EXPECT_EQ(stamp, stamped && sequence % 2 == 0 ? stamp_of(sequence) : 0) << sequence;
+        EXPECT_EQ(problems.size(), stamped && wanted != 1 ? 1U : 0U) << bytes << " bytes, channel " << wanted;
+      }
+    }
+  }
+}
+
 TEST(SourceTimes, WhereThereAreNoneTheFileIsAsItWas) {
   const auto samples = test::some_samples(60, 120);
   Bytes index;

@@ -58,9 +58,10 @@ class Replay {
         begin_(later(files_.first(), options.start)),
         end_(std::min(later(files_.first(), options.until),
                       files_.empty() ? begin_ : later(files_.last(), std::chrono::nanoseconds(1)))),
-        output_(options.output, options.replace),
+        shift_(replay_shift(files_.first())),
+        output_(options.output, options.replace, shift_),
         simulation_(configuration, components_of(configuration, options.without),
-                    {.begin = static_cast<std::int64_t>(begin_),
+                    {.begin = static_cast<std::int64_t>(begin_) - shift_,
                      .on_publish = [this](const detail::Channel& channel, const detail::SampleBlock& sample) {
                        published(channel, sample);
                      }}) {}
@@ -72,11 +73,11 @@ class Replay {
       return feed_of(file, channel.id) != nullptr;
     });
     while (const auto next = messages.next()) {
-      const auto time = static_cast<std::int64_t>(next->view.message.log_time);
+      const auto time = static_cast<std::int64_t>(next->view.message.log_time) - shift_;
       simulation_.at(time, [&] { feed_of(next->file, next->view.channel->id)->push(next->view.message); });
       if (!run_until(time)) break;
     }
-    report_.simulated_ns = simulation_.now() - static_cast<std::int64_t>(begin_);
+    report_.simulated_ns = simulation_.now() + shift_ - static_cast<std::int64_t>(begin_);
     simulation_.stop();
     output_.rethrow();
     for (const FileProblem& p : messages.problems()) report_.problems.push_back(text_of(p));
@@ -98,7 +99,7 @@ class Replay {
       const std::int64_t real = steady_now();
       if (++steps_ % kStopSteps != 0 && real - looked_ns_ < kStopLook) continue;
       looked_ns_ = real;
-      if (!go_on(static_cast<std::uint64_t>(simulation_.now()))) return false;
+      if (!go_on(static_cast<std::uint64_t>(simulation_.now() + shift_))) return false;
     } while (simulation_.now() < time);
     return true;
   }
@@ -211,6 +212,7 @@ class Replay {
   const SimulateOptions& options_;
   FileSet files_;
   std::uint64_t begin_, end_;  ///< log times: from there, and before there
+  std::int64_t shift_;         ///< of log times to the simulation's clock
   SimulateReport report_;
   std::set<std::string> fed_;  ///< topics
   std::int64_t looked_ns_ = steady_now();

@@ -123,6 +123,31 @@ class PlayerTestJoin : public Component {
 };
 CARDAN_COMPONENT(PlayerTestJoin)
 
+/// Joins what is near in time: /left and /right by their source stamps, /left and /sum by their headers.
+class PlayerTestNear : public Component {
+  void on_start(Context& context) override {
+    using namespace std::chrono_literals;
+    context.fuse(
+        approximate({.tolerance = 20ms}), [](const Sample<Imu>&, const Sample<CanFrame>&) {}, {.name = "source"}, kLeft,
+        kRight);
+    context.fuse(
+        approximate({.tolerance = 20ms, .time = FusionTime::HeaderStamp}),
+        [](const Sample<Imu>&, const Sample<Imu>&) {}, {.name = "header", .inputs = {{.name = "left by header"}}},
+        kLeft, kSum);
+  }
+};
+CARDAN_COMPONENT(PlayerTestNear)
+
+/// Publishes on /left what comes on /right, without a stamp.
+class PlayerTestFollower : public Component {
+  void on_start(Context& context) override {
+    out_ = context.output(kLeft);
+    context.input(kRight, [this](const Sample<CanFrame>&) { out_.publish(Imu{}); });
+  }
+  Output<Imu> out_;
+};
+CARDAN_COMPONENT(PlayerTestFollower)
+
 /// Keeps what it reads of objects.
 class PlayerTestListener : public Component {
  public:
@@ -233,7 +258,7 @@ TEST(Simulate, TheOutputSaysWhatWasPublishedWhen) {
       const CdrResult read = from_cdr(one->message.data, imu);
       ASSERT_TRUE(read) << read.text();
       ++sums;
-      EXPECT_EQ(imu.header.stamp, static_cast<std::int64_t>(one->message.log_time));
+      EXPECT_EQ(imu.header.stamp + kReplayEpoch, static_cast<std::int64_t>(one->message.log_time));
       EXPECT_EQ(one->message.log_time, kBegin + sums * 30'000'000);
       EXPECT_EQ(one->message.sequence, sums);
     } else if (one->channel->topic == "/copy") {
@@ -333,6 +358,47 @@ TEST(Simulate, AFusionThatMakesNoSetIsReportedWithTheReason) {
   EXPECT_EQ(report.fusions[0].fired, 0U);
   EXPECT_TRUE(report.fusions[0].every_input_had);
   EXPECT_NE(report.fusions[0].silent, "");
+}
+
+std::map<std::string, std::uint64_t> fired(const SimulateReport& report) {
+  std::map<std::string, std::uint64_t> all;
+  for (const SimulatedFusion& fusion : report.fusions) all[fusion.fusion] = fusion.fired;
+  return all;
+}
+
+/// /left stamped by the wall clock, or not at all; /right and /sum have no stamps, which live are steady publish times.
+mcap::Bytes near_each_other(bool left_stamped) {
+  Bag bag;
+  const auto left = bag.add<Imu>("/left"), right = bag.add<CanFrame>("/right"), sum = bag.add<Imu>("/sum");
+  for (std::uint64_t i = 0; i < 20; ++i) {
+    const std::uint64_t at = i * 50'000'000;
+    const auto stamp = left_stamped ? static_cast<std::int64_t>(kBegin + at - 2000) : 0;
+    Imu imu;
+    imu.header.stamp = stamp;
+    bag.write(left, at, imu, stamp);
+    bag.write(right, at + 1'000'000, CanFrame{});
+    bag.write(sum, at + 1'000'000, Imu{});
+  }
+  return bag.bytes();
+}
+
+TEST(Simulate, AFusionOfTwoClocksMakesNoSetsAsWhenItWasRecorded) {
+  const FileOnDisk file(near_each_other(true));
+  const SimulateReport report = simulate(configuration({{"near", "PlayerTestNear"}}), {file.path()}, {});
+  EXPECT_EQ(fired(report), (std::map<std::string, std::uint64_t>{{"source", 0}, {"header", 0}}));
+  for (const SimulatedFusion& fusion : report.fusions) EXPECT_NE(fusion.silent, "") << fusion.fusion;
+}
+
+TEST(Simulate, AFusionOfWhatHasNoStampsMakesThem) {
+  const FileOnDisk file(near_each_other(false));
+  const SimulateReport report = simulate(configuration({{"near", "PlayerTestNear"}}), {file.path()}, {});
+  EXPECT_GE(fired(report)["source"], 19U);
+  EXPECT_GE(fired(report)["header"], 19U);
+  // Also of a recorded topic and one that is computed.
+  const SimulateReport computed =
+      simulate(configuration({{"follower", "PlayerTestFollower"}, {"near", "PlayerTestNear"}}), {file.path()}, {});
+  EXPECT_EQ(computed.recomputed, (std::vector<std::string>{"/left"}));
+  EXPECT_GE(fired(computed)["source"], 19U);
 }
 
 TEST(Simulate, APartOfTheFile) {

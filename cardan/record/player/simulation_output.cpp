@@ -22,7 +22,7 @@ mcap::Bytes bytes_of(const std::string& text) {
 
 }  // namespace
 
-SimulationOutput::SimulationOutput(const std::string& path, bool replace) {
+SimulationOutput::SimulationOutput(const std::string& path, bool replace, std::int64_t shift) : shift_(shift) {
   if (path.empty()) return;
   file_ = std::make_unique<mcap::NewFile>(path, replace);
   writer_ = std::make_unique<mcap::Writer>([this](mcap::View bytes) { file_->write(bytes); });
@@ -101,8 +101,8 @@ void SimulationOutput::write_sample(const detail::Channel& channel, const detail
   }
   writer_->write({.channel_id = topic.channel,
                   .sequence = static_cast<std::uint32_t>(sample.sequence),
-                  .log_time = static_cast<std::uint64_t>(sample.publish_ns),
-                  .publish_time = static_cast<std::uint64_t>(sample.publish_ns),
+                  .log_time = static_cast<std::uint64_t>(sample.publish_ns + shift_),
+                  .publish_time = static_cast<std::uint64_t>(sample.publish_ns + shift_),
                   .data = mcap::View(bytes_),
                   .source_time = sample.source_ns});
 }

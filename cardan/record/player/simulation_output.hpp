@@ -20,8 +20,9 @@ namespace cardan::record {
 /// Counts what components publish, and writes it into a file that depends on nothing else. One thread.
 class SimulationOutput {
  public:
-  /// `path` empty: it is only counted. Throws Error (InvalidArgument, System).
-  SimulationOutput(const std::string& path, bool replace);
+  /// `path` empty: it is only counted. `shift`: of the simulation's times to those in the file. Throws Error
+  /// (InvalidArgument, System).
+  SimulationOutput(const std::string& path, bool replace, std::int64_t shift);
 
   /// An error waits for rethrow(): who publishes cannot throw.
   void write(const detail::Channel& channel, const detail::SampleBlock& sample) noexcept;
@@ -41,6 +42,7 @@ class SimulationOutput {
   void describe(const detail::Channel& channel, Topic& topic);
   void write_sample(const detail::Channel& channel, const detail::SampleBlock& sample);
 
+  std::int64_t shift_;
   std::unique_ptr<mcap::NewFile> file_;
   std::unique_ptr<mcap::Writer> writer_;
   std::map<std::string, Topic> topics_;

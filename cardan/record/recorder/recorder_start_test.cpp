@@ -26,6 +26,19 @@ class Eager : public Component {
   std::vector<Output<Imu>> out_;
 };
 
+/// Publishes in on_start() already, more than the depth.
+class Hasty : public Component {
+  void on_start(Context& context) override {
+    first_ = context.output(Topic<Imu>{"/hasty/first", {.depth = 1}});
+    left_out_ = context.output(Topic<Imu>{"/hasty/left_out", {.depth = 1}});
+    for (int i = 0; i < 5; ++i) {
+      first_.publish(Imu{});
+      left_out_.publish(Imu{});
+    }
+  }
+  Output<Imu> first_, left_out_;
+};
+
 using RecorderStart = RecorderTest;
 
 std::uint64_t too_late(const RecorderReport& report) {
@@ -48,6 +61,23 @@ TEST_F(RecorderStart, ComponentsWaitForWhoRecordsThem) {
   }
   recorder.stop();
   EXPECT_EQ(recorder.report().topics.size(), kTopics - 1U);
+  EXPECT_EQ(too_late(recorder.report()), 0U);
+}
+
+TEST_F(RecorderStart, WhatOnStartPublishesIsThereFromTheFirstSampleToo) {
+  RecorderOptions o = options();
+  o.exclude = {"/hasty/left_out"};
+  Recorder recorder(o);
+  for (int start = 1; start <= 3; ++start) {
+    Runtime runtime({.domain = domain_, .await_recorders = 1h});
+    for (const char* name : {"one", "two"}) runtime.add({.name = name}, std::make_shared<Hasty>());
+    runtime.start();
+    const std::uint64_t all = 10U * static_cast<unsigned>(start);
+    ASSERT_TRUE(reaches([&] { return recorder.report().recorded + recorder.report().lost >= all; }));
+    runtime.stop();
+  }
+  recorder.stop();
+  EXPECT_EQ(recorder.report().recorded + recorder.report().lost, 30U) << "of depth 1 some may be overwritten";
   EXPECT_EQ(too_late(recorder.report()), 0U);
 }
 

@@ -294,7 +294,7 @@ class Host {
     }
     try {
       const std::lock_guard lock(changing_);
-      runtime_.restart(wish.component);
+      runtime_.restart(wish.component, RestartCause::Order);
     } catch (const std::exception& e) {
       // The process would go on without it: better all of it anew, by its rule.
       const std::string cause = fmt::format("component '{}' did not start again: {}", wish.component, e.what());
