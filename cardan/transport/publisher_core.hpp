@@ -41,6 +41,7 @@ inline constexpr std::int64_t kSlowFor = 10'000'000'000;  // ns
 struct Patience {
   std::uint32_t demotions = 0;
   std::int64_t until_ns = 0;
+  std::uint32_t losses = 0;  ///< ever
 };
 
 /// A subscriber as its publisher sees it. Made and ended by the helper thread, read by the publishing thread.
@@ -63,8 +64,9 @@ struct Attached {
   Atomic<bool> demoted{false};
   bool demotion_told = false;  ///< helper thread
   std::shared_ptr<Patience> patience;
-  bool proven = false;      ///< publishing thread: it kept up when its user was not waited out
-  std::uint64_t floor = 0;  ///< cursor that it starts from
+  bool proven = false;             ///< publishing thread: it kept up when its user was not waited out
+  std::uint32_t proven_after = 0;  ///< losses of patience with its user by then: another one takes the proof back
+  std::uint64_t floor = 0;         ///< cursor that it starts from
   int pid = 0;
   uid_t uid = 0;
   std::string name;

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <thread>
+#include <vector>
 
 #include "cardan/memory/clock.hpp"
 #include "cardan/memory/error.hpp"
@@ -152,6 +153,25 @@ TEST(PublisherTable, AReliableReaderThatComesAgainAndAgainCostsFewTimeOuts) {
     made.core->collect();
   }
   EXPECT_LE(made.core->hot().reliable_timeouts.load(), 3U) << "of 20 attachments within 60 ms";
+}
+
+TEST(PublisherTable, ReadersOfOneStrangerThatStopInTurnCostFewTimeOuts) {
+  TopicMade made({.depth = 1, .reliable = true, .reliable_timeout = 20ms});
+  const auto publish = [&] { made.core->publish(made.core->loan(), 0, 0); };
+  std::vector<cardan::layout::SubscriberPage*> pages;
+  for (int i = 0; i < 16; ++i) {
+    const Attached* const a = made.attach(stranger(0), 1, true);
+    ASSERT_NE(a, nullptr);
+    pages.push_back(&const_cast<cardan::layout::SubscriberPage&>(*a->page));
+  }
+  for (std::size_t stopped = 0; stopped <= pages.size(); ++stopped) {
+    for (std::size_t i = stopped; i < pages.size(); ++i) pages[i]->cursor = made.core->published();
+    publish();
+    for (std::size_t i = stopped; i < pages.size(); ++i) pages[i]->cursor = made.core->published();
+    publish();
+  }
+  EXPECT_LE(made.core->hot().reliable_timeouts.load(), 3U);
+  EXPECT_GE(made.core->hot().reliable_timeouts.load(), 1U);
 }
 
 TEST(PublisherTable, WhoLeavesWhileItIsWaitedForCostsNoMore) {
