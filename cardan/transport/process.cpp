@@ -257,7 +257,7 @@ void Process::housekeeping() {
       for (SubscriberCore* s : subscribers_) s->kick();
   }
   for (const auto& [serial, p] : published_) {
-    if (!p.core->ring_for_others()) look_again_in(1);
+    if (!p.core->ring_for_others(strangers_time_, now)) look_again_in(1);
     if (p.core->needs_attention()) server_->attend(p);
   }
   std::erase_if(collecting_, [this](const auto& core) {

@@ -15,6 +15,7 @@
 #include "cardan/transport/bell_board.hpp"
 #include "cardan/transport/bell_protocol.hpp"
 #include "cardan/transport/endpoint_options.hpp"
+#include "cardan/transport/helper_time.hpp"
 #include "cardan/transport/layout.hpp"
 #include "cardan/transport/message_type.hpp"
 #include "cardan/transport/own_samples.hpp"
@@ -40,8 +41,8 @@ inline constexpr std::int64_t kSlowFor = 10'000'000'000;  // ns
 /// user share one: by coming again it would cost a time-out each time.
 struct Patience {
   std::uint32_t demotions = 0;
-  std::int64_t until_ns = 0;
   std::uint32_t losses = 0;  ///< ever
+  std::int64_t until_ns = 0;
 };
 
 /// A subscriber as its publisher sees it. Made and ended by the helper thread, read by the publishing thread.
@@ -142,9 +143,10 @@ class PublisherCore : public std::enable_shared_from_this<PublisherCore> {
     const std::lock_guard lock(mutex_);
     return attached_.size();
   }
-  /// Rings the bells and descriptors of other users that publish() left to the helper thread. False: some have to wait
-  /// for a millisecond more.
-  bool ring_for_others() noexcept;
+  /// Rings the bells and descriptors of other users that publish() left to the helper thread: once a millisecond at
+  /// most for each user, and as long as it has `time` left. False: some have to wait for a millisecond more. `now`:
+  /// steady clock, ns.
+  bool ring_for_others(HelperTime& time, std::int64_t now);
   /// Subscribers that the publishing thread found to hold more than they announced, or demoted; the helper thread deals
   /// with them.
   [[nodiscard]] bool needs_attention() const noexcept { return attention_.load(std::memory_order_acquire); }

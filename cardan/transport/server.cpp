@@ -129,7 +129,15 @@ void Server::accept() {
     }
     return;
   }
+  const std::int64_t began = thread_time();
   const socket::Peer peer = socket::peer_of(fd.get());
+  // Who only knocks has time as who asks has: one that has had its share is hung up on, and comes again.
+  if (process_.strangers_time().opens_at(peer.uid, steady_now()) != 0) return;
+  admit(std::move(fd), peer);
+  process_.strangers_time().spend(peer.uid, thread_time() - began, steady_now());
+}
+
+void Server::admit(Fd fd, const socket::Peer& peer) {
   if (const std::string why = nothing_for(peer); !why.empty()) return send_away(fd, peer, why);
   for (auto& [number, c] : connections_) c->outbox.settle(number);
   // One for the connection, one for its user's bells.
@@ -156,7 +164,11 @@ void Server::housekeeping() {
   for (auto& [fd, c] : connections_) {
     if (!c->outbox.empty() && !c->outbox.flush(fd)) c->lost = true;
     if (c->outbox.empty()) {
-      if (std::exchange(c->paused, false)) process_.loop().on(fd, [this, number = fd] { receive(number); });
+      const std::int64_t opens = c->paused ? process_.strangers_time().opens_at(c->peer.uid, now) : 0;
+      if (opens != 0)
+        process_.look_again_in(static_cast<int>(std::clamp<std::int64_t>((opens - now) / 1'000'000 + 1, 1, 100)));
+      else if (std::exchange(c->paused, false))
+        process_.loop().on(fd, [this, number = fd] { receive(number); });
     } else if (const std::int64_t waits = now - c->outbox.waiting_since(); c->foreign && waits > kPatience) {
       log(LogLevel::Warning, Cause{"unread answers", c->peer.uid},
           fmt::format("cut off {} (pid {}, user {}): it does not read its answers", c->name, c->peer.pid, c->peer.uid));
@@ -177,6 +189,7 @@ void Server::receive(int fd) {
   const auto it = connections_.find(fd);
   if (it == connections_.end()) return;
   Connection& c = *it->second;
+  const std::int64_t began = c.foreign ? thread_time() : 0;
   bool stays = false;
   try {
     socket::Message message;
@@ -200,12 +213,21 @@ void Server::receive(int fd) {
     log(LogLevel::Warning, Cause{"failed", c.peer.uid},
         fmt::format("cut off pid {} (user {}): {}", c.peer.pid, c.peer.uid, e.what()));
   }
-  if (!stays || c.lost) return close(fd);
-  // A stranger's next question waits until it has read the answers: then nothing of it piles up here.
-  if (c.foreign && !c.outbox.empty()) {
-    process_.loop().off(fd);
-    c.paused = true;
-  }
+  const uid_t uid = c.peer.uid;
+  const bool foreign = c.foreign;
+  if (!stays || c.lost)
+    close(fd);
+  else if (foreign && (!c.outbox.empty() || process_.strangers_time().opens_at(uid, steady_now()) != 0))
+    pause(c);
+  if (foreign) process_.strangers_time().spend(uid, thread_time() - began, steady_now());
+}
+
+/// A stranger's next question waits until it has read the answers: then nothing of it piles up here. And it waits until
+/// its user has paid for those before.
+void Server::pause(Connection& c) {
+  process_.loop().off(c.socket->get());
+  c.paused = true;
+  process_.look_again_in(2);
 }
 
 void Server::close(int fd) {

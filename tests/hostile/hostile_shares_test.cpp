@@ -6,6 +6,9 @@
 #include <sys/socket.h>
 
 #include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
 
 #include "cardan/memory/clock.hpp"
 #include "cardan/memory/error.hpp"
@@ -39,6 +42,26 @@ class HostileShares : public cardan::test::OwnRunDirectory {
   }
   ~HostileShares() override { cardan::set_log({}); }
 };
+
+/// Processor time of a process's helper thread, in seconds.
+double helper_time_of(pid_t pid) {
+  std::error_code error;
+  const std::string tasks = "/proc/" + std::to_string(pid) + "/task";
+  for (std::filesystem::directory_iterator it(tasks, error), end; !error && it != end; it.increment(error)) {
+    std::ifstream file(it->path() / "stat");
+    std::string text;
+    std::getline(file, text);
+    if (text.find("(cardan-helper)") == std::string::npos) continue;
+    std::istringstream rest(text.substr(text.rfind(')') + 2));
+    std::string skipped;
+    for (int i = 0; i < 11; ++i) rest >> skipped;
+    double user = 0;
+    double system = 0;
+    rest >> user >> system;
+    return (user + system) / static_cast<double>(::sysconf(_SC_CLK_TCK));
+  }
+  return -1;
+}
 
 bool hung_up(const RawPeer& peer) {
   char byte = 0;
@@ -82,6 +105,23 @@ CARDAN_ROLE(knocks_at_the_owners_door) {
   }
   cardan::test::say("told " + std::to_string(told));
   cardan::test::hear();
+  return 0;
+}
+
+CARDAN_ROLE(asks_without_pause) {  // on so many connections
+  const auto target = cardan::test::target_of("/open");
+  std::vector<RawPeer> peers;
+  for (int i = 0; i < std::stoi(args[0]); ++i) {
+    peers.emplace_back(target.socket);
+    if (!peers.back() || !peers.back().hello()) return 1;
+  }
+  cardan::test::say("asking");
+  cardan::socket::Message m;
+  while (!cardan::test::heard())
+    for (const RawPeer& peer : peers) {
+      peer.send(R"({"op":"list"})");
+      cardan::socket::receive(peer.fd(), m);
+    }
   return 0;
 }
 
@@ -206,6 +246,26 @@ TEST_F(HostileShares, UnreadAnswersCostAFewDescriptors) {
   reads_none.expect("cut");  // after the server's patience of 5 s
   EXPECT_LE(descriptors_of(publisher.pid()), before + 6) << "of our reader, and none of who was cut off";
   EXPECT_EQ(reads_none.end(), 0);
+  EXPECT_EQ(publisher.end(), 0);
+}
+
+TEST_F(HostileShares, AUserThatAsksWithoutPauseGetsATenthOfTheHelperThread) {
+  SKIP_UNLESS_ROOT();
+  Child publisher("publishes_with_few_descriptors", {"open"});
+  publisher.expect("ready");
+  Child asks("asks_without_pause", {"32"}, stranger());
+  asks.expect("asking");
+  const auto begin = std::chrono::steady_clock::now();
+  const double before = helper_time_of(publisher.pid());
+  ASSERT_GE(before, 0);
+  std::this_thread::sleep_for(3s);
+  const double had = helper_time_of(publisher.pid()) - before;
+  const double length = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  EXPECT_LT(had, 0.2 * length + 0.1) << "of " << length
+                                     << " s; a tenth is its share, the rest is what it takes to know it";
+  const cardan::Subscriber<Small> in{kOpen};
+  EXPECT_EQ(in.publishers(), 1U);
+  EXPECT_EQ(asks.end(), 0);
   EXPECT_EQ(publisher.end(), 0);
 }
 
