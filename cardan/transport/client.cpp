@@ -62,10 +62,13 @@ void Client::remove(SubscriberCore& subscriber) {
     });
 }
 
-void Client::send(Connection& c, const json& message, const std::vector<int>& fds) {
-  // A peer that is gone hangs up by itself, and may have said why.
-  if (!c.outbox.send(c.fd.get(), wire::print(message), fds) && errno != EPIPE && errno != ECONNRESET) c.lost = true;
+/// False: it cannot be sent. The connection is lost then, but where the peer is gone, which hangs up by itself and may
+/// have said why, and where the letter lacked a descriptor of its own.
+bool Client::send(Connection& c, const json& message, const std::vector<int>& fds) {
+  const bool sent = c.outbox.send(c.fd.get(), wire::print(message), fds);
+  if (!sent && errno != EPIPE && errno != ECONNRESET && errno != EMFILE) c.lost = true;
   if (c.lost || !c.outbox.empty()) process_.look_again_in(2);
+  return sent;
 }
 
 void Client::receive(int fd) {
@@ -333,7 +336,8 @@ void Client::hand_over_notify(const Stream& stream, Fd peer_socket) {
   for (auto& [fd, c] : connections_)
     for (const auto& [id, link] : c->links)
       if (link.stream == stream.id) {
-        return send(*c, {{"op", "notify"}, {"id", id}}, {peer_socket.get()});
+        send(*c, {{"op", "notify"}, {"id", id}}, {peer_socket.get()});
+        return;
       }
   for (const Local& l : locals_)
     if (l.stream == stream.id) return PublisherCore::connect_notify(*l.attached, std::move(peer_socket));

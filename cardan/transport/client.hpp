@@ -107,7 +107,7 @@ class Client {
   // What the processes say.
   void receive(int fd);
   void hang_up(int fd, bool shun = false);
-  void send(Connection& c, const nlohmann::json& message, const std::vector<int>& fds = {});
+  bool send(Connection& c, const nlohmann::json& message, const std::vector<int>& fds = {});
   bool handle(Connection& c, const nlohmann::json& message, std::vector<Fd>& fds);
   bool attached(Connection& c, Link& link, const nlohmann::json& message, std::vector<Fd>& fds);
   void refused(Connection& c, const Link& link, const nlohmann::json& message);

@@ -357,7 +357,11 @@ void Client::attach(SubscriberCore& subscriber, const TopicEntry& entry) {
                      {"background", subscriber.endpoint().background},
                      {"reliable", subscriber.endpoint().reliable},
                      {"prewake", subscriber.waiting().kind == Waiting::Kind::Prewake}};
-  send(*c, request, {link.page->read_only_fd()});
+  const bool sent = send(*c, request, {link.page->read_only_fd()});
+  if (!sent && errno == EMFILE) {  // the peer has not read what it was sent before
+    try_later(entry.process, kFirstTry);
+    return;
+  }
   link.page->forget_descriptor();
   if (const auto waiter = waiters_.find(&subscriber); waiter != waiters_.end()) ++waiter->second.open;
   const std::uint64_t id = link.id;

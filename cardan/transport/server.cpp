@@ -240,8 +240,9 @@ void Server::close(int fd) {
   connections_.erase(it);
 }
 
-void Server::reply(Connection& c, const json& message, const std::vector<int>& fds, std::shared_ptr<const void> keep) {
-  if (!c.outbox.send(c.socket->get(), wire::print(message), fds, std::move(keep))) c.lost = true;
+void Server::reply(Connection& c, const json& message, const std::vector<int>& fds, std::shared_ptr<const void> keep,
+                   DescriptorShares::Claim claim) {
+  if (!c.outbox.send(c.socket->get(), wire::print(message), fds, std::move(keep), std::move(claim))) c.lost = true;
   if (c.lost || !c.outbox.empty()) process_.look_again_in(2);
 }
 
@@ -335,11 +336,18 @@ void Server::attach(Connection& c, const json& m, std::vector<Fd>& fds) {
                   fmt::format("'{}' of {} (pid {}) is not for you: {}", topic, process_.name(), ::getpid(), no),
                   "set the topic's access, or add the user to the policy");
 
+  // Before anything comes of it: an answer that has to wait for others' shares would look like one that is not read.
+  auto claim = c.outbox.claim_for(c.socket->get(), observes ? 1 : 2);
+  if (!claim)
+    return refuse(c, id, "limit",
+                  fmt::format("user {}, or other users together, have their share of the descriptors of {} (pid {})",
+                              c.peer.uid, process_.name(), ::getpid()),
+                  "raise ulimit -n of the publisher (systemd: LimitNOFILE=)");
   const Area& area = core->area();
   json answer{{"op", "attached"}, {"id", id}, {"bytes", area.size()}};
   if (observes) {
     c.attachments[id] = {core, nullptr, {}};
-    return reply(c, answer, {area.read_only_fd()}, core);
+    return reply(c, answer, {area.read_only_fd()}, core, std::move(*claim));
   }
   const std::string type = wire::text(m, "type");
   const std::string hash = wire::text(m, "hash");
@@ -393,7 +401,8 @@ void Server::attach(Connection& c, const json& m, std::vector<Fd>& fds) {
     answer["owed_from"] = core->published();
     // Only now: the table entry is visible (A1).
     reply(c, answer, {area.read_only_fd(), board->read_only_fd()},
-          std::make_shared<std::pair<std::shared_ptr<PublisherCore>, std::shared_ptr<BellBoard>>>(core, board));
+          std::make_shared<std::pair<std::shared_ptr<PublisherCore>, std::shared_ptr<BellBoard>>>(core, board),
+          std::move(*claim));
   } catch (const Error& e) {
     c.attachments.erase(id);
     refuse(c, id,

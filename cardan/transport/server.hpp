@@ -62,7 +62,7 @@ class Server {
   void notify(Attachment& attachment, const Connection& c, Fd socket);
   void refuse(Connection& c, std::uint64_t id, const char* code, const std::string& why, const std::string& remedy);
   void reply(Connection& c, const nlohmann::json& message, const std::vector<int>& fds = {},
-             std::shared_ptr<const void> keep = {});
+             std::shared_ptr<const void> keep = {}, DescriptorShares::Claim claim = {});
   void pause(Connection& c);
   void list(Connection& c, const nlohmann::json& message);
   [[nodiscard]] nlohmann::json describe(const Process::Published& p) const;

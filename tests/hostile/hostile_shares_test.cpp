@@ -108,6 +108,26 @@ CARDAN_ROLE(knocks_at_the_owners_door) {
   return 0;
 }
 
+CARDAN_ROLE(keeps_its_place) {  // attaches once, and again when the parent says so
+  const auto target = cardan::test::target_of("/open");
+  const RawPeer peer(target.socket);
+  const cardan::Area page = cardan::test::subscriber_page();
+  if (!peer || !peer.hello() || !peer.send(cardan::test::attach_to(target, "/open", 1), {page.read_only_fd()}) ||
+      !peer.receive_op("attached"))
+    return 1;
+  cardan::test::say("attached");
+  cardan::test::hear();
+  peer.send(cardan::test::attach_to(target, "/open", 2), {page.read_only_fd()});
+  const auto answer = peer.receive(3s);
+  cardan::test::say(!answer                      ? "answer none"
+                    : is_op(*answer, "refused")  ? "answer refused"
+                    : is_op(*answer, "attached") ? "answer attached"
+                                                 : "answer " + answer->text);
+  cardan::test::say(hung_up(peer) ? "first gone" : "first kept");
+  cardan::test::hear();
+  return 0;
+}
+
 CARDAN_ROLE(asks_without_pause) {  // on so many connections
   const auto target = cardan::test::target_of("/open");
   std::vector<RawPeer> peers;
@@ -246,6 +266,24 @@ TEST_F(HostileShares, UnreadAnswersCostAFewDescriptors) {
   reads_none.expect("cut");  // after the server's patience of 5 s
   EXPECT_LE(descriptors_of(publisher.pid()), before + 6) << "of our reader, and none of who was cut off";
   EXPECT_EQ(reads_none.end(), 0);
+  EXPECT_EQ(publisher.end(), 0);
+}
+
+TEST_F(HostileShares, WhoFindsNoShareForASecondTopicKeepsTheFirst) {
+  SKIP_UNLESS_ROOT();
+  Child publisher("publishes_with_few_descriptors", {"open", "256"});
+  publisher.expect("ready");
+  Child fifth("keeps_its_place", {}, stranger(4));
+  fifth.expect("attached");
+  std::vector<Child> others;  // a quarter of the limit is for strangers, and a quarter of that for each
+  for (unsigned i = 0; i < 4; ++i) {
+    others.emplace_back("connects_often", cardan::test::Args{}, stranger(i));
+    others.back().expect("open");
+  }
+  fifth.say("again");
+  EXPECT_EQ(fifth.expect("answer"), "refused") << "it waits for what others have, as if it did not read";
+  EXPECT_EQ(fifth.expect("first"), "kept");
+  EXPECT_EQ(fifth.end(), 0);
   EXPECT_EQ(publisher.end(), 0);
 }
 
