@@ -217,8 +217,8 @@ void Client::no_descriptor(SubscriberCore& subscriber, int pid, const std::strin
 /// What another user causes pushes no more than a few events of our own out of the queue.
 void Client::tell(SubscriberCore& subscriber, uid_t uid, Event event) {
   events_.ended(steady_now());  // windows begin anew; what was left out repeats what was told
-  if (!is_foreign(uid) || events_.allow({subscriber.topic().c_str(), uid}, steady_now()))
-    subscriber.emit(std::move(event));
+  if (!is_foreign(uid)) return subscriber.emit(std::move(event));
+  if (events_.allow({subscriber.topic().c_str(), uid}, steady_now())) subscriber.emit(std::move(event), uid);
 }
 
 /// That we do not accept a publication is an event and no error: anybody can put a name there.

@@ -100,6 +100,8 @@ class alignas(layout::kLine) Stream {
   [[nodiscard]] const std::string& peer_name() const noexcept { return parts_.peer_name; }
   [[nodiscard]] int peer_pid() const noexcept { return parts_.peer_pid; }
 
+  /// Another user's: who that is.
+  [[nodiscard]] uid_t owner() const noexcept { return parts_.area_owner; }
   /// Capacity of one payload, and whether the publisher waits for us: as in the header, but in a line that a take has
   /// at hand.
   [[nodiscard]] std::uint64_t payload_capacity() const noexcept { return payload_capacity_; }

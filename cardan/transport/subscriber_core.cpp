@@ -368,7 +368,8 @@ CARDAN_TAKE_PATH bool SubscriberCore::ready_streams() noexcept {
 std::optional<Event> SubscriberCore::next_event() {
   const std::lock_guard lock(mutex_);
   if (events_.empty()) return std::nullopt;
-  Event event = std::move(events_.front());
+  Event event = std::move(events_.front().event);
+  foreign_events_ -= events_.front().foreign ? 1U : 0U;
   events_.pop_front();
   has_event_.store(!events_.empty(), std::memory_order_release);
   return event;

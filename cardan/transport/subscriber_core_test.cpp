@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// A subscriber without a process around it: its events.
+#include "cardan/transport/subscriber_core.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <string>
+
+#include "cardan/transport/client.hpp"
+#include "cardan/transport/log.hpp"
+#include "cardan/transport/publisher_core.hpp"
+
+namespace {
+
+using cardan::Event;
+using cardan::Fd;
+using namespace cardan::detail;
+namespace layout = cardan::layout;
+
+const MessageType kWord{"test_msgs/msg/Word", "uint64 a\n", 1, 8, 8, false, 0};
+uid_t other_user(unsigned n) { return ::geteuid() + 3000 + n; }
+
+class SubscriberCores : public testing::Test {
+ protected:
+  SubscriberCores() {
+    cardan::set_log([](auto, const auto&) {});
+    in_ = SubscriberCore::create("/cores", kWord, nullptr, {}, {});
+    in_->poke_helper = [this] { ++poked_; };
+  }
+  ~SubscriberCores() override {
+    in_->remove_all_streams();
+    in_->drop_reference();
+    cardan::set_log({});
+  }
+
+  /// A publisher's stream, as of another user if `whose` is one.
+  Stream* add(const PublisherCore& core, uid_t whose) {
+    const auto page = std::make_shared<layout::SubscriberPage>();
+    make_subscriber_page(reinterpret_cast<std::byte*>(page.get()));
+    Stream::Parts parts;
+    parts.area = core.area().data();
+    parts.area_bytes = core.area().size();
+    parts.slots = core.hot().committed;
+    parts.foreign = is_foreign(whose);
+    parts.area_owner = whose;
+    if (parts.foreign) parts.area_fd = cardan::BoundFd(Fd(::fcntl(core.area().read_only_fd(), F_DUPFD_CLOEXEC, 0)));
+    parts.bell = &bells_.bell(0);
+    parts.page = page.get();
+    parts.keep = page;
+    parts.peer_name = "by hand";
+    Stream* stream = Stream::create(std::move(parts), in_->stream_room());
+    in_->add_stream(stream);
+    return stream;
+  }
+  BellBoard bells_;
+  int poked_ = 0;
+  SubscriberCore* in_ = nullptr;
+};
+
+TEST_F(SubscriberCores, EventsOfStrangersPushNoneOfOurOwnUserOut) {
+  in_->emit({Event::Kind::Died, 1, "our own publisher died"});
+  for (unsigned i = 0; i < 500; ++i) {
+    in_->emit({Event::Kind::Joined, 2, "joined"}, other_user(i % 8));
+    in_->emit({Event::Kind::Left, 2, "left"}, other_user(i % 8));
+  }
+  const auto first = in_->next_event();
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->kind, Event::Kind::Died);
+  std::size_t more = 0;
+  while (in_->next_event()) ++more;
+  EXPECT_EQ(more, 255U);
+  for (int i = 0; i < 300; ++i) in_->emit({Event::Kind::Joined, 1, std::to_string(i)});
+  EXPECT_EQ(in_->next_event()->text, "44") << "of our own the newest 256";
+}
+
+TEST_F(SubscriberCores, EventsOfOneStrangersStreamsAreLimited) {
+  const PublisherCore core("/cores", kWord, {}, {});
+  for (int i = 0; i < 500; ++i) {
+    const std::uint64_t id = add(core, other_user(0))->id;
+    in_->end_stream(id, Stream::End::Left);
+  }
+  std::size_t events = 0;
+  while (in_->next_event()) ++events;
+  EXPECT_EQ(events, kForeignEvents);
+  const std::uint64_t own = add(core, ::geteuid())->id;
+  in_->end_stream(own, Stream::End::Died);
+  EXPECT_EQ(in_->next_event()->kind, Event::Kind::Joined);
+  EXPECT_EQ(in_->next_event()->kind, Event::Kind::Died);
+}
+
+}  // namespace
