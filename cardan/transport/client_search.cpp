@@ -128,6 +128,7 @@ void Client::scan() {
     for_now_.clear();
   }
   attach_all(process_.directory().entries());
+  settle_lost();
   if (ask_again_at_ != 0) look_in(ask_again_at_ - began);
   // However many names there are: nine tenths of this thread's time are for other work.
   const std::int64_t now = steady_now();
@@ -268,7 +269,7 @@ Client::Connection* Client::connection_to(const TopicEntry& entry) {
     if (error == ECONNREFUSED || error == ENOENT) {
       dead_.insert(process);
       tries_.erase(process);
-      std::erase_if(lost_, [&](const auto& x) { return std::get<1>(x.first) == process; });
+      release_lost(process);
     } else {
       try_later(process, error == EAGAIN ? kBusyTry : kFirstTry);
     }
@@ -278,13 +279,14 @@ Client::Connection* Client::connection_to(const TopicEntry& entry) {
   cut_lost(process);
   auto c = std::make_unique<Connection>();
   c->process = process;
+  c->socket = std::make_shared<Socket>();
   c->peer = socket::peer_of(fd.get());
   c->foreign = is_foreign(c->peer.uid);
-  c->claim = std::move(claim);
+  c->socket->claim = std::move(claim);
   c->outbox.for_peer(c->peer.uid);
   c->since = steady_now();
   const int number = fd.get();
-  c->fd = BoundFd(std::move(fd));
+  c->socket->fd = BoundFd(std::move(fd));
   send(*c, {{"op", "hello"},
             {"version", wire::kVersion},
             {"pid", ::getpid()},
@@ -328,7 +330,7 @@ void Client::attach(SubscriberCore& subscriber, const TopicEntry& entry) {
   }
   if (!no.empty()) {
     not_accepted(subscriber, entry, c->peer, no);
-    if (c->links.empty() && !c->had_stream) hang_up(c->fd.get());
+    if (c->links.empty() && !c->had_stream) hang_up(c->fd());
     return;
   }
   Link link;
@@ -341,7 +343,7 @@ void Client::attach(SubscriberCore& subscriber, const TopicEntry& entry) {
   } catch (const Error& e) {
     try_later(entry.process, kFirstTry);
     no_descriptor(subscriber, c->peer.pid, e.cause());
-    if (c->links.empty() && !c->had_stream) hang_up(c->fd.get());
+    if (c->links.empty() && !c->had_stream) hang_up(c->fd());
     return;
   }
   make_subscriber_page(link.page->data());

@@ -199,10 +199,10 @@ void Server::receive(int fd) {
       case socket::Received::Closed:
       case socket::Received::Bad:
         break;
-      case socket::Received::NoDescriptors:
+      case socket::Received::NoDescriptors:  // our lack: samples that the peer holds depend on its connection
         log(LogLevel::Warning, Cause{"no descriptor", ::geteuid()},
             "no descriptor left for what a peer hands over; raise ulimit -n");
-        break;
+        [[fallthrough]];
       case socket::Received::Message: {
         const auto parsed = wire::parse(message.text);
         stays = parsed && handle(c, *parsed, message.fds);
@@ -361,9 +361,13 @@ void Server::attach(Connection& c, const json& m, std::vector<Fd>& fds) {
         "build both sides with the same message definition");
   const std::uint64_t holds = wire::number(m, "holds");
   const std::uint64_t threads = wire::number(m, "threads");
-  if (holds < 1 || holds > layout::kMaxHolds || threads < 1 || threads > layout::kMaxThreads || fds.size() != 1)
+  if (holds < 1 || holds > layout::kMaxHolds || threads < 1 || threads > layout::kMaxThreads)
     return refuse(c, id, "limit", "holds or threads are out of range",
                   fmt::format("announce 1 to {} holds and 1 to {} threads", layout::kMaxHolds, layout::kMaxThreads));
+  if (fds.size() != 1)
+    return refuse(c, id, "limit",
+                  fmt::format("the subscriber's page did not reach {} (pid {})", process_.name(), ::getpid()),
+                  "raise ulimit -n of the publisher (systemd: LimitNOFILE=)");
   try {
     auto subscriber = std::make_unique<Attached>();
     subscriber->mapping = map_read_only(fds[0], layout::align_up(sizeof(layout::SubscriberPage), layout::kPage));

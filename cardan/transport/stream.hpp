@@ -25,7 +25,9 @@ namespace cardan::detail {
 /// thread hold one.
 class alignas(layout::kLine) Stream {
  public:
-  enum class End : std::uint8_t { Running, Left, Died, Misbehaved };
+  /// Lost: our attachment is gone, so that nothing is held for us, and whether the publisher lives is being found out.
+  /// From Misbehaved on nothing is taken.
+  enum class End : std::uint8_t { Running, Left, Died, Misbehaved, Lost };
 
   struct Parts {
     std::byte* area = nullptr;  ///< the publisher's pages

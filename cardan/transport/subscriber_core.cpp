@@ -141,7 +141,7 @@ CARDAN_TAKE_PATH Stream* SubscriberCore::choose(std::uint64_t& suspects) noexcep
         poke_helper();
       continue;
     }
-    if (s->end.load(kRelaxed) == Stream::End::Misbehaved) continue;
+    if (s->end.load(kRelaxed) >= Stream::End::Misbehaved) continue;
     if (end == 1) {
       s->warm_slot(newest.slot);
       return s;
@@ -360,7 +360,7 @@ CARDAN_TAKE_PATH bool SubscriberCore::ready_streams() noexcept {
   const std::uint32_t end = stream_end_.load(std::memory_order_acquire);
   for (std::uint32_t i = 0; i < end; ++i)
     if (const Stream* s = streams_[i].load(std::memory_order_seq_cst);
-        s != nullptr && s->something_new() && s->end.load(kRelaxed) != Stream::End::Misbehaved)
+        s != nullptr && s->something_new() && s->end.load(kRelaxed) < Stream::End::Misbehaved)
       return true;
   return false;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A subscriber without a process around it: its events.
+// A subscriber without a process around it: its events, and streams that are lost.
 #include "cardan/transport/subscriber_core.hpp"
 
 #include <fcntl.h>
@@ -54,10 +54,30 @@ class SubscriberCores : public testing::Test {
     in_->add_stream(stream);
     return stream;
   }
+  bool takes_one() {
+    SampleBlock* block = in_->take();
+    if (block != nullptr) SubscriberCore::give_back(block);
+    return block != nullptr;
+  }
+
   BellBoard bells_;
   int poked_ = 0;
   SubscriberCore* in_ = nullptr;
 };
+
+/// Publication 1 in this slot, whatever the publisher's own order of slots.
+void publish_by_hand(const PublisherCore& core, std::uint32_t slot) {
+  const layout::Header& h = core.header();
+  std::byte* area = core.area().data();
+  const cardan::protocol::PublisherRing<cardan::Native> ring{
+      reinterpret_cast<cardan::Atomic<std::uint64_t>*>(area + h.front_offset),
+      reinterpret_cast<cardan::Atomic<std::uint64_t>*>(area + h.ring_offset),
+      &reinterpret_cast<layout::SlotMeta*>(area + h.slots_offset)->sequence,
+      h.slot_stride,
+      h.depth,
+      h.max_slots};
+  cardan::protocol::publish<cardan::Native>(ring, {1, slot});
+}
 
 TEST_F(SubscriberCores, EventsOfStrangersPushNoneOfOurOwnUserOut) {
   in_->emit({Event::Kind::Died, 1, "our own publisher died"});
@@ -88,6 +108,19 @@ TEST_F(SubscriberCores, EventsOfOneStrangersStreamsAreLimited) {
   in_->end_stream(own, Stream::End::Died);
   EXPECT_EQ(in_->next_event()->kind, Event::Kind::Joined);
   EXPECT_EQ(in_->next_event()->kind, Event::Kind::Died);
+}
+
+TEST_F(SubscriberCores, OfALostStreamNothingIsTakenUntilItIsKnownThatItsPublisherIsDead) {
+  PublisherCore core("/cores", kWord, {}, {});
+  const std::uint64_t id = add(core, ::geteuid())->id;
+  publish_by_hand(core, 0);
+  in_->end_stream(id, Stream::End::Lost);
+  EXPECT_FALSE(in_->ready_streams());
+  EXPECT_FALSE(takes_one()) << "a living publisher refills what it holds for nobody";
+  Stream* stream = in_->find_stream(id);
+  ASSERT_NE(stream, nullptr);
+  stream->end.store(Stream::End::Died);
+  EXPECT_TRUE(takes_one()) << "what a dead one left";
 }
 
 }  // namespace

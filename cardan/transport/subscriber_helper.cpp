@@ -104,7 +104,7 @@ Stream* SubscriberCore::find_stream(std::uint64_t stream_id) const noexcept {
 void SubscriberCore::cut_stream(Stream& stream) {
   if (find_stream(stream.id) == nullptr) return;
   auto running = Stream::End::Running;
-  stream.end.compare_exchange_strong(running, Stream::End::Died, std::memory_order_acq_rel);
+  stream.end.compare_exchange_strong(running, Stream::End::Lost, std::memory_order_acq_rel);
   stream.drained.store(true, std::memory_order_release);
   collect_ended();
   kick();
@@ -127,7 +127,7 @@ void SubscriberCore::collect_ended() {
       retired_spin_ns_ += p.spin_ns.load(std::memory_order_relaxed);
       retiring_.push_back(s);
     }
-    const bool died = end == Stream::End::Died;
+    const bool died = end == Stream::End::Died || end == Stream::End::Lost;
     const char* how = end == Stream::End::Left ? "ended"
                       : died                   ? "died"
                       : s->refusals.enough()   ? "was cut off: it gave only damaged or malformed messages"
