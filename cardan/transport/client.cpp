@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <limits>
 
 #include "cardan/memory/clock.hpp"
 #include "cardan/memory/error.hpp"
@@ -22,6 +23,7 @@ constexpr std::int64_t kSettled = 10'000'000'000;  ///< a connection that lives 
 constexpr std::int64_t kFullTry = 2'000'000'000;   ///< after a refusal for want of room
 constexpr std::size_t kLost = 256;
 constexpr std::size_t kForNow = 4096;
+constexpr std::size_t kMostPrefaulted = 64U << 20;  ///< of a stranger's area: the rest as it is read
 }  // namespace
 
 using nlohmann::json;
@@ -251,14 +253,15 @@ void Client::answered_attach(Connection& c, std::uint64_t id, json& m, std::vect
   auto claim = DescriptorShares::of_process().claim(c.peer.uid, 2);
   resume(link, m);
   SubscriberCore* subscriber = link.subscriber;
-  if (claim && attached(c, link, m, fds)) {
+  const Attaching became = claim ? attached(c, link, m, fds) : Attaching::Later;
+  if (became == Attaching::Done) {
     c.had_stream = true;
     if (c.foreign) held_[subscriber].push_back({c.peer.uid, link.stream, std::move(*claim)});
     return;
   }
   if (!claim) answered(subscriber, false, nullptr);
   send(c, {{"op", "detach"}, {"id", id}});
-  forget_link(c, id, !claim);
+  forget_link(c, id, became == Attaching::Later);
 }
 
 /// No number was left here for what came with the message: our own lack, not the peer's fault. The connection stays,
@@ -308,7 +311,7 @@ void Client::refused(Connection& c, const Link& link, const json& m, const std::
   answered(link.subscriber, false, c.foreign ? nullptr : std::make_exception_ptr(e));
 }
 
-bool Client::attached(Connection& c, Link& link, const json& m, std::vector<Fd>& fds) {
+Client::Attaching Client::attached(Connection& c, Link& link, const json& m, std::vector<Fd>& fds) {
   struct Keep {
     Mapping area;
     std::shared_ptr<Mapping> bells;
@@ -319,6 +322,7 @@ bool Client::attached(Connection& c, Link& link, const json& m, std::vector<Fd>&
   const bool foreign = c.foreign;
   Stream* stream = nullptr;
   std::exception_ptr error;
+  bool later = false;
   try {
     // Map.
     if (fds.size() != 2)
@@ -340,7 +344,7 @@ bool Client::attached(Connection& c, Link& link, const json& m, std::vector<Fd>&
     area.check({subscriber.type().hash, subscriber.type().bytes, subscriber.type().alignment,
                 foreign ? subscriber.options().max_bytes : layout::kMaxPayload});
     // Build.
-    area.prefault();
+    area.prefault(foreign ? kMostPrefaulted : std::numeric_limits<std::size_t>::max());
     Stream::Parts parts;
     parts.area = area.mapping.data();
     parts.area_bytes = area.mapping.size();
@@ -370,23 +374,25 @@ bool Client::attached(Connection& c, Link& link, const json& m, std::vector<Fd>&
     stream = Stream::create(std::move(parts), link.subscriber->stream_room());
     link.stream = stream->id;
   } catch (const Error& e) {
+    later = e.code() == ErrorCode::Limit;
     const Error named(e.code(),
                       fmt::format("a publication of '{}' by {} (pid {}) cannot be read: {}", subscriber.topic(), c.name,
                                   c.peer.pid, e.cause()),
                       e.remedy());
     log(LogLevel::Warning, Cause{"refused area", c.peer.uid}, named.what());
-    tell(*link.subscriber, c.peer.uid, {Event::Kind::Incompatible, c.peer.pid, named.what()});
+    tell(*link.subscriber, c.peer.uid,
+         {later ? Event::Kind::Refused : Event::Kind::Incompatible, c.peer.pid, named.what()});
     // Of our own user it is a mistake in the programs, and whoever waits for the first answer hears of it. What another
     // user does is never our error.
     if (!foreign) error = std::make_exception_ptr(named);
   }
   if (stream == nullptr) {
     answered(link.subscriber, false, std::move(error));
-    return false;
+    return later ? Attaching::Later : Attaching::Refused;
   }
   link.subscriber->add_stream(stream);
   answered(link.subscriber, true, nullptr);
-  return true;
+  return Attaching::Done;
 }
 
 void Client::hand_over_notify(const Stream& stream, Fd peer_socket) {

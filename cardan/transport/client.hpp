@@ -117,7 +117,8 @@ class Client {
   bool handle(Connection& c, nlohmann::json& message, std::vector<Fd>& fds);
   bool without_descriptors(Connection& c, nlohmann::json& message);
   void answered_attach(Connection& c, std::uint64_t id, nlohmann::json& message, std::vector<Fd>& fds);
-  bool attached(Connection& c, Link& link, const nlohmann::json& message, std::vector<Fd>& fds);
+  enum class Attaching { Done, Refused, Later };
+  Attaching attached(Connection& c, Link& link, const nlohmann::json& message, std::vector<Fd>& fds);
   void refused(Connection& c, const Link& link, const nlohmann::json& message, const std::string& why);
   bool sent_away(Connection& c, const nlohmann::json& message);
   void forget_link(Connection& c, std::uint64_t id, bool for_now = false);

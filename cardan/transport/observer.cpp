@@ -131,7 +131,8 @@ struct ObservedStream::Parts {
   [[nodiscard]] const layout::Header& header() const noexcept { return area.header; }
   [[nodiscard]] detail::StreamView view() {
     const std::uint32_t known = slots.load(std::memory_order_relaxed);
-    const std::uint32_t there = detail::slots_there(area.header, area.hot(), known, area.fd.get(), link->peer().uid);
+    const std::uint32_t there =
+        detail::slots_there(area.header, area.hot(), known, area.fd.get(), link->peer().uid).count;
     if (there != known) slots.store(there, std::memory_order_relaxed);
     return detail::view_of(area.mapping.data(), area.header, there, link->time_shift());
   }

@@ -250,6 +250,8 @@ void Process::housekeeping() {
     s->check_deadlines(now);
     if (s->uses_fd()) s->connect_all();
     s->collect_ended();
+    if (const std::int64_t at = s->end_asides(now); at != 0)
+      look_again_in(static_cast<int>(std::clamp<std::int64_t>((at - now) / 1'000'000 + 1, 1, 1000)));
   }
   if (stopping() != stop_told_) {
     stop_told_ = stopping();

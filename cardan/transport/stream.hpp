@@ -77,9 +77,10 @@ class alignas(layout::kLine) Stream {
   }
   /// Slots below this number may be read. It grows when the publisher commits more, and never shrinks.
   [[nodiscard]] std::uint32_t slots_there() const noexcept { return slots_there_.load(std::memory_order_relaxed); }
+  enum class More : std::uint8_t { Yes, No, NotKnown };
   /// Looks whether there are more slots than the `seen` ones by now; if not, who names a higher one lies. Any thread;
   /// may make a system call.
-  bool find_more_slots(std::uint32_t seen) const noexcept;
+  [[nodiscard]] More find_more_slots(std::uint32_t seen) const noexcept;
   [[nodiscard]] const layout::Hot& hot() const noexcept { return *hot_; }
   /// When the publisher last gave a sign of life, in our clock; what it claims of the future counts as the attach.
   [[nodiscard]] std::int64_t last_sign_of_life(std::int64_t now) const noexcept {
@@ -99,11 +100,11 @@ class alignas(layout::kLine) Stream {
     return n <= parts_.owed_from + 1 ? 0 : std::min(missed, n - parts_.owed_from - 1);
   }
   [[nodiscard]] bool foreign() const noexcept { return foreign_; }
+  /// Another user's: who that is.
+  [[nodiscard]] uid_t owner() const noexcept { return parts_.area_owner; }
   [[nodiscard]] const std::string& peer_name() const noexcept { return parts_.peer_name; }
   [[nodiscard]] int peer_pid() const noexcept { return parts_.peer_pid; }
 
-  /// Another user's: who that is.
-  [[nodiscard]] uid_t owner() const noexcept { return parts_.area_owner; }
   /// Capacity of one payload, and whether the publisher waits for us: as in the header, but in a line that a take has
   /// at hand.
   [[nodiscard]] std::uint64_t payload_capacity() const noexcept { return payload_capacity_; }
@@ -126,6 +127,7 @@ class alignas(layout::kLine) Stream {
   // The helper thread writes these two; takers read them.
   Atomic<End> end{End::Running};
   Atomic<bool> drained{false};  ///< ended, and everything it left was taken
+  Atomic<bool> aside{false};    ///< what it published last cannot be looked at yet (SubscriberCore::set_aside)
 
  private:
   bool reliable_ = false;

@@ -90,6 +90,8 @@ class SubscriberCore {
   void wait_for_takers() noexcept;  ///< until nobody looks at a stream that was taken out before
   void kick();                      ///< wakes every thread that waits, although their bells are others'
   void check_deadlines(std::int64_t now);
+  /// Looks again at what was set aside. When that is due (steady clock, ns); 0: nothing is aside.
+  std::int64_t end_asides(std::int64_t now);
   [[nodiscard]] std::int64_t next_deadline() const;
   void connect_notify(Stream& stream);
   void connect_all();  ///< once fd() is in use: every stream rings it
@@ -145,7 +147,8 @@ class SubscriberCore {
   enum class Fit : std::uint8_t { Good, TooOld, Damaged };
   Stream* choose(std::uint64_t& suspects) noexcept;
   void note_passed_over(std::uint64_t ready, const Stream& chosen) noexcept;
-  [[nodiscard]] bool more_slots_or_cut_off(Stream& stream, std::uint32_t seen) noexcept;
+  [[nodiscard]] bool more_slots_or_out(Stream& stream, std::uint32_t seen) noexcept;
+  void set_aside(Stream& stream) noexcept;
   void cut_off(Stream& stream) noexcept;
   Fit fill(SampleBlock& block, Stream& stream, const protocol::Taken& taken) noexcept;
   void refuse(Stream& stream, const SampleBlock& block, Fit fit, RefusalBudget& budget) noexcept;
@@ -201,8 +204,9 @@ class SubscriberCore {
     bool foreign;
   };
   std::deque<Queued> events_;
-  std::size_t foreign_events_ = 0;         ///< in the queue
-  Limiter stream_events_{kForeignEvents};  ///< helper thread
+  std::size_t foreign_events_ = 0;          ///< in the queue
+  Limiter stream_events_{kForeignEvents};   ///< helper thread
+  Atomic<std::int64_t> aside_until_ns_{0};  ///< when what was set aside is looked at again; 0: nothing is
   std::uint64_t retired_missed_ = 0, retired_received_ = 0, retired_bad_ = 0;
   std::int64_t retired_spin_ns_ = 0;
   std::vector<Stream*> retiring_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A subscriber without a process around it: its events, and streams that are lost.
+// A subscriber without a process around it: its events, and streams that are set aside or lost.
 #include "cardan/transport/subscriber_core.hpp"
 
 #include <fcntl.h>
@@ -8,6 +8,8 @@
 
 #include <string>
 
+#include "cardan/memory/clock.hpp"
+#include "cardan/transport/answer_times.hpp"
 #include "cardan/transport/client.hpp"
 #include "cardan/transport/log.hpp"
 #include "cardan/transport/publisher_core.hpp"
@@ -108,6 +110,30 @@ TEST_F(SubscriberCores, EventsOfOneStrangersStreamsAreLimited) {
   in_->end_stream(own, Stream::End::Died);
   EXPECT_EQ(in_->next_event()->kind, Event::Kind::Joined);
   EXPECT_EQ(in_->next_event()->kind, Event::Kind::Died);
+}
+
+TEST_F(SubscriberCores, WhatCannotBeLookedAtYetIsSetAsideAndNotCutOff) {
+  const uid_t whose = other_user(1);
+  PublisherCore core("/cores", kWord, {}, {});
+  const std::uint64_t id = add(core, whose)->id;
+  auto& times = AnswerTimes::of_process();
+  ASSERT_GT(times.begin(whose, cardan::steady_now()), 0);
+  times.done(whose);
+  times.spent(whose, 2'000'000'000);
+  core.hold_own(4);  // more slots than the reader knows
+  publish_by_hand(core, core.hot().committed - 1);
+  EXPECT_TRUE(in_->ready_streams());
+  EXPECT_FALSE(takes_one());
+  EXPECT_FALSE(in_->ready_streams()) << "a reader would spin until the question is answered";
+  ASSERT_NE(in_->find_stream(id), nullptr);
+  EXPECT_EQ(in_->find_stream(id)->end.load(), Stream::End::Running) << "others used up the time for looking";
+  EXPECT_GE(poked_, 1);
+  times.spent(whose, -2'000'000'000);
+  const std::int64_t due = in_->end_asides(cardan::steady_now() - 1'000'000'000);
+  ASSERT_NE(due, 0);
+  EXPECT_FALSE(takes_one()) << "not before its time";
+  EXPECT_EQ(in_->end_asides(due), 0);
+  EXPECT_TRUE(takes_one());
 }
 
 TEST_F(SubscriberCores, OfALostStreamNothingIsTakenUntilItIsKnownThatItsPublisherIsDead) {

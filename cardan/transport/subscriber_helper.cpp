@@ -247,6 +247,16 @@ void SubscriberCore::check_deadlines(std::int64_t now) {
        whose);
 }
 
+std::int64_t SubscriberCore::end_asides(std::int64_t now) {
+  const std::int64_t until = aside_until_ns_.load(std::memory_order_acquire);
+  if (until == 0 || now < until) return until;
+  aside_until_ns_.store(0, std::memory_order_release);
+  for (auto& slot : streams_)
+    if (Stream* s = slot.load(std::memory_order_relaxed)) s->aside.store(false, std::memory_order_release);
+  kick();
+  return 0;
+}
+
 std::int64_t SubscriberCore::next_deadline() const { return options_.deadline.count() <= 0 ? 0 : deadline_check_ns_; }
 
 int SubscriberCore::fd() {
@@ -304,7 +314,7 @@ bool SubscriberCore::copy_latest(ObservedSample& into) {
       const protocol::Entry newest = protocol::unpack(Native::load<Site::R1>(*s->ring.latest));
       const std::uint32_t there = s->slots_there();
       if (newest.sequence == 0 ||
-          (newest.slot >= there && (!s->find_more_slots(there) || newest.slot >= s->slots_there())))
+          (newest.slot >= there && (s->find_more_slots(there) != Stream::More::Yes || newest.slot >= s->slots_there())))
         continue;
       std::int64_t time = s->our_time(s->meta(newest.slot).publish_ns);
       if (time > steady_now()) time = 0;  // a lie, which would be the newest for ever
