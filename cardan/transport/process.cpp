@@ -24,6 +24,7 @@
 #include "cardan/transport/client.hpp"
 #include "cardan/transport/log.hpp"
 #include "cardan/transport/observer_link.hpp"
+#include "cardan/transport/printable.hpp"
 #include "cardan/transport/server.hpp"
 #include "cardan/transport/stop.hpp"
 
@@ -328,6 +329,7 @@ void Process::refuse_if_taken(const PublisherCore& core, const TopicEntry& own) 
     if (!ours && !may_share(peer)) continue;
     std::string name;
     std::getline(std::ifstream(fmt::format("/proc/{}/comm", peer.pid)), name);
+    name = printable(name, 64);  // anybody can name its process as it likes
     throw taken(peer.pid != 0 ? fmt::format("{} (pid {})", name.empty() ? "a process" : name, peer.pid) : "a process");
   }
 }
