@@ -294,6 +294,23 @@ TEST_P(HostileHoles, AnObserverFillsNone) {
 INSTANTIATE_TEST_SUITE_P(All, HostileHoles, testing::Values("above", "before", "after"),
                          [](const auto& one) { return std::string(one.param); });
 
+TEST_F(HostileArea, AnObserverCopiesNoLargerMessagesOfAnotherUserThanItWants) {
+  SKIP_UNLESS_ROOT();
+  Child honest = stranger("honest_beside", {"shared"});
+  honest.expect("ready");
+  cardan::ObservedSample sample;
+  cardan::Observer any(kShared.name);
+  EXPECT_TRUE(cardan::test::eventually([&] { return any.copy_latest(sample); }));
+  EXPECT_TRUE(any.problems().empty());
+  cardan::Observer modest(kShared.name, {.max_bytes_of_others = kWords * 8 - 1});
+  EXPECT_EQ(modest.streams().size(), 1U);
+  EXPECT_FALSE(modest.copy_latest(sample));
+  EXPECT_FALSE(modest.copy_next(sample));
+  ASSERT_EQ(modest.problems().size(), 1U);
+  EXPECT_NE(modest.problems()[0].find("not copied"), std::string::npos) << modest.problems()[0];
+  EXPECT_EQ(honest.end(), 0);
+}
+
 TEST_F(HostileArea, AnotherUsersPayloadsAreNoLargerThanTheReadersContract) {
   SKIP_UNLESS_ROOT();
   cardan::Subscriber in{kModest};
