@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <limits>
+#include <utility>
 
 #include "cardan/memory/clock.hpp"
 #include "cardan/memory/error.hpp"
@@ -74,10 +75,24 @@ bool Client::send(Connection& c, const json& message, const std::vector<int>& fd
   return sent;
 }
 
+/// What a stranger's process says costs its user's time; then it waits.
 void Client::receive(int fd) {
   const auto it = connections_.find(fd);
   if (it == connections_.end()) return;
-  Connection& c = *it->second;
+  const uid_t uid = it->second->peer.uid;
+  if (!it->second->foreign) return take_message(fd, *it->second);
+  const std::int64_t began = thread_time();
+  take_message(fd, *it->second);
+  HelperTime& time = process_.strangers_time();
+  time.spend(uid, thread_time() - began, steady_now());
+  const auto still = connections_.find(fd);
+  if (still == connections_.end() || time.opens_at(uid, steady_now()) == 0) return;
+  process_.loop().off(fd);
+  still->second->paused = true;
+  process_.look_again_in(2);
+}
+
+void Client::take_message(int fd, Connection& c) {
   try {
     socket::Message message;
     const socket::Received got = socket::receive(fd, message);
@@ -137,57 +152,6 @@ void Client::hang_up(int fd, bool shun) {
     }
     link.subscriber->end_stream(link.stream, again ? Stream::End::Lost : Stream::End::Died);
   }
-}
-
-/// The process has answered once more, so its publishers live, and overwrite what they held for us.
-void Client::cut_lost(const std::string& process) {
-  for (auto& [place, lost] : lost_) {
-    if (std::get<1>(place) != process || !lost.stream) continue;
-    for (SubscriberCore* s : process_.subscribers())
-      if (s == std::get<0>(place)) s->cut_stream(*lost.stream);
-    lost.taken = lost.stream->page().cursor.load(std::memory_order_relaxed);
-    lost.stream.reset();
-  }
-}
-
-/// The process was dying when it hung up: what its publishers left stays as it is, and may be taken.
-void Client::release_lost(const std::string& process) {
-  for (const auto& [place, lost] : lost_) {
-    if (std::get<1>(place) != process || !lost.stream) continue;
-    auto end = Stream::End::Lost;
-    lost.stream->end.compare_exchange_strong(end, Stream::End::Died, std::memory_order_acq_rel);
-    for (SubscriberCore* s : process_.subscribers())
-      if (s == std::get<0>(place)) s->end_stream(lost.stream->id, Stream::End::Died);
-  }
-  std::erase_if(lost_, [&](const auto& x) { return std::get<1>(x.first) == process; });
-}
-
-/// Whether those whose connection was lost live is asked here where no name leads to them any more.
-void Client::settle_lost() {
-  std::set<std::string> open;
-  for (const auto& [place, lost] : lost_)
-    if (lost.stream) open.insert(std::get<1>(place));
-  for (const std::string& process : open) {
-    int error = 0;
-    if (process_.directory().connect(process, error))
-      cut_lost(process);
-    else if (error == ECONNREFUSED || error == ENOENT)
-      release_lost(process);
-    else
-      look_in(kFirstTry);
-  }
-}
-
-/// After an attachment that was lost while the publisher lived: what was taken does not come again, and what was
-/// published meanwhile counts as any other loss.
-void Client::resume(const Link& link, json& m) {
-  const auto it = lost_.find(place_of(*link.subscriber, link.entry));
-  if (it == lost_.end()) return;
-  const std::uint64_t taken = it->second.taken;
-  lost_.erase(it);
-  if (taken == 0 || taken > wire::number(m, "owed_from")) return;
-  m["cursor"] = taken;
-  m["owed_from"] = taken;
 }
 
 void Client::forget_link(Connection& c, std::uint64_t id, bool for_now) {
@@ -423,6 +387,10 @@ void Client::housekeeping(std::int64_t now) {
   std::vector<int> lost;
   for (auto& [fd, c] : connections_) {
     c->outbox.flush(fd);
+    if (const std::int64_t opens = c->paused ? process_.strangers_time().opens_at(c->peer.uid, now) : 0; opens != 0)
+      process_.look_again_in(static_cast<int>(std::clamp<std::int64_t>((opens - now) / 1'000'000 + 1, 1, 100)));
+    else if (std::exchange(c->paused, false))
+      process_.loop().on(fd, [this, number = fd] { receive(number); });
     if (c->lost)
       lost.push_back(fd);
     else if (const std::int64_t since = c->outbox.waiting_since(); since != 0)

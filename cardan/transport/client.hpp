@@ -70,6 +70,7 @@ class Client {
     std::weak_ptr<Mapping> bells;
     Outbox outbox;
     bool lost = false;        ///< hung up at the next housekeeping
+    bool paused = false;      ///< not read from until its user may have time again
     bool had_stream = false;  ///< the publisher may still have to hear that a sample is gone
     std::int64_t since = 0;
     [[nodiscard]] int fd() const noexcept { return socket->fd.get(); }
@@ -109,9 +110,14 @@ class Client {
   void not_accepted(SubscriberCore& subscriber, const TopicEntry& entry, const socket::Peer& peer,
                     const std::string& why);
   void tell(SubscriberCore& subscriber, uid_t uid, Event event);
+  void cut_lost(const std::string& process);
+  void release_lost(const std::string& process);
+  void settle_lost();
+  void resume(const Link& link, nlohmann::json& message);
 
   // What the processes say.
   void receive(int fd);
+  void take_message(int fd, Connection& c);
   void hang_up(int fd, bool shun = false);
   bool send(Connection& c, const nlohmann::json& message, const std::vector<int>& fds = {});
   bool handle(Connection& c, nlohmann::json& message, std::vector<Fd>& fds);
@@ -122,10 +128,6 @@ class Client {
   void refused(Connection& c, const Link& link, const nlohmann::json& message, const std::string& why);
   bool sent_away(Connection& c, const nlohmann::json& message);
   void forget_link(Connection& c, std::uint64_t id, bool for_now = false);
-  void cut_lost(const std::string& process);
-  void release_lost(const std::string& process);
-  void settle_lost();
-  void resume(const Link& link, nlohmann::json& message);
   void answered(const SubscriberCore* subscriber, bool attached, std::exception_ptr error);
 
   Process& process_;

@@ -149,6 +149,57 @@ void Client::attach_all(const std::vector<TopicEntry>& entries) {
   if (!dead_.empty()) process_.directory().remove_processes(std::exchange(dead_, {}));
 }
 
+/// The process has answered once more, so its publishers live, and overwrite what they held for us.
+void Client::cut_lost(const std::string& process) {
+  for (auto& [place, lost] : lost_) {
+    if (std::get<1>(place) != process || !lost.stream) continue;
+    for (SubscriberCore* s : process_.subscribers())
+      if (s == std::get<0>(place)) s->cut_stream(*lost.stream);
+    lost.taken = lost.stream->page().cursor.load(std::memory_order_relaxed);
+    lost.stream.reset();
+  }
+}
+
+/// The process was dying when it hung up: what its publishers left stays as it is, and may be taken.
+void Client::release_lost(const std::string& process) {
+  for (const auto& [place, lost] : lost_) {
+    if (std::get<1>(place) != process || !lost.stream) continue;
+    auto end = Stream::End::Lost;
+    lost.stream->end.compare_exchange_strong(end, Stream::End::Died, std::memory_order_acq_rel);
+    for (SubscriberCore* s : process_.subscribers())
+      if (s == std::get<0>(place)) s->end_stream(lost.stream->id, Stream::End::Died);
+  }
+  std::erase_if(lost_, [&](const auto& x) { return std::get<1>(x.first) == process; });
+}
+
+/// Whether those whose connection was lost live is asked here where no name leads to them any more.
+void Client::settle_lost() {
+  std::set<std::string> open;
+  for (const auto& [place, lost] : lost_)
+    if (lost.stream) open.insert(std::get<1>(place));
+  for (const std::string& process : open) {
+    int error = 0;
+    if (process_.directory().connect(process, error))
+      cut_lost(process);
+    else if (error == ECONNREFUSED || error == ENOENT)
+      release_lost(process);
+    else
+      look_in(kFirstTry);
+  }
+}
+
+/// After an attachment that was lost while the publisher lived: what was taken does not come again, and what was
+/// published meanwhile counts as any other loss.
+void Client::resume(const Link& link, json& m) {
+  const auto it = lost_.find(place_of(*link.subscriber, link.entry));
+  if (it == lost_.end()) return;
+  const std::uint64_t taken = it->second.taken;
+  lost_.erase(it);
+  if (taken == 0 || taken > wire::number(m, "owed_from")) return;
+  m["cursor"] = taken;
+  m["owed_from"] = taken;
+}
+
 void Client::add(SubscriberCore& subscriber, Answer* answer) {
   need_descriptors();
   watch();

@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -43,8 +44,9 @@ class HostileShares : public cardan::test::OwnRunDirectory {
   ~HostileShares() override { cardan::set_log({}); }
 };
 
-/// Processor time of a process's helper thread, in seconds.
+/// Processor time of a process's helper threads (one for each domain), in seconds; −1: it has none.
 double helper_time_of(pid_t pid) {
+  double sum = -1;
   std::error_code error;
   const std::string tasks = "/proc/" + std::to_string(pid) + "/task";
   for (std::filesystem::directory_iterator it(tasks, error), end; !error && it != end; it.increment(error)) {
@@ -58,9 +60,9 @@ double helper_time_of(pid_t pid) {
     double user = 0;
     double system = 0;
     rest >> user >> system;
-    return (user + system) / static_cast<double>(::sysconf(_SC_CLK_TCK));
+    sum = std::max(sum, 0.0) + (user + system) / static_cast<double>(::sysconf(_SC_CLK_TCK));
   }
-  return -1;
+  return sum;
 }
 
 bool hung_up(const RawPeer& peer) {
@@ -142,6 +144,27 @@ CARDAN_ROLE(asks_without_pause) {  // on so many connections
       peer.send(R"({"op":"list"})");
       cardan::socket::receive(peer.fd(), m);
     }
+  return 0;
+}
+
+CARDAN_ROLE(talks_without_pause) {  // to whoever attaches
+  FalseProcess me;
+  me.announce("/open");
+  cardan::test::say("ready");
+  int listens = -1;
+  me.serve(
+      [&](const RawPeer& peer, const cardan::socket::Message& m) {
+        if (is_op(m, "hello")) cardan::test::greet(peer);
+        if (!is_op(m, "attach")) return true;
+        cardan::test::say("talking");
+        listens = peer.fd();
+        return true;
+      },
+      [&] {
+        for (int i = 0; i < 1000 && listens >= 0; ++i)
+          cardan::socket::send(listens, R"({"op":"hello","name":"again"})");
+        return cardan::test::heard();
+      });
   return 0;
 }
 
@@ -305,6 +328,24 @@ TEST_F(HostileShares, AUserThatAsksWithoutPauseGetsATenthOfTheHelperThread) {
   EXPECT_EQ(in.publishers(), 1U);
   EXPECT_EQ(asks.end(), 0);
   EXPECT_EQ(publisher.end(), 0);
+}
+
+TEST_F(HostileShares, AProcessThatTalksWithoutPauseGetsATenthOfASubscribersHelperThread) {
+  SKIP_UNLESS_ROOT();
+  Child talks("talks_without_pause", {}, stranger());
+  talks.expect("ready");
+  const cardan::Subscriber<Small> in{kOpen};
+  talks.expect("talking");
+  const auto begin = std::chrono::steady_clock::now();
+  const double before = helper_time_of(::getpid());
+  ASSERT_GE(before, 0);
+  std::this_thread::sleep_for(3s);
+  const double had = helper_time_of(::getpid()) - before;
+  const double length = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  EXPECT_LT(had, 0.2 * length + 0.1) << "of " << length << " s";
+  const cardan::Publisher<Small> honest{kOpen};
+  EXPECT_EQ(in.publishers(), 1U);
+  EXPECT_EQ(talks.end(), 0);
 }
 
 TEST_F(HostileShares, AStrangerHasSixtyFourObservers) {
