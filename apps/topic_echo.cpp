@@ -5,6 +5,7 @@
 #include <chrono>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "apps/decode.hpp"
 #include "apps/output.hpp"
@@ -35,6 +36,7 @@ class Echo {
       if (!o_.wait) return no_such_topic(o_.domain, o_.topic);
       warn(fmt::format("waiting for a publisher of '{}'", o_.topic));
     }
+    tell_problems();
     std::int64_t refresh_at = steady_now() + kRefreshNs;
     for (;;) {
       if (!print_new()) return kFailed;
@@ -43,6 +45,7 @@ class Echo {
         refresh_at = steady_now() + kRefreshNs;
         const bool had_some = !observer_.streams().empty();
         observer_.refresh();
+        tell_problems();
         if (observer_.streams().empty() && had_some && !o_.wait) {
           warn(fmt::format("the last publisher of '{}' has ended", o_.topic));
           if (o_.count != 0 || o_.once) return kFailed;
@@ -61,6 +64,14 @@ class Echo {
  private:
   [[nodiscard]] bool finished() const {
     return (o_.once && shown_ != 0) || (o_.count != 0 && shown_ >= o_.count) || stopping();
+  }
+
+  /// What is not shown beside what is; each once, and of a topic with many such not all.
+  void tell_problems() {
+    constexpr std::size_t kMost = 16;
+    if (observer_.streams().empty()) return;
+    for (const std::string& problem : observer_.problems())
+      if (told_.size() < kMost && told_.insert(problem).second) warn(problem);
   }
 
   /// False: standard output is closed.
@@ -124,6 +135,7 @@ class Echo {
   std::map<std::uint64_t, std::shared_ptr<const TypeLayout>> layouts_;
   std::map<const ObservedStream*, std::shared_ptr<const ObservedStream>>
       started_;  ///< kept, so that no other gets the same address
+  std::set<std::string> told_;
   std::uint64_t shown_ = 0;
   std::uint64_t passed_over_ = 0;
 };

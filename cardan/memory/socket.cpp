@@ -216,7 +216,11 @@ Received receive(int socket, Message& message) {
     // The kernel gives as many as fit: fewer than there is room for means that this process had no number left.
     const bool ours = message.fds.size() < kMaxFds;
     message.fds.clear();
-    return ours ? Received::NoDescriptors : Received::Bad;
+    if (ours && (header.msg_flags & MSG_TRUNC) == 0) {
+      message.text.resize(static_cast<std::size_t>(n));
+      return Received::NoDescriptors;
+    }
+    return Received::Bad;
   }
   if ((header.msg_flags & MSG_TRUNC) != 0) {
     message.fds.clear();

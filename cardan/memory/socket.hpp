@@ -60,7 +60,7 @@ Fd accept_from(int listener) noexcept;
 bool send(int socket, std::string_view text, const std::vector<int>& fds = {}) noexcept;
 
 /// Receives one message. Never blocks. `Bad`: longer than kMaxMessage or with more than kMaxFds descriptors (which are
-/// closed). `NoDescriptors`: this process had no number left for the message's descriptors; the message is lost.
+/// closed). `NoDescriptors`: this process had no number left for the message's descriptors; the text is there.
 Received receive(int socket, Message& message);
 
 /// Who connected.

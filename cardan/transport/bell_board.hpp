@@ -52,7 +52,7 @@ struct BellLine {
   std::int64_t helper_until_ns = 0;  ///< until then the helper thread wakes
   // Both:
   Atomic<bool> due{false};    ///< the helper thread shall wake
-  std::int64_t woken_ns = 0;  ///< helper thread: when it did so last
+  std::int64_t woken_ns = 0;  ///< helper thread: when it rang this bell or descriptors of its readers last
 };
 
 }  // namespace cardan::detail

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <limits>
+#include <utility>
 
 #include "cardan/memory/clock.hpp"
 #include "cardan/memory/error.hpp"
@@ -21,6 +23,8 @@ constexpr std::int64_t kFirstTry = 100'000'000;
 constexpr std::int64_t kSettled = 10'000'000'000;  ///< a connection that lives this long was not evicted
 constexpr std::int64_t kFullTry = 2'000'000'000;   ///< after a refusal for want of room
 constexpr std::size_t kLost = 256;
+constexpr std::size_t kForNow = 4096;
+constexpr std::size_t kMostPrefaulted = 64U << 20;  ///< of a stranger's area: the rest as it is read
 }  // namespace
 
 using nlohmann::json;
@@ -62,19 +66,37 @@ void Client::remove(SubscriberCore& subscriber) {
     });
 }
 
-void Client::send(Connection& c, const json& message, const std::vector<int>& fds) {
-  // A peer that is gone hangs up by itself, and may have said why.
-  if (!c.outbox.send(c.fd.get(), wire::print(message), fds) && errno != EPIPE && errno != ECONNRESET) c.lost = true;
+/// False: it cannot be sent. The connection is lost then, but where the peer is gone, which hangs up by itself and may
+/// have said why, and where the letter lacked a descriptor of its own.
+bool Client::send(Connection& c, const json& message, const std::vector<int>& fds) {
+  const bool sent = c.outbox.send(c.fd(), wire::print(message), fds);
+  if (!sent && errno != EPIPE && errno != ECONNRESET && errno != EMFILE) c.lost = true;
   if (c.lost || !c.outbox.empty()) process_.look_again_in(2);
+  return sent;
 }
 
+/// What a stranger's process says costs its user's time; then it waits.
 void Client::receive(int fd) {
   const auto it = connections_.find(fd);
   if (it == connections_.end()) return;
-  Connection& c = *it->second;
+  const uid_t uid = it->second->peer.uid;
+  if (!it->second->foreign) return take_message(fd, *it->second);
+  const std::int64_t began = thread_time();
+  take_message(fd, *it->second);
+  HelperTime& time = process_.strangers_time();
+  time.spend(uid, thread_time() - began, steady_now());
+  const auto still = connections_.find(fd);
+  if (still == connections_.end() || time.opens_at(uid, steady_now()) == 0) return;
+  process_.loop().off(fd);
+  still->second->paused = true;
+  process_.look_again_in(2);
+}
+
+void Client::take_message(int fd, Connection& c) {
   try {
     socket::Message message;
-    switch (socket::receive(fd, message)) {
+    const socket::Received got = socket::receive(fd, message);
+    switch (got) {
       case socket::Received::Nothing:
         return;
       case socket::Received::Closed:
@@ -82,15 +104,13 @@ void Client::receive(int fd) {
       case socket::Received::Bad:
         return hang_up(fd, true);
       case socket::Received::NoDescriptors:
-        // Our own lack, not its fault: it is asked again later.
-        for (const auto& [id, link] : c.links)
-          if (link.stream == 0) no_descriptor(*link.subscriber, c.peer.pid, "no file descriptor is left");
-        return hang_up(fd);
       case socket::Received::Message:
         break;
     }
-    const auto parsed = wire::parse(message.text);
-    if (!parsed || !handle(c, *parsed, message.fds)) return hang_up(fd, true);
+    const bool all_there = got == socket::Received::Message;
+    auto parsed = wire::parse(message.text);
+    if (!parsed || !(all_there ? handle(c, *parsed, message.fds) : without_descriptors(c, *parsed)))
+      return hang_up(fd, true);
     if (c.links.empty() && !c.had_stream && c.name != "?") hang_up(fd);
   } catch (const std::exception& e) {  // no memory for what it says: its connection ends, nobody's process
     log(LogLevel::Warning, Cause{"failed", c.peer.uid},
@@ -121,33 +141,17 @@ void Client::hang_up(int fd, bool shun) {
       continue;
     }
     Stream* stream = link.subscriber->find_stream(link.stream);
-    if (again && stream != nullptr && lost_.size() < kLost) {
+    const bool kept = again && stream != nullptr && lost_.size() < kLost;
+    if (kept) {
       stream->add_reference();
-      lost_[place_of(*link.subscriber, link.entry)] =
+      lost_[place_of(*link.subscriber, link.entry)].stream =
           std::shared_ptr<Stream>(stream, [](Stream* s) { s->drop_reference(); });
+    } else if (again && stream != nullptr) {
+      link.subscriber->cut_stream(*stream);
+      continue;
     }
-    link.subscriber->end_stream(link.stream, Stream::End::Died);
+    link.subscriber->end_stream(link.stream, again ? Stream::End::Lost : Stream::End::Died);
   }
-}
-
-/// The process has answered once more, so its publishers live, and overwrite what they held for us.
-void Client::cut_lost(const std::string& process) {
-  for (const auto& [place, stream] : lost_)
-    if (std::get<1>(place) == process)
-      for (SubscriberCore* s : process_.subscribers())
-        if (s == std::get<0>(place)) s->cut_stream(*stream);
-}
-
-/// After an attachment that was lost while the publisher lived: what was taken does not come again, and what was
-/// published meanwhile counts as any other loss.
-void Client::resume(const Link& link, json& m) {
-  const auto it = lost_.find(place_of(*link.subscriber, link.entry));
-  if (it == lost_.end()) return;
-  const std::uint64_t taken = it->second->page().cursor.load(std::memory_order_relaxed);
-  lost_.erase(it);
-  if (taken == 0 || taken > wire::number(m, "owed_from")) return;
-  m["cursor"] = taken;
-  m["owed_from"] = taken;
 }
 
 void Client::forget_link(Connection& c, std::uint64_t id, bool for_now) {
@@ -155,7 +159,7 @@ void Client::forget_link(Connection& c, std::uint64_t id, bool for_now) {
   if (it == c.links.end()) return;
   const Place place = place_of(*it->second.subscriber, it->second.entry);
   refusals_.insert(place);
-  if (for_now && for_now_.size() < kLost) {
+  if (for_now && for_now_.size() < kForNow) {
     for_now_.insert(place);
     if (ask_again_at_ == 0) ask_again_at_ = steady_now() + kFullTry;
     look_in(kFullTry);
@@ -163,7 +167,7 @@ void Client::forget_link(Connection& c, std::uint64_t id, bool for_now) {
   c.links.erase(it);
 }
 
-bool Client::handle(Connection& c, const json& m, std::vector<Fd>& fds) {
+bool Client::handle(Connection& c, json& m, std::vector<Fd>& fds) {
   const std::string op = wire::text(m, "op");
   if (op == "hello") {
     c.name = wire::text(m, "name");
@@ -171,49 +175,35 @@ bool Client::handle(Connection& c, const json& m, std::vector<Fd>& fds) {
     return true;
   }
   const std::uint64_t id = wire::number(m, "id");
-  if (id == 0 && (op == "refused" || op == "gone")) {
-    sent_away(c, m);
-    return true;
-  }
+  if (id == 0 && (op == "refused" || op == "gone")) return sent_away(c, m);
   const auto it = c.links.find(id);
   if (it == c.links.end()) return true;  // taken back meanwhile
   Link& link = it->second;
   if (op == "attached") {
-    if (link.stream != 0) return true;
-    auto claim =
-        DescriptorShares::of_process().claim(c.peer.uid, 2);  // a foreign area's descriptor, and a notify socket
-    json answer = m;
-    resume(link, answer);
-    SubscriberCore* subscriber = link.subscriber;
-    if (claim && attached(c, link, answer, fds)) {
-      c.had_stream = true;
-      if (c.foreign) held_[subscriber].push_back({c.peer.uid, link.stream, std::move(*claim)});
-      return true;
-    }
-    if (!claim) answered(subscriber, false, nullptr);
-    send(c, {{"op", "detach"}, {"id", id}});
-    forget_link(c, id, !claim);
+    if (link.stream == 0) answered_attach(c, id, m, fds);
     return true;
   }
-  if (op == "refused") {
-    refused(c, link, m);
-    const std::string code = wire::text(m, "code");
-    forget_link(c, id, code == "limit" || code == "memory");
-    return true;
-  }
-  if (op == "gone") {
-    answered(link.subscriber, false, nullptr);
-  } else if (op == "ended") {
-    if (link.stream != 0)
-      link.subscriber->end_stream(link.stream, Stream::End::Left);
-    else
-      answered(link.subscriber, false, nullptr);
-  } else if (op == "demoted") {
+  if (op == "demoted") {
     tell(*link.subscriber, c.peer.uid,
          {Event::Kind::Demoted, c.peer.pid,
           fmt::format("a reliable publish of '{}' timed out on this subscriber; best effort until it has caught up",
                       link.subscriber->topic())});
     return true;
+  }
+  if (op == "ended") {
+    if (link.stream != 0)
+      link.subscriber->end_stream(link.stream, Stream::End::Left);
+    else
+      answered(link.subscriber, false, nullptr);
+  } else if (link.stream != 0) {
+    return false;  // the rest answers a question: a stream that is there ends by its end, or with the connection
+  } else if (op == "refused") {
+    refused(c, link, m, wire::text(m, "why"));
+    const std::string code = wire::text(m, "code");
+    forget_link(c, id, code == "limit" || code == "memory");
+    return true;
+  } else if (op == "gone") {
+    answered(link.subscriber, false, nullptr);
   } else {
     return false;
   }
@@ -221,13 +211,47 @@ bool Client::handle(Connection& c, const json& m, std::vector<Fd>& fds) {
   return true;
 }
 
-/// The process lets us have nothing at all.
-void Client::sent_away(Connection& c, const json& m) {
+void Client::answered_attach(Connection& c, std::uint64_t id, json& m, std::vector<Fd>& fds) {
+  Link& link = c.links.at(id);
+  // A foreign area's descriptor, and a notify socket.
+  auto claim = DescriptorShares::of_process().claim(c.peer.uid, 2);
+  resume(link, m);
+  SubscriberCore* subscriber = link.subscriber;
+  const Attaching became = claim ? attached(c, link, m, fds) : Attaching::Later;
+  if (became == Attaching::Done) {
+    c.had_stream = true;
+    if (c.foreign) held_[subscriber].push_back({c.peer.uid, link.stream, std::move(*claim)});
+    return;
+  }
+  if (!claim) answered(subscriber, false, nullptr);
+  send(c, {{"op", "detach"}, {"id", id}});
+  forget_link(c, id, became == Attaching::Later);
+}
+
+/// No number was left here for what came with the message: our own lack, not the peer's fault. The connection stays,
+/// since samples of other streams depend on it.
+bool Client::without_descriptors(Connection& c, json& m) {
+  const std::uint64_t id = wire::number(m, "id");
+  const auto it = c.links.find(id);
+  if (wire::text(m, "op") != "attached" || it == c.links.end()) {
+    std::vector<Fd> none;
+    return handle(c, m, none);
+  }
+  if (it->second.stream != 0) return true;
+  SubscriberCore* subscriber = it->second.subscriber;
+  no_descriptor(*subscriber, c.peer.pid, "no file descriptor is left");
+  answered(subscriber, false, nullptr);
+  send(c, {{"op", "detach"}, {"id", id}});
+  forget_link(c, id, true);
+  return true;
+}
+
+/// The process lets us have nothing at all: it says so instead of an answer, and before any other. False: it lies.
+bool Client::sent_away(Connection& c, const json& m) {
+  if (std::any_of(c.links.begin(), c.links.end(), [](const auto& x) { return x.second.stream != 0; })) return false;
   if (wire::text(m, "op") == "refused")
     for (const auto& [id, link] : c.links) {
-      json named = m;
-      named["why"] = fmt::format("'{}': {}", link.subscriber->topic(), wire::text(m, "why"));
-      refused(c, link, named);
+      refused(c, link, m, fmt::format("'{}': {}", link.subscriber->topic(), wire::text(m, "why")));
       refusals_.insert(place_of(*link.subscriber, link.entry));
     }
   else
@@ -235,31 +259,34 @@ void Client::sent_away(Connection& c, const json& m) {
   c.links.clear();
   c.lost = true;
   process_.look_again_in(0);
+  return true;
 }
 
-void Client::refused(Connection& c, const Link& link, const json& m) {
+void Client::refused(Connection& c, const Link& link, const json& m, const std::string& why) {
   const std::string code = wire::text(m, "code");
   const auto error = code == "type" || code == "version" || code == "area" ? ErrorCode::Incompatible
                      : code == "memory"                                    ? ErrorCode::NoMemory
                      : code == "access"                                    ? ErrorCode::Refused
                                                                            : ErrorCode::Limit;
-  const Error e(error, wire::text(m, "why"), wire::text(m, "remedy"));
+  const Error e(error, why, wire::text(m, "remedy"));
   tell(*link.subscriber, c.peer.uid,
        {error == ErrorCode::Incompatible ? Event::Kind::Incompatible : Event::Kind::Refused, c.peer.pid, e.what()});
   // What another user answers is never our error.
   answered(link.subscriber, false, c.foreign ? nullptr : std::make_exception_ptr(e));
 }
 
-bool Client::attached(Connection& c, Link& link, const json& m, std::vector<Fd>& fds) {
+Client::Attaching Client::attached(Connection& c, Link& link, const json& m, std::vector<Fd>& fds) {
   struct Keep {
     Mapping area;
     std::shared_ptr<Mapping> bells;
     std::shared_ptr<Area> page;
+    std::shared_ptr<Socket> socket;
   };
   const SubscriberCore& subscriber = *link.subscriber;
   const bool foreign = c.foreign;
   Stream* stream = nullptr;
   std::exception_ptr error;
+  bool later = false;
   try {
     // Map.
     if (fds.size() != 2)
@@ -281,7 +308,7 @@ bool Client::attached(Connection& c, Link& link, const json& m, std::vector<Fd>&
     area.check({subscriber.type().hash, subscriber.type().bytes, subscriber.type().alignment,
                 foreign ? subscriber.options().max_bytes : layout::kMaxPayload});
     // Build.
-    area.prefault();
+    area.prefault(foreign ? kMostPrefaulted : std::numeric_limits<std::size_t>::max());
     Stream::Parts parts;
     parts.area = area.mapping.data();
     parts.area_bytes = area.mapping.size();
@@ -299,9 +326,10 @@ bool Client::attached(Connection& c, Link& link, const json& m, std::vector<Fd>&
     parts.foreign = foreign;
     keep->area = std::move(area.mapping);
     keep->page = std::move(link.page);
+    keep->socket = c.socket;
     parts.keep = keep;
     // The last sample may go long after the subscriber, on any thread: then the publisher may have its slots back.
-    parts.on_gone = [this, process = &process_, fd = c.fd.get(), id = link.id, name = c.process] {
+    parts.on_gone = [this, process = &process_, fd = c.fd(), id = link.id, name = c.process] {
       process->loop().post([this, fd, id, name] {
         const auto it = connections_.find(fd);
         if (it != connections_.end() && it->second->process == name) send(*it->second, {{"op", "detach"}, {"id", id}});
@@ -310,30 +338,33 @@ bool Client::attached(Connection& c, Link& link, const json& m, std::vector<Fd>&
     stream = Stream::create(std::move(parts), link.subscriber->stream_room());
     link.stream = stream->id;
   } catch (const Error& e) {
+    later = e.code() == ErrorCode::Limit;
     const Error named(e.code(),
                       fmt::format("a publication of '{}' by {} (pid {}) cannot be read: {}", subscriber.topic(), c.name,
                                   c.peer.pid, e.cause()),
                       e.remedy());
     log(LogLevel::Warning, Cause{"refused area", c.peer.uid}, named.what());
-    tell(*link.subscriber, c.peer.uid, {Event::Kind::Incompatible, c.peer.pid, named.what()});
+    tell(*link.subscriber, c.peer.uid,
+         {later ? Event::Kind::Refused : Event::Kind::Incompatible, c.peer.pid, named.what()});
     // Of our own user it is a mistake in the programs, and whoever waits for the first answer hears of it. What another
     // user does is never our error.
     if (!foreign) error = std::make_exception_ptr(named);
   }
   if (stream == nullptr) {
     answered(link.subscriber, false, std::move(error));
-    return false;
+    return later ? Attaching::Later : Attaching::Refused;
   }
   link.subscriber->add_stream(stream);
   answered(link.subscriber, true, nullptr);
-  return true;
+  return Attaching::Done;
 }
 
 void Client::hand_over_notify(const Stream& stream, Fd peer_socket) {
   for (auto& [fd, c] : connections_)
     for (const auto& [id, link] : c->links)
       if (link.stream == stream.id) {
-        return send(*c, {{"op", "notify"}, {"id", id}}, {peer_socket.get()});
+        send(*c, {{"op", "notify"}, {"id", id}}, {peer_socket.get()});
+        return;
       }
   for (const Local& l : locals_)
     if (l.stream == stream.id) return PublisherCore::connect_notify(*l.attached, std::move(peer_socket));
@@ -356,6 +387,10 @@ void Client::housekeeping(std::int64_t now) {
   std::vector<int> lost;
   for (auto& [fd, c] : connections_) {
     c->outbox.flush(fd);
+    if (const std::int64_t opens = c->paused ? process_.strangers_time().opens_at(c->peer.uid, now) : 0; opens != 0)
+      process_.look_again_in(static_cast<int>(std::clamp<std::int64_t>((opens - now) / 1'000'000 + 1, 1, 100)));
+    else if (std::exchange(c->paused, false))
+      process_.loop().on(fd, [this, number = fd] { receive(number); });
     if (c->lost)
       lost.push_back(fd);
     else if (const std::int64_t since = c->outbox.waiting_since(); since != 0)

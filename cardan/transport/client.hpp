@@ -53,9 +53,15 @@ class Client {
     std::shared_ptr<Area> page;  ///< until the answer comes
     std::uint64_t stream = 0;    ///< its id, once attached
   };
+  /// Open until the connection has ended here and the last sample of its streams is gone: as long, the publisher's end
+  /// holds what they hold.
+  struct Socket {
+    BoundFd fd;
+    DescriptorShares::Claim claim;
+  };
   struct Connection {
     std::string process;
-    BoundFd fd;
+    std::shared_ptr<Socket> socket;
     socket::Peer peer;
     bool foreign = false;
     std::string name = "?";
@@ -64,9 +70,10 @@ class Client {
     std::weak_ptr<Mapping> bells;
     Outbox outbox;
     bool lost = false;        ///< hung up at the next housekeeping
+    bool paused = false;      ///< not read from until its user may have time again
     bool had_stream = false;  ///< the publisher may still have to hear that a sample is gone
     std::int64_t since = 0;
-    DescriptorShares::Claim claim;
+    [[nodiscard]] int fd() const noexcept { return socket->fd.get(); }
   };
   struct Waiter {
     Answer* answer;
@@ -103,18 +110,24 @@ class Client {
   void not_accepted(SubscriberCore& subscriber, const TopicEntry& entry, const socket::Peer& peer,
                     const std::string& why);
   void tell(SubscriberCore& subscriber, uid_t uid, Event event);
+  void cut_lost(const std::string& process);
+  void release_lost(const std::string& process);
+  void settle_lost();
+  void resume(const Link& link, nlohmann::json& message);
 
   // What the processes say.
   void receive(int fd);
+  void take_message(int fd, Connection& c);
   void hang_up(int fd, bool shun = false);
-  void send(Connection& c, const nlohmann::json& message, const std::vector<int>& fds = {});
-  bool handle(Connection& c, const nlohmann::json& message, std::vector<Fd>& fds);
-  bool attached(Connection& c, Link& link, const nlohmann::json& message, std::vector<Fd>& fds);
-  void refused(Connection& c, const Link& link, const nlohmann::json& message);
-  void sent_away(Connection& c, const nlohmann::json& message);
+  bool send(Connection& c, const nlohmann::json& message, const std::vector<int>& fds = {});
+  bool handle(Connection& c, nlohmann::json& message, std::vector<Fd>& fds);
+  bool without_descriptors(Connection& c, nlohmann::json& message);
+  void answered_attach(Connection& c, std::uint64_t id, nlohmann::json& message, std::vector<Fd>& fds);
+  enum class Attaching { Done, Refused, Later };
+  Attaching attached(Connection& c, Link& link, const nlohmann::json& message, std::vector<Fd>& fds);
+  void refused(Connection& c, const Link& link, const nlohmann::json& message, const std::string& why);
+  bool sent_away(Connection& c, const nlohmann::json& message);
   void forget_link(Connection& c, std::uint64_t id, bool for_now = false);
-  void cut_lost(const std::string& process);
-  void resume(const Link& link, nlohmann::json& message);
   void answered(const SubscriberCore* subscriber, bool attached, std::exception_ptr error);
 
   Process& process_;
@@ -130,8 +143,12 @@ class Client {
   std::set<Place> for_now_;                                  ///< of these, what lacked room: asked again later
   std::int64_t ask_again_at_ = 0;
   std::map<std::string, Try> tries_;
-  std::map<Place, std::shared_ptr<Stream>> lost_;  ///< attachments that were lost although the publisher seems to live
-  std::set<std::string> dead_;                     ///< whose names go at the end of this look
+  struct Lost {                      ///< an attachment that was lost although the publisher seems to live
+    std::shared_ptr<Stream> stream;  ///< until that is known
+    std::uint64_t taken = 0;         ///< then: what was taken last
+  };
+  std::map<Place, Lost> lost_;
+  std::set<std::string> dead_;  ///< whose names go at the end of this look
   Limiter events_;
   std::int64_t scan_at_ = 0, not_before_ = 0;  ///< the next look at the whole folder
   std::int64_t burst_began_ = 0;

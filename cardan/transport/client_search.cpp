@@ -128,6 +128,7 @@ void Client::scan() {
     for_now_.clear();
   }
   attach_all(process_.directory().entries());
+  settle_lost();
   if (ask_again_at_ != 0) look_in(ask_again_at_ - began);
   // However many names there are: nine tenths of this thread's time are for other work.
   const std::int64_t now = steady_now();
@@ -146,6 +147,57 @@ void Client::attach_all(const std::vector<TopicEntry>& entries) {
     for (auto it = begin; it != end; ++it) attach(*it->second, entry);
   }
   if (!dead_.empty()) process_.directory().remove_processes(std::exchange(dead_, {}));
+}
+
+/// The process has answered once more, so its publishers live, and overwrite what they held for us.
+void Client::cut_lost(const std::string& process) {
+  for (auto& [place, lost] : lost_) {
+    if (std::get<1>(place) != process || !lost.stream) continue;
+    for (SubscriberCore* s : process_.subscribers())
+      if (s == std::get<0>(place)) s->cut_stream(*lost.stream);
+    lost.taken = lost.stream->page().cursor.load(std::memory_order_relaxed);
+    lost.stream.reset();
+  }
+}
+
+/// The process was dying when it hung up: what its publishers left stays as it is, and may be taken.
+void Client::release_lost(const std::string& process) {
+  for (const auto& [place, lost] : lost_) {
+    if (std::get<1>(place) != process || !lost.stream) continue;
+    auto end = Stream::End::Lost;
+    lost.stream->end.compare_exchange_strong(end, Stream::End::Died, std::memory_order_acq_rel);
+    for (SubscriberCore* s : process_.subscribers())
+      if (s == std::get<0>(place)) s->end_stream(lost.stream->id, Stream::End::Died);
+  }
+  std::erase_if(lost_, [&](const auto& x) { return std::get<1>(x.first) == process; });
+}
+
+/// Whether those whose connection was lost live is asked here where no name leads to them any more.
+void Client::settle_lost() {
+  std::set<std::string> open;
+  for (const auto& [place, lost] : lost_)
+    if (lost.stream) open.insert(std::get<1>(place));
+  for (const std::string& process : open) {
+    int error = 0;
+    if (process_.directory().connect(process, error))
+      cut_lost(process);
+    else if (error == ECONNREFUSED || error == ENOENT)
+      release_lost(process);
+    else
+      look_in(kFirstTry);
+  }
+}
+
+/// After an attachment that was lost while the publisher lived: what was taken does not come again, and what was
+/// published meanwhile counts as any other loss.
+void Client::resume(const Link& link, json& m) {
+  const auto it = lost_.find(place_of(*link.subscriber, link.entry));
+  if (it == lost_.end()) return;
+  const std::uint64_t taken = it->second.taken;
+  lost_.erase(it);
+  if (taken == 0 || taken > wire::number(m, "owed_from")) return;
+  m["cursor"] = taken;
+  m["owed_from"] = taken;
 }
 
 void Client::add(SubscriberCore& subscriber, Answer* answer) {
@@ -217,8 +269,8 @@ void Client::no_descriptor(SubscriberCore& subscriber, int pid, const std::strin
 /// What another user causes pushes no more than a few events of our own out of the queue.
 void Client::tell(SubscriberCore& subscriber, uid_t uid, Event event) {
   events_.ended(steady_now());  // windows begin anew; what was left out repeats what was told
-  if (!is_foreign(uid) || events_.allow({subscriber.topic().c_str(), uid}, steady_now()))
-    subscriber.emit(std::move(event));
+  if (!is_foreign(uid)) return subscriber.emit(std::move(event));
+  if (events_.allow({subscriber.topic().c_str(), uid}, steady_now())) subscriber.emit(std::move(event), uid);
 }
 
 /// That we do not accept a publication is an event and no error: anybody can put a name there.
@@ -268,7 +320,7 @@ Client::Connection* Client::connection_to(const TopicEntry& entry) {
     if (error == ECONNREFUSED || error == ENOENT) {
       dead_.insert(process);
       tries_.erase(process);
-      std::erase_if(lost_, [&](const auto& x) { return std::get<1>(x.first) == process; });
+      release_lost(process);
     } else {
       try_later(process, error == EAGAIN ? kBusyTry : kFirstTry);
     }
@@ -278,13 +330,14 @@ Client::Connection* Client::connection_to(const TopicEntry& entry) {
   cut_lost(process);
   auto c = std::make_unique<Connection>();
   c->process = process;
+  c->socket = std::make_shared<Socket>();
   c->peer = socket::peer_of(fd.get());
   c->foreign = is_foreign(c->peer.uid);
-  c->claim = std::move(claim);
+  c->socket->claim = std::move(claim);
   c->outbox.for_peer(c->peer.uid);
   c->since = steady_now();
   const int number = fd.get();
-  c->fd = BoundFd(std::move(fd));
+  c->socket->fd = BoundFd(std::move(fd));
   send(*c, {{"op", "hello"},
             {"version", wire::kVersion},
             {"pid", ::getpid()},
@@ -328,7 +381,7 @@ void Client::attach(SubscriberCore& subscriber, const TopicEntry& entry) {
   }
   if (!no.empty()) {
     not_accepted(subscriber, entry, c->peer, no);
-    if (c->links.empty() && !c->had_stream) hang_up(c->fd.get());
+    if (c->links.empty() && !c->had_stream) hang_up(c->fd());
     return;
   }
   Link link;
@@ -341,7 +394,7 @@ void Client::attach(SubscriberCore& subscriber, const TopicEntry& entry) {
   } catch (const Error& e) {
     try_later(entry.process, kFirstTry);
     no_descriptor(subscriber, c->peer.pid, e.cause());
-    if (c->links.empty() && !c->had_stream) hang_up(c->fd.get());
+    if (c->links.empty() && !c->had_stream) hang_up(c->fd());
     return;
   }
   make_subscriber_page(link.page->data());
@@ -357,7 +410,11 @@ void Client::attach(SubscriberCore& subscriber, const TopicEntry& entry) {
                      {"background", subscriber.endpoint().background},
                      {"reliable", subscriber.endpoint().reliable},
                      {"prewake", subscriber.waiting().kind == Waiting::Kind::Prewake}};
-  send(*c, request, {link.page->read_only_fd()});
+  const bool sent = send(*c, request, {link.page->read_only_fd()});
+  if (!sent && errno == EMFILE) {  // the peer has not read what it was sent before
+    try_later(entry.process, kFirstTry);
+    return;
+  }
   link.page->forget_descriptor();
   if (const auto waiter = waiters_.find(&subscriber); waiter != waiters_.end()) ++waiter->second.open;
   const std::uint64_t id = link.id;

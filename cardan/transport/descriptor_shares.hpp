@@ -33,6 +33,8 @@ class DescriptorShares {
     /// Takes over what `other`, of the same user, has.
     void join(Claim&& other) noexcept;
     void give_back() noexcept;
+    /// Whether it has any.
+    explicit operator bool() const noexcept { return count_ != 0; }
 
    private:
     friend class DescriptorShares;

@@ -122,7 +122,7 @@ constexpr std::int64_t latency_of_bucket(std::size_t bucket) {
   return base + static_cast<std::int64_t>(bucket % 4) * (base / 4);
 }
 
-/// A page of 64 bells, each in a line of its own; one page set for each user that a publishing process serves.
+/// A board of bells, each in a line of its own: 64 KiB for each user that a publishing process serves.
 inline constexpr std::size_t kBells = 1024;
 struct alignas(kLine) Bell {
   Atomic<std::uint32_t> phase;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cardan/transport/observer.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <map>
@@ -8,6 +10,7 @@
 
 #include "cardan/memory/clock.hpp"
 #include "cardan/memory/error.hpp"
+#include "cardan/memory/socket.hpp"
 #include "cardan/transport/descriptor_shares.hpp"
 #include "cardan/transport/layout.hpp"
 #include "cardan/transport/observer_link.hpp"
@@ -35,6 +38,7 @@ struct StreamView {
   const std::byte* slots;
   const std::byte* payloads;
   std::int64_t time_shift;
+  std::size_t most;  ///< payload bytes that are copied
 
   [[nodiscard]] const layout::SlotMeta& meta(std::uint32_t slot) const noexcept {
     return *reinterpret_cast<const layout::SlotMeta*>(slots + slot * header.slot_stride);
@@ -53,7 +57,7 @@ struct StreamView {
     into.sequence_ = 0;
     const bool whole = protocol::observe<Native>(ring, e, [&] {
       const std::uint64_t bytes = m.payload_bytes.load(relaxed);  // read once, then checked
-      if (bytes > header.payload_bytes) return false;
+      if (bytes > header.payload_bytes || bytes > most) return false;
       into.publish_ns_ = our_time(m.publish_ns.load(relaxed), time_shift);
       into.source_ns_ = m.source_ns.load(relaxed);
       into.message_bytes_ = header.message_bytes;
@@ -90,7 +94,8 @@ struct StreamView {
 
 namespace {
 
-StreamView view_of(const std::byte* area, const layout::Header& header, std::uint32_t slots, std::int64_t time_shift) {
+StreamView view_of(const std::byte* area, const layout::Header& header, std::uint32_t slots, std::int64_t time_shift,
+                   std::size_t most) {
   const auto* front = reinterpret_cast<const Atomic<std::uint64_t>*>(area + header.front_offset);
   const auto* ring = reinterpret_cast<const Atomic<std::uint64_t>*>(area + header.ring_offset);
   return {header,
@@ -98,7 +103,8 @@ StreamView view_of(const std::byte* area, const layout::Header& header, std::uin
            header.slot_stride, header.depth, slots},
           area + header.slots_offset,
           area + header.payload_offset,
-          time_shift};
+          time_shift,
+          most};
 }
 
 }  // namespace
@@ -106,8 +112,12 @@ StreamView view_of(const std::byte* area, const layout::Header& header, std::uin
 bool copy_latest(const Stream& stream, ObservedSample& into, std::uint64_t after) {
   if (is_forked_child()) return false;
   (void)stream.find_more_slots(stream.slots_there());
-  const StreamView view{stream.header, stream.ring_of(stream.slots_there()),
-                        reinterpret_cast<const std::byte*>(&stream.meta(0)), stream.payload(0), stream.time_shift()};
+  const StreamView view{stream.header,
+                        stream.ring_of(stream.slots_there()),
+                        reinterpret_cast<const std::byte*>(&stream.meta(0)),
+                        stream.payload(0),
+                        stream.time_shift(),
+                        layout::kMaxPayload};  // bounded by the reader's contract
   return view.copy_latest(into, after);
 }
 
@@ -119,21 +129,25 @@ struct ObservedStream::Parts {
   detail::TopicEntry entry;
   Atomic<std::uint32_t> slots;  ///< that are there: more, once the publisher has committed more
   Atomic<bool> lost{false};     ///< its connection is gone
+  std::size_t most;             ///< payload bytes that are copied
 
-  Parts(detail::PublisherArea of, std::shared_ptr<detail::ObserverLink> to, detail::TopicEntry named)
-      : area(std::move(of)), link(std::move(to)), entry(std::move(named)), slots(area.slots) {}
+  Parts(detail::PublisherArea of, std::shared_ptr<detail::ObserverLink> to, detail::TopicEntry named,
+        std::size_t most_copied)
+      : area(std::move(of)), link(std::move(to)), entry(std::move(named)), slots(area.slots), most(most_copied) {}
   Parts(Parts&& other) noexcept
       : area(std::move(other.area)),
         link(std::move(other.link)),
         entry(std::move(other.entry)),
-        slots(other.slots.load(std::memory_order_relaxed)) {}
+        slots(other.slots.load(std::memory_order_relaxed)),
+        most(other.most) {}
 
   [[nodiscard]] const layout::Header& header() const noexcept { return area.header; }
   [[nodiscard]] detail::StreamView view() {
     const std::uint32_t known = slots.load(std::memory_order_relaxed);
-    const std::uint32_t there = detail::slots_there(area.header, area.hot(), known, area.fd.get(), link->peer().uid);
+    const std::uint32_t there =
+        detail::slots_there(area.header, area.hot(), known, area.fd.get(), link->peer().uid).count;
     if (there != known) slots.store(there, std::memory_order_relaxed);
-    return detail::view_of(area.mapping.data(), area.header, there, link->time_shift());
+    return detail::view_of(area.mapping.data(), area.header, there, link->time_shift(), most);
   }
   [[nodiscard]] const layout::Hot& hot() const {
     static const layout::Hot kNone{};
@@ -300,11 +314,21 @@ bool Observer::refresh() {
             {entry, link->why(), link->failure() == Failure::Refused || link->failure() == Failure::NotForUs});
       continue;
     }
-    auto stream = std::make_shared<const ObservedStream>(ObservedStream::Parts(std::move(*area), link, entry));
+    // The peer's user counts, and not whose name led here.
+    const std::size_t most = detail::is_foreign(link->peer().uid) ? options_.max_bytes_of_others : layout::kMaxPayload;
+    auto stream = std::make_shared<const ObservedStream>(ObservedStream::Parts(std::move(*area), link, entry, most));
     const std::uint64_t published = stream->published();
     watched_.push_back({stream, published > stream->depth() ? published - stream->depth() : 0});
     changed = true;
   }
+  for (const Watched& w : watched_)
+    if (const auto& parts = *w.stream->parts_; w.stream->max_bytes() > parts.most)
+      problems_.push_back(
+          {parts.entry,
+           fmt::format("{} (pid {}, {}) may publish {} bytes in one message: those of more than {} are not copied",
+                       w.stream->program(), w.stream->pid(), socket::name_of_user(w.stream->peer().uid),
+                       w.stream->max_bytes(), parts.most),
+           false});
   return changed;
 }
 

@@ -17,6 +17,8 @@ struct ObserverOptions {
   std::string domain{};
   /// How long to wait for a process that does not answer.
   std::chrono::nanoseconds timeout = std::chrono::seconds{1};
+  /// Of another user's publisher, messages with a larger payload are not copied: each copy takes our memory and time.
+  std::size_t max_bytes_of_others = std::size_t{64} << 20;
 };
 
 /// How often publish → take lasted how long: (bucket, count) of layout::latency_bucket(), four buckets an octave.

@@ -36,26 +36,37 @@ void Outbox::settle(int socket) {
   claim_.give_back();
 }
 
-bool Outbox::room_on_the_way(int socket, std::size_t descriptors) {
+std::optional<DescriptorShares::Claim> Outbox::claim_for(int socket, std::size_t descriptors) {
+  if (!foreign_) return DescriptorShares::Claim();
+  settle(socket);
+  return DescriptorShares::of_process().claim(uid_, descriptors);
+}
+
+bool Outbox::room_on_the_way(int socket, std::size_t descriptors, DescriptorShares::Claim& claim) {
   if (descriptors == 0 || !foreign_) return true;
   settle(socket);
   if (on_the_way_ == limits_.with_descriptors) return false;
-  auto claim = DescriptorShares::of_process().claim(uid_, descriptors);
-  if (!claim) return false;
-  claim_.join(std::move(*claim));
-  ++on_the_way_;
-  return true;
+  if (claim) return true;
+  auto share = DescriptorShares::of_process().claim(uid_, descriptors);
+  if (share) claim = std::move(*share);
+  return share.has_value();
 }
 
-Outbox::Sent Outbox::try_send(int socket, std::string_view text, const std::vector<int>& fds) {
-  if (!room_on_the_way(socket, fds.size())) return Sent::Full;
-  if (socket::send(socket, text, fds)) return Sent::Yes;
-  return full(errno) ? Sent::Full : Sent::Never;
+Outbox::Sent Outbox::try_send(int socket, std::string_view text, const std::vector<int>& fds,
+                              DescriptorShares::Claim& claim) {
+  if (!room_on_the_way(socket, fds.size(), claim)) return Sent::Full;
+  if (!socket::send(socket, text, fds)) return full(errno) ? Sent::Full : Sent::Never;
+  if (claim) {
+    claim_.join(std::move(claim));
+    ++on_the_way_;
+  }
+  return Sent::Yes;
 }
 
-bool Outbox::send(int socket, std::string_view text, const std::vector<int>& fds, std::shared_ptr<const void> keep) {
+bool Outbox::send(int socket, std::string_view text, const std::vector<int>& fds, std::shared_ptr<const void> keep,
+                  DescriptorShares::Claim claim) {
   if (waiting_.empty()) {
-    const Sent sent = try_send(socket, text, fds);
+    const Sent sent = try_send(socket, text, fds, claim);
     if (sent != Sent::Full) return sent == Sent::Yes;
     since_ = steady_now();
   }
@@ -64,13 +75,20 @@ bool Outbox::send(int socket, std::string_view text, const std::vector<int>& fds
     errno = ENOBUFS;
     return false;
   }
-  Letter letter{std::string(text), fds, {}, std::move(keep)};
-  if (!letter.keep)
+  Letter letter{std::string(text), fds, {}, std::move(keep), std::move(claim), {}};
+  if (!letter.keep && !fds.empty()) {
+    auto share = DescriptorShares::of_process().claim(uid_, fds.size());
+    if (!share) {
+      errno = EMFILE;
+      return false;
+    }
+    letter.of_own = std::move(*share);
     for (int& fd : letter.fds) {
       letter.own.push_back(make_bound([fd] { return ::fcntl(fd, F_DUPFD_CLOEXEC, 0); }));
       if (!letter.own.back()) return false;
       fd = letter.own.back().get();
     }
+  }
   bytes_ += text.size();
   if (!fds.empty()) ++with_descriptors_;
   waiting_.push_back(std::move(letter));
@@ -79,8 +97,8 @@ bool Outbox::send(int socket, std::string_view text, const std::vector<int>& fds
 
 bool Outbox::flush(int socket) {
   while (!waiting_.empty()) {
-    const Letter& first = waiting_.front();
-    const Sent sent = try_send(socket, first.text, first.fds);
+    Letter& first = waiting_.front();
+    const Sent sent = try_send(socket, first.text, first.fds, first.on_the_way);
     if (sent != Sent::Yes) return sent == Sent::Full;
     bytes_ -= first.text.size();
     if (!first.fds.empty()) --with_descriptors_;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,9 +33,15 @@ class Outbox {
   Outbox() = default;
   void for_peer(uid_t uid);
 
-  /// False: the peer is gone (errno EPIPE or ECONNRESET), or has left so many unread that it is given up. `keep` owns
-  /// the descriptors as long as the letter waits; without it they are duplicated then.
-  bool send(int socket, std::string_view text, const std::vector<int>& fds = {}, std::shared_ptr<const void> keep = {});
+  /// False: the peer is gone (errno EPIPE or ECONNRESET), has left so many unread that it is given up, or the letter
+  /// would have to wait with descriptors of its own that there is no room for (EMFILE; it is not sent). `keep` owns the
+  /// descriptors as long as the letter waits; without it they are duplicated then. `claim`: what claim_for() gave for
+  /// them; without it the letter waits for a share, too.
+  bool send(int socket, std::string_view text, const std::vector<int>& fds = {}, std::shared_ptr<const void> keep = {},
+            DescriptorShares::Claim claim = {});
+  /// The share for so many descriptors on their way to the peer. Nothing: its user, or all other users together, have
+  /// theirs, which is no fault of a peer that reads.
+  std::optional<DescriptorShares::Claim> claim_for(int socket, std::size_t descriptors);
   bool flush(int socket);
   /// Gives back what a stranger was charged for, once it has read all.
   void settle(int socket);
@@ -48,10 +55,11 @@ class Outbox {
     std::vector<int> fds;
     std::vector<Fd> own;
     std::shared_ptr<const void> keep;
+    DescriptorShares::Claim on_the_way, of_own;
   };
   enum class Sent { Yes, Full, Never };
-  Sent try_send(int socket, std::string_view text, const std::vector<int>& fds);
-  [[nodiscard]] bool room_on_the_way(int socket, std::size_t descriptors);
+  Sent try_send(int socket, std::string_view text, const std::vector<int>& fds, DescriptorShares::Claim& claim);
+  [[nodiscard]] bool room_on_the_way(int socket, std::size_t descriptors, DescriptorShares::Claim& claim);
 
   Limits limits_ = kOwn;
   uid_t uid_ = 0;

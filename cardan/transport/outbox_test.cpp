@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <filesystem>
 
 #include "cardan/memory/socket.hpp"
@@ -55,6 +56,45 @@ TEST(Outbox, AStrangerThatReadsNothingCostsEightLettersWithDescriptorsAndIsGiven
   EXPECT_TRUE(shares.claim(::geteuid() + 1000, shares.most_of_one())) << "it is not charged for what it has read";
   message.fds.clear();
   EXPECT_EQ(open_descriptors(), before);
+}
+
+/// Until a letter waits.
+void fill(Outbox& outbox, const Pair& pair) {
+  while (outbox.empty()) ASSERT_TRUE(outbox.send(pair.ours.get(), std::string(5000, 'x')));
+}
+
+TEST(Outbox, ALetterThatWaitsIsChargedOnceHoweverOftenItIsTried) {
+  const Pair pair;
+  const Fd file(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  Outbox outbox;
+  outbox.for_peer(::geteuid() + 1001);
+  fill(outbox, pair);
+  ASSERT_TRUE(outbox.send(pair.ours.get(), "{}", {file.get()}));
+  cardan::socket::Message message;
+  for (int round = 0; round < 40; ++round) {  // the letter is the first that waits, and finds the socket full
+    cardan::socket::receive(pair.theirs.get(), message);
+    while (cardan::socket::send(pair.ours.get(), std::string(5000, 'y'))) {
+    }
+    EXPECT_TRUE(outbox.flush(pair.ours.get()));
+  }
+  auto& shares = cardan::detail::DescriptorShares::of_process();
+  EXPECT_TRUE(shares.claim(::geteuid() + 1001, shares.most_of_one() - 2)) << "one on its way, one of its own";
+}
+
+TEST(Outbox, WithoutAShareNoDescriptorIsKeptForALetter) {
+  const Pair pair;
+  const Fd file(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  Outbox outbox;
+  outbox.for_peer(::geteuid() + 1002);
+  fill(outbox, pair);
+  auto& shares = cardan::detail::DescriptorShares::of_process();
+  const auto all = shares.claim(::geteuid() + 1002, shares.most_of_one());
+  ASSERT_TRUE(all);
+  const auto before = open_descriptors();
+  EXPECT_FALSE(outbox.send(pair.ours.get(), "{}", {file.get()}));
+  EXPECT_EQ(errno, EMFILE);
+  EXPECT_EQ(open_descriptors(), before);
+  EXPECT_FALSE(outbox.claim_for(pair.ours.get(), 1));
 }
 
 TEST(Outbox, AStrangersBytesAreBounded) {

@@ -24,6 +24,7 @@
 #include "cardan/transport/client.hpp"
 #include "cardan/transport/log.hpp"
 #include "cardan/transport/observer_link.hpp"
+#include "cardan/transport/printable.hpp"
 #include "cardan/transport/server.hpp"
 #include "cardan/transport/stop.hpp"
 
@@ -250,6 +251,8 @@ void Process::housekeeping() {
     s->check_deadlines(now);
     if (s->uses_fd()) s->connect_all();
     s->collect_ended();
+    if (const std::int64_t at = s->end_asides(now); at != 0)
+      look_again_in(static_cast<int>(std::clamp<std::int64_t>((at - now) / 1'000'000 + 1, 1, 1000)));
   }
   if (stopping() != stop_told_) {
     stop_told_ = stopping();
@@ -257,7 +260,7 @@ void Process::housekeeping() {
       for (SubscriberCore* s : subscribers_) s->kick();
   }
   for (const auto& [serial, p] : published_) {
-    if (!p.core->ring_for_others()) look_again_in(1);
+    if (!p.core->ring_for_others(strangers_time_, now)) look_again_in(1);
     if (p.core->needs_attention()) server_->attend(p);
   }
   std::erase_if(collecting_, [this](const auto& core) {
@@ -326,6 +329,7 @@ void Process::refuse_if_taken(const PublisherCore& core, const TopicEntry& own) 
     if (!ours && !may_share(peer)) continue;
     std::string name;
     std::getline(std::ifstream(fmt::format("/proc/{}/comm", peer.pid)), name);
+    name = printable(name, 64);  // anybody can name its process as it likes
     throw taken(peer.pid != 0 ? fmt::format("{} (pid {})", name.empty() ? "a process" : name, peer.pid) : "a process");
   }
 }

@@ -16,6 +16,7 @@
 #include "cardan/memory/bound_fd.hpp"
 #include "cardan/memory/socket.hpp"
 #include "cardan/transport/bell_board.hpp"
+#include "cardan/transport/helper_time.hpp"
 #include "cardan/transport/publisher_core.hpp"
 #include "cardan/transport/run_directory.hpp"
 #include "cardan/transport/subscriber_core.hpp"
@@ -90,6 +91,7 @@ class Process {
   [[nodiscard]] const std::vector<SubscriberCore*>& subscribers() const noexcept { return subscribers_; }
   /// Asks for a turn in `ms` milliseconds at the latest.
   void look_again_in(int ms) noexcept { look_again_ms_ = look_again_ms_ < 0 ? ms : std::min(look_again_ms_, ms); }
+  [[nodiscard]] HelperTime& strangers_time() noexcept { return strangers_time_; }
   void attach_local(SubscriberCore& subscriber, const Published& published);
   /// Out of the table now, unmapped once the publishing thread has passed a quiescent point.
   void detach(const std::shared_ptr<PublisherCore>& publisher, const Attached* subscriber);
@@ -111,6 +113,7 @@ class Process {
   std::vector<std::shared_ptr<PublisherCore>>
       collecting_;  ///< readers' pages wait for these publishers' quiescent point
   std::vector<SubscriberCore*> subscribers_;
+  HelperTime strangers_time_;
   std::uint32_t next_serial_ = 1;
   int look_again_ms_ = -1;
   bool stop_told_ = false;

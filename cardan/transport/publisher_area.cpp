@@ -7,9 +7,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstring>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <new>
 #include <thread>
 #include <utility>
@@ -18,6 +16,7 @@
 #include "cardan/memory/clock.hpp"
 #include "cardan/memory/error.hpp"
 #include "cardan/memory/futex.hpp"
+#include "cardan/transport/answer_times.hpp"
 
 namespace cardan::detail {
 namespace {
@@ -62,64 +61,9 @@ class NoSignals {
   sigset_t before_{};
 };
 
-/// What the answers to questions about other users' memory have cost: an owner can make each take as long as it likes,
-/// and hand over one area after the other. Never destroyed.
-class AnswerTimes {
- public:
-  static AnswerTimes& of_process() {
-    static auto& all = *new AnswerTimes;
-    return all;
-  }
-  /// How long one more answer may take (ns); 0: it is not asked for. Then done() has to follow.
-  std::int64_t begin(uid_t whose) {
-    const std::lock_guard lock(mutex_);
-    const std::int64_t now = steady_now();
-    if (now - began_ > kWindow) {
-      began_ = now;
-      of_all_ = 0;
-      std::erase_if(of_, [](const auto& user) { return user.second.under_way == 0; });
-      for (auto& [uid, user] : of_) user.spent = 0;
-    }
-    if (!of_.contains(whose) && of_.size() >= kUsers) return 0;
-    Of& user = of_[whose];
-    const std::int64_t left = std::min(kMostOfOne - user.spent, kMostOfAll - of_all_);
-    if (left <= 0 || user.under_way >= kThreadsOfOne || under_way_ >= kThreads) return 0;
-    ++user.under_way;
-    ++under_way_;
-    return left;
-  }
-  void spent(uid_t whose, std::int64_t ns) {
-    const std::lock_guard lock(mutex_);
-    of_all_ += ns;
-    if (const auto user = of_.find(whose); user != of_.end()) user->second.spent += ns;
-  }
-  void done(uid_t whose) {
-    const std::lock_guard lock(mutex_);
-    --under_way_;
-    --of_.at(whose).under_way;
-  }
-
- private:
-  static constexpr std::int64_t kWindow = 60'000'000'000;
-  static constexpr std::int64_t kMostOfOne = 1'000'000'000;
-  static constexpr std::int64_t kMostOfAll = 6'000'000'000;
-  static constexpr std::uint32_t kThreadsOfOne = 2;
-  static constexpr std::uint32_t kThreads = 32;
-  static constexpr std::size_t kUsers = 256;
-  struct Of {
-    std::int64_t spent = 0;
-    std::uint32_t under_way = 0;
-  };
-  std::mutex mutex_;
-  std::map<uid_t, Of> of_;
-  std::int64_t began_ = 0;
-  std::int64_t of_all_ = 0;
-  std::uint32_t under_way_ = 0;
-};
-
 /// The same of another user's area, on a thread that may be left behind: the question waits while the owner allocates,
-/// and an owner can do that for long, with many threads. False also if there is no answer in time.
-bool all_backed_in_time(int fd, const Ranges& ranges, uid_t whose) {
+/// and an owner can do that for long, with many threads.
+Backed all_backed_in_time(int fd, const Ranges& ranges, uid_t whose) {
   enum Answer : std::uint32_t { None, Yes, No };
   struct Question {
     Fd fd;
@@ -130,10 +74,14 @@ bool all_backed_in_time(int fd, const Ranges& ranges, uid_t whose) {
   const auto question = std::make_shared<Question>();
   question->ranges = ranges;
   const std::int64_t began = steady_now();
-  const std::int64_t limit = times.begin(whose);
-  if (limit == 0) return false;
+  const std::int64_t limit = times.begin(whose, began);
+  if (limit == 0) return Backed::NotAnswered;
   try {
     question->fd = Fd(::fcntl(fd, F_DUPFD_CLOEXEC, 0));
+    if (!question->fd) {  // our lack
+      times.done(whose);
+      return Backed::NotAnswered;
+    }
     std::thread asked;
     {
       const NoSignals none;
@@ -147,13 +95,14 @@ bool all_backed_in_time(int fd, const Ranges& ranges, uid_t whose) {
     asked.detach();
   } catch (...) {  // no thread
     times.done(whose);
-    return false;
+    return Backed::NotAnswered;
   }
   const std::int64_t until = began + limit;
   while (question->answer.load(std::memory_order_acquire) == None && steady_now() < until)
     futex::wait(question->answer, None, until);
   times.spent(whose, steady_now() - began);
-  return question->answer.load(std::memory_order_acquire) == Yes;
+  const std::uint32_t answer = question->answer.load(std::memory_order_acquire);
+  return answer == Yes ? Backed::Yes : answer == No ? Backed::No : Backed::NotAnswered;
 }
 
 /// No part is larger than what the publisher's own way to lay it out makes it. All sums have been checked before.
@@ -217,22 +166,30 @@ std::size_t most_payload(std::size_t max_bytes) noexcept {
   return align_up(bytes, bytes >= layout::kPageAlignedFrom ? layout::kPage : layout::kRecord);
 }
 
-std::uint32_t slots_there(const layout::Header& h, const layout::Hot& hot, std::uint32_t known, int fd,
-                          uid_t whose) noexcept {
+SlotsThere slots_there(const layout::Header& h, const layout::Hot& hot, std::uint32_t known, int fd,
+                       uid_t whose) noexcept {
   const std::uint32_t committed = std::min(hot.committed.load(std::memory_order_acquire), h.max_slots);
-  if (committed <= known || fd < 0) return std::max(committed, known);
+  if (committed <= known || fd < 0) return {std::max(committed, known)};
   try {
-    return all_backed_in_time(fd, slots_from(h, known, committed), whose) ? committed : known;
+    const Backed backed = all_backed_in_time(fd, slots_from(h, known, committed), whose);
+    return {backed == Backed::Yes ? committed : known, backed != Backed::NotAnswered};
   } catch (const std::bad_alloc&) {
-    return known;
+    return {known, false};
   }
 }
 
 PublisherArea PublisherArea::map(Fd fd, std::size_t bytes, bool foreign, uid_t whose) {
   PublisherArea area{map_read_only(fd, bytes), {}, 0, {}};
   const auto need = [&](const Ranges& ranges) {
-    if (!(foreign ? all_backed_in_time(fd.get(), ranges, whose) : all_backed(fd.get(), ranges)))
-      throw wrong_layout("there is no memory behind it");
+    const Backed backed = foreign                        ? all_backed_in_time(fd.get(), ranges, whose)
+                          : all_backed(fd.get(), ranges) ? Backed::Yes
+                                                         : Backed::No;
+    if (backed == Backed::No) throw wrong_layout("there is no memory behind it");
+    if (backed == Backed::NotAnswered)
+      throw Error(ErrorCode::Limit,
+                  fmt::format("whether there is memory behind it is not known: {} lets the question wait, or others do",
+                              socket::name_of_user(whose)),
+                  "nothing: it is asked again");
   };
   need({{0, sizeof(layout::Header)}});
   area.header = checked_header(area.mapping.data(), area.mapping.size());
@@ -263,10 +220,12 @@ void PublisherArea::check(const ReaderContract& contract) const {
         fmt::format("use the same topic options on both sides: max_bytes = {} at the reader", header.payload_bytes));
 }
 
-void PublisherArea::prefault() const noexcept {
-  prefault_read_only(mapping, 0, header.slots_offset + slots * header.slot_stride);
-  if (header.payload_stride != header.slot_stride)
-    prefault_read_only(mapping, header.payload_offset, (slots - 1) * header.payload_stride + header.payload_bytes);
+void PublisherArea::prefault(std::size_t most) const noexcept {
+  const std::size_t records = std::min(most, header.slots_offset + slots * header.slot_stride);
+  prefault_read_only(mapping, 0, records);
+  if (header.payload_stride != header.slot_stride && records < most)
+    prefault_read_only(mapping, header.payload_offset,
+                       std::min(most - records, (slots - 1) * header.payload_stride + header.payload_bytes));
 }
 
 }  // namespace cardan::detail

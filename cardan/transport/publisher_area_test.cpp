@@ -7,10 +7,13 @@
 
 #include <functional>
 
+#include "cardan/memory/clock.hpp"
 #include "cardan/memory/error.hpp"
+#include "cardan/transport/answer_times.hpp"
 #include "cardan/transport/message.hpp"
 #include "cardan/transport/publisher.hpp"
 #include "cardan/transport/publisher_core.hpp"
+#include "tests/support/child.hpp"
 
 namespace {
 
@@ -115,13 +118,13 @@ TEST(PublisherArea, WhatIsCommittedHasMemoryBehindIt) {
 TEST(PublisherArea, SlotsThatComeLaterAreLookedAt) {
   const Made made(kMiB);
   const PublisherArea area = made.map();
-  const auto more = [&] { return slots_there(area.header, area.hot(), area.slots, area.fd.get()); };
+  const auto more = [&] { return slots_there(area.header, area.hot(), area.slots, area.fd.get()).count; };
   EXPECT_EQ(more(), area.slots);
   made.core.hot().committed = area.slots + 1;  // a lie
   struct stat before{};
   ::fstat(area.fd.get(), &before);
   EXPECT_EQ(more(), area.slots);
-  EXPECT_EQ(slots_there(area.header, area.hot(), area.slots, -1), area.slots + 1) << "our own user is believed";
+  EXPECT_EQ(slots_there(area.header, area.hot(), area.slots, -1).count, area.slots + 1) << "our own user is believed";
   struct stat after{};
   ::fstat(area.fd.get(), &after);
   EXPECT_EQ(before.st_blocks, after.st_blocks);
@@ -131,9 +134,83 @@ TEST(PublisherArea, SlotsThatComeLaterAreLookedAt) {
   made.core.area().commit(h.payload_offset + area.slots * h.payload_stride, h.payload_stride);
   EXPECT_EQ(more(), area.slots + 1);
   made.core.hot().committed = ~0U;
-  EXPECT_LE(slots_there(area.header, area.hot(), area.slots, -1), h.max_slots);
+  EXPECT_LE(slots_there(area.header, area.hot(), area.slots, -1).count, h.max_slots);
   made.core.hot().committed = 0;
   EXPECT_EQ(more(), area.slots) << "what was there stays";
+}
+
+/// Its user has had all the time for answers, until this goes.
+struct UsedUp {
+  explicit UsedUp(uid_t whose) : uid(whose) {
+    auto& times = AnswerTimes::of_process();
+    EXPECT_GT(times.begin(uid, steady_now()), 0);
+    times.spent(uid, 2'000'000'000);
+    times.done(uid);
+  }
+  UsedUp(const UsedUp&) = delete;
+  UsedUp& operator=(const UsedUp&) = delete;
+  ~UsedUp() { AnswerTimes::of_process().spent(uid, -2'000'000'000); }
+  uid_t uid;
+};
+
+TEST(PublisherArea, WhatIsNotAnsweredIsNeitherThereNorAHole) {
+  constexpr uid_t kWhose = 4711;
+  const Made made(kMiB);
+  const auto map = [&] { return PublisherArea::map(made.fd(), made.core.area().size(), true, kWhose); };
+  const PublisherArea area = map();
+  const Header& h = area.header;
+  made.core.area().commit(h.slots_offset + area.slots * h.slot_stride, h.slot_stride);
+  made.core.area().commit(h.payload_offset + area.slots * h.payload_stride, h.payload_stride);
+  made.core.hot().committed = area.slots + 1;
+  const auto there = [&] { return slots_there(h, area.hot(), area.slots, area.fd.get(), kWhose); };
+  {
+    const UsedUp used_up(kWhose);
+    try {
+      (void)map();
+      ADD_FAILURE() << "it was looked at without time for it";
+    } catch (const Error& e) {
+      EXPECT_EQ(e.code(), ErrorCode::Limit) << "it is said to be no Cardan process: " << e.what();
+    }
+    EXPECT_EQ(there().count, area.slots);
+    EXPECT_FALSE(there().answered) << "it is said to lie";
+  }
+  EXPECT_EQ(there().count, area.slots + 1);
+  EXPECT_TRUE(there().answered);
+  EXPECT_NO_THROW((void)map());
+}
+
+TEST(AnswerTimes, WhatOthersUseUpLeavesEachUserItsFirstQuestion) {
+  AnswerTimes times;
+  constexpr std::int64_t kNow = 1'000'000'000'000;
+  for (uid_t uid = 1; uid <= 6; ++uid) {
+    EXPECT_EQ(times.begin(uid, kNow), 1'000'000'000) << uid;
+    times.spent(uid, 1'000'000'000);
+    times.done(uid);
+    EXPECT_EQ(times.begin(uid, kNow), 0);
+  }
+  EXPECT_GT(times.begin(7, kNow), 0) << "six others used the time up";
+  times.done(7);
+  times.spent(7, 20'000'000);
+  EXPECT_EQ(times.begin(7, kNow), 0) << "there is a bound, too";
+  AnswerTimes threads;  // that wait for ever
+  for (uid_t uid = 1; uid <= 32; ++uid)
+    EXPECT_TRUE(threads.begin(uid, kNow) > 0 && (uid > 16 || threads.begin(uid, kNow) > 0)) << uid;
+  EXPECT_GT(threads.begin(100, kNow), 0);
+  EXPECT_EQ(threads.begin(100, kNow), 0);
+  EXPECT_EQ(times.begin(1, kNow + 61'000'000'000), 1'000'000'000) << "a minute later";
+}
+
+TEST(PublisherArea, OfAStrangersAreaALimitedPartIsFaultedIn) {
+  const Made made(24 * kMiB, 4);
+  const PublisherArea area = made.map();
+  const auto grown = [&](std::size_t most) {
+    const PublisherArea again = made.map();
+    const long before = test::number_in("/proc/self/status", "RssShmem");
+    again.prefault(most);
+    return test::number_in("/proc/self/status", "RssShmem") - before;
+  };
+  EXPECT_LE(grown(32 * kMiB), 33 * 1024) << "KiB";
+  EXPECT_GE(grown(~std::size_t{0}), 100 * 1024) << "KiB";
 }
 
 TEST(PublisherArea, ADefaultTopicOfLargePayloadsReservesLittle) {

@@ -15,6 +15,7 @@
 #include "cardan/transport/bell_board.hpp"
 #include "cardan/transport/bell_protocol.hpp"
 #include "cardan/transport/endpoint_options.hpp"
+#include "cardan/transport/helper_time.hpp"
 #include "cardan/transport/layout.hpp"
 #include "cardan/transport/message_type.hpp"
 #include "cardan/transport/own_samples.hpp"
@@ -40,6 +41,7 @@ inline constexpr std::int64_t kSlowFor = 10'000'000'000;  // ns
 /// user share one: by coming again it would cost a time-out each time.
 struct Patience {
   std::uint32_t demotions = 0;
+  std::uint32_t losses = 0;  ///< ever
   std::int64_t until_ns = 0;
 };
 
@@ -63,8 +65,9 @@ struct Attached {
   Atomic<bool> demoted{false};
   bool demotion_told = false;  ///< helper thread
   std::shared_ptr<Patience> patience;
-  bool proven = false;      ///< publishing thread: it kept up when its user was not waited out
-  std::uint64_t floor = 0;  ///< cursor that it starts from
+  bool proven = false;             ///< publishing thread: it kept up when its user was not waited out
+  std::uint32_t proven_after = 0;  ///< losses of patience with its user by then: another one takes the proof back
+  std::uint64_t floor = 0;         ///< cursor that it starts from
   int pid = 0;
   uid_t uid = 0;
   std::string name;
@@ -140,9 +143,10 @@ class PublisherCore : public std::enable_shared_from_this<PublisherCore> {
     const std::lock_guard lock(mutex_);
     return attached_.size();
   }
-  /// Rings the bells and descriptors of other users that publish() left to the helper thread. False: some have to wait
-  /// for a millisecond more.
-  bool ring_for_others() noexcept;
+  /// Rings the bells and descriptors of other users that publish() left to the helper thread: once a millisecond at
+  /// most for each user, and as long as it has `time` left. False: some have to wait for a millisecond more. `now`:
+  /// steady clock, ns.
+  bool ring_for_others(HelperTime& time, std::int64_t now);
   /// Subscribers that the publishing thread found to hold more than they announced, or demoted; the helper thread deals
   /// with them.
   [[nodiscard]] bool needs_attention() const noexcept { return attention_.load(std::memory_order_acquire); }

@@ -8,6 +8,12 @@
 #include "cardan/transport/reliable_protocol.hpp"
 
 namespace cardan::detail {
+namespace {
+
+/// Readers of one other user may each prove themselves and then stop in turn: what one of them costs, all have cost.
+bool is_proven(const Attached& a) noexcept { return a.proven && a.proven_after == a.patience->losses; }
+
+}  // namespace
 
 bool PublisherCore::wait_for_reliable(std::uint64_t n) noexcept {
   bool in_time = true;
@@ -19,9 +25,12 @@ bool PublisherCore::wait_for_reliable(std::uint64_t n) noexcept {
       if (cursor + 1 < n || steady_now() < a->patience->until_ns) return;
       a->demoted.store(false, std::memory_order_relaxed);  // it has caught up
     }
-    if (!a->proven && cursor + 1 >= n && steady_now() >= a->patience->until_ns) a->proven = true;
+    if (!is_proven(*a) && cursor + 1 >= n && steady_now() >= a->patience->until_ns) {
+      a->proven = true;
+      a->proven_after = a->patience->losses;
+    }
     if (n <= options_.depth || cursor >= n - options_.depth) return;
-    if (!a->proven && steady_now() < a->patience->until_ns) return tell_demoted(*a);  // it comes again
+    if (!is_proven(*a) && steady_now() < a->patience->until_ns) return tell_demoted(*a);  // it comes again
     const bool arrived = wait_for_one(*a, i, n - options_.depth, until);
     if (arrived && table_.is(i, a)) return;
     lose_patience(*a->patience);  // also with who let us wait and left
@@ -45,6 +54,7 @@ void PublisherCore::lose_patience(Patience& p) const noexcept {
   const std::int64_t timeout = std::min<std::int64_t>(options_.reliable_timeout.count(), kLongest);
   p.until_ns = p.demotions == 0 ? now : now + (timeout << std::min(p.demotions, kMost));
   ++p.demotions;
+  ++p.losses;
 }
 
 void PublisherCore::tell_demoted(Attached& a) noexcept {
@@ -60,7 +70,7 @@ bool PublisherCore::readers_leave_room(std::uint64_t n, std::int64_t until) noex
   table_.for_each([&](std::uint32_t i, Attached* a) noexcept {
     if (!all || !a->reliable || a->demoted.load(std::memory_order_relaxed)) return;
     if (std::max(a->floor, Native::load<Site::Q1>(a->page->cursor)) >= needed) return;
-    if (!a->proven && steady_now() < a->patience->until_ns) return;
+    if (!is_proven(*a) && steady_now() < a->patience->until_ns) return;
     all = wait_for_one(*a, i, needed, until);
   });
   return all;

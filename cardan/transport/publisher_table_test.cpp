@@ -9,7 +9,9 @@
 #include <map>
 #include <memory>
 #include <thread>
+#include <vector>
 
+#include "cardan/memory/bound_fd.hpp"
 #include "cardan/memory/clock.hpp"
 #include "cardan/memory/error.hpp"
 #include "cardan/transport/publisher_core.hpp"
@@ -177,6 +179,63 @@ TEST(PublisherTable, AReliableReaderThatComesAgainAndAgainCostsFewTimeOuts) {
     made.core->collect();
   }
   EXPECT_LE(made.core->hot().reliable_timeouts.load(), 3U) << "of 20 attachments within 60 ms";
+}
+
+TEST(PublisherTable, ReadersOfOneStrangerThatStopInTurnCostFewTimeOuts) {
+  TopicMade made({.depth = 1, .reliable = true, .reliable_timeout = 20ms});
+  const auto publish = [&] { made.core->publish(made.core->loan(), 0, 0); };
+  std::vector<cardan::layout::SubscriberPage*> pages;
+  for (int i = 0; i < 16; ++i) {
+    const Attached* const a = made.attach(stranger(0), 1, true);
+    ASSERT_NE(a, nullptr);
+    pages.push_back(&const_cast<cardan::layout::SubscriberPage&>(*a->page));
+  }
+  for (std::size_t stopped = 0; stopped <= pages.size(); ++stopped) {
+    for (std::size_t i = stopped; i < pages.size(); ++i) pages[i]->cursor = made.core->published();
+    publish();
+    for (std::size_t i = stopped; i < pages.size(); ++i) pages[i]->cursor = made.core->published();
+    publish();
+  }
+  EXPECT_LE(made.core->hot().reliable_timeouts.load(), 3U);
+  EXPECT_GE(made.core->hot().reliable_timeouts.load(), 1U);
+}
+
+TEST(PublisherTable, DescriptorsOfAStrangerAreRungOnceAMillisecondAndWithinItsTime) {
+  TopicMade made({.depth = 1});
+  made.core->poke_helper = [] {};
+  Attached* const a = made.attach(stranger(0));
+  ASSERT_NE(a, nullptr);
+  int pair[2];
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair), 0);
+  const Fd theirs(pair[0]);
+  a->notify_socket = cardan::BoundFd(Fd(pair[1]));
+  a->notify = a->notify_socket.get();
+  auto& page = const_cast<cardan::layout::SubscriberPage&>(*a->page);
+  const auto publish = [&] {
+    page.armed = page.armed.load() + 1;
+    made.core->publish(made.core->loan(), 0, 0);
+  };
+  const auto rung = [&] {
+    int count = 0;
+    for (char c = 0; ::recv(theirs.get(), &c, 1, MSG_DONTWAIT) > 0;) ++count;
+    return count;
+  };
+  cardan::detail::HelperTime time;
+  std::int64_t now = cardan::steady_now();
+  publish();
+  EXPECT_TRUE(made.core->ring_for_others(time, now));
+  EXPECT_EQ(rung(), 1);
+  publish();
+  EXPECT_FALSE(made.core->ring_for_others(time, now + 500'000)) << "half a millisecond later";
+  EXPECT_EQ(rung(), 0);
+  EXPECT_TRUE(made.core->ring_for_others(time, now += 1'100'000));
+  EXPECT_EQ(rung(), 1);
+  time.spend(a->uid, 1'000'000'000, now);  // as if the kernel had told hundreds of epolls
+  publish();
+  EXPECT_FALSE(made.core->ring_for_others(time, now += 2'000'000));
+  EXPECT_EQ(rung(), 0);
+  EXPECT_TRUE(made.core->ring_for_others(time, now + 60'000'000'000));
+  EXPECT_EQ(rung(), 1);
 }
 
 TEST(PublisherTable, WhoLeavesWhileItIsWaitedForCostsNoMore) {

@@ -111,22 +111,24 @@ CARDAN_PUBLISH_PATH void PublisherCore::ring_prewake() noexcept {
   });
 }
 
-bool PublisherCore::ring_for_others() noexcept {
+/// Both cost what their user makes them cost: its queue in the kernel is walked, and what polls its descriptor is told.
+bool PublisherCore::ring_for_others(HelperTime& time, std::int64_t now) {
   if (!helper_asked_.exchange(false, std::memory_order_seq_cst)) return true;
-  const std::int64_t now = steady_now();
   bool all = true;
   const std::lock_guard lock(mutex_);
   for (const auto& a : attached_) {
-    if (a->token_due.exchange(false, std::memory_order_seq_cst)) send_token(a->notify_socket.get());
     BellLine& bell = *a->bell;
-    if (!bell.foreign || !bell.due.load(std::memory_order_acquire)) continue;
-    if (now - bell.woken_ns < kBetweenRings) {
+    const bool token = a->token_due.load(std::memory_order_acquire);
+    if (!bell.foreign || (!token && !bell.due.load(std::memory_order_acquire))) continue;
+    if ((bell.woken_ns != now && now - bell.woken_ns < kBetweenRings) || time.opens_at(a->uid, now) != 0) {
       all = false;
       continue;
     }
-    bell.due.store(false, std::memory_order_seq_cst);
+    const std::int64_t began = thread_time();
     bell.woken_ns = now;
-    futex::wake(bell.word(), kForeignWakes);
+    if (token && a->token_due.exchange(false, std::memory_order_seq_cst)) send_token(a->notify_socket.get());
+    if (bell.due.exchange(false, std::memory_order_seq_cst)) futex::wake(bell.word(), kForeignWakes);
+    time.spend(a->uid, thread_time() - began, now);
   }
   if (!all) helper_asked_.store(true, std::memory_order_seq_cst);
   return all;

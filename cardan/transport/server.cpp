@@ -129,7 +129,15 @@ void Server::accept() {
     }
     return;
   }
+  const std::int64_t began = thread_time();
   const socket::Peer peer = socket::peer_of(fd.get());
+  // Who only knocks has time as who asks has: one that has had its share is hung up on, and comes again.
+  if (process_.strangers_time().opens_at(peer.uid, steady_now()) != 0) return;
+  admit(std::move(fd), peer);
+  process_.strangers_time().spend(peer.uid, thread_time() - began, steady_now());
+}
+
+void Server::admit(Fd fd, const socket::Peer& peer) {
   if (const std::string why = nothing_for(peer); !why.empty()) return send_away(fd, peer, why);
   for (auto& [number, c] : connections_) c->outbox.settle(number);
   // One for the connection, one for its user's bells.
@@ -156,7 +164,11 @@ void Server::housekeeping() {
   for (auto& [fd, c] : connections_) {
     if (!c->outbox.empty() && !c->outbox.flush(fd)) c->lost = true;
     if (c->outbox.empty()) {
-      if (std::exchange(c->paused, false)) process_.loop().on(fd, [this, number = fd] { receive(number); });
+      const std::int64_t opens = c->paused ? process_.strangers_time().opens_at(c->peer.uid, now) : 0;
+      if (opens != 0)
+        process_.look_again_in(static_cast<int>(std::clamp<std::int64_t>((opens - now) / 1'000'000 + 1, 1, 100)));
+      else if (std::exchange(c->paused, false))
+        process_.loop().on(fd, [this, number = fd] { receive(number); });
     } else if (const std::int64_t waits = now - c->outbox.waiting_since(); c->foreign && waits > kPatience) {
       log(LogLevel::Warning, Cause{"unread answers", c->peer.uid},
           fmt::format("cut off {} (pid {}, user {}): it does not read its answers", c->name, c->peer.pid, c->peer.uid));
@@ -177,6 +189,7 @@ void Server::receive(int fd) {
   const auto it = connections_.find(fd);
   if (it == connections_.end()) return;
   Connection& c = *it->second;
+  const std::int64_t began = c.foreign ? thread_time() : 0;
   bool stays = false;
   try {
     socket::Message message;
@@ -186,10 +199,10 @@ void Server::receive(int fd) {
       case socket::Received::Closed:
       case socket::Received::Bad:
         break;
-      case socket::Received::NoDescriptors:
+      case socket::Received::NoDescriptors:  // our lack: samples that the peer holds depend on its connection
         log(LogLevel::Warning, Cause{"no descriptor", ::geteuid()},
             "no descriptor left for what a peer hands over; raise ulimit -n");
-        break;
+        [[fallthrough]];
       case socket::Received::Message: {
         const auto parsed = wire::parse(message.text);
         stays = parsed && handle(c, *parsed, message.fds);
@@ -200,12 +213,21 @@ void Server::receive(int fd) {
     log(LogLevel::Warning, Cause{"failed", c.peer.uid},
         fmt::format("cut off pid {} (user {}): {}", c.peer.pid, c.peer.uid, e.what()));
   }
-  if (!stays || c.lost) return close(fd);
-  // A stranger's next question waits until it has read the answers: then nothing of it piles up here.
-  if (c.foreign && !c.outbox.empty()) {
-    process_.loop().off(fd);
-    c.paused = true;
-  }
+  const uid_t uid = c.peer.uid;
+  const bool foreign = c.foreign;
+  if (!stays || c.lost)
+    close(fd);
+  else if (foreign && (!c.outbox.empty() || process_.strangers_time().opens_at(uid, steady_now()) != 0))
+    pause(c);
+  if (foreign) process_.strangers_time().spend(uid, thread_time() - began, steady_now());
+}
+
+/// A stranger's next question waits until it has read the answers: then nothing of it piles up here. And it waits until
+/// its user has paid for those before.
+void Server::pause(Connection& c) {
+  process_.loop().off(c.socket->get());
+  c.paused = true;
+  process_.look_again_in(2);
 }
 
 void Server::close(int fd) {
@@ -218,8 +240,9 @@ void Server::close(int fd) {
   connections_.erase(it);
 }
 
-void Server::reply(Connection& c, const json& message, const std::vector<int>& fds, std::shared_ptr<const void> keep) {
-  if (!c.outbox.send(c.socket->get(), wire::print(message), fds, std::move(keep))) c.lost = true;
+void Server::reply(Connection& c, const json& message, const std::vector<int>& fds, std::shared_ptr<const void> keep,
+                   DescriptorShares::Claim claim) {
+  if (!c.outbox.send(c.socket->get(), wire::print(message), fds, std::move(keep), std::move(claim))) c.lost = true;
   if (c.lost || !c.outbox.empty()) process_.look_again_in(2);
 }
 
@@ -313,11 +336,18 @@ void Server::attach(Connection& c, const json& m, std::vector<Fd>& fds) {
                   fmt::format("'{}' of {} (pid {}) is not for you: {}", topic, process_.name(), ::getpid(), no),
                   "set the topic's access, or add the user to the policy");
 
+  // Before anything comes of it: an answer that has to wait for others' shares would look like one that is not read.
+  auto claim = c.outbox.claim_for(c.socket->get(), observes ? 1 : 2);
+  if (!claim)
+    return refuse(c, id, "limit",
+                  fmt::format("user {}, or other users together, have their share of the descriptors of {} (pid {})",
+                              c.peer.uid, process_.name(), ::getpid()),
+                  "raise ulimit -n of the publisher (systemd: LimitNOFILE=)");
   const Area& area = core->area();
   json answer{{"op", "attached"}, {"id", id}, {"bytes", area.size()}};
   if (observes) {
     c.attachments[id] = {core, nullptr, {}};
-    return reply(c, answer, {area.read_only_fd()}, core);
+    return reply(c, answer, {area.read_only_fd()}, core, std::move(*claim));
   }
   const std::string type = wire::text(m, "type");
   const std::string hash = wire::text(m, "hash");
@@ -331,9 +361,13 @@ void Server::attach(Connection& c, const json& m, std::vector<Fd>& fds) {
         "build both sides with the same message definition");
   const std::uint64_t holds = wire::number(m, "holds");
   const std::uint64_t threads = wire::number(m, "threads");
-  if (holds < 1 || holds > layout::kMaxHolds || threads < 1 || threads > layout::kMaxThreads || fds.size() != 1)
+  if (holds < 1 || holds > layout::kMaxHolds || threads < 1 || threads > layout::kMaxThreads)
     return refuse(c, id, "limit", "holds or threads are out of range",
                   fmt::format("announce 1 to {} holds and 1 to {} threads", layout::kMaxHolds, layout::kMaxThreads));
+  if (fds.size() != 1)
+    return refuse(c, id, "limit",
+                  fmt::format("the subscriber's page did not reach {} (pid {})", process_.name(), ::getpid()),
+                  "raise ulimit -n of the publisher (systemd: LimitNOFILE=)");
   try {
     auto subscriber = std::make_unique<Attached>();
     subscriber->mapping = map_read_only(fds[0], layout::align_up(sizeof(layout::SubscriberPage), layout::kPage));
@@ -371,7 +405,8 @@ void Server::attach(Connection& c, const json& m, std::vector<Fd>& fds) {
     answer["owed_from"] = core->published();
     // Only now: the table entry is visible (A1).
     reply(c, answer, {area.read_only_fd(), board->read_only_fd()},
-          std::make_shared<std::pair<std::shared_ptr<PublisherCore>, std::shared_ptr<BellBoard>>>(core, board));
+          std::make_shared<std::pair<std::shared_ptr<PublisherCore>, std::shared_ptr<BellBoard>>>(core, board),
+          std::move(*claim));
   } catch (const Error& e) {
     c.attachments.erase(id);
     refuse(c, id,

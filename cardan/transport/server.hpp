@@ -39,7 +39,7 @@ class Server {
     std::int64_t clock_offset = 0;
     bool greeted = false;
     bool lost = false;    ///< closed at the next housekeeping
-    bool paused = false;  ///< not read from until it has read our answers
+    bool paused = false;  ///< not read from until it has read our answers, and its user may have time again
     DescriptorShares::Claim claim;
     Outbox outbox;
     std::map<std::uint64_t, Attachment> attachments;
@@ -50,6 +50,7 @@ class Server {
   };
 
   void accept();
+  void admit(Fd fd, const socket::Peer& peer);
   [[nodiscard]] bool has_room(const socket::Peer& peer);
   [[nodiscard]] std::string nothing_for(const socket::Peer& peer) const;
   void send_away(const Fd& fd, const socket::Peer& peer, const std::string& why) const;
@@ -61,7 +62,8 @@ class Server {
   void notify(Attachment& attachment, const Connection& c, Fd socket);
   void refuse(Connection& c, std::uint64_t id, const char* code, const std::string& why, const std::string& remedy);
   void reply(Connection& c, const nlohmann::json& message, const std::vector<int>& fds = {},
-             std::shared_ptr<const void> keep = {});
+             std::shared_ptr<const void> keep = {}, DescriptorShares::Claim claim = {});
+  void pause(Connection& c);
   void list(Connection& c, const nlohmann::json& message);
   [[nodiscard]] nlohmann::json describe(const Process::Published& p) const;
 

@@ -33,19 +33,19 @@ Stream::Stream(Parts parts, Room* room)
           header.slot_stride,
           header.depth,
           header.max_slots};
-  slots_there_.store(detail::slots_there(header, *hot_, parts_.slots, parts_.area_fd.get(), parts_.area_owner),
+  slots_there_.store(detail::slots_there(header, *hot_, parts_.slots, parts_.area_fd.get(), parts_.area_owner).count,
                      std::memory_order_relaxed);
   page().cursor.store(parts_.cursor, std::memory_order_relaxed);
 }
 
-bool Stream::find_more_slots(std::uint32_t seen) const noexcept {
+Stream::More Stream::find_more_slots(std::uint32_t seen) const noexcept {
   const std::uint32_t known = slots_there();
   std::uint32_t before = known;
   std::atomic_thread_fence(std::memory_order_acquire);  // behind the word that names the slot, whichever that was
-  const std::uint32_t there = detail::slots_there(header, *hot_, known, parts_.area_fd.get(), parts_.area_owner);
-  while (before < there && !slots_there_.compare_exchange_weak(before, there, std::memory_order_relaxed)) {
+  const SlotsThere there = detail::slots_there(header, *hot_, known, parts_.area_fd.get(), parts_.area_owner);
+  while (before < there.count && !slots_there_.compare_exchange_weak(before, there.count, std::memory_order_relaxed)) {
   }
-  return slots_there() > seen;
+  return slots_there() > seen ? More::Yes : there.answered ? More::No : More::NotKnown;
 }
 
 void Stream::describe_lines(WarmSet& lines) const noexcept {

@@ -25,7 +25,9 @@ namespace cardan::detail {
 /// thread hold one.
 class alignas(layout::kLine) Stream {
  public:
-  enum class End : std::uint8_t { Running, Left, Died, Misbehaved };
+  /// Lost: our attachment is gone, so that nothing is held for us, and whether the publisher lives is being found out.
+  /// From Misbehaved on nothing is taken.
+  enum class End : std::uint8_t { Running, Left, Died, Misbehaved, Lost };
 
   struct Parts {
     std::byte* area = nullptr;  ///< the publisher's pages
@@ -75,9 +77,10 @@ class alignas(layout::kLine) Stream {
   }
   /// Slots below this number may be read. It grows when the publisher commits more, and never shrinks.
   [[nodiscard]] std::uint32_t slots_there() const noexcept { return slots_there_.load(std::memory_order_relaxed); }
+  enum class More : std::uint8_t { Yes, No, NotKnown };
   /// Looks whether there are more slots than the `seen` ones by now; if not, who names a higher one lies. Any thread;
   /// may make a system call.
-  bool find_more_slots(std::uint32_t seen) const noexcept;
+  [[nodiscard]] More find_more_slots(std::uint32_t seen) const noexcept;
   [[nodiscard]] const layout::Hot& hot() const noexcept { return *hot_; }
   /// When the publisher last gave a sign of life, in our clock; what it claims of the future counts as the attach.
   [[nodiscard]] std::int64_t last_sign_of_life(std::int64_t now) const noexcept {
@@ -97,6 +100,8 @@ class alignas(layout::kLine) Stream {
     return n <= parts_.owed_from + 1 ? 0 : std::min(missed, n - parts_.owed_from - 1);
   }
   [[nodiscard]] bool foreign() const noexcept { return foreign_; }
+  /// Another user's: who that is.
+  [[nodiscard]] uid_t owner() const noexcept { return parts_.area_owner; }
   [[nodiscard]] const std::string& peer_name() const noexcept { return parts_.peer_name; }
   [[nodiscard]] int peer_pid() const noexcept { return parts_.peer_pid; }
 
@@ -122,6 +127,7 @@ class alignas(layout::kLine) Stream {
   // The helper thread writes these two; takers read them.
   Atomic<End> end{End::Running};
   Atomic<bool> drained{false};  ///< ended, and everything it left was taken
+  Atomic<bool> aside{false};    ///< what it published last cannot be looked at yet (SubscriberCore::set_aside)
 
  private:
   bool reliable_ = false;

@@ -141,7 +141,7 @@ CARDAN_TAKE_PATH Stream* SubscriberCore::choose(std::uint64_t& suspects) noexcep
         poke_helper();
       continue;
     }
-    if (s->end.load(kRelaxed) == Stream::End::Misbehaved) continue;
+    if (s->end.load(kRelaxed) >= Stream::End::Misbehaved || s->aside.load(kRelaxed)) continue;
     if (end == 1) {
       s->warm_slot(newest.slot);
       return s;
@@ -154,7 +154,7 @@ CARDAN_TAKE_PATH Stream* SubscriberCore::choose(std::uint64_t& suspects) noexcep
       const std::uint64_t oldest = newest.sequence >= window ? newest.sequence - window + 1 : 1;
       candidate = protocol::unpack(Native::load<Site::R1b>(s->ring.ring[std::max(cursor + 1, oldest) % s->ring.depth]));
     }
-    if (const std::uint32_t there = s->slots_there(); candidate.slot >= there && !more_slots_or_cut_off(*s, there))
+    if (const std::uint32_t there = s->slots_there(); candidate.slot >= there && !more_slots_or_out(*s, there))
       continue;
     if (candidate.slot >= s->slots_there()) candidate.slot = 0;
     const std::int64_t time = s->our_time(s->meta(candidate.slot).publish_ns);
@@ -189,9 +189,25 @@ void SubscriberCore::cut_off(Stream& s) noexcept {
   if (!s.drained.exchange(true, std::memory_order_acq_rel)) poke_helper();
 }
 
-bool SubscriberCore::more_slots_or_cut_off(Stream& s, std::uint32_t seen) noexcept {
-  if (s.find_more_slots(seen)) return true;
-  cut_off(s);
+/// For a moment nothing is taken of it: that its user, or others, let a question wait says nothing about it.
+void SubscriberCore::set_aside(Stream& s) noexcept {
+  constexpr std::int64_t kAgainIn = 100'000'000;  // ns
+  s.aside.store(true, std::memory_order_release);
+  aside_until_ns_.store(steady_now() + kAgainIn, std::memory_order_release);
+  poke_helper();
+}
+
+bool SubscriberCore::more_slots_or_out(Stream& s, std::uint32_t seen) noexcept {
+  switch (s.find_more_slots(seen)) {
+    case Stream::More::Yes:
+      return true;
+    case Stream::More::No:
+      cut_off(s);
+      return false;
+    case Stream::More::NotKnown:
+      set_aside(s);
+      return false;
+  }
   return false;
 }
 
@@ -224,7 +240,7 @@ CARDAN_TAKE_PATH SampleBlock* SubscriberCore::take() noexcept {
       protocol::Taken taken = take_from(*s, slots, depth_);
       if (taken.outcome == protocol::Outcome::Corrupt) {
         budget.damaged(0);
-        (void)more_slots_or_cut_off(*s, slots);
+        (void)more_slots_or_out(*s, slots);
         continue;
       }
       if (taken.outcome == protocol::Outcome::Nothing) continue;  // another thread of this subscriber was faster
@@ -361,7 +377,8 @@ CARDAN_TAKE_PATH bool SubscriberCore::ready_streams() noexcept {
   const std::uint32_t end = stream_end_.load(std::memory_order_acquire);
   for (std::uint32_t i = 0; i < end; ++i)
     if (const Stream* s = streams_[i].load(std::memory_order_seq_cst);
-        s != nullptr && s->something_new() && s->end.load(kRelaxed) != Stream::End::Misbehaved)
+        s != nullptr && s->something_new() && s->end.load(kRelaxed) < Stream::End::Misbehaved &&
+        !s->aside.load(kRelaxed))
       return true;
   return false;
 }
@@ -369,7 +386,8 @@ CARDAN_TAKE_PATH bool SubscriberCore::ready_streams() noexcept {
 std::optional<Event> SubscriberCore::next_event() {
   const std::lock_guard lock(mutex_);
   if (events_.empty()) return std::nullopt;
-  Event event = std::move(events_.front());
+  Event event = std::move(events_.front().event);
+  foreign_events_ -= events_.front().foreign ? 1U : 0U;
   events_.pop_front();
   has_event_.store(!events_.empty(), std::memory_order_release);
   return event;

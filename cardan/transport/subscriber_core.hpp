@@ -11,6 +11,7 @@
 #include "cardan/memory/warm.hpp"
 #include "cardan/transport/endpoint_options.hpp"
 #include "cardan/transport/event_protocol.hpp"
+#include "cardan/transport/limiter.hpp"
 #include "cardan/transport/message_type.hpp"
 #include "cardan/transport/sample_block.hpp"
 #include "cardan/transport/stream.hpp"
@@ -24,6 +25,8 @@ namespace cardan::detail {
 class SubscriberCore;
 
 inline constexpr std::uint32_t kMaxStreams = 64;
+/// Events of one other user's streams, in ten seconds: all of them may come, be shallow, and go.
+inline constexpr std::uint32_t kForeignEvents = 64;
 /// Of several streams that have something, none is passed over more often in a row for another user's.
 inline constexpr std::uint32_t kTurnsPassedOver = 16;
 
@@ -81,10 +84,14 @@ class SubscriberCore {
   void cut_stream(Stream& stream);
   void collect_ended();  ///< tells ends that have been drained, and lets the streams go
   void remove_all_streams();
-  void emit(Event event);
+  /// `whose`: of the other user who caused it. Of these a window of time has kForeignEvents for each user, and they
+  /// push no event of our own user out of the queue.
+  void emit(Event event, std::optional<uid_t> whose = {});
   void wait_for_takers() noexcept;  ///< until nobody looks at a stream that was taken out before
   void kick();                      ///< wakes every thread that waits, although their bells are others'
   void check_deadlines(std::int64_t now);
+  /// Looks again at what was set aside. When that is due (steady clock, ns); 0: nothing is aside.
+  std::int64_t end_asides(std::int64_t now);
   [[nodiscard]] std::int64_t next_deadline() const;
   void connect_notify(Stream& stream);
   void connect_all();  ///< once fd() is in use: every stream rings it
@@ -140,7 +147,8 @@ class SubscriberCore {
   enum class Fit : std::uint8_t { Good, TooOld, Damaged };
   Stream* choose(std::uint64_t& suspects) noexcept;
   void note_passed_over(std::uint64_t ready, const Stream& chosen) noexcept;
-  [[nodiscard]] bool more_slots_or_cut_off(Stream& stream, std::uint32_t seen) noexcept;
+  [[nodiscard]] bool more_slots_or_out(Stream& stream, std::uint32_t seen) noexcept;
+  void set_aside(Stream& stream) noexcept;
   void cut_off(Stream& stream) noexcept;
   Fit fill(SampleBlock& block, Stream& stream, const protocol::Taken& taken) noexcept;
   void refuse(Stream& stream, const SampleBlock& block, Fit fit, RefusalBudget& budget) noexcept;
@@ -191,7 +199,14 @@ class SubscriberCore {
   SubscriberOptions endpoint_;
   const void* left_out_runtime_ = nullptr;
   mutable std::mutex mutex_;  ///< events, fd(); never taken by take()
-  std::deque<Event> events_;
+  struct Queued {
+    Event event;
+    bool foreign;
+  };
+  std::deque<Queued> events_;
+  std::size_t foreign_events_ = 0;          ///< in the queue
+  Limiter stream_events_{kForeignEvents};   ///< helper thread
+  Atomic<std::int64_t> aside_until_ns_{0};  ///< when what was set aside is looked at again; 0: nothing is
   std::uint64_t retired_missed_ = 0, retired_received_ = 0, retired_bad_ = 0;
   std::int64_t retired_spin_ns_ = 0;
   std::vector<Stream*> retiring_;

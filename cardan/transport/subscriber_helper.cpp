@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <cstring>
@@ -47,6 +48,13 @@ const char* to_string(Event::Kind kind) noexcept {
 }
 
 namespace detail {
+namespace {
+
+std::optional<uid_t> stranger_of(const Stream& stream) {
+  return stream.foreign() ? std::optional(stream.owner()) : std::nullopt;
+}
+
+}  // namespace
 
 void SubscriberCore::add_stream(Stream* stream) {
   for (std::uint32_t i = 0; i < kMaxStreams; ++i) {
@@ -56,13 +64,15 @@ void SubscriberCore::add_stream(Stream* stream) {
     if (stream_end_.load(std::memory_order_relaxed) < i + 1) stream_end_.store(i + 1, std::memory_order_seq_cst);
     note_lines();
     emit({Event::Kind::Joined, stream->peer_pid(),
-          fmt::format("publisher of '{}' joined: {} (pid {})", topic_, stream->peer_name(), stream->peer_pid())});
+          fmt::format("publisher of '{}' joined: {} (pid {})", topic_, stream->peer_name(), stream->peer_pid())},
+         stranger_of(*stream));
     if (wanted_depth() > stream->ring.depth)
       emit({Event::Kind::Shallow, stream->peer_pid(),
             fmt::format("publisher of '{}' keeps the last {} samples, and this reader wants the last {}: {} (pid {}); "
                         "who is late loses what is older — raise the topic's depth where it is published, or lower it "
                         "where it is read",
-                        topic_, stream->ring.depth, wanted_depth(), stream->peer_name(), stream->peer_pid())});
+                        topic_, stream->ring.depth, wanted_depth(), stream->peer_name(), stream->peer_pid())},
+           stranger_of(*stream));
     kick();  // who sleeps has to sleep on the new bell too
     return;
   }
@@ -70,8 +80,9 @@ void SubscriberCore::add_stream(Stream* stream) {
       fmt::format("publisher of '{}' refused: {} (pid {}): this subscriber has {} publishers already", topic_,
                   stream->peer_name(), stream->peer_pid(), kMaxStreams);
   const int pid = stream->peer_pid();
+  const std::optional<uid_t> whose = stranger_of(*stream);
   stream->drop_reference();
-  emit({Event::Kind::Refused, pid, who});
+  emit({Event::Kind::Refused, pid, who}, whose);
 }
 
 void SubscriberCore::end_stream(std::uint64_t stream_id, Stream::End end) {
@@ -93,7 +104,7 @@ Stream* SubscriberCore::find_stream(std::uint64_t stream_id) const noexcept {
 void SubscriberCore::cut_stream(Stream& stream) {
   if (find_stream(stream.id) == nullptr) return;
   auto running = Stream::End::Running;
-  stream.end.compare_exchange_strong(running, Stream::End::Died, std::memory_order_acq_rel);
+  stream.end.compare_exchange_strong(running, Stream::End::Lost, std::memory_order_acq_rel);
   stream.drained.store(true, std::memory_order_release);
   collect_ended();
   kick();
@@ -116,15 +127,15 @@ void SubscriberCore::collect_ended() {
       retired_spin_ns_ += p.spin_ns.load(std::memory_order_relaxed);
       retiring_.push_back(s);
     }
-    const char* how = end == Stream::End::Left   ? "ended"
-                      : end == Stream::End::Died ? "died"
-                      : s->refusals.enough()     ? "was cut off: it gave only damaged or malformed messages"
-                                                 : "was cut off: its pages hold what no honest publisher writes";
-    const auto kind = end == Stream::End::Left   ? Event::Kind::Left
-                      : end == Stream::End::Died ? Event::Kind::Died
-                                                 : Event::Kind::Misbehaved;
+    const bool died = end == Stream::End::Died || end == Stream::End::Lost;
+    const char* how = end == Stream::End::Left ? "ended"
+                      : died                   ? "died"
+                      : s->refusals.enough()   ? "was cut off: it gave only damaged or malformed messages"
+                                               : "was cut off: its pages hold what no honest publisher writes";
+    const auto kind = end == Stream::End::Left ? Event::Kind::Left : died ? Event::Kind::Died : Event::Kind::Misbehaved;
     emit({kind, s->peer_pid(),
-          fmt::format("publisher of '{}' {}: {} (pid {})", topic_, how, s->peer_name(), s->peer_pid())});
+          fmt::format("publisher of '{}' {}: {} (pid {})", topic_, how, s->peer_name(), s->peer_pid())},
+         stranger_of(*s));
   }
   if (!retiring_.empty()) kick();
   if (!retiring_.empty()) wait_for_takers();
@@ -155,7 +166,15 @@ void SubscriberCore::remove_all_streams() {
   collect_ended();
 }
 
-void SubscriberCore::emit(Event event) {
+void SubscriberCore::emit(Event event, std::optional<uid_t> whose) {
+  if (whose) {
+    const std::int64_t now = steady_now();
+    stream_events_.ended(now);  // windows begin anew
+    if (!stream_events_.allow({"streams", *whose}, now))
+      return log(LogLevel::Warning, Cause{"events left out", *whose},
+                 fmt::format("events of '{}' are left out: {} causes more than {} in ten seconds", topic_,
+                             socket::name_of_user(*whose), kForeignEvents));
+  }
   if (endpoint_.on_event) {
     try {
       endpoint_.on_event(event);
@@ -167,8 +186,15 @@ void SubscriberCore::emit(Event event) {
   }
   {
     const std::lock_guard lock(mutex_);
-    if (events_.size() == 256) events_.pop_front();  // nobody reads them
-    events_.push_back(std::move(event));
+    if (events_.size() == 256) {  // nobody reads them
+      const auto first = foreign_events_ == 0 ? events_.begin()
+                                              : std::find_if(events_.begin(), events_.end(),
+                                                             [](const Queued& queued) { return queued.foreign; });
+      foreign_events_ -= first->foreign ? 1U : 0U;
+      events_.erase(first);
+    }
+    foreign_events_ += whose ? 1U : 0U;
+    events_.push_back({std::move(event), whose.has_value()});
     has_event_.store(true, std::memory_order_release);
   }
   if (endpoint_.events_end_wait) kick();
@@ -194,6 +220,7 @@ void SubscriberCore::check_deadlines(std::int64_t now) {
   if (deadline <= 0) return;
   std::int64_t newest = 0;
   int pid = 0;
+  std::optional<uid_t> whose;
   for (auto& slot : streams_) {
     const Stream* s = slot.load(std::memory_order_relaxed);
     if (s == nullptr) continue;
@@ -201,6 +228,7 @@ void SubscriberCore::check_deadlines(std::int64_t now) {
     if (beat > newest) {
       newest = beat;
       pid = s->peer_pid();
+      whose = stranger_of(*s);
     }
   }
   // What stands there can change between two looks, so when to look again follows from this one. Once a gap is told, it
@@ -215,7 +243,18 @@ void SubscriberCore::check_deadlines(std::int64_t now) {
   deadline_told_at_ = now;
   emit({Event::Kind::DeadlineMissed, pid,
         fmt::format("nothing on '{}' for {:.1f} ms, its deadline is {:.1f} ms (pid {})", topic_,
-                    static_cast<double>(now - newest) / 1e6, static_cast<double>(deadline) / 1e6, pid)});
+                    static_cast<double>(now - newest) / 1e6, static_cast<double>(deadline) / 1e6, pid)},
+       whose);
+}
+
+std::int64_t SubscriberCore::end_asides(std::int64_t now) {
+  const std::int64_t until = aside_until_ns_.load(std::memory_order_acquire);
+  if (until == 0 || now < until) return until;
+  aside_until_ns_.store(0, std::memory_order_release);
+  for (auto& slot : streams_)
+    if (Stream* s = slot.load(std::memory_order_relaxed)) s->aside.store(false, std::memory_order_release);
+  kick();
+  return 0;
 }
 
 std::int64_t SubscriberCore::next_deadline() const { return options_.deadline.count() <= 0 ? 0 : deadline_check_ns_; }
@@ -275,7 +314,7 @@ bool SubscriberCore::copy_latest(ObservedSample& into) {
       const protocol::Entry newest = protocol::unpack(Native::load<Site::R1>(*s->ring.latest));
       const std::uint32_t there = s->slots_there();
       if (newest.sequence == 0 ||
-          (newest.slot >= there && (!s->find_more_slots(there) || newest.slot >= s->slots_there())))
+          (newest.slot >= there && (s->find_more_slots(there) != Stream::More::Yes || newest.slot >= s->slots_there())))
         continue;
       std::int64_t time = s->our_time(s->meta(newest.slot).publish_ns);
       if (time > steady_now()) time = 0;  // a lie, which would be the newest for ever

@@ -6,8 +6,14 @@
 namespace cardan::detail::wire {
 
 std::optional<nlohmann::json> parse(const std::string& text) {
-  auto j = nlohmann::json::parse(text, nullptr, false);
-  if (j.is_discarded() || !j.is_object() || !j.contains("op") || !j["op"].is_string()) return std::nullopt;
+  constexpr int kDeepest = 16;  // to copy or print a value takes stack for each level of it
+  bool too_deep = false;
+  const auto look = [&](int depth, nlohmann::json::parse_event_t, const nlohmann::json&) {
+    too_deep = too_deep || depth > kDeepest;
+    return !too_deep;
+  };
+  auto j = nlohmann::json::parse(text, look, false);
+  if (too_deep || j.is_discarded() || !j.is_object() || !j.contains("op") || !j["op"].is_string()) return std::nullopt;
   return j;
 }
 

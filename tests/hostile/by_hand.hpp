@@ -107,6 +107,7 @@ class FalseProcess {
   }
   void hang_up_on_all() { peers_.clear(); }
   [[nodiscard]] std::size_t accepted() const { return accepted_; }
+  [[nodiscard]] std::size_t open() const { return peers_.size(); }
 
  private:
   std::string id_;

@@ -2,6 +2,7 @@
 // What peers say, and names that anybody can put into the run directory: neither ends a process, nor is it an error of
 // ours, nor does it make a look at the domain endless.
 #include <gtest/gtest.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 
 #include <atomic>
@@ -27,6 +28,7 @@ using cardan::test::Small;
 constexpr unsigned kStranger = 47120;
 constexpr cardan::Topic<Small> kOpen{"/open", {.depth = 4, .access = cardan::Access::Everyone}};
 constexpr cardan::Topic<Small> kOwn{"/own", {}};
+constexpr cardan::Topic<Small> kAlone{"/alone", {.access = cardan::Access::Everyone, .exclusive = true}};
 
 std::function<void()> stranger() {
   return cardan::test::is_root() ? cardan::test::as_user(kStranger) : std::function<void()>{};
@@ -66,6 +68,14 @@ CARDAN_ROLE(refuses_all) {
         return true;
       },
       cardan::test::heard);
+  return 0;
+}
+
+CARDAN_ROLE(has_a_name_that_a_terminal_obeys) {
+  ::prctl(PR_SET_NAME, "\x1b[31mred\x1b]0;");
+  const cardan::Publisher<Small> out{kAlone};
+  cardan::test::say("ready");
+  cardan::test::hear();
   return 0;
 }
 
@@ -137,6 +147,21 @@ TEST_F(HostileAnswers, NamesArriveWithoutWhatATerminalWouldObey) {
   const auto report = cardan::look_around();
   ASSERT_EQ(report.publishers.at(0).subscribers.size(), 1U);
   EXPECT_EQ(report.publishers[0].subscribers[0].name, "a?31m?b?c");
+}
+
+TEST_F(HostileAnswers, WhoHasTheNameIsNamedInPrintableText) {
+  Child other("has_a_name_that_a_terminal_obeys", {}, stranger());
+  other.expect("ready");
+  try {
+    const cardan::Publisher<Small> out{kAlone};
+    ADD_FAILURE() << "the topic is for one publisher";
+  } catch (const cardan::Error& e) {
+    const std::string text = e.what();
+    EXPECT_EQ(e.code(), cardan::ErrorCode::NameTaken) << text;
+    EXPECT_NE(text.find("?[31mred?]0;"), std::string::npos) << text;
+    EXPECT_EQ(text.find('\x1b'), std::string::npos) << text;
+  }
+  EXPECT_EQ(other.end(), 0);
 }
 
 TEST_F(HostileAnswers, WhatCallbacksThrowEndsNobody) {

@@ -14,6 +14,7 @@
 
 #include "cardan/memory/clock.hpp"
 #include "cardan/memory/error.hpp"
+#include "cardan/transport/answer_times.hpp"
 #include "cardan/transport/log.hpp"
 #include "cardan/transport/observer.hpp"
 #include "cardan/transport/process.hpp"
@@ -293,6 +294,23 @@ TEST_P(HostileHoles, AnObserverFillsNone) {
 INSTANTIATE_TEST_SUITE_P(All, HostileHoles, testing::Values("above", "before", "after"),
                          [](const auto& one) { return std::string(one.param); });
 
+TEST_F(HostileArea, AnObserverCopiesNoLargerMessagesOfAnotherUserThanItWants) {
+  SKIP_UNLESS_ROOT();
+  Child honest = stranger("honest_beside", {"shared"});
+  honest.expect("ready");
+  cardan::ObservedSample sample;
+  cardan::Observer any(kShared.name);
+  EXPECT_TRUE(cardan::test::eventually([&] { return any.copy_latest(sample); }));
+  EXPECT_TRUE(any.problems().empty());
+  cardan::Observer modest(kShared.name, {.max_bytes_of_others = kWords * 8 - 1});
+  EXPECT_EQ(modest.streams().size(), 1U);
+  EXPECT_FALSE(modest.copy_latest(sample));
+  EXPECT_FALSE(modest.copy_next(sample));
+  ASSERT_EQ(modest.problems().size(), 1U);
+  EXPECT_NE(modest.problems()[0].find("not copied"), std::string::npos) << modest.problems()[0];
+  EXPECT_EQ(honest.end(), 0);
+}
+
 TEST_F(HostileArea, AnotherUsersPayloadsAreNoLargerThanTheReadersContract) {
   SKIP_UNLESS_ROOT();
   cardan::Subscriber in{kModest};
@@ -316,7 +334,7 @@ TEST_F(HostileArea, AnOwnerWhoAllocatesWithoutEndDoesNotHoldTheHelperThread) {
   Child attacker = stranger("allocates_without_end", {}, 7);
   attacker.expect("attacking");
   std::string text;
-  EXPECT_TRUE(wait_for(in, Event::Kind::Incompatible, text));
+  EXPECT_TRUE(wait_for(in, Event::Kind::Refused, text)) << "it is asked again, since nobody knows";
   const auto begin = std::chrono::steady_clock::now();
   detail::Process::of({}).run([] {});
   EXPECT_LT(std::chrono::steady_clock::now() - begin, 5s);
@@ -343,6 +361,24 @@ TEST_F(HostileArea, AStrangerWhoseMemoryCannotBeLookedAtDelaysNobodyForLong) {
   honest.expect("ready");
   EXPECT_TRUE(cardan::test::eventually([&] { return in.publishers() == 1; }, 5s));
   attacker.kill();
+}
+
+TEST_F(HostileArea, WhoseMemoryCouldNotBeLookedAtIsAskedAgain) {
+  SKIP_UNLESS_ROOT();
+  auto& times = detail::AnswerTimes::of_process();
+  constexpr unsigned kWhose = kStranger + 40;
+  ASSERT_GT(times.begin(kWhose, cardan::steady_now()), 0);
+  times.done(kWhose);
+  times.spent(kWhose, 2'000'000'000);
+  Child honest("honest_as_another_user", {}, cardan::test::as_user(kWhose));
+  honest.expect("ready");
+  cardan::Subscriber in{kGreedy};
+  std::string text;
+  EXPECT_TRUE(wait_for(in, Event::Kind::Refused, text));
+  EXPECT_EQ(in.publishers(), 0U);
+  times.spent(kWhose, -2'000'000'000);  // the minute is over
+  EXPECT_TRUE(cardan::test::eventually([&] { return in.publishers() == 1; })) << "it is refused for good";
+  EXPECT_EQ(honest.end(), 0);
 }
 
 TEST_F(HostileArea, OneTakeChecksOneLargeDamagedFrameAndAStreamOfThemIsCutOff) {

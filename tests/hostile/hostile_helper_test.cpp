@@ -59,6 +59,11 @@ CARDAN_ROLE(logs_into_a_full_pipe) {
   int pipes[2];
   if (::pipe2(pipes, O_CLOEXEC) != 0) return 1;
   ::fcntl(pipes[1], F_SETPIPE_SZ, 4096);
+  ::fcntl(pipes[1], F_SETFL, O_NONBLOCK);
+  const std::string filling(4096, '.');
+  while (::write(pipes[1], filling.data(), filling.size()) > 0) {
+  }
+  ::fcntl(pipes[1], F_SETFL, 0);  // as an application has it: who writes now waits
   ::dup2(pipes[1], STDERR_FILENO);
   cardan::stop_on_signals();
   cardan::Publisher<Small> out{kOpen};

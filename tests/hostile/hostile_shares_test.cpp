@@ -5,7 +5,11 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
 
 #include "cardan/memory/clock.hpp"
 #include "cardan/memory/error.hpp"
@@ -39,6 +43,27 @@ class HostileShares : public cardan::test::OwnRunDirectory {
   }
   ~HostileShares() override { cardan::set_log({}); }
 };
+
+/// Processor time of a process's helper threads (one for each domain), in seconds; −1: it has none.
+double helper_time_of(pid_t pid) {
+  double sum = -1;
+  std::error_code error;
+  const std::string tasks = "/proc/" + std::to_string(pid) + "/task";
+  for (std::filesystem::directory_iterator it(tasks, error), end; !error && it != end; it.increment(error)) {
+    std::ifstream file(it->path() / "stat");
+    std::string text;
+    std::getline(file, text);
+    if (text.find("(cardan-helper)") == std::string::npos) continue;
+    std::istringstream rest(text.substr(text.rfind(')') + 2));
+    std::string skipped;
+    for (int i = 0; i < 11; ++i) rest >> skipped;
+    double user = 0;
+    double system = 0;
+    rest >> user >> system;
+    sum = std::max(sum, 0.0) + (user + system) / static_cast<double>(::sysconf(_SC_CLK_TCK));
+  }
+  return sum;
+}
 
 bool hung_up(const RawPeer& peer) {
   char byte = 0;
@@ -82,6 +107,64 @@ CARDAN_ROLE(knocks_at_the_owners_door) {
   }
   cardan::test::say("told " + std::to_string(told));
   cardan::test::hear();
+  return 0;
+}
+
+CARDAN_ROLE(keeps_its_place) {  // attaches once, and again when the parent says so
+  const auto target = cardan::test::target_of("/open");
+  const RawPeer peer(target.socket);
+  const cardan::Area page = cardan::test::subscriber_page();
+  if (!peer || !peer.hello() || !peer.send(cardan::test::attach_to(target, "/open", 1), {page.read_only_fd()}) ||
+      !peer.receive_op("attached"))
+    return 1;
+  cardan::test::say("attached");
+  cardan::test::hear();
+  peer.send(cardan::test::attach_to(target, "/open", 2), {page.read_only_fd()});
+  const auto answer = peer.receive(3s);
+  cardan::test::say(!answer                      ? "answer none"
+                    : is_op(*answer, "refused")  ? "answer refused"
+                    : is_op(*answer, "attached") ? "answer attached"
+                                                 : "answer " + answer->text);
+  cardan::test::say(hung_up(peer) ? "first gone" : "first kept");
+  cardan::test::hear();
+  return 0;
+}
+
+CARDAN_ROLE(asks_without_pause) {  // on so many connections
+  const auto target = cardan::test::target_of("/open");
+  std::vector<RawPeer> peers;
+  for (int i = 0; i < std::stoi(args[0]); ++i) {
+    peers.emplace_back(target.socket);
+    if (!peers.back() || !peers.back().hello()) return 1;
+  }
+  cardan::test::say("asking");
+  cardan::socket::Message m;
+  while (!cardan::test::heard())
+    for (const RawPeer& peer : peers) {
+      peer.send(R"({"op":"list"})");
+      cardan::socket::receive(peer.fd(), m);
+    }
+  return 0;
+}
+
+CARDAN_ROLE(talks_without_pause) {  // to whoever attaches
+  FalseProcess me;
+  me.announce("/open");
+  cardan::test::say("ready");
+  int listens = -1;
+  me.serve(
+      [&](const RawPeer& peer, const cardan::socket::Message& m) {
+        if (is_op(m, "hello")) cardan::test::greet(peer);
+        if (!is_op(m, "attach")) return true;
+        cardan::test::say("talking");
+        listens = peer.fd();
+        return true;
+      },
+      [&] {
+        for (int i = 0; i < 1000 && listens >= 0; ++i)
+          cardan::socket::send(listens, R"({"op":"hello","name":"again"})");
+        return cardan::test::heard();
+      });
   return 0;
 }
 
@@ -207,6 +290,62 @@ TEST_F(HostileShares, UnreadAnswersCostAFewDescriptors) {
   EXPECT_LE(descriptors_of(publisher.pid()), before + 6) << "of our reader, and none of who was cut off";
   EXPECT_EQ(reads_none.end(), 0);
   EXPECT_EQ(publisher.end(), 0);
+}
+
+TEST_F(HostileShares, WhoFindsNoShareForASecondTopicKeepsTheFirst) {
+  SKIP_UNLESS_ROOT();
+  Child publisher("publishes_with_few_descriptors", {"open", "256"});
+  publisher.expect("ready");
+  Child fifth("keeps_its_place", {}, stranger(4));
+  fifth.expect("attached");
+  std::vector<Child> others;  // a quarter of the limit is for strangers, and a quarter of that for each
+  for (unsigned i = 0; i < 4; ++i) {
+    others.emplace_back("connects_often", cardan::test::Args{}, stranger(i));
+    others.back().expect("open");
+  }
+  fifth.say("again");
+  EXPECT_EQ(fifth.expect("answer"), "refused") << "it waits for what others have, as if it did not read";
+  EXPECT_EQ(fifth.expect("first"), "kept");
+  EXPECT_EQ(fifth.end(), 0);
+  EXPECT_EQ(publisher.end(), 0);
+}
+
+TEST_F(HostileShares, AUserThatAsksWithoutPauseGetsATenthOfTheHelperThread) {
+  SKIP_UNLESS_ROOT();
+  Child publisher("publishes_with_few_descriptors", {"open"});
+  publisher.expect("ready");
+  Child asks("asks_without_pause", {"32"}, stranger());
+  asks.expect("asking");
+  const auto begin = std::chrono::steady_clock::now();
+  const double before = helper_time_of(publisher.pid());
+  ASSERT_GE(before, 0);
+  std::this_thread::sleep_for(3s);
+  const double had = helper_time_of(publisher.pid()) - before;
+  const double length = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  EXPECT_LT(had, 0.2 * length + 0.1) << "of " << length
+                                     << " s; a tenth is its share, the rest is what it takes to know it";
+  const cardan::Subscriber<Small> in{kOpen};
+  EXPECT_EQ(in.publishers(), 1U);
+  EXPECT_EQ(asks.end(), 0);
+  EXPECT_EQ(publisher.end(), 0);
+}
+
+TEST_F(HostileShares, AProcessThatTalksWithoutPauseGetsATenthOfASubscribersHelperThread) {
+  SKIP_UNLESS_ROOT();
+  Child talks("talks_without_pause", {}, stranger());
+  talks.expect("ready");
+  const cardan::Subscriber<Small> in{kOpen};
+  talks.expect("talking");
+  const auto begin = std::chrono::steady_clock::now();
+  const double before = helper_time_of(::getpid());
+  ASSERT_GE(before, 0);
+  std::this_thread::sleep_for(3s);
+  const double had = helper_time_of(::getpid()) - before;
+  const double length = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  EXPECT_LT(had, 0.2 * length + 0.1) << "of " << length << " s";
+  const cardan::Publisher<Small> honest{kOpen};
+  EXPECT_EQ(in.publishers(), 1U);
+  EXPECT_EQ(talks.end(), 0);
 }
 
 TEST_F(HostileShares, AStrangerHasSixtyFourObservers) {

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one connection between two processes carries all their streams: what is lacking for one of them, or what one
+// hostile answer says, must cost neither the samples of the others nor a place for ever.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "cardan/transport/bell_board.hpp"
+#include "cardan/transport/log.hpp"
+#include "cardan/transport/process.hpp"
+#include "cardan/transport/publisher_core.hpp"
+#include "tests/hostile/by_hand.hpp"
+#include "tests/support/run_directory.hpp"
+
+namespace {
+
+using namespace std::chrono_literals;
+using cardan::Event;
+using cardan::Fd;
+using cardan::test::Child;
+using cardan::test::FalseProcess;
+using cardan::test::is_op;
+using cardan::test::RawPeer;
+using cardan::test::Small;
+
+constexpr unsigned kStranger = 47150;
+constexpr cardan::Topic<Small> kOpen{"/open", {.depth = 4, .access = cardan::Access::Everyone}};
+constexpr cardan::Topic<Small> kSecond{"/second", {.depth = 4}};
+
+class HostileConnection : public cardan::test::OwnRunDirectory {
+ protected:
+  HostileConnection() {
+    ::chmod(cardan::test::run_directory().c_str(), 01777);
+    cardan::set_log([](auto, const auto&) {});
+  }
+  ~HostileConnection() override { cardan::set_log({}); }
+  static std::function<void()> stranger() {
+    return cardan::test::is_root() ? cardan::test::as_user(kStranger) : std::function<void()>{};
+  }
+};
+
+std::vector<Fd> use_up_descriptors() {
+  std::vector<Fd> all;
+  do all.emplace_back(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  while (all.back());
+  return all;
+}
+
+/// A valid answer to the attach `m`.
+void send_attached(const RawPeer& peer, const cardan::socket::Message& m, const cardan::detail::PublisherCore& core,
+                   const cardan::detail::BellBoard& bells, const std::string& more = {}) {
+  peer.send(R"({"op":"attached","id":)" + std::to_string(cardan::test::numbers_of(m.text, "id").at(0)) +
+                R"(,"bytes":)" + std::to_string(core.area().size()) +
+                R"(,"cursor":0,"owed_from":0,"bell":0,"bell_bytes":65536)" + more + "}",
+            {core.area().read_only_fd(), bells.read_only_fd()});
+}
+
+}  // namespace
+
+CARDAN_ROLE(publishes_two_topics) {  // and so many frames of the second as the parent says
+  const cardan::Publisher<Small> open{kOpen};
+  cardan::Publisher<Small> second{kSecond};
+  for (int i = 0; i < 4; ++i) cardan::test::publish_next(second, 1, 0);
+  cardan::test::say("ready");
+  for (std::string word = cardan::test::hear(); !word.empty(); word = cardan::test::hear()) {
+    for (int i = 0; i < std::stoi(word); ++i)
+      if (!cardan::test::publish_next(second, 1, 0)) return 1;
+    cardan::test::say("published");
+  }
+  return 0;
+}
+
+CARDAN_ROLE(holds_while_descriptors_lack) {
+  cardan::set_log([](auto, const auto&) {});
+  cardan::test::limit_descriptors(64);
+  cardan::Subscriber<Small> second{kSecond, {.holds = 2}};
+  const auto held = second.take();
+  if (!held) return 1;
+  cardan::test::say("holds");
+  cardan::test::hear();  // the publisher is stopped: it answers later
+  const cardan::Subscriber<Small> open{kOpen};
+  std::vector<Fd> all = use_up_descriptors();
+  cardan::test::say("used up");
+  cardan::test::hear();  // it has answered, and published more than its slots
+  cardan::test::say("intact " + std::to_string(cardan::test::intact(held) ? 1 : 0));
+  all.clear();
+  cardan::test::say("attached " +
+                    std::to_string(cardan::test::eventually([&] { return open.publishers() == 1; }, 20s) ? 1 : 0));
+  int good = 0;
+  while (const auto sample = second.take()) good += cardan::test::intact(sample) ? 1 : 0;
+  int died = 0;
+  while (const auto event = second.event()) died += event->kind == Event::Kind::Died ? 1 : 0;
+  cardan::test::say("good " + std::to_string(good) + " died " + std::to_string(died));
+  return 0;
+}
+
+CARDAN_ROLE(publishes_without_descriptors) {
+  cardan::set_log([](auto, const auto&) {});
+  cardan::test::limit_descriptors(64);
+  const cardan::Publisher<Small> open{kOpen};
+  const cardan::Publisher<Small> second{kSecond};
+  cardan::test::say("ready");
+  cardan::test::hear();
+  std::vector<Fd> all = use_up_descriptors();
+  cardan::test::say("used up");
+  cardan::test::hear();
+  all.clear();
+  cardan::test::say("there are some");
+  cardan::test::hear();
+  return 0;
+}
+
+/// Attaches whoever comes, and says args[0] of the attached stream afterwards; then it is gone.
+CARDAN_ROLE(attaches_and_takes_back) {
+  FalseProcess me;
+  const cardan::detail::PublisherCore core("/open", cardan::detail::message_type_of<Small>(), kOpen.options, {});
+  const cardan::detail::BellBoard bells;
+  me.announce("/open");
+  cardan::test::say("ready");
+  bool attached = false;
+  me.serve(
+      [&](const RawPeer& peer, const cardan::socket::Message& m) {
+        if (is_op(m, "hello")) cardan::test::greet(peer);
+        if (!is_op(m, "attach") || attached) return true;
+        send_attached(peer, m, core, bells);
+        const std::uint64_t id = args[1] == "all" ? 0 : cardan::test::numbers_of(m.text, "id").at(0);
+        peer.send(R"({"op":")" + args[0] + R"(","id":)" + std::to_string(id) +
+                  R"(,"code":"access","why":"because","remedy":"none"})");
+        attached = true;
+        return true;
+      },
+      cardan::test::heard);
+  return 0;
+}
+
+CARDAN_ROLE(waits_with_a_small_stack) {
+  cardan::set_log([](auto, const auto&) {});
+  const cardan::Subscriber<Small> in{kOpen};
+  cardan::test::say("waits");
+  cardan::test::hear();
+  cardan::test::say("found " + std::to_string(cardan::test::eventually([&] { return in.publishers() != 0; }) ? 1 : 0));
+  return 0;
+}
+
+namespace {
+
+TEST_F(HostileConnection, ALackOfDescriptorsCostsNoSampleOfAnotherTopic) {
+  Child publisher("publishes_two_topics");
+  publisher.expect("ready");
+  Child subscriber("holds_while_descriptors_lack");
+  subscriber.expect("holds");
+  publisher.signal(SIGSTOP);
+  ASSERT_TRUE(cardan::test::eventually([&] { return cardan::test::is_stopped(publisher.pid()); }));
+  subscriber.say("stopped");
+  subscriber.expect("used up");
+  publisher.signal(SIGCONT);
+  publisher.say("3");  // behind the answer, or soon after it
+  publisher.expect("published");
+  std::this_thread::sleep_for(300ms);  // the answer arrives, and whatever follows from it
+  publisher.say("300");
+  publisher.expect("published");
+  subscriber.say("answered");
+  EXPECT_EQ(subscriber.expect("intact"), "1") << "a sample that is held was refilled";
+  EXPECT_EQ(subscriber.expect("attached"), "1");
+  EXPECT_EQ(subscriber.expect("good"), "4 died 0");
+  EXPECT_EQ(subscriber.end(), 0);
+  EXPECT_EQ(publisher.end(), 0);
+}
+
+TEST_F(HostileConnection, APublisherWithoutDescriptorsKeepsTheReadersItHas) {
+  Child publisher("publishes_without_descriptors");
+  publisher.expect("ready");
+  const auto target = cardan::test::target_of("/open");
+  const RawPeer peer(target.socket);
+  ASSERT_TRUE(peer && peer.hello());
+  const cardan::Area page = cardan::test::subscriber_page();
+  ASSERT_TRUE(peer.send(cardan::test::attach_to(target, "/open", 1), {page.read_only_fd()}));
+  ASSERT_TRUE(peer.receive_op("attached"));
+  publisher.say("use them up");
+  publisher.expect("used up");
+  ASSERT_TRUE(peer.send(cardan::test::attach_to(target, "/open", 2), {page.read_only_fd()}));
+  const auto answer = peer.receive();
+  ASSERT_TRUE(answer) << "it hung up, and refills what its readers hold";
+  EXPECT_TRUE(is_op(*answer, "refused")) << answer->text;
+  EXPECT_NE(answer->text.find(R"("code":"limit")"), std::string::npos) << answer->text;
+  publisher.say("free them");
+  publisher.expect("there are some");
+  ASSERT_TRUE(peer.send(cardan::test::attach_to(target, "/open", 3), {page.read_only_fd()}));
+  EXPECT_TRUE(peer.receive_op("attached"));
+  EXPECT_EQ(publisher.end(), 0);
+}
+
+TEST_F(HostileConnection, AStreamThatIsTakenBackEnds) {
+  for (const auto& how : std::vector<cardan::test::Args>{
+           {"refused", "one"}, {"gone", "one"}, {"refused", "all"}, {"gone", "all"}, {"nonsense", "one"}}) {
+    Child liar("attaches_and_takes_back", how, stranger());
+    liar.expect("ready");
+    std::atomic<int> joined{0};
+    std::atomic<int> died{0};
+    const cardan::Subscriber<Small> in{kOpen, {.on_event = [&](const Event& e) {
+                                         joined += e.kind == Event::Kind::Joined ? 1 : 0;
+                                         died += e.kind == Event::Kind::Died ? 1 : 0;
+                                       }}};
+    EXPECT_TRUE(cardan::test::eventually([&] { return joined == 1; })) << how[0];
+    EXPECT_EQ(liar.end(), 0);
+    EXPECT_TRUE(cardan::test::eventually([&] { return in.publishers() == 0 && died == 1; }))
+        << how[0] << ", " << how[1] << ": a stream that nothing ends";
+  }
+}
+
+TEST_F(HostileConnection, WhoHangsUpKeepsTheSocketOpenUntilItsSamplesAreGone) {
+  (void)cardan::detail::Process::of({});  // makes the domain's folder
+  FalseProcess process;
+  process.announce("/open");
+  cardan::detail::PublisherCore core("/open", cardan::detail::message_type_of<Small>(), kOpen.options, {});
+  const cardan::detail::BellBoard bells;
+  const int slot = core.loan();
+  ASSERT_GE(slot, 0);
+  cardan::test::fill(*new (core.message(slot)) Small, cardan::test::key_of(1, 1), 0);
+  core.publish(slot, 0, 0);
+  std::atomic<bool> end{false};
+  std::atomic<std::size_t> open{0};
+  std::thread serving([&] {
+    process.serve(
+        [&](const RawPeer& peer, const cardan::socket::Message& m) {
+          if (is_op(m, "hello")) cardan::test::greet(peer);
+          if (is_op(m, "attach")) send_attached(peer, m, core, bells);
+          if (is_op(m, "notify")) peer.send("no message");  // what it says at the end of this test
+          return true;
+        },
+        [&] {
+          open = process.open();
+          return end.load();
+        });
+  });
+  cardan::Subscriber<Small> in{kOpen};
+  EXPECT_EQ(in.publishers(), 1U);
+  auto sample = in.take();
+  EXPECT_TRUE(sample);
+  (void)in.fd();  // it notifies, is answered with nonsense, and hangs up
+  EXPECT_TRUE(cardan::test::eventually([&] { return in.publishers() == 0; }));
+  std::this_thread::sleep_for(50ms);
+  EXPECT_EQ(open, 1U) << "the publisher would refill a sample that is held";
+  sample.reset();
+  EXPECT_TRUE(cardan::test::eventually([&] { return open == 0; })) << "it is open for ever";
+  end = true;
+  serving.join();
+}
+
+TEST_F(HostileConnection, AnAnswerOfManyNestedListsEndsNobody) {
+  for (const char* op : {"attached", "refused"}) {
+    Child subscriber("waits_with_a_small_stack", {}, [] {
+      const rlimit small{256U << 10, 256U << 10};
+      ::setrlimit(RLIMIT_STACK, &small);
+    });
+    subscriber.expect("waits");
+    FalseProcess process;
+    process.announce("/open");
+    bool asked = false;
+    const auto until = std::chrono::steady_clock::now() + 10s;
+    process.serve(
+        [&](const RawPeer& peer, const cardan::socket::Message& m) {
+          if (is_op(m, "hello")) cardan::test::greet(peer);
+          if (!is_op(m, "attach")) return true;
+          constexpr std::size_t kDeep = 32'600;
+          const bool all = op == std::string("refused");
+          asked = peer.send(R"({"op":")" + std::string(op) + R"(","id":)" +
+                            std::to_string(all ? 0 : cardan::test::numbers_of(m.text, "id").at(0)) + R"(,"x":)" +
+                            std::string(kDeep, '[') + std::string(kDeep, ']') + "}");
+          return true;
+        },
+        [&] { return asked || std::chrono::steady_clock::now() > until; });
+    EXPECT_TRUE(asked);
+    std::this_thread::sleep_for(50ms);
+    const cardan::Publisher<Small> honest{kOpen};
+    subscriber.say("there is one");
+    EXPECT_EQ(subscriber.expect("found"), "1");
+    EXPECT_EQ(subscriber.end(), 0);
+  }
+}
+
+}  // namespace
