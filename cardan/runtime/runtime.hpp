@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "cardan/memory/error.hpp"
 #include "cardan/runtime/component.hpp"
 #include "cardan/runtime/config/configuration.hpp"
 #include "cardan/runtime/failure_log.hpp"
@@ -60,6 +61,12 @@ struct RuntimeOptions {
   std::function<void(const detail::Channel& channel, const detail::SampleBlock& sample)> on_publish{};
 };
 
+/// A component was not restarted: a callback of its groups did not end within the time.
+class StillRunning : public Error {
+ public:
+  using Error::Error;
+};
+
 /// The components of one process and all that runs them. Set-up and control: one thread at a time.
 class Runtime {
  public:
@@ -80,8 +87,8 @@ class Runtime {
   /// none that the old one's callback failed on; what else waited in the old one's queues is lost. Not from a callback.
   /// Throws Error: InvalidArgument (there is none of the name, or it was not made by its class name), and what
   /// on_start() throws; the component is not there then, and the others go on. Blocks until callbacks of its groups
-  /// have ended.
-  void restart(const std::string& component);
+  /// have ended, at most for `pause`: then it throws StillRunning, and nothing has changed.
+  void restart(const std::string& component, std::chrono::nanoseconds pause = std::chrono::hours{24});
   /// Lets running callbacks end, then calls on_stop() in the reverse order. Blocks for as long as that takes.
   void stop() noexcept;
 
@@ -91,6 +98,10 @@ class Runtime {
   [[nodiscard]] std::int64_t next_timer() const;
   [[nodiscard]] RuntimeClock& clock() noexcept { return clock_; }
   [[nodiscard]] const RuntimeOptions& options() const noexcept { return options_; }
+
+  /// Logs what was counted of exceptions that repeat, for those whose time is over (10 s). Returns when to call it
+  /// again, in nanoseconds of the steady clock; 0: nothing is counted. Any thread; never blocks.
+  std::int64_t say_repeated_failures();
 
   /// Changes a parameter as a callback of its component. Throws Error: InvalidArgument (no such component or parameter,
   /// type, range), Refused (the component's word, or it is fixed), Unavailable (the component does not answer within
