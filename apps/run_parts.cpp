@@ -36,6 +36,7 @@ bool passes_check(const config::Configuration& configuration, std::vector<config
   if (asks) {
     launcher::DeclareOptions options{.command = host};
     options.command.emplace_back("--declare");
+    options.late = config::Severity::Warning;  // its start is what the supervisor watches
     options.on_slow = [](const std::string& process, const std::string& component) {
       warn(
           fmt::format("{}: component '{}' has not come back from on_start for 2 s, while it is asked what it declares "
