@@ -12,6 +12,7 @@
 #include "apps/component_fusions.hpp"
 #include "apps/components.hpp"
 #include "apps/decode.hpp"
+#include "apps/losses.hpp"
 #include "apps/output.hpp"
 #include "apps/report_json.hpp"
 #include "apps/screen.hpp"
@@ -162,7 +163,7 @@ class Stats {
       }
       measure();
       for (const ComponentReport& c : figures_)
-        for (const CallbackReport& x : c.callbacks) lost += x.queue_full + x.kept + x.missed + x.skipped;
+        for (const CallbackReport& x : c.callbacks) lost += lost_of(x);
       if (!(o_.json ? emit(json()) : live ? emit(screen()) : emit(table()))) return kFailed;
     } while (!o_.once && !stopping());
     return lost != 0 ? kLoss : kOk;
@@ -281,16 +282,13 @@ class Stats {
           return h.empty() ? std::string("-") : at(50) + " / " + at(99);
         };
         const bool input = x.kind != CallbackReport::Kind::Timer;
-        std::string dropped = input ? std::to_string(x.queue_full + x.kept) : std::to_string(x.overruns) + " skipped";
-        if (x.kept != 0) dropped += fmt::format(" ({} kept)", x.kept);
-        if (x.skipped != 0) dropped += fmt::format(" ({} skipped)", x.skipped);
         std::string longest = time_text(static_cast<double>(x.longest_running));
         if (x.calls == 0 && x.running_since != 0)
           longest = "runs for " + time_text(static_cast<double>(x.running_since));
         t.row({std::exchange(name, ""), printable(x.name),
                count_text(static_cast<double>(x.kind == CallbackReport::Kind::Latest ? samples(x) : x.calls) / took_),
                both(x.transport), both(x.waiting), both(x.running), longest,
-               input ? fmt::format("{}/{}", x.queued, x.capacity) : "-", dropped, std::to_string(x.missed),
+               input ? fmt::format("{}/{}", x.queued, x.capacity) : "-", dropped_text(x), std::to_string(x.missed),
                std::to_string(x.failures), std::to_string(x.late)});
       }
       for (const host::FusionReport& x : c.fusions) add_fusion_rows(t, x, took_, name);

@@ -6,6 +6,7 @@
 #include <exception>
 #include <utility>
 
+#include "apps/losses.hpp"
 #include "cardan/memory/clock.hpp"
 #include "cardan/runtime/host/control_client.hpp"
 
@@ -23,7 +24,7 @@ ComponentRow row_of(const host::ComponentReport& report) {
     worst(row.transport_ns, callback.transport);
     worst(row.waiting_ns, callback.waiting);
     worst(row.running_ns, callback.running);
-    row.lost += callback.queue_full + callback.kept + callback.missed;
+    row.lost += lost_of(callback);
     row.failures += callback.failures;
   }
   return row;

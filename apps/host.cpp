@@ -48,7 +48,7 @@ int run(const Options& o) {
     return launcher::declare_components(launcher::askable(configuration, problems), o.declare[0],
                                         std::stoul(o.declare[1]), launcher::ChildProcess::kReportFd);
   if (bad) {
-    for (const config::Problem& problem : problems) fmt::print(stderr, "{}\n", config::text(problem, o.file));
+    show(problems, o.file);
     return kUsage;
   }
   if (o.process.empty()) throw CLI::RequiredError("--process");

@@ -226,8 +226,11 @@ void write_whole(const std::string& path, const std::string& text, bool force) {
   }
   const bool whole = at == text.size() && ::fsync(fd) == 0;
   if (::close(fd) != 0 || !whole) throw cannot("write");
-  if (::renameat2(AT_FDCWD, beside.c_str(), AT_FDCWD, path.c_str(), force ? 0U : RENAME_NOREPLACE) != 0)
-    throw cannot("write");
+  if (::renameat2(AT_FDCWD, beside.c_str(), AT_FDCWD, path.c_str(), force ? 0U : RENAME_NOREPLACE) == 0) return;
+  if (force || (errno != EINVAL && errno != ENOSYS)) throw cannot("write");
+  // A file system (NFS, some of FUSE) without that flag; a second name for it does not replace one either.
+  if (::link(beside.c_str(), path.c_str()) != 0) throw cannot("write");
+  ::unlink(beside.c_str());
 }
 
 int save(const Options& o) {

@@ -43,11 +43,11 @@ constexpr const char* kExamples = R"(Examples:
   cardan run --restart perception                     of the system that runs; also one that was given up or stopped
   cardan run --stop perception
 
-It does first what `cardan check` does, and refuses what that refuses. Processes that crash are restarted by the file's rules;
+It does first what `cardan check` does, and refuses what that refuses (with --from: of the text). Processes that crash are restarted by the file's rules;
 the report of each crash is a file in --reports. The state of the system is published on /cardan/state. Ctrl-C ends all in the
 reverse order of their start, a second one at once. From another terminal: cardan component stats, cardan topic list.
-Exit codes: 0 all ended in order, 1 `check` refuses the file, a process was given up, did not start or had to be killed, or an
-order was not carried out, 2 wrong options, or a file that is not there; with --from 3: done, but a callback threw, or
+Exit codes: 0 all ended in order, 1 `check` refuses the file, a process was given up, did not start or had to be killed (also for
+--stop and --restart), or an order was not carried out, 2 wrong options, or a file that is not there; with --from 3: done, but a callback threw, or
 something of the recording is damaged or could not be used.)";
 
 struct Options {
@@ -204,6 +204,7 @@ int run(const Options& o) {
   const std::int64_t begun = steady_now();
   const int code = supervisor.run();
   view.finish(supervisor, rows());
+  if (const std::string trouble = log ? log->close() : std::string(); !trouble.empty()) warn(trouble);
   if (!o.json.empty())
     write_file(o.json,
                summary(o, supervisor, begun, code).dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n");
@@ -258,6 +259,19 @@ void add_run_command(CLI::App& app) {
   add_variables_option(*command, o->variables);
 #if defined(CARDAN_HAS_RECORD_COMMANDS)
   add_run_from_options(*command, o->recording);
+#endif
+  // What an option does not do it is not taken for: --stop and --restart ask a system that runs, and with --from there
+  // are neither processes nor an end to wait for.
+  for (CLI::Option* const option : command->get_options()) {
+    const std::string& name = option->get_name();
+    if (name == "--help" || name == "--domain" || option == stop || option == restart || option == file) continue;
+    stop->excludes(option);
+    restart->excludes(option);
+  }
+#if defined(CARDAN_HAS_RECORD_COMMANDS)
+  for (const char* const name : {"--one-process", "--no-view", "--reports", "--grace", "--crash", "--domain",
+                                 "--no-check", "--log", "--log-size", "--log-files", "--log-level"})
+    command->get_option("--from")->excludes(command->get_option(name));
 #endif
   command->callback([o] {
     if (!o->stop.empty() || !o->restart.empty()) {

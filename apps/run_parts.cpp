@@ -36,6 +36,7 @@ bool passes_check(const config::Configuration& configuration, std::vector<config
   if (asks) {
     launcher::DeclareOptions options{.command = host};
     options.command.emplace_back("--declare");
+    options.late = config::Severity::Warning;  // its start is what the supervisor watches
     options.on_slow = [](const std::string& process, const std::string& component) {
       warn(
           fmt::format("{}: component '{}' has not come back from on_start for 2 s, while it is asked what it declares "
@@ -126,10 +127,11 @@ int order_process(const std::string& domain, const std::string& process, bool st
     return kFailed;
   }
   try {
-    const int pid = client.order(*its.front(), process, starts, kWithin);
-    const std::string done = starts ? fmt::format("{} runs again (pid {})\n", printable(process), pid)
-                                    : fmt::format("{} is stopped\n", printable(process));
-    return emit(done) ? kOk : kFailed;
+    const host::ControlClient::Ordered done = client.order(*its.front(), process, starts, kWithin);
+    const char* how = done.killed ? ": it did not end by itself, and was killed" : "";
+    const std::string words = starts ? fmt::format("{} runs again (pid {}){}\n", printable(process), done.pid, how)
+                                     : fmt::format("{} is stopped{}\n", printable(process), how);
+    return emit(words) && !done.killed ? kOk : kFailed;
   } catch (const Error& e) {  // the launcher's word, not the command line's fault
     warn(e.what());
     return kFailed;

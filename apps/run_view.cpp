@@ -55,10 +55,12 @@ bool PatientOutput::pump(int timeout_ms) noexcept {
   return at > 0;
 }
 
-void PatientOutput::finish() noexcept {
+std::uint64_t PatientOutput::finish() noexcept {
   for (int i = 0; i < 20 && !waiting_.empty(); ++i)
     while (pump(100) && !waiting_.empty()) {
     }
+  if (closed_) return 0;
+  return dropped_ + static_cast<std::uint64_t>(std::count(waiting_.begin(), waiting_.end(), '\n'));
 }
 
 std::string log_text(const LogLine& line, std::size_t name_width, bool colours) {
@@ -183,7 +185,9 @@ void RunView::finish(const launcher::Supervisor& supervisor, const std::vector<C
     look(supervisor, components);
     draw();
   }
-  out_.finish();
+  if (const std::uint64_t unread = out_.finish(); unread != 0)
+    warn(fmt::format("{} line{} of the log {} not written: nobody read standard output in time", unread,
+                     unread == 1 ? "" : "s", unread == 1 ? "was" : "were"));
 }
 
 }  // namespace cardan::apps

@@ -20,8 +20,8 @@ struct ComponentRow {
   std::string process{}, component{};
   double calls_per_s = 0;
   std::int64_t transport_ns = -1, waiting_ns = -1, running_ns = -1;  ///< p99 since the component's start; −1: none yet
-  std::uint64_t lost = 0;                                            ///< dropped from its queues, or missed before
-  std::uint64_t failures = 0;                                        ///< exceptions
+  std::uint64_t lost = 0;      ///< dropped from its queues, missed before, or skipped
+  std::uint64_t failures = 0;  ///< exceptions
 };
 
 /// Standard output that never holds up who writes: what the reader does not take waits, and what waits too long is
@@ -31,8 +31,8 @@ class PatientOutput {
   void add(std::string_view text);
   /// Writes what the reader takes now.
   void pump() noexcept { (void)pump(0); }
-  /// Waits for the reader, at most two seconds.
-  void finish() noexcept;
+  /// Waits for the reader, at most two seconds. Lines that nobody has read then; 0 also of a reader that has gone.
+  [[nodiscard]] std::uint64_t finish() noexcept;
 
  private:
   bool pump(int timeout_ms) noexcept;

@@ -57,6 +57,26 @@ std::vector<std::string> FailureLog::failed(const std::string& component, const 
   return lines;
 }
 
+std::vector<std::string> FailureLog::over(std::int64_t now_ns) {
+  std::vector<std::string> lines;
+  for (auto& [name, window] : windows_) {
+    if (now_ns - window.begin_ns < kWindow) continue;
+    auto line = counted(name, window);
+    if (!line) continue;
+    lines.push_back(std::move(*line));
+    window.begin_ns = now_ns;
+    if (window.said.size() > 1) window.said = {window.last};  // of many, room for others again
+  }
+  return lines;
+}
+
+std::int64_t FailureLog::next() const noexcept {
+  std::int64_t next = 0;
+  for (const auto& [name, window] : windows_)
+    if (window.again != 0) next = next == 0 ? window.begin_ns + kWindow : std::min(next, window.begin_ns + kWindow);
+  return next;
+}
+
 std::vector<std::string> FailureLog::rest() {
   std::vector<std::string> lines;
   for (auto& [name, window] : windows_)

@@ -24,6 +24,10 @@ class FailureLog {
   /// A callback threw. Lines to be logged now: none, the exception, or what was counted in the window before.
   [[nodiscard]] std::vector<std::string> failed(const std::string& component, const std::string& callback,
                                                 const std::string& what, std::int64_t now_ns);
+  /// What was counted in windows that are over. Counting goes on in a new one.
+  [[nodiscard]] std::vector<std::string> over(std::int64_t now_ns);
+  /// When over() has something to say; 0: nothing is counted.
+  [[nodiscard]] std::int64_t next() const noexcept;
   /// What was counted and has not been said: for the end.
   [[nodiscard]] std::vector<std::string> rest();
 

@@ -19,6 +19,23 @@ TEST(FailureLog, TheSameAgainIsCountedAndSaidOncePerWindow) {
   EXPECT_TRUE(log.rest().empty());
 }
 
+TEST(FailureLog, WhatWasCountedIsSaidWhenTheTimeIsOverAlsoWithoutAnotherException) {
+  FailureLog log;
+  EXPECT_EQ(log.next(), 0);
+  EXPECT_EQ(log.failed("a", "/x", "broken", 0).size(), 1U);
+  EXPECT_EQ(log.next(), 0) << "it has been said";
+  for (int ms = 1; ms <= 500; ++ms) ASSERT_TRUE(log.failed("a", "/x", "broken", ms * kMs).empty());
+  EXPECT_EQ(log.next(), FailureLog::kWindow);
+  EXPECT_TRUE(log.over(9'999 * kMs).empty());
+  EXPECT_EQ(log.over(10'000 * kMs), (Lines{"a: callback '/x' threw the same 500 more times: broken"}));
+  EXPECT_EQ(log.next(), 0);
+  EXPECT_TRUE(log.failed("a", "/x", "broken", 10'001 * kMs).empty()) << "it goes on being counted";
+  EXPECT_EQ(log.next(), 20'000 * kMs);
+  EXPECT_EQ(log.over(20'000 * kMs), (Lines{"a: callback '/x' threw the same 1 more time: broken"}));
+  EXPECT_TRUE(log.over(90'000 * kMs).empty());
+  EXPECT_TRUE(log.rest().empty());
+}
+
 TEST(FailureLog, AnotherExceptionAndAnotherCallbackAreSaidAtOnce) {
   FailureLog log;
   EXPECT_EQ(log.failed("a", "/x", "one", 0).size(), 1U);

@@ -48,7 +48,10 @@ void Group::start() {
 }
 
 void Group::resume() {
-  stopping_ = false;
+  {
+    const std::lock_guard lock(mutex_);  // some may still run: stop_within()
+    stopping_ = false;
+  }
   std::vector<std::future<void>> ready;
   sigset_t all_signals;
   sigset_t before;
@@ -63,6 +66,8 @@ void Group::resume() {
         workers_.push_back(std::move(made));
       }
       Worker& me = *workers_[i];
+      if (me.thread.joinable()) continue;  // it did not stop in time
+      me.ended = false;
       auto prepared = std::make_shared<std::promise<void>>();
       ready.push_back(prepared->get_future());
       me.thread = std::thread([this, &me, i, prepared] {
@@ -97,6 +102,34 @@ void Group::stop() noexcept {
   // The workers themselves stay: who published a moment ago may still be about to wake one.
   const std::lock_guard lock(mutex_);
   idle_.clear();
+}
+
+bool Group::stop_within(std::chrono::nanoseconds limit) {
+  const std::int64_t until = steady_now() + limit.count();
+  const auto all_ended = [this] {
+    return std::all_of(workers_.begin(), workers_.end(), [](const auto& w) { return w->ended; });
+  };
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  for (const auto& w : workers_) wake(*w);
+  for (;;) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (all_ended()) break;
+      if (steady_now() >= until) {
+        stopping_ = false;  // none ends from here on
+        break;
+      }
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds{1});
+  }
+  if (all_ended()) return stop(), true;
+  for (const auto& w : workers_)
+    if (w->ended && w->thread.joinable()) w->thread.join();
+  resume();
+  return false;
 }
 
 void Group::prepare(Worker& me, std::uint32_t index) {
@@ -290,6 +323,7 @@ void Group::work(Worker& me) noexcept {
       std::erase(idle_, &me);
     }
   }
+  me.ended = true;
 }
 
 void Group::run(Worker* me, Callback& c, std::unique_lock<PriorityMutex>& lock) noexcept {

@@ -59,6 +59,9 @@ class Group {
   void resume();
   /// Lets running callbacks end, and ends the workers. Blocks for as long as that takes.
   void stop() noexcept;
+  /// As stop(), but for at most `limit`. False: a callback still ran then, and all go on as if nothing had been asked.
+  /// Throws as start(): that could not be done.
+  [[nodiscard]] bool stop_within(std::chrono::nanoseconds limit);
   [[nodiscard]] std::vector<RealtimeReport> realtime_reports() const;
 
   /// Changes what is pending of `callback` by `add()` under the lock, and wakes a worker for it. Any thread; never
@@ -122,6 +125,7 @@ class Group {
     Atomic<std::int64_t> since{0};
     Atomic<pid_t> thread_id{0};
     std::thread thread;
+    bool ended = false;  ///< with the mutex: the thread leaves work()
     RealtimeReport report;
     std::exception_ptr failed;
   };

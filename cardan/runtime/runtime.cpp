@@ -153,7 +153,19 @@ void Runtime::stop() noexcept {
   for (auto it = components_.rbegin(); it != components_.rend(); ++it) end(**it);
 }
 
-void Runtime::restart(const std::string& component, RestartCause cause) {
+namespace {
+StillRunning still_running(const std::string& component, const Group& group) {
+  std::string which = "a callback of its executor group";
+  for (const auto& doing : group.doing())
+    if (doing.callback != nullptr)
+      which = fmt::format("callback '{}' of component '{}' has been running for {:.1f} s, and", doing.callback->name(),
+                          doing.callback->component(), static_cast<double>(steady_now() - doing.since) / 1e9);
+  return {ErrorCode::Unavailable, fmt::format("component '{}' cannot be stopped: {} does not end", component, which),
+          "cardan component stats shows what runs; cardan run --restart PROCESS starts all of its process anew"};
+}
+}  // namespace
+
+void Runtime::restart(const std::string& component, RestartCause cause, std::chrono::nanoseconds pause) {
   const auto named = [&](const auto& c) { return c->name() == component; };
   const auto place = std::find_if(components_.begin(), components_.end(), named);
   if (place == components_.end() || (*place)->settings().class_name.empty())
@@ -170,9 +182,18 @@ void Runtime::restart(const std::string& component, RestartCause cause) {
       group->resume();
     }
   };
-  for (Group* group : paused) {
-    group->stop();
-    group->remotes().keep_unused(true);
+  const std::int64_t until = steady_now() + pause.count();
+  for (auto group = paused.begin(); group != paused.end(); ++group) {
+    if (!(*group)->stop_within(std::chrono::nanoseconds{until - steady_now()})) {
+      StillRunning error = still_running(component, **group);
+      paused.erase(group, paused.end());
+      for (Group* stopped : paused) {
+        stopped->remotes().keep_unused(false);
+        stopped->resume();
+      }
+      throw error;
+    }
+    (*group)->remotes().keep_unused(true);
   }
   end(**place);
   auto failed_on = cause == RestartCause::Failure ? (*place)->failed_on() : ComponentCore::FailedSamples{};
@@ -367,6 +388,18 @@ void Runtime::failed(detail::Callback& callback, const std::string& what) {
   }
   for (const std::string& line : lines) detail::log(LogLevel::Error, line);
   if (options_.on_failure) options_.on_failure(component, callback.name(), what);
+}
+
+std::int64_t Runtime::say_repeated_failures() {
+  std::vector<std::string> lines;
+  std::int64_t next = 0;
+  {
+    const std::lock_guard lock(failures_mutex_);
+    lines = failures_.over(steady_now());
+    next = failures_.next();
+  }
+  for (const std::string& line : lines) detail::log(LogLevel::Error, line);
+  return next;
 }
 
 void Runtime::say_rest_of_failures() noexcept {

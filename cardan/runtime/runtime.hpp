@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "cardan/memory/error.hpp"
 #include "cardan/runtime/await_recorders.hpp"
 #include "cardan/runtime/component.hpp"
 #include "cardan/runtime/config/configuration.hpp"
@@ -66,6 +67,12 @@ struct RuntimeOptions {
 /// Why a component is made anew: a callback of it failed, or somebody wants it.
 enum class RestartCause : std::uint8_t { Failure, Order };
 
+/// A component was not restarted: a callback of its groups did not end within the time.
+class StillRunning : public Error {
+ public:
+  using Error::Error;
+};
+
 /// The components of one process and all that runs them. Set-up and control: one thread at a time.
 class Runtime {
  public:
@@ -86,8 +93,10 @@ class Runtime {
   /// After a failure it is given none that its predecessors' callback failed on twice, by an order all again. What else
   /// waited in the old one's queues is lost. Not from a callback. Throws Error: InvalidArgument (there is none of the
   /// name, or it was not made by its class name), and what on_start() throws; the component is not there then, and the
-  /// others go on. Blocks until callbacks of its groups have ended.
-  void restart(const std::string& component, RestartCause cause = RestartCause::Failure);
+  /// others go on. Blocks until callbacks of its groups have ended, at most for `pause`: then it throws StillRunning,
+  /// and nothing has changed.
+  void restart(const std::string& component, RestartCause cause = RestartCause::Failure,
+               std::chrono::nanoseconds pause = std::chrono::hours{24});
   /// Lets running callbacks end, then calls on_stop() in the reverse order. Blocks for as long as that takes.
   void stop() noexcept;
 
@@ -97,6 +106,10 @@ class Runtime {
   [[nodiscard]] std::int64_t next_timer() const;
   [[nodiscard]] RuntimeClock& clock() noexcept { return clock_; }
   [[nodiscard]] const RuntimeOptions& options() const noexcept { return options_; }
+
+  /// Logs what was counted of exceptions that repeat, for those whose time is over (10 s). Returns when to call it
+  /// again, in nanoseconds of the steady clock; 0: nothing is counted. Any thread; never blocks.
+  std::int64_t say_repeated_failures();
 
   /// Changes a parameter as a callback of its component. Throws Error: InvalidArgument (no such component or parameter,
   /// type, range), Refused (the component's word, or it is fixed), Unavailable (the component does not answer within

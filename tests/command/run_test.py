@@ -199,6 +199,8 @@ class Run(unittest.TestCase):
         self.assertIn("did you mean 'driving'?", cardan("run", "--stop", "drivin", code=1))
         cardan("run", "--stop", "driving", "--domain", "empty", code=1)
         cardan("run", BRAKE, "--stop", "driving", code=2)
+        cardan("run", "--stop", "driving", "--grace", "1", code=2)
+        cardan("run", "--restart", "driving", "--log", path("order.log"), code=2)
         cardan("run", code=2)
         code, summary = running.end()
         self.assertEqual(code, 0, running.text())
@@ -281,6 +283,11 @@ class From(unittest.TestCase):
         self.assertIn("nobody", cardan("run", BRAKE, "--from", self.bag, "--without", "nobody", code=2))
         cardan("run", BRAKE, "--output", path("alone.mcap"), code=2)
         cardan("run", BRAKE, "--from", path("nowhere.mcap"), code=2)
+        # What means nothing here is refused, rather than ignored.
+        for option in (["--log", path("l")], ["--log-level", "error"], ["--crash", "brake"], ["--domain", "d"], ["--one-process"], ["--grace", "1"],
+                       ["--reports", path("r")], ["--no-check"], ["--no-view"]):
+            with self.subTest(option=option):
+                self.assertIn("--from", cardan("run", BRAKE, "--from", self.bag, "--without", "radar", *option, code=2))
 
 
 if __name__ == "__main__":

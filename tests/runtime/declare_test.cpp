@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Components asked in processes of their own, among them some that crash, hang, throw and are not there.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <map>
@@ -48,6 +49,12 @@ struct Hangs : cardan::Component {
     for (;;) std::this_thread::sleep_for(std::chrono::seconds(1));
   }
 };
+struct Floods : cardan::Component {
+  void on_start(Context&) override {
+    const std::string much(65536, 'x');
+    for (;;) (void)!::write(STDOUT_FILENO, much.data(), much.size());
+  }
+};
 /// Neither a message nor with a codec.
 struct Plain {
   std::vector<int> numbers;
@@ -68,6 +75,7 @@ CARDAN_COMPONENT(asked::Good)
 CARDAN_COMPONENT(asked::Crashes)
 CARDAN_COMPONENT(asked::Throws)
 CARDAN_COMPONENT(asked::Hangs)
+CARDAN_COMPONENT(asked::Floods)
 
 }  // namespace asked
 
@@ -102,6 +110,7 @@ config::Configuration two_processes() {
 
 CARDAN_ROLE(declare) {
   config::Configuration c = args.at(0) == "two" ? two_processes() : file();
+  if (args.at(0) == "flood") c.processes[0].components = {component("floods", "asked::Floods")};
   if (args.at(0) == "hang") c.processes[0].components = {component("hangs", "asked::Hangs")};
   return declare_components(c, args.at(1), std::stoul(args.at(2)), ChildProcess::kReportFd);
 }
@@ -170,7 +179,31 @@ TEST(Declare, OneThatHangsIsCutOff) {
   const Asked asked = ask_components(c, options);
   EXPECT_EQ(slow, std::vector<std::string>{"p/hangs"}) << "named once, before it is cut off";
   ASSERT_EQ(asked.problems.size(), 1U);
-  EXPECT_EQ(asked.problems[0].cause, "component 'hangs' does not come back from on_start within 0.3 s");
+  EXPECT_EQ(asked.problems[0].severity, config::Severity::Error);
+  EXPECT_EQ(asked.problems[0].cause,
+            "component 'hangs' does not come back from on_start within 0.3 s: nobody knows what it declares");
+}
+
+TEST(Declare, OneThatTakesItsTimeIsNoReasonNotToStart) {
+  config::Configuration c = file_of({fake("p", "")});
+  c.processes[0].components = {component("hangs", "asked::Hangs")};
+  DeclareOptions options = asking("hang");
+  options.time_limit = 100ms;
+  options.late = config::Severity::Warning;  // as `cardan run` asks
+  const auto problems = check_with_components(c, {}, {.cpus = 4}, options);
+  ASSERT_EQ(problems.size(), 1U);
+  EXPECT_EQ(problems[0].severity, config::Severity::Warning) << problems[0].cause;
+  EXPECT_EQ(ask_components(c, options).declarations.unknown, std::vector<std::string>{"hangs"});
+}
+
+TEST(Declare, OneThatWritesWithoutEndIsCutOff) {
+  config::Configuration c = file_of({fake("p", "")});
+  c.processes[0].components = {component("floods", "asked::Floods")};
+  DeclareOptions options = asking("flood");
+  options.time_limit = 100ms;
+  const Asked asked = ask_components(c, options);
+  ASSERT_EQ(asked.problems.size(), 1U);
+  EXPECT_NE(asked.problems[0].cause.find("does not come back"), std::string::npos) << asked.problems[0].cause;
 }
 
 TEST(Declare, WhatTheFileCheckKnowsBetterIsSaidOnce) {

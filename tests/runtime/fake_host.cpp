@@ -81,6 +81,15 @@ struct FakeHost {
     std::ofstream(mark) << steady_now() << std::flush;
     crash();
   }
+  /// Runs, crashes, is refused, runs.
+  int refused_once_later() const {
+    const std::string crashed = variable("FAKE_FOLDER") + "/crashed-" + name;
+    const std::string refused = variable("FAKE_FOLDER") + "/refused-" + name;
+    if (!std::ifstream(crashed)) return crashes_once();
+    if (std::ifstream(refused)) return steady();
+    std::ofstream(refused) << "once";
+    return cannot_start("refused");
+  }
   int stubborn() const {
     ready();
     for (;;) ::pause();
@@ -160,6 +169,7 @@ CARDAN_ROLE(fake_host) {
   if (what == "fails") return 3;
   if (what == "hangs in start") return host.hangs_in_start();
   if (what == "is refused") return host.cannot_start("refused");
+  if (what == "is refused once later") return host.refused_once_later();
   if (what == "cannot start") return host.cannot_start("failed");
   if (what == "finishes") return host.ready(), 0;
   if (what == "stubborn") return host.stubborn();

@@ -79,6 +79,49 @@ TEST_F(HostOrders, AChangeThatAStoppedProcessHearsLaterDoesNotComeTrue) {
   EXPECT_EQ(people(patient), config::Value(std::int64_t{4})) << "it answers in the order of the requests";
 }
 
+TEST_F(HostOrders, AChangeThatWaitedForARestartDoesNotComeTrueLater) {
+  const std::string mark = run_directory() + "/" + domain_;
+  Child child = host(file(fmt::format(R"("serve": {})", component("Servant", R"("on_exception": "restart")"))));
+  ControlClient patient({.timeout = 20s});
+  ControlClient client({.timeout = 200ms, .change = 100ms});
+  const ComponentReport serve = servant(patient);
+  ASSERT_TRUE(eventually([&] { return client.components().hosts == 1; }, 30s)) << "it listens to this client";
+  std::ofstream(mark + ".slow") << "its start takes long";
+  order(Order::Throw);
+  ASSERT_TRUE(eventually([&] { return std::filesystem::exists(mark + ".starting"); }, 30s));
+  try {
+    client.set_parameter(serve, "people", std::int64_t{2});
+    ADD_FAILURE() << "its component is being restarted";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ErrorCode::Unavailable) << e.what();
+  }
+  EXPECT_THROW(client.set_log_level(serve, LogLevel::Error), Error);
+  std::filesystem::remove(mark + ".slow");
+  EXPECT_EQ(people(patient), config::Value(std::int64_t{4})) << "it answers in the order of the requests";
+  order(Order::Speak);
+  child.signal(SIGTERM);
+  EXPECT_EQ(count(rest(child), "serve: the servant speaks"), 1U) << "at its old level";
+  EXPECT_EQ(child.end(), 0);
+}
+
+TEST_F(HostOrders, AHangThatHasJustBegunDoesNotTakeTheProcessAlong) {
+  Child child = host(file(fmt::format(R"("serve": {})", component("Servant"))));
+  ControlClient client({.timeout = 20s});
+  const ComponentReport serve = servant(client);
+  order(Order::Hang);
+  ASSERT_TRUE(eventually([&] { return servant(client).callbacks.at(0).running_since > 0; }, 30s));
+  for (int i = 0; i < 2; ++i) {
+    try {
+      (void)client.restart_component(serve);
+      ADD_FAILURE() << "it hangs";
+    } catch (const Error& e) {
+      EXPECT_TRUE(has(e.what(), "component 'serve' cannot be stopped: callback '/orders' of component 'serve'"))
+          << e.what();
+    }
+    EXPECT_EQ(servant(client).name, "serve") << "the process still answers";
+  }
+}
+
 TEST_F(HostOrders, AComponentIsRestartedByHand) {
   if (!kHasCommand) GTEST_SKIP() << "this build has no command";
   Child child = host(file(fmt::format(R"("tick": {}, "serve": {})", component("Ticker"), component("Servant")),

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <csignal>
+#include <filesystem>
 #include <fstream>
 #include <future>
 #include <thread>
@@ -74,6 +76,41 @@ TEST_F(Operator, BringsBackAProcessThatWasGivenUp) {
       << run.all();
 }
 
+TEST_F(Operator, StoppingAProcessMakesNoSystemWhole) {
+  config::Process bad = fake("bad", "fails");
+  bad.restart.limit = 0;
+  Launch run(file_of({fake("a", "steady"), bad}), folder_);
+  run.options.duration = 60s;
+  std::future<OrderAnswer> stopped;
+  run.on_line = [&](const Launch::Line& line) {
+    if (has(line.text, "→ degraded")) stopped = run.supervisor->order({.what = Order::What::Stop, .process = "bad"});
+  };
+  run.options.on_tick = [&, ticks = 0]() mutable {
+    if (run.said("bad is stopped") && ++ticks == 3) run.supervisor->stop();
+  };
+  run.options.tick = 20ms;
+  EXPECT_EQ(run.run(), 1) << "one was given up\n" << run.all();
+  EXPECT_TRUE(run.said("bad is stopped")) << run.all();
+  EXPECT_EQ(run.states(), (std::vector{State::Starting, State::Degraded, State::Stopped})) << run.all();
+}
+
+TEST_F(Operator, StoppingWhatHangsInItsStartMakesNoSystemRun) {
+  Launch run(file_of({fake("a", "steady"), fake("b", "hangs in start")}), folder_);
+  run.options.duration = 60s;
+  run.options.slow_start = 20ms;
+  run.options.tick = 20ms;
+  std::future<OrderAnswer> stopped;
+  run.on_line = [&](const Launch::Line& line) {
+    if (has(line.text, "component 'camera' is in on_start") && !stopped.valid())
+      stopped = run.supervisor->order({.what = Order::What::Stop, .process = "b"});
+  };
+  run.options.on_tick = [&, ticks = 0]() mutable {
+    if (run.said("b is stopped") && ++ticks == 3) run.supervisor->stop();
+  };
+  EXPECT_EQ(run.run(), 0) << run.all();
+  EXPECT_EQ(run.states(), (std::vector{State::Starting, State::Stopped})) << run.all();
+}
+
 TEST_F(Operator, KillsAfterTheGracePeriodWhatDoesNotEnd) {
   Launch run(file_of({fake("a", "steady"), fake("b", "stubborn")}), folder_);
   run.options.grace = 50ms;
@@ -85,7 +122,35 @@ TEST_F(Operator, KillsAfterTheGracePeriodWhatDoesNotEnd) {
   };
   EXPECT_EQ(run.run(), 1) << run.all();
   EXPECT_TRUE(run.said("did not end within 0.05 s after SIGTERM")) << run.all();
-  EXPECT_FALSE(run.supervisor->processes()[1].outages.empty()) << run.all();
+  ASSERT_FALSE(run.supervisor->processes()[1].outages.empty()) << run.all();
+  EXPECT_EQ(run.supervisor->processes()[1].outages[0].cause,
+            "was restarted by an operator, did not end by itself, and was killed");
+}
+
+TEST_F(Operator, WhoGaveAnOrderHearsThatTheProcessHadToBeKilled) {
+  Launch run(file_of({fake("a", "steady"), fake("b", "stubborn")}), folder_);
+  run.options.grace = 50ms;
+  run.options.duration = 60s;
+  std::future<OrderAnswer> restarted;
+  std::future<OrderAnswer> stopped;
+  std::future<OrderAnswer> again;
+  std::future<OrderAnswer> in_order;
+  run.on_line = [&](const Launch::Line& line) {
+    if (has(line.text, "→ running")) restarted = run.supervisor->order({.what = Order::What::Restart, .process = "b"});
+    if (has(line.text, "b (pid") && has(line.text, "runs again"))
+      stopped = run.supervisor->order({.what = Order::What::Stop, .process = "b"});
+    if (has(line.text, "b is stopped: it did not end by itself, and was killed"))
+      again = run.supervisor->order({.what = Order::What::Stop, .process = "b"});
+    if (has(line.text, "b is stopped; ")) in_order = run.supervisor->order({.what = Order::What::Stop, .process = "a"});
+    if (has(line.text, "a is stopped")) run.supervisor->stop();
+  };
+  EXPECT_EQ(run.run(), 1) << run.all();
+  ASSERT_TRUE(restarted.valid() && stopped.valid() && again.valid() && in_order.valid()) << run.all();
+  EXPECT_TRUE(restarted.get().killed);
+  EXPECT_TRUE(stopped.get().killed);
+  EXPECT_FALSE(again.get().killed) << "it was down already";
+  EXPECT_FALSE(in_order.get().killed);
+  EXPECT_TRUE(run.supervisor->processes()[1].killed) << "for the summary, whatever came after";
 }
 
 TEST_F(Operator, OrdersThatCannotBeCarriedOutSayWhy) {
@@ -164,11 +229,11 @@ TEST_F(Operator, AsksAndOrdersOverTheBus) {
   ASSERT_EQ(launcher.processes.size(), 2U);
   EXPECT_EQ(launcher.processes[1].name, "b");
   EXPECT_EQ(launcher.processes[1].state, "running");
-  EXPECT_EQ(client.order(launcher, "b", false, 30s), 0);
+  EXPECT_EQ(client.order(launcher, "b", false, 30s).pid, 0);
   const host::DomainLaunchers after = client.launchers();
   ASSERT_EQ(after.launchers.size(), 1U);
   EXPECT_EQ(after.launchers[0].processes.at(1).state, "stopped");
-  const int pid = client.order(launcher, "b", true, 30s);
+  const int pid = client.order(launcher, "b", true, 30s).pid;
   EXPECT_GT(pid, 0);
   EXPECT_NE(pid, launcher.processes[1].pid);
   try {
@@ -180,7 +245,69 @@ TEST_F(Operator, AsksAndOrdersOverTheBus) {
   EXPECT_EQ(remote.end(), 0);
 }
 
+CARDAN_ROLE(ordered_launcher) {
+  Launch run(file_of({fake("a", "steady")}), args.at(0));
+  run.options.duration = 120s;
+  std::unique_ptr<LauncherControl> control;
+  run.on_line = [&](const Launch::Line& line) {
+    if (!control) control = std::make_unique<LauncherControl>(*run.supervisor, "");
+    if (has(line.text, "→ running")) test::say("runs");
+    if (has(line.text, "an operator")) test::say(line.text);
+  };
+  return run.run();
+}
+
+TEST_F(Operator, AnOrderThatNobodyHeardInTimeIsNotCarriedOutLater) {
+  test::Child launcher("ordered_launcher", {folder_});
+  launcher.expect("runs");
+  host::ControlClient patient({.timeout = 20s});
+  host::ControlClient client({.timeout = 200ms});
+  host::DomainLaunchers all;
+  ASSERT_TRUE(test::eventually([&] { return (all = client.launchers()).launchers.size() == 1; }, 30s));
+  launcher.signal(SIGSTOP);
+  ASSERT_TRUE(test::eventually([&] { return test::is_stopped(launcher.pid()); }, 30s));
+  try {
+    (void)client.order(all.launchers[0], "a", false, 30s);
+    ADD_FAILURE() << "it is stopped";
+  } catch (const Error& e) {
+    EXPECT_TRUE(has(e.what(), "what was not begun by now is not done any more")) << e.what();
+  }
+  launcher.signal(SIGCONT);
+  // Answered after that order: the launcher takes one after the other.
+  all = patient.launchers();
+  ASSERT_EQ(all.launchers.size(), 1U);
+  EXPECT_EQ(all.launchers[0].processes.at(0).state, "running");
+  EXPECT_EQ(patient.order(all.launchers[0], "a", false, 30s).pid, 0) << "given again, it holds";
+  launcher.expect("an operator stops a");
+}
+
+TEST_F(Operator, TheControlEndsAlsoWhenTheRunDirectoryHasGone) {
+  Launch run(file_of({fake("a", "steady")}), folder_);
+  run.options.duration = 60s;
+  run.on_line = [&](const Launch::Line& line) {
+    if (has(line.text, "→ running")) run.supervisor->stop();
+  };
+  EXPECT_EQ(run.run(), 0) << run.all();
+  auto control = std::make_unique<LauncherControl>(*run.supervisor, "");
+  std::filesystem::remove_all(test::run_directory() + "/" + domain_);
+  std::promise<void> ended;
+  std::thread ends([&] {
+    control.reset();
+    ended.set_value();
+  });
+  if (ended.get_future().wait_for(30s) != std::future_status::ready) {
+    ADD_FAILURE() << "it waits for ever";
+    request_stop();  // which ends it
+  }
+  ends.join();
+}
+
+/// What another user may read: it is there, and finds the domain.
+constexpr Topic<Beat> kOpen{"/fake/open", {.depth = 1, .access = Access::Everyone}};
+
 CARDAN_ROLE(stranger) {
+  Subscriber open(kOpen);
+  test::say("open " + std::to_string(open.wait(30s) ? 1 : 0));
   host::ControlClient client({.timeout = 500ms});
   const auto all = client.launchers();
   test::say("launchers " + std::to_string(all.launchers.size()));
@@ -192,10 +319,16 @@ TEST_F(Operator, AnotherUserOrdersNothing) {
   SKIP_UNLESS_ROOT();
   ::chmod(test::run_directory().c_str(), 01777);
   Remote remote(file_of({fake("a", "steady")}), folder_);
+  Publisher open(kOpen);
+  open.publish({1});
   test::Child stranger("stranger", {}, test::as_user(12345));
+  EXPECT_EQ(stranger.expect("open"), "1") << "it sees this domain, and is let in where a topic says so";
   EXPECT_EQ(stranger.expect("launchers"), "0");
   EXPECT_EQ(stranger.expect("components"), "0");
   EXPECT_EQ(stranger.end(), 0);
+  test::Child own("stranger");
+  EXPECT_EQ(own.expect("launchers"), "1") << "who may";
+  EXPECT_EQ(own.end(), 0);
   EXPECT_EQ(remote.end(), 0);
 }
 

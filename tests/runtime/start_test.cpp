@@ -62,6 +62,19 @@ TEST_F(Start, WhatCannotChangeIsNotTriedAgain) {
       << run.all();
 }
 
+TEST_F(Start, WhatIsRefusedOnceWhileItIsRestartedIsTriedAgain) {
+  Launch run(file_of({fake("p", "is refused once later")}), folder_);
+  run.options.duration = 60s;
+  int times = 0;
+  run.on_line = [&](const Launch::Line& line) {
+    if (line.text.find("→ running") != std::string::npos) std::ofstream(folder_ + "/go");
+    if (line.text.find("runs again") != std::string::npos && ++times == 1) run.supervisor->stop();
+  };
+  EXPECT_EQ(run.run(), 0) << "a library that is being replaced, or no memory: it passes\n" << run.all();
+  EXPECT_EQ(times, 1) << run.all();
+  EXPECT_EQ(run.supervisor->processes()[0].restarts, 2U) << run.all();
+}
+
 TEST_F(Start, WhatMayChangeIsTriedAgainAndGivenUpWithItsReason) {
   config::Process p = fake("p", "cannot start");
   p.restart.limit = 2;

@@ -48,10 +48,21 @@ void say(const std::string& text) {
   std::fflush(stdout);
 }
 
+/// Where files that a test makes for this process begin.
+std::string marks() {
+  const auto text = [](const char* name) { return std::string(std::getenv(name) != nullptr ? std::getenv(name) : ""); };
+  return text("CARDAN_RUN_DIR") + "/" + text("CARDAN_DOMAIN");
+}
+
+/// Its start takes for as long as the file `.slow` is there (`.starting` says that it has begun).
 class Servant : public cardan::Component {
   void on_start(Context& context) override {
     name_ = context.name();
     context_ = &context;
+    if (const std::string mark = marks(); std::ifstream(mark + ".slow")) {
+      std::ofstream(mark + ".starting") << "now";
+      while (std::ifstream(mark + ".slow")) std::this_thread::sleep_for(1ms);
+    }
     threshold_ = context.parameter<double>("threshold", 0.5, {.min = 0, .max = 1, .description = "least score"});
     people_ = context.parameter<std::int64_t>(
         "people", 4, {.min = 0, .max = 100, .description = "how many at most", .accept = [](const std::int64_t& n) {
@@ -83,8 +94,7 @@ class Servant : public cardan::Component {
       case Order::Throw:
         throw std::runtime_error("the servant is tired");
       case Order::Nap: {
-        const std::string file =
-            std::string(std::getenv("CARDAN_RUN_DIR")) + "/" + std::getenv("CARDAN_DOMAIN") + ".wake";
+        const std::string file = marks() + ".wake";
         while (!std::ifstream(file)) std::this_thread::sleep_for(1ms);
         break;
       }

@@ -7,10 +7,10 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include "cardan/memory/error.hpp"
+#include "cardan/runtime/config/left_out.hpp"
 #include "cardan/runtime/config/suggest.hpp"
 #include "cardan/runtime/config/validate.hpp"
 #include "cardan/runtime/config/variables.hpp"
@@ -52,6 +52,10 @@ void mark(Node& node, std::uint32_t file) {
   }
 }
 
+std::string read(const ReadOptions& options, const std::string& path, std::size_t most) {
+  return options.read ? options.read(path, most) : read_text(path, most);
+}
+
 /// The same for one file by all of its names.
 std::string canonical(const std::string& path) {
   std::error_code error;
@@ -62,7 +66,12 @@ std::string canonical(const std::string& path) {
 class Composer {
  public:
   Composer(std::size_t bytes, const ReadOptions& options, Source& source, std::vector<Problem>& problems)
-      : options_(options), source_(source), problems_(problems), substitution_(source, problems), bytes_(bytes) {}
+      : options_(options),
+        source_(source),
+        problems_(problems),
+        substitution_(source, problems),
+        bytes_(bytes),
+        left_out_([&options](const std::string& path, std::size_t most) { return read(options, path, most); }) {}
 
   Composed all(Node root) {
     chain_.push_back({source_.file_name, canonical(source_.file_name)});
@@ -74,7 +83,7 @@ class Composer {
       given.texts.insert_or_assign(variable.substr(0, equals), variable.substr(equals + 1));
     }
     Composed composed = file(std::move(root), given, "");
-    leave_out_of_transitions(composed.root);
+    left_out_.forget_in(composed.root);
     return composed;
   }
 
@@ -196,9 +205,9 @@ class Composer {
         components(member.value, scope, inside, part);
         if (some && member.value.members.empty()) keep = false;  // each of them was left out
         if (keep) continue;
-        for (const Member& component : member.value.members) left_out_.insert(scoped(scope, component.name));
+        for (const Member& component : member.value.members) left_out_.add(scoped(scope, component.name));
       }
-      if (!keep) left_out_.insert(scoped(scope, process.name));
+      if (!keep) left_out_.add(scoped(scope, process.name));
       return !keep;
     });
   }
@@ -214,7 +223,7 @@ class Composer {
       const std::string at = join(pointer, component.name);
       if (component.value.kind == Is::Object &&
           !kept(component.value, inner, at, fmt::format("component '{}'", component.name))) {
-        left_out_.insert(scoped(scope, component.name));
+        left_out_.add(scoped(scope, component.name));
         return;
       }
       substitution_.apply(component.value, inner, at);
@@ -298,7 +307,10 @@ class Composer {
     const std::string inner = inner_name != nullptr ? inner_name->text : "";
     const std::string full = inner.empty() || name_space.empty() ? name_space + inner : name_space + "." + inner;
     if (!keep) {
-      if (!inner.empty()) left_out_spaces_.push_back(full + ".");
+      if (!inner.empty())
+        left_out_.add_namespace(full);
+      else if (named->kind == Is::Text)
+        left_out_.add_file(path_of(*named), full);
       return true;
     }
     const std::size_t files = chain_.size();
@@ -319,14 +331,18 @@ class Composer {
     return included.whole;
   }
 
+  /// Of a file that the last one of the chain includes.
+  [[nodiscard]] std::string path_of(const Node& named) const {
+    return (fs::path(chain_.back().path).parent_path() / named.text).lexically_normal().string();
+  }
+
   /// The tree of an included file, which is then the last of the chain.
   std::optional<Node> load(const Node& named, const std::string& pointer) {
     const auto refuse = [&](std::string cause, std::string remedy) {
       complain(pointer, named.place, std::move(cause), std::move(remedy));
       return std::nullopt;
     };
-    const fs::path here = fs::path(chain_.back().path).parent_path();
-    const std::string path = (here / named.text).lexically_normal().string();
+    const std::string path = path_of(named);
     File next{path, canonical(path)};
     if (std::any_of(chain_.begin(), chain_.end(), [&](const File& f) { return f.canonical == next.canonical; })) {
       std::string way;
@@ -342,7 +358,7 @@ class Composer {
       std::string text;
       try {
         const std::size_t left = kMaxTextBytes - std::min(bytes_, kMaxTextBytes);
-        text = options_.read ? options_.read(path, left) : read_text(path, left);
+        text = read(options_, path, left);
       } catch (const Error& e) {
         return refuse(e.cause(),
                       fmt::format("check the path; it is looked for from the folder of {}", chain_.back().path));
@@ -379,40 +395,6 @@ class Composer {
                   "include less, or it fewer times");
   }
 
-  [[nodiscard]] bool is_left_out(const std::string& name) const {
-    return left_out_.contains(name) || std::any_of(left_out_spaces_.begin(), left_out_spaces_.end(),
-                                                   [&](const std::string& s) { return name.starts_with(s); });
-  }
-
-  /// What a `when` has left out is in no condition; a transition that asks for nothing else goes with it.
-  void leave_out_of_transitions(Node& root) {
-    std::set<std::string> there;
-    if (const Node* processes = root.find("processes"))
-      for (const Member& process : processes->members) {
-        there.insert(process.name);
-        if (const Node* components = process.value.find("components"))
-          for (const Member& component : components->members) there.insert(component.name);
-      }
-    const auto gone = [&](const Node& name) {
-      return name.kind == Is::Text && !there.contains(name.text) && is_left_out(name.text);
-    };
-    Node* const states = find_part(root, "states");
-    Node* const transitions = states != nullptr ? find_part(*states, "transitions") : nullptr;
-    if (transitions == nullptr) return;
-    std::erase_if(transitions->elements, [&](Node& transition) {
-      Node* const when = find_part(transition, "when");
-      if (when == nullptr) return false;
-      for (Member& condition : when->members) {
-        if (condition.name == "silent") continue;
-        if (gone(condition.value)) return true;
-        const bool some = !condition.value.elements.empty();
-        std::erase_if(condition.value.elements, gone);
-        if (some && condition.value.elements.empty()) return true;
-      }
-      return false;
-    });
-  }
-
   struct Known {
     Node root;
     std::size_t bytes;
@@ -426,8 +408,7 @@ class Composer {
   std::size_t count_ = 0;  ///< of includes
   std::vector<File> chain_;
   std::map<std::string, Known> documents_;
-  std::set<std::string> left_out_;            ///< processes and components
-  std::vector<std::string> left_out_spaces_;  ///< beginnings of such names
+  LeftOut left_out_;
 };
 
 }  // namespace

@@ -284,6 +284,52 @@ TEST(Include, IsLeftOutByWhenWithItsNames) {
   EXPECT_EQ(whole(file).transitions.at(0).when.names, Names{"p"});
 }
 
+TEST(Include, TransitionsForgetTheSilenceOfANamespaceThatIsLeftOut) {
+  const auto topics = [](const std::string& silent, const std::string& component = kOne) {
+    const std::string file = R"({"variables": {"rear": false},
+      "include": [{"file": "not-there.json", "namespace": "rear", "when": "rear"}],
+      "processes": {"p": {)" +
+                             component +
+                             R"(}},
+      "states": {"transitions": [{"when": {"silent": )" +
+                             silent + R"(, "for_ms": 100}, "to": "safe_stop"}]}})";
+    const Configuration c = whole(file);
+    return c.transitions.empty() ? Names{} : c.transitions[0].when.names;
+  };
+  EXPECT_EQ(topics(R"("/rear/points")"), Names{}) << "nobody is there to publish it";
+  EXPECT_EQ(topics(R"(["/rear/points", "/front/points"])"), Names{"/front/points"});
+  EXPECT_EQ(topics(R"("/rearview")"), Names{"/rearview"});
+  EXPECT_EQ(topics(R"("/rear/points")",
+                   R"("components": {"c": {"library": "l.so", "class": "C", "topics": {"/out": "/rear/points"}}})"),
+            Names{"/rear/points"})
+      << "another one publishes it there";
+}
+
+TEST(Include, WhatIsLeftOutWithoutANamespaceIsKnownByItsNames) {
+  const std::string lidar = R"({"variables": {"x": 1}, "include": [{"file": "more.json"},
+    {"file": "no.json", "namespace": "deep"}], "processes": {"lidar": {"components": {
+    "driver": {"library": "l.so", "class": "D", "instances": {"left": {}, "right": {}}},
+    "one": {"library": "l.so", "class": "D"}}}}})";
+  const Files files = {
+      {"parts/lidar.json", lidar},
+      {"parts/more.json", R"({"include": [{"file": "lidar.json"}], "processes": {"more": {)" + kOne + "}}}"}};
+  const std::string file = R"({"variables": {"lidar": false},
+    "include": [{"file": "parts/lidar.json", "when": "lidar"}, {"file": "not-there.json", "when": "lidar"}],
+    "processes": {"p": {"components": {"mine": {"library": "l.so", "class": "C"}}}},
+    "states": {"transitions": [
+      {"when": {"down": "lidar"}, "to": "safe_stop"},
+      {"when": {"down": ["p", "lidar", "left.driver", "one", "more", "c", "deep.x"]}, "to": "degraded"}]}})";
+  const Configuration c = whole(file, files);
+  ASSERT_EQ(c.transitions.size(), 1U);
+  EXPECT_EQ(c.transitions[0].when.names, Names{"p"});
+  std::vector<Problem> problems;
+  (void)read(R"({"variables": {"lidar": false}, "include": [{"file": "parts/lidar.json", "when": "lidar"}],
+    "processes": {"p": {)" +
+                 kOne + R"(}}, "states": {"transitions": [{"when": {"down": "lidr"}, "to": "safe_stop"}]}})",
+             problems, files);
+  EXPECT_EQ(problems.size(), 1U) << "a name that is nobody's is still wrong\n" << shown(problems);
+}
+
 TEST(Include, WithoutNamespaceKeepsNames) {
   const Files files = {{"a.json", R"({"processes": {"a": {)" + kOne + "}}}"}};
   EXPECT_EQ(names(whole(R"({"include": [{"file": "a.json"}]})", files)), Names{"a/c"});

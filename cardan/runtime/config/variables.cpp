@@ -131,7 +131,9 @@ const Node* Substitution::variable(std::string_view name, const Scope& scope, co
     complain(pointer, place,
              fits(Format::Identifier, name) ? fmt::format("there is no variable '{}' in 'variables' of the file", name)
                                             : fmt::format("'{}' cannot be the name of a variable", name),
-             suggestion(std::string(name), scope.names(), R"(add "variables": {"name": value} to the file)"));
+             suggestions_++ < kMostSuggestions
+                 ? suggestion(std::string(name), scope.names(), R"(add "variables": {"name": value} to the file)")
+                 : std::string("correct the ones above first"));
   return value;
 }
 

@@ -59,6 +59,9 @@ class Substitution {
   std::vector<Problem>& problems_;
   std::size_t left_ = kMaxExpandedBytes;
   bool spent_ = false;
+  /// Each compares the name with all that there are: a file of wrong ones must not take minutes.
+  static constexpr std::size_t kMostSuggestions = 100;
+  std::size_t suggestions_ = 0;
 };
 
 }  // namespace cardan::config

@@ -26,6 +26,10 @@ constexpr std::uint32_t kMostParts = 4096;  ///< of an answer: 64 MiB
 
 std::string text_of(const json& request) { return request.dump(-1, ' ', false, json::error_handler_t::replace); }
 
+std::int64_t ms_of(std::chrono::nanoseconds time) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
+}
+
 std::string who_is(const ComponentReport& c) {
   return fmt::format("process {} (pid {}) with component '{}'", c.process, c.pid, c.name);
 }
@@ -122,11 +126,10 @@ std::vector<std::string> ControlClient::ask_all(const std::string& request, Take
 }
 
 std::string ControlClient::ask_one(const std::string& host, const std::string& who, const std::string& request,
-                                   std::chrono::nanoseconds within) {
+                                   std::chrono::nanoseconds within, const char* unanswered) {
   const std::vector<Answer> answers = ask(request, {host}, host, options_.timeout + within);
   if (answers.empty())
-    throw Error(ErrorCode::Unavailable,
-                fmt::format("{} does not answer; what was not begun by now is not done any more", who),
+    throw Error(ErrorCode::Unavailable, fmt::format("{} does not answer; {}", who, unanswered),
                 "cardan component list shows what runs");
   const json answer = json::parse(answers.front().text, nullptr, false);
   if (answer.is_object() && !answer.contains("error")) return answers.front().text;
@@ -151,10 +154,8 @@ DomainComponents ControlClient::components() {
 
 void ControlClient::set_parameter(const ComponentReport& component, const std::string& parameter,
                                   const config::Value& value) {
-  json request{{"do", "set"},
-               {"component", component.name},
-               {"parameter", parameter},
-               {"within_ms", std::chrono::duration_cast<std::chrono::milliseconds>(options_.change).count()}};
+  json request{
+      {"do", "set"}, {"component", component.name}, {"parameter", parameter}, {"within_ms", ms_of(options_.change)}};
   std::visit([&](const auto& v) { request["value"] = v; }, value);
   ask_one(component.host, who_is(component), text_of(request), options_.change);
 }
@@ -169,12 +170,16 @@ ControlClient::Restarted ControlClient::restart_component(const ComponentReport&
 }
 
 void ControlClient::set_log_level(const ComponentReport& component, LogLevel level) {
-  const json request{{"do", "log"}, {"component", component.name}, {"level", static_cast<int>(level)}};
-  ask_one(component.host, who_is(component), text_of(request), 0s);
+  const json request{{"do", "log"},
+                     {"component", component.name},
+                     {"level", static_cast<int>(level)},
+                     {"within_ms", ms_of(options_.timeout)}};
+  ask_one(component.host, who_is(component), text_of(request), options_.timeout);
 }
 
 void ControlClient::crash(const ComponentReport& component) {
-  ask_one(component.host, who_is(component), text_of({{"do", "crash"}, {"component", component.name}}), 0s);
+  const json request{{"do", "crash"}, {"component", component.name}, {"within_ms", ms_of(options_.timeout)}};
+  ask_one(component.host, who_is(component), text_of(request), options_.timeout);
 }
 
 DomainLaunchers ControlClient::launchers() {
@@ -189,24 +194,25 @@ DomainLaunchers ControlClient::launchers() {
   return all;
 }
 
-int ControlClient::order(const LauncherReport& launcher, const std::string& process, bool start,
-                         std::chrono::nanoseconds within) {
-  const json request{{"do", start ? "restart process" : "stop process"},
-                     {"process", process},
-                     {"within_ms", std::chrono::duration_cast<std::chrono::milliseconds>(within).count()}};
+ControlClient::Ordered ControlClient::order(const LauncherReport& launcher, const std::string& process, bool start,
+                                            std::chrono::nanoseconds within) {
+  // The launcher begins with it while we wait for its word, or not at all; what follows may take until `within`.
+  const json request{
+      {"do", start ? "restart process" : "stop process"}, {"process", process}, {"within_ms", ms_of(options_.timeout)}};
   const std::string who = fmt::format("cardan run (pid {}) of system '{}'", launcher.pid, launcher.system);
   const std::int64_t until = steady_now() + within.count();
-  const auto asked = [&](const json& what) {
-    return json::parse(ask_one(launcher.host, who, text_of(what), 0s), nullptr, false);
-  };
-  json answer = asked(request);
+  json answer = json::parse(ask_one(launcher.host, who, text_of(request), options_.timeout), nullptr, false);
   if (!answer.contains("order") || !answer["order"].is_number_unsigned())
     throw Error(ErrorCode::Incompatible, "the answer cannot be read", "use the same version of Cardan on both sides");
-  const json outcome{{"do", "outcome"}, {"order", answer["order"]}};
+  const std::string outcome = text_of({{"do", "outcome"}, {"order", answer["order"]}});
+  const std::string unanswered = fmt::format("it took the order to {} '{}', and does not say what came of it",
+                                             start ? "restart" : "stop", process);
   do {
-    answer = asked(outcome);
-    if (answer.contains("done") && answer["done"] == true)
-      return answer.contains("pid") && answer["pid"].is_number_integer() ? answer["pid"].get<int>() : 0;
+    answer = json::parse(ask_one(launcher.host, who, outcome, 0s, unanswered.c_str()), nullptr, false);
+    const auto is = [&](const char* key) { return answer.contains(key) && answer[key] == true; };
+    if (is("done"))
+      return {.pid = answer.contains("pid") && answer["pid"].is_number_integer() ? answer["pid"].get<int>() : 0,
+              .killed = is("killed")};
     std::this_thread::sleep_for(20ms);
   } while (steady_now() < until && !stopping());
   throw Error(ErrorCode::Unavailable,

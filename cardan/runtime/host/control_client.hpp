@@ -73,17 +73,23 @@ class ControlClient {
   /// does not answer, or a callback of its groups hangs). Blocks until it has started, at most 11 s longer than the
   /// time-out.
   Restarted restart_component(const ComponentReport& component);
-  /// The least level of what a component says from now on. Throws as set_parameter().
+  /// The least level of what a component says from now on. Throws as set_parameter(); blocks at most for twice the
+  /// time-out.
   void set_log_level(const ComponentReport& component, LogLevel level);
-  /// Lets a component crash its process, as one of its callbacks. Throws as set_parameter().
+  /// Lets a component crash its process, as one of its callbacks. Throws and blocks as set_log_level().
   void crash(const ComponentReport& component);
 
   /// What `cardan run` runs in this domain. Throws and blocks as components().
   [[nodiscard]] DomainLaunchers launchers();
+  struct Ordered {
+    int pid = 0;          ///< 0: it is down
+    bool killed = false;  ///< it did not end in order within the launcher's grace period
+  };
   /// Ends a process of a launcher that launchers() found, and with `start` starts it, also one that is down. Throws
-  /// Error: the launcher's word, Unavailable (it does not answer). Returns the pid, 0: it is down. Blocks until that is
-  /// done, at most `within` and a second.
-  int order(const LauncherReport& launcher, const std::string& process, bool start, std::chrono::nanoseconds within);
+  /// Error: the launcher's word, Unavailable (it does not answer: what it has not begun by then it does not do later;
+  /// or it has begun, and does not say what came of it). Blocks until that is done, at most `within` and the time-out.
+  Ordered order(const LauncherReport& launcher, const std::string& process, bool start,
+                std::chrono::nanoseconds within);
 
  private:
   struct Link;
@@ -102,8 +108,10 @@ class ControlClient {
   template <class Take>
   std::vector<std::string> ask_all(const std::string& request, Take take);
   /// Asks one and throws the Error that it answers; `within`: how long the other side may work on it. `who`: in words.
+  /// `unanswered`: what that means, in words.
   std::string ask_one(const std::string& host, const std::string& who, const std::string& request,
-                      std::chrono::nanoseconds within);
+                      std::chrono::nanoseconds within,
+                      const char* unanswered = "what was not begun by now is not done any more");
 
   ControlOptions options_;
   std::unique_ptr<Link> link_;

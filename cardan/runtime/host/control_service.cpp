@@ -2,12 +2,16 @@
 #include "cardan/runtime/host/control_service.hpp"
 
 #include <pthread.h>
+#include <sys/eventfd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <nlohmann/json.hpp>
+#include <system_error>
 #include <utility>
 
+#include "cardan/memory/bound_fd.hpp"
 #include "cardan/memory/error.hpp"
 #include "cardan/runtime/host/control_message.hpp"
 #include "cardan/transport/log.hpp"
@@ -15,6 +19,7 @@
 #include "cardan/transport/publisher.hpp"
 #include "cardan/transport/stop.hpp"
 #include "cardan/transport/subscriber.hpp"
+#include "cardan/transport/wait_any.hpp"
 
 namespace cardan::host {
 
@@ -22,10 +27,17 @@ using nlohmann::json;
 
 struct ControlService::Endpoints {
   explicit Endpoints(const std::string& domain)
-      : requests(kControl, {.domain = domain}), answers(kAnswers, {.domain = domain}) {}
+      : requests(kControl, {.domain = domain}),
+        answers(kAnswers, {.domain = domain}),
+        wake(make_bound([] { return ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); })) {
+    if (wake.get() < 0)
+      throw Error(ErrorCode::Limit, "cannot make an event: " + std::generic_category().message(errno),
+                  "raise the limit of open descriptors (ulimit -n)");
+  }
   // Requests first: who finds a publisher of answers can rely on it that requests arrive.
   Subscriber<ControlMessage> requests;
   Publisher<ControlMessage> answers;
+  BoundFd wake;  // not a message: at the end the run directory may be gone, or the disk full
   Atomic<bool> ending{false};
 };
 
@@ -43,25 +55,19 @@ ControlService::ControlService(std::string domain, Answer answer)
 
 ControlService::~ControlService() {
   endpoints_->ending.store(true);
-  if (!stopping()) {
-    // wait() ends with a message or a stop only: an own request that asks nothing.
-    try {
-      Publisher<ControlMessage> waker(kControl, {.domain = domain_});
-      if (Loan<ControlMessage> loan = waker.loan()) waker.publish(std::move(loan));
-      thread_.join();
-      return;
-    } catch (const Error& e) {
-      detail::log(LogLevel::Warning, std::string("the control thread ends with the next request: ") + e.what());
-    }
-  }
+  ::eventfd_write(endpoints_->wake.get(), 1);
   thread_.join();
 }
 
 void ControlService::serve() noexcept {
   const std::string& own = detail::Process::of(domain_).id();
   while (!endpoints_->ending.load() && !stopping()) {
-    const Sample<ControlMessage> request = endpoints_->requests.wait();
-    if (!request) continue;
+    const Sample<ControlMessage> request = endpoints_->requests.take();
+    if (!request) {
+      Readable wake{endpoints_->wake.get()};
+      (void)wait_any(endpoints_->requests, wake);
+      continue;
+    }
     if (request->text.empty() || (!request->host.empty() && request->host.view() != own)) continue;
     try {
       const Reply said = reply(std::string(request->text.view()), request.age());

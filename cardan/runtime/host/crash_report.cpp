@@ -163,7 +163,8 @@ void write_hint(Writer& out, const siginfo_t& info, const void* context) noexcep
   constexpr std::uintptr_t kNear = std::uintptr_t{64} << 10U;
   const bool near = stack != 0 && (address < stack ? stack - address : address - stack) < kNear;
   if (!readable(address) && (near || (stack != 0 && !readable(stack))))
-    out << "hint: the thread's stack is full: a recursion that goes too deep, or local variables too large for it (`ulimit -s`).\n";
+    out << "hint: the thread's stack is full: a recursion that goes too deep, or local variables too large for it "
+           "(`ulimit -s`).\n";
   else if (info.si_code == SEGV_ACCERR && readable(address))
     out << "hint: the address may only be read. Samples are immutable: copy before you write (cv::Mat::clone()).\n";
 }

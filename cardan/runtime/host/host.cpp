@@ -38,6 +38,9 @@
 namespace cardan::host {
 namespace {
 
+/// How long a restart waits for the callbacks of the component's groups. Nobody is answered meanwhile.
+constexpr std::chrono::nanoseconds kPause = std::chrono::seconds{1};
+
 /// Restarts of one component that a rule asked for.
 struct Restarts {
   std::deque<std::int64_t> times;  ///< within the window
@@ -122,9 +125,11 @@ class Host {
         [this](const std::string& request, std::chrono::nanoseconds age) { return answers_.answer(request, age); });
     start_.ready();
     while (!stopping()) {
-      const std::int64_t next = restart_what_is_due();
+      std::int64_t next = restart_what_is_due();
       grant_wishes();
       if (stopping()) break;
+      if (const std::int64_t failures = say_repeated_failures(); failures != 0)
+        next = next == 0 ? failures : std::min(next, failures);
       std::array<detail::Foreign, 1> wake{{{wake_.get()}}};
       detail::sleep_on({}, wake, next, false);
       eventfd_t count = 0;
@@ -167,6 +172,14 @@ class Host {
     return options;
   }
 
+  /// When to do that again; 0: when an exception comes.
+  std::int64_t say_repeated_failures() {
+    counting_.store(false);  // first: what fails from here on wakes this thread
+    const std::int64_t next = runtime_.say_repeated_failures();
+    if (next != 0) counting_.store(true);
+    return next;
+  }
+
   void report(const RealtimeReport& all, const std::string& of) {
     for (const RealtimeGrant& grant : all.grants) {
       if (grant.granted && grant.cause.empty()) continue;
@@ -178,6 +191,7 @@ class Host {
 
   /// On the worker whose callback threw.
   void failed(const std::string& component, const std::string& callback, const std::string& what) {
+    if (!counting_.exchange(true)) ::eventfd_write(wake_.get(), 1);
     const config::Component* settings = process_.component(component);
     switch (settings != nullptr ? settings->on_exception : config::OnException::Continue) {
       case config::OnException::Continue:
@@ -229,7 +243,12 @@ class Host {
     const std::int64_t begun = steady_now();
     try {
       const std::lock_guard lock(changing_);
-      runtime_.restart(component);
+      runtime_.restart(component, RestartCause::Failure, kPause);
+    } catch (const StillRunning& e) {
+      detail::log(LogLevel::Warning, fmt::format("{}; it is tried again", e.cause()));
+      const std::lock_guard lock(mutex_);
+      restarts_[component].due = steady_now() + kPause.count();
+      return;
     } catch (const std::exception& e) {
       crash_report::die(fmt::format("component '{}' was to be restarted: {}", component, e.what()));
     }
@@ -294,7 +313,10 @@ class Host {
     }
     try {
       const std::lock_guard lock(changing_);
-      runtime_.restart(wish.component, RestartCause::Order);
+      runtime_.restart(wish.component, RestartCause::Order, kPause);
+    } catch (const StillRunning&) {
+      wish.done.set_exception(std::current_exception());
+      return;
     } catch (const std::exception& e) {
       // The process would go on without it: better all of it anew, by its rule.
       const std::string cause = fmt::format("component '{}' did not start again: {}", wish.component, e.what());
@@ -359,6 +381,7 @@ class Host {
   std::map<std::string, Restarts> restarts_;
   std::deque<std::shared_ptr<Wish>> wishes_;
   bool stops_ = false;
+  Atomic<bool> counting_{false};  ///< of exceptions that repeat: the main thread knows when to say how many
   BoundFd wake_;
   Runtime runtime_;
   HostAnswers answers_{runtime_, changing_, parts()};

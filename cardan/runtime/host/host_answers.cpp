@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "cardan/memory/clock.hpp"
 #include "cardan/runtime/host/component_report.hpp"
 #include "cardan/runtime/host/crash_report.hpp"
 #include "cardan/runtime/runtime.hpp"
@@ -66,12 +67,23 @@ ControlService::Reply HostAnswers::answer(const std::string& text, std::chrono::
               done.sent};
     return {json{{"took_ms", done.took_ms}, {"restarts", done.restarts}}.dump(), done.sent};
   }
+  if (what == "components") {
+    const std::lock_guard lock(changing_);
+    return {components()};
+  }
+  if (what != "set" && what != "log" && what != "crash")
+    throw Error(ErrorCode::Incompatible, "this process does not know the request '" + what + "'",
+                "use the same version of Cardan on both sides");
+  // Looked at before the lock, which a restart holds for as long as its component takes, and compared after it.
+  const std::int64_t until = steady_now() + time_left(text, age).count();
   const std::lock_guard lock(changing_);
-  if (what == "components") return {components()};
+  const std::chrono::nanoseconds left{until - steady_now()};
+  if (left.count() <= 0)
+    throw Error(ErrorCode::Unavailable,
+                what == "set" ? "the request came too late, and the value stays as it is"
+                              : "the request came too late, and was not carried out",
+                "give it again");
   if (what == "set") {
-    const auto left = time_left(text, age);
-    if (left.count() == 0)
-      throw Error(ErrorCode::Unavailable, "the request came too late, and the value stays as it is", "set it again");
     runtime_.set_parameter(request.at("component"), request.at("parameter"), parameter_value_of(request.at("value")),
                            left);
     return {"{}"};
@@ -83,12 +95,8 @@ ControlService::Reply HostAnswers::answer(const std::string& text, std::chrono::
     core_of(runtime_, request.at("component")).set_log_level(static_cast<LogLevel>(level));
     return {"{}"};
   }
-  if (what == "crash") {
-    crash(request.at("component"));
-    return {"{}"};
-  }
-  throw Error(ErrorCode::Incompatible, "this process does not know the request '" + what + "'",
-              "use the same version of Cardan on both sides");
+  crash(request.at("component"));
+  return {"{}"};
 }
 
 }  // namespace cardan::host

@@ -148,25 +148,32 @@ class Question {
     if (done >= process_.components.size()) return process_.components.size();
     const Component& component = process_.components[done];
     into.declarations.unknown.push_back(component.name);
-    complain(component, "",
-             late_ ? fmt::format("component '{}' does not come back from on_start within {:g} s", component.name,
-                                 static_cast<double>(limit_ns_) / 1e9)
-                   : fmt::format("component '{}' crashes in on_start: its process {}", component.name, text(ending_)),
-             last_.empty() ? "look at its on_start: it is called here without transport and other threads"
-                           : fmt::format("its last words: {}", last_),
-             into);
+    if (late_)
+      complain(
+          component, "",
+          fmt::format("component '{}' does not come back from on_start within {:g} s: nobody knows what it declares",
+                      component.name, static_cast<double>(limit_ns_) / 1e9),
+          last_.empty() ? "do what takes long in a callback; else `cardan run` starts it without knowing"
+                        : fmt::format("its last words: {}", last_),
+          into, options_.late);
+    else
+      complain(component, "",
+               fmt::format("component '{}' crashes in on_start: its process {}", component.name, text(ending_)),
+               last_.empty() ? "look at its on_start: it is called here without transport and other threads"
+                             : fmt::format("its last words: {}", last_),
+               into);
     return done + 1;
   }
 
  private:
   void complain(const Component& component, const std::string& at, const std::string& cause, const std::string& remedy,
-                Asked& into) const {
-    into.problems.push_back(
-        config::problem_at(configuration_, component.pointer + at, config::Severity::Error, cause, remedy));
+                Asked& into, config::Severity severity = config::Severity::Error) const {
+    into.problems.push_back(config::problem_at(configuration_, component.pointer + at, severity, cause, remedy));
   }
   void drain(int fd, bool error) {
     std::array<char, 4096> buffer;
-    while (fd >= 0) {
+    // A bound, so that one that writes without end meets its time limit, and keeps no other waiting.
+    for (int rounds = 0; fd >= 0 && rounds < 64; ++rounds) {
       const ssize_t got = ::read(fd, buffer.data(), buffer.size());
       if (got < 0 && errno == EINTR) continue;
       if (got < 0) return;

@@ -18,7 +18,9 @@ struct DeclareOptions {
   /// the path of the program.
   std::vector<std::string> command{};
   std::chrono::nanoseconds time_limit = std::chrono::seconds{10};  ///< for each component
-  std::size_t at_once = 4;                                         ///< processes that are asked at the same time
+  /// What a component is that takes longer. It has declared nothing then.
+  config::Severity late = config::Severity::Error;
+  std::size_t at_once = 4;  ///< processes that are asked at the same time
   /// Called once for each component that has not answered after `slow`.
   std::function<void(const std::string& process, const std::string& component)> on_slow{};
   std::chrono::nanoseconds slow = std::chrono::seconds{2};
@@ -34,7 +36,8 @@ struct Asked {
 [[nodiscard]] Asked ask_components(const config::Configuration& configuration, const DeclareOptions& options);
 
 /// The other side, in the process that was started: calls on_start() of the components of `process`, beginning with
-/// number `first`, and writes what they declare to `fd`. Returns the exit code.
+/// number `first`, and writes what they declare to `fd`. One whose on_start() fails gets a second call without the
+/// file's parameters: one of them may be what is wrong. Returns the exit code.
 int declare_components(const config::Configuration& configuration, const std::string& process, std::size_t first,
                        int fd);
 

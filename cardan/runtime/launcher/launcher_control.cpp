@@ -51,7 +51,7 @@ std::string LauncherControl::outcome(std::uint64_t number) {
   orders_.erase(found);
   const OrderAnswer done = pending.answer.get();
   if (done.error) throw Error(*done.error);
-  json answer{{"launcher", system_}, {"done", true}};
+  json answer{{"launcher", system_}, {"done", true}, {"killed", done.killed}};
   for (const ProcessStatus& p : done.processes)
     if (p.name == pending.process) answer["pid"] = p.pid;
   return text_of(answer);

@@ -34,14 +34,23 @@ LogFile::LogFile(LogFileOptions options) : options_(std::move(options)) {
   ::pthread_setname_np(thread_.native_handle(), "cardan-log");
 }
 
-LogFile::~LogFile() {
+LogFile::~LogFile() { (void)close(); }
+
+std::string LogFile::close() {
+  if (!thread_.joinable()) return {};
   {
     const std::lock_guard lock(mutex_);
     ends_ = true;
   }
   wake_.notify_all();
   thread_.join();
-  if (fd_ >= 0) ::close(fd_);
+  if (fd_ >= 0 && ::close(std::exchange(fd_, -1)) != 0) failed("write", errno);
+  // The thread is over: the rest is ours. What it left out last has no line in the file.
+  std::string said = std::exchange(trouble_, {});
+  if (dropped_ == 0) return said;
+  if (said.empty())
+    said = last_trouble_.empty() ? fmt::format("the log {} is too slow", options_.path) : std::move(last_trouble_);
+  return fmt::format("{}; {} line{} not in it", said, dropped_, dropped_ == 1 ? " is" : "s are");
 }
 
 void LogFile::add(std::string_view line) {
@@ -65,15 +74,21 @@ void LogFile::serve() {
     wake_.wait(lock, [this] { return ends_ || !waiting_.empty(); });
     if (waiting_.empty()) return;
     std::string lines = std::exchange(waiting_, {});
-    if (const std::uint64_t dropped = std::exchange(dropped_, 0); dropped != 0)
+    const std::uint64_t dropped = std::exchange(dropped_, 0);
+    if (dropped != 0)
       lines += fmt::format("cardan: {} lines were left out here: they could not be written in time\n", dropped);
     lock.unlock();
-    write(lines);
+    const std::uint64_t lost = write(lines);
     lock.lock();
+    // With the line that says how many were left out before these.
+    if (lost != 0) dropped_ += lost + (dropped != 0 ? dropped - 1 : 0);
   }
 }
 
-void LogFile::write(std::string_view lines) {
+std::uint64_t LogFile::write(std::string_view lines) {
+  const auto count = [](std::string_view text) {
+    return static_cast<std::uint64_t>(std::count(text.begin(), text.end(), '\n'));
+  };
   while (!lines.empty()) {
     // As many whole lines as fit.
     const std::size_t room = options_.bytes > size_ ? options_.bytes - size_ : 0;
@@ -84,13 +99,14 @@ void LogFile::write(std::string_view lines) {
     }
     if (fits == 0 && size_ > 0) {
       rotate();
-      if (size_ > 0) return lose(lines);  // it could not: a file must not grow without end
+      if (size_ > 0) return count(lines);  // it could not: a file must not grow without end
       continue;
     }
     if (fits == 0) fits = std::min(lines.size(), options_.bytes);  // a line that is longer than a file
-    if (!write_some(lines.substr(0, fits))) return lose(lines);
+    if (!write_some(lines.substr(0, fits))) return count(lines);
     lines.remove_prefix(fits);
   }
+  return 0;
 }
 
 bool LogFile::write_some(std::string_view part) {
@@ -107,11 +123,6 @@ bool LogFile::write_some(std::string_view part) {
     failing_ = false;
   }
   return part.empty();
-}
-
-void LogFile::lose(std::string_view lines) {
-  const std::lock_guard lock(mutex_);
-  dropped_ += static_cast<std::uint64_t>(std::count(lines.begin(), lines.end(), '\n'));
 }
 
 void LogFile::open() {
@@ -143,6 +154,7 @@ void LogFile::failed(const std::string& what, int error) {
   const std::lock_guard lock(mutex_);
   trouble_ = fmt::format("cannot {} the log {}: {}", what, options_.path,
                          error == EINVAL && what == "open" ? "it is no file" : std::generic_category().message(error));
+  last_trouble_ = trouble_;
 }
 
 }  // namespace cardan::launcher

@@ -28,7 +28,11 @@ class LogFile {
   explicit LogFile(LogFileOptions options);
   LogFile(const LogFile&) = delete;
   LogFile& operator=(const LogFile&) = delete;
-  ~LogFile();  ///< writes what waits
+  ~LogFile();  ///< as close()
+
+  /// Writes what waits, and ends. What of it, or of what was left out before, is not in the file, for people; "": all
+  /// is. What is added later is lost. Blocks for the disk; once, and not beside add().
+  [[nodiscard]] std::string close();
 
   /// A line with its end. Never blocks for the disk.
   void add(std::string_view line);
@@ -37,9 +41,9 @@ class LogFile {
 
  private:
   void serve();
-  void write(std::string_view lines);
+  /// Lines that could not be written.
+  [[nodiscard]] std::uint64_t write(std::string_view lines);
   [[nodiscard]] bool write_some(std::string_view part);
-  void lose(std::string_view lines);
   void open();
   void rotate();
   void failed(const std::string& what, int error);
@@ -50,7 +54,7 @@ class LogFile {
   bool failing_ = false;
   std::mutex mutex_;
   std::condition_variable wake_;
-  std::string waiting_, trouble_;
+  std::string waiting_, trouble_, last_trouble_;
   std::uint64_t dropped_ = 0;  ///< lines
   bool ends_ = false;
   std::thread thread_;

@@ -70,6 +70,23 @@ TEST_F(LogFiles, ALineThatIsLongerThanAFileIsCutIntoSeveral) {
   EXPECT_EQ(contents(path()).size(), 3001U - 2048U);
 }
 
+TEST_F(LogFiles, WhatCouldNotBeWrittenInTheEndIsSaid) {
+  const std::string folder = path("folder");
+  std::filesystem::create_directory(folder);
+  {
+    LogFile log({.path = folder + "/log", .bytes = 1024, .files = 1});
+    std::filesystem::remove_all(folder);
+    const std::string line(600, 'x');
+    for (int i = 0; i < 3; ++i) log.add(line + "\n");  // the second one needs a new file
+    EXPECT_EQ(log.close(), "cannot open the log " + folder + "/log: No such file or directory; 2 lines are not in it");
+    EXPECT_EQ(log.close(), "") << "said once";
+  }
+  LogFile log({.path = path()});
+  log.add("a line\n");
+  EXPECT_EQ(log.close(), "");
+  EXPECT_EQ(contents(path()), "a line\n");
+}
+
 TEST_F(LogFiles, LinksPipesAndFoldersAreRefused) {
   std::ofstream(path("victim")) << "untouched\n";
   ASSERT_EQ(::symlink(path("victim").c_str(), path("link").c_str()), 0);

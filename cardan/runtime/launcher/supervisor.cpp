@@ -134,19 +134,11 @@ void Supervisor::due(std::int64_t now) {
     if (slot.slow_ns != 0 && now >= slot.slow_ns) say_slow(i, now);
     if (slot.kill_ns == 0 || now < slot.kill_ns) continue;
     slot.kill_ns = 0;
-    status_[i].killed = failed_ = true;
-    say(LogLevel::Error,
-        fmt::format("{} (pid {}) did not end within {:g} s after SIGTERM, and is killed", status_[i].name,
-                    status_[i].pid, static_cast<double>(options_.grace.count()) / 1e9));
-    if (slot.child) slot.child->signal(SIGKILL);
+    if (slot.child) kill(i);
   }
   if (kill_ns_ != 0 && now >= kill_ns_) {
     kill_ns_ = 0;
-    ProcessStatus& status = status_[stop_at_];
-    status.killed = failed_ = true;
-    say(LogLevel::Error, fmt::format("{} (pid {}) did not end within {:g} s after SIGTERM, and is killed", status.name,
-                                     status.pid, static_cast<double>(options_.grace.count()) / 1e9));
-    slots_[stop_at_].child->signal(SIGKILL);
+    kill(stop_at_);
   }
   advance();
   if (now >= tick_ns_) {
@@ -223,13 +215,22 @@ void Supervisor::stop_next() {
   }
 }
 
+void Supervisor::kill(std::size_t index) {
+  ProcessStatus& status = status_[index];
+  slots_[index].killed = status.killed = failed_ = true;
+  slots_[index].order_killed = slots_[index].asked.has_value();
+  say(LogLevel::Error, fmt::format("{} (pid {}) did not end within {:g} s after SIGTERM, and is killed", status.name,
+                                   status.pid, static_cast<double>(options_.grace.count()) / 1e9));
+  slots_[index].child->signal(SIGKILL);
+}
+
 void Supervisor::kill_all() {
   kill_ns_ = 0;
   for (std::size_t i = 0; i < slots_.size(); ++i) {
     if (!slots_[i].child) continue;
     say(LogLevel::Warning, fmt::format("{} (pid {}) is killed: asked a second time", status_[i].name, status_[i].pid));
     status_[i].phase = Phase::Stopping;
-    status_[i].killed = failed_ = true;
+    slots_[i].killed = status_[i].killed = failed_ = true;
     slots_[i].told_to_end = true;
     slots_[i].child->signal(SIGKILL);
   }

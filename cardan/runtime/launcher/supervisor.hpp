@@ -68,7 +68,7 @@ struct ProcessStatus {
   std::int64_t ready_ns = 0;    ///< 0: not yet
   std::vector<Outage> outages{};
   std::vector<PoisonSample> skipped{};  ///< samples that it is not given any more: it crashed on each twice
-  bool killed = false;                  ///< it did not end within the grace period
+  bool killed = false;                  ///< one of its runs did not end within the grace period
 };
 
 /// What an operator asks of a launcher that runs.
@@ -85,6 +85,7 @@ struct Order {
 
 struct OrderAnswer {
   std::optional<Error> error{};            ///< it was not done
+  bool killed = false;                     ///< it was done, but the process did not end within the grace period
   std::vector<ProcessStatus> processes{};  ///< as they are then
 };
 
@@ -142,12 +143,15 @@ class Supervisor {
     std::int64_t kill_ns = 0;     ///< when one that an operator stops has used up its grace; 0: none is stopped
     std::string doing{};          ///< before it is up, in words
     std::string failure{};        ///< why it does not start, in its own words
-    bool cannot_change = false;   ///< the failure: the next start would end the same way
+    bool cannot_change = false;   ///< the failure: in a first start, the next one would end the same way
     bool told_to_end = false;
-    bool held = false;  ///< an operator stopped it
+    bool killed = false;  ///< by this launcher, in its present or last run
+    bool was_up = false;  ///< in one of its runs
+    bool held = false;    ///< an operator stopped it
     PoisonWatch poison{};
     std::optional<Order::What> asked{};  ///< by an operator, and not done yet
     std::promise<OrderAnswer> answer{};  ///< of that
+    bool order_killed = false;           ///< it did not end in order for that
   };
   struct Given {
     Order order;
@@ -169,6 +173,7 @@ class Supervisor {
   void obey(Given given);
   void end_for_operator(std::size_t index);
   void obeyed(std::size_t index, bool crashed);
+  void kill(std::size_t index);
   void answer(std::size_t index, std::optional<Error> error);
   void close_orders();
   void begin_stop(const std::string& reason);

@@ -86,6 +86,7 @@ void Supervisor::obey(Given given) {
     return refuse(ErrorCode::Unavailable, fmt::format("{} is being stopped or restarted already", order.process),
                   "wait for that");
   slot.asked = order.what;
+  slot.order_killed = false;
   slot.answer = std::move(given.answer);
   say(LogLevel::Info,
       fmt::format("an operator {} {}", order.what == Order::What::Stop ? "stops" : "restarts", found->name));
@@ -114,12 +115,17 @@ void Supervisor::obeyed(std::size_t index, bool crashed) {
   if (slot.asked == Order::What::Stop) {
     slot.held = true;
     say(LogLevel::Info,
-        fmt::format("{} is stopped; cardan run --restart {} starts it again", status.name, status.name));
-    change(index, Phase::Stopped, Unit::Finished, "an operator stopped it");
+        fmt::format("{} is stopped{}; cardan run --restart {} starts it again", status.name,
+                    slot.order_killed ? ": it did not end by itself, and was killed" : "", status.name));
+    change(index, Phase::Stopped, Unit::Stopped, "an operator stopped it");
     answer(index, {});
     return;
   }
-  if (!crashed) status.outages.push_back({.cause = "was restarted by an operator", .noticed_ns = now});
+  if (!crashed)
+    status.outages.push_back({.cause = slot.order_killed
+                                           ? "was restarted by an operator, did not end by itself, and was killed"
+                                           : "was restarted by an operator",
+                              .noticed_ns = now});
   slot.restart_ns = std::max<std::int64_t>(now, 1);
   change(index, Phase::Waiting, Unit::Down, "an operator restarts it");
 }
@@ -128,7 +134,7 @@ void Supervisor::answer(std::size_t index, std::optional<Error> error) {
   Slot& slot = slots_[index];
   if (!slot.asked) return;
   slot.asked.reset();
-  slot.answer.set_value({.error = std::move(error), .processes = status_});
+  slot.answer.set_value({.error = std::move(error), .killed = slot.order_killed, .processes = status_});
 }
 
 }  // namespace cardan::launcher

@@ -34,7 +34,7 @@ void Supervisor::start(std::size_t index) {
   slot.ready.clear();
   slot.doing.clear();
   slot.failure.clear();
-  slot.cannot_change = slot.told_to_end = slot.held = status.killed = false;
+  slot.cannot_change = slot.told_to_end = slot.held = slot.killed = false;
   slot.kill_ns = 0;
   slot.last_lines.clear();
   status.ready_ns = 0;
@@ -173,6 +173,7 @@ void Supervisor::came_up(std::size_t index) {
   ProcessStatus& status = status_[index];
   const std::int64_t now = steady_now();
   status.ready_ns = now;
+  slots_[index].was_up = true;
   slots_[index].slow_ns = 0;
   if (!status.outages.empty() && status.outages.back().ready_ns == 0) {
     Outage& outage = status.outages.back();
@@ -204,7 +205,7 @@ void Supervisor::ended(std::size_t index, const Ending& ending) {
   // Dying by the SIGTERM that it was sent is in order: it had not come to asking for it yet.
   const bool in_order = ending.in_order() || (slot.told_to_end && ending.signal == SIGTERM);
   std::string cause = text(ending);
-  const bool crash = !in_order && !status.killed;
+  const bool crash = !in_order && !slot.killed;
   if (crash) {
     const std::string report = slot.child->report();
     const CrashWords words = read_crash(report);
@@ -262,7 +263,8 @@ void Supervisor::decide(std::size_t index, bool in_order, const std::string& cau
   ProcessStatus& status = status_[index];
   const std::int64_t now = steady_now();
   auto decision = slot.policy.ended(in_order, now);
-  if (!in_order && slot.cannot_change)
+  // What came up once can come up again: what refuses it now (no memory, a library that is being replaced) may pass.
+  if (!in_order && slot.cannot_change && !slot.was_up)
     decision = {.what = RestartPolicy::Decision::What::GiveUp, .reason = "starting it again cannot change that"};
   switch (decision.what) {
     case RestartPolicy::Decision::What::Leave:

@@ -14,7 +14,9 @@ namespace {
 using config::Condition;
 using config::State;
 
-bool is_down(Unit unit) noexcept { return unit == Unit::Down || unit == Unit::Finished || unit == Unit::GivenUp; }
+bool is_down(Unit unit) noexcept {
+  return unit == Unit::Down || unit == Unit::Finished || unit == Unit::Stopped || unit == Unit::GivenUp;
+}
 
 }  // namespace
 
@@ -66,7 +68,10 @@ std::vector<std::string> StateMachine::watched_topics() const {
 void StateMachine::process(const std::string& name, Unit unit, std::int64_t now_ns, const std::string& why) {
   const auto found = processes_.find(name);
   if (found == processes_.end()) return;
-  found->second = {unit, now_ns, why};
+  const bool lacked_one = lacks_one();
+  const bool is_well = unit == Unit::Up || unit == Unit::Finished;
+  found->second = {unit, now_ns, why, unit == Unit::GivenUp || (found->second.given_up && !is_well)};
+  if (lacked_one && !lacks_one()) whole_ns_ = now_ns;
   for (const std::string& part : components_[name]) set(part, unit, now_ns, why);
   update(now_ns);
 }
@@ -78,7 +83,7 @@ void StateMachine::component(const std::string& name, Unit unit, std::int64_t no
 
 void StateMachine::set(const std::string& name, Unit unit, std::int64_t now_ns, const std::string& why) {
   if (const auto found = all_components_.find(name); found != all_components_.end())
-    found->second = {unit, now_ns, why};
+    found->second = {unit, now_ns, why, false};
 }
 
 void StateMachine::update(std::int64_t now_ns) {
@@ -123,7 +128,23 @@ std::int64_t StateMachine::silent_since(const std::string& topic) const {
 bool StateMachine::leaves(const Rule& rule) const {
   const config::Transition& t = rule.transition;
   if (t.to == state_ || std::find(t.from.begin(), t.from.end(), state_) == t.from.end()) return false;
-  return rule.kind != Rule::Kind::AllUp || state_ != State::Degraded || degraded_here_;
+  if (state_ != State::Degraded) return true;
+  if (rule.kind == Rule::Kind::AllUp) return degraded_here_;
+  // The file's way back is from what the file calls degraded: it does not mend what nobody there speaks of.
+  return !degraded_here_ || t.to != State::Running || !lacks_one();
+}
+
+bool StateMachine::lacks_one() const {
+  const auto is_given_up = [this](const std::string& name) {
+    const auto process = processes_.find(name);
+    return process != processes_.end() && process->second.given_up;
+  };
+  return std::any_of(rules_.begin(), rules_.end(), [&](const Rule& rule) {
+    const config::Transition& t = rule.transition;
+    return rule.kind == Rule::Kind::GivenUpHere &&
+           std::find(t.from.begin(), t.from.end(), State::Running) != t.from.end() &&
+           std::any_of(t.when.names.begin(), t.when.names.end(), is_given_up);
+  });
 }
 
 std::int64_t StateMachine::due(const Rule& rule) const {
@@ -133,7 +154,8 @@ std::int64_t StateMachine::due(const Rule& rule) const {
   if (rule.kind != Rule::Kind::AllUp && t.when.kind == Condition::Kind::Silent)
     for (const std::string& topic : t.when.names) holds_since = std::min(holds_since, silent_since(topic));
   if (holds_since == kNever) return kNever;
-  const std::int64_t at = std::max(holds_since + t.when.lasting.count(), since_ns_);
+  std::int64_t at = std::max(holds_since + t.when.lasting.count(), since_ns_);
+  if (degraded_here_ && t.to == State::Running) at = std::max(at, whole_ns_);
   // Rules that lead in a circle go round once for each thing that happens, not for ever.
   return at > rule.taken_ns ? at : kNever;
 }

@@ -19,16 +19,18 @@ enum class Unit : std::uint8_t {
   Up,
   Down,      ///< it ended, or is being started again
   Finished,  ///< it ended in order, and was not to be started again: down, but nothing is wrong
+  Stopped,   ///< an operator keeps it down: the system without it is not what the file describes
   GivenUp,   ///< down for good
 };
 
 /// The state of the whole system, which begins as Starting. It becomes Running when all processes have come up. A
 /// process that is given up, of whose end no transition of the file speaks in that state (down or given_up, of it or of
-/// one of its components), makes it Degraded, and Running again when all are up again. All other changes are the file's
-/// transitions. What happens does not depend on how late advance() is called: of the
-/// transitions from a state the one that is due first is taken, and of several due at one moment the first in the file.
-/// Before the system left Starting for the first time no topic counts as silent.
-/// Pure logic: time is given in, in nanoseconds of the steady clock. One thread at a time; never blocks.
+/// one of its components), makes it Degraded, and Running again when all are up again. Until then the file's
+/// transitions do not lead from there to Running: they speak of other things. All other changes are the file's
+/// transitions. What happens does not depend on how late advance() is called: of the transitions from a state the one
+/// that is due first is taken, and of several due at one moment the first in the file. Before the system left Starting
+/// for the first time no topic counts as silent. Pure logic: time is given in, in nanoseconds of the steady clock. One
+/// thread at a time; never blocks.
 class StateMachine {
  public:
   struct Change {
@@ -67,6 +69,7 @@ class StateMachine {
     Unit unit = Unit::Starting;
     std::int64_t since_ns = 0;
     std::string why{};
+    bool given_up = false;  ///< and has not come up since
   };
   struct Rule {
     enum class Kind : std::uint8_t {
@@ -88,6 +91,8 @@ class StateMachine {
   [[nodiscard]] bool leaves(const Rule& rule) const;
   [[nodiscard]] bool holds(const Rule& rule) const;
   [[nodiscard]] std::int64_t silent_since(const std::string& topic) const;
+  /// Whether a process of whose end the file does not speak was given up, and has not come up since.
+  [[nodiscard]] bool lacks_one() const;
   /// When the rule leads out of the present state.
   [[nodiscard]] std::int64_t due(const Rule& rule) const;
   [[nodiscard]] std::string reason_of(const Rule& rule) const;
@@ -97,7 +102,8 @@ class StateMachine {
   std::vector<Rule> rules_;
   LastPublished last_published_;
   config::State state_ = config::State::Starting;
-  bool degraded_here_ = false;  ///< by GivenUpHere
+  bool degraded_here_ = false;                                        ///< by GivenUpHere
+  std::int64_t whole_ns_ = std::numeric_limits<std::int64_t>::min();  ///< since when lacks_one() is false
   std::int64_t since_ns_ = 0;
   std::int64_t left_starting_ns_ = kNever;
 };

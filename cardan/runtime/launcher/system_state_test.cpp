@@ -211,6 +211,60 @@ TEST(StateMachine, AProcessThatIsGivenUpDegradesASystemWhoseFileDoesNotSpeakOfIt
   EXPECT_EQ(changes[0].to, State::Degraded);
 }
 
+TEST(StateMachine, TheFilesWayBackToRunningDoesNotHideAProcessThatIsGivenUp) {
+  // As examples/composition/corner.json: it speaks of a's end and return, and not of b's.
+  Machine m(
+      {rule({State::Running}, down("a", 300ms), State::Degraded), rule({State::Degraded}, up({"a"}), State::Running)});
+  m.start(10);
+  m.process("b", Unit::GivenUp, 100, "its limit is reached");
+  const auto changes = m.at(100);
+  ASSERT_EQ(changes.size(), 1U) << "a is up all the time";
+  EXPECT_EQ(changes[0].to, State::Degraded);
+  EXPECT_EQ(m.next_ms(), -1);
+  EXPECT_TRUE(m.at(5000).empty());
+  m.process("a", Unit::Down, 6000);
+  m.process("a", Unit::Up, 6500);
+  EXPECT_TRUE(m.at(6500).empty()) << "a's return brings back a only";
+  m.process("b", Unit::Down, 7000, "an operator restarts it");
+  EXPECT_TRUE(m.at(7000).empty()) << "it is not up yet";
+  m.process("b", Unit::Up, 8000);
+  const auto back = m.at(8100);
+  ASSERT_EQ(back.size(), 1U);
+  EXPECT_EQ(back[0].to, State::Running);
+  EXPECT_EQ(back[0].at_ns, 8000 * kMs);
+
+  // While the file itself had degraded it, too.
+  Machine both(
+      {rule({State::Running}, down("a"), State::Degraded), rule({State::Degraded}, up({"a"}), State::Running)});
+  both.start(10);
+  both.process("a", Unit::Down, 100);
+  (void)both.at(100);
+  both.process("b", Unit::GivenUp, 200);
+  EXPECT_TRUE(both.at(200).empty()) << "it is degraded already";
+  both.process("a", Unit::Up, 300);
+  (void)both.at(300);
+  EXPECT_EQ(both.machine.state(), State::Degraded);
+}
+
+TEST(StateMachine, WhatAnOperatorKeepsDownIsNotUp) {
+  Machine m({});
+  m.start(10);
+  m.process("b", Unit::Stopped, 100, "an operator stopped it");
+  EXPECT_TRUE(m.at(100).empty()) << "and nothing is wrong with the others";
+  m.process("b", Unit::GivenUp, 200);
+  ASSERT_EQ(m.at(200).size(), 1U);
+  m.process("b", Unit::Stopped, 300, "an operator stopped it");
+  EXPECT_TRUE(m.at(300).empty()) << "still degraded";
+  m.process("b", Unit::Up, 400);
+  ASSERT_EQ(m.at(400).size(), 1U);
+  EXPECT_EQ(m.machine.state(), State::Running);
+
+  Machine starting({});
+  starting.process("a", Unit::Up, 10);
+  starting.process("b", Unit::Stopped, 20, "an operator stopped it");
+  EXPECT_TRUE(starting.at(20).empty()) << "it hung in on_start";
+}
+
 TEST(StateMachine, WhatTheFileSaysOfAnEndIsAllThatFollowsIt) {
   // It waits for 10 s on purpose, and speaks of a's component only, while the system runs.
   Machine m({rule({State::Running}, down("a1", 10'000ms), State::SafeStop)});

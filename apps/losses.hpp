@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a callback did not get, for tables: in one place, so that all views agree on it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "cardan/runtime/host/component_report.hpp"
+
+namespace cardan::apps {
+
+/// Samples that an input did not get.
+[[nodiscard]] inline std::uint64_t lost_of(const host::CallbackReport& callback) noexcept {
+  return callback.queue_full + callback.kept + callback.missed + callback.skipped;
+}
+
+/// The cell DROPPED. "0" only where nothing was: any other text is trouble to a table.
+[[nodiscard]] inline std::string dropped_text(const host::CallbackReport& callback) {
+  const bool input = callback.kind != host::CallbackReport::Kind::Timer;
+  std::string text = std::to_string(input ? callback.queue_full + callback.kept : callback.overruns);
+  if (!input && callback.overruns != 0) text += " skipped";
+  if (callback.kept != 0) text += " (" + std::to_string(callback.kept) + " kept)";
+  if (callback.skipped != 0) text += " (" + std::to_string(callback.skipped) + " skipped)";
+  return text;
+}
+
+}  // namespace cardan::apps
