@@ -41,7 +41,7 @@ std::chrono::nanoseconds look_every(const config::Configuration& configuration) 
 
 std::string_view name_of(Phase phase) noexcept {
   constexpr std::array<std::string_view, 7> kStateNames{"starting", "running",  "waiting", "finished",
-                                                   "given up", "stopping", "stopped"};
+                                                        "given up", "stopping", "stopped"};
   return kStateNames[static_cast<std::size_t>(phase)];
 }
 
