@@ -13,6 +13,7 @@
 #include "cardan/record/channel_form.hpp"
 #include "cardan/record/mcap/sample_file_test.hpp"
 #include "cardan/record/player/message_form.hpp"
+#include "cardan/record/recorded_clock.hpp"
 
 namespace cardan::record::test {
 
@@ -52,6 +53,11 @@ class Bag {
     return id;
   }
 
+  /// As a recorder says it, whose computer had been up for so long at kBegin.
+  void up_for(std::uint64_t nanoseconds) {
+    writer_.add(mcap::Metadata{.name = std::string(kCardanMetadata),
+                               .metadata = {{std::string(kWallClockAheadKey), std::to_string(kBegin - nanoseconds)}}});
+  }
   /// `at`: nanoseconds after kBegin; `source_time`: the publisher's own stamp, 0: none.
   void write(std::uint16_t channel, std::uint64_t at, mcap::View data, std::int64_t source_time = 0) {
     writer_.write({.channel_id = channel,

@@ -28,32 +28,32 @@ void Feed::open(Runtime& runtime) {
                                               TopicOptions{}.depth);
 }
 
-void Feed::push(const mcap::Message& message) {
+void Feed::push(const mcap::Message& message, std::int64_t shift) {
   if (type_.native)
-    push_native(message);
+    push_native(message, shift);
   else
-    push_encoded(message);
+    push_encoded(message, shift);
 }
 
-void Feed::push_native(const mcap::Message& message) {
+void Feed::push_native(const mcap::Message& message, std::int64_t shift) {
   AnyLoan loan = detail::any_loan_of(out_->publisher());
   if (!loan && out_->make_room()) loan = detail::any_loan_of(out_->publisher());
   if (!loan) return failed("no slot is free: a component keeps more samples than its input's `keeps` says");
   if (const CdrResult result = form_.fill(message.data, loan.message(), loan.arena()); !result)
     return failed(result.text());
-  loan.set_source_time(source_time_of(message));
+  loan.set_source_time(source_time_of(message, shift));
   out_->publish(detail::take_out(loan));
   ++messages_;
 }
 
-void Feed::push_encoded(const mcap::Message& message) {
+void Feed::push_encoded(const mcap::Message& message, std::int64_t shift) {
   auto encoded = std::make_shared<LocalMessage<detail::Encoded>>(message.data.size());
   if (!message.data.empty()) {
     (*encoded)->data.resize_for_overwrite(message.data.size());
     std::memcpy((*encoded)->data.data(), message.data.data(), message.data.size());
   }
   const auto sample = make_sample<detail::Encoded>(std::shared_ptr<const detail::Encoded>(encoded, &**encoded),
-                                                   {.source_time = source_time_of(message)});
+                                                   {.source_time = source_time_of(message, shift)});
   detail::SampleBlock* block = detail::block_of(sample);
   block->references.fetch_add(1, std::memory_order_relaxed);
   detail::SampleBlock* object = convert_(block);

@@ -23,14 +23,14 @@ class Feed {
   void expect(std::uint64_t recorded_bytes);
   /// Throws Error (NoMemory, Limit).
   void open(Runtime& runtime);
-  /// What cannot be published is counted.
-  void push(const mcap::Message& message);
+  /// What cannot be published is counted. `shift`: as for source_time_of().
+  void push(const mcap::Message& message, std::int64_t shift);
 
   [[nodiscard]] SimulatedTopic report() const;
 
  private:
-  void push_native(const mcap::Message& message);
-  void push_encoded(const mcap::Message& message);
+  void push_native(const mcap::Message& message, std::int64_t shift);
+  void push_encoded(const mcap::Message& message, std::int64_t shift);
   void failed(std::string why);
 
   std::string topic_;

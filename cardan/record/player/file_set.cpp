@@ -2,9 +2,34 @@
 #include "cardan/record/player/file_set.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <string>
 #include <utility>
 
+#include "cardan/record/recorded_clock.hpp"
+
 namespace cardan::record {
+namespace {
+
+/// 0: the file does not say it, or nothing that can be true of what begins at `first`.
+std::int64_t ahead_in(const mcap::Reader& reader, std::uint64_t first) {
+  for (const mcap::MetadataIndex& index : reader.summary().metadata()) {
+    if (index.name != kCardanMetadata) continue;
+    const auto metadata = reader.metadata(index);
+    if (!metadata) continue;
+    const auto entry = metadata->metadata.find(std::string(kWallClockAheadKey));
+    if (entry == metadata->metadata.end()) continue;
+    const std::string& text = entry->second;
+    std::int64_t ahead = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), ahead);
+    if (error == std::errc{} && end == text.data() + text.size() && ahead > 0 &&
+        static_cast<std::uint64_t>(ahead) <= first)
+      return ahead;
+  }
+  return 0;
+}
+
+}  // namespace
 
 FileSet::FileSet(const std::vector<std::string>& paths) {
   const auto include = [this](std::uint64_t first, std::uint64_t last) {
@@ -27,6 +52,8 @@ FileSet::FileSet(const std::vector<std::string>& paths) {
         include(chunk.message_start_time, chunk.message_end_time);
     }
   }
+  for (const auto& reader : readers_)
+    if (wall_clock_ahead_ == 0) wall_clock_ahead_ = ahead_in(*reader, first_);
 }
 
 FileMessages::FileMessages(const FileSet& files, std::uint64_t start, std::uint64_t end, const WantedChannel& wanted,

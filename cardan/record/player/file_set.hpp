@@ -31,11 +31,16 @@ class FileSet {
   /// Log times of the first and the last message, nanoseconds; 0: there is none.
   [[nodiscard]] std::uint64_t first() const noexcept { return first_; }
   [[nodiscard]] std::uint64_t last() const noexcept { return last_; }
+  /// How far the wall clock, by which the files' times are, was ahead of the steady clock, by which the recorded system
+  /// lived; nanoseconds. 0 where no file says so: of a simulation, or of another recorder. Of several files, the first
+  /// one's: what lies between them keeps its distances.
+  [[nodiscard]] std::int64_t wall_clock_ahead() const noexcept { return wall_clock_ahead_; }
 
  private:
   std::vector<std::unique_ptr<mcap::Reader>> readers_;
   std::uint64_t first_ = 0, last_ = 0;
   bool empty_ = true;
+  std::int64_t wall_clock_ahead_ = 0;
 };
 
 /// What is wrong with a file, and where.

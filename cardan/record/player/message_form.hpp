@@ -12,7 +12,6 @@
 #include "cardan/messages/cdr.hpp"
 #include "cardan/messages/type_layout.hpp"
 #include "cardan/record/mcap/reader.hpp"
-#include "cardan/record/player/replay_time.hpp"
 #include "cardan/transport/message_type.hpp"
 
 namespace cardan::record {
@@ -38,11 +37,10 @@ class MessageForm {
 
 /// The source stamp that readers of a recorded message are given: its publisher's own; where it gave none, or the file
 /// has none (of version 0.1, or copied by a tool that does not know them), the publish time that was recorded, by the
-/// replay's steady clock. A fusion goes by the publish time of what has no stamp, so that it is given the same
-/// distances as before, and still meets nothing that is stamped by the wall clock.
-[[nodiscard]] inline std::int64_t source_time_of(const mcap::Message& message) noexcept {
-  if (message.source_time != 0) return message.source_time;
-  return static_cast<std::int64_t>(message.publish_time) - replay_shift(message.publish_time);
+/// clock that it was published by (`shift`: FileSet::wall_clock_ahead()). A fusion goes by the publish time of what has
+/// no stamp, so that it meets in a replay what it met live.
+[[nodiscard]] inline std::int64_t source_time_of(const mcap::Message& message, std::int64_t shift) noexcept {
+  return message.source_time != 0 ? message.source_time : static_cast<std::int64_t>(message.publish_time) - shift;
 }
 
 /// The form of a channel's messages; empty: there is none, and `why` says so in words. `schema`: null where the channel

@@ -87,7 +87,7 @@ bool ReadAhead::read_lap(std::uint64_t lap, bool& any) {
     ReadMessage message{.file = next->file,
                         .channel = view.channel,
                         .log_time = view.message.log_time,
-                        .source_time = source_time_of(view.message),
+                        .source_time = source_time_of(view.message, files_.wall_clock_ahead()),
                         .lap = lap,
                         .data = view.message.data};
     if (view.message.data.size() < kCopiedBelow) {

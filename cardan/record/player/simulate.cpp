@@ -58,7 +58,7 @@ class Replay {
         begin_(later(files_.first(), options.start)),
         end_(std::min(later(files_.first(), options.until),
                       files_.empty() ? begin_ : later(files_.last(), std::chrono::nanoseconds(1)))),
-        shift_(replay_shift(files_.first())),
+        shift_(files_.wall_clock_ahead()),
         output_(options.output, options.replace, shift_),
         simulation_(configuration, components_of(configuration, options.without),
                     {.begin = static_cast<std::int64_t>(begin_) - shift_,
@@ -74,7 +74,7 @@ class Replay {
     });
     while (const auto next = messages.next()) {
       const auto time = static_cast<std::int64_t>(next->view.message.log_time) - shift_;
-      simulation_.at(time, [&] { feed_of(next->file, next->view.channel->id)->push(next->view.message); });
+      simulation_.at(time, [&] { feed_of(next->file, next->view.channel->id)->push(next->view.message, shift_); });
       if (!run_until(time)) break;
     }
     report_.simulated_ns = simulation_.now() + shift_ - static_cast<std::int64_t>(begin_);

@@ -258,7 +258,7 @@ TEST(Simulate, TheOutputSaysWhatWasPublishedWhen) {
       const CdrResult read = from_cdr(one->message.data, imu);
       ASSERT_TRUE(read) << read.text();
       ++sums;
-      EXPECT_EQ(imu.header.stamp + kReplayEpoch, static_cast<std::int64_t>(one->message.log_time));
+      EXPECT_EQ(imu.header.stamp, static_cast<std::int64_t>(one->message.log_time));
       EXPECT_EQ(one->message.log_time, kBegin + sums * 30'000'000);
       EXPECT_EQ(one->message.sequence, sums);
     } else if (one->channel->topic == "/copy") {
@@ -366,13 +366,17 @@ std::map<std::string, std::uint64_t> fired(const SimulateReport& report) {
   return all;
 }
 
-/// /left stamped by the wall clock, or not at all; /right and /sum have no stamps, which live are steady publish times.
-mcap::Bytes near_each_other(bool left_stamped) {
+enum class Stamps : std::uint8_t { None, Wall, Steady };
+/// /left stamped by this clock; /right and /sum have no stamps, which live are steady publish times.
+mcap::Bytes near_each_other(Stamps stamps) {
+  constexpr std::uint64_t kUp = 5'000'000'000'000;
   Bag bag;
+  bag.up_for(kUp);
   const auto left = bag.add<Imu>("/left"), right = bag.add<CanFrame>("/right"), sum = bag.add<Imu>("/sum");
   for (std::uint64_t i = 0; i < 20; ++i) {
     const std::uint64_t at = i * 50'000'000;
-    const auto stamp = left_stamped ? static_cast<std::int64_t>(kBegin + at - 2000) : 0;
+    const std::uint64_t of_clock = stamps == Stamps::Wall ? kBegin : kUp;
+    const auto stamp = stamps == Stamps::None ? 0 : static_cast<std::int64_t>(of_clock + at - 2000);
     Imu imu;
     imu.header.stamp = stamp;
     bag.write(left, at, imu, stamp);
@@ -383,14 +387,20 @@ mcap::Bytes near_each_other(bool left_stamped) {
 }
 
 TEST(Simulate, AFusionOfTwoClocksMakesNoSetsAsWhenItWasRecorded) {
-  const FileOnDisk file(near_each_other(true));
+  const FileOnDisk file(near_each_other(Stamps::Wall));
   const SimulateReport report = simulate(configuration({{"near", "PlayerTestNear"}}), {file.path()}, {});
   EXPECT_EQ(fired(report), (std::map<std::string, std::uint64_t>{{"source", 0}, {"header", 0}}));
   for (const SimulatedFusion& fusion : report.fusions) EXPECT_NE(fusion.silent, "") << fusion.fusion;
 }
 
+TEST(Simulate, AFusionOfStampsOfTheSteadyClockAndOfPublishTimesMakesThemAsWhenItWasRecorded) {
+  const FileOnDisk file(near_each_other(Stamps::Steady));
+  const SimulateReport report = simulate(configuration({{"near", "PlayerTestNear"}}), {file.path()}, {});
+  EXPECT_GE(fired(report)["source"], 19U);
+}
+
 TEST(Simulate, AFusionOfWhatHasNoStampsMakesThem) {
-  const FileOnDisk file(near_each_other(false));
+  const FileOnDisk file(near_each_other(Stamps::None));
   const SimulateReport report = simulate(configuration({{"near", "PlayerTestNear"}}), {file.path()}, {});
   EXPECT_GE(fired(report)["source"], 19U);
   EXPECT_GE(fired(report)["header"], 19U);

@@ -14,6 +14,7 @@
 #include "cardan/memory/error.hpp"
 #include "cardan/record/mcap/codec.hpp"
 #include "cardan/record/mcap/scan.hpp"
+#include "cardan/record/recorded_clock.hpp"
 #include "cardan/record/recorder/selection.hpp"
 
 namespace cardan::record {
@@ -57,10 +58,12 @@ Files::Files(const RecorderOptions& options, const DiskProbe& probe, IoQueue& qu
   const auto now = static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
   for (const std::string& path : options.attachments) add_attachment(preamble_, path, now);
   for (const auto& [name, fields] : options.metadata) preamble_.metadata.push_back({.name = name, .metadata = fields});
-  preamble_.metadata.push_back({.name = "cardan",
-                                .metadata = {{"disk", probe.why},
-                                             {"kernel", first_line_of("/proc/sys/kernel/osrelease")},
-                                             {"host", first_line_of("/proc/sys/kernel/hostname")}}});
+  mcap::Metadata ours{.name = std::string(kCardanMetadata),
+                      .metadata = {{"disk", probe.why},
+                                   {"kernel", first_line_of("/proc/sys/kernel/osrelease")},
+                                   {"host", first_line_of("/proc/sys/kernel/hostname")}}};
+  if (!options.simulated_clock) ours.metadata[std::string(kWallClockAheadKey)] = std::to_string(wall_clock_ahead());
+  preamble_.metadata.push_back(std::move(ours));
   note_free();
   window_ = std::clamp(free_.load() / 32, kSmallestWindow, kLargestWindow);
   if (options.split_bytes != 0) window_ = std::min(window_, whole_blocks(options.split_bytes) + kSmallestWindow);

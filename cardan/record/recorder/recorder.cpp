@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <csignal>
-#include <ctime>
 #include <utility>
 
 #include "cardan/memory/clock.hpp"
 #include "cardan/memory/error.hpp"
 #include "cardan/record/name_patterns.hpp"
+#include "cardan/record/recorded_clock.hpp"
 #include "cardan/record/recorder/implementation.hpp"
 #include "cardan/transport/log.hpp"
 #include "cardan/transport/stop.hpp"
@@ -23,15 +23,6 @@ constexpr std::size_t kQueueEntries = 256;
 constexpr std::int64_t kReportInterval = 100'000'000;
 /// How long what has been taken may still go to the disk when the recording ends.
 constexpr std::int64_t kLastWrites = 30'000'000'000;
-
-/// What to add to a steady stamp to have the wall clock's.
-std::int64_t wall_clock_ahead() {
-  timespec wall{};
-  const std::int64_t before = steady_now();
-  ::clock_gettime(CLOCK_REALTIME, &wall);
-  const std::int64_t after = steady_now();
-  return wall.tv_sec * 1'000'000'000 + wall.tv_nsec - (before + (after - before) / 2);
-}
 
 RecorderOptions checked(RecorderOptions options) {
   if (options.path.empty()) throw Error(ErrorCode::InvalidArgument, "no file to record into", "name one");
