@@ -24,7 +24,9 @@ namespace {
 
 constexpr std::uint64_t kSmallestWindow = std::uint64_t{16} << 20;
 constexpr std::uint64_t kLargestWindow = std::uint64_t{1} << 30;
+constexpr std::uint64_t kLargestSplit = std::uint64_t{1} << 60;
 constexpr std::int64_t kSpaceInterval = 250'000'000;
+constexpr std::uint64_t kSoon = std::uint64_t{16} << 20;
 /// After which the room of a deleted file is no more waited for.
 constexpr std::int64_t kRoomShows = 1'000'000'000;
 /// Room for the first records and the end of a file in which there is nothing.
@@ -80,10 +82,17 @@ Files::Files(const RecorderOptions& options, const DiskProbe& probe, IoQueue& qu
                                              {"host", first_line_of("/proc/sys/kernel/hostname")}}});
   note_free();
   window_ = std::clamp(free_.load() / 32, kSmallestWindow, kLargestWindow);
-  if (options.split_bytes != 0) window_ = std::min(window_, whole_blocks(options.split_bytes) + kSmallestWindow);
+  window_ = std::min(window_, most_of_a_file());
 }
 
 Files::~Files() { worker_.reset(); }
+
+/// How long a file will be, but for a last large sample.
+std::uint64_t Files::most_of_a_file() const noexcept {
+  constexpr std::uint64_t kLast = std::uint64_t{1} << 20;
+  return options_.split_bytes == 0 ? std::numeric_limits<std::uint64_t>::max()
+                                   : whole_blocks(std::min(options_.split_bytes, kLargestSplit)) + kLast;
+}
 
 /// Null: there is no room for it.
 std::unique_ptr<Segment> Files::make(std::size_t number) {
@@ -111,9 +120,9 @@ void Files::reserve(RecordingFile& file, std::uint64_t to, std::uint64_t needed,
   const std::uint64_t from = reserves ? file.allocated() : written;
   const std::uint64_t more = to - std::min(to, from), least = needed - std::min(needed, from);
   std::uint64_t free = spare();
-  if (free < more) {
-    const std::uint64_t for_all = more - free;
-    free_up(deletable_bytes() >= for_all ? for_all : least - std::min(least, free));
+  // Old files go for what is needed soon, and not for all that would be reserved where there is much.
+  if (const std::uint64_t soon = std::max(least, std::min(more, kSoon)); free < soon) {
+    free_up(deletable_bytes() >= soon - free ? soon - free : least - std::min(least, free));
     free = spare();
   }
   refused_room_ = free < more;
@@ -327,7 +336,7 @@ void Files::finish_all() {
 void Files::look_after(Segment& segment, std::int64_t now) {
   RecordingFile& file = segment.file();
   const std::uint64_t position = segment.bytes(), written = segment.committed_bytes();
-  if (file.allocated() < position + window_ / 2 && !refused_room_) ask_for_room(segment, 0);
+  if (file.allocated() < std::min(position + window_ / 2, most_of_a_file()) && !refused_room_) ask_for_room(segment, 0);
   if (now < space_at_ns_) return;
   space_at_ns_ = now + kSpaceInterval;
   worker_->post([this, &file, position, written] {
@@ -350,7 +359,8 @@ bool Files::has_room(Segment& segment, std::uint64_t bytes) {
 
 void Files::ask_for_room(Segment& segment, std::uint64_t needed) {
   if (allocating_.exchange(true)) return;
-  const std::uint64_t to = std::max(whole_blocks(segment.bytes()) + window_, whole_blocks(needed));
+  const std::uint64_t ahead = std::min(whole_blocks(segment.bytes()) + window_, most_of_a_file());
+  const std::uint64_t to = std::max(ahead, whole_blocks(needed));
   // The segment is ours until its end has been posted to the same thread, so it outlives this.
   worker_->post([this, &file = segment.file(), to, needed, written = segment.committed_bytes()] {
     reserve(file, to, needed, written);

@@ -64,6 +64,7 @@ class Files {
  private:
   std::unique_ptr<Segment> make(std::size_t number);
   [[nodiscard]] std::uint64_t spare() const noexcept;
+  [[nodiscard]] std::uint64_t most_of_a_file() const noexcept;
   void reserve(RecordingFile& file, std::uint64_t to, std::uint64_t needed, std::uint64_t written);
   bool free_up(std::uint64_t missing);
   bool delete_now();
