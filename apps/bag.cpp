@@ -100,8 +100,10 @@ void add_selection(CLI::App* command, BagSelection& selection) {
   command->add_option("--topic", selection.topics,
                       "Only this topic, or those that fit this pattern (* and ?); again for more");
   command->add_option("--exclude", selection.exclude, "Not this topic, or those that fit this pattern; again for more");
-  command->add_option("--start", selection.start, "From so many seconds after the first message");
-  command->add_option("--end", selection.end, "To so many seconds after the first message");
+  command->add_option("--start", selection.start, "From so many seconds after the first message")
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--end", selection.end, "To so many seconds after the first message")
+      ->check(CLI::NonNegativeNumber);
 }
 
 void add_output(CLI::App* command, BagRewriteOptions& options) {

@@ -185,6 +185,9 @@ mcap::ReadOptions read_options(const BagSelection& s, const mcap::Reader& reader
   const auto at = [&](double seconds) {
     return seconds <= 0 ? first : first + static_cast<std::uint64_t>(std::llround(std::min(seconds, 1e9) * 1e9));
   };
+  if (s.start && s.end && *s.end < *s.start)
+    throw Error(ErrorCode::InvalidArgument, fmt::format("--end {} is before --start {}", *s.end, *s.start),
+                "both count from the first message");
   if (s.start) options.start = at(*s.start);
   if (s.end) options.end = at(*s.end);
   if (!s.topics.empty() || !s.exclude.empty())

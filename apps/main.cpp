@@ -11,6 +11,7 @@
 #include "apps/components.hpp"
 #include "apps/configuration_file.hpp"
 #include "apps/doctor.hpp"
+#include "apps/numbers.hpp"
 #include "apps/output.hpp"
 #include "apps/topic.hpp"
 #include "cardan/memory/error.hpp"
@@ -93,6 +94,7 @@ int main(int argc, char** argv) {
   cardan::apps::add_demo_command(app);
 #endif
   cardan::apps::add_completion_command(app);
+  cardan::apps::refuse_nonsense_numbers(app);
   try {
     app.parse(argc, argv);
     return cardan::apps::kOk;

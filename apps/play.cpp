@@ -76,6 +76,9 @@ double number(const std::string& option, const std::string& text, double least, 
 
 record::PlayerOptions player_options(const Options& o) {
   record::PlayerOptions p{.rate = o.rate, .loop = o.loop, .start = span_of(o.start)};
+  if (o.until && *o.until < o.start)
+    throw Error(ErrorCode::InvalidArgument, fmt::format("--until {} is before --start {}", *o.until, o.start),
+                "both count from the first message");
   if (o.until) p.until = span_of(*o.until);
   if (o.duration) p.until = std::min(p.until, p.start + span_of(*o.duration));
   p.topics = o.topics;
@@ -316,7 +319,9 @@ void add_play_command(CLI::App& app) {
   command->add_flag("--loop", o->loop, "Again and again, until Ctrl-C or q");
   command->add_option("--start", o->start, "From so many seconds after the first message")->check(CLI::Range(0.0, 4e9));
   auto* const until = command->add_option("--until", o->until, "To so many seconds after the first message");
-  command->add_option("--duration", o->duration, "So many recorded seconds")->excludes(until);
+  command->add_option("--duration", o->duration, "So many recorded seconds")
+      ->excludes(until)
+      ->check(CLI::PositiveNumber);
   one_each("--topic", o->topics, "Only this topic, or those that fit this pattern (* and ?); again for more");
   one_each("--exclude", o->exclude, "Not this topic, or those that fit this pattern; again for more");
   one_each("--remap", o->remap, "/recorded:=/published: another name; again for more");

@@ -8,8 +8,10 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <csignal>
 #include <ctime>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -36,6 +38,8 @@ constexpr const char* kExamples = R"(Examples:
   cardan record '/camera/*' --exclude '*/debug' --split-size 4G -o drive.mcap
   cardan record --rule '/camera/*:every=3' --rule '/map:compression=zstd' -o drive.mcap
   cardan record --access group /camera/*                also what users of the own group publish
+  cardan record --regex '^/camera/(front|rear)/' -o drive/    a folder, which ros2 bag opens too
+  cardan record --reliable /plan -o drive.mcap          without a gap: the topic's publisher waits for the recorder
   cardan record --seconds 60 --json -o drive.mcap | jq .lost
   cardan record --last 30 --after 10 -o event.mcap      a flight recorder: keeps 30 s, and at the trigger 10 s more
   cardan record --tell trigger                          tells those that run: pause, resume, split, trigger, stop
@@ -44,8 +48,9 @@ Samples of 64 KiB and more go to the disk from the publisher's memory, not copie
 samples, which are counted with their cause, and never the publisher. After a crash or a power loss `cardan bag info` and
 play read the unfinished file (.active) as it is, and `cardan bag recover` finishes it.
 Keys: space pauses, s begins a new file, t triggers, q ends. Signals: SIGUSR1 begins a new file, SIGUSR2 pauses or goes
-on, SIGRTMIN+1 triggers, SIGINT and SIGTERM end in order.
-Exit codes: 0 all was recorded, 1 failed or ended by itself, 2 wrong usage, 3 recorded, but samples were lost.)";
+on, SIGRTMIN+1 triggers, SIGINT, SIGTERM and SIGHUP end in order.
+Exit codes: 0 all was recorded, 1 failed or ended by itself, 2 wrong usage, 3 recorded, but samples were lost, or a topic
+that was named did not come or is another user's.)";
 
 struct Options {
   record::RecorderOptions recorder;
@@ -88,7 +93,8 @@ record::TopicRule rule_of(const std::string& text) {
     if (name == "compression") {
       rule.compression = compression_named(value);
     } else if (name == "every"  ? !CLI::detail::lexical_cast(value, rule.every) || rule.every == 0
-               : name == "rate" ? !CLI::detail::lexical_cast(value, rule.max_rate_hz) || !(rule.max_rate_hz > 0)
+               : name == "rate" ? !CLI::detail::lexical_cast(value, rule.max_rate_hz) || !(rule.max_rate_hz > 0) ||
+                                      !std::isfinite(rule.max_rate_hz)
                                 : true) {
       throw wrong(fmt::format("'{}' cannot be", part));
     }
@@ -100,10 +106,23 @@ std::chrono::nanoseconds duration_of(double seconds) {
   return std::chrono::nanoseconds(static_cast<std::int64_t>((seconds < 9e9 ? seconds : 9e9) * 1e9));
 }
 
+/// A folder is one that is there, or a name that ends with '/': the recording has it to itself then.
+void name_file(record::RecorderOptions& options) {
+  const std::string default_name = fmt::format("cardan_{:%Y%m%d-%H%M%S}", fmt::localtime(std::time(nullptr)));
+  std::error_code ignored;
+  options.folder = options.path.ends_with('/') || std::filesystem::is_directory(options.path, ignored);
+  if (options.folder) {
+    const std::filesystem::path folder = options.path.ends_with('/') ? options.path : options.path + "/";
+    std::string name = folder.parent_path().filename().string();
+    if (name.empty() || name == "." || name == "..") name = default_name;
+    options.path = (folder / (name + ".mcap")).string();
+  }
+  if (options.path.empty()) options.path = default_name + ".mcap";
+}
+
 record::RecorderOptions recorder_options(const Options& o) {
   record::RecorderOptions options = o.recorder;
-  if (options.path.empty())
-    options.path = fmt::format("cardan_{:%Y%m%d-%H%M%S}.mcap", fmt::localtime(std::time(nullptr)));
+  name_file(options);
   for (const std::string& rule : o.rules) options.rules.push_back(rule_of(rule));
   std::map<std::string, std::string> fields;
   for (const std::string& field : o.metadata) {
@@ -183,10 +202,33 @@ int tell(const Options& o) {
   return kFailed;
 }
 
+/// A terminal that closes ends the recording as Ctrl-C does; under nohup it goes on.
+void end_on_hang_up() {
+  struct sigaction hang_up{}, as_told{};
+  if (::sigaction(SIGHUP, nullptr, &hang_up) != 0 || hang_up.sa_handler == SIG_IGN) return;
+  if (::sigaction(SIGTERM, nullptr, &as_told) == 0) ::sigaction(SIGHUP, &as_told, nullptr);
+}
+
+/// What was asked for and is not in the files; false: all is there.
+bool warn_of_missing(const RecorderReport& report) {
+  for (const std::string& name : report.missing) {
+    const auto known = std::find_if(report.topics.begin(), report.topics.end(),
+                                    [&](const auto& topic) { return topic.topic == name && !topic.problem.empty(); });
+    warn(fmt::format(
+        "{} was not recorded: {}", name,
+        known == report.topics.end() ? "nobody published it — cardan topic list shows what there is" : known->problem));
+  }
+  if (report.unreadable != 0)
+    warn(fmt::format("{} publication{} of topics that are recorded came with a type that cannot be recorded; see above",
+                     report.unreadable, report.unreadable == 1 ? "" : "s"));
+  return report.missing.empty() && report.unreadable == 0 && report.refused == 0;
+}
+
 int record_topics(const Options& o) {
   if (!o.tell.empty()) return tell(o);
   const record::RecorderOptions options = recorder_options(o);
   stop_on_signals();
+  end_on_hang_up();
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGUSR1, [](int) { split_asked = 1; });
   std::signal(SIGUSR2, [](int) { pause_asked = 1; });
@@ -232,7 +274,8 @@ int record_topics(const Options& o) {
   }
   if (report.recorded == 0)
     warn("nothing was recorded: nobody published a topic that fits — cardan topic list shows them");
-  return report.lost != 0 ? kLoss : kOk;
+  const bool all_there = warn_of_missing(report);
+  return report.lost != 0 || !all_there ? kLoss : kOk;
 }
 
 }  // namespace
@@ -243,10 +286,17 @@ void add_record_command(CLI::App& app) {
   auto o = std::make_shared<Options>();
   record::RecorderOptions& r = o->recorder;
   const auto size = CLI::AsSizeValue(false);
-  command->add_option("topic", r.topics, "Topics, or patterns (* and ?); none and no --type: all");
-  command->add_option("-o,--output", r.path, "File to write (default: cardan_DATE-TIME.mcap)");
+  command->add_option("topic", r.topics, "Topics, or patterns (* and ?); none, no --regex and no --type: all");
+  command->add_option("-o,--output", r.path,
+                      "File to write, or a folder (drive/) that ros2 bag opens (default: cardan_DATE-TIME.mcap)");
+  command
+      ->add_option("--regex", r.expressions,
+                   "Topics of whose name a part fits this regular expression (as grep -E); again for more")
+      ->allow_extra_args(false);
   command->add_option("--type", r.types, "Topics of this type, or pattern, as sensor_msgs/msg/Image; again for more");
   command->add_option("--exclude", r.exclude, "Not this topic, or those that fit this pattern; again for more");
+  command->add_option("--exclude-regex", r.exclude_expressions, "Not those that fit this one; again for more")
+      ->allow_extra_args(false);
   command
       ->add_option("--access", o->access, "Whose publications are recorded: as a topic's access rule, for all topics")
       ->check(CLI::IsMember({"owner", "group", "everyone", "policy"}))
@@ -255,6 +305,11 @@ void add_record_command(CLI::App& app) {
   command->add_option("--compression", o->compression, "Of chunks of small samples")
       ->check(CLI::IsMember({"none", "lz4", "zstd"}))
       ->capture_default_str();
+  command->add_option("--compression-level", r.level,
+                      "Of all compression: zstd 1 (fast) to 22 (small), lz4 up to 12; 0: the usual one");
+  command->add_flag("--reliable", r.reliable,
+                    "Publishers of reliable topics wait for the recorder rather than overwrite what it has not taken");
+  command->add_flag("--start-paused", r.start_paused, "Record nothing until space, SIGUSR2 or --tell resume");
   command->add_option("--split-size", r.split_bytes, "A new file after so many bytes, as 4G")->transform(size);
   command->add_option("--split-time", o->split_time, "A new file after so many seconds")->check(CLI::PositiveNumber);
   command->add_option("--queue", r.queue_bytes, "Bytes that each topic may queue while the disk stalls, as 64M")
@@ -282,11 +337,14 @@ void add_record_command(CLI::App& app) {
   command->add_option("--attach", r.attachments, "A file to put into each recorded file; again for more");
   command->add_option("--meta", o->metadata, "name=value to put into each recorded file; again for more");
   command->add_option("--seconds", o->seconds, "End after so long (default: until Ctrl-C)")->check(CLI::PositiveNumber);
-  command
-      ->add_option("--last", o->last,
-                   "Keep only the last so many seconds, until it is triggered: then those, and what follows")
+  auto* const last =
+      command
+          ->add_option("--last", o->last,
+                       "Keep only the last so many seconds, until it is triggered: then those, and what follows")
+          ->check(CLI::PositiveNumber);
+  command->add_option("--after", o->after, "With --last: end so many seconds after the trigger")
+      ->needs(last)
       ->check(CLI::PositiveNumber);
-  command->add_option("--after", o->after, "End so many seconds after the trigger")->check(CLI::PositiveNumber);
   command->add_option("--tell", o->tell, "Record nothing, but tell those that run")
       ->check(CLI::IsMember(record_actions()));
   command->add_option("--domain", r.domain, "Domain (default: $CARDAN_DOMAIN, else \"default\")");

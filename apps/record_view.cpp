@@ -14,9 +14,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-const record::TopicReport* topic_of(const record::RecorderReport& report, const std::string& name) {
-  const auto found =
-      std::find_if(report.topics.begin(), report.topics.end(), [&](const auto& t) { return t.topic == name; });
+/// One whose type changed is there with each of its types.
+const record::TopicReport* topic_of(const record::RecorderReport& report, const record::TopicReport& like) {
+  const auto found = std::find_if(report.topics.begin(), report.topics.end(),
+                                  [&](const auto& t) { return t.topic == like.topic && t.type == like.type; });
   return found == report.topics.end() ? nullptr : &*found;
 }
 
@@ -78,7 +79,7 @@ Shown shown(const record::RecorderReport& now, const record::RecorderReport& bef
     if (!topic.problem.empty())
       out.problems.push_back(fmt::format("{}: {}", printable(topic.topic), printable(topic.problem)));
     if (topic.type.empty()) continue;
-    const record::TopicReport* last = topic_of(before, topic.topic);
+    const record::TopicReport* last = topic_of(before, topic);
     const auto since = [&](std::uint64_t value, std::uint64_t record::TopicReport::* field) {
       return static_cast<double>(value - (last == nullptr ? 0 : last->*field)) / seconds;
     };
@@ -133,6 +134,7 @@ Json record_json(const record::RecorderReport& r) {
                       {"lost_by_cause", lost},
                       {"left_out", topic.left_out},
                       {"refused", topic.refused},
+                      {"unreadable", topic.unreadable},
                       {"most_queued_bytes", topic.most_queued_bytes},
                       {"problem", topic.problem.empty() ? Json() : Json(topic.problem)}});
   }
@@ -142,6 +144,8 @@ Json record_json(const record::RecorderReport& r) {
           {"recorded", r.recorded},
           {"lost", r.lost},
           {"refused", r.refused},
+          {"unreadable", r.unreadable},
+          {"missing", r.missing},
           {"bytes", r.bytes},
           {"copied_bytes", r.copied_bytes},
           {"own_bytes", r.own_bytes},

@@ -23,6 +23,7 @@ build     | hdr:fmt/format.h                         | libfmt-dev               
 build     | hdr:nlohmann/json.hpp                    | nlohmann-json3-dev       | reads policy files, writes --json output (headers only)
 build     | hdr:CLI/CLI.hpp                          | libcli11-dev             | the command line of `cardan` (headers only)
 build     | hdr:libdeflate.h                         | libdeflate-dev           | checksums of recordings
+build     | hdr:sha2.h                               | libmd-dev                | the hashes by which ROS 2 tells types apart
 build     | hdr:lz4frame.h                           | liblz4-dev               | recordings compressed fast
 build     | hdr:zstd.h                               | libzstd-dev              | recordings compressed well
 build     | hdr:liburing.h                           | liburing-dev             | recordings go to the disk without waiting

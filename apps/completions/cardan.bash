@@ -26,7 +26,7 @@ _cardan() {
     --on-full) words="stop delete-oldest" ;;
     --access) words="owner group everyone policy" ;;
     --mode) words="auto direct dontcache sync-range plain" ;;
-    --topic | --exclude | --remap | --until | --duration | --depth | --step | --without | --start | --end | --domain | --count | --fields | --list | --quality | --seconds | --type | --rule | --split-size | --split-time | --queue | --queue-time | --min-space | --sync | --last | --after | --meta | --sizes | --rate | --runs | --frames | --minutes | --cameras | --producer-cpu | --task-cpu | --publisher-cpu | --reader-cpus | --reader-cpu | --grace | --log-size | --log-files | --log-level | --stop | --restart | --set | --var) return ;;
+    --topic | --exclude | --regex | --exclude-regex | --compression-level | --remap | --until | --duration | --depth | --step | --without | --start | --end | --domain | --count | --fields | --list | --quality | --seconds | --type | --rule | --split-size | --split-time | --queue | --queue-time | --min-space | --sync | --last | --after | --meta | --sizes | --rate | --runs | --frames | --minutes | --cameras | --producer-cpu | --task-cpu | --publisher-cpu | --reader-cpus | --reader-cpu | --grace | --log-size | --log-files | --log-level | --stop | --restart | --set | --var) return ;;
   esac
   if [[ -z $words ]]; then
     case $path in
@@ -49,7 +49,7 @@ _cardan() {
       run) words="--one-process --no-view --json --reports --seconds --grace --set --var --parameters --domain --no-check --log --log-size --log-files --log-level --stop --restart --crash --from --without --output --force --start --help" ;;
       check) words="--json --no-components --var --help" ;;
       graph) words="--svg --mermaid --var --help" ;;
-      record) words="--output --type --exclude --access --rule --compression --split-size --split-time --queue --queue-time --min-space --on-full --sync --mode --schedule --explain --no-io-uring --checksums --copy --attach --meta --seconds --last --after --tell --use-sim-time --domain --json --no-view --help" ;;
+      record) words="--output --regex --type --exclude --exclude-regex --access --rule --compression --compression-level --reliable --start-paused --split-size --split-time --queue --queue-time --min-space --on-full --sync --mode --schedule --explain --no-io-uring --checksums --copy --attach --meta --seconds --last --after --tell --use-sim-time --domain --json --no-view --help" ;;
       bag) words="info ls cat verify cut merge recover export --help" ;;
       "bag info" | "bag verify") words="--json --help" ;;
       "bag ls") words="--topic --exclude --start --end --count --json --help" ;;

@@ -116,13 +116,20 @@ class Parser {
     if (bracket != std::string_view::npos) {
       if (type.back() != ']') wrong(line, "opens a bracket and does not close it");
       const std::string_view inside = type.substr(bracket + 1, type.size() - bracket - 2);
-      out.many = inside.empty() || inside.starts_with("<=") ? RosType::Many::List : RosType::Many::Fixed;
-      if (out.many == RosType::Many::Fixed) {
-        const auto [end, error] = std::from_chars(inside.data(), inside.data() + inside.size(), out.count);
-        if (error != std::errc() || end != inside.data() + inside.size()) wrong(line, "has no number in its brackets");
-      }
+      const bool bounded = inside.starts_with("<=");
+      out.many = inside.empty() || bounded ? RosType::Many::List : RosType::Many::Fixed;
+      if (!inside.empty()) out.count = number_of(inside.substr(bounded ? 2 : 0), line, "has no number in its brackets");
     }
-    return std::string(element.substr(0, element.find("<=")));  // string<=10
+    const auto at = element.find("<=");  // string<=10
+    if (at != std::string_view::npos) out.bound = number_of(element.substr(at + 2), line, "has no number as its bound");
+    return std::string(element.substr(0, at));
+  }
+
+  static std::size_t number_of(std::string_view digits, std::string_view line, const char* why) {
+    std::size_t number = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    if (error != std::errc() || end != digits.data() + digits.size()) wrong(line, why);
+    return number;
   }
 
   void resolve(RosMessage& message, std::vector<Line>& lines) {
@@ -131,6 +138,7 @@ class Parser {
           std::find_if(kPrimitives.begin(), kPrimitives.end(), [&](const auto& p) { return p.first == line.type; });
       if (primitive != kPrimitives.end()) {
         line.field.type.kind = primitive->second;
+        line.field.type.octet = line.type == "byte";
       } else {
         line.field.type.kind = Kind::Message;
         line.field.type.message = find(line.type, message.name);

@@ -34,7 +34,9 @@ struct RosType {
 
   Kind kind = Kind::Bool;
   Many many = Many::One;
-  std::size_t count = 0;                ///< of a fixed array
+  std::size_t count = 0;                ///< of a fixed array; of a list its bound, 0: none
+  std::size_t bound = 0;                ///< of a string: its most letters, 0: none
+  bool octet = false;                   ///< of a Uint8: it is written "byte"
   const RosMessage* message = nullptr;  ///< of a message
 };
 

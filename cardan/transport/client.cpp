@@ -410,6 +410,7 @@ void Process::attach_local(SubscriberCore& subscriber, const Published& publishe
         fmt::format("'{}' has type {} at its publisher and {} at its subscriber, both in this process (pid {})",
                     subscriber.topic(), core->type().name, subscriber.type().name, ::getpid());
     subscriber.emit({Event::Kind::Incompatible, ::getpid(), text});
+    if (subscriber.endpoint().background) return;  // a recorder takes no part in what the two have agreed on
     throw Error(ErrorCode::Incompatible, text, "use one message type for the topic");
   }
   struct Keep {

@@ -7,6 +7,7 @@
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,6 +17,8 @@ import unittest
 
 from mcap.reader import make_reader
 from mcap_ros2.decoder import DecoderFactory
+from rosbags.highlevel import AnyReader
+from ruamel.yaml import YAML
 
 PROGRAMS = pathlib.Path(sys.argv[1]).resolve()
 CARDAN = PROGRAMS / "cardan"
@@ -182,13 +185,111 @@ class Record(unittest.TestCase):
             self.run_cardan("record", "-o", self.path / "never.mcap", *words, code=2)
             self.assertTrue(self.errors.startswith("cardan: "), self.errors)
         self.assertFalse((self.path / "never.mcap.active").exists())
-        self.run_cardan("record", "/nobody", "-o", self.path / "empty.mcap", "--seconds", 0.3, "--min-space", 0)
+        self.run_cardan("record", "/nobody/*", "-o", self.path / "empty.mcap", "--seconds", 0.3, "--min-space", 0)
         self.assertIn("nothing was recorded", self.errors)
         self.assertIn("good", self.run_cardan("bag", "verify", self.path / "empty.mcap"))
 
     def test_a_full_disk(self):
-        out = self.run_cardan("record", "-o", self.file, "--seconds", 20, "--min-space", "1000000G", code=1)
+        self.run_cardan("record", "-o", self.file, "--seconds", 20, "--min-space", "1000000G", code=1)
         self.assertIn("--min-space", self.errors)
+        self.assertEqual(list(self.path.glob(f"{self.file.name}*")), [])
+
+    def test_nonsense_is_refused(self):
+        for words in (["--seconds", "nan"], ["--seconds", "inf"], ["--queue-time", "nan"], ["--sync", "nan"], ["--split-size", "-1"], ["--min-space", "-1G"],
+                      ["--queue", "-64M"], ["--after", 1], ["--regex", "("], ["--exclude-regex", "[a"], ["--compression", "zstd", "--compression-level", 99],
+                      ["--rule", "/a:rate=inf"], ["--last", "nan"]):
+            self.run_cardan("record", "-o", self.path / "nonsense.mcap", *words, code=2)
+            self.assertTrue(self.errors.startswith("cardan: "), self.errors)
+        self.assertEqual(list(self.path.glob("nonsense*")), [])
+        self.record("/imu", "/own", seconds=0.5)
+        for words in (["bag", "cut", self.file, "--start", 2, "--end", 1, "-o", self.path / "cut.mcap"], ["bag", "ls", self.file, "--end", "nan"],
+                      ["bag", "ls", self.file, "--start", "-1"], ["bag", "ls", self.file, "--count", "-1"], ["play", self.file, "--start", 2, "--until", 1],
+                      ["play", self.file, "--rate", "nan"], ["play", self.file, "--duration", -1],
+                      ["play", self.file, "--remap", "/imu:=/both", "--remap", "/own:=/both"], ["play", self.file, "--remap", "/imu:=/own"]):
+            self.run_cardan(*words, code=2)
+            self.assertTrue(self.errors.startswith("cardan: "), self.errors)
+        self.assertIn("/both", self.run_cardan("play", self.file, "--remap", "/imu:=/both", "--as-fast-as-readers", "--json"))
+
+    def test_a_named_topic_that_never_came(self):
+        report = self.record("/imu", "/never", "/wide", seconds=0.5, code=3)
+        self.assertEqual((report["missing"], report["lost"]), (["/never", "/wide"], 0))
+        self.assertIn("/never was not recorded: nobody published it", self.errors)
+        self.assertIn("/wide was not recorded: the memory layout", self.errors)
+
+    def test_regular_expressions(self):
+        report = self.record("--regex", "^/(imu|own)$", "--exclude-regex", "w")
+        self.assertEqual([t["topic"] for t in report["topics"]], ["/imu"])
+
+    def test_a_terminal_that_closes(self):
+        process = self.start("/imu")
+        self.wait_until(lambda: "recording into" in process.stdout.readline())
+        time.sleep(0.5)
+        process.send_signal(signal.SIGHUP)
+        self.assertEqual(process.wait(20), 0)
+        self.assert_gapless(self.messages(self.file, "/imu"), 10)
+
+    def test_a_start_that_waits(self):
+        process = self.start("/imu", "--start-paused", "--reliable", "--json")
+        active = pathlib.Path(f"{self.file}.active")
+        self.wait_until(active.exists)
+        time.sleep(0.5)
+        self.run_cardan("record", "--tell", "resume")
+        time.sleep(0.5)
+        self.run_cardan("record", "--tell", "stop")
+        report = json.loads(process.communicate(timeout=20)[0])
+        self.assertEqual(process.returncode, 0)
+        self.assertGreater(report["topics"][0]["left_out"], 5)
+        self.assert_gapless(self.messages(self.file, "/imu"), 5)
+
+    def test_a_folder_that_is_deleted(self):
+        folder = self.path / "doomed"
+        folder.mkdir()
+        self.file = folder / "a.mcap"
+        process = self.start("/imu")
+        self.wait_until(lambda: "recording into" in process.stdout.readline())
+        shutil.rmtree(folder)
+        self.assertEqual(process.wait(20), 1)
+        self.assertIn("was deleted while it was being recorded", process.stderr.read())
+
+    def assert_rosbags_reads(self, path, topics):
+        """What another's reader of ROS 2 recordings makes of a file or folder; it compares the types' hashes itself."""
+        with AnyReader([path]) as reader:
+            counts = {}
+            for connection, stamp, data in reader.messages():
+                message = reader.deserialize(data, connection.msgtype)
+                number = message.number if connection.topic == "/own" else message.header.stamp.nanosec
+                if connection.topic == "/camera/front":
+                    self.assertEqual(bytes(message.data), bytes([number % 251]) * (240 * 963))
+                counts[connection.topic] = counts.get(connection.topic, 0) + 1
+                self.assertLessEqual(reader.start_time, stamp)
+            self.assertEqual(sorted(counts), sorted(topics))
+            self.assertEqual(counts, {name: info.msgcount for name, info in reader.topics.items()})
+            depths = {c.topic: c.ext.offered_qos_profiles[0].depth for c in reader.connections}
+            self.assertEqual(depths, {topic: {"/camera/front": 64}.get(topic, 256) for topic in topics})
+            return sum(counts.values())
+
+    def test_rosbags_reads_the_file(self):
+        report = self.record()
+        self.assertEqual(self.assert_rosbags_reads(self.file, ["/camera/front", "/imu", "/own"]), report["recorded"])
+        out = self.path / "cut_for_rosbags.mcap"
+        self.run_cardan("bag", "cut", self.file, "--topic", "/imu", "-o", out)
+        self.assertGreater(self.assert_rosbags_reads(out, ["/imu"]), 10)
+
+    def test_rosbags_reads_the_folder(self):
+        folder = self.path / "bag"
+        report = json.loads(self.run_cardan("record", "-o", f"{folder}/", "--seconds", 1.5, "--split-time", 0.4, "--min-space", 0, "--json"))
+        self.assertGreater(len(report["files"]), 2)
+        self.assertEqual(self.assert_rosbags_reads(folder, ["/camera/front", "/imu", "/own"]), report["recorded"])
+        with open(folder / "metadata.yaml") as stream:
+            bag = YAML(typ="safe").load(stream)["rosbag2_bagfile_information"]
+        self.assertEqual(bag["relative_file_paths"], [pathlib.Path(f).name for f in report["files"]])
+        self.assertEqual(bag["message_count"], sum(f["message_count"] for f in bag["files"]))
+        for topic in bag["topics_with_message_count"]:
+            self.assertRegex(topic["topic_metadata"]["type_description_hash"], "^RIHS01_[0-9a-f]{64}$")
+            profile = YAML(typ="safe").load(topic["topic_metadata"]["offered_qos_profiles"])[0]  # as Humble has it: numbers
+            self.assertEqual([profile[k] for k in ("history", "reliability", "durability", "liveliness")], [1, 1, 1, 1])
+        self.run_cardan("record", "-o", folder, "--seconds", 1, code=2)
+        self.assertIn("has a recording already", self.errors)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@
 
 #include "cardan/record/mcap/checksum.hpp"
 #include "cardan/record/mcap/codec.hpp"
+#include "cardan/record/mcap/ros2_profile.hpp"
 #include "cardan/record/mcap/scan.hpp"
 #include "cardan/record/mcap/source_times.hpp"
 
@@ -36,9 +37,10 @@ void SeamLayout::extend(mcap::Bytes& bytes, std::size_t record, std::uint64_t by
   std::memcpy(bytes.data() + record + 1, &length, sizeof length);
 }
 
-void SeamLayout::append_first_block(mcap::Bytes& out, std::uint64_t durable_bytes, mcap::MetadataIndex* index) const {
+void SeamLayout::append_first_block(mcap::Bytes& out, std::uint64_t durable_bytes, bool ros2,
+                                    mcap::MetadataIndex* index) const {
   mcap::detail::put(out, std::as_bytes(std::span(mcap::kMagic)));
-  mcap::append(out, mcap::Header{.profile = {}, .library = library_});
+  mcap::append_header(out, ros2, library_);
   const std::size_t at = out.size();
   // So many digits always, so that the block can be written again.
   mcap::append(out, mcap::Metadata{.name = mcap::kMarkName,
@@ -53,7 +55,7 @@ void SeamLayout::append_first_block(mcap::Bytes& out, std::uint64_t durable_byte
 SeamLayout::SeamLayout(const Preamble& preamble) : boot_id_(preamble.boot_id), library_(preamble.library) {
   mcap::Bytes bytes;
   mcap::MetadataIndex mark;
-  append_first_block(bytes, 0, &mark);
+  append_first_block(bytes, 0, false, &mark);
   metadata_.push_back(mark);
   for (mcap::AttachmentIndex index : preamble.attachments) {
     index.offset += bytes.size();
@@ -75,9 +77,9 @@ SeamLayout::SeamLayout(const Preamble& preamble) : boot_id_(preamble.boot_id), l
   preamble_.append(bytes);
 }
 
-AlignedBuffer SeamLayout::mark(std::uint64_t durable_bytes) const {
+AlignedBuffer SeamLayout::mark(std::uint64_t durable_bytes, bool at_the_end) const {
   mcap::Bytes bytes;
-  append_first_block(bytes, durable_bytes, nullptr);
+  append_first_block(bytes, durable_bytes, at_the_end && ros2_, nullptr);
   AlignedBuffer block;
   block.append(bytes);
   return block;
@@ -87,12 +89,17 @@ void SeamLayout::add(const mcap::Schema& schema) {
   schemas_.push_back(schema);
   last_of_records_ = records_.size();
   mcap::append(records_, schema);
+  described_bytes_ += records_.size() - last_of_records_;
 }
 
 void SeamLayout::add(const mcap::Channel& channel) {
   channel_records_.push_back(channel);
+  const auto schema = std::find_if(schemas_.begin(), schemas_.end(),
+                                   [&](const mcap::Schema& one) { return one.id == channel.schema_id; });
+  ros2_ = ros2_ && schema != schemas_.end() && mcap::as_ros2_writes(channel, *schema);
   last_of_records_ = records_.size();
   mcap::append(records_, channel);
+  described_bytes_ += records_.size() - last_of_records_;
 }
 
 /// The end of the file as it is, once more, with the head of a chunk behind it that ends where a block does.
@@ -200,6 +207,14 @@ PlacedChunk SeamLayout::place(Batch& batch) {
   return placed;
 }
 
+std::uint64_t SeamLayout::most_trailer_bytes() const noexcept {
+  constexpr std::uint64_t kPerChunk = 96;           // a ChunkIndex with the name of its compression
+  constexpr std::uint64_t kPerChannelInChunk = 10;  // its number and its index's offset
+  constexpr std::uint64_t kRest = 16 << 10;         // statistics, footer, names of metadata, the seam before it
+  return kRest + 2 * described_bytes_ + kPerChunk * chunks_.size() + kPerChannelInChunk * channels_.size() +
+         kPerChannelInChunk * channel_records_.size() + 256 * (metadata_.size() + attachments_.size());
+}
+
 SeamLayout::Trailer SeamLayout::finish(std::size_t chunks, const Seam& end,
                                        const std::vector<mcap::Metadata>& metadata) const {
   Trailer trailer;
@@ -250,6 +265,7 @@ SeamLayout::Trailer SeamLayout::finish(std::size_t chunks, const Seam& end,
   summary.append_to(bytes, end.offset + bytes.size());
   trailer.bytes.append(bytes);
   trailer.file_bytes = end.offset + bytes.size();
+  trailer.statistics = std::move(statistics);
   return trailer;
 }
 

@@ -66,7 +66,8 @@ class SeamLayout {
   [[nodiscard]] mcap::View preamble() noexcept { return preamble_.blocks(); }
   /// Its first block once more, now saying up to which byte all is durable: after a power loss readers trust what has
   /// no checksum up to there only.
-  [[nodiscard]] AlignedBuffer mark(std::uint64_t durable_bytes) const;
+  /// `at_the_end`: no channel will be added, so that the file's profile is known.
+  [[nodiscard]] AlignedBuffer mark(std::uint64_t durable_bytes, bool at_the_end = false) const;
 
   void add(const mcap::Schema& schema);    ///< in the file before the next chunk
   void add(const mcap::Channel& channel);  ///< the same
@@ -75,12 +76,17 @@ class SeamLayout {
 
   [[nodiscard]] std::uint64_t bytes() const noexcept { return end_.offset + end_.bytes.size(); }
   [[nodiscard]] std::size_t chunks() const noexcept { return chunks_.size(); }
+  [[nodiscard]] const std::vector<mcap::Schema>& schemas() const noexcept { return schemas_; }
+  [[nodiscard]] const std::vector<mcap::Channel>& channels() const noexcept { return channel_records_; }
+  /// At least as many bytes as finish() will write, but for the metadata that it is given.
+  [[nodiscard]] std::uint64_t most_trailer_bytes() const noexcept;
   [[nodiscard]] const Seam& end() const noexcept { return end_; }
 
   struct Trailer {
     std::uint64_t offset = 0;  ///< where to write it
     AlignedBuffer bytes{};
     std::uint64_t file_bytes = 0;  ///< how long the file is then
+    mcap::Statistics statistics{};
   };
   /// The end of a file of the first `chunks` chunks, the last of which ends in `end`.
   [[nodiscard]] Trailer finish(std::size_t chunks, const Seam& end, const std::vector<mcap::Metadata>& metadata) const;
@@ -94,7 +100,7 @@ class SeamLayout {
   };
   AlignedBuffer head_for(const mcap::Bytes& chunk_head, std::uint64_t& offset);
   void extend(mcap::Bytes& bytes, std::size_t record, std::uint64_t by) const;
-  void append_first_block(mcap::Bytes& out, std::uint64_t durable_bytes, mcap::MetadataIndex* index) const;
+  void append_first_block(mcap::Bytes& out, std::uint64_t durable_bytes, bool ros2, mcap::MetadataIndex* index) const;
 
   std::string boot_id_;
   std::string library_;
@@ -109,6 +115,8 @@ class SeamLayout {
   std::vector<std::string> compressions_{""};
   std::vector<mcap::Schema> schemas_;
   std::vector<mcap::Channel> channel_records_;
+  std::uint64_t described_bytes_ = 0;  ///< by schemas_ and channel_records_
+  bool ros2_ = true;                   ///< all of these are as ROS 2 writes them
   std::vector<mcap::MetadataIndex> metadata_;
   std::vector<mcap::AttachmentIndex> attachments_;
 };

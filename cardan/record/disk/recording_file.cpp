@@ -2,6 +2,7 @@
 #include "cardan/record/disk/recording_file.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -14,6 +15,12 @@
 #include "cardan/memory/error.hpp"
 
 namespace cardan::record {
+
+namespace {
+
+std::string name_of(const std::string& path) { return std::filesystem::path(path).filename().string(); }
+
+}  // namespace
 
 std::string folder_of(const std::string& path) {
   const std::string folder = std::filesystem::path(path).parent_path().string();
@@ -33,8 +40,10 @@ RecordingFile::RecordingFile(std::string path, DiskMode mode) : path_(std::move(
       throw Error(ErrorCode::InvalidArgument, there + " is there already",
                   there == path_ ? "name another file"
                                  : "finish it with `cardan bag recover`, or remove it, or name another file");
-  fd_ = Fd(::open(active_path().c_str(),
-                  O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | (mode == DiskMode::Direct ? O_DIRECT : 0), 0666));
+  folder_ = Fd(::open(folder_of(path_).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (folder_)
+    fd_ = Fd(::openat(folder_.get(), name_of(active_path()).c_str(),
+                      O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | (mode == DiskMode::Direct ? O_DIRECT : 0), 0666));
   if (!fd_) failed(errno, "make");
 }
 
@@ -77,18 +86,30 @@ void RecordingFile::finish(std::uint64_t bytes) {
   if (::ftruncate(fd_.get(), static_cast<off_t>(bytes)) != 0) failed(errno, "cut off");
   if (::fsync(fd_.get()) != 0) failed(errno, "sync");
   drop_cache(bytes);
-  if (::rename(active_path().c_str(), path_.c_str()) != 0) failed(errno, "rename");
+  const int folder = folder_.get();
+  if (::renameat(folder, name_of(active_path()).c_str(), folder, name_of(path_).c_str()) != 0) failed(errno, "rename");
   fd_.reset();
-  const Fd folder(::open(folder_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (folder) ::fsync(folder.get());
+  const Fd readable(::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (readable) ::fsync(readable.get());
 }
 
 void RecordingFile::drop_cache(std::uint64_t bytes) const noexcept {
   if (mode_ != DiskMode::Direct) ::posix_fadvise(fd_.get(), 0, static_cast<off_t>(bytes), POSIX_FADV_DONTNEED);
 }
 
+std::string RecordingFile::missing() const {
+  struct stat ours{}, there{};
+  if (::fstat(fd_.get(), &ours) != 0) return {};
+  if (ours.st_nlink == 0)
+    return active_path() + " was deleted while it was being recorded: what was in it is gone; record again, elsewhere";
+  const bool same =
+      ::stat(active_path().c_str(), &there) == 0 && there.st_ino == ours.st_ino && there.st_dev == ours.st_dev;
+  return same ? std::string()
+              : active_path() + " is there no more: it, or its folder, was moved while it was being recorded";
+}
+
 void RecordingFile::remove() noexcept {
-  ::unlink(active_path().c_str());
+  ::unlinkat(folder_.get(), name_of(active_path()).c_str(), 0);
   fd_.reset();
 }
 

@@ -29,6 +29,9 @@ class RecordingFile {
   static constexpr std::uint64_t kAllOfIt = ~std::uint64_t{0};  ///< of `allocated()`: the file system cannot say
   /// So many bytes have their room. Any thread.
   [[nodiscard]] std::uint64_t allocated() const noexcept { return allocated_.load(std::memory_order_acquire); }
+  /// Up to there it may be written without taking what shall stay free. Any thread.
+  [[nodiscard]] std::uint64_t permitted() const noexcept { return permitted_.load(std::memory_order_acquire); }
+  void permit_to(std::uint64_t bytes) noexcept { permitted_.store(bytes, std::memory_order_release); }
 
   // One thread at a time; each blocks for the disk.
   /// Room up to there; errno, or 0. Where the file system cannot do that, all is taken for allocated.
@@ -37,7 +40,9 @@ class RecordingFile {
   void write_now(std::uint64_t offset, mcap::View blocks) const;
   /// What has been written is durable then. Throws Error (System).
   void sync() const;
-  /// Cuts the file off, makes it durable and gives it its name. Throws Error (System).
+  /// Empty: it is where it was made. Else what became of it, in words.
+  [[nodiscard]] std::string missing() const;
+  /// Cuts the file off, makes it durable and gives it its name, also in a folder that was moved. Throws Error (System).
   void finish(std::uint64_t bytes);
   /// Lets the page cache go, of what is durable. In Direct mode there is none.
   void drop_cache(std::uint64_t bytes) const noexcept;
@@ -50,7 +55,8 @@ class RecordingFile {
   std::string path_;
   DiskMode mode_;
   Fd fd_;
-  std::atomic<std::uint64_t> allocated_{0};
+  Fd folder_;
+  std::atomic<std::uint64_t> allocated_{0}, permitted_{0};
 };
 
 /// Bytes that are free for us on the disk of this folder; the largest number: unknown. Any thread; blocks for the file

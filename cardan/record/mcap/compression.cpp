@@ -92,6 +92,18 @@ const char* name_of(Compression compression) noexcept {
   return "";
 }
 
+Levels levels_of(Compression compression) noexcept {
+  switch (compression) {
+    case Compression::None:
+      break;
+    case Compression::Lz4:
+      return {-65'537, LZ4F_compressionLevel_max()};  // below 0: its acceleration
+    case Compression::Zstd:
+      return {ZSTD_minCLevel(), ZSTD_maxCLevel()};
+  }
+  return {};
+}
+
 struct Compressor::State {
   std::unique_ptr<ZSTD_CCtx, decltype(&ZSTD_freeCCtx)> zstd{nullptr, &ZSTD_freeCCtx};
 };

@@ -19,6 +19,12 @@ enum class Compression : std::uint8_t {
 /// As MCAP writes it: "", "lz4", "zstd".
 [[nodiscard]] const char* name_of(Compression compression) noexcept;
 
+/// The levels that its library knows, the lowest and the highest.
+struct Levels {
+  int lowest = 0, highest = 0;
+};
+[[nodiscard]] Levels levels_of(Compression compression) noexcept;
+
 /// Keeps its tables from chunk to chunk. Not to be shared by threads; does not block.
 class Compressor {
  public:

@@ -36,6 +36,16 @@ void NewFile::write(View bytes) {
   }
 }
 
+void NewFile::overwrite(std::uint64_t offset, View bytes) {
+  while (!bytes.empty()) {
+    const ssize_t done = ::pwrite(fd_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (done < 0 && errno == EINTR) continue;
+    if (done < 0) failed();
+    offset += static_cast<std::uint64_t>(done);
+    bytes = bytes.subspan(static_cast<std::size_t>(done));
+  }
+}
+
 void NewFile::finish(bool to_disk) {
   if (to_disk && ::fdatasync(fd_.get()) != 0) failed();
   if (::close(fd_.release()) != 0 && errno != EINTR) failed();  // network file systems say only now that they are full

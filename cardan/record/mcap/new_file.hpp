@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "cardan/memory/fd.hpp"
@@ -20,6 +21,8 @@ class NewFile {
 
   /// Throws Error (System): the disk fails or is full.
   void write(View bytes);
+  /// Over what was written before. Throws as `write`.
+  void overwrite(std::uint64_t offset, View bytes);
   /// `to_disk`: it is on the disk before it has its name. Without, a power failure may leave less of it than was
   /// written. Throws as the constructor and `write`.
   void finish(bool to_disk = true);

@@ -9,6 +9,7 @@
 
 #include "cardan/memory/error.hpp"
 #include "cardan/record/mcap/new_file.hpp"
+#include "cardan/record/mcap/ros2_profile.hpp"
 
 namespace cardan::mcap {
 namespace {
@@ -70,6 +71,8 @@ class Rewriter {
     NewFile file(output, options_.replace);
     WriterOptions write = options_.write;
     if (write.profile.empty()) write.profile = common_profile();
+    if (write.profile == kRos2Profile) write.profile.clear();  // only what is in the output tells whether that is true
+    write.overwrite = [&](std::uint64_t offset, View bytes) { file.overwrite(offset, bytes); };
     Writer writer([&](View bytes) { file.write(bytes); }, write);
     if (options_.attachments) copy_attachments(writer);
     if (!copy_messages(writer)) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "cardan/record/mcap/ros2_profile.hpp"
 #include "cardan/record/mcap/source_times.hpp"
 
 namespace cardan::mcap {
@@ -10,7 +11,10 @@ namespace cardan::mcap {
 Writer::Writer(Write write, WriterOptions options)
     : write_(std::move(write)), options_(std::move(options)), compressor_(options_.compression, options_.level) {
   detail::put(out_, std::as_bytes(std::span(kMagic)));
-  append(out_, Header{.profile = options_.profile, .library = options_.library}, options_.summary.extra);
+  if (options_.overwrite && options_.profile.empty())
+    append_header(out_, false, options_.library);
+  else
+    append(out_, Header{.profile = options_.profile, .library = options_.library}, options_.summary.extra);
   flush();
 }
 
@@ -39,6 +43,8 @@ void Writer::add(const Schema& schema) {
 
 void Writer::add(const Channel& channel) {
   summary_.add(channel);
+  const auto schema = summary_.schemas().find(channel.schema_id);
+  ros2_ = ros2_ && schema != summary_.schemas().end() && as_ros2_writes(channel, schema->second);
   append_record(channel);
 }
 
@@ -128,6 +134,10 @@ void Writer::close() {
   summary_.append_to(out_, position_ + out_.size(), options_.summary);
   write_(out_);
   position_ += out_.size();
+  out_.clear();
+  if (!options_.overwrite || !options_.profile.empty() || !ros2_) return;
+  append_header(out_, true, options_.library);
+  options_.overwrite(kMagic.size(), out_);
   out_.clear();
 }
 

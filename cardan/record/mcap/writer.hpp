@@ -14,6 +14,9 @@ namespace cardan::mcap {
 
 struct WriterOptions {
   std::string profile{};  ///< "ros2" only if every channel is as ROS 2 writes it
+  /// Writes over bytes that are in the file already. Given, and `profile` empty, close() makes the profile "ros2" if
+  /// every channel turned out to be as ROS 2 writes it. Not together with `data_crc`.
+  std::function<void(std::uint64_t offset, View)> overwrite{};
   std::string library = "cardan";
   bool chunks = true;                   ///< false: no index of messages is possible; for streams
   std::uint64_t chunk_bytes = 1 << 20;  ///< a chunk ends once its records have so many bytes. More: smaller files
@@ -64,6 +67,7 @@ class Writer {
   std::vector<std::vector<std::int64_t>> source_times_;  ///< of each of them
   std::map<std::uint16_t, std::size_t> index_of_;
   std::uint64_t messages_ = 0, first_ = 0, last_ = 0;  ///< of the chunk
+  bool ros2_ = true;                                   ///< all channels are as ROS 2 writes them
   std::uint64_t position_ = 0;
   std::uint32_t data_crc_ = 0;
 };

@@ -84,10 +84,22 @@ void Outlets::choose(std::size_t file, const mcap::Channel& channel, const Playe
   };
   auto found = std::find_if(outlets_.begin(), outlets_.end(), same);
   if (found == outlets_.end()) {
+    refuse_mixture(channel, topic, options);
     outlets_.push_back(std::make_unique<Outlet>(topic, *std::move(form)));
     found = outlets_.end() - 1;
   }
   of_channel_[file][channel.id] = found->get();
+}
+
+/// A topic that was recorded with two types is played with both; two topics of different types do not become one.
+void Outlets::refuse_mixture(const mcap::Channel& channel, const std::string& topic, const PlayerOptions& options) {
+  const auto [first, is_new] = played_as_.try_emplace(topic, channel.topic);
+  if (is_new || first->second == channel.topic) return;
+  throw Error(ErrorCode::InvalidArgument,
+              fmt::format("{} and {} would both be played as {}, and are of different types", first->second,
+                          channel.topic, topic),
+              options.remap.contains(channel.topic) ? "give " + channel.topic + " another name"
+                                                    : "give " + first->second + " another name");
 }
 
 void Outlets::measure(std::size_t file) {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -36,7 +37,8 @@ struct Outlet {
 /// What becomes of which channel. of(), all() and left_out() do not change any more once it is made.
 class Outlets {
  public:
-  /// Creates the publishers. Throws Error (InvalidArgument): a pattern or name fits no topic.
+  /// Creates the publishers. Throws Error (InvalidArgument): a pattern or name fits no topic, or topics of different
+  /// types get one name.
   Outlets(const FileSet& files, const PlayerOptions& options);
 
   /// Null: it is not played.
@@ -56,6 +58,7 @@ class Outlets {
 
   void check_names(const PlayerOptions& options) const;
   void choose(std::size_t file, const mcap::Channel& channel, const PlayerOptions& options);
+  void refuse_mixture(const mcap::Channel& channel, const std::string& topic, const PlayerOptions& options);
   void leave_out(std::size_t file, const mcap::Channel& channel, std::string why, bool by_design);
   void measure(std::size_t file);
   void create_publishers(const PlayerOptions& options);
@@ -63,6 +66,7 @@ class Outlets {
   const FileSet& files_;
   std::vector<std::unique_ptr<Outlet>> outlets_;
   std::vector<std::unordered_map<std::uint16_t, Outlet*>> of_channel_;  ///< by file
+  std::map<std::string, std::string> played_as_;                        ///< by the name: the first topic that got it
   std::vector<LeftOut> left_out_;
   std::vector<std::string> unfinished_;
 

@@ -25,7 +25,11 @@ mcap::Bytes bytes_of(const std::string& text) {
 SimulationOutput::SimulationOutput(const std::string& path, bool replace, std::int64_t shift) : shift_(shift) {
   if (path.empty()) return;
   file_ = std::make_unique<mcap::NewFile>(path, replace);
-  writer_ = std::make_unique<mcap::Writer>([this](mcap::View bytes) { file_->write(bytes); });
+  writer_ =
+      std::make_unique<mcap::Writer>([this](mcap::View bytes) { file_->write(bytes); },
+                                     mcap::WriterOptions{.overwrite = [this](std::uint64_t offset, mcap::View bytes) {
+                                       file_->overwrite(offset, bytes);
+                                     }});
 }
 
 void SimulationOutput::write(const detail::Channel& channel, const detail::SampleBlock& sample) noexcept {

@@ -50,12 +50,12 @@ int ftruncate(int fd, off_t bytes) noexcept {
   note(fd, "ftruncate");
   return real<int(int, off_t)>("ftruncate")(fd, bytes);
 }
-int rename(const char* from, const char* to) noexcept {
+int renameat(int old_folder, const char* from, int new_folder, const char* to) noexcept {
   if (std::string_view(from).ends_with(".mcap.active")) {
     const std::lock_guard lock(mutex);
     notes.emplace_back("rename");
   }
-  return real<int(const char*, const char*)>("rename")(from, to);
+  return real<int(int, const char*, int, const char*)>("renameat")(old_folder, from, new_folder, to);
 }
 }
 

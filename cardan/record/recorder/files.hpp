@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "cardan/record/recorder/bag_folder.hpp"
 #include "cardan/record/recorder/recorder.hpp"
 #include "cardan/record/recorder/segment.hpp"
 #include "cardan/record/recorder/worker.hpp"
@@ -16,8 +17,8 @@
 namespace cardan::record {
 
 /// The files of a recording: makes the next one before it is needed, asks for room ahead of the writes, finishes those
-/// that are full, watches the disk. What blocks happens on its thread. Functions: the thread that records; none blocks
-/// but the constructor, first() and finish_all().
+/// that are full, deletes the oldest where that is asked for, watches the disk. What blocks happens on its thread.
+/// Functions: the thread that records; none blocks but the constructor, first() and finish_all().
 class Files {
  public:
   /// Throws Error (InvalidArgument, System): the preamble's attachments cannot be read.
@@ -26,39 +27,56 @@ class Files {
   Files& operator=(const Files&) = delete;
   ~Files();
 
-  /// The first file. Throws Error.
+  /// The first file. Throws Error; also (System) if less is free than shall stay free.
   std::unique_ptr<Segment> first();
-  /// Begins to make the next one, if nobody does.
+  /// Makes the next one, if nobody does.
   void prepare_next();
   /// It; null: not there yet. `failure()` says whether it never will be.
   std::unique_ptr<Segment> next();
   /// Writes the end of a quiet segment, and gives the file its name.
   void finish(std::unique_ptr<Segment> segment, std::vector<mcap::Metadata> metadata);
-  /// Waits for all that was begun, and removes what was prepared in vain.
+  /// Waits for all that is under way, and removes what was prepared in vain.
   void finish_all();
 
   /// Asks for room ahead of `segment`, as it needs; looks at the disk now and then.
   void look_after(Segment& segment, std::int64_t now);
+  /// Whether so many bytes more may be written, with the file's end behind them. If not, asks for that room.
+  bool has_room(Segment& segment, std::uint64_t bytes);
+  /// No room can be had for this file any more: neither on the disk nor by deleting what may be deleted.
+  [[nodiscard]] bool out_of_room(const Segment& segment) const noexcept;
+  void look_again() noexcept { out_of_room_ = too_little_ = false; }  ///< something can be deleted now
   /// Lets the page cache go, of what is durable.
   void drop_cache(Segment& segment);
   /// Deletes the oldest finished file; false: there is none.
   bool delete_oldest();
+  /// Whether a finished file could be deleted for the sake of the next ones, or one will be there soon.
+  [[nodiscard]] bool can_delete() const;
   /// When the oldest finished file was finished (steady clock); the largest number: there is none.
   [[nodiscard]] std::int64_t oldest_ended_ns() const;
 
   /// What is free on the disk, and what is reserved and not written yet.
   [[nodiscard]] std::uint64_t free_bytes() const noexcept { return free_.load(std::memory_order_relaxed); }
-  [[nodiscard]] bool full() const noexcept;  ///< less is free than shall stay free
   [[nodiscard]] std::vector<std::string> finished() const;
-  [[nodiscard]] std::uint64_t finished_bytes() const noexcept { return finished_bytes_.load(); }
   [[nodiscard]] std::string failure() const;
+  /// "less than 1024 MiB are left …", for people.
+  [[nodiscard]] std::string lack() const;
 
  private:
   std::unique_ptr<Segment> make(std::size_t number);
-  void reserve(RecordingFile& file, std::uint64_t to);
+  [[nodiscard]] std::uint64_t spare() const noexcept;
+  [[nodiscard]] std::uint64_t most_of_a_file() const noexcept;
+  void reserve(RecordingFile& file, std::uint64_t to, std::uint64_t needed, std::uint64_t written);
+  bool free_up(std::uint64_t missing);
+  bool delete_now();
   void note_free();
-  void look_at_space(const RecordingFile& file, std::uint64_t written);
+  void look_at_space(RecordingFile& file, std::uint64_t position, std::uint64_t written);
+  void ask_for_room(Segment& segment, std::uint64_t needed);
+  [[nodiscard]] std::uint64_t deletable_bytes() const;
+  void remove_file(const std::string& path);
   void refuse_earlier_files() const;
+  void refuse_earlier_folder() const;
+  void note_finished(Segment& segment, const SeamLayout::Trailer& trailer);
+  void write_folder();
   void fail(const std::string& what);
   [[nodiscard]] bool splits() const noexcept { return options_.split_bytes != 0 || options_.split_time.count() != 0; }
 
@@ -68,19 +86,24 @@ class Files {
   std::string folder_;
   SeamLayout::Preamble preamble_;
   std::uint64_t window_ = 0;  ///< bytes that are asked for at once
-  std::size_t made_ = 0;
-  bool preparing_ = false;
-  std::atomic<bool> allocating_{false};
+  std::size_t made_ = 0;      ///< of the worker, after first()
+  std::atomic<std::int64_t> prepare_after_ns_{0};
   std::int64_t space_at_ns_ = 0;
+  std::uint64_t asked_bytes_ = 0;  ///< by the last has_room() that said no
+  std::atomic<bool> preparing_{false}, allocating_{false}, refused_room_{false};
+  std::atomic<bool> out_of_room_{false};  ///< a file did not get what it needs
+  std::atomic<bool> too_little_{false};   ///< less is free than shall stay free
   std::atomic<std::uint64_t> free_{~std::uint64_t{0}};
   std::atomic<std::uint64_t> reserved_{0};
-  std::atomic<bool> refused_room_{false};
-  std::atomic<std::uint64_t> finished_bytes_{0};
+  std::atomic<std::size_t> finishing_{0};
+  std::int64_t deleted_ns_ = 0;  ///< of the worker
+  BagFolder bag_;                ///< of the worker
   mutable std::mutex mutex_;
   std::unique_ptr<Segment> next_;
   struct Finished {
     std::string path;
     std::int64_t ended_ns;
+    std::uint64_t bytes;
   };
   std::deque<Finished> finished_;
   std::string failure_;

@@ -21,6 +21,7 @@
 #include "cardan/record/recorder/open_batch.hpp"
 #include "cardan/record/recorder/recorder.hpp"
 #include "cardan/record/recorder/scout.hpp"
+#include "cardan/record/recorder/selection.hpp"
 #include "cardan/record/recorder/topic_queue.hpp"
 #include "cardan/runtime/histogram.hpp"
 #include "cardan/transport/publisher.hpp"
@@ -75,6 +76,7 @@ class Recorder::Implementation {
   [[nodiscard]] Decision decide();
   void drop_late_frames();
   bool room_for(std::uint64_t bytes) const noexcept;
+  bool file_has_room(std::uint64_t bytes);
   void ensure_channel(Segment& segment, TopicQueue& topic);
   void collect_completions();
   void lose(const Extent& extent, LossCause cause);
@@ -111,6 +113,7 @@ class Recorder::Implementation {
   std::vector<ReadyBatch> packed_;  ///< under packed_mutex_
 
   Scheduler scheduler_;
+  Selection selection_;
   std::unique_ptr<Subscriber<CycleHint>> hints_;
   std::unique_ptr<Publisher<RecorderStatistics>> statistics_;
   std::int64_t looked_before_ = 0;   ///< the scout's last look whose topics are adopted
@@ -125,7 +128,7 @@ class Recorder::Implementation {
   std::int64_t now_ = 0;
   RecordingTime time_;
   std::unique_ptr<Subscriber<Clock>> clock_;  ///< of the simulation
-  std::int64_t started_ns_ = 0, segment_since_ns_ = 0, synced_ns_ = 0, reported_ns_ = 0, told_ns_ = 0, deleted_ns_ = 0;
+  std::int64_t started_ns_ = 0, segment_since_ns_ = 0, synced_ns_ = 0, reported_ns_ = 0, told_ns_ = 0;
   bool split_wanted_ = false;
   int failures_in_a_row_ = 0;
   std::uint64_t failed_segment_ = 0;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cardan/record/recorder/recorder.hpp"
 
+#include <fmt/format.h>
 #include <pthread.h>
 
 #include <algorithm>
 #include <csignal>
+#include <filesystem>
 #include <utility>
 
 #include "cardan/memory/clock.hpp"
@@ -24,6 +26,21 @@ constexpr std::int64_t kReportInterval = 100'000'000;
 /// How long what has been taken may still go to the disk when the recording ends.
 constexpr std::int64_t kLastWrites = 30'000'000'000;
 
+void check_level(mcap::Compression compression, int level) {
+  if (compression == mcap::Compression::None || level == 0) return;
+  const mcap::Levels known = mcap::levels_of(compression);
+  if (level < known.lowest || level > known.highest)
+    throw Error(ErrorCode::InvalidArgument, fmt::format("{} has no level {}", mcap::name_of(compression), level),
+                fmt::format("{} to {}", known.lowest, known.highest));
+}
+
+void make_folder(const std::string& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error)
+    throw Error(ErrorCode::System, "cannot make the folder " + folder + ": " + error.message(), "name another one");
+}
+
 RecorderOptions checked(RecorderOptions options) {
   if (options.path.empty()) throw Error(ErrorCode::InvalidArgument, "no file to record into", "name one");
   if (options.on_full == OnFull::DeleteOldest && options.keep_last.count() == 0 && options.split_bytes == 0 &&
@@ -35,8 +52,13 @@ RecorderOptions checked(RecorderOptions options) {
     if (rule.every == 0 || !(rule.max_rate_hz >= 0))
       throw Error(ErrorCode::InvalidArgument, "the rule for " + rule.pattern + " makes no sense",
                   "every n-th sample from 1 on, a rate above 0");
+  for (const auto used : {options.compression, mcap::Compression::None}) check_level(used, options.level);
+  for (const TopicRule& rule : options.rules)
+    check_level(rule.compression.value_or(mcap::Compression::None), options.level);
+  static_cast<void>(Selection(options));
+  if (options.folder) make_folder(folder_of(options.path));
   // Of all topics this one would wake us at each begin and end of everybody's cycle, which we are to keep out of.
-  if (options.topics.empty() && options.types.empty()) {
+  if (options.topics.empty() && options.types.empty() && options.expressions.empty()) {
     options.exclude.emplace_back(kCycles.name);
     options.exclude.emplace_back("/cardan/record/*");  // what recorders say and are told
   }
@@ -68,12 +90,11 @@ DurationReport durations(const Histogram& histogram, std::uint64_t count, std::i
 Recorder::Implementation::Implementation(RecorderOptions options)
     : options_(checked(std::move(options))),
       probe_(probe_disk(folder_of(options_.path), options_.mode, options_.use_io_uring)),
-      compressors_{
-          mcap::Compressor(mcap::Compression::None),
-          mcap::Compressor(mcap::Compression::Lz4, options_.compression == mcap::Compression::Lz4 ? options_.level : 0),
-          mcap::Compressor(mcap::Compression::Zstd,
-                           options_.compression == mcap::Compression::Zstd ? options_.level : 0)},
-      scheduler_(options_.schedule) {
+      compressors_{mcap::Compressor(mcap::Compression::None), mcap::Compressor(mcap::Compression::Lz4, options_.level),
+                   mcap::Compressor(mcap::Compression::Zstd, options_.level)},
+      scheduler_(options_.schedule),
+      selection_(options_) {
+  paused_ = options_.start_paused;
   std::promise<void> started;
   thread_ = std::thread([this, &started] { run(started); });
   started.get_future().wait();
@@ -153,7 +174,7 @@ void Recorder::Implementation::run(std::promise<void>& started) {
     if (topic->is_full()) full.push_back(topic.get());
   close_old_batches(true);
   const std::int64_t until = steady_now() + kLastWrites;
-  while (!nothing_left() && segment_->error() == 0 && steady_now() < until) {
+  while (!nothing_left() && segment_->error() == 0 && !files_->out_of_room(*segment_) && steady_now() < until) {
     now_ = steady_now();
     collect_packed();
     issue();
@@ -245,8 +266,18 @@ void Recorder::Implementation::publish_report() {
     report.held_bytes += topic->held * topic->source().max_bytes;
   }
   if (scout_ != nullptr) problems_ = scout_->problems();
-  for (const auto& [topic, problem] : problems_)
-    report.topics.push_back({.topic = topic, .refused = problem.refused, .problem = problem.why});
+  const std::size_t recorded = report.topics.size();
+  const auto is_recorded = [&](const std::string& name) {
+    const auto end = report.topics.begin() + static_cast<std::ptrdiff_t>(recorded);
+    return std::any_of(report.topics.begin(), end, [&](const TopicReport& t) { return t.topic == name; });
+  };
+  for (const std::string& name : selection_.named())
+    if (!is_recorded(name)) report.missing.push_back(name);
+  for (const auto& [topic, problem] : problems_) {
+    if (is_recorded(topic)) report.unreadable += problem.unreadable;
+    report.topics.push_back(
+        {.topic = topic, .refused = problem.refused, .unreadable = problem.unreadable, .problem = problem.why});
+  }
   for (const TopicReport& topic : report.topics)
     if (fits_one(options_.topics, topic.topic)) report.refused += topic.refused;
   report.bytes = committed_closed_ + (segment_ != nullptr ? segment_->committed_bytes() : 0);

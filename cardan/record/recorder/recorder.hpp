@@ -36,6 +36,9 @@ struct RecorderOptions {
   /// The file, as "drive.mcap"; while it is written it is called "drive.mcap.active". With splits the files are
   /// "drive_0001.mcap", "drive_0002.mcap"…
   std::string path{};
+  /// The file's folder is this recording's alone: it is made if it is not there, and gets the metadata.yaml by which
+  /// ROS 2's tools open folders.
+  bool folder = false;
   std::string domain{};  ///< empty: $CARDAN_DOMAIN, else "default"
   /// Whose publications are recorded, as with every reader: the same user's only, unless this says more. Others are
   /// named in the report.
@@ -47,12 +50,19 @@ struct RecorderOptions {
   /// Publish RecorderStatistics on /cardan/record/statistics once a second.
   bool statistics = true;
 
-  // What is recorded: topics that fit one of `topics` or have one of `types`, and fit none of `exclude`. Both lists
-  // empty: all topics. Topics that come later are recorded from their first sample that still can be had.
-  std::vector<std::string> topics{};   ///< names, or patterns with `*` and `?`
-  std::vector<std::string> types{};    ///< names of types, or patterns
-  std::vector<std::string> exclude{};  ///< names, or patterns
+  // What is recorded: topics that fit one of `topics` or `expressions` or have one of `types`, and fit none of what is
+  // excluded. All three empty: all topics. Topics that come later are recorded from their first sample that still can
+  // be had; a topic whose type changes gets one more channel.
+  std::vector<std::string> topics{};       ///< names, or patterns with `*` and `?`
+  std::vector<std::string> types{};        ///< names of types, or patterns
+  std::vector<std::string> expressions{};  ///< regular expressions (POSIX extended) that a part of the name fits
+  std::vector<std::string> exclude{};      ///< names, or patterns
+  std::vector<std::string> exclude_expressions{};  ///< as `expressions`
   std::vector<TopicRule> rules{};
+  /// Where a topic offers reliable delivery, its publisher waits for the recorder, up to the topic's time limit, before
+  /// it overwrites what the recorder has not taken: a recording without gaps, for publishers that may be slowed down.
+  bool reliable = false;
+  bool start_paused = false;  ///< until pause(false)
 
   /// Budget of each topic's own queue, in bytes: what a stall of the disk may keep of it, in the publisher's slots for
   /// large samples, in our memory for small ones. More rides out longer stalls, and costs the publisher slots.
@@ -68,7 +78,7 @@ struct RecorderOptions {
   std::uint64_t chunk_bytes = 1 << 20;  ///< of small samples; a chunk is written when full
   std::chrono::nanoseconds chunk_time = std::chrono::milliseconds{200};  ///< … or when so old
   mcap::Compression compression = mcap::Compression::None;               ///< of the chunks of small samples
-  int level = 0;                                                         ///< of the compression; 0: its default
+  int level = 0;  ///< of all compression, as `mcap::levels_of` allows; 0: the default of each
 
   bool checksums = true;        ///< of chunks of copied samples, over bytes that are in the cache anyway
   bool held_checksums = false;  ///< of held samples too: one more pass over all bytes, 0.1 ms a MiB
@@ -105,7 +115,8 @@ struct RecorderOptions {
 /// stop() block, the rest does not.
 class Recorder {
  public:
-  /// Starts recording. Throws Error: InvalidArgument (options, the file is there already), System (the disk),
+  /// Starts recording. Throws Error: InvalidArgument (options, the file is there already), System (the disk, also if
+  /// less is free than `min_space`),
   /// Unavailable (no run directory).
   explicit Recorder(RecorderOptions options);
   /// stop(), whose errors it logs.

@@ -321,16 +321,6 @@ TEST_F(RecorderTest, AFullDiskEndsTheRecordingWithAFileOfWhatFitted) {
   }
 }
 
-TEST_F(RecorderTest, StopsBeforeTheDiskIsFull) {
-  RecorderOptions o = options();
-  o.min_space = std::uint64_t{1} << 62;
-  Recorder recorder(o);
-  ASSERT_TRUE(reaches([&] { return recorder.ended(); }));
-  EXPECT_NE(recorder.report().failure.find("--min-space"), std::string::npos);
-  recorder.stop();
-  expect_good(o.path);
-}
-
 TEST_F(RecorderTest, SaysWhatIsWrong) {
   const auto refused = [](const RecorderOptions& o, const std::string& word) {
     try {

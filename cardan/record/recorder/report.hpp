@@ -31,6 +31,7 @@ struct TopicReport {
   std::uint64_t bytes = 0;     ///< of those, as they lie in the file
   std::array<std::uint64_t, kLossCauses> lost{};
   std::uint64_t refused = 0;       ///< publications that `access` does not accept, or that cannot be read
+  std::uint64_t unreadable = 0;    ///< publications of it whose type cannot be recorded
   std::uint64_t left_out = 0;      ///< on purpose: every n-th, rate limit, pause
   std::uint64_t queued = 0;        ///< samples that wait, or are being written
   std::uint64_t queued_bytes = 0;  ///< of them
@@ -56,11 +57,13 @@ struct RecorderReport {
   std::string mode{};                ///< how the disk is written, in words
   std::vector<TopicReport> topics{};
   std::uint64_t recorded = 0, lost = 0;
-  std::uint64_t refused = 0;       ///< publications of topics that were asked for by name
-  std::uint64_t bytes = 0;         ///< in all files, as far as they are on disk
-  std::uint64_t copied_bytes = 0;  ///< that this process copied on their way: small samples and seams
-  std::uint64_t own_bytes = 0;     ///< memory of the recorder's buffers
-  std::uint64_t held_bytes = 0;    ///< in publishers' slots
+  std::uint64_t refused = 0;           ///< publications of topics that were asked for by name
+  std::uint64_t unreadable = 0;        ///< publications whose type cannot be recorded, of topics that are recorded else
+  std::vector<std::string> missing{};  ///< topics that were asked for by their whole names and are not recorded
+  std::uint64_t bytes = 0;             ///< in all files, as far as they are on disk
+  std::uint64_t copied_bytes = 0;      ///< that this process copied on their way: small samples and seams
+  std::uint64_t own_bytes = 0;         ///< memory of the recorder's buffers
+  std::uint64_t held_bytes = 0;        ///< in publishers' slots
   std::uint64_t in_flight_bytes = 0;
   std::uint64_t free_bytes = 0;  ///< left on the disk
   std::int64_t duration_ns = 0;

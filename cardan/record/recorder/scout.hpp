@@ -14,6 +14,7 @@
 
 #include "cardan/memory/bound_fd.hpp"
 #include "cardan/record/recorder/recorder.hpp"
+#include "cardan/record/recorder/selection.hpp"
 #include "cardan/record/recorder/topic_queue.hpp"
 #include "cardan/transport/observer.hpp"
 #include "cardan/transport/run_directory.hpp"
@@ -38,18 +39,26 @@ class Scout {
   /// A topic that was asked for and is not recorded, or not all of it.
   struct Problem {
     std::string why;
-    std::uint64_t refused = 0;  ///< publications that are not accepted
+    std::uint64_t refused = 0;     ///< publications that are not accepted
+    std::uint64_t unreadable = 0;  ///< publications whose type cannot be recorded
   };
   /// By the topics' names; the first of many.
   [[nodiscard]] std::map<std::string, Problem> problems() const;
 
  private:
+  /// How a publication lies in memory: what one channel can hold.
+  struct Form {
+    std::string type;
+    std::uint64_t type_hash = 0;
+    std::size_t message_bytes = 0;
+    [[nodiscard]] bool operator==(const Form&) const = default;
+  };
   bool look();  ///< false: somebody did not answer, or has to be looked at again
-  [[nodiscard]] std::unique_ptr<TopicQueue> queue_for(const std::string& topic, const ObservedStream& stream,
-                                                      std::string& problem) const;
-  /// The first publication of the topic that is accepted; null: none.
-  [[nodiscard]] std::shared_ptr<const ObservedStream> accepted(const std::string& topic, const Observer& observer);
-  void note_problem(const std::string& topic, const std::string& problem, std::uint64_t refused = 0);
+  bool look_at(const std::string& topic, const std::vector<std::string>& publications, std::int64_t now);
+  void look_at(const std::string& topic, const ObservedStream& stream, const std::string& publication);
+  void attach(const std::string& topic, const ObservedStream& stream);
+  void note_problem(const std::string& topic, const std::string& problem, std::uint64_t refused = 0,
+                    std::uint64_t unreadable = 0);
   void run();
 
   const RecorderOptions& options_;
@@ -59,8 +68,11 @@ class Scout {
   std::function<void()> on_look_;
   std::atomic<bool> stop_{false};
   std::atomic<std::int64_t> looked_ns_{0};
-  std::set<std::string> known_;                  ///< of the thread; topics
-  std::map<std::string, std::int64_t> not_now_;  ///< of the thread; publications, and when to look at them again
+  const Selection selection_;
+  std::map<std::string, std::vector<Form>> forms_;  ///< of the thread; by topic, those that are recorded
+  std::size_t channels_ = 0;                        ///< of the thread; in all of them
+  std::set<std::string> done_;                      ///< of the thread; publications that need no other look
+  std::map<std::string, std::int64_t> not_now_;     ///< of the thread; others, and when to look at them again
   mutable std::mutex mutex_;
   std::vector<std::unique_ptr<TopicQueue>> found_;
   std::map<std::string, Problem> problems_;

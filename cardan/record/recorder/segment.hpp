@@ -48,6 +48,7 @@ class Segment {
 
   [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
   [[nodiscard]] RecordingFile& file() noexcept { return *file_; }
+  [[nodiscard]] const RecordingFile& file() const noexcept { return *file_; }
   [[nodiscard]] std::uint64_t bytes() const noexcept { return layout_.bytes(); }  ///< of the file so far
   [[nodiscard]] std::uint64_t committed_bytes() const noexcept { return committed_bytes_; }
   [[nodiscard]] std::uint64_t body_bytes_under_way() const noexcept { return bytes_under_way_; }
@@ -55,6 +56,7 @@ class Segment {
   /// Nothing is under way, and nothing waits.
   [[nodiscard]] bool quiet() const noexcept { return under_way_ == 0 && extents_.empty(); }
 
+  [[nodiscard]] const SeamLayout& layout() const noexcept { return layout_; }
   /// For the end, of a quiet segment: what to write, and how long the file is.
   [[nodiscard]] SeamLayout::Trailer trailer(const std::vector<mcap::Metadata>& metadata) const;
   [[nodiscard]] std::size_t committed_chunks() const noexcept { return committed_; }

@@ -5,11 +5,29 @@
 #include <vector>
 
 #include "cardan/record/recorder/recorder.hpp"
+#include "cardan/record/regular_expression.hpp"
 
 namespace cardan::record {
 
-/// Whether these options ask for this topic.
-[[nodiscard]] bool is_selected(const RecorderOptions& options, const std::string& topic, const std::string& type);
+/// Which topics a recording is asked for. Any thread; does not block.
+class Selection {
+ public:
+  /// Throws Error (InvalidArgument): one of the regular expressions is none.
+  explicit Selection(const RecorderOptions& options);
+
+  [[nodiscard]] bool wants(const std::string& topic, const std::string& type) const;
+  /// False: not of whatever type.
+  [[nodiscard]] bool may_want(const std::string& topic) const;
+  /// Those that were asked for by their whole names.
+  [[nodiscard]] const std::vector<std::string>& named() const noexcept { return named_; }
+
+ private:
+  [[nodiscard]] bool excluded(const std::string& topic) const;
+  [[nodiscard]] bool named_or_fitting(const std::string& topic) const;
+
+  std::vector<std::string> topics_, types_, exclude_, named_;
+  std::vector<RegularExpression> expressions_, exclude_expressions_;
+};
 
 /// "drive.mcap" → "drive_0003.mcap".
 [[nodiscard]] std::string numbered(const std::string& path, std::size_t number);

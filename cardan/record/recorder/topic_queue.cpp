@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <string_view>
 #include <utility>
 
 #include "cardan/memory/clock.hpp"
@@ -11,6 +12,7 @@
 #include "cardan/messages/layout_cdr.hpp"
 #include "cardan/record/channel_form.hpp"
 #include "cardan/record/name_patterns.hpp"
+#include "cardan/record/ros2_form.hpp"
 #include "cardan/runtime/encoded.hpp"
 
 namespace cardan::record {
@@ -91,8 +93,9 @@ void TopicQueue::attach(const RecorderOptions& options) {
                                  .alignment = 8,
                                  .has_arena = false,
                                  .arena_bytes = 0};
+  // A publication of another type is the scout's to look at: it gets a channel of its own.
   const auto told = [refused = refused_](const Event& event) {
-    if (event.kind != Event::Kind::Refused && event.kind != Event::Kind::Incompatible) return;
+    if (event.kind != Event::Kind::Refused) return;
     const std::lock_guard lock(refused->mutex);
     if (refused->count++ == 0) refused->first = event.text;
   };
@@ -102,7 +105,7 @@ void TopicQueue::attach(const RecorderOptions& options) {
                                                       {.max_bytes = layout::kMaxPayload, .access = options.access},
                                                       {.domain = options.domain,
                                                        .holds = holds_,
-                                                       .reliable = false,
+                                                       .reliable = options.reliable,
                                                        .background = true,
                                                        .waiting = block(),
                                                        .on_event = told});
@@ -132,6 +135,15 @@ void TopicQueue::account_for(const detail::SampleBlock& sample) {
   if (known_streams_.insert(stream.id).second && stream.header.created_ns + stream.time_shift() >= source_.since_ns &&
       sample.sequence > sample.missed + 1)
     lose(LossCause::TooLate, sample.sequence - sample.missed - 1);
+}
+
+std::map<std::string, std::string> TopicQueue::channel_metadata() const {
+  std::map<std::string, std::string> all{{kTypeHashKey, type_hash_text(source_.type_hash)}};
+  if (std::string_view(framing_.message_encoding()) != "cdr") return all;
+  all[kQosKey] = offered_qos(source_.depth);
+  if (std::string hash = ros_type_hash(source_.type, source_.schema); !hash.empty())
+    all[kRosTypeHashKey] = std::move(hash);
+  return all;
 }
 
 bool TopicQueue::wanted(std::int64_t publish_ns) noexcept {

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -28,7 +29,8 @@ struct TopicSource {
   std::uint64_t type_hash = 0;
   std::size_t message_bytes = 0;  ///< of the fixed struct
   std::size_t max_bytes = 0;      ///< of a payload
-  std::int64_t since_ns = 0;      ///< when the recording began: publishers that are older owe nothing of before
+  std::uint32_t depth = 0;
+  std::int64_t since_ns = 0;  ///< when the recording began: publishers that are older owe nothing of before
 };
 
 /// How samples of a topic become bytes of a file.
@@ -95,6 +97,8 @@ class TopicQueue {
   [[nodiscard]] TopicReport report() const;
   [[nodiscard]] const TopicSource& source() const noexcept { return source_; }
   [[nodiscard]] Framing& framing() noexcept { return framing_; }
+  /// What the file says of the topic beyond MCAP.
+  [[nodiscard]] std::map<std::string, std::string> channel_metadata() const;
   [[nodiscard]] detail::SubscriberCore& subscriber() const noexcept { return *subscriber_; }
   [[nodiscard]] std::uint64_t budget() const noexcept { return budget_; }
   /// How much of what it may keep is used, 0 to 1.

@@ -50,7 +50,7 @@ void Recorder::Implementation::ensure_channel(Segment& segment, TopicQueue& topi
                             .schema_id = schema->second,
                             .topic = source.name,
                             .message_encoding = topic.framing().message_encoding(),
-                            .metadata = {{kTypeHashKey, type_hash_text(source.type_hash)}}});
+                            .metadata = topic.channel_metadata()});
 }
 
 Decision Recorder::Implementation::decide() {
@@ -107,6 +107,7 @@ void Recorder::Implementation::issue() {
 std::uint64_t Recorder::Implementation::issue_batch() {
   if (ready_.empty() || queue_->room() < Segment::kEntries) return 0;
   switch_file();
+  if (!file_has_room(ready_.front().batch->bytes())) return 0;
   ReadyBatch ready = std::move(ready_.front());
   ready_.pop_front();
   for (const Share& share : ready.shares) ensure_channel(*segment_, *topics_[share.topic]);
@@ -141,6 +142,7 @@ std::uint64_t Recorder::Implementation::issue_frame(bool fullest_first) {
     return 0;
   }
   switch_file();
+  if (!file_has_room(oldest->waiting.front().bytes)) return 0;
   TopicQueue::Waiting next = std::move(oldest->waiting.front());
   oldest->waiting.pop_front();
   const detail::SampleBlock& block = *detail::block_of(next.sample);
@@ -172,6 +174,12 @@ std::uint64_t Recorder::Implementation::issue_frame(bool fullest_first) {
                   std::move(next.sample), {.topic = oldest->number, .messages = 1, .bytes = next.bytes},
                   next.publish_ns);
   return next.bytes;
+}
+
+bool Recorder::Implementation::file_has_room(std::uint64_t bytes) {
+  if (files_->has_room(*segment_, bytes)) return true;
+  pressed_ = true;  // it is on its way, or never will be there
+  return false;
 }
 
 void Recorder::Implementation::lose(const Extent& extent, LossCause cause) {
@@ -249,7 +257,7 @@ void Recorder::Implementation::look_after_files() {
       if (new_failure &&
           (failures_in_a_row_ >= kMostFailures || segment_->error() == ENOSPC || segment_->error() == EFBIG)) {
         const int error = segment_->error();
-        if (error != ENOSPC || options_.on_full != OnFull::DeleteOldest || !files_->delete_oldest())
+        if (error != ENOSPC || !files_->can_delete() || !files_->delete_oldest())
           return end(fmt::format("cannot write {}: {}", segment_->file().active_path(),
                                  std::generic_category().message(error)));
       }
@@ -262,11 +270,12 @@ void Recorder::Implementation::look_after_files() {
       files_->drop_cache(*segment_);
     }
   }
-  constexpr std::int64_t kShows = 1'000'000'000;  // the room may come late, or when the last reader closes the file
-  if (files_->full() && (options_.on_full == OnFull::Stop || now_ - deleted_ns_ >= kShows)) {
-    deleted_ns_ = now_;
-    if (options_.on_full == OnFull::Stop || !files_->delete_oldest())
-      end(fmt::format("less than {} MiB are left on the disk (--min-space)", options_.min_space >> 20));
+  // A file that is full of what came before may be finished soon, and be the one to go.
+  if (segment_ != nullptr && files_->out_of_room(*segment_)) {
+    if (options_.on_full == OnFull::Stop || (closing_.empty() && !files_->can_delete()))
+      end(files_->lack());
+    else
+      files_->look_again();
   }
   if (const std::string failure = files_->failure(); !failure.empty()) end(failure);
   for (auto segment = closing_.begin(); segment != closing_.end();) {
@@ -297,7 +306,10 @@ std::vector<mcap::Metadata> Recorder::Implementation::losses() const {
     for (std::size_t i = 0; i < kLossCauses; ++i)
       if (report.lost[i] != 0) text += fmt::format(", {} {}", to_string(static_cast<LossCause>(i)), report.lost[i]);
     if (report.left_out != 0) text += fmt::format(", left out {}", report.left_out);
-    all.metadata[report.topic] = text;
+    std::string key = report.topic;  // one whose type changed is there twice
+    if (all.metadata.contains(key)) key += " (" + report.type + ")";
+    if (all.metadata.contains(key)) key += " " + type_hash_text(topic->source().type_hash);
+    all.metadata[key] = text;
   }
   return {std::move(all)};
 }
