@@ -13,7 +13,6 @@
 #include "cardan/memory/clock.hpp"
 #include "cardan/memory/error.hpp"
 #include "cardan/record/mcap/codec.hpp"
-#include "cardan/record/mcap/scan.hpp"
 #include "cardan/record/recorder/selection.hpp"
 
 namespace cardan::record {
@@ -53,7 +52,6 @@ void add_attachment(SeamLayout::Preamble& preamble, const std::string& path, std
 
 Files::Files(const RecorderOptions& options, const DiskProbe& probe, IoQueue& queue)
     : options_(options), probe_(probe), queue_(queue), folder_(folder_of(options.path)) {
-  preamble_.boot_id = mcap::current_boot_id();
   const auto now = static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
   for (const std::string& path : options.attachments) add_attachment(preamble_, path, now);
   for (const auto& [name, fields] : options.metadata) preamble_.metadata.push_back({.name = name, .metadata = fields});
@@ -72,7 +70,9 @@ std::unique_ptr<Segment> Files::make(std::size_t number) {
   const std::string path = splits() || number > 1 ? numbered(options_.path, number) : options_.path;
   auto file = std::make_unique<RecordingFile>(path, probe_.mode);
   reserve(*file, window_);
-  return std::make_unique<Segment>(number, std::move(file), preamble_, queue_);
+  SeamLayout::Preamble preamble = preamble_;
+  preamble.mount = mcap::mount_identity(file->fd());
+  return std::make_unique<Segment>(number, std::move(file), preamble, queue_);
 }
 
 /// Asks for room, but not for what shall stay free.
@@ -159,6 +159,9 @@ void Files::finish(std::unique_ptr<Segment> segment, std::vector<mcap::Metadata>
     try {
       SeamLayout::Trailer trailer = shared->trailer(metadata);
       shared->file().sync();  // whoever finds the trailer trusts all that is before it
+      // … and a copy that lost its trailer is judged by the mark.
+      AlignedBuffer mark = shared->mark();
+      shared->file().write_now(0, mark.blocks());
       shared->file().write_now(trailer.offset, trailer.bytes.blocks());
       shared->file().finish(trailer.file_bytes);
       finished_bytes_ += trailer.file_bytes;

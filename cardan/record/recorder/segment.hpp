@@ -57,6 +57,8 @@ class Segment {
 
   /// For the end, of a quiet segment: what to write, and how long the file is.
   [[nodiscard]] SeamLayout::Trailer trailer(const std::vector<mcap::Metadata>& metadata) const;
+  /// The first block once more, of a segment all of whose chunks are durable.
+  [[nodiscard]] AlignedBuffer mark() const { return layout_.mark(committed_bytes_); }
   [[nodiscard]] std::size_t committed_chunks() const noexcept { return committed_; }
 
  private:
