@@ -52,20 +52,23 @@ constexpr const char* kCutExamples = R"(Examples:
   cardan bag cut drive.mcap --topic /imu --topic '/gps/*' -o small.mcap
   cardan bag cut drive.mcap --compression zstd -o packed.mcap
 
-Times are seconds from the first message; --end is not included. Attachments and metadata are kept.
+Times are seconds from the first message; --end is not included. Attachments, metadata and channels without messages
+are kept.
 Exit codes: 0 ok, 1 failed, 2 wrong options, 3 done, but something in the file is damaged and left out.)";
 
 constexpr const char* kMergeExamples = R"(Examples:
   cardan bag merge front.mcap rear.mcap -o all.mcap
 
-Messages come by their log times. Channels that are the same in all but their number become one.
+Messages come by their log times. Channels that are the same in all but their number become one, so that the parts of a
+split recording become what it would have been. Attachments and metadata that the files have alike come once.
 Exit codes: 0 ok, 1 failed, 2 wrong options, 3 done, but something in a file is damaged and left out.)";
 
 constexpr const char* kRecoverExamples = R"(Examples:
   cardan bag recover drive.mcap.active -o drive.mcap
 
 Takes every whole message that can be found, also behind damage, and writes a finished file of them. The damaged file
-stays as it is.
+stays as it is. What is missing is said, with its bytes; samples without a checksum that perhaps never reached the disk
+(a power loss, a disk that went) count as missing: docs/recording.md, "Crashes and power losses".
 Exit codes: 0 nothing was lost, 1 failed, 2 wrong options, 3 done, and something was lost.)";
 
 constexpr const char* kExportExamples = R"(Examples:

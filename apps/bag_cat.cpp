@@ -84,7 +84,8 @@ int bag_cat(const BagCatOptions& o) {
     if (!emit(text) || stopping() || ++shown == o.count) break;
   }
   for (const mcap::Problem& p : messages.problems()) warn(fmt::format("{}, byte {}: {}", o.file, p.offset, p.cause));
-  return messages.problems().empty() ? kOk : kLoss;
+  for (const mcap::Problem& p : reader.losses()) warn(fmt::format("{}: {}", o.file, p.cause));
+  return messages.problems().empty() && reader.losses().empty() ? kOk : kLoss;
 }
 
 }  // namespace cardan::apps

@@ -80,23 +80,11 @@ int bag_verify(const BagVerifyOptions& o) {
 
 int bag_rewrite(const BagRewriteOptions& o) {
   mcap::RewriteOptions options{.replace = o.force};
-  bool lost = false;
-  {
-    const mcap::OpenOptions open =
-        o.repair ? mcap::OpenOptions{.rescan = true, .scanning = {.search = true}} : mcap::OpenOptions{};
-    const mcap::Reader first(o.inputs.at(0), open);
-    options.read = read_options(o.selection, first);
-    options.open = open;
-    options.write.compression = o.compression == "same" ? usual_compression(first) : compression_of(o.compression);
-    for (const mcap::Gap& gap : first.gaps()) {
-      warn(fmt::format("{}, bytes {} to {}: {}", o.inputs[0], gap.begin, gap.end, gap.cause));
-      lost = true;
-    }
-    if (o.repair && first.finish().how != mcap::Finish::How::Complete) {
-      warn(fmt::format("{}, byte {}: {}", o.inputs[0], first.finish().valid, first.finish().cause));
-      lost = lost || first.finish().lossy;
-    }
-  }
+  if (o.repair) options.open = {.rescan = true, .scanning = {.search = true}};
+  options.choose = [&o](const mcap::Reader& first, mcap::RewriteOptions& chosen) {
+    chosen.read = read_options(o.selection, first);
+    chosen.write.compression = o.compression == "same" ? usual_compression(first) : compression_of(o.compression);
+  };
   stop_on_signals();
   Progress progress;
   options.progress = [&](std::uint64_t done, std::uint64_t all) {
@@ -108,9 +96,15 @@ int bag_rewrite(const BagRewriteOptions& o) {
     warn(fmt::format("stopped; {} was not written", o.output));
     return kFailed;
   }
-  for (const auto& trouble : result.troubles)
-    warn(fmt::format("{}, byte {}: {} — left out", trouble.file, trouble.problem.offset, trouble.problem.cause));
-  lost = lost || !result.troubles.empty();
+  for (const auto& note : result.notes)
+    warn(fmt::format("{}, byte {}: not finished: {}", note.file, note.problem.offset, note.problem.cause));
+  constexpr std::size_t kMostShown = 50;
+  for (std::size_t i = 0; i < std::min(kMostShown, result.troubles.size()); ++i) {
+    const auto& [file, problem] = result.troubles[i];
+    warn(fmt::format("{}, byte {}: {}", file, problem.offset, problem.cause));
+  }
+  if (result.troubles.size() > kMostShown) warn(fmt::format("… and {} more", result.troubles.size() - kMostShown));
+  const bool lost = !result.troubles.empty();
   const std::string text =
       o.json
           ? Json{{"output", o.output}, {"messages", result.messages}, {"bytes", result.bytes}, {"lost", lost}}.dump(2) +

@@ -225,9 +225,12 @@ int bag_list(const BagListOptions& o) {
     if (!emit(line + "\n") || stopping() || ++shown == o.count) break;
   }
   for (const mcap::Problem& p : messages.problems()) warn(fmt::format("{}, byte {}: {}", o.file, p.offset, p.cause));
+  for (const mcap::Problem& p : reader.losses()) warn(fmt::format("{}: {}", o.file, p.cause));
   if (!reader.complete())
     warn(fmt::format("{} is not finished: {} (byte {})", o.file, reader.finish().cause, reader.finish().valid));
-  return messages.problems().empty() && reader.finish().how != mcap::Finish::How::Damaged ? kOk : kLoss;
+  return messages.problems().empty() && reader.losses().empty() && reader.finish().how != mcap::Finish::How::Damaged
+             ? kOk
+             : kLoss;
 }
 
 }  // namespace cardan::apps

@@ -42,7 +42,8 @@ void run(std::string_view input) {
   Input parts(input);
   const std::uint8_t how = parts.byte();
   const MemoryFile file(parts.rest());
-  const OpenOptions options{.rescan = (how & 1U) != 0, .scanning = {.search = (how & 2U) != 0, .boot_id = "here"}};
+  const OpenOptions options{.rescan = (how & 1U) != 0,
+                            .scanning = {.search = (how & 2U) != 0, .mount = MountIdentity{"here", "1", {}}}};
   try {
     switch (how / 4 % 3) {
       case 0:

@@ -30,7 +30,7 @@ std::string text_of(mcap::View bytes) { return {reinterpret_cast<const char*>(by
 const Recording& recording() {
   static const Recording made = [] {
     Recording r;
-    SeamLayout layout({.boot_id = "before"});
+    SeamLayout layout({.mount = {"before", "1", {}}});
     r.writes.push_back({0, text_of(layout.preamble())});
     layout.add(mcap::Schema{.id = 1, .name = "t/T", .encoding = "ros2msg", .data = mcap::Bytes(10)});
     mcap::Compressor lz4(mcap::Compression::Lz4);
@@ -117,7 +117,8 @@ void run(std::string_view input) {
   try {
     const mcap::Reader reader(
         file.path(), {.rescan = (how & 2U) != 0,
-                      .scanning = {.search = (how & 4U) != 0, .boot_id = (how & 1U) != 0 ? "after" : "before"}});
+                      .scanning = {.search = (how & 4U) != 0,
+                                   .mount = mcap::MountIdentity{(how & 1U) != 0 ? "after" : "before", "1", {}}}});
     std::size_t count = 0;
     mcap::Messages messages = reader.messages();
     while (const auto one = messages.next()) {

@@ -174,6 +174,27 @@ class Record(unittest.TestCase):
         self.assert_gapless(self.messages(self.file, "/camera/front"), 20)
         self.assert_gapless(self.messages(self.file, "/imu"), 20)
 
+    def test_damage_is_named(self):
+        self.record()
+        whole = {topic: self.messages(self.file, topic) for topic in ("/camera/front", "/imu")}
+        self.run_cardan("bag", "recover", self.file, "-o", self.path / "nothing_lost.mcap")
+        content, chunks, at = bytearray(self.file.read_bytes()), [], 8
+        while content[at] != 0x0F:  # DataEnd
+            length = int.from_bytes(content[at + 1:at + 9], "little")
+            if content[at] == 0x06 and length > 100_000:
+                chunks.append(at)
+            at += 9 + length
+        content[chunks[0] + 2] ^= 0x40  # the first frame claims to be longer than it is
+        damaged, recovered = self.path / "damaged.mcap", self.path / "recovered.mcap"
+        damaged.write_bytes(content)
+        said = self.run_cardan("bag", "recover", damaged, "-o", recovered, code=3)
+        self.assertIn("something was lost", said)
+        self.assertIn(f"byte {chunks[0]}", self.errors)
+        self.assertIn(f"name {len(whole['/camera/front'])} messages of /camera/front, and {len(whole['/camera/front']) - 1} are there", self.errors)
+        self.assertIn("good", self.run_cardan("bag", "verify", recovered))
+        self.assertEqual(self.messages(recovered, "/camera/front"), whole["/camera/front"][1:])
+        self.assertEqual(self.messages(recovered, "/imu"), whole["/imu"])
+
     def test_errors_say_what_to_do(self):
         self.file.write_text("something of mine")
         self.run_cardan("record", "-o", self.file, code=2)

@@ -44,7 +44,9 @@ void SeamLayout::append_first_block(mcap::Bytes& out, std::uint64_t durable_byte
   const std::size_t at = out.size();
   // So many digits always, so that the block can be written again.
   mcap::append(out, mcap::Metadata{.name = mcap::kMarkName,
-                                   .metadata = {{mcap::kMarkBoot, boot_id_},
+                                   .metadata = {{mcap::kMarkBoot, mount_.boot_id},
+                                                {mcap::kMarkMount, mount_.mount},
+                                                {mcap::kMarkSuperblock, mount_.superblock},
                                                 {mcap::kMarkBytes, fmt::format("{:020}", durable_bytes)}}});
   const std::uint64_t gap = whole_blocks(out.size()) - out.size();
   extend(out, at, gap);
@@ -52,7 +54,7 @@ void SeamLayout::append_first_block(mcap::Bytes& out, std::uint64_t durable_byte
   if (index != nullptr) *index = {.offset = at, .length = out.size() - at, .name = mcap::kMarkName};
 }
 
-SeamLayout::SeamLayout(const Preamble& preamble) : boot_id_(preamble.boot_id), library_(preamble.library) {
+SeamLayout::SeamLayout(const Preamble& preamble) : mount_(preamble.mount), library_(preamble.library) {
   mcap::Bytes bytes;
   mcap::MetadataIndex mark;
   append_first_block(bytes, 0, false, &mark);

@@ -21,6 +21,7 @@
 
 #include "cardan/record/chunks/aligned_buffer.hpp"
 #include "cardan/record/chunks/batch.hpp"
+#include "cardan/record/mcap/mount_identity.hpp"
 #include "cardan/record/mcap/records.hpp"
 #include "cardan/record/mcap/summary.hpp"
 
@@ -55,7 +56,7 @@ class SeamLayout {
  public:
   struct Preamble {
     std::string library = "cardan";
-    std::string boot_id{};  ///< of the kernel that writes
+    mcap::MountIdentity mount{};  ///< where the file is written
     std::vector<mcap::Metadata> metadata{};
     mcap::Bytes records{};                             ///< whole records (attachments) that come first
     std::vector<mcap::AttachmentIndex> attachments{};  ///< of those, offsets from the first
@@ -102,7 +103,7 @@ class SeamLayout {
   void extend(mcap::Bytes& bytes, std::size_t record, std::uint64_t by) const;
   void append_first_block(mcap::Bytes& out, std::uint64_t durable_bytes, bool ros2, mcap::MetadataIndex* index) const;
 
-  std::string boot_id_;
+  mcap::MountIdentity mount_;
   std::string library_;
   AlignedBuffer preamble_;
   Seam end_;

@@ -40,7 +40,7 @@ class MemoryDisk {
 /// A recording of frames and batches by turns, and what is in each chunk.
 class Recording {
  public:
-  explicit Recording(std::size_t chunks, const SeamLayout::Preamble& preamble = {.boot_id = "here"})
+  explicit Recording(std::size_t chunks, const SeamLayout::Preamble& preamble = {.mount = {"here", "1", {}}})
       : layout(preamble), start_(layout.end()) {
     disk.write(0, layout.preamble());
     std::mt19937 random(11);
@@ -112,7 +112,7 @@ class Recording {
   /// Reads a file and expects just the first `chunks` chunks in it.
   void expect_chunks(const mcap::Bytes& bytes, std::size_t chunks, bool complete) const {
     const FileOnDisk file(bytes);
-    const mcap::Reader reader(file.path(), {.scanning = {.boot_id = "here"}});
+    const mcap::Reader reader(file.path(), {.scanning = {.mount = mcap::MountIdentity{"here", "1", {}}}});
     EXPECT_EQ(reader.complete(), complete);
     EXPECT_EQ(reader.summary().chunks().size(), chunks);
     std::vector<mcap::test::Sample> expected;
@@ -239,7 +239,7 @@ TEST(SeamLayout, AFileThatIsCutAnywhereGivesWhatIsWhole) {
   for (std::size_t bytes = r.layout.preamble().size(); bytes <= file.size();
        bytes += bytes % kBlock < 100 || bytes % kBlock > kBlock - 200 ? 1U : 411U) {
     const FileOnDisk cut(mcap::View(file).first(bytes));
-    const mcap::Reader reader(cut.path(), {.scanning = {.boot_id = "here"}});
+    const mcap::Reader reader(cut.path(), {.scanning = {.mount = mcap::MountIdentity{"here", "1", {}}}});
     EXPECT_GE(reader.summary().chunks().size(), chunks) << bytes;
     chunks = reader.summary().chunks().size();
     std::size_t expected = 0;
@@ -250,14 +250,28 @@ TEST(SeamLayout, AFileThatIsCutAnywhereGivesWhatIsWhole) {
 }
 
 TEST(SeamLayout, AfterAPowerLossWhatHasNoChecksumCountsUpToTheMark) {
-  Recording r(3, {.boot_id = "before the power loss"});  // chunk 0 and 2 have a checksum, 1 has none
+  const mcap::MountIdentity then{"before the power loss", "7", "ext4 sda1 99"};
+  Recording r(3, {.mount = then});  // chunk 0 and 2 have a checksum, 1 has none
   for (std::size_t i = 0; i < 3; ++i) r.write_body(i), r.write_head(i);
-  const auto chunks = [&] {
+  mcap::MountIdentity now{"after it", "7", "ext4 sda1 99"};
+  const auto chunks = [&](bool search = false) {
     const FileOnDisk file(r.disk.bytes());
-    const mcap::Reader reader(file.path(), {.scanning = {.boot_id = "after it"}});
+    const mcap::Reader reader(file.path(), {.scanning = {.search = search, .mount = now}});
+    EXPECT_TRUE(reader.summary().chunks().size() == 3 || reader.lossy());
     return reader.summary().chunks().size();
   };
   EXPECT_EQ(chunks(), 1U);
+  EXPECT_EQ(chunks(true), 2U) << "a repair takes what has a checksum behind it";
+  // The kernel lives, the disk went and came back: it is mounted anew.
+  now = {then.boot_id, "8", "ext4 sda1 120"};
+  EXPECT_EQ(chunks(), 1U);
+  now = {then.boot_id, {}, {}};
+  EXPECT_EQ(chunks(), 1U) << "nobody knows";
+  now = {then.boot_id, "7", {}};
+  EXPECT_EQ(chunks(), 3U) << "the recorder died, nothing else";
+  now = {then.boot_id, "8", "ext4 sda1 99"};
+  EXPECT_EQ(chunks(), 3U) << "the same file system, from another container";
+  now.boot_id = "after it";
   const auto mark = [&](std::uint64_t durable) {
     AlignedBuffer block = r.layout.mark(durable);
     ASSERT_EQ(block.size(), kBlock);
@@ -270,7 +284,7 @@ TEST(SeamLayout, AfterAPowerLossWhatHasNoChecksumCountsUpToTheMark) {
   // A finished file needs no mark.
   mark(0);
   const FileOnDisk file(r.finished(3));
-  EXPECT_TRUE(mcap::Reader(file.path(), {.rescan = true, .scanning = {.boot_id = "after it"}}).complete());
+  EXPECT_TRUE(mcap::Reader(file.path(), {.rescan = true, .scanning = {.mount = now}}).complete());
 }
 
 }  // namespace

@@ -19,6 +19,7 @@ class InputFile {
 
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
   [[nodiscard]] std::uint64_t size() const;
+  [[nodiscard]] int fd() const noexcept { return fd_.get(); }
 
   /// Reads up to into.size() bytes from `offset`; less only at the end of the file. Throws Error (System): the disk
   /// fails.

@@ -37,12 +37,6 @@ struct MessageView {
   std::size_t owner_bytes = 0;          ///< memory that it keeps, other messages of the same chunk included
 };
 
-/// What is wrong with a file, and where. The rest of it is read all the same.
-struct Problem {
-  std::uint64_t offset = 0;  ///< in the file
-  std::string cause{};
-};
-
 struct OpenOptions {
   bool rescan = false;     ///< do not believe the file's own summary
   ScanOptions scanning{};  ///< if it is walked through
@@ -87,6 +81,9 @@ class Reader {
   [[nodiscard]] bool complete() const noexcept { return finish_.how == Finish::How::Complete; }
   [[nodiscard]] bool scanned() const noexcept { return scanned_; }
   [[nodiscard]] const std::vector<Gap>& gaps() const noexcept { return gaps_; }
+  [[nodiscard]] const std::vector<Problem>& losses() const noexcept { return losses_; }
+  /// Something of the file could not be read, of which a scan knows.
+  [[nodiscard]] bool lossy() const noexcept;
 
   [[nodiscard]] Messages messages(ReadOptions options = {}) const { return {*this, std::move(options)}; }
   /// Empty: it is damaged.
@@ -102,6 +99,7 @@ class Reader {
   Summary summary_;
   std::vector<LooseMessage> loose_;
   std::vector<Gap> gaps_;
+  std::vector<Problem> losses_;
   Finish finish_;
   bool has_statistics_ = false, scanned_ = false;
 };

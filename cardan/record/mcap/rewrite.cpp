@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cardan/record/mcap/rewrite.hpp"
 
+#include <fmt/format.h>
+
 #include <filesystem>
 #include <limits>
 #include <memory>
+#include <set>
 #include <system_error>
 #include <utility>
 
@@ -56,15 +59,17 @@ class Numbering {
 
 class Rewriter {
  public:
-  Rewriter(const std::vector<std::string>& inputs, const std::string& output, const RewriteOptions& options)
-      : options_(options) {
+  Rewriter(const std::vector<std::string>& inputs, const std::string& output, RewriteOptions options)
+      : options_(std::move(options)) {
     for (const std::string& path : inputs) {
       std::error_code ignored;
       if (fs::equivalent(path, output, ignored))
         throw Error(ErrorCode::InvalidArgument, "the output is the input " + path, "name another file");
-      readers_.push_back(std::make_unique<Reader>(path, options.open));
+      readers_.push_back(std::make_unique<Reader>(path, options_.open));
       expected_ += readers_.back()->summary().statistics().message_count;
+      note_damage(*readers_.back());
     }
+    if (options_.choose && !readers_.empty()) options_.choose(*readers_[0], options_);
   }
 
   Rewritten run(const std::string& output) {
@@ -103,19 +108,44 @@ class Rewriter {
     result_.troubles.push_back({reader.file().path(), std::move(problem)});
   }
 
+  void note_damage(const Reader& reader) {
+    for (const Gap& gap : reader.gaps())
+      trouble(reader, {gap.begin, fmt::format("{} (to byte {}{})", gap.cause, gap.end,
+                                              gap.messages == 0 ? "" : fmt::format(", {} messages", gap.messages))});
+    for (const Problem& loss : reader.losses()) trouble(reader, loss);
+    if (reader.complete()) return;
+    auto& list = reader.finish().lossy ? result_.troubles : result_.notes;
+    list.push_back({reader.file().path(), {reader.finish().valid, reader.finish().cause}});
+  }
+
+  // Parts of one recording have the same ones.
+  bool is_new(const Attachment& a) {
+    return readers_.size() == 1 || seen_
+                                       .insert(fmt::format("{} {} {} {:08x} {}\n{}", a.log_time, a.create_time,
+                                                           a.data.size(), crc32(a.data), a.media_type, a.name))
+                                       .second;
+  }
+  bool is_new(const Metadata& m) {
+    // The mark is of the file that was written, not of this one.
+    if (m.name == kMarkName) return false;
+    Bytes content;
+    append(content, m);
+    return readers_.size() == 1 || seen_.emplace(reinterpret_cast<const char*>(content.data()), content.size()).second;
+  }
+
   void copy_attachments(Writer& writer) {
     Bytes buffer;
     for (const auto& reader : readers_) {
       for (const AttachmentIndex& index : reader->summary().attachments()) {
         if (const auto attachment = reader->attachment(index, buffer)) {
-          writer.add(*attachment);
+          if (is_new(*attachment)) writer.add(*attachment);
         } else {
           trouble(*reader, {index.offset, "the attachment " + index.name + " is damaged"});
         }
       }
       for (const MetadataIndex& index : reader->summary().metadata()) {
         if (const auto metadata = reader->metadata(index)) {
-          writer.add(*metadata);
+          if (is_new(*metadata)) writer.add(*metadata);
         } else {
           trouble(*reader, {index.offset, "the metadata " + index.name + " is damaged"});
         }
@@ -123,8 +153,21 @@ class Rewriter {
     }
   }
 
+  // Those without messages too: what was offered and silent belongs to what happened.
+  void copy_channels(Numbering& numbering) const {
+    for (const auto& reader : readers_) {
+      const auto& schemas = reader->summary().schemas();
+      for (const auto& [id, channel] : reader->summary().channels()) {
+        if (options_.read.wanted && !options_.read.wanted(channel)) continue;
+        const auto schema = schemas.find(channel.schema_id);
+        numbering.of(channel, schema == schemas.end() ? nullptr : &schema->second);
+      }
+    }
+  }
+
   bool copy_messages(Writer& writer) {
     Numbering numbering(writer);
+    copy_channels(numbering);
     std::vector<Input> inputs;
     for (const auto& reader : readers_) {
       inputs.push_back({reader.get(), reader->messages(options_.read), std::nullopt, {}});
@@ -155,10 +198,11 @@ class Rewriter {
     return go_on;
   }
 
-  const RewriteOptions& options_;
+  RewriteOptions options_;
   std::vector<std::unique_ptr<Reader>> readers_;
   std::uint64_t expected_ = 0;
   Rewritten result_;
+  std::set<std::string> seen_;  ///< attachments and metadata
 };
 
 }  // namespace

@@ -13,9 +13,11 @@ namespace cardan::mcap {
 
 struct RewriteOptions {
   OpenOptions open{};  ///< how the inputs are read
+  /// Called once the inputs are open, to choose what follows by what is in the first of them; may be empty.
+  std::function<void(const Reader& first, RewriteOptions& options)> choose{};
   ReadOptions read{};  ///< which of their messages
   WriterOptions write{};
-  bool attachments = true;  ///< and metadata: they are copied whole
+  bool attachments = true;  ///< and metadata: they are copied whole; those that inputs have alike, once
   bool replace = false;     ///< an output that is there already
   /// Told how many of how many messages are done, now and then; false: leave it, and the output as it was.
   std::function<bool(std::uint64_t, std::uint64_t)> progress{};
@@ -29,12 +31,13 @@ struct Rewritten {
     Problem problem;
   };
   std::vector<Trouble> troubles;  ///< what could not be taken over
+  std::vector<Trouble> notes;     ///< inputs that nobody finished, and of which nothing is missing
 };
 
 /// One file of the messages of all of these, by time: a cut, a merge, a repair, another compression. Channels that are
-/// the same in all but their number become one. The output appears under its name once it is whole and on the disk.
-/// Throws Error (InvalidArgument): an input is no MCAP file, the output is one of them or there already; (System): the
-/// disk fails or is full. Any thread; blocks for the disk.
+/// the same in all but their number become one; those without messages are kept. The output appears under its name once
+/// it is whole and on the disk. Throws Error (InvalidArgument): an input is no MCAP file, the output is one of them or
+/// there already; (System): the disk fails or is full. Any thread; blocks for the disk.
 Rewritten rewrite(const std::vector<std::string>& inputs, const std::string& output, const RewriteOptions& options);
 
 }  // namespace cardan::mcap

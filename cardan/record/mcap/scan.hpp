@@ -3,10 +3,12 @@
 // none.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "cardan/record/mcap/input_file.hpp"
+#include "cardan/record/mcap/mount_identity.hpp"
 #include "cardan/record/mcap/record_reader.hpp"
 #include "cardan/record/mcap/summary.hpp"
 
@@ -20,9 +22,16 @@ struct LooseMessage {
   std::uint64_t length = 0;  ///< of its content
 };
 
-/// Bytes that make no sense.
+/// Bytes that make no sense, or that cannot be relied on.
 struct Gap {
   std::uint64_t begin = 0, end = 0;
+  std::string cause{};
+  std::uint64_t messages = 0;  ///< that an index behind it names; 0: nobody knows
+};
+
+/// What is wrong with a file, and where. The rest of it is read all the same.
+struct Problem {
+  std::uint64_t offset = 0;  ///< in the file
   std::string cause{};
 };
 
@@ -30,32 +39,35 @@ struct Scan {
   Header header;
   Summary summary;
   std::vector<LooseMessage> loose;
-  std::vector<Gap> gaps;  ///< that the walk got over
+  std::vector<Gap> gaps;        ///< that the walk got over
+  std::vector<Problem> losses;  ///< what is missing beside them: channels, schemas, what the file's statistics name
   Finish finish;
 };
 
 struct ScanOptions {
-  bool search = false;  ///< behind damage, look for the next chunk instead of ending there
-  /// Of the kernel that runs; empty: asked for. A file that another one left unfinished (a power loss) may hold chunks
-  /// whose bytes never reached the disk: without a checksum they count only as far as their writer's mark says.
-  std::string boot_id{};
+  /// Go on behind damage: at the end of a record whose length is known, else where the next one seems to begin. Every
+  /// checksum is looked at then, and what the file's own summary names is looked for where it says.
+  bool search = false;
+  /// Where the file is now; without a kernel: asked for. Of a file that was left unfinished, chunks without a checksum
+  /// count only as far as their writer's mark says, unless its file system has been mounted ever since: their bytes
+  /// perhaps never reached the disk.
+  MountIdentity mount{};
 };
 
 /// The mark: a metadata record at the beginning of a file that is written without checksums, replaced while it grows.
 inline constexpr const char* kMarkName = "cardan.durable";
-inline constexpr const char* kMarkBoot = "boot_id";  ///< of the kernel that writes
-inline constexpr const char* kMarkBytes = "bytes";   ///< of the file that would survive a power loss
-
-/// Of the kernel that runs; empty where it has none.
-[[nodiscard]] std::string current_boot_id();
+inline constexpr const char* kMarkBoot = "boot_id";           ///< MountIdentity of the file while it was written
+inline constexpr const char* kMarkMount = "mount";            ///< the same
+inline constexpr const char* kMarkSuperblock = "superblock";  ///< the same
+inline constexpr const char* kMarkBytes = "bytes";            ///< of the file that would survive a power loss
 
 /// Throws Error (InvalidArgument): it does not begin as MCAP files do.
 void check_magic(const InputFile& file);
 
 /// Walks through a file from its beginning to where it stops making sense (what is left of it then: ScanOptions).
 /// Contents of messages are jumped over as far as possible: what is compressed is read, what is not costs one small
-/// read a record. Throws Error (InvalidArgument): it is no MCAP file; (System): the disk fails. Any thread; blocks for
-/// the disk.
+/// read a record. A chunk without a checksum counts only if the message indexes behind it fit it, in files that have
+/// some. Throws Error (InvalidArgument): it is no MCAP file; (System): the disk fails. Any thread; blocks for the disk.
 [[nodiscard]] Scan scan(const InputFile& file, ScanOptions options = {});
 
 }  // namespace cardan::mcap

@@ -15,7 +15,6 @@
 #include "cardan/memory/clock.hpp"
 #include "cardan/memory/error.hpp"
 #include "cardan/record/mcap/codec.hpp"
-#include "cardan/record/mcap/scan.hpp"
 #include "cardan/record/recorded_clock.hpp"
 #include "cardan/record/recorder/selection.hpp"
 #include "cardan/transport/log.hpp"
@@ -73,7 +72,6 @@ void add_attachment(SeamLayout::Preamble& preamble, const std::string& path, std
 Files::Files(const RecorderOptions& options, const DiskProbe& probe, IoQueue& queue)
     : options_(options), probe_(probe), queue_(queue), folder_(folder_of(options.path)), bag_(folder_) {
   refuse_earlier_folder();
-  preamble_.boot_id = mcap::current_boot_id();
   const auto now = static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
   for (const std::string& path : options.attachments) add_attachment(preamble_, path, now);
   for (const auto& [name, fields] : options.metadata) preamble_.metadata.push_back({.name = name, .metadata = fields});
@@ -107,7 +105,9 @@ std::unique_ptr<Segment> Files::make(std::size_t number) {
     file->remove();
     return nullptr;
   }
-  return std::make_unique<Segment>(number, std::move(file), preamble_, queue_);
+  SeamLayout::Preamble preamble = preamble_;
+  preamble.mount = mcap::mount_identity(file->fd());
+  return std::make_unique<Segment>(number, std::move(file), preamble, queue_);
 }
 
 /// What may be taken of the disk.
@@ -299,7 +299,7 @@ void Files::finish(std::unique_ptr<Segment> segment, std::vector<mcap::Metadata>
       RecordingFile& file = shared->file();
       file.sync();  // whoever finds the trailer trusts all that is before it
       AlignedBuffer first_block = shared->layout().mark(shared->committed_bytes(), true);
-      file.write_now(0, first_block.blocks());
+      file.write_now(0, first_block.blocks());  // a copy that lost its trailer is judged by the mark
       file.write_now(trailer.offset, trailer.bytes.blocks());
       file.finish(trailer.file_bytes);
       note_finished(*shared, trailer);

@@ -50,9 +50,11 @@ class Recorder::Implementation {
  private:
   /// A chunk of small samples that is closed and waits for its place.
   struct ReadyBatch {
-    std::unique_ptr<Batch> batch;
-    std::vector<Share> shares;
-    std::int64_t oldest_publish_ns, opened_ns;
+    std::unique_ptr<Batch> batch{};  ///< empty: it is being compressed
+    std::vector<Share> shares{};
+    std::int64_t oldest_publish_ns = 0, opened_ns = 0, closed_ns = 0;
+    std::uint64_t first_log_time = 0;
+    std::uint64_t number = 0;
   };
   static constexpr std::size_t kCompressions = 3;
 
@@ -64,6 +66,9 @@ class Recorder::Implementation {
   // Samples (samples.cpp).
   void adopt_topics();
   void take_all();
+  [[nodiscard]] std::uint64_t in_order(std::uint64_t log_time) noexcept;
+  [[nodiscard]] std::unique_ptr<Batch> take_batch();
+  std::uint64_t add_to(Batch& batch, TopicQueue& topic, const TopicQueue::Waiting& sample);
   void add_to_batch(TopicQueue& topic, const TopicQueue::Waiting& sample);
   void close_batch(std::size_t compression);
   void close_old_batches(bool all);
@@ -71,8 +76,13 @@ class Recorder::Implementation {
 
   // Chunks (writing.cpp).
   void issue();
-  std::uint64_t issue_batch();  ///< bytes; 0: there is none, or no room
-  std::uint64_t issue_frame(bool fullest_first);
+  // Bytes; 0: there is nothing, or no room.
+  std::uint64_t issue_next(bool fullest_first);
+  std::uint64_t issue_batch(ReadyBatch& ready);
+  std::uint64_t issue_frame(TopicQueue& topic);
+  void issue_copied(TopicQueue& topic, const TopicQueue::Waiting& sample);
+  [[nodiscard]] ReadyBatch* oldest_batch();
+  [[nodiscard]] TopicQueue* next_frame(bool fullest_first) const;
   [[nodiscard]] Decision decide();
   void drop_late_frames();
   bool room_for(std::uint64_t bytes) const noexcept;
@@ -106,11 +116,14 @@ class Recorder::Implementation {
 
   std::array<OpenBatch, kCompressions> open_;  ///< by compression
   std::array<mcap::Compressor, kCompressions> compressors_;
-  std::deque<ReadyBatch> ready_;
+  std::deque<ReadyBatch> ready_;  ///< in the order in which they were closed
   std::vector<std::unique_ptr<Batch>> free_batches_;
   std::size_t batches_made_ = 0, packing_ = 0;
+  std::uint64_t batches_closed_ = 0;
+  std::uint64_t last_log_time_ = 0;
+  std::int64_t last_taken_ns_ = 0;  ///< steady clock
   std::mutex packed_mutex_;
-  std::vector<ReadyBatch> packed_;  ///< under packed_mutex_
+  std::vector<std::pair<std::uint64_t, std::unique_ptr<Batch>>> packed_;  ///< by number; under packed_mutex_
 
   Scheduler scheduler_;
   Selection selection_;

@@ -184,9 +184,9 @@ std::optional<TopicQueue::Waiting> TopicQueue::take(std::int64_t now, const Reco
       continue;
     }
     Waiting taken{.bytes = source_.message_bytes + block.payload_bytes,
-                  .taken_ns = now,
+                  .taken_ns = std::max(now, published),  // some are published while we take
                   .publish_ns = std::max(published, latest - kOldest)};
-    taken.log_time = time.of(std::max(now, published));  // some are published while we take
+    taken.log_time = time.of(taken.taken_ns);
     taken.publish_time = time.of(published);
     taken.sample = std::move(sample);
     return taken;

@@ -19,6 +19,11 @@ constexpr std::size_t kMostInSeam = 64 << 10;
 /// A chunk's head is one block, with what stands in the sample before its payload: it is whole or not there, also where
 /// the kernel ends a write between two pages.
 constexpr std::size_t kMostInHead = kBlock - 128;
+/// What is being compressed holds up what came after it for so long, and what waits for the disk what is small: log
+/// times within a file are in order, but nothing is lost for that.
+constexpr std::int64_t kPatience = 400'000'000;
+/// A queue that is so full goes before the others, whoever came first.
+constexpr double kNearlyFull = 0.9;
 /// Files in a row that failed before anything was written to them.
 constexpr int kMostFailures = 3;
 
@@ -65,6 +70,7 @@ Decision Recorder::Implementation::decide() {
     backlog.oldest_ns = backlog.oldest_ns == 0 ? ns : std::min(backlog.oldest_ns, ns);
   };
   for (const ReadyBatch& ready : ready_) {
+    if (ready.batch == nullptr) continue;
     backlog.bytes += ready.batch->bytes();
     waits_since(ready.opened_ns);
   }
@@ -84,16 +90,11 @@ void Recorder::Implementation::issue() {
   if (!ending_) decision = decide();
   look_again_ns_ = decision.look_again_ns;
   std::uint64_t issued = 0;
-  const auto issue_all = [&](auto&& one) {
-    while (issued < decision.bytes) {
-      const std::uint64_t bytes = one();
-      if (bytes == 0) return;
-      issued += bytes;
-    }
-  };
-  // Batches before frames: they are small, and a camera must never cost an IMU sample.
-  issue_all([this] { return issue_batch(); });
-  issue_all([&] { return issue_frame(decision.why == WriteReason::ForcedBySize); });
+  while (issued < decision.bytes) {
+    const std::uint64_t bytes = issue_next(decision.why == WriteReason::ForcedBySize);
+    if (bytes == 0) break;
+    issued += bytes;
+  }
   if (issued == 0) return;
   scheduler_.issued(issued, now_);
   const std::int64_t before = steady_now();
@@ -104,12 +105,44 @@ void Recorder::Implementation::issue() {
   ++submits_;
 }
 
-std::uint64_t Recorder::Implementation::issue_batch() {
-  if (ready_.empty() || queue_->room() < Segment::kEntries) return 0;
+Recorder::Implementation::ReadyBatch* Recorder::Implementation::oldest_batch() {
+  for (ReadyBatch& ready : ready_)
+    if (ready.batch != nullptr || now_ - ready.closed_ns < kPatience) return &ready;
+  return nullptr;
+}
+
+TopicQueue* Recorder::Implementation::next_frame(bool fullest_first) const {
+  TopicQueue* next = nullptr;
+  const auto before = [fullest_first](const TopicQueue& a, const TopicQueue& b) {
+    if (fullest_first && std::max(a.fullness(), b.fullness()) > kNearlyFull) return a.fullness() > b.fullness();
+    return a.waiting.front().log_time < b.waiting.front().log_time;
+  };
+  for (const auto& topic : topics_)
+    if (!topic->waiting.empty() && (next == nullptr || before(*topic, *next))) next = topic.get();
+  return next;
+}
+
+// By log time, so that readers who take a file as it comes get its messages in their order.
+std::uint64_t Recorder::Implementation::issue_next(bool fullest_first) {
+  TopicQueue* const frame = next_frame(fullest_first);
+  ReadyBatch* const batch = oldest_batch();
+  // Of equal times the frame: a batch that was opened after it goes on with later ones.
+  if (batch != nullptr && (frame == nullptr || batch->first_log_time < frame->waiting.front().log_time))
+    return batch->batch == nullptr ? 0 : issue_batch(*batch);
+  if (frame == nullptr) return 0;
+  if (room_for(frame->waiting.front().bytes)) return issue_frame(*frame);
+  pressed_ = true;
+  // A camera must never cost an IMU sample.
+  const bool waited = batch != nullptr && batch->batch != nullptr && now_ - batch->closed_ns > kPatience;
+  return waited ? issue_batch(*batch) : 0;
+}
+
+std::uint64_t Recorder::Implementation::issue_batch(ReadyBatch& one) {
+  if (queue_->room() < Segment::kEntries) return 0;
   switch_file();
-  if (!file_has_room(ready_.front().batch->bytes())) return 0;
-  ReadyBatch ready = std::move(ready_.front());
-  ready_.pop_front();
+  if (!file_has_room(one.batch->bytes())) return 0;
+  ReadyBatch ready = std::move(one);
+  std::erase_if(ready_, [&ready](const ReadyBatch& other) { return other.number == ready.number; });
   for (const Share& share : ready.shares) ensure_channel(*segment_, *topics_[share.topic]);
   const std::uint64_t bytes = ready.batch->bytes();
   bytes_under_way_ += bytes;
@@ -129,40 +162,39 @@ void Recorder::Implementation::drop_late_frames() {
   }
 }
 
-std::uint64_t Recorder::Implementation::issue_frame(bool fullest_first) {
-  TopicQueue* oldest = nullptr;
-  const auto before = [fullest_first](const TopicQueue& a, const TopicQueue& b) {
-    return fullest_first ? a.fullness() > b.fullness() : a.waiting.front().taken_ns < b.waiting.front().taken_ns;
-  };
-  for (const auto& topic : topics_)
-    if (!topic->waiting.empty() && (oldest == nullptr || before(*topic, *oldest))) oldest = topic.get();
-  if (oldest == nullptr) return 0;
-  if (!room_for(oldest->waiting.front().bytes)) {
-    pressed_ = true;
-    return 0;
-  }
+// A sample that cannot be written from where it is: a chunk of its own in its place.
+void Recorder::Implementation::issue_copied(TopicQueue& topic, const TopicQueue::Waiting& sample) {
+  std::unique_ptr<Batch> batch = take_batch();
+  const std::uint64_t bytes = add_to(*batch, topic, sample);
+  batch->close(compressors_[static_cast<std::size_t>(mcap::Compression::None)], options_.checksums);
+  ensure_channel(*segment_, topic);
+  bytes_under_way_ += batch->bytes();
+  segment_->write(std::move(batch), {{.topic = topic.number, .messages = 1, .bytes = bytes}}, sample.publish_ns);
+}
+
+std::uint64_t Recorder::Implementation::issue_frame(TopicQueue& topic) {
   switch_file();
-  if (!file_has_room(oldest->waiting.front().bytes)) return 0;
-  TopicQueue::Waiting next = std::move(oldest->waiting.front());
-  oldest->waiting.pop_front();
+  if (!file_has_room(topic.waiting.front().bytes)) return 0;
+  TopicQueue::Waiting next = std::move(topic.waiting.front());
+  topic.waiting.pop_front();
   const detail::SampleBlock& block = *detail::block_of(next.sample);
-  Framing& framing = oldest->framing();
+  Framing& framing = topic.framing();
   const bool good = framing.frame(block);
   const bool aligned = reinterpret_cast<std::uintptr_t>(framing.payload().data()) % kBlock == 0;
   if (!good || !aligned || framing.prefix().size() > kMostInHead ||
       framing.prefix().size() + framing.suffix().size() > kMostInSeam) {
-    oldest->note_written(1, next.bytes);
-    --oldest->held;
+    topic.note_written(1, next.bytes);
+    --topic.held;
     if (good)
-      add_to_batch(*oldest, next);
+      issue_copied(topic, next);
     else
-      oldest->lose(LossCause::Malformed, 1);
+      topic.lose(LossCause::Malformed, 1);
     return next.bytes;
   }
-  ensure_channel(*segment_, *oldest);
+  ensure_channel(*segment_, topic);
   bytes_under_way_ += next.bytes;
   copied_bytes_ += framing.prefix().size() + framing.suffix().size() + framing.payload().size() % kBlock;
-  segment_->write({.head = {.channel = static_cast<std::uint16_t>(oldest->number + 1),
+  segment_->write({.head = {.channel = static_cast<std::uint16_t>(topic.number + 1),
                             .sequence = static_cast<std::uint32_t>(block.sequence),
                             .log_time = next.log_time,
                             .publish_time = next.publish_time,
@@ -171,8 +203,7 @@ std::uint64_t Recorder::Implementation::issue_frame(bool fullest_first) {
                    .payload = framing.payload(),
                    .suffix = framing.suffix(),
                    .checksum = options_.held_checksums},
-                  std::move(next.sample), {.topic = oldest->number, .messages = 1, .bytes = next.bytes},
-                  next.publish_ns);
+                  std::move(next.sample), {.topic = topic.number, .messages = 1, .bytes = next.bytes}, next.publish_ns);
   return next.bytes;
 }
 
