@@ -239,6 +239,21 @@ TEST(RosLayout, TextsOfEveryLengthFitTheirRoom) {
   }
 }
 
+TEST(RosLayout, ListsInLargeElementsFitTheirRoom) {
+  const auto layout =
+      layout_of_definition("a/msg/A", "Large[] all\n" + kLine + "MSG: a/Large\nfloat64[100] x\nstring[] names\n");
+  Cdr cdr;
+  cdr.count(1);
+  for (int i = 0; i < 100; ++i) cdr.number(0.5 * i);
+  cdr.count(5000);
+  for (int i = 0; i < 5000; ++i) cdr.text("a");
+  Room room(layout, cardan::most_payload_bytes(*layout, cdr.bytes().size()));
+  Bytes again;
+  ASSERT_TRUE(room.read(cdr.bytes()));
+  ASSERT_TRUE(room.frame(again));
+  EXPECT_EQ(again, cdr.bytes());
+}
+
 TEST(RosLayout, EmptyMessagesHaveTheByteOfRos) {
   const auto layout = layout_of_definition("std_msgs/msg/Empty", "# nothing\n");
   ASSERT_NE(layout, nullptr);
