@@ -137,38 +137,32 @@ bool frame(const TypeLayout& type, const std::byte* message, const std::byte* pa
   return Framer(writer, payload, payload_bytes).value(type, message, true);
 }
 
-/// What the vectors of a type need in the payload: however short they are, and the most that one of them makes of so
-/// many bytes on the wire.
-struct Need {
-  std::size_t fixed = 0, most = 0;
-  [[nodiscard]] std::size_t sum() const noexcept { return fixed + most; }
-};
-
 constexpr std::size_t kVeryMuch = std::size_t{1} << 40;  // more than there can be; sums of it do not overflow
 
 std::size_t times(std::size_t a, std::size_t b) noexcept { return b != 0 && a > kVeryMuch / b ? kVeryMuch : a * b; }
 
-/// `instances`: of the type; `nested`: they are elements of a vector.
-void look_at_vectors(const TypeLayout& t, std::size_t cdr_bytes, std::size_t instances, bool nested,
-                     Need& need) noexcept {
-  if (!t.in_payload) return;
-  const auto add = [&](std::size_t bytes) { need.fixed = std::min(need.fixed + bytes, kVeryMuch); };
-  if (t.kind == Kind::Array) {
-    look_at_vectors(*t.element, cdr_bytes, times(instances, t.count), nested, need);
-  } else if (t.kind == Kind::Message) {
-    for (const TypeLayout::Field& f : t.fields) look_at_vectors(*f.type, cdr_bytes, instances, nested, need);
-  } else {
-    add(times(instances, nested ? detail::kNestedAlignment : shm::Arena::kAlignment));
-    std::size_t content = cdr_bytes;
-    if (t.kind == Kind::Vector) {
-      const std::size_t elements = cdr_bytes / detail::least_cdr_bytes(*t.element) + 1;
-      Need inner;
-      look_at_vectors(*t.element, cdr_bytes, elements, true, inner);
-      content = times(elements, t.element->size) + inner.sum();
-      if (!nested && content >= detail::kLargeList) add(times(instances, detail::kLargeAlignment));
-    }
-    need.most = std::max(need.most, std::min(content, kVeryMuch));
-  }
+/// Vectors that the struct has itself, not those of their elements.
+std::size_t vectors_in(const TypeLayout& t) noexcept {
+  if (!t.in_payload) return 0;
+  if (detail::is_vector(t)) return 1;
+  if (t.kind == Kind::Array) return times(t.count, vectors_in(*t.element));
+  std::size_t sum = 0;
+  for (const TypeLayout::Field& f : t.fields) sum = std::min(sum + vectors_in(*f.type), kVeryMuch);
+  return sum;
+}
+
+/// The most memory that elements, of vectors in vectors too, make of so many bytes on the wire. The bytes of an element
+/// but for what its own vectors hold are its alone, so no mixture needs more than the kind of vector that grows most.
+std::size_t most_of_elements(const TypeLayout& t, std::size_t cdr_bytes) noexcept {
+  if (!t.in_payload) return 0;
+  if (t.kind == Kind::Array) return most_of_elements(*t.element, cdr_bytes);
+  if (t.kind == Kind::String || t.kind == Kind::WString) return cdr_bytes;
+  std::size_t most = 0;
+  for (const TypeLayout::Field& f : t.fields) most = std::max(most, most_of_elements(*f.type, cdr_bytes));
+  if (t.kind != Kind::Vector) return most;
+  const std::size_t each = t.element->size + times(vectors_in(*t.element), detail::kNestedAlignment);
+  return std::max(times(cdr_bytes / detail::least_cdr_bytes(*t.element) + 1, each),
+                  most_of_elements(*t.element, cdr_bytes));
 }
 
 }  // namespace
@@ -206,11 +200,9 @@ bool frame_cdr(const TypeLayout& type, const std::byte* message, std::span<const
 }
 
 std::size_t most_payload_bytes(const TypeLayout& type, std::size_t cdr_bytes) noexcept {
-  // All vectors together have no more than those bytes, so no mixture needs more than the one whose elements grow most,
-  // and a part of one of them.
-  Need need;
-  look_at_vectors(type, cdr_bytes, 1, false, need);
-  return need.sum();
+  const std::size_t vectors = vectors_in(type), most = most_of_elements(type, cdr_bytes);
+  const std::size_t large = std::min(vectors, most / detail::kLargeList);
+  return most + times(vectors, shm::Arena::kAlignment) + times(large, detail::kLargeAlignment);
 }
 
 }  // namespace cardan
