@@ -254,6 +254,19 @@ TEST(RosLayout, ListsInLargeElementsFitTheirRoom) {
   EXPECT_EQ(again, cdr.bytes());
 }
 
+TEST(RosLayout, ShortTextsInManyElementsFitTheirRoom) {
+  const auto layout =
+      layout_of_definition("a/msg/A", "Small[] all\n" + kLine + "MSG: a/Small\nfloat64[4] x\nstring name\n");
+  Cdr cdr;
+  cdr.count(500);
+  for (int i = 0; i < 500; ++i) cdr.number(0.5).number(1.5).number(2.5).number(3.5).text("a");
+  Room room(layout, cardan::most_payload_bytes(*layout, cdr.bytes().size()));
+  Bytes again;
+  ASSERT_TRUE(room.read(cdr.bytes()));
+  ASSERT_TRUE(room.frame(again));
+  EXPECT_EQ(again, cdr.bytes());
+}
+
 TEST(RosLayout, EmptyMessagesHaveTheByteOfRos) {
   const auto layout = layout_of_definition("std_msgs/msg/Empty", "# nothing\n");
   ASSERT_NE(layout, nullptr);
