@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "apps/wide_text.hpp"
+
 namespace cardan::apps {
 namespace {
 
@@ -116,20 +118,7 @@ class Walk {
     if (!ok_ || units > left() / 2) return fail();
     std::u16string wide;
     for (std::size_t i = 0; i < units; ++i) wide += static_cast<char16_t>(number<std::uint16_t>());
-    std::string out;
-    for (const char16_t c : wide) {  // what is beyond the basic plane becomes '?', two of them
-      if (c < 0x80) {
-        out += static_cast<char>(c);
-      } else if (c < 0x800) {
-        out += {static_cast<char>(0xc0 | (c >> 6)), static_cast<char>(0x80 | (c & 0x3f))};
-      } else if (c >= 0xd800 && c < 0xe000) {
-        out += '?';
-      } else {
-        out += {static_cast<char>(0xe0 | (c >> 12)), static_cast<char>(0x80 | ((c >> 6) & 0x3f)),
-                static_cast<char>(0x80 | (c & 0x3f))};
-      }
-    }
-    return out;
+    return utf8(wide);
   }
 
   void align(std::size_t to) {

@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "apps/output.hpp"
+#include "apps/wide_text.hpp"
 #include "cardan/memory/error.hpp"
 
 namespace cardan::apps {
@@ -41,7 +43,7 @@ class Decoder {
  public:
   Decoder(const ObservedSample& sample, std::size_t longest_list) : sample_(sample), longest_list_(longest_list) {}
 
-  /// `at` is in the copied struct, or in the copied payload (elements, which hold no vectors).
+  /// `at` is in the copied struct, or in the copied payload.
   ordered_json value(const TypeLayout& t, const std::byte* at) {
     if (--budget_ < 0) return nullptr;
     switch (t.kind) {
@@ -72,6 +74,11 @@ class Decoder {
         const std::byte* letters = in_payload(at, 1, count);
         return letters == nullptr ? ordered_json(nullptr) : text(letters, count);
       }
+      case Kind::WString: {
+        std::size_t count = 0;
+        const std::byte* letters = in_payload(at, sizeof(char16_t), count);
+        return letters == nullptr ? ordered_json(nullptr) : wide_text(letters, count);
+      }
       case Kind::Message: {
         ordered_json fields = ordered_json::object();
         for (const TypeLayout::Field& f : t.fields) fields[f.name] = value(*f.type, at + f.offset);
@@ -84,8 +91,13 @@ class Decoder {
 
  private:
   [[nodiscard]] ordered_json text(const std::byte* at, std::size_t bytes) const {
-    constexpr std::size_t kMost = 64 * 1024;
-    return std::string(reinterpret_cast<const char*>(at), std::min(bytes, kMost));
+    return std::string(reinterpret_cast<const char*>(at), std::min(bytes, kLongestText));
+  }
+
+  [[nodiscard]] ordered_json wide_text(const std::byte* at, std::size_t letters) const {
+    std::u16string wide(std::min(letters, kLongestText), u'\0');
+    if (!wide.empty()) std::memcpy(wide.data(), at, wide.size() * sizeof(char16_t));
+    return utf8(wide);
   }
 
   [[nodiscard]] ordered_json list(const TypeLayout& element, const std::byte* at, std::size_t count) {
@@ -102,13 +114,19 @@ class Decoder {
     const auto offset = read<std::uint64_t>(vector);  // shm::VectorBase: data_, size_, …
     count = read<std::uint64_t>(vector + 8);
     if (count == 0) return &none;
-    const auto where = static_cast<std::uint64_t>(vector - sample_.message().data());
-    // Modulo 2^64, as in VectorBase::adopt_from.
-    const std::uint64_t position = static_cast<std::uint64_t>(sample_.message_offset()) + where + offset;
     const std::size_t bytes = sample_.payload().size();
+    const std::byte* const payload = sample_.payload().data();
+    const bool nested = std::greater_equal<>{}(vector, payload) && std::less<>{}(vector, payload + bytes);
+    const std::uint64_t where = nested ? static_cast<std::uint64_t>(vector - sample_.payload().data())
+                                       : static_cast<std::uint64_t>(sample_.message_offset()) +
+                                             static_cast<std::uint64_t>(vector - sample_.message().data());
+    // Modulo 2^64, as in VectorBase::adopt_from.
+    const std::uint64_t position = where + offset;
     if (position > bytes || count > (bytes - position) / element_bytes) return nullptr;
     return sample_.payload().data() + position;
   }
+
+  static constexpr std::size_t kLongestText = 64 * 1024;
 
   const ObservedSample& sample_;
   std::size_t longest_list_;

@@ -7,6 +7,7 @@
 
 #include "apps/decode.hpp"
 #include "cardan/cardan.hpp"
+#include "cardan/messages/any_type.hpp"
 #include "cardan/transport/observer.hpp"
 #include "tests/support/run_directory.hpp"
 
@@ -93,6 +94,30 @@ TEST(TypeLayout, WhatDoesNotFollowIsNotGuessed) {
 }
 
 class Decode : public cardan::test::OwnRunDirectory {};
+
+TEST_F(Decode, ListsInListsOfATypeThatNobodyWasCompiledWith) {
+  const std::string definition = "Part[] parts\nwstring wide\nNothing none\n" + std::string(80, '=') +
+                                 "\nMSG: a/Part\nstring name\nuint16[] values\n" + std::string(80, '=') +
+                                 "\nMSG: a/Nothing\n";
+  const AnyType type = AnyType::of_definition("a/msg/A", definition);
+  const std::string cdr(
+      "\0\1\0\0\2\0\0\0\3\0\0\0ab\0\0\2\0\0\0\7\0\10\0\1\0\0\0\0\0\0\0\0\0\0\0\3\0\0\0\xe4\0\x3d\xd8\0\xde\0", 47);
+  AnyPublisher out("/parts", type.message_type(), {.max_bytes = 4096});
+  auto loan = out.loan();
+  const auto result = type.fill(std::as_bytes(std::span(cdr)), loan);
+  ASSERT_TRUE(result) << result.text();
+  out.publish(std::move(loan));
+  const cardan::Observer observer{"/parts"};
+  const auto stream = observer.streams().at(0);
+  cardan::ObservedSample sample;
+  ASSERT_TRUE(stream->copy_latest(sample));
+  const auto layout = find_layout(stream->type(), stream->type_hash(), stream->schema());
+  ASSERT_NE(layout, nullptr);
+  EXPECT_EQ(decode(*layout, sample, 8).dump(),
+            "{\"parts\":[{\"name\":\"ab\",\"values\":[7,8]},{\"name\":\"\",\"values\":[]}],\"wide\":"
+            "\"\xc3\xa4\xf0\x9f\x98\x80\","
+            "\"none\":{}}");
+}
 
 TEST_F(Decode, EveryKindOfField) {
   const cardan::Topic<Own> topic{"/own", {.max_bytes = 4096}};

@@ -20,6 +20,7 @@
 
 #include "apps/keys.hpp"
 #include "apps/output.hpp"
+#include "apps/play_control.hpp"
 #include "cardan/memory/clock.hpp"
 #include "cardan/memory/error.hpp"
 #include "cardan/record/player/player.hpp"
@@ -38,11 +39,12 @@ constexpr const char* kExamples = R"(Examples:
   cardan play drive.mcap --topic '/camera/*' --remap /camera/front:=/replay/front
   cardan play drive.mcap --as-fast-as-readers --wait-for-readers=2    nobody who asks for reliable delivery loses a message
   cardan play front.mcap rear.mcap --clock --pause
+  cardan play --tell seek=30                            tells those that play: pause, resume, step=N, rate=X, seek=S, stop
 
 Keys on a terminal: space pauses and goes on; s, and the right arrow in a pause, play the next message; the arrows left and
 right go 5 s back and forth; + and - change the rate; q ends.
 Messages come in the order of their log times, whoever is slow. Publish times are those of now; the recorded ones are the
-samples' source times. Played are Cardan's own types, those whose recorder noted their layout, and Protobuf's.
+samples' source times. Played are all messages that the files define in ros2msg, as ROS 2 does, and Protobuf's.
 Exit codes: 0 ok, 1 failed, 2 wrong options, 3 done, but something was damaged or could not be played.)";
 
 constexpr auto kRefresh = 100ms;
@@ -52,7 +54,7 @@ struct Options {
   std::vector<std::string> files, topics, exclude, remap;
   double rate = 1, start = 0;
   std::optional<double> until, duration;
-  std::string clock, wait_for_readers, domain;
+  std::string clock, wait_for_readers, domain, tell;
   std::uint64_t step = 1;
   std::uint32_t depth = 0;
   bool loop = false, as_fast = false, reliable = false, pause = false, json = false;
@@ -210,6 +212,29 @@ void obey(char32_t key, record::Player& player, const Options& o) {
   }
 }
 
+void obey(const PlayOrder& order, record::Player& player) {
+  switch (order.action) {
+    case PlayOrder::Action::Pause:
+      return player.pause(true);
+    case PlayOrder::Action::Resume:
+      return player.pause(false);
+    case PlayOrder::Action::Step:
+      return player.step(static_cast<std::uint64_t>(order.value));
+    case PlayOrder::Action::Rate:
+      return player.set_rate(order.value);
+    case PlayOrder::Action::Seek:
+      return player.seek(span_of(order.value));
+    case PlayOrder::Action::Stop:
+      return player.stop();
+  }
+}
+
+int tell(const Options& o) {
+  if (tell_players(o.domain, play_order(o.tell))) return kOk;
+  warn("nobody plays in this domain — start one: cardan play drive.mcap");
+  return kFailed;
+}
+
 Json report_json(const Options& o, const PlayerReport& r, double took) {
   Json topics = Json::array(), left_out = Json::array();
   for (const record::PlayedTopic& t : r.topics)
@@ -268,6 +293,7 @@ bool tell_loss(const PlayerReport& r) {
 }
 
 int play(const Options& o) {
+  if (!o.tell.empty()) return tell(o);
   stop_on_signals();
   record::Player player(o.files, player_options(o));
   const PlayerReport before = player.report();
@@ -281,14 +307,13 @@ int play(const Options& o) {
   const std::int64_t begun = steady_now();
   {
     Keyboard keyboard;
-    if (o.pause && !keyboard.is_there())
-      throw Error(ErrorCode::InvalidArgument, "--pause, and no terminal whose keys could end the pause",
-                  "run it on a terminal, or leave --pause out");
+    PlayControl control(o.domain);
     Line line(keyboard.is_there());
     Playing playing(player);
     while (!playing.done()) {
       if (stopping()) player.stop();
       for (const char32_t key : keyboard.wait(kRefresh)) obey(key, player, o);
+      while (const auto order = control.next()) obey(*order, player);
       line.show(player.report());
     }
     playing.finish();
@@ -312,7 +337,7 @@ void add_play_command(CLI::App& app) {
   const auto one_each = [&](const char* name, std::vector<std::string>& values, const char* what) {
     command->add_option(name, values, what)->allow_extra_args(false);
   };
-  command->add_option("file", o->files, "Files, as drive.mcap; several are played as one")->required();
+  command->add_option("file", o->files, "Files, as drive.mcap; several are played as one");
   command->add_option("--rate", o->rate, "So many recorded seconds in one second")
       ->check(CLI::Range(0.001, 1e6))
       ->capture_default_str();
@@ -334,13 +359,17 @@ void add_play_command(CLI::App& app) {
                     "Begin when somebody subscribes, or --wait-for-readers=N subscriptions are there");
   command->add_option("--depth", o->depth, "Of the topics (default: 10; 4 where messages are larger than 1 MiB)")
       ->check(CLI::Range(1U, 1024U));
-  command->add_flag("--pause", o->pause, "Begin with a pause");
+  command->add_flag("--pause", o->pause, "Begin with a pause, until space is pressed or --tell resume");
+  command->add_option("--tell", o->tell,
+                      "Play nothing, but tell those that run: pause, resume, step[=N], rate=X, seek=SECONDS, stop");
   command->add_option("--step", o->step, "Messages that one press of s plays")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000}))
       ->capture_default_str();
   command->add_option("--domain", o->domain, "Domain to publish in (default: $CARDAN_DOMAIN, else \"default\")");
   command->add_flag("--json", o->json, "A summary as JSON at the end");
   command->callback([o] {
+    if (o->files.empty() == o->tell.empty())
+      throw CLI::ValidationError("file", o->tell.empty() ? "give one, as drive.mcap" : "none goes with --tell");
     if (const int code = play(*o); code != 0) throw CLI::RuntimeError(code);
   });
 }

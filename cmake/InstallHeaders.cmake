@@ -3,7 +3,7 @@
 # messages outside of the transport, the runtime and the recorder; what the roots include from "cardan/…" follows.
 cmake_policy(SET CMP0057 NEW)
 file(GLOB open RELATIVE ${CARDAN_SOURCE_DIR} ${CARDAN_SOURCE_DIR}/cardan/*.hpp)
-foreach(header opencv pcl eigen messages cdr local_message)
+foreach(header opencv pcl eigen messages any_type cdr local_message)
   if(EXISTS ${CARDAN_SOURCE_DIR}/cardan/messages/${header}.hpp)
     list(APPEND open cardan/messages/${header}.hpp)
   endif()

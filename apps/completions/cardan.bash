@@ -21,7 +21,7 @@ _cardan() {
     --scenarios) words="1p1s 1p5s 1p10s 5p1s" ;;
     --compression) words="same none lz4 zstd" ;;
     --images) words="png jpeg video" ;;
-    --tell) words="pause resume split trigger stop" ;;
+    --tell) case $path in play) words="pause resume step step= rate= seek= stop" ;; *) words="pause resume split trigger stop" ;; esac ;;
     --schedule) case $path in "bench record") words="absolute integer-ms both" ;; *) words="asap paced cycle" ;; esac ;;
     --on-full) words="stop delete-oldest" ;;
     --access) words="owner group everyone policy" ;;
@@ -59,7 +59,7 @@ _cardan() {
       bench) words="transport runtime record --help" ;;
       "bench record") words="--only --peers --folder --seconds --runs --cameras --schedule --producer-cpu --task-cpu --json --keep --quick --full --help" ;;
       "bag export") words="--to --topic --exclude --start --end --images --quality --list --force --json --help" ;;
-      play) words="--rate --loop --start --until --duration --topic --exclude --remap --clock --as-fast-as-readers --reliable --wait-for-readers --depth --pause --step --domain --json --help" ;;
+      play) words="--rate --loop --start --until --duration --topic --exclude --remap --clock --as-fast-as-readers --reliable --wait-for-readers --depth --pause --step --tell --domain --json --help" ;;
       "bench runtime") words="--sizes --runs --frames --publisher-cpu --reader-cpu --json --quick --help" ;;
       "bench transport") words="--peers --scenarios --sizes --waits --rate --runs --frames --minutes --publisher-cpu --reader-cpus --json --full --quick --micro --help" ;;
       demo) words="--record --one-process --crash --reports --camera --lidar --seconds --json --picture --no-view --help" ;;

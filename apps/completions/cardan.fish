@@ -187,6 +187,7 @@ complete -c cardan -n '__cardan_at play' -l wait-for-readers -d 'Begin when some
 complete -c cardan -n '__cardan_at play' -l depth -x -d 'Of the topics'
 complete -c cardan -n '__cardan_at play' -l pause -d 'Begin with a pause'
 complete -c cardan -n '__cardan_at play' -l step -x -d 'Messages of one step'
+complete -c cardan -n '__cardan_at play' -l tell -x -a 'pause resume step step= rate= seek= stop'
 complete -c cardan -n '__cardan_at play' -l domain -x -d 'Domain to publish in'
 complete -c cardan -n '__cardan_at play' -l json -d JSON
 complete -c cardan -n '__cardan_at doctor' -l json -d JSON

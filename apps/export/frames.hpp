@@ -42,7 +42,7 @@ using Cells = std::vector<std::string>;
 
 /// Why a message cannot be read, without the byte, so that many have the same cause.
 [[nodiscard]] inline std::string cause_of(const CdrResult& result) {
-  return result.error == CdrError::Encoding ? "it is not in XCDR1 little-endian, as ROS 2 writes messages"
+  return result.error == CdrError::Encoding ? "it is not in plain XCDR1, as ROS 2 writes messages"
                                             : "its bytes do not fit its type";
 }
 

@@ -38,10 +38,11 @@ struct Arena {
 
   [[nodiscard]] std::uint64_t left() const noexcept { return used < capacity ? capacity - used : 0; }
 
-  /// A new piece of `bytes` bytes, or null when there is no room.
-  [[nodiscard]] std::byte* allocate(std::uint64_t bytes) noexcept {
+  /// A new piece of `bytes` bytes, or null when there is no room. `alignment`: of its place from the base, a power of
+  /// two; the base itself is aligned to 64, of large payloads to 4096.
+  [[nodiscard]] std::byte* allocate(std::uint64_t bytes, std::uint64_t alignment = kAlignment) noexcept {
     if (used > capacity) return nullptr;
-    const std::uint64_t start = (used + kAlignment - 1) / kAlignment * kAlignment;
+    const std::uint64_t start = (used + alignment - 1) / alignment * alignment;
     if (start > capacity || bytes > capacity - start) return nullptr;
     used = start + bytes;
     return at(start);

@@ -61,11 +61,36 @@ class VectorBase {
   [[nodiscard]] void* elements() noexcept { return address(); }
   [[nodiscard]] const void* elements() const noexcept { return address(); }
   [[nodiscard]] std::size_t element_count() const noexcept { return size_; }
-  /// The same, to be written over: `count` elements of so many bytes; false: there is no room.
-  [[nodiscard]] bool try_resize_elements(std::size_t count, std::size_t element_bytes) noexcept {
-    if (!grow(count, element_bytes)) return false;
+  /// The same, to be written over: `count` elements of so many bytes; false: there is no room. `alignment`: of a new
+  /// piece of the arena.
+  [[nodiscard]] bool try_resize_elements(std::size_t count, std::size_t element_bytes,
+                                         std::uint64_t alignment = Arena::kAlignment) noexcept {
+    if (!grow(count, element_bytes, alignment)) return false;
     size_ = count;
     return true;
+  }
+  /// Where its elements come from; null: it cannot grow.
+  [[nodiscard]] Arena* storage() const noexcept { return arena(); }
+
+  /// Where elements are, and how many.
+  struct Elements {
+    const std::byte* first;
+    std::size_t count;
+  };
+  /// For code that reads a vector which lies in a payload, as an element of another one: its elements, if they lie
+  /// wholly within `payload_bytes` bytes from `payload` and are aligned; else false. Whoever wrote the payload may
+  /// write on: each number of the vector is read once.
+  [[nodiscard]] bool find_elements(const std::byte* payload, std::size_t payload_bytes, std::size_t element_bytes,
+                                   std::size_t element_alignment, Elements& found) const noexcept {
+    const auto offset = static_cast<std::uint64_t>(__atomic_load_n(&data_, __ATOMIC_RELAXED));
+    found = {payload, static_cast<std::size_t>(__atomic_load_n(&size_, __ATOMIC_RELAXED))};
+    if (found.count == 0) return true;
+    // Modulo 2^64, as in adopt_from.
+    const std::uint64_t position =
+        reinterpret_cast<std::uintptr_t>(this) + offset - reinterpret_cast<std::uintptr_t>(payload);
+    if (position > payload_bytes || found.count > (payload_bytes - position) / element_bytes) return false;
+    found.first = payload + position;
+    return reinterpret_cast<std::uintptr_t>(found.first) % element_alignment == 0;
   }
   /// For the transport, when the elements have been moved by `distance` bytes.
   void elements_moved(std::ptrdiff_t distance) noexcept {
@@ -87,7 +112,8 @@ class VectorBase {
 
   // The last piece of the arena grows where it is, by what is needed; another one moves, and then takes twice its room
   // if it can.
-  [[nodiscard]] bool grow(std::uint64_t count, std::size_t element_bytes) noexcept {
+  [[nodiscard]] bool grow(std::uint64_t count, std::size_t element_bytes,
+                          std::uint64_t alignment = Arena::kAlignment) noexcept {
     if (count <= capacity_) return true;
     Arena* const storage = arena();
     if (storage == nullptr || count > std::numeric_limits<std::int64_t>::max() / element_bytes) return false;
@@ -98,10 +124,10 @@ class VectorBase {
       return true;
     }
     std::uint64_t wanted = std::max(count, capacity_ * 2);
-    std::byte* fresh = storage->allocate(wanted * element_bytes);
+    std::byte* fresh = storage->allocate(wanted * element_bytes, alignment);
     if (fresh == nullptr) {
       wanted = count;
-      fresh = storage->allocate(wanted * element_bytes);
+      fresh = storage->allocate(wanted * element_bytes, alignment);
     }
     if (fresh == nullptr) return false;
     if (size_ != 0) std::memcpy(fresh, old, size_ * element_bytes);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -14,7 +15,7 @@ namespace cardan {
 /// Why bytes are not the CDR form of a type.
 enum class CdrError {
   None,
-  Encoding,   ///< they do not begin with 00 01, XCDR1 little-endian
+  Encoding,   ///< they begin neither with 00 01 nor with 00 00: they are not plain XCDR1
   Truncated,  ///< they end within a field, or a list announces more elements than there are bytes
   BadText,    ///< a text without its final NUL
   TooLong,    ///< a text or a list is longer than the FixedString or FixedVector that takes it
@@ -37,7 +38,8 @@ struct CdrResult {
         case CdrError::None:
           return "read";
         case CdrError::Encoding:
-          return "not XCDR1 little-endian (the first bytes must be 00 01) — convert it with a ROS 2 tool";
+          return "not plain XCDR1 (the first bytes must be 00 00 or 00 01; XCDR2 and parameter lists are not read) — "
+                 "convert it with a ROS 2 tool";
         case CdrError::Truncated:
           return "the bytes end too early — they are cut, or of another type";
         case CdrError::BadText:
@@ -58,16 +60,18 @@ struct CdrResult {
   }
 };
 
-/// Reads XCDR1 little-endian from bytes that nobody vouches for: every length is checked against what is left before it
-/// is used. After the first failure every call returns false. Thread safety: none. Never blocks, allocates or throws.
+/// Reads XCDR1, of either byte order, from bytes that nobody vouches for: every length is checked against what is left
+/// before it is used. After the first failure every call returns false. Thread safety: none. Never blocks, allocates or
+/// throws.
 class CdrReader {
  public:
   explicit CdrReader(std::span<const std::byte> bytes) noexcept {
     if (bytes.size() < kEncodingBytes) {
       fail(CdrError::Truncated);
-    } else if (bytes[0] != std::byte{0} || bytes[1] != std::byte{1}) {
+    } else if (bytes[0] != std::byte{0} || bytes[1] > std::byte{1}) {
       fail(CdrError::Encoding);
     } else {
+      swapped_ = bytes[1] == std::byte{0};
       bytes_ = bytes.subspan(kEncodingBytes);
     }
   }
@@ -77,6 +81,7 @@ class CdrReader {
   bool number(Number& value) noexcept {
     if (!align(sizeof(Number)) || !require(sizeof(Number))) return false;
     std::memcpy(&value, bytes_.data() + position_, sizeof(Number));
+    if (swapped_) swap_bytes(&value, 1);
     position_ += sizeof(Number);
     return true;
   }
@@ -115,6 +120,7 @@ class CdrReader {
     if (!align(sizeof(Number)) || elements > (bytes_.size() - position_) / sizeof(Number))
       return fail(CdrError::Truncated);
     std::memcpy(first, bytes_.data() + position_, elements * sizeof(Number));
+    if (swapped_) swap_bytes(first, elements);
     position_ += elements * sizeof(Number);
     return true;
   }
@@ -144,6 +150,9 @@ class CdrReader {
 
   [[nodiscard]] bool failed() const noexcept { return result_.error != CdrError::None; }
 
+  /// Bytes that have not been read yet.
+  [[nodiscard]] std::size_t left() const noexcept { return bytes_.size() - position_; }
+
   /// To be called at the end: writers may pad to a multiple of 4 or 8, more is an error.
   [[nodiscard]] CdrResult finish() noexcept {
     if (!failed() && bytes_.size() - position_ >= 8) {
@@ -155,6 +164,15 @@ class CdrReader {
 
  private:
   static constexpr std::size_t kEncodingBytes = 4;
+
+  template <class Number>
+  static void swap_bytes(Number* first, std::size_t elements) noexcept {
+    if constexpr (sizeof(Number) > 1) {
+      auto* const bytes = reinterpret_cast<std::byte*>(first);
+      for (std::size_t i = 0; i < elements; ++i)
+        std::reverse(bytes + i * sizeof(Number), bytes + (i + 1) * sizeof(Number));
+    }
+  }
 
   bool require(std::size_t size) noexcept {
     if (failed()) return false;
@@ -170,6 +188,7 @@ class CdrReader {
 
   std::span<const std::byte> bytes_;
   std::size_t position_ = 0;  // since the encoding's 4 bytes
+  bool swapped_ = false;      // big-endian
   CdrResult result_;
 };
 

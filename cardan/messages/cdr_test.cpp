@@ -210,8 +210,10 @@ class BadBytes : public ::testing::Test {
 };
 
 TEST_F(BadBytes, AnotherEncodingIsNamed) {
-  bytes_[1] = std::byte{0};
-  EXPECT_EQ(read(), CdrError::Encoding);
+  for (const int other : {2, 3, 6, 7, 8, 11, 255}) {  // parameter lists, XCDR2, XML
+    bytes_[1] = static_cast<std::byte>(other);
+    EXPECT_EQ(read(), CdrError::Encoding) << other;
+  }
 }
 
 TEST_F(BadBytes, EveryTruncationIsNoticed) {

@@ -21,12 +21,17 @@ namespace cardan {
 /// As `shm::bind`, on the zeroed struct of a message to be: its vectors take their elements from `arena`.
 void bind(const TypeLayout& type, std::byte* message, shm::Arena& arena) noexcept;
 
-/// As `frame_cdr(message, out)`: the same bytes. `message` is an adopted copy, or one of this process's own.
+/// As `frame_cdr(message, out)`: the same bytes. `message` is one of this process's own.
 /// Throws `cardan::Error` (Limit) for a list of more than 2^32 − 1 elements, `std::bad_alloc`. Never blocks.
 void frame_cdr(const TypeLayout& type, const std::byte* message, CdrFrame& out);
+/// The same of an adopted copy of a message of others. False: a vector that is an element of another one lies outside
+/// of the payload; a bad message, `out` is of no use.
+[[nodiscard]] bool frame_cdr(const TypeLayout& type, const std::byte* message, std::span<const std::byte> payload,
+                             CdrFrame& out);
 
-/// As `from_cdr(bytes, message)`, into a zeroed and bound message. The field that the result names lives as long as
-/// `type`. Never throws, allocates or blocks. Thread safety: none.
+/// As `from_cdr(bytes, message)`, into a zeroed and bound message. A list of numbers of 64 KiB and more begins on a
+/// 4096-byte boundary of the payload, if there is room. The field that the result names lives as long as `type`.
+/// Never throws, allocates or blocks. Thread safety: none.
 [[nodiscard]] CdrResult from_cdr(const TypeLayout& type, std::span<const std::byte> bytes, std::byte* message) noexcept;
 
 /// The most payload that a message can need (`TopicOptions::max_bytes`) whose CDR form has so many bytes. Where

@@ -42,6 +42,15 @@ std::string short_name(std::string_view name) {
   return first == last ? std::string(name) : std::string(name.substr(0, first)) + std::string(name.substr(last));
 }
 
+constexpr std::size_t kMostText = std::size_t{1} << 20;
+constexpr std::size_t kMostMessages = 1024;
+constexpr std::size_t kMostFields = 16'384;
+constexpr std::size_t kMostElements = std::size_t{1} << 30;
+
+[[noreturn]] void too_much(const std::string& what) {
+  throw Error(ErrorCode::Limit, "a message definition " + what, "no honest one is that large; look at the schema");
+}
+
 [[noreturn]] void wrong(std::string_view line, const char* why) {
   throw Error(ErrorCode::InvalidArgument, "the message definition's line '" + std::string(line) + "' " + why,
               "look at the schema; it should be as ROS 2 writes it");
@@ -58,12 +67,14 @@ class Parser {
   explicit Parser(std::string_view root) : name_(short_name(root)) {}
 
   std::vector<std::unique_ptr<RosMessage>> parse(std::string_view text) {
+    if (text.size() > kMostText) too_much("has more than 1 MiB of text");
     begin(name_);
     while (!text.empty()) {
       const auto end = std::min(text.find('\n'), text.size());
       line(text.substr(0, end));
       text.remove_prefix(std::min(end + 1, text.size()));
     }
+    add_times();
     for (std::size_t i = 0; i < messages_.size(); ++i) resolve(*messages_[i], lines_[i]);
     std::map<const RosMessage*, int> levels;
     for (const auto& message : messages_) levels_of(*message, 0, levels);
@@ -72,8 +83,20 @@ class Parser {
 
  private:
   void begin(const std::string& name) {
+    if (messages_.size() == kMostMessages) too_much("has more than 1,024 messages");
     messages_.push_back(std::make_unique<RosMessage>(RosMessage{name, {}}));
     lines_.emplace_back();
+    by_name_.emplace(name, messages_.back().get());  // of two, the first
+  }
+
+  /// Some writers take them for granted.
+  void add_times() {
+    for (const char* name : {"builtin_interfaces/Time", "builtin_interfaces/Duration"}) {
+      if (by_name_.contains(name)) continue;
+      begin(name);
+      line("int32 sec");
+      line("uint32 nanosec");
+    }
   }
 
   void line(std::string_view whole) {
@@ -89,6 +112,7 @@ class Parser {
     const auto behind = rest.find_first_not_of(" \t", name.size());
     if (behind != std::string_view::npos && rest[behind] == '=') return;
     if (name.empty()) wrong(text, "has a type and no name");
+    if (++fields_ > kMostFields) too_much("has more than 16,384 fields");
     Line result{.type = {}, .field = {std::string(name), {}}};
     result.type = many_of(type, text, result.field.type);
     lines_.back().push_back(std::move(result));
@@ -109,6 +133,14 @@ class Parser {
     return text.size();
   }
 
+  static std::size_t number(std::string_view text, std::string_view line, const char* why) {
+    std::size_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size() || value == 0 || value > kMostElements)
+      wrong(line, why);
+    return value;
+  }
+
   /// "float64[36]" → "float64", and what the brackets say.
   static std::string many_of(std::string_view type, std::string_view line, RosType& out) {
     const auto bracket = type.find('[');
@@ -116,20 +148,17 @@ class Parser {
     if (bracket != std::string_view::npos) {
       if (type.back() != ']') wrong(line, "opens a bracket and does not close it");
       const std::string_view inside = type.substr(bracket + 1, type.size() - bracket - 2);
-      const bool bounded = inside.starts_with("<=");
-      out.many = inside.empty() || bounded ? RosType::Many::List : RosType::Many::Fixed;
-      if (!inside.empty()) out.count = number_of(inside.substr(bounded ? 2 : 0), line, "has no number in its brackets");
+      out.many = inside.empty() || inside.starts_with("<=") ? RosType::Many::List : RosType::Many::Fixed;
+      constexpr const char* kNoNumber = "has no number of elements in its brackets";
+      if (out.many == RosType::Many::Fixed)
+        out.count = number(inside, line, kNoNumber);
+      else if (!inside.empty())
+        out.bound = number(inside.substr(2), line, kNoNumber);
     }
-    const auto at = element.find("<=");  // string<=10
-    if (at != std::string_view::npos) out.bound = number_of(element.substr(at + 2), line, "has no number as its bound");
-    return std::string(element.substr(0, at));
-  }
-
-  static std::size_t number_of(std::string_view digits, std::string_view line, const char* why) {
-    std::size_t number = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-    if (error != std::errc() || end != digits.data() + digits.size()) wrong(line, why);
-    return number;
+    const auto bound = element.find("<=");  // string<=10
+    if (bound == std::string_view::npos) return std::string(element);
+    out.text_bound = number(element.substr(bound + 2), line, "has no number behind its <=");
+    return std::string(element.substr(0, bound));
   }
 
   void resolve(RosMessage& message, std::vector<Line>& lines) {
@@ -139,6 +168,8 @@ class Parser {
       if (primitive != kPrimitives.end()) {
         line.field.type.kind = primitive->second;
         line.field.type.octet = line.type == "byte";
+        if (line.field.type.text_bound != 0 && primitive->second != Kind::String && primitive->second != Kind::WString)
+          wrong(line.type + " " + line.field.name, "bounds what is no text");
       } else {
         line.field.type.kind = Kind::Message;
         line.field.type.message = find(line.type, message.name);
@@ -151,15 +182,16 @@ class Parser {
   }
 
   const RosMessage* find(const std::string& type, const std::string& user) const {
+    const auto named = [this](const std::string& name) {
+      const auto found = by_name_.find(name);
+      return found == by_name_.end() ? nullptr : found->second;
+    };
     const std::string wanted = short_name(type);
-    for (const auto& message : messages_) {
-      if (message->name == wanted) return message.get();
-      // "Point" in a message of geometry_msgs; "Header" is std_msgs' everywhere.
-      if (wanted.find('/') != std::string::npos) continue;
-      if (message->name == user.substr(0, user.find('/') + 1) + wanted) return message.get();
-      if (wanted == "Header" && message->name == "std_msgs/Header") return message.get();
-    }
-    return nullptr;
+    const RosMessage* found = named(wanted);
+    if (found != nullptr || wanted.find('/') != std::string::npos) return found;
+    // "Point" in a message of geometry_msgs; "Header" is std_msgs' everywhere.
+    found = named(user.substr(0, user.find('/') + 1) + wanted);
+    return found == nullptr && wanted == "Header" ? named("std_msgs/Header") : found;
   }
 
   /// A message that contains itself has no end. How many levels are below each is looked at once: a definition of some
@@ -180,6 +212,8 @@ class Parser {
   std::string name_;
   std::vector<std::unique_ptr<RosMessage>> messages_;
   std::vector<std::vector<Line>> lines_;  ///< of each message
+  std::map<std::string, const RosMessage*> by_name_;
+  std::size_t fields_ = 0;
 };
 
 }  // namespace

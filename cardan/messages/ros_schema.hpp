@@ -34,8 +34,9 @@ struct RosType {
 
   Kind kind = Kind::Bool;
   Many many = Many::One;
-  std::size_t count = 0;                ///< of a fixed array; of a list its bound, 0: none
-  std::size_t bound = 0;                ///< of a string: its most letters, 0: none
+  std::size_t count = 0;                ///< of a fixed array
+  std::size_t bound = 0;                ///< the most elements of a list; 0: any number
+  std::size_t text_bound = 0;           ///< the most letters of a text; 0: any number
   bool octet = false;                   ///< of a Uint8: it is written "byte"
   const RosMessage* message = nullptr;  ///< of a message
 };
@@ -57,8 +58,9 @@ struct RosMessage {
 class RosSchema {
  public:
   /// `text`: a schema as recordings have it (MCAP's "ros2msg"): the message's own definition, then those that it uses,
-  /// each behind a line of 80 '=' and a line "MSG: package/Type". Throws Error (InvalidArgument) with the line that
-  /// makes no sense.
+  /// each behind a line of 80 '=' and a line "MSG: package/Type"; builtin_interfaces' Time and Duration may be left
+  /// out. Throws Error: InvalidArgument with the line that makes no sense; Limit: more than 1 MiB of text, 1,024
+  /// messages or 16,384 fields.
   RosSchema(std::string_view name, std::string_view text);
 
   [[nodiscard]] const RosMessage& root() const noexcept { return *messages_.front(); }

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "cardan/messages/messages.hpp"
+#include "cardan/messages/ros_layout.hpp"
 
 namespace cardan {
 namespace {
@@ -31,8 +32,15 @@ void hash_type(detail::LayoutHash& hash, const TypeLayout& t) {
       hash.add(t.count);
       break;
     case detail::Kind::Enum:
+      hash_type(hash, *t.element);
+      break;
     case detail::Kind::Vector:
       hash_type(hash, *t.element);
+      if (t.count != 0) hash.add(t.count);
+      break;
+    case detail::Kind::String:
+    case detail::Kind::WString:
+      if (t.count != 0) hash.add(t.count);
       break;
     case detail::Kind::Message:
       hash.add(t.name);
@@ -129,6 +137,7 @@ class SchemaReader {
       const Layout type = field(line.substr(0, space));
       if (type == nullptr) return nullptr;
       layout->nodes += type->nodes;
+      layout->in_payload = layout->in_payload || type->in_payload;
       end = (end + type->alignment - 1) / type->alignment * type->alignment;
       layout->fields.push_back({line.substr(space + 1), end, type});
       end += type->size;
@@ -159,6 +168,7 @@ class SchemaReader {
     layout->nodes += e.nodes;
     // As shm::vector forbids it: only arrays and messages are descended into by those who check offsets.
     if ((bound.empty() || bound.starts_with("<=")) && e.has_vectors()) return nullptr;
+    layout->in_payload = bound.empty() || e.in_payload;
     if (bound.empty()) {
       layout->kind = detail::Kind::Vector;
       layout->size = sizeof(shm::vector<std::uint8_t>);
@@ -189,6 +199,7 @@ class SchemaReader {
     if (text == "float64") return plain(detail::Kind::Float, 8);
     if (text == "string") {
       layout->kind = detail::Kind::String;
+      layout->in_payload = true;
       layout->size = sizeof(shm::string);
       layout->alignment = alignof(shm::string);
       return layout;
@@ -281,23 +292,12 @@ std::uint64_t TypeLayout::hash() const {
   return h.value;
 }
 
-bool TypeLayout::has_vectors() const {
-  switch (kind) {
-    case detail::Kind::Vector:
-    case detail::Kind::String:
-      return true;
-    case detail::Kind::Array:
-      return element->has_vectors();
-    case detail::Kind::Message:
-      return std::any_of(fields.begin(), fields.end(), [](const Field& f) { return f.type->has_vectors(); });
-    default:
-      return false;
-  }
-}
-
 std::shared_ptr<const TypeLayout> find_layout(const std::string& type_name, std::uint64_t type_hash,
                                               const std::string& schema) {
   if (const auto it = known().by_hash.find(type_hash); it != known().by_hash.end()) return it->second;
+  if (auto of_our_making = layout_of_definition(type_name, schema);
+      of_our_making != nullptr && of_our_making->hash() == type_hash)
+    return of_our_making;
   SchemaReader reader(schema);
   Layout layout = reader.root(type_name);
   if (layout == nullptr || !Settler(*layout, reader.open(), type_hash).settle()) return nullptr;

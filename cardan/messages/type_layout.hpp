@@ -26,22 +26,24 @@ struct TypeLayout {
   detail::Kind kind = detail::Kind::Integer;
   std::size_t size = 0;
   std::size_t alignment = 1;
-  bool is_signed = false;               ///< Integer
-  std::size_t count = 0;                ///< Array: elements; FixedString, FixedVector: the bound
+  bool is_signed = false;  ///< Integer
+  /// Array: elements; FixedString, FixedVector: the bound; Vector, String, WString: the same, 0: none
+  std::size_t count = 0;
   std::shared_ptr<TypeLayout> element;  ///< Array, FixedVector, Vector; Enum: the integer below
   std::string name;                     ///< Message: "sensor_msgs/msg/Image"
   std::vector<Field> fields;            ///< Message
   std::string_view schema;              ///< Message that this program was compiled with: its ros2msg text; else empty
   std::size_t nodes = 1;                ///< types in it, itself included, each as often as it occurs
+  bool in_payload = false;              ///< it is, or holds, a vector or string whose elements lie in the payload
   /// Message whose CDR form is not what its fields say (CdrForm): how it is written and read. Else null.
   void (*write_cdr)(CdrWriter& writer, const void* message) = nullptr;
   bool (*read_cdr)(CdrReader& reader, void* message) noexcept = nullptr;
-  std::size_t least_cdr = 0;  ///< with read_cdr: the fewest bytes that a value takes on the wire
+  std::size_t least_cdr = 0;  ///< the fewest bytes that a value takes on the wire; 0: to be found out
 
   /// The same number as message_traits<T>::type_hash() of the type described.
   [[nodiscard]] std::uint64_t hash() const;
   /// Whether there is a vector or string in it whose elements lie in the payload.
-  [[nodiscard]] bool has_vectors() const;
+  [[nodiscard]] bool has_vectors() const noexcept { return in_payload; }
 };
 
 /// The layout of a type that this program knows.
@@ -53,6 +55,7 @@ std::shared_ptr<TypeLayout> layout_of() {
   layout->kind = kind;
   layout->size = sizeof(T);
   layout->alignment = alignof(T);
+  layout->in_payload = detail::holds_vectors<T>();
   if constexpr (kind == Kind::Integer) {
     layout->is_signed = std::is_signed_v<T>;
   } else if constexpr (kind == Kind::Enum) {
@@ -90,8 +93,8 @@ std::shared_ptr<TypeLayout> layout_of() {
 }
 
 /// The layout of the type that a publisher names, by its hash among Cardan's own messages, or from the schema text that
-/// it wrote. In the second case it is returned only if its hash is the publisher's, so that it is certainly right;
-/// null: not known.
+/// it wrote: as a C++ compiler lays such a struct out, or as layout_of_definition() does. From a text it is returned
+/// only if its hash is the publisher's, so that it is certainly right; null: not known.
 std::shared_ptr<const TypeLayout> find_layout(const std::string& type_name, std::uint64_t type_hash,
                                               const std::string& schema);
 

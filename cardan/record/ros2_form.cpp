@@ -48,9 +48,9 @@ int number_of(const RosType& type) {
     case Kind::Bool:
       return 15;
     case Kind::String:
-      return type.bound != 0 ? kBoundedString : 17;
+      return type.text_bound != 0 ? kBoundedString : 17;
     case Kind::WString:
-      return type.bound != 0 ? 22 : 18;
+      return type.text_bound != 0 ? 22 : 18;
   }
   return 0;
 }
@@ -96,7 +96,7 @@ class Description {
     good_ = good_ && plain(name);
     int number = number_of(type);
     if (type.many == RosType::Many::Fixed) number += kArray;
-    if (type.many == RosType::Many::List) number += type.count != 0 ? kBoundedList : kList;
+    if (type.many == RosType::Many::List) number += type.bound != 0 ? kBoundedList : kList;
     std::string nested;
     if (type.message != nullptr) {
       nested = full(type.message->name);
@@ -105,7 +105,7 @@ class Description {
     }
     return fmt::format(
         R"({{"name": "{}", "type": {{"type_id": {}, "capacity": {}, "string_capacity": {}, "nested_type_name": "{}"}}}})",
-        name, number, type.many == RosType::Many::One ? 0 : type.count, type.bound, nested);
+        name, number, type.many == RosType::Many::Fixed ? type.count : type.bound, type.text_bound, nested);
   }
 
   const RosMessage& root_;

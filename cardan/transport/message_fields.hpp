@@ -79,6 +79,7 @@ enum class Kind {
   Vector,
   String,
   Message,
+  WString,  ///< of a layout that follows from a ROS definition; C++ has no field of it
   Pointer,
   Reference,
   Qualified,

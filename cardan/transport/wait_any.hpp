@@ -6,6 +6,7 @@
 #include <cstddef>
 
 #include "cardan/memory/clock.hpp"
+#include "cardan/transport/any_subscriber.hpp"
 #include "cardan/transport/subscriber.hpp"
 #include "cardan/transport/timer.hpp"
 #include "cardan/transport/waiting.hpp"
@@ -29,9 +30,9 @@ class AnySet {
  public:
   template <class T>
   void add(const Subscriber<T>& s) {
-    subscriber_at_[subscribers_] = next_++;
-    cores_[subscribers_++] = &s.core();
+    add(s.core());
   }
+  void add(const AnySubscriber& s) { add(s.core()); }
   void add(const Timer& t) { add(Readable{t.fd()}); }
   void add(Readable r) {
     foreign_at_[foreigners_] = next_++;
@@ -43,6 +44,10 @@ class AnySet {
   }
 
  private:
+  void add(SubscriberCore& core) {
+    subscriber_at_[subscribers_] = next_++;
+    cores_[subscribers_++] = &core;
+  }
   std::array<SubscriberCore*, 64> cores_{};
   std::array<std::size_t, 64> subscriber_at_{};
   std::array<Foreign, 64> foreign_{};

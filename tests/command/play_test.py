@@ -127,10 +127,13 @@ class Play(unittest.TestCase):
         report = play(file, "--depth", 50, "--wait-for-readers")
         self.assertEqual((report["published"], report["topics"][0]["readers"]), (40, 1))
         self.assertEqual(tell("take"), "took 40")
-        # The same without the hash: how it lies in memory is not known.
+        # The same without the hash: in a layout of our own making.
         write(file, {"/test/own": ("test_msgs/msg/Own", "ros2msg", schema, "cdr", {}), "/point": PLAIN}, messages + vectors("/point", 3))
+        self.assertEqual(play(file)["published"], 43)
+        # And of a type that is not defined.
+        write(file, {"/test/own": ("test_msgs/msg/Own", "ros2msg", "", "cdr", {}), "/point": PLAIN}, messages + vectors("/point", 3))
         report = play(file, code=3)
-        self.assertIn("cardan.type_hash", report["left_out"][0]["why"])
+        self.assertIn("does not define", report["left_out"][0]["why"])
         self.assertIn("/test/own is not played", run.stderr)
         self.assertEqual(report["published"], 3)
 
@@ -141,11 +144,43 @@ class Play(unittest.TestCase):
         self.assertIn("nothing to play", run.stderr)
 
     def test_wrong_words(self):
-        for words in (["--topic", "/nobody"], ["--remap", "/point"], ["--remap", "/nobody:=/x"], ["--pause"], ["--clock=0"], ["--clock=x"], ["--wait-for-readers=0"],
+        for words in (["--topic", "/nobody"], ["--remap", "/point"], ["--remap", "/nobody:=/x"], ["--tell", "stop"], ["--clock=0"], ["--clock=x"], ["--wait-for-readers=0"],
                       ["--rate", 0], ["--start", 2, "--until", 1], ["--until", 1, "--duration", 1], ["--domain", "a/b"]):
             self.assertEqual(run("play", points(), *words, code=2), "", words)
             self.assertRegex(run.stderr, r"^cardan: .+ — .+\n$", words)
         run("play", path("nowhere.mcap"), code=2)
+        run("play", code=2)
+        for order in ("loudly", "rate", "rate=0", "rate=x", "rate=nan", "seek", "seek=-1", "step=0", "pause=1", "stop=", ""):
+            run("play", "--tell", order, code=2)
+
+    def test_another_process_tells_it_what_to_do(self):
+        run("play", "--tell", "pause", code=1)
+        self.assertIn("nobody plays", run.stderr)
+        echo = start(self, "topic", "echo", "/point", "--wait", "--json", stdout=subprocess.PIPE)
+        playing = start(self, "play", points(5000), "--pause", "--topic", "/point", "--json", "--depth", 600, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        seen = []
+
+        def until(x):
+            while not seen or seen[-1] != x:
+                seen.append(json.loads(echo.stdout.readline())["message"]["x"])
+
+        deadline = time.monotonic() + 30
+        while subprocess.run([CARDAN, "topic", "info", "/point"], env=ENVIRONMENT, capture_output=True).returncode != 0:
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.05)
+        run("play", "--tell", "step=3")
+        until(2)
+        run("play", "--tell", "seek=5")
+        run("play", "--tell", "step")
+        until(250)
+        self.assertEqual(seen, [0, 1, 2, 250])
+        run("play", "--tell", "rate=0.5")
+        run("play", "--tell", "resume")
+        until(251)
+        run("play", "--tell", "stop")
+        out, err = playing.communicate(timeout=30)
+        self.assertEqual((playing.returncode, err), (0, ""))
+        self.assertLess(json.loads(out)["published"], 4000)
 
     def test_unfinished_and_damaged(self):
         with open(points(), "rb") as file:

@@ -3,10 +3,12 @@
 // describe. What holds: they are refused, or give a message within its storage whose own wire form reads back.
 #include <cstring>
 #include <memory>
+#include <optional>
 
 #include "cardan/memory/error.hpp"
 #include "cardan/messages/layout_cdr.hpp"
 #include "cardan/messages/messages.hpp"
+#include "cardan/messages/ros_layout.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 namespace cardan::fuzz::cdr_target {
@@ -32,6 +34,7 @@ class Storage {
     bind(type, memory_.get(), arena_);
   }
   [[nodiscard]] std::byte* message() { return memory_.get(); }
+  [[nodiscard]] std::span<std::byte> payload() { return {memory_.get() + bytes_ - kArena, arena_.used}; }
 
  private:
   struct Free {
@@ -56,12 +59,37 @@ CdrResult read(const TypeLayout& type, const std::string& bytes, Storage& into) 
   return from_cdr(type, std::as_bytes(std::span(bytes)), into.message());
 }
 
-/// The first byte: a type of Cardan's own; behind the last, a schema's text comes first, to a NUL.
+/// The same bytes as a reader in another process makes of them; and whatever else the payload may say, none beyond it.
+void read_as_others(const TypeLayout& type, Storage& from, const std::string& wire) {
+  std::string copy(type.size, '\0');
+  auto* const bytes = reinterpret_cast<std::byte*>(copy.data());
+  CdrFrame frame;
+  const auto all = [&]() -> std::optional<std::string> {
+    std::memcpy(bytes, from.message(), type.size);
+    if (!adopt(type, bytes, from.message(), from.payload()) || !frame_cdr(type, bytes, from.payload(), frame))
+      return std::nullopt;
+    std::string text(reinterpret_cast<const char*>(frame.prefix.data()), frame.prefix.size());
+    text.append(reinterpret_cast<const char*>(frame.payload.data()), frame.payload.size());
+    return text.append(reinterpret_cast<const char*>(frame.suffix.data()), frame.suffix.size());
+  };
+  require(all() == wire, "another process reads something else");
+  const std::span<std::byte> payload = from.payload();
+  for (std::size_t i = 0; i + 8 <= payload.size(); i += 8 * (1 + payload.size() / 512)) {
+    payload[i + wire.size() % 8] ^= static_cast<std::byte>(1U << wire.size() / 8 % 8);
+    (void)all();
+  }
+}
+
+/// The first byte: a type of Cardan's own; behind the last, a schema's text comes first, to a NUL: as a compiler lays
+/// it out, or from 192 on in a layout of our making.
 void run(std::string_view input) {
   Input parts(input);
   const std::size_t which = parts.byte();
   std::shared_ptr<const TypeLayout> type = known_layout(kTypes[which % kTypes.size()]);
-  if (which >= 128) type = detail::layout_of_schema("x_msgs/msg/A", std::string(parts.until('\0')));
+  if (which >= 128) {
+    const std::string text(parts.until('\0'));
+    type = which < 192 ? detail::layout_of_schema("x_msgs/msg/A", text) : layout_of_definition("x_msgs/msg/A", text);
+  }
   if (type == nullptr || type->size > (1U << 16)) return;
   const std::string bytes(parts.rest());
   (void)most_payload_bytes(*type, bytes.size());
@@ -73,6 +101,8 @@ void run(std::string_view input) {
   Storage second(*type);
   require(static_cast<bool>(read(*type, again, second)), "what was read cannot be written and read");
   require(wire_form(*type, second.message()) == again, "what was read is not what was written");
+  require(second.payload().size() <= most_payload_bytes(*type, again.size()), "more payload than there can be");
+  read_as_others(*type, second, again);
 }
 
 std::vector<std::string> seeds() {
@@ -89,6 +119,15 @@ std::vector<std::string> seeds() {
   if (const auto type = detail::layout_of_schema("x_msgs/msg/A", schema)) {
     Storage empty(*type);
     all.push_back('\x80' + schema + '\0' + wire_form(*type, empty.message()));
+  }
+  const std::string nested = "x_msgs/B[] b\nwstring w\nstring<=4[<=3] s\nfloat64[] d\nC c\n" + std::string(80, '=') +
+                             "\nMSG: x_msgs/B\nstring[] names\nuint16[] n\nbool[2] f\n" + std::string(80, '=') +
+                             "\nMSG: x_msgs/C\n";
+  if (const auto type = layout_of_definition("x_msgs/msg/A", nested)) {
+    Storage empty(*type);
+    all.push_back('\xc0' + nested + '\0' + wire_form(*type, empty.message()));
+    const std::string some("\0\1\0\0\2\0\0\0\1\0\0\0\2\0\0\0a\0\0\0\1\0\0\0\7\0\1\0\0\0\0\0\0\0\0\0\1\0\0\0", 40);
+    all.push_back('\xc0' + nested + '\0' + some + std::string(40, '\0'));
   }
   return all;
 }

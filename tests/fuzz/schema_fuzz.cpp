@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "cardan/memory/error.hpp"
+#include "cardan/messages/ros_layout.hpp"
 #include "cardan/messages/ros_schema.hpp"
 #include "cardan/messages/type_layout.hpp"
 #include "tests/fuzz/fuzz.hpp"
@@ -32,6 +33,11 @@ void run(std::string_view input) {
     require(!e.cause().empty() && !e.remedy().empty(), "an error without words");
   }
   (void)known_layout(name);
+  if (const auto layout = layout_of_definition(name, text)) {
+    require(layout->alignment != 0 && layout->size % layout->alignment == 0, "a layout that is not one");
+    require(layout->least_cdr != 0 && layout->least_cdr <= layout->size, "more on the wire than in memory");
+    require(find_layout(name, layout->hash(), text) != nullptr, "a layout that its own hash does not find");
+  }
   // Each integer of the text doubles what has to be tried; a bound in the library ends it, after a second of a real
   // one.
   std::size_t integers = 0;

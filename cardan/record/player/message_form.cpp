@@ -8,7 +8,8 @@
 #include <string_view>
 #include <utility>
 
-#include "cardan/messages/layout_cdr.hpp"
+#include "cardan/memory/error.hpp"
+#include "cardan/messages/ros_layout.hpp"
 #include "cardan/record/channel_form.hpp"
 #include "cardan/runtime/encoded.hpp"
 
@@ -19,29 +20,67 @@ std::string text_of(const mcap::Schema& schema) {
   return {reinterpret_cast<const char*>(schema.data.data()), schema.data.size()};
 }
 
-/// Of those who can tell it by the schema alone.
-std::string definition_of(const mcap::Schema& schema) {
-  return schema.encoding == "ros2msg" ? text_of(schema) : std::string();
-}
-
 bool is_encoded_object(const mcap::Channel& channel) {
   return channel.message_encoding == "protobuf" || channel.message_encoding == kOwnCodec;
 }
 
+/// What the file says of a type that is in CDR form.
+struct Definition {
+  const mcap::Schema& schema;
+  std::string text = text_of(schema);
+  [[nodiscard]] bool readable() const { return schema.encoding == "ros2msg"; }
+};
+
+/// Whether what is written as the one can be read as the other; where a text makes no sense, nothing is known.
+bool same_definition(const std::string& name, const std::string& a, const std::string& b) {
+  try {
+    return same_fields(RosSchema(name, a).root(), RosSchema(name, b).root());
+  } catch (const Error&) {
+    return true;
+  }
+}
+
+/// Whether a definition without a word is one: rosbag2 writes none of a message whose package it does not find.
+bool is_empty_message(const std::string& name) {
+  return name.ends_with("/Empty") || name.ends_with("_Request") || name.ends_with("_Response");
+}
+
+/// The type of a channel by its definition alone.
+std::optional<AnyType> type_of(const Definition& definition, std::string& why) {
+  const std::string& name = definition.schema.name;
+  const bool empty = definition.text.find_first_not_of(" \t\r\n") == std::string::npos;
+  if (!definition.readable() || (empty && !is_empty_message(name))) {
+    // Cardan's own are as ROS has them, whoever wrote the file.
+    if (auto own = known_layout(name)) {
+      AnyMessageType type = message_type_of(*own, {});
+      return AnyType(std::move(own), std::move(type));
+    }
+    why = empty ? fmt::format(
+                      "the file does not define {}: who recorded it had no definition — record it again where "
+                      "the package of that message is installed",
+                      name)
+                : fmt::format(
+                      "the file defines {} in '{}', and only ros2msg is read here — convert the file with "
+                      "`ros2 bag convert`",
+                      name, definition.schema.encoding);
+    return std::nullopt;
+  }
+  try {
+    return AnyType::of_definition(name, definition.text);
+  } catch (const Error& e) {
+    why = fmt::format("the file's definition of {} makes no sense: {}", name, e.what());
+    return std::nullopt;
+  }
+}
+
 }  // namespace
 
-MessageForm::MessageForm(std::shared_ptr<const TypeLayout> layout, detail::MessageType type)
-    : layout_(std::move(layout)), type_(std::move(type)) {}
-
 std::size_t MessageForm::payload_bytes(std::size_t recorded_bytes) const noexcept {
-  return layout_ == nullptr ? recorded_bytes : most_payload_bytes(*layout_, recorded_bytes);
+  return native_ ? native_->payload_bytes(recorded_bytes) : recorded_bytes;
 }
 
 CdrResult MessageForm::fill(mcap::View data, std::byte* message, shm::Arena* arena) const noexcept {
-  if (layout_ != nullptr) {
-    if (arena != nullptr) cardan::bind(*layout_, message, *arena);
-    return cardan::from_cdr(*layout_, data, message);
-  }
+  if (native_) return native_->fill(data, message, arena);
   auto* encoded = new (message) detail::Encoded;
   shm::bind(*encoded, *arena);
   if (!encoded->data.try_resize_for_overwrite(data.size())) return {.error = CdrError::NoRoom};
@@ -60,22 +99,14 @@ std::optional<MessageForm> form_of(const mcap::Channel& channel, const mcap::Sch
                       channel.message_encoding);
     return std::nullopt;
   }
-  const std::string definition = definition_of(*schema);
-  const auto hash = type_hash_of(channel);
-  std::shared_ptr<const TypeLayout> layout;
-  if (hash) layout = find_layout(schema->name, *hash, definition);
-  if (layout == nullptr) layout = known_layout(schema->name);
-  if (layout == nullptr) {
-    why = hash
-              ? fmt::format(
-                    "how {} lies in memory does not follow from its schema (alignas, bit fields), or that is "
-                    "not the one with which it was recorded",
-                    schema->name)
-              : fmt::format("the file does not say how {} lies in memory ({}), and it is not one of Cardan's own types",
-                            schema->name, kTypeHashKey);
-    return std::nullopt;
-  }
-  return MessageForm(layout, message_type_of(*layout, definition));
+  const Definition definition{*schema};
+  std::optional<AnyType> type;
+  // As its publisher laid it out, so that the same readers can read it.
+  if (const auto hash = type_hash_of(channel))
+    type = AnyType::of_publisher(schema->name, *hash, definition.readable() ? definition.text : std::string());
+  if (!type) type = type_of(definition, why);
+  if (!type) return std::nullopt;
+  return MessageForm(*std::move(type));
 }
 
 std::optional<MessageForm> form_for(const detail::MessageType& type, bool native, const mcap::Channel& channel,
@@ -92,12 +123,17 @@ std::optional<MessageForm> form_for(const detail::MessageType& type, bool native
     return std::nullopt;
   }
   if (!native) return MessageForm(type);
-  const auto layout = find_layout(type.name, type.hash, type.schema);
+  auto layout = find_layout(type.name, type.hash, type.schema);
   if (layout == nullptr) {
     why = fmt::format("how {} lies in memory does not follow from its schema (alignas, bit fields)", type.name);
     return std::nullopt;
   }
-  return MessageForm(layout, type);
+  if (const Definition definition{*schema};
+      definition.readable() && !same_definition(type.name, type.schema, definition.text)) {
+    why = fmt::format("{} has other fields in the file than the one that is read", type.name);
+    return std::nullopt;
+  }
+  return MessageForm(AnyType(std::move(layout), type));
 }
 
 }  // namespace cardan::record

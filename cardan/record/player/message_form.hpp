@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "cardan/memory/arena.hpp"
+#include "cardan/messages/any_type.hpp"
 #include "cardan/messages/cdr.hpp"
-#include "cardan/messages/type_layout.hpp"
 #include "cardan/record/mcap/reader.hpp"
 #include "cardan/transport/message_type.hpp"
 
@@ -19,19 +19,21 @@ namespace cardan::record {
 /// How the messages of a channel become samples. Immutable; any thread.
 class MessageForm {
  public:
-  /// Messages that lie in memory as this layout says, recorded in their CDR form.
-  MessageForm(std::shared_ptr<const TypeLayout> layout, detail::MessageType type);
+  /// Messages of a type that is known, recorded in their CDR form.
+  explicit MessageForm(AnyType native) : native_(std::move(native)), type_(native_->message_type()) {}
   /// Messages that are passed on as they were encoded.
   explicit MessageForm(detail::MessageType encoded) : type_(std::move(encoded)) {}
 
   [[nodiscard]] const detail::MessageType& type() const noexcept { return type_; }
+  /// Null: encoded.
+  [[nodiscard]] const TypeLayout* layout() const noexcept { return native_ ? &native_->layout() : nullptr; }
   /// The most payload that one of so many recorded bytes can need.
   [[nodiscard]] std::size_t payload_bytes(std::size_t recorded_bytes) const noexcept;
   /// Fills a zeroed message where it lies. `arena`: where the type has vectors. Never throws or blocks.
   [[nodiscard]] CdrResult fill(mcap::View data, std::byte* message, shm::Arena* arena) const noexcept;
 
  private:
-  std::shared_ptr<const TypeLayout> layout_;  ///< null: encoded
+  std::optional<AnyType> native_;  ///< empty: encoded
   detail::MessageType type_;
 };
 

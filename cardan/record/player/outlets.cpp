@@ -103,18 +103,34 @@ void Outlets::refuse_mixture(const mcap::Channel& channel, const std::string& to
 }
 
 void Outlets::measure(std::size_t file) {
-  const auto has_payload = [&](const mcap::Channel& channel) {
+  const mcap::Reader& reader = *files_.readers()[file];
+  const auto measured = [&](const mcap::Channel& channel) {
     const Outlet* outlet = of(file, channel);
-    return outlet != nullptr && outlet->form.type().has_arena;
+    return outlet != nullptr && (outlet->form.type().has_arena || outlet->form.type().bytes > kLarge);
   };
-  for (const auto& [id, bytes] : mcap::largest_messages(*files_.readers()[file], has_payload)) {
+  for (const auto& [id, bytes] : mcap::largest_messages(reader, measured)) {
     Outlet& outlet = *of_channel_[file].at(id);
+    const TypeLayout* const layout = outlet.form.layout();
+    // Some letters of a definition must not cost the memory of messages that nobody has.
+    if (outlet.form.type().bytes > kLarge && layout != nullptr && layout->least_cdr > bytes) {
+      of_channel_[file].erase(id);
+      leave_out(file, reader.summary().channels().at(id),
+                fmt::format("a message of {} has {} bytes at least, and the longest of the file {}",
+                            outlet.form.type().name, layout->least_cdr, bytes),
+                false);
+      continue;
+    }
     outlet.payload_bytes = std::max(outlet.payload_bytes, outlet.form.payload_bytes(static_cast<std::size_t>(bytes)));
   }
 }
 
 void Outlets::create_publishers(const PlayerOptions& options) {
   (void)detail::Process::of(options.domain);  // what is wrong with that is wrong with all of them
+  std::erase_if(outlets_, [this](const std::unique_ptr<Outlet>& outlet) {
+    return std::none_of(of_channel_.begin(), of_channel_.end(), [&](const auto& channels) {
+      return std::any_of(channels.begin(), channels.end(), [&](const auto& c) { return c.second == outlet.get(); });
+    });
+  });
   for (auto& outlet : outlets_) {
     std::string why;
     try {

@@ -215,8 +215,9 @@ TEST_F(PlayerTest, SeveralFilesAreOne) {
 TEST_F(PlayerTest, WhatCannotBePlayedIsLeftOutWithAReason) {
   Bag bag;
   bag.add("/json", "a.B", "jsonschema", "{}", "json", {});
-  bag.add("/unknown", "x_msgs/msg/Unknown", "ros2msg", "int32 value\n", "cdr", {});
-  bag.add("/hash", "x_msgs/msg/Unknown", "ros2msg", "int32 value\n", "cdr", {{kTypeHashKey, "00000000000000ff"}});
+  bag.add("/unknown", "x_msgs/msg/Unknown", "ros2msg", "x_msgs/Nowhere value\n", "cdr", {});
+  bag.add("/idl", "x_msgs/msg/Unknown", "ros2idl", "struct Unknown {};", "cdr", {});
+  bag.add("/nothing", "x_msgs/msg/Unknown", "ros2msg", "", "cdr", {});
   bag.add<Imu>("imu");
   bag.add<Imu>("/cardan/imu");
   const auto good = bag.add<Imu>("/imu", false);
@@ -227,14 +228,55 @@ TEST_F(PlayerTest, WhatCannotBePlayedIsLeftOutWithAReason) {
   const PlayerReport report = player.report();
   std::map<std::string, LeftOut> why;
   for (const LeftOut& one : report.left_out) why[one.topic] = one;
-  ASSERT_EQ(why.size(), 5U);
+  ASSERT_EQ(why.size(), 6U);
   EXPECT_NE(why["/json"].why.find("'json'"), std::string::npos) << why["/json"].why;
-  EXPECT_NE(why["/unknown"].why.find("cardan.type_hash"), std::string::npos) << why["/unknown"].why;
-  EXPECT_NE(why["/hash"].why.find("does not follow"), std::string::npos) << why["/hash"].why;
+  EXPECT_NE(why["/unknown"].why.find("x_msgs/Nowhere"), std::string::npos) << why["/unknown"].why;
+  EXPECT_NE(why["/idl"].why.find("'ros2idl'"), std::string::npos) << why["/idl"].why;
+  EXPECT_NE(why["/nothing"].why.find("does not define"), std::string::npos) << why["/nothing"].why;
   EXPECT_NE(why["imu"].why.find("'/'"), std::string::npos) << why["imu"].why;
   EXPECT_TRUE(why["/cardan/imu"].by_design);
   EXPECT_FALSE(why["imu"].by_design);
   EXPECT_EQ(report.published, 1U);
+}
+
+TEST_F(PlayerTest, TypesThatNobodyWasCompiledWithAreLaidOutByTheirDefinition) {
+  Bag bag;
+  const std::string text =
+      "string[] names\nTwo[] twos\n" + std::string(80, '=') + "\nMSG: x_msgs/Two\nfloat64 a\nstring b\n";
+  const auto known = bag.add("/names", "x_msgs/msg/Names", "ros2msg", text, "cdr", {});
+  // The hash of a layout that no program has any more.
+  const auto old = bag.add("/old", "x_msgs/msg/Names", "ros2msg", text, "cdr", {{kTypeHashKey, "00000000000000ff"}});
+  const AnyType type = AnyType::of_definition("x_msgs/msg/Names", text);
+  std::vector<mcap::Bytes> written;
+  for (std::size_t i = 0; i < 5; ++i) {
+    std::string cdr{0, 1, 0, 0, static_cast<char>(i), 0, 0, 0};
+    for (std::size_t n = 0; n < i; ++n) cdr += std::string{4, 0, 0, 0, 'a', 'b', static_cast<char>('c' + n), 0};
+    cdr += std::string{1, 0, 0, 0};
+    cdr.resize((cdr.size() - 4 + 7) / 8 * 8 + 4);
+    cdr += std::string{0, 0, 0, 0, 0, 0, 4, 64, 2, 0, 0, 0, 'x', 0};
+    const auto bytes = std::as_bytes(std::span(cdr));
+    written.emplace_back(bytes.begin(), bytes.end());
+    bag.write(known, i * 1'000'000, written.back());
+    bag.write(old, i * 1'000'000, written.back());
+  }
+  const FileOnDisk file(bag.bytes());
+  Player player({file.path()}, noting({.depth = 8}));
+  AnySubscriber one("/names", type.message_type()), other("/old", type.message_type());
+  player.run();
+  CdrFramer framer(type);
+  for (AnySubscriber* reader : {&one, &other})
+    for (const mcap::Bytes& expected : written) {
+      const AnySample sample = reader->take();
+      ASSERT_TRUE(sample);
+      ASSERT_TRUE(framer.frame(sample));
+      const CdrFrame& parts = framer.parts();
+      mcap::Bytes all(parts.prefix);
+      all.insert(all.end(), parts.payload.begin(), parts.payload.end());
+      all.insert(all.end(), parts.suffix.begin(), parts.suffix.end());
+      EXPECT_EQ(all, expected);
+    }
+  EXPECT_TRUE(player.report().left_out.empty());
+  EXPECT_EQ(player.report().failed, 0U);
 }
 
 TEST_F(PlayerTest, AMessageThatMakesNoSenseIsCountedAndTheRestIsPlayed) {

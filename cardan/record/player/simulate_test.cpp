@@ -430,6 +430,18 @@ TEST(Simulate, ATypeThatIsNotThatOfTheReaderIsLeftOut) {
   EXPECT_NE(report.left_out[0].why.find("player_test_msgs/msg/Wheel"), std::string::npos) << report.left_out[0].why;
 }
 
+TEST(Simulate, ATypeOfTheSameNameWithOtherFieldsIsLeftOut) {
+  Bag bag;
+  const auto channel = bag.add("/wheel", "player_test_msgs/msg/Wheel", "ros2msg",
+                               "uint8 number\nuint64 speed\nstring name\nfloat32[] ranges\n", "cdr", {});
+  LocalMessage<Wheel> wheel(1 << 12);
+  bag.write(channel, 0, *wheel);
+  const FileOnDisk file(bag.bytes());
+  const SimulateReport report = simulate(configuration({{"sum", "PlayerTestSum"}}), {file.path()}, {});
+  ASSERT_EQ(report.left_out.size(), 1U);
+  EXPECT_NE(report.left_out[0].why.find("other fields"), std::string::npos) << report.left_out[0].why;
+}
+
 TEST(Simulate, TheOutputDoesNotReplaceAnythingByItself) {
   const FileOnDisk file(drive());
   const std::string before = content(file.path());

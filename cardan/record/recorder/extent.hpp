@@ -7,13 +7,9 @@
 
 #include "cardan/record/chunks/batch.hpp"
 #include "cardan/record/chunks/seam.hpp"
-#include "cardan/transport/sample.hpp"
+#include "cardan/transport/any_subscriber.hpp"
 
 namespace cardan::record {
-
-/// A sample of whatever type.
-struct Anything;
-using AnySample = Sample<Anything>;
 
 /// What one topic has in a chunk.
 struct Share {

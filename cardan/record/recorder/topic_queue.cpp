@@ -9,7 +9,6 @@
 
 #include "cardan/memory/clock.hpp"
 #include "cardan/memory/error.hpp"
-#include "cardan/messages/layout_cdr.hpp"
 #include "cardan/record/channel_form.hpp"
 #include "cardan/record/name_patterns.hpp"
 #include "cardan/record/ros2_form.hpp"
@@ -35,30 +34,26 @@ bool is_encoded(const TopicSource& source) {
 
 std::optional<Framing> Framing::of(const TopicSource& source) {
   Framing framing;
-  framing.encoded_ = is_encoded(source);
-  framing.layout_ = framing.encoded_ ? std::shared_ptr<const TypeLayout>(layout_of<detail::Encoded>())
-                                     : find_layout(source.type, source.type_hash, source.schema);
-  if (framing.layout_ == nullptr || framing.layout_->size != source.message_bytes) return std::nullopt;
-  if (framing.encoded_) framing.codec_ = codec_encoding(source.schema);
-  framing.copy_.resize(source.message_bytes);
+  if (is_encoded(source)) {
+    if (source.message_bytes != sizeof(detail::Encoded)) return std::nullopt;
+    framing.codec_ = codec_encoding(source.schema);
+    return framing;
+  }
+  auto type = AnyType::of_publisher(source.type, source.type_hash, source.schema);
+  if (!type || type->layout().size != source.message_bytes) return std::nullopt;
+  framing.message_.emplace(*std::move(type));
   return framing;
 }
 
 bool Framing::frame(const detail::SampleBlock& sample) {
-  const auto* const shared = static_cast<const std::byte*>(sample.message);
-  std::memcpy(copy_.data(), shared, copy_.size());
-  if (!adopt(*layout_, copy_.data(), shared, {sample.payload, static_cast<std::size_t>(sample.payload_bytes)}))
-    return false;
-  if (!encoded_) {
-    try {
-      frame_cdr(*layout_, copy_.data(), parts_);
-    } catch (const std::bad_alloc&) {
-      return false;
-    }
-    return true;
-  }
-  const auto* const bytes = reinterpret_cast<const shm::VectorBase*>(copy_.data());
-  parts_.payload = {static_cast<const std::byte*>(bytes->elements()), bytes->element_count()};
+  const auto payload_bytes = static_cast<std::size_t>(sample.payload_bytes);
+  if (message_)
+    return message_->frame({static_cast<const std::byte*>(sample.message), message_->type().layout().size},
+                           {sample.payload, payload_bytes});
+  const auto* const shared = static_cast<const detail::Encoded*>(sample.message);
+  shm::VectorBase::Elements bytes{};
+  if (!shared->data.find_elements(sample.payload, payload_bytes, 1, 1, bytes)) return false;
+  object_.payload = {bytes.first, bytes.count};
   return true;
 }
 
@@ -77,22 +72,16 @@ TopicQueue::TopicQueue(TopicSource source, Framing framing, const RecorderOption
         std::clamp<std::uint64_t>(budget_ / std::max<std::size_t>(source_.max_bytes, 1), kFewestHolds, kMostHolds));
 }
 
-TopicQueue::~TopicQueue() {
-  waiting.clear();
-  if (subscriber_ == nullptr) return;
-  if (process_ != nullptr) process_->remove(subscriber_);
-  subscriber_->drop_reference();
-}
+TopicQueue::~TopicQueue() { waiting.clear(); }
 
 void TopicQueue::attach(const RecorderOptions& options) {
-  detail::Process& process = detail::Process::of(options.domain);
-  const detail::MessageType type{.name = source_.type,
-                                 .schema = source_.schema,
-                                 .hash = source_.type_hash,
-                                 .bytes = source_.message_bytes,
-                                 .alignment = 8,
-                                 .has_arena = false,
-                                 .arena_bytes = 0};
+  const AnyMessageType type{.name = source_.type,
+                            .schema = source_.schema,
+                            .hash = source_.type_hash,
+                            .bytes = source_.message_bytes,
+                            .alignment = 8,
+                            .has_arena = false,
+                            .arena_bytes = 0};
   // A publication of another type is the scout's to look at: it gets a channel of its own.
   const auto told = [refused = refused_](const Event& event) {
     if (event.kind != Event::Kind::Refused) return;
@@ -101,18 +90,16 @@ void TopicQueue::attach(const RecorderOptions& options) {
   };
   for (;;) {
     // It has no contract with the publishers: what it reads is bounded by whom it accepts.
-    auto* const core = detail::SubscriberCore::create(source_.name, type, nullptr,
-                                                      {.max_bytes = layout::kMaxPayload, .access = options.access},
-                                                      {.domain = options.domain,
-                                                       .holds = holds_,
-                                                       .reliable = options.reliable,
-                                                       .background = true,
-                                                       .waiting = block(),
-                                                       .on_event = told});
     try {
-      process.add(core);
+      subscriber_ = std::make_unique<AnySubscriber>(
+          source_.name, type, TopicOptions{.max_bytes = layout::kMaxPayload, .access = options.access},
+          SubscriberOptions{.domain = options.domain,
+                            .holds = holds_,
+                            .reliable = options.reliable,
+                            .background = true,
+                            .waiting = block(),
+                            .on_event = told});
     } catch (const Error& e) {
-      core->drop_reference();
       // The publisher has not that many slots to give: fewer ride out shorter stalls.
       const bool fewer = e.code() == ErrorCode::NoMemory || e.code() == ErrorCode::Limit;
       if (!fewer || holds_ <= kHoldsWhenCopied) throw;
@@ -123,8 +110,6 @@ void TopicQueue::attach(const RecorderOptions& options) {
       holds_ = std::max(holds_ / 2, kHoldsWhenCopied);
       continue;
     }
-    process_ = &process;
-    subscriber_ = core;
     return;
   }
 }
@@ -160,7 +145,7 @@ bool TopicQueue::wanted(std::int64_t publish_ns) noexcept {
 std::optional<TopicQueue::Waiting> TopicQueue::take(std::int64_t now, const RecordingTime& time, bool paused) {
   constexpr int kMostAtOnce = 1024;  // a publisher that is faster than we are must not keep us here
   for (int i = 0; i < kMostAtOnce; ++i) {
-    AnySample sample = detail::sample_of<Anything>(subscriber_->take());
+    AnySample sample = subscriber_->take();
     if (!sample) {
       if (subscriber_->reason() == Reason::Limit) was_full_ = true;
       if (const std::uint64_t bad = subscriber_->bad(); bad > bad_seen_)

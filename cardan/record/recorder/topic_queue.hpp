@@ -13,13 +13,12 @@
 #include <string>
 #include <vector>
 
+#include "cardan/messages/any_type.hpp"
 #include "cardan/messages/cdr.hpp"
-#include "cardan/messages/type_layout.hpp"
 #include "cardan/record/recorder/extent.hpp"
 #include "cardan/record/recorder/recorder.hpp"
 #include "cardan/record/recorder/recording_time.hpp"
-#include "cardan/transport/process.hpp"
-#include "cardan/transport/subscriber_core.hpp"
+#include "cardan/transport/any_subscriber.hpp"
 
 namespace cardan::record {
 
@@ -41,19 +40,19 @@ class Framing {
   /// The parts of the message in the file; valid until the next call, or the sample is dropped. False: malformed.
   [[nodiscard]] bool frame(const detail::SampleBlock& sample);
 
-  [[nodiscard]] mcap::View prefix() const noexcept { return parts_.prefix; }
-  [[nodiscard]] mcap::View payload() const noexcept { return parts_.payload; }
-  [[nodiscard]] mcap::View suffix() const noexcept { return parts_.suffix; }
-  [[nodiscard]] std::uint64_t bytes() const noexcept { return parts_.size(); }
-  [[nodiscard]] const char* schema_encoding() const noexcept { return encoded_ ? codec_ : "ros2msg"; }
-  [[nodiscard]] const char* message_encoding() const noexcept { return encoded_ ? codec_ : "cdr"; }
+  [[nodiscard]] mcap::View prefix() const noexcept { return parts().prefix; }
+  [[nodiscard]] mcap::View payload() const noexcept { return parts().payload; }
+  [[nodiscard]] mcap::View suffix() const noexcept { return parts().suffix; }
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return parts().size(); }
+  [[nodiscard]] const char* schema_encoding() const noexcept { return message_ ? "ros2msg" : codec_; }
+  [[nodiscard]] const char* message_encoding() const noexcept { return message_ ? "cdr" : codec_; }
 
  private:
-  std::shared_ptr<const TypeLayout> layout_;
-  bool encoded_ = false;
-  const char* codec_ = nullptr;  ///< of encoded objects
-  std::vector<std::byte> copy_;
-  CdrFrame parts_;
+  [[nodiscard]] const CdrFrame& parts() const noexcept { return message_ ? message_->parts() : object_; }
+
+  std::optional<CdrFramer> message_;  ///< empty: encoded objects
+  const char* codec_ = nullptr;       ///< of those
+  CdrFrame object_;
 };
 
 /// A topic that is recorded: its subscriber, its queue of large samples, its account. The thread that records; attach()
@@ -99,7 +98,7 @@ class TopicQueue {
   [[nodiscard]] Framing& framing() noexcept { return framing_; }
   /// What the file says of the topic beyond MCAP.
   [[nodiscard]] std::map<std::string, std::string> channel_metadata() const;
-  [[nodiscard]] detail::SubscriberCore& subscriber() const noexcept { return *subscriber_; }
+  [[nodiscard]] detail::SubscriberCore& subscriber() const noexcept { return subscriber_->core(); }
   [[nodiscard]] std::uint64_t budget() const noexcept { return budget_; }
   /// How much of what it may keep is used, 0 to 1.
   [[nodiscard]] double fullness() const noexcept {
@@ -129,8 +128,7 @@ class TopicQueue {
   std::uint32_t holds_ = 1;
   bool holds_samples_ = false;
   bool was_full_ = false;  ///< samples could not be taken: what is missed then, the queue is to blame for
-  detail::Process* process_ = nullptr;
-  detail::SubscriberCore* subscriber_ = nullptr;
+  std::unique_ptr<AnySubscriber> subscriber_;
   std::set<std::uint64_t> known_streams_;
   std::uint64_t seen_ = 0, left_out_ = 0, recorded_ = 0, bytes_ = 0, most_queued_bytes_ = 0, bad_seen_ = 0;
   std::int64_t next_due_ns_ = 0;

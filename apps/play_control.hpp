@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one `cardan play` is told by another: an ordinary topic of the domain.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace cardan::apps {
+
+struct PlayOrder {
+  enum class Action : std::uint8_t { Pause, Resume, Step, Rate, Seek, Stop };
+  Action action = Action::Pause;
+  double value = 0;  ///< Step: messages; Rate: seconds in one second; Seek: seconds after the first message
+};
+
+/// Of "pause", "resume", "step", "step=N", "rate=X", "seek=SECONDS", "stop". Throws Error (InvalidArgument).
+[[nodiscard]] PlayOrder play_order(const std::string& text);
+
+/// Tells every player of the domain. False: there is none. Throws Error. Blocks, at most two seconds.
+bool tell_players(const std::string& domain, const PlayOrder& order);
+
+/// The player's ear. Throws Error.
+class PlayControl {
+ public:
+  explicit PlayControl(const std::string& domain);
+  PlayControl(const PlayControl&) = delete;
+  PlayControl& operator=(const PlayControl&) = delete;
+  ~PlayControl();
+  /// The next order that it was told; such that make no sense are passed over. Does not block.
+  [[nodiscard]] std::optional<PlayOrder> next();
+
+ private:
+  struct Ear;
+  std::unique_ptr<Ear> ear_;
+};
+
+}  // namespace cardan::apps

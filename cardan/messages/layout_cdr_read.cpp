@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+
+#include "cardan/messages/layout_cdr.hpp"
+#include "cardan/messages/layout_walk.hpp"
+
+namespace cardan {
+namespace {
+
+using detail::Kind;
+
+/// Reads one message into a zeroed and bound struct.
+class Filler {
+ public:
+  /// `letter_bytes`: of a text of 16-bit letters on the wire.
+  Filler(CdrReader& reader, std::size_t letter_bytes) noexcept : reader_(reader), letter_bytes_(letter_bytes) {}
+
+  bool root(const TypeLayout& t, std::byte* at) noexcept {
+    if (t.kind == Kind::Message && t.fields.empty() && reader_.left() == 0) return true;  // some leave its byte out
+    return value(t, at, false);
+  }
+  /// A text was met whose letters have two bytes or four.
+  [[nodiscard]] bool met_letters() const noexcept { return met_letters_; }
+
+ private:
+  /// `nested`: it lies in the payload.
+  bool value(const TypeLayout& t, std::byte* at, bool nested) noexcept {
+    if (t.read_cdr != nullptr) return t.read_cdr(reader_, at);
+    switch (t.kind) {
+      case Kind::Bool:
+        return reader_.boolean(*reinterpret_cast<bool*>(at));
+      case Kind::Integer:
+      case Kind::Float:
+      case Kind::Enum:
+        return detail::with_number_of(t.size, [&](auto value) {
+          if (!reader_.number(value)) return false;
+          std::memcpy(at, &value, sizeof value);
+          return true;
+        });
+      case Kind::Array:
+        return list(*t.element, at, t.count, nested);
+      case Kind::FixedString:
+        return fixed_string(t, at);
+      case Kind::FixedVector:
+        return fixed_vector(t, at, nested);
+      case Kind::String:
+        return string(t, *reinterpret_cast<shm::VectorBase*>(at), nested);
+      case Kind::WString:
+        return wide_string(t, *reinterpret_cast<shm::VectorBase*>(at), nested);
+      case Kind::Vector:
+        return vector(t, *reinterpret_cast<shm::VectorBase*>(at), nested);
+      case Kind::Message:
+        return fields(t, at, nested);
+      default:
+        return false;
+    }
+  }
+
+  bool fields(const TypeLayout& t, std::byte* at, bool nested) noexcept {
+    if (t.fields.empty()) return reader_.number(*reinterpret_cast<std::uint8_t*>(at));
+    return std::all_of(t.fields.begin(), t.fields.end(), [&](const TypeLayout::Field& f) {
+      reader_.enter(f.name);
+      return value(*f.type, at + f.offset, nested);
+    });
+  }
+
+  bool fixed_string(const TypeLayout& t, std::byte* at) noexcept {
+    std::string_view text;
+    if (!reader_.string(text)) return false;
+    if (text.size() > t.count) return reader_.fail(CdrError::TooLong);
+    const auto count = static_cast<std::uint32_t>(text.size());
+    std::memcpy(at, &count, sizeof count);
+    if (count != 0) std::memcpy(at + sizeof count, text.data(), count);
+    return true;
+  }
+
+  bool fixed_vector(const TypeLayout& t, std::byte* at, bool nested) noexcept {
+    std::size_t count = 0;
+    if (!reader_.count(count, detail::least_cdr_bytes(*t.element))) return false;
+    if (count > t.count) return reader_.fail(CdrError::TooLong);
+    const auto stored = static_cast<std::uint32_t>(count);
+    std::memcpy(at, &stored, sizeof stored);
+    return list(*t.element, at + detail::first_of_fixed(t), count, nested);
+  }
+
+  /// Room for so many elements; those of a vector of vectors are bound.
+  bool make_room(const TypeLayout& t, shm::VectorBase& to, std::size_t count, bool nested) noexcept {
+    if (t.count != 0 && count > t.count) return reader_.fail(CdrError::TooLong);
+    const std::size_t each = detail::element_bytes(t);
+    const bool large = !nested && count >= detail::kLargeList / each;
+    const std::uint64_t piece = nested ? detail::kNestedAlignment : shm::Arena::kAlignment;
+    if (!(large && to.try_resize_elements(count, each, detail::kLargeAlignment)) &&
+        !to.try_resize_elements(count, each, piece))
+      return reader_.fail(CdrError::NoRoom);
+    if (count == 0 || t.kind != Kind::Vector || detail::is_plain_number(*t.element)) return true;
+    auto* const first = static_cast<std::byte*>(to.elements());
+    std::memset(first, 0, count * each);
+    if (!t.element->in_payload) return true;
+    for (std::size_t i = 0; i < count; ++i)
+      detail::for_each_vector_in(*t.element, first + i * each,
+                                 [&](shm::VectorBase& inner, const TypeLayout&) { inner.bind_to(*to.storage()); });
+    return true;
+  }
+
+  bool string(const TypeLayout& t, shm::VectorBase& to, bool nested) noexcept {
+    std::string_view text;
+    if (!reader_.string(text) || !make_room(t, to, text.size(), nested)) return false;
+    if (!text.empty()) std::memcpy(to.elements(), text.data(), text.size());
+    return true;
+  }
+
+  bool wide_string(const TypeLayout& t, shm::VectorBase& to, bool nested) noexcept {
+    std::size_t count = 0;
+    met_letters_ = true;
+    if (!reader_.count(count, letter_bytes_) || !make_room(t, to, count, nested)) return false;
+    auto* const letters = static_cast<std::uint16_t*>(to.elements());
+    if (letter_bytes_ == sizeof(std::uint16_t)) return reader_.numbers(letters, count);
+    for (std::size_t i = 0; i < count; ++i) {
+      std::uint32_t letter = 0;
+      if (!reader_.number(letter)) return false;
+      if (letter > 0xffff) return reader_.fail(CdrError::BadText);
+      letters[i] = static_cast<std::uint16_t>(letter);
+    }
+    return true;
+  }
+
+  bool vector(const TypeLayout& t, shm::VectorBase& to, bool nested) noexcept {
+    std::size_t count = 0;
+    if (!reader_.count(count, detail::least_cdr_bytes(*t.element)) || !make_room(t, to, count, nested)) return false;
+    return list(*t.element, static_cast<std::byte*>(to.elements()), count, true);
+  }
+
+  bool list(const TypeLayout& element, std::byte* at, std::size_t count, bool nested) noexcept {
+    if (detail::is_plain_number(element))
+      return detail::with_number_of(
+          element.size, [&](auto value) { return reader_.numbers(reinterpret_cast<decltype(value)*>(at), count); });
+    for (std::size_t i = 0; i < count; ++i)
+      if (!value(element, at + i * element.size, nested)) return false;
+    return true;
+  }
+
+  CdrReader& reader_;
+  std::size_t letter_bytes_;
+  bool met_letters_ = false;
+};
+
+/// As on a fresh loan.
+void begin_again(const TypeLayout& type, std::byte* message) noexcept {
+  shm::Arena* arena = nullptr;
+  detail::for_each_vector_in(type, message,
+                             [&](const shm::VectorBase& vector, const TypeLayout&) { arena = vector.storage(); });
+  std::memset(message, 0, type.size);
+  if (arena != nullptr) bind(type, message, *arena);
+}
+
+}  // namespace
+
+CdrResult from_cdr(const TypeLayout& type, std::span<const std::byte> bytes, std::byte* message) noexcept {
+  CdrReader reader(bytes);
+  if (reader.failed()) return reader.finish();
+  Filler filler(reader, sizeof(std::uint16_t));
+  filler.root(type, message);
+  const bool fits = !reader.failed() && reader.left() < 4;
+  const CdrResult result = reader.finish();
+  if (fits || !filler.met_letters()) return result;
+  // Fast DDS up to ROS 2 Iron gives each letter of a wstring four bytes, everybody else two. Nothing but the length of
+  // the whole tells which it is.
+  begin_again(type, message);
+  CdrReader again(bytes);
+  Filler(again, sizeof(std::uint32_t)).root(type, message);
+  if (again.finish()) return again.finish();
+  if (!result) return result;
+  begin_again(type, message);
+  CdrReader first(bytes);
+  Filler(first, sizeof(std::uint16_t)).root(type, message);
+  return first.finish();
+}
+
+}  // namespace cardan
