@@ -70,19 +70,6 @@ TEST(Obstacles, TheOwnVehicleIsNone) {
   EXPECT_NEAR(found[0].ahead(), 15, 0.05);
 }
 
-TEST(Obstacles, TheOwnRoofIsNoGround) {
-  std::vector<Point> cloud;  // a road that the sensor sees from 6 m on, and nothing but its own roof before that
-  for (const Point& p : road())
-    if (p.x > 6) cloud.push_back(p);
-  for (float x = -3; x < 1.9F; x += 0.05F)
-    for (float y = -1; y < 1; y += 0.05F) cloud.push_back(at(x, y, -0.3F));
-  stand(cloud, 10, 0, 0.4F, 1.75F);
-  ObstacleFinder finder;
-  const auto found = finder.find(cloud);
-  ASSERT_EQ(found.size(), 1U);
-  EXPECT_EQ(found[0].kind, Obstacle::Kind::Pedestrian);
-}
-
 TEST(Obstacles, AWallAroundABendDoesNotCoverTheRoad) {
   auto cloud = road();
   for (float along = 0; along < 20; along += 0.1F) {
