@@ -17,7 +17,7 @@ library: ## build only the library and the command, without OpenCV or test tools
 	@scripts/setup.sh --for build
 	@scripts/build.sh release bin/cardan
 
-demo: ## the street demo: camera, LiDAR, detector, obstacles and decision as processes (30 s)
+demo: ## the street demo: camera, LiDAR, detector, obstacles and decision as processes (40 s)
 	@scripts/setup.sh --for demo
 	@scripts/build.sh release bin/cardan
 	@$(CARDAN) demo $(ARGS)

@@ -9,6 +9,8 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "apps/output.hpp"
 #include "cardan/memory/error.hpp"
@@ -17,6 +19,7 @@
 #if defined(CARDAN_HAS_RECORD_COMMANDS)
 #include "apps/bag.hpp"
 #include "apps/record_view.hpp"
+#include "apps/screen.hpp"
 #include "cardan/record/recorder/recorder.hpp"
 #endif
 
@@ -24,12 +27,13 @@ namespace cardan::apps {
 namespace {
 
 constexpr const char* kExamples = R"(Examples:
-  cardan demo                                        the pedestrian street video and a simulated LiDAR, half a minute
+  cardan demo                                        the pedestrian street video and a simulated LiDAR, 40 s
   cardan demo --seconds 10 --no-view --json out.json
   cardan demo --crash detector                       how a crash is noticed, survived and repaired, with the times
   cardan demo --camera drive.mp4 --lidar drive.pcap  your own recordings (Velodyne HDL-32E or VLP-16)
   cardan demo --camera 0 --lidar 2368                a live camera, and a Velodyne that sends to UDP port 2368
-  cardan demo --lidar velodyne_points/data           a folder of KITTI .bin scans
+  cardan demo --camera DRIVE/image_02 --lidar DRIVE/velodyne_points    a drive of KITTI, both in step
+  cardan demo --camera drive.mp4 --detector yolov8n.onnx               a model that sees cars too (COCO's classes)
 
 What it runs is examples/street/street.json, which `cardan run`, check and graph take too. While it runs, look from another
 terminal: cardan topic list, cardan component stats, cardan topic stats /street/camera/image
@@ -40,6 +44,7 @@ struct Arguments {
   street::DemoOptions demo;
   bool no_view = false;
   std::string record = "out/demo.mcap";
+  std::vector<float> own;
   std::string role;
   street::RoleOptions of_role;
 };
@@ -50,14 +55,14 @@ Function* loaded(const char* name) {
   void* const library = ::dlopen(component_library_path(street::kLibrary, "/proc/self/exe").c_str(), RTLD_NOW);
   void* const function = library == nullptr ? nullptr : ::dlsym(library, name);
   if (function == nullptr)
-    fmt::print(
-        stderr,
-        "cardan demo: {}\n"
-        "  what to do: the demo is built where OpenCV is, which reads the camera and finds the pedestrians. On "
-        "Debian and Ubuntu: sudo apt-get install libopencv-core-dev libopencv-imgproc-dev "
-        "libopencv-imgcodecs-dev libopencv-videoio-dev libopencv-objdetect-dev; then build again (or: make demo, "
-        "which does both)\n",
-        ::dlerror());
+    fmt::print(stderr,
+               "cardan demo: {}\n"
+               "  what to do: the demo is built where OpenCV is, which reads the camera and finds the pedestrians. On "
+               "Debian and Ubuntu: sudo apt-get install libopencv-core-dev libopencv-imgproc-dev "
+               "libopencv-imgcodecs-dev libopencv-videoio-dev libopencv-objdetect-dev libopencv-dnn-dev; then build "
+               "again (or: make demo, "
+               "which does both)\n",
+               ::dlerror());
   return reinterpret_cast<Function*>(function);
 }
 
@@ -84,7 +89,10 @@ class DemoRecording {
     if (recorder_ == nullptr) return kOk;
     recorder_->stop();
     const record::RecorderReport report = recorder_->report();
-    fmt::print("\nRecorded meanwhile ({}):\n{}", report.mode, record_table(report, {}));
+    // As wide as there is room, and all its rows.
+    const std::vector<std::string> table =
+        record_lines(report, {}, {.columns = terminal_size().columns, .rows = report.topics.size() + 100});
+    fmt::print("\nRecorded meanwhile ({}):\n{}", report.mode, text_of(table));
     for (const std::string& file : report.files) {
       fmt::print("\n$ cardan bag info {}\n", file);
       std::fflush(stdout);
@@ -103,6 +111,7 @@ class DemoRecording {
 #endif
 
 int run(Arguments& a) {
+  if (!a.own.empty()) a.demo.own = {.front = a.own[0], .rear = a.own[1], .side = a.own[2]};
   if (a.role.empty()) {
     a.demo.view = !a.no_view;
     auto* const demo = loaded<decltype(cardan_street_demo)>("cardan_street_demo");
@@ -123,6 +132,8 @@ int run(Arguments& a) {
   a.of_role.role = *role;
   a.of_role.camera = a.demo.camera;
   a.of_role.lidar = a.demo.lidar;
+  a.of_role.detector = a.demo.detector;
+  a.of_role.own = a.demo.own;
   auto* const run_role = loaded<decltype(cardan_street_role)>("cardan_street_role");
   return run_role == nullptr ? 1 : run_role(a.of_role);
 }
@@ -136,12 +147,29 @@ void add_demo_command(CLI::App& app) {
   auto arguments = std::make_shared<Arguments>();
   auto& a = *arguments;
   command->add_option("--camera", a.demo.camera,
-                      "Video file (looped), V4L2 device number or URL (default: the pedestrian street video)");
+                      "Video file (looped), folder of pictures or its pattern (DIR/%010d.png), V4L2 device number, or "
+                      "URL (default: the pedestrian street video)");
   command->add_option("--lidar", a.demo.lidar,
-                      "Velodyne pcap file, folder of KITTI .bin scans, or UDP port (default: a simulated street)");
+                      "Velodyne pcap file, folder of KITTI scans, or UDP port (default: a simulated street). With "
+                      "timestamps.txt, as in KITTI, the folders of both sensors keep step");
+  command->add_option(
+      "--detector", a.demo.detector,
+      "ONNX file of a detector of COCO's classes: FastestDet, YOLOv5, YOLOv8, YOLO11 (default: OpenCV's "
+      "HOG pedestrian detector)");
   command
-      ->add_option("--seconds", a.demo.seconds,
-                   "How long to measure, in equal parts: five processes, one process, Unix sockets")
+      ->add_option(
+          "--own-vehicle", a.own,
+          "What the LiDAR is mounted on: how far it reaches ahead of the sensor, behind it and to each side, in "
+          "metres. Points there are dropped (default: 2,3.5,1.1)")
+      ->expected(3)
+      ->delimiter(',')
+      ->check(CLI::Range(0.0F, 30.0F))
+      ->type_name("AHEAD,BEHIND,SIDE");
+  command
+      ->add_option(
+          "--seconds", a.demo.seconds,
+          "How long to measure, in equal parts: five processes, the same without priorities, one process, Unix "
+          "sockets")
       ->capture_default_str();
   command->add_flag("--one-process", a.demo.one_process, "Leave out the five processes");
   command->add_option("--crash", a.demo.crash,
@@ -160,6 +188,9 @@ void add_demo_command(CLI::App& app) {
   command->add_option("--socket-folder", a.of_role.socket_folder)->group("");
   command->add_option("--image-width", a.of_role.image_width)->group("");
   command->add_option("--note-fd", a.of_role.note_fd)->group("");
+  command->add_option("--origin", a.of_role.origin)->group("");
+  command->add_option("--priority", a.of_role.priority)->group("");
+  command->add_option("--nice", a.of_role.nice)->group("");
   command->callback([arguments] {
     if (const int code = run(*arguments); code != 0) throw CLI::RuntimeError(code);
   });

@@ -114,6 +114,15 @@ void rights(Findings& all) {
                    "none: realtime({.priority}) will be refused, and control loops share the CPUs with everything else",
                    "limits.conf: rtprio 80; systemd: LimitRTPRIO=80; docker: --ulimit rtprio=80; or: setcap "
                    "cap_sys_nice+ep PROGRAM"});
+  rlimit niceness{};
+  ::getrlimit(RLIMIT_NICE, &niceness);
+  const int best = nice ? -20 : 20 - static_cast<int>(std::min<rlim_t>(niceness.rlim_cur, 40));
+  if (best < 0)
+    all.push_back({"nice", Status::Ok, fmt::format("down to {}{}", best, nice ? " (CAP_SYS_NICE)" : "")});
+  else
+    all.push_back({"nice", Status::Note,
+                   "0 and above: a nice value below 0 will be refused, which is the second choice where real-time "
+                   "priorities are (limits.conf: nice -10; systemd: LimitNICE=-10; docker: --ulimit nice=30)"});
   if (const std::string throttle = first_line("/proc/sys/kernel/sched_rt_runtime_us"); throttle == "-1")
     all.push_back(
         {"real-time throttling", Status::Note, "off: a real-time thread that never sleeps takes its CPU for ever"});

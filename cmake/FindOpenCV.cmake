@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Debian and Ubuntu put OpenCV's own CMake package into libopencv-dev only, which pulls in everything there is. The demo
-# needs five modules, whose -dev packages come without it: find them by hand. An OpenCV with a CMake package is preferred.
+# needs six modules, whose -dev packages come without it: find them by hand. An OpenCV with a CMake package is preferred.
 find_package(OpenCV ${OpenCV_FIND_VERSION} QUIET CONFIG COMPONENTS ${OpenCV_FIND_COMPONENTS})
 if(NOT OpenCV_FOUND)
   find_path(OpenCV_INCLUDE_DIR opencv2/core.hpp PATH_SUFFIXES opencv4)

@@ -32,6 +32,7 @@ demo      | hdr:opencv4/opencv2/imgproc.hpp          | libopencv-imgproc-dev    
 demo      | hdr:opencv4/opencv2/imgcodecs.hpp        | libopencv-imgcodecs-dev  | writes the demo's PNG
 demo      | hdr:opencv4/opencv2/videoio.hpp          | libopencv-videoio-dev    | reads cameras and video files
 demo      | hdr:opencv4/opencv2/objdetect.hpp        | libopencv-objdetect-dev  | the pedestrian detector
+demo      | hdr:opencv4/opencv2/dnn.hpp              | libopencv-dnn-dev        | runs the demo's detectors from ONNX files
 bench?    | hdr:nodelet/loader.h                     | libnodeletlib-dev        | ROS 1 nodelets, a peer of `cardan bench runtime`
 bench?    | hdr:ros/ros.h                            | libroscpp-dev            | the nodelets' ROS 1
 bench?    | hdr:std_msgs/UInt8MultiArray.h           | libstd-msgs-dev          | the nodelets' message

@@ -62,7 +62,7 @@ _cardan() {
       play) words="--rate --loop --start --until --duration --topic --exclude --remap --clock --as-fast-as-readers --reliable --wait-for-readers --depth --pause --step --tell --domain --json --help" ;;
       "bench runtime") words="--sizes --runs --frames --publisher-cpu --reader-cpu --json --quick --help" ;;
       "bench transport") words="--peers --scenarios --sizes --waits --rate --runs --frames --minutes --publisher-cpu --reader-cpus --json --full --quick --micro --help" ;;
-      demo) words="--record --one-process --crash --reports --camera --lidar --seconds --json --picture --no-view --help" ;;
+      demo) words="--record --one-process --crash --reports --camera --lidar --detector --own-vehicle --seconds --json --picture --no-view --help" ;;
       completion) words="bash zsh fish --help" ;;
     esac
     case $path in

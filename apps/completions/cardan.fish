@@ -234,6 +234,8 @@ complete -c cardan -n '__cardan_at demo' -l crash -x -a 'camera lidar detector o
 complete -c cardan -n '__cardan_at demo' -l reports -r -F
 complete -c cardan -n '__cardan_at demo' -l camera -r -F
 complete -c cardan -n '__cardan_at demo' -l lidar -r -F
+complete -c cardan -n '__cardan_at demo' -l detector -r -F -d 'ONNX model'
+complete -c cardan -n '__cardan_at demo' -l own-vehicle -x -d 'AHEAD,BEHIND,SIDE of the LiDAR, metres'
 complete -c cardan -n '__cardan_at demo' -l seconds -x
 complete -c cardan -n '__cardan_at demo' -l json -r -F
 complete -c cardan -n '__cardan_at demo' -l picture -r -F

@@ -107,6 +107,30 @@ RealtimeGrant schedule_by_deadline(const RealtimeOptions& o) {
   return grant;
 }
 
+RealtimeGrant step(int nice) {
+  RealtimeGrant grant{.what = fmt::format("nice {}", nice)};
+  if (::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), nice) == 0) {  // on Linux of this thread alone
+    grant.granted = true;
+    return grant;
+  }
+  const int error = errno;
+  rlimit limit{};
+  ::getrlimit(RLIMIT_NICE, &limit);
+  if (error == EPERM || error == EACCES) {
+    const int best = 20 - static_cast<int>(std::min<rlim_t>(limit.rlim_cur, 40));
+    grant.cause =
+        fmt::format("this user may go down to nice {} (RLIMIT_NICE), and has no CAP_SYS_NICE", std::min(best, 19));
+    grant.remedy = fmt::format(
+        "grant nice {0} in /etc/security/limits.conf (systemd: LimitNICE={0}; docker: --ulimit nice={1}), or: setcap "
+        "cap_sys_nice+ep PROGRAM",
+        nice, 20 - nice);
+  } else {
+    grant.cause = std::strerror(error);
+    grant.remedy = "run `cardan doctor`";
+  }
+  return grant;
+}
+
 std::string list_of(const std::vector<int>& cpus) { return fmt::format("{}", fmt::join(cpus, ",")); }
 
 RealtimeGrant pin(const std::vector<int>& cpus) {
@@ -178,6 +202,9 @@ void check(const RealtimeOptions& o) {
   if (o.priority < 0 || o.priority > 99)
     throw Error(ErrorCode::InvalidArgument, fmt::format("a real-time priority of {} does not exist", o.priority),
                 "use 1 to 99, or 0 to leave the scheduling as it is");
+  if (o.nice < -20 || o.nice > 19)
+    throw Error(ErrorCode::InvalidArgument, fmt::format("nice {} does not exist", o.nice),
+                "use -20 (first) to 19 (last), or 0 to leave it as it is");
   const bool deadline = o.policy == RealtimeOptions::Policy::Deadline;
   if (deadline && (o.priority != 0 || o.runtime.count() < 1024 || o.period < o.runtime))
     throw Error(ErrorCode::InvalidArgument,
@@ -211,8 +238,12 @@ RealtimeReport realtime(const RealtimeOptions& options) {
   RealtimeReport report;
   if (options.lock_memory) report.grants.push_back(lock());
   if (!options.cpus.empty()) report.grants.push_back(pin(options.cpus));
+  bool before_ordinary = false;
   if (options.policy == RealtimeOptions::Policy::Deadline) report.grants.push_back(schedule_by_deadline(options));
   if (options.priority > 0) report.grants.push_back(schedule(options));
+  if (options.policy == RealtimeOptions::Policy::Deadline || options.priority > 0)
+    before_ordinary = report.grants.back().granted;
+  if (options.nice != 0 && !before_ordinary) report.grants.push_back(step(options.nice));
   return report;
 }
 

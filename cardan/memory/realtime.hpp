@@ -22,6 +22,10 @@ struct RealtimeOptions {
   /// Of Policy::Deadline, which takes no priority; the deadline is the end of the period. The kernel admits no more
   /// than it can keep. 1,024 ns up.
   std::chrono::nanoseconds runtime{0}, period{0};
+  /// Among ordinary threads: -20 (the largest share, first when it wakes) to 19 (the smallest, last); 0: stays as it
+  /// is. Of a thread that asks for a policy too it is the second choice, asked for where the kernel refuses the policy.
+  /// Above 0 it needs no right.
+  int nice = 0;
   /// CPUs on which the thread may run; empty: stays as it is. One CPU saves migrations, and waits while something more
   /// urgent runs there. Policy::Deadline needs all CPUs of its cpuset.
   std::vector<int> cpus{};

@@ -36,6 +36,7 @@ void give_up_rights() {
   const rlimit none{0, 0};
   ::setrlimit(RLIMIT_RTPRIO, &none);
   ::setrlimit(RLIMIT_MEMLOCK, &none);
+  ::setrlimit(RLIMIT_NICE, &none);
   if (::geteuid() == 0) {
     if (::setgroups(0, nullptr) != 0 || ::setgid(65534) != 0 || ::setuid(65534) != 0) ::_exit(99);
   }
@@ -60,6 +61,8 @@ TEST(Realtime, NothingAskedNothingDone) {
 TEST(Realtime, ImpossibleOptionsThrow) {
   EXPECT_THROW(cardan::realtime({.priority = 100}), cardan::Error);
   EXPECT_THROW(cardan::realtime({.priority = -1}), cardan::Error);
+  EXPECT_THROW(cardan::realtime({.nice = 20}), cardan::Error);
+  EXPECT_THROW(cardan::realtime({.nice = -21}), cardan::Error);
   EXPECT_THROW(cardan::realtime({.cpus = {-1}}), cardan::Error);
   const auto deadline = RealtimeOptions::Policy::Deadline;
   EXPECT_THROW(cardan::realtime({.policy = deadline}), cardan::Error);
@@ -93,6 +96,26 @@ TEST(Realtime, RefusalsSayWhatToGrant) {
               if (report.grants[1].cause.find("CAP_SYS_NICE") == std::string::npos) return 4;
               return report.text().find("refused") != std::string::npos && ::sched_getscheduler(0) == SCHED_OTHER ? 0
                                                                                                                   : 5;
+            }),
+            0);
+}
+
+TEST(Realtime, NiceIsOfTheCallingThreadAndTheSecondChoice) {
+  EXPECT_EQ(apart([] {
+              give_up_rights();
+              const auto nice_of = [](pid_t thread) { return ::getpriority(PRIO_PROCESS, static_cast<id_t>(thread)); };
+              int there = 0;
+              std::thread([&] {
+                if (!cardan::realtime({.nice = 7}).complete()) return;
+                there = nice_of(::gettid());
+              }).join();
+              if (there != 7 || nice_of(::gettid()) != 0) return 1;  // above 0 without any right, and no other thread's
+              const RealtimeReport refused = cardan::realtime({.priority = 5, .nice = -5});
+              if (refused.grants.size() != 2 || refused.grants[1].granted) return 2;
+              if (refused.grants[1].remedy.find("LimitNICE=-5") == std::string::npos) return 3;
+              const RealtimeReport second = cardan::realtime({.priority = 5, .nice = 3});
+              if (second.grants.size() != 2 || !second.grants[1].granted) return 4;
+              return nice_of(::gettid()) == 3 ? 0 : 5;
             }),
             0);
 }

@@ -21,8 +21,9 @@ using detail::Group;
 
 namespace {
 
-RealtimeOptions realtime_of(const std::vector<int>& cpus, config::Policy policy, int priority) {
+RealtimeOptions realtime_of(const std::vector<int>& cpus, config::Policy policy, int priority, int nice) {
   RealtimeOptions options;
+  options.nice = nice;
   options.cpus = cpus;
   if (policy == config::Policy::Fifo || policy == config::Policy::RoundRobin) options.priority = priority;
   if (policy == config::Policy::RoundRobin) options.policy = RealtimeOptions::Policy::RoundRobin;
@@ -34,7 +35,8 @@ GroupOptions group_options(const config::Group& group) {
   options.name = group.name;
   options.workers = static_cast<std::uint32_t>(group.workers.value_or(1));
   options.one_to_one = group.affinity.value_or(config::Affinity::Range) == config::Affinity::OneToOne;
-  options.realtime = realtime_of(group.cpus, group.policy.value_or(config::Policy::Other), group.priority.value_or(0));
+  options.realtime = realtime_of(group.cpus, group.policy.value_or(config::Policy::Other), group.priority.value_or(0),
+                                 group.nice.value_or(0));
   options.spin = group.spin.value_or(std::chrono::nanoseconds{0});
   return options;
 }
@@ -277,7 +279,7 @@ Group& Runtime::own_thread(const std::string& name, const config::Thread& thread
   if (!options_.threads) return group(std::string(config::kDefaultGroup));
   for (const auto& group : groups_)
     if (group->options().name == name) return *group;
-  GroupOptions options{.name = name, .realtime = realtime_of(thread.cpus, thread.policy, thread.priority)};
+  GroupOptions options{.name = name, .realtime = realtime_of(thread.cpus, thread.policy, thread.priority, thread.nice)};
   if (thread.policy == config::Policy::Deadline) {
     options.realtime.policy = RealtimeOptions::Policy::Deadline;
     options.realtime.runtime = thread.runtime;

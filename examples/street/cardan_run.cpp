@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 #include "cardan/memory/clock.hpp"
 #include "cardan/memory/error.hpp"
 #include "cardan/runtime/config/json_text.hpp"
@@ -15,14 +17,9 @@ namespace cardan::street {
 namespace {
 
 constexpr std::size_t kLastLines = 6;
-
-config::Configuration read(const std::string& file) {
-  std::vector<config::Problem> problems;
-  config::Configuration configuration = config::read_configuration(file, problems);
-  if (config::has_errors(problems))
-    throw Error(ErrorCode::InvalidArgument, config::text(problems.front(), file), "see: cardan check " + file);
-  return configuration;
-}
+/// Of street.json: all threads are alike.
+constexpr std::array kWithoutPriorities = {"policy=other", "lidar=0",  "obstacles=0",
+                                           "decision=0",   "urgent=0", "behind=0"};
 
 }  // namespace
 
@@ -65,22 +62,42 @@ void CardanRun::look() {
   supervisor_->stop();  // once: a second time means at once
 }
 
+std::vector<std::string> CardanRun::parameters() const {
+  std::vector<std::string> all;
+  const auto number = [&](const char* parameter, auto value) { all.push_back(fmt::format("{}={}", parameter, value)); };
+  const auto text = [&](const char* parameter, const std::string& value) {
+    number(parameter, config::json_quoted(value));
+  };
+  const DemoOptions& o = options();
+  text("camera/video", o.camera);
+  text("camera/lidar", o.lidar);
+  text("lidar/source", o.lidar);
+  text("lidar/camera", o.camera);
+  for (const char* driver : {"camera/origin_ns", "lidar/origin_ns"}) number(driver, origin());
+  text("detector/model", o.detector);
+  number("obstacles/own_front_m", o.own.front);
+  number("obstacles/own_rear_m", o.own.rear);
+  number("obstacles/own_side_m", o.own.side);
+  if (!o.picture.empty()) {
+    text("detector/picture", camera_picture());
+    text("obstacles/picture", obstacles_picture());
+  }
+  return all;
+}
+
 void CardanRun::run() {
   const std::string file = street_file();
-  config::Configuration configuration = read(file);
+  std::vector<std::string> variables;
+  if (setup() == Setup::WithoutPriorities) variables.assign(kWithoutPriorities.begin(), kWithoutPriorities.end());
+  config::Configuration configuration = street_configuration(variables);
   launcher::LauncherOptions launch{.host_command = {"/proc/self/exe", "host", file},
                                    .domain = launcher::domain_of(configuration),
                                    .reports = options().reports};
-  const auto set = [&](const char* parameter, const std::string& value) {
-    const std::string assignment = fmt::format("{}={}", parameter, config::json_quoted(value));
+  for (const std::string& variable : variables)
+    launch.host_command.insert(launch.host_command.end(), {"--var", variable});
+  for (const std::string& assignment : parameters()) {
     launcher::set_parameter(configuration, assignment);
     launch.host_command.insert(launch.host_command.end(), {"--set", assignment});
-  };
-  set("camera/video", options().camera);
-  set("lidar/source", options().lidar);
-  if (!options().picture.empty()) {
-    set("detector/picture", people_picture());
-    set("obstacles/picture", obstacles_picture());
   }
   if (setup() == Setup::OneProcess) {
     configuration = launcher::one_process(std::move(configuration));

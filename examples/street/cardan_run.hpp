@@ -25,12 +25,14 @@ class CardanRun : public Run {
 
   [[nodiscard]] const std::optional<Crash>& crash() const noexcept { return crash_; }
   /// Files with what was found; made when the run ends.
-  [[nodiscard]] std::string people_picture() const { return folder_ + "/people.png"; }
+  [[nodiscard]] std::string camera_picture() const { return folder_ + "/camera.png"; }
   [[nodiscard]] std::string obstacles_picture() const { return folder_ + "/obstacles.png"; }
 
  private:
   void run() override;
   [[nodiscard]] std::vector<Used> used() override;
+  /// "component/parameter=value", as `--set`.
+  [[nodiscard]] std::vector<std::string> parameters() const;
   void look();
   void crash_if_due();
 

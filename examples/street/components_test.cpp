@@ -10,9 +10,11 @@
 #include <opencv2/imgproc.hpp>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cardan/memory/error.hpp"
+#include "cardan/runtime/launcher/adjust.hpp"
 #include "cardan/runtime/simulation.hpp"
 #include "examples/street/raycast.hpp"
 #include "examples/street/topics.hpp"
@@ -57,7 +59,7 @@ TEST(Components, TheDecisionBrakesForWhatIsNearAndWhenASensorIsSilent) {
   const auto& decisions = simulation.collect(kDecisions);
   simulation.start();
   simulation.push(kCameraInfo, {768, 576});
-  simulation.push(kPeople, [](Detections2D&) {});
+  simulation.push(kSeen, [](Detections2D&) {});
   simulation.run();
   push_obstacle(simulation, 40);
   simulation.run_for(100ms);
@@ -74,8 +76,10 @@ TEST(Components, TheDecisionBrakesForWhatIsNearAndWhenASensorIsSilent) {
 
 /// Everything that the file's components publish, as bytes.
 std::string drive_the_file() {
-  Simulation simulation(street(), {"camera", "lidar"}, {.begin = 1'000'000'000});
-  const auto& people = simulation.collect(kPeople);
+  config::Configuration configuration = street();
+  launcher::set_parameter(configuration, "detector/threads=1");  // OpenCV's own put what they find in any order
+  Simulation simulation(std::move(configuration), {"camera", "lidar"}, {.begin = 1'000'000'000});
+  const auto& seen = simulation.collect(kSeen);
   const auto& obstacles = simulation.collect(kObstacles);
   const auto& decisions = simulation.collect(kDecisions);
   simulation.start();
@@ -100,12 +104,12 @@ std::string drive_the_file() {
     });
   }
   simulation.run_until(2'000'000'000);
-  EXPECT_EQ(people.size(), 6U);
+  EXPECT_EQ(seen.size(), 6U);
   EXPECT_EQ(obstacles.size(), 6U);
   EXPECT_EQ(decisions.size(), 12U);
   std::string bytes;
   const auto add = [&bytes](const void* data, std::size_t size) { bytes.append(static_cast<const char*>(data), size); };
-  for (const auto& found : people) add(found->detections.data(), found->detections.size() * sizeof(Detection2D));
+  for (const auto& found : seen) add(found->detections.data(), found->detections.size() * sizeof(Detection2D));
   for (const auto& found : obstacles) add(found->detections.data(), found->detections.size() * sizeof(Detection3D));
   for (const auto& decision : decisions) bytes += text_of(*decision) + "\n";
   return bytes;
@@ -113,7 +117,6 @@ std::string drive_the_file() {
 
 TEST(Components, TheWholeFileGivesTheSameTwiceBitForBit) {
   const int threads = cv::getNumThreads();
-  cv::setNumThreads(1);  // OpenCV's own threads put what they find together in any order
   const std::string once = drive_the_file();
   EXPECT_GT(once.size(), 1000U) << "obstacles are found";
   EXPECT_EQ(once, drive_the_file());

@@ -16,13 +16,19 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <opencv2/core/utility.hpp>
 #include <opencv2/imgcodecs.hpp>
 #include <system_error>
 
 #include "cardan/memory/error.hpp"
+#include "examples/street/camera_source.hpp"
 #include "examples/street/cardan_run.hpp"
+#include "examples/street/columns.hpp"
 #include "examples/street/drawing.hpp"
 #include "examples/street/files.hpp"
+#include "examples/street/lidar_source.hpp"
+#include "examples/street/picture_detector.hpp"
+#include "examples/street/priorities.hpp"
 #include "examples/street/socket_run.hpp"
 
 namespace cardan::street {
@@ -36,10 +42,6 @@ constexpr int kUsage = 2;
 int complain(const std::string& cause, const std::string& remedy, int code) {
   fmt::print(stderr, "cardan demo: {}\n  what to do: {}\n", cause, remedy);
   return code;
-}
-
-bool is_number(const std::string& text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
 // Two demos in one domain would read each other's topics. The name vanishes with the process that has it.
@@ -100,7 +102,7 @@ bool write_file(const std::string& path, const std::string& text, std::string& w
 }
 
 void save_picture(const CardanRun& run, const std::string& path) {
-  const cv::Mat picture = side_by_side(cv::imread(run.people_picture()), cv::imread(run.obstacles_picture()));
+  const cv::Mat picture = side_by_side(cv::imread(run.camera_picture()), cv::imread(run.obstacles_picture()));
   if (picture.empty()) return;
   std::vector<unsigned char> png;
   std::string why;
@@ -111,25 +113,22 @@ void save_picture(const CardanRun& run, const std::string& path) {
   fmt::print("Picture with what was found: {}\n", path);
 }
 
-void hints(const Run& run, const DemoOptions& options) {
+void hints(const Run& run) {
   const Figures figures = run.figures();
   if (figures.hops[kCloudHop].received == 0) {
-    fmt::print("No scan came from the LiDAR.{}\n",
-               is_number(options.lidar)
-                   ? " Does the sensor send to this computer? Look with: tcpdump -ni any udp port " + options.lidar
-                   : "");
+    fmt::print("No scan came from the LiDAR.\n");
   }
   if (figures.hops[kImageHop].received == 0) fmt::print("No picture came from the camera.\n");
 }
 
 // Measures with one setup; false: it failed, and the reason was shown.
-bool go(Run& run, double seconds, std::vector<Measured>& measured, const DemoOptions& options) {
+bool go(Run& run, double seconds, std::vector<Measured>& measured) {
   const bool fine = run.go(seconds);
   if (!fine) fmt::print(stderr, "cardan demo: {}\n", run.failure());
   if (run.measured() == 0) return fine;
   measured.push_back({run.setup(), run.figures()});
-  fmt::print("\n{}{}", table(run.setup(), run.figures(), run.inputs()), run.disturbed());
-  hints(run, options);
+  fmt::print("\n{}{}", table(run.setup(), run.figures(), run.inputs(), output_width()), run.disturbed());
+  if (fine) hints(run);
   std::fflush(stdout);
   return fine;
 }
@@ -139,28 +138,30 @@ int run_all(const DemoOptions& options) {
   const Folder folder;
   catch_signals();
   View view(options.view && can_draw());
-  const double seconds = options.seconds / (options.one_process ? 2 : 3);
+  std::vector<Setup> setups = {Setup::FiveProcesses, Setup::WithoutPriorities, Setup::OneProcess, Setup::UnixSockets};
+  if (options.one_process) setups.erase(setups.begin(), setups.begin() + 2);
+  const double seconds = options.seconds / static_cast<double>(setups.size());
   fmt::print("Runs what `cardan run examples/street/street.json{}` runs, and then the same over Unix sockets.\n",
              options.one_process ? " --one-process" : "");
+  fmt::print("{}", priorities_text(ask_for_priorities(street_configuration())));
   std::fflush(stdout);
 
   std::vector<Measured> measured;
   std::optional<Crash> crash;
   Inputs inputs;
   bool fine = true;
-  for (const Setup setup : {Setup::FiveProcesses, Setup::OneProcess, Setup::UnixSockets}) {
-    if (setup == Setup::FiveProcesses && options.one_process) continue;
+  for (const Setup setup : setups) {
     if (!fine || signals_caught() > 0) break;
     if (setup == Setup::UnixSockets) {
       SocketRun run(options, folder.path(), view);
-      fine = go(run, seconds, measured, options);
+      fine = go(run, seconds, measured);
       continue;
     }
     DemoOptions of_run = options;
     const bool first = measured.empty();
     if (!first) of_run.crash.clear();
     CardanRun run(of_run, setup, folder.path(), view);
-    fine = go(run, seconds, measured, options);
+    fine = go(run, seconds, measured);
     inputs = run.inputs();
     if (run.crash()) {
       crash = run.crash();
@@ -169,7 +170,7 @@ int run_all(const DemoOptions& options) {
     if (first && !measured.empty() && !options.picture.empty()) save_picture(run, options.picture);
   }
   if (measured.empty()) return fine && signals_caught() > 0 ? 0 : kFailed;
-  if (measured.size() > 1) fmt::print("\n{}", comparison(measured, inputs));
+  if (measured.size() > 1) fmt::print("\n{}", comparison(measured, inputs, output_width()));
   if (signals_caught() > 0) fmt::print("Ended by a signal: the figures are of the time up to then.\n");
   if (!options.json.empty()) {
     std::string why;
@@ -180,6 +181,47 @@ int run_all(const DemoOptions& options) {
     fmt::print("Figures as JSON: {}\n", options.json);
   }
   return fine ? 0 : kFailed;
+}
+
+/// Opens what is a file or a folder, before anything is started: a process that fails would be tried again for seconds.
+/// What does not exist is a mistake on the command line (2), what is of no use fails (1).
+int look_at_inputs(const DemoOptions& options) {
+  std::error_code ignored;
+  const auto missing = [&](const std::string& file) {
+    return !is_folder_of_frames(file) && !fs::exists(file, ignored);
+  };
+  const bool number = options.camera.find_first_not_of("0123456789") == std::string::npos;
+  const bool device =
+      fs::is_character_file(options.camera, ignored) || (number && !fs::exists(options.camera, ignored));
+  const bool here = options.camera.find("://") == std::string::npos && !device;
+  if (here && missing(options.camera)) {
+    return complain("--camera " + options.camera + ": there is no such file",
+                    "give a video file, a folder of pictures, a V4L2 device number (0) or a URL", kUsage);
+  }
+  if (!options.lidar.empty() && !is_udp_port(options.lidar) && missing(options.lidar)) {
+    return complain("--lidar " + options.lidar + ": there is no such file or folder",
+                    "give a pcap file of a Velodyne, a folder of KITTI scans, or a UDP port; leave it out for the "
+                    "simulated street",
+                    kUsage);
+  }
+  if (!options.detector.empty() && !fs::exists(options.detector, ignored)) {
+    return complain("--detector " + options.detector + ": there is no such file",
+                    "give an ONNX file (FastestDet or YOLO), or leave it out for OpenCV's pedestrian detector", kUsage);
+  }
+  try {
+    const int threads = cv::getNumThreads();
+    cv::setNumThreads(1);  // none that would stay in this process
+    if (here) CameraSource{options.camera, {.folder = options.lidar}};
+    if (device && number && !fs::exists("/dev/video" + options.camera, ignored))
+      throw Error(ErrorCode::Unavailable, "there is no /dev/video" + options.camera,
+                  "look which cameras there are: ls /dev/video*; or give a video file");
+    if (!options.lidar.empty()) static_cast<void>(open_lidar(options.lidar, {.folder = options.camera}));
+    if (!options.detector.empty()) static_cast<void>(open_detector(options.detector));
+    cv::setNumThreads(threads);
+  } catch (const Error& error) {
+    return complain(error.cause(), error.remedy(), kFailed);
+  }
+  return 0;
 }
 
 }  // namespace
@@ -200,19 +242,7 @@ int run_demo(const DemoOptions& given) {
       return complain(error.cause(), error.remedy(), kUsage);
     }
   }
-  // What does not exist is a mistake on the command line; what exists and is of no use is found out by the drivers.
-  std::error_code failure;
-  if (options.camera.find("://") == std::string::npos && !is_number(options.camera) &&
-      !fs::exists(options.camera, failure)) {
-    return complain("--camera " + options.camera + ": there is no such file",
-                    "give a video file, a V4L2 device number (0) or a URL", kUsage);
-  }
-  if (!options.lidar.empty() && !is_number(options.lidar) && !fs::exists(options.lidar, failure)) {
-    return complain("--lidar " + options.lidar + ": there is no such file or folder",
-                    "give a pcap file of a Velodyne, a folder of KITTI .bin scans, or a UDP port; leave it out for the "
-                    "simulated street",
-                    kUsage);
-  }
+  if (const int code = look_at_inputs(options); code != 0) return code;
   if (!options.json.empty()) {
     // Better now than after half a minute.
     std::string why;

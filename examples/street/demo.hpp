@@ -3,12 +3,16 @@
 
 #include <string>
 
+#include "examples/street/obstacles.hpp"
+
 namespace cardan::street {
 
 struct DemoOptions {
-  std::string camera;                    ///< file, V4L2 device or URL; empty: the pedestrian street video
+  std::string camera;                    ///< file, folder, V4L2 device or URL; empty: the pedestrian street video
   std::string lidar;                     ///< pcap, KITTI folder or UDP port; empty: the simulated street
-  double seconds = 30;                   ///< of measuring, shared equally by the setups
+  std::string detector;                  ///< ONNX file; empty: OpenCV's HOG pedestrian detector
+  OwnVehicle own;                        ///< what the LiDAR is mounted on
+  double seconds = 40;                   ///< of measuring, shared equally by the setups
   bool one_process = false;              ///< not as five processes
   std::string crash;                     ///< the component that crashes after a third of its time; empty: none
   std::string json;                      ///< file for the figures; empty: none
@@ -17,8 +21,9 @@ struct DemoOptions {
   bool view = true;                      ///< draw over the last view on a terminal
 };
 
-/// Runs examples/street/street.json as five processes and as one, then the same over Unix sockets; shows and reports.
-/// Exit codes: 0 done (also when Ctrl-C cut it short), 1 failed, 2 something that was named does not exist.
+/// Runs examples/street/street.json as five processes with and without its priorities and as one, then the same over
+/// Unix sockets; shows and reports. Exit codes: 0 done (also when Ctrl-C cut it short), 1 failed, 2 something that was
+/// named does not exist.
 int run_demo(const DemoOptions& options);
 
 }  // namespace cardan::street

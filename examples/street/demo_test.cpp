@@ -18,6 +18,8 @@
 #include <sstream>
 #include <thread>
 
+#include "examples/street/onnx_file_test.hpp"
+
 namespace cardan::street {
 namespace {
 
@@ -135,13 +137,14 @@ class Demo : public testing::Test {
 TEST_F(Demo, MeasuresAllSetupsAndLeavesNothingBehind) {
   const std::string figures = (folder_ / "out.json").string();
   const std::string picture = (folder_ / "out/demo.png").string();
-  ASSERT_EQ(run({"--camera", video_, "--seconds", "6", "--no-view", "--json", figures, "--picture", picture}), 0)
+  ASSERT_EQ(run({"--camera", video_, "--seconds", "8", "--no-view", "--json", figures, "--picture", picture}), 0)
       << output_;
   EXPECT_NE(output_.find("lidar (simulated) → obstacles"), std::string::npos) << output_;
   EXPECT_NE(output_.find("perception to decision"), std::string::npos) << output_;
 
   const auto parsed = nlohmann::json::parse(std::ifstream(figures));
-  for (const auto* run : {&parsed, &parsed.at("one_process"), &parsed.at("unix_socket")}) {
+  for (const auto* run :
+       {&parsed, &parsed.at("without_priorities"), &parsed.at("one_process"), &parsed.at("unix_socket")}) {
     ASSERT_EQ(run->at("hops").size(), 4U);
     for (const auto& hop : run->at("hops")) {
       EXPECT_GT(hop.at("received"), 0) << hop.dump();
@@ -157,6 +160,53 @@ TEST_F(Demo, MeasuresAllSetupsAndLeavesNothingBehind) {
   EXPECT_EQ(drawn.rows, 240);
   EXPECT_GT(drawn.cols, 320);
   EXPECT_EQ(left_behind(), "");
+}
+
+TEST_F(Demo, AModelSeesInADriveWhatItWasTrainedFor) {
+  // A drive as KITTI has it, of pictures with one bright square, which the model takes for a car.
+  std::ofstream(folder_ / "model.onnx", std::ios::binary) << bright_cars().bytes();
+  for (const char* sub : {"image_02", "image_02/data", "velodyne_points", "velodyne_points/data"})
+    fs::create_directory(folder_ / sub);
+  std::ofstream pictures(folder_ / "image_02/timestamps.txt");
+  std::ofstream scans(folder_ / "velodyne_points/timestamps.txt");
+  for (int i = 0; i < 4; ++i) {
+    const std::string number = "000000000" + std::to_string(i);
+    cv::Mat picture(240, 320, CV_8UC3, cv::Scalar::all(0));
+    picture(cv::Rect(160, 60, 80, 60)).setTo(cv::Scalar::all(255));
+    cv::imwrite((folder_ / ("image_02/data/" + number + ".png")).string(), picture);
+    std::vector<float> points;
+    for (float z = -1.6F; z < 0; z += 0.1F)  // something on the own bonnet, and something 6 m ahead
+      for (float y = -0.3F; y < 0.3F; y += 0.05F)
+        points.insert(points.end(), {2.5F, y, z, 0.5F, 6.0F, y - 1, z, 0.5F});  // there the square is in the picture
+    for (float x = 4; x < 30; x += 0.5F)
+      for (float y = -5; y < 5; y += 0.5F) points.insert(points.end(), {x, y, -1.7F, 0.1F});
+    std::ofstream(folder_ / ("velodyne_points/data/" + number + ".bin"), std::ios::binary)
+        .write(reinterpret_cast<const char*>(points.data()),
+               static_cast<std::streamsize>(points.size() * sizeof(float)));
+    pictures << "2011-09-26 13:02:25." << i << "64389445\n";
+    scans << "2011-09-26 13:02:25." << i << "74389445\n";
+  }
+  pictures.close();
+  scans.close();
+  const std::string picture = (folder_ / "seen.png").string();
+  ASSERT_EQ(run({"--camera", (folder_ / "image_02/data/%010d.png").string(), "--lidar",
+                 (folder_ / "velodyne_points").string(), "--detector", (folder_ / "model.onnx").string(),
+                 "--own-vehicle", "3,4,1", "--one-process", "--seconds", "16", "--no-view", "--picture", picture}),
+            0)
+      << output_;
+  EXPECT_NE(output_.find("BRAKE car 6.0 m ahead in the path, seen by camera and LiDAR"), std::string::npos) << output_;
+  const cv::Mat drawn = cv::imread(picture);
+  ASSERT_FALSE(drawn.empty());
+  const auto edge = drawn.at<cv::Vec3b>(90, 160);  // the left edge of the box, orange on black and white
+  EXPECT_GT(edge[2], 200);
+  EXPECT_LT(edge[0], 100);
+}
+
+TEST_F(Demo, ASilentUdpPortFailsAfterAStatedTime) {
+  EXPECT_EQ(run({"--camera", video_, "--lidar", "24999", "--seconds", "100", "--no-view", "--picture", ""}), 1)
+      << output_;
+  EXPECT_NE(output_.find("no scan of a Velodyne came to UDP port 24999 within"), std::string::npos) << output_;
+  EXPECT_NE(output_.find("tcpdump -ni any udp port 24999"), std::string::npos) << output_;
 }
 
 TEST_F(Demo, CtrlCEndsAllFiveInOrder) {
@@ -186,7 +236,7 @@ TEST_F(Demo, ADeathIsNamedWithItsSignalAndWhatToDo) {
 
 TEST_F(Demo, ACrashOnPurposeIsNoticedSurvivedAndRepaired) {
   const std::string figures = (folder_ / "out.json").string();
-  ASSERT_EQ(run({"--camera", video_, "--seconds", "9", "--no-view", "--picture", "", "--crash", "detector", "--json",
+  ASSERT_EQ(run({"--camera", video_, "--seconds", "12", "--no-view", "--picture", "", "--crash", "detector", "--json",
                  figures, "--reports", (folder_ / "reports").string()}),
             0)
       << output_;
@@ -252,6 +302,13 @@ TEST_F(Demo, MistakesAreNamedWithARemedy) {
   const std::string text = (folder_ / "text.mp4").string();
   std::ofstream(text) << "not a video";
   check({"--camera", text, "--no-view"}, 1, "no video that OpenCV can decode", "ffprobe");
+  EXPECT_EQ(output_.find("Runs what"), std::string::npos) << "before anything was started\n" << output_;
+  check({"--camera", video_, "--detector", "/nonexistent.onnx"}, 2, "no such file", "FastestDet");
+  check({"--camera", video_, "--detector", text}, 1, "no ONNX model", "FastestDet");
+  EXPECT_EQ(output_.find("Runs what"), std::string::npos) << "before anything was started\n" << output_;
+  check({"--camera", folder_.string()}, 1, "no .png", "KITTI");
+  check({"--camera", (folder_ / "%05d.png").string()}, 1, "no .png", "KITTI");
+  check({"--camera", video_, "--lidar", folder_.string()}, 1, "no .bin", "KITTI");
   check({"--camera", video_, "--lidar", text, "--no-view"}, 1, "no pcap file", "tcpdump");
   EXPECT_EQ(left_behind(), "");
 }

@@ -6,6 +6,11 @@
 #include <algorithm>
 #include <cmath>
 #include <opencv2/imgproc.hpp>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "examples/street/coco.hpp"
 
 namespace cardan::street {
 namespace {
@@ -13,11 +18,30 @@ namespace {
 const cv::Scalar kGreen(80, 220, 80);
 const cv::Scalar kRed(60, 60, 240);
 const cv::Scalar kOrange(40, 160, 250);
+const cv::Scalar kYellow(60, 220, 230);
 const cv::Scalar kGrey(150, 150, 150);
 
 void caption(cv::Mat& picture, const std::string& text) {
   cv::rectangle(picture, cv::Rect(0, 0, picture.cols, 24), cv::Scalar::all(0), cv::FILLED);
   cv::putText(picture, text, cv::Point(8, 17), cv::FONT_HERSHEY_SIMPLEX, 0.5, cv::Scalar::all(255), 1, cv::LINE_AA);
+}
+
+cv::Scalar colour_of(SeenKind kind) {
+  switch (kind) {
+    case SeenKind::Person:
+      return kGreen;
+    case SeenKind::Vehicle:
+      return kOrange;
+    case SeenKind::Other:
+      break;
+  }
+  return kYellow;
+}
+
+std::string several(std::string_view label, std::size_t count) {
+  if (count == 1) return fmt::format("1 {}", label);
+  if (label == "person") return fmt::format("{} people", count);
+  return fmt::format("{} {}{}", count, label, label.ends_with('s') ? "es" : "s");
 }
 
 cv::Scalar colour_of(Obstacle::Kind kind) {
@@ -36,16 +60,31 @@ cv::Scalar colour_of(Obstacle::Kind kind) {
 
 }  // namespace
 
-cv::Mat draw_people(const cv::Mat& picture, std::span<const Person> people) {
-  cv::Mat out = picture.clone();
-  for (const Person& p : people) {
-    const cv::Rect box(static_cast<int>(p.x), static_cast<int>(p.y), static_cast<int>(p.width),
-                       static_cast<int>(p.height));
-    cv::rectangle(out, box, kGreen, 2);
-    cv::putText(out, fmt::format("pedestrian {:.2f}", p.score), cv::Point(box.x, std::max(box.y - 4, 36)),
-                cv::FONT_HERSHEY_SIMPLEX, 0.45, kGreen, 1, cv::LINE_AA);
+std::string count_text(std::span<const Seen> seen) {
+  std::vector<std::pair<std::string_view, std::size_t>> counts;  // in the order in which they were seen
+  for (const Seen& s : seen) {
+    const auto known = std::find_if(counts.begin(), counts.end(), [&](const auto& c) { return c.first == s.label; });
+    if (known == counts.end())
+      counts.emplace_back(s.label, 1);
+    else
+      ++known->second;
   }
-  caption(out, fmt::format("camera: {} pedestrian{} (HOG)", people.size(), people.size() == 1 ? "" : "s"));
+  std::string text;
+  for (const auto& [label, count] : counts) text += (text.empty() ? "" : ", ") + several(label, count);
+  return text.empty() ? "nothing" : text;
+}
+
+cv::Mat draw_seen(const cv::Mat& picture, std::span<const Seen> seen, const std::string& detector) {
+  cv::Mat out = picture.clone();
+  for (const Seen& s : seen) {
+    const cv::Rect box(static_cast<int>(s.x), static_cast<int>(s.y), static_cast<int>(s.width),
+                       static_cast<int>(s.height));
+    const cv::Scalar colour = colour_of(kind_of(s.label));
+    cv::rectangle(out, box, colour, 2);
+    cv::putText(out, fmt::format("{} {:.2f}", s.label, s.score), cv::Point(box.x, std::max(box.y - 4, 36)),
+                cv::FONT_HERSHEY_SIMPLEX, 0.45, colour, 1, cv::LINE_AA);
+  }
+  caption(out, fmt::format("camera: {} ({})", count_text(seen), detector));
   return out;
 }
 

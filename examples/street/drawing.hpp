@@ -3,14 +3,18 @@
 
 #include <opencv2/core/mat.hpp>
 #include <span>
+#include <string>
 
 #include "examples/street/obstacles.hpp"
-#include "examples/street/person.hpp"
+#include "examples/street/seen.hpp"
 
 namespace cardan::street {
 
-/// The picture with a box around each pedestrian. Draws into a copy.
-[[nodiscard]] cv::Mat draw_people(const cv::Mat& picture, std::span<const Person> people);
+/// "2 cars, 1 person"; "nothing".
+[[nodiscard]] std::string count_text(std::span<const Seen> seen);
+
+/// The picture with a box around each thing that `detector` saw. Draws into a copy.
+[[nodiscard]] cv::Mat draw_seen(const cv::Mat& picture, std::span<const Seen> seen, const std::string& detector);
 
 /// The scan from above, the car at the lower middle looking up, with a box around each obstacle and the car's path.
 [[nodiscard]] cv::Mat draw_obstacles(std::span<const Point> cloud, std::span<const Obstacle> obstacles, bool simulated);

@@ -2,6 +2,9 @@
 #pragma once
 
 #include <string>
+#include <vector>
+
+#include "cardan/runtime/config/configuration.hpp"
 
 namespace cardan::street {
 
@@ -12,5 +15,8 @@ namespace cardan::street {
 /// examples/street/street.json: beside the build of this program, where an installation puts it, or in the working
 /// directory. Throws Error (Unavailable).
 [[nodiscard]] std::string street_file();
+
+/// That file, read. `variables`: "name=value", as `--var`. Throws Error (InvalidArgument) for what is wrong in it.
+[[nodiscard]] config::Configuration street_configuration(const std::vector<std::string>& variables = {});
 
 }  // namespace cardan::street

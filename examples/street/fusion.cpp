@@ -8,14 +8,16 @@
 #include <limits>
 #include <utility>
 
+#include "examples/street/coco.hpp"
+
 namespace cardan::street {
 namespace {
 
 constexpr float kPersonHeight = 1.7F;
-constexpr float kPersonShareOfBox = 0.75F;  // the HOG window has a margin around the person
-constexpr float kSameBearing = 0.07F;       // rad, four degrees
-constexpr float kFarSighted = 1.8F;         // of the stopping distance, for whom both sensors see
-constexpr float kSideStep = 1.0F;           // m, as far as such a person may come in while we brake
+constexpr float kPersonShareOfWindow = 0.75F;  // the HOG window has a margin around the person
+constexpr float kSameBearing = 0.07F;          // rad, four degrees
+constexpr float kFarSighted = 1.8F;            // of the stopping distance, for whom both sensors see
+constexpr float kSideStep = 1.0F;              // m, as far as such a person may come in while we brake
 
 template <class... Values>
 Verdict verdict(bool brake, float distance, fmt::format_string<Values...> format, Values... values) {
@@ -28,16 +30,27 @@ Verdict verdict(bool brake, float distance, fmt::format_string<Values...> format
 
 }  // namespace
 
-void Fusion::see_people(std::span<const Person> people, float width, std::int64_t now) {
+void Fusion::see_picture(std::span<const Seen> seen, float width, std::int64_t now) {
   people_.clear();
-  people_time_ = now;
+  vehicles_.clear();
+  picture_time_ = now;
   if (!(width > 0)) return;
   const float focal = width / 2 / std::tan(car_.camera_fov / 2);
-  for (const Person& p : people) {
-    if (!(p.height > 0)) continue;
-    people_.push_back(
-        {std::atan2(width / 2 - (p.x + p.width / 2), focal), kPersonHeight * focal / (p.height * kPersonShareOfBox)});
+  for (const Seen& s : seen) {
+    const SeenKind kind = kind_of(s.label);
+    if (!(s.height > 0) || kind == SeenKind::Other) continue;
+    const float share = s.label == kPedestrian ? kPersonShareOfWindow : 1.0F;
+    const Sighting sighting{std::atan2(width / 2 - (s.x + s.width / 2), focal),
+                            kPersonHeight * focal / (s.height * share), s.label};
+    (kind == SeenKind::Person ? people_ : vehicles_).push_back(sighting);
   }
+}
+
+const Fusion::Sighting* Fusion::in_direction_of(const Obstacle& o, std::span<const Sighting> of) const noexcept {
+  const float bearing = std::atan2((o.y0 + o.y1) / 2, (o.x0 + o.x1) / 2);
+  const auto found = std::find_if(of.begin(), of.end(),
+                                  [&](const Sighting& s) { return std::abs(s.bearing - bearing) < kSameBearing; });
+  return found == of.end() ? nullptr : &*found;
 }
 
 void Fusion::see_obstacles(std::span<const Obstacle> obstacles, std::int64_t now) {
@@ -51,7 +64,7 @@ Verdict Fusion::decide(std::int64_t now) const noexcept {
     return verdict(true, 0, "no data from the {} for {:.1f} s", sensor, static_cast<double>(now - last) * 1e-9);
   };
   if (obstacles_time_ == 0 || now - obstacles_time_ > kStale) return missing("LiDAR", obstacles_time_);
-  if (people_time_ == 0 || now - people_time_ > kStale) return missing("camera", people_time_);
+  if (picture_time_ == 0 || now - picture_time_ > kStale) return missing("camera", picture_time_);
 
   const float stop = car_.stopping_distance();
   const auto in_path = [](const Obstacle& o, float half_width) {
@@ -63,16 +76,16 @@ Verdict Fusion::decide(std::int64_t now) const noexcept {
   for (const Obstacle& o : obstacles_) {
     if (in_path(o, car_.half_width) && (nearest == nullptr || o.ahead() < nearest->ahead())) nearest = &o;
     if (o.kind == Obstacle::Kind::Structure || !in_path(o, car_.half_width + kSideStep)) continue;
-    const float bearing = std::atan2((o.y0 + o.y1) / 2, (o.x0 + o.x1) / 2);
-    const bool seen = std::any_of(people_.begin(), people_.end(),
-                                  [&](const Sighting& s) { return std::abs(s.bearing - bearing) < kSameBearing; });
-    if (seen && (confirmed == nullptr || o.ahead() < confirmed->ahead())) confirmed = &o;
+    if (in_direction_of(o, people_) != nullptr && (confirmed == nullptr || o.ahead() < confirmed->ahead()))
+      confirmed = &o;
   }
   const float clear = nearest != nullptr ? std::max(nearest->ahead(), 0.0F) : kFar;
   if (confirmed != nullptr && confirmed->ahead() < stop * kFarSighted) {
     return verdict(true, confirmed->ahead(), "pedestrian {:.1f} m ahead, seen by camera and LiDAR", confirmed->ahead());
   }
   if (clear < stop) {
+    if (const Sighting* vehicle = in_direction_of(*nearest, vehicles_))
+      return verdict(true, clear, "{} {:.1f} m ahead in the path, seen by camera and LiDAR", vehicle->label, clear);
     return verdict(true, clear, "{} {:.1f} m ahead in the path (LiDAR)", kind_name(nearest->kind), clear);
   }
   for (const Sighting& s : people_) {

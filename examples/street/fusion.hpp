@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "examples/street/obstacles.hpp"
-#include "examples/street/person.hpp"
+#include "examples/street/seen.hpp"
 
 namespace cardan::street {
 
@@ -35,10 +35,11 @@ struct Car {
   }
 };
 
-/// Fuses the newest pedestrians of the camera with the newest obstacles of the LiDAR. An obstacle in the path within
-/// the stopping distance means brake; a pedestrian whom both see is given nearly twice the distance and 1 m more to
-/// each side; one that the camera alone sees counts at the distance that the box's height suggests. Without fresh data
-/// from either sensor: brake. Not thread-safe; allocates only when more things are seen than ever before.
+/// Fuses what the camera saw last with the newest obstacles of the LiDAR. An obstacle in the path within the stopping
+/// distance means brake; a pedestrian whom both see is given nearly twice the distance and 1 m more to each side; one
+/// that the camera alone sees counts at the distance that the box's height suggests. Vehicles that the camera sees give
+/// an obstacle in their direction its name. Without fresh data from either sensor: brake. Not thread-safe; allocates
+/// only when more things are seen than ever before.
 class Fusion {
  public:
   static constexpr std::int64_t kStale = 1'000'000'000;  ///< ns
@@ -46,19 +47,22 @@ class Fusion {
   explicit Fusion(const Car& car = {}) : car_(car) {}
 
   /// `now`: steady clock, ns, when the data came in.
-  void see_people(std::span<const Person> people, float width, std::int64_t now);
+  void see_picture(std::span<const Seen> seen, float width, std::int64_t now);
   void see_obstacles(std::span<const Obstacle> obstacles, std::int64_t now);
   [[nodiscard]] Verdict decide(std::int64_t now) const noexcept;
 
  private:
   struct Sighting {
-    float bearing;   // rad, to the left
-    float distance;  // m, estimated
+    float bearing;           // rad, to the left
+    float distance;          // m, estimated; of people alone
+    std::string_view label;  // a static text
   };
+  [[nodiscard]] const Sighting* in_direction_of(const Obstacle& obstacle, std::span<const Sighting> of) const noexcept;
+
   Car car_;
-  std::vector<Sighting> people_;
+  std::vector<Sighting> people_, vehicles_;
   std::vector<Obstacle> obstacles_;
-  std::int64_t people_time_ = 0, obstacles_time_ = 0;  // 0: never
+  std::int64_t picture_time_ = 0, obstacles_time_ = 0;  // 0: never
 };
 
 }  // namespace cardan::street

@@ -12,22 +12,13 @@ namespace {
 constexpr std::size_t kBytesPerPoint = 4 * sizeof(float);
 }
 
-KittiFolder::KittiFolder(const std::filesystem::path& folder) {
-  std::error_code failure;
-  for (std::filesystem::directory_iterator it(folder, failure), end; !failure && it != end; it.increment(failure)) {
-    if (it->path().extension() == ".bin" && it->is_regular_file()) files_.push_back(it->path());
-  }
-  if (failure) {
-    throw Error(ErrorCode::Unavailable, "cannot read the folder " + folder.string() + ": " + failure.message(),
-                "give an existing, readable folder of KITTI .bin scans");
-  }
-  if (files_.empty()) {
-    throw Error(ErrorCode::InvalidArgument, "no .bin file in " + folder.string(),
-                "give the folder that holds the scans themselves, in KITTI velodyne_points/data");
-  }
-  std::sort(files_.begin(), files_.end());
-  for (const auto& file : files_) {
-    const auto bytes = std::filesystem::file_size(file);
+KittiFolder::KittiFolder(const std::string& argument) : folder_(read_recorded_folder(argument, kScanFiles)) {
+  for (const auto& file : folder_.files) {
+    std::error_code failure;
+    const auto bytes = std::filesystem::file_size(file, failure);
+    if (failure)
+      throw Error(ErrorCode::Unavailable, "cannot read " + file.string() + ": " + failure.message(),
+                  "keep the folder while the demo runs");
     if (bytes == 0 || bytes % kBytesPerPoint != 0 || bytes / kBytesPerPoint > kMaxPoints) {
       throw Error(ErrorCode::InvalidArgument, file.string() + " is no KITTI scan: " + std::to_string(bytes) + " bytes",
                   "a scan is 1 to 200,000 points of 16 bytes (x, y, z, reflectance as floats)");
@@ -37,7 +28,7 @@ KittiFolder::KittiFolder(const std::filesystem::path& folder) {
 }
 
 std::size_t KittiFolder::read(std::size_t index, std::span<Point> out) {
-  const auto& file = files_[index % files_.size()];
+  const auto& file = folder_.files[index % folder_.files.size()];
   std::ifstream in(file, std::ios::binary);
   buffer_.resize(kMaxPoints * 4);
   in.read(reinterpret_cast<char*>(buffer_.data()), static_cast<std::streamsize>(buffer_.size() * sizeof(float)));

@@ -2,25 +2,27 @@
 #pragma once
 
 #include <cstddef>
-#include <filesystem>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "examples/street/point.hpp"
+#include "examples/street/recorded_folder.hpp"
 
 namespace cardan::street {
 
-/// The `velodyne_points/data` (or `velodyne`) folder of a KITTI drive: one .bin file of x, y, z, reflectance floats a
-/// scan.
+/// The `velodyne_points` (or its `data`, or `velodyne`) folder of a KITTI drive: one .bin file of x, y, z, reflectance
+/// floats a scan.
 class KittiFolder {
  public:
   static constexpr std::size_t kMaxPoints = 200'000;  ///< an HDL-64E scan has about 120,000
 
-  /// Throws cardan::Error: Unavailable when the folder cannot be read, InvalidArgument when there is no .bin in it or
-  /// one is no KITTI scan (its size is no multiple of 16 bytes, or it has more than kMaxPoints).
-  explicit KittiFolder(const std::filesystem::path& folder);
+  /// Throws cardan::Error as read_recorded_folder(), and InvalidArgument when a file is no KITTI scan (its size is no
+  /// multiple of 16 bytes, or it has more than kMaxPoints).
+  explicit KittiFolder(const std::string& argument);
 
-  [[nodiscard]] std::size_t scans() const noexcept { return files_.size(); }
+  [[nodiscard]] std::size_t scans() const noexcept { return folder_.files.size(); }
+  [[nodiscard]] const RecordedFolder& recorded() const noexcept { return folder_; }
 
   /// Points of scan `index % scans()`, from the size that its file had.
   [[nodiscard]] std::size_t points(std::size_t index) const noexcept { return points_[index % points_.size()]; }
@@ -30,7 +32,7 @@ class KittiFolder {
   std::size_t read(std::size_t index, std::span<Point> out);
 
  private:
-  std::vector<std::filesystem::path> files_;
+  RecordedFolder folder_;
   std::vector<std::size_t> points_;
   std::vector<float> buffer_;
 };

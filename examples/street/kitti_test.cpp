@@ -33,7 +33,7 @@ TEST_F(Kitti, ScansComeInOrderOfTheirNames) {
   write("0000000001.bin", 8);
   write("0000000000.bin", 4);
   write("notes.txt", 1);
-  KittiFolder folder(folder_);
+  KittiFolder folder(folder_.string());
   EXPECT_EQ(folder.scans(), 2U);
   std::vector<Point> out(10);
   EXPECT_EQ(folder.read(0, out), 1U);
@@ -45,11 +45,11 @@ TEST_F(Kitti, ScansComeInOrderOfTheirNames) {
 }
 
 TEST_F(Kitti, WhatIsNoScanIsNamed) {
-  EXPECT_THROW(KittiFolder{folder_}, Error);
-  EXPECT_THROW(KittiFolder{folder_ / "missing"}, Error);
+  EXPECT_THROW(KittiFolder{folder_.string()}, Error);
+  EXPECT_THROW(KittiFolder{(folder_ / "missing").string()}, Error);
   write("0000000000.bin", 5);
   try {
-    KittiFolder folder(folder_);
+    KittiFolder folder(folder_.string());
     FAIL();
   } catch (const Error& error) {
     EXPECT_NE(error.cause().find("20 bytes"), std::string::npos) << error.what();

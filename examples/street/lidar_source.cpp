@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "examples/street/lidar_source.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
@@ -37,20 +39,31 @@ class SimulatedLidar final : public LidarSource {
 
 class KittiLidar final : public LidarSource {
  public:
-  explicit KittiLidar(const std::filesystem::path& folder) : name_(folder.string()), folder_(folder) {}
-  [[nodiscard]] std::string describe() const override {
-    return "KITTI, " + std::to_string(folder_.scans()) + " scans of " + name_ + " at 10 Hz";
+  KittiLidar(const std::string& argument, const Beside& beside)
+      : folder_(argument), timeline_(timeline_of(folder_.recorded(), kPictureFiles, beside)) {
+    const double hertz = static_cast<double>(folder_.scans()) * 1e9 / static_cast<double>(timeline_.length());
+    name_ = fmt::format("KITTI, {} scans of {} at {:.3g} Hz{}", folder_.scans(), argument, hertz,
+                        timeline_.paired() ? ", in step with the pictures" : "");
   }
+  [[nodiscard]] std::string describe() const override { return name_; }
   [[nodiscard]] std::size_t max_points() const noexcept override { return KittiFolder::kMaxPoints; }
-  bool wait(const std::function<bool()>& stopping) override { return pace_.wait(kTenHz, stopping); }
+  bool wait(const std::function<bool()>& stopping) override {
+    const Timeline::Due next = timeline_.next(steady_now());
+    scan_ = next.frame;
+    if (!Timeline::sleep_until(next.time, stopping)) return false;
+    stamp_ = Timeline::wall_time(next.time);
+    return true;
+  }
   [[nodiscard]] std::size_t due() const noexcept override { return folder_.points(scan_); }
-  std::size_t fill(std::span<Point> out) override { return folder_.read(scan_++, out); }
+  std::size_t fill(std::span<Point> out) override { return folder_.read(scan_, out); }
+  [[nodiscard]] std::int64_t stamp() const noexcept override { return stamp_; }
 
  private:
-  std::string name_;
   KittiFolder folder_;
-  Pace pace_;
+  Timeline timeline_;
+  std::string name_;
   std::size_t scan_ = 0;
+  std::int64_t stamp_ = 0;
 };
 
 }  // namespace
@@ -67,11 +80,17 @@ bool Pace::wait(std::chrono::nanoseconds period, const std::function<bool()>& st
   }
 }
 
-std::unique_ptr<LidarSource> open_lidar(const std::string& argument) {
+bool is_udp_port(const std::string& argument) {
+  std::error_code ignored;
+  return !argument.empty() && argument.find_first_not_of("0123456789") == std::string::npos &&
+         !std::filesystem::exists(argument, ignored);
+}
+
+std::unique_ptr<LidarSource> open_lidar(const std::string& argument, const Beside& beside) {
   if (argument.empty()) return std::make_unique<SimulatedLidar>();
   std::error_code failure;
   const auto status = std::filesystem::status(argument, failure);
-  if (std::filesystem::is_directory(status)) return std::make_unique<KittiLidar>(argument);
+  if (is_folder_of_frames(argument)) return std::make_unique<KittiLidar>(argument, beside);
   if (std::filesystem::exists(status)) return std::make_unique<PcapLidar>(argument);
   unsigned port = 0;
   const char* end = argument.data() + argument.size();
@@ -83,7 +102,7 @@ std::unique_ptr<LidarSource> open_lidar(const std::string& argument) {
     return std::make_unique<UdpLidar>(static_cast<std::uint16_t>(port));
   }
   throw Error(ErrorCode::Unavailable, "--lidar " + argument + ": there is no such file or folder",
-              "give a pcap file of a Velodyne, a folder of KITTI .bin scans, or a UDP port; leave it out for the "
+              "give a pcap file of a Velodyne, a folder of KITTI scans, or a UDP port; leave it out for the "
               "simulated street");
 }
 

@@ -8,7 +8,9 @@
 #include <span>
 #include <string>
 
+#include "cardan/memory/clock.hpp"
 #include "examples/street/point.hpp"
+#include "examples/street/timeline.hpp"
 
 namespace cardan::street {
 
@@ -33,12 +35,17 @@ class LidarSource {
   virtual bool wait(const std::function<bool()>& stopping) = 0;
   /// Writes that scan and returns its number of points; points that do not fit are left out.
   virtual std::size_t fill(std::span<Point> out) = 0;
+  /// Of that scan: wall clock, ns.
+  [[nodiscard]] virtual std::int64_t stamp() const noexcept { return wall_now(); }
 };
 
 /// Opens what a user gives: nothing (the simulated street), a pcap file, a folder of KITTI scans, or a UDP port.
 /// Throws cardan::Error with cause and remedy for what is missing or is none of these. Files are paced by their own
-/// times and start again at their end.
-[[nodiscard]] std::unique_ptr<LidarSource> open_lidar(const std::string& argument);
+/// times and start again at their end. `beside`: of a folder, the pictures that it keeps step with.
+[[nodiscard]] std::unique_ptr<LidarSource> open_lidar(const std::string& argument, const Beside& beside = {});
+
+/// Whether that is a UDP port: a number, and no file of that name.
+[[nodiscard]] bool is_udp_port(const std::string& argument);
 
 /// The next of a series of times, `period` apart; a driver that falls behind goes on from now instead of hurrying
 /// after.

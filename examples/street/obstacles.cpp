@@ -17,8 +17,6 @@ constexpr float kRamp = 0.15F;            // m of rise per m that still counts a
 constexpr std::uint32_t kFewestPoints = 5;
 constexpr float kLongest = 6.5F;   // m, of a thing that one box describes well
 constexpr std::size_t kTile = 10;  // cells
-// The car itself, around a sensor on its roof (m).
-constexpr float kOwnFront = 2.0F, kOwnRear = -3.5F, kOwnSide = 1.1F;
 
 Obstacle::Kind kind_of(const Obstacle& o) {
   const float length = std::max(o.x1 - o.x0, o.y1 - o.y0);
@@ -47,8 +45,9 @@ const char* kind_name(Obstacle::Kind kind) noexcept {
   return "object";
 }
 
-ObstacleFinder::ObstacleFinder()
-    : lowest_(kSectors * kRings),
+ObstacleFinder::ObstacleFinder(const OwnVehicle& own)
+    : own_(own),
+      lowest_(kSectors * kRings),
       cells_(kCellsX * kCellsY, Cell{kNone, -kNone, kNone, -kNone, kNone, -kNone, 0, false}) {
   used_.reserve(cells_.size());
   members_.reserve(cells_.size());
@@ -70,6 +69,7 @@ void ObstacleFinder::estimate_ground(std::span<const Point> cloud) {
     polar_of_[i] = kOutside;
     // Also false for NaN.
     if (!(p.x > kBehind && p.x < kAhead && std::abs(p.y) < kAside && std::abs(p.z) < 30)) continue;
+    if (own_.has(p.x, p.y)) continue;  // a bonnet is no ground either
     const std::size_t cell = polar(p);
     if (cell >= lowest_.size()) continue;
     polar_of_[i] = static_cast<std::uint32_t>(cell);
@@ -162,7 +162,6 @@ std::span<const Obstacle> ObstacleFinder::find(std::span<const Point> cloud) {
     const Point& p = cloud[i];
     const float height = p.z - lowest_[polar_of_[i]];
     if (height < kLowestObstacle || height > kHighestObstacle) continue;
-    if (p.x > kOwnRear && p.x < kOwnFront && std::abs(p.y) < kOwnSide) continue;
     const auto cx = static_cast<std::size_t>((p.x - kBehind) / kCell);
     const auto cy = static_cast<std::size_t>((p.y + kAside) / kCell);
     const std::size_t index = std::min(cy, kCellsY - 1) * kCellsX + std::min(cx, kCellsX - 1);

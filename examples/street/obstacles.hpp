@@ -25,7 +25,18 @@ struct Obstacle {
 
 [[nodiscard]] const char* kind_name(Obstacle::Kind kind) noexcept;
 
-/// Removes the ground from a point cloud and clusters the rest on a grid.
+/// The vehicle that carries the LiDAR: how far it reaches from the sensor (m). What the sensor sees of it is nothing
+/// that stands in its way. Default: a passenger car with the sensor on its roof.
+struct OwnVehicle {
+  float front = 2.0F, rear = 3.5F, side = 1.1F;
+
+  /// Whether a return from there is one from the vehicle, at whatever height.
+  [[nodiscard]] constexpr bool has(float x, float y) const noexcept {
+    return x > -rear && x < front && y > -side && y < side;
+  }
+};
+
+/// Removes the own vehicle and the ground from a point cloud and clusters the rest on a grid.
 ///
 /// Ground: the lowest return of each cell of a polar grid; walking outwards, a cell belongs to the ground while it
 /// rises no faster than a ramp may. Clusters: cells of 0.3 m that hold returns between 0.3 and 3 m above the ground,
@@ -37,7 +48,7 @@ class ObstacleFinder {
   static constexpr float kAhead = 60, kBehind = -20, kAside = 15;  ///< m, the region that is looked at
   static constexpr std::size_t kMaxObstacles = 128;
 
-  ObstacleFinder();
+  explicit ObstacleFinder(const OwnVehicle& own = {});
 
   /// The obstacles, nearest first, at most kMaxObstacles. NaN points are skipped. The span is valid until the next
   /// call. Not thread-safe; allocates nothing once the largest cloud has been seen.
@@ -61,6 +72,7 @@ class ObstacleFinder {
   [[nodiscard]] Obstacle box(std::span<const std::uint32_t> cells) const;
   [[nodiscard]] static std::size_t polar(const Point& p) noexcept;
 
+  OwnVehicle own_;
   std::vector<float> lowest_;  // of each polar cell, later its ground
   std::vector<Cell> cells_;
   std::vector<std::uint32_t> used_;      // cells with returns

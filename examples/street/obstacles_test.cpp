@@ -57,6 +57,19 @@ TEST(Obstacles, APersonAndACarAreFoundNearestFirst) {
   EXPECT_NEAR(found[1].ahead(), 20, 0.05);
 }
 
+TEST(Obstacles, TheOwnVehicleIsNone) {
+  auto cloud = road();
+  stand(cloud, 2.2F, 0.3F, 0.5F, 1.0F);  // a bonnet that is longer than a car's
+  stand(cloud, 3.2F, 1.4F, 0.3F, 1.0F);  // a mirror
+  stand(cloud, 15, 0, 0.4F, 1.75F);
+  ObstacleFinder car;
+  EXPECT_EQ(car.find(cloud).size(), 3U);
+  ObstacleFinder truck(OwnVehicle{.front = 4, .rear = 10, .side = 1.5F});
+  const auto found = truck.find(cloud);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_NEAR(found[0].ahead(), 15, 0.05);
+}
+
 TEST(Obstacles, AWallAroundABendDoesNotCoverTheRoad) {
   auto cloud = road();
   for (float along = 0; along < 20; along += 0.1F) {

@@ -20,7 +20,7 @@ void PeopleDetector::group(std::vector<cv::Rect>& boxes, std::vector<double>& we
   hog_.groupRectangles(boxes, weights, 2, 0.2);
 }
 
-std::span<const Person> PeopleDetector::detect(const cv::Mat& picture) {
+std::span<const Seen> PeopleDetector::detect(const cv::Mat& picture) {
   people_.clear();
   if (picture.empty()) return {};
   const double scale = std::min(1.0, static_cast<double>(kWidth) / picture.cols);
@@ -40,7 +40,7 @@ std::span<const Person> PeopleDetector::detect(const cv::Mat& picture) {
     const cv::Rect& b = boxes_[i];
     people_.push_back({static_cast<float>(b.x) * back, static_cast<float>(b.y) * back,
                        static_cast<float>(b.width) * back, static_cast<float>(b.height) * back,
-                       static_cast<float>(1.0 / (1.0 + std::exp(-weights_[i])))});
+                       static_cast<float>(1.0 / (1.0 + std::exp(-weights_[i]))), kPedestrian});
   }
   small_.release();  // a view of shared memory must not outlive the frame
   return people_;

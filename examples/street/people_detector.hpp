@@ -6,20 +6,20 @@
 #include <span>
 #include <vector>
 
-#include "examples/street/person.hpp"
+#include "examples/street/picture_detector.hpp"
 
 namespace cardan::street {
 
 /// OpenCV's built-in HOG pedestrian detector (trained on people about 96 pixels tall, standing upright) on a picture
 /// that is scaled down to kWidth first: the time goes with the number of pixels.
-class PeopleDetector {
+class PeopleDetector final : public PictureDetector {
  public:
   static constexpr int kWidth = 720;
 
   PeopleDetector();
-  /// `picture` is 8-bit BGR or grey and is only read. The span is valid until the next call. Not thread-safe; takes
-  /// about 0.1 s.
-  std::span<const Person> detect(const cv::Mat& picture);
+  [[nodiscard]] std::string name() const override { return "HOG"; }
+  /// Takes about 0.1 s.
+  std::span<const Seen> detect(const cv::Mat& picture) override;
 
   /// What overlaps becomes one box, the same in whatever order they are.
   void group(std::vector<cv::Rect>& boxes, std::vector<double>& weights) const;
@@ -29,7 +29,7 @@ class PeopleDetector {
   cv::Mat small_;
   std::vector<cv::Rect> boxes_;
   std::vector<double> weights_;
-  std::vector<Person> people_;
+  std::vector<Seen> people_;
 };
 
 }  // namespace cardan::street

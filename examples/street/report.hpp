@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,8 +17,9 @@ struct Inputs {
   bool lidar_simulated = false;
 };
 
-/// One run's tables: transport latency per hop and perception to decision.
-[[nodiscard]] std::string table(Setup setup, const Figures& figures, const Inputs& inputs);
+/// One run's tables: transport latency per hop and perception to decision. `width`: columns that there is room for; the
+/// least important ones are left out.
+[[nodiscard]] std::string table(Setup setup, const Figures& figures, const Inputs& inputs, std::size_t width);
 
 /// What one setup measured.
 struct Measured {
@@ -25,13 +27,13 @@ struct Measured {
   Figures figures{};
 };
 
-/// The setups side by side: medians per hop, and how many times longer the last one takes than the first. Nothing
-/// measured is "-".
-[[nodiscard]] std::string comparison(const std::vector<Measured>& measured, const Inputs& inputs);
+/// The setups side by side: median and 99th percentile per hop, and how many times longer the last one's median is than
+/// the first's. Nothing measured is "-". `width` as above.
+[[nodiscard]] std::string comparison(const std::vector<Measured>& measured, const Inputs& inputs, std::size_t width);
 
-/// `{"setup": …, "hops": […], "decision_us": {…}, "decisions": n}` of the first, and the same under "one_process" and
-/// "unix_socket" of the others; what was not measured is null. Hops of the simulated LiDAR come from "lidar
-/// (simulated)". With a crash: "crash": {…}.
+/// `{"setup": …, "hops": […], "decision_us": {…}, "decisions": n}` of the first, and the same under
+/// "without_priorities", "one_process" and "unix_socket" of the others; what was not measured is null. Hops of the
+/// simulated LiDAR come from "lidar (simulated)". With a crash: "crash": {…}.
 [[nodiscard]] std::string json(const std::vector<Measured>& measured, const Inputs& inputs,
                                const std::optional<Crash>& crash = {});
 

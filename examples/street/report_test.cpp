@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "examples/street/columns.hpp"
 
 namespace cardan::street {
 namespace {
@@ -68,14 +71,51 @@ TEST(Report, WhatDidNotFollowACrashIsNull) {
 
 TEST(Report, TablesSaySimulatedAndSkipWhatWasNotMeasured) {
   const Inputs inputs{"street.avi", "simulated street", true};
-  const std::string text = table(Setup::FiveProcesses, figures(1), inputs);
+  const std::string text = table(Setup::FiveProcesses, figures(1), inputs, 100);
   EXPECT_NE(text.find("lidar (simulated) → obstacles"), std::string::npos);
   EXPECT_NE(text.find("perception to decision"), std::string::npos);
   EXPECT_EQ(text.find("nan"), std::string::npos);
   const std::string both = comparison(
-      {{Setup::FiveProcesses, figures(1)}, {Setup::OneProcess, figures(2)}, {Setup::UnixSockets, figures(10)}}, inputs);
+      {{Setup::FiveProcesses, figures(1)}, {Setup::OneProcess, figures(2)}, {Setup::UnixSockets, figures(10)}}, inputs,
+      100);
   EXPECT_NE(both.find(" 10.0 x"), std::string::npos) << both;
   EXPECT_EQ(both.find("nan"), std::string::npos);
+}
+
+/// As long as figures get.
+Figures long_figures() {
+  Figures f;
+  for (auto& hop : f.hops) hop = {123'456, 12'345, 123'456ULL * 6'220'800, summarize({123'456, 234'567, 345'678})};
+  f.decision_us = summarize({123'456'000, 234'567'000});
+  f.decisions = 123'456;
+  return f;
+}
+
+TEST(Report, TablesFitTheirRoomAndKeepWhatMatters) {
+  const Inputs inputs{"street.avi", "simulated street", true};
+  const std::vector<Measured> all = {{Setup::FiveProcesses, long_figures()},
+                                     {Setup::WithoutPriorities, long_figures()},
+                                     {Setup::OneProcess, long_figures()},
+                                     {Setup::UnixSockets, long_figures()}};
+  for (const std::size_t width : {80U, 100U, 120U}) {
+    const std::string text =
+        table(Setup::WithoutPriorities, long_figures(), inputs, width) + comparison(all, inputs, width);
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(columns_of(line), width) << text;
+    for (const char* kept : {"p50", "p99", "missed", "five processes", "no priorities", "Unix sockets"})
+      EXPECT_NE(text.find(kept), std::string::npos) << kept << " at " << width << "\n" << text;
+  }
+  const std::string wide = comparison(all, inputs, 200);
+  EXPECT_NE(wide.find("last / first"), std::string::npos);
+  EXPECT_NE(wide.find("235k / 343k"), std::string::npos) << wide;
+  EXPECT_NE(wide.find("one process"), std::string::npos);
+  EXPECT_EQ(comparison(all, inputs, 80).find("one process"), std::string::npos);
+}
+
+TEST(Report, TheSetupWithoutPrioritiesHasAKeyOfItsOwn) {
+  const auto parsed =
+      nlohmann::json::parse(json({{Setup::FiveProcesses, figures(1)}, {Setup::WithoutPriorities, figures(3)}}, {}));
+  EXPECT_EQ(parsed.at("without_priorities").at("hops")[0].at("transport_us").at("p50"), 6);
 }
 
 }  // namespace

@@ -4,17 +4,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <csignal>
 #include <string_view>
 
 #include "cardan/memory/clock.hpp"
 #include "cardan/memory/error.hpp"
+#include "examples/street/lidar_source.hpp"
 
 namespace cardan::street {
 namespace {
 
 constexpr std::int64_t kStartPatience = 30'000'000'000;  // ns; a camera behind a URL takes its time
 constexpr std::int64_t kWarmUp = 500'000'000;
+constexpr std::int64_t kSilence = 5'000'000'000;  // of a UDP port; a Velodyne sends 750 packets a second and more
 constexpr std::int64_t kShowEvery = 250'000'000;
 
 volatile std::sig_atomic_t caught = 0;
@@ -57,6 +60,8 @@ void Run::on_note(const Note& note) {
     case Note::Kind::Failed:
       break;  // who received it knows from whom
     case Note::Kind::Received:
+      scan_came_ = scan_came_ || note.topic == kCloudHop;
+      [[fallthrough]];
     case Note::Kind::Decided:
       measurements_.add(note);
       break;
@@ -100,6 +105,10 @@ void Run::show(std::int64_t now) {
   view_.show(moment, inputs_);
 }
 
+bool Run::silent(std::int64_t now, bool time_is_up) const {
+  return begun_ != 0 && !scan_came_ && (time_is_up || now - begun_ > kSilence) && is_udp_port(options_.lidar);
+}
+
 bool Run::tick() {
   if (over_) return true;
   const std::int64_t now = steady_now();
@@ -123,6 +132,13 @@ bool Run::tick() {
     shown_ = now;
   }
   const bool time_is_up = begun_ != 0 && static_cast<double>(now - begun_) * 1e-9 >= length_;
+  if (silent(now, time_is_up))
+    fail(
+        fmt::format("no scan of a Velodyne came to UDP port {} within {:.0f} s", options_.lidar,
+                    std::ceil(static_cast<double>(now - begun_) * 1e-9)),
+        fmt::format("does the sensor send to this computer, and is it an HDL-32E or VLP-16? Look with: tcpdump -ni any "
+                    "udp port {}",
+                    options_.lidar));
   if (!time_is_up && failure_.empty() && signals_caught() == 0) return false;
   over_ = true;
   if (begun_ != 0 && now > begun_) {

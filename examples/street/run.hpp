@@ -58,12 +58,16 @@ class Run {
   /// reader that is being ended misses frames for that reason alone.
   bool tick();
   [[nodiscard]] std::int64_t begun() const noexcept { return begun_; }
+  /// When folders are played from their beginning: a moment after the start. Steady clock, ns.
+  [[nodiscard]] std::int64_t origin() const noexcept { return started_ + 1'000'000'000; }
   [[nodiscard]] double length() const noexcept { return length_; }
   [[nodiscard]] const DemoOptions& options() const noexcept { return options_; }
   [[nodiscard]] std::uint64_t image_width() const noexcept { return image_width_; }
 
  private:
   void show(std::int64_t now);
+  /// The LiDAR is a UDP port to which nothing comes.
+  [[nodiscard]] bool silent(std::int64_t now, bool time_is_up) const;
   [[nodiscard]] double own_cpu_seconds();
 
   const DemoOptions& options_;
@@ -77,6 +81,7 @@ class Run {
   HostLoad load_before_;
   double own_before_ = 0;
   std::int64_t started_ = 0, begun_ = 0, shown_ = 0;
+  bool scan_came_ = false;
   double length_ = 0, measured_ = 0;
   bool over_ = false;
   std::vector<Used> used_before_;

@@ -8,6 +8,7 @@
 #include <exception>
 
 #include "cardan/memory/error.hpp"
+#include "cardan/memory/realtime.hpp"
 #include "cardan/transport/stop.hpp"
 #include "examples/street/roles.hpp"
 #include "examples/street/socket_bus.hpp"
@@ -47,7 +48,7 @@ void run_driver(const RoleOptions& options, Source& source, std::uint64_t width)
 }
 
 template <class In, class Out, class Step>
-void run_finder(const RoleOptions& options, HopIndex hop, const Topic<In>& from, const Topic<Out>& to, Step step) {
+void run_finder(const RoleOptions& options, HopIndex hop, const Topic<In>& from, const Topic<Out>& to, Step& step) {
   SocketBus bus(options.socket_folder);
   SocketBus::Input<In> in(bus, from);
   SocketBus::Output<Out> out(bus, to);
@@ -62,7 +63,7 @@ void run_finder(const RoleOptions& options, HopIndex hop, const Topic<In>& from,
 
 void run_decision(const RoleOptions& options) {
   SocketBus bus(options.socket_folder);
-  SocketBus::Input<Detections2D> people(bus, kPeople);
+  SocketBus::Input<Detections2D> pictures(bus, kSeen);
   SocketBus::Input<Detections3D> obstacles(bus, kObstacles);
   SocketBus::Output<Decision> out(bus, kDecisions);
   DecisionStep step;
@@ -76,13 +77,13 @@ void run_decision(const RoleOptions& options) {
               decided_note(sensor, header.sequence, steady_now(), made.brake, made.distance, made.reason));
   };
   while (true) {
-    const auto [seen, found] = bus.next_of(people, obstacles);
+    const auto [seen, found] = bus.next_of(pictures, obstacles);
     if (!seen && !found) break;
     if (seen) step.see(*seen, options.image_width, steady_now());
     if (found) step.see(*found, steady_now());
     if (seen) decide(kImageHop, seen->header);
     if (found) decide(kCloudHop, found->header);
-    if (seen) report(options, kPeopleHop, seen, seen->detections.size() * sizeof(Detection2D));
+    if (seen) report(options, kSeenHop, seen, seen->detections.size() * sizeof(Detection2D));
     if (found) report(options, kObstaclesHop, found, found->detections.size() * sizeof(Detection3D));
   }
 }
@@ -90,17 +91,21 @@ void run_decision(const RoleOptions& options) {
 void run(const RoleOptions& options) {
   switch (options.role) {
     case Role::Camera: {
-      CameraSource camera(options.camera);
+      CameraSource camera(options.camera, {.folder = options.lidar, .origin = options.origin});
       return run_driver<Image>(options, camera, static_cast<std::uint64_t>(camera.width()));
     }
     case Role::Lidar: {
-      const auto lidar = open_lidar(options.lidar);
+      const auto lidar = open_lidar(options.lidar, {.folder = options.camera, .origin = options.origin});
       return run_driver<PointCloud>(options, *lidar, 0);
     }
-    case Role::Detector:
-      return run_finder(options, kImageHop, kImages, kPeople, PeopleStep());
-    case Role::Obstacles:
-      return run_finder(options, kCloudHop, kClouds, kObstacles, ObstacleStep());
+    case Role::Detector: {
+      DetectStep step({.model = options.detector});
+      return run_finder(options, kImageHop, kImages, kSeen, step);
+    }
+    case Role::Obstacles: {
+      ObstacleStep step(options.own);
+      return run_finder(options, kCloudHop, kClouds, kObstacles, step);
+    }
     case Role::Decision:
       return run_decision(options);
   }
@@ -113,6 +118,7 @@ int run_role(const RoleOptions& options) {
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (::getppid() == 1 && options.note_fd >= 0) return 1;
   stop_on_signals();
+  static_cast<void>(realtime({.priority = options.priority, .nice = options.nice}));  // the demo says what is permitted
   const auto fail = [&](const std::string& cause, const std::string& remedy) {
     const Note note = failed_note(cause, remedy, 1);
     if (!send_note(options.note_fd, note)) std::fprintf(stderr, "%s\n", std::string(note.text).c_str());

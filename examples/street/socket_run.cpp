@@ -19,16 +19,24 @@ constexpr std::chrono::milliseconds kPatience{3000};
 
 void SocketRun::start(Role role) {
   Processes::Start start;
+  // As urgent as the component is in Cardan's processes: what differs is what carries the messages.
+  const config::Process* process = configuration_.process_of(std::string(name_of(role)));
+  const config::Group* group = process != nullptr ? process->group(config::kDefaultGroup) : nullptr;
   start.name = name_of(role);
   start.program = "/proc/self/exe";
   start.arguments = {"demo",
                      fmt::format("--role={}", name_of(role)),
                      "--camera=" + options().camera,
+                     fmt::format("--own-vehicle={},{},{}", options().own.front, options().own.rear, options().own.side),
+                     fmt::format("--origin={}", origin()),
+                     fmt::format("--priority={}", group != nullptr ? group->priority.value_or(0) : 0),
+                     fmt::format("--nice={}", group != nullptr ? group->nice.value_or(0) : 0),
                      fmt::format("--image-width={}", image_width()),
                      "--socket-folder=" + folder_,
                      "--note-fd",
                      "{note}"};
   if (!options().lidar.empty()) start.arguments.push_back("--lidar=" + options().lidar);
+  if (!options().detector.empty()) start.arguments.push_back("--detector=" + options().detector);
   processes_.start(start);
   started_.push_back(role);
 }

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "examples/street/files.hpp"
 #include "examples/street/processes.hpp"
 #include "examples/street/run.hpp"
 
@@ -24,6 +25,7 @@ class SocketRun : public Run {
   void take(std::size_t index, const Note& note);
 
   std::string folder_;
+  config::Configuration configuration_ = street_configuration();
   Processes processes_;
   std::vector<Role> started_;
 };

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cmath>
 #include <opencv2/core.hpp>
+#include <opencv2/core/utility.hpp>
 
+#include "examples/street/coco.hpp"
 #include "examples/street/drawing.hpp"
 
 namespace cardan::street {
@@ -49,7 +51,7 @@ Topic<PointCloud> topic_of(const LidarSource& lidar) {
 void fill(Image& image, CameraSource& camera, std::uint64_t sequence) {
   cv::Mat picture = image.mat(camera.height(), camera.width(), CV_8UC3);
   camera.read(picture);
-  image.header.stamp = wall_now();
+  image.header.stamp = camera.stamp();
   image.header.frame_id = "camera";
   image.header.sequence = sequence;
 }
@@ -59,34 +61,45 @@ void fill(PointCloud& cloud, LidarSource& lidar, std::uint64_t sequence) {
   const std::size_t points = lidar.fill(cloud.resize_points_for_overwrite<Point>(room, lidar.rows()));
   if (points < room) static_cast<void>(cloud.resize_points_for_overwrite<Point>(points));
   cloud.is_dense = lidar.rows() == 1;
-  cloud.header.stamp = wall_now();
+  cloud.header.stamp = lidar.stamp();
   cloud.header.frame_id = lidar.simulated() ? FrameId(kSimulatedFrame) : FrameId("lidar");
   cloud.header.sequence = sequence;
 }
 
-void PeopleStep::find(const Image& image, std::uint64_t sequence, Detections2D& found) {
-  people_ = detector_.detect(image.mat());
+DetectStep::DetectStep(const Options& options) : threads_(options.threads) {
+  // A model is tried on this thread alone: OpenCV's threads get the priority of the thread that starts them, which is
+  // to be the one that calls find().
+  cv::setNumThreads(1);
+  detector_ = open_detector(options.model);
+}
+
+void DetectStep::find(const Image& image, std::uint64_t sequence, Detections2D& found) {
+  if (!begun_) cv::setNumThreads(threads_ > 0 ? threads_ : -1);
+  begun_ = true;
+  seen_ = detector_->detect(image.mat());
   found.header = image.header;
   found.header.sequence = sequence;
-  for (const Person& p : people_.first(std::min(people_.size(), kMostPeople))) {
+  for (const Seen& s : seen_.first(std::min(seen_.size(), kMostSeen))) {
     Detection2D d;
-    d.label = "pedestrian";
-    d.score = static_cast<double>(p.score);
-    d.center_x = static_cast<double>(p.x + p.width / 2);
-    d.center_y = static_cast<double>(p.y + p.height / 2);
-    d.size_x = static_cast<double>(p.width);
-    d.size_y = static_cast<double>(p.height);
+    d.label = FixedString<60>(s.label);
+    d.score = static_cast<double>(s.score);
+    d.center_x = static_cast<double>(s.x + s.width / 2);
+    d.center_y = static_cast<double>(s.y + s.height / 2);
+    d.size_x = static_cast<double>(s.width);
+    d.size_y = static_cast<double>(s.height);
     found.detections.push_back(d);
   }
 }
 
-void PeopleStep::remember(const Image& image) {
-  if (!best_.empty() && people_.size() <= best_people_.size()) return;
+void DetectStep::remember(const Image& image) {
+  if (!best_.empty() && seen_.size() <= best_seen_.size()) return;
   image.mat().copyTo(best_);
-  best_people_.assign(people_.begin(), people_.end());
+  best_seen_.assign(seen_.begin(), seen_.end());
 }
 
-cv::Mat PeopleStep::drawn() const { return best_.empty() ? cv::Mat() : draw_people(best_, best_people_); }
+cv::Mat DetectStep::drawn() const {
+  return best_.empty() ? cv::Mat() : draw_seen(best_, best_seen_, detector_->name());
+}
 
 void ObstacleStep::find(const PointCloud& cloud, std::uint64_t sequence, Detections3D& found) {
   obstacles_ = finder_.find(cloud.points<Point>());
@@ -117,13 +130,14 @@ cv::Mat ObstacleStep::drawn() const {
   return best_.empty() ? cv::Mat() : draw_obstacles(best_, best_obstacles_, simulated_);
 }
 
-void DecisionStep::see(const Detections2D& people, float image_width, std::int64_t now) {
-  people_.clear();
-  for (const Detection2D& d : people.detections) {
-    people_.push_back({static_cast<float>(d.center_x - d.size_x / 2), static_cast<float>(d.center_y - d.size_y / 2),
-                       static_cast<float>(d.size_x), static_cast<float>(d.size_y), static_cast<float>(d.score)});
+void DecisionStep::see(const Detections2D& picture, float image_width, std::int64_t now) {
+  seen_.clear();
+  for (const Detection2D& d : picture.detections) {
+    seen_.push_back({static_cast<float>(d.center_x - d.size_x / 2), static_cast<float>(d.center_y - d.size_y / 2),
+                     static_cast<float>(d.size_x), static_cast<float>(d.size_y), static_cast<float>(d.score),
+                     static_label(d.label)});
   }
-  fusion_.see_people(people_, image_width, now);
+  fusion_.see_picture(seen_, image_width, now);
 }
 
 void DecisionStep::see(const Detections3D& obstacles, std::int64_t now) {
@@ -137,7 +151,8 @@ void DecisionStep::decide(const Header& header, std::int64_t now, Decision& deci
   decision.header = header;
   decision.brake = verdict.brake;
   decision.distance = verdict.distance;
-  decision.people = static_cast<std::uint32_t>(people_.size());
+  decision.people = static_cast<std::uint32_t>(
+      std::count_if(seen_.begin(), seen_.end(), [](const Seen& s) { return kind_of(s.label) == SeenKind::Person; }));
   decision.obstacles = static_cast<std::uint32_t>(obstacles_.size());
   static_cast<void>(decision.reason.assign(verdict.text()));
 }

@@ -4,7 +4,10 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <opencv2/core/mat.hpp>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "cardan/cardan.hpp"
@@ -13,7 +16,7 @@
 #include "examples/street/fusion.hpp"
 #include "examples/street/lidar_source.hpp"
 #include "examples/street/obstacles.hpp"
-#include "examples/street/people_detector.hpp"
+#include "examples/street/picture_detector.hpp"
 #include "examples/street/topics.hpp"
 
 namespace cardan::street {
@@ -26,26 +29,35 @@ namespace cardan::street {
 void fill(Image& image, CameraSource& camera, std::uint64_t sequence);
 void fill(PointCloud& cloud, LidarSource& lidar, std::uint64_t sequence);
 
-/// Finds pedestrians. One thread at a time.
-class PeopleStep {
+/// Finds pedestrians, or what a model can name. One thread at a time.
+class DetectStep {
  public:
+  struct Options {
+    std::string model{};  ///< an ONNX file; empty: OpenCV's pedestrian detector
+    int threads = 0;      ///< of OpenCV's; 0: as many as there are CPUs
+  };
+  /// Throws Error as open_detector().
+  explicit DetectStep(const Options& options);
   /// `sequence` of the image; the message says with it what it was found in.
   void find(const Image& image, std::uint64_t sequence, Detections2D& found);
-  /// Keeps the picture that find() looked at last, if none had more people in it. For after the work: it copies.
+  /// Keeps the picture that find() looked at last, if more was seen in none. For after the work: it copies.
   void remember(const Image& image);
-  /// That picture with the people drawn in; empty: there is none.
+  /// That picture with what was seen drawn in; empty: there is none.
   [[nodiscard]] cv::Mat drawn() const;
 
  private:
-  PeopleDetector detector_;
-  std::span<const Person> people_;
+  std::unique_ptr<PictureDetector> detector_;
+  int threads_;
+  bool begun_ = false;
+  std::span<const Seen> seen_;
   cv::Mat best_;
-  std::vector<Person> best_people_;
+  std::vector<Seen> best_seen_;
 };
 
 /// Finds obstacles. One thread at a time.
 class ObstacleStep {
  public:
+  explicit ObstacleStep(const OwnVehicle& own = {}) : finder_(own) {}
   void find(const PointCloud& cloud, std::uint64_t sequence, Detections3D& found);
   /// Keeps the scan, if none had more pedestrians near the path.
   void remember(const PointCloud& cloud);
@@ -65,14 +77,14 @@ class ObstacleStep {
 class DecisionStep {
  public:
   /// `image_width`: pixels, of the camera's pictures.
-  void see(const Detections2D& people, float image_width, std::int64_t now);
+  void see(const Detections2D& picture, float image_width, std::int64_t now);
   void see(const Detections3D& obstacles, std::int64_t now);
   /// `header`: of the findings that came last.
   void decide(const Header& header, std::int64_t now, Decision& decision) const;
 
  private:
   Fusion fusion_;
-  std::vector<Person> people_;
+  std::vector<Seen> seen_;
   std::vector<Obstacle> obstacles_;
 };
 

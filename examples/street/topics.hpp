@@ -13,7 +13,7 @@
 
 namespace cardan::street {
 
-inline constexpr std::size_t kMostPeople = 64;
+inline constexpr std::size_t kMostSeen = 64;
 
 /// What a calibration file would tell: how the camera sees.
 struct CameraInfo {
@@ -23,7 +23,7 @@ struct CameraInfo {
 inline constexpr Topic<Image> kImages{"/street/camera/image"};       ///< the driver knows how big they are
 inline constexpr Topic<PointCloud> kClouds{"/street/lidar/points"};  ///< likewise
 inline constexpr Topic<CameraInfo> kCameraInfo{"/street/camera/info"};
-inline constexpr Topic<Detections2D> kPeople{"/street/camera/people", {.max_bytes = kMostPeople * sizeof(Detection2D)}};
+inline constexpr Topic<Detections2D> kSeen{"/street/camera/objects", {.max_bytes = kMostSeen * sizeof(Detection2D)}};
 inline constexpr Topic<Detections3D> kObstacles{"/street/lidar/obstacles",
                                                 {.max_bytes = ObstacleFinder::kMaxObstacles * sizeof(Detection3D)}};
 inline constexpr Topic<Decision> kDecisions{"/street/decision"};

@@ -51,6 +51,7 @@ struct Thread {
   std::vector<int> cpus{};  ///< empty: all that the process may use
   Policy policy = Policy::Other;
   int priority = 0;                     ///< Fifo, RoundRobin: 1 to 99
+  int nice = 0;                         ///< -20 to 19, as an ordinary thread: of Other, or where its policy is refused
   std::chrono::nanoseconds runtime{0};  ///< Deadline: CPU time in each period
   std::chrono::nanoseconds period{0};   ///< Deadline: also the time by which the runtime was given
   bool operator==(const Thread&) const = default;
@@ -112,6 +113,7 @@ struct Group {
   std::optional<Affinity> affinity{};
   std::optional<Policy> policy{};                  ///< not Deadline
   std::optional<int> priority{};                   ///< Fifo, RoundRobin: 1 to 99
+  std::optional<int> nice{};                       ///< as Thread::nice
   std::optional<std::chrono::nanoseconds> spin{};  ///< how long a worker looks for work before it sleeps
   std::string pointer{};
 

@@ -98,6 +98,7 @@ void read_thread(const Node& node, std::optional<Thread>& out) {
   read_cpus(*n, thread.cpus);
   read_choice(*n, "policy", kPolicies, thread.policy);
   read(*n, "priority", thread.priority);
+  read(*n, "nice", thread.nice);
   read_time(*n, "runtime_us", kMicrosecond, thread.runtime);
   read_time(*n, "period_us", kMicrosecond, thread.period);
 }
@@ -155,6 +156,7 @@ Group read_group(const std::string& name, const Node& node, const std::string& p
   read_choice(node, "affinity", kAffinities, group.affinity);
   read_choice(node, "policy", kPolicies, group.policy);
   read(node, "priority", group.priority);
+  read(node, "nice", group.nice);
   read_time(node, "spin_us", kMicrosecond, group.spin);
   return group;
 }

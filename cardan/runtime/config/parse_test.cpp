@@ -65,6 +65,14 @@ TEST(Parse, ReadsWhatAComponentHas) {
   EXPECT_EQ(c.component("decision")->thread, (Thread{.policy = Policy::Deadline, .runtime = 500us, .period = 10ms}));
 }
 
+TEST(Parse, ReadsNice) {
+  const Configuration c = parsed(edited(R"("policy": "fifo", "priority": 10)", R"("nice": 10)"));
+  EXPECT_EQ(c.process("sensors")->group("slow")->nice, 10);
+  const Configuration d = parsed(edited(R"("priority": 50)", R"("priority": 50, "nice": -5)"));
+  EXPECT_EQ(d.component("detector")->thread, (Thread{.cpus = {1}, .policy = Policy::Fifo, .priority = 50, .nice = -5}));
+  EXPECT_FALSE(parsed(kStreet).process("sensors")->group("slow")->nice);
+}
+
 TEST(Parse, ReadsGroupsTopicsNeedsAndStates) {
   const Configuration c = parsed(kStreet);
   const Group* const slow = c.process("sensors")->group("slow");
@@ -234,6 +242,10 @@ const Mistake kShapes[] = {
      "is 99999999999999999999", "a whole number from 1 to 1024"},
     {"workers_0", R"("workers": 2)", R"("workers": 0)", 12, "/processes/sensors/groups/slow/workers", "is 0",
      "from 1 to 256"},
+    {"nice_of_group", R"("policy": "fifo", "priority": 10)", R"("nice": -21)", 12,
+     "/processes/sensors/groups/slow/nice", "is -21", "from -20 to 19"},
+    {"nice_of_thread", R"("policy": "fifo", "priority": 50)", R"("nice": 20)", 22,
+     "/processes/perception/components/detector/thread/nice", "is 20", "from -20 to 19"},
     {"group_priority_of_component", R"("priority": 3)", R"("priority": 32)", 10,
      "/processes/sensors/components/lidar/priority", "'priority' of component 'lidar' is 32", "from 0 to 31"},
     {"unknown_choice", R"("always")", R"("alway")", 33, "/processes/perception/restart/when",

@@ -57,11 +57,8 @@ constexpr Field kWhen{.name = "when", .kind = Kind::Condition};
 constexpr Field kInstances = map("instances", Format::Name, kInstance);
 
 constexpr std::array kThreadFields{
-    list("cpus", kCpu),
-    choice("policy", kPolicies),
-    whole("priority", 0, 99),
-    number("runtime_us", kMicroseconds),
-    number("period_us", kMicroseconds),
+    list("cpus", kCpu),     choice("policy", kPolicies),         whole("priority", 0, 99),
+    whole("nice", -20, 19), number("runtime_us", kMicroseconds), number("period_us", kMicroseconds),
 };
 constexpr Shape kThread{"thread", kThreadFields};
 
@@ -98,9 +95,10 @@ constexpr Shape kComponent{"component", kComponentFields};
 constexpr Field kComponentObject = object("", kComponent);
 
 constexpr std::array kGroupFields{
-    whole("workers", 1, 256),        list("cpus", kCpu),
-    choice("affinity", kAffinities), choice("policy", std::span(kPolicies).first<3>()),
-    whole("priority", 0, 99),        number("spin_us", kMicroseconds),
+    whole("workers", 1, 256),         list("cpus", kCpu),
+    choice("affinity", kAffinities),  choice("policy", std::span(kPolicies).first<3>()),
+    whole("priority", 0, 99),         whole("nice", -20, 19),
+    number("spin_us", kMicroseconds),
 };
 constexpr Shape kGroup{"group", kGroupFields};
 constexpr Field kGroupObject = object("", kGroup);

@@ -15,8 +15,11 @@ class Camera : public Component {
   void on_start(Context& context) override {
     const auto video = context.parameter(
         "video", std::string(),
-        {.description = "video file (looped), V4L2 device or URL; empty: the pedestrian street video", .fixed = true});
-    source_ = std::make_unique<CameraSource>((*video).empty() ? street_video() : *video);
+        {.description =
+             "video file (looped), folder of pictures, V4L2 device or URL; empty: the pedestrian street video",
+         .fixed = true});
+    source_ = std::make_unique<CameraSource>((*video).empty() ? street_video() : *video,
+                                             beside_of(context, "lidar", "the LiDAR's folder"));
     images_ = context.output(topic_of(*source_));
     info_ = context.output(kCameraInfo);
     notes_.open(context);

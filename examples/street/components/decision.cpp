@@ -14,12 +14,12 @@ class Decide : public Component {
     decisions_ = context.output(kDecisions);
     camera_ = context.latest(kCameraInfo);
     notes_.open(context);
-    context.input(kPeople, [this](const Sample<Detections2D>& people) {
+    context.input(kSeen, [this](const Sample<Detections2D>& seen) {
       const std::int64_t received = context_->now();
       const Sample<CameraInfo> camera = camera_.get();
-      step_.see(*people, camera ? static_cast<float>(camera->width) : 0.0F, context_->now());
-      decide(kImageHop, people->header);
-      notes_.received(kPeopleHop, people, people->detections.size() * sizeof(Detection2D), received);
+      step_.see(*seen, camera ? static_cast<float>(camera->width) : 0.0F, context_->now());
+      decide(kImageHop, seen->header);
+      notes_.received(kSeenHop, seen, seen->detections.size() * sizeof(Detection2D), received);
       notes_.idle();
     });
     context.input(kObstacles, [this](const Sample<Detections3D>& obstacles) {

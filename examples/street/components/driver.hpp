@@ -2,15 +2,28 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <exception>
 #include <functional>
+#include <string>
 #include <thread>
 #include <utility>
 
 #include "cardan/memory/atomic.hpp"
 #include "cardan/runtime/context.hpp"
+#include "examples/street/timeline.hpp"
 
 namespace cardan::street {
+
+/// What a driver that plays a folder keeps step with, from its parameters.
+inline Beside beside_of(Context& context, const char* other, const char* what) {
+  const auto folder = context.parameter(
+      other, std::string(), {.description = std::string(what) + ", with which this one keeps step", .fixed = true});
+  const auto origin = context.parameter(
+      "origin_ns", std::int64_t{0},
+      {.description = "steady clock, ns, when folders are played from their beginning; 0: any time", .fixed = true});
+  return {.folder = *folder, .origin = *origin};
+}
 
 /// The thread of a sensor's driver, which blocks in the sensor and so cannot be a callback. What it throws becomes the
 /// component's exception: the rule of the configuration (`on_exception`) applies.

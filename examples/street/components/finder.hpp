@@ -2,6 +2,7 @@
 #pragma once
 
 #include <opencv2/imgcodecs.hpp>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -16,7 +17,10 @@ namespace cardan::street {
 template <class In, class Out, class Step>
 class Finder : public Component {
  protected:
-  void declare(Context& context, HopIndex hop, const Topic<In>& from, const Topic<Out>& to) {
+  /// `step`: what the step is made with.
+  template <class Options>
+  void declare(Context& context, HopIndex hop, const Topic<In>& from, const Topic<Out>& to, const Options& step) {
+    step_.emplace(step);
     picture_ = context.parameter(
         "picture", std::string(),
         {.description = "PNG file for what was found, written at the end; empty: none", .fixed = true});
@@ -27,10 +31,10 @@ class Finder : public Component {
       const std::int64_t received = context_->now();
       auto found = out_.loan();
       if (!found) return;
-      step_.find(*frame, frame.sequence(), *found);
+      step_->find(*frame, frame.sequence(), *found);
       out_.publish(std::move(found));
       notes_.received(hop, frame, frame->data.size(), received);
-      if (!(*picture_).empty()) step_.remember(*frame);
+      if (!(*picture_).empty()) step_->remember(*frame);
       notes_.idle();
     });
   }
@@ -38,8 +42,8 @@ class Finder : public Component {
  private:
   void on_stop() override {
     const std::string path = *picture_;
-    if (path.empty()) return;
-    const cv::Mat drawn = step_.drawn();
+    if (path.empty() || !step_) return;
+    const cv::Mat drawn = step_->drawn();
     if (!drawn.empty() && !cv::imwrite(path, drawn)) context_->log(LogLevel::Warning, "cannot write " + path);
   }
 
@@ -47,7 +51,7 @@ class Finder : public Component {
   Parameter<std::string> picture_;
   Output<Out> out_;
   Notes notes_;
-  Step step_;
+  std::optional<Step> step_;
 };
 
 }  // namespace cardan::street

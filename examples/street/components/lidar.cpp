@@ -14,9 +14,9 @@ class Lidar : public Component {
   void on_start(Context& context) override {
     const auto source = context.parameter(
         "source", std::string(),
-        {.description = "Velodyne pcap file, folder of KITTI .bin scans, or UDP port; empty: a simulated street",
+        {.description = "Velodyne pcap file, folder of KITTI scans, or UDP port; empty: a simulated street",
          .fixed = true});
-    source_ = open_lidar(*source);
+    source_ = open_lidar(*source, beside_of(context, "camera", "the camera's folder"));
     clouds_ = context.output(topic_of(*source_));
     notes_.open(context);
     driver_.begin_with(context, [this](const Driver::Stopping& stopping) { drive(stopping); });
