@@ -32,9 +32,13 @@ void show(const std::vector<config::Problem>& problems, const std::string& file)
 
 void write_file(const std::string& path, const std::string& text) {
   std::FILE* const file = std::fopen(path.c_str(), "we");
-  const bool whole = file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  const int error = errno;
-  if (file == nullptr || std::fclose(file) != 0 || !whole)
+  bool whole = file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  int error = errno;
+  if (file != nullptr && std::fclose(file) != 0) {  // small texts are written only now
+    if (whole) error = errno;
+    whole = false;
+  }
+  if (!whole)
     throw Error(ErrorCode::System, fmt::format("cannot write {}: {}", path, std::generic_category().message(error)),
                 "check the path, its rights, and whether the disk is full");
 }

@@ -35,7 +35,7 @@ struct Options {
 
 void write(const std::string& path, const std::string& text) {
   if (path == "-") {
-    if (!emit(text)) throw Error(ErrorCode::System, "cannot write the picture: nobody reads it", "");
+    if (!emit(text)) throw Error(ErrorCode::System, "cannot write the picture to standard output", "");
     return;
   }
   write_file(path, text);

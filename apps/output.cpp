@@ -10,6 +10,8 @@
 #include <cmath>
 #include <cstdio>
 #include <ctime>
+#include <system_error>
+#include <utility>
 
 #include "cardan/transport/printable.hpp"
 #include "cardan/transport/stop.hpp"
@@ -54,7 +56,13 @@ std::string printable_lines(std::string_view text) { return detail::printable_li
 bool stdout_is_terminal() { return ::isatty(STDOUT_FILENO) == 1; }
 
 bool emit(std::string_view text) {
-  return std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+  errno = 0;
+  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return true;
+  // A reader that has gone, as `head`, is nothing to tell.
+  static bool told = false;
+  if (const int error = errno; error != EPIPE && !std::exchange(told, true))
+    warn(fmt::format("cannot write standard output: {}", std::generic_category().message(error)));
+  return false;
 }
 
 void warn(std::string_view text) { fmt::print(stderr, "cardan: {}\n", printable(text)); }

@@ -106,6 +106,14 @@ class Usage(unittest.TestCase):
             ENVIRONMENT["CARDAN_RUN_DIR"] = before
 
 
+    def test_a_full_standard_output_is_named(self):
+        for words in ["topic", "list"], ["doctor"], ["doctor", "--json"], ["component", "list"]:
+            with open("/dev/full", "w") as full:
+                done = subprocess.run([CARDAN, *words], env=ENVIRONMENT, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+            self.assertEqual(done.returncode, 1, words)
+            self.assertEqual(done.stderr.count("cannot write standard output: No space left on device"), 1, done.stderr)
+
+
 class Topics(unittest.TestCase):
     def setUp(self):
         self.publisher = Publisher()

@@ -43,10 +43,8 @@ using cardan::Sample;
 using cardan::test::Number;
 using cardan::test::Order;
 
-void say(const std::string& text) {
-  std::puts(text.c_str());
-  std::fflush(stdout);
-}
+/// A line is out when it ends, also into a pipe: run_host() sees to that.
+void say(const std::string& text) { std::puts(text.c_str()); }
 
 /// Where files that a test makes for this process begin.
 std::string marks() {

@@ -17,7 +17,11 @@ namespace cardan::mcap {
 NewFile::NewFile(std::string path, bool replace)
     : path_(std::move(path)), partial_(path_ + ".partial"), replace_(replace) {
   std::error_code ignored;
-  if (!replace && std::filesystem::exists(std::filesystem::symlink_status(path_, ignored))) there_already();
+  const std::filesystem::file_status there = std::filesystem::symlink_status(path_, ignored);
+  if (!replace && std::filesystem::exists(there)) there_already();
+  // A rename would put the file in the place of a device, as /dev/null, for everybody.
+  if (std::filesystem::exists(there) && !std::filesystem::is_regular_file(there) && !std::filesystem::is_symlink(there))
+    throw Error(ErrorCode::InvalidArgument, path_ + " is there, and it is not a file", "name another one");
   fd_ = Fd(::open(partial_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666));
   if (!fd_) failed();
 }

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
@@ -53,6 +54,16 @@ TEST_F(NewFileTest, IsThereWhenItIsDoneAndNotBefore) {
     NewFile(path, false).write(text("left"));
   }
   EXPECT_EQ(files(), 0U) << "without finish() nothing stays";
+}
+
+TEST_F(NewFileTest, ReplacesFilesOnly) {
+  const fs::path path = folder_ / "a";
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  EXPECT_THROW(NewFile(path, true), Error);
+  EXPECT_TRUE(fs::is_fifo(path));
+  fs::create_directory(folder_ / "b");
+  EXPECT_THROW(NewFile(folder_ / "b", true), Error);
+  EXPECT_EQ(files(), 2U);
 }
 
 TEST_F(NewFileTest, ReplacesOnlyWhenItMay) {

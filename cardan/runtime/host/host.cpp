@@ -400,6 +400,7 @@ void stop_at(int signal) {
 }  // namespace
 
 int run_host(const config::Configuration& configuration, const std::string& process, const HostOptions& options) {
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);  // what a component printed is in the log when it crashes
   StartLines start(options.ready_fd);
   try {
     const config::Process* found = configuration.process(process);
