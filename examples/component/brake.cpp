@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A component: brakes when something is near.
 #include "cardan/runtime/component.hpp"
-#include "examples/component/topics.hpp"
+#include "topics.hpp"
 
 class Brake : public cardan::Component {
   void on_start(cardan::Context& context) override {

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "cardan/runtime/simulation.hpp"
-#include "examples/component/topics.hpp"
+#include "topics.hpp"
 
 TEST(Brake, BrakesBelowItsLimit) {
   cardan::Simulation simulation;

@@ -3,7 +3,7 @@
 #include <chrono>
 
 #include "cardan/runtime/component.hpp"
-#include "examples/component/topics.hpp"
+#include "topics.hpp"
 
 class Radar : public cardan::Component {
   void on_start(cardan::Context& context) override {
