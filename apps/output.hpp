@@ -68,8 +68,8 @@ class Table {
 
 bool stdout_is_terminal();
 
-/// Writes to standard output at once. False: nobody reads it any more (a closed pipe), or it cannot be written, which is
-/// said on standard error once.
+/// Writes to standard output at once. False: nobody reads it any more (a closed pipe), or it cannot be written, which
+/// is said on standard error once.
 bool emit(std::string_view text);
 /// "cardan: …" on standard error.
 void warn(std::string_view text);
