@@ -14,7 +14,7 @@ namespace cardan {
 namespace {
 
 using Layout = std::shared_ptr<TypeLayout>;
-using Kind = RosType::Kind;
+using RosKind = RosType::Kind;
 
 constexpr std::size_t kMostBytes = std::size_t{1} << 30;
 constexpr std::size_t kMostNodes = 20'000;
@@ -78,28 +78,29 @@ class Builder {
   }
 
   Layout one(const RosType& type) {
-    if (type.kind == Kind::Message) {
+    if (type.kind == RosKind::Message) {
       Layout& known = made_[type.message];
       if (known == nullptr) known = message(*type.message, full_name(type.message->name));
       return known;
     }
     auto layout = std::make_shared<TypeLayout>();
     switch (type.kind) {
-      case Kind::String:
-      case Kind::WString:
-        in_payload(*layout, type.kind == Kind::String ? detail::Kind::String : detail::Kind::WString, type.text_bound);
+      case RosKind::String:
+      case RosKind::WString:
+        in_payload(*layout, type.kind == RosKind::String ? detail::Kind::String : detail::Kind::WString,
+                   type.text_bound);
         return layout;
-      case Kind::Bool:
+      case RosKind::Bool:
         layout->kind = detail::Kind::Bool;
         break;
-      case Kind::Float32:
-      case Kind::Float64:
+      case RosKind::Float32:
+      case RosKind::Float64:
         layout->kind = detail::Kind::Float;
         break;
       default:
         layout->kind = detail::Kind::Integer;
-        layout->is_signed =
-            type.kind == Kind::Int8 || type.kind == Kind::Int16 || type.kind == Kind::Int32 || type.kind == Kind::Int64;
+        layout->is_signed = type.kind == RosKind::Int8 || type.kind == RosKind::Int16 || type.kind == RosKind::Int32 ||
+                            type.kind == RosKind::Int64;
     }
     layout->size = layout->alignment = layout->least_cdr = size_of(type.kind);
     return layout;

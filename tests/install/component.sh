@@ -12,7 +12,7 @@ trap 'rm -rf "$CARDAN_RUN_DIR"' EXIT
 "$PREFIX/bin/cardan" check brake.json || fail "cardan check finds errors"
 "$PREFIX/bin/cardan" run brake.json --no-view >run.txt 2>&1 &
 runs=$!
-trap 'kill -TERM $runs 2>/dev/null; wait $runs || true; rm -rf "$CARDAN_RUN_DIR"' EXIT
+trap 'kill -TERM $runs 2>/dev/null || true; wait $runs || true; rm -rf "$CARDAN_RUN_DIR"' EXIT
 for _ in $(seq 100); do
   if timeout 5 "$PREFIX/bin/cardan" topic echo /command --once >echo.txt 2>&1 && grep -q brake echo.txt; then break; fi
   sleep 0.1
