@@ -88,15 +88,18 @@ long allocated_kib(int fd) {
   return ::fstat(fd, &st) == 0 ? st.st_blocks / 2 : -1;
 }
 
+/// `text`: the event's; when it does not come, what came instead.
 bool wait_for(cardan::Subscriber<Big>& in, Event::Kind kind, std::string& text) {
   const auto until = std::chrono::steady_clock::now() + 10s;
   while (std::chrono::steady_clock::now() < until) {
     (void)in.wait(1ms);
-    while (const auto event = in.event())
+    while (const auto event = in.event()) {
       if (event->kind == kind) {
         text = event->text;
         return true;
       }
+      text += event->text + "; ";
+    }
   }
   return false;
 }
@@ -334,7 +337,7 @@ TEST_F(HostileArea, AnOwnerWhoAllocatesWithoutEndDoesNotHoldTheHelperThread) {
   Child attacker = stranger("allocates_without_end", {}, 7);
   attacker.expect("attacking");
   std::string text;
-  EXPECT_TRUE(wait_for(in, Event::Kind::Refused, text)) << "it is asked again, since nobody knows";
+  EXPECT_TRUE(wait_for(in, Event::Kind::Refused, text)) << "it is asked again, since nobody knows: " << text;
   const auto begin = std::chrono::steady_clock::now();
   detail::Process::of({}).run([] {});
   EXPECT_LT(std::chrono::steady_clock::now() - begin, 5s);
