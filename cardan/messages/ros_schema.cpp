@@ -12,23 +12,23 @@
 namespace cardan {
 namespace {
 
-using Kind = RosType::Kind;
+using RosKind = RosType::Kind;
 
-constexpr std::array<std::pair<std::string_view, Kind>, 15> kPrimitives{{{"bool", Kind::Bool},
-                                                                         {"byte", Kind::Uint8},
-                                                                         {"char", Kind::Uint8},
-                                                                         {"int8", Kind::Int8},
-                                                                         {"uint8", Kind::Uint8},
-                                                                         {"int16", Kind::Int16},
-                                                                         {"uint16", Kind::Uint16},
-                                                                         {"int32", Kind::Int32},
-                                                                         {"uint32", Kind::Uint32},
-                                                                         {"int64", Kind::Int64},
-                                                                         {"uint64", Kind::Uint64},
-                                                                         {"float32", Kind::Float32},
-                                                                         {"float64", Kind::Float64},
-                                                                         {"string", Kind::String},
-                                                                         {"wstring", Kind::WString}}};
+constexpr std::array<std::pair<std::string_view, RosKind>, 15> kPrimitives{{{"bool", RosKind::Bool},
+                                                                            {"byte", RosKind::Uint8},
+                                                                            {"char", RosKind::Uint8},
+                                                                            {"int8", RosKind::Int8},
+                                                                            {"uint8", RosKind::Uint8},
+                                                                            {"int16", RosKind::Int16},
+                                                                            {"uint16", RosKind::Uint16},
+                                                                            {"int32", RosKind::Int32},
+                                                                            {"uint32", RosKind::Uint32},
+                                                                            {"int64", RosKind::Int64},
+                                                                            {"uint64", RosKind::Uint64},
+                                                                            {"float32", RosKind::Float32},
+                                                                            {"float64", RosKind::Float64},
+                                                                            {"string", RosKind::String},
+                                                                            {"wstring", RosKind::WString}}};
 
 std::string_view trimmed(std::string_view text) noexcept {
   const auto first = text.find_first_not_of(" \t\r");
@@ -168,10 +168,11 @@ class Parser {
       if (primitive != kPrimitives.end()) {
         line.field.type.kind = primitive->second;
         line.field.type.octet = line.type == "byte";
-        if (line.field.type.text_bound != 0 && primitive->second != Kind::String && primitive->second != Kind::WString)
+        if (line.field.type.text_bound != 0 && primitive->second != RosKind::String &&
+            primitive->second != RosKind::WString)
           wrong(line.type + " " + line.field.name, "bounds what is no text");
       } else {
-        line.field.type.kind = Kind::Message;
+        line.field.type.kind = RosKind::Message;
         line.field.type.message = find(line.type, message.name);
         if (line.field.type.message == nullptr)
           wrong(line.type + " " + line.field.name,
@@ -220,20 +221,20 @@ class Parser {
 
 std::size_t size_of(RosType::Kind kind) noexcept {
   switch (kind) {
-    case Kind::Bool:
-    case Kind::Int8:
-    case Kind::Uint8:
+    case RosKind::Bool:
+    case RosKind::Int8:
+    case RosKind::Uint8:
       return 1;
-    case Kind::Int16:
-    case Kind::Uint16:
+    case RosKind::Int16:
+    case RosKind::Uint16:
       return 2;
-    case Kind::Int32:
-    case Kind::Uint32:
-    case Kind::Float32:
+    case RosKind::Int32:
+    case RosKind::Uint32:
+    case RosKind::Float32:
       return 4;
-    case Kind::Int64:
-    case Kind::Uint64:
-    case Kind::Float64:
+    case RosKind::Int64:
+    case RosKind::Uint64:
+    case RosKind::Float64:
       return 8;
     default:
       return 0;
