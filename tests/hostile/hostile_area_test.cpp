@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <initializer_list>
 #include <map>
 #include <new>
 #include <thread>
@@ -89,12 +90,12 @@ long allocated_kib(int fd) {
 }
 
 /// `text`: the event's; when it does not come, what came instead.
-bool wait_for(cardan::Subscriber<Big>& in, Event::Kind kind, std::string& text) {
+bool wait_for(cardan::Subscriber<Big>& in, std::initializer_list<Event::Kind> kinds, std::string& text) {
   const auto until = std::chrono::steady_clock::now() + 10s;
   while (std::chrono::steady_clock::now() < until) {
     (void)in.wait(1ms);
     while (const auto event = in.event()) {
-      if (event->kind == kind) {
+      if (std::find(kinds.begin(), kinds.end(), event->kind) != kinds.end()) {
         text = event->text;
         return true;
       }
@@ -268,7 +269,7 @@ TEST_P(HostileHoles, AReaderFillsNone) {
   attacker.expect("attacking");
   std::string text;
   const bool attaches = std::string(GetParam()) != "before";
-  EXPECT_TRUE(wait_for(in, attaches ? Event::Kind::Misbehaved : Event::Kind::Incompatible, text));
+  EXPECT_TRUE(wait_for(in, {attaches ? Event::Kind::Misbehaved : Event::Kind::Incompatible}, text));
   EXPECT_TRUE(cardan::test::eventually([&] { return in.publishers() == 0; }));
   EXPECT_EQ(in.bad(), 0U) << "the frame was read";
   attacker.close_input();
@@ -320,7 +321,7 @@ TEST_F(HostileArea, AnotherUsersPayloadsAreNoLargerThanTheReadersContract) {
   Child attacker = stranger("greedy");
   attacker.expect("attacking");
   std::string text;
-  ASSERT_TRUE(wait_for(in, Event::Kind::Incompatible, text));
+  ASSERT_TRUE(wait_for(in, {Event::Kind::Incompatible}, text));
   for (const std::string& part : {std::to_string(kGreedy.options.max_bytes), std::to_string(kModest.options.max_bytes),
                                   std::to_string(attacker.pid()), std::string("imposter"), std::string("max_bytes = ")})
     EXPECT_NE(text.find(part), std::string::npos) << part << " is missing in: " << text;
@@ -337,7 +338,8 @@ TEST_F(HostileArea, AnOwnerWhoAllocatesWithoutEndDoesNotHoldTheHelperThread) {
   Child attacker = stranger("allocates_without_end", {}, 7);
   attacker.expect("attacking");
   std::string text;
-  EXPECT_TRUE(wait_for(in, Event::Kind::Refused, text)) << "it is asked again, since nobody knows: " << text;
+  // Asked again, since nobody knows; where the attacker has less of the processors it is looked at, and is no area.
+  EXPECT_TRUE(wait_for(in, {Event::Kind::Refused, Event::Kind::Incompatible}, text)) << text;
   const auto begin = std::chrono::steady_clock::now();
   detail::Process::of({}).run([] {});
   EXPECT_LT(std::chrono::steady_clock::now() - begin, 5s);
@@ -377,7 +379,7 @@ TEST_F(HostileArea, WhoseMemoryCouldNotBeLookedAtIsAskedAgain) {
   honest.expect("ready");
   cardan::Subscriber in{kGreedy};
   std::string text;
-  EXPECT_TRUE(wait_for(in, Event::Kind::Refused, text));
+  EXPECT_TRUE(wait_for(in, {Event::Kind::Refused}, text));
   EXPECT_EQ(in.publishers(), 0U);
   times.spent(kWhose, -2'000'000'000);  // the minute is over
   EXPECT_TRUE(cardan::test::eventually([&] { return in.publishers() == 1; })) << "it is refused for good";
@@ -398,7 +400,7 @@ TEST_F(HostileArea, OneTakeChecksOneLargeDamagedFrameAndAStreamOfThemIsCutOff) {
     std::this_thread::sleep_for(1ms);
   }
   std::string text;
-  EXPECT_TRUE(wait_for(in, Event::Kind::Misbehaved, text));
+  EXPECT_TRUE(wait_for(in, {Event::Kind::Misbehaved}, text));
   EXPECT_NE(text.find("damaged"), std::string::npos) << text;
   EXPECT_EQ(in.publishers(), 0U);
   EXPECT_LE(in.bad(), 64U);
