@@ -12,8 +12,6 @@ namespace {
 constexpr std::uint64_t kMostClaimed = 16;
 /// Schemas, channels and the like are read to be believed; larger ones are not looked for.
 constexpr std::uint64_t kMostSmallRecord = 64 << 20;
-/// Of an attachment or a chunk, what holds its fields, unless a name in it is absurd.
-constexpr std::uint64_t kHeadBytes = 64 << 10;
 constexpr std::size_t kWindow = 1 << 20;
 
 /// A name as people give them: control characters in it say that it is none.
@@ -81,7 +79,7 @@ bool RecordSearch::fits(Opcode opcode, std::uint64_t content, std::uint64_t leng
   const bool large = opcode == Opcode::Chunk || opcode == Opcode::Attachment;
   if (!large && length > kMostSmallRecord) return false;
   if (!afford(large ? 0 : length) ||
-      !file_.read_exactly(content, large ? std::min(length, kHeadBytes) : length, buffer_))
+      !file_.read_exactly(content, large ? std::min(length, kRecordHeadBytes) : length, buffer_))
     return false;
   switch (opcode) {
     case Opcode::Chunk: {

@@ -10,6 +10,11 @@
 
 namespace cardan::mcap {
 
+/// Records that are not jumped over are read whole; a larger one is taken for damage. Bytes.
+inline constexpr std::uint64_t kMostRecordBytes = std::uint64_t{1} << 30;
+/// Of an attachment or a chunk, what holds its fields, unless a name in it is absurd. Bytes.
+inline constexpr std::uint64_t kRecordHeadBytes = 64 << 10;
+
 /// What a chunk says of itself before its records.
 struct ChunkHead {
   Chunk chunk{};                   ///< without its records

@@ -21,11 +21,7 @@
 namespace cardan::mcap {
 namespace {
 
-/// Records that are not jumped over are read whole; a larger one is taken for damage.
-constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;
 constexpr std::uint64_t kPiece = 256 << 10;
-/// Of an attachment or a chunk, what holds its fields.
-constexpr std::uint64_t kHeadBytes = 64 << 10;
 
 constexpr const char* kUncertain =
     "what stands there was perhaps not on disk when the computer stopped or the disk went, and has no checksum";
@@ -200,7 +196,7 @@ class Scanner {
   MaybeHalt small_record(std::uint8_t opcode, std::uint64_t content, std::uint64_t length) {
     const std::uint64_t behind = content + length;
     if (is_out_of_place(opcode, content, length)) return damage("the record there is of a wrong kind", behind);
-    if (length > kMostBytes) return damage("the record there is damaged");
+    if (length > kMostRecordBytes) return damage("the record there is damaged");
     if (!file_.read_exactly(content, length, buffer_))
       return Halt{.how = Finish::How::Cut, .cause = "it ends in the middle of a record", .begin = at_};
     if (take(static_cast<Opcode>(opcode), content, length)) return std::nullopt;
@@ -280,7 +276,7 @@ class Scanner {
 
   MaybeHalt attachment(std::uint64_t content, std::uint64_t length) {
     // Its data may be huge, and its checksum is verify's to check: only the fields before them.
-    const bool read = file_.read_exactly(content, std::min(length, kHeadBytes), buffer_);
+    const bool read = file_.read_exactly(content, std::min(length, kRecordHeadBytes), buffer_);
     auto index = read ? attachment_head(buffer_, length) : std::nullopt;
     if (!index) return bad_record(content + length);
     constexpr std::uint64_t kFieldBytes = 8 + 8 + 4 + 4 + 8 + 4;
@@ -293,7 +289,7 @@ class Scanner {
 
   MaybeHalt chunk(std::uint64_t content, std::uint64_t length) {
     const std::uint64_t behind = content + length;
-    const bool read = file_.read_exactly(content, std::min(length, kHeadBytes), buffer_);
+    const bool read = file_.read_exactly(content, std::min(length, kRecordHeadBytes), buffer_);
     const auto head = read ? chunk_head(buffer_, length) : std::nullopt;
     if (!head) return bad_record(behind);
     met_.insert(at_);

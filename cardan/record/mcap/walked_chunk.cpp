@@ -9,8 +9,6 @@
 namespace cardan::mcap {
 namespace {
 
-/// Records that are not jumped over are read whole; a larger one is taken for damage.
-constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;
 /// Chunks up to there are read at once; of a larger one that is not compressed only the heads of its records.
 constexpr std::uint64_t kSmallChunk = 256 << 10;
 
@@ -29,9 +27,9 @@ bool take(std::uint8_t opcode, std::uint64_t length, std::uint64_t place, Walked
       return message.has_value();
     }
     case Opcode::Schema:
-      return length <= kMostBytes && add(decode<Schema>(content_of(length)));
+      return length <= kMostRecordBytes && add(decode<Schema>(content_of(length)));
     case Opcode::Channel:
-      return length <= kMostBytes && add(decode<Channel>(content_of(length)));
+      return length <= kMostRecordBytes && add(decode<Channel>(content_of(length)));
     default:
       return true;
   }
@@ -46,7 +44,7 @@ bool ChunkWalker::walk(const ChunkHead& head, std::uint64_t at, bool check, Walk
     return bytes == head.chunk.uncompressed_size && (!check || file_crc(at, bytes) == head.chunk.uncompressed_crc) &&
            walk_file(at, bytes, chunk, summary);
   }
-  if (bytes > kMostBytes || !file_.read_exactly(at, bytes, buffer_)) return false;
+  if (bytes > kMostRecordBytes || !file_.read_exactly(at, bytes, buffer_)) return false;
   Chunk whole = head.chunk;
   whole.records = buffer_;
   std::string cause;
