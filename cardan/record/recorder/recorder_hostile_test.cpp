@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Publishers that lie about their times or never pause, and a disk that stays full: the recorder goes on, and what
 // others publish is in the file.
-#include <fcntl.h>
 #include <gtest/gtest.h>
-#include <linux/magic.h>
-#include <sys/statfs.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <filesystem>
@@ -14,7 +10,6 @@
 #include <thread>
 
 #include "cardan/memory/clock.hpp"
-#include "cardan/memory/fd.hpp"
 #include "cardan/record/recorder/recording_test.hpp"
 #include "cardan/runtime/cycle.hpp"
 
@@ -197,105 +192,6 @@ TEST_F(RecorderHostile, HintsWithoutAPauseKeepItFromNothing) {
   recorder.stop();
   EXPECT_EQ(recorder.report().lost, 0U);
   EXPECT_EQ(numbers_in(o.path, kImu.name), up_to(100));
-}
-
-/// The disk has so many bytes less for as long as this lives.
-class TakenRoom {
- public:
-  TakenRoom(const std::string& folder, off_t bytes)
-      : fd_(::open((folder + "/taken").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
-    taken_ = fd_ && ::fallocate(fd_.get(), 0, 0, bytes) == 0;
-    ::unlink((folder + "/taken").c_str());
-  }
-  [[nodiscard]] bool taken() const noexcept { return taken_; }
-
- private:
-  Fd fd_;
-  bool taken_ = false;
-};
-
-constexpr off_t kGibibyte = off_t{1} << 30;
-
-/// Bytes that are free; 0: room is not to be taken there, it is memory.
-off_t free_on_disk(const std::string& folder) {
-  struct statfs disk{};
-  if (::statfs(folder.c_str(), &disk) != 0 || disk.f_type == TMPFS_MAGIC) return 0;
-  return static_cast<off_t>(disk.f_bavail) * disk.f_bsize;
-}
-
-TEST_F(RecorderHostile, WhatItReservedIsNotMissing) {
-  const off_t free = free_on_disk(folder_);
-  if (free < 40 * kGibibyte) GTEST_SKIP() << "a small disk: a recording reserves less than a gibibyte of it";
-  RecorderOptions o = options();
-  o.min_space = static_cast<std::uint64_t>(free - 3 * kGibibyte / 2);
-  Publisher imu{kImu};
-  Recorder recorder(o);
-  const TakenRoom room(folder_, kGibibyte);
-  if (!room.taken()) GTEST_SKIP() << "room cannot be taken on this file system";
-  ASSERT_LT(free_on_disk(folder_), static_cast<off_t>(o.min_space)) << "it has reserved nothing";
-  const auto until = std::chrono::steady_clock::now() + 1s;  // it looks four times a second
-  std::uint32_t published = 0;
-  while (std::chrono::steady_clock::now() < until) {
-    publish_imu(imu, ++published);
-    std::this_thread::sleep_for(10ms);
-  }
-  EXPECT_FALSE(recorder.ended()) << recorder.report().failure;
-  recorder.stop();
-  EXPECT_EQ(numbers_in(o.path, kImu.name), up_to(published));
-}
-
-TEST_F(RecorderHostile, WhatShallStayFreeIsNotReserved) {
-  const off_t free = free_on_disk(folder_);
-  if (free < 40 * kGibibyte) GTEST_SKIP() << "a small disk: a recording reserves less than a gibibyte of it";
-  RecorderOptions o = options();
-  o.min_space = static_cast<std::uint64_t>(free - kGibibyte / 2);
-  Publisher imu{kImu};
-  Recorder recorder(o);
-  for (std::uint32_t i = 1; i <= 20; ++i) publish_imu(imu, i);
-  ASSERT_TRUE(reaches([&] { return recorder.report().recorded == 20; }));
-  EXPECT_GT(free_on_disk(folder_), static_cast<off_t>(o.min_space));
-  recorder.stop();
-  EXPECT_EQ(recorder.report().failure, "");
-  EXPECT_EQ(numbers_in(o.path, kImu.name), up_to(20));
-}
-
-TEST_F(RecorderHostile, OfAFullDiskOneFileASecondIsDeleted) {
-  constexpr off_t kTaken = kGibibyte;
-  const off_t free = free_on_disk(folder_);
-  if (free < 2 * kTaken) GTEST_SKIP() << "the disk has no gibibyte for this";
-  RecorderOptions o = options();
-  o.min_space = static_cast<std::uint64_t>(free - kTaken / 2);
-  o.split_bytes = 1 << 20;
-  o.on_full = OnFull::DeleteOldest;
-  Publisher imu{kImu};
-  const auto begin = std::chrono::steady_clock::now();
-  Recorder recorder(o);
-  constexpr std::size_t kFiles = 6;
-  const auto files = [&] {
-    std::size_t count = 0;
-    for (const auto& entry : std::filesystem::directory_iterator(folder_))
-      count += entry.path().extension() == ".mcap" ? 1U : 0U;
-    return count;
-  };
-  for (std::uint32_t i = 1; i <= kFiles; ++i) {
-    publish_imu(imu, i);
-    ASSERT_TRUE(reaches([&] { return recorder.report().recorded == i; }));
-    recorder.split();
-    ASSERT_TRUE(reaches([&] { return files() + 1 > i; }) || recorder.ended());
-  }
-  const TakenRoom room(folder_, kTaken);
-  if (!room.taken()) GTEST_SKIP() << "room cannot be taken on this file system";
-  // The files are small, so deleting them brings no room: it must not delete them all before it sees that.
-  EXPECT_TRUE(reaches([&] { return files() < kFiles; }));
-  while (std::chrono::steady_clock::now() - begin < 3s && !recorder.ended()) {
-    const std::size_t left = files();
-    const auto since = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - begin);
-    ASSERT_GE(left + 1 + static_cast<std::size_t>(since.count()), kFiles);
-    std::this_thread::sleep_for(5ms);
-  }
-  EXPECT_TRUE(reaches([&] { return recorder.ended(); }, 60s)) << "all are gone, and there is still no room";
-  recorder.stop();
-  EXPECT_NE(recorder.report().failure.find("--min-space"), std::string::npos) << recorder.report().failure;
 }
 
 }  // namespace

@@ -9,6 +9,8 @@
 
 #include <atomic>
 #include <cerrno>
+#include <chrono>
+#include <filesystem>
 #include <mutex>
 #include <thread>
 
@@ -86,6 +88,10 @@ class SmallDisk : public RecorderTest {
     const std::lock_guard lock(disk_mutex);
     disk_capacity = 0;
   }
+  static void others_take(std::uint64_t bytes) {
+    const std::lock_guard lock(disk_mutex);
+    disk_capacity -= bytes;
+  }
   void watch() {
     watcher_ = std::thread([this] {
       while (watching_) {
@@ -136,6 +142,77 @@ TEST_F(SmallDisk, WhatShallStayFreeStaysFree) {
     std::filesystem::remove(o.path);
     most_ = 0;
   }
+}
+
+TEST_F(SmallDisk, WhatItReservedIsNotMissing) {
+  make_disk(3200 * kMiB, true);
+  RecorderOptions o = options();
+  o.min_space = 3050 * kMiB;
+  Publisher imu{kImu};
+  Recorder recorder(o);
+  ASSERT_TRUE(reaches([&] { return used_in(folder_) > 60 * kMiB; })) << "it has reserved nothing";
+  others_take(100 * kMiB);
+  ASSERT_LT(free_space(folder_), o.min_space);
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(1);  // it looks four times a second
+  std::uint32_t published = 0;
+  while (std::chrono::steady_clock::now() < until) {
+    publish_imu(imu, ++published);
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  EXPECT_FALSE(recorder.ended()) << recorder.report().failure;
+  recorder.stop();
+  EXPECT_EQ(numbers_in(o.path, kImu.name), up_to(published));
+}
+
+TEST_F(SmallDisk, WhatShallStayFreeIsNotReserved) {
+  make_disk(3200 * kMiB, true);
+  RecorderOptions o = options();
+  o.min_space = 3150 * kMiB;  // it would reserve 100 MiB
+  Publisher imu{kImu};
+  Recorder recorder(o);
+  for (std::uint32_t i = 1; i <= 20; ++i) publish_imu(imu, i);
+  ASSERT_TRUE(reaches([&] { return recorder.report().recorded == 20; }));
+  EXPECT_GE(free_space(folder_), o.min_space);
+  recorder.stop();
+  EXPECT_EQ(recorder.report().failure, "");
+  EXPECT_EQ(numbers_in(o.path, kImu.name), up_to(20));
+}
+
+TEST_F(SmallDisk, OfAFullDiskOneFileASecondIsDeleted) {
+  make_disk(3200 * kMiB, true);
+  RecorderOptions o = options();
+  o.min_space = 3000 * kMiB;
+  o.split_bytes = 1 << 20;
+  o.on_full = OnFull::DeleteOldest;
+  Publisher imu{kImu};
+  const auto begin = std::chrono::steady_clock::now();
+  Recorder recorder(o);
+  constexpr std::size_t kFiles = 6;
+  const auto files = [&] {
+    std::size_t count = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(folder_))
+      count += entry.path().extension() == ".mcap" ? 1U : 0U;
+    return count;
+  };
+  for (std::uint32_t i = 1; i <= kFiles; ++i) {
+    publish_imu(imu, i);
+    ASSERT_TRUE(reaches([&] { return recorder.report().recorded == i; }));
+    recorder.split();
+    ASSERT_TRUE(reaches([&] { return files() + 1 > i; }) || recorder.ended());
+  }
+  others_take(400 * kMiB);
+  // The files are small, so deleting them brings no room: it must not delete them all before it sees that.
+  EXPECT_TRUE(reaches([&] { return files() < kFiles; }));
+  while (std::chrono::steady_clock::now() - begin < std::chrono::seconds(3) && !recorder.ended()) {
+    const std::size_t left = files();
+    const auto since = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - begin);
+    ASSERT_GE(left + 1 + static_cast<std::size_t>(since.count()), kFiles);
+    std::this_thread::sleep_for(5ms);
+  }
+  EXPECT_TRUE(reaches([&] { return recorder.ended(); }, std::chrono::seconds(60)))
+      << "all are gone, and there is still no room";
+  recorder.stop();
+  EXPECT_NE(recorder.report().failure.find("--min-space"), std::string::npos) << recorder.report().failure;
 }
 
 TEST_F(SmallDisk, OldFilesGoAsFastAsNewOnesCome) {
