@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "cardan/memory/error.hpp"
+#include "cardan/record/disk/recording_file.hpp"
 #include "cardan/record/recorder/recording_test.hpp"
 
 namespace {
