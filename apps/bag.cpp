@@ -103,9 +103,9 @@ void add_selection(CLI::App* command, BagSelection& selection) {
   command->add_option("--topic", selection.topics,
                       "Only this topic, or those that fit this pattern (* and ?); again for more");
   command->add_option("--exclude", selection.exclude, "Not this topic, or those that fit this pattern; again for more");
-  command->add_option("--start", selection.start, "From so many seconds after the first message")
+  command->add_option("--start", selection.start, "Seconds after the first message to start at")
       ->check(CLI::NonNegativeNumber);
-  command->add_option("--end", selection.end, "To so many seconds after the first message")
+  command->add_option("--end", selection.end, "Seconds after the first message to end at")
       ->check(CLI::NonNegativeNumber);
 }
 

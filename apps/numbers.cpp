@@ -11,7 +11,7 @@ namespace {
 std::string finite(std::string& text) {
   double value = 0;
   if (!CLI::detail::lexical_cast(text, value) || std::isfinite(value)) return {};  // the former is told by its option
-  return "'" + text + "' is no finite number";
+  return "'" + text + "' is not a finite number";
 }
 
 std::string not_negative(std::string& text) {

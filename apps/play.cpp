@@ -342,8 +342,8 @@ void add_play_command(CLI::App& app) {
       ->check(CLI::Range(0.001, 1e6))
       ->capture_default_str();
   command->add_flag("--loop", o->loop, "Again and again, until Ctrl-C or q");
-  command->add_option("--start", o->start, "From so many seconds after the first message")->check(CLI::Range(0.0, 4e9));
-  auto* const until = command->add_option("--until", o->until, "To so many seconds after the first message");
+  command->add_option("--start", o->start, "Seconds after the first message to start at")->check(CLI::Range(0.0, 4e9));
+  auto* const until = command->add_option("--until", o->until, "Seconds after the first message to end at");
   command->add_option("--duration", o->duration, "So many recorded seconds")
       ->excludes(until)
       ->check(CLI::PositiveNumber);

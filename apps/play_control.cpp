@@ -5,14 +5,12 @@
 
 #include <array>
 #include <charconv>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <string_view>
-#include <thread>
 
+#include "apps/tell.hpp"
 #include "cardan/memory/error.hpp"
-#include "cardan/transport/publisher.hpp"
 #include "cardan/transport/subscriber.hpp"
 
 CARDAN_MESSAGE(cardan::apps::PlayOrder, "cardan_msgs/msg/PlayOrder", action, value);
@@ -20,7 +18,6 @@ CARDAN_MESSAGE(cardan::apps::PlayOrder, "cardan_msgs/msg/PlayOrder", action, val
 namespace cardan::apps {
 namespace {
 
-using namespace std::chrono_literals;
 using Action = PlayOrder::Action;
 
 constexpr Topic<PlayOrder> kOrders{"/cardan/play/orders", {.depth = 8, .reliable = true}};
@@ -59,15 +56,7 @@ PlayOrder play_order(const std::string& text) {
               "pause, resume, step, step=N, rate=X (0.001 to 1e6), seek=SECONDS or stop");
 }
 
-bool tell_players(const std::string& domain, const PlayOrder& order) {
-  Publisher<PlayOrder> out(kOrders, {.domain = domain});
-  const auto until = std::chrono::steady_clock::now() + 1s;
-  while (out.subscribers() == 0 && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(5ms);
-  if (out.subscribers() == 0) return false;
-  out.publish(order);
-  std::this_thread::sleep_for(200ms);  // players look at their ear some times a second
-  return true;
-}
+bool tell_players(const std::string& domain, const PlayOrder& order) { return tell(kOrders, domain, order); }
 
 struct PlayControl::Ear {
   Subscriber<PlayOrder> subscriber;

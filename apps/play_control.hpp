@@ -28,7 +28,7 @@ class PlayControl {
   PlayControl(const PlayControl&) = delete;
   PlayControl& operator=(const PlayControl&) = delete;
   ~PlayControl();
-  /// The next order that it was told; such that make no sense are passed over. Does not block.
+  /// The next order that somebody gave. It passes over orders that make no sense. Does not block.
   [[nodiscard]] std::optional<PlayOrder> next();
 
  private:

@@ -310,8 +310,9 @@ void add_record_command(CLI::App& app) {
   command->add_flag("--reliable", r.reliable,
                     "Publishers of reliable topics wait for the recorder rather than overwrite what it has not taken");
   command->add_flag("--start-paused", r.start_paused, "Record nothing until space, SIGUSR2 or --tell resume");
-  command->add_option("--split-size", r.split_bytes, "A new file after so many bytes, as 4G")->transform(size);
-  command->add_option("--split-time", o->split_time, "A new file after so many seconds")->check(CLI::PositiveNumber);
+  command->add_option("--split-size", r.split_bytes, "Bytes after which a new file starts, as 4G")->transform(size);
+  command->add_option("--split-time", o->split_time, "Seconds after which a new file starts")
+      ->check(CLI::PositiveNumber);
   command->add_option("--queue", r.queue_bytes, "Bytes that each topic may queue while the disk stalls, as 64M")
       ->transform(size);
   command->add_option("--queue-time", o->queue_time, "Seconds that a sample may wait in it; 0: any")
@@ -337,12 +338,11 @@ void add_record_command(CLI::App& app) {
   command->add_option("--attach", r.attachments, "A file to put into each recorded file; again for more");
   command->add_option("--meta", o->metadata, "name=value to put into each recorded file; again for more");
   command->add_option("--seconds", o->seconds, "End after so long (default: until Ctrl-C)")->check(CLI::PositiveNumber);
-  auto* const last =
-      command
-          ->add_option("--last", o->last,
-                       "Keep only the last so many seconds, until it is triggered: then those, and what follows")
-          ->check(CLI::PositiveNumber);
-  command->add_option("--after", o->after, "With --last: end so many seconds after the trigger")
+  auto* const last = command
+                         ->add_option("--last", o->last,
+                                      "Seconds to keep until it is triggered: then it writes those, and what follows")
+                         ->check(CLI::PositiveNumber);
+  command->add_option("--after", o->after, "With --last: seconds after the trigger to end at")
       ->needs(last)
       ->check(CLI::PositiveNumber);
   command->add_option("--tell", o->tell, "Record nothing, but tell those that run")

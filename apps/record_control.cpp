@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/record_control.hpp"
 
-#include <chrono>
-#include <thread>
-
+#include "apps/tell.hpp"
 #include "cardan/memory/fixed_string.hpp"
-#include "cardan/transport/publisher.hpp"
 #include "cardan/transport/subscriber.hpp"
 
 namespace cardan::apps {
@@ -22,8 +19,6 @@ CARDAN_MESSAGE(cardan::apps::RecordOrder, "cardan_msgs/msg/RecordOrder", action)
 namespace cardan::apps {
 namespace {
 
-using namespace std::chrono_literals;
-
 constexpr Topic<RecordOrder> kOrders{"/cardan/record/orders", {.depth = 8, .reliable = true}};
 
 }  // namespace
@@ -34,15 +29,8 @@ const std::vector<std::string>& record_actions() {
 }
 
 bool tell_recorders(const std::string& domain, const std::string& action) {
-  Publisher<RecordOrder> out(kOrders, {.domain = domain});
-  const auto until = std::chrono::steady_clock::now() + 1s;
-  while (out.subscribers() == 0 && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(5ms);
-  if (out.subscribers() == 0) return false;
   RecordOrder order;
-  if (!order.action.assign(action)) return false;
-  out.publish(order);
-  std::this_thread::sleep_for(200ms);  // recorders look at their ear some times a second
-  return true;
+  return order.action.assign(action) && tell(kOrders, domain, order);
 }
 
 struct RecordControl::Ear {

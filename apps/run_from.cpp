@@ -133,7 +133,7 @@ void add_run_from_options(CLI::App& command, RunFromOptions& o) {
   command.add_option("--output", o.output, "With --from: write what the components publish to this file (MCAP)")
       ->needs(from);
   command.add_flag("--force", o.force, "With --output: replace the file if it is there")->needs(from);
-  command.add_option("--start", o.start, "With --from: from so many seconds after the first message")
+  command.add_option("--start", o.start, "With --from: seconds after the first message to start at")
       ->check(CLI::Range(0.0, 4e9))
       ->needs(from);
 }
