@@ -8,19 +8,25 @@
 #include <string>
 
 #include "apps/wide_text.hpp"
+#include "cardan/messages/wide_form.hpp"
 
 namespace cardan::apps {
 namespace {
 
 using Json = nlohmann::ordered_json;
 using Kind = RosType::Kind;
+using cardan::detail::WideForm;
 
 class Walk {
  public:
-  Walk(std::span<const std::byte> bytes, bool swapped, std::size_t most_alignment, std::size_t longest_list)
-      : bytes_(bytes), swapped_(swapped), most_alignment_(most_alignment), longest_list_(longest_list) {}
+  Walk(std::span<const std::byte> bytes, bool swapped, std::size_t most_alignment, std::size_t longest_list,
+       WideForm wide)
+      : bytes_(bytes), swapped_(swapped), most_alignment_(most_alignment), longest_list_(longest_list), wide_(wide) {}
 
   [[nodiscard]] bool ok() const noexcept { return ok_; }
+  [[nodiscard]] std::size_t left() const noexcept { return bytes_.size() - at_; }
+  /// A text was met that may be of another form.
+  [[nodiscard]] bool met_wide() const noexcept { return met_wide_; }
 
   Json message(const RosMessage& m, bool wanted) {
     Json out = wanted ? Json::object() : Json();
@@ -114,10 +120,19 @@ class Walk {
   }
 
   Json wide_text() {
-    const std::size_t units = number<std::uint32_t>();
-    if (!ok_ || units > left() / 2) return fail();
+    met_wide_ = true;
+    std::size_t letters = number<std::uint32_t>();
+    if (wide_ == WideForm::Bytes) {
+      if (letters % 2 != 0) return fail();
+      letters /= 2;
+    }
+    if (!ok_ || letters > left() / (wide_ == WideForm::FourBytes ? 4 : 2)) return fail();
     std::u16string wide;
-    for (std::size_t i = 0; i < units; ++i) wide += static_cast<char16_t>(number<std::uint16_t>());
+    for (std::size_t i = 0; i < letters; ++i) {
+      const std::uint32_t letter = wide_ == WideForm::FourBytes ? number<std::uint32_t>() : number<std::uint16_t>();
+      if (letter > 0xffff) return fail();
+      wide += static_cast<char16_t>(letter);
+    }
     return utf8(wide);
   }
 
@@ -129,7 +144,6 @@ class Walk {
     if (bytes > left()) ok_ = false;
     at_ += std::min(bytes, left());
   }
-  [[nodiscard]] std::size_t left() const noexcept { return bytes_.size() - at_; }
   Json fail() {
     ok_ = false;
     return nullptr;
@@ -139,8 +153,9 @@ class Walk {
   bool swapped_;
   std::size_t most_alignment_;
   std::size_t longest_list_;
+  WideForm wide_;
   std::size_t at_ = 0;
-  bool ok_ = true;
+  bool ok_ = true, met_wide_ = false;
 };
 
 }  // namespace
@@ -150,10 +165,15 @@ std::optional<Json> cdr_json(const RosSchema& schema, std::span<const std::byte>
   // The encapsulation: 0/1 plain XCDR1, 6/7 plain XCDR2; odd ones are little-endian.
   const auto form = static_cast<unsigned>(cdr[1]);
   if (form > 1 && form != 6 && form != 7) return std::nullopt;
-  Walk walk(cdr.subspan(4), form % 2 == 0, form > 1 ? 4 : 8, longest_list);
-  Json message = walk.message(schema.root(), true);
-  if (!walk.ok()) return std::nullopt;
-  return message;
+  std::optional<Json> likely;
+  for (const WideForm wide : cardan::detail::kWideForms) {
+    Walk walk(cdr.subspan(4), form % 2 == 0, form > 1 ? 4 : 8, longest_list, wide);
+    Json message = walk.message(schema.root(), true);
+    const bool certain = !walk.met_wide() || (walk.ok() && walk.left() < cardan::detail::kUsualPadding);
+    if (certain) return walk.ok() ? std::optional(std::move(message)) : std::nullopt;
+    if (walk.ok() && !likely) likely = std::move(message);
+  }
+  return likely;
 }
 
 }  // namespace cardan::apps

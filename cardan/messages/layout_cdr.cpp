@@ -101,7 +101,9 @@ class Framer {
     }
     writer_.count(all.count);
     if (t.kind == Kind::Vector) return list(*t.element, all.first, all.count, false, own ? &vector : nullptr);
-    writer_.numbers(reinterpret_cast<const std::uint16_t*>(all.first), all.count);
+    // WideForm::FourBytes: the one that every ROS 2 reads.
+    const auto* const letters = reinterpret_cast<const char16_t*>(all.first);
+    for (std::size_t i = 0; i < all.count; ++i) writer_.number(static_cast<std::uint32_t>(letters[i]));
     return true;
   }
 

@@ -1,28 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <string_view>
 
 #include "cardan/messages/layout_cdr.hpp"
 #include "cardan/messages/layout_walk.hpp"
+#include "cardan/messages/wide_form.hpp"
 
 namespace cardan {
 namespace {
 
 using detail::Kind;
+using detail::WideForm;
 
 /// Reads one message into a zeroed and bound struct.
 class Filler {
  public:
-  /// `letter_bytes`: of a text of 16-bit letters on the wire.
-  Filler(CdrReader& reader, std::size_t letter_bytes) noexcept : reader_(reader), letter_bytes_(letter_bytes) {}
+  Filler(CdrReader& reader, WideForm wide) noexcept : reader_(reader), wide_(wide) {}
 
   bool root(const TypeLayout& t, std::byte* at) noexcept {
     if (t.kind == Kind::Message && t.fields.empty() && reader_.left() == 0) return true;  // some leave its byte out
     return value(t, at, false);
   }
-  /// A text was met whose letters have two bytes or four.
-  [[nodiscard]] bool met_letters() const noexcept { return met_letters_; }
+  /// A text was met that may be of another form.
+  [[nodiscard]] bool met_wide() const noexcept { return met_wide_; }
 
  private:
   /// `nested`: it lies in the payload.
@@ -113,10 +115,16 @@ class Filler {
 
   bool wide_string(const TypeLayout& t, shm::VectorBase& to, bool nested) noexcept {
     std::size_t count = 0;
-    met_letters_ = true;
-    if (!reader_.count(count, letter_bytes_) || !make_room(t, to, count, nested)) return false;
+    met_wide_ = true;
+    const std::size_t each = wide_ == WideForm::FourBytes ? 4 : wide_ == WideForm::TwoBytes ? 2 : 1;
+    if (!reader_.count(count, each)) return false;
+    if (wide_ == WideForm::Bytes) {
+      if (count % 2 != 0) return reader_.fail(CdrError::BadText);
+      count /= 2;
+    }
+    if (!make_room(t, to, count, nested)) return false;
     auto* const letters = static_cast<std::uint16_t*>(to.elements());
-    if (letter_bytes_ == sizeof(std::uint16_t)) return reader_.numbers(letters, count);
+    if (wide_ != WideForm::FourBytes) return reader_.numbers(letters, count);
     for (std::size_t i = 0; i < count; ++i) {
       std::uint32_t letter = 0;
       if (!reader_.number(letter)) return false;
@@ -142,8 +150,8 @@ class Filler {
   }
 
   CdrReader& reader_;
-  std::size_t letter_bytes_;
-  bool met_letters_ = false;
+  WideForm wide_;
+  bool met_wide_ = false;
 };
 
 /// As on a fresh loan.
@@ -158,24 +166,28 @@ void begin_again(const TypeLayout& type, std::byte* message) noexcept {
 }  // namespace
 
 CdrResult from_cdr(const TypeLayout& type, std::span<const std::byte> bytes, std::byte* message) noexcept {
-  CdrReader reader(bytes);
-  if (reader.failed()) return reader.finish();
-  Filler filler(reader, sizeof(std::uint16_t));
-  filler.root(type, message);
-  const bool fits = !reader.failed() && reader.left() < 4;
-  const CdrResult result = reader.finish();
-  if (fits || !filler.met_letters()) return result;
-  // Fast DDS up to ROS 2 Iron gives each letter of a wstring four bytes, everybody else two. Nothing but the length of
-  // the whole tells which it is.
+  const auto attempt = [&](WideForm wide, bool& certain) {
+    CdrReader reader(bytes);
+    if (reader.failed()) return reader.finish();
+    Filler filler(reader, wide);
+    filler.root(type, message);
+    certain = !filler.met_wide() || (!reader.failed() && reader.left() < detail::kUsualPadding);
+    return reader.finish();
+  };
+  bool certain = true;
+  const CdrResult first = attempt(detail::kWideForms[0], certain);
+  if (certain) return first;
+  std::optional<WideForm> likely;
+  if (first) likely = detail::kWideForms[0];
+  for (std::size_t i = 1; i < detail::kWideForms.size(); ++i) {
+    begin_again(type, message);
+    const CdrResult result = attempt(detail::kWideForms[i], certain);
+    if (certain) return result;
+    if (result && !likely) likely = detail::kWideForms[i];
+  }
+  if (!likely) return first;
   begin_again(type, message);
-  CdrReader again(bytes);
-  Filler(again, sizeof(std::uint32_t)).root(type, message);
-  if (again.finish()) return again.finish();
-  if (!result) return result;
-  begin_again(type, message);
-  CdrReader first(bytes);
-  Filler(first, sizeof(std::uint16_t)).root(type, message);
-  return first.finish();
+  return attempt(*likely, certain);
 }
 
 }  // namespace cardan
