@@ -2,6 +2,7 @@
 #include "cardan/record/mcap/input_file.hpp"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -31,6 +32,7 @@ InputFile::InputFile(std::string path) : path_(std::move(path)), fd_(::open(path
   if (!S_ISREG(status.st_mode) && !S_ISBLK(status.st_mode))
     throw Error(ErrorCode::InvalidArgument, path_ + (S_ISDIR(status.st_mode) ? " is a folder" : " is not a file"),
                 "name one .mcap file");
+  (void)::flock(fd_.get(), LOCK_SH | LOCK_NB);  // so that no NewFile begins in its place
 }
 
 std::uint64_t InputFile::size() const {

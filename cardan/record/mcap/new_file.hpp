@@ -13,7 +13,8 @@ namespace cardan::mcap {
 /// Not to be shared by threads; blocks for the disk.
 class NewFile {
  public:
-  /// Throws Error (InvalidArgument): it is there already and not to be replaced; (System): it cannot be written.
+  /// Throws Error (InvalidArgument): it is there already and not to be replaced, or NAME.partial is an InputFile or
+  /// another program's NewFile; (System): it cannot be written.
   NewFile(std::string path, bool replace);
   ~NewFile();
   NewFile(const NewFile&) = delete;
@@ -28,6 +29,7 @@ class NewFile {
   void finish(bool to_disk = true);
 
  private:
+  void open_partial();
   [[noreturn]] void failed() const;
   [[noreturn]] void there_already() const;
 

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "cardan/memory/error.hpp"
+#include "cardan/record/mcap/input_file.hpp"
 
 namespace cardan::mcap {
 namespace {
@@ -85,6 +86,29 @@ TEST_F(NewFileTest, OneThatAppearsMeanwhileIsNotReplaced) {
   std::ofstream(path) << "theirs";
   EXPECT_THROW(file.finish(), Error);
   EXPECT_EQ(content(path), "theirs");
+}
+
+TEST_F(NewFileTest, WhatIsReadOrWrittenJustNowIsNoLeftover) {
+  const fs::path path = folder_ / "a", partial = folder_ / "a.partial";
+  {
+    std::ofstream(partial) << "what a writer left that was killed";
+    NewFile file(path, false);
+    file.write(text("new"));
+    EXPECT_THROW(NewFile(path, false), Error) << "two would write into one file";
+    file.finish();
+    EXPECT_EQ(content(path), "new");
+    fs::remove(path);
+  }
+  std::ofstream(partial) << "the only copy";
+  {
+    const InputFile input(partial);
+    EXPECT_THROW(NewFile(path, false), Error);
+    EXPECT_THROW(NewFile(path, true), Error);
+  }
+  EXPECT_EQ(content(partial), "the only copy");
+  fs::remove(partial);
+  ASSERT_EQ(::mkfifo(partial.c_str(), 0600), 0);
+  EXPECT_THROW(NewFile(path, false), Error);
 }
 
 TEST_F(NewFileTest, ALinkIsNotFollowed) {
