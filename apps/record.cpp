@@ -213,10 +213,12 @@ void end_on_hang_up() {
 bool warn_of_missing(const RecorderReport& report) {
   for (const std::string& name : report.missing) {
     const auto known = std::find_if(report.topics.begin(), report.topics.end(),
-                                    [&](const auto& topic) { return topic.topic == name && !topic.problem.empty(); });
-    warn(fmt::format(
-        "{} was not recorded: {}", name,
-        known == report.topics.end() ? "nobody published it — cardan topic list shows what there is" : known->problem));
+                                    [&](const auto& topic) { return topic.topic == name; });
+    const bool offered = known != report.topics.end();
+    warn(fmt::format("{} was not recorded: {}", name,
+                     offered && !known->problem.empty() ? known->problem
+                     : offered                          ? "its publisher published nothing"
+                                                        : "nobody published it — cardan topic list shows what there is"));
   }
   if (report.unreadable != 0)
     warn(fmt::format("{} publication{} of topics that are recorded came with a type that cannot be recorded; see above",

@@ -37,16 +37,16 @@ void SeamLayout::extend(mcap::Bytes& bytes, std::size_t record, std::uint64_t by
   std::memcpy(bytes.data() + record + 1, &length, sizeof length);
 }
 
-void SeamLayout::append_first_block(mcap::Bytes& out, std::uint64_t durable_bytes, bool ros2,
-                                    mcap::MetadataIndex* index) const {
+void SeamLayout::append_first_block(mcap::Bytes& out, const mcap::MountIdentity& mount, std::uint64_t durable_bytes,
+                                    bool ros2, mcap::MetadataIndex* index) const {
   mcap::detail::put(out, std::as_bytes(std::span(mcap::kMagic)));
   mcap::append_header(out, ros2, library_);
   const std::size_t at = out.size();
   // So many digits always, so that the block can be written again.
   mcap::append(out, mcap::Metadata{.name = mcap::kMarkName,
-                                   .metadata = {{mcap::kMarkBoot, mount_.boot_id},
-                                                {mcap::kMarkMount, mount_.mount},
-                                                {mcap::kMarkSuperblock, mount_.superblock},
+                                   .metadata = {{mcap::kMarkBoot, mount.boot_id},
+                                                {mcap::kMarkMount, mount.mount},
+                                                {mcap::kMarkSuperblock, mount.superblock},
                                                 {mcap::kMarkBytes, fmt::format("{:020}", durable_bytes)}}});
   const std::uint64_t gap = whole_blocks(out.size()) - out.size();
   extend(out, at, gap);
@@ -57,7 +57,7 @@ void SeamLayout::append_first_block(mcap::Bytes& out, std::uint64_t durable_byte
 SeamLayout::SeamLayout(const Preamble& preamble) : mount_(preamble.mount), library_(preamble.library) {
   mcap::Bytes bytes;
   mcap::MetadataIndex mark;
-  append_first_block(bytes, 0, false, &mark);
+  append_first_block(bytes, mount_, 0, false, &mark);
   metadata_.push_back(mark);
   for (mcap::AttachmentIndex index : preamble.attachments) {
     index.offset += bytes.size();
@@ -79,12 +79,21 @@ SeamLayout::SeamLayout(const Preamble& preamble) : mount_(preamble.mount), libra
   preamble_.append(bytes);
 }
 
-AlignedBuffer SeamLayout::mark(std::uint64_t durable_bytes, bool at_the_end) const {
+AlignedBuffer SeamLayout::first_block(const mcap::MountIdentity& mount, std::uint64_t durable_bytes,
+                                      bool ros2) const {
   mcap::Bytes bytes;
-  append_first_block(bytes, durable_bytes, at_the_end && ros2_, nullptr);
+  append_first_block(bytes, mount, durable_bytes, ros2, nullptr);
   AlignedBuffer block;
   block.append(bytes);
   return block;
+}
+
+AlignedBuffer SeamLayout::mark(std::uint64_t durable_bytes, bool at_the_end) const {
+  return first_block(mount_, durable_bytes, at_the_end && ros2_);
+}
+
+AlignedBuffer SeamLayout::mark_of_nowhere(std::uint64_t durable_bytes) const {
+  return first_block({}, durable_bytes, false);
 }
 
 void SeamLayout::add(const mcap::Schema& schema) {
@@ -165,7 +174,9 @@ PlacedChunk SeamLayout::place(const FrameChunk& frame) {
                      .uncompressed = records,
                      .index_length = index.size(),
                      .first_channel = static_cast<std::uint32_t>(channels_.size()),
-                     .channels = 1});
+                     .channels = 1,
+                     .schemas = schemas_.size(),
+                     .channel_records = channel_records_.size()});
   channels_.push_back({frame.head.channel, 1, placed.body_offset + whole + index_at});
   ends_in_chunk_ = true;
   const std::size_t from = index_at / kBlock * kBlock;
@@ -195,7 +206,9 @@ PlacedChunk SeamLayout::place(Batch& batch) {
                      .index_length = body_bytes - batch.records_bytes(),
                      .first_channel = static_cast<std::uint32_t>(channels_.size()),
                      .channels = static_cast<std::uint32_t>(batch.channels().size()),
-                     .compression = static_cast<std::uint32_t>(named - compressions_.begin())});
+                     .compression = static_cast<std::uint32_t>(named - compressions_.begin()),
+                     .schemas = schemas_.size(),
+                     .channel_records = channel_records_.size()});
   for (ChannelInChunk channel : batch.channels()) {
     channel.index_offset += placed.body_offset;
     channels_.push_back(channel);
@@ -223,9 +236,13 @@ SeamLayout::Trailer SeamLayout::finish(std::size_t chunks, const Seam& end,
   trailer.offset = end.offset;
   mcap::Bytes bytes = end.bytes;
   mcap::Summary summary;
-  for (const mcap::Schema& schema : schemas_) summary.add(schema);
-  for (const mcap::Channel& channel : channel_records_) summary.add(channel);
-  if (chunks == chunks_.size()) mcap::detail::put(bytes, mcap::View(records_));
+  // Those that came with chunks which do not count are not in the file.
+  const bool all = chunks == chunks_.size();
+  const std::size_t schemas = all ? schemas_.size() : chunks == 0 ? 0 : chunks_[chunks - 1].schemas;
+  const std::size_t channels = all ? channel_records_.size() : chunks == 0 ? 0 : chunks_[chunks - 1].channel_records;
+  for (std::size_t i = 0; i < schemas; ++i) summary.add(schemas_[i]);
+  for (std::size_t i = 0; i < channels; ++i) summary.add(channel_records_[i]);
+  if (all) mcap::detail::put(bytes, mcap::View(records_));
   for (const mcap::AttachmentIndex& index : attachments_) summary.add(index);
   for (mcap::MetadataIndex index : metadata_) {
     if (chunks > 0 && index.offset == metadata_.back().offset) index.length += preamble_gap_;

@@ -69,6 +69,8 @@ class SeamLayout {
   /// no checksum up to there only.
   /// `at_the_end`: no channel will be added, so that the file's profile is known.
   [[nodiscard]] AlignedBuffer mark(std::uint64_t durable_bytes, bool at_the_end = false) const;
+  /// The same, and nobody is told where the file was written: no reader trusts more than that.
+  [[nodiscard]] AlignedBuffer mark_of_nowhere(std::uint64_t durable_bytes) const;
 
   void add(const mcap::Schema& schema);    ///< in the file before the next chunk
   void add(const mcap::Channel& channel);  ///< the same
@@ -98,10 +100,14 @@ class SeamLayout {
     std::uint64_t records = 0, uncompressed = 0, index_length = 0;
     std::uint32_t first_channel = 0, channels = 0;  ///< in channels_
     std::uint32_t compression = 0;                  ///< in compressions_
+    std::size_t schemas = 0, channel_records = 0;   ///< that stand before its end
   };
   AlignedBuffer head_for(const mcap::Bytes& chunk_head, std::uint64_t& offset);
   void extend(mcap::Bytes& bytes, std::size_t record, std::uint64_t by) const;
-  void append_first_block(mcap::Bytes& out, std::uint64_t durable_bytes, bool ros2, mcap::MetadataIndex* index) const;
+  void append_first_block(mcap::Bytes& out, const mcap::MountIdentity& mount, std::uint64_t durable_bytes, bool ros2,
+                          mcap::MetadataIndex* index) const;
+  [[nodiscard]] AlignedBuffer first_block(const mcap::MountIdentity& mount, std::uint64_t durable_bytes,
+                                          bool ros2) const;
 
   mcap::MountIdentity mount_;
   std::string library_;

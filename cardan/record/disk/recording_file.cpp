@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <filesystem>
 #include <limits>
 #include <system_error>
@@ -87,10 +88,23 @@ void RecordingFile::finish(std::uint64_t bytes) {
   if (::fsync(fd_.get()) != 0) failed(errno, "sync");
   drop_cache(bytes);
   const int folder = folder_.get();
-  if (::renameat(folder, name_of(active_path()).c_str(), folder, name_of(path_).c_str()) != 0) failed(errno, "rename");
+  give_name();
   fd_.reset();
   const Fd readable(::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (readable) ::fsync(readable.get());
+}
+
+// Somebody may have made one of that name since we looked. Not every file system can refuse that (EINVAL).
+void RecordingFile::give_name() const {
+  const int folder = folder_.get();
+  const std::string from = name_of(active_path()), to = name_of(path_);
+  if (::renameat2(folder, from.c_str(), folder, to.c_str(), RENAME_NOREPLACE) == 0) return;
+  const bool is_there = errno == EEXIST || (errno == EINVAL && ::faccessat(folder, to.c_str(), F_OK, 0) == 0);
+  if (is_there)
+    throw Error(ErrorCode::System, path_ + " is there now, made by somebody else, so the recording stays " + active_path(),
+                "it is whole: give it another name");
+  if (errno != EINVAL) failed(errno, "rename");
+  if (::renameat(folder, from.c_str(), folder, to.c_str()) != 0) failed(errno, "rename");
 }
 
 void RecordingFile::drop_cache(std::uint64_t bytes) const noexcept {

@@ -42,7 +42,8 @@ class RecordingFile {
   void sync() const;
   /// Empty: it is where it was made. Else what became of it, in words.
   [[nodiscard]] std::string missing() const;
-  /// Cuts the file off, makes it durable and gives it its name, also in a folder that was moved. Throws Error (System).
+  /// Cuts the file off, makes it durable and gives it its name, also in a folder that was moved. Throws Error (System);
+  /// also if a file has that name by now: then it keeps the one it has.
   void finish(std::uint64_t bytes);
   /// Lets the page cache go, of what is durable. In Direct mode there is none.
   void drop_cache(std::uint64_t bytes) const noexcept;
@@ -50,6 +51,7 @@ class RecordingFile {
   void remove() noexcept;
 
  private:
+  void give_name() const;
   [[noreturn]] void failed(int error, const char* what) const;
 
   std::string path_;

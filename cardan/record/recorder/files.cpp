@@ -297,7 +297,12 @@ void Files::finish(std::unique_ptr<Segment> segment, std::vector<mcap::Metadata>
     try {
       SeamLayout::Trailer trailer = shared->trailer(metadata);
       RecordingFile& file = shared->file();
-      file.sync();  // whoever finds the trailer trusts all that is before it
+      try {
+        file.sync();  // whoever finds the trailer trusts all that is before it
+      } catch (const Error&) {
+        shared->doubt();
+        throw;
+      }
       AlignedBuffer first_block = shared->layout().mark(shared->committed_bytes(), true);
       file.write_now(0, first_block.blocks());  // a copy that lost its trailer is judged by the mark
       file.write_now(trailer.offset, trailer.bytes.blocks());

@@ -267,12 +267,19 @@ void Recorder::Implementation::publish_report() {
   }
   if (scout_ != nullptr) problems_ = scout_->problems();
   const std::size_t recorded = report.topics.size();
-  const auto is_recorded = [&](const std::string& name) {
+  const auto any_of_recorded = [&](const std::string& name, auto&& fits) {
     const auto end = report.topics.begin() + static_cast<std::ptrdiff_t>(recorded);
-    return std::any_of(report.topics.begin(), end, [&](const TopicReport& t) { return t.topic == name; });
+    return std::any_of(report.topics.begin(), end, [&](const TopicReport& t) { return t.topic == name && fits(t); });
+  };
+  const auto is_recorded = [&](const std::string& name) {
+    return any_of_recorded(name, [](const TopicReport&) { return true; });
+  };
+  const auto is_there = [&](const std::string& name) {
+    return any_of_recorded(
+        name, [](const TopicReport& t) { return t.recorded + t.left_out + t.queued + t.lost_in_all() != 0; });
   };
   for (const std::string& name : selection_.named())
-    if (!is_recorded(name)) report.missing.push_back(name);
+    if (!is_there(name)) report.missing.push_back(name);
   for (const auto& [topic, problem] : problems_) {
     if (is_recorded(topic)) report.unreadable += problem.unreadable;
     report.topics.push_back(

@@ -59,7 +59,7 @@ struct RecorderReport {
   std::uint64_t recorded = 0, lost = 0;
   std::uint64_t refused = 0;           ///< publications of topics that were asked for by name
   std::uint64_t unreadable = 0;        ///< publications whose type cannot be recorded, of topics that are recorded else
-  std::vector<std::string> missing{};  ///< topics that were asked for by their whole names and are not recorded
+  std::vector<std::string> missing{};  ///< asked for by their whole names, and no message of them came
   std::uint64_t bytes = 0;             ///< in all files, as far as they are on disk
   std::uint64_t copied_bytes = 0;      ///< that this process copied on their way: small samples and seams
   std::uint64_t own_bytes = 0;         ///< memory of the recorder's buffers

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "cardan/memory/error.hpp"
+
 namespace cardan::record {
 
 Segment::Segment(std::uint64_t number, std::unique_ptr<RecordingFile> file, const SeamLayout::Preamble& preamble,
@@ -11,6 +13,7 @@ Segment::Segment(std::uint64_t number, std::unique_ptr<RecordingFile> file, cons
   const mcap::View blocks = layout_.preamble();
   file_->write_now(0, blocks);
   committed_bytes_ = blocks.size();
+  durable_ = {.bytes = 0, .end = committed_end_};
 }
 
 void Segment::write(const FrameChunk& frame, AnySample sample, const Share& share, std::int64_t publish_ns) {
@@ -49,7 +52,8 @@ void Segment::submit(Extent extent, mcap::View body) {
 void Segment::sync() {
   if (syncing_ || error_ != 0 || queue_.room() < 2) return;
   syncing_ = true;
-  durable_when_synced_ = committed_bytes_;
+  syncing_to_ = {committed_, committed_bytes_, committed_end_};
+  being_synced_ = std::exchange(not_durable_, {});
   ++under_way_;
   queue_.sync(id_of(0, Kind::Sync), file_->fd());
 }
@@ -58,11 +62,14 @@ void Segment::completed(const DiskDone& done, const Listener& listener) {
   --under_way_;
   const auto kind = static_cast<Kind>(done.id & 3U);
   if (kind == Kind::Sync) {
-    if (done.error != 0) fail(done.error);
+    if (done.error == 0) {
+      durable_ = std::move(syncing_to_);
+      being_synced_.clear();
+    }
     if (done.error != 0 || queue_.room() == 0) {
       syncing_ = false;
     } else {
-      mark_ = layout_.mark(durable_when_synced_);
+      mark_ = layout_.mark(durable_.bytes);
       DiskWrite write{.fd = file_->fd(), .durable = true};
       write.add(mark_.data(), mark_.size());
       ++under_way_;
@@ -70,7 +77,6 @@ void Segment::completed(const DiskDone& done, const Listener& listener) {
     }
   } else if (kind == Kind::Mark) {
     syncing_ = false;
-    if (done.error != 0) fail(done.error);
   } else {
     const std::uint64_t number = (done.id >> 2) & ((std::uint64_t{1} << 38) - 1);
     Extent& extent = extents_[static_cast<std::size_t>(number - first_)];
@@ -83,7 +89,30 @@ void Segment::completed(const DiskDone& done, const Listener& listener) {
       extent.head_done = done.error == 0;
       extent.head_under_way = false;
     }
-    if (done.error != 0) fail(done.error);
+  }
+  if (done.error == 0) return;
+  fail(done.error);
+  if (kind == Kind::Sync || kind == Kind::Mark) take_back(listener);
+}
+
+// The kernel tells of bytes that it could not write once, and then has forgotten them: the next sync succeeds without
+// them. So the file ends where the last one that succeeded found it.
+void Segment::take_back(const Listener& listener) {
+  sync_failed_ = true;
+  committed_ = durable_.chunks;
+  committed_bytes_ = durable_.bytes;
+  committed_end_ = durable_.end;
+  for (Shares* const shares : {&being_synced_, &not_durable_}) {
+    for (const auto& [topic, share] : *shares) listener.taken_back(share);
+    shares->clear();
+  }
+}
+
+void Segment::doubt() noexcept {
+  try {
+    file_->write_now(0, layout_.mark_of_nowhere(durable_.bytes).blocks());
+    file_->sync();
+  } catch (const Error&) {  // the disk has gone
   }
 }
 
@@ -100,11 +129,16 @@ void Segment::go_on(const Listener& listener) {
     ++under_way_;
     queue_.write(id_of(first_ + i, Kind::Head), write);
   }
-  while (!extents_.empty() && extents_.front().head_done) {
+  while (!extents_.empty() && extents_.front().head_done && !sync_failed_) {
     Extent& extent = extents_.front();
     ++committed_;
     committed_end_ = std::move(extent.place.end);
     committed_bytes_ = extent.place.body_offset + extent.body_bytes;
+    for (const Share& share : extent.shares) {
+      Share& all = not_durable_.try_emplace(share.topic, Share{.topic = share.topic}).first->second;
+      all.messages += share.messages;
+      all.bytes += share.bytes;
+    }
     listener.committed(extent);
     extents_.pop_front();
     ++first_;

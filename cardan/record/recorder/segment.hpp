@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -36,11 +37,13 @@ class Segment {
 
   /// Whose write it is.
   [[nodiscard]] static std::uint64_t number_of(const DiskDone& done) noexcept { return done.id >> kNumberShift; }
-  /// Called when a body is written (its sample may go), when the chunk counts, and when it never will.
+  /// Called when a body is written (its sample may go), when the chunk counts, when it never will, and when what a topic
+  /// has in chunks that counted does not any more: a sync failed that should have made them durable.
   struct Listener {
     std::function<void(Extent&, const DiskDone&)> body_written;
     std::function<void(Extent&)> committed;
     std::function<void(Extent&, int error)> lost;
+    std::function<void(const Share&)> taken_back;
   };
   void completed(const DiskDone& done, const Listener& listener);
   /// Writes the heads that may be written now; after completions, and when the queue has room again.
@@ -60,6 +63,9 @@ class Segment {
   /// For the end, of a quiet segment: what to write, and how long the file is.
   [[nodiscard]] SeamLayout::Trailer trailer(const std::vector<mcap::Metadata>& metadata) const;
   [[nodiscard]] std::size_t committed_chunks() const noexcept { return committed_; }
+  /// When the disk has failed and what it has is not known: readers on this computer too then trust what has no
+  /// checksum only as far as it was made durable. Blocks for the disk; may be in vain.
+  void doubt() noexcept;
 
  private:
   enum class Kind : std::uint8_t { Body, Head, Sync, Mark };
@@ -70,6 +76,7 @@ class Segment {
            static_cast<std::uint64_t>(kind);
   }
   void submit(Extent extent, mcap::View body);
+  void take_back(const Listener& listener);
   void fail(int error) noexcept {
     if (error_ == 0) error_ = error;
   }
@@ -86,8 +93,16 @@ class Segment {
   std::uint64_t bytes_under_way_ = 0;
   std::size_t under_way_ = 0;
   int error_ = 0;
-  bool syncing_ = false;
-  std::uint64_t durable_when_synced_ = 0;
+  /// How far the file is.
+  struct State {
+    std::size_t chunks = 0;
+    std::uint64_t bytes = 0;
+    Seam end{};
+  };
+  using Shares = std::map<std::size_t, Share>;  ///< by topic
+  bool syncing_ = false, sync_failed_ = false;
+  State durable_, syncing_to_;
+  Shares not_durable_, being_synced_;  ///< in chunks that count
   AlignedBuffer mark_;
 };
 

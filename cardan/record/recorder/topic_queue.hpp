@@ -92,6 +92,12 @@ class TopicQueue {
     recorded_ += samples;
     bytes_ += bytes;
   }
+  /// They were recorded, and the disk has lost them.
+  void take_back(std::uint64_t samples, std::uint64_t bytes) noexcept {
+    recorded_ -= samples;
+    bytes_ -= bytes;
+    lose(LossCause::DiskFailed, samples);
+  }
 
   [[nodiscard]] TopicReport report() const;
   [[nodiscard]] const TopicSource& source() const noexcept { return source_; }

@@ -253,7 +253,11 @@ void Recorder::Implementation::collect_completions() {
                                          extent.batch->clear();
                                          free_batches_.push_back(std::move(extent.batch));
                                        },
-                                   .lost = [this](Extent& extent, int) { lose(extent, LossCause::DiskFailed); }};
+                                   .lost = [this](Extent& extent, int) { lose(extent, LossCause::DiskFailed); },
+                                   .taken_back =
+                                       [this](const Share& share) {
+                                         topics_[share.topic]->take_back(share.messages, share.bytes);
+                                       }};
   for (const DiskDone& done : done_) {
     Segment* owner = segment_.get();
     for (const auto& segment : closing_)
