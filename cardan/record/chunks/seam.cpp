@@ -79,8 +79,7 @@ SeamLayout::SeamLayout(const Preamble& preamble) : mount_(preamble.mount), libra
   preamble_.append(bytes);
 }
 
-AlignedBuffer SeamLayout::first_block(const mcap::MountIdentity& mount, std::uint64_t durable_bytes,
-                                      bool ros2) const {
+AlignedBuffer SeamLayout::first_block(const mcap::MountIdentity& mount, std::uint64_t durable_bytes, bool ros2) const {
   mcap::Bytes bytes;
   append_first_block(bytes, mount, durable_bytes, ros2, nullptr);
   AlignedBuffer block;

@@ -101,7 +101,8 @@ void RecordingFile::give_name() const {
   if (::renameat2(folder, from.c_str(), folder, to.c_str(), RENAME_NOREPLACE) == 0) return;
   const bool is_there = errno == EEXIST || (errno == EINVAL && ::faccessat(folder, to.c_str(), F_OK, 0) == 0);
   if (is_there)
-    throw Error(ErrorCode::System, path_ + " is there now, made by somebody else, so the recording stays " + active_path(),
+    throw Error(ErrorCode::System,
+                path_ + " is there now, made by somebody else, so the recording stays " + active_path(),
                 "it is whole: give it another name");
   if (errno != EINVAL) failed(errno, "rename");
   if (::renameat(folder, from.c_str(), folder, to.c_str()) != 0) failed(errno, "rename");

@@ -124,9 +124,8 @@ auto locked(Do what) {
 bool is_synced() {
   for (int i = 0; i < 2; ++i) {
     locked([] { notes.clear(); });
-    if (!reaches([] {
-          return locked([] { return std::find(notes.begin(), notes.end(), "fdatasync") != notes.end(); });
-        }))
+    if (!reaches(
+            [] { return locked([] { return std::find(notes.begin(), notes.end(), "fdatasync") != notes.end(); }); }))
       return false;
   }
   return true;

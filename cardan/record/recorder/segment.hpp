@@ -37,8 +37,8 @@ class Segment {
 
   /// Whose write it is.
   [[nodiscard]] static std::uint64_t number_of(const DiskDone& done) noexcept { return done.id >> kNumberShift; }
-  /// Called when a body is written (its sample may go), when the chunk counts, when it never will, and when what a topic
-  /// has in chunks that counted does not any more: a sync failed that should have made them durable.
+  /// Called when a body is written (its sample may go), when the chunk counts, when it never will, and when what a
+  /// topic has in chunks that counted does not any more: a sync failed that should have made them durable.
   struct Listener {
     std::function<void(Extent&, const DiskDone&)> body_written;
     std::function<void(Extent&)> committed;

@@ -223,41 +223,38 @@ void Recorder::Implementation::lose(const Extent& extent, LossCause cause) {
 void Recorder::Implementation::collect_completions() {
   done_.clear();
   queue_->reap(done_);
-  const Segment::Listener listener{.body_written =
-                                       [this](Extent& extent, const DiskDone& done) {
-                                         const std::int64_t took = done.completed_ns - done.submitted_ns;
-                                         scheduler_.completed(
-                                             extent.sample ? extent.shares[0].bytes : extent.batch->bytes(), now_);
-                                         write_times_.add(took);
-                                         write_sum_ += took;
-                                         ++writes_;
-                                         if (extent.sample) {
-                                           --topics_[extent.shares[0].topic]->held;
-                                           bytes_under_way_ -= extent.shares[0].bytes;
-                                         } else {
-                                           bytes_under_way_ -= extent.batch->bytes();
-                                         }
-                                       },
-                                   .committed =
-                                       [this](Extent& extent) {
-                                         const std::int64_t took = steady_now() - extent.oldest_publish_ns;
-                                         path_times_.add(took);
-                                         path_sum_ += took;
-                                         ++paths_;
-                                         failures_in_a_row_ = 0;
-                                         for (const Share& share : extent.shares) {
-                                           topics_[share.topic]->note_recorded(share.messages, share.bytes);
-                                           topics_[share.topic]->note_written(share.messages, share.bytes);
-                                         }
-                                         if (extent.batch == nullptr) return;
-                                         extent.batch->clear();
-                                         free_batches_.push_back(std::move(extent.batch));
-                                       },
-                                   .lost = [this](Extent& extent, int) { lose(extent, LossCause::DiskFailed); },
-                                   .taken_back =
-                                       [this](const Share& share) {
-                                         topics_[share.topic]->take_back(share.messages, share.bytes);
-                                       }};
+  const Segment::Listener listener{
+      .body_written =
+          [this](Extent& extent, const DiskDone& done) {
+            const std::int64_t took = done.completed_ns - done.submitted_ns;
+            scheduler_.completed(extent.sample ? extent.shares[0].bytes : extent.batch->bytes(), now_);
+            write_times_.add(took);
+            write_sum_ += took;
+            ++writes_;
+            if (extent.sample) {
+              --topics_[extent.shares[0].topic]->held;
+              bytes_under_way_ -= extent.shares[0].bytes;
+            } else {
+              bytes_under_way_ -= extent.batch->bytes();
+            }
+          },
+      .committed =
+          [this](Extent& extent) {
+            const std::int64_t took = steady_now() - extent.oldest_publish_ns;
+            path_times_.add(took);
+            path_sum_ += took;
+            ++paths_;
+            failures_in_a_row_ = 0;
+            for (const Share& share : extent.shares) {
+              topics_[share.topic]->note_recorded(share.messages, share.bytes);
+              topics_[share.topic]->note_written(share.messages, share.bytes);
+            }
+            if (extent.batch == nullptr) return;
+            extent.batch->clear();
+            free_batches_.push_back(std::move(extent.batch));
+          },
+      .lost = [this](Extent& extent, int) { lose(extent, LossCause::DiskFailed); },
+      .taken_back = [this](const Share& share) { topics_[share.topic]->take_back(share.messages, share.bytes); }};
   for (const DiskDone& done : done_) {
     Segment* owner = segment_.get();
     for (const auto& segment : closing_)
