@@ -202,13 +202,6 @@ int tell(const Options& o) {
   return kFailed;
 }
 
-/// A terminal that closes ends the recording as Ctrl-C does; under nohup it goes on.
-void end_on_hang_up() {
-  struct sigaction hang_up{}, as_told{};
-  if (::sigaction(SIGHUP, nullptr, &hang_up) != 0 || hang_up.sa_handler == SIG_IGN) return;
-  if (::sigaction(SIGTERM, nullptr, &as_told) == 0) ::sigaction(SIGHUP, &as_told, nullptr);
-}
-
 /// What was asked for and is not in the files; false: all is there.
 bool warn_of_missing(const RecorderReport& report) {
   for (const std::string& name : report.missing) {
@@ -218,7 +211,7 @@ bool warn_of_missing(const RecorderReport& report) {
     warn(fmt::format("{} was not recorded: {}", name,
                      offered && !known->problem.empty() ? known->problem
                      : offered                          ? "its publisher published nothing"
-                                                        : "nobody published it — cardan topic list shows what there is"));
+                               : "nobody published it — cardan topic list shows what there is"));
   }
   if (report.unreadable != 0)
     warn(fmt::format("{} publication{} of topics that are recorded came with a type that cannot be recorded; see above",
@@ -230,7 +223,7 @@ int record_topics(const Options& o) {
   if (!o.tell.empty()) return tell(o);
   const record::RecorderOptions options = recorder_options(o);
   stop_on_signals();
-  end_on_hang_up();
+  stop_on_hang_up();
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGUSR1, [](int) { split_asked = 1; });
   std::signal(SIGUSR2, [](int) { pause_asked = 1; });

@@ -23,6 +23,11 @@ void on_signal(int signal) {
   }
   detail::Process::poke_all_from_signal();
 }
+
+void on_hang_up(int /*signal*/) {
+  (void)echo.is_echo(steady_now());  // what comes with it, as systemd's SIGTERM, is none of its own
+  request_stop();
+}
 }  // namespace
 
 void stop_on_signals() {
@@ -31,6 +36,14 @@ void stop_on_signals() {
   sigemptyset(&action.sa_mask);
   ::sigaction(SIGINT, &action, nullptr);
   ::sigaction(SIGTERM, &action, nullptr);
+}
+
+void stop_on_hang_up() {
+  struct sigaction before{}, action{};
+  if (::sigaction(SIGHUP, nullptr, &before) != 0 || before.sa_handler == SIG_IGN) return;
+  action.sa_handler = on_hang_up;
+  sigemptyset(&action.sa_mask);
+  ::sigaction(SIGHUP, &action, nullptr);
 }
 
 void request_stop() noexcept {

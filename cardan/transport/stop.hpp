@@ -11,6 +11,10 @@ namespace cardan {
 /// ends the process at once, unless it is the echo of the first (SignalEcho). Set-up; call once, early.
 void stop_on_signals();
 
+/// The same for SIGHUP, which says that the terminal has closed; under nohup it stays ignored. However often it comes,
+/// it is one request: the shell sends it, and the kernel too. Set-up.
+void stop_on_hang_up();
+
 /// Requests the stop from the program itself. Any thread; never blocks.
 void request_stop() noexcept;
 

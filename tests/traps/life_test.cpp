@@ -169,6 +169,32 @@ TEST_F(Life, ASignalThatComesTwiceIsOneRequest) {
   EXPECT_EQ(c.end(), 0);
 }
 
+CARDAN_ROLE(waits_for_a_hang_up) {
+  cardan::stop_on_signals();
+  cardan::stop_on_hang_up();
+  cardan::Subscriber in{kTopic};
+  cardan::test::say("ready");
+  while (in.wait()) {
+  }
+  cardan::test::say("stopped");
+  cardan::test::hear();  // as who has a file to finish
+  return 0;
+}
+
+TEST_F(Life, ATerminalThatClosesIsOneRequestHoweverOftenItIsSaid) {
+  Child c("waits_for_a_hang_up");
+  c.expect("ready");
+  for (int i = 0; i < 2; ++i) {
+    c.signal(SIGHUP);
+    if (i == 0) {
+      EXPECT_EQ(c.line(), "stopped");
+    }
+    std::this_thread::sleep_for(std::chrono::nanoseconds(2 * cardan::detail::SignalEcho::kWithin));
+  }
+  c.say("go on");
+  EXPECT_EQ(c.end(), 0);
+}
+
 TEST_F(Life, OnlyALaterSignalIsASecondRequest) {
   cardan::detail::SignalEcho echo;
   constexpr std::int64_t kWithin = cardan::detail::SignalEcho::kWithin;
