@@ -82,10 +82,10 @@ int bag_rewrite(const BagRewriteOptions& o) {
   mcap::RewriteOptions options{.replace = o.force};
   if (o.repair) options.open = {.rescan = true, .scanning = {.search = true}};
   options.choose = [&o](const mcap::Reader& first, mcap::RewriteOptions& chosen) {
+    stop_on_signals();  // until here there is nothing to clean up, and a walk through a large file takes long
     chosen.read = read_options(o.selection, first);
     chosen.write.compression = o.compression == "same" ? usual_compression(first) : compression_of(o.compression);
   };
-  stop_on_signals();
   Progress progress;
   options.progress = [&](std::uint64_t done, std::uint64_t all) {
     progress.show(done, all);
