@@ -21,7 +21,8 @@ constexpr int kVersion = 8;
 
 /// A text in quotes is the same in JSON and in YAML.
 std::string quoted(const std::string& text) {
-  return nlohmann::json(text).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+  // (Not as JSON's \u: YAML puts no letter together of two of them.)
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 std::string value_of(const mcap::Channel& channel, const char* key) {

@@ -136,6 +136,9 @@ TEST_F(Ros2Readers, WhatRosCannotReadIsNotInTheMetadata) {
        {.id = 2, .schema_id = 2, .topic = "/b", .message_encoding = "protobuf"}});
   EXPECT_NE(folder.text().find("  message_count: 4\n"), std::string::npos) << folder.text();
   EXPECT_EQ(folder.text().find("/b"), std::string::npos) << folder.text();
+  folder.add(folder_ + "/Straße \xf0\x9f\x98\x80.mcap", {}, {}, {});
+  EXPECT_NE(folder.text().find("    - \"Straße \xf0\x9f\x98\x80.mcap\"\n"), std::string::npos) << folder.text();
+  folder.remove(folder_ + "/Straße \xf0\x9f\x98\x80.mcap");
   folder.remove(folder_ + "/x.mcap");
   EXPECT_NE(folder.text().find("  message_count: 0\n"), std::string::npos) << folder.text();
 }
