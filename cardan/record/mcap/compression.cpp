@@ -16,6 +16,9 @@ namespace {
   throw Error(ErrorCode::System, std::string(library) + " cannot compress: " + why, "free memory, or do not compress");
 }
 
+/// A chunk is unpacked as a whole.
+constexpr std::uint64_t kMostUnpacked = std::uint64_t{4} << 30;
+
 /// What one call of a library's stream took and gave. `left` 0: a frame has ended.
 struct Step {
   std::size_t left = 0, taken = 0, given = 0;
@@ -153,6 +156,7 @@ const char* decompress(std::string_view compression, View in, std::uint64_t size
     out.assign(in.begin(), in.end());
     return nullptr;
   }
+  if (size > kMostUnpacked) return "its records are larger than 4 GiB when they are unpacked";
   // Neither can make more than about 255 (lz4) or 128 Ki (zstd) bytes of one: a liar's size is not worth an allocation.
   const std::uint64_t most = compression == "lz4" ? 256 : std::uint64_t{1} << 18;
   if (size / most > in.size()) return "its records cannot be as large as it says";

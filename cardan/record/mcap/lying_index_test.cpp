@@ -168,6 +168,94 @@ TEST(LyingIndex, ThatNamesAChunkManyTimesDoesNotFillTheMemory) {
   EXPECT_LE(found.size() * 20, 4 * out.size());
 }
 
+/// A chunk that is read message by message, which the index of the file names `chunks` times, and the index of the
+/// chunk its only message `times` times.
+Bytes with_one_message(std::size_t chunks, std::size_t times) {
+  Bytes file;
+  detail::put(file, std::as_bytes(std::span(kMagic)));
+  append(file, Header{});
+  const Channel channel{.id = 1, .topic = "/one", .message_encoding = "json"};
+  Bytes records;
+  append(records, channel);
+  const std::uint64_t place = records.size();
+  const Bytes data(2 << 20);
+  append(records, Message{.channel_id = 1, .log_time = 7, .data = data});
+  ChunkIndex index{.message_start_time = 7,
+                   .message_end_time = 7,
+                   .chunk_start_offset = file.size(),
+                   .compressed_size = records.size(),
+                   .uncompressed_size = records.size()};
+  append(
+      file,
+      Chunk{.message_start_time = 7, .message_end_time = 7, .uncompressed_size = records.size(), .records = records});
+  index.chunk_length = file.size() - index.chunk_start_offset;
+  index.message_index_offsets[1] = file.size();
+  append(file, MessageIndex{.channel_id = 1, .records = {times, {7, place}}});
+  index.message_index_length = file.size() - index.message_index_offsets[1];
+  append(file, DataEnd{});
+  Summary summary;
+  summary.add(channel);
+  summary.set(Statistics{.message_count = 1});
+  for (std::size_t i = 0; i < chunks; ++i) summary.add(ChunkIndex(index));
+  summary.append_to(file, file.size());
+  return file;
+}
+
+TEST(LyingIndex, GivesNothingOfAFileAgainAndAgain) {
+  for (const auto& [chunks, times] : {std::pair{1U, 5000U}, {5000U, 1U}, {1U, 1U}}) {
+    const FileOnDisk disk(with_one_message(chunks, times));
+    const Reader reader(disk.path());
+    Messages all = reader.messages();
+    std::uint64_t bytes = 0;
+    while (const auto one = all.next()) bytes += one->message.data.size();
+    EXPECT_GE(bytes, 2U << 20);
+    EXPECT_LE(bytes, 2 * reader.file().size()) << "another file of it may be as large as that";
+    EXPECT_EQ(all.problems().empty(), chunks * times == 1);
+    EXPECT_LE(all.problems().size(), chunks);
+  }
+}
+
+TEST(LyingIndex, ChunksThatOverlapAreUnpackedAsFarAsThereIsMemory) {
+  Bytes file;
+  Writer writer([&](View bytes) { file.insert(file.end(), bytes.begin(), bytes.end()); },
+                {.chunk_bytes = 1, .compression = Compression::Zstd});
+  writer.add(Channel{.id = 1, .topic = "/one", .message_encoding = "json"});
+  const Bytes zeros(100'000);
+  constexpr std::uint32_t kChunks = 20;
+  for (std::uint32_t i = 0; i < kChunks; ++i)
+    writer.write({.channel_id = 1, .sequence = i, .log_time = 7, .data = zeros});
+  writer.close();
+  const FileOnDisk disk(file);
+  std::size_t problems = 0;
+  EXPECT_EQ(test::read_all(Reader(disk.path()), {}, &problems).size(), kChunks);
+  EXPECT_EQ(problems, 0U);
+  const auto some = test::read_all(Reader(disk.path()), {.most_unpacked_bytes = 1'000'000}, &problems);
+  EXPECT_EQ(some.size(), 9U);
+  EXPECT_EQ(problems, kChunks - 9);
+}
+
+TEST(LyingIndex, OfAChannelThatTheSummaryDoesNotNameItIsSaid) {
+  for (const Way& way : ways()) {
+    const auto samples = test::some_samples(60, way.most_bytes);
+    const Bytes file = test::write_file(samples, way.options);
+    const FileOnDisk honest(file);
+    const Reader reader(honest.path());
+    Summary summary;
+    summary.add(reader.summary().channels().at(1));
+    summary.set(reader.summary().statistics());
+    for (const ChunkIndex& chunk : reader.summary().chunks()) summary.add(ChunkIndex(chunk));
+    Bytes out(file.begin(), file.begin() + static_cast<std::ptrdiff_t>(summary_start_of(file)));
+    summary.append_to(out, out.size());
+    const FileOnDisk disk(out);
+    std::size_t problems = 0;
+    EXPECT_EQ(test::read_all(Reader(disk.path()), {}, &problems).size(), samples.size() / 2);
+    EXPECT_EQ(problems, reader.summary().chunks().size());
+    EXPECT_EQ(test::read_all(reader, {.wanted = [](const Channel& c) { return c.id == 1; }}, &problems).size(),
+              samples.size() / 2);
+    EXPECT_EQ(problems, 0U) << "who wants one channel is told of no other";
+  }
+}
+
 TEST(LyingIndex, MakesNoMessageLargerThanAPublisherCanCarry) {
   for (const Way& way : ways()) {
     const auto samples = test::some_samples(60, way.most_bytes);

@@ -20,6 +20,8 @@ namespace {
 /// Chunks above are read message by message, if they are not compressed.
 constexpr std::uint64_t kWholeChunkBytes = 1 << 20;
 
+constexpr const char* kAgainAndAgain = "the index names the same bytes again and again";
+
 }  // namespace
 
 struct Messages::State {
@@ -65,13 +67,15 @@ struct Messages::State {
     Bytes unpacked;
     View records;
     std::uint64_t end = 0;       ///< in the file, of what messages may reach to
+    std::uint64_t left = 0;      ///< bytes of its records that no message has taken yet
     std::vector<Entry> entries;  ///< in the order in which they are given
     std::size_t next = 0;
+    std::optional<std::uint16_t> unknown;  ///< a channel of messages in it that the file does not name
   };
 
   const Reader& reader;
   ReadOptions options;
-  std::vector<bool> wanted = std::vector<bool>(1 << 16);
+  std::vector<bool> wanted = std::vector<bool>(1 << 16), known = std::vector<bool>(1 << 16);
   std::vector<const ChunkIndex*> pending;  ///< the next one last
   bool loose_pending = true;
   std::vector<std::shared_ptr<Source>> open;  ///< a heap
@@ -81,6 +85,7 @@ struct Messages::State {
   Bytes buffer;
   std::vector<Problem> problems;
   std::uint64_t read_bytes = 0;              ///< of chunks and their indexes, so far
+  std::uint64_t unpacked_bytes = 0;          ///< of compressed chunks that are open
   bool stamped = false;                      ///< some messages of the file have source stamps
   std::vector<std::uint64_t> without_index;  ///< chunks that have lost some: what stamps there were is not known
 
@@ -94,13 +99,15 @@ struct Messages::State {
   }
 
   State(const Reader& r, ReadOptions o) : reader(r), options(std::move(o)) {
-    for (const auto& [id, channel] : reader.summary().channels())
+    for (const auto& [id, channel] : reader.summary().channels()) {
+      known[id] = true;
       wanted[id] = !options.wanted || options.wanted(channel);
+    }
     for (const ChunkIndex& chunk : reader.summary().chunks()) {
       if (chunk.message_end_time < options.start || chunk.message_start_time >= options.end) continue;
       const auto& by_channel = chunk.message_index_offsets;
-      if (by_channel.empty() ||
-          std::any_of(by_channel.begin(), by_channel.end(), [&](const auto& one) { return wanted[one.first]; }))
+      if (by_channel.empty() || std::any_of(by_channel.begin(), by_channel.end(),
+                                            [&](const auto& one) { return wanted[one.first] || !known[one.first]; }))
         pending.push_back(&chunk);
     }
     std::sort(pending.begin(), pending.end(),
@@ -123,6 +130,7 @@ struct Messages::State {
               [](const Entry& a, const Entry& b) { return std::tie(a.time, a.place) < std::tie(b.time, b.place); });
     if (reverse()) std::reverse(entries.begin(), entries.end());
     if (entries.empty()) return;
+    unpacked_bytes += source->unpacked.size();
     open.push_back(std::move(source));
     std::push_heap(open.begin(), open.end(), heap_order());
   }
@@ -130,7 +138,7 @@ struct Messages::State {
   void open_loose() {
     loose_pending = false;
     auto source = std::make_shared<Source>();
-    source->end = reader.finish().valid;
+    source->end = source->left = reader.finish().valid;
     for (const LooseMessage& m : reader.loose())
       if (wanted[m.channel_id] && in_range(m.log_time))
         source->entries.push_back({.time = m.log_time, .place = m.offset - kPrefixBytes, .channel = m.channel_id});
@@ -146,6 +154,7 @@ struct Messages::State {
     try {
       if (large ? find_in_file(index, *source, cause) : read_whole(index, *source, cause)) {
         note_strays(index, *source);
+        note_unknown(index, *source);
         return add(std::move(source));
       }
     } catch (const std::bad_alloc&) {
@@ -184,6 +193,14 @@ struct Messages::State {
   /// Chunks and their indexes lie side by side in a file, each is read once: more than the file has (and room for a lie
   /// or two) is a trick to fill the memory, or the time, with the same bytes again and again.
   [[nodiscard]] bool reads_in_circles() const { return read_bytes > 2 * reader.file().size(); }
+
+  /// Messages that nobody can want, because the file does not say what they are. (Of a file that was walked through its
+  /// losses tell.)
+  void note_unknown(const ChunkIndex& index, const Source& source) {
+    if (source.unknown && !reader.scanned())
+      problems.push_back({index.chunk_start_offset,
+                          fmt::format("it holds messages of channel {}, whose record is lost", *source.unknown)});
+  }
 
   /// Puts the index of one channel into `buffer`. False: it is not there.
   bool read_index(std::uint64_t offset) {
@@ -239,7 +256,7 @@ struct Messages::State {
 
   bool read_whole(const ChunkIndex& index, Source& source, std::string& cause) {
     source.in_memory = true;
-    cause = "the index names the same bytes again and again";
+    cause = kAgainAndAgain;
     if (reads_in_circles()) return false;
     cause = "its index points outside of the file, or at something else";
     if (index.chunk_length < kPrefixBytes ||
@@ -249,6 +266,10 @@ struct Messages::State {
     const auto chunk = decode<Chunk>(View(source.bytes).subspan(kPrefixBytes));
     if (!chunk) return false;
     read_bytes += index.chunk_length;
+    if (!chunk->compression.empty() && chunk->uncompressed_size > options.most_unpacked_bytes - unpacked_bytes) {
+      cause = "it and the chunks that overlap with it need too much memory when they are unpacked";
+      return false;
+    }
     const auto records = records_of(*chunk, true, source.unpacked, cause);
     if (!records) return false;
     source.records = *records;
@@ -260,6 +281,7 @@ struct Messages::State {
       if (!record->is(Opcode::Message)) continue;
       const auto message = decode<Message>(record->content);
       if (!message) return false;
+      if (!known[message->channel_id]) source.unknown = message->channel_id;
       if (wanted[message->channel_id] && in_range(message->log_time))
         source.entries.push_back({.time = message->log_time, .place = place, .channel = message->channel_id});
     }
@@ -268,18 +290,31 @@ struct Messages::State {
   }
 
   bool find_in_file(const ChunkIndex& index, Source& source, std::string& cause) {
+    const std::uint64_t file_bytes = reader.file().size();
+    if (index.chunk_start_offset > file_bytes || index.chunk_length > file_bytes - index.chunk_start_offset) {
+      cause = "its index points outside of the file";
+      return false;
+    }
     source.end = index.chunk_start_offset + index.chunk_length;
     // What stands before the records is as long as the chunk is longer than they.
     if (index.compressed_size > index.chunk_length) {
       cause = "its index says that its records are longer than it";
       return false;
     }
+    cause = kAgainAndAgain;
+    read_bytes += index.chunk_length;
+    if (reads_in_circles()) return false;
+    source.left = index.compressed_size;
     const std::uint64_t records = source.end - index.compressed_size;
     for (const auto& [channel, offset] : index.message_index_offsets) {
-      if (!wanted[channel]) continue;
+      if (!wanted[channel] && known[channel]) continue;
       cause = "its message index is damaged";
-      if (!read_index(offset)) return false;
-      const auto found = decode_index(buffer);
+      const bool read = read_index(offset);
+      const auto found = read ? decode_index(buffer) : std::nullopt;
+      if (!known[channel]) {
+        if (found && found->index.channel_id == channel && !found->index.records.empty()) source.unknown = channel;
+        continue;
+      }
       if (!found || found->index.channel_id != channel) return false;
       if (found->damaged) note_damaged_stamps(index);
       stamped = stamped || !found->source_times.empty();
@@ -293,9 +328,10 @@ struct Messages::State {
     return true;
   }
 
-  /// The message of an entry; empty: it is not there.
-  std::optional<Message> load(const Source& source, const Entry& entry) {
+  /// The message of an entry; empty: it is not there, and `cause` says it.
+  std::optional<Message> load(Source& source, const Entry& entry, const char*& cause) {
     View content;
+    cause = "a message is not where its index says";
     if (source.in_memory) {
       View at = source.records.subspan(static_cast<std::size_t>(entry.place));
       content = take_record(at)->content;  // it was looked at when the chunk was opened
@@ -307,6 +343,14 @@ struct Messages::State {
           !reader.file().read_exactly(entry.place + kPrefixBytes, prefix->length, *large_message))
         return std::nullopt;
       content = *large_message;
+      // Messages lie side by side: an index that names more than there is would give some of it without end.
+      if (const std::uint64_t bytes = kPrefixBytes + prefix->length; bytes <= source.left) {
+        source.left -= bytes;
+      } else {
+        cause = kAgainAndAgain;
+        source.entries.resize(source.next);
+        return std::nullopt;
+      }
     }
     auto message = decode<Message>(content);
     if (message && (message->log_time != entry.time || message->channel_id != entry.channel)) return std::nullopt;
@@ -343,16 +387,18 @@ std::optional<MessageView> Messages::next() {
     const auto source = std::move(s.open.back());
     s.open.pop_back();
     const State::Entry entry = source->entries[source->next++];
-    const auto message = s.load(*source, entry);
+    const char* cause = nullptr;
+    const auto message = s.load(*source, entry, cause);
     if (source->next < source->entries.size()) {
       s.open.push_back(source);
       std::push_heap(s.open.begin(), s.open.end(), s.heap_order());
+    } else {
+      s.unpacked_bytes -= source->unpacked.size();
     }
     const auto& channels = s.reader.summary().channels();
     const auto channel = message ? channels.find(message->channel_id) : channels.end();
     if (channel == channels.end()) {
-      s.problems.push_back(
-          {source->in_memory ? source->file_order : entry.place, "a message is not where its index says"});
+      s.problems.push_back({source->in_memory ? source->file_order : entry.place, cause});
       continue;
     }
     std::shared_ptr<const void> owner = s.large_message;

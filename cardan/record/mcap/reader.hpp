@@ -25,6 +25,8 @@ struct ReadOptions {
   std::function<bool(const Channel&)> wanted{};                   ///< empty: every channel
   Order order = Order::LogTime;                                   ///< equal times: in the order of the file
   const std::atomic<bool>* cancelled = nullptr;                   ///< once it is true, no message comes any more
+  /// Of compressed chunks that overlap in time, all of which have to be in memory at once: what is more is left out.
+  std::uint64_t most_unpacked_bytes = std::uint64_t{4} << 30;
 };
 
 /// A message, what it is and where it stands. Its data are valid until the next one is asked for, or as long as

@@ -3,8 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <limits>
+#include <map>
 #include <memory>
 #include <set>
 #include <system_error>
@@ -38,23 +40,25 @@ class Numbering {
   }
 
  private:
+  using Known = std::map<Bytes, std::uint16_t>;
+
   template <class Record>
-  std::uint16_t number(std::vector<Record>& known, const Record& plain, std::size_t first, const char* what) {
-    for (std::size_t i = 0; i < known.size(); ++i)
-      if (known[i] == plain) return static_cast<std::uint16_t>(i + first);
+  std::uint16_t number(Known& known, const Record& plain, std::size_t first, const char* what) {
+    Bytes content;
+    append(content, plain);
+    if (const auto found = known.find(content); found != known.end()) return found->second;
     const std::size_t id = known.size() + first;
     if (id > std::numeric_limits<std::uint16_t>::max())
       throw Error(ErrorCode::Limit, std::string("more than 65,535 ") + what + " in one file", "leave some topics out");
-    known.push_back(plain);
     Record record = plain;
     record.id = static_cast<std::uint16_t>(id);
+    known.emplace(std::move(content), record.id);
     writer_.add(record);
     return record.id;
   }
 
   Writer& writer_;
-  std::vector<Schema> schemas_;
-  std::vector<Channel> channels_;
+  Known schemas_, channels_;
 };
 
 class Rewriter {
@@ -136,7 +140,17 @@ class Rewriter {
   void copy_attachments(Writer& writer) {
     Bytes buffer;
     for (const auto& reader : readers_) {
+      // They lie side by side: an index that names more than the file has would make more and more of it.
+      std::uint64_t left = reader->file().size();
+      std::set<std::uint64_t> places;
+      const auto afford = [&](const auto& index) {
+        const bool enough = places.insert(index.offset).second && index.length <= left;
+        left -= std::min(left, index.length);
+        if (!enough) trouble(*reader, {index.offset, "the file's index names the same bytes again and again"});
+        return enough;
+      };
       for (const AttachmentIndex& index : reader->summary().attachments()) {
+        if (!afford(index)) break;
         if (const auto attachment = reader->attachment(index, buffer)) {
           if (is_new(*attachment)) writer.add(*attachment);
         } else {
@@ -144,6 +158,7 @@ class Rewriter {
         }
       }
       for (const MetadataIndex& index : reader->summary().metadata()) {
+        if (!afford(index)) break;
         if (const auto metadata = reader->metadata(index)) {
           if (is_new(*metadata)) writer.add(*metadata);
         } else {

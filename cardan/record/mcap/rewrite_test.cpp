@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstring>
 
 #include "cardan/memory/error.hpp"
 #include "cardan/record/mcap/sample_file_test.hpp"
@@ -142,6 +143,30 @@ TEST(Rewrite, NeverTouchesItsInputOrWhatIsThere) {
   const FileOnDisk there(test::bytes_of("mine"));
   EXPECT_THROW(rewrite({file.path()}, there.path(), {}), Error);
   EXPECT_EQ(std::filesystem::file_size(there.path()), 4U);
+}
+
+TEST(Rewrite, AnIndexThatNamesAnAttachmentManyTimesMakesNoLargerFile) {
+  const Bytes file = test::write_file({}, {});
+  const FileOnDisk honest(file);
+  const Reader reader(honest.path());
+  Summary summary;
+  for (const auto& [id, channel] : reader.summary().channels()) summary.add(channel);
+  summary.set(reader.summary().statistics());
+  for (int i = 0; i < 1000; ++i) summary.add(AttachmentIndex(reader.summary().attachments().at(0)));
+  Bytes out(file.begin(), file.end());
+  std::uint64_t start = 0;
+  std::memcpy(&start, file.data() + file.size() - kMagic.size() - (8 + 8 + 4), sizeof start);
+  out.resize(start);
+  summary.append_to(out, out.size());
+  const FileOnDisk disk(out);
+  const Output output(disk);
+  const Rewritten result = rewrite({disk.path()}, output.path, {});
+  EXPECT_LE(result.bytes, 2 * out.size());
+  EXPECT_EQ(result.troubles.size(), 1U);
+  // What is looked for where the summary says is found once.
+  std::filesystem::remove(output.path);
+  const Rewritten again = rewrite({disk.path()}, output.path, {.open = {.rescan = true, .scanning = {.search = true}}});
+  EXPECT_EQ(Reader(output.path).summary().attachments().size(), 1U);
 }
 
 TEST(Rewrite, AFullDiskLeavesNothingBehind) {

@@ -356,17 +356,18 @@ class Scanner {
   // The walk may have been led past what is there: records whose length or kind is damaged can look like others.
   void visit_what_the_summary_names() {
     const bool ended = std::exchange(data_ended_, false);
+    std::map<std::uint64_t, std::uint64_t> gaps;  // that the walk came upon: begin and end
+    for (const Gap& gap : scan_.gaps) gaps[gap.begin] = std::max(gaps[gap.begin], gap.end);
+    const auto in_gap = [&](std::uint64_t offset) {
+      const auto after = gaps.upper_bound(offset);
+      return after != gaps.begin() && offset < std::prev(after)->second;
+    };
     for (const ChunkIndex& chunk : stored_->summary.chunks())
       if (!met_.contains(chunk.chunk_start_offset) && !visit(chunk) && !in_gap(chunk.chunk_start_offset))
         lose(chunk.chunk_start_offset, "the file's index names a chunk there, and it is damaged");
     data_ended_ = ended;
     visit_all(stored_->summary.attachments(), scan_.summary.attachments(), "attachment");
     visit_all(stored_->summary.metadata(), scan_.summary.metadata(), "metadata");
-  }
-
-  [[nodiscard]] bool in_gap(std::uint64_t offset) const {
-    return std::any_of(scan_.gaps.begin(), scan_.gaps.end(),
-                       [&](const Gap& gap) { return offset >= gap.begin && offset < gap.end; });
   }
 
   bool visit(const ChunkIndex& named) {
@@ -391,7 +392,7 @@ class Scanner {
     std::set<std::uint64_t> known;
     for (const Index& index : found) known.insert(index.offset);
     for (const Index& index : named) {
-      if (known.contains(index.offset)) continue;
+      if (!known.insert(index.offset).second) continue;
       const auto prefix = file_.read_prefix(index.offset);
       constexpr Opcode kKind = std::is_same_v<Index, AttachmentIndex> ? Opcode::Attachment : Opcode::Metadata;
       if (prefix && prefix->is(kKind) && prefix->length + kPrefixBytes == index.length) {
