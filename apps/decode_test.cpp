@@ -87,6 +87,13 @@ TEST(TypeLayout, WhatDoesNotFollowIsNotGuessed) {
       find_layout("test_msgs/msg/Wide", message_traits<Wide>::type_hash(), std::string(message_traits<Wide>::schema())),
       nullptr);
   EXPECT_EQ(find_layout("a/msg/B", 1, ""), nullptr);
+  std::int64_t effort = 1'000;
+  std::string many;
+  for (int i = 0; i < 100; ++i) many += "uint8 f" + std::to_string(i) + "\n";
+  EXPECT_EQ(find_layout("a/msg/B", 1, many, &effort), nullptr);
+  EXPECT_LT(effort, 101) << "less than one more try";
+  EXPECT_EQ(find_layout("a/msg/B", 1, many, &effort), nullptr);
+  EXPECT_GE(effort, 0);
   EXPECT_EQ(find_layout("a/msg/B", 1, "a/B self\n" + std::string(80, '=') + "\nMSG: a/B\na/B self\n"), nullptr)
       << "a text that refers to itself";
   EXPECT_EQ(find_layout("a/msg/B", 1, "uint7 x\nint32[] \nfoo\nfloat32[0] y\nstring<=99999999999999999999 z\n"),

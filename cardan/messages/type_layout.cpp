@@ -254,14 +254,18 @@ std::vector<TypeLayout> forms_of(const TypeLayout& plain) {
 /// three.
 class Settler {
  public:
-  Settler(const TypeLayout& root, const std::vector<Layout>& open, std::uint64_t wanted)
-      : root_(root), open_(open), wanted_(wanted), budget_(static_cast<int>(20'000'000 / root.nodes)) {
+  Settler(const TypeLayout& root, const std::vector<Layout>& open, std::uint64_t wanted, std::int64_t effort)
+      : root_(root), open_(open), wanted_(wanted), budget_(effort / static_cast<std::int64_t>(root.nodes)) {
     for (const Layout& o : open) forms_.push_back(forms_of(*o));
   }
   bool settle() {
     for (int flips = 0; flips <= 3; ++flips)
       if (from(0, flips)) return true;
     return false;
+  }
+  /// Of the effort, what is left.
+  [[nodiscard]] std::int64_t left() const noexcept {
+    return std::max<std::int64_t>(budget_, 0) * static_cast<std::int64_t>(root_.nodes);
   }
 
  private:
@@ -281,7 +285,7 @@ class Settler {
   const std::vector<Layout>& open_;
   std::uint64_t wanted_;
   std::vector<std::vector<TypeLayout>> forms_;
-  int budget_;  // hashes that may be tried: about a second's worth
+  std::int64_t budget_;  // hashes that may be tried
 };
 
 }  // namespace
@@ -293,15 +297,20 @@ std::uint64_t TypeLayout::hash() const {
 }
 
 std::shared_ptr<const TypeLayout> find_layout(const std::string& type_name, std::uint64_t type_hash,
-                                              const std::string& schema) {
+                                              const std::string& schema, std::int64_t* effort) {
   if (const auto it = known().by_hash.find(type_hash); it != known().by_hash.end()) return it->second;
   if (auto of_our_making = layout_of_definition(type_name, schema);
       of_our_making != nullptr && of_our_making->hash() == type_hash)
     return of_our_making;
   SchemaReader reader(schema);
   Layout layout = reader.root(type_name);
-  if (layout == nullptr || !Settler(*layout, reader.open(), type_hash).settle()) return nullptr;
-  return layout;
+  if (layout == nullptr) return nullptr;
+  std::int64_t usual = kUsualEffort;
+  std::int64_t& left = effort != nullptr ? *effort : usual;
+  Settler settler(*layout, reader.open(), type_hash, left);
+  const bool settled = settler.settle();
+  left = std::min(left, settler.left());
+  return settled ? layout : nullptr;
 }
 
 std::shared_ptr<const TypeLayout> detail::layout_of_schema(const std::string& type_name, const std::string& schema) {

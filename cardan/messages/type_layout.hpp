@@ -94,9 +94,11 @@ std::shared_ptr<TypeLayout> layout_of() {
 
 /// The layout of the type that a publisher names, by its hash among Cardan's own messages, or from the schema text that
 /// it wrote: as a C++ compiler lays such a struct out, or as layout_of_definition() does. From a text it is returned
-/// only if its hash is the publisher's, so that it is certainly right; null: not known.
+/// only if its hash is the publisher's, so that it is certainly right; null: not known. `effort`: how many types may be
+/// hashed in the search, from which those are taken that were; null: a second's worth.
 std::shared_ptr<const TypeLayout> find_layout(const std::string& type_name, std::uint64_t type_hash,
-                                              const std::string& schema);
+                                              const std::string& schema, std::int64_t* effort = nullptr);
+inline constexpr std::int64_t kUsualEffort = 20'000'000;
 
 namespace detail {
 /// What find_layout() begins with: the layout that the text alone tells, with every integer as it is written (an enum

@@ -88,7 +88,8 @@ CdrResult MessageForm::fill(mcap::View data, std::byte* message, shm::Arena* are
   return {};
 }
 
-std::optional<MessageForm> form_of(const mcap::Channel& channel, const mcap::Schema* schema, std::string& why) {
+std::optional<MessageForm> form_of(const mcap::Channel& channel, const mcap::Schema* schema, std::string& why,
+                                   std::int64_t& effort) {
   if (schema == nullptr) {
     why = "the file does not say of what type its messages are";
     return std::nullopt;
@@ -102,8 +103,13 @@ std::optional<MessageForm> form_of(const mcap::Channel& channel, const mcap::Sch
   const Definition definition{*schema};
   std::optional<AnyType> type;
   // As its publisher laid it out, so that the same readers can read it.
-  if (const auto hash = type_hash_of(channel))
-    type = AnyType::of_publisher(schema->name, *hash, definition.readable() ? definition.text : std::string());
+  if (const auto hash = type_hash_of(channel)) {
+    const std::string text = definition.readable() ? definition.text : std::string();
+    if (auto layout = find_layout(schema->name, *hash, text, &effort)) {
+      AnyMessageType named = message_type_of(*layout, text);
+      type = AnyType(std::move(layout), std::move(named));
+    }
+  }
   if (!type) type = type_of(definition, why);
   if (!type) return std::nullopt;
   return MessageForm(*std::move(type));

@@ -46,9 +46,9 @@ class MessageForm {
 }
 
 /// The form of a channel's messages; empty: there is none, and `why` says so in words. `schema`: null where the channel
-/// has none.
+/// has none. `effort`: as find_layout() has it, of all channels: a file may claim anything of any number of them.
 [[nodiscard]] std::optional<MessageForm> form_of(const mcap::Channel& channel, const mcap::Schema* schema,
-                                                 std::string& why);
+                                                 std::string& why, std::int64_t& effort);
 /// The same for readers of this type, who must be given that one and no other.
 [[nodiscard]] std::optional<MessageForm> form_for(const detail::MessageType& type, bool native,
                                                   const mcap::Channel& channel, const mcap::Schema* schema,

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "cardan/memory/error.hpp"
+#include "cardan/record/channel_form.hpp"
 #include "cardan/record/mcap/message_sizes.hpp"
 #include "cardan/record/name_patterns.hpp"
 
@@ -30,6 +31,9 @@ Outlets::Outlets(const FileSet& files, const PlayerOptions& options) : files_(fi
   for (std::size_t file = 0; file < files.readers().size(); ++file) {
     const mcap::Reader& reader = *files.readers()[file];
     for (const auto& [id, channel] : reader.summary().channels()) choose(file, channel, options);
+    for (const mcap::Problem& loss : reader.losses())
+      problems_.push_back(fmt::format("{}, byte {}: {}", reader.file().path(), loss.offset, loss.cause));
+    forms_.clear();
     measure(file);
     if (reader.complete()) continue;
     const std::string what =
@@ -67,6 +71,15 @@ void Outlets::leave_out(std::size_t file, const mcap::Channel& channel, std::str
                        .by_design = by_design});
 }
 
+const std::pair<std::optional<MessageForm>, std::string>& Outlets::form_for(const mcap::Reader& reader,
+                                                                            const mcap::Channel& channel) {
+  const auto hash = channel.metadata.find(kTypeHashKey);
+  const auto [at, is_new] = forms_.try_emplace(
+      {channel.schema_id, channel.message_encoding, hash == channel.metadata.end() ? std::string() : hash->second});
+  if (is_new) at->second.first = form_of(channel, schema_of(reader, channel), at->second.second, effort_);
+  return at->second;
+}
+
 void Outlets::choose(std::size_t file, const mcap::Channel& channel, const PlayerOptions& options) {
   if ((!options.topics.empty() && !fits_one(options.topics, channel.topic)) || fits_one(options.exclude, channel.topic))
     return;
@@ -76,8 +89,7 @@ void Outlets::choose(std::size_t file, const mcap::Channel& channel, const Playe
     return leave_out(file, channel, "it is Cardan's own; under another name it would be played", true);
   if (options.clock_hz > 0 && topic == "/clock")
     return leave_out(file, channel, "the player publishes a clock of its own", true);
-  std::string why;
-  auto form = form_of(channel, schema_of(*files_.readers()[file], channel), why);
+  const auto& [form, why] = form_for(*files_.readers()[file], channel);
   if (!form) return leave_out(file, channel, why, false);
   const auto same = [&](const std::unique_ptr<Outlet>& o) {
     return o->topic == topic && o->form.type().hash == form->type().hash && o->form.type().name == form->type().name;
@@ -85,7 +97,7 @@ void Outlets::choose(std::size_t file, const mcap::Channel& channel, const Playe
   auto found = std::find_if(outlets_.begin(), outlets_.end(), same);
   if (found == outlets_.end()) {
     refuse_mixture(channel, topic, options);
-    outlets_.push_back(std::make_unique<Outlet>(topic, *std::move(form)));
+    outlets_.push_back(std::make_unique<Outlet>(topic, *form));
     found = outlets_.end() - 1;
   }
   of_channel_[file][channel.id] = found->get();

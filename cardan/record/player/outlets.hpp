@@ -6,8 +6,10 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -57,6 +59,8 @@ class Outlets {
   using Place = std::pair<std::size_t, std::uint16_t>;  ///< file, channel
 
   void check_names(const PlayerOptions& options) const;
+  [[nodiscard]] const std::pair<std::optional<MessageForm>, std::string>& form_for(const mcap::Reader& reader,
+                                                                                   const mcap::Channel& channel);
   void choose(std::size_t file, const mcap::Channel& channel, const PlayerOptions& options);
   void refuse_mixture(const mcap::Channel& channel, const std::string& topic, const PlayerOptions& options);
   void leave_out(std::size_t file, const mcap::Channel& channel, std::string why, bool by_design);
@@ -67,6 +71,10 @@ class Outlets {
   std::vector<std::unique_ptr<Outlet>> outlets_;
   std::vector<std::unordered_map<std::uint16_t, Outlet*>> of_channel_;  ///< by file
   std::map<std::string, std::string> played_as_;                        ///< by the name: the first topic that got it
+  /// Of the file that is looked at, by schema, encoding and hash of the layout: many channels may have one.
+  std::map<std::tuple<std::uint16_t, std::string, std::string>, std::pair<std::optional<MessageForm>, std::string>>
+      forms_;
+  std::int64_t effort_ = kUsualEffort;
   std::vector<LeftOut> left_out_;
   std::vector<std::string> unfinished_;
 

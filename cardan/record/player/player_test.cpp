@@ -326,6 +326,23 @@ TEST_F(PlayerTest, AFileWithoutAnEndIsPlayedAsFarAsItGoes) {
   EXPECT_EQ(report.failed, 0U);
 }
 
+TEST_F(PlayerTest, MessagesOfAChannelThatIsLostAreNamed) {
+  Bag bag;
+  const auto imu = bag.add<Imu>("/imu");
+  bag.write(imu, 1000, Imu{});
+  bag.write(imu + 1, 2000, Imu{});
+  mcap::Bytes bytes = bag.bytes();
+  const FileOnDisk file(bytes);
+  for (const bool finished : {true, false}) {
+    if (!finished) bytes.resize(bytes.size() - 20);
+    file.put(bytes);
+    Player player({file.path()}, noting());
+    player.run();
+    EXPECT_EQ(player.report().published, 1U);
+    EXPECT_EQ(player.report().problems.size(), 1U) << finished;
+  }
+}
+
 // ---------------------------------------------------------------- readers
 
 TEST_F(PlayerTest, AsFastAsASlowReaderWithoutLoss) {
