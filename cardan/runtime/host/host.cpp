@@ -169,9 +169,19 @@ class Host {
     };
     options.on_change = [this](bool declared) {
       crash_report::know(declared ? &runtime_ : nullptr);
+      if (!declared) forget_what_was_due();
       if (declared) watchdog_.watch(runtime_);
     };
     return options;
+  }
+
+  /// The component that is being restarted has stopped. Its successor may fail before runtime_.restart() comes back:
+  /// that is a restart of its own.
+  void forget_what_was_due() {
+    const std::lock_guard lock(mutex_);
+    Restarts& r = restarts_[restarting_];
+    if (r.due != 0 && by_rule_) r.times.push_back(steady_now());
+    r.due = 0;
   }
 
   /// When to do that again; 0: when an exception comes.
@@ -280,6 +290,8 @@ class Host {
     const std::int64_t begun = steady_now();
     try {
       const std::lock_guard lock(changing_);
+      restarting_ = component;
+      by_rule_ = true;
       runtime_.restart(component, RestartCause::Failure, kPause);
     } catch (const StillRunning& e) {
       detail::log(LogLevel::Warning, fmt::format("{}; it is tried again", e.cause()));
@@ -292,8 +304,6 @@ class Host {
     const std::int64_t now = steady_now();
     const std::lock_guard lock(mutex_);
     Restarts& r = restarts_[component];
-    r.times.push_back(now);
-    r.due = 0;
     ++r.count;
     detail::log(LogLevel::Warning, fmt::format("{}: restarted in {:.1f} ms (restart {})", component,
                                                static_cast<double>(now - begun) / 1e6, r.count));
@@ -350,6 +360,8 @@ class Host {
     }
     try {
       const std::lock_guard lock(changing_);
+      restarting_ = wish.component;
+      by_rule_ = false;
       runtime_.restart(wish.component, RestartCause::Order, kPause);
     } catch (const StillRunning&) {
       wish.done.set_exception(std::current_exception());
@@ -365,9 +377,7 @@ class Host {
     std::uint64_t count = 0;
     {
       const std::lock_guard lock(mutex_);
-      Restarts& r = restarts_[wish.component];
-      r.due = 0;
-      count = ++r.count;
+      count = ++restarts_[wish.component].count;
     }
     detail::log(LogLevel::Warning, fmt::format("{}: restarted by an operator in {:.1f} ms", wish.component, took));
     wish.done.set_value({.took_ms = took, .restarts = count});
@@ -421,6 +431,8 @@ class Host {
   std::int64_t tell_ns_ = 0;                    ///< not before
   std::deque<std::shared_ptr<Wish>> wishes_;
   bool stops_ = false;
+  std::string restarting_;        ///< by the main thread, which alone does it
+  bool by_rule_ = false;          ///< and not by an operator
   Atomic<bool> untold_{false};    ///< exceptions since the launcher was told
   Atomic<bool> counting_{false};  ///< of exceptions that repeat: the main thread knows when to say how many
   BoundFd wake_;
