@@ -78,6 +78,11 @@ struct Options {
   bool json = false, names = false, once = false;
 };
 
+ordered_json runs_for_ms(const CallbackReport& callback) {
+  return callback.running_since == 0 ? ordered_json(nullptr)
+                                     : ordered_json(static_cast<double>(callback.running_since) / 1e6);
+}
+
 int list(const Options& o) {
   host::ControlClient client({.domain = o.domain});
   const std::vector<ComponentReport> all = components_there(client);
@@ -95,7 +100,8 @@ int list(const Options& o) {
                              {"kind", host::name_of(x.kind)},
                              {"topic", x.topic.empty() ? ordered_json(nullptr) : ordered_json(x.topic)},
                              {"group", x.group},
-                             {"priority", x.priority}});
+                             {"priority", x.priority},
+                             {"runs_for_ms", runs_for_ms(x)}});
       ordered_json outputs = ordered_json::array();
       for (const OutputReport& x : c.outputs) outputs.push_back({{"topic", x.topic}, {"type", x.type}});
       components.push_back({{"component", c.name},
@@ -123,7 +129,7 @@ int list(const Options& o) {
     table.row({printable(c.name), printable(c.class_name), printable(c.process), std::to_string(c.pid),
                printable(joined(reads)), printable(joined(publishes)), std::to_string(c.restarts)});
   }
-  return emit(table.text()) ? kOk : kFailed;
+  return emit(table.text() + hanging_callbacks(all)) ? kOk : kFailed;
 }
 
 /// What was counted within a measurement. `before` is of the same callback, or of one that was started anew since.
@@ -211,28 +217,26 @@ class Stats {
           if (all.is_object()) all["max_ever"] = static_cast<double>(longest) / 1e3;
           return all;
         };
-        callbacks.push_back(
-            {{"callback", x.name},
-             {"kind", host::name_of(x.kind)},
-             {"topic", x.topic.empty() ? ordered_json(nullptr) : ordered_json(x.topic)},
-             {"group", x.group},
-             {"rate_hz", static_cast<double>(x.calls) / took_},
-             {"calls", x.calls},
-             {"transport_us", latency(x.transport, x.longest_transport)},
-             {"waiting_us", latency(x.waiting, x.longest_waiting)},
-             {"running_us", latency(x.running, x.longest_running)},
-             {"queued", x.queued},
-             {"queue", x.capacity},
-             {"dropped", {{"queue_full", x.queue_full}, {"kept", x.kept}}},
-             {"missed", x.missed},
-             {"failures", x.failures},
-             {"overruns", x.overruns},
-             {"skipped", x.skipped},
-             {"late", x.late},
-             {"runs_for_ms",
-              x.running_since == 0 ? ordered_json(nullptr) : ordered_json(static_cast<double>(x.running_since) / 1e6)},
-             {"calls_total", now_[i].callbacks[k].calls},
-             {"failures_total", now_[i].callbacks[k].failures}});
+        callbacks.push_back({{"callback", x.name},
+                             {"kind", host::name_of(x.kind)},
+                             {"topic", x.topic.empty() ? ordered_json(nullptr) : ordered_json(x.topic)},
+                             {"group", x.group},
+                             {"rate_hz", static_cast<double>(x.calls) / took_},
+                             {"calls", x.calls},
+                             {"transport_us", latency(x.transport, x.longest_transport)},
+                             {"waiting_us", latency(x.waiting, x.longest_waiting)},
+                             {"running_us", latency(x.running, x.longest_running)},
+                             {"queued", x.queued},
+                             {"queue", x.capacity},
+                             {"dropped", {{"queue_full", x.queue_full}, {"kept", x.kept}}},
+                             {"missed", x.missed},
+                             {"failures", x.failures},
+                             {"overruns", x.overruns},
+                             {"skipped", x.skipped},
+                             {"late", x.late},
+                             {"runs_for_ms", runs_for_ms(x)},
+                             {"calls_total", now_[i].callbacks[k].calls},
+                             {"failures_total", now_[i].callbacks[k].failures}});
       }
       ordered_json outputs = ordered_json::array();
       for (std::size_t k = 0; k < c.outputs.size(); ++k)
@@ -296,7 +300,7 @@ class Stats {
         t.row({std::exchange(name, ""), "→ " + printable(x.topic), count_text(static_cast<double>(x.published) / took_),
                "", "", "", "", "", "", "", "", ""});
     }
-    return (room ? text_of(t.lines(*room)) : t.text()) + silent_fusions(figures_);
+    return (room ? text_of(t.lines(*room)) : t.text()) + silent_fusions(figures_) + hanging_callbacks(figures_);
   }
 
   static std::uint64_t samples(const CallbackReport& x) {
@@ -376,6 +380,17 @@ int log_level(const Options& o) {
 }
 
 }  // namespace
+
+std::string hanging_callbacks(const std::vector<ComponentReport>& components) {
+  std::string out;
+  for (const ComponentReport& c : components)
+    for (const CallbackReport& x : c.callbacks)
+      if (hangs(x))
+        out += fmt::format("{}: callback '{}' has been running for {}, in process {} (pid {})\n", printable(c.name),
+                           printable(x.name), time_text(static_cast<double>(x.running_since)), printable(c.process),
+                           c.pid);
+  return out;
+}
 
 std::vector<ComponentReport> components_there(host::ControlClient& client) {
   host::DomainComponents all = client.components();

@@ -26,6 +26,7 @@ ComponentRow row_of(const host::ComponentReport& report) {
     worst(row.running_ns, callback.running);
     row.lost += lost_of(callback);
     row.failures += callback.failures;
+    if (hangs(callback)) row.hangs_ns = std::max(row.hangs_ns, callback.running_since);
   }
   return row;
 }

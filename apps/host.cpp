@@ -11,6 +11,7 @@
 #include "apps/components.hpp"
 #include "apps/configuration_file.hpp"
 #include "apps/output.hpp"
+#include "apps/replay_crash.hpp"
 #include "cardan/runtime/config/configuration.hpp"
 #include "cardan/runtime/config/problem.hpp"
 #include "cardan/runtime/launcher/adjust.hpp"
@@ -29,12 +30,13 @@ Exit codes: 0 ended in order, 1 a component did not start, 2 wrong options or fi
 
 struct Options {
   std::string file, process, domain;
-  std::vector<std::string> set, variables, log_levels, skip, declare;
+  std::vector<std::string> set, variables, log_levels, skip, declare, report;
   bool one_process = false;
   host::HostOptions host{};
 };
 
 int run(const Options& o) {
+  if (!o.report.empty()) return write_replay_report(o.report);
   std::vector<config::Problem> problems;
   config::Configuration configuration = config::read_configuration(o.file, problems, {.variables = o.variables});
   const bool bad = config::has_errors(problems);
@@ -70,13 +72,15 @@ void add_host_command(CLI::App& app) {
   command->add_option("--log-level", o->log_levels, "As `cardan run` with this option")->allow_extra_args(false);
   command->add_option("--skip", o->skip, "\"COMPONENT SEQUENCE PUBLISH_NS CALLBACK\": a sample that is left out")
       ->allow_extra_args(false);
-  command->add_option("--declare", o->declare)->expected(2)->group("");  // how `cardan run` asks before the start
+  command->add_option("--declare", o->declare)->expected(2)->group("");      // how `cardan run` asks before the start
+  command->add_option("--write-report", o->report)->expected(5)->group("");  // replay_crash.hpp
   command->add_flag("--one-process", o->one_process, "As `cardan run` with this option");
   command->add_option("--set", o->set, "component/parameter=value, instead of what the file says")
       ->allow_extra_args(false);
   add_variables_option(*command, o->variables);
   command->add_option("--report-fd", o->host.report_fd, "Descriptor for a crash report (default: standard error)");
-  command->add_option("--ready-fd", o->host.ready_fd, "Descriptor that is told \"ready\" when all have started");
+  command->add_option("--ready-fd", o->host.ready_fd,
+                      "Descriptor that is told \"ready\" when all have started, and then of exceptions");
   command->callback([o] {
     if (const int code = run(*o); code != 0) throw CLI::RuntimeError(code);
   });

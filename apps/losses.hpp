@@ -4,8 +4,10 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "cardan/runtime/host/component_report.hpp"
+#include "cardan/runtime/host/watchdog.hpp"
 
 namespace cardan::apps {
 
@@ -13,6 +15,14 @@ namespace cardan::apps {
 [[nodiscard]] inline std::uint64_t lost_of(const host::CallbackReport& callback) noexcept {
   return callback.queue_full + callback.kept + callback.missed + callback.skipped;
 }
+
+/// Whether it has not come back for so long that its process has said so.
+[[nodiscard]] inline bool hangs(const host::CallbackReport& callback) noexcept {
+  return callback.running_since > host::Watchdog::kHangs.count();
+}
+
+/// For each callback that hangs a line with its component, and for how long.
+[[nodiscard]] std::string hanging_callbacks(const std::vector<host::ComponentReport>& components);
 
 /// The cell DROPPED. "0" only where nothing was: any other text is trouble to a table.
 [[nodiscard]] inline std::string dropped_text(const host::CallbackReport& callback) {

@@ -23,7 +23,9 @@ struct RunFromOptions {
   bool force = false;
   double start = 0;  ///< seconds from the files' first message
   std::optional<double> seconds{};
-  std::string json{};  ///< file for a summary
+  std::string json{};           ///< file for a summary
+  std::string reports = "out";  ///< folder of the crash reports
+  double grace = 5;             ///< seconds that a callback gets to come back when the end was asked for
 };
 
 /// Adds the options to `cardan run`; all of them need the first one.

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <functional>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -15,12 +16,16 @@
 #include "apps/component_watch.hpp"
 #include "apps/configuration_file.hpp"
 #include "apps/output.hpp"
+#include "apps/run_log.hpp"
 #include "apps/run_parts.hpp"
 #include "apps/run_view.hpp"
+#include "apps/try_paths.hpp"
 #include "cardan/memory/clock.hpp"
+#include "cardan/memory/error.hpp"
 #include "cardan/runtime/launcher/adjust.hpp"
 #include "cardan/runtime/launcher/launcher_control.hpp"
 #include "cardan/runtime/launcher/supervisor.hpp"
+#include "cardan/runtime/launcher/system_lock.hpp"
 #include "cardan/transport/stop.hpp"
 #if defined(CARDAN_HAS_RECORD_COMMANDS)
 #include "apps/play.hpp"
@@ -46,15 +51,18 @@ constexpr const char* kExamples = R"(Examples:
 It does first what `cardan check` does, and refuses what that refuses (with --from: of the text). Processes that crash are restarted by the file's rules;
 the report of each crash is a file in --reports. The state of the system is published on /cardan/state. Ctrl-C ends all in the
 reverse order of their start, a second one at once. From another terminal: cardan component stats, cardan topic list.
-Exit codes: 0 all ended in order, 1 `check` refuses the file, a process was given up, did not start or had to be killed (also for
---stop and --restart), or an order was not carried out, 2 wrong options, or a file that is not there; with --from 3: done, but a callback threw, or
-something of the recording is damaged or could not be used.)";
+With --from, Ctrl-C gives a callback that hangs --grace seconds. A system runs once in a domain: a second one is refused, --domain gives it another.
+Exit codes: 0 all ended in order, 1 `check` refuses the file, the system runs already, a process was given up, did not start or had to be killed (also for
+--stop and --restart), an order was not carried out, or with --from a callback did not come back; 2 wrong options, a file that is not there, or a path of
+--json or --reports that cannot be written; 3 done, but exceptions left callbacks, or with --from no component was given anything of the recording, or
+something of it is damaged or could not be used; a signal's code with --from: a component crashed.)";
 
 struct Options {
   std::string file, json, crash, domain, parameters, reports = "out";
   std::vector<std::string> set, variables, log_levels, stop, restart;
   launcher::LogFileOptions log{};
   bool one_process = false, no_view = false, no_check = false;
+  bool reports_given = false;
   double seconds = 0, grace = 5;
 #if defined(CARDAN_HAS_RECORD_COMMANDS)
   RunFromOptions recording{};
@@ -97,6 +105,9 @@ ordered_json summary(const Options& o, const launcher::Supervisor& s, std::int64
       one["start_up_ms"] = again ? ordered_json(ms(outage.ready_ns - outage.started_ns)) : ordered_json(nullptr);
       outages.push_back(std::move(one));
     }
+    ordered_json exceptions = ordered_json::array();
+    for (const auto& [component, number] : p.exceptions)
+      exceptions.push_back({{"component", component}, {"exceptions", number}});
     ordered_json skipped = ordered_json::array();
     for (const PoisonSample& sample : p.skipped)
       skipped.push_back(
@@ -105,6 +116,7 @@ ordered_json summary(const Options& o, const launcher::Supervisor& s, std::int64
                          {"state", launcher::name_of(p.phase)},
                          {"restarts", p.restarts},
                          {"killed", p.killed},
+                         {"exceptions", exceptions},
                          {"skipped", skipped},
                          {"outages", outages}});
   }
@@ -123,6 +135,17 @@ ordered_json summary(const Options& o, const launcher::Supervisor& s, std::int64
           {"states", changes}};
 }
 
+/// What is written at the end, or when something crashes, is tried now.
+void try_paths(const Options& o, const OwnLines* log) {
+  if (!o.json.empty()) try_file(o.json, "--json");
+  try {
+    try_folder(o.reports, "--reports");
+  } catch (const Error& e) {
+    if (o.reports_given) throw;
+    if (log != nullptr) log->say(LogLevel::Warning, e.what());
+  }
+}
+
 #if defined(CARDAN_HAS_RECORD_COMMANDS)
 /// On a recording: no processes are started, and no CPUs are shared out.
 int run_on_recording(const Options& o) {
@@ -136,79 +159,112 @@ int run_on_recording(const Options& o) {
   RunFromOptions recording = o.recording;
   if (o.seconds > 0) recording.seconds = o.seconds;
   recording.json = o.json;
+  recording.reports = o.reports;
+  recording.grace = o.grace;
+  try_paths(o, nullptr);
   return run_from(configuration, recording);
 }
 #endif
 
-int run(const Options& o) {
-  std::vector<config::Problem> problems;
-  config::Configuration configuration = config::read_configuration(o.file, problems, {.variables = o.variables});
-  // What the hosts, and the check of their components, apply too.
-  std::vector<std::string> host{"/proc/self/exe", "host", o.file};
-  for (const std::string& variable : o.variables) host.insert(host.end(), {"--var", variable});
-  launcher::LauncherOptions options{.reports = o.reports};
-  if (!config::has_errors(problems)) {
-    std::vector<std::string> assignments = o.parameters.empty() ? std::vector<std::string>() : saved(o.parameters);
-    assignments.insert(assignments.end(), o.set.begin(), o.set.end());
-    for (const std::string& assignment : assignments) {
-      launcher::set_parameter(configuration, assignment);
-      host.insert(host.end(), {"--set", assignment});
-    }
-    std::map<std::string, LogLevel> levels;  // the hosts', only looked at here
-    for (const std::string& level : o.log_levels) {
-      launcher::set_log_level(configuration, level, levels);
-      host.insert(host.end(), {"--log-level", level});
-    }
-    options.domain = o.domain.empty() ? launcher::domain_of(configuration) : o.domain;
-    if (!o.domain.empty()) host.insert(host.end(), {"--domain", o.domain});
-    if (o.one_process) {
-      configuration = launcher::one_process(std::move(configuration));
-      host.emplace_back("--one-process");
-    }
+/// What the command line makes of the file, and what the hosts, and the check of their components, are told too.
+struct Prepared {
+  std::vector<config::Problem> problems{};
+  config::Configuration configuration{};
+  std::vector<std::string> host{};
+  std::string domain{};
+  std::optional<PlannedCrash> crash{};
+};
+
+void prepare(const Options& o, Prepared& p) {
+  p.configuration = config::read_configuration(o.file, p.problems, {.variables = o.variables});
+  p.host = {"/proc/self/exe", "host", o.file};
+  for (const std::string& variable : o.variables) p.host.insert(p.host.end(), {"--var", variable});
+  if (config::has_errors(p.problems)) return;
+  std::vector<std::string> assignments = o.parameters.empty() ? std::vector<std::string>() : saved(o.parameters);
+  assignments.insert(assignments.end(), o.set.begin(), o.set.end());
+  for (const std::string& assignment : assignments) {
+    launcher::set_parameter(p.configuration, assignment);
+    p.host.insert(p.host.end(), {"--set", assignment});
   }
-  std::optional<PlannedCrash> crash;  // a name that is wrong is the command line's fault, whatever the file says
-  if (!config::has_errors(problems)) crash.emplace(o.crash, configuration, options.domain);
-  if (!passes_check(configuration, std::move(problems), o.file, host, !o.no_check)) return kFailed;
-  options.host_command = std::move(host);
-  const bool terminal = stdout_is_terminal();
-  const bool live = terminal && !o.no_view;
+  std::map<std::string, LogLevel> levels;  // the hosts', only looked at here
+  for (const std::string& level : o.log_levels) {
+    launcher::set_log_level(p.configuration, level, levels);
+    p.host.insert(p.host.end(), {"--log-level", level});
+  }
+  p.domain = o.domain.empty() ? launcher::domain_of(p.configuration) : o.domain;
+  if (!o.domain.empty()) p.host.insert(p.host.end(), {"--domain", o.domain});
+  if (o.one_process) {
+    p.configuration = launcher::one_process(std::move(p.configuration));
+    p.host.emplace_back("--one-process");
+  }
+  p.crash.emplace(o.crash, p.configuration,
+                  p.domain);  // a wrong name is the command line's fault, whatever the file says
+}
+
+int supervise(const Options& o, Prepared& p, RunView& view, OwnLines& own,
+              const std::function<void(const launcher::LogLine&)>& on_line, launcher::LogFile* log, bool live) {
+  launcher::LauncherOptions options{.host_command = p.host, .domain = p.domain, .reports = o.reports};
   options.duration = std::chrono::nanoseconds(static_cast<std::int64_t>(o.seconds * 1e9));
   options.grace = std::chrono::nanoseconds(static_cast<std::int64_t>(o.grace * 1e9));
   options.tick = std::chrono::milliseconds(100);
-
-  RunView view(configuration, live, terminal);
   std::unique_ptr<ComponentWatch> components;
   launcher::Supervisor* running = nullptr;
   const auto rows = [&] { return components ? components->rows() : std::vector<ComponentRow>(); };
-  std::unique_ptr<launcher::LogFile> log;
-  if (!o.log.path.empty()) log = std::make_unique<launcher::LogFile>(o.log);
-  options.on_line = [&](const launcher::LogLine& line) {
-    if (log) log->add(file_text(line));
-    view.line(line);
-  };
+  options.on_line = on_line;
   options.on_tick = [&] {
-    crash->look(*running);
-    if (const std::string trouble = log ? log->trouble() : std::string(); !trouble.empty())
-      view.line({.name = "cardan",
-                 .source = launcher::LogLine::Source::Launcher,
-                 .level = LogLevel::Error,
-                 .wall_ns = wall_now(),
-                 .text = trouble});
+    p.crash->look(*running);
+    own.pump();
+    if (const std::string trouble = log != nullptr ? log->trouble() : std::string(); !trouble.empty())
+      own.say(LogLevel::Error, trouble);
     view.tick(*running, rows());
   };
-  launcher::Supervisor supervisor(std::move(configuration), options);
+  launcher::Supervisor supervisor(std::move(p.configuration), options);
   running = &supervisor;
   const Signals signals(supervisor);
-  const launcher::LauncherControl control(supervisor, options.domain);
-  if (live) components = std::make_unique<ComponentWatch>(options.domain);
+  const launcher::LauncherControl control(supervisor, p.domain);
+  if (live) components = std::make_unique<ComponentWatch>(p.domain);
   const std::int64_t begun = steady_now();
   const int code = supervisor.run();
+  own.pump();
   view.finish(supervisor, rows());
-  if (const std::string trouble = log ? log->close() : std::string(); !trouble.empty()) warn(trouble);
+  if (const std::string trouble = log != nullptr ? log->close() : std::string(); !trouble.empty()) warn(trouble);
   if (!o.json.empty())
     write_file(o.json,
                summary(o, supervisor, begun, code).dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n");
   return code;
+}
+
+int run(const Options& o) {
+  Prepared p;
+  prepare(o, p);
+  const bool terminal = stdout_is_terminal();
+  const bool live = terminal && !o.no_view;
+  std::unique_ptr<launcher::SystemLock> lock;
+  // Before its components are asked anything: those of the other one may have what they need.
+  if (!config::has_errors(p.problems)) lock = std::make_unique<launcher::SystemLock>(p.configuration.name, p.domain);
+  std::unique_ptr<launcher::LogFile> log;
+  if (!o.log.path.empty()) log = std::make_unique<launcher::LogFile>(o.log);
+  RunView view(p.configuration, live, terminal);
+  const auto on_line = [&](const launcher::LogLine& line) {
+    if (log) log->add(file_text(line));
+    view.line(line);
+  };
+  OwnLines own(on_line);
+  try {
+    try_paths(o, &own);
+    const auto say = [&](LogLevel level, const std::string& text) {
+      own.say(level, text);
+      view.show();  // it supervises nothing yet that would draw it
+    };
+    const auto refuse = [&](const std::string& text) {
+      if (log) log->add(file_text(own_line(LogLevel::Error, text)));
+    };
+    if (!passes_check(p.configuration, std::move(p.problems), o.file, p.host, !o.no_check, say, refuse)) return kFailed;
+    return supervise(o, p, view, own, on_line, log.get(), live);
+  } catch (const std::exception& e) {  // main() says it on standard error
+    if (log) log->add(file_text(own_line(LogLevel::Error, e.what())));
+    throw;
+  }
 }
 
 }  // namespace
@@ -221,10 +277,13 @@ void add_run_command(CLI::App& app) {
   command->add_flag("--one-process", o->one_process, "All components in one process");
   command->add_flag("--no-view", o->no_view, "No live table, only the merged log");
   command->add_option("--json", o->json, "Write a summary to this file at the end");
-  command->add_option("--reports", o->reports, "Folder of the crash reports")->capture_default_str();
+  auto* const reports =
+      command->add_option("--reports", o->reports, "Folder of the crash reports")->capture_default_str();
   command->add_option("--seconds", o->seconds, "End after so long (default: run until Ctrl-C)")
       ->check(CLI::Range(0.001, 1e9));
-  command->add_option("--grace", o->grace, "Seconds that each process gets to end, before it is killed")
+  command
+      ->add_option("--grace", o->grace,
+                   "Seconds that each process (with --from: a callback) gets to end, before it is killed")
       ->capture_default_str()
       ->check(CLI::Range(0.0, 1e6));
   command->add_option(
@@ -269,11 +328,12 @@ void add_run_command(CLI::App& app) {
     restart->excludes(option);
   }
 #if defined(CARDAN_HAS_RECORD_COMMANDS)
-  for (const char* const name : {"--one-process", "--no-view", "--reports", "--grace", "--crash", "--domain",
-                                 "--no-check", "--log", "--log-size", "--log-files", "--log-level"})
+  for (const char* const name : {"--one-process", "--no-view", "--crash", "--domain", "--no-check", "--log",
+                                 "--log-size", "--log-files", "--log-level"})
     command->get_option("--from")->excludes(command->get_option(name));
 #endif
-  command->callback([o] {
+  command->callback([o, reports] {
+    o->reports_given = reports->count() > 0;
     if (!o->stop.empty() || !o->restart.empty()) {
       const bool starts = o->stop.empty();
       for (const std::string& process : starts ? o->restart : o->stop)

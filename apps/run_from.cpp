@@ -2,9 +2,12 @@
 // `cardan run FILE --from BAG`: the components of a configuration on what files hold, the same each time.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -12,7 +15,10 @@
 #include "apps/output.hpp"
 #include "apps/play.hpp"
 #include "apps/progress.hpp"
+#include "apps/replay_crash.hpp"
+#include "apps/replay_guard.hpp"
 #include "cardan/memory/clock.hpp"
+#include "cardan/memory/error.hpp"
 #include "cardan/record/player/simulate.hpp"
 #include "cardan/transport/stop.hpp"
 
@@ -44,8 +50,22 @@ Json fusions_json(const std::vector<record::SimulatedFusion>& fusions) {
   return all;
 }
 
+Json exceptions_json(const std::vector<record::SimulatedFailures>& failed) {
+  Json all = Json::array();
+  for (const record::SimulatedFailures& f : failed)
+    all.push_back({{"component", f.component}, {"exceptions", f.exceptions}});
+  return all;
+}
+
+Json inputs_json(const std::vector<record::EmptyInput>& inputs) {
+  Json all = Json::array();
+  for (const record::EmptyInput& i : inputs)
+    all.push_back({{"component", i.component}, {"input", i.input}, {"topic", i.topic}});
+  return all;
+}
+
 Json report_json(const config::Configuration& configuration, const RunFromOptions& o, const SimulateReport& r,
-                 double took) {
+                 double took, int code) {
   Json left_out = Json::array();
   for (const record::LeftOut& l : r.left_out)
     left_out.push_back({{"file", l.file}, {"topic", l.topic}, {"type", l.type}, {"why", l.why}});
@@ -57,14 +77,22 @@ Json report_json(const config::Configuration& configuration, const RunFromOption
           {"recorded_seconds", static_cast<double>(r.simulated_ns) / 1e9},
           {"callbacks", r.callbacks},
           {"failures", r.failures},
+          {"exceptions", exceptions_json(r.failed)},
           {"dropped", r.dropped},
           {"fed", topics_json(r.fed)},
           {"made", topics_json(r.made)},
           {"fusions", fusions_json(r.fusions)},
+          {"empty_inputs", inputs_json(r.empty_inputs)},
           {"recomputed", r.recomputed},
           {"left_out", left_out},
           {"problems", r.problems},
-          {"unfinished", r.unfinished}};
+          {"unfinished", r.unfinished},
+          {"hung", nullptr},
+          {"exit_code", code}};
+}
+
+void write_json(const RunFromOptions& o, const Json& json) {
+  if (!o.json.empty()) write_file(o.json, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 std::string report_text(const RunFromOptions& o, const SimulateReport& r, double took) {
@@ -88,6 +116,8 @@ std::string report_text(const RunFromOptions& o, const SimulateReport& r, double
 /// What is missing, on standard error; true: something is.
 bool tell_loss(const SimulateReport& r) {
   bool lost = !r.left_out.empty() || !r.problems.empty() || r.failures > 0;
+  for (const record::SimulatedFailures& f : r.failed)
+    warn(fmt::format("{}: {} exception{} left its callbacks", f.component, f.exceptions, f.exceptions == 1 ? "" : "s"));
   for (const record::LeftOut& l : r.left_out)
     warn(fmt::format("{} is not given to the components: {}", l.topic, l.why));
   for (const std::string& what : r.unfinished) warn(fmt::format("not finished: {}", what));
@@ -110,6 +140,41 @@ bool tell_loss(const SimulateReport& r) {
     warn(fmt::format("{}: fusion '{}' got samples and made no set: {}", f.component, f.fusion, f.silent));
   }
   return lost;
+}
+
+/// False: nothing of the recording came to a component, which is said.
+bool tell_inputs(const SimulateReport& r) {
+  for (const record::EmptyInput& i : r.empty_inputs)
+    warn(fmt::format("{}: input '{}' got nothing{}", i.component, i.input,
+                     i.topic == i.input ? "" : fmt::format(" of topic {}", i.topic)));
+  if (std::any_of(r.fed.begin(), r.fed.end(), [](const SimulatedTopic& t) { return t.messages > 0; })) return true;
+  warn(
+      "no component was given anything of the recording — cardan bag info shows which topics it has and when, cardan "
+      "graph which they read");
+  return false;
+}
+
+/// A component does not come back: ends this process without its orderly end, which would wait for that.
+[[noreturn]] void give_up(const config::Configuration& configuration, const RunFromOptions& o, std::int64_t begun,
+                          const host::Watchdog::Late& late, const std::string& what) {
+  if (::isatty(STDERR_FILENO) == 1) fmt::print(stderr, "\r\x1b[K");
+  warn(fmt::format("{}: the run is given up{}", what,
+                   o.output.empty() ? std::string() : fmt::format(", and {} was not written", o.output)));
+  if (!o.output.empty()) std::remove((o.output + ".partial").c_str());
+  try {
+    write_json(o, {{"system", configuration.name},
+                   {"from", o.files},
+                   {"output", nullptr},
+                   {"seconds", static_cast<double>(steady_now() - begun) / 1e9},
+                   {"hung",
+                    {{"component", late.component},
+                     {"callback", late.callback},
+                     {"seconds", static_cast<double>(late.running.count()) / 1e9}}},
+                   {"exit_code", static_cast<int>(kFailed)}});
+  } catch (const Error& e) {
+    warn(e.what());
+  }
+  std::_Exit(kFailed);
 }
 
 std::chrono::nanoseconds nanoseconds(double seconds) {
@@ -140,36 +205,42 @@ void add_run_from_options(CLI::App& command, RunFromOptions& o) {
 
 int run_from(const config::Configuration& configuration, const RunFromOptions& o) {
   stop_on_signals();
+  report_crashes_of_replay(configuration.name, o.reports);
+  const std::int64_t begun = steady_now();
   auto progress = std::make_unique<Progress>();
+  ReplayGuardOptions guarded{.grace = nanoseconds(o.grace),
+                             .give_up = [&](const host::Watchdog::Late& late, const std::string& what) {
+                               give_up(configuration, o, begun, late, what);
+                             }};
+  if (o.seconds) guarded.limit = nanoseconds(*o.seconds);
+  auto guard = std::make_unique<ReplayGuard>(guarded);
   record::SimulateOptions options{.without = o.without,
                                   .start = nanoseconds(o.start),
                                   .output = o.output,
                                   .replace = o.force,
-                                  .progress = [&](double done) {
-                                    progress->show(static_cast<std::uint64_t>(done * 1000), 1000);
-                                    return !stopping();
-                                  }};
+                                  .on_begin = [&](const std::string& component) { guard->begins(component); },
+                                  .on_runtime =
+                                      [&](const Runtime* runtime) {
+                                        crashes_are_of(runtime);
+                                        guard->watch(runtime);
+                                      },
+                                  .progress =
+                                      [&](double done) {
+                                        progress->show(static_cast<std::uint64_t>(done * 1000), 1000);
+                                        return !stopping();
+                                      }};
   if (o.seconds) options.until = options.start + nanoseconds(*o.seconds);
-  const std::int64_t begun = steady_now();
   const SimulateReport report = record::simulate(configuration, o.files, options);
+  guard.reset();
   const double took = static_cast<double>(steady_now() - begun) / 1e9;
   progress.reset();  // its line goes before others come
-  const bool lost = tell_loss(report);
+  bool lost = tell_loss(report);
+  if (!report.stopped && !tell_inputs(report)) lost = true;
+  const int code = report.stopped ? kFailed : lost ? kLoss : kOk;
   if (!emit(report_text(o, report, took))) return kFailed;
-  if (!o.json.empty())
-    write_file(o.json,
-               report_json(configuration, o, report, took).dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
-  if (report.stopped) {
-    warn(o.output.empty() ? "stopped" : fmt::format("stopped; {} was not written", o.output));
-    return kFailed;
-  }
-  if (report.fed.empty()) {
-    warn(
-        "no component reads a topic of the recording — cardan bag info shows which it has, cardan graph which they "
-        "read");
-    return kFailed;
-  }
-  return lost ? kLoss : kOk;
+  write_json(o, report_json(configuration, o, report, took, code));
+  if (report.stopped) warn(o.output.empty() ? "stopped" : fmt::format("stopped; {} was not written", o.output));
+  return code;
 }
 
 }  // namespace cardan::apps

@@ -30,15 +30,17 @@ namespace cardan::apps {
 using namespace std::chrono_literals;
 
 bool passes_check(const config::Configuration& configuration, std::vector<config::Problem> in_text,
-                  const std::string& file, const std::vector<std::string>& host, bool asks) {
+                  const std::string& file, const std::vector<std::string>& host, bool asks,
+                  const std::function<void(LogLevel, const std::string&)>& say,
+                  const std::function<void(const std::string&)>& refuse) {
   const config::Machine machine = config::this_machine();
   std::vector<config::Problem> more;
   if (asks) {
     launcher::DeclareOptions options{.command = host};
     options.command.emplace_back("--declare");
     options.late = config::Severity::Warning;  // its start is what the supervisor watches
-    options.on_slow = [](const std::string& process, const std::string& component) {
-      warn(
+    options.on_slow = [&say](const std::string& process, const std::string& component) {
+      say(LogLevel::Warning,
           fmt::format("{}: component '{}' has not come back from on_start for 2 s, while it is asked what it declares "
                       "— --no-check starts without asking",
                       process, component));
@@ -50,14 +52,26 @@ bool passes_check(const config::Configuration& configuration, std::vector<config
   std::vector<config::Problem> problems = std::move(in_text);
   problems.insert(problems.end(), more.begin(), more.end());
   config::sort(problems);
-  show(problems, file);
   const auto errors = static_cast<std::size_t>(std::count_if(
       problems.begin(), problems.end(), [](const auto& p) { return p.severity == config::Severity::Error; }));
-  if (errors == 0) return true;
+  if (errors == 0) {
+    for (const config::Problem& problem : problems) say(LogLevel::Warning, config::text(problem, file));
+    return true;
+  }
   const std::size_t warnings = problems.size() - errors;
+  show(problems, file);
+  for (const config::Problem& problem : problems) refuse(config::text(problem, file));
   warn(fmt::format("{}: {} error{}, {} warning{}", file, errors, errors == 1 ? "" : "s", warnings,
                    warnings == 1 ? "" : "s"));
   return false;
+}
+
+launcher::LogLine own_line(LogLevel level, std::string_view text) {
+  return {.name = "cardan",
+          .source = launcher::LogLine::Source::Launcher,
+          .level = level,
+          .wall_ns = wall_now(),
+          .text = text};
 }
 
 std::vector<std::string> saved(const std::string& file) {

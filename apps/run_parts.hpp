@@ -4,7 +4,9 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -15,9 +17,16 @@
 namespace cardan::apps {
 
 /// Says what `cardan check` says of the file, as it is with what the command line changes of it; false: that has an
-/// error. `host`: what starts a host. `asks`: also what only the components know. Blocks until they have answered.
+/// error. `host`: what starts a host. `asks`: also what only the components know. Warnings go to `say`; of a file with
+/// an error all goes to standard error as `check` does it, and to `refuse`, a line each. Blocks until the components
+/// have answered.
 bool passes_check(const config::Configuration& configuration, std::vector<config::Problem> in_text,
-                  const std::string& file, const std::vector<std::string>& host, bool asks);
+                  const std::string& file, const std::vector<std::string>& host, bool asks,
+                  const std::function<void(LogLevel, const std::string&)>& say,
+                  const std::function<void(const std::string&)>& refuse);
+
+/// A line of `cardan run` itself, now.
+launcher::LogLine own_line(LogLevel level, std::string_view text);
 
 /// What `cardan param save` wrote, as `--set` takes it. Throws Error (InvalidArgument) with the cause.
 std::vector<std::string> saved(const std::string& file);

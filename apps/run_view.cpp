@@ -90,6 +90,11 @@ void RunView::line(const LogLine& line) {
   if (lines_.size() > kMostWaiting / 4) draw();
 }
 
+void RunView::show() {
+  if (live_ && !lines_.empty()) draw();
+  out_.pump();
+}
+
 void RunView::look(const launcher::Supervisor& supervisor, const std::vector<ComponentRow>& components) {
   const std::int64_t now = steady_now();
   Table all({{"PROCESS"},
@@ -138,19 +143,23 @@ void RunView::look(const launcher::Supervisor& supervisor, const std::vector<Com
       if (!first) row.assign(6, "");
       first = false;
       const auto time = [](std::int64_t ns) { return time_text(static_cast<double>(ns)); };
-      for (std::string cell :
-           {printable(c.component), fmt::format("{:.1f}", c.calls_per_s), time(c.transport_ns), time(c.waiting_ns),
-            time(c.running_ns), std::to_string(c.lost), std::to_string(c.failures)})
+      for (std::string cell : {printable(c.component), fmt::format("{:.1f}", c.calls_per_s), time(c.transport_ns),
+                               time(c.waiting_ns), c.hangs_ns != 0 ? "hangs " + time(c.hangs_ns) : time(c.running_ns),
+                               std::to_string(c.lost), std::to_string(c.failures)})
         row.push_back(std::move(cell));
-      all.row(row, !well);
+      all.row(row, !well || c.hangs_ns != 0);
     }
     if (first) {
       row.resize(13);
       all.row(std::move(row), !well);
     }
   }
-  title_ = fmt::format("{} · {} · {:.0f} s · latencies are p99 · Ctrl-C ends", supervisor.configuration().name,
-                       config::name_of(supervisor.state()), static_cast<double>(now - begun_ns_) / 1e9);
+  std::string hanging;  // before the words that a narrow terminal cuts off
+  for (const ComponentRow& c : components)
+    if (c.hangs_ns != 0)
+      hanging += fmt::format(" · {} hangs for {:.0f} s", printable(c.component), static_cast<double>(c.hangs_ns) / 1e9);
+  title_ = fmt::format("{} · {} · {:.0f} s{} · latencies are p99 · Ctrl-C ends", supervisor.configuration().name,
+                       config::name_of(supervisor.state()), static_cast<double>(now - begun_ns_) / 1e9, hanging);
   table_ = std::move(all);
 }
 

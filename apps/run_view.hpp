@@ -22,6 +22,7 @@ struct ComponentRow {
   std::int64_t transport_ns = -1, waiting_ns = -1, running_ns = -1;  ///< p99 since the component's start; −1: none yet
   std::uint64_t lost = 0;      ///< dropped from its queues, missed before, or skipped
   std::uint64_t failures = 0;  ///< exceptions
+  std::int64_t hangs_ns = 0;   ///< for how long a callback of it has not come back; 0: none hangs
 };
 
 /// Standard output that never holds up who writes: what the reader does not take waits, and what waits too long is
@@ -50,6 +51,8 @@ class RunView {
   RunView(const config::Configuration& configuration, bool live, bool colours);
 
   void line(const launcher::LogLine& line);
+  /// Writes what has come, where nothing ticks yet.
+  void show();
   /// Some times a second: draws what has come, and the table each second.
   void tick(const launcher::Supervisor& supervisor, const std::vector<ComponentRow>& components);
   /// The table as it is in the end stays; all is written.

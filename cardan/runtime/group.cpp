@@ -150,9 +150,12 @@ std::vector<RealtimeReport> Group::realtime_reports() const {
 std::vector<Group::Doing> Group::doing() const {
   std::vector<Doing> all;
   const std::lock_guard lock(mutex_);
-  for (const auto& w : workers_)
-    all.push_back({w->running.load(std::memory_order_acquire), w->since.load(std::memory_order_relaxed),
-                   w->thread_id.load(std::memory_order_relaxed)});
+  const auto add = [&all](const Worker& w) {
+    all.push_back({w.running.load(std::memory_order_acquire), w.since.load(std::memory_order_relaxed),
+                   w.thread_id.load(std::memory_order_relaxed)});
+  };
+  for (const auto& w : workers_) add(*w);
+  add(by_hand_);
   return all;
 }
 
@@ -309,7 +312,7 @@ void Group::work(Worker& me) noexcept {
       watcher_ = nullptr;
     }
     if (Callback* c = next()) {
-      run(&me, *c, lock);
+      run(me, *c, lock);
     } else if (stopping_) {
       break;
     } else if (watcher_ == nullptr && watches()) {
@@ -326,17 +329,15 @@ void Group::work(Worker& me) noexcept {
   me.ended = true;
 }
 
-void Group::run(Worker* me, Callback& c, std::unique_lock<PriorityMutex>& lock) noexcept {
-  Worker* successor = me != nullptr && watcher_ == nullptr && !idle_.empty() && watches() ? take_idle() : nullptr;
+void Group::run(Worker& me, Callback& c, std::unique_lock<PriorityMutex>& lock) noexcept {
+  Worker* successor = watcher_ == nullptr && !idle_.empty() && watches() ? take_idle() : nullptr;
   lock.unlock();
   if (successor != nullptr) wake(*successor);
   c.cycle_.begin();
   const SampleClock samples_age_by(clock_.simulated_now());
   const std::int64_t begun = steady_now();
-  if (me != nullptr) {
-    me->since.store(begun, std::memory_order_relaxed);
-    me->running.store(&c, std::memory_order_release);
-  }
+  me.since.store(begun, std::memory_order_relaxed);
+  me.running.store(&c, std::memory_order_release);
   running_here = &c;
   CallbackStatistics& statistics = c.statistics();
   statistics.calls.store(statistics.calls.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
@@ -355,7 +356,7 @@ void Group::run(Worker* me, Callback& c, std::unique_lock<PriorityMutex>& lock) 
   statistics.running.add(worked);
   c.cycle_.end(worked);
   running_here = nullptr;
-  if (me != nullptr) me->running.store(nullptr, std::memory_order_release);
+  me.running.store(nullptr, std::memory_order_release);
   c.strand().leave();
   lock.lock();
   c.state_ = Callback::State::Idle;
@@ -366,7 +367,7 @@ bool Group::run_one() {
   std::unique_lock lock(mutex_);
   Callback* c = next();
   if (c == nullptr) return false;
-  run(nullptr, *c, lock);
+  run(by_hand_, *c, lock);
   return true;
 }
 

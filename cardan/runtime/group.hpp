@@ -105,11 +105,12 @@ class Group {
   /// When the next timer is due; 0: there is none.
   [[nodiscard]] std::int64_t next_timer() const noexcept;
 
-  /// What each worker does right now, for a watchdog: the callback, and since when (steady clock's nanoseconds).
+  /// What each worker, and who calls run_one(), does right now, for a watchdog: the callback, and since when (steady
+  /// clock's nanoseconds).
   struct Doing {
     const Callback* callback;
     std::int64_t since;
-    pid_t thread;
+    pid_t thread;  ///< 0: of run_one(), not known
   };
   /// Any thread; takes the lock.
   [[nodiscard]] std::vector<Doing> doing() const;
@@ -144,7 +145,7 @@ class Group {
   void expire_timers() noexcept;
   [[nodiscard]] std::int64_t earliest_timer() const noexcept;
   Callback* next() noexcept;
-  void run(Worker* me, Callback& callback, std::unique_lock<PriorityMutex>& lock) noexcept;
+  void run(Worker& me, Callback& callback, std::unique_lock<PriorityMutex>& lock) noexcept;
 
   GroupOptions options_;
   const RuntimeClock& clock_;
@@ -159,6 +160,7 @@ class Group {
   std::vector<TimerCallback*> timers_;
   RemoteSet remotes_;
   std::vector<std::unique_ptr<Worker>> workers_;
+  Worker by_hand_;  ///< what run_one() runs
 };
 
 }  // namespace detail

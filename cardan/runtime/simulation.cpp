@@ -29,6 +29,8 @@ Simulation::Simulation(SimulationOptions options)
                 .simulated_time = options.begin,
                 .groups = {{.name = std::string(config::kDefaultGroup)}},
                 .topics = std::move(options.topics),
+                .on_begin = std::move(options.on_begin),
+                .on_change = std::move(options.on_change),
                 .on_publish = std::move(options.on_publish)}) {
   runtime_.add({.name = "simulation"}, std::make_shared<Outside>());
   auto& core = *runtime_.components().front();

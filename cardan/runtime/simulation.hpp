@@ -19,7 +19,9 @@ struct SimulationOptions {
   std::int64_t begin = 0;  ///< the clock's first time, nanoseconds
   /// What is changed of the topics, as in a configuration.
   std::map<std::string, config::TopicSettings> topics{};
-  /// As RuntimeOptions::on_publish.
+  /// As RuntimeOptions has them.
+  std::function<void(const std::string& component)> on_begin{};
+  std::function<void(bool declared)> on_change{};
   std::function<void(const detail::Channel& channel, const detail::SampleBlock& sample)> on_publish{};
 };
 

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -280,6 +281,23 @@ bool ours_to_remove(const RunFolder& folder, const struct stat& st) noexcept {
   return st.st_uid == ::geteuid() || ::geteuid() == 0 || folder.owner == ::geteuid();
 }
 
+/// "r.<16 hex>.<number>"
+bool is_system_lock(const char* name) {
+  if (std::strncmp(name, "r.", 2) != 0 || std::strspn(name + 2, "0123456789abcdef") != kIdDigits) return false;
+  const char* const user = name + 2 + kIdDigits + 1;
+  return user[-1] == '.' && *user != '\0' && user[std::strspn(user, "0123456789")] == '\0';
+}
+
+/// Whoever waits for the lock looks at the name once it has it.
+void remove_if_unlocked(const RunFolder& folder, const std::string& name) noexcept {
+  const Fd file(::openat(folder.fd.get(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  struct stat opened{};
+  struct stat named{};
+  if (!file || ::fstat(file.get(), &opened) != 0 || !S_ISREG(opened.st_mode)) return;
+  if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0 || !look_at(folder, name, named)) return;
+  if (opened.st_dev == named.st_dev && opened.st_ino == named.st_ino) unlink_in(folder, name);
+}
+
 }  // namespace
 
 void RunDirectory::remove_processes(const std::set<std::string>& processes) const noexcept {
@@ -304,13 +322,17 @@ void RunDirectory::sweep() const {
   std::vector<std::string> sockets;
   std::vector<TopicEntry> links;
   std::vector<std::string> unfinished;
+  std::vector<std::string> locks;
   for_each_name(*folder, [&](const char* name) {
     const std::string process = process_of(name);
     const bool hidden = process.empty() && !process_of(name, "~").empty();
     auto entry = process.empty() && !hidden ? parse(name) : std::nullopt;
     struct stat st{};
-    if ((process.empty() && !hidden && !entry) || !look_at(*folder, name, st) || !ours_to_remove(*folder, st)) return;
+    const bool lock = is_system_lock(name);
+    if ((process.empty() && !hidden && !entry && !lock) || !look_at(*folder, name, st) || !ours_to_remove(*folder, st))
+      return;
     if (st.st_uid != ::geteuid() && ++of_others > kSweepOfOthers) return;  // the rest another time
+    if (lock) locks.emplace_back(name);
     if (entry && S_ISLNK(st.st_mode)) links.push_back(std::move(*entry));
     if (entry || !S_ISSOCK(st.st_mode)) return;
     if (!hidden) sockets.push_back(process);
@@ -318,6 +340,7 @@ void RunDirectory::sweep() const {
     if (hidden && st.st_mtime + 10 < ::time(nullptr)) unfinished.emplace_back(name);
   });
   for (const std::string& name : unfinished) unlink_in(*folder, name);
+  for (const std::string& name : locks) remove_if_unlocked(*folder, name);
   std::map<std::string, bool> alive;
   for (const std::string& process : sockets) {
     int error = 0;
@@ -336,10 +359,11 @@ void RunDirectory::sweep() const {
 void RunDirectory::leave(const std::string& process) const noexcept {
   const Folder folder = this->folder();
   unlink_in(*folder, socket_name(process));
-  struct stat st{};
-  if (!folder->is_there() || ::fstat(folder->fd.get(), &st) != 0 || st.st_uid != ::geteuid()) return;
-  if ((st.st_mode & (S_IWGRP | S_IWOTH)) != 0) return;  // made for all users by root, and by nobody else again
-  ::unlinkat(folder->root.get(), folder->domain.c_str(), AT_REMOVEDIR);
+  remove_if_empty(*folder);
+}
+
+std::string system_lock_name(const std::string& system) {
+  return fmt::format("r.{:016x}.{}", hash_name(system), ::geteuid());
 }
 
 std::uint64_t hash_name(const std::string& name) noexcept {

@@ -104,6 +104,10 @@ class RunDirectory {
   std::shared_ptr<State> state_;
 };
 
+/// The file in a domain's folder that a launcher of this user keeps locked while it runs a system of this name. One
+/// that nobody has locked is a dead launcher's.
+[[nodiscard]] std::string system_lock_name(const std::string& system);
+
 std::uint64_t hash_name(const std::string& name) noexcept;
 
 }  // namespace cardan::detail

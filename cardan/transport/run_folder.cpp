@@ -165,6 +165,13 @@ std::shared_ptr<const RunFolder> RunFolder::open(const std::string& domain) {
   return open_in(root, domain, true, place);
 }
 
+void remove_if_empty(const RunFolder& folder) noexcept {
+  struct stat st{};
+  if (!folder.is_there() || ::fstat(folder.fd.get(), &st) != 0 || st.st_uid != ::geteuid()) return;
+  if ((st.st_mode & (S_IWGRP | S_IWOTH)) != 0) return;  // made for all users by root, and by nobody else again
+  ::unlinkat(folder.root.get(), folder.domain.c_str(), AT_REMOVEDIR);
+}
+
 bool RunFolder::is_there() const noexcept {
   struct stat ours{};
   struct stat named{};

@@ -39,4 +39,7 @@ struct RunFolder {
 /// nobody but the owner of a name (and of the folder) removes it.
 std::string folder_refusal(const struct stat& st, std::optional<uid_t> root_owner = {});
 
+/// Takes a domain's folder away if it is empty and this user's alone; a shared one stays.
+void remove_if_empty(const RunFolder& folder) noexcept;
+
 }  // namespace cardan::detail

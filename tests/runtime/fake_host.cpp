@@ -72,6 +72,19 @@ struct FakeHost {
     report("callback: /fake\n");
     crash();
   }
+  /// Once it throws twice and crashes, once it throws three times and ends.
+  int throws() const {
+    const std::string mark = variable("FAKE_FOLDER") + "/threw-" + name;
+    const bool again = static_cast<bool>(std::ifstream(mark));
+    ready();
+    tell("threw 1 camera");
+    tell("threw 2 nobody");
+    tell("threw x camera");
+    tell(again ? "threw 3 camera" : "threw 2 camera");
+    if (again) return 0;
+    std::ofstream(mark) << "once" << std::flush;
+    crash();
+  }
   int crashes_once() const {
     const std::string mark = variable("FAKE_FOLDER") + "/crashed-" + name;
     ready();
@@ -166,6 +179,7 @@ CARDAN_ROLE(fake_host) {
   if (what == "steady") return host.steady();
   if (what == "crashes") return host.crashes();
   if (what == "crashes once") return host.crashes_once();
+  if (what == "throws") return host.throws();
   if (what == "fails") return 3;
   if (what == "hangs in start") return host.hangs_in_start();
   if (what == "is refused") return host.cannot_start("refused");

@@ -98,6 +98,16 @@ TEST_F(Launcher, ACrashIsRestartedWithBackOffUntilItIsGivenUp) {
   EXPECT_TRUE(run.said("bad is given up: 3 restarts within 3600 s are its limit"));
 }
 
+TEST_F(Launcher, ExceptionsAreCountedNamedAndChangeTheExitCode) {
+  config::Process p = fake("p", "throws");
+  p.components.push_back({.name = "camera"});
+  Launch run(file_of({p}), folder_);
+  EXPECT_EQ(run.run(), 3) << run.all();
+  EXPECT_EQ(run.supervisor->processes()[0].exceptions, (std::map<std::string, std::uint64_t>{{"camera", 5}}))
+      << "of both runs";
+  EXPECT_TRUE(run.said("camera (p): 5 exceptions left its callbacks")) << run.all();
+}
+
 TEST_F(Launcher, AnExitCodeIsACrashToo) {
   config::Process bad = fake("bad", "fails");
   bad.restart.when = config::RestartWhen::Never;

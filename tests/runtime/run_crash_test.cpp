@@ -102,6 +102,46 @@ TEST_F(RunCrash, AWatchdogsEndIsCalledSoAndItsStackHasNames) {
   EXPECT_FALSE(has(words, "(_ZN6cardan")) << words;
 }
 
+TEST_F(RunCrash, ACallbackThatHangsWithoutAWatchdogIsNamed) {
+  Child child = launch(file(fmt::format(R"("serve": {})", component("Servant"))), {"--grace", "0.1"});
+  order(Order::Hang);
+  const std::string log = until(child, "has been running for");
+  EXPECT_TRUE(has(log, "callback '/orders' of component 'serve' has been running for")) << log;
+  EXPECT_TRUE(has(log, "cardan run --restart p does it now")) << log;
+  const Outcome list = run({"component", "list"});
+  EXPECT_TRUE(has(list.text, "serve: callback '/orders' has been running for ")) << list.text;
+  const Outcome listed = run({"component", "list", "--json"});
+  EXPECT_GT(nlohmann::json::parse(listed.text)["components"][0]["callbacks"][0]["runs_for_ms"], 2000.0) << listed.text;
+  until(child, "has been running for");
+  child.signal(SIGTERM);
+  const std::string end = rest(child);
+  EXPECT_EQ(child.end(), 1) << end;
+}
+
+TEST_F(RunCrash, ExceptionsAreCountedNamedAndChangeTheExitCode) {
+  for (const auto& [rule, throws] : {std::pair{"continue", 3}, std::pair{"crash", 1}}) {
+    orders_.reset();
+    for (int i = 0; i < throws; ++i) order(Order::Throw);
+    order(Order::Answer);
+    Subscriber said{kSaid};
+    Child child =
+        launch(file(fmt::format(R"("serve": {})", component("Servant", fmt::format(R"("on_exception": "{}")", rule))),
+                    R"("restart": {"limit": 20, "backoff_ms": 1})"),
+               {"--json", run_directory() + "/threw.json"});
+    ASSERT_TRUE(eventually([&] { return static_cast<bool>(said.wait(1s)); }, 60s)) << rule;
+    child.signal(SIGTERM);
+    const std::string end = rest(child);
+    EXPECT_EQ(child.end(), 3) << end;
+    EXPECT_TRUE(has(end, fmt::format("serve (p): {} exceptions left its callbacks", throws == 3 ? 3 : 2))) << end;
+    std::ifstream in(run_directory() + "/threw.json");
+    const auto summary = nlohmann::json::parse(in);
+    EXPECT_EQ(summary["exit_code"], 3);
+    EXPECT_EQ(
+        summary["processes"][0]["exceptions"],
+        nlohmann::json::parse(fmt::format(R"([{{"component": "serve", "exceptions": {}}}])", throws == 3 ? 3 : 2)));
+  }
+}
+
 TEST_F(RunCrash, ProcessesAreCalledByTheirNames) {
   Child child = launch(file(fmt::format(R"("serve": {})", component("Servant"))));
   ControlClient client({.timeout = 20s});

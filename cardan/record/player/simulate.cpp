@@ -62,9 +62,14 @@ class Replay {
         output_(options.output, options.replace, shift_),
         simulation_(configuration, components_of(configuration, options.without),
                     {.begin = static_cast<std::int64_t>(begin_) - shift_,
-                     .on_publish = [this](const detail::Channel& channel, const detail::SampleBlock& sample) {
-                       published(channel, sample);
-                     }}) {}
+                     .on_begin = options.on_begin,
+                     .on_change = [this](bool declared) { tell_runtime(declared ? &simulation_.runtime() : nullptr); },
+                     .on_publish = [this](const detail::Channel& channel,
+                                          const detail::SampleBlock& sample) { published(channel, sample); }}) {}
+
+  Replay(const Replay&) = delete;
+  Replay& operator=(const Replay&) = delete;
+  ~Replay() { tell_runtime(nullptr); }
 
   SimulateReport run() {
     simulation_.start();
@@ -85,6 +90,10 @@ class Replay {
   }
 
  private:
+  void tell_runtime(const Runtime* runtime) const {
+    if (options_.on_runtime) options_.on_runtime(runtime);
+  }
+
   [[nodiscard]] std::string text_of(const FileProblem& p) const {
     return files_.readers()[p.file]->file().path() + ", byte " + std::to_string(p.problem.offset) + ": " +
            p.problem.cause;
@@ -188,11 +197,18 @@ class Replay {
   }
 
   SimulateReport finished() {
-    for (const auto& core : simulation_.runtime().components())
+    for (const auto& core : simulation_.runtime().components()) {
+      std::uint64_t failures = 0;
       for (const auto& callback : core->callbacks()) {
-        report_.failures += callback->statistics().failures.load(std::memory_order_relaxed);
+        failures += callback->statistics().failures.load(std::memory_order_relaxed);
         report_.dropped += callback->statistics().dropped.load(std::memory_order_relaxed);
       }
+      report_.failures += failures;
+      if (failures != 0) report_.failed.push_back({.component = core->name(), .exceptions = failures});
+      for (const Declared& d : core->declared())
+        if (d.port != nullptr && d.port->statistics().transport.counts().empty())
+          report_.empty_inputs.push_back({.component = core->name(), .input = d.port->name(), .topic = d.topic});
+    }
     for (const auto& core : simulation_.runtime().components())
       for (const auto& fused : core->fusions()) {
         const FusionStatistics statistics = fused.statistics();

@@ -10,6 +10,10 @@
 #include "cardan/record/player/player_report.hpp"
 #include "cardan/runtime/config/configuration.hpp"
 
+namespace cardan {
+class Runtime;
+}
+
 namespace cardan::record {
 
 struct SimulateOptions {
@@ -22,6 +26,11 @@ struct SimulateOptions {
   std::chrono::nanoseconds until = std::chrono::nanoseconds::max();
   std::string output{};  ///< file for all that the components publish; empty: none
   bool replace = false;  ///< if it is there already
+  /// Called before on_start() of each component.
+  std::function<void(const std::string& component)> on_begin{};
+  /// Called with the runtime when all components have declared, before the first callback, and with null before it
+  /// goes: for who looks at callbacks from another thread, or when the process crashes.
+  std::function<void(const Runtime* runtime)> on_runtime{};
   /// Told now and then how much of the recorded time is done, 0 to 1; false: leave it there.
   std::function<bool(double done)> progress{};
 };
@@ -42,17 +51,30 @@ struct SimulatedFusion {
   std::string silent{};          ///< it had samples and made no set: why, in words
 };
 
+/// Exceptions that left a component's callbacks.
+struct SimulatedFailures {
+  std::string component{};
+  std::uint64_t exceptions = 0;
+};
+
+/// An input of a component that was given nothing.
+struct EmptyInput {
+  std::string component{}, input{}, topic{};
+};
+
 struct SimulateReport {
-  std::vector<SimulatedTopic> fed{};      ///< from the files to the components
-  std::vector<SimulatedTopic> made{};     ///< by the components
-  std::vector<LeftOut> left_out{};        ///< channels that components read and could not be given
-  std::vector<std::string> recomputed{};  ///< topics of the files that the components publish themselves
-  std::vector<std::string> problems{};    ///< damage in the files, with its place
-  std::vector<std::string> unfinished{};  ///< files that end in the middle, and where
-  std::uint64_t callbacks = 0;            ///< that ran
-  std::uint64_t failures = 0;             ///< exceptions that left one
-  std::uint64_t dropped = 0;              ///< samples that newer ones pushed out of an input's queue
-  std::int64_t simulated_ns = 0;          ///< recorded time
+  std::vector<SimulatedTopic> fed{};        ///< from the files to the components
+  std::vector<SimulatedTopic> made{};       ///< by the components
+  std::vector<LeftOut> left_out{};          ///< channels that components read and could not be given
+  std::vector<std::string> recomputed{};    ///< topics of the files that the components publish themselves
+  std::vector<std::string> problems{};      ///< damage in the files, with its place
+  std::vector<std::string> unfinished{};    ///< files that end in the middle, and where
+  std::uint64_t callbacks = 0;              ///< that ran
+  std::uint64_t failures = 0;               ///< exceptions that left one
+  std::vector<SimulatedFailures> failed{};  ///< whose they were
+  std::vector<EmptyInput> empty_inputs{};
+  std::uint64_t dropped = 0;      ///< samples that newer ones pushed out of an input's queue
+  std::int64_t simulated_ns = 0;  ///< recorded time
   std::vector<SimulatedFusion> fusions{};
   std::uint64_t output_bytes = 0;
   bool stopped = false;  ///< by `progress`

@@ -4,6 +4,7 @@
 #include <execinfo.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -46,6 +47,10 @@ Atomic<bool> ends_itself{false};
 Atomic<bool> reason_there{false};
 Atomic<const Inputs*> inputs{nullptr};
 Atomic<pid_t> reporting{0};  ///< the thread that writes the report
+/// What runs then, made beforehand as well.
+std::vector<std::string> words_then;
+std::vector<char*> arguments_then;  ///< of these, with room for the signal's number and the end
+char signal_then[16] = "";
 
 /// Text into a buffer of the handler's, written out whenever it is full.
 class Writer {
@@ -199,11 +204,30 @@ void write_report(int signal, const siginfo_t& info, const void* context) noexce
   out << "=== end of crash report ===\n";
 }
 
+void run_then(int signal) noexcept {
+  if (arguments_then.empty()) return;
+  *std::to_chars(signal_then, signal_then + sizeof(signal_then) - 1, signal).ptr = '\0';
+  // Not fork(): its handlers take locks that this thread may hold.
+  const auto child = static_cast<pid_t>(::syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0));
+  if (child == 0) {
+    sigset_t none;
+    ::sigemptyset(&none);
+    ::sigprocmask(SIG_SETMASK, &none, nullptr);
+    if (::dup2(report_fd, STDIN_FILENO) >= 0) ::execve(arguments_then.front(), arguments_then.data(), environ);
+    ::_exit(127);
+  }
+  constexpr int kLooks = 2000;
+  const timespec between{.tv_sec = 0, .tv_nsec = 5'000'000};
+  for (int i = 0; child > 0 && i < kLooks && ::waitpid(child, nullptr, WNOHANG) == 0; ++i)
+    ::clock_nanosleep(CLOCK_MONOTONIC, 0, &between, nullptr);
+}
+
 void on_signal(int signal, siginfo_t* info, void* context) {
   const auto self = static_cast<pid_t>(::syscall(SYS_gettid));
   pid_t nobody = 0;
   if (reporting.compare_exchange_strong(nobody, self)) {
     write_report(signal, *info, context);
+    run_then(signal);
   } else if (nobody != self) {
     for (;;) ::pause();  // the process ends with the thread that reports
   }
@@ -238,6 +262,14 @@ void install(const std::string& process, int fd) {
   sigemptyset(&action.sa_mask);
   sigaddset(&action.sa_mask, SIGABRT);  // the watchdog's does not interrupt a report
   for (const int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT}) ::sigaction(signal, &action, nullptr);
+}
+
+void then_run(const std::vector<std::string>& words) {
+  words_then = words;
+  arguments_then.clear();
+  for (std::string& word : words_then) arguments_then.push_back(word.data());
+  arguments_then.push_back(signal_then);
+  arguments_then.push_back(nullptr);
 }
 
 void know(const Runtime* runtime) {

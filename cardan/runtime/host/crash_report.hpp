@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace cardan {
 class Runtime;
@@ -19,6 +20,11 @@ namespace cardan::host::crash_report {
 /// Installs the handlers for this process, named `process` in its configuration. The report goes to `fd`, −1: standard
 /// error. Loads what the stack trace needs. Set-up; once.
 void install(const std::string& process, int fd);
+
+/// When the report is written, before the signal does what it does, runs this program, with the signal's number as its
+/// last word and the report as its standard input, and waits until it has ended, at most 10 s: for a process that no
+/// launcher looks after. The first word is the path. Set-up; once, after install() with a file.
+void then_run(const std::vector<std::string>& words);
 
 /// From now on the report names this runtime's inputs; null: none. Before callbacks that it knew are taken back it has
 /// to be told null. One thread at a time.

@@ -56,10 +56,10 @@ struct Wish {
   Atomic<bool> decided{false};  ///< by the host, which begins it, or by the one who waits no longer
 };
 
-/// Tells the launcher how far the start is.
-class StartLines {
+/// Tells the launcher how far the start is, and then what is lost.
+class LauncherLines {
  public:
-  explicit StartLines(int fd) : fd_(fd) {}
+  explicit LauncherLines(int fd) : fd_(fd) {}
   void load(const std::string& component) {
     loads_ = true;
     say("load " + component);
@@ -68,10 +68,9 @@ class StartLines {
     loads_ = false;
     say("start " + component);
   }
-  void ready() {
-    if (fd_ < 0) return;
-    say("ready");
-    ::close(std::exchange(fd_, -1));
+  void ready() const { say("ready"); }
+  void threw(const std::string& component, std::uint64_t number) const {
+    say(fmt::format("threw {} {}", number, component));
   }
   /// What the file or a library says does not change by itself; a device, a topic or memory may.
   void failed(const std::exception& e) const {
@@ -87,7 +86,7 @@ class StartLines {
     line.resize(std::min<std::size_t>(line.size(), 1000));
     line += '\n';
     if (::write(fd_, line.data(), line.size()) != static_cast<ssize_t>(line.size()))
-      detail::log(LogLevel::Warning, "nobody hears how the start goes");
+      detail::log(LogLevel::Warning, "the launcher does not hear what this process tells it");
   }
   int fd_;
   bool loads_ = false;
@@ -96,14 +95,15 @@ class StartLines {
 class Host {
  public:
   Host(const config::Configuration& configuration, const config::Process& process, const HostOptions& options,
-       StartLines& start)
+       LauncherLines& launcher)
       : configuration_(configuration),
         process_(process),
         options_(options),
-        start_(start),
+        launcher_(launcher),
         wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
         runtime_(runtime_options()),
-        watchdog_([](const Watchdog::Late& late) { crash_report::die_of(late.thread, late.text()); }) {}
+        watchdog_([](const Watchdog::Late& late) { crash_report::die_of(late.thread, late.text()); },
+                  [this](const Watchdog::Late& late) { say_hang(late); }) {}
   Host(const Host&) = delete;
   Host& operator=(const Host&) = delete;
   ~Host() { crash_report::know(nullptr); }
@@ -111,7 +111,7 @@ class Host {
   void run() {
     if (configuration_.realtime) report(realtime({.lock_memory = true}), "this process");
     for (config::Component settings : process_.components) {
-      start_.load(settings.name);
+      launcher_.load(settings.name);
       settings.library = component_library_path(settings.library, configuration_.file_of(settings));
       runtime_.add(std::move(settings));
     }
@@ -123,13 +123,13 @@ class Host {
     service_ = std::make_unique<ControlService>(
         runtime_.options().domain,
         [this](const std::string& request, std::chrono::nanoseconds age) { return answers_.answer(request, age); });
-    start_.ready();
+    launcher_.ready();
     while (!stopping()) {
       std::int64_t next = restart_what_is_due();
       grant_wishes();
       if (stopping()) break;
-      if (const std::int64_t failures = say_repeated_failures(); failures != 0)
-        next = next == 0 ? failures : std::min(next, failures);
+      for (const std::int64_t due : {say_repeated_failures(), tell_exceptions()})
+        if (due != 0) next = next == 0 ? due : std::min(next, due);
       std::array<detail::Foreign, 1> wake{{{wake_.get()}}};
       detail::sleep_on({}, wake, next, false);
       eventfd_t count = 0;
@@ -138,6 +138,8 @@ class Host {
     refuse_wishes();
     service_.reset();
     runtime_.stop();
+    tell_ns_ = 0;
+    tell_exceptions();
   }
 
  private:
@@ -160,16 +162,26 @@ class Host {
     options.cycles = true;
     options.poison = options_.poison;
     options.log_levels = options_.log_levels;
-    options.on_begin = [this](const std::string& component) { start_.start(component); };
+    options.on_begin = [this](const std::string& component) { launcher_.start(component); };
     options.await_recorders = std::chrono::milliseconds{500};
     options.on_failure = [this](const std::string& component, const std::string& callback, const std::string& what) {
       failed(component, callback, what);
     };
     options.on_change = [this](bool declared) {
       crash_report::know(declared ? &runtime_ : nullptr);
+      if (!declared) forget_what_was_due();
       if (declared) watchdog_.watch(runtime_);
     };
     return options;
+  }
+
+  /// The component that is being restarted has stopped. Its successor may fail before runtime_.restart() comes back:
+  /// that is a restart of its own.
+  void forget_what_was_due() {
+    const std::lock_guard lock(mutex_);
+    Restarts& r = restarts_[restarting_];
+    if (r.due != 0 && by_rule_) r.times.push_back(steady_now());
+    r.due = 0;
   }
 
   /// When to do that again; 0: when an exception comes.
@@ -178,6 +190,32 @@ class Host {
     const std::int64_t next = runtime_.say_repeated_failures();
     if (next != 0) counting_.store(true);
     return next;
+  }
+
+  /// Tells the launcher how many exceptions left callbacks, twice a second at most. When to do that again; 0: when an
+  /// exception comes.
+  std::int64_t tell_exceptions() {
+    constexpr std::int64_t kDistance = 500'000'000;
+    if (!untold_.load()) return 0;
+    const std::int64_t now = steady_now();
+    if (now < tell_ns_) return tell_ns_;
+    tell_ns_ = now + kDistance;
+    untold_.store(false);  // first: what is thrown from here on wakes this thread
+    std::map<std::string, std::uint64_t> threw;
+    {
+      const std::lock_guard lock(mutex_);
+      threw = threw_;
+    }
+    for (const auto& [component, number] : threw)
+      if (std::exchange(told_[component], number) != number) launcher_.threw(component, number);
+    return 0;
+  }
+
+  /// On the watchdog's thread.
+  void say_hang(const Watchdog::Late& late) const {
+    detail::log(LogLevel::Warning,
+                fmt::format("{} — watchdog_ms would end and restart its process; cardan run --restart {} does it now",
+                            late.text(), process_.name));
   }
 
   void report(const RealtimeReport& all, const std::string& of) {
@@ -191,12 +229,19 @@ class Host {
 
   /// On the worker whose callback threw.
   void failed(const std::string& component, const std::string& callback, const std::string& what) {
-    if (!counting_.exchange(true)) ::eventfd_write(wake_.get(), 1);
+    std::uint64_t threw = 0;
+    {
+      const std::lock_guard lock(mutex_);
+      threw = ++threw_[component];
+    }
+    if (const bool untold = untold_.exchange(true); !counting_.exchange(true) || !untold)
+      ::eventfd_write(wake_.get(), 1);
     const config::Component* settings = process_.component(component);
     switch (settings != nullptr ? settings->on_exception : config::OnException::Continue) {
       case config::OnException::Continue:
         return;
       case config::OnException::Crash:
+        launcher_.threw(component, threw);  // the main thread will not come to it
         crash_report::die(fmt::format("callback '{}' of component '{}' threw: {}", callback, component, what));
       case config::OnException::Restart:
         break;
@@ -206,11 +251,13 @@ class Host {
     Restarts& r = restarts_[component];
     if (r.due != 0) return;
     while (!r.times.empty() && now - r.times.front() > process_.restart.window.count()) r.times.pop_front();
-    if (std::cmp_greater_equal(r.times.size(), process_.restart.limit))
+    if (std::cmp_greater_equal(r.times.size(), process_.restart.limit)) {
+      launcher_.threw(component, threw);
       crash_report::die(
           fmt::format("component '{}' was restarted {} times within {} s, and its callback '{}' throws "
                       "again: {}",
                       component, r.times.size(), process_.restart.window.count() / 1'000'000'000, callback, what));
+    }
     // At once the first time, then at growing distances: it may fail in its first callback.
     std::int64_t distance = process_.restart.backoff.count();
     for (std::size_t i = 1; i < r.times.size(); ++i)
@@ -243,6 +290,8 @@ class Host {
     const std::int64_t begun = steady_now();
     try {
       const std::lock_guard lock(changing_);
+      restarting_ = component;
+      by_rule_ = true;
       runtime_.restart(component, RestartCause::Failure, kPause);
     } catch (const StillRunning& e) {
       detail::log(LogLevel::Warning, fmt::format("{}; it is tried again", e.cause()));
@@ -255,8 +304,6 @@ class Host {
     const std::int64_t now = steady_now();
     const std::lock_guard lock(mutex_);
     Restarts& r = restarts_[component];
-    r.times.push_back(now);
-    r.due = 0;
     ++r.count;
     detail::log(LogLevel::Warning, fmt::format("{}: restarted in {:.1f} ms (restart {})", component,
                                                static_cast<double>(now - begun) / 1e6, r.count));
@@ -313,6 +360,8 @@ class Host {
     }
     try {
       const std::lock_guard lock(changing_);
+      restarting_ = wish.component;
+      by_rule_ = false;
       runtime_.restart(wish.component, RestartCause::Order, kPause);
     } catch (const StillRunning&) {
       wish.done.set_exception(std::current_exception());
@@ -328,9 +377,7 @@ class Host {
     std::uint64_t count = 0;
     {
       const std::lock_guard lock(mutex_);
-      Restarts& r = restarts_[wish.component];
-      r.due = 0;
-      count = ++r.count;
+      count = ++restarts_[wish.component].count;
     }
     detail::log(LogLevel::Warning, fmt::format("{}: restarted by an operator in {:.1f} ms", wish.component, took));
     wish.done.set_value({.took_ms = took, .restarts = count});
@@ -374,13 +421,19 @@ class Host {
   const config::Configuration& configuration_;
   const config::Process& process_;
   const HostOptions& options_;
-  StartLines& start_;
+  LauncherLines& launcher_;
   std::set<std::string> refused_;
   std::mutex changing_;  ///< of the runtime's components; before mutex_
   std::mutex mutex_;
   std::map<std::string, Restarts> restarts_;
+  std::map<std::string, std::uint64_t> threw_;  ///< exceptions that left callbacks, by component; with mutex_
+  std::map<std::string, std::uint64_t> told_;   ///< of those, the launcher
+  std::int64_t tell_ns_ = 0;                    ///< not before
   std::deque<std::shared_ptr<Wish>> wishes_;
   bool stops_ = false;
+  std::string restarting_;        ///< by the main thread, which alone does it
+  bool by_rule_ = false;          ///< and not by an operator
+  Atomic<bool> untold_{false};    ///< exceptions since the launcher was told
   Atomic<bool> counting_{false};  ///< of exceptions that repeat: the main thread knows when to say how many
   BoundFd wake_;
   Runtime runtime_;
@@ -401,7 +454,7 @@ void stop_at(int signal) {
 
 int run_host(const config::Configuration& configuration, const std::string& process, const HostOptions& options) {
   std::setvbuf(stdout, nullptr, _IOLBF, 0);  // what a component printed is in the log when it crashes
-  StartLines start(options.ready_fd);
+  LauncherLines launcher(options.ready_fd);
   try {
     const config::Process* found = configuration.process(process);
     if (found == nullptr) {
@@ -418,11 +471,11 @@ int run_host(const config::Configuration& configuration, const std::string& proc
     for (const int fd : {options.ready_fd, options.report_fd})
       if (fd > STDERR_FILENO) ::fcntl(fd, F_SETFD, FD_CLOEXEC);  // not for what components start
     crash_report::install(process, options.report_fd);
-    Host(configuration, *found, options, start).run();
+    Host(configuration, *found, options, launcher).run();
     return 0;
   } catch (const std::exception& e) {
     fmt::print(stderr, "cardan: error: {}: {}\n", process, e.what());
-    start.failed(e);
+    launcher.failed(e);
     return 1;
   }
 }

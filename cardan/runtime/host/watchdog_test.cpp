@@ -111,6 +111,63 @@ TEST(Watchdog, ACallbacksOwnLimitCounts) {
   EXPECT_EQ(heard.count(), 0U);
 }
 
+TEST(Watchdog, WhatHangsWithoutALimitIsToldMoreAndMoreSparsely) {
+  auto sleeper = std::make_shared<Sleeper>();
+  cardan::Runtime runtime({.transport = false});
+  runtime.add({.name = "sleeper"}, sleeper);
+  Heard heard;
+  Watchdog watchdog([](const Watchdog::Late&) { ADD_FAILURE() << "it has no limit"; }, heard.listener(), 10ms);
+  runtime.start();
+  watchdog.watch(runtime);
+  ASSERT_TRUE(soon([&] { return heard.count() >= 3; }));
+  sleeper->leave = true;
+  runtime.stop();
+  const std::lock_guard lock(heard.mutex);
+  EXPECT_EQ(heard.late[0].component, "sleeper");
+  EXPECT_EQ(heard.late[0].limit, 0ms);
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_GE(heard.late[i].running, 10ms * (1 << i));
+  EXPECT_NE(heard.late[0].text().find("callback 'sleep' of component 'sleeper' has been running for"),
+            std::string::npos);
+}
+
+TEST(Watchdog, ACallbackWithALimitIsNotToldAsHanging) {
+  auto sleeper = std::make_shared<Sleeper>();
+  cardan::Runtime runtime({.transport = false});
+  runtime.add({.name = "sleeper", .watchdog = std::chrono::hours{1}}, sleeper);
+  Heard hangs;
+  Watchdog watchdog([](const Watchdog::Late&) {}, hangs.listener(), 1ms);
+  runtime.start();
+  watchdog.watch(runtime);
+  ASSERT_TRUE(soon([&] { return sleeper->begun.load(); }));
+  std::this_thread::sleep_for(50ms);
+  EXPECT_EQ(hangs.count(), 0U);
+  sleeper->leave = true;
+  runtime.stop();
+}
+
+TEST(Watchdog, SeesWhatIsRunByHandToo) {
+  auto sleeper = std::make_shared<Sleeper>();
+  cardan::Runtime runtime({.transport = false, .threads = false});
+  runtime.add({.name = "sleeper", .watchdog = 1ms}, sleeper);
+  Heard heard;
+  Watchdog watchdog({}, heard.listener(), 5ms);
+  runtime.start();
+  watchdog.watch(runtime);
+  std::thread by_hand([&] {
+    while (!sleeper->leave) runtime.run_one();
+  });
+  ASSERT_TRUE(soon([&] { return heard.count() >= 1; }));
+  const auto longest = watchdog.longest();
+  ASSERT_TRUE(longest);
+  EXPECT_EQ(longest->callback, "sleep");
+  EXPECT_EQ(longest->limit, 0ms) << "limits do not count here";
+  watchdog.forget();
+  EXPECT_FALSE(watchdog.longest());
+  sleeper->leave = true;
+  by_hand.join();
+  runtime.stop();
+}
+
 TEST(Watchdog, WithoutLimitsThereIsNoThread) {
   cardan::Runtime runtime({.transport = false});
   auto sleeper = std::make_shared<Sleeper>();

@@ -48,6 +48,7 @@ std::string text(const CrashReport& r) {
     out += "\n" + demangled(r.own_words);
     if (out.back() != '\n') out += '\n';
   }
+  if (!r.keeps_lines) return out;
   out += r.last_lines.empty() ? "\nIt wrote nothing.\n" : "\nThe last lines that it wrote:\n";
   for (const std::string& line : r.last_lines) out += fmt::format("  {}\n", line);
   return out;

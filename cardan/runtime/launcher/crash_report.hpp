@@ -21,6 +21,7 @@ struct CrashReport {
   std::uint64_t restarts = 0;            ///< before this end
   std::string own_words{};               ///< what its crash handler wrote: component, callback, last samples, stack
   std::deque<std::string> last_lines{};  ///< of its output
+  bool keeps_lines = true;               ///< false: its output went elsewhere
 };
 
 /// As a text for people.

@@ -105,9 +105,10 @@ int Supervisor::run() {
   const std::int64_t end = steady_now();
   if (stop_reason_.empty()) stop_reason_ = "all processes have ended";
   const auto last = machine_.stop(end, stop_reason_);
+  const bool threw = say_exceptions();
   publish(last);
   close_orders();
-  return failed_ ? 1 : 0;
+  return failed_ ? 1 : threw ? 3 : 0;
 }
 
 bool Supervisor::over() const {

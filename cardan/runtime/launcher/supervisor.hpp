@@ -6,6 +6,7 @@
 #include <deque>
 #include <functional>
 #include <future>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -69,6 +70,8 @@ struct ProcessStatus {
   std::vector<Outage> outages{};
   std::vector<PoisonSample> skipped{};  ///< samples that it is not given any more: it crashed on each twice
   bool killed = false;                  ///< one of its runs did not end within the grace period
+  /// That left callbacks, by component, in all of its runs; of a run that was killed without the last half second.
+  std::map<std::string, std::uint64_t> exceptions{};
 };
 
 /// What an operator asks of a launcher that runs.
@@ -118,7 +121,8 @@ class Supervisor {
   ~Supervisor();
 
   /// Blocks until all processes have ended: after stop(), the time given, a transition to "stopped", or because none is
-  /// left to restart. 0: all ended in order; 1: one was given up, could not be started, or had to be killed.
+  /// left to restart. 0: all ended in order; 1: one was given up, could not be started, or had to be killed; 3: all
+  /// ended in order, and exceptions left callbacks.
   int run();
   /// The first call ends all in order, each further one at once. Any thread, and signal handlers; never blocks.
   void stop() noexcept;
@@ -137,6 +141,7 @@ class Supervisor {
     std::unique_ptr<ChildProcess> child{};
     LineSplitter output{}, error{};
     std::string ready{};
+    std::map<std::string, std::uint64_t> threw_before{};  ///< exceptions of the runs before this one
     std::deque<std::string> last_lines{};
     std::int64_t restart_ns = 0;  ///< 0: none is due
     std::int64_t slow_ns = 0;     ///< when to say that it has not come up; 0: it has
@@ -164,6 +169,9 @@ class Supervisor {
   void drain(std::size_t index, int fd, bool error);
   void read_ready(std::size_t index);
   void heard(std::size_t index, std::string_view line);
+  void threw(std::size_t index, std::string_view words);
+  /// True: there were any.
+  [[nodiscard]] bool say_exceptions() const;
   void say_slow(std::size_t index, std::int64_t now);
   void came_up(std::size_t index);
   void ended(std::size_t index, const Ending& ending);

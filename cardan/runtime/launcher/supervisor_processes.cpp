@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <csignal>
 #include <system_error>
 #include <utility>
@@ -32,6 +33,7 @@ void Supervisor::start(std::size_t index) {
   slot.output = {};
   slot.error = {};
   slot.ready.clear();
+  slot.threw_before = status.exceptions;
   slot.doing.clear();
   slot.failure.clear();
   slot.cannot_change = slot.told_to_end = slot.held = slot.killed = false;
@@ -140,9 +142,33 @@ void Supervisor::read_ready(std::size_t index) {
   }
 }
 
-/// A line of how far its start is: cardan/runtime/host/host.cpp writes them.
+/// "NUMBER COMPONENT": so many exceptions in this run.
+void Supervisor::threw(std::size_t index, std::string_view words) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(words.data(), words.data() + words.size(), number);
+  if (error != std::errc{} || end == words.data() + words.size() || *end != ' ') return;
+  const std::string component(end + 1, words.data() + words.size());
+  if (configuration_.processes[index].component(component) == nullptr) return;
+  const auto before = slots_[index].threw_before.find(component);
+  status_[index].exceptions[component] = number + (before == slots_[index].threw_before.end() ? 0 : before->second);
+}
+
+bool Supervisor::say_exceptions() const {
+  bool any = false;
+  for (const ProcessStatus& process : status_)
+    for (const auto& [component, number] : process.exceptions) {
+      any = true;
+      say(LogLevel::Warning, fmt::format("{} ({}): {} exception{} left its callbacks", component, process.name, number,
+                                         number == 1 ? "" : "s"));
+    }
+  return any;
+}
+
+/// A line of how far its start is, or of what is lost: cardan/runtime/host/host.cpp writes them.
 void Supervisor::heard(std::size_t index, std::string_view line) {
+  constexpr std::string_view kThrew = "threw ";
   Slot& slot = slots_[index];
+  if (line.starts_with(kThrew)) return threw(index, line.substr(kThrew.size()));
   if (status_[index].ready_ns != 0) return;
   const auto after = [&](std::string_view word) { return std::string(line.substr(word.size())); };
   if (line == "ready") {
