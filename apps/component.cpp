@@ -13,6 +13,7 @@
 #include "apps/components.hpp"
 #include "apps/decode.hpp"
 #include "apps/losses.hpp"
+#include "apps/others.hpp"
 #include "apps/output.hpp"
 #include "apps/report_json.hpp"
 #include "apps/screen.hpp"
@@ -39,7 +40,10 @@ constexpr const char* kExamples = R"(Examples:
 
 constexpr const char* kListExamples = R"(Examples:
   cardan component list
-  cardan component list --json | jq '.components[] | {component, callbacks}')";
+  cardan component list --json | jq '.components[] | {component, callbacks}'
+
+A component whose process was stopped, was given up, has ended or waits for its restart is listed with that state (with
+--json under "down").)";
 
 constexpr const char* kStatsExamples = R"(Examples:
   cardan component stats                              live, refreshed each second
@@ -63,6 +67,7 @@ constexpr const char* kRestartExamples = R"(Examples:
 
 Its groups pause until it has started: what is published meanwhile waits for the others. It begins with the file's parameters.
 One that does not start again ends its process, which is started anew by its rule. For a process: cardan run --restart PROCESS.
+That is also what is done where its process is down (stopped or given up): with it, its other components start.
 Exit codes: 0 it runs again, 1 it was not restarted, 2 wrong options.)";
 
 constexpr const char* kLogExamples = R"(Examples:
@@ -80,10 +85,12 @@ struct Options {
 
 int list(const Options& o) {
   host::ControlClient client({.domain = o.domain});
-  const std::vector<ComponentReport> all = components_there(client);
+  const host::DomainComponents there = components_there(client);
+  const std::vector<ComponentReport>& all = there.components;
   if (o.names) {
     std::string names;
     for (const ComponentReport& c : all) names += printable(c.name) + "\n";
+    for (const host::DownComponent& c : there.down) names += printable(c.name) + "\n";
     return emit(names) ? kOk : kFailed;
   }
   if (o.json) {
@@ -107,10 +114,27 @@ int list(const Options& o) {
                             {"callbacks", callbacks},
                             {"outputs", outputs}});
     }
-    return emit(one_line({{"components", components}}) + "\n") ? kOk : kFailed;
+    ordered_json down = ordered_json::array();
+    for (const host::DownComponent& c : there.down)
+      down.push_back({{"component", c.name},
+                      {"class", c.class_name},
+                      {"library", c.library},
+                      {"process", c.process.name},
+                      {"state", c.process.state}});
+    return emit(one_line({{"components", components}, {"down", down}}) + "\n") ? kOk : kFailed;
   }
-  if (all.empty()) return emit("no components run — `cardan run FILE` starts some\n") ? kOk : kFailed;
-  Table table({{"COMPONENT"}, {"CLASS"}, {"PROCESS"}, {"PID", true}, {"READS"}, {"PUBLISHES"}, {"RESTARTS", true}});
+  if (all.empty() && there.down.empty())
+    return emit(fmt::format("no components run — {}\n", why_none(there.others, kStartSome)))
+               ? kOk
+               : kFailed;
+  Table table({{"COMPONENT"},
+               {"CLASS"},
+               {"PROCESS"},
+               {"STATE"},
+               {"PID", true},
+               {"READS"},
+               {"PUBLISHES"},
+               {"RESTARTS", true}});
   for (const ComponentReport& c : all) {
     std::vector<std::string> reads;
     std::vector<std::string> publishes;
@@ -120,9 +144,12 @@ int list(const Options& o) {
     const auto joined = [](const auto& names) {
       return names.empty() ? "-" : fmt::format("{}", fmt::join(names, ", "));
     };
-    table.row({printable(c.name), printable(c.class_name), printable(c.process), std::to_string(c.pid),
+    table.row({printable(c.name), printable(c.class_name), printable(c.process), "running", std::to_string(c.pid),
                printable(joined(reads)), printable(joined(publishes)), std::to_string(c.restarts)});
   }
+  for (const host::DownComponent& c : there.down)
+    table.row({printable(c.name), printable(c.class_name), printable(c.process.name), printable(c.process.state), "-",
+               "-", "-", "-"});
   return emit(table.text()) ? kOk : kFailed;
 }
 
@@ -150,7 +177,7 @@ class Stats {
 
   int run() {
     now_ = look();
-    if (!o_.component.empty() && now_.empty()) return no_such_component(components_there(client_), o_.component);
+    if (!o_.component.empty() && now_.empty()) return no_such_component(there_, o_.component);
     const bool live = !o_.once && !o_.json && stdout_is_terminal();
     if (live) emit("\x1b[2J");
     std::uint64_t lost = 0;
@@ -171,8 +198,11 @@ class Stats {
 
  private:
   std::vector<ComponentReport> look() {
-    std::vector<ComponentReport> all = components_there(client_);
+    there_ = client_.components();
+    for (const std::string& problem : there_.problems) warn(problem);
+    if (std::exchange(first_, false)) warn_of_others(there_.others);
     measured_at_ = steady_now();
+    std::vector<ComponentReport> all = there_.components;
     if (!o_.component.empty()) std::erase_if(all, [&](const auto& c) { return c.name != o_.component; });
     return all;
   }
@@ -258,7 +288,9 @@ class Stats {
 
   /// As much as has `room`, where it is given.
   [[nodiscard]] std::string table(const std::optional<Room>& room = {}) const {
-    if (figures_.empty()) return "no components run\n";
+    if (figures_.empty())
+      return o_.component.empty() ? fmt::format("no components run — {}\n", why_none(there_.others, kStartSome))
+                                  : fmt::format("component '{}' does not run\n", printable(o_.component));
     Table t({{"COMPONENT"},
              {"CALLBACK"},
              {"RATE Hz", true},
@@ -316,6 +348,8 @@ class Stats {
   host::ControlClient client_;
   std::int64_t measured_at_ = 0;
   double took_ = 1;  ///< seconds
+  host::DomainComponents there_;
+  bool first_ = true;
   std::vector<ComponentReport> now_, figures_;
 };
 
@@ -325,41 +359,20 @@ int stats(const Options& o) {
 }
 
 /// The one component of this name; else the reason was said.
-std::optional<ComponentReport> find(const std::vector<ComponentReport>& all, const std::string& name) {
+std::optional<ComponentReport> find(const host::DomainComponents& there, const std::string& name) {
   std::vector<const ComponentReport*> found;
-  for (const ComponentReport& c : all)
+  for (const ComponentReport& c : there.components)
     if (c.name == name) found.push_back(&c);
   if (found.size() == 1) return *found.front();
   if (found.empty())
-    no_such_component(all, name);
+    no_such_component(there, name);
   else
     warn(fmt::format("{} components are called '{}' — give each `cardan run` of this computer a domain of its own",
                      found.size(), name));
   return {};
 }
 
-int restart(const Options& o) {
-  host::ControlClient client({.domain = o.domain});
-  const auto component = find(components_there(client), o.component);
-  if (!component) return kFailed;
-  try {
-    const auto done = client.restart_component(*component);
-    if (o.json)
-      return emit(one_line({{"component", component->name},
-                            {"process", component->process},
-                            {"pid", component->pid},
-                            {"took_ms", done.took_ms},
-                            {"restarts", done.restarts}}) +
-                  "\n")
-                 ? kOk
-                 : kFailed;
-    return emit(fmt::format("{} runs again after {:.1f} ms\n", printable(component->name), done.took_ms)) ? kOk
-                                                                                                          : kFailed;
-  } catch (const Error& e) {  // the component's word, not the command line's fault
-    warn(e.what());
-    return kFailed;
-  }
-}
+int restart(const Options& o) { return restart_component(o.domain, o.component, o.json); }
 
 int log_level(const Options& o) {
   const LogLevel level = launcher::log_level_of(o.level);
@@ -376,20 +389,6 @@ int log_level(const Options& o) {
 }
 
 }  // namespace
-
-std::vector<ComponentReport> components_there(host::ControlClient& client) {
-  host::DomainComponents all = client.components();
-  for (const std::string& problem : all.problems) warn(problem);
-  return std::move(all.components);
-}
-
-int no_such_component(const std::vector<ComponentReport>& components, const std::string& name) {
-  std::vector<std::string> names;
-  for (const ComponentReport& c : components) names.push_back(c.name);
-  warn(fmt::format("no component '{}' runs — {}", name,
-                   config::suggestion(name, names, "none runs here; is CARDAN_RUN_DIR or the domain another one?")));
-  return kFailed;
-}
 
 void add_component_command(CLI::App& app) {
   auto* const group = app.add_subcommand("component", "Components that run: list, stats, restart, log");

@@ -83,7 +83,10 @@ class Stats {
   /// Asks the processes, and begins to watch streams that are new.
   void look() {
     before_ = std::exchange(now_, look_around({.domain = o_.domain, .timeout = 500ms}, o_.all ? "" : o_.topic));
-    if (measured_at_ == 0) before_ = now_;
+    if (measured_at_ == 0) {
+      before_ = now_;
+      if (o_.all) warn_of_closed(now_, o_.domain);
+    }
     for (const std::string& problem : now_.problems)
       if (std::find(warned_.begin(), warned_.end(), problem) == warned_.end()) warn(warned_.emplace_back(problem));
     std::map<std::string, std::vector<StreamKey>> topics;
@@ -242,7 +245,7 @@ class Stats {
         add("", fmt::format("→ {} ({})", printable(s.now.name), s.now.pid), {"", "", "", ""}, s.latency, s.received,
             s.missed + s.bad);
     }
-    if (rows.empty()) return "no topics\n";
+    if (rows.empty()) return now_.closed.empty() ? "no topics\n" : "no topics that are open to this user\n";
     return room ? text_of(t.lines(*room)) : t.text();
   }
 
