@@ -57,8 +57,9 @@ Three latencies of each callback, each as p50 / p99 of the measurement, and the 
 DROPPED: newer samples pushed them out of the queue, or the component keeps too many samples (kept). MISSED: lost before
 they came here. A sample is skipped that its callback failed on before its restart, or its process crashed on twice.
 LATE: times that a publisher of another process missed the topic's deadline.
-A fusion has a line of its own (RATE: sets), and one for each input (RATE: samples, QUEUE: that wait for partners,
-DROPPED: that no set used, and why). One that gets samples and makes no set is named below with the reason.
+A fusion has a line of its own (RATE: sets), and one for each input (RATE: samples, QUEUE: in the queue, + those that wait
+for partners, DROPPED: also what no set used, and why). One that gets samples and makes no set is named below with the
+reason. On a terminal of less than 120 columns latencies are p99 alone.
 What is shown is counted anyway; the components are asked once for each line that you see.
 Exit codes: 0 ok, 1 there is no such component, 2 wrong options, 3 done, and samples were dropped or missed meanwhile.)";
 
@@ -304,26 +305,18 @@ class Stats {
              {"FAILED", true},
              {"LATE", true}});
     t.trouble({"DROPPED", "MISSED", "FAILED"});
-    t.keep({"COMPONENT", "CALLBACK", "SKIPPED", "LATE", "RATE Hz", "RUNNING", "LONGEST", "QUEUE", "TRANSPORT"});
+    t.keep({"COMPONENT", "CALLBACK", "RATE Hz", "RUNNING", "TRANSPORT", "LATE", "LONGEST", "QUEUE", "WAITING"});
     t.carry_down(1);
+    const bool narrow = room && room->columns < kColumnsOfTwo;
     for (const ComponentReport& c : figures_) {
       std::string name = printable(c.name);
       for (const CallbackReport& x : c.callbacks) {
-        const auto both = [](const LatencyHistogram& h) {
-          const auto at = [&](double p) { return time_text(static_cast<double>(latency_percentile(h, p))); };
-          return h.empty() ? std::string("-") : at(50) + " / " + at(99);
-        };
-        const bool input = x.kind != CallbackReport::Kind::Timer;
-        std::string longest = time_text(static_cast<double>(x.longest_running));
-        if (x.calls == 0 && x.running_since != 0)
-          longest = "runs for " + time_text(static_cast<double>(x.running_since));
-        t.row({std::exchange(name, ""), printable(x.name),
-               count_text(static_cast<double>(x.kind == CallbackReport::Kind::Latest ? samples(x) : x.calls) / took_),
-               both(x.transport), both(x.waiting), both(x.running), longest,
-               input ? fmt::format("{}/{}", x.queued, x.capacity) : "-", dropped_text(x), std::to_string(x.missed),
-               std::to_string(x.failures), std::to_string(x.late)});
+        if (is_of_a_fusion(c, x)) continue;
+        std::vector<std::string> cells = callback_cells(x, took_, narrow);
+        cells.insert(cells.begin(), {std::exchange(name, ""), printable(x.name)});
+        t.row(std::move(cells));
       }
-      for (const host::FusionReport& x : c.fusions) add_fusion_rows(t, x, took_, name);
+      for (const host::FusionReport& x : c.fusions) add_fusion_rows(t, x, c, took_, narrow, name);
       for (const OutputReport& x : c.outputs)
         t.row({std::exchange(name, ""), "→ " + printable(x.topic), count_text(static_cast<double>(x.published) / took_),
                "", "", "", "", "", "", "", "", ""});
@@ -331,17 +324,14 @@ class Stats {
     return (room ? text_of(t.lines(*room)) : t.text()) + silent_fusions(figures_);
   }
 
-  static std::uint64_t samples(const CallbackReport& x) {
-    std::uint64_t n = 0;
-    for (const auto& [bucket, count] : x.transport) n += count;
-    return n;
-  }
-
   [[nodiscard]] std::string screen() const {
     return full_screen(
-        fmt::format("cardan component stats, {} components, last {:.1f} s — Ctrl-C ends", figures_.size(), took_),
+        fmt::format("cardan component stats, {} components, last {:.1f} s{} — Ctrl-C ends", figures_.size(), took_,
+                    terminal_size().columns < kColumnsOfTwo ? ", latencies are p99" : ""),
         [&](Room room) { return table(room); });
   }
+
+  static constexpr std::size_t kColumnsOfTwo = 120;  ///< from which on there is room for two percentiles
 
   const Options& o_;
   double seconds_;

@@ -6,6 +6,7 @@
 #include <exception>
 #include <utility>
 
+#include "apps/component_fusions.hpp"
 #include "apps/losses.hpp"
 #include "cardan/memory/clock.hpp"
 #include "cardan/runtime/host/control_client.hpp"
@@ -28,12 +29,6 @@ ComponentRow row_of(const host::ComponentReport& report) {
     row.failures += callback.failures;
   }
   return row;
-}
-
-std::uint64_t calls_of(const host::ComponentReport& report) {
-  std::uint64_t calls = 0;
-  for (const host::CallbackReport& callback : report.callbacks) calls += callback.calls;
-  return calls;
 }
 
 }  // namespace

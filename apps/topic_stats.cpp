@@ -8,6 +8,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 
 #include "apps/decode.hpp"
 #include "apps/output.hpp"
@@ -240,7 +241,8 @@ class Stats {
            time_text(static_cast<double>(r.rhythm.longest_gap_ns)), bytes_text(r.bytes_per_s)},
           r.latency, r.sum(&SubscriberFigures::received),
           r.sum(&SubscriberFigures::missed) + r.sum(&SubscriberFigures::bad));
-      if (o_.all && r.subscribers.size() < 2) continue;
+      // Of Cardan's own topics everybody is a reader: their sum says enough beside all others.
+      if (o_.all && (r.subscribers.size() < 2 || r.publisher.topic.starts_with("/cardan/"))) continue;
       for (const SubscriberFigures& s : r.subscribers)
         add("", fmt::format("→ {} ({})", printable(s.now.name), s.now.pid), {"", "", "", ""}, s.latency, s.received,
             s.missed + s.bad);
@@ -250,7 +252,10 @@ class Stats {
   }
 
   std::string screen(const std::vector<Row>& rows) const {
-    return full_screen(fmt::format("cardan topic stats, {} topics, last {:g} s — Ctrl-C ends", rows.size(), seconds_),
+    std::set<std::string> topics;
+    for (const Row& row : rows) topics.insert(row.publisher.topic);
+    return full_screen(fmt::format("cardan topic stats, {} topics, {} publishers, last {:g} s — Ctrl-C ends",
+                                   topics.size(), rows.size(), seconds_),
                        [&](Room room) { return table(rows, room); });
   }
 

@@ -27,7 +27,7 @@ void add_libraries(const std::filesystem::path& folder, const std::string& prefi
     const std::string name = at->path().filename().string();
     if (name.starts_with('.')) continue;
     if (!at->is_directory(ignored)) {
-      if (name.ends_with(".so")) names.push_back(prefix + name);
+      if (name.ends_with(".so") && !name.starts_with("libcardan")) names.push_back(prefix + name);  // nor our own
     } else if (deeper) {
       add_libraries(at->path(), prefix + name + "/", false, names);
     }

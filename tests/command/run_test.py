@@ -100,6 +100,31 @@ class Check(unittest.TestCase):
         self.assertIn(f"{file}:{problems[0]['line']}:", text)
         self.assertIn("4 errors", text)
 
+    def test_a_library_or_class_that_is_nearly_right_is_named(self):
+        text = cardan("check", edited("class.json", ('"class": "Brake"', '"class": "Brakee"')), code=1)
+        self.assertIn("there is no component class 'Brakee' — did you mean 'Brake'? libexample_components.so has Brake, Radar", text)
+        text = cardan("check", edited("library.json", ('"libexample_components.so", "class": "Radar"', '"libexample_component.so", "class": "Radar"')), code=1)
+        self.assertIn("did you mean 'libexample_components.so'?", text)
+        os.makedirs(path("built/output"))
+        for name in ("libmy.so", "output/libmine.so"):
+            open(path("built/" + name), "w").close()
+        shutil.copy(edited("mine.json", ('"libexample_components.so", "class": "Radar"', '"libmine.so", "class": "Radar"')), path("built"))
+        self.assertIn("did you mean 'output/libmine.so'?", cardan("check", path("built/mine.json"), code=1))
+        shutil.copy(edited("my.json", ('"libexample_components.so", "class": "Radar"', '"libmy.so", "class": "Radar"')), path("built"))
+        self.assertIn("file too short", cardan("check", path("built/my.json"), code=1))
+
+    def test_one_error_hides_no_other(self):
+        file = edited("all.json", ('"libexample_components.so", "class": "Radar"', '"libnowhere.so", "class": "Radar"'), ('"class": "Brake"', '"class": "Brakee"'),
+                      ('"watchdog_ms": 500', '"watchdog_ms": -5'), ('"deadline_ms": 500', '"deadline_ms": "soon"'))
+        problems = json.loads(cardan("check", file, "--json", code=1))["problems"]
+        self.assertEqual([p["pointer"] for p in problems],
+                         ["/processes/sensors/components/radar/library", "/processes/driving/components/brake/class",
+                          "/processes/driving/components/brake/watchdog_ms", "/topics/~1distance/deadline_ms"], problems)
+        file = edited("include.json", ('"name": "brake",', '"name": "brake", "include": [{"file": "nowhere.json"}],'), ('"class": "Brake"', '"class": "Brakee"'),
+                      ('"down": "sensors"', '"down": "of_the_include"'))
+        problems = json.loads(cardan("check", file, "--json", code=1))["problems"]
+        self.assertEqual([p["pointer"] for p in problems], ["/include/0/file", "/processes/driving/components/brake/class"], problems)
+
     def test_no_json_and_no_file(self):
         broken = path("broken.json")
         with open(broken, "w") as file:
