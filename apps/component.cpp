@@ -125,17 +125,9 @@ int list(const Options& o) {
     return emit(one_line({{"components", components}, {"down", down}}) + "\n") ? kOk : kFailed;
   }
   if (all.empty() && there.down.empty())
-    return emit(fmt::format("no components run — {}\n", why_none(there.others, kStartSome)))
-               ? kOk
-               : kFailed;
-  Table table({{"COMPONENT"},
-               {"CLASS"},
-               {"PROCESS"},
-               {"STATE"},
-               {"PID", true},
-               {"READS"},
-               {"PUBLISHES"},
-               {"RESTARTS", true}});
+    return emit(fmt::format("no components run — {}\n", why_none(there.others, kStartSome))) ? kOk : kFailed;
+  Table table(
+      {{"COMPONENT"}, {"CLASS"}, {"PROCESS"}, {"STATE"}, {"PID", true}, {"READS"}, {"PUBLISHES"}, {"RESTARTS", true}});
   for (const ComponentReport& c : all) {
     std::vector<std::string> reads;
     std::vector<std::string> publishes;
@@ -327,7 +319,7 @@ class Stats {
   [[nodiscard]] std::string screen() const {
     return full_screen(
         fmt::format("cardan component stats, {} components, last {:.1f} s{} — Ctrl-C ends", figures_.size(), took_,
-                    terminal_size().columns < kColumnsOfTwo ? ", latencies are p99" : ""),
+                    terminal_size().columns < kColumnsOfTwo ? ", latencies p99" : ""),
         [&](Room room) { return table(room); });
   }
 

@@ -108,6 +108,7 @@ std::vector<std::string> callback_cells(const CallbackReport& x, double seconds,
 void add_fusion_rows(Table& table, const FusionReport& figures, const host::ComponentReport& of, double seconds,
                      bool narrow, std::string& component) {
   enum Cell : std::size_t { kRate, kQueue = 5, kDropped };  // of callback_cells()
+  const CallbackReport none;
   table.row({std::exchange(component, ""),
              narrow ? fmt::format("{} ({})", printable(figures.name), figures.policy)
                     : fmt::format("{} ({} by {})", printable(figures.name), figures.policy, figures.time),
@@ -116,7 +117,7 @@ void add_fusion_rows(Table& table, const FusionReport& figures, const host::Comp
   for (const FusionInputReport& in : figures.inputs) {
     const auto callback = std::find_if(of.callbacks.begin(), of.callbacks.end(),
                                        [&](const CallbackReport& c) { return c.name == in.name; });
-    const CallbackReport own = callback != of.callbacks.end() ? *callback : CallbackReport{.name = in.name};
+    const CallbackReport& own = callback != of.callbacks.end() ? *callback : none;
     std::uint64_t lost = own.queue_full;
     std::vector<std::string> why;
     for (const auto& [what, count] : {std::pair{"unfired", in.unfired},

@@ -15,13 +15,30 @@ using host::ComponentReport;
 ComponentReport joiner() {
   ComponentReport c;
   c.name = "joiner";
-  c.callbacks = {{.name = "tick", .kind = CallbackReport::Kind::Timer, .calls = 7},
-                 {.name = "/left", .topic = "/left", .transport = {{40, 100}}, .calls = 100, .queue_full = 3, .missed = 4,
-                  .queued = 1, .capacity = 64},
-                 {.name = "/right", .topic = "/right", .calls = 90, .capacity = 64}};
-  c.fusions = {{.name = "pairs", .policy = "exact", .time = "source", .fired = 80,
-                .inputs = {{.name = "/left", .topic = "/left", .offered = 100, .used = 80, .pushed_out = 15, .waiting = 5},
-                           {.name = "/right", .topic = "/right", .offered = 90, .used = 80, .unstamped = 2}}}};
+  CallbackReport tick;
+  tick.name = "tick";
+  tick.kind = CallbackReport::Kind::Timer;
+  tick.calls = 7;
+  CallbackReport left;
+  left.name = left.topic = "/left";
+  left.transport = {{40, 100}};
+  left.calls = 100;
+  left.queue_full = 3;
+  left.missed = 4;
+  left.queued = 1;
+  left.capacity = 64;
+  CallbackReport right;
+  right.name = right.topic = "/right";
+  right.calls = 90;
+  right.capacity = 64;
+  c.callbacks = {tick, left, right};
+  c.fusions = {
+      {.name = "pairs",
+       .policy = "exact",
+       .time = "source",
+       .fired = 80,
+       .inputs = {{.name = "/left", .topic = "/left", .offered = 100, .used = 80, .pushed_out = 15, .waiting = 5},
+                  {.name = "/right", .topic = "/right", .offered = 90, .used = 80, .unstamped = 2}}}};
   return c;
 }
 
@@ -32,8 +49,18 @@ std::size_t count(const std::string& text, const std::string& part) {
 }
 
 std::string rows(bool narrow) {
-  Table table({{"COMPONENT"}, {"CALLBACK"}, {"RATE"}, {"TRANSPORT"}, {"WAITING"}, {"RUNNING"}, {"LONGEST"}, {"QUEUE"},
-               {"DROPPED"}, {"MISSED"}, {"FAILED"}, {"LATE"}});
+  Table table({{"COMPONENT"},
+               {"CALLBACK"},
+               {"RATE"},
+               {"TRANSPORT"},
+               {"WAITING"},
+               {"RUNNING"},
+               {"LONGEST"},
+               {"QUEUE"},
+               {"DROPPED"},
+               {"MISSED"},
+               {"FAILED"},
+               {"LATE"}});
   const ComponentReport c = joiner();
   std::string name = c.name;
   for (const CallbackReport& x : c.callbacks) {

@@ -267,9 +267,10 @@ int save(const Options& o) {
   if (!o.what.empty() && parameters.empty()) return no_such_component(all, o.what);
   for (const host::DownComponent& c : all.down) {
     if (!o.what.empty()) break;
-    warn(fmt::format("component '{}' does not run, its process '{}' is {}: its values are not saved — cardan component "
-                     "restart {} starts it",
-                     printable(c.name), printable(c.process.name), c.process.state, printable(c.name)));
+    warn(
+        fmt::format("component '{}' does not run, its process '{}' is {}: its values are not saved — cardan component "
+                    "restart {} starts it",
+                    printable(c.name), printable(c.process.name), c.process.state, printable(c.name)));
     lost = true;
   }
   try {

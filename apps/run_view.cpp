@@ -138,9 +138,9 @@ void RunView::look(const launcher::Supervisor& supervisor, const std::vector<Com
       if (!first) row.assign(6, "");
       first = false;
       const auto time = [](std::int64_t ns) { return time_text(static_cast<double>(ns)); };
-      for (std::string cell :
-           {printable(c.component), c.calls_per_s < 0 ? "-" : fmt::format("{:.1f}", c.calls_per_s), time(c.transport_ns), time(c.waiting_ns),
-            time(c.running_ns), std::to_string(c.lost), std::to_string(c.failures)})
+      for (std::string cell : {printable(c.component), c.calls_per_s < 0 ? "-" : fmt::format("{:.1f}", c.calls_per_s),
+                               time(c.transport_ns), time(c.waiting_ns), time(c.running_ns), std::to_string(c.lost),
+                               std::to_string(c.failures)})
         row.push_back(std::move(cell));
       all.row(row, !well);
     }

@@ -109,7 +109,8 @@ TEST(RunFolders, ALinkInThePlaceOfTheRunDirectoryIsRefused) {
 }
 
 TEST(RunFolders, ADomainsNameCanBeTypedAndPrinted) {
-  for (const std::string name : {"", "a b", " ", "a\nb", "a\tb", "\x1b[31mred", "\x7f", "a/b", ".", "..", ".a", "a.b", "ü", "a*"})
+  for (const std::string name :
+       {"", "a b", " ", "a\nb", "a\tb", "\x1b[31mred", "\x7f", "a/b", ".", "..", ".a", "a.b", "ü", "a*"})
     try {
       const RunDirectory made(name);
       ADD_FAILURE() << "'" << name << "' was taken";

@@ -151,7 +151,8 @@ std::string folder_refusal(const struct stat& st, std::optional<uid_t> root_owne
 }
 
 std::shared_ptr<const RunFolder> RunFolder::open(const std::string& domain) {
-  // The same as in a configuration: a name with a blank or a line feed cannot be typed, or breaks the messages it is in.
+  // The same as in a configuration: a name with a blank or a line feed cannot be typed, or breaks the messages it is
+  // in.
   const bool plain = std::all_of(domain.begin(), domain.end(), [](const char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
   });

@@ -44,17 +44,18 @@ std::optional<Node> number(std::string_view text) {
 
 constexpr const char* kForms = R"(write "name", "!name", "name == value" or "name != value")";
 
-/// The remedy for what is neither of kForms; empty: it is one of them. `wanted`: behind the operator, where there is one.
+/// The remedy for what is neither of kForms; empty: it is one of them. `wanted`: behind the operator, where there is
+/// one.
 std::string why_no_condition(std::string_view name, std::string_view wanted) {
   const auto has = [](std::string_view text, std::initializer_list<std::string_view> parts) {
     return std::any_of(parts.begin(), parts.end(),
                        [&](std::string_view part) { return text.find(part) != std::string_view::npos; });
   };
-  const bool quoted = wanted.size() >= 2 && (wanted.front() == '\'' || wanted.front() == '"') && wanted.front() == wanted.back();
+  const bool quoted =
+      wanted.size() >= 2 && (wanted.front() == '\'' || wanted.front() == '"') && wanted.front() == wanted.back();
   if (quoted) return fmt::format("write the value without quotes: {}", wanted.substr(1, wanted.size() - 2));
   // A text may be compared with nearly anything, but not with what is meant as a second condition.
-  if (has(wanted, {"==", "!=", "&&", "||"}))
-    return fmt::format("a condition looks at one variable: {}", kForms);
+  if (has(wanted, {"==", "!=", "&&", "||"})) return fmt::format("a condition looks at one variable: {}", kForms);
   if (name.find_first_of(" \t=<>!&|") == std::string_view::npos) return {};  // a name, if perhaps a wrong one
   const std::size_t equals = name.find('=');
   const std::string_view left = trimmed(name.substr(0, std::min(equals, name.size())));

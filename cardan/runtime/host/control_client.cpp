@@ -149,9 +149,11 @@ DomainComponents ControlClient::components() {
   ask_all(R"({"do":"components"})", all, [&](const json& answer, const Place& place) {
     if (answer.is_object() && answer.contains("launcher")) {
       if (!answer.contains("down")) return;
-      const LauncherReport launcher{.system = answer["launcher"], .host = place.host, .pid = place.pid, .processes = {}};
+      const LauncherReport launcher{
+          .system = answer["launcher"], .host = place.host, .pid = place.pid, .processes = {}};
       for (const json& c : answer["down"])
-        all.down.push_back({c.at("component"), c.at("class"), c.at("library"), process_from(c.at("process")), launcher});
+        all.down.push_back(
+            {c.at("component"), c.at("class"), c.at("library"), process_from(c.at("process")), launcher});
       return;
     }
     for (ComponentReport& c : components_from_json(answer.at("components").dump())) {

@@ -277,7 +277,9 @@ std::vector<config::Problem> check_with_components(const Configuration& configur
   if (has_error_within("/include", in_text)) asked.declarations.unknown.emplace_back();
   // Without the values that are wrong in the text it may not start; that it does not is then no news.
   std::erase_if(asked.problems, [&](const config::Problem& p) {
-    const auto is_its = [&](const Component& c) { return c.pointer == p.pointer && has_error_within(c.pointer, in_text); };
+    const auto is_its = [&](const Component& c) {
+      return c.pointer == p.pointer && has_error_within(c.pointer, in_text);
+    };
     return std::any_of(rest.processes.begin(), rest.processes.end(), [&](const Process& process) {
       return std::any_of(process.components.begin(), process.components.end(), is_its);
     });
