@@ -32,6 +32,18 @@ int order_process(host::ControlClient& client, const host::DomainLaunchers& all,
       names.push_back(p.name);
       if (p.name == process) its.push_back(&launcher);
     }
+  if (stopping()) {
+    warn(fmt::format("interrupted: nothing was asked of process '{}'", process));
+    return kFailed;
+  }
+  if (its.empty() && !names.empty())
+    for (const host::ComponentReport& c : client.components().components)
+      if (c.name == process) {
+        warn(fmt::format("'{}' is a component, of process '{}' — cardan run --{} {}{}", process, c.process,
+                         starts ? "restart" : "stop", c.process,
+                         starts ? fmt::format(", or for it alone cardan component restart {}", process) : ""));
+        return kFailed;
+      }
   if (its.size() != 1) {
     warn(its.empty() ? fmt::format("no process '{}' belongs to a system that runs — {}", process,
                                    names.empty() ? why_none(all.others, kNoneRuns)
@@ -147,11 +159,6 @@ int order_processes(const std::string& domain, const std::vector<std::string>& p
   for (const std::string& process : processes) {
     if (std::find(done.begin(), done.end(), process) != done.end()) continue;  // named twice
     done.push_back(process);
-    if (stopping()) {
-      warn(fmt::format("interrupted: nothing was asked of process '{}'", process));
-      code = kFailed;
-      continue;
-    }
     if (order_process(client, all, process, starts) != kOk) code = kFailed;
   }
   return code;

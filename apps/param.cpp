@@ -193,7 +193,9 @@ int set(const Options& o) {
   const auto value = value_of(o.value, p.value);
   if (!value) {
     warn(fmt::format("parameter '{}' is a {}, and '{}' is none — {}", o.what, config::type_of(p.value), o.value,
-                     std::holds_alternative<bool>(p.value) ? "use true or false" : "use a number, as 3 or 0.5"));
+                     std::holds_alternative<bool>(p.value) ? "use true or false"
+                     : range_text(p).empty()               ? "use a number, as 3 or 0.5"
+                                                           : "use a number, " + range_text(p)));
     return kFailed;
   }
   try {
@@ -284,7 +286,8 @@ int save(const Options& o) {
   }
   const std::string said =
       o.json ? one_line({{"file", o.value}, {"components", parameters.size()}, {"parameters", count}})
-             : fmt::format("{}: {} parameters of {} components", printable(o.value), count, parameters.size());
+             : fmt::format("{}: {} parameter{} of {} component{}", printable(o.value), count, count == 1 ? "" : "s",
+                           parameters.size(), parameters.size() == 1 ? "" : "s");
   if (!emit(said + "\n")) return kFailed;
   return lost ? kLoss : kOk;
 }

@@ -7,6 +7,7 @@
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -79,6 +80,27 @@ class Several(unittest.TestCase):
         self.assertIn("did you mean 'driving'?", text)
         self.assertIn("sensors is stopped", text)
         self.assertEqual(list(running.pids()), ["brake"])
+        self.assertIn("'brake' is a component, of process 'driving' — cardan run --stop driving", cardan("run", "--stop", "brake", code=1))
+        self.assertIn("cardan component restart brake", cardan("run", "--restart", "brake", code=1))
+
+    def test_an_interrupted_question_blames_nobody(self):
+        running = Running(self)
+        radar = running.pids()["radar"]
+        os.kill(radar, signal.SIGSTOP)  # so that the answers are not all there at once
+        try:
+            asks = subprocess.Popen([CARDAN, "run", "--restart", "driving"], env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            time.sleep(0.3)
+            asks.send_signal(signal.SIGINT)
+            text, _ = asks.communicate(timeout=60)
+        finally:
+            os.kill(radar, signal.SIGCONT)
+        self.assertNotEqual(asks.returncode, 0, text)
+        self.assertNotIn("does not answer", text)
+
+    def test_a_value_out_of_range_is_told_with_the_range(self):
+        Running(self)
+        self.assertIn("is above its maximum 100.0 — give a number from 0.0 to 100.0 (brakes below, metres)", cardan("param", "set", "brake/limit_m", "1e9", code=1))
+        self.assertIn("use a number, 0.0 to 100.0", cardan("param", "set", "brake/limit_m", "far", code=1))
 
 
 class Stopped(unittest.TestCase):

@@ -131,8 +131,25 @@ class Check(unittest.TestCase):
             file.write('{\n  "name": "x",\n  "processes": {\n')
         self.assertIn(f"{broken}:", cardan("check", broken, code=1))
         self.assertIn("nowhere.json", cardan("check", path("nowhere.json"), code=2))
+        self.assertIn(f"did you mean '{broken}'?", cardan("check", path("brokn.json"), code=2))
         self.assertIn("nowhere.json", cardan("run", path("nowhere.json"), code=2))
         self.assertEqual(cardan("run", broken, code=1), cardan("check", broken, code=1))
+
+
+    def test_what_is_no_text_of_a_configuration_is_called_so(self):
+        with open(BRAKE) as file:
+            brake = file.read()
+        for content, cause in ((b"", "the file has no text"), (b" \n\t", "the file has no text"), (brake.encode("utf-16"), "the text is UTF-16")):
+            with open(path("text.json"), "wb") as file:
+                file.write(content)
+            text = cardan("check", path("text.json"), code=1)
+            self.assertIn(cause, text)
+            self.assertIn("1 error, 0 warnings", text)
+
+    def test_components_that_cannot_be_read_are_not_called_unused(self):
+        text = cardan("check", edited("unread.json", ('{\n      "components": {"radar"', '{\n      "component": {"radar"')), code=1)
+        self.assertIn("did you mean 'components'?", text)
+        self.assertNotIn("/distance", text)
 
 
 class Graph(unittest.TestCase):

@@ -56,7 +56,8 @@ std::string why_no_condition(std::string_view name, std::string_view wanted) {
   if (quoted) return fmt::format("write the value without quotes: {}", wanted.substr(1, wanted.size() - 2));
   // A text may be compared with nearly anything, but not with what is meant as a second condition.
   if (has(wanted, {"==", "!=", "&&", "||"})) return fmt::format("a condition looks at one variable: {}", kForms);
-  if (name.find_first_of(" \t=<>!&|") == std::string_view::npos) return {};  // a name, if perhaps a wrong one
+  if (!name.empty() && name.find_first_of(" \t=<>!&|") == std::string_view::npos)
+    return {};  // a name, if perhaps a wrong one
   const std::size_t equals = name.find('=');
   const std::string_view left = trimmed(name.substr(0, std::min(equals, name.size())));
   if (equals != std::string_view::npos && fits(Format::Identifier, left))

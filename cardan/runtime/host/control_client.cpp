@@ -23,6 +23,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
+constexpr const char* kInterrupted = "interrupted before all processes had answered";
 constexpr std::uint32_t kMostParts = 4096;  ///< of an answer: 64 MiB
 
 std::string text_of(const json& request) { return request.dump(-1, ' ', false, json::error_handler_t::replace); }
@@ -112,6 +113,10 @@ void ControlClient::ask_all(const std::string& request, All& all, Take take) {
     hosts.erase(who);
     const auto answer =
         std::find_if(answers.begin(), answers.end(), [&](const Answer& a) { return a.host == p.process; });
+    if (answer == answers.end() && stopping()) {  // nobody waited for it
+      if (problems.empty() || problems.back() != kInterrupted) problems.emplace_back(kInterrupted);
+      continue;
+    }
     if (answer == answers.end()) {
       problems.push_back(
           fmt::format("process {} (pid {}) does not answer — is it stopped (SIGSTOP), or busy with a "

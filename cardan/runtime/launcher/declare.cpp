@@ -273,8 +273,13 @@ std::vector<config::Problem> check_with_components(const Configuration& configur
   for (const Process& process : configuration.processes)
     for (const Component& component : process.components)
       if (rest.component(component.name) == nullptr) asked.declarations.unknown.push_back(component.name);
-  // What an include that could not be read would have brought is not known either.
-  if (has_error_within("/include", in_text)) asked.declarations.unknown.emplace_back();
+  // What an include that could not be read would have brought is not known either, nor what a process has whose
+  // components cannot be read.
+  const bool lacks = std::any_of(in_text.begin(), in_text.end(), [&](const config::Problem& p) {
+    return p.severity == config::Severity::Error && p.pointer.starts_with("/processes") &&
+           p.pointer.find("/components/") == std::string::npos;
+  });
+  if (lacks || has_error_within("/include", in_text)) asked.declarations.unknown.emplace_back();
   // Without the values that are wrong in the text it may not start; that it does not is then no news.
   std::erase_if(asked.problems, [&](const config::Problem& p) {
     const auto is_its = [&](const Component& c) {
