@@ -13,6 +13,7 @@
 #include "apps/components.hpp"
 #include "apps/decode.hpp"
 #include "apps/losses.hpp"
+#include "apps/others.hpp"
 #include "apps/output.hpp"
 #include "apps/report_json.hpp"
 #include "apps/screen.hpp"
@@ -39,7 +40,10 @@ constexpr const char* kExamples = R"(Examples:
 
 constexpr const char* kListExamples = R"(Examples:
   cardan component list
-  cardan component list --json | jq '.components[] | {component, callbacks}')";
+  cardan component list --json | jq '.components[] | {component, callbacks}'
+
+A component whose process was stopped, was given up, has ended or waits for its restart is listed with that state (with
+--json under "down").)";
 
 constexpr const char* kStatsExamples = R"(Examples:
   cardan component stats                              live, refreshed each second
@@ -53,8 +57,9 @@ Three latencies of each callback, each as p50 / p99 of the measurement, and the 
 DROPPED: newer samples pushed them out of the queue, or the component keeps too many samples (kept). MISSED: lost before
 they came here. A sample is skipped that its callback failed on before its restart, or its process crashed on twice.
 LATE: times that a publisher of another process missed the topic's deadline.
-A fusion has a line of its own (RATE: sets), and one for each input (RATE: samples, QUEUE: that wait for partners,
-DROPPED: that no set used, and why). One that gets samples and makes no set is named below with the reason.
+A fusion has a line of its own (RATE: sets), and one for each input (RATE: samples, QUEUE: in the queue, + those that wait
+for partners, DROPPED: also what no set used, and why). One that gets samples and makes no set is named below with the
+reason. On a terminal of less than 120 columns latencies are p99 alone.
 What is shown is counted anyway; the components are asked once for each line that you see.
 Exit codes: 0 ok, 1 there is no such component, 2 wrong options, 3 done, and samples were dropped or missed meanwhile.)";
 
@@ -63,6 +68,7 @@ constexpr const char* kRestartExamples = R"(Examples:
 
 Its groups pause until it has started: what is published meanwhile waits for the others. It begins with the file's parameters.
 One that does not start again ends its process, which is started anew by its rule. For a process: cardan run --restart PROCESS.
+That is also what is done where its process is down (stopped or given up): with it, its other components start.
 Exit codes: 0 it runs again, 1 it was not restarted, 2 wrong options.)";
 
 constexpr const char* kLogExamples = R"(Examples:
@@ -85,10 +91,12 @@ ordered_json runs_for_ms(const CallbackReport& callback) {
 
 int list(const Options& o) {
   host::ControlClient client({.domain = o.domain});
-  const std::vector<ComponentReport> all = components_there(client);
+  const host::DomainComponents there = components_there(client);
+  const std::vector<ComponentReport>& all = there.components;
   if (o.names) {
     std::string names;
     for (const ComponentReport& c : all) names += printable(c.name) + "\n";
+    for (const host::DownComponent& c : there.down) names += printable(c.name) + "\n";
     return emit(names) ? kOk : kFailed;
   }
   if (o.json) {
@@ -113,10 +121,19 @@ int list(const Options& o) {
                             {"callbacks", callbacks},
                             {"outputs", outputs}});
     }
-    return emit(one_line({{"components", components}}) + "\n") ? kOk : kFailed;
+    ordered_json down = ordered_json::array();
+    for (const host::DownComponent& c : there.down)
+      down.push_back({{"component", c.name},
+                      {"class", c.class_name},
+                      {"library", c.library},
+                      {"process", c.process.name},
+                      {"state", c.process.state}});
+    return emit(one_line({{"components", components}, {"down", down}}) + "\n") ? kOk : kFailed;
   }
-  if (all.empty()) return emit("no components run — `cardan run FILE` starts some\n") ? kOk : kFailed;
-  Table table({{"COMPONENT"}, {"CLASS"}, {"PROCESS"}, {"PID", true}, {"READS"}, {"PUBLISHES"}, {"RESTARTS", true}});
+  if (all.empty() && there.down.empty())
+    return emit(fmt::format("no components run — {}\n", why_none(there.others, kStartSome))) ? kOk : kFailed;
+  Table table(
+      {{"COMPONENT"}, {"CLASS"}, {"PROCESS"}, {"STATE"}, {"PID", true}, {"READS"}, {"PUBLISHES"}, {"RESTARTS", true}});
   for (const ComponentReport& c : all) {
     std::vector<std::string> reads;
     std::vector<std::string> publishes;
@@ -126,9 +143,12 @@ int list(const Options& o) {
     const auto joined = [](const auto& names) {
       return names.empty() ? "-" : fmt::format("{}", fmt::join(names, ", "));
     };
-    table.row({printable(c.name), printable(c.class_name), printable(c.process), std::to_string(c.pid),
+    table.row({printable(c.name), printable(c.class_name), printable(c.process), "running", std::to_string(c.pid),
                printable(joined(reads)), printable(joined(publishes)), std::to_string(c.restarts)});
   }
+  for (const host::DownComponent& c : there.down)
+    table.row({printable(c.name), printable(c.class_name), printable(c.process.name), printable(c.process.state), "-",
+               "-", "-", "-"});
   return emit(table.text() + hanging_callbacks(all)) ? kOk : kFailed;
 }
 
@@ -156,7 +176,7 @@ class Stats {
 
   int run() {
     now_ = look();
-    if (!o_.component.empty() && now_.empty()) return no_such_component(components_there(client_), o_.component);
+    if (!o_.component.empty() && now_.empty()) return no_such_component(there_, o_.component);
     const bool live = !o_.once && !o_.json && stdout_is_terminal();
     if (live) emit("\x1b[2J");
     std::uint64_t lost = 0;
@@ -177,8 +197,11 @@ class Stats {
 
  private:
   std::vector<ComponentReport> look() {
-    std::vector<ComponentReport> all = components_there(client_);
+    there_ = client_.components();
+    for (const std::string& problem : there_.problems) warn(problem);
+    if (std::exchange(first_, false)) warn_of_others(there_.others);
     measured_at_ = steady_now();
+    std::vector<ComponentReport> all = there_.components;
     if (!o_.component.empty()) std::erase_if(all, [&](const auto& c) { return c.name != o_.component; });
     return all;
   }
@@ -262,7 +285,9 @@ class Stats {
 
   /// As much as has `room`, where it is given.
   [[nodiscard]] std::string table(const std::optional<Room>& room = {}) const {
-    if (figures_.empty()) return "no components run\n";
+    if (figures_.empty())
+      return o_.component.empty() ? fmt::format("no components run — {}\n", why_none(there_.others, kStartSome))
+                                  : fmt::format("component '{}' does not run\n", printable(o_.component));
     Table t({{"COMPONENT"},
              {"CALLBACK"},
              {"RATE Hz", true},
@@ -276,26 +301,18 @@ class Stats {
              {"FAILED", true},
              {"LATE", true}});
     t.trouble({"DROPPED", "MISSED", "FAILED"});
-    t.keep({"COMPONENT", "CALLBACK", "SKIPPED", "LATE", "RATE Hz", "RUNNING", "LONGEST", "QUEUE", "TRANSPORT"});
+    t.keep({"COMPONENT", "CALLBACK", "RATE Hz", "RUNNING", "TRANSPORT", "LATE", "LONGEST", "QUEUE", "WAITING"});
     t.carry_down(1);
+    const bool narrow = room && room->columns < kColumnsOfTwo;
     for (const ComponentReport& c : figures_) {
       std::string name = printable(c.name);
       for (const CallbackReport& x : c.callbacks) {
-        const auto both = [](const LatencyHistogram& h) {
-          const auto at = [&](double p) { return time_text(static_cast<double>(latency_percentile(h, p))); };
-          return h.empty() ? std::string("-") : at(50) + " / " + at(99);
-        };
-        const bool input = x.kind != CallbackReport::Kind::Timer;
-        std::string longest = time_text(static_cast<double>(x.longest_running));
-        if (x.calls == 0 && x.running_since != 0)
-          longest = "runs for " + time_text(static_cast<double>(x.running_since));
-        t.row({std::exchange(name, ""), printable(x.name),
-               count_text(static_cast<double>(x.kind == CallbackReport::Kind::Latest ? samples(x) : x.calls) / took_),
-               both(x.transport), both(x.waiting), both(x.running), longest,
-               input ? fmt::format("{}/{}", x.queued, x.capacity) : "-", dropped_text(x), std::to_string(x.missed),
-               std::to_string(x.failures), std::to_string(x.late)});
+        if (is_of_a_fusion(c, x)) continue;
+        std::vector<std::string> cells = callback_cells(x, took_, narrow);
+        cells.insert(cells.begin(), {std::exchange(name, ""), printable(x.name)});
+        t.row(std::move(cells));
       }
-      for (const host::FusionReport& x : c.fusions) add_fusion_rows(t, x, took_, name);
+      for (const host::FusionReport& x : c.fusions) add_fusion_rows(t, x, c, took_, narrow, name);
       for (const OutputReport& x : c.outputs)
         t.row({std::exchange(name, ""), "→ " + printable(x.topic), count_text(static_cast<double>(x.published) / took_),
                "", "", "", "", "", "", "", "", ""});
@@ -303,23 +320,22 @@ class Stats {
     return (room ? text_of(t.lines(*room)) : t.text()) + silent_fusions(figures_) + hanging_callbacks(figures_);
   }
 
-  static std::uint64_t samples(const CallbackReport& x) {
-    std::uint64_t n = 0;
-    for (const auto& [bucket, count] : x.transport) n += count;
-    return n;
-  }
-
   [[nodiscard]] std::string screen() const {
     return full_screen(
-        fmt::format("cardan component stats, {} components, last {:.1f} s — Ctrl-C ends", figures_.size(), took_),
+        fmt::format("cardan component stats, {} components, last {:.1f} s{} — Ctrl-C ends", figures_.size(), took_,
+                    terminal_size().columns < kColumnsOfTwo ? ", latencies p99" : ""),
         [&](Room room) { return table(room); });
   }
+
+  static constexpr std::size_t kColumnsOfTwo = 120;  ///< from which on there is room for two percentiles
 
   const Options& o_;
   double seconds_;
   host::ControlClient client_;
   std::int64_t measured_at_ = 0;
   double took_ = 1;  ///< seconds
+  host::DomainComponents there_;
+  bool first_ = true;
   std::vector<ComponentReport> now_, figures_;
 };
 
@@ -329,41 +345,20 @@ int stats(const Options& o) {
 }
 
 /// The one component of this name; else the reason was said.
-std::optional<ComponentReport> find(const std::vector<ComponentReport>& all, const std::string& name) {
+std::optional<ComponentReport> find(const host::DomainComponents& there, const std::string& name) {
   std::vector<const ComponentReport*> found;
-  for (const ComponentReport& c : all)
+  for (const ComponentReport& c : there.components)
     if (c.name == name) found.push_back(&c);
   if (found.size() == 1) return *found.front();
   if (found.empty())
-    no_such_component(all, name);
+    no_such_component(there, name);
   else
     warn(fmt::format("{} components are called '{}' — give each `cardan run` of this computer a domain of its own",
                      found.size(), name));
   return {};
 }
 
-int restart(const Options& o) {
-  host::ControlClient client({.domain = o.domain});
-  const auto component = find(components_there(client), o.component);
-  if (!component) return kFailed;
-  try {
-    const auto done = client.restart_component(*component);
-    if (o.json)
-      return emit(one_line({{"component", component->name},
-                            {"process", component->process},
-                            {"pid", component->pid},
-                            {"took_ms", done.took_ms},
-                            {"restarts", done.restarts}}) +
-                  "\n")
-                 ? kOk
-                 : kFailed;
-    return emit(fmt::format("{} runs again after {:.1f} ms\n", printable(component->name), done.took_ms)) ? kOk
-                                                                                                          : kFailed;
-  } catch (const Error& e) {  // the component's word, not the command line's fault
-    warn(e.what());
-    return kFailed;
-  }
-}
+int restart(const Options& o) { return restart_component(o.domain, o.component, o.json); }
 
 int log_level(const Options& o) {
   const LogLevel level = launcher::log_level_of(o.level);
@@ -390,20 +385,6 @@ std::string hanging_callbacks(const std::vector<ComponentReport>& components) {
                            printable(x.name), time_text(static_cast<double>(x.running_since)), printable(c.process),
                            c.pid);
   return out;
-}
-
-std::vector<ComponentReport> components_there(host::ControlClient& client) {
-  host::DomainComponents all = client.components();
-  for (const std::string& problem : all.problems) warn(problem);
-  return std::move(all.components);
-}
-
-int no_such_component(const std::vector<ComponentReport>& components, const std::string& name) {
-  std::vector<std::string> names;
-  for (const ComponentReport& c : components) names.push_back(c.name);
-  warn(fmt::format("no component '{}' runs — {}", name,
-                   config::suggestion(name, names, "none runs here; is CARDAN_RUN_DIR or the domain another one?")));
-  return kFailed;
 }
 
 void add_component_command(CLI::App& app) {

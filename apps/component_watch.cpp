@@ -6,6 +6,7 @@
 #include <exception>
 #include <utility>
 
+#include "apps/component_fusions.hpp"
 #include "apps/losses.hpp"
 #include "cardan/memory/clock.hpp"
 #include "cardan/runtime/host/control_client.hpp"
@@ -29,12 +30,6 @@ ComponentRow row_of(const host::ComponentReport& report) {
     if (hangs(callback)) row.hangs_ns = std::max(row.hangs_ns, callback.running_since);
   }
   return row;
-}
-
-std::uint64_t calls_of(const host::ComponentReport& report) {
-  std::uint64_t calls = 0;
-  for (const host::CallbackReport& callback : report.callbacks) calls += callback.calls;
-  return calls;
 }
 
 }  // namespace

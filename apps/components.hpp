@@ -20,10 +20,17 @@ void add_param_command(CLI::App& app);
 /// Adds `cardan host`, which `cardan run` starts for each process; not shown in the help.
 void add_host_command(CLI::App& app);
 
-/// All components that run in the domain; what did not answer is said on standard error.
-std::vector<host::ComponentReport> components_there(host::ControlClient& client);
+/// All components of the domain; what did not answer, or answers other users only, is said on standard error.
+host::DomainComponents components_there(host::ControlClient& client);
 
-/// Exit code and words when no component is called `name`; names those that look like it.
-int no_such_component(const std::vector<host::ComponentReport>& components, const std::string& name);
+/// Exit code and words when no component is called `name`, or its process is down; names those that look like it.
+int no_such_component(const host::DomainComponents& there, const std::string& name);
+
+/// `cardan component restart`: the exit code. Of a process that is down: starts it.
+int restart_component(const std::string& domain, const std::string& name, bool json);
+
+/// `cardan run --stop|--restart PROCESS…`, one after the other: the exit code. One that cannot be stopped or restarted
+/// does not keep the others from it.
+int order_processes(const std::string& domain, const std::vector<std::string>& processes, bool starts);
 
 }  // namespace cardan::apps

@@ -27,7 +27,7 @@ std::vector<std::string> asking_command(const std::string& file, const std::vect
 }
 
 void show(const std::vector<config::Problem>& problems, const std::string& file) {
-  for (const config::Problem& problem : problems) fmt::print(stderr, "{}\n", printable(config::text(problem, file)));
+  for (const config::Problem& problem : problems) complain(printable(config::text(problem, file)) + "\n");
 }
 
 void write_file(const std::string& path, const std::string& text) {

@@ -6,6 +6,7 @@
 #include <cctype>
 #include <exception>
 #include <string>
+#include <vector>
 
 #include "apps/completion.hpp"
 #include "apps/components.hpp"
@@ -15,6 +16,7 @@
 #include "apps/output.hpp"
 #include "apps/topic.hpp"
 #include "cardan/memory/error.hpp"
+#include "cardan/runtime/config/suggest.hpp"
 #if defined(CARDAN_HAS_RECORD_COMMANDS)
 #include "apps/bag.hpp"
 #include "apps/play.hpp"
@@ -52,7 +54,24 @@ std::string deepest(const CLI::App& app) {
   return name;
 }
 
+/// "there is no 'cardan topic lst' — did you mean 'list'?" where the word of a subcommand is wrong; else nothing.
+std::string wrong_subcommand(const CLI::App& app) {
+  const CLI::App* at = &app;
+  while (!at->get_subcommands().empty()) at = at->get_subcommands().front();
+  std::vector<std::string> known;
+  for (const CLI::App* const command : at->get_subcommands([](const CLI::App* c) { return !c->get_group().empty(); }))
+    known.push_back(command->get_name());
+  const std::vector<std::string> rest = app.remaining(true);
+  if (known.empty() || rest.empty() || rest.front().starts_with('-')) return {};
+  return fmt::format("there is no '{} {}' — {}", deepest(app), rest.front(),
+                     cardan::config::suggestion(rest.front(), known, ""));
+}
+
 int wrong_usage(const CLI::App& app, const CLI::ParseError& e) {
+  if (const std::string words = wrong_subcommand(app); !words.empty()) {
+    cardan::apps::warn(words);
+    return cardan::apps::kUsage;
+  }
   std::string cause = e.what();
   while (!cause.empty() && (cause.back() == '\n' || cause.back() == '.')) cause.pop_back();
   for (char& c : cause)

@@ -65,7 +65,12 @@ bool emit(std::string_view text) {
   return false;
 }
 
-void warn(std::string_view text) { fmt::print(stderr, "cardan: {}\n", printable(text)); }
+void complain(std::string_view text) noexcept {
+  // Not fmt::print(): it throws where standard error is closed or its disk is full, and the command would abort.
+  [[maybe_unused]] const std::size_t written = std::fwrite(text.data(), 1, text.size(), stderr);
+}
+
+void warn(std::string_view text) { complain(fmt::format("cardan: {}\n", printable(text))); }
 
 bool sleep_for(std::chrono::nanoseconds duration) {
   timespec left{.tv_sec = duration.count() / 1'000'000'000, .tv_nsec = duration.count() % 1'000'000'000};

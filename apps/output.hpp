@@ -71,7 +71,9 @@ bool stdout_is_terminal();
 /// Writes to standard output at once. False: nobody reads it any more (a closed pipe), or it cannot be written, which
 /// is said on standard error once.
 bool emit(std::string_view text);
-/// "cardan: …" on standard error.
+/// Writes to standard error what it takes: that it is closed or full ends nothing.
+void complain(std::string_view text) noexcept;
+/// "cardan: …" on standard error, likewise.
 void warn(std::string_view text);
 
 /// Sleeps unless a stop was requested (Ctrl-C); false: it was.

@@ -17,6 +17,7 @@
 
 #include "apps/components.hpp"
 #include "apps/decode.hpp"
+#include "apps/others.hpp"
 #include "apps/output.hpp"
 #include "cardan/memory/error.hpp"
 #include "cardan/runtime/config/suggest.hpp"
@@ -58,7 +59,7 @@ constexpr const char* kSaveExamples = R"(Examples:
 
 The file appears under its name when it is whole.
 Exit codes: 0 ok, 1 there is no such component, or the file is there already, 2 wrong options, 3 saved, but a process did not
-answer, or a value cannot be saved.)";
+answer or does not run, or a value cannot be saved.)";
 
 struct Options {
   std::string domain, what, value;
@@ -112,13 +113,13 @@ struct Found {
 };
 
 /// The one parameter called "component/parameter"; else the reason was said.
-std::optional<Found> find(const std::vector<ComponentReport>& components, const std::string& what) {
+std::optional<Found> find(const host::DomainComponents& all, const std::string& what) {
   const auto slash = what.rfind('/');
   const std::string component = what.substr(0, slash);
   const std::string parameter = slash == std::string::npos ? "" : what.substr(slash + 1);
   std::vector<Found> found;
   const ComponentReport* there = nullptr;
-  for (const ComponentReport& c : components) {
+  for (const ComponentReport& c : all.components) {
     if (c.name != component) continue;
     there = &c;
     for (const ParameterReport& p : c.parameters)
@@ -126,7 +127,7 @@ std::optional<Found> find(const std::vector<ComponentReport>& components, const 
   }
   if (found.size() == 1) return found.front();
   if (there == nullptr) {
-    no_such_component(components, component);
+    no_such_component(all, component);
   } else if (found.empty()) {
     std::vector<std::string> names;
     for (const ParameterReport& p : there->parameters) names.push_back(p.name);
@@ -140,14 +141,19 @@ std::optional<Found> find(const std::vector<ComponentReport>& components, const 
   return std::nullopt;
 }
 
+std::string no_parameters(const host::DomainComponents& all, bool of_one) {
+  if (of_one || !all.components.empty()) return "no parameters\n";
+  return fmt::format("no components run — {}\n", why_none(all.others, kStartSome));
+}
+
 int list(const Options& o) {
   host::ControlClient client({.domain = o.domain});
-  const std::vector<ComponentReport> all = components_there(client);
+  const host::DomainComponents all = components_there(client);
   ordered_json parameters = ordered_json::array();
   Table table({{"PARAMETER"}, {"VALUE"}, {"TYPE"}, {"RANGE"}, {"DESCRIPTION"}});
   std::string names;
   bool known = o.what.empty();
-  for (const ComponentReport& c : all) {
+  for (const ComponentReport& c : all.components) {
     if (!o.what.empty() && c.name != o.what) continue;
     known = true;
     for (const ParameterReport& p : c.parameters) {
@@ -161,14 +167,14 @@ int list(const Options& o) {
   if (!known) return no_such_component(all, o.what);
   const std::string text = o.names         ? names
                            : o.json        ? one_line({{"parameters", parameters}}) + "\n"
-                           : names.empty() ? std::string("no parameters\n")
+                           : names.empty() ? no_parameters(all, !o.what.empty())
                                            : table.text();
   return emit(text) ? kOk : kFailed;
 }
 
 int get(const Options& o) {
   host::ControlClient client({.domain = o.domain});
-  const std::vector<ComponentReport> all = components_there(client);
+  const host::DomainComponents all = components_there(client);
   const auto found = find(all, o.what);
   if (!found) return kFailed;
   return emit((o.json ? one_line(parameter_json(*found->component, *found->parameter))
@@ -180,14 +186,16 @@ int get(const Options& o) {
 
 int set(const Options& o) {
   host::ControlClient client({.domain = o.domain});
-  const std::vector<ComponentReport> all = components_there(client);
+  const host::DomainComponents all = components_there(client);
   const auto found = find(all, o.what);
   if (!found) return kFailed;
   const ParameterReport& p = *found->parameter;
   const auto value = value_of(o.value, p.value);
   if (!value) {
     warn(fmt::format("parameter '{}' is a {}, and '{}' is none — {}", o.what, config::type_of(p.value), o.value,
-                     std::holds_alternative<bool>(p.value) ? "use true or false" : "use a number, as 3 or 0.5"));
+                     std::holds_alternative<bool>(p.value) ? "use true or false"
+                     : range_text(p).empty()               ? "use a number, as 3 or 0.5"
+                                                           : "use a number, " + range_text(p)));
     return kFailed;
   }
   try {
@@ -235,9 +243,8 @@ void write_whole(const std::string& path, const std::string& text, bool force) {
 
 int save(const Options& o) {
   host::ControlClient client({.domain = o.domain});
-  const host::DomainComponents all = client.components();
-  for (const std::string& problem : all.problems) warn(problem);
-  bool lost = !all.problems.empty();
+  const host::DomainComponents all = components_there(client);
+  bool lost = !all.problems.empty() || !all.others.empty();
   ordered_json parameters = ordered_json::object();
   std::size_t count = 0;
   for (const ComponentReport& c : all.components) {
@@ -259,7 +266,15 @@ int save(const Options& o) {
       ++count;
     }
   }
-  if (!o.what.empty() && parameters.empty()) return no_such_component(all.components, o.what);
+  if (!o.what.empty() && parameters.empty()) return no_such_component(all, o.what);
+  for (const host::DownComponent& c : all.down) {
+    if (!o.what.empty()) break;
+    warn(
+        fmt::format("component '{}' does not run, its process '{}' is {}: its values are not saved — cardan component "
+                    "restart {} starts it",
+                    printable(c.name), printable(c.process.name), c.process.state, printable(c.name)));
+    lost = true;
+  }
   try {
     write_whole(
         o.value,
@@ -271,7 +286,8 @@ int save(const Options& o) {
   }
   const std::string said =
       o.json ? one_line({{"file", o.value}, {"components", parameters.size()}, {"parameters", count}})
-             : fmt::format("{}: {} parameters of {} components", printable(o.value), count, parameters.size());
+             : fmt::format("{}: {} parameter{} of {} component{}", printable(o.value), count, count == 1 ? "" : "s",
+                           parameters.size(), parameters.size() == 1 ? "" : "s");
   if (!emit(said + "\n")) return kFailed;
   return lost ? kLoss : kOk;
 }

@@ -121,7 +121,7 @@ class Line {
  public:
   explicit Line(bool keys) : keys_(keys) {}
   ~Line() {
-    if (shown_) fmt::print(stderr, "\r\x1b[K");
+    if (shown_) complain("\r\x1b[K");
   }
   Line(const Line&) = delete;
   Line& operator=(const Line&) = delete;
@@ -137,7 +137,7 @@ class Line {
     if (r.failed > 0) text += fmt::format("  {} not played", r.failed);
     if (!r.waits_for.empty()) text += fmt::format("  waits for the readers of {}", printable(r.waits_for));
     if (keys_) text += "   space s ← → + - q";
-    fmt::print(stderr, "\r{}\x1b[K", cut(text, columns() - 1));
+    complain(fmt::format("\r{}\x1b[K", cut(text, columns() - 1)));
     shown_ = true;
   }
 

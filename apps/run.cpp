@@ -14,6 +14,7 @@
 #include <optional>
 
 #include "apps/component_watch.hpp"
+#include "apps/components.hpp"
 #include "apps/configuration_file.hpp"
 #include "apps/output.hpp"
 #include "apps/run_log.hpp"
@@ -46,7 +47,7 @@ constexpr const char* kExamples = R"(Examples:
   cardan run street.json --log run.log --log-size 10M --log-level warning --log-level detector=info
   cardan run street.json --from drive.mcap --without camera --without lidar --output out.mcap    on a recording, the same each time
   cardan run --restart perception                     of the system that runs; also one that was given up or stopped
-  cardan run --stop perception
+  cardan run --stop perception planning
 
 It does first what `cardan check` does, and refuses what that refuses (with --from: of the text). Processes that crash are restarted by the file's rules;
 the report of each crash is a file in --reports. The state of the system is published on /cardan/state. Ctrl-C ends all in the
@@ -310,10 +311,10 @@ void add_run_command(CLI::App& app) {
       ->add_option("--log-level", o->log_levels,
                    "[COMPONENT=]info|warning|error: the least level of what components say by Context::log()")
       ->allow_extra_args(false);
-  auto* const stop = command->add_option("--stop", o->stop, "End this process of the system that runs, in order");
+  auto* const stop = command->add_option("--stop", o->stop, "End these processes of the system that runs, in order");
   auto* const restart =
-      command->add_option("--restart", o->restart, "End this process of the system that runs, and start it again");
-  for (auto* const order : {stop, restart}) order->allow_extra_args(false)->excludes(file);
+      command->add_option("--restart", o->restart, "End these processes of the system that runs, and start them again");
+  for (auto* const order : {stop, restart}) order->excludes(file);
   stop->excludes(restart);
   add_variables_option(*command, o->variables);
 #if defined(CARDAN_HAS_RECORD_COMMANDS)
@@ -336,8 +337,8 @@ void add_run_command(CLI::App& app) {
     o->reports_given = reports->count() > 0;
     if (!o->stop.empty() || !o->restart.empty()) {
       const bool starts = o->stop.empty();
-      for (const std::string& process : starts ? o->restart : o->stop)
-        if (const int code = order_process(o->domain, process, starts); code != 0) throw CLI::RuntimeError(code);
+      const int code = order_processes(o->domain, starts ? o->restart : o->stop, starts);
+      if (code != 0) throw CLI::RuntimeError(code);
       return;
     }
     if (o->file.empty()) throw CLI::RequiredError("file");

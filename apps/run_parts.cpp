@@ -17,13 +17,11 @@
 #include "cardan/memory/error.hpp"
 #include "cardan/runtime/config/check.hpp"
 #include "cardan/runtime/config/complaints.hpp"
-#include "cardan/runtime/config/suggest.hpp"
 #include "cardan/runtime/host/control_client.hpp"
 #include "cardan/runtime/launcher/adjust.hpp"
 #include "cardan/runtime/launcher/crash.hpp"
 #include "cardan/runtime/launcher/crash_report.hpp"
 #include "cardan/runtime/launcher/declare.hpp"
-#include "cardan/transport/stop.hpp"
 
 namespace cardan::apps {
 
@@ -117,39 +115,6 @@ std::string file_text(const launcher::LogLine& line) {
                      : line.source == launcher::LogLine::Source::Error ? ":"
                                                                        : "|";
   return fmt::format("{} {:<12} {} {}\n", launcher::date_text(line.wall_ns), line.name, mark, printable(line.text));
-}
-
-int order_process(const std::string& domain, const std::string& process, bool starts) {
-  constexpr auto kWithin = 30s;
-  stop_on_signals();
-  host::ControlClient client({.domain = domain});
-  const host::DomainLaunchers all = client.launchers();
-  for (const std::string& problem : all.problems) warn(problem);
-  std::vector<const host::LauncherReport*> its;
-  std::vector<std::string> names;
-  for (const host::LauncherReport& launcher : all.launchers)
-    for (const auto& p : launcher.processes) {
-      names.push_back(p.name);
-      if (p.name == process) its.push_back(&launcher);
-    }
-  if (its.size() != 1) {
-    warn(its.empty() ? fmt::format("no process '{}' belongs to a system that runs — {}", process,
-                                   config::suggestion(process, names,
-                                                      "none runs here; is CARDAN_RUN_DIR or the domain another one?"))
-                     : fmt::format("{} systems here have a process '{}' — give each `cardan run` a domain of its own",
-                                   its.size(), process));
-    return kFailed;
-  }
-  try {
-    const host::ControlClient::Ordered done = client.order(*its.front(), process, starts, kWithin);
-    const char* how = done.killed ? ": it did not end by itself, and was killed" : "";
-    const std::string words = starts ? fmt::format("{} runs again (pid {}){}\n", printable(process), done.pid, how)
-                                     : fmt::format("{} is stopped{}\n", printable(process), how);
-    return emit(words) && !done.killed ? kOk : kFailed;
-  } catch (const Error& e) {  // the launcher's word, not the command line's fault
-    warn(e.what());
-    return kFailed;
-  }
 }
 
 PlannedCrash::PlannedCrash(const std::string& text, const config::Configuration& configuration, std::string domain)

@@ -34,9 +34,6 @@ std::vector<std::string> saved(const std::string& file);
 /// A line of the merged log as a file has it, with the date.
 std::string file_text(const launcher::LogLine& line);
 
-/// `cardan run --stop|--restart PROCESS`: the exit code.
-int order_process(const std::string& domain, const std::string& process, bool starts);
-
 /// "NAME" or "NAME@SECONDS": a process or component that is to crash. One thread.
 class PlannedCrash {
  public:

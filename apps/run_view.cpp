@@ -127,7 +127,7 @@ void RunView::look(const launcher::Supervisor& supervisor, const std::vector<Com
         before.usage = *usage;
         before.at_ns = now;
       }
-      cpu = fmt::format("{:.1f}", before.cpu_percent);
+      if (before.cpu_percent >= 0) cpu = fmt::format("{:.1f}", before.cpu_percent);
       memory = bytes_text(static_cast<double>(usage->memory_bytes));
     }
     std::vector<std::string> row{p.name,
@@ -143,8 +143,9 @@ void RunView::look(const launcher::Supervisor& supervisor, const std::vector<Com
       if (!first) row.assign(6, "");
       first = false;
       const auto time = [](std::int64_t ns) { return time_text(static_cast<double>(ns)); };
-      for (std::string cell : {printable(c.component), fmt::format("{:.1f}", c.calls_per_s), time(c.transport_ns),
-                               time(c.waiting_ns), c.hangs_ns != 0 ? "hangs " + time(c.hangs_ns) : time(c.running_ns),
+      for (std::string cell : {printable(c.component), c.calls_per_s < 0 ? "-" : fmt::format("{:.1f}", c.calls_per_s),
+                               time(c.transport_ns), time(c.waiting_ns),
+                               c.hangs_ns != 0 ? "hangs " + time(c.hangs_ns) : time(c.running_ns),
                                std::to_string(c.lost), std::to_string(c.failures)})
         row.push_back(std::move(cell));
       all.row(row, !well || c.hangs_ns != 0);

@@ -18,7 +18,7 @@ namespace cardan::apps {
 /// How a component runs, as its process says.
 struct ComponentRow {
   std::string process{}, component{};
-  double calls_per_s = 0;
+  double calls_per_s = -1;                                           ///< −1: not measured yet; of a fusion its sets
   std::int64_t transport_ns = -1, waiting_ns = -1, running_ns = -1;  ///< p99 since the component's start; −1: none yet
   std::uint64_t lost = 0;      ///< dropped from its queues, missed before, or skipped
   std::uint64_t failures = 0;  ///< exceptions
@@ -69,7 +69,7 @@ class RunView {
   struct Used {
     launcher::Usage usage;
     std::int64_t at_ns = 0;
-    double cpu_percent = 0;
+    double cpu_percent = -1;  ///< −1: not measured yet
   };
   std::map<int, Used> used_;  ///< by pid
   PatientOutput out_;

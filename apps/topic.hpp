@@ -7,6 +7,9 @@
 namespace CLI {
 class App;
 }
+namespace cardan {
+struct DomainReport;
+}
 
 namespace cardan::apps {
 
@@ -41,6 +44,8 @@ int topic_info(const InfoOptions& options);
 int topic_echo(const EchoOptions& options);
 int topic_stats(const StatsOptions& options);
 
+/// Says on standard error which topics do not let this user in, and whose they are; nothing where there are none.
+void warn_of_closed(const DomainReport& report, const std::string& domain);
 /// Exit code and words when nobody publishes `topic`; names those that look like it.
 int no_such_topic(const std::string& domain, const std::string& topic);
 

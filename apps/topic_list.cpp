@@ -8,10 +8,12 @@
 #include <set>
 
 #include "apps/decode.hpp"
+#include "apps/others.hpp"
 #include "apps/output.hpp"
 #include "apps/report_json.hpp"
 #include "apps/topic.hpp"
 #include "cardan/memory/clock.hpp"
+#include "cardan/transport/closed_topics.hpp"
 #include "cardan/transport/observer.hpp"
 
 namespace cardan::apps {
@@ -19,11 +21,9 @@ namespace {
 
 using nlohmann::ordered_json;
 
-void warn_of(const DomainReport& report) {
+void warn_of(const DomainReport& report, const std::string& domain) {
   for (const std::string& problem : report.problems) warn(problem);
-  if (!report.closed.empty())
-    warn(fmt::format("not open to this user: {} — be the publisher's user, or set the topic's access",
-                     fmt::join(report.closed, ", ")));
+  warn_of_closed(report, domain);
 }
 
 std::string delivery(const PublisherReport& p) {
@@ -92,6 +92,13 @@ std::size_t distance(const std::string& a, const std::string& b) {
 
 }  // namespace
 
+void warn_of_closed(const DomainReport& report, const std::string& domain) {
+  if (report.closed.empty()) return;
+  const std::vector<uid_t> users = users_behind(report, domain);
+  warn(fmt::format("not open to this user: {} — {} publish{} them; set the topics' access, or {}",
+                   fmt::join(report.closed, ", "), names_of(users), users.size() > 1 ? "" : "es", as_user(users)));
+}
+
 int no_such_topic(const std::string& domain, const std::string& topic) {
   const DomainReport all = look_around({.domain = domain});
   std::string nearest;
@@ -104,23 +111,23 @@ int no_such_topic(const std::string& domain, const std::string& topic) {
     }
   }
   if (std::find(all.closed.begin(), all.closed.end(), topic) != all.closed.end()) {
-    warn(
-        fmt::format("'{}' is published, but its access rule does not let this user in — be the publisher's user, or "
-                    "set the topic's access",
-                    topic));
+    warn(fmt::format("'{}' is published, but its access rule does not let this user in — set the topic's access, or {}",
+                     topic, as_user(users_behind(all, domain))));
     return kFailed;
   }
   for (const std::string& problem : all.problems) warn(problem);
+  warn_of_closed(all, domain);
   warn(fmt::format("nobody publishes '{}' in {} — {}", topic, all.run_directory,
-                   nearest.empty()
-                       ? "`cardan topic list` shows what there is; is CARDAN_RUN_DIR or the domain another one?"
-                       : fmt::format("did you mean {}?", nearest)));
+                   !nearest.empty() ? fmt::format("did you mean {}?", nearest)
+                   : all.publishers.empty()
+                       ? why_none({}, "is CARDAN_RUN_DIR or the domain another one?")
+                       : "`cardan topic list` shows what there is; is CARDAN_RUN_DIR or the domain another one?"));
   return kFailed;
 }
 
 int topic_list(const ListOptions& o) {
   const DomainReport report = look_around({.domain = o.domain});
-  warn_of(report);
+  warn_of(report, o.domain);
   std::map<std::string, std::vector<const PublisherReport*>> topics;
   for (const PublisherReport& p : report.publishers) topics[p.topic].push_back(&p);
   const auto readers = [](const std::vector<const PublisherReport*>& publishers) {
@@ -152,7 +159,13 @@ int topic_list(const ListOptions& o) {
                ? kOk
                : kFailed;
   }
-  if (topics.empty()) return emit(fmt::format("no topics in {}\n", report.run_directory)) ? kOk : kFailed;
+  if (topics.empty())
+    return emit(report.closed.empty()
+                    ? fmt::format("no topics in {} — {}\n", report.run_directory,
+                                  why_none({}, "is CARDAN_RUN_DIR or the domain another one?"))
+                    : fmt::format("no topics in {} that are open to this user\n", report.run_directory))
+               ? kOk
+               : kFailed;
   Table table(o.verbose ? std::vector<Table::Column>{{"TOPIC"},
                                                      {"TYPE"},
                                                      {"PROGRAM"},
@@ -187,7 +200,7 @@ int topic_list(const ListOptions& o) {
 int topic_info(const InfoOptions& o) {
   const DomainReport report = look_around({.domain = o.domain}, o.topic);
   if (report.publishers.empty()) return no_such_topic(o.domain, o.topic);
-  warn_of(report);
+  warn_of(report, o.domain);
   std::string schema;
   if (o.schema || o.json) {
     const Observer observer{o.topic, {.domain = o.domain}};

@@ -8,6 +8,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 
 #include "apps/decode.hpp"
 #include "apps/output.hpp"
@@ -83,7 +84,10 @@ class Stats {
   /// Asks the processes, and begins to watch streams that are new.
   void look() {
     before_ = std::exchange(now_, look_around({.domain = o_.domain, .timeout = 500ms}, o_.all ? "" : o_.topic));
-    if (measured_at_ == 0) before_ = now_;
+    if (measured_at_ == 0) {
+      before_ = now_;
+      if (o_.all) warn_of_closed(now_, o_.domain);
+    }
     for (const std::string& problem : now_.problems)
       if (std::find(warned_.begin(), warned_.end(), problem) == warned_.end()) warn(warned_.emplace_back(problem));
     std::map<std::string, std::vector<StreamKey>> topics;
@@ -237,17 +241,21 @@ class Stats {
            time_text(static_cast<double>(r.rhythm.longest_gap_ns)), bytes_text(r.bytes_per_s)},
           r.latency, r.sum(&SubscriberFigures::received),
           r.sum(&SubscriberFigures::missed) + r.sum(&SubscriberFigures::bad));
-      if (o_.all && r.subscribers.size() < 2) continue;
+      // Of Cardan's own topics everybody is a reader: their sum says enough beside all others.
+      if (o_.all && (r.subscribers.size() < 2 || r.publisher.topic.starts_with("/cardan/"))) continue;
       for (const SubscriberFigures& s : r.subscribers)
         add("", fmt::format("→ {} ({})", printable(s.now.name), s.now.pid), {"", "", "", ""}, s.latency, s.received,
             s.missed + s.bad);
     }
-    if (rows.empty()) return "no topics\n";
+    if (rows.empty()) return now_.closed.empty() ? "no topics\n" : "no topics that are open to this user\n";
     return room ? text_of(t.lines(*room)) : t.text();
   }
 
   std::string screen(const std::vector<Row>& rows) const {
-    return full_screen(fmt::format("cardan topic stats, {} topics, last {:g} s — Ctrl-C ends", rows.size(), seconds_),
+    std::set<std::string> topics;
+    for (const Row& row : rows) topics.insert(row.publisher.topic);
+    return full_screen(fmt::format("cardan topic stats, {} topics, {} publishers, last {:g} s — Ctrl-C ends",
+                                   topics.size(), rows.size(), seconds_),
                        [&](Room room) { return table(rows, room); });
   }
 

@@ -7,10 +7,12 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <mutex>
 #include <system_error>
 
 #include "cardan/memory/error.hpp"
+#include "cardan/runtime/config/suggest.hpp"
 
 namespace cardan {
 namespace {
@@ -29,6 +31,29 @@ std::vector<std::string> names_of_all() {
   for (const auto* c : registry()) names.emplace_back(c->name);
   std::sort(names.begin(), names.end());
   return names;
+}
+
+/// "libradar.so has Radar, Sonar; libbrake.so has Brake".
+std::string names_by_library() {
+  constexpr std::size_t kMost = 24;
+  std::map<std::string, std::vector<std::string>> libraries;
+  std::size_t left_out = 0;
+  for (const auto* c : registry()) {
+    Dl_info where{};
+    const bool known = ::dladdr(static_cast<const void*>(c), &where) != 0 && where.dli_fname != nullptr;
+    std::vector<std::string>& names =
+        libraries[known ? std::filesystem::path(where.dli_fname).filename().string() : "this program"];
+    if (names.size() < kMost)
+      names.emplace_back(c->name);
+    else
+      ++left_out;
+  }
+  std::vector<std::string> parts;
+  for (auto& [library, names] : libraries) {
+    std::sort(names.begin(), names.end());
+    parts.push_back(fmt::format("{} has {}", library, fmt::join(names, ", ")));
+  }
+  return fmt::format("{}{}", fmt::join(parts, "; "), left_out != 0 ? fmt::format(" and {} more", left_out) : "");
 }
 
 void refuse_other_builds(const detail::ComponentClass& c) {
@@ -75,11 +100,13 @@ std::shared_ptr<Component> make_component(const std::string& class_name) {
     if (count > 1)
       throw Error(ErrorCode::NameTaken, fmt::format("two libraries offer a component class '{}'", class_name),
                   "give one of them another name, or load only one of the libraries");
-    if (found == nullptr)
+    if (found == nullptr) {
+      const std::string near = config::nearest(class_name, names_of_all());
       throw Error(ErrorCode::Unavailable, fmt::format("there is no component class '{}'", class_name),
                   registry().empty()
                       ? "name its library; CARDAN_COMPONENT(Class) in a .cpp file of the library offers a class"
-                      : fmt::format("there are: {}", fmt::join(names_of_all(), ", ")));
+                      : (near.empty() ? "" : fmt::format("did you mean '{}'? ", near)) + names_by_library());
+    }
   }
   refuse_other_builds(*found);
   return {found->create(), found->destroy};

@@ -7,6 +7,7 @@
 
 #include "cardan/memory/error.hpp"
 #include "cardan/runtime/context.hpp"
+#include "cardan/runtime/parameter_words.hpp"
 #include "cardan/runtime/runtime.hpp"
 #include "cardan/transport/log.hpp"
 #include "cardan/transport/process.hpp"
@@ -197,8 +198,7 @@ std::shared_ptr<ParameterCore> ComponentCore::parameter(const std::string& name,
                 "give one of them another name");
   const auto refuse = [&](const std::string& why) {
     return Error(ErrorCode::InvalidArgument,
-                 fmt::format("parameter '{}' of component '{}': {}", name, settings_.name, why),
-                 core->description.empty() ? "change it in the configuration" : "what it is: " + core->description);
+                 fmt::format("parameter '{}' of component '{}': {}", name, settings_.name, why), wanted_by(*core));
   };
   ParameterValue value = core->value();
   if (const std::string why = core->refusal(value); !why.empty()) throw refuse("its default is refused: " + why);

@@ -5,6 +5,8 @@
 
 #include <variant>
 
+#include "cardan/runtime/parameter_words.hpp"
+
 namespace cardan::detail {
 
 void ParameterCore::store(ParameterValue value) {
@@ -32,6 +34,22 @@ std::string ParameterCore::refusal(ParameterValue& value) const {
   if (max && value > *max) return fmt::format("{} is above its maximum {}", config::text(value), config::text(*max));
   if (const auto* d = std::get_if<double>(&value); d != nullptr && *d != *d) return "it is not a number";
   return {};
+}
+
+std::string wanted_by(const ParameterCore& parameter) {
+  const std::string_view type = config::type_of(parameter.value());
+  std::string words = type == "bool"     ? "give true or false"
+                      : type == "int"    ? "give a whole number"
+                      : type == "double" ? "give a number"
+                                         : "give a text";
+  if (parameter.min && parameter.max)
+    words += fmt::format(" from {} to {}", config::text(*parameter.min), config::text(*parameter.max));
+  else if (parameter.min)
+    words += fmt::format(" of at least {}", config::text(*parameter.min));
+  else if (parameter.max)
+    words += fmt::format(" of at most {}", config::text(*parameter.max));
+  if (!parameter.description.empty()) words += fmt::format(" ({})", parameter.description);
+  return words;
 }
 
 }  // namespace cardan::detail

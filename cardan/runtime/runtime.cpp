@@ -10,6 +10,7 @@
 #include "cardan/memory/clock.hpp"
 #include "cardan/memory/error.hpp"
 #include "cardan/runtime/await_recorders.hpp"
+#include "cardan/runtime/parameter_words.hpp"
 #include "cardan/transport/log.hpp"
 #include "cardan/transport/process.hpp"
 
@@ -428,7 +429,7 @@ void Runtime::set_parameter(const std::string& component, const std::string& par
   if (p->fixed)
     throw Error(ErrorCode::Refused, what + " cannot be changed while running", "set it in the configuration");
   if (const std::string why = p->refusal(value); !why.empty())
-    throw Error(ErrorCode::InvalidArgument, fmt::format("{}: {}", what, why), p->description);
+    throw Error(ErrorCode::InvalidArgument, fmt::format("{}: {}", what, why), detail::wanted_by(*p));
   // Decided once, by whoever comes first: the component that takes the value over, or the one who waits no longer. So
   // a change that was called timed out does not come true later.
   struct Change {

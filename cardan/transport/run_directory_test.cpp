@@ -108,6 +108,21 @@ TEST(RunFolders, ALinkInThePlaceOfTheRunDirectoryIsRefused) {
   fs::remove(link);
 }
 
+TEST(RunFolders, ADomainsNameCanBeTypedAndPrinted) {
+  for (const std::string name :
+       {"", "a b", " ", "a\nb", "a\tb", "\x1b[31mred", "\x7f", "a/b", ".", "..", ".a", "a.b", "ü", "a*"})
+    try {
+      const RunDirectory made(name);
+      ADD_FAILURE() << "'" << name << "' was taken";
+    } catch (const Error& e) {
+      EXPECT_EQ(e.code(), ErrorCode::InvalidArgument);
+      EXPECT_NE(e.remedy().find("letters, digits"), std::string::npos) << e.what();
+      EXPECT_EQ(std::string(e.what()).find_first_of("\n\t\x1b\x7f"), std::string::npos) << e.what();
+    }
+  cardan::test::run_directory();
+  EXPECT_NO_THROW(RunDirectory("Car_2-b"));
+}
+
 TEST(RunFolders, OneThatWeMakeCanBeWrittenByUsAlone) {
   const std::string root = cardan::test::run_directory();
   const std::string made = root + "/new/deep";

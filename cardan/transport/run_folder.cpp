@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -13,6 +14,7 @@
 
 #include "cardan/memory/error.hpp"
 #include "cardan/memory/socket.hpp"
+#include "cardan/transport/printable.hpp"
 
 namespace cardan::detail {
 namespace {
@@ -149,8 +151,13 @@ std::string folder_refusal(const struct stat& st, std::optional<uid_t> root_owne
 }
 
 std::shared_ptr<const RunFolder> RunFolder::open(const std::string& domain) {
-  if (domain.empty() || domain.find('/') != std::string::npos || domain.front() == '.' || domain.size() > 48)
-    throw Error(ErrorCode::InvalidArgument, "'" + domain + "' cannot be the name of a domain",
+  // The same as in a configuration: a name with a blank or a line feed cannot be typed, or breaks the messages it is
+  // in.
+  const bool plain = std::all_of(domain.begin(), domain.end(), [](const char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
+  });
+  if (domain.empty() || !plain || domain.size() > 48)
+    throw Error(ErrorCode::InvalidArgument, "'" + printable(domain, 64) + "' cannot be the name of a domain",
                 "use up to 48 letters, digits, '-' and '_'");
   Place place;
   const auto remedy = [&](const std::string& shared) {

@@ -114,6 +114,21 @@ class Usage(unittest.TestCase):
             self.assertEqual(done.stderr.count("cannot write standard output: No space left on device"), 1, done.stderr)
 
 
+    def test_a_subcommand_that_is_nearly_right_is_named(self):
+        for words, meant in ((["chek", "file.json"], "check"), (["topic", "lst"], "list"), (["component", "stat", "--once"], "stats"), (["param", "gett", "a/b"], "get")):
+            run(*words, code=2)
+            self.assertIn(f"there is no 'cardan {' '.join(words[:1 + (len(words) > 1 and words[0] != 'chek')])}' — did you mean '{meant}'?", run.stderr)
+        run("topic", "nonsense", code=2)
+        self.assertIn("there are 'list', 'info', 'echo', 'stats'", run.stderr)
+
+    def test_a_standard_error_that_takes_nothing_ends_nothing(self):
+        for words, code in (["topic", "info", "/nobody"], 1), (["run", "--stop", "nobody"], 1), (["check", "/nowhere.json"], 2), (["nonsense"], 2):
+            with open("/dev/full", "w") as full:
+                self.assertEqual(subprocess.run([CARDAN, *words], env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=full, timeout=60).returncode, code, words)
+            closed = subprocess.run(["sh", "-c", 'exec "$@" 2>&-', "sh", CARDAN, *words], env=ENVIRONMENT, stdout=subprocess.DEVNULL, timeout=60)
+            self.assertEqual(closed.returncode, code, words)
+
+
 class Topics(unittest.TestCase):
     def setUp(self):
         self.publisher = Publisher()

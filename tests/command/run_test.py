@@ -100,14 +100,56 @@ class Check(unittest.TestCase):
         self.assertIn(f"{file}:{problems[0]['line']}:", text)
         self.assertIn("4 errors", text)
 
+    def test_a_library_or_class_that_is_nearly_right_is_named(self):
+        text = cardan("check", edited("class.json", ('"class": "Brake"', '"class": "Brakee"')), code=1)
+        self.assertIn("there is no component class 'Brakee' — did you mean 'Brake'? libexample_components.so has Brake, Radar", text)
+        text = cardan("check", edited("library.json", ('"libexample_components.so", "class": "Radar"', '"libexample_component.so", "class": "Radar"')), code=1)
+        self.assertIn("did you mean 'libexample_components.so'?", text)
+        os.makedirs(path("built/output"))
+        for name in ("libmy.so", "output/libmine.so"):
+            open(path("built/" + name), "w").close()
+        shutil.copy(edited("mine.json", ('"libexample_components.so", "class": "Radar"', '"libmine.so", "class": "Radar"')), path("built"))
+        self.assertIn("did you mean 'output/libmine.so'?", cardan("check", path("built/mine.json"), code=1))
+        shutil.copy(edited("my.json", ('"libexample_components.so", "class": "Radar"', '"libmy.so", "class": "Radar"')), path("built"))
+        self.assertIn("file too short", cardan("check", path("built/my.json"), code=1))
+
+    def test_one_error_hides_no_other(self):
+        file = edited("all.json", ('"libexample_components.so", "class": "Radar"', '"libnowhere.so", "class": "Radar"'), ('"class": "Brake"', '"class": "Brakee"'),
+                      ('"watchdog_ms": 500', '"watchdog_ms": -5'), ('"deadline_ms": 500', '"deadline_ms": "soon"'))
+        problems = json.loads(cardan("check", file, "--json", code=1))["problems"]
+        self.assertEqual([p["pointer"] for p in problems],
+                         ["/processes/sensors/components/radar/library", "/processes/driving/components/brake/class",
+                          "/processes/driving/components/brake/watchdog_ms", "/topics/~1distance/deadline_ms"], problems)
+        file = edited("include.json", ('"name": "brake",', '"name": "brake", "include": [{"file": "nowhere.json"}],'), ('"class": "Brake"', '"class": "Brakee"'),
+                      ('"down": "sensors"', '"down": "of_the_include"'))
+        problems = json.loads(cardan("check", file, "--json", code=1))["problems"]
+        self.assertEqual([p["pointer"] for p in problems], ["/include/0/file", "/processes/driving/components/brake/class"], problems)
+
     def test_no_json_and_no_file(self):
         broken = path("broken.json")
         with open(broken, "w") as file:
             file.write('{\n  "name": "x",\n  "processes": {\n')
         self.assertIn(f"{broken}:", cardan("check", broken, code=1))
         self.assertIn("nowhere.json", cardan("check", path("nowhere.json"), code=2))
+        self.assertIn(f"did you mean '{broken}'?", cardan("check", path("brokn.json"), code=2))
         self.assertIn("nowhere.json", cardan("run", path("nowhere.json"), code=2))
         self.assertEqual(cardan("run", broken, code=1), cardan("check", broken, code=1))
+
+
+    def test_what_is_no_text_of_a_configuration_is_called_so(self):
+        with open(BRAKE) as file:
+            brake = file.read()
+        for content, cause in ((b"", "the file has no text"), (b" \n\t", "the file has no text"), (brake.encode("utf-16"), "the text is UTF-16")):
+            with open(path("text.json"), "wb") as file:
+                file.write(content)
+            text = cardan("check", path("text.json"), code=1)
+            self.assertIn(cause, text)
+            self.assertIn("1 error, 0 warnings", text)
+
+    def test_components_that_cannot_be_read_are_not_called_unused(self):
+        text = cardan("check", edited("unread.json", ('{\n      "components": {"radar"', '{\n      "component": {"radar"')), code=1)
+        self.assertIn("did you mean 'components'?", text)
+        self.assertNotIn("/distance", text)
 
 
 class Graph(unittest.TestCase):

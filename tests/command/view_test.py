@@ -223,6 +223,28 @@ class Views(unittest.TestCase):
         self.check(views)
         self.end(views)
 
+    def test_what_is_not_measured_yet_is_no_zero(self):
+        run = Terminal(self, SMALL, "run", BRAKE, "--reports", FOLDER)
+        row = []
+
+        def shown():
+            row[:] = [line for line in run.screen.text() if " radar " in line]
+            return row
+
+        wait([run], shown)
+        head = next(line for line in run.screen.text() if line.startswith("PROCESS"))
+        calls = row[0][head.index("COMPONENT") + len("COMPONENT"):head.index("CALLS/S") + len("CALLS/S")].split()[-1]
+        self.assertTrue(calls == "-" or float(calls) > 0, row)
+        self.assertEqual(run.end(), 0)
+
+    def test_latencies_have_room_at_80_by_24(self):
+        run = Terminal(self, SMALL, "run", BRAKE, "--reports", FOLDER)
+        wait([run], lambda: run.shows("radar", "brake"))
+        view = Terminal(self, SMALL, "component", "stats", "--seconds", "0.3")
+        wait([run, view], lambda: view.shows("RUNNING", "TRANSPORT", "RATE Hz", "DROPPED", "MISSED", "FAILED", "latencies p99", "radar"))
+        self.assertIn(view.end(), (0, 3))
+        self.assertEqual(run.end(), 0)
+
     def test_a_terminal_that_shrinks_keeps_no_debris(self):
         views = self.all_views(LARGE)
         wait(views.values(), lambda: all(views[name].shows(*parts) for name, parts in VIEWS.items()))

@@ -111,6 +111,8 @@ config::Configuration two_processes() {
 CARDAN_ROLE(declare) {
   config::Configuration c = args.at(0) == "two" ? two_processes() : file();
   if (args.at(0) == "flood") c.processes[0].components = {component("floods", "asked::Floods")};
+  if (args.at(0) == "near")
+    c.processes[0].components = {component("class", "asked::Goof"), component("far", "other::Entirely")};
   if (args.at(0) == "hang") c.processes[0].components = {component("hangs", "asked::Hangs")};
   return declare_components(c, args.at(1), std::stoul(args.at(2)), ChildProcess::kReportFd);
 }
@@ -228,15 +230,49 @@ TEST(Declare, ATypeWithoutCodecBetweenProcessesIsAnError) {
 
 TEST(Declare, WhatIsWrongInTheTextDoesNotHideTheRest) {
   const config::Configuration c = file();
-  const std::vector<config::Problem> in_text = {
-      config::problem_at(c, c.processes[0].components[0].pointer + "/watchdog_ms", config::Severity::Error, "", "")};
-  const config::Configuration rest = askable(c, in_text);
-  EXPECT_EQ(rest.component("good"), nullptr);
-  EXPECT_EQ(rest.processes[0].components.size(), c.processes[0].components.size() - 1);
-  EXPECT_EQ(rest.processes[1].components.size(), c.processes[1].components.size());
-  EXPECT_EQ(
-      askable(c, {config::problem_at(c, "/topics", config::Severity::Error, "", "")}).processes[0].components.size(),
-      c.processes[0].components.size());
+  const auto with_error_at = [&](const std::string& pointer) {
+    return askable(c, {config::problem_at(c, pointer, config::Severity::Error, "", "")});
+  };
+  const std::string good = c.processes[0].components[0].pointer;
+  for (const char* const part : {"", "/library", "/class", "/topics/~1in"}) {
+    const config::Configuration rest = with_error_at(good + part);
+    EXPECT_EQ(rest.component("good"), nullptr) << part;
+    EXPECT_EQ(rest.processes[0].components.size(), c.processes[0].components.size() - 1);
+    EXPECT_EQ(rest.processes[1].components.size(), c.processes[1].components.size());
+  }
+  EXPECT_EQ(with_error_at("/topics").processes[0].components.size(), c.processes[0].components.size());
+  const config::Configuration rest = with_error_at(c.processes[0].components[4].pointer + "/watchdog_ms");
+  ASSERT_NE(rest.component("refused"), nullptr);
+  EXPECT_EQ(rest.component("refused")->class_name, "asked::Good");
+  EXPECT_TRUE(rest.component("refused")->parameters.empty()) << "they may belong to what is wrong";
+}
+
+TEST(Declare, AComponentWithAnErrorInTheTextIsAskedAllTheSame) {
+  const config::Configuration c = file();
+  const std::string at = "/processes/p/components/";
+  std::vector<config::Problem> in_text;
+  for (const char* const name : {"good", "crashes", "throws", "nowhere", "refused"})
+    in_text.push_back(config::problem_at(c, at + name + "/watchdog_ms", config::Severity::Error, "", ""));
+  std::set<std::string> told;
+  for (const auto& p : check_with_components(c, in_text, {.cpus = 4}, asking("all")))
+    if (p.severity == config::Severity::Error) told.insert(p.pointer);
+  EXPECT_EQ(told, (std::set<std::string>{at + "nowhere/class", at + "refused/parameters/gain", at + "library/library"}))
+      << "that one does not start may come from what is wrong in its text";
+}
+
+TEST(Declare, AClassAndALibraryThatAreNearlyRightAreNamed) {
+  config::Configuration c = file();
+  c.processes.resize(1);
+  c.processes[0].components = {component("class", "asked::Goof"), component("far", "other::Entirely")};
+  DeclareOptions options = asking("near");
+  std::map<std::string, std::string> remedies;
+  for (const auto& p : ask_components(c, options).problems) remedies[p.pointer] = p.remedy;
+  const std::string all =
+      "asked::Crashes, asked::Floods, asked::Good, asked::Hangs, asked::Hears, asked::Tells, asked::Throws";
+  EXPECT_NE(remedies["/processes/p/components/class/class"].find("did you mean 'asked::Good'?"), std::string::npos)
+      << remedies["/processes/p/components/class/class"];
+  EXPECT_NE(remedies["/processes/p/components/far/class"].find(all), std::string::npos)
+      << remedies["/processes/p/components/far/class"];
 }
 
 }  // namespace

@@ -168,6 +168,12 @@ TEST(When, WhatIsWrongHasItsLine) {
   expect_problem(with(R"("n != two")"), "car.json:3:1", "compared with 'two'", "a whole number");
   expect_problem(with(R"("${on}")"), "car.json:3:1", "names its variable without '${'", "!name");
   expect_problem(with("3"), "car.json:3:1", "'when' of process 'p' is 3", "of a variable");
+  expect_problem(with(R"("on = true")"), "car.json:3:1", "'on = true' is no condition", "write \"on == true\"");
+  expect_problem(with(R"("n > 1")"), "car.json:3:1", "'n > 1' is no condition", "the operators are == and !=");
+  expect_problem(with(R"("on and n == 2")"), "car.json:3:1", "is no condition", "the operators are == and !=");
+  expect_problem(with(R"("t == a && on")"), "car.json:3:1", "is no condition", "looks at one variable");
+  expect_problem(with(R"("t == 'a'")"), "car.json:3:1", "is no condition", "without quotes: a");
+  expect_problem(with(R"("")"), "car.json:3:1", "", "\"!name\"");
 }
 
 TEST(Instances, AreComponentsWithNamesTopicsAndVariablesOfTheirOwn) {

@@ -30,7 +30,12 @@ class Reader {
       text_.remove_prefix(3);  // a byte order mark, which editors do not show
     }
     skip();
-    value(document.root);
+    if (text_.starts_with("\xff\xfe") || text_.starts_with("\xfe\xff"))
+      fail(here(), "the text is UTF-16", "save it as UTF-8");
+    else if (ended())
+      fail(here(), "the file has no text", R"(write {"processes": {"name": {"components": {…}}}})");
+    else
+      value(document.root);
     skip();
     if (!failed_ && at_ < text_.size())
       fail(here(), fmt::format("{} stands after the end of the file's object", shown()),

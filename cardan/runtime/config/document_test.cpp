@@ -41,8 +41,9 @@ TEST_P(Slips, AreToldWithTheirPlace) {
 }
 
 const Slip kSlips[] = {
-    {"empty", "", 1, 1, "the file ends where a value is expected", "complete it", false},
-    {"only_a_comment", "// nothing", 1, 11, "the file ends", "complete it", false},
+    {"empty", "", 1, 1, "the file has no text", "\"processes\"", false},
+    {"only_a_comment", "// nothing", 1, 11, "the file has no text", "\"processes\"", false},
+    {"utf16", "\xff\xfe{", 1, 1, "the text is UTF-16", "save it as UTF-8", false},
     {"no_comma", "{\"a\": 1\n \"b\": 2}", 1, 8, "',' is missing between this and what follows in line 2",
      "put a ',' here", true},
     {"no_comma_in_list", "[1 2]", 1, 3, "',' is missing", "put a ','", true},

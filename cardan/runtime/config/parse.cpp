@@ -276,9 +276,9 @@ Configuration parse_configuration(std::string_view text, std::string file_name, 
     Composed composed = compose(std::move(document.root), text.size(), options, configuration.source, found);
     locate(composed.root, configuration.source);
     validate(composed.root, configuration.source, found);
-    if (composed.whole) {
-      read_file(composed.root, configuration);
-      name_topics(composed.namings, configuration);
+    read_file(composed.root, configuration);
+    name_topics(composed.namings, configuration);
+    if (composed.whole) {  // else what the rules miss may be in the part that could not be included
       Complaints complaints(configuration, found);
       check_rules(configuration, complaints);
       check_transitions(configuration, complaints);

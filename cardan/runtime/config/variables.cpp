@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
+#include <initializer_list>
 
 #include "cardan/runtime/config/json_text.hpp"
 #include "cardan/runtime/config/shape.hpp"
@@ -38,6 +40,29 @@ std::optional<Node> number(std::string_view text) {
   }
   if (std::from_chars(text.data(), end, node.number).ec != std::errc{}) return {};
   return node;
+}
+
+constexpr const char* kForms = R"(write "name", "!name", "name == value" or "name != value")";
+
+/// The remedy for what is neither of kForms; empty: it is one of them. `wanted`: behind the operator, where there is
+/// one.
+std::string why_no_condition(std::string_view name, std::string_view wanted) {
+  const auto has = [](std::string_view text, std::initializer_list<std::string_view> parts) {
+    return std::any_of(parts.begin(), parts.end(),
+                       [&](std::string_view part) { return text.find(part) != std::string_view::npos; });
+  };
+  const bool quoted =
+      wanted.size() >= 2 && (wanted.front() == '\'' || wanted.front() == '"') && wanted.front() == wanted.back();
+  if (quoted) return fmt::format("write the value without quotes: {}", wanted.substr(1, wanted.size() - 2));
+  // A text may be compared with nearly anything, but not with what is meant as a second condition.
+  if (has(wanted, {"==", "!=", "&&", "||"})) return fmt::format("a condition looks at one variable: {}", kForms);
+  if (!name.empty() && name.find_first_of(" \t=<>!&|") == std::string_view::npos)
+    return {};  // a name, if perhaps a wrong one
+  const std::size_t equals = name.find('=');
+  const std::string_view left = trimmed(name.substr(0, std::min(equals, name.size())));
+  if (equals != std::string_view::npos && fits(Format::Identifier, left))
+    return fmt::format("write \"{} == {}\": the operators are == and !=", left, trimmed(name.substr(equals + 1)));
+  return fmt::format("{}; the operators are == and !=", kForms);
 }
 
 }  // namespace
@@ -176,7 +201,6 @@ void Substitution::text(Node& node, const Scope& scope, const std::string& point
 }
 
 std::optional<bool> Substitution::holds(const Node& when, const Scope& scope, const std::string& pointer) {
-  constexpr const char* kForms = R"(write "name", "!name", "name == value" or "name != value")";
   if (when.kind == Is::Boolean) return when.boolean;
   if (when.kind != Is::Text) {
     if (when.kind != Is::Bad) complain(pointer, when.place, "'when' does not name a variable", kForms);
@@ -192,6 +216,11 @@ std::optional<bool> Substitution::holds(const Node& when, const Scope& scope, co
   const bool compares = sign != std::string_view::npos;
   const bool negated = compares ? all[sign] == '!' : all.starts_with('!');
   const std::string_view name = trimmed(compares ? all.substr(0, sign) : all.substr(negated ? 1 : 0));
+  const std::string_view wanted = compares ? trimmed(all.substr(sign + 2)) : std::string_view();
+  if (std::string remedy = why_no_condition(name, wanted); !remedy.empty()) {
+    complain(pointer, when.place, fmt::format("'{}' is no condition", all), std::move(remedy));
+    return {};
+  }
   const Node* const value = variable(name, scope, pointer, when.place);
   if (value == nullptr || !is_scalar(*value)) return {};
   if (!compares) {
@@ -200,7 +229,6 @@ std::optional<bool> Substitution::holds(const Node& when, const Scope& scope, co
              fmt::format("write \"{0} == value\" or \"{0} != value\"", name));
     return {};
   }
-  const std::string_view wanted = trimmed(all.substr(sign + 2));
   Node like = *value;
   if (like.kind == Is::Integer) like.kind = Is::Number;  // 2 == 2.0
   const std::optional<Node> other = value_like(like, wanted);

@@ -11,6 +11,7 @@
 
 #include "cardan/memory/error.hpp"
 #include "cardan/runtime/host/control_message.hpp"
+#include "cardan/transport/closed_topics.hpp"
 #include "cardan/transport/publisher.hpp"
 #include "cardan/transport/stop.hpp"
 #include "cardan/transport/subscriber.hpp"
@@ -22,12 +23,17 @@ using namespace std::chrono_literals;
 
 namespace {
 
+constexpr const char* kInterrupted = "interrupted before all processes had answered";
 constexpr std::uint32_t kMostParts = 4096;  ///< of an answer: 64 MiB
 
 std::string text_of(const json& request) { return request.dump(-1, ' ', false, json::error_handler_t::replace); }
 
 std::int64_t ms_of(std::chrono::nanoseconds time) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
+}
+
+LauncherReport::Process process_from(const json& p) {
+  return {p.at("name"), p.at("state"), p.at("pid"), p.at("restarts")};
 }
 
 std::string who_is(const ComponentReport& c) {
@@ -91,14 +97,15 @@ std::vector<ControlClient::Answer> ControlClient::ask(const std::string& request
   return answers;
 }
 
-template <class Take>
-std::vector<std::string> ControlClient::ask_all(const std::string& request, Take take) {
+template <class All, class Take>
+void ControlClient::ask_all(const std::string& request, All& all, Take take) {
   const DomainReport look = look_around({.domain = options_.domain, .timeout = options_.timeout}, kAnswers.name);
-  std::vector<std::string> problems = look.problems;
+  std::vector<std::string>& problems = all.problems = look.problems;
+  all.others = users_behind(look, options_.domain);
   std::vector<std::string> hosts;
   for (const PublisherReport& p : look.publishers)
     if (std::find(hosts.begin(), hosts.end(), p.process) == hosts.end()) hosts.push_back(p.process);
-  if (hosts.empty()) return problems;
+  if (hosts.empty()) return;
   const std::vector<Answer> answers = ask(request, hosts, "", options_.timeout);
   for (const PublisherReport& p : look.publishers) {
     const auto who = std::find(hosts.begin(), hosts.end(), p.process);
@@ -106,6 +113,10 @@ std::vector<std::string> ControlClient::ask_all(const std::string& request, Take
     hosts.erase(who);
     const auto answer =
         std::find_if(answers.begin(), answers.end(), [&](const Answer& a) { return a.host == p.process; });
+    if (answer == answers.end() && stopping()) {  // nobody waited for it
+      if (problems.empty() || problems.back() != kInterrupted) problems.emplace_back(kInterrupted);
+      continue;
+    }
     if (answer == answers.end()) {
       problems.push_back(
           fmt::format("process {} (pid {}) does not answer — is it stopped (SIGSTOP), or busy with a "
@@ -122,7 +133,6 @@ std::vector<std::string> ControlClient::ask_all(const std::string& request, Take
       problems.push_back(fmt::format("process {} (pid {}): {}", p.program, p.pid, e.what()));
     }
   }
-  return problems;
 }
 
 std::string ControlClient::ask_one(const std::string& host, const std::string& who, const std::string& request,
@@ -141,8 +151,16 @@ std::string ControlClient::ask_one(const std::string& host, const std::string& w
 
 DomainComponents ControlClient::components() {
   DomainComponents all;
-  all.problems = ask_all(R"({"do":"components"})", [&](const json& answer, const Place& place) {
-    if (answer.is_object() && answer.contains("launcher")) return;
+  ask_all(R"({"do":"components"})", all, [&](const json& answer, const Place& place) {
+    if (answer.is_object() && answer.contains("launcher")) {
+      if (!answer.contains("down")) return;
+      const LauncherReport launcher{
+          .system = answer["launcher"], .host = place.host, .pid = place.pid, .processes = {}};
+      for (const json& c : answer["down"])
+        all.down.push_back(
+            {c.at("component"), c.at("class"), c.at("library"), process_from(c.at("process")), launcher});
+      return;
+    }
     for (ComponentReport& c : components_from_json(answer.at("components").dump())) {
       c.pid = place.pid;  // as it is called here
       all.components.push_back(std::move(c));
@@ -184,11 +202,10 @@ void ControlClient::crash(const ComponentReport& component) {
 
 DomainLaunchers ControlClient::launchers() {
   DomainLaunchers all;
-  all.problems = ask_all(R"({"do":"processes"})", [&](const json& answer, const Place& place) {
+  ask_all(R"({"do":"processes"})", all, [&](const json& answer, const Place& place) {
     if (!answer.is_object() || !answer.contains("launcher")) return;
     LauncherReport report{.system = answer.at("launcher"), .host = place.host, .pid = place.pid, .processes = {}};
-    for (const json& p : answer.at("processes"))
-      report.processes.push_back({p.at("name"), p.at("state"), p.at("pid"), p.at("restarts")});
+    for (const json& p : answer.at("processes")) report.processes.push_back(process_from(p));
     all.launchers.push_back(std::move(report));
   });
   return all;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <sys/types.h>
+
 #include <chrono>
 #include <memory>
 #include <string>
@@ -20,13 +22,6 @@ struct ControlOptions {
   std::chrono::nanoseconds change = std::chrono::seconds{2};
 };
 
-/// What the hosts of a domain said.
-struct DomainComponents {
-  std::vector<ComponentReport> components;  ///< by process and in their order of start
-  std::vector<std::string> problems;        ///< in words: hosts that did not answer, with their pid
-  std::size_t hosts = 0;                    ///< that answered
-};
-
 /// A `cardan run` that runs now.
 struct LauncherReport {
   struct Process {
@@ -40,9 +35,26 @@ struct LauncherReport {
   std::vector<Process> processes;
 };
 
+/// A component whose process does not run: it was stopped or given up, has ended, or waits for its restart.
+struct DownComponent {
+  std::string name, class_name, library;
+  LauncherReport::Process process;
+  LauncherReport launcher;  ///< of the process, without its list of processes
+};
+
+/// What the hosts of a domain said.
+struct DomainComponents {
+  std::vector<ComponentReport> components;  ///< by process and in their order of start
+  std::vector<DownComponent> down;          ///< what a launcher has besides, in the order of its file
+  std::vector<std::string> problems;        ///< in words: hosts that did not answer, with their pid
+  std::vector<uid_t> others;                ///< users with hosts here that answer their own user alone
+  std::size_t hosts = 0;                    ///< that answered
+};
+
 struct DomainLaunchers {
   std::vector<LauncherReport> launchers;
   std::vector<std::string> problems;
+  std::vector<uid_t> others;  ///< as of DomainComponents
 };
 
 /// Asks the processes of `cardan run`, and `cardan run` itself, over Cardan's own topics: those of the own user, as the
@@ -104,9 +116,10 @@ class ControlClient {
   /// One answer of each host in `hosts` (names in the run directory).
   std::vector<Answer> ask(const std::string& request, const std::vector<std::string>& hosts, const std::string& only,
                           std::chrono::nanoseconds timeout);
-  /// Asks all that are there; `take` gets each answer, and may throw what makes it a problem.
-  template <class Take>
-  std::vector<std::string> ask_all(const std::string& request, Take take);
+  /// Asks all that are there; `take` gets each answer, and may throw what makes it a problem. The problems and the
+  /// others go into `all`.
+  template <class All, class Take>
+  void ask_all(const std::string& request, All& all, Take take);
   /// Asks one and throws the Error that it answers; `within`: how long the other side may work on it. `who`: in words.
   /// `unanswered`: what that means, in words.
   std::string ask_one(const std::string& host, const std::string& who, const std::string& request,

@@ -474,7 +474,8 @@ int run_host(const config::Configuration& configuration, const std::string& proc
     Host(configuration, *found, options, launcher).run();
     return 0;
   } catch (const std::exception& e) {
-    fmt::print(stderr, "cardan: error: {}: {}\n", process, e.what());
+    std::fputs(fmt::format("cardan: error: {}: {}\n", process, e.what()).c_str(),
+               stderr);  // where the launcher is gone too
     launcher.failed(e);
     return 1;
   }

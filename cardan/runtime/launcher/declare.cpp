@@ -231,6 +231,12 @@ Asked ask_components(const Configuration& configuration, const DeclareOptions& o
 
 namespace {
 
+bool has_error_at(const std::string& pointer, const std::vector<config::Problem>& problems) {
+  return std::any_of(problems.begin(), problems.end(), [&](const config::Problem& p) {
+    return p.severity == config::Severity::Error && p.pointer == pointer;
+  });
+}
+
 bool has_error_within(const std::string& pointer, const std::vector<config::Problem>& problems) {
   return std::any_of(problems.begin(), problems.end(), [&](const config::Problem& p) {
     return p.severity == config::Severity::Error && (p.pointer == pointer || p.pointer.starts_with(pointer + "/"));
@@ -240,9 +246,22 @@ bool has_error_within(const std::string& pointer, const std::vector<config::Prob
 }  // namespace
 
 Configuration askable(Configuration configuration, const std::vector<config::Problem>& in_text) {
-  for (Process& process : configuration.processes)
-    std::erase_if(process.components,
-                  [&](const config::Component& component) { return has_error_within(component.pointer, in_text); });
+  for (Process& process : configuration.processes) {
+    std::erase_if(process.components, [&](const Component& component) {
+      if (has_error_at(component.pointer, in_text)) return true;
+      for (const char* const needed : {"/library", "/class", "/topics"})  // renamed wrongly, they would be others
+        if (has_error_within(component.pointer + needed, in_text)) return true;
+      return false;
+    });
+    for (Component& component : process.components)
+      if (has_error_within(component.pointer, in_text))
+        component = {.name = component.name,
+                     .library = component.library,
+                     .class_name = component.class_name,
+                     .topics = component.topics,
+                     .namings = component.namings,
+                     .pointer = component.pointer};
+  }
   return configuration;
 }
 
@@ -252,10 +271,31 @@ std::vector<config::Problem> check_with_components(const Configuration& configur
   const Configuration rest = askable(configuration, in_text);
   Asked asked = ask_components(rest, options);
   for (const Process& process : configuration.processes)
-    for (const config::Component& component : process.components)
+    for (const Component& component : process.components)
       if (rest.component(component.name) == nullptr) asked.declarations.unknown.push_back(component.name);
+  // What an include that could not be read would have brought is not known either, nor what a process has whose
+  // components cannot be read.
+  const bool lacks = std::any_of(in_text.begin(), in_text.end(), [&](const config::Problem& p) {
+    return p.severity == config::Severity::Error && p.pointer.starts_with("/processes") &&
+           p.pointer.find("/components/") == std::string::npos;
+  });
+  if (lacks || has_error_within("/include", in_text)) asked.declarations.unknown.emplace_back();
+  // Without the values that are wrong in the text it may not start; that it does not is then no news.
+  std::erase_if(asked.problems, [&](const config::Problem& p) {
+    const auto is_its = [&](const Component& c) {
+      return c.pointer == p.pointer && has_error_within(c.pointer, in_text);
+    };
+    return std::any_of(rest.processes.begin(), rest.processes.end(), [&](const Process& process) {
+      return std::any_of(process.components.begin(), process.components.end(), is_its);
+    });
+  });
   std::vector<config::Problem> problems = config::check(configuration, asked.declarations, machine);
-  std::erase_if(problems, [&](const config::Problem& p) { return has_error_within(p.pointer, in_text); });
+  std::erase_if(problems, [&](const config::Problem& p) {
+    return std::any_of(in_text.begin(), in_text.end(), [&](const config::Problem& told) {
+      return told.severity == config::Severity::Error && !told.pointer.empty() &&
+             (p.pointer == told.pointer || p.pointer.starts_with(told.pointer + "/"));
+    });
+  });
   for (const config::Problem& problem : asked.problems) {
     // What a component says of a parameter in the file is known better, and told already.
     const bool told = std::any_of(problems.begin(), problems.end(), [&](const config::Problem& p) {

@@ -41,7 +41,8 @@ struct Asked {
 int declare_components(const config::Configuration& configuration, const std::string& process, std::size_t first,
                        int fd);
 
-/// The file with only those components that can be asked: without an error of their own in the text.
+/// The file with only those components that can be asked: its text says which library and class they are, and what
+/// their topics are called. Of one with another error in the text only these are left.
 [[nodiscard]] config::Configuration askable(config::Configuration configuration,
                                             const std::vector<config::Problem>& in_text);
 

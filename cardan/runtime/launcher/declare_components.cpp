@@ -11,6 +11,7 @@
 #include <set>
 
 #include "cardan/memory/error.hpp"
+#include "cardan/runtime/component_library.hpp"
 #include "cardan/runtime/host/host.hpp"
 #include "cardan/runtime/launcher/declare.hpp"
 #include "cardan/runtime/runtime.hpp"
@@ -98,7 +99,7 @@ json ask(const config::Configuration& configuration, const config::Process& proc
     bare.parameters.clear();
     if (!bare.library.empty()) {
       try {
-        load_component_library(component_library_path(bare.library, configuration.file_of(bare)));
+        load_library_of(configuration.file_of(bare), bare.library);
       } catch (const Error& e) {
         return {{"component", settings.name}, {"error", problem("/library", e.cause(), e.remedy())}};
       }

@@ -26,18 +26,40 @@ json json_of(const ProcessStatus& p) {
 LauncherControl::LauncherControl(Supervisor& supervisor, const std::string& domain)
     : supervisor_(supervisor),
       system_(supervisor.configuration().name),
+      processes_(supervisor.configuration().processes),
       service_(domain, [this](const std::string& request, std::chrono::nanoseconds age) {
         return host::ControlService::Reply{answer(request, age)};
       }) {}
 
-std::string LauncherControl::processes() {
+OrderAnswer LauncherControl::look() {
   std::future<OrderAnswer> look = supervisor_.order({.what = Order::What::Look});
   if (look.wait_for(std::chrono::milliseconds{500}) != std::future_status::ready)
     throw Error(ErrorCode::Unavailable, "cardan run is busy", "ask again");
-  const OrderAnswer seen = look.get();
+  return look.get();
+}
+
+std::string LauncherControl::processes() {
+  const OrderAnswer seen = look();
   if (seen.error) throw Error(*seen.error);
   json answer{{"launcher", system_}, {"processes", json::array()}};
   for (const ProcessStatus& p : seen.processes) answer["processes"].push_back(json_of(p));
+  return text_of(answer);
+}
+
+/// Those of processes that run say themselves what they are; of a system that has ended nothing is down.
+std::string LauncherControl::components_that_are_down() {
+  json answer{{"launcher", system_}, {"components", json::array()}, {"down", json::array()}};
+  const OrderAnswer seen = look();
+  if (seen.error) return text_of(answer);
+  for (const ProcessStatus& status : seen.processes) {
+    if (status.pid != 0 || status.phase == Phase::Starting) continue;
+    const auto process =
+        std::find_if(processes_.begin(), processes_.end(), [&](const auto& p) { return p.name == status.name; });
+    if (process == processes_.end()) continue;
+    for (const config::Component& c : process->components)
+      answer["down"].push_back(
+          {{"component", c.name}, {"class", c.class_name}, {"library", c.library}, {"process", json_of(status)}});
+  }
   return text_of(answer);
 }
 
@@ -60,7 +82,7 @@ std::string LauncherControl::outcome(std::uint64_t number) {
 std::string LauncherControl::answer(const std::string& text, std::chrono::nanoseconds age) {
   const json request = json::parse(text);
   const std::string what = request.at("do");
-  if (what == "components") return text_of({{"launcher", system_}, {"components", json::array()}});
+  if (what == "components") return components_that_are_down();
   if (what == "processes") return processes();
   if (what == "outcome") return outcome(request.at("order"));
   if (what != "stop process" && what != "restart process")

@@ -6,6 +6,7 @@
 #include <deque>
 #include <future>
 #include <string>
+#include <vector>
 
 #include "cardan/runtime/host/control_service.hpp"
 #include "cardan/runtime/launcher/supervisor.hpp"
@@ -29,11 +30,14 @@ class LauncherControl {
     std::future<OrderAnswer> answer{};
   };
   [[nodiscard]] std::string answer(const std::string& request, std::chrono::nanoseconds age);
+  [[nodiscard]] OrderAnswer look();
   [[nodiscard]] std::string processes();
+  [[nodiscard]] std::string components_that_are_down();
   [[nodiscard]] std::string outcome(std::uint64_t number);
 
   Supervisor& supervisor_;
   std::string system_;
+  std::vector<config::Process> processes_;  ///< of the file: a process that is down cannot say what it has
   std::deque<Pending> orders_;
   std::uint64_t last_order_ = 0;
   host::ControlService service_;
