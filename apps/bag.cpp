@@ -22,8 +22,10 @@ Files are MCAP; what is written here other MCAP readers open.)";
 constexpr const char* kInfoExamples = R"(Examples:
   cardan bag info drive.mcap
   cardan bag info drive.mcap --json | jq '.topics[] | {topic, messages, rate}'
+  cardan bag info drive/                     a folder: its files as one recording
 
-A file that nobody finished, after a crash, is walked through first.)";
+A file that nobody finished, after a crash, is walked through first.
+Exit codes: 0 ok, 1 failed, 2 wrong options or no recording, 3 done, but a part of it is missing or damaged.)";
 
 constexpr const char* kListExamples = R"(Examples:
   cardan bag ls drive.mcap --topic '/camera/*' --start 10 --end 10.5
@@ -125,7 +127,7 @@ void add_bag_command(CLI::App& app) {
 
   auto info = std::make_shared<BagInfoOptions>();
   auto* command = add(group, "info", "What a file holds: topics, types, rates, times, attachments", kInfoExamples);
-  command->add_option("file", info->file, "File, as drive.mcap")->required();
+  command->add_option("file", info->file, "File, as drive.mcap, or folder of a recording in several")->required();
   run_with(command, bag_info, info);
 
   auto list = std::make_shared<BagListOptions>();
