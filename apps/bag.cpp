@@ -16,6 +16,7 @@ constexpr const char* kExamples = R"(Examples:
   cardan bag merge front.mcap rear.mcap -o all.mcap
   cardan bag recover drive.mcap.active -o drive.mcap    after a crash
   cardan bag export drive.mcap --to drive               images, clouds and tables as files
+  cardan bag convert drive.bag drive.mcap               a recording of ROS 1, or of ROS 2 in SQLite (.db3)
 
 Files are MCAP; what is written here other MCAP readers open.)";
 
@@ -87,6 +88,16 @@ Images and clouds also get FOLDER/TOPIC.csv with the times and the header of eac
 nanoseconds. Parquet is not written; pandas, DuckDB and PyArrow make it of the CSV.
 Exit codes: 0 ok, 1 failed, 2 wrong options, 3 done, but something was damaged or cannot be written, and left out.)";
 
+constexpr const char* kConvertExamples = R"(Examples:
+  cardan bag convert drive.bag drive.mcap                      ROS 1, format 2.0
+  cardan bag convert rosbag2_2026_11_23/ drive.mcap            ROS 2 in SQLite, by its metadata.yaml; or one .db3
+  cardan bag convert drive.bag small.mcap --exclude '/camera/*' --compression zstd
+
+What comes out is as ROS 2 writes it (cdr, ros2msg, profile ros2): cardan play, topic echo and ROS 2's tools read it.
+Messages of ROS 1 become those of ROS 2: headers without seq, times of builtin_interfaces, latched topics transient
+local. Those of .db3 stay as they are; where the file does not define their type, Cardan's own definitions are taken.
+Exit codes: 0 ok, 1 failed, 2 wrong options, 3 done, but something was damaged or of an unknown type, and left out.)";
+
 CLI::App* add(CLI::App* group, const char* name, const char* what, const char* examples) {
   auto* const command = group->add_subcommand(name, what);
   command->footer(examples);
@@ -122,7 +133,8 @@ void add_output(CLI::App* command, BagRewriteOptions& options) {
 }  // namespace
 
 void add_bag_command(CLI::App& app) {
-  auto* const group = add(&app, "bag", "Recorded files: info, ls, cat, verify, cut, merge, recover, export", kExamples);
+  auto* const group =
+      add(&app, "bag", "Recorded files: info, ls, cat, verify, cut, merge, recover, export, convert", kExamples);
   group->require_subcommand(1);
 
   auto info = std::make_shared<BagInfoOptions>();
@@ -186,6 +198,23 @@ void add_bag_command(CLI::App& app) {
       ->capture_default_str();
   command->add_flag("--force", files->force, "Replace files of the same names");
   run_with(command, bag_export, files);
+
+  auto convert = std::make_shared<BagConvertOptions>();
+  command =
+      add(group, "convert", "MCAP of a recording of ROS 1 (.bag), or of ROS 2 in SQLite (.db3)", kConvertExamples);
+  command->add_option("input", convert->input, "A .bag, a .db3, or the folder of several .db3")->required();
+  command->add_option("output", convert->output, "File to write, as drive.mcap")->required();
+  command
+      ->add_option("--topic", convert->topics,
+                   "Only this topic, or those that fit this pattern (* and ?); again for more")
+      ->allow_extra_args(false);
+  command->add_option("--exclude", convert->exclude, "Not this topic, or those that fit this pattern; again for more")
+      ->allow_extra_args(false);
+  command->add_flag("--force", convert->force, "Replace the file if it is there");
+  command->add_option("--compression", convert->compression, "Of the chunks: none, lz4, zstd, or as it was (bz2: zstd)")
+      ->check(CLI::IsMember({"same", "none", "lz4", "zstd"}))
+      ->capture_default_str();
+  run_with(command, bag_convert, convert);
 }
 
 }  // namespace cardan::apps

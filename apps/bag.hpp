@@ -71,12 +71,20 @@ struct BagExportOptions {
   bool force = false, json = false;
 };
 
+struct BagConvertOptions {
+  std::string input, output;
+  std::vector<std::string> topics, exclude;  ///< names, or patterns with * and ?
+  std::string compression = "same";
+  bool force = false, json = false;
+};
+
 int bag_info(const BagInfoOptions& options);
 int bag_list(const BagListOptions& options);
 int bag_cat(const BagCatOptions& options);
 int bag_verify(const BagVerifyOptions& options);
 int bag_rewrite(const BagRewriteOptions& options);
 int bag_export(const BagExportOptions& options);
+int bag_convert(const BagConvertOptions& options);
 
 /// As the readers take it. Throws Error (InvalidArgument): no topic of the file fits a pattern.
 [[nodiscard]] mcap::ReadOptions read_options(const BagSelection& selection, const mcap::Reader& reader);

@@ -6,7 +6,7 @@ _cardan() {
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
       --domain) domain=(--domain "${COMP_WORDS[i + 1]}") ;;
-      topic | component | param | run | check | graph | record | bag | play | doctor | bench | demo | completion | list | info | echo | stats | restart | log | get | set | save | ls | cat | verify | cut | merge | recover | export | transport | runtime) path+="${path:+ }${COMP_WORDS[i]}" ;;
+      topic | component | param | run | check | graph | record | bag | play | doctor | bench | demo | completion | list | info | echo | stats | restart | log | get | set | save | ls | cat | verify | cut | merge | recover | export | convert | transport | runtime) path+="${path:+ }${COMP_WORDS[i]}" ;;
     esac
   done
   local words=""
@@ -50,7 +50,7 @@ _cardan() {
       check) words="--json --no-components --var --help" ;;
       graph) words="--svg --mermaid --var --help" ;;
       record) words="--output --regex --type --exclude --exclude-regex --access --rule --compression --compression-level --reliable --start-paused --split-size --split-time --queue --queue-time --min-space --on-full --sync --mode --schedule --explain --no-io-uring --checksums --copy --attach --meta --seconds --last --after --tell --use-sim-time --domain --json --no-view --help" ;;
-      bag) words="info ls cat verify cut merge recover export --help" ;;
+      bag) words="info ls cat verify cut merge recover export convert --help" ;;
       "bag info" | "bag verify") words="--json --help" ;;
       "bag ls") words="--topic --exclude --start --end --count --json --help" ;;
       "bag cat") words="--topic --exclude --start --end --fields --count --list --json --help" ;;
@@ -59,6 +59,7 @@ _cardan() {
       bench) words="transport runtime record --help" ;;
       "bench record") words="--only --peers --folder --seconds --runs --cameras --schedule --producer-cpu --task-cpu --json --keep --quick --full --help" ;;
       "bag export") words="--to --topic --exclude --start --end --images --quality --list --force --json --help" ;;
+      "bag convert") words="--topic --exclude --force --compression --json --help" ;;
       play) words="--rate --loop --start --until --duration --topic --exclude --remap --clock --as-fast-as-readers --reliable --wait-for-readers --depth --pause --step --tell --domain --json --help" ;;
       "bench runtime") words="--sizes --runs --frames --publisher-cpu --reader-cpu --json --quick --help" ;;
       "bench transport") words="--peers --scenarios --sizes --waits --rate --runs --frames --minutes --publisher-cpu --reader-cpus --json --full --quick --micro --help" ;;
