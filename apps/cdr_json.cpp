@@ -15,12 +15,27 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Kind = RosType::Kind;
 
+/// How DDS implementations write the letters of a wstring, behind a number.
+enum class Letters : std::uint8_t {
+  Two,         ///< of so many letters of two bytes: Fast DDS since ROS 2 Jazzy, and Cardan
+  Four,        ///< of four bytes: Fast DDS up to ROS 2 Iron, and Cyclone DDS of those days
+  TwoByBytes,  ///< of so many bytes, two a letter: Cyclone DDS
+};
+
 class Walk {
  public:
-  Walk(std::span<const std::byte> bytes, bool swapped, std::size_t most_alignment, std::size_t longest_list)
-      : bytes_(bytes), swapped_(swapped), most_alignment_(most_alignment), longest_list_(longest_list) {}
+  Walk(std::span<const std::byte> bytes, bool swapped, std::size_t most_alignment, std::size_t longest_list,
+       Letters letters)
+      : bytes_(bytes),
+        swapped_(swapped),
+        most_alignment_(most_alignment),
+        longest_list_(longest_list),
+        letters_(letters) {}
 
   [[nodiscard]] bool ok() const noexcept { return ok_; }
+  [[nodiscard]] bool met_letters() const noexcept { return met_letters_; }
+  /// To the end of the bytes, but for what fills them up.
+  [[nodiscard]] bool fits() const noexcept { return ok_ && left() < 4; }
 
   Json message(const RosMessage& m, bool wanted) {
     Json out = wanted ? Json::object() : Json();
@@ -114,10 +129,17 @@ class Walk {
   }
 
   Json wide_text() {
-    const std::size_t units = number<std::uint32_t>();
-    if (!ok_ || units > left() / 2) return fail();
+    const std::size_t said = number<std::uint32_t>();
+    const std::size_t each = letters_ == Letters::Four ? 4 : 2;
+    const std::size_t units = letters_ == Letters::TwoByBytes ? said / 2 : said;
+    met_letters_ = true;
+    if (!ok_ || units > left() / each || (letters_ == Letters::TwoByBytes && said % 2 != 0)) return fail();
     std::u16string wide;
-    for (std::size_t i = 0; i < units; ++i) wide += static_cast<char16_t>(number<std::uint16_t>());
+    for (std::size_t i = 0; i < units && ok_; ++i) {
+      const std::uint32_t unit = each == 4 ? number<std::uint32_t>() : number<std::uint16_t>();
+      if (unit > 0xffff) return fail();
+      wide += static_cast<char16_t>(unit);
+    }
     return utf8(wide);
   }
 
@@ -139,8 +161,9 @@ class Walk {
   bool swapped_;
   std::size_t most_alignment_;
   std::size_t longest_list_;
+  Letters letters_;
   std::size_t at_ = 0;
-  bool ok_ = true;
+  bool ok_ = true, met_letters_ = false;
 };
 
 }  // namespace
@@ -150,10 +173,16 @@ std::optional<Json> cdr_json(const RosSchema& schema, std::span<const std::byte>
   // The encapsulation: 0/1 plain XCDR1, 6/7 plain XCDR2; odd ones are little-endian.
   const auto form = static_cast<unsigned>(cdr[1]);
   if (form > 1 && form != 6 && form != 7) return std::nullopt;
-  Walk walk(cdr.subspan(4), form % 2 == 0, form > 1 ? 4 : 8, longest_list);
-  Json message = walk.message(schema.root(), true);
-  if (!walk.ok()) return std::nullopt;
-  return message;
+  std::optional<Json> first;
+  for (const Letters letters : {Letters::Two, Letters::Four, Letters::TwoByBytes}) {
+    Walk walk(cdr.subspan(4), form % 2 == 0, form > 1 ? 4 : 8, longest_list, letters);
+    Json message = walk.message(schema.root(), true);
+    // Nothing but the length of the whole tells which form it is.
+    if (walk.fits() || (walk.ok() && !walk.met_letters())) return message;
+    if (walk.ok() && !first) first = std::move(message);
+    if (!walk.met_letters()) break;
+  }
+  return first;
 }
 
 }  // namespace cardan::apps
