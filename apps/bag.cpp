@@ -12,18 +12,24 @@ constexpr const char* kExamples = R"(Examples:
   cardan bag ls drive.mcap --topic /imu                 its messages, one a line
   cardan bag cat drive.mcap --topic /imu --count 1      with their fields
   cardan bag verify drive.mcap                          every checksum and every index
+  cardan bag du drive.mcap                              where its bytes are
   cardan bag cut drive.mcap --start 10 --end 20 -o ten.mcap
   cardan bag merge front.mcap rear.mcap -o all.mcap
   cardan bag recover drive.mcap.active -o drive.mcap    after a crash
   cardan bag export drive.mcap --to drive               images, clouds and tables as files
+  cardan bag convert drive.bag drive.mcap               a recording of ROS 1, or of ROS 2 in SQLite (.db3)
+  cardan bag attachment extract drive.mcap --to files   what was attached
+  cardan bag metadata get drive.mcap cardan.losses      what was noted
 
 Files are MCAP; what is written here other MCAP readers open.)";
 
 constexpr const char* kInfoExamples = R"(Examples:
   cardan bag info drive.mcap
   cardan bag info drive.mcap --json | jq '.topics[] | {topic, messages, rate}'
+  cardan bag info drive/                     a folder: its files as one recording
 
-A file that nobody finished, after a crash, is walked through first.)";
+A file that nobody finished, after a crash, is walked through first.
+Exit codes: 0 ok, 1 failed, 2 wrong options or no recording, 3 done, but a part of it is missing or damaged.)";
 
 constexpr const char* kListExamples = R"(Examples:
   cardan bag ls drive.mcap --topic '/camera/*' --start 10 --end 10.5
@@ -85,6 +91,50 @@ Images and clouds also get FOLDER/TOPIC.csv with the times and the header of eac
 nanoseconds. Parquet is not written; pandas, DuckDB and PyArrow make it of the CSV.
 Exit codes: 0 ok, 1 failed, 2 wrong options, 3 done, but something was damaged or cannot be written, and left out.)";
 
+constexpr const char* kDuExamples = R"(Examples:
+  cardan bag du drive.mcap
+  cardan bag du drive.mcap --json | jq '.topics[] | {topic, bytes, file_share}'
+
+BYTES of a topic are those of its messages, not compressed, SHARE their part of all messages. IN THE FILE is what they
+take there: of each chunk as much as of its records, and their indexes. Everything is read, and checksums are looked at.
+Exit codes: 0 ok, 1 failed, 2 wrong options, 3 done, but something in the file is damaged.)";
+
+constexpr const char* kAttachmentExamples = R"(Examples:
+  cardan bag attachment list drive.mcap
+  cardan bag attachment extract drive.mcap --to calibration          all of them, as files
+  cardan bag attachment extract drive.mcap robot.urdf
+  cardan bag attachment add drive.mcap robot.urdf --media-type application/xml -o with_model.mcap)";
+
+constexpr const char* kExtractExamples = R"(Examples:
+  cardan bag attachment extract drive.mcap --to calibration
+  cardan bag attachment extract drive.mcap robot.urdf --force
+
+Files get the attachments' names, in the folder of --to and nowhere else: a name that leads out of it, also over a link,
+is refused and named. Of several with one name the first is taken; --offset takes another one.
+Exit codes: 0 ok, 1 failed, 2 wrong options, 3 done, but something was damaged or refused.)";
+
+constexpr const char* kAddExamples = R"(Examples:
+  cardan bag attachment add drive.mcap robot.urdf -o with_model.mcap
+  cardan bag metadata add drive.mcap route from=Ulm to=Munich -o named.mcap
+
+A new file with one thing more; the input stays as it is.
+Exit codes: 0 ok, 1 failed, 2 wrong options, 3 done, but something in the file is damaged and left out.)";
+
+constexpr const char* kMetadataExamples = R"(Examples:
+  cardan bag metadata list drive.mcap
+  cardan bag metadata get drive.mcap cardan.losses
+  cardan bag metadata add drive.mcap route from=Ulm to=Munich -o named.mcap)";
+
+constexpr const char* kConvertExamples = R"(Examples:
+  cardan bag convert drive.bag drive.mcap                      ROS 1, format 2.0
+  cardan bag convert rosbag2_2026_11_23/ drive.mcap            ROS 2 in SQLite, by its metadata.yaml; or one .db3
+  cardan bag convert drive.bag small.mcap --exclude '/camera/*' --compression zstd
+
+What comes out is as ROS 2 writes it (cdr, ros2msg, profile ros2): cardan play, topic echo and ROS 2's tools read it.
+Messages of ROS 1 become those of ROS 2: headers without seq, times of builtin_interfaces, latched topics transient
+local. Those of .db3 stay as they are; where the file does not define their type, Cardan's own definitions are taken.
+Exit codes: 0 ok, 1 failed, 2 wrong options, 3 done, but something was damaged or of an unknown type, and left out.)";
+
 CLI::App* add(CLI::App* group, const char* name, const char* what, const char* examples) {
   auto* const command = group->add_subcommand(name, what);
   command->footer(examples);
@@ -117,15 +167,100 @@ void add_output(CLI::App* command, BagRewriteOptions& options) {
       ->capture_default_str();
 }
 
+void add_part_output(CLI::App* command, const std::shared_ptr<BagAddOptions>& options, const char* what) {
+  command->add_flag("--replace", options->replace, what);
+  command->add_option("-o,--output", options->output, "File to write")->required();
+  command->add_flag("--force", options->force, "Replace the file if it is there");
+}
+
+void add_attachment_commands(CLI::App* bag) {
+  auto* const group = add(bag, "attachment", "Attachments: list, extract, add", kAttachmentExamples);
+  group->require_subcommand(1);
+
+  auto list = std::make_shared<BagListPartsOptions>();
+  auto* command = add(group, "list", "A file's attachments", "");
+  command->add_option("file", list->file, "File, as drive.mcap")->required();
+  run_with(command, bag_attachment_list, list);
+
+  auto extract = std::make_shared<BagExtractOptions>();
+  command = add(group, "extract", "Attachments as files", kExtractExamples);
+  command->add_option("file", extract->file, "File, as drive.mcap")->required();
+  command->add_option("name", extract->names, "Only these attachments (default: all)");
+  command->add_option("--to", extract->to, "Folder to write to")->capture_default_str();
+  command->add_option("--offset", extract->offset, "Only the one at this byte of the file, as list shows it");
+  command->add_flag("--force", extract->force, "Replace files of the same names");
+  run_with(command, bag_attachment_extract, extract);
+
+  auto one = std::make_shared<BagAddOptions>();
+  command = add(group, "add", "A file with one attachment more", kAddExamples);
+  command->add_option("file", one->input, "File, as drive.mcap")->required();
+  command->add_option("attachment", one->attachment, "File to attach")->required();
+  command->add_option("--name", one->name, "Of the attachment (default: that of the file)");
+  command->add_option("--media-type", one->media_type, "As application/json")->capture_default_str();
+  add_part_output(command, one, "In the place of those of the same name");
+  run_with(command, bag_attachment_add, one);
+}
+
+void add_metadata_commands(CLI::App* bag) {
+  auto* const group = add(bag, "metadata", "Metadata: list, get, add", kMetadataExamples);
+  group->require_subcommand(1);
+
+  auto list = std::make_shared<BagListPartsOptions>();
+  auto* command = add(group, "list", "A file's metadata records", "");
+  command->add_option("file", list->file, "File, as drive.mcap")->required();
+  run_with(command, bag_metadata_list, list);
+
+  auto get = std::make_shared<BagMetadataGetOptions>();
+  command = add(group, "get", "The fields of one", "");
+  command->add_option("file", get->file, "File, as drive.mcap")->required();
+  command->add_option("name", get->name, "Of the record")->required();
+  run_with(command, bag_metadata_get, get);
+
+  auto one = std::make_shared<BagAddOptions>();
+  command = add(group, "add", "A file with one metadata record more", kAddExamples);
+  command->add_option("file", one->input, "File, as drive.mcap")->required();
+  command->add_option("name", one->name, "Of the record")->required();
+  command->add_option("field", one->fields, "Fields, as key=value");
+  add_part_output(command, one, "In the place of those of the same name");
+  run_with(command, bag_metadata_add, one);
+}
+
+void add_other_commands(CLI::App* group) {
+  auto du = std::make_shared<BagDuOptions>();
+  auto* command = add(group, "du", "Where a file's bytes are: by topic, and by kind of record", kDuExamples);
+  command->add_option("file", du->file, "File, as drive.mcap, or folder of a recording")->required();
+  run_with(command, bag_du, du);
+
+  auto convert = std::make_shared<BagConvertOptions>();
+  command =
+      add(group, "convert", "MCAP of a recording of ROS 1 (.bag), or of ROS 2 in SQLite (.db3)", kConvertExamples);
+  command->add_option("input", convert->input, "A .bag, a .db3, or the folder of several .db3")->required();
+  command->add_option("output", convert->output, "File to write, as drive.mcap")->required();
+  command
+      ->add_option("--topic", convert->topics,
+                   "Only this topic, or those that fit this pattern (* and ?); again for more")
+      ->allow_extra_args(false);
+  command->add_option("--exclude", convert->exclude, "Not this topic, or those that fit this pattern; again for more")
+      ->allow_extra_args(false);
+  command->add_flag("--force", convert->force, "Replace the file if it is there");
+  command->add_option("--compression", convert->compression, "Of the chunks: none, lz4, zstd, or as it was (bz2: zstd)")
+      ->check(CLI::IsMember({"same", "none", "lz4", "zstd"}))
+      ->capture_default_str();
+  run_with(command, bag_convert, convert);
+}
+
 }  // namespace
 
 void add_bag_command(CLI::App& app) {
-  auto* const group = add(&app, "bag", "Recorded files: info, ls, cat, verify, cut, merge, recover, export", kExamples);
+  auto* const group =
+      add(&app, "bag",
+          "Recorded files: info, ls, cat, verify, du, cut, merge, recover, export, convert, attachment, metadata",
+          kExamples);
   group->require_subcommand(1);
 
   auto info = std::make_shared<BagInfoOptions>();
   auto* command = add(group, "info", "What a file holds: topics, types, rates, times, attachments", kInfoExamples);
-  command->add_option("file", info->file, "File, as drive.mcap")->required();
+  command->add_option("file", info->file, "File, as drive.mcap, or folder of a recording in several")->required();
   run_with(command, bag_info, info);
 
   auto list = std::make_shared<BagListOptions>();
@@ -184,6 +319,10 @@ void add_bag_command(CLI::App& app) {
       ->capture_default_str();
   command->add_flag("--force", files->force, "Replace files of the same names");
   run_with(command, bag_export, files);
+
+  add_attachment_commands(group);
+  add_metadata_commands(group);
+  add_other_commands(group);
 }
 
 }  // namespace cardan::apps

@@ -15,6 +15,8 @@ class App;
 namespace cardan::mcap {
 class Reader;
 struct ReadOptions;
+struct RewriteOptions;
+enum class Compression : std::uint8_t;
 }  // namespace cardan::mcap
 
 namespace cardan::apps {
@@ -71,12 +73,64 @@ struct BagExportOptions {
   bool force = false, json = false;
 };
 
+struct BagDuOptions {
+  std::string file;
+  bool json = false;
+};
+
+struct BagConvertOptions {
+  std::string input, output;
+  std::vector<std::string> topics, exclude;  ///< names, or patterns with * and ?
+  std::string compression = "same";
+  bool force = false, json = false;
+};
+
+struct BagListPartsOptions {
+  std::string file;
+  bool json = false;
+};
+
+struct BagExtractOptions {
+  std::string file;
+  std::vector<std::string> names;       ///< empty: all
+  std::string to = ".";                 ///< folder
+  std::optional<std::uint64_t> offset;  ///< of several of one name, the one there
+  bool force = false, json = false;
+};
+
+struct BagMetadataGetOptions {
+  std::string file, name;
+  bool json = false;
+};
+
+/// A file with one attachment, or one metadata record, more.
+struct BagAddOptions {
+  std::string input, output;
+  std::string attachment, name, media_type = "application/octet-stream";
+  std::vector<std::string> fields;  ///< of metadata, as key=value
+  bool replace = false, force = false, json = false;
+};
+
 int bag_info(const BagInfoOptions& options);
 int bag_list(const BagListOptions& options);
 int bag_cat(const BagCatOptions& options);
 int bag_verify(const BagVerifyOptions& options);
 int bag_rewrite(const BagRewriteOptions& options);
+int bag_attachment_list(const BagListPartsOptions& options);
+int bag_attachment_extract(const BagExtractOptions& options);
+int bag_attachment_add(const BagAddOptions& options);
+int bag_metadata_list(const BagListPartsOptions& options);
+int bag_metadata_get(const BagMetadataGetOptions& options);
+int bag_metadata_add(const BagAddOptions& options);
+int bag_du(const BagDuOptions& options);
 int bag_export(const BagExportOptions& options);
+int bag_convert(const BagConvertOptions& options);
+
+/// What most of the file's bytes are compressed with.
+[[nodiscard]] mcap::Compression usual_compression(const mcap::Reader& reader);
+/// Writes a file of others, with its progress, and tells what became of it: the exit code.
+[[nodiscard]] int rewrite_file(const std::vector<std::string>& inputs, const std::string& output,
+                               mcap::RewriteOptions options, bool json);
 
 /// As the readers take it. Throws Error (InvalidArgument): no topic of the file fits a pattern.
 [[nodiscard]] mcap::ReadOptions read_options(const BagSelection& selection, const mcap::Reader& reader);

@@ -24,7 +24,10 @@ mcap::Compression compression_of(const std::string& name) {
   return name == "zstd" ? mcap::Compression::Zstd : mcap::Compression::None;
 }
 
-/// What most of the file's bytes are compressed with.
+Json problem_json(const mcap::Problem& problem) { return {{"byte", problem.offset}, {"cause", problem.cause}}; }
+
+}  // namespace
+
 mcap::Compression usual_compression(const mcap::Reader& reader) {
   std::map<std::string, std::uint64_t> bytes;
   for (const mcap::ChunkIndex& chunk : reader.summary().chunks()) bytes[chunk.compression] += chunk.uncompressed_size;
@@ -32,10 +35,6 @@ mcap::Compression usual_compression(const mcap::Reader& reader) {
       std::max_element(bytes.begin(), bytes.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   return most == bytes.end() ? mcap::Compression::None : compression_of(most->first);
 }
-
-Json problem_json(const mcap::Problem& problem) { return {{"byte", problem.offset}, {"cause", problem.cause}}; }
-
-}  // namespace
 
 int bag_verify(const BagVerifyOptions& o) {
   Json all = Json::array();
@@ -82,18 +81,27 @@ int bag_rewrite(const BagRewriteOptions& o) {
   mcap::RewriteOptions options{.replace = o.force};
   if (o.repair) options.open = {.rescan = true, .scanning = {.search = true}};
   options.choose = [&o](const mcap::Reader& first, mcap::RewriteOptions& chosen) {
-    stop_on_signals();  // until here there is nothing to clean up, and a walk through a large file takes long
     chosen.read = read_options(o.selection, first);
     chosen.write.compression = o.compression == "same" ? usual_compression(first) : compression_of(o.compression);
+  };
+  return rewrite_file(o.inputs, o.output, std::move(options), o.json);
+}
+
+int rewrite_file(const std::vector<std::string>& inputs, const std::string& output, mcap::RewriteOptions options,
+                 bool json) {
+  // Not before: a walk through a large file takes long, and until then there is nothing to clean up.
+  options.choose = [given = std::move(options.choose)](const mcap::Reader& first, mcap::RewriteOptions& chosen) {
+    stop_on_signals();
+    if (given) given(first, chosen);
   };
   Progress progress;
   options.progress = [&](std::uint64_t done, std::uint64_t all) {
     progress.show(done, all);
     return !stopping();
   };
-  const mcap::Rewritten result = mcap::rewrite(o.inputs, o.output, options);
+  const mcap::Rewritten result = mcap::rewrite(inputs, output, options);
   if (result.stopped) {
-    warn(fmt::format("stopped; {} was not written", o.output));
+    warn(fmt::format("stopped; {} was not written", output));
     return kFailed;
   }
   for (const auto& note : result.notes)
@@ -106,11 +114,10 @@ int bag_rewrite(const BagRewriteOptions& o) {
   if (result.troubles.size() > kMostShown) warn(fmt::format("… and {} more", result.troubles.size() - kMostShown));
   const bool lost = !result.troubles.empty();
   const std::string text =
-      o.json
-          ? Json{{"output", o.output}, {"messages", result.messages}, {"bytes", result.bytes}, {"lost", lost}}.dump(2) +
-                "\n"
-          : fmt::format("{}: {} messages, {}{}\n", printable(o.output), result.messages,
-                        bytes_text(static_cast<double>(result.bytes)), lost ? "; something was lost, see above" : "");
+      json ? Json{{"output", output}, {"messages", result.messages}, {"bytes", result.bytes}, {"lost", lost}}.dump(2) +
+                 "\n"
+           : fmt::format("{}: {} messages, {}{}\n", printable(output), result.messages,
+                         bytes_text(static_cast<double>(result.bytes)), lost ? "; something was lost, see above" : "");
   if (!emit(text)) return kFailed;
   return lost ? kLoss : kOk;
 }

@@ -39,6 +39,7 @@ constexpr const char* kExamples = R"(Examples:
   cardan play drive.mcap --topic '/camera/*' --remap /camera/front:=/replay/front
   cardan play drive.mcap --as-fast-as-readers --wait-for-readers=2    nobody who asks for reliable delivery loses a message
   cardan play front.mcap rear.mcap --clock --pause
+  cardan play drive/                                    a folder: its files as one recording
   cardan play --tell seek=30                            tells those that play: pause, resume, step=N, rate=X, seek=S, stop
 
 Keys on a terminal: space pauses and goes on; s, and the right arrow in a pause, play the next message; the arrows left and
@@ -265,7 +266,8 @@ Json report_json(const Options& o, const PlayerReport& r, double took) {
           {"topics", topics},
           {"left_out", left_out},
           {"problems", r.problems},
-          {"unfinished", r.unfinished}};
+          {"unfinished", r.unfinished},
+          {"notes", r.notes}};
 }
 
 std::string report_text(const PlayerReport& r, double took) {
@@ -298,6 +300,7 @@ int play(const Options& o) {
   record::Player player(o.files, player_options(o));
   const PlayerReport before = player.report();
   for (const record::LeftOut& l : before.left_out) warn(fmt::format("{} is not played: {}", l.topic, l.why));
+  for (const std::string& note : before.notes) warn(note);
   for (const std::string& what : before.unfinished) warn(fmt::format("not finished: {}", what));
   if (before.topics.empty()) {
     for (const std::string& problem : before.problems) warn(problem);
@@ -337,7 +340,7 @@ void add_play_command(CLI::App& app) {
   const auto one_each = [&](const char* name, std::vector<std::string>& values, const char* what) {
     command->add_option(name, values, what)->allow_extra_args(false);
   };
-  command->add_option("file", o->files, "Files, as drive.mcap; several are played as one");
+  command->add_option("file", o->files, "Files, as drive.mcap, or folders of a recording; several are played as one");
   command->add_option("--rate", o->rate, "So many recorded seconds in one second")
       ->check(CLI::Range(0.001, 1e6))
       ->capture_default_str();

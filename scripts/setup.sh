@@ -12,7 +12,7 @@ cd "$(dirname "$0")/.."
 source scripts/lib.sh
 
 # group | how its presence is found | Debian package | why. `cmd:x>=v` a program, `hdr:x` a header, `file:x` a file, `py:x` a module.
-# `bench?`: of the group bench, but optional: what the release's packages do not give is left out, and only said.
+# `bench?`: of the group bench, but optional (as `build?`): what the release's packages do not give is left out, and only said.
 requirements() {
   cat <<'TABLE'
 build     | cxx:12                                   | g++                      | the C++20 compiler (12 or newer)
@@ -27,6 +27,8 @@ build     | hdr:sha2.h                               | libmd-dev                
 build     | hdr:lz4frame.h                           | liblz4-dev               | recordings compressed fast
 build     | hdr:zstd.h                               | libzstd-dev              | recordings compressed well
 build     | hdr:liburing.h                           | liburing-dev             | recordings go to the disk without waiting
+build?    | hdr:bzlib.h                              | libbz2-dev               | reads ROS 1's compressed recordings (the command alone)
+build?    | hdr:sqlite3.h                            | libsqlite3-dev           | reads ROS 2's recordings in SQLite (the command alone)
 demo      | hdr:opencv4/opencv2/core.hpp             | libopencv-core-dev       | cv::Mat views of images
 demo      | hdr:opencv4/opencv2/imgproc.hpp          | libopencv-imgproc-dev    | scales the camera's pictures, draws detections
 demo      | hdr:opencv4/opencv2/imgcodecs.hpp        | libopencv-imgcodecs-dev  | writes the demo's PNG

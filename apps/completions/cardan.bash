@@ -6,7 +6,7 @@ _cardan() {
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
       --domain) domain=(--domain "${COMP_WORDS[i + 1]}") ;;
-      topic | component | param | run | check | graph | record | bag | play | doctor | bench | demo | completion | list | info | echo | stats | restart | log | get | set | save | ls | cat | verify | cut | merge | recover | export | transport | runtime) path+="${path:+ }${COMP_WORDS[i]}" ;;
+      topic | component | param | run | check | graph | record | bag | play | doctor | bench | demo | completion | list | info | echo | stats | restart | log | get | set | save | ls | cat | verify | cut | merge | recover | export | convert | du | attachment | metadata | extract | add | transport | runtime) path+="${path:+ }${COMP_WORDS[i]}" ;;
     esac
   done
   local words=""
@@ -26,7 +26,7 @@ _cardan() {
     --on-full) words="stop delete-oldest" ;;
     --access) words="owner group everyone policy" ;;
     --mode) words="auto direct dontcache sync-range plain" ;;
-    --topic | --exclude | --regex | --exclude-regex | --compression-level | --remap | --until | --duration | --depth | --step | --without | --start | --end | --domain | --count | --fields | --list | --quality | --seconds | --type | --rule | --split-size | --split-time | --queue | --queue-time | --min-space | --sync | --last | --after | --meta | --sizes | --rate | --runs | --frames | --minutes | --cameras | --producer-cpu | --task-cpu | --publisher-cpu | --reader-cpus | --reader-cpu | --grace | --log-size | --log-files | --log-level | --stop | --restart | --set | --var) return ;;
+    --topic | --exclude | --name | --media-type | --offset | --regex | --exclude-regex | --compression-level | --remap | --until | --duration | --depth | --step | --without | --start | --end | --domain | --count | --fields | --list | --quality | --seconds | --type | --rule | --split-size | --split-time | --queue | --queue-time | --min-space | --sync | --last | --after | --meta | --sizes | --rate | --runs | --frames | --minutes | --cameras | --producer-cpu | --task-cpu | --publisher-cpu | --reader-cpus | --reader-cpu | --grace | --log-size | --log-files | --log-level | --stop | --restart | --set | --var) return ;;
   esac
   if [[ -z $words ]]; then
     case $path in
@@ -50,8 +50,8 @@ _cardan() {
       check) words="--json --no-components --var --help" ;;
       graph) words="--svg --mermaid --var --help" ;;
       record) words="--output --regex --type --exclude --exclude-regex --access --rule --compression --compression-level --reliable --start-paused --split-size --split-time --queue --queue-time --min-space --on-full --sync --mode --schedule --explain --no-io-uring --checksums --copy --attach --meta --seconds --last --after --tell --use-sim-time --domain --json --no-view --help" ;;
-      bag) words="info ls cat verify cut merge recover export --help" ;;
-      "bag info" | "bag verify") words="--json --help" ;;
+      bag) words="info ls cat verify du cut merge recover export convert attachment metadata --help" ;;
+      "bag info" | "bag verify" | "bag du") words="--json --help" ;;
       "bag ls") words="--topic --exclude --start --end --count --json --help" ;;
       "bag cat") words="--topic --exclude --start --end --fields --count --list --json --help" ;;
       "bag cut") words="--topic --exclude --start --end --output --force --compression --json --help" ;;
@@ -59,6 +59,13 @@ _cardan() {
       bench) words="transport runtime record --help" ;;
       "bench record") words="--only --peers --folder --seconds --runs --cameras --schedule --producer-cpu --task-cpu --json --keep --quick --full --help" ;;
       "bag export") words="--to --topic --exclude --start --end --images --quality --list --force --json --help" ;;
+      "bag attachment") words="list extract add --help" ;;
+      "bag metadata") words="list get add --help" ;;
+      "bag attachment list" | "bag metadata list" | "bag metadata get") words="--json --help" ;;
+      "bag attachment extract") words="--to --offset --force --json --help" ;;
+      "bag attachment add") words="--name --media-type --replace --output --force --json --help" ;;
+      "bag metadata add") words="--replace --output --force --json --help" ;;
+      "bag convert") words="--topic --exclude --force --compression --json --help" ;;
       play) words="--rate --loop --start --until --duration --topic --exclude --remap --clock --as-fast-as-readers --reliable --wait-for-readers --depth --pause --step --tell --domain --json --help" ;;
       "bench runtime") words="--sizes --runs --frames --publisher-cpu --reader-cpu --json --quick --help" ;;
       "bench transport") words="--peers --scenarios --sizes --waits --rate --runs --frames --minutes --publisher-cpu --reader-cpus --json --full --quick --micro --help" ;;
@@ -68,6 +75,7 @@ _cardan() {
     case $path in
       "topic info" | "topic echo" | "topic stats" | record)
         [[ $current == -* ]] || words+=" $("${COMP_WORDS[0]}" topic list --names "${domain[@]}" 2>/dev/null)" ;;
+      "bag attachment" | "bag metadata") ;;
       run | check | graph | play | bag\ *)
         [[ $current == -* ]] || mapfile -t COMPREPLY < <(compgen -f -- "$current"); [[ $current == -* ]] || return ;;
       "component stats" | "component restart" | "component log" | "param list")

@@ -3,7 +3,7 @@
 function __cardan_at --description 'the subcommands given so far are exactly these'
     set -l given
     for word in (commandline -opc)[2..-1]
-        if contains -- $word topic component param run check graph record bag play doctor bench demo completion list info echo stats restart log get set save ls cat verify cut merge recover export transport runtime
+        if contains -- $word topic component param run check graph record bag play doctor bench demo completion list info echo stats restart log get set save ls cat verify cut merge recover export convert du attachment metadata extract add transport runtime
             set -a given $word
         end
     end
@@ -112,7 +112,9 @@ complete -c cardan -n '__cardan_at bag' -a cut -d 'Some of its messages'
 complete -c cardan -n '__cardan_at bag' -a merge -d 'One file of several'
 complete -c cardan -n '__cardan_at bag' -a recover -d 'After a crash'
 complete -c cardan -n '__cardan_at bag' -a export -d 'Images, clouds, tables'
-for what in info ls cat verify cut merge recover export
+complete -c cardan -n '__cardan_at bag' -a convert -d 'MCAP of a .bag or .db3'
+complete -c cardan -n '__cardan_at bag' -a du -d 'Where its bytes are'
+for what in info ls cat verify du cut merge recover export convert
     complete -c cardan -n "__cardan_at bag $what" -F
     complete -c cardan -n "__cardan_at bag $what" -l json -d JSON
 end
@@ -122,6 +124,28 @@ for what in ls cat cut export
     complete -c cardan -n "__cardan_at bag $what" -l start -x -d 'Seconds after the first message'
     complete -c cardan -n "__cardan_at bag $what" -l end -x -d 'Seconds after the first message'
 end
+complete -c cardan -n '__cardan_at bag' -a attachment -d 'What was attached'
+complete -c cardan -n '__cardan_at bag' -a metadata -d 'What was noted'
+complete -c cardan -n '__cardan_at bag attachment' -a 'list extract add'
+complete -c cardan -n '__cardan_at bag metadata' -a 'list get add'
+for what in 'attachment list' 'attachment extract' 'attachment add' 'metadata list' 'metadata get' 'metadata add'
+    complete -c cardan -n "__cardan_at bag $what" -F
+    complete -c cardan -n "__cardan_at bag $what" -l json -d JSON
+end
+for what in 'attachment add' 'metadata add'
+    complete -c cardan -n "__cardan_at bag $what" -l output -s o -r -F -d 'File to write'
+    complete -c cardan -n "__cardan_at bag $what" -l force -d 'Replace the file'
+    complete -c cardan -n "__cardan_at bag $what" -l replace -d 'Those of the same name'
+end
+complete -c cardan -n '__cardan_at bag attachment add' -l name -x -d 'Of the attachment'
+complete -c cardan -n '__cardan_at bag attachment add' -l media-type -x -d 'As application/json'
+complete -c cardan -n '__cardan_at bag attachment extract' -l to -r -F -d 'Folder to write to'
+complete -c cardan -n '__cardan_at bag attachment extract' -l offset -x -d 'The one at this byte'
+complete -c cardan -n '__cardan_at bag attachment extract' -l force -d 'Replace files'
+complete -c cardan -n '__cardan_at bag convert' -l topic -x -d 'Only these'
+complete -c cardan -n '__cardan_at bag convert' -l exclude -x -d 'Not these'
+complete -c cardan -n '__cardan_at bag convert' -l force -d 'Replace the file'
+complete -c cardan -n '__cardan_at bag convert' -l compression -x -a 'same none lz4 zstd'
 complete -c cardan -n '__cardan_at bag ls' -l count -x -d 'The first so many'
 complete -c cardan -n '__cardan_at bag cat' -l count -x -d 'The first so many'
 complete -c cardan -n '__cardan_at bag cat' -l list -x -d 'Longest list shown whole'

@@ -5,6 +5,7 @@
 #include <array>
 #include <charconv>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "cardan/memory/error.hpp"
@@ -42,6 +43,7 @@ std::string short_name(std::string_view name) {
   return first == last ? std::string(name) : std::string(name.substr(0, first)) + std::string(name.substr(last));
 }
 
+constexpr std::string_view kEventInfo = "service_msgs/ServiceEventInfo";
 constexpr std::size_t kMostText = std::size_t{1} << 20;
 constexpr std::size_t kMostMessages = 1024;
 constexpr std::size_t kMostFields = 16'384;
@@ -54,6 +56,32 @@ constexpr std::size_t kMostElements = std::size_t{1} << 30;
 [[noreturn]] void wrong(std::string_view line, const char* why) {
   throw Error(ErrorCode::InvalidArgument, "the message definition's line '" + std::string(line) + "' " + why,
               "look at the schema; it should be as ROS 2 writes it");
+}
+
+/// rosbag2 describes the events of a service ("pkg/srv/Name_Event") by the service itself: a line "SRV: pkg/srv/Name",
+/// the request, a line "---", the response, and the messages that they use. Empty: it is no such text.
+std::optional<std::string> event_definition(std::string_view name, std::string_view text) {
+  constexpr std::string_view kEvent = "_Event";
+  if (!name.ends_with(kEvent) || text.size() > kMostText) return std::nullopt;
+  const std::string service = short_name(name.substr(0, name.size() - kEvent.size()));
+  const std::string line = std::string(80, '=') + "\nMSG: ";
+  std::string out = std::string(kEventInfo) + " info\n" + service + "_Request[<=1] request\n" + service +
+                    "_Response[<=1] response\n" + line + service + "_Request\n";
+  bool halves = false;
+  while (!text.empty()) {
+    const auto end = std::min(text.find('\n'), text.size());
+    const std::string_view content = trimmed(text.substr(0, end));
+    if (content.starts_with("MSG:")) break;
+    if (content == "---" && !halves) {
+      halves = true;
+      out += line + service + "_Response\n";
+    } else if (!content.starts_with("SRV:")) {
+      out += std::string(content) + "\n";
+    }
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  if (!halves) return std::nullopt;
+  return out + std::string(text);
 }
 
 /// A field before the types that it names are known.
@@ -74,7 +102,7 @@ class Parser {
       line(text.substr(0, end));
       text.remove_prefix(std::min(end + 1, text.size()));
     }
-    add_times();
+    add_known();
     for (std::size_t i = 0; i < messages_.size(); ++i) resolve(*messages_[i], lines_[i]);
     std::map<const RosMessage*, int> levels;
     for (const auto& message : messages_) levels_of(*message, 0, levels);
@@ -90,13 +118,24 @@ class Parser {
   }
 
   /// Some writers take them for granted.
-  void add_times() {
+  void add_known() {
+    if (const std::string info(kEventInfo); uses(info) && !by_name_.contains(info)) {
+      begin(info);
+      for (const char* field :
+           {"uint8 event_type", "builtin_interfaces/Time stamp", "uint8[16] client_gid", "int64 sequence_number"})
+        line(field);
+    }
     for (const char* name : {"builtin_interfaces/Time", "builtin_interfaces/Duration"}) {
       if (by_name_.contains(name)) continue;
       begin(name);
       line("int32 sec");
       line("uint32 nanosec");
     }
+  }
+
+  [[nodiscard]] bool uses(const std::string& type) const {
+    return std::any_of(lines_.front().begin(), lines_.front().end(),
+                       [&](const Line& l) { return short_name(l.type) == type; });
   }
 
   void line(std::string_view whole) {
@@ -241,6 +280,9 @@ std::size_t size_of(RosType::Kind kind) noexcept {
   }
 }
 
-RosSchema::RosSchema(std::string_view name, std::string_view text) : messages_(Parser(name).parse(text)) {}
+RosSchema::RosSchema(std::string_view name, std::string_view text) {
+  const auto event = event_definition(name, text);
+  messages_ = Parser(name).parse(event ? *event : text);
+}
 
 }  // namespace cardan

@@ -59,8 +59,9 @@ class RosSchema {
  public:
   /// `text`: a schema as recordings have it (MCAP's "ros2msg"): the message's own definition, then those that it uses,
   /// each behind a line of 80 '=' and a line "MSG: package/Type"; builtin_interfaces' Time and Duration may be left
-  /// out. Throws Error: InvalidArgument with the line that makes no sense; Limit: more than 1 MiB of text, 1,024
-  /// messages or 16,384 fields.
+  /// out. Of a service's events ("package/srv/Name_Event") also the service's own text, as rosbag2 has it: the request,
+  /// a line "---", the response. Throws Error: InvalidArgument with the line that makes no sense; Limit: more than 1
+  /// MiB of text, 1,024 messages or 16,384 fields.
   RosSchema(std::string_view name, std::string_view text);
 
   [[nodiscard]] const RosMessage& root() const noexcept { return *messages_.front(); }

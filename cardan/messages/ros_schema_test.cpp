@@ -82,5 +82,29 @@ TEST(RosSchema, ManyPathsThroughADefinitionTakeNoTime) {
   EXPECT_THROW(RosSchema("a/msg/L0", "A x\n====\nMSG: a/A\nB x\n====\nMSG: a/B\nA x\n"), Error) << "in itself";
 }
 
+TEST(RosSchema, TheEventsOfAServiceByItsOwnText) {
+  const std::string line(80, '=');
+  const RosSchema schema("own_msgs/srv/Add_Event",
+                         line +
+                             "\nSRV: own_msgs/srv/Add\nint64 a  # a number\nPoint where\n---\n"
+                             "int64 sum\n\n" +
+                             line + "\nMSG: own_msgs/Point\nfloat64 x\n");
+  const auto& fields = schema.root().fields;
+  ASSERT_EQ(fields.size(), 3U);
+  EXPECT_EQ(fields[0].type.message->name, "service_msgs/ServiceEventInfo");
+  EXPECT_EQ(fields[0].type.message->fields.size(), 4U);
+  for (const std::size_t half : {1U, 2U}) {
+    EXPECT_EQ(fields[half].type.many, RosType::Many::List);
+    EXPECT_EQ(fields[half].type.bound, 1U);
+  }
+  EXPECT_EQ(fields[1].type.message->fields.size(), 2U);
+  EXPECT_EQ(fields[1].type.message->fields[1].type.message->name, "own_msgs/Point");
+  EXPECT_EQ(fields[2].type.message->fields[0].name, "sum");
+
+  EXPECT_TRUE(RosSchema("own_msgs/srv/Ping_Event", "---\n").root().fields[1].type.message->fields.empty());
+  EXPECT_THROW(RosSchema("own_msgs/srv/Add_Event", "Missing a\n---\n"), Error);
+  EXPECT_EQ(RosSchema("own_msgs/msg/Crash_Event", "int64 a\n").root().fields.size(), 1U) << "a message of that name";
+}
+
 }  // namespace
 }  // namespace cardan

@@ -442,7 +442,8 @@ class Completion(unittest.TestCase):
         paths += [["run"], ["check"], ["graph"]]
         paths += [["component", w] for w in ("list", "stats")] + [["param", w] for w in ("list", "get", "set")]
         if "bag" in subcommands:
-            paths += [["bag", w] for w in ("info", "ls", "cat", "verify", "cut", "merge", "recover", "export")]
+            paths += [["bag", w] for w in ("info", "ls", "cat", "verify", "cut", "merge", "recover", "export", "convert", "du")]
+            paths += [["bag", "attachment", w] for w in ("list", "extract", "add")] + [["bag", "metadata", w] for w in ("list", "get", "add")]
             paths.append(["play"])
         if "bench" in subcommands:
             paths += [["bench", "transport"], ["bench", "runtime"]]

@@ -84,6 +84,8 @@ class Rewriter {
     write.overwrite = [&](std::uint64_t offset, View bytes) { file.overwrite(offset, bytes); };
     Writer writer([&](View bytes) { file.write(bytes); }, write);
     if (options_.attachments) copy_attachments(writer);
+    for (const Attachment& attachment : options_.add_attachments) writer.add(attachment);
+    for (const Metadata& metadata : options_.add_metadata) writer.add(metadata);
     if (!copy_messages(writer)) {
       result_.stopped = true;
       return std::move(result_);
@@ -151,6 +153,7 @@ class Rewriter {
       };
       for (const AttachmentIndex& index : reader->summary().attachments()) {
         if (!afford(index)) break;
+        if (options_.drop_attachments.contains(index.name)) continue;
         if (const auto attachment = reader->attachment(index, buffer)) {
           if (is_new(*attachment)) writer.add(*attachment);
         } else {
@@ -159,6 +162,7 @@ class Rewriter {
       }
       for (const MetadataIndex& index : reader->summary().metadata()) {
         if (!afford(index)) break;
+        if (options_.drop_metadata.contains(index.name)) continue;
         if (const auto metadata = reader->metadata(index)) {
           if (is_new(*metadata)) writer.add(*metadata);
         } else {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,11 @@ struct RewriteOptions {
   ReadOptions read{};  ///< which of their messages
   WriterOptions write{};
   bool attachments = true;  ///< and metadata: they are copied whole; those that inputs have alike, once
-  bool replace = false;     ///< an output that is there already
+  /// What the output has beside it, and of which names it has none of the inputs'.
+  std::vector<Attachment> add_attachments{};
+  std::vector<Metadata> add_metadata{};
+  std::set<std::string> drop_attachments{}, drop_metadata{};
+  bool replace = false;  ///< an output that is there already
   /// Told how many of how many messages are done, now and then; false: leave it, and the output as it was.
   std::function<bool(std::uint64_t, std::uint64_t)> progress{};
 };

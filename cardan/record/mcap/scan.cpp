@@ -459,9 +459,15 @@ class Scanner {
 
 void check_magic(const InputFile& file) {
   std::array<std::byte, kMagic.size()> magic{};
-  if (file.read(0, magic) != magic.size() || std::memcmp(magic.data(), kMagic.data(), magic.size()) != 0)
-    throw Error(ErrorCode::InvalidArgument, file.path() + " is not an MCAP file: the first eight bytes are not MCAP's",
-                "name a file that a recorder wrote");
+  if (file.read(0, magic) == magic.size() && std::memcmp(magic.data(), kMagic.data(), magic.size()) == 0) return;
+  const bool sqlite = std::memcmp(magic.data(), "SQLite f", magic.size()) == 0;
+  if (sqlite || std::memcmp(magic.data(), "#ROSBAG ", magic.size()) == 0)
+    throw Error(ErrorCode::InvalidArgument,
+                file.path() + (sqlite ? " is an SQLite file, as ROS 2 records them, and not MCAP"
+                                      : " is a recording of ROS 1, and not MCAP"),
+                "cardan bag convert makes an MCAP file of it");
+  throw Error(ErrorCode::InvalidArgument, file.path() + " is not an MCAP file: the first eight bytes are not MCAP's",
+              "name a file that a recorder wrote");
 }
 
 Scan scan(const InputFile& file, ScanOptions options) { return Scanner(file, std::move(options)).run(); }

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cardan/record/player/file_set.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <string>
 #include <utility>
 
+#include "cardan/memory/error.hpp"
 #include "cardan/record/recorded_clock.hpp"
+#include "cardan/record/recording_folder.hpp"
 
 namespace cardan::record {
 namespace {
@@ -37,9 +41,15 @@ FileSet::FileSet(const std::vector<std::string>& paths) {
     last_ = empty_ ? last : std::max(last_, last);
     empty_ = false;
   };
-  for (const std::string& path : paths) {
-    readers_.push_back(std::make_unique<mcap::Reader>(path));
-    const mcap::Reader& reader = *readers_.back();
+  RecordingFiles found = recording_files(paths);
+  problems_ = std::move(found.problems);
+  notes_ = std::move(found.notes);
+  for (const std::string& path : found.files) open(path, std::find(paths.begin(), paths.end(), path) != paths.end());
+  if (readers_.empty() && !paths.empty())
+    throw Error(ErrorCode::InvalidArgument, fmt::format("{} has nothing that can be read: {}", paths[0], problems_[0]),
+                "cardan bag recover may find something in its files");
+  for (const auto& one : readers_) {
+    const mcap::Reader& reader = *one;
     if (reader.scanned()) {
       const mcap::Statistics& s = reader.summary().statistics();
       if (s.message_count > 0) include(s.message_start_time, s.message_end_time);
@@ -54,6 +64,23 @@ FileSet::FileSet(const std::vector<std::string>& paths) {
   }
   for (const auto& reader : readers_)
     if (wall_clock_ahead_ == 0) wall_clock_ahead_ = ahead_in(*reader, first_);
+}
+
+void FileSet::open(const std::string& path, bool was_named) {
+  try {
+    readers_.push_back(std::make_unique<mcap::Reader>(path));
+  } catch (const Error& e) {
+    // What a folder holds beside it is worth something.
+    if (was_named || e.code() != ErrorCode::InvalidArgument) throw;
+    problems_.emplace_back(e.what());
+    return;
+  }
+  const mcap::Reader& reader = *readers_.back();
+  for (const mcap::Gap& gap : reader.gaps())
+    problems_.push_back(fmt::format("{}, byte {}: {}", path, gap.begin, gap.cause));
+  for (const mcap::Problem& loss : reader.losses())
+    problems_.push_back(loss.offset == 0 ? fmt::format("{}: {}", path, loss.cause)
+                                         : fmt::format("{}, byte {}: {}", path, loss.offset, loss.cause));
 }
 
 FileMessages::FileMessages(const FileSet& files, std::uint64_t start, std::uint64_t end, const WantedChannel& wanted,

@@ -21,11 +21,15 @@ using WantedChannel = std::function<bool(std::size_t file, const mcap::Channel& 
 /// Recorded files that are read as one. Any thread may have messages of its own; must outlive them.
 class FileSet {
  public:
-  /// Throws Error (InvalidArgument): one is not there, or no MCAP file; (System): it cannot be read. One that nobody
-  /// finished is walked through first.
+  /// Files, and folders of a recording (recording_folder.hpp). Throws Error (InvalidArgument): one is not there, or no
+  /// MCAP file; (System): it cannot be read. One that nobody finished is walked through first.
   explicit FileSet(const std::vector<std::string>& paths);
 
   [[nodiscard]] const std::vector<std::unique_ptr<mcap::Reader>>& readers() const noexcept { return readers_; }
+  /// What is missing of them, with its place: files of a folder, and what a walk through a damaged file could not find.
+  [[nodiscard]] const std::vector<std::string>& problems() const noexcept { return problems_; }
+  /// What is remarkable of a folder, and nothing is missing.
+  [[nodiscard]] const std::vector<std::string>& notes() const noexcept { return notes_; }
   /// Whether there is no message in them.
   [[nodiscard]] bool empty() const noexcept { return empty_; }
   /// Log times of the first and the last message, nanoseconds; 0: there is none.
@@ -37,7 +41,10 @@ class FileSet {
   [[nodiscard]] std::int64_t wall_clock_ahead() const noexcept { return wall_clock_ahead_; }
 
  private:
+  void open(const std::string& path, bool was_named);
+
   std::vector<std::unique_ptr<mcap::Reader>> readers_;
+  std::vector<std::string> problems_, notes_;
   std::uint64_t first_ = 0, last_ = 0;
   bool empty_ = true;
   std::int64_t wall_clock_ahead_ = 0;

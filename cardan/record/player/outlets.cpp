@@ -27,6 +27,7 @@ const mcap::Schema* schema_of(const mcap::Reader& reader, const mcap::Channel& c
 
 Outlets::Outlets(const FileSet& files, const PlayerOptions& options) : files_(files) {
   check_names(options);
+  problems_ = files.problems();
   of_channel_.resize(files.readers().size());
   for (std::size_t file = 0; file < files.readers().size(); ++file) {
     const mcap::Reader& reader = *files.readers()[file];

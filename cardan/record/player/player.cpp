@@ -372,6 +372,7 @@ PlayerReport Player::Implementation::report() const {
   report.left_out = outlets_.left_out();
   report.problems = outlets_.problems();
   report.unfinished = outlets_.unfinished();
+  report.notes = files_.notes();
   // Before our lock: whoever attaches a reader holds the publisher's for long.
   std::vector<std::size_t> subscribers;
   for (const auto& outlet : outlets_.all()) subscribers.push_back(outlet->publisher->subscribers());

@@ -28,6 +28,7 @@ struct PlayerReport {
   std::vector<LeftOut> left_out{};
   std::vector<std::string> problems{};    ///< damage in the files, with its place
   std::vector<std::string> unfinished{};  ///< files that end in the middle, and where
+  std::vector<std::string> notes{};       ///< what is remarkable of a folder, and nothing is missing
   std::uint64_t published = 0, failed = 0;
 
   std::int64_t start_ns = 0, end_ns = 0;  ///< of what is played, from the files' first message

@@ -16,6 +16,7 @@
 #include "cardan/record/player/feed.hpp"
 #include "cardan/record/player/file_set.hpp"
 #include "cardan/record/player/simulation_output.hpp"
+#include "cardan/record/recording_folder.hpp"
 #include "cardan/runtime/simulation.hpp"
 
 namespace cardan::record {
@@ -73,6 +74,7 @@ class Replay {
 
   SimulateReport run() {
     simulation_.start();
+    report_.problems = files_.problems();
     connect();
     FileMessages messages(files_, begin_, end_, [this](std::size_t file, const mcap::Channel& channel) {
       return feed_of(file, channel.id) != nullptr;
@@ -248,7 +250,7 @@ SimulateReport simulate(const config::Configuration& configuration, const std::v
   if (options.start.count() < 0 || options.until <= options.start)
     throw Error(ErrorCode::InvalidArgument, "the part that is to be played ends before it begins",
                 "give times from the first message on, the end behind the beginning");
-  for (const std::string& file : files)
+  for (const std::string& file : recording_files(files).files)
     if (std::error_code ignored; std::filesystem::equivalent(file, options.output, ignored))
       throw Error(ErrorCode::InvalidArgument, "the output is the input " + file, "name another file");
   return Replay(configuration, files, options).run();

@@ -430,6 +430,17 @@ TEST(Simulate, ATypeThatIsNotThatOfTheReaderIsLeftOut) {
   EXPECT_NE(report.left_out[0].why.find("player_test_msgs/msg/Wheel"), std::string::npos) << report.left_out[0].why;
 }
 
+TEST(Simulate, WhatAFileHasLostIsTold) {
+  Bag bag({.chunks = false});
+  bag.write(bag.add<Imu>("/lost"), 0, Imu{});
+  std::string bytes(reinterpret_cast<const char*>(bag.bytes().data()), bag.bytes().size());
+  for (std::size_t at = 0; (at = bytes.find("/lost", at)) != std::string::npos; ++at)
+    bytes[at - 17] = '\x80';  // the channel's opcode: of a private record, which readers skip
+  const auto damaged = std::as_bytes(std::span(bytes));
+  const FileOnDisk file(mcap::Bytes(damaged.begin(), damaged.end()));
+  EXPECT_EQ(simulate(configuration({{"sum", "PlayerTestSum"}}), {file.path()}, {}).problems.size(), 1U);
+}
+
 TEST(Simulate, ATypeOfTheSameNameWithOtherFieldsIsLeftOut) {
   Bag bag;
   const auto channel = bag.add("/wheel", "player_test_msgs/msg/Wheel", "ros2msg",

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which files a recording consists of, when it is given as a folder. Any thread; blocks for the disk.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cardan::record {
+
+/// What a metadata.yaml of rosbag2 says of the files beside it. Its other contents are in the files themselves.
+struct BagMetadata {
+  std::string storage{};             ///< "mcap", "sqlite3"
+  std::string compression_mode{};    ///< "", "NONE", "FILE", "MESSAGE"
+  std::vector<std::string> paths{};  ///< as they are written there
+};
+
+/// Empty, with the reason in `why`: it is no metadata.yaml of rosbag2, or is damaged.
+[[nodiscard]] std::optional<BagMetadata> parse_bag_metadata(std::string_view text, std::string& why);
+
+struct RecordingFiles {
+  std::vector<std::string> files{};
+  BagMetadata metadata{};               ///< of the last folder that has one
+  std::vector<std::string> problems{};  ///< what belongs to the recording and is not there, or cannot be told
+  std::vector<std::string> notes{};     ///< what is remarkable, and nothing is missing
+};
+
+/// Each path that is a file, as it is, and in place of a folder its files: those that its metadata.yaml names, in that
+/// order, and what a crashed recorder left unfinished beside them; without a usable metadata.yaml all whose names end
+/// as `endings` say, by the numbers in their names. Names that lead out of the folder are not followed. Throws Error
+/// (InvalidArgument): there is nothing in a folder; (System): it cannot be read.
+[[nodiscard]] RecordingFiles recording_files(const std::vector<std::string>& paths,
+                                             const std::vector<std::string_view>& endings = {".mcap", ".mcap.active"});
+
+}  // namespace cardan::record
