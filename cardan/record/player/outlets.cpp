@@ -32,8 +32,6 @@ Outlets::Outlets(const FileSet& files, const PlayerOptions& options) : files_(fi
   for (std::size_t file = 0; file < files.readers().size(); ++file) {
     const mcap::Reader& reader = *files.readers()[file];
     for (const auto& [id, channel] : reader.summary().channels()) choose(file, channel, options);
-    for (const mcap::Problem& loss : reader.losses())
-      problems_.push_back(fmt::format("{}, byte {}: {}", reader.file().path(), loss.offset, loss.cause));
     forms_.clear();
     measure(file);
     if (reader.complete()) continue;

@@ -146,8 +146,6 @@ class Replay {
     for (std::size_t file = 0; file < files_.readers().size(); ++file) {
       const mcap::Reader& reader = *files_.readers()[file];
       if (!reader.complete()) note_end(reader);
-      for (const mcap::Problem& loss : reader.losses())
-        report_.problems.push_back(text_of({.file = file, .problem = loss}));
       for (const auto& [id, channel] : reader.summary().channels()) {
         if (made.contains(channel.topic)) {
           if (std::find(report_.recomputed.begin(), report_.recomputed.end(), channel.topic) ==
