@@ -9,8 +9,8 @@
 #include <cerrno>
 #include <system_error>
 
-#include "apps/output.hpp"
-#include "cardan/memory/error.hpp"
+#include "apps/view/output.hpp"
+#include "cardan/base/error.hpp"
 
 namespace cardan::apps {
 

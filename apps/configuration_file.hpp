@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cardan/runtime/config/configuration.hpp"
+#include "cardan/config/configuration.hpp"
 
 namespace CLI {
 class App;

@@ -8,25 +8,25 @@
 #include <string>
 #include <vector>
 
-#include "apps/completion.hpp"
-#include "apps/components.hpp"
+#include "apps/completion/completion.hpp"
+#include "apps/component/components.hpp"
 #include "apps/configuration_file.hpp"
-#include "apps/doctor.hpp"
-#include "apps/numbers.hpp"
-#include "apps/output.hpp"
-#include "apps/topic.hpp"
-#include "cardan/memory/error.hpp"
-#include "cardan/runtime/config/suggest.hpp"
+#include "apps/doctor/doctor.hpp"
+#include "apps/topic/topic.hpp"
+#include "apps/view/numbers.hpp"
+#include "apps/view/output.hpp"
+#include "cardan/base/error.hpp"
+#include "cardan/config/suggest.hpp"
 #if defined(CARDAN_HAS_RECORD_COMMANDS)
-#include "apps/bag.hpp"
-#include "apps/play.hpp"
-#include "apps/record.hpp"
+#include "apps/bag/bag.hpp"
+#include "apps/play/play.hpp"
+#include "apps/record/record.hpp"
 #endif
 #if defined(CARDAN_HAS_BENCH_COMMAND)
-#include "apps/bench.hpp"
+#include "apps/bench/bench.hpp"
 #endif
 #if defined(CARDAN_HAS_DEMO_COMMAND)
-#include "apps/demo.hpp"
+#include "apps/demo/demo.hpp"
 #endif
 
 namespace {

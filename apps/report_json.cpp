@@ -5,7 +5,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "cardan/memory/clock.hpp"
+#include "cardan/base/clock.hpp"
 
 namespace cardan::apps {
 

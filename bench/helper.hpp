@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "cardan/runtime/launcher/child_process.hpp"
+#include "cardan/system/launcher/child_process.hpp"
 
 namespace cardan::bench {
 

@@ -10,8 +10,8 @@
 #include <cstring>
 
 #include "bench/transport/clock.hpp"
-#include "cardan/memory/error.hpp"
-#include "cardan/memory/fd.hpp"
+#include "cardan/base/error.hpp"
+#include "cardan/base/fd.hpp"
 
 namespace cardan::bench {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <system_error>
 
-#include "cardan/memory/error.hpp"
+#include "cardan/base/error.hpp"
 
 namespace cardan::bench {
 

@@ -3,12 +3,12 @@
 
 /// Everything a program that publishes or subscribes needs. The adaptors that need other libraries are separate headers
 /// in cardan/messages.
-#include "cardan/memory/clock.hpp"
-#include "cardan/memory/error.hpp"
-#include "cardan/memory/realtime.hpp"
+#include "cardan/base/clock.hpp"
+#include "cardan/base/error.hpp"
+#include "cardan/base/log.hpp"
+#include "cardan/base/realtime.hpp"
 #include "cardan/messages/messages.hpp"
 #include "cardan/runtime/cycle.hpp"
-#include "cardan/transport/log.hpp"
 #include "cardan/transport/publisher.hpp"
 #include "cardan/transport/stop.hpp"
 #include "cardan/transport/subscriber.hpp"

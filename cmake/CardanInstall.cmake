@@ -53,7 +53,7 @@ foreach(target IN LISTS cardan_app_targets)
 endforeach()
 
 # For editors: what a configuration may say.
-install(FILES ${PROJECT_SOURCE_DIR}/cardan/runtime/config/cardan.schema.json DESTINATION ${CMAKE_INSTALL_DATADIR}/cardan)
+install(FILES ${PROJECT_SOURCE_DIR}/cardan/config/cardan.schema.json DESTINATION ${CMAKE_INSTALL_DATADIR}/cardan)
 
 # What `cardan bench runtime` and `cardan demo` run, and `cardan bag export` loads.
 if(TARGET cardan_images AND cardan_app_targets)
@@ -68,9 +68,9 @@ if(TARGET street_components AND cardan_app_targets)
   set_target_properties(street_components PROPERTIES INSTALL_RPATH "$ORIGIN")
   install(TARGETS street_components LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
   # Installed, it stands beside its schema.
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/street/street.json)
-  file(READ ${PROJECT_SOURCE_DIR}/examples/street/street.json cardan_street)
-  string(REPLACE "../../cardan/runtime/config/cardan.schema.json" "cardan.schema.json" cardan_street "${cardan_street}")
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/demo/street.json)
+  file(READ ${PROJECT_SOURCE_DIR}/demo/street.json cardan_street)
+  string(REPLACE "../cardan/config/cardan.schema.json" "cardan.schema.json" cardan_street "${cardan_street}")
   file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/street.json CONTENT "${cardan_street}" @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/generated/street.json DESTINATION ${CMAKE_INSTALL_DATADIR}/cardan)
 endif()
@@ -81,7 +81,7 @@ foreach(entry "cardan.bash:bash-completion/completions:cardan" "_cardan:zsh/site
   list(GET entry 0 file)
   list(GET entry 1 folder)
   list(GET entry 2 name)
-  if(EXISTS ${PROJECT_SOURCE_DIR}/apps/completions/${file})
-    install(FILES ${PROJECT_SOURCE_DIR}/apps/completions/${file} DESTINATION ${CMAKE_INSTALL_DATADIR}/${folder} RENAME ${name})
+  if(EXISTS ${PROJECT_SOURCE_DIR}/apps/completion/${file})
+    install(FILES ${PROJECT_SOURCE_DIR}/apps/completion/${file} DESTINATION ${CMAKE_INSTALL_DATADIR}/${folder} RENAME ${name})
   endif()
 endforeach()

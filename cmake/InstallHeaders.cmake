@@ -13,7 +13,7 @@ endforeach()
 if(CARDAN_HAS_RECORD)  # cardan::record: recorder, player, and MCAP files by themselves
   list(APPEND open cardan/record/recorder/recorder.hpp cardan/record/player/player.hpp)
   foreach(header reader writer verify rewrite)
-    list(APPEND open cardan/record/mcap/${header}.hpp)
+    list(APPEND open cardan/mcap/${header}.hpp)
   endforeach()
 endif()
 set(public)

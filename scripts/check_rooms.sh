@@ -10,7 +10,7 @@ status=0
 complain() { printf '%s\n' "$*" >&2; status=1; }
 
 # Top to bottom; programs (apps, bench, examples) stand together below the library. A unit test may use what tests/ shares.
-rooms=(cardan/memory cardan/transport cardan/messages cardan/runtime cardan/record cardan/bridge '(apps|bench|examples|tests)')
+rooms=(cardan/base cardan/types cardan/transport cardan/messages cardan/mcap cardan/config cardan/runtime cardan/system cardan/record cardan/bridge '(apps|bench|demo|examples|tests)')
 for ((i = 0; i < ${#rooms[@]}; i++)); do
   [[ -d ${rooms[i]} ]] || continue
   for below in "${rooms[@]:i+1}"; do
@@ -21,13 +21,13 @@ done
 found=$(grep -rnE '#include "cardan/cardan\.hpp"' cardan --include='*.hpp' --include='*.cpp' | grep -v '_test\.[ch]pp:' || true)
 [[ -z $found ]] || complain "$found"$'\n'"  → the umbrella is for users; inside the library include what is needed (rule 1)"
 
-found=$(grep -nE 'std::atomic|std::memory_order|__atomic_|__sync_|Atomic<' cardan/transport/*_protocol.hpp /dev/null | grep -vE ':[0-9]+: *//' || true)
+found=$(grep -nE 'std::atomic|std::memory_order|__atomic_|__sync_|Atomic<' cardan/transport/protocol/*_protocol.hpp /dev/null | grep -vE ':[0-9]+: *//' || true)
 [[ -z $found ]] || complain "$found"$'\n'"  → only through Env in protocol headers (rule 2)"
 
 while read -r file; do
   lines=$(wc -l <"$file")
   ((lines <= 500)) || complain "$file has $lines lines, 500 are the limit: split it by ideas (rule 3)"
   head -n 2 "$file" | grep -q 'SPDX-License-Identifier: Apache-2.0' || complain "$file does not begin with its licence (rule 3)"
-done < <(find cardan apps bench examples tests scripts cmake \( -name '*.cpp' -o -name '*.hpp' -o -name '*.sh' -o -name '*.cmake' -o -name CMakeLists.txt -o -name '*.py' -o -name '*.pml' \) -type f)
+done < <(find cardan apps bench demo examples tests scripts cmake \( -name '*.cpp' -o -name '*.hpp' -o -name '*.sh' -o -name '*.cmake' -o -name CMakeLists.txt -o -name '*.py' -o -name '*.pml' \) -type f)
 ((status)) || echo "rooms: in order"
 exit $status

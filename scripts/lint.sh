@@ -26,7 +26,7 @@ tool() { command -v "$1-19" || command -v "$1" || die "$1 is missing — scripts
 whole=no
 if ((${#files[@]} == 0)); then
   whole=yes
-  mapfile -t files < <(find cardan apps bench examples tests \( -name '*.cpp' -o -name '*.hpp' \) -type f | sort)
+  mapfile -t files < <(find cardan apps bench demo examples tests \( -name '*.cpp' -o -name '*.hpp' \) -type f | sort)
 fi
 status=0
 if [[ $format == yes ]]; then
@@ -51,8 +51,8 @@ if [[ $tidy == yes ]]; then
   compiled() { sed -n 's/^ *"file": "\(.*\)",\?$/\1/p' "$folder/compile_commands.json"; }
   # Headers are checked through the sources that include them; sources that no target compiles have no command and are left out.
   if [[ $whole == yes ]]; then
-    mapfile -t sources < <(compiled | grep -E "^$PWD/(cardan|apps|bench|examples|tests)/|/Unity/" | grep -F "$where" | sort -u)
-    options=(--checks=-bugprone-suspicious-include '--header-filter=/(cardan|apps|bench|examples|tests)/.*\.[ch]pp$')
+    mapfile -t sources < <(compiled | grep -E "^$PWD/(cardan|apps|bench|demo|examples|tests)/|/Unity/" | grep -F "$where" | sort -u)
+    options=(--checks=-bugprone-suspicious-include '--header-filter=/(cardan|apps|bench|demo|examples|tests)/.*\.[ch]pp$')
   else
     mapfile -t sources < <(compiled | grep -xF "$(printf "$PWD/%s\n" "${files[@]}")" | sort -u)
     options=()

@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "bench/transport/clock.hpp"
-#include "cardan/memory/error.hpp"
+#include "cardan/base/error.hpp"
 
 namespace cardan::bench::recording {
 namespace {

@@ -16,8 +16,8 @@
 #include <sstream>
 #include <system_error>
 
-#include "cardan/memory/error.hpp"
-#include "cardan/memory/fd.hpp"
+#include "cardan/base/error.hpp"
+#include "cardan/base/fd.hpp"
 
 namespace cardan::bench::recording {
 namespace {

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "cardan/memory/error.hpp"
+#include "cardan/base/error.hpp"
 
 namespace cardan::bench::recording {
 namespace {

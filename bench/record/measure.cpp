@@ -17,8 +17,8 @@
 #include "bench/record/recorder_process.hpp"
 #include "bench/transport/clock.hpp"
 #include "bench/transport/host.hpp"
-#include "cardan/memory/error.hpp"
-#include "cardan/record/mcap/reader.hpp"
+#include "cardan/base/error.hpp"
+#include "cardan/mcap/reader.hpp"
 
 namespace cardan::bench::recording {
 namespace {

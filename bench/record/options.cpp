@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "bench/transport/options.hpp"
-#include "cardan/memory/error.hpp"
+#include "cardan/base/error.hpp"
 
 namespace cardan::bench::recording {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "cardan/memory/error.hpp"
+#include "cardan/base/error.hpp"
 
 namespace cardan::bench::recording {
 namespace {

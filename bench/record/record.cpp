@@ -10,7 +10,7 @@
 #include "bench/record/stage.hpp"
 #include "bench/transport/report.hpp"
 #include "bench/transport/transport.hpp"
-#include "cardan/memory/error.hpp"
+#include "cardan/base/error.hpp"
 
 namespace cardan::bench {
 namespace recording {

@@ -15,8 +15,8 @@
 #include <map>
 #include <string>
 
-#include "cardan/memory/error.hpp"
-#include "cardan/runtime/launcher/child_process.hpp"
+#include "cardan/base/error.hpp"
+#include "cardan/system/launcher/child_process.hpp"
 
 namespace cardan::bench::recording {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "bench/runtime/workload.hpp"
 #include "bench/transport/clock.hpp"
-#include "cardan/memory/shm_vector.hpp"
 #include "cardan/runtime/runtime.hpp"
+#include "cardan/types/shm_vector.hpp"
 
 namespace cardan::bench {
 

@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "cardan/memory/shm_vector.hpp"
-#include "cardan/transport/message.hpp"
+#include "cardan/types/message.hpp"
+#include "cardan/types/shm_vector.hpp"
 
 namespace cardan::bench {
 

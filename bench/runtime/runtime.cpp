@@ -16,7 +16,7 @@
 #include "bench/transport/progress.hpp"
 #include "bench/transport/report.hpp"
 #include "bench/transport/transport.hpp"
-#include "cardan/memory/error.hpp"
+#include "cardan/base/error.hpp"
 
 namespace cardan::bench {
 namespace {

@@ -15,11 +15,11 @@
 #include <thread>
 
 #include "bench/temporary_folder.hpp"
-#include "cardan/memory/clock.hpp"
-#include "cardan/memory/error.hpp"
-#include "cardan/runtime/host/control_client.hpp"
-#include "cardan/runtime/launcher/supervisor.hpp"
-#include "cardan/runtime/launcher/usage.hpp"
+#include "cardan/base/clock.hpp"
+#include "cardan/base/error.hpp"
+#include "cardan/system/host/control_client.hpp"
+#include "cardan/system/launcher/supervisor.hpp"
+#include "cardan/system/launcher/usage.hpp"
 
 namespace cardan::bench {
 namespace {

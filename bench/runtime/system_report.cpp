@@ -5,7 +5,7 @@
 
 #include "bench/transport/progress.hpp"
 #include "bench/transport/statistics.hpp"
-#include "cardan/memory/error.hpp"
+#include "cardan/base/error.hpp"
 
 namespace cardan::bench {
 namespace {

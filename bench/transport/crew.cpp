@@ -12,7 +12,7 @@
 #include <cstring>
 
 #include "bench/transport/clock.hpp"
-#include "cardan/memory/error.hpp"
+#include "cardan/base/error.hpp"
 
 extern char** environ;
 

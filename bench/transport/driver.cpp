@@ -2,7 +2,7 @@
 // The bench alone, without the rest of the command `cardan`: what the tests start.
 #include <CLI/CLI.hpp>
 
-#include "apps/bench.hpp"
+#include "apps/bench/bench.hpp"
 #include "bench/transport/transport.hpp"
 
 int main(int argc, char** argv) {

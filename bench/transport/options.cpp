@@ -9,7 +9,7 @@
 #include <cmath>
 #include <optional>
 
-#include "cardan/memory/error.hpp"
+#include "cardan/base/error.hpp"
 
 namespace cardan::bench {
 namespace {

@@ -11,7 +11,7 @@
 #include <exception>
 
 #include "bench/transport/peers/peers.hpp"
-#include "cardan/memory/error.hpp"
+#include "cardan/base/error.hpp"
 
 namespace cardan::bench {
 namespace {

@@ -21,7 +21,7 @@
 #include "bench/transport/role.hpp"
 #include "bench/transport/rows.hpp"
 #include "bench/transport/run.hpp"
-#include "cardan/memory/error.hpp"
+#include "cardan/base/error.hpp"
 
 namespace cardan::bench {
 namespace {

@@ -6,11 +6,11 @@
 #include <exception>
 #include <utility>
 
-#include "cardan/memory/error.hpp"
+#include "cardan/base/error.hpp"
 #include "cardan/messages/layout_cdr.hpp"
 #include "cardan/messages/ros_layout.hpp"
-#include "cardan/transport/layout.hpp"
 #include "cardan/transport/observer.hpp"
+#include "cardan/transport/protocol/layout.hpp"
 
 namespace cardan {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "cardan/memory/error.hpp"
+#include "cardan/base/error.hpp"
 #include "cardan/messages/messages.hpp"
 #include "cardan/transport/publisher.hpp"
 #include "cardan/transport/wait_any.hpp"

@@ -11,7 +11,7 @@
 
 #include "cardan/messages/cdr_reader.hpp"
 #include "cardan/messages/cdr_writer.hpp"
-#include "cardan/transport/message.hpp"
+#include "cardan/types/message.hpp"
 
 // The ROS 2 wire form (XCDR1 little-endian) of every message, both ways, from what CARDAN_MESSAGE says of it.
 

@@ -11,7 +11,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "cardan/memory/error.hpp"
+#include "cardan/base/error.hpp"
 
 namespace cardan {
 

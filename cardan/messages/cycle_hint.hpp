@@ -3,9 +3,9 @@
 
 #include <cstdint>
 
-#include "cardan/memory/fixed_string.hpp"
-#include "cardan/transport/message.hpp"
 #include "cardan/transport/topic.hpp"
+#include "cardan/types/fixed_string.hpp"
+#include "cardan/types/message.hpp"
 
 namespace cardan {
 

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <string_view>
 
-#include "cardan/memory/fixed_string.hpp"
-#include "cardan/memory/shm_vector.hpp"
 #include "cardan/messages/geometry.hpp"
+#include "cardan/types/fixed_string.hpp"
+#include "cardan/types/shm_vector.hpp"
 
 // What a detector found. In ROS 2: vision_msgs (version 4, Humble and newer). There each detection has a list of
 // hypotheses, each with a pose and its covariance, and a header of its own; here it has one label and one score. Ours

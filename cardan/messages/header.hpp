@@ -8,10 +8,10 @@
 #include <limits>
 #include <string_view>
 
-#include "cardan/memory/fixed_string.hpp"
 #include "cardan/messages/cdr.hpp"
 #include "cardan/messages/ros_definitions.hpp"
-#include "cardan/transport/message.hpp"
+#include "cardan/types/fixed_string.hpp"
+#include "cardan/types/message.hpp"
 
 namespace cardan {
 

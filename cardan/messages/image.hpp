@@ -6,10 +6,10 @@
 #include <span>
 #include <string_view>
 
-#include "cardan/memory/fixed_string.hpp"
-#include "cardan/memory/shm_vector.hpp"
 #include "cardan/messages/header.hpp"
 #include "cardan/messages/image_format.hpp"
+#include "cardan/types/fixed_string.hpp"
+#include "cardan/types/shm_vector.hpp"
 
 namespace cv {
 class Mat;  // declared only: whoever calls mat() includes OpenCV, nobody else needs it

@@ -5,7 +5,7 @@
 #include <array>
 #include <string>
 
-#include "cardan/memory/error.hpp"
+#include "cardan/base/error.hpp"
 
 namespace cardan {
 namespace {

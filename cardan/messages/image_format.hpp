@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "cardan/memory/fixed_string.hpp"
+#include "cardan/types/fixed_string.hpp"
 
 // What the names of ROS image encodings mean in bytes and in OpenCV's types, without OpenCV.
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "cardan/memory/error.hpp"
+#include "cardan/base/error.hpp"
 #include "cardan/messages/local_message.hpp"
 
 namespace cardan {

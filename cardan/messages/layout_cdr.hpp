@@ -6,9 +6,9 @@
 #include <cstddef>
 #include <span>
 
-#include "cardan/memory/arena.hpp"
 #include "cardan/messages/cdr.hpp"
 #include "cardan/messages/type_layout.hpp"
+#include "cardan/types/arena.hpp"
 
 namespace cardan {
 

@@ -7,8 +7,8 @@
 #include <cstring>
 #include <type_traits>
 
-#include "cardan/memory/shm_vector.hpp"
 #include "cardan/messages/type_layout.hpp"
+#include "cardan/types/shm_vector.hpp"
 
 namespace cardan::detail {
 

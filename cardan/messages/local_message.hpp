@@ -5,8 +5,8 @@
 #include <memory>
 #include <new>
 
-#include "cardan/memory/arena.hpp"
-#include "cardan/transport/message.hpp"
+#include "cardan/types/arena.hpp"
+#include "cardan/types/message.hpp"
 
 namespace cardan {
 

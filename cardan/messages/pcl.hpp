@@ -9,7 +9,7 @@
 #include <cstring>
 #include <string>
 
-#include "cardan/memory/error.hpp"
+#include "cardan/base/error.hpp"
 #include "cardan/messages/point_cloud.hpp"
 
 // Optional: needs PCL. No other header of Cardan includes it.

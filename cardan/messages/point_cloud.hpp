@@ -12,10 +12,10 @@
 #include <string_view>
 #include <type_traits>
 
-#include "cardan/memory/fixed_string.hpp"
-#include "cardan/memory/fixed_vector.hpp"
-#include "cardan/memory/shm_vector.hpp"
 #include "cardan/messages/header.hpp"
+#include "cardan/types/fixed_string.hpp"
+#include "cardan/types/fixed_vector.hpp"
+#include "cardan/types/shm_vector.hpp"
 
 namespace cardan {
 

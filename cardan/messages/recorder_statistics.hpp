@@ -3,10 +3,10 @@
 
 #include <cstdint>
 
-#include "cardan/memory/fixed_string.hpp"
-#include "cardan/memory/shm_vector.hpp"
-#include "cardan/transport/message.hpp"
 #include "cardan/transport/topic.hpp"
+#include "cardan/types/fixed_string.hpp"
+#include "cardan/types/message.hpp"
+#include "cardan/types/shm_vector.hpp"
 
 namespace cardan {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "cardan/transport/message.hpp"
+#include "cardan/types/message.hpp"
 
 // The ROS 2 definitions of the standard messages, fields and constants as ROS 2 Jazzy has them (Humble has the same
 // fields, a few constants fewer), without the comments.

@@ -7,8 +7,8 @@
 #include <string>
 #include <utility>
 
-#include "cardan/memory/error.hpp"
-#include "cardan/memory/shm_string.hpp"
+#include "cardan/base/error.hpp"
+#include "cardan/types/shm_string.hpp"
 
 namespace cardan {
 namespace {

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "cardan/memory/arena.hpp"
 #include "cardan/messages/layout_cdr.hpp"
 #include "cardan/messages/messages.hpp"
+#include "cardan/types/arena.hpp"
 
 namespace ros_layout_test {
 

@@ -8,7 +8,7 @@
 #include <optional>
 #include <utility>
 
-#include "cardan/memory/error.hpp"
+#include "cardan/base/error.hpp"
 
 namespace cardan {
 namespace {

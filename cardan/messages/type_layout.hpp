@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "cardan/messages/cdr.hpp"
-#include "cardan/transport/message.hpp"
-#include "cardan/transport/message_type.hpp"
+#include "cardan/types/message.hpp"
+#include "cardan/types/message_type.hpp"
 
 namespace cardan {
 

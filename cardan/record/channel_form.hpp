@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "cardan/record/mcap/records.hpp"
+#include "cardan/mcap/records.hpp"
 
 namespace cardan::record {
 

@@ -3,7 +3,7 @@
 
 #include <ctime>
 
-#include "cardan/memory/clock.hpp"
+#include "cardan/base/clock.hpp"
 
 namespace cardan::record {
 

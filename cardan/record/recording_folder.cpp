@@ -11,8 +11,8 @@
 #include <system_error>
 #include <utility>
 
-#include "cardan/memory/error.hpp"
-#include "cardan/record/mcap/input_file.hpp"
+#include "cardan/base/error.hpp"
+#include "cardan/mcap/input_file.hpp"
 
 namespace cardan::record {
 namespace {

@@ -8,7 +8,7 @@
 #include <array>
 #include <map>
 
-#include "cardan/memory/error.hpp"
+#include "cardan/base/error.hpp"
 #include "cardan/messages/ros_schema.hpp"
 
 namespace cardan::record {

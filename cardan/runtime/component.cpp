@@ -11,8 +11,8 @@
 #include <mutex>
 #include <system_error>
 
-#include "cardan/memory/error.hpp"
-#include "cardan/runtime/config/suggest.hpp"
+#include "cardan/base/error.hpp"
+#include "cardan/config/suggest.hpp"
 
 namespace cardan {
 namespace {

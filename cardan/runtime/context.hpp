@@ -9,15 +9,15 @@
 #include <tuple>
 #include <utility>
 
-#include "cardan/runtime/component_core.hpp"
+#include "cardan/base/log.hpp"
 #include "cardan/runtime/encoded.hpp"
+#include "cardan/runtime/executor/component_core.hpp"
+#include "cardan/runtime/executor/timer_callback.hpp"
 #include "cardan/runtime/fusion.hpp"
 #include "cardan/runtime/input_options.hpp"
 #include "cardan/runtime/output.hpp"
 #include "cardan/runtime/parameter.hpp"
-#include "cardan/runtime/timer_callback.hpp"
 #include "cardan/runtime/unset.hpp"
-#include "cardan/transport/log.hpp"
 #include "cardan/transport/sample.hpp"
 #include "cardan/transport/topic.hpp"
 

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <random>
 
-#include "cardan/memory/clock.hpp"
-#include "cardan/memory/error.hpp"
+#include "cardan/base/clock.hpp"
+#include "cardan/base/error.hpp"
 #include "cardan/runtime/cycle_mark.hpp"
 
 namespace cardan {

@@ -9,8 +9,8 @@
 #include <string>
 #include <thread>
 
-#include "cardan/memory/clock.hpp"
-#include "cardan/memory/error.hpp"
+#include "cardan/base/clock.hpp"
+#include "cardan/base/error.hpp"
 #include "cardan/runtime/runtime.hpp"
 #include "cardan/transport/subscriber.hpp"
 #include "tests/support/run_directory.hpp"

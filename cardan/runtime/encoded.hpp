@@ -10,12 +10,12 @@
 #include <utility>
 #include <vector>
 
-#include "cardan/memory/shm_vector.hpp"
 #include "cardan/runtime/payload_type.hpp"
-#include "cardan/transport/message.hpp"
 #include "cardan/transport/publisher.hpp"
 #include "cardan/transport/sample.hpp"
 #include "cardan/transport/subscriber.hpp"
+#include "cardan/types/message.hpp"
+#include "cardan/types/shm_vector.hpp"
 
 namespace cardan::detail {
 

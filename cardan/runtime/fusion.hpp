@@ -7,8 +7,8 @@
 #include <tuple>
 #include <utility>
 
-#include "cardan/runtime/fusion_core.hpp"
-#include "cardan/runtime/fusion_policy.hpp"
+#include "cardan/runtime/fusion/fusion_core.hpp"
+#include "cardan/runtime/fusion/fusion_policy.hpp"
 #include "cardan/transport/sample.hpp"
 
 namespace cardan {

@@ -4,9 +4,9 @@
 #include <array>
 #include <cstdint>
 
-#include "cardan/memory/atomic.hpp"
-#include "cardan/transport/layout.hpp"
+#include "cardan/base/atomic.hpp"
 #include "cardan/transport/observer_report.hpp"
+#include "cardan/transport/protocol/layout.hpp"
 
 namespace cardan {
 

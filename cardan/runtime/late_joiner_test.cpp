@@ -10,9 +10,9 @@
 #include <thread>
 #include <vector>
 
-#include "cardan/memory/error.hpp"
+#include "cardan/base/error.hpp"
 #include "cardan/messages/messages.hpp"
-#include "cardan/runtime/log_test.hpp"
+#include "cardan/runtime/executor/log_test.hpp"
 #include "cardan/runtime/runtime.hpp"
 #include "cardan/runtime/simulation.hpp"
 #include "cardan/transport/publisher.hpp"

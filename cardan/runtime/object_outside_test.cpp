@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "cardan/runtime/log_test.hpp"
+#include "cardan/runtime/executor/log_test.hpp"
 #include "cardan/runtime/runtime.hpp"
 #include "tests/support/run_directory.hpp"
 

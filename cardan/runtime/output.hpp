@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "cardan/runtime/encoded.hpp"
-#include "cardan/runtime/output_core.hpp"
+#include "cardan/runtime/executor/output_core.hpp"
 #include "cardan/runtime/unset.hpp"
 #include "cardan/transport/publisher.hpp"
 #include "cardan/transport/sample.hpp"

@@ -5,7 +5,7 @@
 
 #include <variant>
 
-#include "cardan/runtime/parameter_words.hpp"
+#include "cardan/runtime/executor/parameter_words.hpp"
 
 namespace cardan::detail {
 

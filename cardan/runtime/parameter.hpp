@@ -12,8 +12,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "cardan/memory/atomic.hpp"
-#include "cardan/runtime/config/configuration.hpp"
+#include "cardan/base/atomic.hpp"
+#include "cardan/config/configuration.hpp"
 #include "cardan/runtime/unset.hpp"
 
 namespace cardan {

@@ -9,9 +9,9 @@
 #include <typeinfo>
 #include <vector>
 
-#include "cardan/transport/message.hpp"
+#include "cardan/transport/endpoint/subscriber_core.hpp"
 #include "cardan/transport/publisher.hpp"
-#include "cardan/transport/subscriber_core.hpp"
+#include "cardan/types/message.hpp"
 
 namespace cardan {
 

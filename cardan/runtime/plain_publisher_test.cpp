@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "cardan/messages/messages.hpp"
-#include "cardan/runtime/log_test.hpp"
+#include "cardan/runtime/executor/log_test.hpp"
 #include "cardan/runtime/runtime.hpp"
 #include "cardan/transport/publisher.hpp"
 #include "cardan/transport/subscriber.hpp"

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "cardan/memory/error.hpp"
+#include "cardan/base/error.hpp"
 #include "cardan/messages/messages.hpp"
 #include "cardan/runtime/runtime.hpp"
 

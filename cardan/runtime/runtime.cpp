@@ -7,12 +7,12 @@
 #include <chrono>
 #include <future>
 
-#include "cardan/memory/clock.hpp"
-#include "cardan/memory/error.hpp"
-#include "cardan/runtime/await_recorders.hpp"
-#include "cardan/runtime/parameter_words.hpp"
-#include "cardan/transport/log.hpp"
-#include "cardan/transport/process.hpp"
+#include "cardan/base/clock.hpp"
+#include "cardan/base/error.hpp"
+#include "cardan/base/log.hpp"
+#include "cardan/runtime/executor/await_recorders.hpp"
+#include "cardan/runtime/executor/parameter_words.hpp"
+#include "cardan/transport/discovery/process.hpp"
 
 namespace cardan {
 

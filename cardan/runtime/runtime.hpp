@@ -11,14 +11,14 @@
 #include <string>
 #include <vector>
 
-#include "cardan/memory/error.hpp"
-#include "cardan/runtime/await_recorders.hpp"
+#include "cardan/base/error.hpp"
+#include "cardan/base/log.hpp"
+#include "cardan/config/configuration.hpp"
 #include "cardan/runtime/component.hpp"
-#include "cardan/runtime/config/configuration.hpp"
-#include "cardan/runtime/failure_log.hpp"
-#include "cardan/runtime/group.hpp"
+#include "cardan/runtime/executor/await_recorders.hpp"
+#include "cardan/runtime/executor/failure_log.hpp"
+#include "cardan/runtime/executor/group.hpp"
 #include "cardan/runtime/runtime_clock.hpp"
-#include "cardan/transport/log.hpp"
 
 namespace cardan {
 

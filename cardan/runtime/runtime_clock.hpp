@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "cardan/memory/atomic.hpp"
-#include "cardan/memory/clock.hpp"
+#include "cardan/base/atomic.hpp"
+#include "cardan/base/clock.hpp"
 
 namespace cardan {
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "cardan/memory/error.hpp"
+#include "cardan/base/error.hpp"
 
 namespace cardan {
 namespace {

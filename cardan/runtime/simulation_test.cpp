@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "cardan/memory/error.hpp"
+#include "cardan/base/error.hpp"
 #include "cardan/messages/messages.hpp"
 
 namespace {

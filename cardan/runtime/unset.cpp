@@ -7,8 +7,8 @@
 #include <cstdlib>
 #include <memory>
 
-#include "cardan/memory/error.hpp"
-#include "cardan/runtime/callback.hpp"
+#include "cardan/base/error.hpp"
+#include "cardan/runtime/executor/callback.hpp"
 
 namespace cardan::detail {
 

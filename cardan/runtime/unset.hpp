@@ -4,7 +4,7 @@
 #include <string>
 #include <typeinfo>
 
-#include "cardan/transport/message.hpp"
+#include "cardan/types/message.hpp"
 
 namespace cardan::detail {
 

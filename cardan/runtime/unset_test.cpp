@@ -6,9 +6,9 @@
 #include <memory>
 #include <string>
 
-#include "cardan/memory/error.hpp"
+#include "cardan/base/error.hpp"
 #include "cardan/messages/messages.hpp"
-#include "cardan/runtime/log_test.hpp"
+#include "cardan/runtime/executor/log_test.hpp"
 #include "cardan/runtime/simulation.hpp"
 
 namespace cardan::unset_test {

@@ -11,10 +11,10 @@
 #include <string>
 #include <utility>
 
-#include "cardan/memory/arena.hpp"
-#include "cardan/memory/clock.hpp"
-#include "cardan/transport/process.hpp"
+#include "cardan/base/clock.hpp"
+#include "cardan/transport/discovery/process.hpp"
 #include "cardan/transport/publisher.hpp"
+#include "cardan/types/arena.hpp"
 
 namespace cardan {
 

@@ -7,7 +7,7 @@
 #include <chrono>
 #include <thread>
 
-#include "cardan/memory/error.hpp"
+#include "cardan/base/error.hpp"
 #include "cardan/transport/subscriber.hpp"
 #include "tests/support/run_directory.hpp"
 

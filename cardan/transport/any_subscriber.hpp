@@ -10,13 +10,13 @@
 #include <string>
 #include <utility>
 
-#include "cardan/memory/clock.hpp"
-#include "cardan/memory/error.hpp"
+#include "cardan/base/clock.hpp"
+#include "cardan/base/error.hpp"
 #include "cardan/transport/any_publisher.hpp"
-#include "cardan/transport/layout.hpp"
-#include "cardan/transport/process.hpp"
+#include "cardan/transport/discovery/process.hpp"
+#include "cardan/transport/endpoint/subscriber_core.hpp"
+#include "cardan/transport/protocol/layout.hpp"
 #include "cardan/transport/sample.hpp"
-#include "cardan/transport/subscriber_core.hpp"
 
 namespace cardan {
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "cardan/memory/area.hpp"
+#include "cardan/base/area.hpp"
 #include "cardan/transport/topic.hpp"
 
 namespace cardan {

@@ -5,7 +5,7 @@
 
 #include <thread>
 
-#include "cardan/memory/error.hpp"
+#include "cardan/base/error.hpp"
 #include "cardan/transport/publisher.hpp"
 #include "cardan/transport/stop.hpp"
 #include "cardan/transport/subscriber.hpp"

@@ -8,15 +8,15 @@
 #include <map>
 #include <new>
 
-#include "cardan/memory/clock.hpp"
-#include "cardan/memory/error.hpp"
-#include "cardan/memory/socket.hpp"
-#include "cardan/transport/descriptor_shares.hpp"
-#include "cardan/transport/layout.hpp"
-#include "cardan/transport/observer_link.hpp"
-#include "cardan/transport/observer_protocol.hpp"
-#include "cardan/transport/printable.hpp"
-#include "cardan/transport/stream.hpp"
+#include "cardan/base/clock.hpp"
+#include "cardan/base/error.hpp"
+#include "cardan/base/printable.hpp"
+#include "cardan/base/socket.hpp"
+#include "cardan/transport/discovery/descriptor_shares.hpp"
+#include "cardan/transport/discovery/observer_link.hpp"
+#include "cardan/transport/endpoint/stream.hpp"
+#include "cardan/transport/protocol/layout.hpp"
+#include "cardan/transport/protocol/observer_protocol.hpp"
 
 namespace cardan {
 namespace detail {

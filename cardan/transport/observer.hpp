@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "cardan/transport/message.hpp"
 #include "cardan/transport/observer_report.hpp"
+#include "cardan/types/message.hpp"
 
 namespace cardan {
 

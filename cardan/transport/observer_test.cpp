@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "cardan/cardan.hpp"
-#include "cardan/transport/layout.hpp"
+#include "cardan/transport/protocol/layout.hpp"
 #include "tests/support/run_directory.hpp"
 
 namespace {

@@ -6,10 +6,10 @@
 #include <type_traits>
 #include <utility>
 
-#include "cardan/transport/message.hpp"
-#include "cardan/transport/process.hpp"
-#include "cardan/transport/publisher_core.hpp"
+#include "cardan/transport/discovery/process.hpp"
+#include "cardan/transport/endpoint/publisher_core.hpp"
 #include "cardan/transport/topic.hpp"
+#include "cardan/types/message.hpp"
 
 namespace cardan {
 

@@ -8,10 +8,10 @@
 #include <memory>
 #include <utility>
 
-#include "cardan/memory/clock.hpp"
-#include "cardan/transport/message.hpp"
-#include "cardan/transport/sample_block.hpp"
-#include "cardan/transport/sample_clock.hpp"
+#include "cardan/base/clock.hpp"
+#include "cardan/transport/endpoint/sample_block.hpp"
+#include "cardan/transport/endpoint/sample_clock.hpp"
+#include "cardan/types/message.hpp"
 
 namespace cardan {
 

@@ -3,8 +3,8 @@
 
 #include <csignal>
 
-#include "cardan/memory/clock.hpp"
-#include "cardan/transport/process.hpp"
+#include "cardan/base/clock.hpp"
+#include "cardan/transport/discovery/process.hpp"
 
 namespace cardan {
 

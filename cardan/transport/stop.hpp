@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "cardan/memory/atomic.hpp"
+#include "cardan/base/atomic.hpp"
 
 namespace cardan {
 

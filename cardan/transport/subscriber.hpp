@@ -5,14 +5,14 @@
 #include <optional>
 #include <utility>
 
-#include "cardan/memory/clock.hpp"
-#include "cardan/transport/message.hpp"
+#include "cardan/base/clock.hpp"
+#include "cardan/transport/discovery/process.hpp"
+#include "cardan/transport/endpoint/subscriber_core.hpp"
 #include "cardan/transport/observer.hpp"
-#include "cardan/transport/process.hpp"
 #include "cardan/transport/publisher.hpp"
 #include "cardan/transport/sample.hpp"
-#include "cardan/transport/subscriber_core.hpp"
 #include "cardan/transport/topic.hpp"
+#include "cardan/types/message.hpp"
 
 namespace cardan {
 

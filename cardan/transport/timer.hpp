@@ -7,8 +7,8 @@
 #include <chrono>
 #include <cstring>
 
-#include "cardan/memory/bound_fd.hpp"
-#include "cardan/memory/error.hpp"
+#include "cardan/base/bound_fd.hpp"
+#include "cardan/base/error.hpp"
 
 namespace cardan {
 

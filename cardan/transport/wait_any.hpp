@@ -5,11 +5,11 @@
 #include <chrono>
 #include <cstddef>
 
-#include "cardan/memory/clock.hpp"
+#include "cardan/base/clock.hpp"
 #include "cardan/transport/any_subscriber.hpp"
+#include "cardan/transport/endpoint/waiting.hpp"
 #include "cardan/transport/subscriber.hpp"
 #include "cardan/transport/timer.hpp"
-#include "cardan/transport/waiting.hpp"
 
 namespace cardan {
 

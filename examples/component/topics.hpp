@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "cardan/transport/message.hpp"
 #include "cardan/transport/topic.hpp"
+#include "cardan/types/message.hpp"
 
 struct Distance {
   double metres = 0;

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cardan/transport/order_table.hpp"
+#include "cardan/transport/protocol/order_table.hpp"
 #include "tests/checker/env.hpp"
 #include "tests/checker/scenarios.hpp"
 

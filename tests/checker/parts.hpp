@@ -4,12 +4,12 @@
 #include <array>
 #include <cstdint>
 
-#include "cardan/transport/bell_protocol.hpp"
-#include "cardan/transport/event_protocol.hpp"
-#include "cardan/transport/reclaim_protocol.hpp"
-#include "cardan/transport/reliable_protocol.hpp"
-#include "cardan/transport/slot_protocol.hpp"
-#include "cardan/transport/table_protocol.hpp"
+#include "cardan/transport/protocol/bell_protocol.hpp"
+#include "cardan/transport/protocol/event_protocol.hpp"
+#include "cardan/transport/protocol/reclaim_protocol.hpp"
+#include "cardan/transport/protocol/reliable_protocol.hpp"
+#include "cardan/transport/protocol/slot_protocol.hpp"
+#include "cardan/transport/protocol/table_protocol.hpp"
 #include "tests/checker/env.hpp"
 
 /// What the scenarios are built from: publishers, subscribers and helper threads around the code of production. The

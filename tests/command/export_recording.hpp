@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "cardan/mcap/writer.hpp"
 #include "cardan/messages/cdr_writer.hpp"
-#include "cardan/record/mcap/writer.hpp"
 
 namespace cardan::test {
 

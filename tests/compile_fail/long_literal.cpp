@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect: deleted
-#include "cardan/transport/message.hpp"
+#include "cardan/types/message.hpp"
 
 cardan::FixedString<4> name() { return "longer than four"; }

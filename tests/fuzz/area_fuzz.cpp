@@ -11,9 +11,9 @@
 #include <cstddef>
 #include <cstring>
 
-#include "cardan/memory/error.hpp"
+#include "cardan/base/error.hpp"
+#include "cardan/transport/endpoint/publisher_area.hpp"
 #include "cardan/transport/observer.hpp"
-#include "cardan/transport/publisher_area.hpp"
 #include "cardan/transport/subscriber.hpp"
 #include "tests/fuzz/speech.hpp"
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <optional>
 
-#include "cardan/memory/error.hpp"
+#include "cardan/base/error.hpp"
 #include "cardan/messages/layout_cdr.hpp"
 #include "cardan/messages/messages.hpp"
 #include "cardan/messages/ros_layout.hpp"

@@ -5,8 +5,8 @@
 
 #include <thread>
 
-#include "cardan/memory/error.hpp"
-#include "cardan/transport/process.hpp"
+#include "cardan/base/error.hpp"
+#include "cardan/transport/discovery/process.hpp"
 #include "cardan/transport/subscriber.hpp"
 #include "tests/fuzz/imposter.hpp"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A configuration file that says anything. What holds: problems with a place in the text, and a picture of what is
 // left.
-#include "cardan/runtime/config/check.hpp"
-#include "cardan/runtime/config/graph.hpp"
+#include "cardan/config/check.hpp"
+#include "cardan/config/graph.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 namespace cardan::fuzz::config_target {

@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "cardan/transport/log.hpp"
+#include "cardan/base/log.hpp"
 
 namespace cardan::fuzz {
 

@@ -9,9 +9,9 @@
 #include <filesystem>
 #include <set>
 
-#include "cardan/memory/error.hpp"
-#include "cardan/memory/socket.hpp"
-#include "cardan/transport/run_directory.hpp"
+#include "cardan/base/error.hpp"
+#include "cardan/base/socket.hpp"
+#include "cardan/transport/discovery/run_directory.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 namespace cardan::fuzz::listing_target {

@@ -3,11 +3,11 @@
 // result or an error in words, and what has been rewritten is a whole file.
 #include <filesystem>
 
-#include "cardan/memory/crc32c.hpp"
-#include "cardan/memory/error.hpp"
-#include "cardan/record/mcap/message_sizes.hpp"
-#include "cardan/record/mcap/rewrite.hpp"
-#include "cardan/record/mcap/verify.hpp"
+#include "cardan/base/crc32c.hpp"
+#include "cardan/base/error.hpp"
+#include "cardan/mcap/message_sizes.hpp"
+#include "cardan/mcap/rewrite.hpp"
+#include "cardan/mcap/verify.hpp"
 #include "tests/fuzz/recordings.hpp"
 
 namespace cardan::fuzz::mcap_index_target {

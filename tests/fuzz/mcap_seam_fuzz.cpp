@@ -5,9 +5,9 @@
 #include <cstring>
 #include <map>
 
-#include "cardan/memory/error.hpp"
+#include "cardan/base/error.hpp"
+#include "cardan/mcap/verify.hpp"
 #include "cardan/record/chunks/seam.hpp"
-#include "cardan/record/mcap/verify.hpp"
 #include "tests/fuzz/recordings.hpp"
 
 namespace cardan::fuzz::mcap_seam_target {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "cardan/record/mcap/codec.hpp"
-#include "cardan/record/mcap/record_reader.hpp"
+#include "cardan/mcap/codec.hpp"
+#include "cardan/mcap/record_reader.hpp"
 #include "tests/fuzz/recordings.hpp"
 
 namespace cardan::fuzz::mcap_stream_target {

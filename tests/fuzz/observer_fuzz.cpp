@@ -7,7 +7,7 @@
 
 #include <thread>
 
-#include "cardan/memory/error.hpp"
+#include "cardan/base/error.hpp"
 #include "tests/fuzz/imposter.hpp"
 
 namespace cardan::fuzz::observer_target {

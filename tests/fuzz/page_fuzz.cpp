@@ -6,8 +6,8 @@
 
 #include <cstring>
 
-#include "cardan/memory/clock.hpp"
-#include "cardan/memory/error.hpp"
+#include "cardan/base/clock.hpp"
+#include "cardan/base/error.hpp"
 #include "cardan/transport/subscriber.hpp"
 #include "tests/fuzz/speech.hpp"
 

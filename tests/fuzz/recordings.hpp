@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "cardan/memory/fd.hpp"
-#include "cardan/record/mcap/sample_file_test.hpp"
+#include "cardan/base/fd.hpp"
+#include "cardan/mcap/sample_file_test.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 namespace cardan::fuzz {

@@ -3,7 +3,7 @@
 // tools' one.
 #include <algorithm>
 
-#include "cardan/memory/error.hpp"
+#include "cardan/base/error.hpp"
 #include "cardan/messages/ros_layout.hpp"
 #include "cardan/messages/ros_schema.hpp"
 #include "cardan/messages/type_layout.hpp"

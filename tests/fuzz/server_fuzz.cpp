@@ -4,9 +4,9 @@
 // it has hung up.
 #include <optional>
 
-#include "cardan/transport/process.hpp"
+#include "cardan/transport/discovery/process.hpp"
+#include "cardan/transport/discovery/wire.hpp"
 #include "cardan/transport/publisher.hpp"
-#include "cardan/transport/wire.hpp"
 #include "tests/fuzz/speech.hpp"
 #include "tests/support/raw_peer.hpp"
 

@@ -12,11 +12,11 @@
 #include <string_view>
 #include <vector>
 
-#include "cardan/memory/area.hpp"
-#include "cardan/memory/fd.hpp"
-#include "cardan/memory/socket.hpp"
-#include "cardan/transport/bell_board.hpp"
-#include "cardan/transport/publisher_core.hpp"
+#include "cardan/base/area.hpp"
+#include "cardan/base/fd.hpp"
+#include "cardan/base/socket.hpp"
+#include "cardan/transport/endpoint/bell_board.hpp"
+#include "cardan/transport/endpoint/publisher_core.hpp"
 #include "tests/fuzz/fuzz.hpp"
 #include "tests/support/frames.hpp"
 

@@ -10,7 +10,7 @@
 #include <random>
 #include <thread>
 
-#include "cardan/transport/log.hpp"
+#include "cardan/base/log.hpp"
 #include "tests/support/child.hpp"
 #include "tests/support/frames.hpp"
 #include "tests/support/raw_peer.hpp"

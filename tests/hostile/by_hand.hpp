@@ -14,9 +14,9 @@
 #include <thread>
 #include <vector>
 
-#include "cardan/memory/area.hpp"
-#include "cardan/transport/layout.hpp"
-#include "cardan/transport/run_directory.hpp"
+#include "cardan/base/area.hpp"
+#include "cardan/transport/discovery/run_directory.hpp"
+#include "cardan/transport/protocol/layout.hpp"
 #include "tests/support/child.hpp"
 #include "tests/support/frames.hpp"
 #include "tests/support/raw_peer.hpp"

@@ -9,8 +9,8 @@
 #include <chrono>
 #include <stdexcept>
 
-#include "cardan/memory/error.hpp"
-#include "cardan/transport/log.hpp"
+#include "cardan/base/error.hpp"
+#include "cardan/base/log.hpp"
 #include "cardan/transport/observer.hpp"
 #include "tests/hostile/by_hand.hpp"
 #include "tests/support/run_directory.hpp"

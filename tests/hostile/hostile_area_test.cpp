@@ -13,12 +13,12 @@
 #include <new>
 #include <thread>
 
-#include "cardan/memory/clock.hpp"
-#include "cardan/memory/error.hpp"
-#include "cardan/transport/answer_times.hpp"
-#include "cardan/transport/log.hpp"
+#include "cardan/base/clock.hpp"
+#include "cardan/base/error.hpp"
+#include "cardan/base/log.hpp"
+#include "cardan/transport/discovery/process.hpp"
+#include "cardan/transport/endpoint/answer_times.hpp"
 #include "cardan/transport/observer.hpp"
-#include "cardan/transport/process.hpp"
 #include "tests/hostile/imposter.hpp"
 #include "tests/support/child.hpp"
 #include "tests/support/frames.hpp"

@@ -10,10 +10,10 @@
 #include <chrono>
 #include <thread>
 
-#include "cardan/transport/bell_board.hpp"
-#include "cardan/transport/log.hpp"
-#include "cardan/transport/process.hpp"
-#include "cardan/transport/publisher_core.hpp"
+#include "cardan/base/log.hpp"
+#include "cardan/transport/discovery/process.hpp"
+#include "cardan/transport/endpoint/bell_board.hpp"
+#include "cardan/transport/endpoint/publisher_core.hpp"
 #include "tests/hostile/by_hand.hpp"
 #include "tests/support/run_directory.hpp"
 

@@ -10,8 +10,8 @@
 #include <chrono>
 #include <csignal>
 
-#include "cardan/memory/error.hpp"
-#include "cardan/transport/log.hpp"
+#include "cardan/base/error.hpp"
+#include "cardan/base/log.hpp"
 #include "cardan/transport/stop.hpp"
 #include "tests/hostile/by_hand.hpp"
 #include "tests/support/run_directory.hpp"

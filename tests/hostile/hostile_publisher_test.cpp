@@ -15,8 +15,8 @@
 #include <random>
 #include <thread>
 
-#include "cardan/memory/error.hpp"
-#include "cardan/transport/log.hpp"
+#include "cardan/base/error.hpp"
+#include "cardan/base/log.hpp"
 #include "cardan/transport/wait_any.hpp"
 #include "tests/hostile/imposter.hpp"
 #include "tests/support/child.hpp"

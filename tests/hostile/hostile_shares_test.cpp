@@ -11,10 +11,10 @@
 #include <fstream>
 #include <sstream>
 
-#include "cardan/memory/clock.hpp"
-#include "cardan/memory/error.hpp"
-#include "cardan/transport/log.hpp"
-#include "cardan/transport/process.hpp"
+#include "cardan/base/clock.hpp"
+#include "cardan/base/error.hpp"
+#include "cardan/base/log.hpp"
+#include "cardan/transport/discovery/process.hpp"
 #include "tests/hostile/by_hand.hpp"
 #include "tests/support/run_directory.hpp"
 

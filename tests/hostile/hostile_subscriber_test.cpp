@@ -13,7 +13,7 @@
 
 #include <deque>
 
-#include "cardan/memory/error.hpp"
+#include "cardan/base/error.hpp"
 #include "tests/hostile/attack.hpp"
 
 namespace {

@@ -12,10 +12,10 @@
 #include <thread>
 #include <vector>
 
-#include "cardan/transport/bell_board.hpp"
+#include "cardan/transport/discovery/run_directory.hpp"
+#include "cardan/transport/endpoint/bell_board.hpp"
+#include "cardan/transport/endpoint/publisher_core.hpp"
 #include "cardan/transport/publisher.hpp"
-#include "cardan/transport/publisher_core.hpp"
-#include "cardan/transport/run_directory.hpp"
 #include "cardan/transport/topic.hpp"
 #include "tests/support/child.hpp"
 #include "tests/support/raw_peer.hpp"

@@ -14,10 +14,10 @@
 #include <fstream>
 #include <optional>
 
-#include "cardan/memory/clock.hpp"
-#include "cardan/memory/error.hpp"
-#include "cardan/transport/log.hpp"
-#include "cardan/transport/run_directory.hpp"
+#include "cardan/base/clock.hpp"
+#include "cardan/base/error.hpp"
+#include "cardan/base/log.hpp"
+#include "cardan/transport/discovery/run_directory.hpp"
 #include "tests/support/child.hpp"
 #include "tests/support/frames.hpp"
 #include "tests/support/run_directory.hpp"

@@ -4,7 +4,7 @@ source "$(dirname "$0")/lib.sh"
 fresh "$PREFIX"
 "$CMAKE" --install "$BUILD" --prefix "$PREFIX" >"$WORK/install.log" 2>&1 || { cat "$WORK/install.log"; fail "cmake --install failed"; }
 if grep -A5 -i warning "$WORK/install.log"; then fail "cmake --install warns"; fi
-for file in include/cardan/cardan.hpp include/cardan/memory/error.hpp lib*/libcardan.so lib*/pkgconfig/cardan.pc \
+for file in include/cardan/cardan.hpp include/cardan/base/error.hpp lib*/libcardan.so lib*/pkgconfig/cardan.pc \
   lib*/cmake/cardan/cardanConfig.cmake lib*/cmake/cardan/cardanConfigVersion.cmake share/cardan/cardan.schema.json; do
   compgen -G "$PREFIX/$file" >/dev/null || compgen -G "$PREFIX/lib/*/${file#lib\*/}" >/dev/null || fail "not installed: $file"
 done

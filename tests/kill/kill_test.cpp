@@ -8,7 +8,7 @@
 #include <random>
 #include <thread>
 
-#include "cardan/memory/clock.hpp"
+#include "cardan/base/clock.hpp"
 #include "cardan/transport/wait_any.hpp"
 #include "tests/support/child.hpp"
 #include "tests/support/frames.hpp"

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <iostream>
 
-#include "cardan/record/mcap/reader.hpp"
+#include "cardan/mcap/reader.hpp"
 #include "tests/mcap/json.hpp"
 
 using namespace cardan::mcap;

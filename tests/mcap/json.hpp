@@ -6,7 +6,7 @@
 #include <concepts>
 #include <nlohmann/json.hpp>
 
-#include "cardan/record/mcap/records.hpp"
+#include "cardan/mcap/records.hpp"
 
 namespace cardan::mcap::test {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "cardan/record/mcap/writer.hpp"
+#include "cardan/mcap/writer.hpp"
 
 using namespace cardan::mcap;
 namespace fs = std::filesystem;

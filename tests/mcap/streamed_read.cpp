@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <iostream>
 
-#include "cardan/record/mcap/record_reader.hpp"
+#include "cardan/mcap/record_reader.hpp"
 #include "tests/mcap/json.hpp"
 
 using namespace cardan::mcap;

@@ -6,7 +6,7 @@
 #include <iostream>
 #include <set>
 
-#include "cardan/record/mcap/writer.hpp"
+#include "cardan/mcap/writer.hpp"
 #include "tests/mcap/json.hpp"
 
 using namespace cardan::mcap;

@@ -7,11 +7,11 @@
 #include <random>
 #include <thread>
 
+#include "cardan/mcap/reader.hpp"
+#include "cardan/mcap/rewrite.hpp"
+#include "cardan/mcap/verify.hpp"
 #include "cardan/messages/cdr.hpp"
 #include "cardan/messages/local_message.hpp"
-#include "cardan/record/mcap/reader.hpp"
-#include "cardan/record/mcap/rewrite.hpp"
-#include "cardan/record/mcap/verify.hpp"
 #include "cardan/record/recorder/recorder.hpp"
 #include "tests/support/child.hpp"
 #include "tests/support/frames.hpp"

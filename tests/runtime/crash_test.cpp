@@ -7,7 +7,7 @@
 #include <csignal>
 #include <thread>
 
-#include "cardan/runtime/host/control_client.hpp"
+#include "cardan/system/host/control_client.hpp"
 #include "tests/runtime/host_support.hpp"
 
 namespace cardan::test {

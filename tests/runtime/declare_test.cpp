@@ -12,8 +12,8 @@
 
 #include "cardan/cardan.hpp"
 #include "cardan/runtime/component.hpp"
-#include "cardan/runtime/launcher/child_process.hpp"
-#include "cardan/runtime/launcher/declare.hpp"
+#include "cardan/system/launcher/child_process.hpp"
+#include "cardan/system/launcher/declare.hpp"
 #include "tests/runtime/fake_host.hpp"
 #include "tests/support/child.hpp"
 

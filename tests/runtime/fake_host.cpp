@@ -12,7 +12,7 @@
 #include <new>
 #include <thread>
 
-#include "cardan/memory/clock.hpp"
+#include "cardan/base/clock.hpp"
 #include "tests/support/child.hpp"
 
 namespace cardan::launcher {

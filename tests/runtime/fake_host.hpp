@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "cardan/runtime/launcher/supervisor.hpp"
+#include "cardan/system/launcher/supervisor.hpp"
 #include "tests/support/run_directory.hpp"
 
 namespace cardan::launcher {

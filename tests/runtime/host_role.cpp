@@ -3,9 +3,9 @@
 
 #include <cstdio>
 
-#include "cardan/memory/error.hpp"
-#include "cardan/runtime/config/configuration.hpp"
-#include "cardan/runtime/host/host.hpp"
+#include "cardan/base/error.hpp"
+#include "cardan/config/configuration.hpp"
+#include "cardan/system/host/host.hpp"
 
 namespace cardan::test {
 

@@ -16,8 +16,8 @@
 #include <set>
 #include <thread>
 
-#include "cardan/memory/clock.hpp"
-#include "cardan/runtime/launcher/supervisor.hpp"
+#include "cardan/base/clock.hpp"
+#include "cardan/system/launcher/supervisor.hpp"
 #include "cardan/transport/subscriber.hpp"
 #include "tests/runtime/host_role.hpp"
 #include "tests/runtime/kill_components.hpp"

@@ -11,9 +11,9 @@
 #include <utility>
 
 #include "cardan/cardan.hpp"
-#include "cardan/runtime/host/control_client.hpp"
-#include "cardan/runtime/host/control_message.hpp"
-#include "cardan/runtime/launcher/launcher_control.hpp"
+#include "cardan/system/host/control_client.hpp"
+#include "cardan/system/host/control_message.hpp"
+#include "cardan/system/launcher/launcher_control.hpp"
 #include "tests/runtime/fake_host.hpp"
 #include "tests/support/child.hpp"
 

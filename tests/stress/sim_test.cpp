@@ -7,7 +7,7 @@
 #include <atomic>
 #include <thread>
 
-#include "cardan/memory/clock.hpp"
+#include "cardan/base/clock.hpp"
 #include "tests/stress/sim_buffer.hpp"
 #include "tests/support/child.hpp"
 #include "tests/support/frames.hpp"

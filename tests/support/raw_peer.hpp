@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "cardan/memory/socket.hpp"
+#include "cardan/base/socket.hpp"
 
 namespace cardan::test {
 

@@ -8,8 +8,8 @@
 #include <fstream>
 #include <mutex>
 
-#include "cardan/memory/error.hpp"
-#include "cardan/transport/log.hpp"
+#include "cardan/base/error.hpp"
+#include "cardan/base/log.hpp"
 #include "tests/support/child.hpp"
 #include "tests/support/frames.hpp"
 #include "tests/support/run_directory.hpp"

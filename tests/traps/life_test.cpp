@@ -6,8 +6,8 @@
 
 #include <thread>
 
-#include "cardan/memory/error.hpp"
-#include "cardan/transport/log.hpp"
+#include "cardan/base/error.hpp"
+#include "cardan/base/log.hpp"
 #include "cardan/transport/stop.hpp"
 #include "cardan/transport/wait_any.hpp"
 #include "tests/support/child.hpp"

@@ -12,9 +12,9 @@
 #include <optional>
 #include <thread>
 
-#include "cardan/memory/atomic.hpp"
-#include "cardan/memory/clock.hpp"
-#include "cardan/transport/log.hpp"
+#include "cardan/base/atomic.hpp"
+#include "cardan/base/clock.hpp"
+#include "cardan/base/log.hpp"
 #include "tests/support/raw_peer.hpp"
 #include "tests/traps/traps.hpp"
 

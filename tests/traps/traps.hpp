@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "cardan/memory/error.hpp"
+#include "cardan/base/error.hpp"
 #include "tests/support/child.hpp"
 #include "tests/support/frames.hpp"
 #include "tests/support/run_directory.hpp"

@@ -17,7 +17,7 @@
 #include <fstream>
 #include <thread>
 
-#include "cardan/memory/area.hpp"
+#include "cardan/base/area.hpp"
 #include "cardan/transport/wait_any.hpp"
 #include "tests/traps/traps.hpp"
 

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "cardan/memory/error.hpp"
+#include "cardan/base/error.hpp"
 
 namespace cardan::bench::recording {
 namespace {

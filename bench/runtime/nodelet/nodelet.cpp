@@ -11,8 +11,8 @@
 #include "bench/helper.hpp"
 #include "bench/ros_master.hpp"
 #include "bench/transport/clock.hpp"
-#include "cardan/memory/error.hpp"
-#include "cardan/runtime/launcher/child_process.hpp"
+#include "cardan/base/error.hpp"
+#include "cardan/system/launcher/child_process.hpp"
 
 namespace cardan::bench {
 namespace {

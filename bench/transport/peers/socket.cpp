@@ -15,7 +15,7 @@
 
 #include "bench/transport/peers/peers.hpp"
 #include "bench/transport/role.hpp"
-#include "cardan/memory/error.hpp"
+#include "cardan/base/error.hpp"
 
 namespace cardan::bench {
 namespace {

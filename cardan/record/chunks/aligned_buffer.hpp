@@ -10,7 +10,7 @@
 #include <new>
 #include <utility>
 
-#include "cardan/record/mcap/records.hpp"
+#include "cardan/mcap/records.hpp"
 
 namespace cardan::record {
 

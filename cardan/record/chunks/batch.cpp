@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "cardan/record/mcap/checksum.hpp"
-#include "cardan/record/mcap/codec.hpp"
-#include "cardan/record/mcap/source_times.hpp"
+#include "cardan/mcap/checksum.hpp"
+#include "cardan/mcap/codec.hpp"
+#include "cardan/mcap/source_times.hpp"
 
 namespace cardan::record {
 

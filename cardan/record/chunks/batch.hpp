@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "cardan/mcap/compression.hpp"
+#include "cardan/mcap/records.hpp"
 #include "cardan/record/chunks/aligned_buffer.hpp"
-#include "cardan/record/mcap/compression.hpp"
-#include "cardan/record/mcap/records.hpp"
 
 namespace cardan::record {
 

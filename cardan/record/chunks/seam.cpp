@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <cstring>
 
-#include "cardan/record/mcap/checksum.hpp"
-#include "cardan/record/mcap/codec.hpp"
-#include "cardan/record/mcap/ros2_profile.hpp"
-#include "cardan/record/mcap/scan.hpp"
-#include "cardan/record/mcap/source_times.hpp"
+#include "cardan/mcap/checksum.hpp"
+#include "cardan/mcap/codec.hpp"
+#include "cardan/mcap/ros2_profile.hpp"
+#include "cardan/mcap/scan.hpp"
+#include "cardan/mcap/source_times.hpp"
 
 namespace cardan::record {
 namespace {

@@ -19,11 +19,11 @@
 #include <utility>
 #include <vector>
 
+#include "cardan/mcap/mount_identity.hpp"
+#include "cardan/mcap/records.hpp"
+#include "cardan/mcap/summary.hpp"
 #include "cardan/record/chunks/aligned_buffer.hpp"
 #include "cardan/record/chunks/batch.hpp"
-#include "cardan/record/mcap/mount_identity.hpp"
-#include "cardan/record/mcap/records.hpp"
-#include "cardan/record/mcap/summary.hpp"
 
 namespace cardan::record {
 

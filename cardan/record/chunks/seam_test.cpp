@@ -9,8 +9,8 @@
 #include <cstring>
 #include <random>
 
-#include "cardan/record/mcap/sample_file_test.hpp"
-#include "cardan/record/mcap/verify.hpp"
+#include "cardan/mcap/sample_file_test.hpp"
+#include "cardan/mcap/verify.hpp"
 
 namespace cardan::record {
 namespace {

@@ -13,9 +13,9 @@
 #include <system_error>
 #include <vector>
 
-#include "cardan/memory/clock.hpp"
-#include "cardan/memory/error.hpp"
-#include "cardan/memory/fd.hpp"
+#include "cardan/base/clock.hpp"
+#include "cardan/base/error.hpp"
+#include "cardan/base/fd.hpp"
 #include "cardan/record/disk/io_queue.hpp"
 
 namespace cardan::record {

@@ -12,8 +12,8 @@
 #include <filesystem>
 #include <memory>
 
-#include "cardan/memory/error.hpp"
-#include "cardan/memory/fd.hpp"
+#include "cardan/base/error.hpp"
+#include "cardan/base/fd.hpp"
 #include "cardan/record/disk/recording_file.hpp"
 
 namespace cardan::record {

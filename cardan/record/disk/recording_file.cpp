@@ -13,7 +13,7 @@
 #include <system_error>
 #include <utility>
 
-#include "cardan/memory/error.hpp"
+#include "cardan/base/error.hpp"
 
 namespace cardan::record {
 

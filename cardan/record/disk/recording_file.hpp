@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <string>
 
-#include "cardan/memory/fd.hpp"
+#include "cardan/base/fd.hpp"
+#include "cardan/mcap/records.hpp"
 #include "cardan/record/disk/disk_mode.hpp"
-#include "cardan/record/mcap/records.hpp"
 
 namespace cardan::record {
 

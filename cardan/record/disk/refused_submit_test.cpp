@@ -15,7 +15,7 @@
 #include <set>
 #include <vector>
 
-#include "cardan/memory/fd.hpp"
+#include "cardan/base/fd.hpp"
 #include "cardan/record/disk/io_queue.hpp"
 
 namespace {

@@ -11,7 +11,7 @@
 #include <mutex>
 #include <thread>
 
-#include "cardan/memory/clock.hpp"
+#include "cardan/base/clock.hpp"
 #include "cardan/record/disk/io_queue.hpp"
 
 namespace cardan::record::disk {

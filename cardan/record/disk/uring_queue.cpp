@@ -5,8 +5,8 @@
 #include <cerrno>
 #include <system_error>
 
-#include "cardan/memory/clock.hpp"
-#include "cardan/memory/error.hpp"
+#include "cardan/base/clock.hpp"
+#include "cardan/base/error.hpp"
 #include "cardan/record/disk/io_queue.hpp"
 
 namespace cardan::record::disk {

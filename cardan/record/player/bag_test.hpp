@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "cardan/mcap/sample_file_test.hpp"
 #include "cardan/messages/messages.hpp"
 #include "cardan/record/channel_form.hpp"
-#include "cardan/record/mcap/sample_file_test.hpp"
 #include "cardan/record/player/message_form.hpp"
 #include "cardan/record/recorded_clock.hpp"
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "cardan/memory/error.hpp"
+#include "cardan/base/error.hpp"
 #include "cardan/record/recorded_clock.hpp"
 #include "cardan/record/recording_folder.hpp"
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "cardan/record/mcap/reader.hpp"
+#include "cardan/mcap/reader.hpp"
 
 namespace cardan::record {
 

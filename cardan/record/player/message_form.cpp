@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "cardan/memory/error.hpp"
+#include "cardan/base/error.hpp"
 #include "cardan/messages/ros_layout.hpp"
 #include "cardan/record/channel_form.hpp"
 #include "cardan/runtime/encoded.hpp"

@@ -8,11 +8,11 @@
 #include <string>
 #include <utility>
 
-#include "cardan/memory/arena.hpp"
+#include "cardan/mcap/reader.hpp"
 #include "cardan/messages/any_type.hpp"
 #include "cardan/messages/cdr.hpp"
-#include "cardan/record/mcap/reader.hpp"
-#include "cardan/transport/message_type.hpp"
+#include "cardan/types/arena.hpp"
+#include "cardan/types/message_type.hpp"
 
 namespace cardan::record {
 

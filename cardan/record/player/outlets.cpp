@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
-#include "cardan/memory/error.hpp"
+#include "cardan/base/error.hpp"
+#include "cardan/mcap/message_sizes.hpp"
 #include "cardan/record/channel_form.hpp"
-#include "cardan/record/mcap/message_sizes.hpp"
 #include "cardan/record/name_patterns.hpp"
 
 namespace cardan::record {

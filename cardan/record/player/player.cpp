@@ -9,8 +9,8 @@
 #include <optional>
 #include <utility>
 
-#include "cardan/memory/clock.hpp"
-#include "cardan/memory/error.hpp"
+#include "cardan/base/clock.hpp"
+#include "cardan/base/error.hpp"
 #include "cardan/messages/clock.hpp"
 #include "cardan/record/player/outlets.hpp"
 #include "cardan/record/player/play_clock.hpp"

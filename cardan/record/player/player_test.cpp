@@ -9,7 +9,7 @@
 #include <map>
 #include <thread>
 
-#include "cardan/memory/error.hpp"
+#include "cardan/base/error.hpp"
 #include "cardan/record/channel_form.hpp"
 #include "cardan/record/player/playing_test.hpp"
 #include "cardan/transport/observer.hpp"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <thread>
 
-#include "cardan/memory/error.hpp"
+#include "cardan/base/error.hpp"
 #include "cardan/record/player/playing_test.hpp"
 #include "cardan/transport/subscriber.hpp"
 #include "tests/support/run_directory.hpp"

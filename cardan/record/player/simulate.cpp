@@ -10,9 +10,9 @@
 #include <unordered_map>
 #include <utility>
 
-#include "cardan/memory/clock.hpp"
-#include "cardan/memory/error.hpp"
-#include "cardan/record/mcap/message_sizes.hpp"
+#include "cardan/base/clock.hpp"
+#include "cardan/base/error.hpp"
+#include "cardan/mcap/message_sizes.hpp"
 #include "cardan/record/player/feed.hpp"
 #include "cardan/record/player/file_set.hpp"
 #include "cardan/record/player/simulation_output.hpp"

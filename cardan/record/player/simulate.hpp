@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "cardan/config/configuration.hpp"
 #include "cardan/record/player/player_report.hpp"
-#include "cardan/runtime/config/configuration.hpp"
 
 namespace cardan {
 class Runtime;

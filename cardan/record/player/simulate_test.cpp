@@ -11,7 +11,7 @@
 #include <map>
 #include <stdexcept>
 
-#include "cardan/memory/error.hpp"
+#include "cardan/base/error.hpp"
 #include "cardan/record/channel_form.hpp"
 #include "cardan/record/player/bag_test.hpp"
 #include "cardan/runtime/component.hpp"

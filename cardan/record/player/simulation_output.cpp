@@ -7,7 +7,7 @@
 #include <span>
 #include <utility>
 
-#include "cardan/memory/error.hpp"
+#include "cardan/base/error.hpp"
 #include "cardan/messages/layout_cdr.hpp"
 #include "cardan/record/channel_form.hpp"
 #include "cardan/record/player/message_form.hpp"

@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
+#include "cardan/mcap/new_file.hpp"
+#include "cardan/mcap/writer.hpp"
 #include "cardan/messages/cdr.hpp"
 #include "cardan/messages/type_layout.hpp"
-#include "cardan/record/mcap/new_file.hpp"
-#include "cardan/record/mcap/writer.hpp"
 #include "cardan/record/player/simulate.hpp"
-#include "cardan/runtime/channel.hpp"
+#include "cardan/runtime/executor/channel.hpp"
 
 namespace cardan::record {
 

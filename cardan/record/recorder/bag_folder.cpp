@@ -9,8 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
-#include "cardan/record/mcap/new_file.hpp"
-#include "cardan/record/mcap/ros2_profile.hpp"
+#include "cardan/mcap/new_file.hpp"
+#include "cardan/mcap/ros2_profile.hpp"
 #include "cardan/record/ros2_form.hpp"
 
 namespace cardan::record {

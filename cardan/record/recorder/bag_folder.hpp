@@ -8,7 +8,7 @@
 #include <tuple>
 #include <vector>
 
-#include "cardan/record/mcap/records.hpp"
+#include "cardan/mcap/records.hpp"
 
 namespace cardan::record {
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "cardan/record/mcap/record_reader.hpp"
-#include "cardan/record/mcap/rewrite.hpp"
+#include "cardan/mcap/record_reader.hpp"
+#include "cardan/mcap/rewrite.hpp"
 #include "cardan/record/recorder/recording_test.hpp"
 
 namespace cardan::record {

@@ -12,12 +12,12 @@
 #include <thread>
 #include <utility>
 
-#include "cardan/memory/clock.hpp"
-#include "cardan/memory/error.hpp"
-#include "cardan/record/mcap/codec.hpp"
+#include "cardan/base/clock.hpp"
+#include "cardan/base/error.hpp"
+#include "cardan/base/log.hpp"
+#include "cardan/mcap/codec.hpp"
 #include "cardan/record/recorded_clock.hpp"
 #include "cardan/record/recorder/selection.hpp"
-#include "cardan/transport/log.hpp"
 
 namespace cardan::record {
 namespace {

@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-#include "cardan/memory/futex.hpp"
+#include "cardan/base/futex.hpp"
 #include "cardan/messages/clock.hpp"
 #include "cardan/messages/recorder_statistics.hpp"
 #include "cardan/record/recorder/files.hpp"

@@ -9,14 +9,14 @@
 #include <filesystem>
 #include <utility>
 
-#include "cardan/memory/clock.hpp"
-#include "cardan/memory/error.hpp"
+#include "cardan/base/clock.hpp"
+#include "cardan/base/error.hpp"
+#include "cardan/base/log.hpp"
 #include "cardan/record/name_patterns.hpp"
 #include "cardan/record/recorded_clock.hpp"
 #include "cardan/record/recorder/implementation.hpp"
-#include "cardan/transport/log.hpp"
+#include "cardan/transport/endpoint/waiting.hpp"
 #include "cardan/transport/stop.hpp"
-#include "cardan/transport/waiting.hpp"
 
 namespace cardan::record {
 namespace {
@@ -308,7 +308,7 @@ void Recorder::Implementation::publish_report() {
     report_ = std::move(report);
   }
   constexpr std::int64_t kStatisticsInterval = 1'000'000'000;
-  // Who waits for us to be attached hears of it at once (cardan/runtime/await_recorders.hpp).
+  // Who waits for us to be attached hears of it at once (cardan/runtime/executor/await_recorders.hpp).
   const bool looked = std::exchange(told_looked_ns_, looked_before_) != looked_before_;
   if (statistics_ == nullptr || (now_ - told_ns_ < kStatisticsInterval && !looked)) return;
   told_ns_ = now_;

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "cardan/mcap/compression.hpp"
 #include "cardan/record/disk/disk_mode.hpp"
-#include "cardan/record/mcap/compression.hpp"
 #include "cardan/record/recorder/report.hpp"
 #include "cardan/record/schedule/scheduler.hpp"
 #include "cardan/transport/topic.hpp"

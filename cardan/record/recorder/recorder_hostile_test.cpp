@@ -9,7 +9,7 @@
 #include <numeric>
 #include <thread>
 
-#include "cardan/memory/clock.hpp"
+#include "cardan/base/clock.hpp"
 #include "cardan/record/recorder/recording_test.hpp"
 #include "cardan/runtime/cycle.hpp"
 

@@ -2,7 +2,7 @@
 // What a recorder can be asked for beside topics and files.
 #include <gtest/gtest.h>
 
-#include "cardan/memory/error.hpp"
+#include "cardan/base/error.hpp"
 #include "cardan/record/recorder/recording_test.hpp"
 
 namespace cardan::record {

@@ -11,12 +11,12 @@
 #include <set>
 #include <thread>
 
+#include "cardan/base/error.hpp"
 #include "cardan/cardan.hpp"
-#include "cardan/memory/error.hpp"
+#include "cardan/mcap/reader.hpp"
+#include "cardan/mcap/verify.hpp"
 #include "cardan/messages/local_message.hpp"
 #include "cardan/record/chunks/aligned_buffer.hpp"
-#include "cardan/record/mcap/reader.hpp"
-#include "cardan/record/mcap/verify.hpp"
 #include "cardan/record/recorder/recording_test.hpp"
 
 namespace recorder_test {

@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "cardan/cardan.hpp"
+#include "cardan/mcap/reader.hpp"
+#include "cardan/mcap/verify.hpp"
 #include "cardan/messages/local_message.hpp"
-#include "cardan/record/mcap/reader.hpp"
-#include "cardan/record/mcap/verify.hpp"
 #include "cardan/record/recorder/recorder.hpp"
 #include "tests/support/run_directory.hpp"
 

@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include "cardan/mcap/rewrite.hpp"
+#include "cardan/mcap/sample_file_test.hpp"
 #include "cardan/record/chunks/aligned_buffer.hpp"
-#include "cardan/record/mcap/rewrite.hpp"
-#include "cardan/record/mcap/sample_file_test.hpp"
 #include "cardan/record/recorder/recording_test.hpp"
 
 namespace cardan::record {

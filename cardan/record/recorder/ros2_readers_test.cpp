@@ -6,8 +6,8 @@
 #include <fstream>
 #include <iterator>
 
-#include "cardan/memory/error.hpp"
-#include "cardan/record/mcap/rewrite.hpp"
+#include "cardan/base/error.hpp"
+#include "cardan/mcap/rewrite.hpp"
 #include "cardan/record/recorder/bag_folder.hpp"
 #include "cardan/record/recorder/recording_test.hpp"
 #include "cardan/runtime/encoded.hpp"

@@ -11,13 +11,13 @@
 #include <limits>
 #include <utility>
 
-#include "cardan/memory/clock.hpp"
-#include "cardan/memory/error.hpp"
+#include "cardan/base/clock.hpp"
+#include "cardan/base/error.hpp"
 #include "cardan/record/name_patterns.hpp"
 #include "cardan/record/recorder/selection.hpp"
-#include "cardan/transport/access.hpp"
+#include "cardan/transport/discovery/access.hpp"
+#include "cardan/transport/discovery/process.hpp"
 #include "cardan/transport/observer.hpp"
-#include "cardan/transport/process.hpp"
 
 namespace cardan::record {
 namespace {

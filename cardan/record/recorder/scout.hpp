@@ -12,12 +12,12 @@
 #include <thread>
 #include <vector>
 
-#include "cardan/memory/bound_fd.hpp"
+#include "cardan/base/bound_fd.hpp"
 #include "cardan/record/recorder/recorder.hpp"
 #include "cardan/record/recorder/selection.hpp"
 #include "cardan/record/recorder/topic_queue.hpp"
+#include "cardan/transport/discovery/run_directory.hpp"
 #include "cardan/transport/observer.hpp"
-#include "cardan/transport/run_directory.hpp"
 
 namespace cardan::record {
 

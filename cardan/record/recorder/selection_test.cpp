@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "cardan/memory/error.hpp"
+#include "cardan/base/error.hpp"
 #include "cardan/record/name_patterns.hpp"
 
 namespace cardan::record {

@@ -14,7 +14,7 @@
 #include <mutex>
 #include <thread>
 
-#include "cardan/memory/error.hpp"
+#include "cardan/base/error.hpp"
 #include "cardan/record/disk/recording_file.hpp"
 #include "cardan/record/recorder/recording_test.hpp"
 

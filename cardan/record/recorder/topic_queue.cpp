@@ -7,8 +7,8 @@
 #include <string_view>
 #include <utility>
 
-#include "cardan/memory/clock.hpp"
-#include "cardan/memory/error.hpp"
+#include "cardan/base/clock.hpp"
+#include "cardan/base/error.hpp"
 #include "cardan/record/channel_form.hpp"
 #include "cardan/record/name_patterns.hpp"
 #include "cardan/record/ros2_form.hpp"

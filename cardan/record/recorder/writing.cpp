@@ -7,7 +7,7 @@
 #include <system_error>
 #include <utility>
 
-#include "cardan/memory/clock.hpp"
+#include "cardan/base/clock.hpp"
 #include "cardan/record/channel_form.hpp"
 #include "cardan/record/recorder/implementation.hpp"
 

@@ -4,9 +4,9 @@
 #include <array>
 #include <cstdint>
 
-#include "cardan/memory/fixed_string.hpp"
 #include "cardan/messages/cycle_hint.hpp"
 #include "cardan/record/schedule/rhythm.hpp"
+#include "cardan/types/fixed_string.hpp"
 
 namespace cardan::record::schedule {
 

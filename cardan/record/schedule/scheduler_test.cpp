@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-#include "cardan/memory/error.hpp"
+#include "cardan/base/error.hpp"
 #include "cardan/record/schedule/recorder_model_test.hpp"
 
 namespace cardan::record {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Somebody else's program that records a topic of its own, and reads the file.
 #include <cardan/cardan.hpp>
-#include <cardan/record/mcap/reader.hpp>
+#include <cardan/mcap/reader.hpp>
 #include <cardan/record/recorder/recorder.hpp>
 #include <cstdio>
 #include <thread>

@@ -6,7 +6,7 @@
 #include <map>
 #include <vector>
 
-#include "cardan/memory/error.hpp"
+#include "cardan/base/error.hpp"
 
 namespace cardan::bench::recording {
 namespace {

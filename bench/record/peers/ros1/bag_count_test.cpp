@@ -8,7 +8,7 @@
 #include <map>
 
 #include "bench/temporary_folder.hpp"
-#include "cardan/memory/error.hpp"
+#include "cardan/base/error.hpp"
 
 namespace cardan::bench::recording {
 namespace {

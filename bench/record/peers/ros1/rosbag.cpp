@@ -11,7 +11,7 @@
 #include "bench/record/recorder_process.hpp"
 #include "bench/ros_master.hpp"
 #include "bench/transport/clock.hpp"
-#include "cardan/memory/error.hpp"
+#include "cardan/base/error.hpp"
 
 namespace cardan::bench::recording {
 namespace {

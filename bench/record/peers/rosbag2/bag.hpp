@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "bench/record/peers/rosbag2/message.hpp"
-#include "cardan/record/mcap/codec.hpp"
-#include "cardan/record/mcap/summary.hpp"
+#include "cardan/mcap/codec.hpp"
+#include "cardan/mcap/summary.hpp"
 
 namespace cardan::bench::rosbag2 {
 

@@ -6,8 +6,8 @@
 #include <cstring>
 
 #include "bench/temporary_folder.hpp"
-#include "cardan/memory/error.hpp"
-#include "cardan/record/mcap/reader.hpp"
+#include "cardan/base/error.hpp"
+#include "cardan/mcap/reader.hpp"
 
 namespace cardan::bench::rosbag2 {
 namespace {

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/bag/bag.hpp"
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+namespace cardan::apps {
+namespace {
+
+constexpr const char* kExamples = R"(Examples:
+  cardan bag info drive.mcap                            what is in it
+  cardan bag ls drive.mcap --topic /imu                 its messages, one a line
+  cardan bag cat drive.mcap --topic /imu --count 1      with their fields
+  cardan bag verify drive.mcap                          every checksum and every index
+  cardan bag du drive.mcap                              where its bytes are
+  cardan bag cut drive.mcap --start 10 --end 20 -o ten.mcap
+  cardan bag merge front.mcap rear.mcap -o all.mcap
+  cardan bag recover drive.mcap.active -o drive.mcap    after a crash
+  cardan bag export drive.mcap --to drive               images, clouds and tables as files
+  cardan bag convert drive.bag drive.mcap               a recording of ROS 1, or of ROS 2 in SQLite (.db3)
+  cardan bag attachment extract drive.mcap --to files   what was attached
+  cardan bag metadata get drive.mcap cardan.losses      what was noted
+
+Files are MCAP; what is written here other MCAP readers open.)";
+
+constexpr const char* kInfoExamples = R"(Examples:
+  cardan bag info drive.mcap
+  cardan bag info drive.mcap --json | jq '.topics[] | {topic, messages, rate}'
+  cardan bag info drive/                     a folder: its files as one recording
+
+A file that nobody finished, after a crash, is walked through first.
+Exit codes: 0 ok, 1 failed, 2 wrong options or no recording, 3 done, but a part of it is missing or damaged.)";
+
+constexpr const char* kListExamples = R"(Examples:
+  cardan bag ls drive.mcap --topic '/camera/*' --start 10 --end 10.5
+  cardan bag ls drive.mcap --json --count 5
+
+Exit codes: 0 ok, 1 failed, 2 wrong options, 3 done, but something in the file is damaged.)";
+
+constexpr const char* kCatExamples = R"(Examples:
+  cardan bag cat drive.mcap --topic /imu --count 1
+  cardan bag cat drive.mcap --topic /imu --json --fields header.stamp,angular_velocity > imu.jsonl
+
+Decoded are ROS 2 messages (cdr with ros2msg) and JSON; of others the size and the first bytes are shown. Lists longer
+than --list elements are shown as {"count": n, "first": [...]}.
+Exit codes: 0 ok, 1 failed, 2 wrong options, 3 done, but something in the file is damaged.)";
+
+constexpr const char* kVerifyExamples = R"(Examples:
+  cardan bag verify *.mcap
+  cardan bag verify drive.mcap --json
+
+Reads everything, and compares all that the file says twice: checksums, indexes, statistics, summary. Of a
+chunk whose writer gave it no checksum the structure is looked at; how many bytes that are is said.
+Exit codes: 0 all good, 1 not, 2 wrong options.)";
+
+constexpr const char* kCutExamples = R"(Examples:
+  cardan bag cut drive.mcap --start 10 --end 20 -o ten.mcap
+  cardan bag cut drive.mcap --topic /imu --topic '/gps/*' -o small.mcap
+  cardan bag cut drive.mcap --compression zstd -o packed.mcap
+
+Times are seconds from the first message; --end is not included. Attachments, metadata and channels without messages
+are kept.
+Exit codes: 0 ok, 1 failed, 2 wrong options, 3 done, but something in the file is damaged and left out.)";
+
+constexpr const char* kMergeExamples = R"(Examples:
+  cardan bag merge front.mcap rear.mcap -o all.mcap
+
+Messages come by their log times. Channels that are the same in all but their number become one, so that the parts of a
+split recording become what it would have been. Attachments and metadata that the files have alike come once.
+Exit codes: 0 ok, 1 failed, 2 wrong options, 3 done, but something in a file is damaged and left out.)";
+
+constexpr const char* kRecoverExamples = R"(Examples:
+  cardan bag recover drive.mcap.active -o drive.mcap
+
+Takes every whole message that can be found, also behind damage, and writes a finished file of them. The damaged file
+stays as it is. What is missing is said, with its bytes; samples without a checksum that perhaps never reached the disk
+(a power loss, a disk that went) count as missing: docs/recording.md, "Crashes and power losses".
+Exit codes: 0 nothing was lost, 1 failed, 2 wrong options, 3 done, and something was lost.)";
+
+constexpr const char* kExportExamples = R"(Examples:
+  cardan bag export drive.mcap --to drive
+  cardan bag export drive.mcap --to clip --topic '/camera/*' --start 10 --end 20 --images video
+  cardan bag export drive.mcap --to small --images jpeg --quality 80 --exclude /lidar
+
+What a topic becomes:
+  Image            FOLDER/TOPIC/LOGTIME.png (or .jpg), or FOLDER/TOPIC.mp4
+  CompressedImage  the same; JPEG and PNG are written as they were recorded
+  PointCloud2      FOLDER/TOPIC/LOGTIME.pcd (PCD 0.7, binary), all fields
+  everything else  FOLDER/TOPIC.csv: ROS 2 messages (cdr with ros2msg) and JSON
+Images and clouds also get FOLDER/TOPIC.csv with the times and the header of each. TOPIC has _ for /, LOGTIME is in
+nanoseconds. Parquet is not written; pandas, DuckDB and PyArrow make it of the CSV.
+Exit codes: 0 ok, 1 failed, 2 wrong options, 3 done, but something was damaged or cannot be written, and left out.)";
+
+constexpr const char* kDuExamples = R"(Examples:
+  cardan bag du drive.mcap
+  cardan bag du drive.mcap --json | jq '.topics[] | {topic, bytes, file_share}'
+
+BYTES of a topic are those of its messages, not compressed, SHARE their part of all messages. IN THE FILE is what they
+take there: of each chunk as much as of its records, and their indexes. Everything is read, and checksums are looked at.
+Exit codes: 0 ok, 1 failed, 2 wrong options, 3 done, but something in the file is damaged.)";
+
+constexpr const char* kAttachmentExamples = R"(Examples:
+  cardan bag attachment list drive.mcap
+  cardan bag attachment extract drive.mcap --to calibration          all of them, as files
+  cardan bag attachment extract drive.mcap robot.urdf
+  cardan bag attachment add drive.mcap robot.urdf --media-type application/xml -o with_model.mcap)";
+
+constexpr const char* kExtractExamples = R"(Examples:
+  cardan bag attachment extract drive.mcap --to calibration
+  cardan bag attachment extract drive.mcap robot.urdf --force
+
+Files get the attachments' names, in the folder of --to and nowhere else: a name that leads out of it, also over a link,
+is refused and named. Of several with one name the first is taken; --offset takes another one.
+Exit codes: 0 ok, 1 failed, 2 wrong options, 3 done, but something was damaged or refused.)";
+
+constexpr const char* kAddExamples = R"(Examples:
+  cardan bag attachment add drive.mcap robot.urdf -o with_model.mcap
+  cardan bag metadata add drive.mcap route from=Ulm to=Munich -o named.mcap
+
+A new file with one thing more; the input stays as it is.
+Exit codes: 0 ok, 1 failed, 2 wrong options, 3 done, but something in the file is damaged and left out.)";
+
+constexpr const char* kMetadataExamples = R"(Examples:
+  cardan bag metadata list drive.mcap
+  cardan bag metadata get drive.mcap cardan.losses
+  cardan bag metadata add drive.mcap route from=Ulm to=Munich -o named.mcap)";
+
+constexpr const char* kConvertExamples = R"(Examples:
+  cardan bag convert drive.bag drive.mcap                      ROS 1, format 2.0
+  cardan bag convert rosbag2_2026_11_23/ drive.mcap            ROS 2 in SQLite, by its metadata.yaml; or one .db3
+  cardan bag convert drive.bag small.mcap --exclude '/camera/*' --compression zstd
+
+What comes out is as ROS 2 writes it (cdr, ros2msg, profile ros2): cardan play, topic echo and ROS 2's tools read it.
+Messages of ROS 1 become those of ROS 2: headers without seq, times of builtin_interfaces, latched topics transient
+local. Those of .db3 stay as they are; where the file does not define their type, Cardan's own definitions are taken.
+Exit codes: 0 ok, 1 failed, 2 wrong options, 3 done, but something was damaged or of an unknown type, and left out.)";
+
+CLI::App* add(CLI::App* group, const char* name, const char* what, const char* examples) {
+  auto* const command = group->add_subcommand(name, what);
+  command->footer(examples);
+  return command;
+}
+
+template <class Run, class Options>
+void run_with(CLI::App* command, Run run, const std::shared_ptr<Options>& options) {
+  command->add_flag("--json", options->json, "JSON");
+  command->callback([run, options] {
+    if (const int code = run(*options); code != 0) throw CLI::RuntimeError(code);
+  });
+}
+
+void add_selection(CLI::App* command, BagSelection& selection) {
+  command->add_option("--topic", selection.topics,
+                      "Only this topic, or those that fit this pattern (* and ?); again for more");
+  command->add_option("--exclude", selection.exclude, "Not this topic, or those that fit this pattern; again for more");
+  command->add_option("--start", selection.start, "Seconds after the first message to start at")
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--end", selection.end, "Seconds after the first message to end at")
+      ->check(CLI::NonNegativeNumber);
+}
+
+void add_output(CLI::App* command, BagRewriteOptions& options) {
+  command->add_option("-o,--output", options.output, "File to write")->required();
+  command->add_flag("--force", options.force, "Replace the file if it is there");
+  command->add_option("--compression", options.compression, "Of the chunks: none, lz4, zstd, or as it was")
+      ->check(CLI::IsMember({"same", "none", "lz4", "zstd"}))
+      ->capture_default_str();
+}
+
+void add_part_output(CLI::App* command, const std::shared_ptr<BagAddOptions>& options, const char* what) {
+  command->add_flag("--replace", options->replace, what);
+  command->add_option("-o,--output", options->output, "File to write")->required();
+  command->add_flag("--force", options->force, "Replace the file if it is there");
+}
+
+void add_attachment_commands(CLI::App* bag) {
+  auto* const group = add(bag, "attachment", "Attachments: list, extract, add", kAttachmentExamples);
+  group->require_subcommand(1);
+
+  auto list = std::make_shared<BagListPartsOptions>();
+  auto* command = add(group, "list", "A file's attachments", "");
+  command->add_option("file", list->file, "File, as drive.mcap")->required();
+  run_with(command, bag_attachment_list, list);
+
+  auto extract = std::make_shared<BagExtractOptions>();
+  command = add(group, "extract", "Attachments as files", kExtractExamples);
+  command->add_option("file", extract->file, "File, as drive.mcap")->required();
+  command->add_option("name", extract->names, "Only these attachments (default: all)");
+  command->add_option("--to", extract->to, "Folder to write to")->capture_default_str();
+  command->add_option("--offset", extract->offset, "Only the one at this byte of the file, as list shows it");
+  command->add_flag("--force", extract->force, "Replace files of the same names");
+  run_with(command, bag_attachment_extract, extract);
+
+  auto one = std::make_shared<BagAddOptions>();
+  command = add(group, "add", "A file with one attachment more", kAddExamples);
+  command->add_option("file", one->input, "File, as drive.mcap")->required();
+  command->add_option("attachment", one->attachment, "File to attach")->required();
+  command->add_option("--name", one->name, "Of the attachment (default: that of the file)");
+  command->add_option("--media-type", one->media_type, "As application/json")->capture_default_str();
+  add_part_output(command, one, "In the place of those of the same name");
+  run_with(command, bag_attachment_add, one);
+}
+
+void add_metadata_commands(CLI::App* bag) {
+  auto* const group = add(bag, "metadata", "Metadata: list, get, add", kMetadataExamples);
+  group->require_subcommand(1);
+
+  auto list = std::make_shared<BagListPartsOptions>();
+  auto* command = add(group, "list", "A file's metadata records", "");
+  command->add_option("file", list->file, "File, as drive.mcap")->required();
+  run_with(command, bag_metadata_list, list);
+
+  auto get = std::make_shared<BagMetadataGetOptions>();
+  command = add(group, "get", "The fields of one", "");
+  command->add_option("file", get->file, "File, as drive.mcap")->required();
+  command->add_option("name", get->name, "Of the record")->required();
+  run_with(command, bag_metadata_get, get);
+
+  auto one = std::make_shared<BagAddOptions>();
+  command = add(group, "add", "A file with one metadata record more", kAddExamples);
+  command->add_option("file", one->input, "File, as drive.mcap")->required();
+  command->add_option("name", one->name, "Of the record")->required();
+  command->add_option("field", one->fields, "Fields, as key=value");
+  add_part_output(command, one, "In the place of those of the same name");
+  run_with(command, bag_metadata_add, one);
+}
+
+void add_other_commands(CLI::App* group) {
+  auto du = std::make_shared<BagDuOptions>();
+  auto* command = add(group, "du", "Where a file's bytes are: by topic, and by kind of record", kDuExamples);
+  command->add_option("file", du->file, "File, as drive.mcap, or folder of a recording")->required();
+  run_with(command, bag_du, du);
+
+  auto convert = std::make_shared<BagConvertOptions>();
+  command =
+      add(group, "convert", "MCAP of a recording of ROS 1 (.bag), or of ROS 2 in SQLite (.db3)", kConvertExamples);
+  command->add_option("input", convert->input, "A .bag, a .db3, or the folder of several .db3")->required();
+  command->add_option("output", convert->output, "File to write, as drive.mcap")->required();
+  command
+      ->add_option("--topic", convert->topics,
+                   "Only this topic, or those that fit this pattern (* and ?); again for more")
+      ->allow_extra_args(false);
+  command->add_option("--exclude", convert->exclude, "Not this topic, or those that fit this pattern; again for more")
+      ->allow_extra_args(false);
+  command->add_flag("--force", convert->force, "Replace the file if it is there");
+  command->add_option("--compression", convert->compression, "Of the chunks: none, lz4, zstd, or as it was (bz2: zstd)")
+      ->check(CLI::IsMember({"same", "none", "lz4", "zstd"}))
+      ->capture_default_str();
+  run_with(command, bag_convert, convert);
+}
+
+}  // namespace
+
+void add_bag_command(CLI::App& app) {
+  auto* const group =
+      add(&app, "bag",
+          "Recorded files: info, ls, cat, verify, du, cut, merge, recover, export, convert, attachment, metadata",
+          kExamples);
+  group->require_subcommand(1);
+
+  auto info = std::make_shared<BagInfoOptions>();
+  auto* command = add(group, "info", "What a file holds: topics, types, rates, times, attachments", kInfoExamples);
+  command->add_option("file", info->file, "File, as drive.mcap, or folder of a recording in several")->required();
+  run_with(command, bag_info, info);
+
+  auto list = std::make_shared<BagListOptions>();
+  command = add(group, "ls", "A file's messages by time, one a line", kListExamples);
+  command->add_option("file", list->file, "File, as drive.mcap")->required();
+  add_selection(command, list->selection);
+  command->add_option("--count", list->count, "The first so many");
+  run_with(command, bag_list, list);
+
+  auto cat = std::make_shared<BagCatOptions>();
+  command = add(group, "cat", "A file's messages by time, with their fields", kCatExamples);
+  command->add_option("file", cat->file, "File, as drive.mcap")->required();
+  add_selection(command, cat->selection);
+  command->add_option("--fields", cat->fields, "Only these, as header.stamp,height")->delimiter(',');
+  command->add_option("--count", cat->count, "The first so many");
+  command->add_option("--list", cat->list, "Longest list that is shown whole");
+  run_with(command, bag_cat, cat);
+
+  auto verify = std::make_shared<BagVerifyOptions>();
+  command = add(group, "verify", "Whether files are whole: every checksum and every index", kVerifyExamples);
+  command->add_option("file", verify->files, "Files, as drive.mcap")->required();
+  run_with(command, bag_verify, verify);
+
+  auto cut = std::make_shared<BagRewriteOptions>();
+  cut->inputs.resize(1);
+  command = add(group, "cut", "A file of some of a file's messages", kCutExamples);
+  command->add_option("file", cut->inputs[0], "File, as drive.mcap")->required();
+  add_selection(command, cut->selection);
+  add_output(command, *cut);
+  run_with(command, bag_rewrite, cut);
+
+  auto merge = std::make_shared<BagRewriteOptions>();
+  command = add(group, "merge", "One file of several, by time", kMergeExamples);
+  command->add_option("file", merge->inputs, "Files, as front.mcap rear.mcap")->required();
+  add_output(command, *merge);
+  run_with(command, bag_rewrite, merge);
+
+  auto recover = std::make_shared<BagRewriteOptions>();
+  recover->inputs.resize(1);
+  recover->repair = true;
+  command = add(group, "recover", "A finished file of one that a crash or damage left", kRecoverExamples);
+  command->add_option("file", recover->inputs[0], "Damaged or unfinished file")->required();
+  add_output(command, *recover);
+  run_with(command, bag_rewrite, recover);
+
+  auto files = std::make_shared<BagExportOptions>();
+  command = add(group, "export", "Images, point clouds and tables for other programs", kExportExamples);
+  command->add_option("file", files->file, "File, as drive.mcap")->required();
+  command->add_option("--to", files->to, "Folder to write to")->required();
+  add_selection(command, files->selection);
+  command->add_option("--images", files->images, "What images become: png, jpeg or video (H.264, one rate)")
+      ->check(CLI::IsMember({"png", "jpeg", "video"}))
+      ->capture_default_str();
+  command->add_option("--quality", files->quality, "Of JPEGs, 1 to 100 (default: 95)")->check(CLI::Range(1, 100));
+  command->add_option("--list", files->list, "Longest list that a table has whole; of longer ones the count")
+      ->capture_default_str();
+  command->add_flag("--force", files->force, "Replace files of the same names");
+  run_with(command, bag_export, files);
+
+  add_attachment_commands(group);
+  add_metadata_commands(group);
+  add_other_commands(group);
+}
+
+}  // namespace cardan::apps

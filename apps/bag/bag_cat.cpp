@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// `cardan bag cat`: a file's messages with their fields.
+#include <fmt/format.h>
+
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "apps/bag/bag.hpp"
+#include "apps/bag/cdr_json.hpp"
+#include "apps/bag/decode.hpp"
+#include "apps/view/output.hpp"
+#include "cardan/base/error.hpp"
+#include "cardan/mcap/reader.hpp"
+#include "cardan/transport/stop.hpp"
+
+namespace cardan::apps {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Reads messages by what the file says of their types; each definition is looked at once.
+class Decoder {
+ public:
+  explicit Decoder(std::size_t longest_list) : longest_list_(longest_list) {}
+
+  /// A message of an encoding that is not known, or that does not fit its definition, becomes its size and first bytes.
+  Json fields(const mcap::MessageView& view) {
+    const std::span<const std::byte> data = view.message.data;
+    if (view.channel->message_encoding == "json") {
+      Json parsed = Json::parse(reinterpret_cast<const char*>(data.data()),
+                                reinterpret_cast<const char*>(data.data()) + data.size(), nullptr, false);
+      if (!parsed.is_discarded()) return parsed;
+    }
+    if (const RosSchema* const schema = schema_of(view))
+      if (auto decoded = cdr_json(*schema, data, longest_list_)) return *decoded;
+    std::string first;
+    for (const std::byte b : data.first(std::min<std::size_t>(data.size(), 32)))
+      first += fmt::format("{:02x}", static_cast<unsigned>(b));
+    return {{"encoding", view.channel->message_encoding}, {"bytes", data.size()}, {"first_bytes", first}};
+  }
+
+ private:
+  const RosSchema* schema_of(const mcap::MessageView& view) {
+    if (view.schema == nullptr || view.channel->message_encoding != "cdr" || view.schema->encoding != "ros2msg")
+      return nullptr;
+    const auto [at, is_new] = schemas_.try_emplace(view.schema->id);
+    if (is_new) {
+      try {
+        at->second = std::make_unique<RosSchema>(
+            view.schema->name,
+            std::string_view(reinterpret_cast<const char*>(view.schema->data.data()), view.schema->data.size()));
+      } catch (const Error& e) {
+        warn(fmt::format("{}: {}", view.schema->name, e.what()));
+      }
+    }
+    return at->second.get();
+  }
+
+  std::size_t longest_list_;
+  std::map<std::uint16_t, std::unique_ptr<RosSchema>> schemas_;
+};
+
+}  // namespace
+
+int bag_cat(const BagCatOptions& o) {
+  const mcap::Reader reader(o.file);
+  mcap::Messages messages = reader.messages(read_options(o.selection, reader));
+  Decoder decoder(o.list >= 0 ? static_cast<std::size_t>(o.list) : o.json ? 64 : 8);
+  stop_on_signals();
+  std::uint64_t shown = 0;
+  while (const auto one = messages.next()) {
+    Json fields = decoder.fields(*one);
+    if (!o.fields.empty()) fields = pick_fields(fields, o.fields);
+    const std::string text = o.json ? one_line({{"log_time", one->message.log_time},
+                                                {"publish_time", one->message.publish_time},
+                                                {"source_time", one->message.source_time},
+                                                {"sequence", one->message.sequence},
+                                                {"topic", one->channel->topic},
+                                                {"message", std::move(fields)}}) +
+                                          "\n"
+                                    : fmt::format("{}  {}\n{}", stamp_text(one->message.log_time),
+                                                  printable(one->channel->topic), readable(fields, 1));
+    if (!emit(text) || stopping() || ++shown == o.count) break;
+  }
+  for (const mcap::Problem& p : messages.problems()) warn(fmt::format("{}, byte {}: {}", o.file, p.offset, p.cause));
+  for (const mcap::Problem& p : reader.losses()) warn(fmt::format("{}: {}", o.file, p.cause));
+  return messages.problems().empty() && reader.losses().empty() ? kOk : kLoss;
+}
+
+}  // namespace cardan::apps

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// Recordings of ROS 1 (bag format 2.0), read from their beginning to their end: also those that nobody closed, and what
+// is left of damaged ones. Nothing that a file says is believed: memory follows what is there.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cardan/mcap/input_file.hpp"
+#include "cardan/mcap/scan.hpp"
+
+namespace cardan::apps {
+
+struct Ros1Connection {
+  std::string topic{}, type{}, definition{}, md5{}, caller{};
+  bool latching = false;
+};
+
+struct Ros1Message {
+  std::uint32_t connection = 0;
+  std::uint64_t time = 0;  ///< nanoseconds
+  mcap::View data{};       ///< valid until the next message is asked for
+};
+
+/// Not to be shared by threads; blocks for the disk.
+class Ros1Bag {
+ public:
+  /// Throws Error (InvalidArgument): it is no such file; (System): it cannot be read.
+  explicit Ros1Bag(const std::string& path);
+
+  /// In the order of the file. Empty: the end. Throws Error (System): the disk fails.
+  [[nodiscard]] std::optional<Ros1Message> next();
+
+  /// Those that are known so far; a message's one is among them.
+  [[nodiscard]] const std::map<std::uint32_t, Ros1Connection>& connections() const noexcept { return connections_; }
+  /// Of the first chunk that was read: none, bz2 or lz4.
+  [[nodiscard]] const std::string& compression() const noexcept { return compression_; }
+
+  /// What could not be read so far. Many of them are not all named.
+  [[nodiscard]] const std::vector<mcap::Problem>& problems() const noexcept { return problems_; }
+  [[nodiscard]] std::uint64_t unnamed_problems() const noexcept { return unnamed_problems_; }
+  /// Messages that the file's index, or a readable record, names and that could not be read.
+  [[nodiscard]] std::uint64_t missing() const noexcept { return missing_; }
+  /// Nobody closed it; nothing need be missing.
+  [[nodiscard]] bool unfinished() const noexcept { return unfinished_; }
+
+ private:
+  /// A record's header, taken apart. Views into what was parsed.
+  struct Fields {
+    std::vector<std::pair<std::string_view, mcap::View>> all;
+    [[nodiscard]] std::optional<mcap::View> find(std::string_view name) const;
+    [[nodiscard]] std::string text(std::string_view name) const;
+    template <class T>
+    [[nodiscard]] std::optional<T> number(std::string_view name) const;
+    [[nodiscard]] int op() const;
+  };
+  struct Record {
+    Fields fields;
+    std::uint64_t data_at = 0, end = 0;  ///< places in the file
+  };
+
+  static std::optional<Fields> parse(mcap::View header);
+  std::optional<Record> record_at(std::uint64_t at);
+  void read_head();
+  void read_index(std::uint64_t at);
+  void add_connection(const Fields& fields, mcap::View data);
+  bool take_record();
+  void open_chunk(std::uint64_t at, const Record& record);
+  void close_chunk(bool damaged, const char* why);
+  std::optional<Ros1Message> next_in_chunk();
+  std::optional<std::uint64_t> next_chunk_behind(std::uint64_t at);
+  void problem(std::uint64_t at, std::string cause);
+
+  mcap::InputFile file_;
+  std::uint64_t size_, end_, at_ = 0;  ///< of the file; of what is walked through; where the walk is
+  mcap::Bytes header_, packed_, chunk_;
+  std::uint64_t chunk_at_ = 0, chunk_pos_ = 0, chunk_seen_ = 0;
+  bool in_chunk_ = false, unfinished_ = false;
+  std::map<std::uint64_t, std::uint64_t> indexed_;  ///< messages of the chunk at that place
+  std::map<std::uint32_t, Ros1Connection> connections_;
+  std::set<std::uint32_t> unknown_;  ///< connections without a record
+  std::string compression_ = "none";
+  std::vector<mcap::Problem> problems_;
+  std::uint64_t unnamed_problems_ = 0, missing_ = 0;
+};
+
+/// Replaces `out` by the `size` bytes that a chunk held before it was compressed with "bz2" or "lz4"; memory grows with
+/// what really comes. Returns why that is impossible; nullptr: done.
+[[nodiscard]] const char* unpack_ros1(std::string_view compression, mcap::View packed, std::uint64_t size,
+                                      mcap::Bytes& out);
+
+}  // namespace cardan::apps

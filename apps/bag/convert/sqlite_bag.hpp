@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Recordings of ROS 2 in SQLite (.db3), read from the first row to the last.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cardan/mcap/records.hpp"
+
+namespace cardan::apps {
+
+struct SqliteTopic {
+  std::string name{}, type{}, format{}, qos{}, hash{};
+  std::string definition_encoding{}, definition{};  ///< empty: the file has none
+};
+
+struct SqliteMessage {
+  std::int64_t topic = 0;
+  std::int64_t time = 0;  ///< nanoseconds
+  mcap::View data{};      ///< valid until the next message is asked for
+};
+
+/// Not to be shared by threads; blocks for the disk.
+class SqliteBag {
+ public:
+  /// Throws Error (InvalidArgument): it is no such file; (System): it cannot be read; (Unavailable): this program was
+  /// built without SQLite.
+  explicit SqliteBag(const std::string& path);
+  ~SqliteBag();
+  SqliteBag(const SqliteBag&) = delete;
+  SqliteBag& operator=(const SqliteBag&) = delete;
+
+  /// By their numbers.
+  [[nodiscard]] const std::map<std::int64_t, SqliteTopic>& topics() const noexcept { return topics_; }
+  /// In the order in which they were recorded. Empty: the end.
+  [[nodiscard]] std::optional<SqliteMessage> next();
+
+  /// What could not be read so far.
+  [[nodiscard]] const std::vector<std::string>& problems() const noexcept { return problems_; }
+  /// Rows that should be there and could not be read.
+  [[nodiscard]] std::uint64_t missing() const noexcept { return missing_; }
+
+ private:
+  struct State;
+  void close_gap(std::int64_t behind);
+  void problem(std::string what);
+  std::optional<SqliteMessage> end();
+
+  std::unique_ptr<State> state_;
+  std::map<std::int64_t, SqliteTopic> topics_;
+  std::vector<std::string> problems_;
+  std::uint64_t missing_ = 0;
+};
+
+}  // namespace cardan::apps

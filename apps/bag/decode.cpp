@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/bag/decode.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include "apps/view/output.hpp"
+#include "apps/view/wide_text.hpp"
+#include "cardan/base/error.hpp"
+
+namespace cardan::apps {
+namespace {
+
+using detail::Kind;
+using nlohmann::ordered_json;
+
+template <class T>
+T read(const std::byte* at) {
+  T value;
+  std::memcpy(&value, at, sizeof(T));
+  return value;
+}
+
+ordered_json number(const TypeLayout& t, const std::byte* at) {
+  switch (t.size) {
+    case 1:
+      return t.is_signed ? ordered_json(read<std::int8_t>(at)) : ordered_json(read<std::uint8_t>(at));
+    case 2:
+      return t.is_signed ? ordered_json(read<std::int16_t>(at)) : ordered_json(read<std::uint16_t>(at));
+    case 4:
+      return t.is_signed ? ordered_json(read<std::int32_t>(at)) : ordered_json(read<std::uint32_t>(at));
+    default:
+      return t.is_signed ? ordered_json(read<std::int64_t>(at)) : ordered_json(read<std::uint64_t>(at));
+  }
+}
+
+class Decoder {
+ public:
+  Decoder(const ObservedSample& sample, std::size_t longest_list) : sample_(sample), longest_list_(longest_list) {}
+
+  /// `at` is in the copied struct, or in the copied payload.
+  ordered_json value(const TypeLayout& t, const std::byte* at) {
+    if (--budget_ < 0) return nullptr;
+    switch (t.kind) {
+      case Kind::Bool:
+        return read<std::uint8_t>(at) != 0;
+      case Kind::Integer:
+        return number(t, at);
+      case Kind::Float:
+        // The shortest decimal of the float, not that of the double nearest to it.
+        return t.size == 8 ? read<double>(at) : std::strtod(fmt::format("{}", read<float>(at)).c_str(), nullptr);
+      case Kind::Enum:
+        return number(*t.element, at);
+      case Kind::FixedString:
+        return text(at + 4, std::min<std::size_t>(read<std::uint32_t>(at), t.count));
+      case Kind::Array:
+        return list(*t.element, at, t.count);
+      case Kind::FixedVector: {
+        const std::size_t first = (4 + t.element->alignment - 1) / t.element->alignment * t.element->alignment;
+        return list(*t.element, at + first, std::min<std::size_t>(read<std::uint32_t>(at), t.count));
+      }
+      case Kind::Vector: {
+        std::size_t count = 0;
+        const std::byte* elements = in_payload(at, t.element->size, count);
+        return elements == nullptr ? ordered_json(nullptr) : list(*t.element, elements, count);
+      }
+      case Kind::String: {
+        std::size_t count = 0;
+        const std::byte* letters = in_payload(at, 1, count);
+        return letters == nullptr ? ordered_json(nullptr) : text(letters, count);
+      }
+      case Kind::WString: {
+        std::size_t count = 0;
+        const std::byte* letters = in_payload(at, sizeof(char16_t), count);
+        return letters == nullptr ? ordered_json(nullptr) : wide_text(letters, count);
+      }
+      case Kind::Message: {
+        ordered_json fields = ordered_json::object();
+        for (const TypeLayout::Field& f : t.fields) fields[f.name] = value(*f.type, at + f.offset);
+        return fields;
+      }
+      default:
+        return nullptr;
+    }
+  }
+
+ private:
+  [[nodiscard]] ordered_json text(const std::byte* at, std::size_t bytes) const {
+    return std::string(reinterpret_cast<const char*>(at), std::min(bytes, kLongestText));
+  }
+
+  [[nodiscard]] ordered_json wide_text(const std::byte* at, std::size_t letters) const {
+    std::u16string wide(std::min(letters, kLongestText), u'\0');
+    if (!wide.empty()) std::memcpy(wide.data(), at, wide.size() * sizeof(char16_t));
+    return utf8(wide);
+  }
+
+  [[nodiscard]] ordered_json list(const TypeLayout& element, const std::byte* at, std::size_t count) {
+    ordered_json items = ordered_json::array();
+    for (std::size_t i = 0; i < std::min(count, longest_list_); ++i)
+      items.push_back(value(element, at + i * element.size));
+    if (count <= longest_list_) return items;
+    return {{"count", count}, {"first", items}};
+  }
+
+  /// A vector's elements in our copy of the payload, checked; null: they are not there.
+  const std::byte* in_payload(const std::byte* vector, std::size_t element_bytes, std::size_t& count) const {
+    static const std::byte none{};
+    const auto offset = read<std::uint64_t>(vector);  // shm::VectorBase: data_, size_, …
+    count = read<std::uint64_t>(vector + 8);
+    if (count == 0) return &none;
+    const std::size_t bytes = sample_.payload().size();
+    const std::byte* const payload = sample_.payload().data();
+    const bool nested = std::greater_equal<>{}(vector, payload) && std::less<>{}(vector, payload + bytes);
+    const std::uint64_t where = nested ? static_cast<std::uint64_t>(vector - sample_.payload().data())
+                                       : static_cast<std::uint64_t>(sample_.message_offset()) +
+                                             static_cast<std::uint64_t>(vector - sample_.message().data());
+    // Modulo 2^64, as in VectorBase::adopt_from.
+    const std::uint64_t position = where + offset;
+    if (position > bytes || count > (bytes - position) / element_bytes) return nullptr;
+    return sample_.payload().data() + position;
+  }
+
+  static constexpr std::size_t kLongestText = 64 * 1024;
+
+  const ObservedSample& sample_;
+  std::size_t longest_list_;
+  long budget_ = 4'000'000;  // values: lists in lists in lists of a strange publisher
+};
+
+std::string names_of(const ordered_json& message) {
+  std::string all;
+  for (const auto& [key, value] : message.items()) all += (all.empty() ? "" : ", ") + key;
+  return all;
+}
+
+bool is_cut_list(const ordered_json& v) {
+  return v.is_object() && v.size() == 2 && v.contains("count") && v.contains("first");
+}
+
+std::string inline_list(const ordered_json& items) {
+  std::string all;
+  for (const ordered_json& item : items) all += (all.empty() ? "" : ", ") + one_line(item);
+  return all;
+}
+
+}  // namespace
+
+ordered_json decode(const TypeLayout& type, const ObservedSample& sample, std::size_t longest_list) {
+  if (sample.message().size() != type.size) return undecoded(sample);
+  return Decoder(sample, longest_list).value(type, sample.message().data());
+}
+
+ordered_json undecoded(const ObservedSample& sample) {
+  const auto head = [](std::span<const std::byte> bytes) {
+    std::string hex;
+    for (const std::byte b : bytes.first(std::min<std::size_t>(bytes.size(), 32)))
+      hex += fmt::format("{:02x}", static_cast<unsigned>(b));
+    return hex;
+  };
+  ordered_json j{
+      {"undecoded", true}, {"message_bytes", sample.message().size()}, {"message_head", head(sample.message())}};
+  j["payload_bytes"] = sample.payload().size();
+  j["payload_head"] = head(sample.payload());
+  return j;
+}
+
+ordered_json pick_fields(const ordered_json& message, const std::vector<std::string>& names) {
+  ordered_json picked = ordered_json::object();
+  for (const std::string& name : names) {
+    const ordered_json* at = &message;
+    std::size_t begin = 0;
+    while (begin <= name.size()) {
+      const std::size_t dot = std::min(name.find('.', begin), name.size());
+      const std::string part = name.substr(begin, dot - begin);
+      if (!at->is_object() || !at->contains(part))
+        throw Error(ErrorCode::InvalidArgument, fmt::format("the message has no field '{}'", name),
+                    at->is_object() ? "at that place there are: " + names_of(*at)
+                                    : fmt::format("'{}' has no fields", name.substr(0, begin > 0 ? begin - 1 : 0)));
+      at = &(*at)[part];
+      begin = dot + 1;
+    }
+    picked[name] = *at;
+  }
+  return picked;
+}
+
+std::string one_line(const ordered_json& value) {
+  return value.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+}
+
+std::string readable(const ordered_json& value, int indent) {
+  std::string all;
+  for (const auto& [key, v] : value.items()) {
+    all += std::string(static_cast<std::size_t>(indent), ' ') + key + ":";
+    if (is_cut_list(v) && !v["first"].empty() && v["first"][0].is_primitive()) {
+      all += fmt::format(" {} elements: {}, …\n", v["count"].get<std::size_t>(), inline_list(v["first"]));
+    } else if (is_cut_list(v) || (v.is_array() && !v.empty() && v[0].is_object())) {
+      const ordered_json& items = v.is_array() ? v : v["first"];
+      all += fmt::format(" {} elements\n", v.is_array() ? v.size() : v["count"].get<std::size_t>());
+      for (const ordered_json& item : items) {
+        std::string lines = item.is_object()
+                                ? readable(item, indent + 4)
+                                : std::string(static_cast<std::size_t>(indent) + 4, ' ') + one_line(item) + "\n";
+        lines[static_cast<std::size_t>(indent) + 2] = '-';
+        all += lines;
+      }
+      if (v.is_object()) all += std::string(static_cast<std::size_t>(indent + 2), ' ') + "…\n";
+    } else if (v.is_object()) {
+      all += "\n" + readable(v, indent + 2);
+    } else if (v.is_array()) {
+      all += " [" + inline_list(v) + "]\n";
+    } else {
+      all += " " + one_line(v) + "\n";
+    }
+  }
+  return all;
+}
+
+}  // namespace cardan::apps

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// `cardan check`: everything that is wrong with a configuration file, at once.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "apps/configuration_file.hpp"
+#include "apps/view/output.hpp"
+#include "cardan/config/check.hpp"
+#include "cardan/config/complaints.hpp"
+#include "cardan/system/launcher/child_process.hpp"
+#include "cardan/system/launcher/declare.hpp"
+
+namespace cardan::apps {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr const char* kExamples = R"(Examples:
+  cardan check street.json                            each problem as FILE:line:column: error: cause — remedy
+  cardan check street.json --json | jq '.problems[]'
+  cardan check street.json --no-components            the text and this computer only
+  cardan check car.json --var lidar=true              with a variable of the file as `cardan run` gets it
+
+Each component's on_start is called once, in a process of its own and without any topic, to learn what it declares: its
+types along each topic, its parameters and its callbacks are checked against the file.
+Exit codes: 0 nothing wrong (there may be warnings), 1 errors, 2 wrong options or a file that is not there.)";
+
+struct Options {
+  std::string file;
+  bool json = false, no_components = false;
+  std::vector<std::string> variables;
+  std::vector<std::string> declare;  ///< process, first component
+};
+
+int check(const Options& o) {
+  std::vector<config::Problem> problems;
+  const config::Configuration configuration = config::read_configuration(o.file, problems, {.variables = o.variables});
+  if (!o.declare.empty())
+    return launcher::declare_components(launcher::askable(configuration, problems), o.declare[0],
+                                        std::stoul(o.declare[1]), launcher::ChildProcess::kReportFd);
+  const config::Machine machine = config::this_machine();
+  std::vector<config::Problem> more;
+  if (!o.no_components)
+    more = launcher::check_with_components(configuration, problems, machine,
+                                           {.command = asking_command(o.file, o.variables)});
+  else if (!config::has_errors(problems))
+    more = config::check_machine(configuration, machine);
+  problems.insert(problems.end(), more.begin(), more.end());
+  config::sort(problems);
+  const bool bad = config::has_errors(problems);
+  if (o.json) {
+    ordered_json list = ordered_json::array();
+    for (const config::Problem& p : problems)
+      list.push_back({{"file", p.file.empty() ? o.file : p.file},
+                      {"line", p.line},
+                      {"column", p.column},
+                      {"severity", p.severity == config::Severity::Error ? "error" : "warning"},
+                      {"pointer", p.pointer},
+                      {"cause", p.cause},
+                      {"remedy", p.remedy}});
+    const ordered_json all = {{"file", o.file}, {"valid", !bad}, {"problems", list}};
+    if (!emit(all.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n")) return kFailed;
+    return bad ? kFailed : kOk;
+  }
+  show(problems, o.file);
+  const auto errors = static_cast<std::size_t>(std::count_if(
+      problems.begin(), problems.end(), [](const auto& p) { return p.severity == config::Severity::Error; }));
+  std::size_t components = 0;
+  for (const auto& process : configuration.processes) components += process.components.size();
+  const std::size_t warnings = problems.size() - errors;
+  const std::string found =
+      fmt::format("{} error{}, {} warning{}", errors, errors == 1 ? "" : "s", warnings, warnings == 1 ? "" : "s");
+  if (bad)
+    warn(fmt::format("{}: {}", o.file, found));
+  else if (!emit(fmt::format("{}: {} processes, {} components; {}\n", o.file, configuration.processes.size(),
+                             components, problems.empty() ? "nothing wrong" : found)))
+    return kFailed;
+  return bad ? kFailed : kOk;
+}
+
+}  // namespace
+
+void add_check_command(CLI::App& app) {
+  auto* const command = app.add_subcommand("check", "Find everything that is wrong with a configuration file");
+  command->footer(kExamples);
+  auto o = std::make_shared<Options>();
+  command->add_option("file", o->file, "The configuration")->required();
+  command->add_flag("--json", o->json, "One JSON object");
+  command->add_flag("--no-components", o->no_components, "Do not ask the components what they declare");
+  add_variables_option(*command, o->variables);
+  command->add_option("--declare", o->declare)->expected(2)->group("");  // how it asks them
+  command->callback([o] {
+    if (const int code = check(*o); code != 0) throw CLI::RuntimeError(code);
+  });
+}
+
+}  // namespace cardan::apps

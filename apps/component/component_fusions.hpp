@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rows of `cardan component stats`, and what it says of fusions.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "apps/view/output.hpp"
+#include "cardan/system/host/component_report.hpp"
+
+namespace cardan::apps {
+
+/// What was counted within a measurement; `before` is of the same fusion.
+[[nodiscard]] host::FusionReport less(host::FusionReport now, const host::FusionReport& before);
+
+/// `figures` within a measurement of so many seconds, `totals` since the start of the component.
+[[nodiscard]] nlohmann::ordered_json fusion_json(const host::FusionReport& figures, const host::FusionReport& totals,
+                                                 double seconds);
+
+/// Its samples go to a fusion, whose rows have its figures.
+[[nodiscard]] bool is_of_a_fusion(const host::ComponentReport& component, const host::CallbackReport& callback);
+
+/// What is counted as work of a component: calls, of its fusions the sets.
+[[nodiscard]] std::uint64_t calls_of(const host::ComponentReport& component);
+
+/// The cells of a callback behind its name, RATE first. `narrow`: of latencies only the p99.
+[[nodiscard]] std::vector<std::string> callback_cells(const host::CallbackReport& figures, double seconds, bool narrow);
+
+/// Rows of the table of callbacks: a fusion, and below it each input's samples, what they cost and what became of them.
+/// `of`: the fusion's component. `component`: its name, in the first row.
+void add_fusion_rows(Table& table, const host::FusionReport& figures, const host::ComponentReport& of, double seconds,
+                     bool narrow, std::string& component);
+
+/// Lines for those that make no set; empty: all do.
+[[nodiscard]] std::string silent_fusions(const std::vector<host::ComponentReport>& components);
+
+}  // namespace cardan::apps

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cardan/system/host/control_client.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace cardan::apps {
+
+/// Adds `cardan component list|stats|restart|log`. Callbacks throw CLI::RuntimeError with the exit code when that is
+/// not 0, or Error.
+void add_component_command(CLI::App& app);
+/// Adds `cardan param list|get|set|save`, likewise.
+void add_param_command(CLI::App& app);
+/// Adds `cardan host`, which `cardan run` starts for each process; not shown in the help.
+void add_host_command(CLI::App& app);
+
+/// All components of the domain; what did not answer, or answers other users only, is said on standard error.
+host::DomainComponents components_there(host::ControlClient& client);
+
+/// Exit code and words when no component is called `name`, or its process is down; names those that look like it.
+int no_such_component(const host::DomainComponents& there, const std::string& name);
+
+/// `cardan component restart`: the exit code. Of a process that is down: starts it.
+int restart_component(const std::string& domain, const std::string& name, bool json);
+
+/// `cardan run --stop|--restart PROCESS…`, one after the other: the exit code. One that cannot be stopped or restarted
+/// does not keep the others from it.
+int order_processes(const std::string& domain, const std::vector<std::string>& processes, bool starts);
+
+}  // namespace cardan::apps

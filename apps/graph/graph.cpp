@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// `cardan graph`: who runs where, and which topic leads from whom to whom.
+#include "cardan/config/graph.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstdio>
+#include <memory>
+#include <system_error>
+
+#include "apps/configuration_file.hpp"
+#include "apps/view/output.hpp"
+#include "cardan/base/error.hpp"
+#include "cardan/system/launcher/declare.hpp"
+
+namespace cardan::apps {
+namespace {
+
+constexpr const char* kExamples = R"(Examples:
+  cardan graph street.json                            a Mermaid flowchart, which GitHub and many editors show
+  cardan graph street.json --svg street.svg           a picture
+  cardan graph street.json --svg - | display
+
+Each component's on_start is called once, in a process of its own, to learn its topics; of one that cannot be asked only
+the box is drawn, and standard error says why.
+Exit codes: 0 drawn, 1 it could not be written, 2 wrong options, or a file with errors.)";
+
+struct Options {
+  std::string file, svg;
+  std::vector<std::string> variables;
+  bool mermaid = false;
+};
+
+void write(const std::string& path, const std::string& text) {
+  if (path == "-") {
+    if (!emit(text)) throw Error(ErrorCode::System, "cannot write the picture to standard output", "");
+    return;
+  }
+  write_file(path, text);
+}
+
+int graph(const Options& o) {
+  std::vector<config::Problem> problems;
+  const config::Configuration configuration = config::read_configuration(o.file, problems, {.variables = o.variables});
+  show(problems, o.file);
+  if (config::has_errors(problems)) return kUsage;
+  const launcher::Asked asked =
+      launcher::ask_components(configuration, {.command = asking_command(o.file, o.variables)});
+  show(asked.problems, o.file);
+  const config::Graph graph = config::make_graph(configuration, asked.declarations);
+  if (!o.svg.empty())
+    write(o.svg, config::svg(graph));
+  else
+    write("-", config::mermaid(graph));
+  return kOk;
+}
+
+}  // namespace
+
+void add_graph_command(CLI::App& app) {
+  auto* const command = app.add_subcommand("graph", "Draw a configuration: Mermaid or SVG");
+  command->footer(kExamples);
+  auto o = std::make_shared<Options>();
+  command->add_option("file", o->file, "The configuration")->required();
+  auto* const svg = command->add_option("--svg", o->svg, "Write a picture to this file; -: to standard output");
+  command->add_flag("--mermaid", o->mermaid, "Print a Mermaid flowchart (default)")->excludes(svg);
+  add_variables_option(*command, o->variables);
+  command->callback([o] {
+    if (const int code = graph(*o); code != 0) throw CLI::RuntimeError(code);
+  });
+}
+
+}  // namespace cardan::apps

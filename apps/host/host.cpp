@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// `cardan host`: one process of a configuration. `cardan run` starts it, people hardly.
+#include "cardan/system/host/host.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <utility>
+
+#include "apps/component/components.hpp"
+#include "apps/configuration_file.hpp"
+#include "apps/run/replay_crash.hpp"
+#include "apps/view/output.hpp"
+#include "cardan/config/configuration.hpp"
+#include "cardan/config/problem.hpp"
+#include "cardan/system/launcher/adjust.hpp"
+#include "cardan/system/launcher/child_process.hpp"
+#include "cardan/system/launcher/crash_words.hpp"
+#include "cardan/system/launcher/declare.hpp"
+
+namespace cardan::apps {
+namespace {
+
+constexpr const char* kExamples = R"(Examples:
+  cardan host street.json --process perception        one process, as under a debugger: gdb --args cardan host …
+
+Ends in order with SIGTERM and Ctrl-C.
+Exit codes: 0 ended in order, 1 a component did not start, 2 wrong options or file; a signal: it crashed.)";
+
+struct Options {
+  std::string file, process, domain;
+  std::vector<std::string> set, variables, log_levels, skip, declare, report;
+  bool one_process = false;
+  host::HostOptions host{};
+};
+
+int run(const Options& o) {
+  if (!o.report.empty()) return write_replay_report(o.report);
+  std::vector<config::Problem> problems;
+  config::Configuration configuration = config::read_configuration(o.file, problems, {.variables = o.variables});
+  const bool bad = config::has_errors(problems);
+  host::HostOptions host = o.host;
+  if (!bad) {
+    for (const std::string& assignment : o.set) launcher::set_parameter(configuration, assignment);
+    for (const std::string& level : o.log_levels) launcher::set_log_level(configuration, level, host.log_levels);
+    if (o.one_process) configuration = launcher::one_process(std::move(configuration));
+  }
+  if (!o.declare.empty())
+    return launcher::declare_components(launcher::askable(configuration, problems), o.declare[0],
+                                        std::stoul(o.declare[1]), launcher::ChildProcess::kReportFd);
+  if (bad) {
+    show(problems, o.file);
+    return kUsage;
+  }
+  if (o.process.empty()) throw CLI::RequiredError("--process");
+  for (const std::string& sample : o.skip)
+    if (const auto poison = launcher::poison_of(sample)) host.poison.push_back(*poison);
+  configuration.domain = o.domain.empty() ? launcher::domain_of(configuration) : o.domain;  // else the environment's
+  return host::run_host(configuration, o.process, host);
+}
+
+}  // namespace
+
+void add_host_command(CLI::App& app) {
+  auto* const command = app.add_subcommand("host", "Run one process of a configuration file")->group("");
+  command->footer(kExamples);
+  auto o = std::make_shared<Options>();
+  command->add_option("file", o->file, "The configuration")->required();
+  command->add_option("--process", o->process, "Name of the process in the file");
+  command->add_option("--domain", o->domain, "Domain of the topics, instead of the file's or $CARDAN_DOMAIN");
+  command->add_option("--log-level", o->log_levels, "As `cardan run` with this option")->allow_extra_args(false);
+  command->add_option("--skip", o->skip, "\"COMPONENT SEQUENCE PUBLISH_NS CALLBACK\": a sample that is left out")
+      ->allow_extra_args(false);
+  command->add_option("--declare", o->declare)->expected(2)->group("");      // how `cardan run` asks before the start
+  command->add_option("--write-report", o->report)->expected(5)->group("");  // replay_crash.hpp
+  command->add_flag("--one-process", o->one_process, "As `cardan run` with this option");
+  command->add_option("--set", o->set, "component/parameter=value, instead of what the file says")
+      ->allow_extra_args(false);
+  add_variables_option(*command, o->variables);
+  command->add_option("--report-fd", o->host.report_fd, "Descriptor for a crash report (default: standard error)");
+  command->add_option("--ready-fd", o->host.ready_fd,
+                      "Descriptor that is told \"ready\" when all have started, and then of exceptions");
+  command->callback([o] {
+    if (const int code = run(*o); code != 0) throw CLI::RuntimeError(code);
+  });
+}
+
+}  // namespace cardan::apps

@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: Apache-2.0
+// `cardan record`: records topics into MCAP files.
+#include "apps/record/record.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <csignal>
+#include <ctime>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "apps/record/record_control.hpp"
+#include "apps/record/record_view.hpp"
+#include "apps/view/keys.hpp"
+#include "apps/view/output.hpp"
+#include "apps/view/screen.hpp"
+#include "cardan/base/error.hpp"
+#include "cardan/record/recorder/recorder.hpp"
+#include "cardan/transport/stop.hpp"
+
+namespace cardan::apps {
+namespace {
+
+using record::Recorder;
+using record::RecorderReport;
+
+constexpr const char* kExamples = R"(Examples:
+  cardan record                                         every topic, also those that come later, until Ctrl-C
+  cardan record /camera/front /imu -o drive.mcap
+  cardan record '/camera/*' --exclude '*/debug' --split-size 4G -o drive.mcap
+  cardan record --rule '/camera/*:every=3' --rule '/map:compression=zstd' -o drive.mcap
+  cardan record --access group /camera/*                also what users of the own group publish
+  cardan record --regex '^/camera/(front|rear)/' -o drive/    a folder, which ros2 bag opens too
+  cardan record --reliable /plan -o drive.mcap          without a gap: the topic's publisher waits for the recorder
+  cardan record --seconds 60 --json -o drive.mcap | jq .lost
+  cardan record --last 30 --after 10 -o event.mcap      a flight recorder: keeps 30 s, and at the trigger 10 s more
+  cardan record --tell trigger                          tells those that run: pause, resume, split, trigger, stop
+
+Samples of 64 KiB and more go to the disk from the publisher's memory, not copied; a disk that stalls costs recorded
+samples, which are counted with their cause, and never the publisher. After a crash or a power loss `cardan bag info` and
+play read the unfinished file (.active) as it is, and `cardan bag recover` finishes it.
+Keys: space pauses, s begins a new file, t triggers, q ends. Signals: SIGUSR1 begins a new file, SIGUSR2 pauses or goes
+on, SIGRTMIN+1 triggers, SIGINT, SIGTERM and SIGHUP end in order.
+Exit codes: 0 all was recorded, 1 failed or ended by itself, 2 wrong usage, 3 recorded, but samples were lost, or a topic
+that was named did not come or is another user's.)";
+
+struct Options {
+  record::RecorderOptions recorder;
+  std::vector<std::string> rules, metadata;
+  std::string compression = "none", access = "owner", mode = "auto", on_full = "stop", schedule = "cycle";
+  double queue_time = 5, sync = 1, split_time = 0, seconds = 0, last = 0, after = 0;
+  std::string tell;
+  bool no_io_uring = false, json = false, no_view = false, explain = false;
+};
+
+volatile std::sig_atomic_t split_asked = 0, pause_asked = 0, trigger_asked = 0;
+
+mcap::Compression compression_named(const std::string& name) {
+  if (name == "none") return mcap::Compression::None;
+  if (name == "lz4") return mcap::Compression::Lz4;
+  if (name == "zstd") return mcap::Compression::Zstd;
+  throw Error(ErrorCode::InvalidArgument, "there is no compression '" + name + "'", "none, lz4 or zstd");
+}
+
+Access access_named(const std::string& name) {
+  return name == "group"      ? Access::Group
+         : name == "everyone" ? Access::Everyone
+         : name == "policy"   ? Access::Policy
+                              : Access::Owner;
+}
+
+/// "PATTERN:every=3,rate=10,compression=zstd"
+record::TopicRule rule_of(const std::string& text) {
+  const std::size_t colon = text.rfind(':');
+  const auto wrong = [&](const std::string& why) {
+    return Error(ErrorCode::InvalidArgument, fmt::format("--rule {}: {}", text, why),
+                 "write PATTERN:every=N, PATTERN:rate=HZ or PATTERN:compression=none|lz4|zstd");
+  };
+  if (colon == std::string::npos || colon == 0) throw wrong("it has no pattern and ':'");
+  record::TopicRule rule{.pattern = text.substr(0, colon)};
+  for (const std::string& part : CLI::detail::split(text.substr(colon + 1), ',')) {
+    const std::size_t equal = part.find('=');
+    const std::string name = part.substr(0, equal);
+    const std::string value = equal == std::string::npos ? "" : part.substr(equal + 1);
+    if (name == "compression") {
+      rule.compression = compression_named(value);
+    } else if (name == "every"  ? !CLI::detail::lexical_cast(value, rule.every) || rule.every == 0
+               : name == "rate" ? !CLI::detail::lexical_cast(value, rule.max_rate_hz) || !(rule.max_rate_hz > 0) ||
+                                      !std::isfinite(rule.max_rate_hz)
+                                : true) {
+      throw wrong(fmt::format("'{}' cannot be", part));
+    }
+  }
+  return rule;
+}
+
+std::chrono::nanoseconds duration_of(double seconds) {
+  return std::chrono::nanoseconds(static_cast<std::int64_t>((seconds < 9e9 ? seconds : 9e9) * 1e9));
+}
+
+/// A folder is one that is there, or a name that ends with '/': the recording has it to itself then.
+void name_file(record::RecorderOptions& options) {
+  const std::string default_name = fmt::format("cardan_{:%Y%m%d-%H%M%S}", fmt::localtime(std::time(nullptr)));
+  std::error_code ignored;
+  options.folder = options.path.ends_with('/') || std::filesystem::is_directory(options.path, ignored);
+  if (options.folder) {
+    const std::filesystem::path folder = options.path.ends_with('/') ? options.path : options.path + "/";
+    std::string name = folder.parent_path().filename().string();
+    if (name.empty() || name == "." || name == "..") name = default_name;
+    options.path = (folder / (name + ".mcap")).string();
+  }
+  if (options.path.empty()) options.path = default_name + ".mcap";
+}
+
+record::RecorderOptions recorder_options(const Options& o) {
+  record::RecorderOptions options = o.recorder;
+  name_file(options);
+  for (const std::string& rule : o.rules) options.rules.push_back(rule_of(rule));
+  std::map<std::string, std::string> fields;
+  for (const std::string& field : o.metadata) {
+    const std::size_t equal = field.find('=');
+    if (equal == std::string::npos)
+      throw Error(ErrorCode::InvalidArgument, "--meta " + field + " has no '='", "write --meta name=value");
+    fields[field.substr(0, equal)] = field.substr(equal + 1);
+  }
+  if (!fields.empty()) options.metadata.emplace_back("user", fields);
+  options.access = access_named(o.access);
+  options.compression = compression_named(o.compression);
+  if (o.mode != "auto") options.mode = record::disk_mode_of(o.mode);
+  options.use_io_uring = !o.no_io_uring;
+  static_cast<void>(record::parse(o.schedule, options.schedule.policy));  // one of the words that are allowed
+  options.on_full = o.on_full == "stop" ? record::OnFull::Stop : record::OnFull::DeleteOldest;
+  options.queue_time = duration_of(o.queue_time);
+  options.sync_interval = duration_of(o.sync);
+  options.split_time = duration_of(o.split_time);
+  options.keep_last = duration_of(o.last);
+  return options;
+}
+
+/// What keys, signals and other commands ask for.
+class Orders {
+ public:
+  explicit Orders(const Options& o) : after_(o.after), control_(o.recorder.domain) {}
+
+  /// Waits for a key a moment, and does what was asked.
+  void follow(Recorder& recorder) {
+    for (const char32_t key : keyboard_.wait(std::chrono::milliseconds(50))) follow(recorder, key);
+    if (split_asked != 0) split_asked = 0, recorder.split();
+    if (pause_asked != 0) pause_asked = 0, recorder.pause(!recorder.paused());
+    if (trigger_asked != 0) trigger_asked = 0, trigger(recorder);
+    while (const auto action = control_.next()) {
+      if (*action == "pause" || *action == "resume") recorder.pause(*action == "pause");
+      if (*action == "split") recorder.split();
+      if (*action == "trigger") trigger(recorder);
+      if (*action == "stop") request_stop();
+    }
+    if (triggered_ && after_ > 0 && std::chrono::steady_clock::now() - *triggered_ >= duration_of(after_))
+      request_stop();
+  }
+
+ private:
+  void follow(Recorder& recorder, char32_t key) {
+    switch (key) {
+      case U' ':
+        recorder.pause(!recorder.paused());
+        break;
+      case U's':
+        recorder.split();
+        break;
+      case U't':
+        trigger(recorder);
+        break;
+      case U'q':
+        request_stop();
+        break;
+      default:
+        break;
+    }
+  }
+  void trigger(Recorder& recorder) {
+    recorder.trigger();
+    if (!triggered_) triggered_ = std::chrono::steady_clock::now();
+  }
+
+  double after_;
+  Keyboard keyboard_;
+  RecordControl control_;
+  std::optional<std::chrono::steady_clock::time_point> triggered_;
+};
+
+int tell(const Options& o) {
+  if (tell_recorders(o.recorder.domain, o.tell)) return kOk;
+  warn("nobody records in this domain — start one: cardan record -o drive.mcap");
+  return kFailed;
+}
+
+/// What was asked for and is not in the files; false: all is there.
+bool warn_of_missing(const RecorderReport& report) {
+  for (const std::string& name : report.missing) {
+    const auto known = std::find_if(report.topics.begin(), report.topics.end(),
+                                    [&](const auto& topic) { return topic.topic == name; });
+    const bool offered = known != report.topics.end();
+    warn(fmt::format("{} was not recorded: {}", name,
+                     offered && !known->problem.empty() ? known->problem
+                     : offered                          ? "its publisher published nothing"
+                               : "nobody published it — cardan topic list shows what there is"));
+  }
+  if (report.unreadable != 0)
+    warn(fmt::format("{} publication{} of topics that are recorded came with a type that cannot be recorded; see above",
+                     report.unreadable, report.unreadable == 1 ? "" : "s"));
+  return report.missing.empty() && report.unreadable == 0 && report.refused == 0;
+}
+
+int record_topics(const Options& o) {
+  if (!o.tell.empty()) return tell(o);
+  const record::RecorderOptions options = recorder_options(o);
+  stop_on_signals();
+  stop_on_hang_up();
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGUSR1, [](int) { split_asked = 1; });
+  std::signal(SIGUSR2, [](int) { pause_asked = 1; });
+  std::signal(SIGRTMIN + 1, [](int) { trigger_asked = 1; });
+  const bool live = stdout_is_terminal() && !o.no_view && !o.json;
+  Recorder recorder(options);
+  RecorderReport last = recorder.report();
+  LiveBlock block;
+  const auto above = [&](const std::string& text) { return live ? block.draw(text, {}, terminal_size()) : text; };
+  if (!o.json) emit(above(fmt::format("recording into {}: {}\n", printable(last.file), last.mode)));
+  const auto begun = std::chrono::steady_clock::now();
+  auto shown = begun;
+  {
+    Orders orders(o);
+    while (!stopping() && !recorder.ended() &&
+           (o.seconds <= 0 || std::chrono::steady_clock::now() - begun < duration_of(o.seconds))) {
+      orders.follow(recorder);
+      if (!live || std::chrono::steady_clock::now() - shown < std::chrono::seconds(1)) continue;
+      shown = std::chrono::steady_clock::now();
+      const RecorderReport now = recorder.report();
+      const Room size = terminal_size();
+      const Room room{size.columns, std::max<std::size_t>(size.rows, 4) - 1};
+      if (!emit(block.draw({}, record_lines(now, last, room), size))) break;
+      last = now;
+    }
+  }
+  recorder.stop();
+  const RecorderReport report = recorder.report();
+  if (o.json) {
+    if (!emit(record_json(report).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n"))
+      return kFailed;
+  } else {
+    emit(above(record_table(report, {})));
+    if (o.explain) emit(record::to_text(report.schedule));
+    for (const std::string& file : report.files) emit(fmt::format("{}\n", printable(file)));
+  }
+  if (report.refused != 0)
+    warn(fmt::format("{} publication{} of topics that were named {} not recorded: another user's — see --access",
+                     report.refused, report.refused == 1 ? "" : "s", report.refused == 1 ? "is" : "are"));
+  if (!report.failure.empty()) {
+    warn(report.failure);
+    return kFailed;
+  }
+  if (report.recorded == 0)
+    warn("nothing was recorded: nobody published a topic that fits — cardan topic list shows them");
+  const bool all_there = warn_of_missing(report);
+  return report.lost != 0 || !all_there ? kLoss : kOk;
+}
+
+}  // namespace
+
+void add_record_command(CLI::App& app) {
+  auto* const command = app.add_subcommand("record", "Record topics into MCAP files");
+  command->footer(kExamples);
+  auto o = std::make_shared<Options>();
+  record::RecorderOptions& r = o->recorder;
+  const auto size = CLI::AsSizeValue(false);
+  command->add_option("topic", r.topics, "Topics, or patterns (* and ?); none, no --regex and no --type: all");
+  command->add_option("-o,--output", r.path,
+                      "File to write, or a folder (drive/) that ros2 bag opens (default: cardan_DATE-TIME.mcap)");
+  command
+      ->add_option("--regex", r.expressions,
+                   "Topics of whose name a part fits this regular expression (as grep -E); again for more")
+      ->allow_extra_args(false);
+  command->add_option("--type", r.types, "Topics of this type, or pattern, as sensor_msgs/msg/Image; again for more");
+  command->add_option("--exclude", r.exclude, "Not this topic, or those that fit this pattern; again for more");
+  command->add_option("--exclude-regex", r.exclude_expressions, "Not those that fit this one; again for more")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--access", o->access, "Whose publications are recorded: as a topic's access rule, for all topics")
+      ->check(CLI::IsMember({"owner", "group", "everyone", "policy"}))
+      ->capture_default_str();
+  command->add_option("--rule", o->rules, "PATTERN:every=N,rate=HZ,compression=none|lz4|zstd; again for more");
+  command->add_option("--compression", o->compression, "Of chunks of small samples")
+      ->check(CLI::IsMember({"none", "lz4", "zstd"}))
+      ->capture_default_str();
+  command->add_option("--compression-level", r.level,
+                      "Of all compression: zstd 1 (fast) to 22 (small), lz4 up to 12; 0: the usual one");
+  command->add_flag("--reliable", r.reliable,
+                    "Publishers of reliable topics wait for the recorder rather than overwrite what it has not taken");
+  command->add_flag("--start-paused", r.start_paused, "Record nothing until space, SIGUSR2 or --tell resume");
+  command->add_option("--split-size", r.split_bytes, "Bytes after which a new file starts, as 4G")->transform(size);
+  command->add_option("--split-time", o->split_time, "Seconds after which a new file starts")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--queue", r.queue_bytes, "Bytes that each topic may queue while the disk stalls, as 64M")
+      ->transform(size);
+  command->add_option("--queue-time", o->queue_time, "Seconds that a sample may wait in it; 0: any")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->add_option("--min-space", r.min_space, "Bytes that stay free on the disk (1G)")->transform(size);
+  command->add_option("--on-full", o->on_full, "What to do then")
+      ->check(CLI::IsMember({"stop", "delete-oldest"}))
+      ->capture_default_str();
+  command->add_option("--sync", o->sync, "Seconds that a power loss may cost; 0: no limit")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->add_option("--mode", o->mode, "How the disk is written")
+      ->check(CLI::IsMember({"auto", "direct", "dontcache", "sync-range", "plain"}))
+      ->capture_default_str();
+  command->add_option("--schedule", o->schedule, "When the disk is written: at once, evenly, or while programs idle")
+      ->check(CLI::IsMember({"asap", "paced", "cycle"}))
+      ->capture_default_str();
+  command->add_flag("--explain", o->explain, "Say at the end what was written when, and why then");
+  command->add_flag("--no-io-uring", o->no_io_uring, "Write with threads");
+  command->add_flag("--checksums", r.held_checksums, "Checksums of large samples too: reads each of their bytes");
+  command->add_flag("--copy", r.copy, "Copy all samples: frees the publishers' memory at once, for CPU and memory");
+  command->add_option("--attach", r.attachments, "A file to put into each recorded file; again for more");
+  command->add_option("--meta", o->metadata, "name=value to put into each recorded file; again for more");
+  command->add_option("--seconds", o->seconds, "End after so long (default: until Ctrl-C)")->check(CLI::PositiveNumber);
+  auto* const last = command
+                         ->add_option("--last", o->last,
+                                      "Seconds to keep until it is triggered: then it writes those, and what follows")
+                         ->check(CLI::PositiveNumber);
+  command->add_option("--after", o->after, "With --last: seconds after the trigger to end at")
+      ->needs(last)
+      ->check(CLI::PositiveNumber);
+  command->add_option("--tell", o->tell, "Record nothing, but tell those that run")
+      ->check(CLI::IsMember(record_actions()));
+  command->add_option("--domain", r.domain, "Domain (default: $CARDAN_DOMAIN, else \"default\")");
+  command->add_flag("--use-sim-time", r.simulated_clock, "Log times are those of /clock, not the wall clock's");
+  command->add_flag("--json", o->json, "A report as JSON at the end, nothing while it runs");
+  command->add_flag("--no-view", o->no_view, "No live table");
+  command->callback([o] {
+    if (const int code = record_topics(*o); code != 0) throw CLI::RuntimeError(code);
+  });
+}
+
+}  // namespace cardan::apps

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/record/record_control.hpp"
+
+#include "apps/tell.hpp"
+#include "cardan/transport/subscriber.hpp"
+#include "cardan/types/fixed_string.hpp"
+
+namespace cardan::apps {
+
+/// An order to a recorder.
+struct RecordOrder {
+  FixedString<28> action;
+};
+
+}  // namespace cardan::apps
+
+CARDAN_MESSAGE(cardan::apps::RecordOrder, "cardan_msgs/msg/RecordOrder", action);
+
+namespace cardan::apps {
+namespace {
+
+constexpr Topic<RecordOrder> kOrders{"/cardan/record/orders", {.depth = 8, .reliable = true}};
+
+}  // namespace
+
+const std::vector<std::string>& record_actions() {
+  static const std::vector<std::string> all{"pause", "resume", "split", "trigger", "stop"};
+  return all;
+}
+
+bool tell_recorders(const std::string& domain, const std::string& action) {
+  RecordOrder order;
+  return order.action.assign(action) && tell(kOrders, domain, order);
+}
+
+struct RecordControl::Ear {
+  Subscriber<RecordOrder> subscriber;
+};
+
+RecordControl::RecordControl(const std::string& domain)
+    : ear_(new Ear{Subscriber<RecordOrder>(kOrders, {.domain = domain})}) {}
+RecordControl::~RecordControl() = default;
+
+std::optional<std::string> RecordControl::next() {
+  const auto order = ear_->subscriber.take();
+  if (!order) return std::nullopt;
+  return std::string(std::string_view(order->action));
+}
+
+}  // namespace cardan::apps

@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: Apache-2.0
+// `cardan run`: starts what a configuration file describes, and keeps it running.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <functional>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "apps/component/component_watch.hpp"
+#include "apps/component/components.hpp"
+#include "apps/configuration_file.hpp"
+#include "apps/run/run_log.hpp"
+#include "apps/run/run_parts.hpp"
+#include "apps/run/run_view.hpp"
+#include "apps/run/try_paths.hpp"
+#include "apps/view/output.hpp"
+#include "cardan/base/clock.hpp"
+#include "cardan/base/error.hpp"
+#include "cardan/system/launcher/adjust.hpp"
+#include "cardan/system/launcher/launcher_control.hpp"
+#include "cardan/system/launcher/supervisor.hpp"
+#include "cardan/system/launcher/system_lock.hpp"
+#include "cardan/transport/stop.hpp"
+#if defined(CARDAN_HAS_RECORD_COMMANDS)
+#include "apps/play/play.hpp"
+#endif
+
+namespace cardan::apps {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr const char* kExamples = R"(Examples:
+  cardan run street.json
+  cardan run street.json --one-process                all components in one process: samples move as pointers
+  cardan run street.json --set detector/threshold=0.4 --set camera/device=/dev/video2
+  cardan run car.json --var lidar=true                variables of the file, which `when` and ${…} in it use
+  cardan run street.json --crash detector@5           what happens when it crashes after 5 s?
+  cardan run street.json --seconds 30 --no-view --json summary.json
+  cardan run street.json --log run.log --log-size 10M --log-level warning --log-level detector=info
+  cardan run street.json --from drive.mcap --without camera --without lidar --output out.mcap    on a recording, the same each time
+  cardan run --restart perception                     of the system that runs; also one that was given up or stopped
+  cardan run --stop perception planning
+
+It does first what `cardan check` does, and refuses what that refuses (with --from: of the text). Processes that crash are restarted by the file's rules;
+the report of each crash is a file in --reports. The state of the system is published on /cardan/state. Ctrl-C ends all in the
+reverse order of their start, a second one at once. From another terminal: cardan component stats, cardan topic list.
+With --from, Ctrl-C gives a callback that hangs --grace seconds. A system runs once in a domain: a second one is refused, --domain gives it another.
+Exit codes: 0 all ended in order, 1 `check` refuses the file, the system runs already, a process was given up, did not start or had to be killed (also for
+--stop and --restart), an order was not carried out, or with --from a callback did not come back; 2 wrong options, a file that is not there, or a path of
+--json or --reports that cannot be written; 3 done, but exceptions left callbacks, or with --from no component was given anything of the recording, or
+something of it is damaged or could not be used; a signal's code with --from: a component crashed.)";
+
+struct Options {
+  std::string file, json, crash, domain, parameters, reports = "out";
+  std::vector<std::string> set, variables, log_levels, stop, restart;
+  launcher::LogFileOptions log{};
+  bool one_process = false, no_view = false, no_check = false;
+  bool reports_given = false;
+  double seconds = 0, grace = 5;
+#if defined(CARDAN_HAS_RECORD_COMMANDS)
+  RunFromOptions recording{};
+#endif
+};
+
+std::atomic<launcher::Supervisor*> told_by_signals{nullptr};
+detail::SignalEcho signal_echo;
+
+/// Signals go to this supervisor as long as it lives.
+class Signals {
+ public:
+  explicit Signals(launcher::Supervisor& supervisor) {
+    told_by_signals = &supervisor;
+    struct sigaction action{};
+    action.sa_handler = [](int) {
+      if (signal_echo.is_echo(steady_now())) return;
+      if (launcher::Supervisor* s = told_by_signals) s->stop();
+    };
+    ::sigemptyset(&action.sa_mask);
+    action.sa_flags = SA_RESTART;
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(signal, &action, nullptr);
+    std::signal(SIGPIPE, SIG_IGN);  // whoever read the log has gone: that is no reason to end
+  }
+  Signals(const Signals&) = delete;
+  Signals& operator=(const Signals&) = delete;
+  ~Signals() { told_by_signals = nullptr; }
+};
+
+ordered_json summary(const Options& o, const launcher::Supervisor& s, std::int64_t begun_ns, int code) {
+  const auto ms = [](std::int64_t ns) { return static_cast<double>(ns) / 1e6; };
+  ordered_json processes = ordered_json::array();
+  for (const launcher::ProcessStatus& p : s.processes()) {
+    ordered_json outages = ordered_json::array();
+    for (const launcher::Outage& outage : p.outages) {
+      ordered_json one = {{"cause", outage.cause}, {"at_ms", ms(outage.noticed_ns - begun_ns)}};
+      one["report"] = outage.report.empty() ? ordered_json(nullptr) : ordered_json(outage.report);
+      const bool again = outage.ready_ns != 0;
+      one["down_ms"] = again ? ordered_json(ms(outage.ready_ns - outage.noticed_ns)) : ordered_json(nullptr);
+      one["start_up_ms"] = again ? ordered_json(ms(outage.ready_ns - outage.started_ns)) : ordered_json(nullptr);
+      outages.push_back(std::move(one));
+    }
+    ordered_json exceptions = ordered_json::array();
+    for (const auto& [component, number] : p.exceptions)
+      exceptions.push_back({{"component", component}, {"exceptions", number}});
+    ordered_json skipped = ordered_json::array();
+    for (const PoisonSample& sample : p.skipped)
+      skipped.push_back(
+          {{"component", sample.component}, {"callback", sample.callback}, {"sequence", sample.sequence}});
+    processes.push_back({{"process", p.name},
+                         {"state", launcher::name_of(p.phase)},
+                         {"restarts", p.restarts},
+                         {"killed", p.killed},
+                         {"exceptions", exceptions},
+                         {"skipped", skipped},
+                         {"outages", outages}});
+  }
+  ordered_json changes = ordered_json::array();
+  for (const auto& change : s.changes())
+    if (change.from != change.to)
+      changes.push_back({{"from", config::name_of(change.from)},
+                         {"to", config::name_of(change.to)},
+                         {"at_ms", ms(change.at_ns - begun_ns)},
+                         {"reason", change.reason}});
+  return {{"system", s.configuration().name},
+          {"file", o.file},
+          {"seconds", ms(steady_now() - begun_ns) / 1e3},
+          {"exit_code", code},
+          {"processes", processes},
+          {"states", changes}};
+}
+
+/// What is written at the end, or when something crashes, is tried now.
+void try_paths(const Options& o, const OwnLines* log) {
+  if (!o.json.empty()) try_file(o.json, "--json");
+  try {
+    try_folder(o.reports, "--reports");
+  } catch (const Error& e) {
+    if (o.reports_given) throw;
+    if (log != nullptr) log->say(LogLevel::Warning, e.what());
+  }
+}
+
+#if defined(CARDAN_HAS_RECORD_COMMANDS)
+/// On a recording: no processes are started, and no CPUs are shared out.
+int run_on_recording(const Options& o) {
+  std::vector<config::Problem> problems;
+  config::Configuration configuration = config::read_configuration(o.file, problems, {.variables = o.variables});
+  show(problems, o.file);
+  if (config::has_errors(problems)) return kFailed;
+  if (!o.parameters.empty())
+    for (const std::string& assignment : saved(o.parameters)) launcher::set_parameter(configuration, assignment);
+  for (const std::string& assignment : o.set) launcher::set_parameter(configuration, assignment);
+  RunFromOptions recording = o.recording;
+  if (o.seconds > 0) recording.seconds = o.seconds;
+  recording.json = o.json;
+  recording.reports = o.reports;
+  recording.grace = o.grace;
+  try_paths(o, nullptr);
+  return run_from(configuration, recording);
+}
+#endif
+
+/// What the command line makes of the file, and what the hosts, and the check of their components, are told too.
+struct Prepared {
+  std::vector<config::Problem> problems{};
+  config::Configuration configuration{};
+  std::vector<std::string> host{};
+  std::string domain{};
+  std::optional<PlannedCrash> crash{};
+};
+
+void prepare(const Options& o, Prepared& p) {
+  p.configuration = config::read_configuration(o.file, p.problems, {.variables = o.variables});
+  p.host = {"/proc/self/exe", "host", o.file};
+  for (const std::string& variable : o.variables) p.host.insert(p.host.end(), {"--var", variable});
+  if (config::has_errors(p.problems)) return;
+  std::vector<std::string> assignments = o.parameters.empty() ? std::vector<std::string>() : saved(o.parameters);
+  assignments.insert(assignments.end(), o.set.begin(), o.set.end());
+  for (const std::string& assignment : assignments) {
+    launcher::set_parameter(p.configuration, assignment);
+    p.host.insert(p.host.end(), {"--set", assignment});
+  }
+  std::map<std::string, LogLevel> levels;  // the hosts', only looked at here
+  for (const std::string& level : o.log_levels) {
+    launcher::set_log_level(p.configuration, level, levels);
+    p.host.insert(p.host.end(), {"--log-level", level});
+  }
+  p.domain = o.domain.empty() ? launcher::domain_of(p.configuration) : o.domain;
+  if (!o.domain.empty()) p.host.insert(p.host.end(), {"--domain", o.domain});
+  if (o.one_process) {
+    p.configuration = launcher::one_process(std::move(p.configuration));
+    p.host.emplace_back("--one-process");
+  }
+  p.crash.emplace(o.crash, p.configuration,
+                  p.domain);  // a wrong name is the command line's fault, whatever the file says
+}
+
+int supervise(const Options& o, Prepared& p, RunView& view, OwnLines& own,
+              const std::function<void(const launcher::LogLine&)>& on_line, launcher::LogFile* log, bool live) {
+  launcher::LauncherOptions options{.host_command = p.host, .domain = p.domain, .reports = o.reports};
+  options.duration = std::chrono::nanoseconds(static_cast<std::int64_t>(o.seconds * 1e9));
+  options.grace = std::chrono::nanoseconds(static_cast<std::int64_t>(o.grace * 1e9));
+  options.tick = std::chrono::milliseconds(100);
+  std::unique_ptr<ComponentWatch> components;
+  launcher::Supervisor* running = nullptr;
+  const auto rows = [&] { return components ? components->rows() : std::vector<ComponentRow>(); };
+  options.on_line = on_line;
+  options.on_tick = [&] {
+    p.crash->look(*running);
+    own.pump();
+    if (const std::string trouble = log != nullptr ? log->trouble() : std::string(); !trouble.empty())
+      own.say(LogLevel::Error, trouble);
+    view.tick(*running, rows());
+  };
+  launcher::Supervisor supervisor(std::move(p.configuration), options);
+  running = &supervisor;
+  const Signals signals(supervisor);
+  const launcher::LauncherControl control(supervisor, p.domain);
+  if (live) components = std::make_unique<ComponentWatch>(p.domain);
+  const std::int64_t begun = steady_now();
+  const int code = supervisor.run();
+  own.pump();
+  view.finish(supervisor, rows());
+  if (const std::string trouble = log != nullptr ? log->close() : std::string(); !trouble.empty()) warn(trouble);
+  if (!o.json.empty())
+    write_file(o.json,
+               summary(o, supervisor, begun, code).dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n");
+  return code;
+}
+
+int run(const Options& o) {
+  Prepared p;
+  prepare(o, p);
+  const bool terminal = stdout_is_terminal();
+  const bool live = terminal && !o.no_view;
+  std::unique_ptr<launcher::SystemLock> lock;
+  // Before its components are asked anything: those of the other one may have what they need.
+  if (!config::has_errors(p.problems)) lock = std::make_unique<launcher::SystemLock>(p.configuration.name, p.domain);
+  std::unique_ptr<launcher::LogFile> log;
+  if (!o.log.path.empty()) log = std::make_unique<launcher::LogFile>(o.log);
+  RunView view(p.configuration, live, terminal);
+  const auto on_line = [&](const launcher::LogLine& line) {
+    if (log) log->add(file_text(line));
+    view.line(line);
+  };
+  OwnLines own(on_line);
+  try {
+    try_paths(o, &own);
+    const auto say = [&](LogLevel level, const std::string& text) {
+      own.say(level, text);
+      view.show();  // it supervises nothing yet that would draw it
+    };
+    const auto refuse = [&](const std::string& text) {
+      if (log) log->add(file_text(own_line(LogLevel::Error, text)));
+    };
+    if (!passes_check(p.configuration, std::move(p.problems), o.file, p.host, !o.no_check, say, refuse)) return kFailed;
+    return supervise(o, p, view, own, on_line, log.get(), live);
+  } catch (const std::exception& e) {  // main() says it on standard error
+    if (log) log->add(file_text(own_line(LogLevel::Error, e.what())));
+    throw;
+  }
+}
+
+}  // namespace
+
+void add_run_command(CLI::App& app) {
+  auto* const command = app.add_subcommand("run", "Start the processes of a configuration file, and keep them running");
+  command->footer(kExamples);
+  auto o = std::make_shared<Options>();
+  auto* const file = command->add_option("file", o->file, "The configuration");
+  command->add_flag("--one-process", o->one_process, "All components in one process");
+  command->add_flag("--no-view", o->no_view, "No live table, only the merged log");
+  command->add_option("--json", o->json, "Write a summary to this file at the end");
+  auto* const reports =
+      command->add_option("--reports", o->reports, "Folder of the crash reports")->capture_default_str();
+  command->add_option("--seconds", o->seconds, "End after so long (default: run until Ctrl-C)")
+      ->check(CLI::Range(0.001, 1e9));
+  command
+      ->add_option("--grace", o->grace,
+                   "Seconds that each process (with --from: a callback) gets to end, before it is killed")
+      ->capture_default_str()
+      ->check(CLI::Range(0.0, 1e6));
+  command->add_option(
+      "--crash", o->crash,
+      "NAME[@SECONDS]: make this process or component crash (SIGSEGV) after so long (5), to see what follows");
+  command->add_option("--set", o->set, "component/parameter=value, instead of what the file says")
+      ->allow_extra_args(false);
+  command->add_option("--parameters", o->parameters, "Values that `cardan param save` wrote; --set comes after them");
+  command->add_option("--domain", o->domain, "Domain of the topics, instead of the file's or $CARDAN_DOMAIN");
+  command->add_flag("--no-check", o->no_check,
+                    "Do not ask the components first what they declare, as `cardan check` does");
+  auto* const log =
+      command->add_option("--log", o->log.path, "Also write the merged log to this file, and continue it");
+  command->add_option("--log-size", o->log.bytes, "Bytes after which it begins a new file (as 10M)")
+      ->default_str("10M")
+      ->needs(log)
+      ->transform(CLI::AsSizeValue(false))
+      ->check(CLI::Range(1024.0, 1e12));
+  command->add_option("--log-files", o->log.files, "Older files that it keeps, as FILE.1 (the newest), FILE.2 …")
+      ->capture_default_str()
+      ->needs(log)
+      ->check(CLI::Range(0, 1000));
+  command
+      ->add_option("--log-level", o->log_levels,
+                   "[COMPONENT=]info|warning|error: the least level of what components say by Context::log()")
+      ->allow_extra_args(false);
+  auto* const stop = command->add_option("--stop", o->stop, "End these processes of the system that runs, in order");
+  auto* const restart =
+      command->add_option("--restart", o->restart, "End these processes of the system that runs, and start them again");
+  for (auto* const order : {stop, restart}) order->excludes(file);
+  stop->excludes(restart);
+  add_variables_option(*command, o->variables);
+#if defined(CARDAN_HAS_RECORD_COMMANDS)
+  add_run_from_options(*command, o->recording);
+#endif
+  // What an option does not do it is not taken for: --stop and --restart ask a system that runs, and with --from there
+  // are neither processes nor an end to wait for.
+  for (CLI::Option* const option : command->get_options()) {
+    const std::string& name = option->get_name();
+    if (name == "--help" || name == "--domain" || option == stop || option == restart || option == file) continue;
+    stop->excludes(option);
+    restart->excludes(option);
+  }
+#if defined(CARDAN_HAS_RECORD_COMMANDS)
+  for (const char* const name : {"--one-process", "--no-view", "--crash", "--domain", "--no-check", "--log",
+                                 "--log-size", "--log-files", "--log-level"})
+    command->get_option("--from")->excludes(command->get_option(name));
+#endif
+  command->callback([o, reports] {
+    o->reports_given = reports->count() > 0;
+    if (!o->stop.empty() || !o->restart.empty()) {
+      const bool starts = o->stop.empty();
+      const int code = order_processes(o->domain, starts ? o->restart : o->stop, starts);
+      if (code != 0) throw CLI::RuntimeError(code);
+      return;
+    }
+    if (o->file.empty()) throw CLI::RequiredError("file");
+#if defined(CARDAN_HAS_RECORD_COMMANDS)
+    const int code = o->recording.files.empty() ? run(*o) : run_on_recording(*o);
+#else
+    const int code = run(*o);
+#endif
+    if (code != 0) throw CLI::RuntimeError(code);
+  });
+}
+
+}  // namespace cardan::apps

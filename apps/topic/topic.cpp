@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// `cardan topic`: looks at topics without taking part in them.
+#include "apps/topic/topic.hpp"
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+namespace cardan::apps {
+namespace {
+
+constexpr const char* kExamples = R"(Examples:
+  cardan topic list                                   what there is
+  cardan topic info /camera/front                     publishers, subscribers, what each lost
+  cardan topic echo /camera/front --once              the newest message
+  cardan topic stats --all                            rate, jitter, gaps, latency and loss, live
+
+Looking never disturbs: no slot is held, nobody is woken, no publisher waits.)";
+
+constexpr const char* kListExamples = R"(Examples:
+  cardan topic list --verbose
+  cardan topic list --json | jq -r '.topics[].topic')";
+
+constexpr const char* kInfoExamples = R"(Examples:
+  cardan topic info /camera/front
+  cardan topic info /camera/front --schema            also the fields, as ROS 2 writes them
+  cardan topic info /camera/front --json | jq '.publishers[].subscribers[] | {name, missed}')";
+
+constexpr const char* kEchoExamples = R"(Examples:
+  cardan topic echo /imu                              until Ctrl-C
+  cardan topic echo /imu --once --fields header.stamp,angular_velocity
+  cardan topic echo /camera/front --count 100 --json > frames.jsonl
+
+Lists longer than --list elements are shown as {"count": n, "first": [...]}.
+Exit codes: 0 ok, 1 nobody publishes it (or the last one ended before --count), 2 wrong options,
+3 done, but some publications were passed over: it looks 1,000 times a second, and sees the last `depth` each time.)";
+
+constexpr const char* kStatsExamples = R"(Examples:
+  cardan topic stats --all                            live, refreshed each second
+  cardan topic stats /camera/front --once             measures for two seconds, prints, ends
+  cardan topic stats --all --once --seconds 10 --json
+
+Rate, jitter (standard deviation of the intervals) and gaps are those of publishing, from the stamps in the publisher's
+memory. Latency (publish to take) and loss are what the subscribers themselves counted. With depth 1 a subscriber that
+is slower than the publisher skips frames on purpose: that is loss here too.
+Exit codes: 0 ok, 1 nobody publishes it, 2 wrong options, 3 done, and a subscriber lost samples meanwhile.)";
+
+template <class Run, class Options>
+void run_with(CLI::App* command, Run run, const std::shared_ptr<Options>& options) {
+  command->add_option("--domain", options->domain, "Domain to look at (default: $CARDAN_DOMAIN, else \"default\")");
+  command->callback([run, options] {
+    if (const int code = run(*options); code != 0) throw CLI::RuntimeError(code);
+  });
+}
+
+CLI::App* add(CLI::App* group, const char* name, const char* what, const char* examples) {
+  auto* const command = group->add_subcommand(name, what);
+  command->footer(examples);
+  return command;
+}
+
+}  // namespace
+
+void add_topic_command(CLI::App& app) {
+  auto* const group = add(&app, "topic", "Look at topics: list, info, echo, stats", kExamples);
+  group->require_subcommand(1);
+
+  auto list = std::make_shared<ListOptions>();
+  auto* command = add(group, "list", "What is published, by whom, for whom", kListExamples);
+  command->add_flag("--json", list->json, "One JSON object");
+  command->add_flag("-v,--verbose", list->verbose, "A line for each publisher");
+  command->add_flag("--names", list->names, "Only the names, one a line");
+  run_with(command, topic_list, list);
+
+  auto info = std::make_shared<InfoOptions>();
+  command = add(group, "info", "A topic's publishers and subscribers, and what each counted", kInfoExamples);
+  command->add_option("topic", info->topic, "Name of the topic, as /camera/front")->required();
+  command->add_flag("--json", info->json, "One JSON object");
+  command->add_flag("--schema", info->schema, "Also the message's fields");
+  run_with(command, topic_info, info);
+
+  auto echo = std::make_shared<EchoOptions>();
+  command = add(group, "echo", "Print the messages of a topic", kEchoExamples);
+  command->add_option("topic", echo->topic, "Name of the topic, as /camera/front")->required();
+  auto* const count = command->add_option("--count", echo->count, "End after this many")->check(CLI::PositiveNumber);
+  command->add_flag("--once", echo->once, "Only the newest message")->excludes(count);
+  command->add_flag("--json", echo->json, "One JSON object a line");
+  command->add_option("--fields", echo->fields, "Only these, as header.stamp,height")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command->add_option("--list", echo->list, "Show lists of up to this many elements whole (default: 8, with --json 64)")
+      ->check(CLI::NonNegativeNumber);
+  command->add_flag("--wait", echo->wait, "Wait for a publisher, and for the next one when it ends");
+  run_with(command, topic_echo, echo);
+
+  auto stats = std::make_shared<StatsOptions>();
+  command = add(group, "stats", "Rate, jitter, gaps, bandwidth, latency percentiles and loss", kStatsExamples);
+  auto* const topic = command->add_option("topic", stats->topic, "Name of the topic, as /camera/front");
+  auto* const all = command->add_flag("--all", stats->all, "All topics")->excludes(topic);
+  topic->excludes(all);
+  command->add_flag("--once", stats->once, "Measure once, print, end");
+  command->add_option("--seconds", stats->seconds, "Length of a measurement (default: 2 with --once, 1 live)")
+      ->check(CLI::Range(0.1, 3600.0));
+  command->add_flag("--json", stats->json, "One JSON object for each measurement, a line each");
+  command->parse_complete_callback([stats] {
+    if (!stats->all && stats->topic.empty()) throw CLI::RequiredError("a topic, or --all");
+  });
+  run_with(command, topic_stats, stats);
+}
+
+}  // namespace cardan::apps

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/view/keys.hpp"
+
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+
+namespace cardan::apps {
+
+std::vector<char32_t> keys_in(std::string& bytes) {
+  std::vector<char32_t> keys;
+  std::size_t at = 0;
+  while (at < bytes.size()) {
+    const char first = bytes[at];
+    if (first != '\x1b') {
+      keys.push_back(static_cast<unsigned char>(first));
+      ++at;
+      continue;
+    }
+    if (at + 1 == bytes.size()) {  // the key Escape: terminals send the others' sequences in one piece
+      keys.push_back(kEscape);
+      ++at;
+      continue;
+    }
+    if (bytes[at + 1] != '[' && bytes[at + 1] != 'O') {
+      keys.push_back(kEscape);
+      ++at;
+      continue;
+    }
+    std::size_t end = at + 2;
+    while (end < bytes.size() && (bytes[end] < '@' || bytes[end] > '~')) ++end;
+    if (end == bytes.size()) break;
+    switch (bytes[end]) {
+      case 'A':
+        keys.push_back(kUp);
+        break;
+      case 'B':
+        keys.push_back(kDown);
+        break;
+      case 'C':
+        keys.push_back(kRight);
+        break;
+      case 'D':
+        keys.push_back(kLeft);
+        break;
+      default:
+        break;
+    }
+    at = end + 1;
+  }
+  bytes.erase(0, at);
+  return keys;
+}
+
+Keyboard::Keyboard() {
+  if (::isatty(STDIN_FILENO) != 1 || ::tcgetattr(STDIN_FILENO, &before_) != 0) return;
+  // In the background a change of the terminal would stop us.
+  if (::tcgetpgrp(STDIN_FILENO) != ::getpgrp()) return;
+  termios one_by_one = before_;
+  one_by_one.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
+  one_by_one.c_cc[VMIN] = 0;
+  one_by_one.c_cc[VTIME] = 0;
+  there_ = ::tcsetattr(STDIN_FILENO, TCSANOW, &one_by_one) == 0;
+}
+
+Keyboard::~Keyboard() {
+  if (there_) ::tcsetattr(STDIN_FILENO, TCSANOW, &before_);
+}
+
+std::vector<char32_t> Keyboard::wait(std::chrono::milliseconds timeout) {
+  pollfd wanted{.fd = there_ ? STDIN_FILENO : -1, .events = POLLIN, .revents = 0};
+  if (::poll(&wanted, 1, static_cast<int>(timeout.count())) <= 0) return {};
+  std::array<char, 64> buffer{};
+  const ssize_t bytes = ::read(STDIN_FILENO, buffer.data(), buffer.size());
+  if (bytes > 0) {
+    bytes_.append(buffer.data(), static_cast<std::size_t>(bytes));
+  } else if (bytes == 0 || errno != EINTR) {
+    there_ = false;  // the terminal is gone
+  }
+  return keys_in(bytes_);
+}
+
+std::size_t columns() {
+  winsize size{};
+  return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+}  // namespace cardan::apps

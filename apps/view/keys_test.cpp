@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/view/keys.hpp"
+
+#include <gtest/gtest.h>
+
+namespace cardan::apps {
+namespace {
+
+TEST(Keys, LettersAndArrows) {
+  std::string bytes = "s \x1b[C\x1b[D+\x1bOA\x1b[Bq";
+  EXPECT_EQ(keys_in(bytes), (std::vector<char32_t>{'s', ' ', kRight, kLeft, '+', kUp, kDown, 'q'}));
+  EXPECT_TRUE(bytes.empty());
+}
+
+TEST(Keys, WhatIsNotWholeWaitsForItsRest) {
+  std::string bytes = "a\x1b[";
+  EXPECT_EQ(keys_in(bytes), (std::vector<char32_t>{'a'}));
+  bytes += "1;5C";
+  EXPECT_EQ(keys_in(bytes), (std::vector<char32_t>{kRight}));
+  EXPECT_TRUE(bytes.empty());
+}
+
+TEST(Keys, EscapeAndWhatNobodyKnows) {
+  std::string bytes = "\x1b";
+  EXPECT_EQ(keys_in(bytes), (std::vector<char32_t>{kEscape}));
+  bytes = "\x1b[3~x";
+  EXPECT_EQ(keys_in(bytes), (std::vector<char32_t>{'x'}));
+}
+
+}  // namespace
+}  // namespace cardan::apps

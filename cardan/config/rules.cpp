@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cardan/config/rules.hpp"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <set>
+
+#include "cardan/config/suggest.hpp"
+
+namespace cardan::config {
+namespace {
+
+using std::chrono::microseconds;
+
+// What the kernel takes as deadline parameters (sched_setattr(2), sched_deadline_period_{min,max}_us).
+constexpr microseconds kLeastRuntime{2};
+constexpr microseconds kLeastPeriod{100};
+constexpr microseconds kLongestPeriod{1 << 22};
+
+std::string us_text(std::chrono::nanoseconds time) {
+  return fmt::format("{} µs", std::chrono::duration_cast<microseconds>(time).count());
+}
+
+class Rules {
+ public:
+  Rules(const Configuration& configuration, Complaints& complaints) : c_(configuration), complaints_(complaints) {}
+
+  void check() {
+    if (c_.processes.empty() && !complaints_.was_wrong("") && !complaints_.was_wrong("/processes") &&
+        complaints_.stands("/processes"))
+      complaints_.error("/processes", "the file has no process", R"(add one: "name": {"components": {…}})");
+    for (const Process& process : c_.processes) {
+      this->process(process);
+      for (const Component& component : process.components) this->component(process, component);
+      for (const Group& group : process.groups) this->group(process, group);
+    }
+    for (const auto& [name, settings] : c_.topics) topic(name, settings);
+  }
+
+ private:
+  void process(const Process& p) {
+    const std::string components = p.pointer + "/components";
+    if (p.components.empty() && complaints_.stands(components) && !complaints_.was_wrong(components))
+      complaints_.error(components, fmt::format("process '{}' has no component", p.name), "add one, or remove it");
+    const Restart& r = p.restart;
+    if (r.backoff > r.backoff_max) {
+      const bool longest_stands = complaints_.stands(p.pointer + "/restart/backoff_max_ms");
+      complaints_.error(
+          p.pointer + (longest_stands ? "/restart/backoff_max_ms" : "/restart/backoff_ms"),
+          fmt::format("'backoff_ms' of process '{}' is {:g}, which is more than its 'backoff_max_ms', {:g}", p.name,
+                      static_cast<double>(r.backoff.count()) / 1e6, static_cast<double>(r.backoff_max.count()) / 1e6),
+          "raise 'backoff_max_ms', or lower 'backoff_ms'");
+    }
+  }
+
+  void component(const Process& p, const Component& c) {
+    if (const auto [first, fresh] = first_of_name_.emplace(c.name, &p); !fresh)
+      complaints_.error_in_key(c.pointer,
+                               fmt::format("component '{}' is in process '{}' too ({})", c.name, first->second->name,
+                                           c_.source.line(c_.source.key(first->second->component(c.name)->pointer))),
+                               fmt::format("rename one '{}': a component's name is unique in the file", c.name));
+    const std::string subject = fmt::format("component '{}'", c.name);
+    if (complaints_.stands(c.pointer + "/thread") && complaints_.stands(c.pointer + "/group"))
+      complaints_.error(c.pointer + "/group", fmt::format("{} has a 'group' and a 'thread' of its own", subject),
+                        "remove 'group' or 'thread'");
+    else if (c.group != kDefaultGroup && p.group(c.group) == nullptr)
+      complaints_.error(c.pointer + "/group",
+                        fmt::format("{} is in group '{}', which process '{}' does not have", subject, c.group, p.name),
+                        suggestion(c.group, group_names(p), fmt::format("add \"groups\": {{\"{}\": {{}}}}", c.group)));
+    if (complaints_.stands(c.pointer + "/thread") && complaints_.stands(c.pointer + "/priority"))
+      complaints_.warning(c.pointer + "/priority",
+                          fmt::format("'priority' of {} is one in a group, but it has a thread of its own", subject),
+                          "remove it, or write it as 'priority' of 'thread'");
+    if (c.thread) thread(*c.thread, c.pointer + "/thread", subject);
+    for (const Callback& callback : c.callbacks)
+      if (callback.thread)
+        thread(*callback.thread, callback.pointer + "/thread",
+               fmt::format("callback '{}' of {}", callback.name, subject));
+    renames(c);
+  }
+
+  static std::vector<std::string> group_names(const Process& p) {
+    std::vector<std::string> names;
+    for (const Group& group : p.groups) names.push_back(group.name);
+    if (p.group(kDefaultGroup) == nullptr) names.emplace_back(kDefaultGroup);
+    return names;
+  }
+
+  void renames(const Component& c) {
+    std::map<std::string, std::string> taken;  // name on the bus → in the code
+    const std::string topics = c.pointer + "/topics";
+    for (const auto& [code, bus] : c.topics) {
+      const auto [first, fresh] = taken.emplace(bus, code);
+      if (fresh) continue;
+      // The later one in the text is the one that is too many.
+      std::string later = join(topics, code);
+      std::string earlier = join(topics, first->second);
+      if (before(later, earlier)) {
+        std::swap(later, earlier);
+        first->second = code;
+      }
+      complaints_.error(later,
+                        fmt::format("component '{}' uses '{}' under two names (also in {})", c.name, bus,
+                                    c_.source.line(c_.source.key(earlier))),
+                        fmt::format("rename it to another topic than '{}', or use one name in the code", bus));
+    }
+  }
+
+  [[nodiscard]] bool before(const std::string& a, const std::string& b) const {
+    const Place x = c_.source.key(a);
+    const Place y = c_.source.key(b);
+    return x.line != y.line ? x.line < y.line : x.column < y.column;
+  }
+
+  void thread(const Thread& t, const std::string& at, const std::string& subject) {
+    priority(t.policy, t.priority, at, subject);
+    if (complaints_.was_wrong(at + "/policy")) return;
+    if (t.policy == Policy::Deadline) return deadline(t, at, subject);
+    for (const char* const name : {"/runtime_us", "/period_us"})
+      if (complaints_.stands(at + name))
+        complaints_.error(at + name,
+                          fmt::format("'{}' of {} is only for the policy deadline, and the policy is {}", name + 1,
+                                      subject, name_of(t.policy)),
+                          fmt::format("remove '{}', or write \"policy\": \"deadline\"", name + 1));
+  }
+
+  void deadline(const Thread& t, const std::string& at, const std::string& subject) {
+    bool whole = true;
+    for (const char* const name : {"/runtime_us", "/period_us"}) {
+      whole = whole && !complaints_.was_wrong(at + name);
+      if (complaints_.stands(at + name)) continue;
+      complaints_.error(at + "/policy", fmt::format("the policy deadline of {} has no '{}'", subject, name + 1),
+                        name[1] == 'r' ? R"(add "runtime_us": CPU time in each period)"
+                                       : R"(add "period_us": the time from one begin to the next)");
+      whole = false;
+    }
+    if (!whole) return;
+    if (t.runtime < kLeastRuntime)
+      complaints_.error(
+          at + "/runtime_us",
+          fmt::format("'runtime_us' of {} is less than the kernel's least, {}", subject, us_text(kLeastRuntime)),
+          "raise 'runtime_us' to what a callback takes at most");
+    if (t.period < kLeastPeriod || t.period > kLongestPeriod)
+      complaints_.error(at + "/period_us",
+                        fmt::format("'period_us' of {} is {}, and the kernel takes {} to {}", subject,
+                                    us_text(t.period), us_text(kLeastPeriod), us_text(kLongestPeriod)),
+                        "change 'period_us', or use the policy fifo");
+    else if (t.runtime > t.period)
+      complaints_.error(at + "/runtime_us",
+                        fmt::format("'runtime_us' of {} is longer than its period, {}", subject, us_text(t.period)),
+                        "lower 'runtime_us', or raise 'period_us'");
+    if (!t.cpus.empty())
+      complaints_.warning(at + "/cpus",
+                          fmt::format("the kernel refuses to pin {}, whose policy is deadline, to some CPUs", subject),
+                          "remove 'cpus', unless an exclusive cpuset has exactly these");
+  }
+
+  void priority(Policy policy, int priority, const std::string& at, const std::string& subject) {
+    if (complaints_.was_wrong(at + "/policy") || complaints_.was_wrong(at + "/priority")) return;
+    const bool needs = policy == Policy::Fifo || policy == Policy::RoundRobin;
+    if (needs && !complaints_.stands(at + "/priority"))
+      complaints_.error(at + "/policy", fmt::format("the policy {} of {} has no 'priority'", name_of(policy), subject),
+                        "add \"priority\": 1 to 99; 50 stands above ordinary threads and below the kernel's own");
+    else if (needs && priority < 1)
+      complaints_.error(
+          at + "/priority",
+          fmt::format("'priority' of {} is {}, and the policy {} takes 1 to 99", subject, priority, name_of(policy)),
+          "write 1 to 99");
+    else if (!needs && priority != 0)
+      complaints_.error(
+          at + "/priority",
+          fmt::format("'priority' of {} is {}, and the policy {} takes none", subject, priority, name_of(policy)),
+          policy == Policy::Other ? R"(add "policy": "fifo", or remove 'priority')"
+                                  : "remove 'priority': the runtime and period decide");
+  }
+
+  void group(const Process& p, const Group& g) {
+    const std::string subject = fmt::format("group '{}' of process '{}'", g.name, p.name);
+    priority(g.policy.value_or(Policy::Other), g.priority.value_or(0), g.pointer, subject);
+    if (g.affinity == Affinity::OneToOne) {
+      const std::size_t cpus = elements(g.pointer + "/cpus");
+      if (cpus == 0)
+        complaints_.error(g.pointer + "/affinity",
+                          fmt::format("{} is to have one worker a CPU, but names no 'cpus'", subject),
+                          R"(add "cpus": […], or remove 'affinity')");
+      else if (static_cast<std::size_t>(g.workers.value_or(1)) > cpus)
+        complaints_.error(
+            g.pointer + "/workers",
+            fmt::format("{} has {} workers for {} CPU{}, one each", subject, *g.workers, cpus, cpus == 1 ? "" : "s"),
+            "name more 'cpus', lower 'workers', or write \"affinity\": \"range\"");
+    }
+    for (const Component& c : p.components) {
+      if (!c.thread && c.group == g.name) return;
+      if (c.group != kDefaultGroup && p.group(c.group) == nullptr) return;  // told, and perhaps this one is meant
+    }
+    complaints_.warning(g.pointer, fmt::format("no component is in {}", subject),
+                        fmt::format("write \"group\": \"{}\" in a component, or remove it", g.name));
+  }
+
+  /// Of the list there, right or wrong.
+  [[nodiscard]] std::size_t elements(const std::string& list) const {
+    std::size_t count = 0;
+    while (c_.source.values.contains(fmt::format("{}/{}", list, count))) ++count;
+    return count;
+  }
+
+  void topic(const std::string& name, const TopicSettings& t) {
+    const std::string spin = t.pointer + "/spin_us";
+    if (t.waiting == Waiting::Kind::Spin && !complaints_.stands(spin))
+      complaints_.error(t.pointer + "/waiting",
+                        fmt::format("readers of topic '{}' are to spin, but for how long?", name),
+                        "add \"spin_us\": the longest time before they sleep");
+    if (t.waiting == Waiting::Kind::Block && complaints_.stands(spin))
+      complaints_.warning(spin, fmt::format("readers of topic '{}' block, so 'spin_us' has no effect", name),
+                          "remove it, or change 'waiting'");
+  }
+
+  const Configuration& c_;
+  Complaints& complaints_;
+  std::map<std::string, const Process*> first_of_name_;
+};
+
+}  // namespace
+
+void check_rules(const Configuration& configuration, Complaints& complaints) {
+  Rules(configuration, complaints).check();
+}
+
+}  // namespace cardan::config

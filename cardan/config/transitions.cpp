@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "cardan/config/rules.hpp"
+#include "cardan/config/shape.hpp"
+#include "cardan/config/suggest.hpp"
+
+namespace cardan::config {
+namespace {
+
+bool leaves(const Transition& t, State state) noexcept {
+  return std::find(t.from.begin(), t.from.end(), state) != t.from.end();
+}
+
+bool same_names(const Condition& a, const Condition& b) {
+  return a.kind == b.kind && std::set(a.names.begin(), a.names.end()) == std::set(b.names.begin(), b.names.end());
+}
+
+class Transitions {
+ public:
+  Transitions(const Configuration& configuration, Complaints& complaints) : c_(configuration), complaints_(complaints) {
+    for (const Process& process : c_.processes) {
+      processes_.push_back(process.name);
+      all_.push_back(process.name);
+    }
+    for (const Process& process : c_.processes)
+      for (const Component& component : process.components) all_.push_back(component.name);
+  }
+
+  void check() {
+    for (const Transition& t : c_.transitions) {
+      condition(t);
+      if (goes_in_a_circle(t))
+        complaints_.error(t.pointer + "/to", fmt::format("the transition leads from '{0}' to '{0}'", name_of(t.to)),
+                          fmt::format("remove '{}' from 'from', or change 'to'", name_of(t.to)));
+    }
+    for (std::size_t later = 1; later < c_.transitions.size(); ++later) against_earlier(later);
+    reachable();
+  }
+
+ private:
+  [[nodiscard]] bool knows_target(const Transition& t) const {
+    return complaints_.stands(t.pointer + "/to") && !complaints_.was_wrong(t.pointer + "/to");
+  }
+  [[nodiscard]] bool goes_in_a_circle(const Transition& t) const {
+    return complaints_.stands(t.pointer + "/from") && leaves(t, t.to) && knows_target(t);
+  }
+  /// Whether it could be read, so that it can be compared with others.
+  [[nodiscard]] bool whole(const Transition& t) const {
+    return !t.when.names.empty() && knows_target(t) && !complaints_.was_wrong(t.pointer + "/when/for_ms");
+  }
+
+  void condition(const Transition& t) {
+    const std::string when = t.pointer + "/when";
+    std::vector<std::string_view> given;
+    for (const std::string_view kind : kConditions)
+      if (complaints_.stands(join(when, kind))) given.push_back(kind);
+    if (given.empty() && complaints_.stands(when) && !complaints_.was_wrong(when))
+      complaints_.error(when, "the transition's 'when' says nothing",
+                        fmt::format("add one of '{}'", fmt::join(kConditions, "', '")));
+    if (given.size() > 1) {
+      complaints_.error(join(when, given[1]),
+                        fmt::format("'when' has '{}' at once; it takes one", fmt::join(given, "' and '")),
+                        "write a transition for each");
+      return;
+    }
+    if (given.empty()) return;
+    const std::string at = join(when, given[0]);
+    if (t.when.kind == Condition::Kind::Silent) {
+      if (!complaints_.stands(when + "/for_ms"))
+        complaints_.error(at, fmt::format("for how long is '{}' to be silent?", fmt::join(t.when.names, "', '")),
+                          "add \"for_ms\": longer than the time between two messages");
+      else if (t.when.lasting.count() == 0 && !complaints_.was_wrong(when + "/for_ms"))
+        complaints_.error(when + "/for_ms", "0 ms of silence are always over",
+                          "write a 'for_ms' that is longer than the time between two messages");
+      return;
+    }
+    const bool list = c_.source.values.contains(at + "/0");
+    for (std::size_t i = 0; i < t.when.names.size(); ++i) {
+      const std::string& name = t.when.names[i];
+      const std::string place = list ? element(at, i) : at;
+      if (c_.process(name) != nullptr) continue;
+      if (const Process* home = c_.process_of(name); home != nullptr) {
+        if (t.when.kind == Condition::Kind::GivenUp)
+          complaints_.error(place, fmt::format("'{}' is a component; restarted and given up are processes", name),
+                            fmt::format("write its process, '{}'", home->name));
+        continue;
+      }
+      const bool only_processes = t.when.kind == Condition::Kind::GivenUp;
+      complaints_.error(place,
+                        fmt::format("'{}' of the transition names '{}', which is no process{}", name_of(t.when.kind),
+                                    name, only_processes ? "" : " and no component"),
+                        suggestion(name, only_processes ? processes_ : all_, "name a process of this file"));
+    }
+  }
+
+  /// Elements that were wrong are left out of `names`: count the ones before.
+  [[nodiscard]] std::string element(const std::string& list, std::size_t index) const {
+    for (std::size_t at = 0;; ++at) {
+      const std::string pointer = fmt::format("{}/{}", list, at);
+      if (complaints_.was_wrong(pointer)) continue;
+      if (index-- == 0) return pointer;
+    }
+  }
+
+  void against_earlier(std::size_t later) {
+    const Transition& b = c_.transitions[later];
+    if (!whole(b)) return;
+    std::vector<State> left = b.from;
+    for (const Transition& a : c_.transitions) {
+      if (&a == &b) continue;
+      if (!whole(a) || !same_names(a.when, b.when)) continue;
+      const bool earlier = &a < &b;
+      const std::string line = c_.source.line(c_.source.value(a.pointer));
+      const auto both = std::find_if(b.from.begin(), b.from.end(), [&](State s) { return leaves(a, s) && s != a.to; });
+      if (both == b.from.end()) continue;
+      if (a.when.lasting == b.when.lasting && earlier) {
+        if (a.to != b.to) {
+          complaints_.error(b.pointer + "/to",
+                            fmt::format("on the same condition '{}' goes to '{}' here and to '{}' in {}",
+                                        name_of(*both), name_of(b.to), name_of(a.to), line),
+                            "keep one, or give them different 'from' or 'for_ms'");
+          return;
+        }
+        complaints_.warning(b.pointer, fmt::format("the transition stands in {} already", line), "remove one");
+        return;
+      }
+      if (a.when.lasting < b.when.lasting) std::erase_if(left, [&](State s) { return leaves(a, s) && s != a.to; });
+    }
+    if (left.empty() && !b.from.empty())
+      complaints_.warning(b.pointer,
+                          fmt::format("the transition to '{}' never happens: a shorter 'for_ms' has led away from '{}' "
+                                      "before",
+                                      name_of(b.to), name_of(b.from.front())),
+                          "add the state that the shorter one leads to to 'from', or remove it");
+  }
+
+  void reachable() {
+    for (const Transition& t : c_.transitions)
+      if (!knows_target(t) || goes_in_a_circle(t)) return;  // told, and where it was to lead is not known
+    // What needs no transition: the launcher starts, finds all running, and stops.
+    std::set<State> reached{State::Starting, State::Running, State::Stopped};
+    for (bool more = true; more;) {
+      more = false;
+      for (const Transition& t : c_.transitions)
+        if (std::any_of(t.from.begin(), t.from.end(), [&](State s) { return reached.contains(s); }))
+          more = reached.insert(t.to).second || more;
+    }
+    std::set<State> told;
+    for (const Transition& t : c_.transitions)
+      for (const State state : t.from)
+        if (complaints_.stands(t.pointer + "/from") && !reached.contains(state) && told.insert(state).second)
+          complaints_.warning(t.pointer + "/from",
+                              fmt::format("nothing leads to the state '{}', so this never happens", name_of(state)),
+                              fmt::format("add a transition to '{}'", name_of(state)));
+  }
+
+  const Configuration& c_;
+  Complaints& complaints_;
+  std::vector<std::string> processes_;
+  std::vector<std::string> all_;
+};
+
+}  // namespace
+
+void check_transitions(const Configuration& configuration, Complaints& complaints) {
+  Transitions(configuration, complaints).check();
+}
+
+}  // namespace cardan::config

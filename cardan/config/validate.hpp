@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "cardan/config/document.hpp"
+#include "cardan/config/shape.hpp"
+
+namespace cardan::config {
+
+/// Holds the tree against the table of shape.hpp: unknown and missing keys, wrong types, values out of range. What is
+/// wrong becomes Bad, so that whoever reads the tree afterwards finds only what is as it should be.
+void validate(Node& root, const Source& source, std::vector<Problem>& problems);
+
+/// The same of a part, which `subject` names in messages ("'include' of the file"); `key`: where its name stands.
+void validate(Node& node, const Field& field, const std::string& pointer, Place key, const std::string& subject,
+              const Source& source, std::vector<Problem>& problems);
+
+}  // namespace cardan::config

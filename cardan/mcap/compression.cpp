@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cardan/mcap/compression.hpp"
+
+#include <lz4frame.h>
+#include <zstd.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "cardan/base/error.hpp"
+
+namespace cardan::mcap {
+namespace {
+
+[[noreturn]] void refused(const char* library, const char* why) {
+  throw Error(ErrorCode::System, std::string(library) + " cannot compress: " + why, "free memory, or do not compress");
+}
+
+/// A chunk is unpacked as a whole.
+constexpr std::uint64_t kMostUnpacked = std::uint64_t{4} << 30;
+
+/// What one call of a library's stream took and gave. `left` 0: a frame has ended.
+struct Step {
+  std::size_t left = 0, taken = 0, given = 0;
+};
+
+/// Bytes that a chunk's records may well have: for that much room is made at once.
+std::uint64_t likely_size(View in) { return 64 * std::uint64_t{in.size()} + (1U << 20); }
+
+/// Exactly `size` bytes from a stream. Room is made as it fills: a size that is a lie costs no more than what is there.
+template <class Take>
+const char* unpack(View in, std::uint64_t size, Bytes& out, bool one_frame, const char* damaged, Take&& take) {
+  out.resize(static_cast<std::size_t>(std::min(size, likely_size(in))));
+  std::size_t written = 0;
+  for (;;) {
+    const bool full = written == out.size();
+    if (full && out.size() < size) out.resize(static_cast<std::size_t>(std::min(size, 2 * std::uint64_t{out.size()})));
+    const std::optional<Step> step = take(out.data() + written, out.size() - written, in);
+    if (!step) return damaged;
+    written += step->given;
+    in = in.subspan(step->taken);
+    if (step->left == 0 && (one_frame || in.empty())) break;
+    if (step->taken == 0 && step->given == 0) return "its compressed records are cut short, or longer than it says";
+  }
+  return written == size && in.empty() ? nullptr : "its compressed records have another size than it says";
+}
+
+const char* decompress_lz4(View in, std::uint64_t size, Bytes& out) {
+  LZ4F_dctx* context = nullptr;
+  if (LZ4F_isError(LZ4F_createDecompressionContext(&context, LZ4F_VERSION)) != 0) return "no memory for lz4";
+  const std::unique_ptr<LZ4F_dctx, decltype(&LZ4F_freeDecompressionContext)> owner(context,
+                                                                                   &LZ4F_freeDecompressionContext);
+  return unpack(in, size, out, true, "its lz4 frame is damaged",
+                [&](std::byte* to, std::size_t room, View from) -> std::optional<Step> {
+                  std::size_t given = room, taken = from.size();
+                  const std::size_t left = LZ4F_decompress(context, to, &given, from.data(), &taken, nullptr);
+                  if (LZ4F_isError(left) != 0) return std::nullopt;
+                  return Step{left, taken, given};
+                });
+}
+
+const char* decompress_zstd(View in, std::uint64_t size, Bytes& out) {
+  constexpr const char* kDamaged = "its zstd frame is damaged";
+  if (const auto own = ZSTD_getFrameContentSize(in.data(), in.size());  // before room is made for what it claims
+      own == ZSTD_CONTENTSIZE_ERROR || (own != ZSTD_CONTENTSIZE_UNKNOWN && own > size))
+    return own == ZSTD_CONTENTSIZE_ERROR ? kDamaged : "its zstd frame has another size than it says";
+  if (size <= likely_size(in)) {  // in one piece, which is faster
+    out.resize(static_cast<std::size_t>(size));
+    const std::size_t written = ZSTD_decompress(out.data(), out.size(), in.data(), in.size());
+    if (ZSTD_isError(written) != 0) return kDamaged;
+    return written == size ? nullptr : "its zstd frame has another size than it says";
+  }
+  const std::unique_ptr<ZSTD_DCtx, decltype(&ZSTD_freeDCtx)> context(ZSTD_createDCtx(), &ZSTD_freeDCtx);
+  if (context == nullptr) return "no memory for zstd";
+  return unpack(in, size, out, false, kDamaged, [&](std::byte* to, std::size_t room, View from) -> std::optional<Step> {
+    ZSTD_outBuffer output{to, room, 0};
+    ZSTD_inBuffer input{from.data(), from.size(), 0};
+    const std::size_t left = ZSTD_decompressStream(context.get(), &output, &input);
+    if (ZSTD_isError(left) != 0) return std::nullopt;
+    return Step{left, input.pos, output.pos};
+  });
+}
+
+}  // namespace
+
+const char* name_of(Compression compression) noexcept {
+  switch (compression) {
+    case Compression::None:
+      return "";
+    case Compression::Lz4:
+      return "lz4";
+    case Compression::Zstd:
+      return "zstd";
+  }
+  return "";
+}
+
+Levels levels_of(Compression compression) noexcept {
+  switch (compression) {
+    case Compression::None:
+      break;
+    case Compression::Lz4:
+      return {-65'537, LZ4F_compressionLevel_max()};  // below 0: its acceleration
+    case Compression::Zstd:
+      return {ZSTD_minCLevel(), ZSTD_maxCLevel()};
+  }
+  return {};
+}
+
+struct Compressor::State {
+  std::unique_ptr<ZSTD_CCtx, decltype(&ZSTD_freeCCtx)> zstd{nullptr, &ZSTD_freeCCtx};
+};
+
+Compressor::Compressor(Compression compression, int level)
+    : kind_(compression), level_(level), state_(std::make_unique<State>()) {
+  if (kind_ != Compression::Zstd) return;
+  state_->zstd.reset(ZSTD_createCCtx());
+  if (state_->zstd == nullptr) refused("zstd", "no memory");
+}
+Compressor::~Compressor() = default;
+Compressor::Compressor(Compressor&&) noexcept = default;
+Compressor& Compressor::operator=(Compressor&&) noexcept = default;
+
+void Compressor::append(Bytes& out, View bytes) {
+  const std::size_t at = out.size();
+  switch (kind_) {
+    case Compression::None:
+      out.insert(out.end(), bytes.begin(), bytes.end());
+      return;
+    case Compression::Lz4: {
+      LZ4F_preferences_t preferences{};
+      preferences.compressionLevel = level_;
+      preferences.frameInfo.contentSize = bytes.size();
+      preferences.frameInfo.blockSizeID = LZ4F_max4MB;
+      out.resize(at + LZ4F_compressFrameBound(bytes.size(), &preferences));
+      const std::size_t size =
+          LZ4F_compressFrame(out.data() + at, out.size() - at, bytes.data(), bytes.size(), &preferences);
+      if (LZ4F_isError(size) != 0) refused("lz4", LZ4F_getErrorName(size));
+      out.resize(at + size);
+      return;
+    }
+    case Compression::Zstd: {
+      out.resize(at + ZSTD_compressBound(bytes.size()));
+      const std::size_t size =
+          ZSTD_compressCCtx(state_->zstd.get(), out.data() + at, out.size() - at, bytes.data(), bytes.size(), level_);
+      if (ZSTD_isError(size) != 0) refused("zstd", ZSTD_getErrorName(size));
+      out.resize(at + size);
+      return;
+    }
+  }
+}
+
+const char* decompress(std::string_view compression, View in, std::uint64_t size, Bytes& out) {
+  if (compression.empty()) {
+    if (in.size() != size) return "its records have another size than it says";
+    out.assign(in.begin(), in.end());
+    return nullptr;
+  }
+  if (size > kMostUnpacked) return "its records are larger than 4 GiB when they are unpacked";
+  // Neither can make more than about 255 (lz4) or 128 Ki (zstd) bytes of one: a liar's size is not worth an allocation.
+  const std::uint64_t most = compression == "lz4" ? 256 : std::uint64_t{1} << 18;
+  if (size / most > in.size()) return "its records cannot be as large as it says";
+  if (compression == "lz4") return decompress_lz4(in, size, out);
+  if (compression == "zstd") return decompress_zstd(in, size, out);
+  return "its compression is not known";
+}
+
+}  // namespace cardan::mcap

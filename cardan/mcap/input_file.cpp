@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cardan/mcap/input_file.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <limits>
+#include <system_error>
+#include <utility>
+
+#include "cardan/base/error.hpp"
+
+namespace cardan::mcap {
+namespace {
+
+[[noreturn]] void cannot_read(const std::string& path, int error) {
+  const std::string cause = "cannot read " + path + ": " + std::generic_category().message(error);
+  if (error == ENOENT || error == ENOTDIR) throw Error(ErrorCode::InvalidArgument, cause, "check the path");
+  if (error == EACCES || error == EPERM) throw Error(ErrorCode::System, cause, "check who may read it");
+  throw Error(ErrorCode::System, cause, "look at the disk: sudo dmesg | tail");
+}
+
+}  // namespace
+
+InputFile::InputFile(std::string path) : path_(std::move(path)), fd_(::open(path_.c_str(), O_RDONLY | O_CLOEXEC)) {
+  if (!fd_) cannot_read(path_, errno);
+  struct stat status{};
+  if (::fstat(fd_.get(), &status) != 0) cannot_read(path_, errno);
+  if (!S_ISREG(status.st_mode) && !S_ISBLK(status.st_mode))
+    throw Error(ErrorCode::InvalidArgument, path_ + (S_ISDIR(status.st_mode) ? " is a folder" : " is not a file"),
+                "name one .mcap file");
+  (void)::flock(fd_.get(), LOCK_SH | LOCK_NB);  // so that no NewFile begins in its place
+}
+
+std::uint64_t InputFile::size() const {
+  const off_t end = ::lseek(fd_.get(), 0, SEEK_END);  // nothing here reads from the place that this moves
+  if (end < 0) cannot_read(path_, errno);
+  return static_cast<std::uint64_t>(end);
+}
+
+std::size_t InputFile::read(std::uint64_t offset, std::span<std::byte> into) const {
+  if (offset > static_cast<std::uint64_t>(std::numeric_limits<off_t>::max()) - into.size()) return 0;
+  std::size_t done = 0;
+  while (done < into.size()) {
+    const ssize_t bytes = ::pread(fd_.get(), into.data() + done, into.size() - done, static_cast<off_t>(offset + done));
+    if (bytes < 0 && errno == EINTR) continue;
+    if (bytes < 0) cannot_read(path_, errno);
+    if (bytes == 0) break;
+    done += static_cast<std::size_t>(bytes);
+  }
+  return done;
+}
+
+std::optional<Prefix> InputFile::read_prefix(std::uint64_t offset) const {
+  std::array<std::byte, kPrefixBytes> bytes{};
+  if (read(offset, bytes) != bytes.size()) return std::nullopt;
+  return Prefix(bytes);
+}
+
+bool InputFile::read_exactly(std::uint64_t offset, std::uint64_t bytes, Bytes& into) const {
+  const std::uint64_t end = size();
+  if (offset > end || bytes > end - offset) return false;
+  into.resize(static_cast<std::size_t>(bytes));
+  return read(offset, into) == bytes;
+}
+
+}  // namespace cardan::mcap

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "cardan/base/fd.hpp"
+#include "cardan/mcap/records.hpp"
+
+namespace cardan::mcap {
+
+/// A file that appears under its name when it is done, and not at all otherwise: until then it is NAME.partial.
+/// Not to be shared by threads; blocks for the disk.
+class NewFile {
+ public:
+  /// Throws Error (InvalidArgument): it is there already and not to be replaced, or NAME.partial is an InputFile or
+  /// another program's NewFile; (System): it cannot be written.
+  NewFile(std::string path, bool replace);
+  ~NewFile();
+  NewFile(const NewFile&) = delete;
+  NewFile& operator=(const NewFile&) = delete;
+
+  /// Throws Error (System): the disk fails or is full.
+  void write(View bytes);
+  /// Over what was written before. Throws as `write`.
+  void overwrite(std::uint64_t offset, View bytes);
+  /// `to_disk`: it is on the disk before it has its name. Without, a power failure may leave less of it than was
+  /// written. Throws as the constructor and `write`.
+  void finish(bool to_disk = true);
+
+ private:
+  void open_partial();
+  [[noreturn]] void failed() const;
+  [[noreturn]] void there_already() const;
+
+  std::string path_, partial_;
+  bool replace_, finished_ = false;
+  Fd fd_;
+};
+
+}  // namespace cardan::mcap

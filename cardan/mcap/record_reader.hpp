@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "cardan/mcap/codec.hpp"
+
+namespace cardan::mcap {
+
+/// A record where it stands.
+struct RecordView : RawRecord {  ///< its content: until the next record is asked for
+  std::uint64_t offset = 0;      ///< of its opcode in the file; of its chunk's, if it is in one
+  bool in_chunk = false;
+};
+
+/// How far a file goes, and why not further.
+struct Finish {
+  enum class How : std::uint8_t {
+    Complete,  ///< to the magic at its end
+    Cut,       ///< ends in the middle, or in the zeros of what was reserved and not written: a crash
+    Damaged,   ///< says something impossible
+  };
+  How how = How::Complete;
+  std::uint64_t valid = 0;  ///< bytes up to which all is well
+  bool lossy = false;       ///< behind them stands (part of) something that could not be read; not set by streams
+  std::string cause{};      ///< if not complete
+};
+
+struct RecordReaderOptions {
+  bool open_chunks = true;  ///< give the records in a chunk instead of the chunk itself
+  bool check_crcs = true;
+  std::uint64_t most_record_bytes = std::uint64_t{4} << 30;  ///< a record that claims more is damage
+};
+
+/// Reads a file from its beginning, record by record, from whatever gives bytes: a pipe, too. Unknown records are given
+/// as they are, for the caller to skip. Not to be shared by threads; blocks as `read` does, and throws what it throws.
+class RecordReader {
+ public:
+  /// Fills (part of) what it is given and returns how much; 0: the end.
+  using Read = std::function<std::size_t(std::span<std::byte>)>;
+
+  explicit RecordReader(Read read, RecordReaderOptions options = {});
+
+  /// Empty: finish() says why.
+  [[nodiscard]] std::optional<RecordView> next();
+  [[nodiscard]] const Finish& finish() const noexcept { return finish_; }
+
+ private:
+  [[nodiscard]] std::size_t need(std::uint64_t bytes);
+  [[nodiscard]] std::optional<RecordView> next_in_chunk();
+  [[nodiscard]] bool open(View content);
+  std::optional<RecordView> end(Finish::How how, std::string cause);
+
+  Read read_;
+  RecordReaderOptions options_;
+  Bytes buffer_;           ///< what has been read and not been left behind
+  std::size_t begin_ = 0;  ///< of what is not used yet, in the buffer
+  std::size_t filled_ = 0;
+  std::uint64_t offset_ = 0;  ///< of `begin_` in the file
+  bool at_end_ = false, started_ = false, done_ = false, footer_seen_ = false;
+  Bytes records_;  ///< of the open chunk, if it was compressed
+  View in_chunk_;  ///< what is left of the open chunk
+  std::uint64_t chunk_offset_ = 0;
+  std::size_t chunk_bytes_ = 0;  ///< in the buffer, until it is closed
+  Finish finish_;
+};
+
+/// A chunk's records, checked. Empty: `cause` says why. Compressed ones are put into `buffer`.
+[[nodiscard]] std::optional<View> records_of(const Chunk& chunk, bool check_crc, Bytes& buffer, std::string& cause);
+
+}  // namespace cardan::mcap

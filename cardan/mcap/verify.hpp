@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "cardan/mcap/reader.hpp"
+
+namespace cardan::mcap {
+
+struct Verification {
+  Finish finish;
+  std::uint64_t bytes = 0, messages = 0, chunks = 0, attachments = 0;
+  std::uint64_t unchecked_bytes = 0;  ///< of chunks without a checksum: their structure alone was looked at
+  std::vector<Problem> problems;      ///< in the order of the file; at most kMostProblems
+  static constexpr std::size_t kMostProblems = 1000;
+
+  [[nodiscard]] bool good() const noexcept { return problems.empty() && finish.how == Finish::How::Complete; }
+};
+
+/// Reads all of a file and compares everything in it that is said twice: checksums, indexes, statistics, the summary.
+/// `progress` is told how many bytes are done. Throws Error as Reader does. Any thread; blocks for the disk.
+[[nodiscard]] Verification verify(const std::string& path, const std::function<void(std::uint64_t)>& progress = {});
+
+}  // namespace cardan::mcap

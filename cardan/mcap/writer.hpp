@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "cardan/mcap/compression.hpp"
+#include "cardan/mcap/summary.hpp"
+
+namespace cardan::mcap {
+
+struct WriterOptions {
+  std::string profile{};  ///< "ros2" only if every channel is as ROS 2 writes it
+  /// Writes over bytes that are in the file already. Given, and `profile` empty, close() makes the profile "ros2" if
+  /// every channel turned out to be as ROS 2 writes it. Not together with `data_crc`.
+  std::function<void(std::uint64_t offset, View)> overwrite{};
+  std::string library = "cardan";
+  bool chunks = true;                   ///< false: no index of messages is possible; for streams
+  std::uint64_t chunk_bytes = 1 << 20;  ///< a chunk ends once its records have so many bytes. More: smaller files
+                                        ///< with compression, and more to read for one message
+  Compression compression = Compression::None;
+  int level = 0;              ///< of the compression; 0: its default
+  bool chunk_crc = true;      ///< a damaged chunk is noticed
+  bool data_crc = false;      ///< of the whole data section: nobody can check it without reading all
+  bool message_index = true;  ///< a reader finds messages in a chunk without reading it through; their source stamps
+                              ///< stand there too
+  SummaryOptions summary{};
+};
+
+/// Writes a file from its beginning to its end, into whatever takes bytes. Not to be shared by threads; blocks as
+/// `write` does, and throws what it throws.
+class Writer {
+ public:
+  using Write = std::function<void(View)>;
+
+  explicit Writer(Write write, WriterOptions options = {});
+
+  void add(const Schema& schema);    ///< before a channel that names it
+  void add(const Channel& channel);  ///< before its messages
+  void write(const Message& message);
+  void add(const Attachment& attachment);
+  void add(const Metadata& metadata);
+  void end_chunk();  ///< what has come so far is written now
+
+  /// Writes the summary. Nothing may follow.
+  void close();
+
+  [[nodiscard]] const Summary& summary() const noexcept { return summary_; }
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return position_; }
+
+ private:
+  template <class Record>
+  void append_record(const Record& record);
+  void flush();
+
+  Write write_;
+  WriterOptions options_;
+  Compressor compressor_;
+  Summary summary_;
+  Bytes out_;      ///< records that go to the file as they are
+  Bytes records_;  ///< of the chunk
+  Bytes packed_;
+  std::vector<MessageIndex> indexes_;                    ///< of the chunk; in the order of its channels
+  std::vector<std::vector<std::int64_t>> source_times_;  ///< of each of them
+  std::map<std::uint16_t, std::size_t> index_of_;
+  std::uint64_t messages_ = 0, first_ = 0, last_ = 0;  ///< of the chunk
+  bool ros2_ = true;                                   ///< all channels are as ROS 2 writes them
+  std::uint64_t position_ = 0;
+  std::uint32_t data_crc_ = 0;
+};
+
+}  // namespace cardan::mcap

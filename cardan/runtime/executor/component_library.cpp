@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cardan/runtime/executor/component_library.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <vector>
+
+#include "cardan/base/error.hpp"
+#include "cardan/config/suggest.hpp"
+
+namespace cardan {
+namespace {
+
+/// Adds the libraries in a folder, and in its folders where it goes `deeper`, as a file would name them.
+void add_libraries(const std::filesystem::path& folder, const std::string& prefix, bool deeper,
+                   std::vector<std::string>& names) {
+  namespace fs = std::filesystem;
+  constexpr int kMostEntries = 2000;  // a folder of a million files is no reason to wait
+  int looked_at = 0;
+  std::error_code error;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    std::error_code ignored;
+    if (++looked_at > kMostEntries) return;
+    const std::string name = at->path().filename().string();
+    if (name.starts_with('.')) continue;
+    if (!at->is_directory(ignored)) {
+      if (name.ends_with(".so") && !name.starts_with("libcardan")) names.push_back(prefix + name);  // nor our own
+    } else if (deeper) {
+      add_libraries(at->path(), prefix + name + "/", false, names);
+    }
+  }
+}
+
+/// Libraries that the file may have meant.
+std::vector<std::string> libraries_near(const std::string& library, const std::string& configuration_file) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  std::vector<std::string> names;
+  const std::string prefix = library.substr(0, library.rfind('/') + 1);
+  add_libraries(fs::absolute(fs::path(configuration_file), ignored).parent_path() / prefix, prefix, true, names);
+  if (prefix.empty())
+    add_libraries(fs::read_symlink("/proc/self/exe", ignored).parent_path().parent_path() / "lib", "", false, names);
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
+
+}  // namespace
+
+void load_library_of(const std::string& configuration_file, const std::string& library) {
+  namespace fs = std::filesystem;
+  const std::string path = component_library_path(library, configuration_file);
+  std::error_code ignored;
+  try {
+    load_component_library(path);
+  } catch (const Error& e) {
+    if (fs::exists(path, ignored) && path.find('/') != std::string::npos) throw;  // it is there, and cannot be used
+    const std::vector<std::string> names = libraries_near(library, configuration_file);
+    const std::string file_name = library.substr(library.rfind('/') + 1);
+    // One of that very name in a folder of its own, as a build puts it, before one that is spelt nearly like it.
+    const auto same = std::find_if(names.begin(), names.end(), [&](const std::string& name) {
+      return name.substr(name.rfind('/') + 1) == file_name;
+    });
+    const std::string near = same != names.end() ? *same : config::nearest(library, names);
+    const std::string folder = fs::absolute(fs::path(configuration_file), ignored).parent_path().string();
+    throw Error(e.code(), e.cause(),
+                fmt::format("{}it is looked for beside the file ({}) and in LD_LIBRARY_PATH; is it built?",
+                            near.empty() ? "" : fmt::format("did you mean '{}'? ", near), folder));
+  }
+}
+
+}  // namespace cardan

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cardan/base/atomic.hpp"
+#include "cardan/runtime/fusion/fusion_policy.hpp"
+
+namespace cardan {
+
+/// What differs from input to input of Context::fuse().
+struct FuseInput {
+  /// Name in statistics and the configuration's `callbacks`; empty: the topic as the code names it. A component whose
+  /// code reads a topic twice has to give one of them another name.
+  std::string name{};
+  /// As InputOptions::depth: samples that wait for the fusion; 0: the topic's depth.
+  std::uint32_t depth = 0;
+};
+
+struct FuseOptions {
+  /// Name in statistics and messages; empty: "fusion", "fusion2" …
+  std::string name{};
+  /// In the order of the topics: `.inputs = {{.name = "left"}, {.name = "right", .depth = 20}}`.
+  PerInput<FuseInput> inputs{};
+};
+
+namespace detail {
+
+/// Notices that a fusion of a component gets samples and makes no set of them, and says why. offered() and fired() are
+/// for the thread that is in the fusion's callback; the rest for any thread. Does not block but to write its line.
+class FusionWatch {
+ public:
+  /// A fusion is silent when it was offered so many samples without a set, over so long.
+  static constexpr std::uint64_t kFewest = 10;
+  static constexpr std::int64_t kPatience = 5'000'000'000;
+
+  FusionWatch(std::string component, std::string name, FusionPolicy policy, std::vector<std::string> inputs);
+
+  /// A set is about to be given to the callback.
+  void fired(std::int64_t now) noexcept;
+  /// True: it has just become silent, and tell() shall say so.
+  [[nodiscard]] bool offered(std::size_t input, std::int64_t now) noexcept;
+  void tell(const FusionStatistics& statistics) const;
+
+  [[nodiscard]] const std::string& name() const noexcept { return name_; }
+  [[nodiscard]] const FusionPolicy& policy() const noexcept { return policy_; }
+  [[nodiscard]] const std::vector<std::string>& inputs() const noexcept { return inputs_; }
+  [[nodiscard]] bool silent() const noexcept { return silent_.load(std::memory_order_relaxed); }
+  /// Why no set has come since the last one, in words; empty: nothing has been offered since.
+  [[nodiscard]] std::string why(const FusionStatistics& statistics) const;
+
+ private:
+  std::string component_, name_;
+  FusionPolicy policy_;
+  std::vector<std::string> inputs_;
+  std::array<Atomic<std::uint64_t>, kMaxFusionInputs> offered_{};  ///< since the last set
+  std::uint64_t offered_in_all_ = 0;
+  std::int64_t since_ = 0;  ///< the first offer since the last set
+  Atomic<bool> silent_{false};
+};
+
+/// "primary", "approximate" or "exact"; "source", "publish" or "header.stamp".
+[[nodiscard]] const char* name_of(const FusionPolicy& policy) noexcept;
+[[nodiscard]] const char* name_of(FusionTime time) noexcept;
+[[nodiscard]] FusionTime time_of(const FusionPolicy& policy) noexcept;
+
+}  // namespace detail
+}  // namespace cardan

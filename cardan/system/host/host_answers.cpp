@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cardan/system/host/host_answers.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "cardan/base/clock.hpp"
+#include "cardan/runtime/runtime.hpp"
+#include "cardan/system/host/component_report.hpp"
+#include "cardan/system/host/crash_report.hpp"
+#include "cardan/transport/discovery/process.hpp"
+
+namespace cardan::host {
+
+using nlohmann::json;
+
+namespace {
+
+ParameterValue parameter_value_of(const json& value) {
+  if (value.is_boolean()) return value.get<bool>();
+  if (value.is_number_integer()) return value.get<std::int64_t>();
+  if (value.is_number()) return value.get<double>();
+  return value.get<std::string>();
+}
+
+detail::ComponentCore& core_of(const Runtime& runtime, const std::string& component) {
+  for (const auto& core : runtime.components())
+    if (core->name() == component) return *core;
+  throw Error(ErrorCode::InvalidArgument, fmt::format("there is no component '{}' here", component),
+              "cardan component list shows them");
+}
+
+}  // namespace
+
+std::string HostAnswers::components() {
+  std::vector<ComponentReport> all = report_of(runtime_);
+  for (ComponentReport& c : all) {
+    c.process = parts_.process;
+    c.host = detail::Process::of(runtime_.options().domain).id();
+    c.pid = ::getpid();
+    c.restarts = parts_.restarts(c.name);
+  }
+  return R"({"components":)" + to_json(all) + "}";
+}
+
+void HostAnswers::crash(const std::string& component) {
+  // As work of the component itself, so that the report is about it.
+  core_of(runtime_, component).errand().post([component] {
+    crash_report::crash_on_purpose(fmt::format("component '{}' was told to crash (cardan run --crash)", component));
+  });
+}
+
+ControlService::Reply HostAnswers::answer(const std::string& text, std::chrono::nanoseconds age) {
+  const json request = json::parse(text);
+  const std::string what = request.at("do");
+  if (what == "processes") return {R"({"processes":[]})"};  // that is the launcher's
+  if (what == "restart") {
+    const Restarted done = parts_.restart(request.at("component"), time_left(text, age));
+    if (!done.failure.empty())
+      return {json{{"error", static_cast<int>(ErrorCode::System)},
+                   {"cause", done.failure},
+                   {"remedy", "its process ends, and is started anew by its rule"}}
+                  .dump(-1, ' ', false, json::error_handler_t::replace),
+              done.sent};
+    return {json{{"took_ms", done.took_ms}, {"restarts", done.restarts}}.dump(), done.sent};
+  }
+  if (what == "components") {
+    const std::lock_guard lock(changing_);
+    return {components()};
+  }
+  if (what != "set" && what != "log" && what != "crash")
+    throw Error(ErrorCode::Incompatible, "this process does not know the request '" + what + "'",
+                "use the same version of Cardan on both sides");
+  // Looked at before the lock, which a restart holds for as long as its component takes, and compared after it.
+  const std::int64_t until = steady_now() + time_left(text, age).count();
+  const std::lock_guard lock(changing_);
+  const std::chrono::nanoseconds left{until - steady_now()};
+  if (left.count() <= 0)
+    throw Error(ErrorCode::Unavailable,
+                what == "set" ? "the request came too late, and the value stays as it is"
+                              : "the request came too late, and was not carried out",
+                "give it again");
+  if (what == "set") {
+    runtime_.set_parameter(request.at("component"), request.at("parameter"), parameter_value_of(request.at("value")),
+                           left);
+    return {"{}"};
+  }
+  if (what == "log") {
+    const auto level = request.at("level").get<int>();
+    if (level < static_cast<int>(LogLevel::Info) || level > static_cast<int>(LogLevel::Error))
+      throw Error(ErrorCode::InvalidArgument, fmt::format("{} is not a level", level), "use info, warning or error");
+    core_of(runtime_, request.at("component")).set_log_level(static_cast<LogLevel>(level));
+    return {"{}"};
+  }
+  crash(request.at("component"));
+  return {"{}"};
+}
+
+}  // namespace cardan::host

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <mutex>
+#include <string>
+
+#include "cardan/base/error.hpp"
+#include "cardan/system/host/control_service.hpp"
+
+namespace cardan {
+class Runtime;
+}
+
+namespace cardan::host {
+
+/// What the process of components answers to ControlClient: components, set, log, restart, crash.
+class HostAnswers {
+ public:
+  struct Restarted {
+    std::string failure{};  ///< it did not start again, and its process ends
+    double took_ms = 0;
+    std::uint64_t restarts = 0;    ///< of the component within this process
+    std::function<void()> sent{};  ///< as ControlService::Reply
+  };
+  /// What only the host knows or does.
+  struct Parts {
+    std::string process;                                                  ///< as the configuration names it
+    std::function<std::uint64_t(const std::string& component)> restarts;  ///< within this process
+    /// Makes a component anew; throws Error, Unavailable when it was not begun within the time.
+    std::function<Restarted(const std::string& component, std::chrono::nanoseconds within)> restart;
+  };
+  /// `changing` is held while it looks at the runtime, and by who restarts components of it.
+  HostAnswers(Runtime& runtime, std::mutex& changing, Parts parts)
+      : runtime_(runtime), changing_(changing), parts_(std::move(parts)) {}
+
+  /// On the service's thread.
+  [[nodiscard]] ControlService::Reply answer(const std::string& request, std::chrono::nanoseconds age);
+
+ private:
+  [[nodiscard]] std::string components();
+  void crash(const std::string& component);
+
+  Runtime& runtime_;
+  std::mutex& changing_;
+  Parts parts_;
+};
+
+}  // namespace cardan::host

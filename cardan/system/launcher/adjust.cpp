@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cardan/system/launcher/adjust.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <utility>
+
+#include "cardan/base/error.hpp"
+
+namespace cardan::launcher {
+namespace {
+
+using config::Component;
+using config::Configuration;
+using config::Process;
+using config::Value;
+
+template <class Number>
+bool whole_number(std::string_view text, Number& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc{} && end == text.data() + text.size() && !text.empty();
+}
+
+Value value_of(std::string_view text) {
+  if (text == "true" || text == "false") return text == "true";
+  if (text.size() >= 2 && text.front() == '"' && text.back() == '"')
+    return std::string(text.substr(1, text.size() - 2));
+  std::int64_t integer = 0;
+  if (whole_number(text, integer)) return integer;
+  double number = 0;
+  // "inf" and "nan" are texts, as in JSON.
+  if (text.find_first_of("0123456789") != std::string_view::npos && whole_number(text, number)) return number;
+  return std::string(text);
+}
+
+}  // namespace
+
+Configuration one_process(Configuration configuration) {
+  if (configuration.processes.size() < 2) return configuration;
+  Process all{.name = "all", .restart = configuration.processes.front().restart, .pointer = "/processes"};
+  while (configuration.component(all.name) != nullptr) all.name += '_';
+  bool limited = true;
+  for (Process& process : configuration.processes) {
+    const auto renamed = [&](const std::string& group) { return fmt::format("{}.{}", process.name, group); };
+    const bool uses_default = std::any_of(process.components.begin(), process.components.end(),
+                                          [](const Component& c) { return c.group == config::kDefaultGroup; });
+    if (uses_default && process.group(config::kDefaultGroup) == nullptr)
+      process.groups.push_back({.name = std::string(config::kDefaultGroup), .pointer = process.pointer});
+    for (config::Group& group : process.groups) {
+      group.name = renamed(group.name);
+      all.groups.push_back(std::move(group));
+    }
+    for (Component& component : process.components) {
+      component.group = renamed(component.group);
+      all.components.push_back(std::move(component));
+    }
+    for (const auto& [name, value] : process.environment) all.environment[name] = value;
+    limited = limited && process.memory_bytes != 0;
+    all.memory_bytes += process.memory_bytes;
+  }
+  if (!limited) all.memory_bytes = 0;
+
+  for (config::Transition& transition : configuration.transitions) {
+    config::Condition& when = transition.when;
+    if (when.kind == config::Condition::Kind::Silent) continue;
+    std::vector<std::string> names;
+    for (const std::string& name : when.names) {
+      const auto& processes = configuration.processes;
+      const bool process =
+          std::any_of(processes.begin(), processes.end(), [&](const Process& p) { return p.name == name; });
+      const std::string& now = process ? all.name : name;
+      if (std::find(names.begin(), names.end(), now) == names.end()) names.push_back(now);
+    }
+    when.names = std::move(names);
+  }
+  configuration.processes.clear();
+  configuration.processes.push_back(std::move(all));
+  return configuration;
+}
+
+std::string domain_of(const Configuration& configuration) {
+  return configuration.source.keys.contains("/domain") ? configuration.domain : std::string();
+}
+
+namespace {
+
+[[noreturn]] void no_such_component(const Configuration& configuration, std::string_view assignment,
+                                    const std::string& component) {
+  std::vector<std::string> names;
+  for (const Process& process : configuration.processes)
+    for (const Component& c : process.components) names.push_back(c.name);
+  throw Error(ErrorCode::InvalidArgument,
+              fmt::format("'{}' names component '{}', which the file has not", assignment, component),
+              fmt::format("it has: {}", fmt::join(names, ", ")));
+}
+
+}  // namespace
+
+void set_parameter(Configuration& configuration, std::string_view assignment) {
+  const std::size_t equals = assignment.find('=');
+  const std::size_t slash = assignment.substr(0, equals).find('/');
+  if (equals == std::string_view::npos || slash == std::string_view::npos || slash == 0 || slash + 1 == equals)
+    throw Error(ErrorCode::InvalidArgument, fmt::format("'{}' sets no parameter", assignment),
+                "write component/parameter=value");
+  const std::string component(assignment.substr(0, slash));
+  for (Process& process : configuration.processes)
+    for (Component& c : process.components)
+      if (c.name == component) {
+        c.parameters[std::string(assignment.substr(slash + 1, equals - slash - 1))] =
+            value_of(assignment.substr(equals + 1));
+        return;
+      }
+  no_such_component(configuration, assignment, component);
+}
+
+LogLevel log_level_of(std::string_view name) {
+  if (name == "info") return LogLevel::Info;
+  if (name == "warning") return LogLevel::Warning;
+  if (name == "error") return LogLevel::Error;
+  throw Error(ErrorCode::InvalidArgument, fmt::format("'{}' is no level", name), "use info, warning or error");
+}
+
+void set_log_level(const Configuration& configuration, std::string_view assignment,
+                   std::map<std::string, LogLevel>& levels) {
+  const std::size_t equals = assignment.find('=');
+  if (equals == std::string_view::npos) {
+    levels[""] = log_level_of(assignment);
+    return;
+  }
+  const std::string component(assignment.substr(0, equals));
+  if (configuration.component(component) == nullptr) no_such_component(configuration, assignment, component);
+  levels[component] = log_level_of(assignment.substr(equals + 1));
+}
+
+std::string assignment_of(const std::string& component, const std::string& parameter, const Value& value) {
+  // A text in quotes, or it could be read as a number; what stands between them is taken as it is.
+  const auto* text = std::get_if<std::string>(&value);
+  return fmt::format("{}/{}={}", component, parameter, text != nullptr ? '"' + *text + '"' : config::text(value));
+}
+
+}  // namespace cardan::launcher

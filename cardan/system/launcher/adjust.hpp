@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the command line and the environment change of a configuration: the launcher and the hosts that it starts each
+// apply the same.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "cardan/base/log.hpp"
+#include "cardan/config/configuration.hpp"
+
+namespace cardan::launcher {
+
+/// All components in one process, where samples move between them as pointers. Every executor group stays a pool of its
+/// own ("PROCESS.GROUP"), so that as much runs at once as before. The process is called "all", takes the restart rule
+/// of the file's first one and all environments (of two values for one variable the last in the file), and may use as
+/// much memory as all together. Transitions that name a process mean the one that is left. Any thread; does not block.
+[[nodiscard]] config::Configuration one_process(config::Configuration configuration);
+
+/// The domain that a file gives; "": it leaves that to $CARDAN_DOMAIN. Any thread; does not block.
+[[nodiscard]] std::string domain_of(const config::Configuration& configuration);
+
+/// Applies "component/parameter=value", value being true, false, a number, or else a text (in double quotes: a text in
+/// any case). Throws Error (InvalidArgument) naming what is wrong; whether the component has such a parameter only its
+/// code can say. Any thread; does not block.
+void set_parameter(config::Configuration& configuration, std::string_view assignment);
+
+/// "info", "warning", "error". Throws Error (InvalidArgument). Any thread; does not block.
+[[nodiscard]] LogLevel log_level_of(std::string_view name);
+
+/// Applies "LEVEL", for all components that have no other, or "component=LEVEL" to `levels`, which is as
+/// RuntimeOptions::log_levels. Throws Error (InvalidArgument). Any thread; does not block.
+void set_log_level(const config::Configuration& configuration, std::string_view assignment,
+                   std::map<std::string, LogLevel>& levels);
+
+/// What set_parameter() applies, of a parameter's present value. Any thread; does not block.
+[[nodiscard]] std::string assignment_of(const std::string& component, const std::string& parameter,
+                                        const config::Value& value);
+
+}  // namespace cardan::launcher

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cxxabi.h>
+#include <fmt/format.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "cardan/base/error.hpp"
+#include "cardan/runtime/executor/component_library.hpp"
+#include "cardan/runtime/runtime.hpp"
+#include "cardan/system/host/host.hpp"
+#include "cardan/system/launcher/declare.hpp"
+
+namespace cardan::launcher {
+namespace {
+
+using nlohmann::json;
+
+json json_of(const config::Value& value) {
+  return std::visit([](const auto& v) { return json(v); }, value);
+}
+
+json json_of(const TopicOptions& o) {
+  return {{"max_bytes", o.max_bytes},
+          {"depth", o.depth},
+          {"reliable", o.reliable},
+          {"deadline_ns", o.deadline.count()},
+          {"lifespan_ns", o.lifespan.count()},
+          {"waiting", static_cast<int>(o.waiting.kind)},
+          {"waiting_limit_ns", o.waiting.limit.count()},
+          {"access", static_cast<int>(o.access)},
+          {"exclusive", o.exclusive},
+          {"private", o.process_private},
+          {"loans", o.loans},
+          {"max_memory", o.max_memory}};
+}
+
+std::string name_of(const std::type_index& type) {
+  int failed = 0;
+  const std::unique_ptr<char, decltype(&std::free)> name(abi::__cxa_demangle(type.name(), nullptr, nullptr, &failed),
+                                                         &std::free);
+  return failed == 0 ? name.get() : type.name();
+}
+
+json json_of(const detail::ComponentCore& core) {
+  json endpoints = json::array();
+  std::set<std::string> topics;
+  for (const auto& d : core.declared()) {
+    topics.insert(d.topic_in_code);
+    endpoints.push_back({{"topic", d.topic_in_code},
+                         {"type", d.type.shared ? d.type.shared->name : name_of(d.type.cpp)},
+                         {"hash", d.type.shared ? d.type.shared->hash : 0},
+                         {"confined", !d.type.shared},
+                         {"output", d.output},
+                         {"options", json_of(d.options_in_code)}});
+  }
+  json parameters = json::array();
+  for (const auto& [name, p] : core.parameters()) {
+    json parameter = {{"name", name}, {"value", json_of(p->value())}, {"description", p->description}};
+    if (p->min) parameter["min"] = json_of(*p->min);
+    if (p->max) parameter["max"] = json_of(*p->max);
+    parameters.push_back(std::move(parameter));
+  }
+  json callbacks = json::array();
+  for (const auto& callback : core.callbacks())
+    if (callback.get() != &core.errand() && !topics.contains(callback->name())) callbacks.push_back(callback->name());
+  return {{"component", core.name()}, {"endpoints", endpoints}, {"parameters", parameters}, {"callbacks", callbacks}};
+}
+
+/// A component in a runtime of its own, so that what one does says nothing about the others.
+struct Alone {
+  Alone(const config::Configuration& configuration, const config::Process& process, config::Component settings)
+      : runtime({.transport = false, .threads = false, .groups = process.groups}) {
+    settings.library = component_library_path(settings.library, configuration.file_of(settings));
+    runtime.add(std::move(settings));
+  }
+  [[nodiscard]] detail::ComponentCore& core() const { return *runtime.components().front(); }
+  void start() const {
+    core().context = std::make_unique<Context>(core());
+    core().component->on_start(*core().context);
+  }
+  Runtime runtime;
+};
+
+json problem(const char* at, const std::string& cause, const std::string& remedy) {
+  return {{"at", at}, {"cause", cause}, {"remedy", remedy}};
+}
+
+json ask(const config::Configuration& configuration, const config::Process& process,
+         const config::Component& settings) {
+  try {
+    // The library and the class first: what is wrong with them is not the component's on_start.
+    config::Component bare = settings;
+    bare.parameters.clear();
+    if (!bare.library.empty()) {
+      try {
+        load_library_of(configuration.file_of(bare), bare.library);
+      } catch (const Error& e) {
+        return {{"component", settings.name}, {"error", problem("/library", e.cause(), e.remedy())}};
+      }
+    }
+    try {
+      (void)make_component(settings.class_name);
+    } catch (const Error& e) {
+      return {{"component", settings.name}, {"error", problem("/class", e.cause(), e.remedy())}};
+    }
+    json error;
+    try {
+      const Alone as_given(configuration, process, settings);
+      as_given.start();
+      return json_of(as_given.core());
+    } catch (const Error& e) {
+      error = problem("", fmt::format("component '{}' does not start: {}", settings.name, e.cause()), e.remedy());
+    } catch (const std::exception& e) {
+      error = problem("", fmt::format("component '{}' does not start: {}", settings.name, e.what()), "");
+    }
+    json answer = {{"component", settings.name}};
+    try {  // perhaps a value in the file is refused: without them it can still say what there is
+      const Alone without(configuration, process, bare);
+      without.start();
+      answer = json_of(without.core());
+    } catch (const std::exception&) {
+      answer = {{"component", settings.name}};  // it cannot: the first error says why
+    }
+    answer["error"] = std::move(error);
+    return answer;
+  } catch (const std::exception& e) {
+    return {{"component", settings.name},
+            {"error", problem("", fmt::format("component '{}' cannot be made: {}", settings.name, e.what()), "")}};
+  }
+}
+
+bool write_line(int fd, const json& answer) {
+  const std::string line = answer.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+  for (std::size_t at = 0; at < line.size();) {
+    const ssize_t written = ::write(fd, line.data() + at, line.size() - at);
+    if (written < 0 && errno != EINTR) return false;
+    if (written > 0) at += static_cast<std::size_t>(written);
+  }
+  return true;
+}
+
+}  // namespace
+
+int declare_components(const config::Configuration& configuration, const std::string& process_name, std::size_t first,
+                       int fd) {
+  const config::Process* process = configuration.process(process_name);
+  if (process == nullptr) return 2;
+  ::prctl(PR_SET_NAME, process_name.c_str());
+  for (std::size_t i = first; i < process->components.size(); ++i)
+    if (!write_line(fd, ask(configuration, *process, process->components[i]))) return 1;
+  // Neither static destructors nor libraries' exit code: all that was wanted is written, and they may crash.
+  ::_exit(0);
+}
+
+}  // namespace cardan::launcher

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <future>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cardan/base/atomic.hpp"
+#include "cardan/base/error.hpp"
+#include "cardan/base/fd.hpp"
+#include "cardan/base/log.hpp"
+#include "cardan/config/configuration.hpp"
+#include "cardan/system/launcher/child_process.hpp"
+#include "cardan/system/launcher/crash_words.hpp"
+#include "cardan/system/launcher/line_splitter.hpp"
+#include "cardan/system/launcher/restart_policy.hpp"
+#include "cardan/system/launcher/silence_watch.hpp"
+#include "cardan/system/launcher/state_topic.hpp"
+#include "cardan/system/launcher/system_state.hpp"
+#include "cardan/transport/publisher.hpp"
+
+namespace cardan::launcher {
+
+/// A line of the merged log.
+struct LogLine {
+  enum class Source : std::uint8_t { Output, Error, Launcher };
+  std::string_view name;  ///< of the process; "cardan": the launcher's own words
+  Source source = Source::Output;
+  LogLevel level = LogLevel::Info;  ///< of the launcher's words
+  std::int64_t wall_ns = 0;         ///< when it came, wall clock
+  std::string_view text;
+};
+
+enum class Phase : std::uint8_t {
+  Starting,
+  Running,
+  Waiting,   ///< for its restart
+  Finished,  ///< it ended in order and by itself
+  GivenUp,
+  Stopping,
+  Stopped,
+};
+[[nodiscard]] std::string_view name_of(Phase phase) noexcept;
+
+/// An end that nobody had asked for, and what followed. Times in nanoseconds of the steady clock.
+struct Outage {
+  std::string cause{};   ///< in words
+  std::string report{};  ///< path of the crash report; "": it ended in order, or the report could not be written
+  std::int64_t noticed_ns = 0;
+  std::int64_t started_ns = 0;  ///< its program began anew; 0: it did not
+  std::int64_t ready_ns = 0;    ///< it was running again; 0: it was not
+};
+
+struct ProcessStatus {
+  std::string name{};
+  pid_t pid = 0;  ///< 0: it does not run
+  Phase phase = Phase::Starting;
+  std::uint64_t restarts = 0;
+  std::int64_t started_ns = 0;  ///< of its present or last run, steady clock
+  std::int64_t ready_ns = 0;    ///< 0: not yet
+  std::vector<Outage> outages{};
+  std::vector<PoisonSample> skipped{};  ///< samples that it is not given any more: it crashed on each twice
+  bool killed = false;                  ///< one of its runs did not end within the grace period
+  /// That left callbacks, by component, in all of its runs; of a run that was killed without the last half second.
+  std::map<std::string, std::uint64_t> exceptions{};
+};
+
+/// What an operator asks of a launcher that runs.
+struct Order {
+  enum class What : std::uint8_t {
+    Look,
+    Stop,     ///< ends the process in order; it stays down until Restart
+    Restart,  ///< ends it in order, where it runs, and starts it, also one that was given up
+  };
+  What what = What::Look;
+  std::string process{};
+  std::int64_t until_ns = 0;  ///< steady clock: after that it is not begun any more; 0: no limit
+};
+
+struct OrderAnswer {
+  std::optional<Error> error{};            ///< it was not done
+  bool killed = false;                     ///< it was done, but the process did not end within the grace period
+  std::vector<ProcessStatus> processes{};  ///< as they are then
+};
+
+struct LauncherOptions {
+  /// What starts the host of a process; "--process NAME --ready-fd N --report-fd N" is added, and a "--skip SAMPLE" for
+  /// each sample that it crashed on twice. The first word is the path of the program; the process is shown as
+  /// "cardan:NAME". Empty is no default: `cardan run` gives {"/proc/self/exe", "host", FILE, …}.
+  std::vector<std::string> host_command{};
+  /// Domain of /cardan/state and of all processes; empty: $CARDAN_DOMAIN, else "default".
+  std::string domain{};
+  std::string reports = "out";                                     ///< folder of the crash reports
+  std::chrono::nanoseconds grace = std::chrono::seconds{5};        ///< for each process, between SIGTERM and SIGKILL
+  std::chrono::nanoseconds slow_start = std::chrono::seconds{2};   ///< who takes longer to come up is named
+  std::chrono::nanoseconds duration{0};                            ///< stops by itself after so long; 0: it does not
+  std::chrono::nanoseconds tick = std::chrono::milliseconds{500};  ///< between calls of on_tick
+  // All called on the thread of run(), which supervises nothing meanwhile: they must not block.
+  std::function<void(const LogLine&)> on_line{};
+  std::function<void(const StateMachine::Change&)> on_state{};
+  std::function<void()> on_tick{};
+};
+
+/// Starts the processes of a configuration, restarts what crashes, and ends all in order. run() and all that is const
+/// belong to one thread, and the processes do not outlive it, whatever ends it; stop() is for any thread.
+class Supervisor {
+ public:
+  /// Throws Error: as Publisher, and Limit (no descriptors). Set-up.
+  Supervisor(config::Configuration configuration, LauncherOptions options);
+  Supervisor(const Supervisor&) = delete;
+  Supervisor& operator=(const Supervisor&) = delete;
+  ~Supervisor();
+
+  /// Blocks until all processes have ended: after stop(), the time given, a transition to "stopped", or because none is
+  /// left to restart. 0: all ended in order; 1: one was given up, could not be started, or had to be killed; 3: all
+  /// ended in order, and exceptions left callbacks.
+  int run();
+  /// The first call ends all in order, each further one at once. Any thread, and signal handlers; never blocks.
+  void stop() noexcept;
+  /// Asks run() for something. The answer comes when it is done (of Restart: when the process runs again, or has ended
+  /// before), at the latest when run() ends. Any thread; takes a mutex that nobody holds for long.
+  [[nodiscard]] std::future<OrderAnswer> order(Order order);
+
+  [[nodiscard]] const std::vector<ProcessStatus>& processes() const noexcept { return status_; }
+  [[nodiscard]] config::State state() const noexcept { return machine_.state(); }
+  [[nodiscard]] const std::vector<StateMachine::Change>& changes() const noexcept { return changes_; }
+  [[nodiscard]] const config::Configuration& configuration() const noexcept { return configuration_; }
+
+ private:
+  struct Slot {
+    RestartPolicy policy;
+    std::unique_ptr<ChildProcess> child{};
+    LineSplitter output{}, error{};
+    std::string ready{};
+    std::map<std::string, std::uint64_t> threw_before{};  ///< exceptions of the runs before this one
+    std::deque<std::string> last_lines{};
+    std::int64_t restart_ns = 0;  ///< 0: none is due
+    std::int64_t slow_ns = 0;     ///< when to say that it has not come up; 0: it has
+    std::int64_t kill_ns = 0;     ///< when one that an operator stops has used up its grace; 0: none is stopped
+    std::string doing{};          ///< before it is up, in words
+    std::string failure{};        ///< why it does not start, in its own words
+    bool cannot_change = false;   ///< the failure: in a first start, the next one would end the same way
+    bool told_to_end = false;
+    bool killed = false;  ///< by this launcher, in its present or last run
+    bool was_up = false;  ///< in one of its runs
+    bool held = false;    ///< an operator stopped it
+    PoisonWatch poison{};
+    std::optional<Order::What> asked{};  ///< by an operator, and not done yet
+    std::promise<OrderAnswer> answer{};  ///< of that
+    bool order_killed = false;           ///< it did not end in order for that
+  };
+  struct Given {
+    Order order;
+    std::promise<OrderAnswer> answer;
+  };
+
+  void start(std::size_t index);
+  void listen(int fd, std::size_t index);
+  void serve(std::size_t index);
+  void drain(std::size_t index, int fd, bool error);
+  void read_ready(std::size_t index);
+  void heard(std::size_t index, std::string_view line);
+  void threw(std::size_t index, std::string_view words);
+  /// True: there were any.
+  [[nodiscard]] bool say_exceptions() const;
+  void say_slow(std::size_t index, std::int64_t now);
+  void came_up(std::size_t index);
+  void ended(std::size_t index, const Ending& ending);
+  void crashed(std::size_t index, const std::string& cause, const std::string& remedy, const std::string& own_words);
+  void decide(std::size_t index, bool in_order, const std::string& cause);
+  void take_orders();
+  void obey(Given given);
+  void end_for_operator(std::size_t index);
+  void obeyed(std::size_t index, bool crashed);
+  void kill(std::size_t index);
+  void answer(std::size_t index, std::optional<Error> error);
+  void close_orders();
+  void begin_stop(const std::string& reason);
+  void stop_next();
+  void kill_all();
+  void change(std::size_t index, Phase phase, Unit unit, const std::string& why = {});
+  void advance();
+  void publish(const StateMachine::Change& change);
+  void due(std::int64_t now);
+  void arm_timer();
+  [[nodiscard]] bool over() const;
+  void line(std::size_t index, LogLine::Source source, std::string_view text);
+  void say(LogLevel level, const std::string& text) const;
+
+  config::Configuration configuration_;
+  LauncherOptions options_;
+  Fd epoll_, timer_, stop_fd_;
+  Atomic<std::uint32_t> stops_{0};
+  std::uint32_t stops_seen_ = 0;
+  std::vector<Slot> slots_;
+  std::vector<ProcessStatus> status_;
+  std::unique_ptr<SilenceWatch> silence_;
+  StateMachine machine_;
+  std::vector<StateMachine::Change> changes_;
+  std::unique_ptr<Publisher<SystemState>> publisher_;
+  bool stopping_ = false, failed_ = false;
+  std::string stop_reason_;
+  std::size_t stop_at_ = 0;   ///< processes from here on have been told to end
+  std::int64_t kill_ns_ = 0;  ///< when the one that is being stopped has used up its grace
+  std::int64_t tick_ns_ = 0, end_ns_ = 0;
+  std::mutex orders_mutex_;
+  std::vector<Given> orders_;  ///< with orders_mutex_
+  bool takes_orders_ = true;   ///< with orders_mutex_
+};
+
+}  // namespace cardan::launcher

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cardan/system/launcher/system_state.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace cardan::launcher {
+namespace {
+
+using config::Condition;
+using config::State;
+
+bool is_down(Unit unit) noexcept {
+  return unit == Unit::Down || unit == Unit::Finished || unit == Unit::Stopped || unit == Unit::GivenUp;
+}
+
+}  // namespace
+
+StateMachine::StateMachine(const config::Configuration& configuration, std::int64_t now_ns,
+                           LastPublished last_published)
+    : last_published_(std::move(last_published)), since_ns_(now_ns) {
+  for (const config::Process& process : configuration.processes) {
+    processes_[process.name].since_ns = now_ns;
+    for (const config::Component& component : process.components) {
+      components_[process.name].push_back(component.name);
+      all_components_[component.name].since_ns = now_ns;
+    }
+  }
+  for (const config::Transition& transition : configuration.transitions) rules_.push_back({.transition = transition});
+  for (const State state : {State::Starting, State::Running})
+    if (std::vector<std::string> names = forgotten(configuration, state); !names.empty())
+      rules_.push_back(
+          {.transition = {.from = {state}, .when = {Condition::Kind::GivenUp, std::move(names)}, .to = State::Degraded},
+           .kind = Rule::Kind::GivenUpHere});
+  rules_.push_back(
+      {.transition = {.from = {State::Starting, State::Degraded}, .to = State::Running}, .kind = Rule::Kind::AllUp});
+}
+
+std::vector<std::string> StateMachine::forgotten(const config::Configuration& configuration, State state) const {
+  std::vector<std::string> names;
+  for (const config::Process& process : configuration.processes) {
+    const auto is_of = [&](const std::string& name) {
+      return name == process.name || process.component(name) != nullptr;
+    };
+    const bool spoken_of = std::any_of(rules_.begin(), rules_.end(), [&](const Rule& rule) {
+      const config::Transition& t = rule.transition;
+      return (t.when.kind == Condition::Kind::Down || t.when.kind == Condition::Kind::GivenUp) &&
+             std::find(t.from.begin(), t.from.end(), state) != t.from.end() &&
+             std::any_of(t.when.names.begin(), t.when.names.end(), is_of);
+    });
+    if (!spoken_of) names.push_back(process.name);
+  }
+  return names;
+}
+
+std::vector<std::string> StateMachine::watched_topics() const {
+  std::set<std::string> topics;
+  for (const Rule& rule : rules_)
+    if (rule.kind != Rule::Kind::AllUp && rule.transition.when.kind == Condition::Kind::Silent)
+      topics.insert(rule.transition.when.names.begin(), rule.transition.when.names.end());
+  return {topics.begin(), topics.end()};
+}
+
+void StateMachine::process(const std::string& name, Unit unit, std::int64_t now_ns, const std::string& why) {
+  const auto found = processes_.find(name);
+  if (found == processes_.end()) return;
+  const bool lacked_one = lacks_one();
+  const bool is_well = unit == Unit::Up || unit == Unit::Finished;
+  found->second = {unit, now_ns, why, unit == Unit::GivenUp || (found->second.given_up && !is_well)};
+  if (lacked_one && !lacks_one()) whole_ns_ = now_ns;
+  for (const std::string& part : components_[name]) set(part, unit, now_ns, why);
+  update(now_ns);
+}
+
+void StateMachine::component(const std::string& name, Unit unit, std::int64_t now_ns, const std::string& why) {
+  set(name, unit, now_ns, why);
+  update(now_ns);
+}
+
+void StateMachine::set(const std::string& name, Unit unit, std::int64_t now_ns, const std::string& why) {
+  if (const auto found = all_components_.find(name); found != all_components_.end())
+    found->second = {unit, now_ns, why, false};
+}
+
+void StateMachine::update(std::int64_t now_ns) {
+  for (Rule& rule : rules_) {
+    if (rule.kind != Rule::Kind::AllUp && rule.transition.when.kind == Condition::Kind::Silent) continue;
+    if (!holds(rule))
+      rule.holds_since_ns = kNever;
+    else if (rule.holds_since_ns == kNever)
+      rule.holds_since_ns = now_ns;
+  }
+}
+
+bool StateMachine::holds(const Rule& rule) const {
+  if (rule.kind == Rule::Kind::AllUp)
+    return std::all_of(processes_.begin(), processes_.end(),
+                       [](const auto& p) { return p.second.unit == Unit::Up || p.second.unit == Unit::Finished; });
+  const auto unit_of = [this](const std::string& name) {
+    if (const auto p = processes_.find(name); p != processes_.end()) return p->second.unit;
+    const auto c = all_components_.find(name);
+    return c != all_components_.end() ? c->second.unit : Unit::Starting;
+  };
+  const Condition& when = rule.transition.when;
+  switch (when.kind) {
+    case Condition::Kind::Down:
+      return std::any_of(when.names.begin(), when.names.end(), [&](const auto& n) { return is_down(unit_of(n)); });
+    case Condition::Kind::Up:
+      return std::all_of(when.names.begin(), when.names.end(), [&](const auto& n) { return unit_of(n) == Unit::Up; });
+    case Condition::Kind::GivenUp:
+      return std::any_of(when.names.begin(), when.names.end(),
+                         [&](const auto& n) { return unit_of(n) == Unit::GivenUp; });
+    case Condition::Kind::Silent:
+      break;
+  }
+  return false;
+}
+
+std::int64_t StateMachine::silent_since(const std::string& topic) const {
+  if (left_starting_ns_ == kNever) return kNever;
+  return std::max(last_published_ ? last_published_(topic) : 0, left_starting_ns_);
+}
+
+bool StateMachine::leaves(const Rule& rule) const {
+  const config::Transition& t = rule.transition;
+  if (t.to == state_ || std::find(t.from.begin(), t.from.end(), state_) == t.from.end()) return false;
+  if (state_ != State::Degraded) return true;
+  if (rule.kind == Rule::Kind::AllUp) return degraded_here_;
+  // The file's way back is from what the file calls degraded: it does not mend what nobody there speaks of.
+  return !degraded_here_ || t.to != State::Running || !lacks_one();
+}
+
+bool StateMachine::lacks_one() const {
+  const auto is_given_up = [this](const std::string& name) {
+    const auto process = processes_.find(name);
+    return process != processes_.end() && process->second.given_up;
+  };
+  return std::any_of(rules_.begin(), rules_.end(), [&](const Rule& rule) {
+    const config::Transition& t = rule.transition;
+    return rule.kind == Rule::Kind::GivenUpHere &&
+           std::find(t.from.begin(), t.from.end(), State::Running) != t.from.end() &&
+           std::any_of(t.when.names.begin(), t.when.names.end(), is_given_up);
+  });
+}
+
+std::int64_t StateMachine::due(const Rule& rule) const {
+  const config::Transition& t = rule.transition;
+  if (!leaves(rule)) return kNever;
+  std::int64_t holds_since = rule.holds_since_ns;
+  if (rule.kind != Rule::Kind::AllUp && t.when.kind == Condition::Kind::Silent)
+    for (const std::string& topic : t.when.names) holds_since = std::min(holds_since, silent_since(topic));
+  if (holds_since == kNever) return kNever;
+  std::int64_t at = std::max(holds_since + t.when.lasting.count(), since_ns_);
+  if (degraded_here_ && t.to == State::Running) at = std::max(at, whole_ns_);
+  // Rules that lead in a circle go round once for each thing that happens, not for ever.
+  return at > rule.taken_ns ? at : kNever;
+}
+
+std::vector<StateMachine::Change> StateMachine::advance(std::int64_t now_ns) {
+  std::vector<Change> changes;
+  while (state_ != State::Stopped) {
+    Rule* first = nullptr;
+    std::int64_t at = kNever;
+    for (Rule& rule : rules_)
+      if (const std::int64_t when = due(rule); when < at) {
+        first = &rule;
+        at = when;
+      }
+    if (first == nullptr || at > now_ns) break;
+    changes.push_back({state_, first->transition.to, at, reason_of(*first)});
+    if (state_ == State::Starting && left_starting_ns_ == kNever) left_starting_ns_ = at;
+    state_ = first->transition.to;
+    degraded_here_ = first->kind == Rule::Kind::GivenUpHere;
+    since_ns_ = at;
+    first->taken_ns = at;
+  }
+  return changes;
+}
+
+std::optional<std::int64_t> StateMachine::next() const {
+  if (state_ == State::Stopped) return {};
+  std::int64_t at = kNever;
+  for (const Rule& rule : rules_) at = std::min(at, due(rule));
+  if (at == kNever) return {};
+  return at;
+}
+
+StateMachine::Change StateMachine::stop(std::int64_t now_ns, std::string reason) {
+  const Change change{state_, State::Stopped, now_ns, std::move(reason)};
+  state_ = State::Stopped;
+  since_ns_ = now_ns;
+  return change;
+}
+
+std::string StateMachine::reason_of(const Rule& rule) const {
+  if (rule.kind == Rule::Kind::AllUp) return "all processes are up";
+  const Condition& when = rule.transition.when;
+  const std::string lasting =
+      when.lasting.count() != 0 ? fmt::format(" for {:g} ms", static_cast<double>(when.lasting.count()) / 1e6) : "";
+  if (when.kind == Condition::Kind::Up)
+    return fmt::format("{} {} up{}", fmt::join(when.names, ", "), when.names.size() == 1 ? "is" : "are", lasting);
+  if (when.kind == Condition::Kind::Silent) {
+    const auto quietest = std::min_element(when.names.begin(), when.names.end(), [&](const auto& a, const auto& b) {
+      return silent_since(a) < silent_since(b);
+    });
+    return fmt::format("nothing was published on {}{}", *quietest, lasting);
+  }
+  for (const std::string& name : when.names) {
+    const auto p = processes_.find(name);
+    const auto c = all_components_.find(name);
+    const Named* named = p != processes_.end() ? &p->second : c != all_components_.end() ? &c->second : nullptr;
+    if (named == nullptr) continue;
+    if (when.kind == Condition::Kind::GivenUp ? named->unit != Unit::GivenUp : !is_down(named->unit)) continue;
+    return fmt::format("{} {}{}{}{}", name, when.kind == Condition::Kind::GivenUp ? "was given up" : "is down", lasting,
+                       named->why.empty() ? "" : ": ", named->why);
+  }
+  return std::string(name_of(when.kind));
+}
+
+}  // namespace cardan::launcher

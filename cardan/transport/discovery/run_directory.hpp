@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "cardan/base/fd.hpp"
+#include "cardan/base/socket.hpp"
+#include "cardan/transport/discovery/run_folder.hpp"
+
+namespace cardan::detail {
+
+/// A publication as the run directory shows it: a symbolic link `t.<topic hash>.<process>.<serial>` whose text is the
+/// topic's name, next to the process's socket `p.<process>`. One system call makes it, one reads it, and none of it can
+/// be half written.
+struct TopicEntry {
+  std::uint64_t topic_hash = 0;
+  std::string process;  ///< 16 hexadecimal digits, random for each process
+  std::uint32_t serial = 0;
+  uid_t owner = socket::kUnmapped;  ///< whose link it is, where entries() or entry() looked; else kUnmapped
+};
+
+/// The names in one domain's folder (RunFolder). Anybody may have put names there: what is listed is bounded for each
+/// other user, our own comes first, and what is removed is of our own making. Any thread; file system calls.
+class RunDirectory {
+ public:
+  /// So many names of one other user are listed, and of all of them together; root's count as our own.
+  static constexpr std::size_t kTopicOfOne = 64;  ///< publications of one topic
+  static constexpr std::size_t kTopicOfAll = 1024;
+  static constexpr std::size_t kListOfOne = 4096;  ///< all publications, or processes
+  static constexpr std::size_t kListOfAll = 16384;
+  /// So many names of other users sweep() looks at when it may remove them (root may).
+  static constexpr std::size_t kSweepOfOthers = 1024;
+
+  /// Finds or makes the folder. Throws Error (Unavailable, Limit, InvalidArgument) with the path and what to do.
+  explicit RunDirectory(const std::string& domain);
+
+  [[nodiscard]] const std::string& path() const { return state_->path; }
+  [[nodiscard]] const std::string& root() const { return state_->root; }
+  [[nodiscard]] std::string socket_path(const std::string& process) const { return path() + "/p." + process; }
+
+  /// The process's listener, under its name. Throws Error.
+  [[nodiscard]] Fd listen(const std::string& process) const;
+  void add_topic(const TopicEntry& entry, const std::string& topic) const;
+  void remove_topic(const TopicEntry& entry) const noexcept;
+  /// The topic's full name, or nothing when the entry is gone.
+  [[nodiscard]] std::optional<std::string> topic_of(const TopicEntry& entry) const;
+  /// All entries, or those of one topic's hash, with their owners: our own, then root's, then others' (in turns, the
+  /// oldest of each first, bounded, and only with a socket of theirs). One pass over the folder.
+  [[nodiscard]] std::vector<TopicEntry> entries(std::optional<std::uint64_t> topic_hash = std::nullopt) const;
+  /// The entry with this name (inotify's) and its owner; nothing: it is none, or gone.
+  [[nodiscard]] std::optional<TopicEntry> entry(const std::string& name) const;
+  /// Processes that have a socket, in the same order and with the same bounds.
+  [[nodiscard]] std::vector<std::string> processes() const;
+
+  /// Who owns a process's socket, without connecting: the user whose process it is, or nobody can connect to it.
+  /// Nothing: there is none (`error` ENOENT), or it is not what Cardan makes (ENOTSOCK: no socket; EMLINK: it has more
+  /// names).
+  [[nodiscard]] std::optional<uid_t> owner_of(const std::string& process, int& error) const noexcept;
+  using Accept = std::function<bool(uid_t owner)>;
+  /// Looks at the owner first, and connects only when `accept` is true of it; who then answers is that user. Does not
+  /// block. Empty: `error` is as owner_of() and connect_to() say, EPERM when not accepted, EOWNERDEAD when the process
+  /// behind it is another user's than the name. Only ECONNREFUSED and ENOENT mean that the process is dead.
+  [[nodiscard]] Fd connect(const std::string& process, int& error, const Accept& accept = {}) const;
+  /// Connects to a process; nothing: it is dead (`error` as connect() says). An empty descriptor: alive, but too busy
+  /// now, or its socket is not for us.
+  [[nodiscard]] std::optional<Fd> reach(const std::string& process, int& error, const Accept& accept = {}) const;
+
+  /// Removes all names of processes that are dead, in one pass. Names of other users may have to stay.
+  void remove_processes(const std::set<std::string>& processes) const noexcept;
+  void remove_process(const std::string& process) const noexcept { remove_processes({process}); }
+  /// Removes what dead processes left: of this user, or of everybody if we are root or own the folder.
+  void sweep() const;
+  /// At the end of our process, when its topics are removed: takes its socket away, and the folder if that is empty and
+  /// this user's alone. A shared one stays.
+  void leave(const std::string& process) const noexcept;
+
+  static std::optional<TopicEntry> parse(const std::string& name);
+
+ private:
+  struct State {
+    std::string root;
+    std::string path;
+    std::mutex mutex;
+    std::shared_ptr<const RunFolder> folder;
+  };
+  using Folder = std::shared_ptr<const RunFolder>;
+
+  /// The folder that we know; of two calls the second may know another.
+  [[nodiscard]] Folder folder() const;
+  /// The same, after a look whether its name leads to another one meanwhile.
+  [[nodiscard]] Folder folder_now() const;
+  /// Opens a process's socket as a name only (O_PATH).
+  [[nodiscard]] static Fd find(const RunFolder& folder, const std::string& process, uid_t& owner, int& error) noexcept;
+
+  std::shared_ptr<State> state_;
+};
+
+/// The file in a domain's folder that a launcher of this user keeps locked while it runs a system of this name. One
+/// that nobody has locked is a dead launcher's.
+[[nodiscard]] std::string system_lock_name(const std::string& system);
+
+std::uint64_t hash_name(const std::string& name) noexcept;
+
+}  // namespace cardan::detail

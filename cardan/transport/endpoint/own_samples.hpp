@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <utility>
+
+#include "cardan/transport/endpoint/sample_block.hpp"
+
+namespace cardan::detail {
+
+/// Samples that a publishing process keeps of its own slots, so that its components read where they wrote: one block a
+/// slot. The publishing thread takes a block in use; whoever drops the last reference gives it back.
+///
+///   kept[s]   0 ── keep(): publishing thread ──▶ 1 ── release(): any thread ──▶ 0
+///
+/// I19 A slot whose block is in use is not refilled: the publishing thread makes it so itself, before it can reclaim.
+/// I20 What the readers did with the slot happened before it is refilled: `kept` is stored with release after the last
+///     of them, and loaded with acquire by reclaim().
+class OwnSamples {
+ public:
+  void make(std::size_t slots) {
+    if (!blocks_) blocks_ = std::make_unique<Block[]>(slots);
+  }
+  [[nodiscard]] bool made() const noexcept { return blocks_ != nullptr; }
+  [[nodiscard]] bool kept(std::size_t slot) const noexcept {
+    return blocks_ && blocks_[slot].kept.load(std::memory_order_acquire);
+  }
+  /// The publisher is kept too, until the sample is dropped.
+  SampleBlock& keep(std::size_t slot, std::shared_ptr<const void> publisher) noexcept {
+    Block& b = blocks_[slot];
+    b.publisher = std::move(publisher);
+    b.release = &release;
+    b.kept.store(true, std::memory_order_relaxed);
+    b.references.store(1, std::memory_order_release);
+    return b;
+  }
+
+ private:
+  struct Block : SampleBlock {
+    Atomic<bool> kept{false};
+    std::shared_ptr<const void> publisher;
+  };
+  static void release(SampleBlock* block) noexcept {
+    auto* b = static_cast<Block*>(block);
+    const auto last = std::move(b->publisher);  // goes after the block, which it may own
+    b->kept.store(false, std::memory_order_release);
+  }
+  std::unique_ptr<Block[]> blocks_;
+};
+
+}  // namespace cardan::detail

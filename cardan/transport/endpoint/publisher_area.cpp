@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cardan/transport/endpoint/publisher_area.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "cardan/base/clock.hpp"
+#include "cardan/base/error.hpp"
+#include "cardan/base/futex.hpp"
+#include "cardan/transport/endpoint/answer_times.hpp"
+
+namespace cardan::detail {
+namespace {
+
+using layout::align_up;
+
+constexpr std::uint64_t kMaxSchema = 16U << 20;  // of a message definition; a reader copies it
+
+/// offset + count · stride ≤ bytes, without overflow.
+bool fits(std::uint64_t offset, std::uint64_t count, std::uint64_t stride, std::uint64_t bytes) {
+  return offset <= bytes && (stride == 0 || count <= (bytes - offset) / stride);
+}
+
+Error wrong_layout(const std::string& what) {
+  return {ErrorCode::Incompatible, "the publisher's memory is not laid out as Cardan's: " + what,
+          "it is another version, or no honest Cardan process"};
+}
+
+struct AreaRange {
+  std::uint64_t offset, bytes;
+};
+using Ranges = std::vector<AreaRange>;
+
+bool all_backed(int fd, const Ranges& ranges) noexcept {
+  return std::all_of(ranges.begin(), ranges.end(),
+                     [fd](const AreaRange& r) { return is_backed(fd, r.offset, r.bytes); });
+}
+
+/// While it lives, threads begin without signals: those are for the application's.
+class NoSignals {
+ public:
+  NoSignals() noexcept {
+    sigset_t all;
+    sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  NoSignals(const NoSignals&) = delete;
+  NoSignals& operator=(const NoSignals&) = delete;
+  ~NoSignals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_{};
+};
+
+/// The same of another user's area, on a thread that may be left behind: the question waits while the owner allocates,
+/// and an owner can do that for long, with many threads.
+Backed all_backed_in_time(int fd, const Ranges& ranges, uid_t whose) {
+  enum Answer : std::uint32_t { None, Yes, No };
+  struct Question {
+    Fd fd;
+    Ranges ranges;
+    Atomic<std::uint32_t> answer{None};
+  };
+  auto& times = AnswerTimes::of_process();
+  const auto question = std::make_shared<Question>();
+  question->ranges = ranges;
+  const std::int64_t began = steady_now();
+  const std::int64_t limit = times.begin(whose, began);
+  if (limit == 0) return Backed::NotAnswered;
+  try {
+    question->fd = Fd(::fcntl(fd, F_DUPFD_CLOEXEC, 0));
+    if (!question->fd) {  // our lack
+      times.done(whose);
+      return Backed::NotAnswered;
+    }
+    std::thread asked;
+    {
+      const NoSignals none;
+      asked = std::thread([question, whose] {
+        const bool backed = all_backed(question->fd.get(), question->ranges);
+        AnswerTimes::of_process().done(whose);
+        question->answer.store(backed ? Yes : No, std::memory_order_release);
+        futex::wake(question->answer, 1);
+      });
+    }
+    asked.detach();
+  } catch (...) {  // no thread
+    times.done(whose);
+    return Backed::NotAnswered;
+  }
+  const std::int64_t until = began + limit;
+  while (question->answer.load(std::memory_order_acquire) == None && steady_now() < until)
+    futex::wait(question->answer, None, until);
+  times.spent(whose, steady_now() - began);
+  const std::uint32_t answer = question->answer.load(std::memory_order_acquire);
+  return answer == Yes ? Backed::Yes : answer == No ? Backed::No : Backed::NotAnswered;
+}
+
+/// No part is larger than what the publisher's own way to lay it out makes it. All sums have been checked before.
+void check_proportions(const layout::Header& h, std::size_t bytes) {
+  const std::uint64_t payload = align_up(h.payload_bytes, layout::kPage);
+  const std::uint64_t before_slots =
+      4 * layout::kPage + align_up(h.schema_bytes, layout::kPage) + std::uint64_t{h.depth} * sizeof(std::uint64_t);
+  if (h.schema_bytes > kMaxSchema || h.message_bytes > layout::kMaxPayload || h.message_offset > layout::kPage ||
+      h.slots_offset > before_slots)
+    throw wrong_layout("what stands before the slots is too large");
+  const std::uint64_t record = align_up(h.message_offset + h.message_bytes, layout::kRecord);
+  if (h.slot_stride > record + payload || h.payload_stride > record + payload)
+    throw wrong_layout("slots too far apart");
+  if (bytes > h.slots_offset + 2 * layout::kPage + std::uint64_t{h.max_slots} * (record + payload))
+    throw wrong_layout("larger than its slots need");
+}
+
+/// Where slots `from` to `to` lie, `to` not included.
+Ranges slots_from(const layout::Header& h, std::uint32_t from, std::uint32_t to) {
+  const std::uint64_t count = to - from;
+  return {{h.slots_offset + from * h.slot_stride, count * h.slot_stride},
+          {h.payload_offset + from * h.payload_stride, (count - 1) * h.payload_stride + h.payload_bytes}};
+}
+
+}  // namespace
+
+layout::Header checked_header(const std::byte* area, std::size_t bytes) {
+  const auto wrong = [](const std::string& what) { return wrong_layout(what); };
+  layout::Header h{};
+  if (bytes < 2 * layout::kPage) throw wrong("too small");
+  std::memcpy(&h, area, sizeof(h));
+  if (h.magic != layout::kMagic) throw wrong("no Cardan area");
+  if (h.version != layout::kVersion)
+    throw wrong(fmt::format("layout version {} instead of {}", h.version, layout::kVersion));
+  if (h.area_bytes != bytes) throw wrong("its size");
+  if (h.max_slots == 0 || h.max_slots > protocol::kMaxSlots || h.depth == 0 || h.depth > layout::kMaxDepth)
+    throw wrong("slots or depth");
+  if (h.payload_bytes > layout::kMaxPayload || h.message_bytes > bytes) throw wrong("message size");
+  if (h.front_offset % layout::kLine != 0 || !fits(h.front_offset, 1, layout::kLine, bytes)) throw wrong("front line");
+  if (h.hot_offset % layout::kLine != 0 || !fits(h.hot_offset, 1, sizeof(layout::Hot), bytes)) throw wrong("hot line");
+  if (h.ring_offset % 8 != 0 || !fits(h.ring_offset, h.depth, 8, bytes)) throw wrong("ring");
+  if (h.slots_offset % layout::kLine != 0 || h.slot_stride % layout::kLine != 0 ||
+      h.slot_stride < sizeof(layout::SlotMeta) || !fits(h.slots_offset, h.max_slots, h.slot_stride, bytes))
+    throw wrong("slots");
+  if (h.message_offset < sizeof(layout::SlotMeta) || h.message_offset % 8 != 0 || h.message_offset > h.slot_stride ||
+      h.message_bytes > h.slot_stride - h.message_offset)
+    throw wrong("message");
+  if (h.payload_offset % layout::kLine != 0 || h.payload_stride % layout::kLine != 0 ||
+      h.payload_bytes > h.payload_stride || !fits(h.payload_offset, h.max_slots - 1, h.payload_stride, bytes) ||
+      !fits(h.payload_offset + (h.max_slots - 1) * h.payload_stride, 1, h.payload_bytes, bytes))
+    throw wrong("payload");
+  if (!fits(h.schema_offset, 1, h.schema_bytes, bytes)) throw wrong("schema");
+  check_proportions(h, bytes);
+  h.topic.back() = '\0';
+  h.type_name.back() = '\0';
+  return h;
+}
+
+std::size_t most_payload(std::size_t max_bytes) noexcept {
+  const std::size_t bytes = std::min(max_bytes, layout::kMaxPayload);
+  return align_up(bytes, bytes >= layout::kPageAlignedFrom ? layout::kPage : layout::kRecord);
+}
+
+SlotsThere slots_there(const layout::Header& h, const layout::Hot& hot, std::uint32_t known, int fd,
+                       uid_t whose) noexcept {
+  const std::uint32_t committed = std::min(hot.committed.load(std::memory_order_acquire), h.max_slots);
+  if (committed <= known || fd < 0) return {std::max(committed, known)};
+  try {
+    const Backed backed = all_backed_in_time(fd, slots_from(h, known, committed), whose);
+    return {backed == Backed::Yes ? committed : known, backed != Backed::NotAnswered};
+  } catch (const std::bad_alloc&) {
+    return {known, false};
+  }
+}
+
+PublisherArea PublisherArea::map(Fd fd, std::size_t bytes, bool foreign, uid_t whose) {
+  PublisherArea area{map_read_only(fd, bytes), {}, 0, {}};
+  const auto need = [&](const Ranges& ranges) {
+    const Backed backed = foreign                        ? all_backed_in_time(fd.get(), ranges, whose)
+                          : all_backed(fd.get(), ranges) ? Backed::Yes
+                                                         : Backed::No;
+    if (backed == Backed::No) throw wrong_layout("there is no memory behind it");
+    if (backed == Backed::NotAnswered)
+      throw Error(ErrorCode::Limit,
+                  fmt::format("whether there is memory behind it is not known: {} lets the question wait, or others do",
+                              socket::name_of_user(whose)),
+                  "nothing: it is asked again");
+  };
+  need({{0, sizeof(layout::Header)}});
+  area.header = checked_header(area.mapping.data(), area.mapping.size());
+  const layout::Header& h = area.header;
+  need({{0, h.slots_offset},
+        {h.schema_offset, h.schema_bytes},  // these wherever it says that they are
+        {h.front_offset, layout::kLine},
+        {h.hot_offset, sizeof(layout::Hot)},
+        {h.ring_offset, h.depth * sizeof(std::uint64_t)}});
+  area.slots = std::min(area.hot().committed.load(std::memory_order_acquire), h.max_slots);
+  if (area.slots == 0) throw wrong_layout("it has no slots");
+  need(slots_from(h, 0, area.slots));
+  if (foreign) area.fd = BoundFd(std::move(fd));
+  return area;
+}
+
+void PublisherArea::check(const ReaderContract& contract) const {
+  if (header.type_hash != contract.type_hash || header.message_bytes != contract.message_bytes ||
+      header.message_offset % std::max<std::size_t>(contract.alignment, 8) != 0)
+    throw Error(ErrorCode::Incompatible,
+                "the publisher says that its messages have our type, and its memory says otherwise",
+                "it is no honest Cardan process");
+  if (header.payload_bytes > most_payload(contract.max_bytes))
+    throw Error(
+        ErrorCode::Incompatible,
+        fmt::format("its messages may have {} payload bytes, and this reader's topic allows {} (max_bytes)",
+                    header.payload_bytes, contract.max_bytes),
+        fmt::format("use the same topic options on both sides: max_bytes = {} at the reader", header.payload_bytes));
+}
+
+void PublisherArea::prefault(std::size_t most) const noexcept {
+  const std::size_t records = std::min(most, header.slots_offset + slots * header.slot_stride);
+  prefault_read_only(mapping, 0, records);
+  if (header.payload_stride != header.slot_stride && records < most)
+    prefault_read_only(mapping, header.payload_offset,
+                       std::min(most - records, (slots - 1) * header.payload_stride + header.payload_bytes));
+}
+
+}  // namespace cardan::detail

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who gets into a publisher's table, and who rings what.
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <map>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "cardan/base/bound_fd.hpp"
+#include "cardan/base/clock.hpp"
+#include "cardan/base/error.hpp"
+#include "cardan/transport/endpoint/publisher_core.hpp"
+
+namespace {
+
+using namespace std::chrono_literals;
+using cardan::Fd;
+using cardan::TopicOptions;
+using cardan::detail::Attached;
+using cardan::detail::BellBoard;
+using cardan::detail::PublisherCore;
+
+const cardan::detail::MessageType kType{"test_msgs/msg/T", "uint64 a\n", 1, 8, 8, false, 0};
+
+struct TopicMade {
+  std::shared_ptr<PublisherCore> core;
+  std::shared_ptr<BellBoard> ours = std::make_shared<BellBoard>();
+  std::map<uid_t, std::shared_ptr<BellBoard>> boards;
+
+  explicit TopicMade(const TopicOptions& options)
+      : core(std::make_shared<PublisherCore>("/table", kType, options, cardan::PublisherOptions{})) {}
+
+  /// Null: refused.
+  Attached* attach(uid_t uid, std::uint32_t holds = 1, bool reliable = false, bool background = false) {
+    auto& board = boards[uid];
+    if (!board) board = std::make_shared<BellBoard>();
+    auto page = std::make_shared<cardan::layout::SubscriberPage>();
+    auto a = std::make_unique<Attached>();
+    a->page = page.get();
+    a->local = page;
+    a->bell = core->bell_for(uid, board, background);
+    a->announced = holds + 1;
+    a->uid = uid;
+    a->reliable = reliable;
+    a->floor = core->floor_for_late_joiner();
+    try {
+      return core->attach(std::move(a));
+    } catch (const cardan::Error&) {
+      return nullptr;
+    }
+  }
+};
+
+uid_t stranger(unsigned n) { return ::geteuid() + 1000 + n; }
+
+TEST(PublisherTable, ManyStrangersLeavePlacesForOurOwnUser) {
+  TopicMade made({.depth = 1});
+  for (unsigned user = 0; user < 20; ++user)
+    for (int i = 0; i < 200; ++i)
+      if (made.attach(stranger(user)) == nullptr) break;
+  int own = 0;
+  while (own < 64 && made.attach(::geteuid()) != nullptr) ++own;
+  EXPECT_EQ(own, 64) << "beside " << made.core->subscribers() - static_cast<std::size_t>(own) << " of strangers";
+}
+
+TEST(PublisherTable, WhoIsInTheBackgroundIsWokenAfterAllOthers) {
+  TopicMade made({.depth = 1});
+  const Attached* const recorder = made.attach(::geteuid(), 1, false, true);
+  const Attached* const reader = made.attach(::geteuid());
+  const Attached* const other = made.attach(stranger(0), 1, false, true);
+  ASSERT_NE(reader->bell, recorder->bell);
+  EXPECT_FALSE(other->bell->background) << "another user has one bell";
+  for (const Attached* a : {recorder, reader}) const_cast<cardan::layout::SubscriberPage&>(*a->page).waiting = 1;
+  std::atomic<bool> done{false};
+  std::uint32_t ahead = 0;
+  std::thread watch([&] {
+    while (!done) {
+      const std::uint32_t last = recorder->bell->word().load();
+      if (last > reader->bell->word().load()) ++ahead;
+    }
+  });
+  for (int i = 0; i < 20'000; ++i) made.core->publish(made.core->loan(), 0, 0);
+  done = true;
+  watch.join();
+  EXPECT_EQ(ahead, 0U);
+  EXPECT_EQ(reader->bell->word().load(), 20'000U);
+  EXPECT_EQ(recorder->bell->word().load(), 20'000U);
+  EXPECT_EQ(made.core->hot().wakes.load(), 40'000U);
+}
+
+TEST(PublisherTable, ReadersOfThisProcessAreHandedASampleBeforeTheBackgroundIsWoken) {
+  TopicMade made({.depth = 1});
+  const Attached* const recorder = made.attach(::geteuid(), 1, false, true);
+  const Attached* const reader = made.attach(::geteuid());
+  for (const Attached* a : {recorder, reader}) const_cast<cardan::layout::SubscriberPage&>(*a->page).waiting = 1;
+  struct Seen {
+    const Attached *recorder, *reader;
+    int slot = -1;
+    std::uint32_t recorder_rung = 0, reader_rung = 0;
+  } seen{recorder, reader};
+  const int slot = made.core->loan();
+  const cardan::detail::HandOver here{[](void* self, int s) noexcept {
+                                        auto& at = *static_cast<Seen*>(self);
+                                        at.slot = s;
+                                        at.recorder_rung = at.recorder->bell->word().load();
+                                        at.reader_rung = at.reader->bell->word().load();
+                                      },
+                                      &seen};
+  made.core->publish(slot, 0, 0, here);
+  EXPECT_EQ(seen.slot, slot);
+  EXPECT_EQ(seen.reader_rung, 1U);
+  EXPECT_EQ(seen.recorder_rung, 0U);
+  EXPECT_EQ(recorder->bell->word().load(), 1U);
+}
+
+TEST(PublisherTable, ABellForTheBackgroundIsNoReasonToRefuse) {
+  TopicMade made({.depth = 1});
+  ASSERT_NE(made.attach(::geteuid()), nullptr);
+  while (made.boards[::geteuid()]->allocate() >= 0) {
+  }
+  const Attached* const recorder = made.attach(::geteuid(), 1, false, true);
+  ASSERT_NE(recorder, nullptr);
+  EXPECT_FALSE(recorder->bell->background);
+}
+
+TEST(PublisherTable, StrangersTogetherLeaveSlotsForOurOwnUser) {
+  TopicMade made({.depth = 1});
+  const std::uint32_t room = made.core->header().max_slots - 3;
+  for (unsigned user = 0; user < 4; ++user)
+    for (std::uint32_t holds = 100; holds > 0;)
+      if (made.attach(stranger(user), holds) == nullptr) holds /= 2;
+  EXPECT_NE(made.attach(::geteuid(), room / 4 - 1), nullptr) << "a quarter of the room is never a stranger's";
+}
+
+TEST(PublisherTable, WhoComesAndGoesWhileAPublishWaitsUsesUpItsShareOnly) {
+  TopicMade made({.depth = 1, .reliable = true, .reliable_timeout = 5s});
+  const Attached* const slow = made.attach(::geteuid(), 1, true);
+  made.core->publish(made.core->loan(), 0, 0);
+  std::atomic<bool> done{false};
+  std::thread publisher([&] {
+    made.core->wait_for_room(cardan::steady_now() + 5'000'000'000);  // inside, as a publish that waits
+    done = true;
+  });
+  while (made.core->hot().backpressure.load() == 0) std::this_thread::yield();
+  int come_and_gone = 0;
+  while (come_and_gone < 300) {
+    const Attached* const a = made.attach(stranger(0));
+    if (a == nullptr) break;
+    made.core->detach(a);
+    made.core->collect();
+    ++come_and_gone;
+  }
+  EXPECT_FALSE(done);
+  EXPECT_NE(made.attach(::geteuid()), nullptr) << "after " << come_and_gone << " of a stranger";
+  made.core->detach(slow);
+  publisher.join();
+  EXPECT_TRUE(made.core->collect());
+  EXPECT_NE(made.attach(stranger(0)), nullptr) << "what has left costs nothing any more";
+}
+
+TEST(PublisherTable, AReliableReaderThatComesAgainAndAgainCostsFewTimeOuts) {
+  TopicMade made({.depth = 1, .reliable = true, .reliable_timeout = 20ms});
+  const auto publish = [&] { made.core->publish(made.core->loan(), 0, 0); };
+  publish();
+  for (int i = 0; i < 20; ++i) {
+    const Attached* const a = made.attach(stranger(0), 1, true);
+    ASSERT_NE(a, nullptr);
+    auto& page = const_cast<cardan::layout::SubscriberPage&>(*a->page);
+    page.cursor = i % 2 == 0 ? 0 : made.core->published();  // at once, or after it has kept up
+    publish();
+    publish();
+    publish();
+    made.core->detach(a);
+    made.core->collect();
+  }
+  EXPECT_LE(made.core->hot().reliable_timeouts.load(), 3U) << "of 20 attachments within 60 ms";
+}
+
+TEST(PublisherTable, ReadersOfOneStrangerThatStopInTurnCostFewTimeOuts) {
+  TopicMade made({.depth = 1, .reliable = true, .reliable_timeout = 20ms});
+  const auto publish = [&] { made.core->publish(made.core->loan(), 0, 0); };
+  std::vector<cardan::layout::SubscriberPage*> pages;
+  for (int i = 0; i < 16; ++i) {
+    const Attached* const a = made.attach(stranger(0), 1, true);
+    ASSERT_NE(a, nullptr);
+    pages.push_back(&const_cast<cardan::layout::SubscriberPage&>(*a->page));
+  }
+  for (std::size_t stopped = 0; stopped <= pages.size(); ++stopped) {
+    for (std::size_t i = stopped; i < pages.size(); ++i) pages[i]->cursor = made.core->published();
+    publish();
+    for (std::size_t i = stopped; i < pages.size(); ++i) pages[i]->cursor = made.core->published();
+    publish();
+  }
+  EXPECT_LE(made.core->hot().reliable_timeouts.load(), 3U);
+  EXPECT_GE(made.core->hot().reliable_timeouts.load(), 1U);
+}
+
+TEST(PublisherTable, DescriptorsOfAStrangerAreRungOnceAMillisecondAndWithinItsTime) {
+  TopicMade made({.depth = 1});
+  made.core->poke_helper = [] {};
+  Attached* const a = made.attach(stranger(0));
+  ASSERT_NE(a, nullptr);
+  int pair[2];
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair), 0);
+  const Fd theirs(pair[0]);
+  a->notify_socket = cardan::BoundFd(Fd(pair[1]));
+  a->notify = a->notify_socket.get();
+  auto& page = const_cast<cardan::layout::SubscriberPage&>(*a->page);
+  const auto publish = [&] {
+    page.armed = page.armed.load() + 1;
+    made.core->publish(made.core->loan(), 0, 0);
+  };
+  const auto rung = [&] {
+    int count = 0;
+    for (char c = 0; ::recv(theirs.get(), &c, 1, MSG_DONTWAIT) > 0;) ++count;
+    return count;
+  };
+  cardan::detail::HelperTime time;
+  std::int64_t now = cardan::steady_now();
+  publish();
+  EXPECT_TRUE(made.core->ring_for_others(time, now));
+  EXPECT_EQ(rung(), 1);
+  publish();
+  EXPECT_FALSE(made.core->ring_for_others(time, now + 500'000)) << "half a millisecond later";
+  EXPECT_EQ(rung(), 0);
+  EXPECT_TRUE(made.core->ring_for_others(time, now += 1'100'000));
+  EXPECT_EQ(rung(), 1);
+  time.spend(a->uid, 1'000'000'000, now);  // as if the kernel had told hundreds of epolls
+  publish();
+  EXPECT_FALSE(made.core->ring_for_others(time, now += 2'000'000));
+  EXPECT_EQ(rung(), 0);
+  EXPECT_TRUE(made.core->ring_for_others(time, now + 60'000'000'000));
+  EXPECT_EQ(rung(), 1);
+}
+
+TEST(PublisherTable, WhoLeavesWhileItIsWaitedForCostsNoMore) {
+  TopicMade made({.depth = 1, .reliable = true, .reliable_timeout = 10s});
+  const auto publish = [&] { made.core->publish(made.core->loan(), 0, 0); };
+  publish();
+  std::atomic<int> waited{0};
+  for (int i = 0; i < 6; ++i) {
+    const Attached* const a = made.attach(stranger(0), 1, true);
+    std::atomic<bool> done{false};
+    std::thread publisher([&] {
+      publish();
+      publish();
+      done = true;
+    });
+    while (!done && made.core->hot().backpressure.load() == 0) std::this_thread::yield();
+    if (!done) ++waited;
+    made.core->detach(a);
+    publisher.join();
+    made.core->collect();
+  }
+  EXPECT_LE(waited, 3);
+}
+
+}  // namespace

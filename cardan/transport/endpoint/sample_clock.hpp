@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "cardan/base/atomic.hpp"
+
+namespace cardan::detail {
+
+/// By what Sample::age() goes on this thread: the steady clock, or the one of a simulation whose callback runs here.
+[[nodiscard]] std::int64_t sample_clock_now() noexcept;
+
+/// While it lives, samples age by this clock on this thread; null: nothing changes. Never blocks.
+class SampleClock {
+ public:
+  explicit SampleClock(const Atomic<std::int64_t>* simulated) noexcept;
+  SampleClock(const SampleClock&) = delete;
+  SampleClock& operator=(const SampleClock&) = delete;
+  ~SampleClock();
+
+ private:
+  const Atomic<std::int64_t>* before_;
+};
+
+}  // namespace cardan::detail

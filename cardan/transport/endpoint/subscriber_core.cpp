@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cardan/transport/endpoint/subscriber_core.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <limits>
+#include <new>
+#include <span>
+
+#include "cardan/base/clock.hpp"
+#include "cardan/base/crc32c.hpp"
+#include "cardan/base/error.hpp"
+#include "cardan/base/futex.hpp"
+#include "cardan/transport/protocol/reliable_protocol.hpp"
+
+namespace cardan::detail {
+
+namespace {
+constexpr auto kRelaxed = std::memory_order_relaxed;
+
+std::size_t block_bytes(const MessageType& type, AdoptFunction adopt) {
+  return layout::align_up(sizeof(SampleBlock), layout::kLine) +
+         (adopt != nullptr ? layout::align_up(type.bytes, layout::kLine) : 0);
+}
+
+constexpr std::size_t pool_offset() { return layout::align_up(sizeof(SubscriberCore), layout::kLine); }
+}  // namespace
+
+SubscriberCore::SubscriberCore(std::string topic, MessageType type, AdoptFunction adopt, const TopicOptions& options,
+                               SubscriberOptions endpoint)
+    : adopt_(adopt),
+      topic_(std::move(topic)),
+      type_(std::move(type)),
+      options_(options),
+      endpoint_(std::move(endpoint)) {
+  depth_ = endpoint_.depth == 0 ? std::numeric_limits<std::uint32_t>::max() : endpoint_.depth;
+  message_bytes_ = type_.bytes;
+  lifespan_ns_ = options_.lifespan.count();
+  waiting_ = endpoint_.waiting.value_or(options_.waiting);
+  one_thread_ = endpoint_.threads == 1;
+  events_end_wait_ = endpoint_.events_end_wait;
+  block_count_ = endpoint_.holds + endpoint_.threads;
+  block_stride_ = block_bytes(type_, adopt_);
+  blocks_ = reinterpret_cast<std::byte*>(this) + pool_offset();
+  for (std::uint32_t i = 0; i < block_count_; ++i) new (blocks_ + i * block_stride_) SampleBlock{};
+  note_lines();
+}
+
+SubscriberCore* SubscriberCore::create(std::string topic, MessageType type, AdoptFunction adopt,
+                                       const TopicOptions& options, SubscriberOptions endpoint) {
+  if (endpoint.holds < 1 || endpoint.holds > layout::kMaxHolds || endpoint.threads < 1 ||
+      endpoint.threads > layout::kMaxThreads)
+    throw Error(ErrorCode::InvalidArgument,
+                fmt::format("topic '{}': holds is {} and threads is {}", topic, endpoint.holds, endpoint.threads),
+                fmt::format("use 1 to {} holds and 1 to {} threads", layout::kMaxHolds, layout::kMaxThreads));
+  const Pool pool{pool_offset() - sizeof(SubscriberCore) +
+                  (endpoint.holds + endpoint.threads) * block_bytes(type, adopt)};
+  return new (pool) SubscriberCore(std::move(topic), std::move(type), adopt, options, std::move(endpoint));
+}
+
+void* SubscriberCore::operator new(std::size_t bytes, Pool pool) {
+  return ::operator new(bytes + pool.bytes, std::align_val_t{layout::kPage});
+}
+void SubscriberCore::operator delete(void* memory) noexcept {
+  ::operator delete(memory, std::align_val_t{layout::kPage});
+}
+
+void SubscriberCore::note_lines() noexcept {
+  constexpr std::uint32_t kFirst = 2;  // streams; with many, each take touches few of them
+  lines_.clear();
+  lines_.add_range(&stream_end_, streams_.data() + 1);
+  if (adopt_ != nullptr) lines_.add(reinterpret_cast<const void*>(adopt_), 3 * layout::kLine);  // its code
+  lines_.add(blocks_, std::min<std::size_t>(block_stride_, 4 * layout::kLine));
+  for (std::uint32_t i = 0; i < kFirst; ++i)
+    if (const Stream* s = streams_[i].load(kRelaxed)) s->describe_lines(lines_);
+}
+
+// The linker names both ends of a section.
+extern const char kTakePathBegin[] __asm__("__start_cardan_take_path") __attribute__((visibility("hidden")));
+extern const char kTakePathEnd[] __asm__("__stop_cardan_take_path") __attribute__((visibility("hidden")));
+
+CARDAN_TAKE_PATH void SubscriberCore::warm() const noexcept {
+  lines_.fetch();
+  warm_lines(kTakePathBegin, kTakePathEnd);
+}
+
+SubscriberCore::~SubscriberCore() = default;
+
+void SubscriberCore::drop_reference() noexcept {
+  if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+}
+
+CARDAN_TAKE_PATH SampleBlock* SubscriberCore::allocate() noexcept {
+  for (std::uint32_t w = 0; w * 64 < block_count_; ++w) {
+    const std::uint32_t here = std::min<std::uint32_t>(64, block_count_ - w * 64);
+    const std::uint64_t all = here == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << here) - 1;
+    std::uint64_t used = blocks_used_[w].load(kRelaxed);
+    while ((used & all) != all) {
+      const int bit = __builtin_ctzll(~used);
+      if (blocks_used_[w].compare_exchange_weak(used, used | (std::uint64_t{1} << bit), std::memory_order_acquire,
+                                                kRelaxed))
+        return reinterpret_cast<SampleBlock*>(blocks_ + (w * 64 + static_cast<std::uint32_t>(bit)) * block_stride_);
+    }
+  }
+  return nullptr;
+}
+
+static_assert(layout::kMaxHolds + layout::kMaxThreads <= 4 * 64, "the pool's bitmap covers every block");
+
+void give_back_taken(SampleBlock* block) noexcept { SubscriberCore::give_back(block); }
+
+void SubscriberCore::give_back(SampleBlock* block) noexcept {
+  SubscriberCore* owner = block->owner;
+  Stream* stream = block->stream;
+  if (!is_forked_child()) {
+    protocol::drop<Native>(stream->page().hold.data(), block->slot);
+    stream->drop_reference();
+  }
+  const auto index =
+      static_cast<std::size_t>(reinterpret_cast<std::byte*>(block) - owner->blocks_) / owner->block_stride_;
+  owner->blocks_used_[index / 64].fetch_and(~(std::uint64_t{1} << (index % 64)), std::memory_order_release);
+  owner->drop_reference();
+}
+
+CARDAN_TAKE_PATH Stream* SubscriberCore::choose(std::uint64_t& suspects) noexcept {
+  const std::uint32_t end = stream_end_.load(std::memory_order_acquire);
+  if (end > 1) suspects = suspects_.load(kRelaxed);
+  Stream* best = nullptr;
+  std::int64_t best_time = 0;
+  int best_rank = 0;
+  std::uint64_t ready = 0;
+  for (std::uint32_t i = 0; i < end; ++i) {
+    Stream* s = streams_[i].load(std::memory_order_seq_cst);
+    if (s == nullptr) continue;
+    const std::uint64_t cursor = Native::load<Site::R7>(s->page().cursor);
+    const protocol::Entry newest = protocol::unpack(Native::load<Site::R1>(*s->ring.latest));
+    if (newest.sequence <= cursor) {
+      if (s->end.load(std::memory_order_acquire) != Stream::End::Running &&
+          !s->drained.exchange(true, std::memory_order_acq_rel))
+        poke_helper();
+      continue;
+    }
+    if (s->end.load(kRelaxed) >= Stream::End::Misbehaved || s->aside.load(kRelaxed)) continue;
+    if (end == 1) {
+      s->warm_slot(newest.slot);
+      return s;
+    }
+    // A look at the candidate's stamp without holding it: when it is lapped meanwhile, only the order among publishers
+    // suffers.
+    protocol::Entry candidate = newest;
+    const std::uint64_t window = std::min<std::uint64_t>(depth_, s->ring.depth);
+    if (window > 1 && newest.sequence > cursor + 1) {
+      const std::uint64_t oldest = newest.sequence >= window ? newest.sequence - window + 1 : 1;
+      candidate = protocol::unpack(Native::load<Site::R1b>(s->ring.ring[std::max(cursor + 1, oldest) % s->ring.depth]));
+    }
+    if (const std::uint32_t there = s->slots_there(); candidate.slot >= there && !more_slots_or_out(*s, there))
+      continue;
+    if (candidate.slot >= s->slots_there()) candidate.slot = 0;
+    const std::int64_t time = s->our_time(s->meta(candidate.slot).publish_ns);
+    ready |= std::uint64_t{1} << i;
+    // Stamps are what publishers say. Who gave a bad frame comes last once, and who waited for long comes first.
+    const int rank = (suspects >> i & 1U) != 0 ? 0 : s->passed_over.load(kRelaxed) < kTurnsPassedOver ? 1 : 2;
+    const bool better = best == nullptr || rank > best_rank ||
+                        (rank == best_rank && (window > 1 ? time < best_time : time > best_time));
+    if (better) {
+      best = s;
+      best_time = time;
+      best_rank = rank;
+    }
+  }
+  if (best != nullptr && (best->foreign() || best_rank == 2)) note_passed_over(ready, *best);
+  return best;
+}
+
+void SubscriberCore::note_passed_over(std::uint64_t ready, const Stream& chosen) noexcept {
+  for (; ready != 0; ready &= ready - 1) {
+    Stream* s = streams_[static_cast<std::size_t>(__builtin_ctzll(ready))].load(std::memory_order_seq_cst);
+    if (s == nullptr) continue;
+    if (s == &chosen)
+      s->passed_over.store(0, kRelaxed);
+    else if (chosen.foreign())
+      s->passed_over.fetch_add(1, kRelaxed);
+  }
+}
+
+void SubscriberCore::cut_off(Stream& s) noexcept {
+  s.end.store(Stream::End::Misbehaved, std::memory_order_release);
+  if (!s.drained.exchange(true, std::memory_order_acq_rel)) poke_helper();
+}
+
+/// For a moment nothing is taken of it: that its user, or others, let a question wait says nothing about it.
+void SubscriberCore::set_aside(Stream& s) noexcept {
+  constexpr std::int64_t kAgainIn = 100'000'000;  // ns
+  s.aside.store(true, std::memory_order_release);
+  aside_until_ns_.store(steady_now() + kAgainIn, std::memory_order_release);
+  poke_helper();
+}
+
+bool SubscriberCore::more_slots_or_out(Stream& s, std::uint32_t seen) noexcept {
+  switch (s.find_more_slots(seen)) {
+    case Stream::More::Yes:
+      return true;
+    case Stream::More::No:
+      cut_off(s);
+      return false;
+    case Stream::More::NotKnown:
+      set_aside(s);
+      return false;
+  }
+  return false;
+}
+
+namespace {
+/// With all that it calls in one piece, so that the ring's copy stays in registers; apart from take(), which needs
+/// fewer of them when there is nothing new.
+[[gnu::flatten, gnu::noinline]] CARDAN_TAKE_PATH protocol::Taken take_from(const Stream& s, std::uint32_t slots,
+                                                                           std::uint32_t depth) noexcept {
+  return protocol::take<Native>(s.ring_of(slots), s.page().hold.data(), s.page().cursor, depth);
+}
+}  // namespace
+
+CARDAN_TAKE_PATH SampleBlock* SubscriberCore::take() noexcept {
+  if (is_forked_child()) {
+    reason_.store(Reason::Forked, kRelaxed);
+    return nullptr;
+  }
+  SampleBlock* block = allocate();
+  if (block == nullptr) {
+    reason_.store(Reason::Limit, kRelaxed);
+    return nullptr;
+  }
+  if (reason_.load(kRelaxed) != Reason::None) reason_.store(Reason::None, kRelaxed);
+  RefusalBudget budget;
+  std::uint64_t suspects = 0;
+  do {
+    const Inside inside(*this);
+    while (Stream* s = budget.spent() ? nullptr : choose(suspects)) {
+      const std::uint32_t slots = s->slots_there();
+      protocol::Taken taken = take_from(*s, slots, depth_);
+      if (taken.outcome == protocol::Outcome::Corrupt) {
+        budget.damaged(0);
+        (void)more_slots_or_out(*s, slots);
+        continue;
+      }
+      if (taken.outcome == protocol::Outcome::Nothing) continue;  // another thread of this subscriber was faster
+      if (taken.missed != 0) {
+        taken.missed = s->owed(taken.entry.sequence, taken.missed);
+        s->page().missed.fetch_add(taken.missed, kRelaxed);
+      }
+      const Fit fit = fill(*block, *s, taken);
+      if (fit == Fit::Good) {
+        if (suspects != 0) suspects_.store(0, kRelaxed);
+        if (s->reliable()) tell_progress(*s);
+        return block;
+      }
+      refuse(*s, *block, fit, budget);
+    }
+  } while (!budget.spent() && uses_fd() &&
+           rearm());  // empty-handed: the descriptor is emptied, and rung again for the next one
+  const auto index = static_cast<std::size_t>(reinterpret_cast<std::byte*>(block) - blocks_) / block_stride_;
+  blocks_used_[index / 64].fetch_and(~(std::uint64_t{1} << (index % 64)), std::memory_order_release);
+  return nullptr;
+}
+
+CARDAN_TAKE_PATH void SubscriberCore::tell_progress(Stream& s) noexcept {
+  if (protocol::somebody_waits_for<Native>(s.page().progress, s.hot().backpressure))
+    futex::wake(s.page().progress, std::numeric_limits<int>::max());
+}
+
+void SubscriberCore::refuse(Stream& s, const SampleBlock& block, Fit fit, RefusalBudget& budget) noexcept {
+  layout::SubscriberPage& page = s.page();
+  protocol::drop<Native>(page.hold.data(), block.slot);
+  if (s.reliable()) tell_progress(s);
+  if (fit == Fit::TooOld) {
+    page.missed.fetch_add(1, kRelaxed);
+    budget.too_old();
+    return;
+  }
+  page.bad.fetch_add(1, kRelaxed);
+  const std::uint64_t bytes = message_bytes_ + std::min(block.payload_bytes, s.payload_capacity());
+  budget.damaged(bytes);
+  for (std::uint32_t i = 0; i < kMaxStreams; ++i)
+    if (streams_[i].load(kRelaxed) == &s) suspects_.fetch_or(std::uint64_t{1} << i, kRelaxed);
+  if (s.refusals.add(bytes, page.received.load(kRelaxed))) cut_off(s);
+}
+
+template <class T>
+void SubscriberCore::count_one(Atomic<T>& counter) const noexcept {
+  if (one_thread_)
+    counter.store(counter.load(kRelaxed) + 1, kRelaxed);  // nobody else writes the page
+  else
+    counter.fetch_add(1, kRelaxed);
+}
+
+CARDAN_TAKE_PATH SubscriberCore::Fit SubscriberCore::fill(SampleBlock& b, Stream& s,
+                                                          const protocol::Taken& taken) noexcept {
+  const layout::SlotMeta& m = s.meta(taken.entry.slot);
+  b.slot = taken.entry.slot;
+  b.sequence = taken.entry.sequence;
+  b.missed = taken.missed;
+  b.publish_ns = s.our_time(m.publish_ns);
+  b.source_ns = m.source_ns.load(kRelaxed);
+  b.payload_bytes = m.payload_bytes.load(kRelaxed);
+  b.payload = s.payload(b.slot);
+  b.message = s.message(b.slot);
+  layout::SubscriberPage& page = s.page();
+  if (lifespan_ns_ > 0) {
+    constexpr std::int64_t kFuture = 1'000'000;  // all processes have the same clock
+    const std::int64_t age = steady_now() - b.publish_ns;
+    if (age > lifespan_ns_) return Fit::TooOld;
+    if (age < -kFuture) return Fit::Damaged;  // else it would be young for ever
+  }
+  if (b.payload_bytes > s.payload_capacity()) return Fit::Damaged;
+  if (m.has_checksum.load(kRelaxed) != 0) {
+    std::uint32_t crc = crc32c({static_cast<const std::byte*>(b.message), message_bytes_});
+    crc = crc32c({b.payload, b.payload_bytes}, crc);
+    if (crc != m.checksum.load(kRelaxed)) return Fit::Damaged;
+  }
+  if (adopt_ != nullptr) {
+    void* copy = reinterpret_cast<std::byte*>(&b) + layout::align_up(sizeof(SampleBlock), layout::kLine);
+    std::memcpy(copy, b.message, message_bytes_);
+    if (!adopt_(copy, b.message, b.payload, b.payload_bytes)) return Fit::Damaged;
+    b.message = copy;
+  }
+  count_one(page.received);
+  // Reading the clock costs as much as the rest of a hot take, and 2 µs after a sleep: some samples are enough for the
+  // histogram.
+  constexpr std::int64_t kFast = 100'000;
+  constexpr std::int64_t kSlow = 200'000'000;
+  const std::int64_t interval = b.publish_ns - s.last_publish_ns.load(kRelaxed);
+  const std::uint64_t every = interval < kFast ? 8 : interval < kSlow ? 4 : 1;
+  if (page.received.load(kRelaxed) % every == 0)
+    count_one(page.latency[layout::latency_bucket(steady_now() - b.publish_ns)]);
+  if (waiting_.kind != Waiting::Kind::Anticipate) s.last_publish_ns.store(b.publish_ns, kRelaxed);
+  if (waiting_.kind == Waiting::Kind::Anticipate) learn(s, b.publish_ns);
+  b.owner = this;
+  b.stream = &s;
+  add_reference();
+  s.add_reference();
+  b.references.store(1, std::memory_order_release);
+  return Fit::Good;
+}
+
+void SubscriberCore::learn(Stream& s, std::int64_t publish_ns) noexcept {
+  const std::int64_t last = s.last_publish_ns.exchange(publish_ns, kRelaxed);
+  const std::int64_t interval = publish_ns - last;
+  constexpr std::int64_t kLongest = 10'000'000'000;  // no rhythm worth waiting for
+  if (last == 0 || interval <= 0 || interval > kLongest) return;
+  std::int64_t period = s.period_ns.load(kRelaxed);
+  std::int64_t expected = s.expected_ns.load(kRelaxed);
+  std::int64_t deviation = s.deviation_ns.load(kRelaxed);
+  if (period > 0 && interval > period + period / 2)
+    expected += (interval + period / 2) / period * period - period;  // some were skipped
+  const std::int64_t error = publish_ns - expected;
+  const std::int64_t size = error < 0 ? -error : error;
+  if (period == 0 || size > period / 4) {  // not (or no longer) in step: start again from these two
+    period = interval;
+    expected = publish_ns + interval;
+    deviation = interval / 4;
+  } else {
+    deviation += (size - deviation) / 8;
+    period += error / 32;
+    expected += error / 4 + period;
+  }
+  s.period_ns.store(period, kRelaxed);
+  s.expected_ns.store(expected, kRelaxed);
+  s.deviation_ns.store(deviation, kRelaxed);
+}
+
+CARDAN_TAKE_PATH bool SubscriberCore::ready() noexcept {
+  return ready_streams() || (events_end_wait_ && has_event_.load(std::memory_order_acquire));
+}
+
+CARDAN_TAKE_PATH bool SubscriberCore::ready_streams() noexcept {
+  const Inside inside(*this);
+  const std::uint32_t end = stream_end_.load(std::memory_order_acquire);
+  for (std::uint32_t i = 0; i < end; ++i)
+    if (const Stream* s = streams_[i].load(std::memory_order_seq_cst);
+        s != nullptr && s->something_new() && s->end.load(kRelaxed) < Stream::End::Misbehaved &&
+        !s->aside.load(kRelaxed))
+      return true;
+  return false;
+}
+
+std::optional<Event> SubscriberCore::next_event() {
+  const std::lock_guard lock(mutex_);
+  if (events_.empty()) return std::nullopt;
+  Event event = std::move(events_.front().event);
+  foreign_events_ -= events_.front().foreign ? 1U : 0U;
+  events_.pop_front();
+  has_event_.store(!events_.empty(), std::memory_order_release);
+  return event;
+}
+
+namespace {
+template <class F>
+auto sum_over(const std::array<Atomic<Stream*>, kMaxStreams>& streams, F f) {
+  decltype(f(std::declval<layout::SubscriberPage&>())) sum = 0;
+  for (const auto& slot : streams)
+    if (const Stream* s = slot.load(std::memory_order_seq_cst)) sum += f(s->page());
+  return sum;
+}
+}  // namespace
+
+std::uint64_t SubscriberCore::missed() const {
+  const std::lock_guard lock(mutex_);
+  return retired_missed_ + sum_over(streams_, [](auto& p) { return p.missed.load(kRelaxed); });
+}
+std::uint64_t SubscriberCore::received() const {
+  const std::lock_guard lock(mutex_);
+  return retired_received_ + sum_over(streams_, [](auto& p) { return p.received.load(kRelaxed); });
+}
+std::uint64_t SubscriberCore::bad() const {
+  const std::lock_guard lock(mutex_);
+  return retired_bad_ + sum_over(streams_, [](auto& p) { return p.bad.load(kRelaxed); });
+}
+std::int64_t SubscriberCore::spin_ns() const {
+  const std::lock_guard lock(mutex_);
+  return retired_spin_ns_ + sum_over(streams_, [](auto& p) { return p.spin_ns.load(kRelaxed); });
+}
+std::size_t SubscriberCore::streams() const noexcept {
+  std::size_t count = 0;
+  for (const auto& slot : streams_) count += slot.load(std::memory_order_relaxed) != nullptr ? 1U : 0U;
+  return count;
+}
+
+}  // namespace cardan::detail

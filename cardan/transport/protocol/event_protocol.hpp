@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "cardan/transport/protocol/order_table.hpp"
+
+/// How a subscriber's helper thread reaches every thread that waits, although the bells belong to the publishers (I13):
+///
+///   helper thread (kick)                     waiter
+///      the event                             V3 g := event_seq
+///   V1 event_seq += 1                        V4 sleepers[g mod 2] += 1
+///   V2 sleepers[old mod 2] = 0?              V5 event_seq = g?   (no: V6, look at the event)
+///      no: wake all on every bell, again        sleeps
+///                                            V6 sleepers[g mod 2] -= 1
+/// A waiter of the old parity is either seen by V2, and woken until it is gone, or sees V1 at V5. Newcomers count in
+/// the other parity, so that the helper gets to the end.
+namespace cardan::protocol {
+
+template <class Env>
+struct Sleepers {
+  typename Env::template Word<std::uint32_t> event_seq{};
+  typename Env::template Word<std::uint32_t> count[2]{};
+
+  /// Waiter: announces itself. False: something happened meanwhile, so that it must not sleep. end() either way.
+  bool begin(std::uint32_t& generation) noexcept {
+    generation = Env::template load<Site::V3>(event_seq);
+    Env::template add<Site::V4>(count[generation % 2], std::uint32_t{1});
+    return Env::template load<Site::V5>(event_seq) == generation;
+  }
+  void end(std::uint32_t generation) noexcept {
+    Env::template subtract<Site::V6>(count[generation % 2], std::uint32_t{1});
+  }
+  /// Helper: after what happened. Returns the generation that has to be woken until some_left() says no.
+  std::uint32_t raise() noexcept { return Env::template add<Site::V1>(event_seq, std::uint32_t{1}); }
+  [[nodiscard]] bool some_left(std::uint32_t generation) const noexcept {
+    return Env::template load<Site::V2>(count[generation % 2]) != 0;
+  }
+};
+
+}  // namespace cardan::protocol

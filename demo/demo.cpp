@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "demo/demo.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <opencv2/core/utility.hpp>
+#include <opencv2/imgcodecs.hpp>
+#include <system_error>
+
+#include "cardan/base/error.hpp"
+#include "demo/detector/picture_detector.hpp"
+#include "demo/files.hpp"
+#include "demo/processes/cardan_run.hpp"
+#include "demo/processes/priorities.hpp"
+#include "demo/report/columns.hpp"
+#include "demo/report/drawing.hpp"
+#include "demo/sensors/camera_source.hpp"
+#include "demo/sensors/lidar_source.hpp"
+#include "demo/sockets/socket_run.hpp"
+
+namespace cardan::street {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kFailed = 1;
+constexpr int kUsage = 2;
+
+int complain(const std::string& cause, const std::string& remedy, int code) {
+  fmt::print(stderr, "cardan demo: {}\n  what to do: {}\n", cause, remedy);
+  return code;
+}
+
+// Two demos in one domain would read each other's topics. The name vanishes with the process that has it.
+Fd only_one() {
+  const auto variable = [](const char* name) {
+    const char* value = std::getenv(name);
+    return std::string(value != nullptr ? value : "");
+  };
+  const std::size_t domain = std::hash<std::string>{}(variable("CARDAN_RUN_DIR") + "\n" + variable("CARDAN_DOMAIN"));
+  const std::string name = fmt::format("cardan-demo-{}-{:016x}", ::getuid(), domain);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::memcpy(address.sun_path + 1, name.data(), name.size());
+  Fd lock{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+  const auto bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  if (lock && ::bind(lock.get(), reinterpret_cast<const sockaddr*>(&address), bytes) != 0 && errno == EADDRINUSE) {
+    throw Error(ErrorCode::NameTaken, "another `cardan demo` of yours is running",
+                "end it, or give this one a domain of its own: CARDAN_DOMAIN=second cardan demo");
+  }
+  return lock;
+}
+
+// A folder for pictures and for the Unix sockets of the comparison; removed at the end.
+class Folder {
+ public:
+  Folder() {
+    std::error_code failure;
+    std::string name = (fs::temp_directory_path(failure) / "cardan-street-XXXXXX").string();
+    if (failure || ::mkdtemp(name.data()) == nullptr) {
+      throw Error(ErrorCode::Unavailable, "cannot make a folder: " + std::generic_category().message(errno),
+                  "set TMPDIR to a writable folder");
+    }
+    path_ = name;
+  }
+  ~Folder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }
+
+ private:
+  std::string path_;
+};
+
+bool write_file(const std::string& path, const std::string& text, std::string& why) {
+  std::error_code failure;
+  const fs::path parent = fs::path(path).parent_path();
+  if (!parent.empty()) fs::create_directories(parent, failure);
+  std::ofstream out(path, std::ios::binary | std::ios::trunc);
+  errno = 0;
+  out << text;
+  out.flush();
+  if (out) return true;
+  why = failure ? failure.message() : std::generic_category().message(errno != 0 ? errno : EACCES);
+  return false;
+}
+
+void save_picture(const CardanRun& run, const std::string& path) {
+  const cv::Mat picture = side_by_side(cv::imread(run.camera_picture()), cv::imread(run.obstacles_picture()));
+  if (picture.empty()) return;
+  std::vector<unsigned char> png;
+  std::string why;
+  if (!cv::imencode(".png", picture, png) || !write_file(path, {png.begin(), png.end()}, why)) {
+    fmt::print(stderr, "cardan demo: cannot write {}: {}\n", path, why);
+    return;
+  }
+  fmt::print("Picture with what was found: {}\n", path);
+}
+
+void hints(const Run& run) {
+  const Figures figures = run.figures();
+  if (figures.hops[kCloudHop].received == 0) {
+    fmt::print("No scan came from the LiDAR.\n");
+  }
+  if (figures.hops[kImageHop].received == 0) fmt::print("No picture came from the camera.\n");
+}
+
+// Measures with one setup; false: it failed, and the reason was shown.
+bool go(Run& run, double seconds, std::vector<Measured>& measured) {
+  const bool fine = run.go(seconds);
+  if (!fine) fmt::print(stderr, "cardan demo: {}\n", run.failure());
+  if (run.measured() == 0) return fine;
+  measured.push_back({run.setup(), run.figures()});
+  fmt::print("\n{}{}", table(run.setup(), run.figures(), run.inputs(), output_width()), run.disturbed());
+  if (fine) hints(run);
+  std::fflush(stdout);
+  return fine;
+}
+
+int run_all(const DemoOptions& options) {
+  const Fd lock = only_one();
+  const Folder folder;
+  catch_signals();
+  View view(options.view && can_draw());
+  std::vector<Setup> setups = {Setup::FiveProcesses, Setup::WithoutPriorities, Setup::OneProcess, Setup::UnixSockets};
+  if (options.one_process) setups.erase(setups.begin(), setups.begin() + 2);
+  const double seconds = options.seconds / static_cast<double>(setups.size());
+  fmt::print("Runs what `cardan run demo/street.json{}` runs, and then the same over Unix sockets.\n",
+             options.one_process ? " --one-process" : "");
+  fmt::print("{}", priorities_text(ask_for_priorities(street_configuration())));
+  std::fflush(stdout);
+
+  std::vector<Measured> measured;
+  std::optional<Crash> crash;
+  Inputs inputs;
+  bool fine = true;
+  for (const Setup setup : setups) {
+    if (!fine || signals_caught() > 0) break;
+    if (setup == Setup::UnixSockets) {
+      SocketRun run(options, folder.path(), view);
+      fine = go(run, seconds, measured);
+      continue;
+    }
+    DemoOptions of_run = options;
+    const bool first = measured.empty();
+    if (!first) of_run.crash.clear();
+    CardanRun run(of_run, setup, folder.path(), view);
+    fine = go(run, seconds, measured);
+    inputs = run.inputs();
+    if (run.crash()) {
+      crash = run.crash();
+      fmt::print("{}", text(*crash));
+    }
+    if (first && !measured.empty() && !options.picture.empty()) save_picture(run, options.picture);
+  }
+  if (measured.empty()) return fine && signals_caught() > 0 ? 0 : kFailed;
+  if (measured.size() > 1) fmt::print("\n{}", comparison(measured, inputs, output_width()));
+  if (signals_caught() > 0) fmt::print("Ended by a signal: the figures are of the time up to then.\n");
+  if (!options.json.empty()) {
+    std::string why;
+    if (!write_file(options.json, json(measured, inputs, crash), why)) {
+      return complain("cannot write " + options.json + ": " + why,
+                      "give --json a file in a folder that you can write to", kFailed);
+    }
+    fmt::print("Figures as JSON: {}\n", options.json);
+  }
+  return fine ? 0 : kFailed;
+}
+
+/// Opens what is a file or a folder, before anything is started: a process that fails would be tried again for seconds.
+/// What does not exist is a mistake on the command line (2), what is of no use fails (1).
+int look_at_inputs(const DemoOptions& options) {
+  std::error_code ignored;
+  const auto missing = [&](const std::string& file) {
+    return !is_folder_of_frames(file) && !fs::exists(file, ignored);
+  };
+  const bool number = options.camera.find_first_not_of("0123456789") == std::string::npos;
+  const bool device =
+      fs::is_character_file(options.camera, ignored) || (number && !fs::exists(options.camera, ignored));
+  const bool here = options.camera.find("://") == std::string::npos && !device;
+  if (here && missing(options.camera)) {
+    return complain("--camera " + options.camera + ": there is no such file",
+                    "give a video file, a folder of pictures, a V4L2 device number (0) or a URL", kUsage);
+  }
+  if (!options.lidar.empty() && !is_udp_port(options.lidar) && missing(options.lidar)) {
+    return complain("--lidar " + options.lidar + ": there is no such file or folder",
+                    "give a pcap file of a Velodyne, a folder of KITTI scans, or a UDP port; leave it out for the "
+                    "simulated street",
+                    kUsage);
+  }
+  if (!options.detector.empty() && !fs::exists(options.detector, ignored)) {
+    return complain("--detector " + options.detector + ": there is no such file",
+                    "give an ONNX file (FastestDet or YOLO), or leave it out for OpenCV's pedestrian detector", kUsage);
+  }
+  try {
+    const int threads = cv::getNumThreads();
+    cv::setNumThreads(1);  // none that would stay in this process
+    if (here) CameraSource{options.camera, {.folder = options.lidar}};
+    if (device && number && !fs::exists("/dev/video" + options.camera, ignored))
+      throw Error(ErrorCode::Unavailable, "there is no /dev/video" + options.camera,
+                  "look which cameras there are: ls /dev/video*; or give a video file");
+    if (!options.lidar.empty()) static_cast<void>(open_lidar(options.lidar, {.folder = options.camera}));
+    if (!options.detector.empty()) static_cast<void>(open_detector(options.detector));
+    cv::setNumThreads(threads);
+  } catch (const Error& error) {
+    return complain(error.cause(), error.remedy(), kFailed);
+  }
+  return 0;
+}
+
+}  // namespace
+
+int run_demo(const DemoOptions& given) {
+  DemoOptions options = given;
+  if (!(options.seconds >= 1) || options.seconds > 86400) {
+    return complain(fmt::format("--seconds {} is out of range", options.seconds), "give 1 to 86400", kUsage);
+  }
+  if (!options.crash.empty() && !role_named(options.crash)) {
+    return complain(fmt::format("--crash {}: there is no such component", options.crash),
+                    fmt::format("it can be: {}", fmt::join(kRoleNames, ", ")), kUsage);
+  }
+  if (options.camera.empty()) {
+    try {
+      options.camera = street_video();
+    } catch (const Error& error) {
+      return complain(error.cause(), error.remedy(), kUsage);
+    }
+  }
+  if (const int code = look_at_inputs(options); code != 0) return code;
+  if (!options.json.empty()) {
+    // Better now than after half a minute.
+    std::string why;
+    if (!write_file(options.json, "", why)) {
+      return complain("cannot write " + options.json + ": " + why,
+                      "give --json a file in a folder that you can write to", kUsage);
+    }
+  }
+  try {
+    return run_all(options);
+  } catch (const Error& error) {
+    return complain(error.cause(), error.remedy(), kFailed);
+  }
+}
+
+}  // namespace cardan::street

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "demo/decision/obstacles.hpp"
+
+namespace cardan::street {
+
+struct DemoOptions {
+  std::string camera;                    ///< file, folder, V4L2 device or URL; empty: the pedestrian street video
+  std::string lidar;                     ///< pcap, KITTI folder or UDP port; empty: the simulated street
+  std::string detector;                  ///< ONNX file; empty: OpenCV's HOG pedestrian detector
+  OwnVehicle own;                        ///< what the LiDAR is mounted on
+  double seconds = 40;                   ///< of measuring, shared equally by the setups
+  bool one_process = false;              ///< not as five processes
+  std::string crash;                     ///< the component that crashes after a third of its time; empty: none
+  std::string json;                      ///< file for the figures; empty: none
+  std::string picture = "out/demo.png";  ///< empty: none
+  std::string reports = "out";           ///< folder for the reports of crashes
+  bool view = true;                      ///< draw over the last view on a terminal
+};
+
+/// Runs demo/street.json as five processes with and without its priorities and as one, then the same over
+/// Unix sockets; shows and reports. Exit codes: 0 done (also when Ctrl-C cut it short), 1 failed, 2 something that was
+/// named does not exist.
+int run_demo(const DemoOptions& options);
+
+}  // namespace cardan::street

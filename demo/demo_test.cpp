@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+// The whole demo, and `cardan run` on its file, as a user starts them.
+#include <dirent.h>
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <opencv2/imgcodecs.hpp>
+#include <opencv2/videoio.hpp>
+#include <sstream>
+#include <thread>
+
+#include "demo/detector/onnx_file_test.hpp"
+
+namespace cardan::street {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+
+class Demo : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = testing::TempDir() + "cardan-demo-XXXXXX";
+    ASSERT_NE(mkdtemp(name.data()), nullptr);
+    folder_ = name;
+    for (const char* sub : {"run", "tmp"}) fs::create_directory(folder_ / sub);
+    video_ = (folder_ / "made.avi").string();
+    cv::VideoWriter writer(video_, cv::VideoWriter::fourcc('M', 'J', 'P', 'G'), 20, {320, 240});
+    ASSERT_TRUE(writer.isOpened());
+    for (int i = 0; i < 8; ++i) writer.write(cv::Mat(240, 320, CV_8UC3, cv::Scalar(30 * i, 100, 0)));
+  }
+  void TearDown() override {
+    for (const pid_t pid : started_) {  // a failed assertion must not leave a demo behind
+      ::kill(pid, SIGKILL);
+      ::waitpid(pid, nullptr, 0);
+    }
+    fs::remove_all(folder_);
+  }
+
+  pid_t start(std::vector<std::string> arguments) {
+    if (arguments.empty() || arguments[0] != "run") arguments.insert(arguments.begin(), "demo");
+    arguments.insert(arguments.begin(), "cardan");
+    const pid_t pid = ::fork();
+    if (pid != 0) {
+      started_.push_back(pid);
+      return pid;
+    }
+    const std::string output = (folder_ / "output").string();
+    const int fd = ::open(output.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600);
+    ::dup2(fd, STDOUT_FILENO);
+    ::dup2(fd, STDERR_FILENO);
+    ::setenv("CARDAN_RUN_DIR", (folder_ / "run").c_str(), 1);
+    ::setenv("TMPDIR", (folder_ / "tmp").c_str(), 1);
+    std::vector<char*> argv;
+    for (std::string& a : arguments) argv.push_back(a.data());
+    argv.push_back(nullptr);
+    ::execv(std::getenv("CARDAN_TEST_COMMAND"), argv.data());
+    ::_exit(127);
+  }
+  int end(pid_t pid) {
+    int status = 0;
+    ::waitpid(pid, &status, 0);
+    std::erase(started_, pid);
+    std::ostringstream text;
+    text << std::ifstream(folder_ / "output").rdbuf();
+    output_ = text.str();
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+  }
+  int run(std::vector<std::string> arguments) { return end(start(std::move(arguments))); }
+
+  // The processes that `parent` has started, by name.
+  static std::map<std::string, pid_t> children(pid_t parent) {
+    std::map<std::string, pid_t> found;
+    for (const auto& entry : fs::directory_iterator("/proc")) {
+      const std::string pid = entry.path().filename();
+      if (pid.find_first_not_of("0123456789") != std::string::npos) continue;
+      std::ifstream stat(entry.path() / "stat");
+      std::string line;
+      std::getline(stat, line);
+      const std::size_t bracket = line.rfind(')');
+      if (bracket == std::string::npos || std::atoi(line.c_str() + bracket + 4) != parent) continue;
+      std::ostringstream command;
+      command << std::ifstream(entry.path() / "cmdline").rdbuf();
+      const std::string text = command.str();
+      for (const std::string& option : {std::string("--role="), std::string("--process\0", 10)}) {
+        const std::size_t name = text.find(option);
+        if (name == std::string::npos) continue;
+        const std::size_t begin = name + option.size();
+        found[text.substr(begin, text.find('\0', begin) - begin)] = std::stoi(pid);
+      }
+    }
+    return found;
+  }
+  static std::map<std::string, pid_t> wait_for_children(pid_t parent) {
+    for (int i = 0; i < 600; ++i) {
+      auto found = children(parent);
+      if (found.size() == 5) return found;
+      std::this_thread::sleep_for(50ms);
+    }
+    return {};
+  }
+  // Names of topics, sockets and folders that are still there.
+  std::string left_behind() const {
+    std::string names;
+    for (const char* sub : {"run", "tmp"}) {
+      for (const auto& entry : fs::recursive_directory_iterator(folder_ / sub)) {
+        const std::string name = entry.path().filename();
+        if (!entry.is_directory() || name.find("street") != std::string::npos) names += name + " ";
+      }
+    }
+    return names;
+  }
+  static bool all_gone(const std::map<std::string, pid_t>& processes) {
+    for (int i = 0; i < 100; ++i) {
+      bool alive = false;
+      for (const auto& [role, pid] : processes) alive = alive || ::kill(pid, 0) == 0;
+      if (!alive) return true;
+      std::this_thread::sleep_for(50ms);
+    }
+    return false;
+  }
+
+  fs::path folder_;
+  std::string video_, output_;
+  std::vector<pid_t> started_;
+};
+
+TEST_F(Demo, MeasuresAllSetupsAndLeavesNothingBehind) {
+  const std::string figures = (folder_ / "out.json").string();
+  const std::string picture = (folder_ / "out/demo.png").string();
+  ASSERT_EQ(run({"--camera", video_, "--seconds", "8", "--no-view", "--json", figures, "--picture", picture}), 0)
+      << output_;
+  EXPECT_NE(output_.find("lidar (simulated) → obstacles"), std::string::npos) << output_;
+  EXPECT_NE(output_.find("perception to decision"), std::string::npos) << output_;
+
+  const auto parsed = nlohmann::json::parse(std::ifstream(figures));
+  for (const auto* run :
+       {&parsed, &parsed.at("without_priorities"), &parsed.at("one_process"), &parsed.at("unix_socket")}) {
+    ASSERT_EQ(run->at("hops").size(), 4U);
+    for (const auto& hop : run->at("hops")) {
+      EXPECT_GT(hop.at("received"), 0) << hop.dump();
+      EXPECT_TRUE(hop.at("missed").is_number_unsigned());
+      EXPECT_GT(hop.at("transport_us").at("min"), 0) << hop.dump();
+      EXPECT_GE(hop.at("transport_us").at("max"), hop.at("transport_us").at("p50"));
+    }
+    EXPECT_GT(run->at("decisions"), 0);
+    EXPECT_GT(run->at("decision_us").at("p50"), 0);
+  }
+  const cv::Mat drawn = cv::imread(picture);
+  ASSERT_FALSE(drawn.empty());
+  EXPECT_EQ(drawn.rows, 240);
+  EXPECT_GT(drawn.cols, 320);
+  EXPECT_EQ(left_behind(), "");
+}
+
+TEST_F(Demo, AModelSeesInADriveWhatItWasTrainedFor) {
+  // A drive as KITTI has it, of pictures with one bright square, which the model takes for a car.
+  std::ofstream(folder_ / "model.onnx", std::ios::binary) << bright_cars().bytes();
+  for (const char* sub : {"image_02", "image_02/data", "velodyne_points", "velodyne_points/data"})
+    fs::create_directory(folder_ / sub);
+  std::ofstream pictures(folder_ / "image_02/timestamps.txt");
+  std::ofstream scans(folder_ / "velodyne_points/timestamps.txt");
+  for (int i = 0; i < 4; ++i) {
+    const std::string number = "000000000" + std::to_string(i);
+    cv::Mat picture(240, 320, CV_8UC3, cv::Scalar::all(0));
+    picture(cv::Rect(160, 60, 80, 60)).setTo(cv::Scalar::all(255));
+    cv::imwrite((folder_ / ("image_02/data/" + number + ".png")).string(), picture);
+    std::vector<float> points;
+    for (float z = -1.6F; z < 0; z += 0.1F)  // something on the own bonnet, and something 6 m ahead
+      for (float y = -0.3F; y < 0.3F; y += 0.05F)
+        points.insert(points.end(), {2.5F, y, z, 0.5F, 6.0F, y - 1, z, 0.5F});  // there the square is in the picture
+    for (float x = 4; x < 30; x += 0.5F)
+      for (float y = -5; y < 5; y += 0.5F) points.insert(points.end(), {x, y, -1.7F, 0.1F});
+    std::ofstream(folder_ / ("velodyne_points/data/" + number + ".bin"), std::ios::binary)
+        .write(reinterpret_cast<const char*>(points.data()),
+               static_cast<std::streamsize>(points.size() * sizeof(float)));
+    pictures << "2011-09-26 13:02:25." << i << "64389445\n";
+    scans << "2011-09-26 13:02:25." << i << "74389445\n";
+  }
+  pictures.close();
+  scans.close();
+  const std::string picture = (folder_ / "seen.png").string();
+  ASSERT_EQ(run({"--camera", (folder_ / "image_02/data/%010d.png").string(), "--lidar",
+                 (folder_ / "velodyne_points").string(), "--detector", (folder_ / "model.onnx").string(),
+                 "--own-vehicle", "3,4,1", "--one-process", "--seconds", "16", "--no-view", "--picture", picture}),
+            0)
+      << output_;
+  EXPECT_NE(output_.find("BRAKE car 6.0 m ahead in the path, seen by camera and LiDAR"), std::string::npos) << output_;
+  const cv::Mat drawn = cv::imread(picture);
+  ASSERT_FALSE(drawn.empty());
+  const auto edge = drawn.at<cv::Vec3b>(90, 160);  // the left edge of the box, orange on black and white
+  EXPECT_GT(edge[2], 200);
+  EXPECT_LT(edge[0], 100);
+}
+
+TEST_F(Demo, ASilentUdpPortFailsAfterAStatedTime) {
+  EXPECT_EQ(run({"--camera", video_, "--lidar", "24999", "--seconds", "100", "--no-view", "--picture", ""}), 1)
+      << output_;
+  EXPECT_NE(output_.find("no scan of a Velodyne came to UDP port 24999 within"), std::string::npos) << output_;
+  EXPECT_NE(output_.find("tcpdump -ni any udp port 24999"), std::string::npos) << output_;
+}
+
+TEST_F(Demo, CtrlCEndsAllFiveInOrder) {
+  const pid_t pid = start({"--camera", video_, "--seconds", "1000", "--no-view", "--picture", ""});
+  const auto processes = wait_for_children(pid);
+  ASSERT_EQ(processes.size(), 5U);
+  std::this_thread::sleep_for(1s);
+  ::kill(pid, SIGINT);
+  EXPECT_EQ(end(pid), 0) << output_;
+  EXPECT_TRUE(all_gone(processes));
+  EXPECT_EQ(output_.find("was killed"), std::string::npos) << output_;
+  EXPECT_EQ(left_behind(), "");
+}
+
+TEST_F(Demo, ADeathIsNamedWithItsSignalAndWhatToDo) {
+  const pid_t pid = start({"--camera", video_, "--seconds", "1000", "--no-view", "--picture", ""});
+  const auto processes = wait_for_children(pid);
+  ASSERT_EQ(processes.size(), 5U);
+  ::kill(processes.at("detector"), SIGKILL);
+  EXPECT_EQ(end(pid), 1);
+  EXPECT_NE(output_.find("detector (pid " + std::to_string(processes.at("detector")) + ") died by signal 9"),
+            std::string::npos)
+      << output_;
+  EXPECT_NE(output_.find("memory"), std::string::npos) << output_;
+  EXPECT_TRUE(all_gone(processes));
+}
+
+TEST_F(Demo, ACrashOnPurposeIsNoticedSurvivedAndRepaired) {
+  const std::string figures = (folder_ / "out.json").string();
+  ASSERT_EQ(run({"--camera", video_, "--seconds", "12", "--no-view", "--picture", "", "--crash", "detector", "--json",
+                 figures, "--reports", (folder_ / "reports").string()}),
+            0)
+      << output_;
+  const auto crash = nlohmann::json::parse(std::ifstream(figures)).at("crash");
+  for (const char* key : {"noticed_ms", "degraded_ms", "running_again_ms", "recovered_ms"})
+    EXPECT_TRUE(crash.at(key).is_number()) << key << " in " << crash.dump();
+  EXPECT_EQ(crash.at("process"), "detector");
+  std::ostringstream report;
+  report << std::ifstream(crash.at("report").get<std::string>()).rdbuf();
+  EXPECT_NE(report.str().find("SIGSEGV"), std::string::npos) << report.str();
+  EXPECT_NE(report.str().find("stack:"), std::string::npos) << report.str();
+  EXPECT_NE(output_.find("state: degraded"), std::string::npos) << output_;
+}
+
+TEST_F(Demo, RunTakesTheFileAsFiveProcessesAndAsOne) {
+  const std::string file = std::getenv("CARDAN_TEST_STREET");
+  const std::string summary = (folder_ / "run.json").string();
+  const std::string video = "camera/video=\"" + video_ + "\"";
+  ASSERT_EQ(run({"run", file, "--seconds", "2", "--set", video, "--json", summary}), 0) << output_;
+  EXPECT_EQ(nlohmann::json::parse(std::ifstream(summary)).at("processes").size(), 5U);
+  ASSERT_EQ(run({"run", file, "--seconds", "3", "--set", video, "--json", summary, "--one-process", "--crash",
+                 "detector@1", "--reports", (folder_ / "reports").string()}),
+            0)
+      << output_;
+  const auto processes = nlohmann::json::parse(std::ifstream(summary)).at("processes");
+  ASSERT_EQ(processes.size(), 1U);
+  EXPECT_EQ(processes[0].at("restarts"), 1) << processes.dump();
+  EXPECT_EQ(run({"run", file, "--crash", "nobody"}), 2) << output_;
+  EXPECT_NE(output_.find("no such process or component"), std::string::npos) << output_;
+}
+
+TEST_F(Demo, TheChildrenEndWithTheirParent) {
+  const pid_t pid = start({"--camera", video_, "--seconds", "1000", "--no-view", "--picture", ""});
+  const auto processes = wait_for_children(pid);
+  ASSERT_EQ(processes.size(), 5U);
+  ::kill(pid, SIGKILL);
+  EXPECT_EQ(end(pid), -SIGKILL);
+  EXPECT_TRUE(all_gone(processes));
+}
+
+TEST_F(Demo, ASecondOneInTheSameDomainIsRefused) {
+  const pid_t pid = start({"--camera", video_, "--seconds", "1000", "--no-view", "--picture", ""});
+  ASSERT_EQ(wait_for_children(pid).size(), 5U);
+  const pid_t second = start({"--camera", video_, "--no-view"});
+  EXPECT_EQ(end(second), 1);
+  EXPECT_NE(output_.find("another `cardan demo`"), std::string::npos) << output_;
+  ::kill(pid, SIGINT);
+  EXPECT_EQ(end(pid), 0);
+}
+
+TEST_F(Demo, MistakesAreNamedWithARemedy) {
+  const auto check = [&](std::vector<std::string> arguments, int code, const char* words,
+                         const char* remedy = "what to do") {
+    EXPECT_EQ(run(std::move(arguments)), code) << output_;
+    EXPECT_NE(output_.find(words), std::string::npos) << output_;
+    EXPECT_NE(output_.find(remedy), std::string::npos) << output_;
+  };
+  check({"--camera", "/nonexistent.mp4"}, 2, "no such file");
+  check({"--camera", video_, "--lidar", "/nonexistent.pcap"}, 2, "no such file");
+  check({"--camera", video_, "--seconds", "0"}, 2, "out of range");
+  check({"--camera", video_, "--crash", "nobody"}, 2, "no such component");
+  check({"--camera", video_, "--json", "/proc/nowhere/out.json"}, 2, "cannot write");
+  const std::string text = (folder_ / "text.mp4").string();
+  std::ofstream(text) << "not a video";
+  check({"--camera", text, "--no-view"}, 1, "no video that OpenCV can decode", "ffprobe");
+  EXPECT_EQ(output_.find("Runs what"), std::string::npos) << "before anything was started\n" << output_;
+  check({"--camera", video_, "--detector", "/nonexistent.onnx"}, 2, "no such file", "FastestDet");
+  check({"--camera", video_, "--detector", text}, 1, "no ONNX model", "FastestDet");
+  EXPECT_EQ(output_.find("Runs what"), std::string::npos) << "before anything was started\n" << output_;
+  check({"--camera", folder_.string()}, 1, "no .png", "KITTI");
+  check({"--camera", (folder_ / "%05d.png").string()}, 1, "no .png", "KITTI");
+  check({"--camera", video_, "--lidar", folder_.string()}, 1, "no .bin", "KITTI");
+  check({"--camera", video_, "--lidar", text, "--no-view"}, 1, "no pcap file", "tcpdump");
+  EXPECT_EQ(left_behind(), "");
+}
+
+}  // namespace
+}  // namespace cardan::street

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "demo/files.hpp"
+
+#include <filesystem>
+#include <initializer_list>
+#include <system_error>
+
+#include "cardan/base/error.hpp"
+
+namespace cardan::street {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The first that is a file, of paths seen from the folder of this program or (absolute) from elsewhere; "": none.
+std::string first_file(std::initializer_list<const char*> from_program, const char* from_here) {
+  std::error_code ignored;
+  const fs::path program = fs::read_symlink("/proc/self/exe", ignored).parent_path();
+  for (const char* path : from_program) {
+    const fs::path file = (program / path).lexically_normal();
+    if (fs::is_regular_file(file, ignored)) return file.string();
+  }
+  return fs::is_regular_file(from_here, ignored) ? std::string(from_here) : std::string();
+}
+
+}  // namespace
+
+std::string street_video() {
+  if (std::string file = first_file({"../../data/vtest.avi"}, "build/data/vtest.avi"); !file.empty()) return file;
+  throw Error(ErrorCode::Unavailable, "the street video is not there (build/data/vtest.avi)",
+              "run `make demo` or scripts/setup.sh --for demo once, which fetch it; or give a video: --camera FILE, or "
+              "the parameter camera/video");
+}
+
+std::string street_file() {
+  if (std::string file = first_file({"../../../demo/street.json", "../share/cardan/street.json"}, "demo/street.json");
+      !file.empty())
+    return file;
+  throw Error(ErrorCode::Unavailable, "demo/street.json is not there", "run this from the folder of Cardan's sources");
+}
+
+config::Configuration street_configuration(const std::vector<std::string>& variables) {
+  const std::string file = street_file();
+  std::vector<config::Problem> problems;
+  config::Configuration configuration = config::read_configuration(file, problems, {.variables = variables});
+  if (config::has_errors(problems))
+    throw Error(ErrorCode::InvalidArgument, config::text(problems.front(), file), "see: cardan check " + file);
+  return configuration;
+}
+
+}  // namespace cardan::street

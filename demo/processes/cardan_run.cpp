@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "demo/processes/cardan_run.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "cardan/base/clock.hpp"
+#include "cardan/base/error.hpp"
+#include "cardan/config/json_text.hpp"
+#include "cardan/system/launcher/adjust.hpp"
+#include "cardan/system/launcher/crash.hpp"
+#include "cardan/system/launcher/usage.hpp"
+#include "demo/files.hpp"
+
+namespace cardan::street {
+namespace {
+
+constexpr std::size_t kLastLines = 6;
+/// Of street.json: all threads are alike.
+constexpr std::array kWithoutPriorities = {"policy=other", "lidar=0",  "obstacles=0",
+                                           "decision=0",   "urgent=0", "behind=0"};
+
+}  // namespace
+
+std::vector<Run::Used> CardanRun::used() {
+  std::vector<Used> all;
+  for (const launcher::ProcessStatus& process : supervisor_->processes())
+    if (const auto usage = launcher::usage_of(process.pid)) all.push_back({process.name, usage->cpu_seconds});
+  return all;
+}
+
+void CardanRun::crash_if_due() {
+  if (options().crash.empty() || crashed_at_ != 0 || begun() == 0) return;
+  if (steady_now() < begun() + static_cast<std::int64_t>(length() / 3 * 1e9)) return;
+  const std::string process = supervisor_->configuration().process_of(options().crash)->name;
+  for (const launcher::ProcessStatus& status : supervisor_->processes()) {
+    if (status.name != process || status.pid == 0) continue;
+    launcher_error_ = {};
+    crashed_at_ = steady_now();
+    launcher::crash(status.pid);
+  }
+}
+
+void CardanRun::look() {
+  if (told_to_stop_) return;
+  bool all_run = true;
+  for (const launcher::ProcessStatus& status : supervisor_->processes()) {
+    all_run = all_run && status.ready_ns != 0;
+    const std::size_t expected = crashed_at_ != 0 && !options().crash.empty() ? 1 : 0;
+    if (status.outages.size() <= expected && status.phase != launcher::Phase::GivenUp) continue;
+    std::string words;
+    for (const std::string& line : last_errors_[status.name]) words += "\n  " + line;
+    fail(launcher_error_.empty() ? status.name + " did not start" : launcher_error_ + words);
+  }
+  if (all_run)
+    for (const Role role : {Role::Detector, Role::Obstacles, Role::Decision}) is_ready(role);
+  while (const Sample<Note> note = notes_->take()) on_note(*note);
+  crash_if_due();
+  if (!tick()) return;
+  told_to_stop_ = true;
+  supervisor_->stop();  // once: a second time means at once
+}
+
+std::vector<std::string> CardanRun::parameters() const {
+  std::vector<std::string> all;
+  const auto number = [&](const char* parameter, auto value) { all.push_back(fmt::format("{}={}", parameter, value)); };
+  const auto text = [&](const char* parameter, const std::string& value) {
+    number(parameter, config::json_quoted(value));
+  };
+  const DemoOptions& o = options();
+  text("camera/video", o.camera);
+  text("camera/lidar", o.lidar);
+  text("lidar/source", o.lidar);
+  text("lidar/camera", o.camera);
+  for (const char* driver : {"camera/origin_ns", "lidar/origin_ns"}) number(driver, origin());
+  text("detector/model", o.detector);
+  number("obstacles/own_front_m", o.own.front);
+  number("obstacles/own_rear_m", o.own.rear);
+  number("obstacles/own_side_m", o.own.side);
+  if (!o.picture.empty()) {
+    text("detector/picture", camera_picture());
+    text("obstacles/picture", obstacles_picture());
+  }
+  return all;
+}
+
+void CardanRun::run() {
+  const std::string file = street_file();
+  std::vector<std::string> variables;
+  if (setup() == Setup::WithoutPriorities) variables.assign(kWithoutPriorities.begin(), kWithoutPriorities.end());
+  config::Configuration configuration = street_configuration(variables);
+  launcher::LauncherOptions launch{.host_command = {"/proc/self/exe", "host", file},
+                                   .domain = launcher::domain_of(configuration),
+                                   .reports = options().reports};
+  for (const std::string& variable : variables)
+    launch.host_command.insert(launch.host_command.end(), {"--var", variable});
+  for (const std::string& assignment : parameters()) {
+    launcher::set_parameter(configuration, assignment);
+    launch.host_command.insert(launch.host_command.end(), {"--set", assignment});
+  }
+  if (setup() == Setup::OneProcess) {
+    configuration = launcher::one_process(std::move(configuration));
+    launch.host_command.emplace_back("--one-process");
+  }
+  launch.tick = std::chrono::milliseconds{100};
+  launch.on_tick = [this] { look(); };
+  launch.on_line = [this](const launcher::LogLine& line) {
+    if (line.source == launcher::LogLine::Source::Launcher && line.level == LogLevel::Error && launcher_error_.empty())
+      launcher_error_ = line.text;
+    if (line.source != launcher::LogLine::Source::Error) return;
+    auto& lines = last_errors_[std::string(line.name)];
+    lines.emplace_back(line.text);
+    if (lines.size() > kLastLines) lines.pop_front();
+  };
+  notes_ = std::make_unique<Subscriber<Note>>(kNotes, SubscriberOptions{.domain = launch.domain});
+  supervisor_ = std::make_unique<launcher::Supervisor>(std::move(configuration), launch);
+  static_cast<void>(supervisor_->run());
+  for (const launcher::ProcessStatus& status : supervisor_->processes())
+    if (status.killed)
+      fmt::print(stderr, "{} did not end within {} s and was killed\n", status.name,
+                 launch.grace.count() / 1'000'000'000);
+  if (crashed_at_ != 0) crash_ = what_followed(*supervisor_, options().crash, crashed_at_, figures());
+}
+
+}  // namespace cardan::street

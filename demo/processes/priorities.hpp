@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "cardan/base/realtime.hpp"
+#include "cardan/config/configuration.hpp"
+
+namespace cardan::street {
+
+/// What the kernel makes of the most urgent thread of a configuration, for people: a sentence or two, with what to
+/// grant where it refuses. `asked`: what was granted to a thread that asked for its policy and nice value.
+[[nodiscard]] std::string priorities_text(const RealtimeReport& asked);
+
+/// Asks for the street's most urgent priority, on a thread of its own. Blocks for a moment.
+[[nodiscard]] RealtimeReport ask_for_priorities(const config::Configuration& configuration);
+
+}  // namespace cardan::street

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "demo/report/drawing.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <opencv2/imgproc.hpp>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "demo/detector/coco.hpp"
+
+namespace cardan::street {
+namespace {
+
+const cv::Scalar kGreen(80, 220, 80);
+const cv::Scalar kRed(60, 60, 240);
+const cv::Scalar kOrange(40, 160, 250);
+const cv::Scalar kYellow(60, 220, 230);
+const cv::Scalar kGrey(150, 150, 150);
+
+void caption(cv::Mat& picture, const std::string& text) {
+  cv::rectangle(picture, cv::Rect(0, 0, picture.cols, 24), cv::Scalar::all(0), cv::FILLED);
+  cv::putText(picture, text, cv::Point(8, 17), cv::FONT_HERSHEY_SIMPLEX, 0.5, cv::Scalar::all(255), 1, cv::LINE_AA);
+}
+
+cv::Scalar colour_of(SeenKind kind) {
+  switch (kind) {
+    case SeenKind::Person:
+      return kGreen;
+    case SeenKind::Vehicle:
+      return kOrange;
+    case SeenKind::Other:
+      break;
+  }
+  return kYellow;
+}
+
+std::string several(std::string_view label, std::size_t count) {
+  if (count == 1) return fmt::format("1 {}", label);
+  if (label == "person") return fmt::format("{} people", count);
+  return fmt::format("{} {}{}", count, label, label.ends_with('s') ? "es" : "s");
+}
+
+cv::Scalar colour_of(Obstacle::Kind kind) {
+  switch (kind) {
+    case Obstacle::Kind::Pedestrian:
+      return kRed;
+    case Obstacle::Kind::Vehicle:
+      return kOrange;
+    case Obstacle::Kind::Structure:
+      return kGrey;
+    case Obstacle::Kind::Object:
+      break;
+  }
+  return kGreen;
+}
+
+}  // namespace
+
+std::string count_text(std::span<const Seen> seen) {
+  std::vector<std::pair<std::string_view, std::size_t>> counts;  // in the order in which they were seen
+  for (const Seen& s : seen) {
+    const auto known = std::find_if(counts.begin(), counts.end(), [&](const auto& c) { return c.first == s.label; });
+    if (known == counts.end())
+      counts.emplace_back(s.label, 1);
+    else
+      ++known->second;
+  }
+  std::string text;
+  for (const auto& [label, count] : counts) text += (text.empty() ? "" : ", ") + several(label, count);
+  return text.empty() ? "nothing" : text;
+}
+
+cv::Mat draw_seen(const cv::Mat& picture, std::span<const Seen> seen, const std::string& detector) {
+  cv::Mat out = picture.clone();
+  for (const Seen& s : seen) {
+    const cv::Rect box(static_cast<int>(s.x), static_cast<int>(s.y), static_cast<int>(s.width),
+                       static_cast<int>(s.height));
+    const cv::Scalar colour = colour_of(kind_of(s.label));
+    cv::rectangle(out, box, colour, 2);
+    cv::putText(out, fmt::format("{} {:.2f}", s.label, s.score), cv::Point(box.x, std::max(box.y - 4, 36)),
+                cv::FONT_HERSHEY_SIMPLEX, 0.45, colour, 1, cv::LINE_AA);
+  }
+  caption(out, fmt::format("camera: {} ({})", count_text(seen), detector));
+  return out;
+}
+
+cv::Mat draw_obstacles(std::span<const Point> cloud, std::span<const Obstacle> obstacles, bool simulated) {
+  constexpr int kWidth = 480;
+  constexpr int kHeight = 576;
+  constexpr float kPixelsPerMetre = 16;
+  constexpr float kFootOfCar = 480;  // row of the sensor
+  const auto place = [&](float x, float y) {
+    return cv::Point(static_cast<int>(kWidth / 2.0 - y * kPixelsPerMetre),
+                     static_cast<int>(kFootOfCar - x * kPixelsPerMetre));
+  };
+  cv::Mat out(kHeight, kWidth, CV_8UC3, cv::Scalar(24, 24, 24));
+  for (const Point& p : cloud) {
+    if (!(std::abs(p.x) < 60 && std::abs(p.y) < 60)) continue;
+    const cv::Point at = place(p.x, p.y);
+    if (at.x < 0 || at.y < 0 || at.x >= kWidth || at.y >= kHeight) continue;
+    const auto brightness = static_cast<unsigned char>(std::clamp(70 + p.z * 30 + 60, 50.0F, 220.0F));
+    out.at<cv::Vec3b>(at) = cv::Vec3b(brightness, brightness, static_cast<unsigned char>(brightness / 2));
+  }
+  cv::line(out, place(0, 1.2F), place(60, 1.2F), cv::Scalar(120, 90, 20), 1);
+  cv::line(out, place(0, -1.2F), place(60, -1.2F), cv::Scalar(120, 90, 20), 1);
+  cv::rectangle(out, place(1.5F, 0.9F), place(-3, -0.9F), cv::Scalar(200, 200, 200), 1);
+  std::size_t shown = 0;
+  for (const Obstacle& o : obstacles) {
+    const cv::Point a = place(o.x1, o.y1);
+    const cv::Point b = place(o.x0, o.y0);
+    if (b.x < 0 || a.x > kWidth || b.y < 0 || a.y > kHeight) continue;
+    ++shown;
+    cv::rectangle(out, a, b, colour_of(o.kind), o.kind == Obstacle::Kind::Pedestrian ? 2 : 1);
+    if (o.kind == Obstacle::Kind::Pedestrian || o.kind == Obstacle::Kind::Vehicle) {
+      cv::putText(out, fmt::format("{} {:.0f} m", kind_name(o.kind), std::hypot((o.x0 + o.x1) / 2, (o.y0 + o.y1) / 2)),
+                  cv::Point(std::clamp(a.x, 2, kWidth - 110), std::max(a.y - 3, 36)), cv::FONT_HERSHEY_SIMPLEX, 0.38,
+                  colour_of(o.kind), 1, cv::LINE_AA);
+    }
+  }
+  caption(out, fmt::format("{}LiDAR from above: {} obstacles", simulated ? "SIMULATED " : "", shown));
+  return out;
+}
+
+cv::Mat side_by_side(const cv::Mat& left, const cv::Mat& right) {
+  if (left.empty()) return right.clone();
+  if (right.empty()) return left.clone();
+  cv::Mat scaled;
+  const double factor = static_cast<double>(left.rows) / right.rows;
+  cv::resize(right, scaled, cv::Size(std::max(1, static_cast<int>(right.cols * factor)), left.rows), 0, 0,
+             factor < 1 ? cv::INTER_AREA : cv::INTER_LINEAR);
+  cv::Mat out;
+  cv::hconcat(left, scaled, out);
+  return out;
+}
+
+}  // namespace cardan::street

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "demo/processes/roles.hpp"
+#include "demo/report/note.hpp"
+#include "demo/report/statistics.hpp"
+
+namespace cardan::street {
+
+/// The figures of one run, as they go into tables and JSON.
+struct Figures {
+  struct OfHop {
+    std::uint64_t received = 0, missed = 0, bytes = 0;
+    Summary transport_us;
+  };
+  std::array<OfHop, kHops> hops;
+  std::uint64_t decisions = 0;
+  Summary decision_us;
+};
+
+/// Turns notes into figures.
+///
+/// Transport latency is from the publish call to the reader's hands, as in SIM; but a frame that was published while
+/// the reader was still busy with the last one waits for the reader, not for the transport: then it counts from when
+/// the reader asked. Decision latency is from publishing the sensor's frame to the decision that it led to: two hops
+/// and the algorithms.
+class Measurements {
+ public:
+  /// Forgets everything up to `now` (steady, ns): the figures begin here. Before, nothing counts.
+  void begin(std::int64_t now);
+  void add(const Note& note);
+
+  [[nodiscard]] Figures figures() const;
+
+  /// For the live view, over the last `kRecent`.
+  struct Recent {
+    double rate_hz = 0, megabytes_per_s = 0;
+    std::uint64_t missed = 0;  ///< since the beginning
+    Summary transport_us;
+  };
+  static constexpr std::int64_t kRecent = 3'000'000'000;
+  [[nodiscard]] Recent recent(std::size_t hop, std::int64_t now) const;
+  [[nodiscard]] Summary recent_decision_us(std::int64_t now) const;
+  [[nodiscard]] const Note& last_decision() const noexcept { return last_decision_; }
+  [[nodiscard]] std::uint64_t decisions() const noexcept { return decisions_; }
+
+ private:
+  struct Sample {
+    std::int64_t time;
+    double microseconds;
+    std::uint64_t bytes;
+  };
+  struct OfHop {
+    std::uint64_t received = 0, missed = 0, bytes = 0;
+    std::vector<double> transport_us;
+    std::deque<Sample> recent;
+    std::map<std::uint64_t, std::int64_t> published;  // by sequence, of the last frames: what decisions are joined with
+  };
+  void join(const Note& decision, std::int64_t published);
+
+  std::int64_t begin_ = 0;
+  bool counting_ = false;
+  std::array<OfHop, kHops> hops_;
+  std::uint64_t decisions_ = 0;
+  std::vector<double> decision_us_;
+  std::deque<Sample> recent_decisions_;
+  std::deque<Note>
+      unjoined_;  // a decision's note may overtake that of the frame it came from: they use different sockets
+  Note last_decision_;
+};
+
+}  // namespace cardan::street

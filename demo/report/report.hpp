@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "demo/processes/crash.hpp"
+#include "demo/report/measurements.hpp"
+
+namespace cardan::street {
+
+/// What the figures are of, for headings and labels.
+struct Inputs {
+  std::string camera, lidar;  ///< as the drivers describe them
+  bool lidar_simulated = false;
+};
+
+/// One run's tables: transport latency per hop and perception to decision. `width`: columns that there is room for; the
+/// least important ones are left out.
+[[nodiscard]] std::string table(Setup setup, const Figures& figures, const Inputs& inputs, std::size_t width);
+
+/// What one setup measured.
+struct Measured {
+  Setup setup{};
+  Figures figures{};
+};
+
+/// The setups side by side: median and 99th percentile per hop, and how many times longer the last one's median is than
+/// the first's. Nothing measured is "-". `width` as above.
+[[nodiscard]] std::string comparison(const std::vector<Measured>& measured, const Inputs& inputs, std::size_t width);
+
+/// `{"setup": …, "hops": […], "decision_us": {…}, "decisions": n}` of the first, and the same under
+/// "without_priorities", "one_process" and "unix_socket" of the others; what was not measured is null. Hops of the
+/// simulated LiDAR come from "lidar (simulated)". With a crash: "crash": {…}.
+[[nodiscard]] std::string json(const std::vector<Measured>& measured, const Inputs& inputs,
+                               const std::optional<Crash>& crash = {});
+
+/// "camera", or "lidar (simulated)".
+[[nodiscard]] std::string label_of(Role role, const Inputs& inputs);
+
+}  // namespace cardan::street

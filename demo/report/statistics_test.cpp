@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "demo/report/statistics.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace cardan::street {
+namespace {
+
+TEST(Statistics, KnownValues) {
+  std::vector<double> values;
+  for (int i = 100; i >= 1; --i) values.push_back(i);
+  const Summary s = summarize(values);
+  EXPECT_EQ(s.count, 100U);
+  EXPECT_DOUBLE_EQ(s.min, 1);
+  EXPECT_DOUBLE_EQ(s.max, 100);
+  EXPECT_DOUBLE_EQ(s.mean, 50.5);
+  EXPECT_DOUBLE_EQ(s.p50, 50.5);
+  EXPECT_NEAR(s.p95, 95.05, 1e-9);
+  EXPECT_NEAR(s.p99, 99.01, 1e-9);
+  EXPECT_NEAR(s.std, 29.0115, 1e-3);
+}
+
+TEST(Statistics, OneValueHasNoSpread) {
+  const Summary s = summarize({7});
+  EXPECT_DOUBLE_EQ(s.p99, 7);
+  EXPECT_DOUBLE_EQ(s.std, 0);
+}
+
+TEST(Statistics, NothingMeasuredIsNotZero) {
+  const Summary s = summarize({});
+  EXPECT_EQ(s.count, 0U);
+  EXPECT_TRUE(std::isnan(s.mean));
+  EXPECT_TRUE(std::isnan(s.p99));
+}
+
+}  // namespace
+}  // namespace cardan::street

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "demo/steps.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <opencv2/core.hpp>
+#include <opencv2/core/utility.hpp>
+
+#include "demo/detector/coco.hpp"
+#include "demo/report/drawing.hpp"
+
+namespace cardan::street {
+namespace {
+
+constexpr const char* kSimulatedFrame = "lidar_simulated";
+
+// How good a scan is for the picture: the more pedestrians near the path the better.
+int interest(std::span<const Obstacle> obstacles) {
+  return static_cast<int>(std::count_if(obstacles.begin(), obstacles.end(), [](const Obstacle& o) {
+    return o.kind == Obstacle::Kind::Pedestrian && o.x0 > 4 && o.x0 < 20 && std::abs(o.y0 + o.y1) < 4;
+  }));
+}
+
+Obstacle obstacle_of(const Detection3D& d) {
+  Obstacle o{};
+  const auto span = [](double centre, double size, float& low, float& high) {
+    low = static_cast<float>(centre - size / 2);
+    high = static_cast<float>(centre + size / 2);
+  };
+  span(d.center.position.x, d.size.x, o.x0, o.x1);
+  span(d.center.position.y, d.size.y, o.y0, o.y1);
+  span(d.center.position.z, d.size.z, o.z0, o.z1);
+  o.kind = Obstacle::Kind::Object;
+  for (const auto kind : {Obstacle::Kind::Pedestrian, Obstacle::Kind::Vehicle, Obstacle::Kind::Structure}) {
+    if (d.label == kind_name(kind)) o.kind = kind;
+  }
+  return o;
+}
+
+}  // namespace
+
+Topic<Image> topic_of(const CameraSource& camera) {
+  const auto pixels = static_cast<std::size_t>(camera.width()) * static_cast<std::size_t>(camera.height());
+  return {kImages.name, {.max_bytes = pixels * 3}};
+}
+
+Topic<PointCloud> topic_of(const LidarSource& lidar) {
+  return {kClouds.name, {.max_bytes = lidar.max_points() * sizeof(Point)}};
+}
+
+void fill(Image& image, CameraSource& camera, std::uint64_t sequence) {
+  cv::Mat picture = image.mat(camera.height(), camera.width(), CV_8UC3);
+  camera.read(picture);
+  image.header.stamp = camera.stamp();
+  image.header.frame_id = "camera";
+  image.header.sequence = sequence;
+}
+
+void fill(PointCloud& cloud, LidarSource& lidar, std::uint64_t sequence) {
+  const std::size_t room = lidar.due();
+  const std::size_t points = lidar.fill(cloud.resize_points_for_overwrite<Point>(room, lidar.rows()));
+  if (points < room) static_cast<void>(cloud.resize_points_for_overwrite<Point>(points));
+  cloud.is_dense = lidar.rows() == 1;
+  cloud.header.stamp = lidar.stamp();
+  cloud.header.frame_id = lidar.simulated() ? FrameId(kSimulatedFrame) : FrameId("lidar");
+  cloud.header.sequence = sequence;
+}
+
+DetectStep::DetectStep(const Options& options) : threads_(options.threads) {
+  // A model is tried on this thread alone: OpenCV's threads get the priority of the thread that starts them, which is
+  // to be the one that calls find().
+  cv::setNumThreads(1);
+  detector_ = open_detector(options.model);
+}
+
+void DetectStep::find(const Image& image, std::uint64_t sequence, Detections2D& found) {
+  if (!begun_) cv::setNumThreads(threads_ > 0 ? threads_ : -1);
+  begun_ = true;
+  seen_ = detector_->detect(image.mat());
+  found.header = image.header;
+  found.header.sequence = sequence;
+  for (const Seen& s : seen_.first(std::min(seen_.size(), kMostSeen))) {
+    Detection2D d;
+    d.label = FixedString<60>(s.label);
+    d.score = static_cast<double>(s.score);
+    d.center_x = static_cast<double>(s.x + s.width / 2);
+    d.center_y = static_cast<double>(s.y + s.height / 2);
+    d.size_x = static_cast<double>(s.width);
+    d.size_y = static_cast<double>(s.height);
+    found.detections.push_back(d);
+  }
+}
+
+void DetectStep::remember(const Image& image) {
+  if (!best_.empty() && seen_.size() <= best_seen_.size()) return;
+  image.mat().copyTo(best_);
+  best_seen_.assign(seen_.begin(), seen_.end());
+}
+
+cv::Mat DetectStep::drawn() const {
+  return best_.empty() ? cv::Mat() : draw_seen(best_, best_seen_, detector_->name());
+}
+
+void ObstacleStep::find(const PointCloud& cloud, std::uint64_t sequence, Detections3D& found) {
+  obstacles_ = finder_.find(cloud.points<Point>());
+  found.header = cloud.header;
+  found.header.sequence = sequence;
+  for (const Obstacle& o : obstacles_) {
+    Detection3D d;
+    d.label = FixedString<60>(std::string_view(kind_name(o.kind)));
+    d.score = std::min(1.0, static_cast<double>(o.points) / 50.0);
+    d.center.position = {static_cast<double>(o.x0 + o.x1) / 2, static_cast<double>(o.y0 + o.y1) / 2,
+                         static_cast<double>(o.z0 + o.z1) / 2};
+    d.size = {static_cast<double>(o.x1 - o.x0), static_cast<double>(o.y1 - o.y0), static_cast<double>(o.z1 - o.z0)};
+    found.detections.push_back(d);
+  }
+}
+
+void ObstacleStep::remember(const PointCloud& cloud) {
+  const int now = interest(obstacles_);
+  if (now <= best_interest_) return;
+  best_interest_ = now;
+  const auto points = cloud.points<Point>();
+  best_.assign(points.begin(), points.end());
+  best_obstacles_.assign(obstacles_.begin(), obstacles_.end());
+  simulated_ = cloud.header.frame_id == kSimulatedFrame;
+}
+
+cv::Mat ObstacleStep::drawn() const {
+  return best_.empty() ? cv::Mat() : draw_obstacles(best_, best_obstacles_, simulated_);
+}
+
+void DecisionStep::see(const Detections2D& picture, float image_width, std::int64_t now) {
+  seen_.clear();
+  for (const Detection2D& d : picture.detections) {
+    seen_.push_back({static_cast<float>(d.center_x - d.size_x / 2), static_cast<float>(d.center_y - d.size_y / 2),
+                     static_cast<float>(d.size_x), static_cast<float>(d.size_y), static_cast<float>(d.score),
+                     static_label(d.label)});
+  }
+  fusion_.see_picture(seen_, image_width, now);
+}
+
+void DecisionStep::see(const Detections3D& obstacles, std::int64_t now) {
+  obstacles_.clear();
+  for (const Detection3D& d : obstacles.detections) obstacles_.push_back(obstacle_of(d));
+  fusion_.see_obstacles(obstacles_, now);
+}
+
+void DecisionStep::decide(const Header& header, std::int64_t now, Decision& decision) const {
+  const Verdict verdict = fusion_.decide(now);
+  decision.header = header;
+  decision.brake = verdict.brake;
+  decision.distance = verdict.distance;
+  decision.people = static_cast<std::uint32_t>(
+      std::count_if(seen_.begin(), seen_.end(), [](const Seen& s) { return kind_of(s.label) == SeenKind::Person; }));
+  decision.obstacles = static_cast<std::uint32_t>(obstacles_.size());
+  static_cast<void>(decision.reason.assign(verdict.text()));
+}
+
+}  // namespace cardan::street

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// What each of the five does with one message. Whether they are components that Cardan runs or processes that talk over
+// Unix sockets is not their business.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <opencv2/core/mat.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cardan/cardan.hpp"
+#include "demo/decision/decision.hpp"
+#include "demo/decision/fusion.hpp"
+#include "demo/decision/obstacles.hpp"
+#include "demo/detector/picture_detector.hpp"
+#include "demo/sensors/camera_source.hpp"
+#include "demo/sensors/lidar_source.hpp"
+#include "demo/topics.hpp"
+
+namespace cardan::street {
+
+/// The topics of the drivers, as big as their sources need.
+[[nodiscard]] Topic<Image> topic_of(const CameraSource& camera);
+[[nodiscard]] Topic<PointCloud> topic_of(const LidarSource& lidar);
+
+/// The picture or scan that wait() announced, straight into the message. `sequence` is that of the message.
+void fill(Image& image, CameraSource& camera, std::uint64_t sequence);
+void fill(PointCloud& cloud, LidarSource& lidar, std::uint64_t sequence);
+
+/// Finds pedestrians, or what a model can name. One thread at a time.
+class DetectStep {
+ public:
+  struct Options {
+    std::string model{};  ///< an ONNX file; empty: OpenCV's pedestrian detector
+    int threads = 0;      ///< of OpenCV's; 0: as many as there are CPUs
+  };
+  /// Throws Error as open_detector().
+  explicit DetectStep(const Options& options);
+  /// `sequence` of the image; the message says with it what it was found in.
+  void find(const Image& image, std::uint64_t sequence, Detections2D& found);
+  /// Keeps the picture that find() looked at last, if more was seen in none. For after the work: it copies.
+  void remember(const Image& image);
+  /// That picture with what was seen drawn in; empty: there is none.
+  [[nodiscard]] cv::Mat drawn() const;
+
+ private:
+  std::unique_ptr<PictureDetector> detector_;
+  int threads_;
+  bool begun_ = false;
+  std::span<const Seen> seen_;
+  cv::Mat best_;
+  std::vector<Seen> best_seen_;
+};
+
+/// Finds obstacles. One thread at a time.
+class ObstacleStep {
+ public:
+  explicit ObstacleStep(const OwnVehicle& own = {}) : finder_(own) {}
+  void find(const PointCloud& cloud, std::uint64_t sequence, Detections3D& found);
+  /// Keeps the scan, if none had more pedestrians near the path.
+  void remember(const PointCloud& cloud);
+  [[nodiscard]] cv::Mat drawn() const;
+
+ private:
+  ObstacleFinder finder_;
+  std::span<const Obstacle> obstacles_;
+  std::vector<Point> best_;
+  std::vector<Obstacle> best_obstacles_;
+  int best_interest_ = -1;
+  bool simulated_ = false;
+};
+
+/// Brake or go, from the newest findings of both sensors. One thread at a time. Times are of the steady clock in
+/// nanoseconds, or of whatever clock the caller lives by.
+class DecisionStep {
+ public:
+  /// `image_width`: pixels, of the camera's pictures.
+  void see(const Detections2D& picture, float image_width, std::int64_t now);
+  void see(const Detections3D& obstacles, std::int64_t now);
+  /// `header`: of the findings that came last.
+  void decide(const Header& header, std::int64_t now, Decision& decision) const;
+
+ private:
+  Fusion fusion_;
+  std::vector<Seen> seen_;
+  std::vector<Obstacle> obstacles_;
+};
+
+}  // namespace cardan::street

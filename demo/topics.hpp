@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// The street's topics, as the code names them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "cardan/messages/messages.hpp"
+#include "cardan/transport/topic.hpp"
+#include "demo/decision/decision.hpp"
+#include "demo/decision/obstacles.hpp"
+#include "demo/report/note.hpp"
+
+namespace cardan::street {
+
+inline constexpr std::size_t kMostSeen = 64;
+
+/// What a calibration file would tell: how the camera sees.
+struct CameraInfo {
+  std::uint32_t width = 0, height = 0;  ///< pixels
+};
+
+inline constexpr Topic<Image> kImages{"/street/camera/image"};       ///< the driver knows how big they are
+inline constexpr Topic<PointCloud> kClouds{"/street/lidar/points"};  ///< likewise
+inline constexpr Topic<CameraInfo> kCameraInfo{"/street/camera/info"};
+inline constexpr Topic<Detections2D> kSeen{"/street/camera/objects", {.max_bytes = kMostSeen * sizeof(Detection2D)}};
+inline constexpr Topic<Detections3D> kObstacles{"/street/lidar/obstacles",
+                                                {.max_bytes = ObstacleFinder::kMaxObstacles * sizeof(Detection3D)}};
+inline constexpr Topic<Decision> kDecisions{"/street/decision"};
+/// What each tells of what it read, for the demo's tables. Published after the work.
+inline constexpr Topic<Note> kNotes{"/street/notes", {.depth = 256}};
+
+}  // namespace cardan::street
+
+CARDAN_MESSAGE(cardan::street::CameraInfo, "street_msgs/msg/CameraInfo", width, height);
