@@ -32,7 +32,7 @@ test-deep: ## the long tests: models, kills, thread sanitizer, clang, arm64, PCL
 
 bench: ## measure transport, runtime and recorder against their peers (about half an hour; ARGS go to the transport's alone)
 	@scripts/setup.sh --for bench
-	@scripts/build.sh release bin/cardan
+	@scripts/build.sh release bin/cardan bin/cardan-bench
 	@$(CARDAN) bench transport $(ARGS)
 	@$(if $(ARGS),:,$(CARDAN) bench runtime)
 	@$(if $(ARGS),:,$(CARDAN) bench record)

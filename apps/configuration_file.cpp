@@ -15,7 +15,7 @@
 namespace cardan::apps {
 
 void add_variables_option(CLI::App& command, std::vector<std::string>& variables) {
-  command.add_option("--var", variables, "name=value: a variable of the file, instead of what it says; again for more")
+  command.add_option("--var", variables, "name=value: sets a variable of the file; repeatable")
       ->allow_extra_args(false);
 }
 

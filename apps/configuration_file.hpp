@@ -13,14 +13,10 @@ class App;
 
 namespace cardan::apps {
 
-void add_run_command(CLI::App& app);
-void add_check_command(CLI::App& app);
-void add_graph_command(CLI::App& app);
-
 /// "--var name=value", again for more.
 void add_variables_option(CLI::App& command, std::vector<std::string>& variables);
 
-/// What asks the components of the file what they declare, for launcher::DeclareOptions.
+/// The command that asks the components of the file what they declare, for launcher::DeclareOptions.
 [[nodiscard]] std::vector<std::string> asking_command(const std::string& file,
                                                       const std::vector<std::string>& variables);
 

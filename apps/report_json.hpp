@@ -7,7 +7,7 @@
 
 namespace cardan::apps {
 
-/// What was counted after `before`.
+/// The counts since `before`.
 LatencyHistogram less(const LatencyHistogram& now, const LatencyHistogram& before);
 
 /// {"p50": µs, "p95": µs, "p99": µs, "samples": n}; null when the histogram is empty.

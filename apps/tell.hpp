@@ -18,7 +18,7 @@ template <class T>
   while (out.subscribers() == 0 && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(5ms);
   if (out.subscribers() == 0) return false;
   out.publish(order);
-  std::this_thread::sleep_for(200ms);  // who listens looks some times a second
+  std::this_thread::sleep_for(200ms);  // a listener polls some times a second
   return true;
 }
 

@@ -9,6 +9,7 @@
 #include "cardan/base/realtime.hpp"
 #include "cardan/messages/messages.hpp"
 #include "cardan/runtime/cycle.hpp"
+#include "cardan/transport/observer.hpp"
 #include "cardan/transport/publisher.hpp"
 #include "cardan/transport/stop.hpp"
 #include "cardan/transport/subscriber.hpp"

@@ -58,8 +58,8 @@ Fd only_one() {
   Fd lock{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)};
   const auto bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
   if (lock && ::bind(lock.get(), reinterpret_cast<const sockaddr*>(&address), bytes) != 0 && errno == EADDRINUSE) {
-    throw Error(ErrorCode::NameTaken, "another `cardan demo` of yours is running",
-                "end it, or give this one a domain of its own: CARDAN_DOMAIN=second cardan demo");
+    throw Error(ErrorCode::NameTaken, "you already run another `cardan demo`",
+                "end it, or give this one its own domain: CARDAN_DOMAIN=second cardan demo");
   }
   return lock;
 }
@@ -110,15 +110,15 @@ void save_picture(const CardanRun& run, const std::string& path) {
     fmt::print(stderr, "cardan demo: cannot write {}: {}\n", path, why);
     return;
   }
-  fmt::print("Picture with what was found: {}\n", path);
+  fmt::print("Picture of the detections: {}\n", path);
 }
 
 void hints(const Run& run) {
   const Figures figures = run.figures();
   if (figures.hops[kCloudHop].received == 0) {
-    fmt::print("No scan came from the LiDAR.\n");
+    fmt::print("The LiDAR delivered no scan.\n");
   }
-  if (figures.hops[kImageHop].received == 0) fmt::print("No picture came from the camera.\n");
+  if (figures.hops[kImageHop].received == 0) fmt::print("The camera delivered no picture.\n");
 }
 
 // Measures with one setup; false: it failed, and the reason was shown.
@@ -141,7 +141,7 @@ int run_all(const DemoOptions& options) {
   std::vector<Setup> setups = {Setup::FiveProcesses, Setup::WithoutPriorities, Setup::OneProcess, Setup::UnixSockets};
   if (options.one_process) setups.erase(setups.begin(), setups.begin() + 2);
   const double seconds = options.seconds / static_cast<double>(setups.size());
-  fmt::print("Runs what `cardan run demo/street.json{}` runs, and then the same over Unix sockets.\n",
+  fmt::print("Runs the same as `cardan run demo/street.json{}`, and then the same over Unix sockets.\n",
              options.one_process ? " --one-process" : "");
   fmt::print("{}", priorities_text(ask_for_priorities(street_configuration())));
   std::fflush(stdout);
@@ -171,7 +171,7 @@ int run_all(const DemoOptions& options) {
   }
   if (measured.empty()) return fine && signals_caught() > 0 ? 0 : kFailed;
   if (measured.size() > 1) fmt::print("\n{}", comparison(measured, inputs, output_width()));
-  if (signals_caught() > 0) fmt::print("Ended by a signal: the figures are of the time up to then.\n");
+  if (signals_caught() > 0) fmt::print("Ended by a signal: the figures cover the time until then.\n");
   if (!options.json.empty()) {
     std::string why;
     if (!write_file(options.json, json(measured, inputs, crash), why)) {
@@ -195,17 +195,17 @@ int look_at_inputs(const DemoOptions& options) {
       fs::is_character_file(options.camera, ignored) || (number && !fs::exists(options.camera, ignored));
   const bool here = options.camera.find("://") == std::string::npos && !device;
   if (here && missing(options.camera)) {
-    return complain("--camera " + options.camera + ": there is no such file",
+    return complain("--camera " + options.camera + ": no such file",
                     "give a video file, a folder of pictures, a V4L2 device number (0) or a URL", kUsage);
   }
   if (!options.lidar.empty() && !is_udp_port(options.lidar) && missing(options.lidar)) {
-    return complain("--lidar " + options.lidar + ": there is no such file or folder",
+    return complain("--lidar " + options.lidar + ": no such file or folder",
                     "give a pcap file of a Velodyne, a folder of KITTI scans, or a UDP port; leave it out for the "
                     "simulated street",
                     kUsage);
   }
   if (!options.detector.empty() && !fs::exists(options.detector, ignored)) {
-    return complain("--detector " + options.detector + ": there is no such file",
+    return complain("--detector " + options.detector + ": no such file",
                     "give an ONNX file (FastestDet or YOLO), or leave it out for OpenCV's pedestrian detector", kUsage);
   }
   try {
@@ -214,7 +214,7 @@ int look_at_inputs(const DemoOptions& options) {
     if (here) CameraSource{options.camera, {.folder = options.lidar}};
     if (device && number && !fs::exists("/dev/video" + options.camera, ignored))
       throw Error(ErrorCode::Unavailable, "there is no /dev/video" + options.camera,
-                  "look which cameras there are: ls /dev/video*; or give a video file");
+                  "list the cameras: ls /dev/video*; or give a video file");
     if (!options.lidar.empty()) static_cast<void>(open_lidar(options.lidar, {.folder = options.camera}));
     if (!options.detector.empty()) static_cast<void>(open_detector(options.detector));
     cv::setNumThreads(threads);
@@ -232,8 +232,8 @@ int run_demo(const DemoOptions& given) {
     return complain(fmt::format("--seconds {} is out of range", options.seconds), "give 1 to 86400", kUsage);
   }
   if (!options.crash.empty() && !role_named(options.crash)) {
-    return complain(fmt::format("--crash {}: there is no such component", options.crash),
-                    fmt::format("it can be: {}", fmt::join(kRoleNames, ", ")), kUsage);
+    return complain(fmt::format("--crash {}: no such component", options.crash),
+                    fmt::format("use one of: {}", fmt::join(kRoleNames, ", ")), kUsage);
   }
   if (options.camera.empty()) {
     try {

@@ -205,7 +205,7 @@ TEST_F(Demo, AModelSeesInADriveWhatItWasTrainedFor) {
 TEST_F(Demo, ASilentUdpPortFailsAfterAStatedTime) {
   EXPECT_EQ(run({"--camera", video_, "--lidar", "24999", "--seconds", "100", "--no-view", "--picture", ""}), 1)
       << output_;
-  EXPECT_NE(output_.find("no scan of a Velodyne came to UDP port 24999 within"), std::string::npos) << output_;
+  EXPECT_NE(output_.find("no scan of a Velodyne arrived at UDP port 24999 within"), std::string::npos) << output_;
   EXPECT_NE(output_.find("tcpdump -ni any udp port 24999"), std::string::npos) << output_;
 }
 
@@ -301,15 +301,15 @@ TEST_F(Demo, MistakesAreNamedWithARemedy) {
   check({"--camera", video_, "--json", "/proc/nowhere/out.json"}, 2, "cannot write");
   const std::string text = (folder_ / "text.mp4").string();
   std::ofstream(text) << "not a video";
-  check({"--camera", text, "--no-view"}, 1, "no video that OpenCV can decode", "ffprobe");
-  EXPECT_EQ(output_.find("Runs what"), std::string::npos) << "before anything was started\n" << output_;
+  check({"--camera", text, "--no-view"}, 1, "not a video that OpenCV can decode", "ffprobe");
+  EXPECT_EQ(output_.find("Runs the same as"), std::string::npos) << "before anything was started\n" << output_;
   check({"--camera", video_, "--detector", "/nonexistent.onnx"}, 2, "no such file", "FastestDet");
-  check({"--camera", video_, "--detector", text}, 1, "no ONNX model", "FastestDet");
-  EXPECT_EQ(output_.find("Runs what"), std::string::npos) << "before anything was started\n" << output_;
+  check({"--camera", video_, "--detector", text}, 1, "not an ONNX model", "FastestDet");
+  EXPECT_EQ(output_.find("Runs the same as"), std::string::npos) << "before anything was started\n" << output_;
   check({"--camera", folder_.string()}, 1, "no .png", "KITTI");
   check({"--camera", (folder_ / "%05d.png").string()}, 1, "no .png", "KITTI");
   check({"--camera", video_, "--lidar", folder_.string()}, 1, "no .bin", "KITTI");
-  check({"--camera", video_, "--lidar", text, "--no-view"}, 1, "no pcap file", "tcpdump");
+  check({"--camera", video_, "--lidar", text, "--no-view"}, 1, "not a pcap file", "tcpdump");
   EXPECT_EQ(left_behind(), "");
 }
 

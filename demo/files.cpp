@@ -27,7 +27,7 @@ std::string first_file(std::initializer_list<const char*> from_program, const ch
 
 std::string street_video() {
   if (std::string file = first_file({"../../data/vtest.avi"}, "build/data/vtest.avi"); !file.empty()) return file;
-  throw Error(ErrorCode::Unavailable, "the street video is not there (build/data/vtest.avi)",
+  throw Error(ErrorCode::Unavailable, "the street video build/data/vtest.avi does not exist",
               "run `make demo` or scripts/setup.sh --for demo once, which fetch it; or give a video: --camera FILE, or "
               "the parameter camera/video");
 }
@@ -36,7 +36,8 @@ std::string street_file() {
   if (std::string file = first_file({"../../../demo/street.json", "../share/cardan/street.json"}, "demo/street.json");
       !file.empty())
     return file;
-  throw Error(ErrorCode::Unavailable, "demo/street.json is not there", "run this from the folder of Cardan's sources");
+  throw Error(ErrorCode::Unavailable, "demo/street.json does not exist",
+              "run this from the folder of Cardan's sources");
 }
 
 config::Configuration street_configuration(const std::vector<std::string>& variables) {

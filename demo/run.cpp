@@ -133,12 +133,11 @@ bool Run::tick() {
   }
   const bool time_is_up = begun_ != 0 && static_cast<double>(now - begun_) * 1e-9 >= length_;
   if (silent(now, time_is_up))
-    fail(
-        fmt::format("no scan of a Velodyne came to UDP port {} within {:.0f} s", options_.lidar,
-                    std::ceil(static_cast<double>(now - begun_) * 1e-9)),
-        fmt::format("does the sensor send to this computer, and is it an HDL-32E or VLP-16? Look with: tcpdump -ni any "
-                    "udp port {}",
-                    options_.lidar));
+    fail(fmt::format("no scan of a Velodyne arrived at UDP port {} within {:.0f} s", options_.lidar,
+                     std::ceil(static_cast<double>(now - begun_) * 1e-9)),
+         fmt::format("check that the sensor is an HDL-32E or VLP-16 and sends to this computer: tcpdump -ni any "
+                     "udp port {}",
+                     options_.lidar));
   if (!time_is_up && failure_.empty() && signals_caught() == 0) return false;
   over_ = true;
   if (begun_ != 0 && now > begun_) {

@@ -13,7 +13,7 @@ wrong = []
 if list(registry) != [f"I{i + 1}" for i in range(len(registry))]:
     wrong.append("invariants.hpp: the numbers are not I1, I2, …")
 
-files = (glob.glob("docs/protocols/*.md") + glob.glob("cardan/transport/*_protocol.hpp") + glob.glob("tests/model/*.pml")
+files = (glob.glob("docs/protocols/*.md") + glob.glob("cardan/transport/protocol/*_protocol.hpp") + glob.glob("tests/model/*.pml")
          + glob.glob("tests/checker/*.?pp") + ["cardan/transport/protocol/order_table.hpp", "cardan/transport/endpoint/own_samples.hpp", "tests/model/run_models.sh"])
 used = set()
 for path in files:

@@ -12,6 +12,7 @@ total=5400  # seconds for all of it; a section gets what is left, and at most it
 #  section  minutes at most; `named`: only if it is asked for
 order=(
   "format   2"
+  "api      5"
   "clang   10"
   "tests   35"
   "asan    15 named"

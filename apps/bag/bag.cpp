@@ -4,6 +4,8 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
+#include "apps/command.hpp"
+
 namespace cardan::apps {
 namespace {
 
@@ -21,14 +23,14 @@ constexpr const char* kExamples = R"(Examples:
   cardan bag attachment extract drive.mcap --to files   what was attached
   cardan bag metadata get drive.mcap cardan.losses      what was noted
 
-Files are MCAP; what is written here other MCAP readers open.)";
+Files are MCAP; other MCAP readers open what these commands write.)";
 
 constexpr const char* kInfoExamples = R"(Examples:
   cardan bag info drive.mcap
   cardan bag info drive.mcap --json | jq '.topics[] | {topic, messages, rate}'
   cardan bag info drive/                     a folder: its files as one recording
 
-A file that nobody finished, after a crash, is walked through first.
+An unfinished file (after a crash) is scanned first.
 Exit codes: 0 ok, 1 failed, 2 wrong options or no recording, 3 done, but a part of it is missing or damaged.)";
 
 constexpr const char* kListExamples = R"(Examples:
@@ -41,17 +43,17 @@ constexpr const char* kCatExamples = R"(Examples:
   cardan bag cat drive.mcap --topic /imu --count 1
   cardan bag cat drive.mcap --topic /imu --json --fields header.stamp,angular_velocity > imu.jsonl
 
-Decoded are ROS 2 messages (cdr with ros2msg) and JSON; of others the size and the first bytes are shown. Lists longer
-than --list elements are shown as {"count": n, "first": [...]}.
+ROS 2 messages (cdr with ros2msg) and JSON are decoded; other messages are shown as their size and first bytes.
+Lists longer than --list elements are shown as {"count": n, "first": [...]}.
 Exit codes: 0 ok, 1 failed, 2 wrong options, 3 done, but something in the file is damaged.)";
 
 constexpr const char* kVerifyExamples = R"(Examples:
   cardan bag verify *.mcap
   cardan bag verify drive.mcap --json
 
-Reads everything, and compares all that the file says twice: checksums, indexes, statistics, summary. Of a
-chunk whose writer gave it no checksum the structure is looked at; how many bytes that are is said.
-Exit codes: 0 all good, 1 not, 2 wrong options.)";
+Reads everything and compares what the file states twice: checksums, indexes, statistics, summary. In a chunk
+without a checksum only the structure is checked; the report gives the number of these bytes.
+Exit codes: 0 all files are good, 1 a file is not, 2 wrong options.)";
 
 constexpr const char* kCutExamples = R"(Examples:
   cardan bag cut drive.mcap --start 10 --end 20 -o ten.mcap
@@ -65,16 +67,16 @@ Exit codes: 0 ok, 1 failed, 2 wrong options, 3 done, but something in the file i
 constexpr const char* kMergeExamples = R"(Examples:
   cardan bag merge front.mcap rear.mcap -o all.mcap
 
-Messages come by their log times. Channels that are the same in all but their number become one, so that the parts of a
-split recording become what it would have been. Attachments and metadata that the files have alike come once.
+Messages are ordered by log time. Channels that differ only in their number become one, so that the parts of a split
+recording merge into one recording. Identical attachments and metadata are written once.
 Exit codes: 0 ok, 1 failed, 2 wrong options, 3 done, but something in a file is damaged and left out.)";
 
 constexpr const char* kRecoverExamples = R"(Examples:
   cardan bag recover drive.mcap.active -o drive.mcap
 
-Takes every whole message that can be found, also behind damage, and writes a finished file of them. The damaged file
-stays as it is. What is missing is said, with its bytes; samples without a checksum that perhaps never reached the disk
-(a power loss, a disk that went) count as missing: docs/recording.md, "Crashes and power losses".
+Collects every whole message, also behind damage, and writes a finished file. The damaged file is not changed.
+The report names what is missing, with its bytes. Samples without a checksum that perhaps never reached the disk
+(power loss, removed disk) count as missing: docs/recording.md, "Crashes and power losses".
 Exit codes: 0 nothing was lost, 1 failed, 2 wrong options, 3 done, and something was lost.)";
 
 constexpr const char* kExportExamples = R"(Examples:
@@ -88,15 +90,15 @@ What a topic becomes:
   PointCloud2      FOLDER/TOPIC/LOGTIME.pcd (PCD 0.7, binary), all fields
   everything else  FOLDER/TOPIC.csv: ROS 2 messages (cdr with ros2msg) and JSON
 Images and clouds also get FOLDER/TOPIC.csv with the times and the header of each. TOPIC has _ for /, LOGTIME is in
-nanoseconds. Parquet is not written; pandas, DuckDB and PyArrow make it of the CSV.
+nanoseconds. Parquet is not written; pandas, DuckDB and PyArrow convert the CSV.
 Exit codes: 0 ok, 1 failed, 2 wrong options, 3 done, but something was damaged or cannot be written, and left out.)";
 
 constexpr const char* kDuExamples = R"(Examples:
   cardan bag du drive.mcap
   cardan bag du drive.mcap --json | jq '.topics[] | {topic, bytes, file_share}'
 
-BYTES of a topic are those of its messages, not compressed, SHARE their part of all messages. IN THE FILE is what they
-take there: of each chunk as much as of its records, and their indexes. Everything is read, and checksums are looked at.
+BYTES: the uncompressed messages of the topic. SHARE: their part of all messages. IN THE FILE: what they take in the
+file, that is their share of each chunk, and their indexes. Everything is read, and checksums are verified.
 Exit codes: 0 ok, 1 failed, 2 wrong options, 3 done, but something in the file is damaged.)";
 
 constexpr const char* kAttachmentExamples = R"(Examples:
@@ -109,15 +111,15 @@ constexpr const char* kExtractExamples = R"(Examples:
   cardan bag attachment extract drive.mcap --to calibration
   cardan bag attachment extract drive.mcap robot.urdf --force
 
-Files get the attachments' names, in the folder of --to and nowhere else: a name that leads out of it, also over a link,
-is refused and named. Of several with one name the first is taken; --offset takes another one.
+Each file gets its attachment's name, in the folder of --to. A name that leads out of this folder, also through a link,
+is refused and reported. If several attachments have one name, the first is extracted; --offset selects another one.
 Exit codes: 0 ok, 1 failed, 2 wrong options, 3 done, but something was damaged or refused.)";
 
 constexpr const char* kAddExamples = R"(Examples:
   cardan bag attachment add drive.mcap robot.urdf -o with_model.mcap
   cardan bag metadata add drive.mcap route from=Ulm to=Munich -o named.mcap
 
-A new file with one thing more; the input stays as it is.
+Writes a new file; the input is not changed.
 Exit codes: 0 ok, 1 failed, 2 wrong options, 3 done, but something in the file is damaged and left out.)";
 
 constexpr const char* kMetadataExamples = R"(Examples:
@@ -130,9 +132,9 @@ constexpr const char* kConvertExamples = R"(Examples:
   cardan bag convert rosbag2_2026_11_23/ drive.mcap            ROS 2 in SQLite, by its metadata.yaml; or one .db3
   cardan bag convert drive.bag small.mcap --exclude '/camera/*' --compression zstd
 
-What comes out is as ROS 2 writes it (cdr, ros2msg, profile ros2): cardan play, topic echo and ROS 2's tools read it.
-Messages of ROS 1 become those of ROS 2: headers without seq, times of builtin_interfaces, latched topics transient
-local. Those of .db3 stay as they are; where the file does not define their type, Cardan's own definitions are taken.
+The output has the form that ROS 2 writes (cdr, ros2msg, profile ros2): cardan play, topic echo and ROS 2's tools read
+it. ROS 1 messages become ROS 2 messages: headers without seq, times of builtin_interfaces, latched topics transient
+local. Messages of a .db3 are not changed; if the file does not define their type, Cardan's own definitions are used.
 Exit codes: 0 ok, 1 failed, 2 wrong options, 3 done, but something was damaged or of an unknown type, and left out.)";
 
 CLI::App* add(CLI::App* group, const char* name, const char* what, const char* examples) {
@@ -151,8 +153,8 @@ void run_with(CLI::App* command, Run run, const std::shared_ptr<Options>& option
 
 void add_selection(CLI::App* command, BagSelection& selection) {
   command->add_option("--topic", selection.topics,
-                      "Only this topic, or those that fit this pattern (* and ?); again for more");
-  command->add_option("--exclude", selection.exclude, "Not this topic, or those that fit this pattern; again for more");
+                      "Only this topic, or topics that match this pattern (* and ?); repeatable");
+  command->add_option("--exclude", selection.exclude, "Not this topic, or topics that match this pattern; repeatable");
   command->add_option("--start", selection.start, "Seconds after the first message to start at")
       ->check(CLI::NonNegativeNumber);
   command->add_option("--end", selection.end, "Seconds after the first message to end at")
@@ -161,8 +163,10 @@ void add_selection(CLI::App* command, BagSelection& selection) {
 
 void add_output(CLI::App* command, BagRewriteOptions& options) {
   command->add_option("-o,--output", options.output, "File to write")->required();
-  command->add_flag("--force", options.force, "Replace the file if it is there");
-  command->add_option("--compression", options.compression, "Of the chunks: none, lz4, zstd, or as it was")
+  command->add_flag("--force", options.force, "Replace the file if it exists");
+  command
+      ->add_option("--compression", options.compression,
+                   "Compression of the chunks: none, lz4, zstd, or same (as in the input)")
       ->check(CLI::IsMember({"same", "none", "lz4", "zstd"}))
       ->capture_default_str();
 }
@@ -170,7 +174,7 @@ void add_output(CLI::App* command, BagRewriteOptions& options) {
 void add_part_output(CLI::App* command, const std::shared_ptr<BagAddOptions>& options, const char* what) {
   command->add_flag("--replace", options->replace, what);
   command->add_option("-o,--output", options->output, "File to write")->required();
-  command->add_flag("--force", options->force, "Replace the file if it is there");
+  command->add_flag("--force", options->force, "Replace the file if it exists");
 }
 
 void add_attachment_commands(CLI::App* bag) {
@@ -183,7 +187,7 @@ void add_attachment_commands(CLI::App* bag) {
   run_with(command, bag_attachment_list, list);
 
   auto extract = std::make_shared<BagExtractOptions>();
-  command = add(group, "extract", "Attachments as files", kExtractExamples);
+  command = add(group, "extract", "Write attachments to files", kExtractExamples);
   command->add_option("file", extract->file, "File, as drive.mcap")->required();
   command->add_option("name", extract->names, "Only these attachments (default: all)");
   command->add_option("--to", extract->to, "Folder to write to")->capture_default_str();
@@ -192,12 +196,12 @@ void add_attachment_commands(CLI::App* bag) {
   run_with(command, bag_attachment_extract, extract);
 
   auto one = std::make_shared<BagAddOptions>();
-  command = add(group, "add", "A file with one attachment more", kAddExamples);
+  command = add(group, "add", "Write a new file with one more attachment", kAddExamples);
   command->add_option("file", one->input, "File, as drive.mcap")->required();
   command->add_option("attachment", one->attachment, "File to attach")->required();
-  command->add_option("--name", one->name, "Of the attachment (default: that of the file)");
-  command->add_option("--media-type", one->media_type, "As application/json")->capture_default_str();
-  add_part_output(command, one, "In the place of those of the same name");
+  command->add_option("--name", one->name, "Name of the attachment (default: that of the file)");
+  command->add_option("--media-type", one->media_type, "Media type, as application/json")->capture_default_str();
+  add_part_output(command, one, "Replace those of the same name");
   run_with(command, bag_attachment_add, one);
 }
 
@@ -211,17 +215,17 @@ void add_metadata_commands(CLI::App* bag) {
   run_with(command, bag_metadata_list, list);
 
   auto get = std::make_shared<BagMetadataGetOptions>();
-  command = add(group, "get", "The fields of one", "");
+  command = add(group, "get", "The fields of one metadata record", "");
   command->add_option("file", get->file, "File, as drive.mcap")->required();
-  command->add_option("name", get->name, "Of the record")->required();
+  command->add_option("name", get->name, "Name of the record")->required();
   run_with(command, bag_metadata_get, get);
 
   auto one = std::make_shared<BagAddOptions>();
-  command = add(group, "add", "A file with one metadata record more", kAddExamples);
+  command = add(group, "add", "Write a new file with one more metadata record", kAddExamples);
   command->add_option("file", one->input, "File, as drive.mcap")->required();
-  command->add_option("name", one->name, "Of the record")->required();
+  command->add_option("name", one->name, "Name of the record")->required();
   command->add_option("field", one->fields, "Fields, as key=value");
-  add_part_output(command, one, "In the place of those of the same name");
+  add_part_output(command, one, "Replace those of the same name");
   run_with(command, bag_metadata_add, one);
 }
 
@@ -232,18 +236,20 @@ void add_other_commands(CLI::App* group) {
   run_with(command, bag_du, du);
 
   auto convert = std::make_shared<BagConvertOptions>();
-  command =
-      add(group, "convert", "MCAP of a recording of ROS 1 (.bag), or of ROS 2 in SQLite (.db3)", kConvertExamples);
+  command = add(group, "convert", "Convert a recording of ROS 1 (.bag), or of ROS 2 in SQLite (.db3), to MCAP",
+                kConvertExamples);
   command->add_option("input", convert->input, "A .bag, a .db3, or the folder of several .db3")->required();
   command->add_option("output", convert->output, "File to write, as drive.mcap")->required();
   command
       ->add_option("--topic", convert->topics,
-                   "Only this topic, or those that fit this pattern (* and ?); again for more")
+                   "Only this topic, or topics that match this pattern (* and ?); repeatable")
       ->allow_extra_args(false);
-  command->add_option("--exclude", convert->exclude, "Not this topic, or those that fit this pattern; again for more")
+  command->add_option("--exclude", convert->exclude, "Not this topic, or topics that match this pattern; repeatable")
       ->allow_extra_args(false);
-  command->add_flag("--force", convert->force, "Replace the file if it is there");
-  command->add_option("--compression", convert->compression, "Of the chunks: none, lz4, zstd, or as it was (bz2: zstd)")
+  command->add_flag("--force", convert->force, "Replace the file if it exists");
+  command
+      ->add_option("--compression", convert->compression,
+                   "Compression of the chunks: none, lz4, zstd, or same (as in the input; bz2 becomes zstd)")
       ->check(CLI::IsMember({"same", "none", "lz4", "zstd"}))
       ->capture_default_str();
   run_with(command, bag_convert, convert);
@@ -251,7 +257,7 @@ void add_other_commands(CLI::App* group) {
 
 }  // namespace
 
-void add_bag_command(CLI::App& app) {
+static void add_bag_command(CLI::App& app) {
   auto* const group =
       add(&app, "bag",
           "Recorded files: info, ls, cat, verify, du, cut, merge, recover, export, convert, attachment, metadata",
@@ -267,7 +273,7 @@ void add_bag_command(CLI::App& app) {
   command = add(group, "ls", "A file's messages by time, one a line", kListExamples);
   command->add_option("file", list->file, "File, as drive.mcap")->required();
   add_selection(command, list->selection);
-  command->add_option("--count", list->count, "The first so many");
+  command->add_option("--count", list->count, "Only this many messages");
   run_with(command, bag_list, list);
 
   auto cat = std::make_shared<BagCatOptions>();
@@ -275,25 +281,25 @@ void add_bag_command(CLI::App& app) {
   command->add_option("file", cat->file, "File, as drive.mcap")->required();
   add_selection(command, cat->selection);
   command->add_option("--fields", cat->fields, "Only these, as header.stamp,height")->delimiter(',');
-  command->add_option("--count", cat->count, "The first so many");
-  command->add_option("--list", cat->list, "Longest list that is shown whole");
+  command->add_option("--count", cat->count, "Only this many messages");
+  command->add_option("--list", cat->list, "Longest list that is shown in full");
   run_with(command, bag_cat, cat);
 
   auto verify = std::make_shared<BagVerifyOptions>();
-  command = add(group, "verify", "Whether files are whole: every checksum and every index", kVerifyExamples);
+  command = add(group, "verify", "Check that files are whole: every checksum and every index", kVerifyExamples);
   command->add_option("file", verify->files, "Files, as drive.mcap")->required();
   run_with(command, bag_verify, verify);
 
   auto cut = std::make_shared<BagRewriteOptions>();
   cut->inputs.resize(1);
-  command = add(group, "cut", "A file of some of a file's messages", kCutExamples);
+  command = add(group, "cut", "Write some of a file's messages to a new file", kCutExamples);
   command->add_option("file", cut->inputs[0], "File, as drive.mcap")->required();
   add_selection(command, cut->selection);
   add_output(command, *cut);
   run_with(command, bag_rewrite, cut);
 
   auto merge = std::make_shared<BagRewriteOptions>();
-  command = add(group, "merge", "One file of several, by time", kMergeExamples);
+  command = add(group, "merge", "Merge several files into one, by time", kMergeExamples);
   command->add_option("file", merge->inputs, "Files, as front.mcap rear.mcap")->required();
   add_output(command, *merge);
   run_with(command, bag_rewrite, merge);
@@ -301,21 +307,22 @@ void add_bag_command(CLI::App& app) {
   auto recover = std::make_shared<BagRewriteOptions>();
   recover->inputs.resize(1);
   recover->repair = true;
-  command = add(group, "recover", "A finished file of one that a crash or damage left", kRecoverExamples);
+  command = add(group, "recover", "Make a finished file from a damaged or unfinished one", kRecoverExamples);
   command->add_option("file", recover->inputs[0], "Damaged or unfinished file")->required();
   add_output(command, *recover);
   run_with(command, bag_rewrite, recover);
 
   auto files = std::make_shared<BagExportOptions>();
-  command = add(group, "export", "Images, point clouds and tables for other programs", kExportExamples);
+  command = add(group, "export", "Write images, point clouds and tables for other programs", kExportExamples);
   command->add_option("file", files->file, "File, as drive.mcap")->required();
   command->add_option("--to", files->to, "Folder to write to")->required();
   add_selection(command, files->selection);
   command->add_option("--images", files->images, "What images become: png, jpeg or video (H.264, one rate)")
       ->check(CLI::IsMember({"png", "jpeg", "video"}))
       ->capture_default_str();
-  command->add_option("--quality", files->quality, "Of JPEGs, 1 to 100 (default: 95)")->check(CLI::Range(1, 100));
-  command->add_option("--list", files->list, "Longest list that a table has whole; of longer ones the count")
+  command->add_option("--quality", files->quality, "Quality of JPEGs, 1 to 100 (default: 95)")
+      ->check(CLI::Range(1, 100));
+  command->add_option("--list", files->list, "Longest list that a table shows in full; of longer ones it has the count")
       ->capture_default_str();
   command->add_flag("--force", files->force, "Replace files of the same names");
   run_with(command, bag_export, files);
@@ -324,5 +331,7 @@ void add_bag_command(CLI::App& app) {
   add_metadata_commands(group);
   add_other_commands(group);
 }
+
+const Command kBagCommand{310, add_bag_command};
 
 }  // namespace cardan::apps

@@ -8,10 +8,6 @@
 #include <string>
 #include <vector>
 
-namespace CLI {
-class App;
-}
-
 namespace cardan::mcap {
 class Reader;
 struct ReadOptions;
@@ -20,8 +16,6 @@ enum class Compression : std::uint8_t;
 }  // namespace cardan::mcap
 
 namespace cardan::apps {
-
-void add_bag_command(CLI::App& app);
 
 struct BagInfoOptions {
   std::string file;
@@ -128,7 +122,7 @@ int bag_convert(const BagConvertOptions& options);
 
 /// What most of the file's bytes are compressed with.
 [[nodiscard]] mcap::Compression usual_compression(const mcap::Reader& reader);
-/// Writes a file of others, with its progress, and tells what became of it: the exit code.
+/// Writes a file of others, with its progress, and reports the result: the exit code.
 [[nodiscard]] int rewrite_file(const std::vector<std::string>& inputs, const std::string& output,
                                mcap::RewriteOptions options, bool json);
 

@@ -43,7 +43,7 @@ struct ConvertedTopic {
   std::string failure{};  ///< the first of them, in words
 };
 
-/// The file that is made, and the account of it.
+/// The output file, and the counts for its report.
 class Conversion {
  public:
   explicit Conversion(const BagConvertOptions& o) : o_(o), file_(o.output, o.force) {}
@@ -107,7 +107,7 @@ class Conversion {
   void note(std::string what) { notes_.push_back(std::move(what)); }
   void missing(std::uint64_t messages) { missing_ += messages; }
 
-  /// False: it was stopped, and nothing is left of it.
+  /// False: it was stopped, and leaves nothing behind.
   bool go_on(std::uint64_t done, std::uint64_t all) {
     progress_.show(done, all);
     return !stopping();
@@ -274,8 +274,8 @@ bool convert_sqlite(const std::string& path, Conversion& out) {
       targets[id] = out.leave_out(topic.name, topic.type, fmt::format("its messages are '{}', not cdr", topic.format));
     } else if (definition.empty() && !topic.type.ends_with("/Empty")) {
       targets[id] = out.leave_out(topic.name, topic.type,
-                                  "neither the file nor Cardan defines it: `ros2 bag convert` does it where the "
-                                  "package of that message is installed");
+                                  "neither the file nor Cardan defines it: run `ros2 bag convert` where the package of "
+                                  "that message is installed");
     } else {
       std::map<std::string, std::string> metadata{{record::kQosKey, topic.qos}};
       const std::string hash = topic.hash.empty() && encoding == "ros2msg" && given
@@ -300,7 +300,7 @@ bool convert_sqlite(const std::string& path, Conversion& out) {
     }
   }
   for (const std::string& what : bag.problems()) out.problem(fmt::format("{}: {}", path, what));
-  if (unknown > 0) out.problem(fmt::format("{}: {} messages are of topics that it does not name", path, unknown));
+  if (unknown > 0) out.problem(fmt::format("{}: {} messages belong to topics that it does not name", path, unknown));
   out.missing(bag.missing() + unknown);
   return true;
 }
@@ -316,7 +316,7 @@ Format format_of(const std::string& path) {
   if (path.ends_with(".zstd"))
     throw Error(ErrorCode::InvalidArgument, path + " is compressed as a whole", "unpack it first: zstd -d " + path);
   throw Error(ErrorCode::InvalidArgument,
-              path + (magic.substr(1).starts_with("MCAP") ? " is an MCAP file already" : " is no recording of ROS"),
+              path + (magic.substr(1).starts_with("MCAP") ? " is an MCAP file already" : " is not a recording of ROS"),
               "name a .bag of ROS 1, or a .db3 of ROS 2 or its folder");
 }
 
@@ -325,7 +325,7 @@ Format format_of(const std::string& path) {
 int bag_convert(const BagConvertOptions& o) {
   const record::RecordingFiles inputs = record::recording_files({o.input}, {".db3"});
   if (inputs.metadata.compression_mode == "message" || inputs.metadata.compression_mode == "MESSAGE")
-    throw Error(ErrorCode::InvalidArgument, o.input + " has each message compressed for itself",
+    throw Error(ErrorCode::InvalidArgument, o.input + " has its messages compressed one by one",
                 "`ros2 bag convert` unpacks them");
   for (const std::string& path : inputs.files) {
     std::error_code ignored;

@@ -159,7 +159,7 @@ class Account {
     top_[name_of_kind(record.opcode)].add(bytes);
     if (record.is(mcap::Opcode::Chunk)) return take_chunk(path, record, static_cast<double>(bytes));
     if (record.is(mcap::Opcode::MessageIndex)) {
-      // Its first field; all of it, for the rest may be long.
+      // Only its first field: the rest may be long.
       std::uint16_t id = 0;
       if (record.content.size() >= sizeof id) std::memcpy(&id, record.content.data(), sizeof id);
       if (const auto known = channels_.find(id); known != channels_.end())

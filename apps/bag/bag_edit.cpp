@@ -63,8 +63,8 @@ int bag_verify(const BagVerifyOptions& o) {
     for (const mcap::Problem& p : v.problems)
       out += fmt::format("{}, byte {}: {}\n", printable(file), p.offset, printable(p.cause));
     if (v.finish.how != mcap::Finish::How::Complete)
-      out += fmt::format("{}, byte {}: not finished: {} — cardan bag recover makes a finished file of it\n",
-                         printable(file), v.finish.valid, v.finish.cause);
+      out += fmt::format("{}, byte {}: not finished: {} — cardan bag recover finishes it\n", printable(file),
+                         v.finish.valid, v.finish.cause);
     out += fmt::format(
         "{}: {}; {} messages in {} chunks, {} attachments, {}{}\n", printable(file), v.good() ? "good" : "NOT good",
         v.messages, v.chunks, v.attachments, bytes_text(static_cast<double>(v.bytes)),

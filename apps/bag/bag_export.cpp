@@ -189,7 +189,7 @@ class Export {
   std::unique_ptr<TopicOutput> output_for(const mcap::Channel& channel, const mcap::Schema* schema, ExportPlace place) {
     const std::string& encoding = channel.message_encoding;
     if (encoding == "json") return json_table(std::move(place), options_.list);
-    if (encoding != "cdr") return nothing_of(fmt::format("its encoding '{}' is not read here", encoding));
+    if (encoding != "cdr") return nothing_of(fmt::format("its encoding '{}' is not supported", encoding));
     if (schema == nullptr) return nothing_of("the file has no definition of its type");
     const std::string type = short_type(schema->name);
     const bool video = options_.images == "video";
@@ -201,7 +201,7 @@ class Export {
                    : compressed_image_files(std::move(place), pictures_, workers_);
     if (type == "sensor_msgs/PointCloud2") return cloud_files(std::move(place), workers_);
     if (schema->encoding != "ros2msg")
-      return nothing_of(fmt::format("its definition is in '{}', and ros2msg is what is read here", schema->encoding));
+      return nothing_of(fmt::format("its definition is in '{}', and only ros2msg is supported", schema->encoding));
     try {
       return ros_table(std::move(place), *schema, options_.list);
     } catch (const Error& e) {
@@ -216,7 +216,7 @@ class Export {
       std::error_code ignored;
       if (fs::exists(fs::symlink_status(path, ignored)) &&
           !(fs::is_directory(path, ignored) && fs::is_empty(path, ignored)))
-        throw Error(ErrorCode::InvalidArgument, path.string() + " is there already",
+        throw Error(ErrorCode::InvalidArgument, path.string() + " already exists",
                     "name another folder; --force replaces files of the same names and leaves the others");
     }
   }
@@ -256,7 +256,7 @@ class Export {
 
 int bag_export(const BagExportOptions& o) {
   if (o.quality && o.images != "jpeg")
-    throw Error(ErrorCode::InvalidArgument, "--quality says how well JPEGs look", "add --images jpeg, or leave it out");
+    throw Error(ErrorCode::InvalidArgument, "--quality is only for JPEGs", "add --images jpeg, or leave it out");
   const mcap::Reader reader(o.file);
   Export work(o, reader);
   const bool whole = work.run();

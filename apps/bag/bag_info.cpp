@@ -54,7 +54,7 @@ struct Contents {
   }
   [[nodiscard]] const mcap::Reader& front() const { return *files.readers().front(); }
   [[nodiscard]] double seconds() const { return static_cast<double>(last - first) / 1e9; }
-  /// Messages a second; 0: it cannot be told.
+  /// Messages per second; 0: not known.
   [[nodiscard]] double rate(std::uint64_t count) const {
     return count > 1 && last > first ? static_cast<double>(count - 1) / seconds() : 0;
   }
@@ -273,8 +273,8 @@ std::string info_text(const Contents& contents) {
   if (out.back() != '\n') out += "\n";
   for (const auto& reader : contents.files.readers())
     if (!reader->complete())
-      out += fmt::format("\nA finished file of it: cardan bag recover {0} -o recovered.mcap\n",
-                         printable(reader->file().path()));
+      out +=
+          fmt::format("\nTo finish it: cardan bag recover {0} -o recovered.mcap\n", printable(reader->file().path()));
   return out;
 }
 

@@ -23,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-/// What is wrong with a file that was read, on standard error; true: something is.
+/// Reports the faults of a file that was read on standard error; true: it has some.
 bool tell_losses(const mcap::Reader& reader) {
   for (const mcap::Problem& p : reader.losses()) warn(fmt::format("{}: {}", reader.file().path(), p.cause));
   if (!reader.complete())
@@ -34,16 +34,16 @@ bool tell_losses(const mcap::Reader& reader) {
 
 std::string text_of(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
 
-/// Why an attachment's name is none for a file in a folder; empty: it is one.
+/// Why an attachment's name cannot be a file name in a folder; empty: it can.
 std::string why_not(const std::string& name, const fs::path& folder) {
   const fs::path relative(name);
   if (name.empty() || name.find('\0') != std::string::npos || relative.filename().empty() || relative.filename() == ".")
-    return "its name is none for a file";
+    return "its name cannot be a file name";
   if (relative.is_absolute() || std::find(relative.begin(), relative.end(), "..") != relative.end())
     return "its name leads out of the folder";
   // A file is written under its name and ".partial" first, which must not be another attachment.
-  if (name.ends_with(".partial")) return "its name is one of a file that is not finished";
-  // Links in the folder lead out of it, too.
+  if (name.ends_with(".partial")) return "its name ends like an unfinished file's";
+  // Links in the folder can lead out of it, too.
   std::error_code error;
   const fs::path home = fs::weakly_canonical(folder, error),
                  there = fs::weakly_canonical(folder / relative.parent_path(), error);
@@ -82,7 +82,7 @@ class Extraction {
   std::string extract(const mcap::AttachmentIndex& index) {
     if (std::string why = why_not(index.name, o_.to); !why.empty()) return why;
     if (!names_.insert(fs::path(index.name).lexically_normal().string()).second)
-      return fmt::format("there is another of that name; --offset {} takes this one", index.offset);
+      return fmt::format("another one has that name; --offset {} selects this one", index.offset);
     const auto attachment = reader_.attachment(index, buffer_);
     if (!attachment) return "it is damaged";
     const fs::path file = fs::path(o_.to) / index.name;
@@ -120,8 +120,8 @@ bool has(const Indexes& indexes, const std::string& name) {
 }
 
 [[noreturn]] void there_already(const char* what, const std::string& name) {
-  throw Error(ErrorCode::InvalidArgument, fmt::format("the file has {} '{}' already", what, name),
-              "name it otherwise, or allow to take its place: --replace");
+  throw Error(ErrorCode::InvalidArgument, fmt::format("the file already has {} '{}'", what, name),
+              "give another name, or replace it: --replace");
 }
 
 mcap::RewriteOptions copy_options(const BagAddOptions& o) {
@@ -179,7 +179,7 @@ int bag_attachment_add(const BagAddOptions& o) {
   const std::string name = o.name.empty() ? fs::path(o.attachment).filename().string() : o.name;
   mcap::Bytes data;
   if (!source.read_exactly(0, source.size(), data))
-    throw Error(ErrorCode::System, "cannot read " + o.attachment, "it became shorter meanwhile: try again");
+    throw Error(ErrorCode::System, "cannot read " + o.attachment, "it became shorter while it was read: try again");
   struct stat status{};
   const std::uint64_t created = ::fstat(source.fd(), &status) == 0 && status.st_mtim.tv_sec > 0
                                     ? static_cast<std::uint64_t>(status.st_mtim.tv_sec) * 1'000'000'000 +
@@ -243,12 +243,12 @@ int bag_metadata_get(const BagMetadataGetOptions& o) {
 
 int bag_metadata_add(const BagAddOptions& o) {
   if (o.name == "cardan" || o.name.starts_with("cardan."))
-    throw Error(ErrorCode::InvalidArgument, fmt::format("metadata '{}' is Cardan's own", o.name), "name it otherwise");
+    throw Error(ErrorCode::InvalidArgument, fmt::format("metadata '{}' is Cardan's own", o.name), "give another name");
   mcap::Metadata metadata{.name = o.name};
   for (const std::string& field : o.fields) {
     const auto equals = field.find('=');
     if (equals == std::string::npos || equals == 0)
-      throw Error(ErrorCode::InvalidArgument, fmt::format("'{}' is no field", field), "write it as key=value");
+      throw Error(ErrorCode::InvalidArgument, fmt::format("'{}' is not a field", field), "write it as key=value");
     if (!metadata.metadata.emplace(field.substr(0, equals), field.substr(equals + 1)).second)
       throw Error(ErrorCode::InvalidArgument, fmt::format("'{}' is given twice", field.substr(0, equals)),
                   "give each field once");

@@ -180,7 +180,7 @@ ordered_json pick_fields(const ordered_json& message, const std::vector<std::str
       const std::string part = name.substr(begin, dot - begin);
       if (!at->is_object() || !at->contains(part))
         throw Error(ErrorCode::InvalidArgument, fmt::format("the message has no field '{}'", name),
-                    at->is_object() ? "at that place there are: " + names_of(*at)
+                    at->is_object() ? "the fields there are: " + names_of(*at)
                                     : fmt::format("'{}' has no fields", name.substr(0, begin > 0 ? begin - 1 : 0)));
       at = &(*at)[part];
       begin = dot + 1;

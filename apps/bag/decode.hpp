@@ -15,7 +15,7 @@ namespace cardan::apps {
 /// out of the sample become null (a publisher may say anything).
 nlohmann::ordered_json decode(const TypeLayout& type, const ObservedSample& sample, std::size_t longest_list);
 
-/// What is shown of a sample whose type is not known: its sizes and the first bytes in hexadecimal.
+/// The view of a sample of unknown type: its sizes and the first bytes in hexadecimal.
 nlohmann::ordered_json undecoded(const ObservedSample& sample);
 
 /// Only the named fields ("header.stamp"), in that order. Throws Error (InvalidArgument) that lists the fields when

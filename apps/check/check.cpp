@@ -7,6 +7,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "apps/command.hpp"
 #include "apps/configuration_file.hpp"
 #include "apps/view/output.hpp"
 #include "cardan/config/check.hpp"
@@ -25,9 +26,9 @@ constexpr const char* kExamples = R"(Examples:
   cardan check street.json --no-components            the text and this computer only
   cardan check car.json --var lidar=true              with a variable of the file as `cardan run` gets it
 
-Each component's on_start is called once, in a process of its own and without any topic, to learn what it declares: its
-types along each topic, its parameters and its callbacks are checked against the file.
-Exit codes: 0 nothing wrong (there may be warnings), 1 errors, 2 wrong options or a file that is not there.)";
+Each component's on_start is called once, in a separate process and without topics, to find out what it declares: the
+types of its topics, its parameters and its callbacks are checked against the file.
+Exit codes: 0 nothing wrong (there may be warnings), 1 errors, 2 wrong options or no such file.)";
 
 struct Options {
   std::string file;
@@ -84,18 +85,20 @@ int check(const Options& o) {
 
 }  // namespace
 
-void add_check_command(CLI::App& app) {
+static void add_check_command(CLI::App& app) {
   auto* const command = app.add_subcommand("check", "Find everything that is wrong with a configuration file");
   command->footer(kExamples);
   auto o = std::make_shared<Options>();
   command->add_option("file", o->file, "The configuration")->required();
   command->add_flag("--json", o->json, "One JSON object");
-  command->add_flag("--no-components", o->no_components, "Do not ask the components what they declare");
+  command->add_flag("--no-components", o->no_components, "Do not load the components to find out what they declare");
   add_variables_option(*command, o->variables);
   command->add_option("--declare", o->declare)->expected(2)->group("");  // how it asks them
   command->callback([o] {
     if (const int code = check(*o); code != 0) throw CLI::RuntimeError(code);
   });
 }
+
+const Command kCheckCommand{210, add_check_command};
 
 }  // namespace cardan::apps

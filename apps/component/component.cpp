@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "apps/bag/decode.hpp"
+#include "apps/command.hpp"
 #include "apps/component/component_fusions.hpp"
 #include "apps/component/components.hpp"
 #include "apps/component/others.hpp"
@@ -35,14 +36,14 @@ constexpr const char* kExamples = R"(Examples:
   cardan component list                               what runs, in which process
   cardan component stats                              latencies and drops of all callbacks, live
   cardan component stats detector --once
-  cardan component restart detector                   makes it anew, while the rest of its process goes on
-  cardan component log detector warning               what it says from now on)";
+  cardan component restart detector                   restarts it; the rest of its process keeps running
+  cardan component log detector warning               only warnings and errors from now on)";
 
 constexpr const char* kListExamples = R"(Examples:
   cardan component list
   cardan component list --json | jq '.components[] | {component, callbacks}'
 
-A component whose process was stopped, was given up, has ended or waits for its restart is listed with that state (with
+A component whose process was stopped, was given up, has ended or waits for its restart is listed with this state (with
 --json under "down").)";
 
 constexpr const char* kStatsExamples = R"(Examples:
@@ -50,33 +51,33 @@ constexpr const char* kStatsExamples = R"(Examples:
   cardan component stats detector --once              measures for two seconds, prints, ends
   cardan component stats --once --seconds 10 --json
 
-Three latencies of each callback, each as p50 / p99 of the measurement, and the longest since its start:
+Three latencies of each callback, as p50 / p99 of the measurement, and the longest since its start:
   TRANSPORT  published → in the component's queue
-  WAITING    in the queue (a timer: due) → a worker begins
-  RUNNING    begun → done
+  WAITING    in the queue (a timer: due) → a worker starts
+  RUNNING    started → done
 DROPPED: newer samples pushed them out of the queue, or the component keeps too many samples (kept). MISSED: lost before
-they came here. A sample is skipped that its callback failed on before its restart, or its process crashed on twice.
-LATE: times that a publisher of another process missed the topic's deadline.
-A fusion has a line of its own (RATE: sets), and one for each input (RATE: samples, QUEUE: in the queue, + those that wait
-for partners, DROPPED: also what no set used, and why). One that gets samples and makes no set is named below with the
-reason. On a terminal of less than 120 columns latencies are p99 alone.
-What is shown is counted anyway; the components are asked once for each line that you see.
-Exit codes: 0 ok, 1 there is no such component, 2 wrong options, 3 done, and samples were dropped or missed meanwhile.)";
+they arrived. A sample is skipped if its callback failed on it before a restart, or if its process crashed on it twice.
+LATE: how often a publisher of another process missed the topic's deadline.
+A fusion has its own line (RATE: sets) and one for each input (RATE: samples, QUEUE: in the queue, + those that wait for
+partners, DROPPED: also what no set used, and why). A fusion that gets samples but makes no set is named below the
+table, with the reason. On a terminal with less than 120 columns, latencies are p99 only.
+The figures are always counted; the command only asks the components for them.
+Exit codes: 0 ok, 1 no such component, 2 wrong options, 3 done, but samples were dropped or missed meanwhile.)";
 
 constexpr const char* kRestartExamples = R"(Examples:
   cardan component restart detector
 
-Its groups pause until it has started: what is published meanwhile waits for the others. It begins with the file's parameters.
-One that does not start again ends its process, which is started anew by its rule. For a process: cardan run --restart PROCESS.
-That is also what is done where its process is down (stopped or given up): with it, its other components start.
+Its groups pause until it has started; samples for their other components wait meanwhile. It starts with the file's parameters.
+If it does not start, its process ends and is restarted by its rule. To restart a process: cardan run --restart PROCESS.
+If its process is down (stopped or given up), the process is restarted, with all its components.
 Exit codes: 0 it runs again, 1 it was not restarted, 2 wrong options.)";
 
 constexpr const char* kLogExamples = R"(Examples:
-  cardan component log detector warning               no more of its information
+  cardan component log detector warning               no information messages any more
   cardan component log detector info                  all
 
-It holds until the component starts again; for longer: cardan run FILE --log-level detector=warning.
-Exit codes: 0 ok, 1 there is no such component, 2 wrong options.)";
+The level holds until the component restarts. To set it permanently: cardan run FILE --log-level detector=warning.
+Exit codes: 0 ok, 1 no such component, 2 wrong options.)";
 
 struct Options {
   std::string domain, component, level;
@@ -152,7 +153,7 @@ int list(const Options& o) {
   return emit(table.text() + hanging_callbacks(all)) ? kOk : kFailed;
 }
 
-/// What was counted within a measurement. `before` is of the same callback, or of one that was started anew since.
+/// The counts within a measurement. `before` is of the same callback, or of one that was restarted since.
 CallbackReport less(CallbackReport now, const CallbackReport& before) {
   if (before.calls > now.calls) return now;
   now.transport = apps::less(now.transport, before.transport);
@@ -185,7 +186,7 @@ class Stats {
       const bool whole = sleep_for(std::chrono::nanoseconds(std::max<std::int64_t>(0, until - steady_now())));
       if (!whole) {
         if (!o_.once) break;
-        warn("interrupted: the figures are those of a shorter time");
+        warn("interrupted: the figures cover a shorter time");
       }
       measure();
       for (const ComponentReport& c : figures_)
@@ -387,7 +388,7 @@ std::string hanging_callbacks(const std::vector<ComponentReport>& components) {
   return out;
 }
 
-void add_component_command(CLI::App& app) {
+static void add_component_command(CLI::App& app) {
   auto* const group = app.add_subcommand("component", "Components that run: list, stats, restart, log");
   group->footer(kExamples);
   group->require_subcommand(1);
@@ -395,16 +396,16 @@ void add_component_command(CLI::App& app) {
     auto o = std::make_shared<Options>();
     auto* const command = group->add_subcommand(name, what);
     command->footer(examples);
-    command->add_option("--domain", o->domain, "Domain to look at (default: $CARDAN_DOMAIN, else \"default\")");
+    command->add_option("--domain", o->domain, "Domain to observe (default: $CARDAN_DOMAIN, else \"default\")");
     command->callback([o, run] {
       if (const int code = run(*o); code != 0) throw CLI::RuntimeError(code);
     });
     return std::pair(command, o);
   };
   const auto [list_command, list_options] =
-      add("list", "What runs, in which process, on which topics", kListExamples, list);
+      add("list", "List components, their processes and topics", kListExamples, list);
   list_command->add_flag("--json", list_options->json, "One JSON object");
-  list_command->add_flag("--names", list_options->names, "Only the names, one a line");
+  list_command->add_flag("--names", list_options->names, "Only the names, one per line");
   const auto [stats_command, stats_options] =
       add("stats", "Latencies, rates, queues and drops of callbacks", kStatsExamples, stats);
   stats_command->add_option("component", stats_options->component, "Only this component");
@@ -412,15 +413,17 @@ void add_component_command(CLI::App& app) {
   stats_command
       ->add_option("--seconds", stats_options->seconds, "Length of a measurement (default: 2 with --once, 1 live)")
       ->check(CLI::Range(0.1, 3600.0));
-  stats_command->add_flag("--json", stats_options->json, "One JSON object for each measurement, a line each");
+  stats_command->add_flag("--json", stats_options->json, "One JSON object per measurement, one per line");
   const auto [restart_command, restart_options] =
-      add("restart", "Make a component anew while its process goes on", kRestartExamples, restart);
-  restart_command->add_option("component", restart_options->component, "Its name")->required();
+      add("restart", "Restart a component while its process keeps running", kRestartExamples, restart);
+  restart_command->add_option("component", restart_options->component, "Name of the component")->required();
   restart_command->add_flag("--json", restart_options->json, "One JSON object");
   const auto [log_command, log_options] =
-      add("log", "The least level of what a component says", kLogExamples, log_level);
-  log_command->add_option("component", log_options->component, "Its name")->required();
+      add("log", "Set the least level of a component's log messages", kLogExamples, log_level);
+  log_command->add_option("component", log_options->component, "Name of the component")->required();
   log_command->add_option("level", log_options->level, "info, warning or error")->required();
 }
+
+const Command kComponentCommand{230, add_component_command};
 
 }  // namespace cardan::apps

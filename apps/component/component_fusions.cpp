@@ -22,7 +22,7 @@ struct Counter {
   const char* name;
   std::uint64_t FusionInputReport::* count;
 };
-/// All but `waiting`, which is no count of what has happened.
+/// All but `waiting`, which does not count events.
 constexpr std::array kCounters{Counter{"offered", &FusionInputReport::offered},
                                Counter{"used", &FusionInputReport::used},
                                Counter{"unfired", &FusionInputReport::unfired},
@@ -146,7 +146,7 @@ std::string silent_fusions(const std::vector<host::ComponentReport>& components)
   for (const host::ComponentReport& c : components)
     for (const FusionReport& f : c.fusions)
       if (f.silent)
-        out += fmt::format("{}: fusion '{}' gets samples and makes no set: {}\n", printable(c.name), printable(f.name),
+        out += fmt::format("{}: fusion '{}' gets samples but makes no set: {}\n", printable(c.name), printable(f.name),
                            printable(f.why));
   return out;
 }

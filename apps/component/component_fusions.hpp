@@ -11,17 +11,17 @@
 
 namespace cardan::apps {
 
-/// What was counted within a measurement; `before` is of the same fusion.
+/// The counts within a measurement; `before` is of the same fusion.
 [[nodiscard]] host::FusionReport less(host::FusionReport now, const host::FusionReport& before);
 
-/// `figures` within a measurement of so many seconds, `totals` since the start of the component.
+/// `figures` within a measurement of this many seconds, `totals` since the start of the component.
 [[nodiscard]] nlohmann::ordered_json fusion_json(const host::FusionReport& figures, const host::FusionReport& totals,
                                                  double seconds);
 
 /// Its samples go to a fusion, whose rows have its figures.
 [[nodiscard]] bool is_of_a_fusion(const host::ComponentReport& component, const host::CallbackReport& callback);
 
-/// What is counted as work of a component: calls, of its fusions the sets.
+/// The counted work of a component: calls, and for its fusions the sets.
 [[nodiscard]] std::uint64_t calls_of(const host::ComponentReport& component);
 
 /// The cells of a callback behind its name, RATE first. `narrow`: of latencies only the p99.

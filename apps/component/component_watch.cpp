@@ -55,7 +55,7 @@ void ComponentWatch::serve(const std::string& domain) {
     std::uint64_t calls = 0;
     std::int64_t at_ns = 0;
   };
-  std::map<std::pair<std::string, int>, Before> before;  // by component and pid: a restart begins anew
+  std::map<std::pair<std::string, int>, Before> before;  // by component and pid: a restart starts from zero
   std::unique_ptr<host::ControlClient> client;
   std::unique_lock lock(mutex_);
   while (!wake_.wait_for(lock, 1s, [this] { return ends_; })) {

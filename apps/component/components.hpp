@@ -12,14 +12,6 @@ class App;
 
 namespace cardan::apps {
 
-/// Adds `cardan component list|stats|restart|log`. Callbacks throw CLI::RuntimeError with the exit code when that is
-/// not 0, or Error.
-void add_component_command(CLI::App& app);
-/// Adds `cardan param list|get|set|save`, likewise.
-void add_param_command(CLI::App& app);
-/// Adds `cardan host`, which `cardan run` starts for each process; not shown in the help.
-void add_host_command(CLI::App& app);
-
 /// All components of the domain; what did not answer, or answers other users only, is said on standard error.
 host::DomainComponents components_there(host::ControlClient& client);
 

@@ -39,17 +39,17 @@ std::string place() {
 }
 
 std::string sudo(const std::vector<uid_t>& users, const std::string& variables) {
-  if (users.size() != 1) return "type the command as the user that runs it (sudo -u USER cardan …)";
-  if (users.front() == socket::kUnmapped) return "type the command where that user has a name: outside this container";
+  if (users.size() != 1) return "run the command as that user (sudo -u USER cardan …)";
+  if (users.front() == socket::kUnmapped) return "run the command outside this container, where that user has a name";
   const std::string login = login_of(users.front());
-  return fmt::format("type the command as that user: sudo -u {} {}cardan …",
+  return fmt::format("run the command as that user: sudo -u {} {}cardan …",
                      login.empty() ? fmt::format("'#{}'", users.front()) : login, variables);
 }
 
 }  // namespace
 
 std::string names_of(const std::vector<uid_t>& users) {
-  if (users.empty()) return "another user";  // who has just ended
+  if (users.empty()) return "another user";  // which has just ended
   std::vector<std::string> names;
   for (const uid_t user : users) {
     const std::string login = login_of(user);
@@ -62,7 +62,7 @@ std::string as_user(const std::vector<uid_t>& users) { return sudo(users, place(
 
 void warn_of_others(const std::vector<uid_t>& users) {
   if (users.empty()) return;
-  warn(fmt::format("processes of {} run in this domain, and answer {} alone — {}", names_of(users),
+  warn(fmt::format("processes of {} run in this domain, and answer only {} — {}", names_of(users),
                    users.size() == 1 ? "that user" : "their own user", as_user(users)));
 }
 
@@ -85,7 +85,7 @@ std::vector<uid_t> others_who_run() {
 }
 
 std::string why_none(const std::vector<uid_t>& here, const std::string& otherwise) {
-  if (!here.empty()) return "what runs here answers other users alone";
+  if (!here.empty()) return "the processes here answer only other users";
   const std::vector<uid_t> users = others_who_run();
   if (users.empty()) return otherwise;
   return fmt::format("{} `cardan run` of {} runs on this computer, in another run directory or domain; {}", otherwise,

@@ -12,10 +12,10 @@ namespace cardan::apps {
 /// "user 'robot' (1000)", or several of them.
 std::string names_of(const std::vector<uid_t>& users);
 
-/// How to ask what those users' processes answer: "type the command as that user: sudo -u robot cardan …".
+/// How to ask what those users' processes answer: "run the command as that user: sudo -u robot cardan …".
 std::string as_user(const std::vector<uid_t>& users);
 
-/// Says on standard error that processes of these users run in the domain and answer their own user alone; nothing
+/// Reports on standard error that processes of these users run in the domain and answer their own user alone; nothing
 /// where there are none.
 void warn_of_others(const std::vector<uid_t>& users);
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // `cardan demo`: a street video and a LiDAR through five components to brake or go.
-#include "apps/demo/demo.hpp"
 
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -12,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/command.hpp"
 #include "apps/view/output.hpp"
 #include "cardan/base/error.hpp"
 #include "cardan/runtime/component.hpp"
@@ -29,16 +29,16 @@ namespace {
 constexpr const char* kExamples = R"(Examples:
   cardan demo                                        the pedestrian street video and a simulated LiDAR, 40 s
   cardan demo --seconds 10 --no-view --json out.json
-  cardan demo --crash detector                       how a crash is noticed, survived and repaired, with the times
+  cardan demo --crash detector                       how a crash is detected, survived and repaired, with the times
   cardan demo --camera drive.mp4 --lidar drive.pcap  your own recordings (Velodyne HDL-32E or VLP-16)
   cardan demo --camera 0 --lidar 2368                a live camera, and a Velodyne that sends to UDP port 2368
   cardan demo --camera DRIVE/image_02 --lidar DRIVE/velodyne_points    a drive of KITTI, both in step
   cardan demo --camera drive.mp4 --detector yolov8n.onnx               a model that sees cars too (COCO's classes)
 
-What it runs is demo/street.json, which `cardan run`, check and graph take too. While it runs, look from another
+It runs demo/street.json, which you can also give to `cardan run`, check and graph. While it runs, watch it from another
 terminal: cardan topic list, cardan component stats, cardan topic stats /street/camera/image
 
-Exit codes: 0 done (also when Ctrl-C cut it short), 1 failed, 2 wrong options or a file that is not there.)";
+Exit codes: 0 done (also when Ctrl-C cut it short), 1 failed, 2 wrong options or no such file.)";
 
 struct Arguments {
   street::DemoOptions demo;
@@ -57,7 +57,7 @@ Function* loaded(const char* name) {
   if (function == nullptr)
     fmt::print(stderr,
                "cardan demo: {}\n"
-               "  what to do: the demo is built where OpenCV is, which reads the camera and finds the pedestrians. On "
+               "  what to do: the demo is built only with OpenCV, which reads the camera and finds the pedestrians. On "
                "Debian and Ubuntu: sudo apt-get install libopencv-core-dev libopencv-imgproc-dev "
                "libopencv-imgcodecs-dev libopencv-videoio-dev libopencv-objdetect-dev libopencv-dnn-dev; then build "
                "again (or: make demo, "
@@ -67,7 +67,7 @@ Function* loaded(const char* name) {
 }
 
 #if defined(CARDAN_HAS_RECORD_COMMANDS)
-/// Records everything that the demo publishes, and shows what came of it. A recording that fails is told, and leaves
+/// Records everything that the demo publishes, and shows the result. A recording that fails is reported, and leaves
 /// the demo as it is.
 class DemoRecording {
  public:
@@ -126,7 +126,7 @@ int run(Arguments& a) {
   }
   const auto role = street::role_named(a.role);
   if (!role) {
-    fmt::print(stderr, "cardan demo: there is no role {}\n", a.role);
+    fmt::print(stderr, "cardan demo: unknown role {}\n", a.role);
     return 2;
   }
   a.of_role.role = *role;
@@ -140,9 +140,9 @@ int run(Arguments& a) {
 
 }  // namespace
 
-void add_demo_command(CLI::App& app) {
+static void add_demo_command(CLI::App& app) {
   auto* const command = app.add_subcommand(
-      "demo", "A street video and a LiDAR through five components to brake or go, in five processes and in one");
+      "demo", "Run a street video and a LiDAR through five components, in five processes and in one");
   command->footer(kExamples);
   auto arguments = std::make_shared<Arguments>();
   auto& a = *arguments;
@@ -159,27 +159,26 @@ void add_demo_command(CLI::App& app) {
   command
       ->add_option(
           "--own-vehicle", a.own,
-          "What the LiDAR is mounted on: how far it reaches ahead of the sensor, behind it and to each side, in "
+          "Size of the vehicle below the LiDAR: how far it reaches ahead of the sensor, behind it and to each side, in "
           "metres. Points there are dropped (default: 2,3.5,1.1)")
       ->expected(3)
       ->delimiter(',')
       ->check(CLI::Range(0.0F, 30.0F))
       ->type_name("AHEAD,BEHIND,SIDE");
   command
-      ->add_option(
-          "--seconds", a.demo.seconds,
-          "How long to measure, in equal parts: five processes, the same without priorities, one process, Unix "
-          "sockets")
+      ->add_option("--seconds", a.demo.seconds,
+                   "Seconds to measure, in equal parts: five processes, the same without priorities, one process, Unix "
+                   "sockets")
       ->capture_default_str();
   command->add_flag("--one-process", a.demo.one_process, "Leave out the five processes");
   command->add_option("--crash", a.demo.crash,
-                      "Make this component crash (SIGSEGV) after a third of its time, and show what follows");
+                      "Make this component crash (SIGSEGV) after a third of its time, and show the recovery");
   command->add_option("--reports", a.demo.reports, "Folder for the reports of crashes")->capture_default_str();
   command->add_option("--json", a.demo.json, "Write the figures to this file");
-  command->add_option("--picture", a.demo.picture, "Write a picture with what was found to this file; \"\": none")
+  command->add_option("--picture", a.demo.picture, "Write a picture of the detections to this file; \"\": none")
       ->capture_default_str();
 #if defined(CARDAN_HAS_RECORD_COMMANDS)
-  command->add_option("--record", a.record, "Record all that is published into this file; \"\": nothing")
+  command->add_option("--record", a.record, "Record all topics into this file; \"\": no recording")
       ->capture_default_str();
 #endif
   command->add_flag("--no-view", a.no_view, "Plain lines instead of the live view");
@@ -195,5 +194,7 @@ void add_demo_command(CLI::App& app) {
     if (const int code = run(*arguments); code != 0) throw CLI::RuntimeError(code);
   });
 }
+
+const Command kDemoCommand{420, add_demo_command};
 
 }  // namespace cardan::apps

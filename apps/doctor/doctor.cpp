@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/bag/decode.hpp"
+#include "apps/command.hpp"
 #include "apps/view/output.hpp"
 
 namespace cardan::apps {
@@ -20,8 +21,8 @@ constexpr const char* kExamples = R"(Examples:
   cardan doctor
   cardan doctor --json | jq '.checks[] | select(.status != "ok")'
 
-ok: as it should be. note: worth knowing. warn: Cardan works, but slower or smaller than it could. fail: Cardan cannot work.
-Run it where your programs run: as their user, in their container. Exit codes: 0 no fail, 1 some.)";
+ok: good. note: worth knowing. warn: Cardan works, but is slower or more limited than it could be. fail: Cardan cannot work.
+Run it where your programs run: as their user, in their container. Exit codes: 0 no fail, 1 at least one fail.)";
 
 struct Options {
   std::string domain;
@@ -59,8 +60,8 @@ std::string human(const Findings& all) {
   const auto fails = count(Finding::Status::Fail);
   const auto warns = count(Finding::Status::Warn);
   out += fails != 0   ? fmt::format("\nCardan cannot work here: {} fail, {} warn\n", fails, warns)
-         : warns != 0 ? fmt::format("\nCardan works here; {} warnings above say what could be better\n", warns)
-                      : "\nCardan works here, and nothing is in its way\n";
+         : warns != 0 ? fmt::format("\nCardan works here; {} warnings above say what could be improved\n", warns)
+                      : "\nCardan works here without restrictions\n";
   return out;
 }
 
@@ -104,17 +105,19 @@ std::string first_line(const std::string& path) {
   return line;
 }
 
-void add_doctor_command(CLI::App& app) {
-  auto* const command =
-      app.add_subcommand("doctor", "What this computer allows and lacks for Cardan, with the remedy of each");
+static void add_doctor_command(CLI::App& app) {
+  auto* const command = app.add_subcommand(
+      "doctor", "Check what this computer allows and lacks for Cardan, with a remedy for each problem");
   command->footer(kExamples);
   auto options = std::make_shared<Options>();
   command->add_flag("--json", options->json, "One JSON object");
   command->add_option("--domain", options->domain,
-                      "Domain whose run directory is looked at (default: $CARDAN_DOMAIN, else \"default\")");
+                      "Domain whose run directory is checked (default: $CARDAN_DOMAIN, else \"default\")");
   command->callback([options] {
     if (const int code = run(*options); code != 0) throw CLI::RuntimeError(code);
   });
 }
+
+const Command kDoctorCommand{400, add_doctor_command};
 
 }  // namespace cardan::apps

@@ -5,14 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace CLI {
-class App;
-}
-
 namespace cardan::apps {
-
-/// Adds `cardan doctor`.
-void add_doctor_command(CLI::App& app);
 
 /// What a check found, one line of the report.
 struct Finding {

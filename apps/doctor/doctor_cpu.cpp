@@ -50,7 +50,7 @@ void governor(Findings& all) {
     if (const std::string name = first_line(it->path() / "scaling_governor"); !name.empty()) names.insert(name);
   if (names.empty())
     all.push_back({"CPU frequency", Status::Note,
-                   "not under this system's control (a virtual machine, or the firmware decides)"});
+                   "not controlled by this system (but by the host of the virtual machine, or the firmware)"});
   else if (names == std::set<std::string>{"performance"})
     all.push_back({"CPU frequency", Status::Ok, "governor performance"});
   else

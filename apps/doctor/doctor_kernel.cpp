@@ -34,8 +34,7 @@ void kernel_version(Findings& all) {
   int major = 0;
   int minor = 0;
   if (std::sscanf(name.release, "%d.%d", &major, &minor) != 2) {
-    all.push_back(
-        {"kernel", Status::Note, fmt::format("{} {}: a version that is not understood", name.sysname, name.release)});
+    all.push_back({"kernel", Status::Note, fmt::format("{} {}: an unknown version", name.sysname, name.release)});
   } else if (major < 5 || (major == 5 && minor < 15)) {
     all.push_back({"kernel", Status::Fail, fmt::format("{} is older than 5.15", name.release),
                    "use Linux 5.15 or newer (Ubuntu 22.04, Debian 12, JetPack 6)"});
@@ -46,7 +45,7 @@ void kernel_version(Findings& all) {
 
 void sealed_memory(Findings& all) {
   if (::access("/proc/self/fd", R_OK | X_OK) != 0) {
-    all.push_back({"/proc", Status::Fail, "not mounted here, and without it memory cannot be handed over read-only",
+    all.push_back({"/proc", Status::Fail, "not mounted here; without it memory cannot be shared read-only",
                    "mount /proc in this container"});
     return;
   }
@@ -55,13 +54,13 @@ void sealed_memory(Findings& all) {
     const Area area("doctor", 4096);
     area.commit(0, 4096);
     all.push_back({"sealed memory", Status::Ok, "memfd, its four seals and MADV_POPULATE_WRITE work"});
-    // What the whole design rests on: nobody gets a second writable mapping, not even by opening the memory anew.
+    // The basis of the whole design: no one gets a second writable mapping, not even by opening the memory again.
     const Fd again(::open(fmt::format("/proc/self/fd/{}", area.read_only_fd()).c_str(), O_RDWR | O_CLOEXEC));
     void* const second = again ? ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, again.get(), 0) : MAP_FAILED;
     if (second != MAP_FAILED) {
       ::munmap(second, 4096);
       all.push_back({"one writer a page", Status::Fail, "this kernel gives others a writable mapping of sealed memory",
-                     "use a Linux kernel (gVisor and other imitations do not keep this promise)"});
+                     "use a Linux kernel (gVisor and other emulations do not guarantee this)"});
     } else {
       all.push_back({"one writer a page", Status::Ok, "the kernel refuses a second writable mapping of sealed memory"});
     }
@@ -85,7 +84,7 @@ void futexes(Findings& all) {
         {"futex_waitv", Status::Warn,
          "not there (Linux 5.16; a container's filter may forbid it): waiting on many topics goes through descriptors "
          "and costs some microseconds more",
-         "nothing has to be done; a newer kernel, or a seccomp profile that allows futex_waitv, makes it faster"});
+         "no action needed; a newer kernel, or a seccomp profile that allows futex_waitv, makes it faster"});
   if (has_expedited_barrier())
     all.push_back({"membarrier", Status::Ok, "available"});
   else
@@ -106,8 +105,8 @@ void sockets(Findings& all) {
   ucred credentials{};
   socklen_t length = sizeof(credentials);
   if (::getsockopt(a.get(), SOL_SOCKET, SO_PEERCRED, &credentials, &length) != 0 || credentials.uid != ::geteuid())
-    all.push_back({"Unix sockets", Status::Fail, "the kernel does not say who is on the other side (SO_PEERCRED)",
-                   "use a Linux kernel (gVisor and other imitations lack it)"});
+    all.push_back({"Unix sockets", Status::Fail, "the kernel does not identify the peer (SO_PEERCRED)",
+                   "use a Linux kernel (gVisor and other emulations lack it)"});
   else
     all.push_back({"Unix sockets", Status::Ok, "with the peer's credentials"});
 }
@@ -117,8 +116,8 @@ void container(Findings& all) {
   for (std::string line; std::getline(status, line);)
     if (line.starts_with("Seccomp:") && line.find('2') != std::string::npos)
       all.push_back({"seccomp", Status::Note,
-                     "a filter for system calls is active (container, systemd); what it forbids answers EPERM, which "
-                     "Cardan takes for \"not there\""});
+                     "a filter for system calls is active (container, systemd); forbidden calls return EPERM, which "
+                     "Cardan treats as \"not available\""});
   std::ifstream map("/proc/self/uid_map");
   std::uint64_t inside = 0;
   std::uint64_t outside = 0;

@@ -79,14 +79,14 @@ void inotify(Findings& all) {
   const char* const remedy = "as root: sysctl fs.inotify.max_user_instances=1024";
   if (!probe)
     all.push_back({"inotify", Status::Warn,
-                   fmt::format("none left ({}; limit {}, {} in use): new topics are found by looking every 100 ms",
+                   fmt::format("none left ({}; limit {}, {} in use): new topics are found by polling every 100 ms",
                                std::strerror(error), limit, used),
                    remedy});
   else if (const auto most = std::strtoull(limit.c_str(), nullptr, 10);
            most != 0 && most - std::min<unsigned long long>(most, used) < 16)
     all.push_back({"inotify", Status::Warn,
                    fmt::format("{} of {} instances in use, and each subscribing process takes one; without one it "
-                               "looks for new topics every 100 ms",
+                               "polls for new topics every 100 ms",
                                used, limit),
                    remedy});
   else
@@ -121,8 +121,8 @@ void rights(Findings& all) {
     all.push_back({"nice", Status::Ok, fmt::format("down to {}{}", best, nice ? " (CAP_SYS_NICE)" : "")});
   else
     all.push_back({"nice", Status::Note,
-                   "0 and above: a nice value below 0 will be refused, which is the second choice where real-time "
-                   "priorities are (limits.conf: nice -10; systemd: LimitNICE=-10; docker: --ulimit nice=30)"});
+                   "0 and above: a nice value below 0 will be refused; it is the second choice after real-time "
+                   "priorities (limits.conf: nice -10; systemd: LimitNICE=-10; docker: --ulimit nice=30)"});
   if (const std::string throttle = first_line("/proc/sys/kernel/sched_rt_runtime_us"); throttle == "-1")
     all.push_back(
         {"real-time throttling", Status::Note, "off: a real-time thread that never sleeps takes its CPU for ever"});
@@ -133,11 +133,11 @@ std::string why_there(const std::string& root) {
     const char* value = std::getenv(name);
     return std::string(value != nullptr ? value : "");
   };
-  if (!is("CARDAN_RUN_DIR").empty()) return "CARDAN_RUN_DIR says so";
+  if (!is("CARDAN_RUN_DIR").empty()) return "set by CARDAN_RUN_DIR";
   if (root == "/run/cardan") return "it exists and can be written";
   if (const std::string runtime = is("XDG_RUNTIME_DIR"); !runtime.empty() && root == runtime + "/cardan")
-    return "XDG_RUNTIME_DIR, since /run/cardan is not there";
-  return "the last resort, since neither /run/cardan nor XDG_RUNTIME_DIR is there";
+    return "XDG_RUNTIME_DIR, because /run/cardan does not exist";
+  return "the last resort, because neither /run/cardan nor XDG_RUNTIME_DIR exists";
 }
 
 constexpr const char* kSharedDirectory =
@@ -149,23 +149,22 @@ void who_reaches(Findings& all, const std::string& root, const std::string& doma
   if (::stat(root.c_str(), &st) != 0) return;
   if ((st.st_mode & 0077U) == 0)
     all.push_back({"other users", Status::Note,
-                   fmt::format("only user {} reaches this run directory; for topics between users (access = Group, "
-                               "Everyone, Policy) it has to be a shared one: {}",
+                   fmt::format("only user {} can access this run directory; topics between users (access = Group, "
+                               "Everyone, Policy) need a shared one: {}",
                                st.st_uid, kSharedDirectory)});
   else if (struct stat of_domain{}; ::stat(domain.c_str(), &of_domain) == 0 && (of_domain.st_mode & 0077U) == 0)
-    all.push_back(
-        {"other users", Status::Note,
-         fmt::format("the domain {} is user {}'s alone, since a process of that user has made it; one for all "
-                     "users is made as root: install -d -o root -m 1777 {}",
-                     domain, of_domain.st_uid, domain)});
+    all.push_back({"other users", Status::Note,
+                   fmt::format("the domain {} belongs to user {} alone, because a process of that user made it; to "
+                               "make one for all users, as root: install -d -o root -m 1777 {}",
+                               domain, of_domain.st_uid, domain)});
   // What cleans up after users, and would take a running system's names with it.
   if (root.starts_with("/run/user/"))
     all.push_back({"logout", Status::Warn,
-                   "systemd removes this run directory when the user logs out, also under programs that run on",
+                   "systemd removes this run directory when the user logs out, also while programs still run",
                    fmt::format("loginctl enable-linger, or {}", kSharedDirectory)});
   else if (root.starts_with("/tmp/") && std::getenv("CARDAN_RUN_DIR") == nullptr)
     all.push_back({"clean-up of /tmp", Status::Warn,
-                   "systemd-tmpfiles removes names in /tmp that are ten days old, and topics could no longer be found",
+                   "systemd-tmpfiles removes files in /tmp after ten days; topics could then no longer be found",
                    kSharedDirectory});
 }
 
@@ -180,10 +179,10 @@ void policy(Findings& all, const std::string& root) {
     else if (std::getenv("CARDAN_POLICY") != nullptr)
       all.push_back(
           {"policy", Status::Warn,
-           fmt::format("CARDAN_POLICY names {}, which is not there: topics with access = Policy let nobody in", file),
+           fmt::format("CARDAN_POLICY names {}, which does not exist: topics with access = Policy admit nobody", file),
            "write it, or unset CARDAN_POLICY"});
   } catch (const Error& e) {
-    all.push_back({"policy", Status::Warn, e.cause() + ": topics with access = Policy let nobody in", e.remedy()});
+    all.push_back({"policy", Status::Warn, e.cause() + ": topics with access = Policy admit nobody", e.remedy()});
   }
 }
 
@@ -191,8 +190,8 @@ void policy(Findings& all, const std::string& root) {
 void hard_links(Findings& all) {
   if (first_line("/proc/sys/fs/protected_hardlinks") == "0")
     all.push_back({"hard links", Status::Warn,
-                   "any user can link to others' files (fs.protected_hardlinks = 0): in a shared run directory that "
-                   "hides processes from those that look for their topics",
+                   "any user can link to others' files (fs.protected_hardlinks = 0): in a shared run directory this "
+                   "can hide processes from their subscribers",
                    "as root: sysctl fs.protected_hardlinks=1"});
 }
 
@@ -233,7 +232,7 @@ void check_memory(Findings& all) {
         {"huge pages", Status::Warn,
          fmt::format("transparent huge pages for shared memory are off ({}): Placement{{.huge_pages}} is refused",
                      thp.empty() ? "not built in" : thp),
-         thp.empty() ? "nothing has to be done; large frames fault a little slower"
+         thp.empty() ? "no action needed; page faults of large frames are a little slower"
                      : "as root: echo advise > /sys/kernel/mm/transparent_hugepage/shmem_enabled"});
   else
     all.push_back({"huge pages", Status::Ok, fmt::format("transparent ones for shared memory: {}", thp)});
@@ -243,7 +242,7 @@ void check_memory(Findings& all) {
       all.push_back(
           {"reserved huge pages", Status::Note,
            fmt::format(
-               "{} are set aside (vm.nr_hugepages); Cardan does not use them, and nobody else can have that memory",
+               "{} are set aside (vm.nr_hugepages); Cardan does not use them, and no other program can use this memory",
                line.substr(line.find_first_of("123456789")))});
 
   std::string nodes;
@@ -277,11 +276,11 @@ void check_run_directory(Findings& all, const std::string& domain) {
     if (!report.problems.empty())
       for (const std::string& problem : report.problems)
         all.push_back({"processes", Status::Warn, problem,
-                       "look at it with ps or gdb; its topics go on as far as memory is concerned"});
+                       "inspect it with ps or gdb; its topics still work through shared memory"});
     const std::string found = fmt::format("{} running, with {} publishers", report.processes, report.publishers.size());
     if (report.stale != 0)
       all.push_back({"processes", Status::Note,
-                     fmt::format("{}; {} dead ones left their names, which the next Cardan program to start removes",
+                     fmt::format("{}; {} dead ones left their names; the next Cardan program that starts removes them",
                                  found, report.stale)});
     else
       all.push_back({"processes", Status::Ok, found});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// `cardan graph`: who runs where, and which topic leads from whom to whom.
+// `cardan graph`: which component runs where, and which topics connect them.
 #include "cardan/config/graph.hpp"
+#include "apps/command.hpp"
 
 #include <fmt/format.h>
 
@@ -23,8 +24,8 @@ constexpr const char* kExamples = R"(Examples:
   cardan graph street.json --svg street.svg           a picture
   cardan graph street.json --svg - | display
 
-Each component's on_start is called once, in a process of its own, to learn its topics; of one that cannot be asked only
-the box is drawn, and standard error says why.
+Each component's on_start is called once, in a separate process, to find out its topics. If that fails, only the
+component's box is drawn, and standard error gives the reason.
 Exit codes: 0 drawn, 1 it could not be written, 2 wrong options, or a file with errors.)";
 
 struct Options {
@@ -59,7 +60,7 @@ int graph(const Options& o) {
 
 }  // namespace
 
-void add_graph_command(CLI::App& app) {
+static void add_graph_command(CLI::App& app) {
   auto* const command = app.add_subcommand("graph", "Draw a configuration: Mermaid or SVG");
   command->footer(kExamples);
   auto o = std::make_shared<Options>();
@@ -71,5 +72,7 @@ void add_graph_command(CLI::App& app) {
     if (const int code = graph(*o); code != 0) throw CLI::RuntimeError(code);
   });
 }
+
+const Command kGraphCommand{220, add_graph_command};
 
 }  // namespace cardan::apps

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `cardan host`: one process of a configuration. `cardan run` starts it, people hardly.
 #include "cardan/system/host/host.hpp"
+#include "apps/command.hpp"
 
 #include <fmt/format.h>
 
@@ -25,7 +26,7 @@ namespace {
 constexpr const char* kExamples = R"(Examples:
   cardan host street.json --process perception        one process, as under a debugger: gdb --args cardan host …
 
-Ends in order with SIGTERM and Ctrl-C.
+SIGTERM and Ctrl-C end it in order.
 Exit codes: 0 ended in order, 1 a component did not start, 2 wrong options or file; a signal: it crashed.)";
 
 struct Options {
@@ -62,28 +63,29 @@ int run(const Options& o) {
 
 }  // namespace
 
-void add_host_command(CLI::App& app) {
+static void add_host_command(CLI::App& app) {
   auto* const command = app.add_subcommand("host", "Run one process of a configuration file")->group("");
   command->footer(kExamples);
   auto o = std::make_shared<Options>();
   command->add_option("file", o->file, "The configuration")->required();
   command->add_option("--process", o->process, "Name of the process in the file");
   command->add_option("--domain", o->domain, "Domain of the topics, instead of the file's or $CARDAN_DOMAIN");
-  command->add_option("--log-level", o->log_levels, "As `cardan run` with this option")->allow_extra_args(false);
-  command->add_option("--skip", o->skip, "\"COMPONENT SEQUENCE PUBLISH_NS CALLBACK\": a sample that is left out")
+  command->add_option("--log-level", o->log_levels, "As the same option of `cardan run`")->allow_extra_args(false);
+  command->add_option("--skip", o->skip, "\"COMPONENT SEQUENCE PUBLISH_NS CALLBACK\": a sample to skip")
       ->allow_extra_args(false);
   command->add_option("--declare", o->declare)->expected(2)->group("");      // how `cardan run` asks before the start
   command->add_option("--write-report", o->report)->expected(5)->group("");  // replay_crash.hpp
-  command->add_flag("--one-process", o->one_process, "As `cardan run` with this option");
-  command->add_option("--set", o->set, "component/parameter=value, instead of what the file says")
-      ->allow_extra_args(false);
+  command->add_flag("--one-process", o->one_process, "As the same option of `cardan run`");
+  command->add_option("--set", o->set, "component/parameter=value: replaces the file's value")->allow_extra_args(false);
   add_variables_option(*command, o->variables);
   command->add_option("--report-fd", o->host.report_fd, "Descriptor for a crash report (default: standard error)");
   command->add_option("--ready-fd", o->host.ready_fd,
-                      "Descriptor that is told \"ready\" when all have started, and then of exceptions");
+                      "Descriptor that gets \"ready\" when all components have started, and then the exceptions");
   command->callback([o] {
     if (const int code = run(*o); code != 0) throw CLI::RuntimeError(code);
   });
 }
+
+const Command kHostCommand{250, add_host_command};
 
 }  // namespace cardan::apps

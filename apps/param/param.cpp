@@ -16,6 +16,7 @@
 #include <system_error>
 
 #include "apps/bag/decode.hpp"
+#include "apps/command.hpp"
 #include "apps/component/components.hpp"
 #include "apps/component/others.hpp"
 #include "apps/view/output.hpp"
@@ -33,11 +34,11 @@ constexpr const char* kExamples = R"(Examples:
   cardan param list                                   all parameters of all components that run
   cardan param list detector                          those of one
   cardan param get detector/threshold
-  cardan param set detector/threshold 0.6             the component may refuse it, and says why
+  cardan param set detector/threshold 0.6             the component may refuse it, with a reason
   cardan param save tuned.json                        all values, for cardan run FILE --parameters tuned.json
 
-A change holds until the component or its process starts again: the configuration file says what it starts with.
-Exit codes: 0 ok, 1 there is no such thing, or the change was refused, 2 wrong options.)";
+A change holds until the component or its process restarts; it then starts with the configuration file's values.
+Exit codes: 0 ok, 1 no such component or parameter, or the change was refused, 2 wrong options.)";
 
 constexpr const char* kListExamples = R"(Examples:
   cardan param list
@@ -50,16 +51,16 @@ constexpr const char* kGetExamples = R"(Examples:
 constexpr const char* kSetExamples = R"(Examples:
   cardan param set detector/threshold 0.6
   cardan param set detector/night true
-  cardan param set planner/offset -- -0.5             a value that begins with a minus)";
+  cardan param set planner/offset -- -0.5             a value that starts with a minus)";
 
 constexpr const char* kSaveExamples = R"(Examples:
   cardan param save tuned.json                        of all components that run
   cardan param save tuned.json detector               of one
   cardan run street.json --parameters tuned.json      starts with them
 
-The file appears under its name when it is whole.
-Exit codes: 0 ok, 1 there is no such component, or the file is there already, 2 wrong options, 3 saved, but a process did not
-answer or does not run, or a value cannot be saved.)";
+The file appears under its name only when it is complete.
+Exit codes: 0 ok, 1 no such component, or the file already exists, 2 wrong options, 3 saved, but a process did not
+answer or does not run, or a value could not be saved.)";
 
 struct Options {
   std::string domain, what, value;
@@ -192,7 +193,7 @@ int set(const Options& o) {
   const ParameterReport& p = *found->parameter;
   const auto value = value_of(o.value, p.value);
   if (!value) {
-    warn(fmt::format("parameter '{}' is a {}, and '{}' is none — {}", o.what, config::type_of(p.value), o.value,
+    warn(fmt::format("parameter '{}' is a {}, and '{}' is not — {}", o.what, config::type_of(p.value), o.value,
                      std::holds_alternative<bool>(p.value) ? "use true or false"
                      : range_text(p).empty()               ? "use a number, as 3 or 0.5"
                                                            : "use a number, " + range_text(p)));
@@ -213,7 +214,7 @@ int set(const Options& o) {
   return emit(one_line(said) + "\n") ? kOk : kFailed;
 }
 
-/// Replaces or makes the file in one step: whoever reads it sees one of them whole. Throws Error (System).
+/// Replaces or makes the file in one step: a reader sees one of them in full. Throws Error (System).
 void write_whole(const std::string& path, const std::string& text, bool force) {
   const std::string beside = fmt::format("{}.{}.tmp", path, ::getpid());
   const auto cannot = [&](const char* what) {
@@ -257,7 +258,7 @@ int save(const Options& o) {
     ordered_json& its = parameters[c.name] = ordered_json::object();
     for (const ParameterReport& p : c.parameters) {
       if (const auto* d = std::get_if<double>(&p.value); d != nullptr && !std::isfinite(*d)) {
-        warn(fmt::format("{}/{} is {}, which JSON has no number for: it is not saved", printable(c.name),
+        warn(fmt::format("{}/{} is {}, which JSON cannot represent: it is not saved", printable(c.name),
                          printable(p.name), *d));
         lost = true;
         continue;
@@ -294,7 +295,7 @@ int save(const Options& o) {
 
 }  // namespace
 
-void add_param_command(CLI::App& app) {
+static void add_param_command(CLI::App& app) {
   auto* const group = app.add_subcommand("param", "Parameters of components that run: list, get, set, save");
   group->footer(kExamples);
   group->require_subcommand(1);
@@ -302,16 +303,17 @@ void add_param_command(CLI::App& app) {
     auto o = std::make_shared<Options>();
     auto* const command = group->add_subcommand(name, what);
     command->footer(examples);
-    command->add_option("--domain", o->domain, "Domain to look at (default: $CARDAN_DOMAIN, else \"default\")");
+    command->add_option("--domain", o->domain, "Domain to observe (default: $CARDAN_DOMAIN, else \"default\")");
     command->add_flag("--json", o->json, "One JSON object");
     command->callback([o, run] {
       if (const int code = run(*o); code != 0) throw CLI::RuntimeError(code);
     });
     return std::pair(command, o);
   };
-  const auto [list_command, list_options] = add("list", "Values, types, ranges and what they do", kListExamples, list);
-  list_command->add_option("component", list_options->what, "Only this component's");
-  list_command->add_flag("--names", list_options->names, "Only the names, one a line");
+  const auto [list_command, list_options] =
+      add("list", "List values, types, ranges and descriptions", kListExamples, list);
+  list_command->add_option("component", list_options->what, "Only parameters of this component");
+  list_command->add_flag("--names", list_options->names, "Only the names, one per line");
   const auto [get_command, get_options] = add("get", "Print a parameter's value", kGetExamples, get);
   get_command->add_option("parameter", get_options->what, "COMPONENT/PARAMETER")->required();
   const auto [set_command, set_options] = add("set", "Change a parameter while its component runs", kSetExamples, set);
@@ -319,8 +321,10 @@ void add_param_command(CLI::App& app) {
   set_command->add_option("value", set_options->value, "The new value")->required();
   const auto [save_command, save_options] = add("save", "Write the values to a file", kSaveExamples, save);
   save_command->add_option("file", save_options->value, "The file to write")->required();
-  save_command->add_option("component", save_options->what, "Only this component's");
-  save_command->add_flag("--force", save_options->force, "Replace the file");
+  save_command->add_option("component", save_options->what, "Only parameters of this component");
+  save_command->add_flag("--force", save_options->force, "Replace the file if it exists");
 }
+
+const Command kParamCommand{240, add_param_command};
 
 }  // namespace cardan::apps

@@ -18,6 +18,7 @@
 #include <thread>
 #include <utility>
 
+#include "apps/command.hpp"
 #include "apps/play/play_control.hpp"
 #include "apps/view/keys.hpp"
 #include "apps/view/output.hpp"
@@ -37,15 +38,16 @@ constexpr const char* kExamples = R"(Examples:
   cardan play drive.mcap
   cardan play drive.mcap --rate 0.5 --loop --start 10 --until 20
   cardan play drive.mcap --topic '/camera/*' --remap /camera/front:=/replay/front
-  cardan play drive.mcap --as-fast-as-readers --wait-for-readers=2    nobody who asks for reliable delivery loses a message
+  cardan play drive.mcap --as-fast-as-readers --wait-for-readers=2    no reliable subscriber loses a message
   cardan play front.mcap rear.mcap --clock --pause
   cardan play drive/                                    a folder: its files as one recording
-  cardan play --tell seek=30                            tells those that play: pause, resume, step=N, rate=X, seek=S, stop
+  cardan play --tell seek=30                            sends an order to running players: pause, resume, step=N, rate=X, seek=S, stop
 
-Keys on a terminal: space pauses and goes on; s, and the right arrow in a pause, play the next message; the arrows left and
-right go 5 s back and forth; + and - change the rate; q ends.
-Messages come in the order of their log times, whoever is slow. Publish times are those of now; the recorded ones are the
-samples' source times. Played are all messages that the files define in ros2msg, as ROS 2 does, and Protobuf's.
+Keys on a terminal: space pauses and resumes; s, and the right arrow in a pause, play the next message; the left and right
+arrows jump 5 s back and forward; + and - change the rate; q ends.
+Messages are played in the order of their log times, also if a subscriber is slow. Publish times are the current time; the
+recorded ones are the samples' source times. All messages that the files define in ros2msg, as ROS 2 does, and Protobuf
+messages are played.
 Exit codes: 0 ok, 1 failed, 2 wrong options, 3 done, but something was damaged or could not be played.)";
 
 constexpr auto kRefresh = 100ms;
@@ -72,8 +74,9 @@ double number(const std::string& option, const std::string& text, double least, 
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size() || !(value >= least) || value > most)
-    throw Error(ErrorCode::InvalidArgument, fmt::format("{}={} is no number from {} to {}", option, text, least, most),
-                fmt::format("give one, as in {}=10, or none", option));
+    throw Error(ErrorCode::InvalidArgument,
+                fmt::format("{}={} is not a number from {} to {}", option, text, least, most),
+                fmt::format("give one, as in {}=10, or leave it out", option));
   return value;
 }
 
@@ -89,7 +92,7 @@ record::PlayerOptions player_options(const Options& o) {
   for (const std::string& pair : o.remap) {
     const std::size_t at = pair.find(":=");
     if (at == std::string::npos || at == 0 || at + 2 == pair.size())
-      throw Error(ErrorCode::InvalidArgument, fmt::format("--remap {} is no pair of names", pair),
+      throw Error(ErrorCode::InvalidArgument, fmt::format("--remap {} is not a pair of names", pair),
                   "give it as /recorded:=/published");
     p.remap[pair.substr(0, at)] = pair.substr(at + 2);
   }
@@ -143,7 +146,7 @@ class Line {
   }
 
  private:
-  /// The first so many letters.
+  /// The first letters, at most this many.
   static std::string cut(const std::string& text, std::size_t letters) {
     std::size_t at = 0;
     for (; at < text.size(); ++at)
@@ -232,7 +235,7 @@ void obey(const PlayOrder& order, record::Player& player) {
 
 int tell(const Options& o) {
   if (tell_players(o.domain, play_order(o.tell))) return kOk;
-  warn("nobody plays in this domain — start one: cardan play drive.mcap");
+  warn("no player runs in this domain — start one: cardan play drive.mcap");
   return kFailed;
 }
 
@@ -280,11 +283,11 @@ std::string report_text(const PlayerReport& r, double took) {
   if (r.timed > 0)
     out += fmt::format("; late (p50 / p99 / max) {} / {} / {}", time_text(static_cast<double>(r.late_p50)),
                        time_text(static_cast<double>(r.late_p99)), time_text(static_cast<double>(r.late_most)));
-  if (r.gave_way_ns > 0) out += fmt::format("; its time waited for {:.3f} s", in_seconds(r.gave_way_ns));
+  if (r.gave_way_ns > 0) out += fmt::format("; it paused for {:.3f} s", in_seconds(r.gave_way_ns));
   return out + "\n";
 }
 
-/// What is missing, on standard error; true: something is.
+/// Reports what is missing on standard error; true: something is.
 bool tell_loss(const PlayerReport& r) {
   bool lost = !r.problems.empty() || r.failed > 0;
   for (const std::string& problem : r.problems) warn(problem);
@@ -304,7 +307,7 @@ int play(const Options& o) {
   for (const std::string& what : before.unfinished) warn(fmt::format("not finished: {}", what));
   if (before.topics.empty()) {
     for (const std::string& problem : before.problems) warn(problem);
-    warn("there is nothing to play — cardan bag info shows what the file holds");
+    warn("there is nothing to play — cardan bag info shows what the file contains");
     return kFailed;
   }
   const std::int64_t begun = steady_now();
@@ -333,48 +336,51 @@ int play(const Options& o) {
 
 }  // namespace
 
-void add_play_command(CLI::App& app) {
-  auto* const command = app.add_subcommand("play", "Publish what files hold, as it was recorded");
+static void add_play_command(CLI::App& app) {
+  auto* const command = app.add_subcommand("play", "Publish the messages of recorded files with their timing");
   command->footer(kExamples);
   auto o = std::make_shared<Options>();
   const auto one_each = [&](const char* name, std::vector<std::string>& values, const char* what) {
     command->add_option(name, values, what)->allow_extra_args(false);
   };
   command->add_option("file", o->files, "Files, as drive.mcap, or folders of a recording; several are played as one");
-  command->add_option("--rate", o->rate, "So many recorded seconds in one second")
+  command->add_option("--rate", o->rate, "Recorded seconds to play per second")
       ->check(CLI::Range(0.001, 1e6))
       ->capture_default_str();
-  command->add_flag("--loop", o->loop, "Again and again, until Ctrl-C or q");
+  command->add_flag("--loop", o->loop, "Repeat until Ctrl-C or q");
   command->add_option("--start", o->start, "Seconds after the first message to start at")->check(CLI::Range(0.0, 4e9));
   auto* const until = command->add_option("--until", o->until, "Seconds after the first message to end at");
-  command->add_option("--duration", o->duration, "So many recorded seconds")
+  command->add_option("--duration", o->duration, "Recorded seconds to play")
       ->excludes(until)
       ->check(CLI::PositiveNumber);
-  one_each("--topic", o->topics, "Only this topic, or those that fit this pattern (* and ?); again for more");
-  one_each("--exclude", o->exclude, "Not this topic, or those that fit this pattern; again for more");
-  one_each("--remap", o->remap, "/recorded:=/published: another name; again for more");
+  one_each("--topic", o->topics, "Only this topic, or topics that match this pattern (* and ?); repeatable");
+  one_each("--exclude", o->exclude, "Not this topic, or topics that match this pattern; repeatable");
+  one_each("--remap", o->remap, "/recorded:=/published: publish under another name; repeatable");
   command->add_flag("--clock{40}", o->clock,
                     "Publish the recording's time on /clock, 40 times a second, or --clock=HZ");
   command->add_flag("--as-fast-as-readers", o->as_fast,
-                    "No times: each message as soon as all reliable readers have room");
-  command->add_flag("--reliable", o->reliable, "Play slower rather than let a reliable reader lose something");
+                    "Ignore the times: publish each message as soon as all reliable readers have room");
+  command->add_flag("--reliable", o->reliable, "Play slower instead of letting a reliable reader lose messages");
   command->add_flag("--wait-for-readers{1}", o->wait_for_readers,
-                    "Begin when somebody subscribes, or --wait-for-readers=N subscriptions are there");
-  command->add_option("--depth", o->depth, "Of the topics (default: 10; 4 where messages are larger than 1 MiB)")
+                    "Start when there is a subscription, or N of them with --wait-for-readers=N");
+  command->add_option("--depth", o->depth, "Depth of the topics (default: 10; 4 if messages are larger than 1 MiB)")
       ->check(CLI::Range(1U, 1024U));
-  command->add_flag("--pause", o->pause, "Begin with a pause, until space is pressed or --tell resume");
-  command->add_option("--tell", o->tell,
-                      "Play nothing, but tell those that run: pause, resume, step[=N], rate=X, seek=SECONDS, stop");
+  command->add_flag("--pause", o->pause, "Start paused, until space is pressed or --tell resume");
+  command->add_option(
+      "--tell", o->tell,
+      "Play nothing, but send running players an order: pause, resume, step[=N], rate=X, seek=SECONDS, stop");
   command->add_option("--step", o->step, "Messages that one press of s plays")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000}))
       ->capture_default_str();
   command->add_option("--domain", o->domain, "Domain to publish in (default: $CARDAN_DOMAIN, else \"default\")");
-  command->add_flag("--json", o->json, "A summary as JSON at the end");
+  command->add_flag("--json", o->json, "Print a summary as JSON at the end");
   command->callback([o] {
     if (o->files.empty() == o->tell.empty())
-      throw CLI::ValidationError("file", o->tell.empty() ? "give one, as drive.mcap" : "none goes with --tell");
+      throw CLI::ValidationError("file", o->tell.empty() ? "give one, as drive.mcap" : "leave it out with --tell");
     if (const int code = play(*o); code != 0) throw CLI::RuntimeError(code);
   });
 }
+
+const Command kPlayCommand{320, add_play_command};
 
 }  // namespace cardan::apps

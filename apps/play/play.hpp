@@ -14,8 +14,6 @@ class App;
 
 namespace cardan::apps {
 
-void add_play_command(CLI::App& app);
-
 struct RunFromOptions {
   std::vector<std::string> files;
   std::vector<std::string> without;

@@ -52,7 +52,7 @@ PlayOrder play_order(const std::string& text) {
       if (error == std::errc{} && at == end && makes_sense(order)) return order;
     }
   }
-  throw Error(ErrorCode::InvalidArgument, fmt::format("a player cannot be told '{}'", text),
+  throw Error(ErrorCode::InvalidArgument, fmt::format("a player does not know the order '{}'", text),
               "pause, resume, step, step=N, rate=X (0.001 to 1e6), seek=SECONDS or stop");
 }
 

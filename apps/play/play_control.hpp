@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one `cardan play` is told by another: an ordinary topic of the domain.
+// Orders from one `cardan play` to another: an ordinary topic of the domain.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ class PlayControl {
   PlayControl(const PlayControl&) = delete;
   PlayControl& operator=(const PlayControl&) = delete;
   ~PlayControl();
-  /// The next order that somebody gave. It passes over orders that make no sense. Does not block.
+  /// The next order. Skips orders that are malformed. Does not block.
   [[nodiscard]] std::optional<PlayOrder> next();
 
  private:

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // `cardan record`: records topics into MCAP files.
-#include "apps/record/record.hpp"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -17,6 +16,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "apps/command.hpp"
 #include "apps/record/record_control.hpp"
 #include "apps/record/record_view.hpp"
 #include "apps/view/keys.hpp"
@@ -37,20 +37,20 @@ constexpr const char* kExamples = R"(Examples:
   cardan record /camera/front /imu -o drive.mcap
   cardan record '/camera/*' --exclude '*/debug' --split-size 4G -o drive.mcap
   cardan record --rule '/camera/*:every=3' --rule '/map:compression=zstd' -o drive.mcap
-  cardan record --access group /camera/*                also what users of the own group publish
-  cardan record --regex '^/camera/(front|rear)/' -o drive/    a folder, which ros2 bag opens too
+  cardan record --access group /camera/*                also publications of users in your group
+  cardan record --regex '^/camera/(front|rear)/' -o drive/    a folder that ros2 bag opens too
   cardan record --reliable /plan -o drive.mcap          without a gap: the topic's publisher waits for the recorder
   cardan record --seconds 60 --json -o drive.mcap | jq .lost
   cardan record --last 30 --after 10 -o event.mcap      a flight recorder: keeps 30 s, and at the trigger 10 s more
-  cardan record --tell trigger                          tells those that run: pause, resume, split, trigger, stop
+  cardan record --tell trigger                          sends an order to running recorders: pause, resume, split, trigger, stop
 
-Samples of 64 KiB and more go to the disk from the publisher's memory, not copied; a disk that stalls costs recorded
-samples, which are counted with their cause, and never the publisher. After a crash or a power loss `cardan bag info` and
-play read the unfinished file (.active) as it is, and `cardan bag recover` finishes it.
-Keys: space pauses, s begins a new file, t triggers, q ends. Signals: SIGUSR1 begins a new file, SIGUSR2 pauses or goes
-on, SIGRTMIN+1 triggers, SIGINT, SIGTERM and SIGHUP end in order.
-Exit codes: 0 all was recorded, 1 failed or ended by itself, 2 wrong usage, 3 recorded, but samples were lost, or a topic
-that was named did not come or is another user's.)";
+Samples of 64 KiB and more are written to the disk from the publisher's memory, without a copy. If the disk stalls, the
+recording loses samples, which are counted with their cause; publishers are never delayed. After a crash or a power loss
+`cardan bag info` and play read the unfinished file (.active), and `cardan bag recover` finishes it.
+Keys: space pauses, s starts a new file, t triggers, q ends. Signals: SIGUSR1 starts a new file, SIGUSR2 pauses or
+resumes, SIGRTMIN+1 triggers, SIGINT, SIGTERM and SIGHUP end in order.
+Exit codes: 0 all was recorded, 1 failed or ended by itself, 2 wrong usage, 3 recorded, but samples were lost, or a named
+topic did not appear or belongs to another user.)";
 
 struct Options {
   record::RecorderOptions recorder;
@@ -67,7 +67,7 @@ mcap::Compression compression_named(const std::string& name) {
   if (name == "none") return mcap::Compression::None;
   if (name == "lz4") return mcap::Compression::Lz4;
   if (name == "zstd") return mcap::Compression::Zstd;
-  throw Error(ErrorCode::InvalidArgument, "there is no compression '" + name + "'", "none, lz4 or zstd");
+  throw Error(ErrorCode::InvalidArgument, "unknown compression '" + name + "'", "none, lz4 or zstd");
 }
 
 Access access_named(const std::string& name) {
@@ -145,7 +145,7 @@ record::RecorderOptions recorder_options(const Options& o) {
   return options;
 }
 
-/// What keys, signals and other commands ask for.
+/// Requests by keys, signals and other commands.
 class Orders {
  public:
   explicit Orders(const Options& o) : after_(o.after), control_(o.recorder.domain) {}
@@ -198,11 +198,11 @@ class Orders {
 
 int tell(const Options& o) {
   if (tell_recorders(o.recorder.domain, o.tell)) return kOk;
-  warn("nobody records in this domain — start one: cardan record -o drive.mcap");
+  warn("no recorder runs in this domain — start one: cardan record -o drive.mcap");
   return kFailed;
 }
 
-/// What was asked for and is not in the files; false: all is there.
+/// Reports requested topics that are not in the files; false: something is missing.
 bool warn_of_missing(const RecorderReport& report) {
   for (const std::string& name : report.missing) {
     const auto known = std::find_if(report.topics.begin(), report.topics.end(),
@@ -211,10 +211,10 @@ bool warn_of_missing(const RecorderReport& report) {
     warn(fmt::format("{} was not recorded: {}", name,
                      offered && !known->problem.empty() ? known->problem
                      : offered                          ? "its publisher published nothing"
-                               : "nobody published it — cardan topic list shows what there is"));
+                                                        : "nobody published it — cardan topic list shows the topics"));
   }
   if (report.unreadable != 0)
-    warn(fmt::format("{} publication{} of topics that are recorded came with a type that cannot be recorded; see above",
+    warn(fmt::format("{} publication{} of recorded topics had a type that cannot be recorded; see above",
                      report.unreadable, report.unreadable == 1 ? "" : "s"));
   return report.missing.empty() && report.unreadable == 0 && report.refused == 0;
 }
@@ -261,21 +261,21 @@ int record_topics(const Options& o) {
     for (const std::string& file : report.files) emit(fmt::format("{}\n", printable(file)));
   }
   if (report.refused != 0)
-    warn(fmt::format("{} publication{} of topics that were named {} not recorded: another user's — see --access",
+    warn(fmt::format("{} publication{} of named topics {} not recorded: they belong to another user — see --access",
                      report.refused, report.refused == 1 ? "" : "s", report.refused == 1 ? "is" : "are"));
   if (!report.failure.empty()) {
     warn(report.failure);
     return kFailed;
   }
   if (report.recorded == 0)
-    warn("nothing was recorded: nobody published a topic that fits — cardan topic list shows them");
+    warn("nothing was recorded: no matching topic was published — cardan topic list shows the topics");
   const bool all_there = warn_of_missing(report);
   return report.lost != 0 || !all_there ? kLoss : kOk;
 }
 
 }  // namespace
 
-void add_record_command(CLI::App& app) {
+static void add_record_command(CLI::App& app) {
   auto* const command = app.add_subcommand("record", "Record topics into MCAP files");
   command->footer(kExamples);
   auto o = std::make_shared<Options>();
@@ -286,35 +286,38 @@ void add_record_command(CLI::App& app) {
                       "File to write, or a folder (drive/) that ros2 bag opens (default: cardan_DATE-TIME.mcap)");
   command
       ->add_option("--regex", r.expressions,
-                   "Topics of whose name a part fits this regular expression (as grep -E); again for more")
+                   "Topics with a name that contains a match of this regular expression (as grep -E); repeatable")
       ->allow_extra_args(false);
-  command->add_option("--type", r.types, "Topics of this type, or pattern, as sensor_msgs/msg/Image; again for more");
-  command->add_option("--exclude", r.exclude, "Not this topic, or those that fit this pattern; again for more");
-  command->add_option("--exclude-regex", r.exclude_expressions, "Not those that fit this one; again for more")
+  command->add_option("--type", r.types, "Topics of this type, or pattern, as sensor_msgs/msg/Image; repeatable");
+  command->add_option("--exclude", r.exclude, "Not this topic, or topics that match this pattern; repeatable");
+  command
+      ->add_option("--exclude-regex", r.exclude_expressions,
+                   "Not topics that match this regular expression; repeatable")
       ->allow_extra_args(false);
   command
       ->add_option("--access", o->access, "Whose publications are recorded: as a topic's access rule, for all topics")
       ->check(CLI::IsMember({"owner", "group", "everyone", "policy"}))
       ->capture_default_str();
-  command->add_option("--rule", o->rules, "PATTERN:every=N,rate=HZ,compression=none|lz4|zstd; again for more");
-  command->add_option("--compression", o->compression, "Of chunks of small samples")
+  command->add_option("--rule", o->rules, "PATTERN:every=N,rate=HZ,compression=none|lz4|zstd; repeatable");
+  command->add_option("--compression", o->compression, "Compression of chunks of small samples")
       ->check(CLI::IsMember({"none", "lz4", "zstd"}))
       ->capture_default_str();
   command->add_option("--compression-level", r.level,
-                      "Of all compression: zstd 1 (fast) to 22 (small), lz4 up to 12; 0: the usual one");
-  command->add_flag("--reliable", r.reliable,
-                    "Publishers of reliable topics wait for the recorder rather than overwrite what it has not taken");
+                      "Level of all compression: zstd 1 (fast) to 22 (small), lz4 up to 12; 0: the default level");
+  command->add_flag(
+      "--reliable", r.reliable,
+      "Publishers of reliable topics wait for the recorder instead of overwriting samples that it has not taken");
   command->add_flag("--start-paused", r.start_paused, "Record nothing until space, SIGUSR2 or --tell resume");
   command->add_option("--split-size", r.split_bytes, "Bytes after which a new file starts, as 4G")->transform(size);
   command->add_option("--split-time", o->split_time, "Seconds after which a new file starts")
       ->check(CLI::PositiveNumber);
   command->add_option("--queue", r.queue_bytes, "Bytes that each topic may queue while the disk stalls, as 64M")
       ->transform(size);
-  command->add_option("--queue-time", o->queue_time, "Seconds that a sample may wait in it; 0: any")
+  command->add_option("--queue-time", o->queue_time, "Seconds that a sample may wait in the queue; 0: no limit")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command->add_option("--min-space", r.min_space, "Bytes that stay free on the disk (1G)")->transform(size);
-  command->add_option("--on-full", o->on_full, "What to do then")
+  command->add_option("--on-full", o->on_full, "What to do when this space is reached")
       ->check(CLI::IsMember({"stop", "delete-oldest"}))
       ->capture_default_str();
   command->add_option("--sync", o->sync, "Seconds that a power loss may cost; 0: no limit")
@@ -326,29 +329,33 @@ void add_record_command(CLI::App& app) {
   command->add_option("--schedule", o->schedule, "When the disk is written: at once, evenly, or while programs idle")
       ->check(CLI::IsMember({"asap", "paced", "cycle"}))
       ->capture_default_str();
-  command->add_flag("--explain", o->explain, "Say at the end what was written when, and why then");
-  command->add_flag("--no-io-uring", o->no_io_uring, "Write with threads");
-  command->add_flag("--checksums", r.held_checksums, "Checksums of large samples too: reads each of their bytes");
-  command->add_flag("--copy", r.copy, "Copy all samples: frees the publishers' memory at once, for CPU and memory");
-  command->add_option("--attach", r.attachments, "A file to put into each recorded file; again for more");
-  command->add_option("--meta", o->metadata, "name=value to put into each recorded file; again for more");
-  command->add_option("--seconds", o->seconds, "End after so long (default: until Ctrl-C)")->check(CLI::PositiveNumber);
-  auto* const last = command
-                         ->add_option("--last", o->last,
-                                      "Seconds to keep until it is triggered: then it writes those, and what follows")
-                         ->check(CLI::PositiveNumber);
+  command->add_flag("--explain", o->explain, "Print at the end what was written when, and why");
+  command->add_flag("--no-io-uring", o->no_io_uring, "Write with threads instead of io_uring");
+  command->add_flag("--checksums", r.held_checksums,
+                    "Also compute checksums of large samples, which reads each of their bytes");
+  command->add_flag("--copy", r.copy,
+                    "Copy all samples: frees the publishers' memory at once, but costs CPU and memory");
+  command->add_option("--attach", r.attachments, "A file to put into each recorded file; repeatable");
+  command->add_option("--meta", o->metadata, "name=value to put into each recorded file; repeatable");
+  command->add_option("--seconds", o->seconds, "End after this many seconds (default: until Ctrl-C)")
+      ->check(CLI::PositiveNumber);
+  auto* const last =
+      command->add_option("--last", o->last, "Seconds to keep in memory; a trigger writes them and what follows")
+          ->check(CLI::PositiveNumber);
   command->add_option("--after", o->after, "With --last: seconds after the trigger to end at")
       ->needs(last)
       ->check(CLI::PositiveNumber);
-  command->add_option("--tell", o->tell, "Record nothing, but tell those that run")
+  command->add_option("--tell", o->tell, "Record nothing, but send running recorders an order")
       ->check(CLI::IsMember(record_actions()));
   command->add_option("--domain", r.domain, "Domain (default: $CARDAN_DOMAIN, else \"default\")");
   command->add_flag("--use-sim-time", r.simulated_clock, "Log times are those of /clock, not the wall clock's");
-  command->add_flag("--json", o->json, "A report as JSON at the end, nothing while it runs");
+  command->add_flag("--json", o->json, "Print only a report, as JSON at the end");
   command->add_flag("--no-view", o->no_view, "No live table");
   command->callback([o] {
     if (const int code = record_topics(*o); code != 0) throw CLI::RuntimeError(code);
   });
 }
+
+const Command kRecordCommand{300, add_record_command};
 
 }  // namespace cardan::apps

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one `cardan record` is told by another: an ordinary topic of the domain.
+// Orders from one `cardan record` to another: an ordinary topic of the domain.
 #pragma once
 
 #include <memory>
@@ -22,7 +22,7 @@ class RecordControl {
   RecordControl(const RecordControl&) = delete;
   RecordControl& operator=(const RecordControl&) = delete;
   ~RecordControl();
-  /// The next action that it was told. Does not block.
+  /// The next action that was ordered. Does not block.
   [[nodiscard]] std::optional<std::string> next();
 
  private:

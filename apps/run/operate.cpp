@@ -21,7 +21,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kOrderTime = 30s;  ///< for a process to end, and to start
-constexpr const char* kNoneRuns = "none runs here; is CARDAN_RUN_DIR or the domain another one?";
+constexpr const char* kNoneRuns = "none runs here; check CARDAN_RUN_DIR and the domain.";
 
 int order_process(host::ControlClient& client, const host::DomainLaunchers& all, const std::string& process,
                   bool starts) {
@@ -39,13 +39,14 @@ int order_process(host::ControlClient& client, const host::DomainLaunchers& all,
   if (its.empty() && !names.empty())
     for (const host::ComponentReport& c : client.components().components)
       if (c.name == process) {
-        warn(fmt::format("'{}' is a component, of process '{}' — cardan run --{} {}{}", process, c.process,
-                         starts ? "restart" : "stop", c.process,
-                         starts ? fmt::format(", or for it alone cardan component restart {}", process) : ""));
+        warn(fmt::format(
+            "'{}' is a component, of process '{}' — cardan run --{} {}{}", process, c.process,
+            starts ? "restart" : "stop", c.process,
+            starts ? fmt::format(", or for the component alone cardan component restart {}", process) : ""));
         return kFailed;
       }
   if (its.size() != 1) {
-    warn(its.empty() ? fmt::format("no process '{}' belongs to a system that runs — {}", process,
+    warn(its.empty() ? fmt::format("no running system has a process '{}' — {}", process,
                                    names.empty() ? why_none(all.others, kNoneRuns)
                                                  : config::suggestion(process, names, kNoneRuns))
                      : fmt::format("{} systems here have a process '{}' — give each `cardan run` a domain of its own",

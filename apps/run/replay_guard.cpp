@@ -100,11 +100,11 @@ void ReplayGuard::look(std::int64_t now) {
   if (stopping() && asked_ == 0) asked_to_end(now);
   if (asked_ != 0 && now - asked_ >= options_.grace.count()) {
     const host::Watchdog::Late late = running(now);
-    options_.give_up(late, fmt::format("{}, and did not end within {:g} s after that was asked for", text(late),
+    options_.give_up(late, fmt::format("{}, and did not end within {:g} s after it was asked to", text(late),
                                        seconds(options_.grace)));
   }
   if (phase_.what == kInCallbacks) {
-    // What starts may take long, once; it is named, and whoever waits for it can end it.
+    // A start may take long, once; it is named, and the user can end it.
     if (!options_.limit || now - begun_ < options_.limit->count()) return;
     if (const auto late = watchdog_.longest(); late && late->running >= options_.grace)
       options_.give_up(*late,

@@ -24,7 +24,7 @@ struct ReplayGuardOptions {
 };
 
 /// Looks after `cardan run --from`, whose one thread runs the components, from a thread of its own: names what does not
-/// come back after 2, 4, 8 … s, and gives up where somebody wants the end and it still does not. Until stopping() or
+/// come back after 2, 4, 8 … s, and gives up if the end is requested and it still does not. Until stopping() or
 /// the limit it changes nothing. begins() and watch() are for the thread that runs the components.
 class ReplayGuard {
  public:
@@ -40,7 +40,7 @@ class ReplayGuard {
   void watch(const Runtime* runtime);
 
  private:
-  /// What runs outside of callbacks, and since when.
+  /// The code that runs outside of callbacks, and since when.
   struct Phase {
     std::string component{}, what{};
     std::int64_t since = 0;

@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "apps/command.hpp"
 #include "apps/component/component_watch.hpp"
 #include "apps/component/components.hpp"
 #include "apps/configuration_file.hpp"
@@ -42,21 +43,21 @@ constexpr const char* kExamples = R"(Examples:
   cardan run street.json --one-process                all components in one process: samples move as pointers
   cardan run street.json --set detector/threshold=0.4 --set camera/device=/dev/video2
   cardan run car.json --var lidar=true                variables of the file, which `when` and ${…} in it use
-  cardan run street.json --crash detector@5           what happens when it crashes after 5 s?
+  cardan run street.json --crash detector@5           makes it crash after 5 s, to show the recovery
   cardan run street.json --seconds 30 --no-view --json summary.json
   cardan run street.json --log run.log --log-size 10M --log-level warning --log-level detector=info
-  cardan run street.json --from drive.mcap --without camera --without lidar --output out.mcap    on a recording, the same each time
-  cardan run --restart perception                     of the system that runs; also one that was given up or stopped
+  cardan run street.json --from drive.mcap --without camera --without lidar --output out.mcap    replays a recording, with the same result each time
+  cardan run --restart perception                     in the running system; also one that was given up or stopped
   cardan run --stop perception planning
 
-It does first what `cardan check` does, and refuses what that refuses (with --from: of the text). Processes that crash are restarted by the file's rules;
-the report of each crash is a file in --reports. The state of the system is published on /cardan/state. Ctrl-C ends all in the
-reverse order of their start, a second one at once. From another terminal: cardan component stats, cardan topic list.
-With --from, Ctrl-C gives a callback that hangs --grace seconds. A system runs once in a domain: a second one is refused, --domain gives it another.
+It first does what `cardan check` does, and refuses a file with errors (with --from: only the text is checked). Processes that crash are restarted by
+the file's rules; each crash is reported in a file in --reports. The state of the system is published on /cardan/state. Ctrl-C ends all processes in
+the reverse order of their start, a second Ctrl-C at once. From another terminal: cardan component stats, cardan topic list.
+With --from, Ctrl-C gives a callback that hangs --grace seconds. A system runs only once in a domain: to run a second one, give it another --domain.
 Exit codes: 0 all ended in order, 1 `check` refuses the file, the system runs already, a process was given up, did not start or had to be killed (also for
---stop and --restart), an order was not carried out, or with --from a callback did not come back; 2 wrong options, a file that is not there, or a path of
---json or --reports that cannot be written; 3 done, but exceptions left callbacks, or with --from no component was given anything of the recording, or
-something of it is damaged or could not be used; a signal's code with --from: a component crashed.)";
+--stop and --restart), an order was not carried out, or with --from a callback did not come back; 2 wrong options, a file that does not exist, or a path of
+--json or --reports that cannot be written; 3 done, but exceptions left callbacks, or with --from no component got a message of the recording, or
+a part of the recording is damaged or could not be used; a signal's code with --from: a component crashed.)";
 
 struct Options {
   std::string file, json, crash, domain, parameters, reports = "out";
@@ -86,7 +87,7 @@ class Signals {
     ::sigemptyset(&action.sa_mask);
     action.sa_flags = SA_RESTART;
     for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(signal, &action, nullptr);
-    std::signal(SIGPIPE, SIG_IGN);  // whoever read the log has gone: that is no reason to end
+    std::signal(SIGPIPE, SIG_IGN);  // a vanished reader of the log must not end us
   }
   Signals(const Signals&) = delete;
   Signals& operator=(const Signals&) = delete;
@@ -136,7 +137,7 @@ ordered_json summary(const Options& o, const launcher::Supervisor& s, std::int64
           {"states", changes}};
 }
 
-/// What is written at the end, or when something crashes, is tried now.
+/// Paths that are written at the end, or after a crash, are tried now.
 void try_paths(const Options& o, const OwnLines* log) {
   if (!o.json.empty()) try_file(o.json, "--json");
   try {
@@ -167,7 +168,7 @@ int run_on_recording(const Options& o) {
 }
 #endif
 
-/// What the command line makes of the file, and what the hosts, and the check of their components, are told too.
+/// The command line's changes of the file, which the hosts and the check of their components also get.
 struct Prepared {
   std::vector<config::Problem> problems{};
   config::Configuration configuration{};
@@ -270,7 +271,7 @@ int run(const Options& o) {
 
 }  // namespace
 
-void add_run_command(CLI::App& app) {
+static void add_run_command(CLI::App& app) {
   auto* const command = app.add_subcommand("run", "Start the processes of a configuration file, and keep them running");
   command->footer(kExamples);
   auto o = std::make_shared<Options>();
@@ -280,40 +281,39 @@ void add_run_command(CLI::App& app) {
   command->add_option("--json", o->json, "Write a summary to this file at the end");
   auto* const reports =
       command->add_option("--reports", o->reports, "Folder of the crash reports")->capture_default_str();
-  command->add_option("--seconds", o->seconds, "End after so long (default: run until Ctrl-C)")
+  command->add_option("--seconds", o->seconds, "End after this many seconds (default: run until Ctrl-C)")
       ->check(CLI::Range(0.001, 1e9));
   command
       ->add_option("--grace", o->grace,
-                   "Seconds that each process (with --from: a callback) gets to end, before it is killed")
+                   "Seconds that each process (with --from: a callback) has to end before it is killed")
       ->capture_default_str()
       ->check(CLI::Range(0.0, 1e6));
   command->add_option(
       "--crash", o->crash,
-      "NAME[@SECONDS]: make this process or component crash (SIGSEGV) after so long (5), to see what follows");
-  command->add_option("--set", o->set, "component/parameter=value, instead of what the file says")
-      ->allow_extra_args(false);
-  command->add_option("--parameters", o->parameters, "Values that `cardan param save` wrote; --set comes after them");
+      "NAME[@SECONDS]: make this process or component crash (SIGSEGV) after this time (5), to see the recovery");
+  command->add_option("--set", o->set, "component/parameter=value: replaces the file's value")->allow_extra_args(false);
+  command->add_option("--parameters", o->parameters, "Values that `cardan param save` wrote; --set overrides them");
   command->add_option("--domain", o->domain, "Domain of the topics, instead of the file's or $CARDAN_DOMAIN");
   command->add_flag("--no-check", o->no_check,
-                    "Do not ask the components first what they declare, as `cardan check` does");
+                    "Do not first find out what the components declare, as `cardan check` does");
   auto* const log =
       command->add_option("--log", o->log.path, "Also write the merged log to this file, and continue it");
-  command->add_option("--log-size", o->log.bytes, "Bytes after which it begins a new file (as 10M)")
+  command->add_option("--log-size", o->log.bytes, "Bytes after which a new log file starts (as 10M)")
       ->default_str("10M")
       ->needs(log)
       ->transform(CLI::AsSizeValue(false))
       ->check(CLI::Range(1024.0, 1e12));
-  command->add_option("--log-files", o->log.files, "Older files that it keeps, as FILE.1 (the newest), FILE.2 …")
+  command->add_option("--log-files", o->log.files, "Older log files to keep, as FILE.1 (the newest), FILE.2 …")
       ->capture_default_str()
       ->needs(log)
       ->check(CLI::Range(0, 1000));
   command
       ->add_option("--log-level", o->log_levels,
-                   "[COMPONENT=]info|warning|error: the least level of what components say by Context::log()")
+                   "[COMPONENT=]info|warning|error: the least level of what components log by Context::log()")
       ->allow_extra_args(false);
-  auto* const stop = command->add_option("--stop", o->stop, "End these processes of the system that runs, in order");
+  auto* const stop = command->add_option("--stop", o->stop, "End these processes of the running system, in order");
   auto* const restart =
-      command->add_option("--restart", o->restart, "End these processes of the system that runs, and start them again");
+      command->add_option("--restart", o->restart, "End these processes of the running system, and start them again");
   for (auto* const order : {stop, restart}) order->excludes(file);
   stop->excludes(restart);
   add_variables_option(*command, o->variables);
@@ -350,5 +350,7 @@ void add_run_command(CLI::App& app) {
     if (code != 0) throw CLI::RuntimeError(code);
   });
 }
+
+const Command kRunCommand{200, add_run_command};
 
 }  // namespace cardan::apps

@@ -113,7 +113,7 @@ std::string report_text(const RunFromOptions& o, const SimulateReport& r, double
   return out;
 }
 
-/// What is missing, on standard error; true: something is.
+/// Reports what is missing on standard error; true: something is.
 bool tell_loss(const SimulateReport& r) {
   bool lost = !r.left_out.empty() || !r.problems.empty() || r.failures > 0;
   for (const record::SimulatedFailures& f : r.failed)
@@ -124,7 +124,7 @@ bool tell_loss(const SimulateReport& r) {
   for (const std::string& problem : r.problems) warn(problem);
   if (!r.recomputed.empty())
     warn(fmt::format(
-        "components publish {} themselves: the recorded ones are not used; --without leaves such a component out",
+        "components publish {} themselves, so the recorded ones are not used; --without leaves such a component out",
         fmt::join(r.recomputed, ", ")));
   for (const auto* topics : {&r.fed, &r.made})
     for (const SimulatedTopic& t : *topics) {
@@ -137,7 +137,7 @@ bool tell_loss(const SimulateReport& r) {
     if (f.silent.empty()) continue;
     // A topic that was not recorded is known; samples of all inputs that never come together are lost.
     lost = lost || f.every_input_had;
-    warn(fmt::format("{}: fusion '{}' got samples and made no set: {}", f.component, f.fusion, f.silent));
+    warn(fmt::format("{}: fusion '{}' got samples but made no set: {}", f.component, f.fusion, f.silent));
   }
   return lost;
 }
@@ -149,8 +149,8 @@ bool tell_inputs(const SimulateReport& r) {
                      i.topic == i.input ? "" : fmt::format(" of topic {}", i.topic)));
   if (std::any_of(r.fed.begin(), r.fed.end(), [](const SimulatedTopic& t) { return t.messages > 0; })) return true;
   warn(
-      "no component was given anything of the recording — cardan bag info shows which topics it has and when, cardan "
-      "graph which they read");
+      "no component got a message of the recording — cardan bag info shows its topics and their times, cardan graph "
+      "which topics the components read");
   return false;
 }
 
@@ -184,20 +184,19 @@ std::chrono::nanoseconds nanoseconds(double seconds) {
 }  // namespace
 
 void add_run_from_options(CLI::App& command, RunFromOptions& o) {
-  auto* const from =
-      command.add_option("--from", o.files,
-                         "Run the components on what this recording holds, in one process, as fast as they "
-                         "can, the same each time; again for more files");
+  auto* const from = command.add_option("--from", o.files,
+                                        "Replay this recording to the components, in one process, as fast as they can, "
+                                        "with the same result each time; repeatable");
   from->allow_extra_args(false);
   command
       .add_option("--without", o.without,
-                  "With --from: leave out this component, or all of this process: a driver whose topics are in the "
-                  "recording; again for more")
+                  "With --from: leave out this component, or all of this process, such as a driver whose topics are in "
+                  "the recording; repeatable")
       ->allow_extra_args(false)
       ->needs(from);
   command.add_option("--output", o.output, "With --from: write what the components publish to this file (MCAP)")
       ->needs(from);
-  command.add_flag("--force", o.force, "With --output: replace the file if it is there")->needs(from);
+  command.add_flag("--force", o.force, "With --output: replace the file if it exists")->needs(from);
   command.add_option("--start", o.start, "With --from: seconds after the first message to start at")
       ->check(CLI::Range(0.0, 4e9))
       ->needs(from);

@@ -38,10 +38,9 @@ bool passes_check(const config::Configuration& configuration, std::vector<config
     options.command.emplace_back("--declare");
     options.late = config::Severity::Warning;  // its start is what the supervisor watches
     options.on_slow = [&say](const std::string& process, const std::string& component) {
-      say(LogLevel::Warning,
-          fmt::format("{}: component '{}' has not come back from on_start for 2 s, while it is asked what it declares "
-                      "— --no-check starts without asking",
-                      process, component));
+      say(LogLevel::Warning, fmt::format("{}: component '{}' has not come back from on_start for 2 s, while `cardan "
+                                         "run` finds out what it declares — --no-check starts without this",
+                                         process, component));
     };
     more = launcher::check_with_components(configuration, in_text, machine, options);
   } else if (!config::has_errors(in_text)) {
@@ -87,10 +86,10 @@ std::vector<std::string> saved(const std::string& file) {
   if (in.bad() || text.size() > kMost) throw wrong("it cannot be read, or has more than 16 MiB");
   const json all = json::parse(text, nullptr, false);
   if (!all.is_object() || !all.contains("parameters") || !all["parameters"].is_object())
-    throw wrong("it is no JSON object with \"parameters\"");
+    throw wrong("it is not a JSON object with \"parameters\"");
   std::vector<std::string> assignments;
   for (const auto& [component, parameters] : all["parameters"].items()) {
-    if (!parameters.is_object()) throw wrong(fmt::format("\"{}\" is no object", component));
+    if (!parameters.is_object()) throw wrong(fmt::format("\"{}\" is not an object", component));
     for (const auto& [name, value] : parameters.items()) {
       config::Value v;
       if (value.is_boolean())
@@ -136,7 +135,7 @@ PlannedCrash::PlannedCrash(const std::string& text, const config::Configuration&
   if (at != std::string::npos) {
     const auto [end, error] = std::from_chars(text.data() + at + 1, text.data() + text.size(), seconds_);
     if (error != std::errc{} || end != text.data() + text.size() || !(seconds_ >= 0) || seconds_ > 1e6)
-      throw Error(ErrorCode::InvalidArgument, fmt::format("--crash {}: the part after '@' is no time", text),
+      throw Error(ErrorCode::InvalidArgument, fmt::format("--crash {}: the part after '@' is not a time", text),
                   "give seconds from 0 to 1e6, as in detector@5");
   }
 }
@@ -168,7 +167,7 @@ void PlannedCrash::look(const launcher::Supervisor& supervisor) {
       host::ControlClient client({.domain = domain, .timeout = 2s});
       for (const host::ComponentReport& c : client.components().components)
         if (c.name == component && c.pid == pid) return client.crash(c);
-    } catch (const std::exception&) {  // look() sees that nothing came of it
+    } catch (const std::exception&) {  // look() sees that it failed
     }
   });
 }

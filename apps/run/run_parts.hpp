@@ -16,7 +16,7 @@
 
 namespace cardan::apps {
 
-/// Says what `cardan check` says of the file, as it is with what the command line changes of it; false: that has an
+/// Reports what `cardan check` reports of the file, with the changes of the command line; false: that has an
 /// error. `host`: what starts a host. `asks`: also what only the components know. Warnings go to `say`; of a file with
 /// an error all goes to standard error as `check` does it, and to `refuse`, a line each. Blocks until the components
 /// have answered.

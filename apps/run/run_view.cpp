@@ -30,7 +30,7 @@ void PatientOutput::add(std::string_view text) {
     return;
   }
   if (dropped_ != 0 && waiting_.size() < kMostWaiting / 2)
-    waiting_ += fmt::format("cardan: {} lines were dropped: nobody read them in time\n", std::exchange(dropped_, 0));
+    waiting_ += fmt::format("cardan: {} lines were dropped: they were not read in time\n", std::exchange(dropped_, 0));
   waiting_ += text;
   pump();
 }
@@ -196,7 +196,7 @@ void RunView::finish(const launcher::Supervisor& supervisor, const std::vector<C
     draw();
   }
   if (const std::uint64_t unread = out_.finish(); unread != 0)
-    warn(fmt::format("{} line{} of the log {} not written: nobody read standard output in time", unread,
+    warn(fmt::format("{} line{} of the log {} not written: standard output was not read in time", unread,
                      unread == 1 ? "" : "s", unread == 1 ? "was" : "were"));
 }
 

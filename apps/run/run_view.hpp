@@ -22,11 +22,11 @@ struct ComponentRow {
   std::int64_t transport_ns = -1, waiting_ns = -1, running_ns = -1;  ///< p99 since the component's start; −1: none yet
   std::uint64_t lost = 0;      ///< dropped from its queues, missed before, or skipped
   std::uint64_t failures = 0;  ///< exceptions
-  std::int64_t hangs_ns = 0;   ///< for how long a callback of it has not come back; 0: none hangs
+  std::int64_t hangs_ns = 0;   ///< for how long one of its callbacks has not come back; 0: none hangs
 };
 
-/// Standard output that never holds up who writes: what the reader does not take waits, and what waits too long is
-/// dropped and counted. One thread.
+/// Standard output that never delays its writers: text that the reader does not take waits, and text that waits too
+/// long is dropped and counted. One thread.
 class PatientOutput {
  public:
   void add(std::string_view text);

@@ -5,16 +5,18 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
+#include "apps/command.hpp"
+
 namespace cardan::apps {
 namespace {
 
 constexpr const char* kExamples = R"(Examples:
-  cardan topic list                                   what there is
-  cardan topic info /camera/front                     publishers, subscribers, what each lost
+  cardan topic list                                   all topics
+  cardan topic info /camera/front                     publishers, subscribers, and their losses
   cardan topic echo /camera/front --once              the newest message
   cardan topic stats --all                            rate, jitter, gaps, latency and loss, live
 
-Looking never disturbs: no slot is held, nobody is woken, no publisher waits.)";
+Observation does not disturb: it holds no slot, wakes no process, and no publisher waits for it.)";
 
 constexpr const char* kListExamples = R"(Examples:
   cardan topic list --verbose
@@ -22,7 +24,7 @@ constexpr const char* kListExamples = R"(Examples:
 
 constexpr const char* kInfoExamples = R"(Examples:
   cardan topic info /camera/front
-  cardan topic info /camera/front --schema            also the fields, as ROS 2 writes them
+  cardan topic info /camera/front --schema            also the fields, in ROS 2's form
   cardan topic info /camera/front --json | jq '.publishers[].subscribers[] | {name, missed}')";
 
 constexpr const char* kEchoExamples = R"(Examples:
@@ -32,7 +34,7 @@ constexpr const char* kEchoExamples = R"(Examples:
 
 Lists longer than --list elements are shown as {"count": n, "first": [...]}.
 Exit codes: 0 ok, 1 nobody publishes it (or the last one ended before --count), 2 wrong options,
-3 done, but some publications were passed over: it looks 1,000 times a second, and sees the last `depth` each time.)";
+3 done, but some publications were skipped: the command polls 1,000 times a second, and sees the last `depth` each time.)";
 
 constexpr const char* kStatsExamples = R"(Examples:
   cardan topic stats --all                            live, refreshed each second
@@ -41,12 +43,12 @@ constexpr const char* kStatsExamples = R"(Examples:
 
 Rate, jitter (standard deviation of the intervals) and gaps are those of publishing, from the stamps in the publisher's
 memory. Latency (publish to take) and loss are what the subscribers themselves counted. With depth 1 a subscriber that
-is slower than the publisher skips frames on purpose: that is loss here too.
-Exit codes: 0 ok, 1 nobody publishes it, 2 wrong options, 3 done, and a subscriber lost samples meanwhile.)";
+is slower than the publisher skips frames on purpose; this counts as loss here too.
+Exit codes: 0 ok, 1 nobody publishes it, 2 wrong options, 3 done, but a subscriber lost samples meanwhile.)";
 
 template <class Run, class Options>
 void run_with(CLI::App* command, Run run, const std::shared_ptr<Options>& options) {
-  command->add_option("--domain", options->domain, "Domain to look at (default: $CARDAN_DOMAIN, else \"default\")");
+  command->add_option("--domain", options->domain, "Domain to observe (default: $CARDAN_DOMAIN, else \"default\")");
   command->callback([run, options] {
     if (const int code = run(*options); code != 0) throw CLI::RuntimeError(code);
   });
@@ -60,22 +62,22 @@ CLI::App* add(CLI::App* group, const char* name, const char* what, const char* e
 
 }  // namespace
 
-void add_topic_command(CLI::App& app) {
-  auto* const group = add(&app, "topic", "Look at topics: list, info, echo, stats", kExamples);
+static void add_topic_command(CLI::App& app) {
+  auto* const group = add(&app, "topic", "Observe topics: list, info, echo, stats", kExamples);
   group->require_subcommand(1);
 
   auto list = std::make_shared<ListOptions>();
-  auto* command = add(group, "list", "What is published, by whom, for whom", kListExamples);
+  auto* command = add(group, "list", "List topics, their publishers and subscribers", kListExamples);
   command->add_flag("--json", list->json, "One JSON object");
-  command->add_flag("-v,--verbose", list->verbose, "A line for each publisher");
-  command->add_flag("--names", list->names, "Only the names, one a line");
+  command->add_flag("-v,--verbose", list->verbose, "One line per publisher");
+  command->add_flag("--names", list->names, "Only the names, one per line");
   run_with(command, topic_list, list);
 
   auto info = std::make_shared<InfoOptions>();
-  command = add(group, "info", "A topic's publishers and subscribers, and what each counted", kInfoExamples);
+  command = add(group, "info", "Show a topic's publishers and subscribers, with their counters", kInfoExamples);
   command->add_option("topic", info->topic, "Name of the topic, as /camera/front")->required();
   command->add_flag("--json", info->json, "One JSON object");
-  command->add_flag("--schema", info->schema, "Also the message's fields");
+  command->add_flag("--schema", info->schema, "Also print the message's fields");
   run_with(command, topic_info, info);
 
   auto echo = std::make_shared<EchoOptions>();
@@ -83,28 +85,31 @@ void add_topic_command(CLI::App& app) {
   command->add_option("topic", echo->topic, "Name of the topic, as /camera/front")->required();
   auto* const count = command->add_option("--count", echo->count, "End after this many")->check(CLI::PositiveNumber);
   command->add_flag("--once", echo->once, "Only the newest message")->excludes(count);
-  command->add_flag("--json", echo->json, "One JSON object a line");
+  command->add_flag("--json", echo->json, "One JSON object per line");
   command->add_option("--fields", echo->fields, "Only these, as header.stamp,height")
       ->delimiter(',')
       ->allow_extra_args(false);
-  command->add_option("--list", echo->list, "Show lists of up to this many elements whole (default: 8, with --json 64)")
+  command
+      ->add_option("--list", echo->list, "Show lists of up to this many elements in full (default: 8, with --json 64)")
       ->check(CLI::NonNegativeNumber);
   command->add_flag("--wait", echo->wait, "Wait for a publisher, and for the next one when it ends");
   run_with(command, topic_echo, echo);
 
   auto stats = std::make_shared<StatsOptions>();
-  command = add(group, "stats", "Rate, jitter, gaps, bandwidth, latency percentiles and loss", kStatsExamples);
+  command = add(group, "stats", "Show rate, jitter, gaps, bandwidth, latency percentiles and loss", kStatsExamples);
   auto* const topic = command->add_option("topic", stats->topic, "Name of the topic, as /camera/front");
   auto* const all = command->add_flag("--all", stats->all, "All topics")->excludes(topic);
   topic->excludes(all);
   command->add_flag("--once", stats->once, "Measure once, print, end");
   command->add_option("--seconds", stats->seconds, "Length of a measurement (default: 2 with --once, 1 live)")
       ->check(CLI::Range(0.1, 3600.0));
-  command->add_flag("--json", stats->json, "One JSON object for each measurement, a line each");
+  command->add_flag("--json", stats->json, "One JSON object per measurement, one per line");
   command->parse_complete_callback([stats] {
     if (!stats->all && stats->topic.empty()) throw CLI::RequiredError("a topic, or --all");
   });
   run_with(command, topic_stats, stats);
 }
+
+const Command kTopicCommand{100, add_topic_command};
 
 }  // namespace cardan::apps

@@ -4,18 +4,11 @@
 #include <string>
 #include <vector>
 
-namespace CLI {
-class App;
-}
 namespace cardan {
 struct DomainReport;
 }
 
 namespace cardan::apps {
-
-/// Adds `cardan topic list|info|echo|stats`. Callbacks throw CLI::RuntimeError with the exit code when that is not 0,
-/// or Error.
-void add_topic_command(CLI::App& app);
 
 struct ListOptions {
   std::string domain;

@@ -55,9 +55,8 @@ class Echo {
       if (!sleep_for(kLook)) break;
     }
     if (passed_over_ != 0)
-      warn(fmt::format(
-          "{} publications were passed over between those shown: they came faster than 1,000 looks a second",
-          passed_over_));
+      warn(fmt::format("{} publications were skipped between those shown: they came faster than 1,000 polls a second",
+                       passed_over_));
     return passed_over_ != 0 ? kLoss : kOk;
   }
 
@@ -66,7 +65,7 @@ class Echo {
     return (o_.once && shown_ != 0) || (o_.count != 0 && shown_ >= o_.count) || stopping();
   }
 
-  /// What is not shown beside what is; each once, and of a topic with many such not all.
+  /// Notes on what is not shown; each once, and not all of a topic with many.
   void tell_problems() {
     constexpr std::size_t kMost = 16;
     if (observer_.streams().empty()) return;
@@ -94,9 +93,8 @@ class Echo {
       it->second = find_layout(stream.type(), stream.type_hash(), stream.schema());
       if (it->second == nullptr)
         warn(
-            fmt::format("the memory layout of {} is not known here; its bytes are shown instead — types whose fields "
-                        "follow from their schema are decoded, "
-                        "those with alignas or bit fields are not",
+            fmt::format("the memory layout of {} is not known here; its bytes are shown instead — only types whose "
+                        "layout follows from their schema are decoded, not those with alignas or bit fields",
                         stream.type()));
     }
     return it->second.get();
@@ -125,7 +123,7 @@ class Echo {
     }
     std::string head = fmt::format("--- {} #{}, {} (pid {}), {} ago", printable(o_.topic), sample_.sequence(),
                                    printable(stream.program()), stream.pid(), time_text(age));
-    if (sample_.passed_over() != 0 && shown_ > 1) head += fmt::format(", {} passed over", sample_.passed_over());
+    if (sample_.passed_over() != 0 && shown_ > 1) head += fmt::format(", {} skipped", sample_.passed_over());
     return emit(head + "\n" + readable(message));
   }
 

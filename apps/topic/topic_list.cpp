@@ -67,14 +67,14 @@ void describe(const PublisherReport& p, std::string& out) {
     };
     std::string notes = s.reliable ? (s.demoted ? "reliable, demoted until it has caught up" : "reliable") : "";
     if (s.depth > p.depth)
-      notes += fmt::format("{}wants the last {}, more than are kept", notes.empty() ? "" : ", ", s.depth);
+      notes += fmt::format("{}requests the last {}, more than are kept", notes.empty() ? "" : ", ", s.depth);
     if (s.spin_ns > 0)
       notes += fmt::format("{}spun {}", notes.empty() ? "" : ", ", time_text(static_cast<double>(s.spin_ns)));
     table.row({"    " + printable(s.name), std::to_string(s.pid), std::to_string(s.received), std::to_string(s.missed),
                std::to_string(s.bad), at(50), at(95), at(99), notes});
   }
   out += table.text();
-  if (p.left_out != 0) out += fmt::format("    and {} more subscribers that this list has no room for\n", p.left_out);
+  if (p.left_out != 0) out += fmt::format("    and {} more subscribers that do not fit into this list\n", p.left_out);
 }
 
 std::size_t distance(const std::string& a, const std::string& b) {
@@ -111,7 +111,7 @@ int no_such_topic(const std::string& domain, const std::string& topic) {
     }
   }
   if (std::find(all.closed.begin(), all.closed.end(), topic) != all.closed.end()) {
-    warn(fmt::format("'{}' is published, but its access rule does not let this user in — set the topic's access, or {}",
+    warn(fmt::format("'{}' is published, but its access rule does not admit this user — set the topic's access, or {}",
                      topic, as_user(users_behind(all, domain))));
     return kFailed;
   }
@@ -120,8 +120,8 @@ int no_such_topic(const std::string& domain, const std::string& topic) {
   warn(fmt::format("nobody publishes '{}' in {} — {}", topic, all.run_directory,
                    !nearest.empty() ? fmt::format("did you mean {}?", nearest)
                    : all.publishers.empty()
-                       ? why_none({}, "is CARDAN_RUN_DIR or the domain another one?")
-                       : "`cardan topic list` shows what there is; is CARDAN_RUN_DIR or the domain another one?"));
+                       ? why_none({}, "check CARDAN_RUN_DIR and the domain.")
+                       : "`cardan topic list` shows the topics; check CARDAN_RUN_DIR and the domain"));
   return kFailed;
 }
 
@@ -162,7 +162,7 @@ int topic_list(const ListOptions& o) {
   if (topics.empty())
     return emit(report.closed.empty()
                     ? fmt::format("no topics in {} — {}\n", report.run_directory,
-                                  why_none({}, "is CARDAN_RUN_DIR or the domain another one?"))
+                                  why_none({}, "check CARDAN_RUN_DIR and the domain."))
                     : fmt::format("no topics in {} that are open to this user\n", report.run_directory))
                ? kOk
                : kFailed;

@@ -61,7 +61,7 @@ class Stats {
     std::uint64_t lost = 0;
     do {
       const bool whole = sample();
-      if (!whole && o_.once) warn("interrupted: the figures are those of a shorter time");
+      if (!whole && o_.once) warn("interrupted: the figures cover a shorter time");
       if (!whole && !o_.once) break;
       const std::vector<Row> rows = measure();
       for (const Row& row : rows) lost += row.sum(&SubscriberFigures::missed) + row.sum(&SubscriberFigures::bad);
@@ -81,7 +81,7 @@ class Stats {
     std::uint64_t bytes_before;
   };
 
-  /// Asks the processes, and begins to watch streams that are new.
+  /// Asks the processes, and starts to watch new streams.
   void look() {
     before_ = std::exchange(now_, look_around({.domain = o_.domain, .timeout = 500ms}, o_.all ? "" : o_.topic));
     if (measured_at_ == 0) {

@@ -27,7 +27,7 @@ class Keyboard {
   Keyboard& operator=(const Keyboard&) = delete;
 
   [[nodiscard]] bool is_there() const noexcept { return there_; }
-  /// The keys that were pressed; waits for one, at most so long. Just waits where there is no keyboard.
+  /// The keys that were pressed; waits for one, at most this time. Only waits if there is no keyboard.
   [[nodiscard]] std::vector<char32_t> wait(std::chrono::milliseconds timeout);
 
  private:

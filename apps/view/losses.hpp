@@ -16,7 +16,7 @@ namespace cardan::apps {
   return callback.queue_full + callback.kept + callback.missed + callback.skipped;
 }
 
-/// Whether it has not come back for so long that its process has said so.
+/// Whether it has not come back for long enough that its process has reported it.
 [[nodiscard]] inline bool hangs(const host::CallbackReport& callback) noexcept {
   return callback.running_since > host::Watchdog::kHangs.count();
 }

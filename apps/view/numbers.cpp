@@ -10,7 +10,7 @@ namespace {
 
 std::string finite(std::string& text) {
   double value = 0;
-  if (!CLI::detail::lexical_cast(text, value) || std::isfinite(value)) return {};  // the former is told by its option
+  if (!CLI::detail::lexical_cast(text, value) || std::isfinite(value)) return {};  // the option reports the former
   return "'" + text + "' is not a finite number";
 }
 
@@ -23,7 +23,7 @@ std::string not_negative(std::string& text) {
 void refuse_nonsense_numbers(CLI::App& app) {
   for (CLI::Option* const option : app.get_options()) {
     const std::string type = option->get_type_name();
-    // In front of what makes another text of it, such as sizes.
+    // Before checks that change the text, such as sizes.
     if (type.starts_with("FLOAT")) option->transform(CLI::Validator(finite, ""));
     if (type.starts_with("UINT")) option->transform(CLI::Validator(not_negative, ""));
   }

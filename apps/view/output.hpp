@@ -41,7 +41,7 @@ class Table {
   void keep(std::vector<std::string> heads) { kept_ = std::move(heads); }
   /// Columns that are never left out; a row in which one of them is not "0", "-" or empty matters.
   void trouble(std::vector<std::string> heads) { trouble_ = std::move(heads); }
-  /// An empty cell in the first so many columns means what stands above it.
+  /// An empty cell in this many first columns means the value above it.
   void carry_down(std::size_t columns) { carried_ = columns; }
 
   /// Lines with their line ends; the head first.

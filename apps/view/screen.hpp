@@ -22,9 +22,9 @@ struct Room {
 
 /// Columns on the screen: letters of UTF-8, without the bytes of colours.
 [[nodiscard]] std::size_t width_of(std::string_view text) noexcept;
-/// At most so many columns of it; where something is left out, the last one is '…'.
+/// At most this many columns of it; if something is left out, the last one is '…'.
 [[nodiscard]] std::string cut(std::string_view line, std::size_t columns);
-/// In lines of at most so many columns, broken after ", " where there is one.
+/// In lines of at most this many columns, broken after ", " if there is one.
 [[nodiscard]] std::vector<std::string> wrapped(std::string_view text, std::size_t columns);
 
 /// Lines with their line ends.
@@ -33,13 +33,13 @@ struct Room {
 [[nodiscard]] std::string full_screen(std::string_view title, const std::function<std::string(Room)>& content);
 
 /// Lines at the lower end of the screen that are drawn over each other, and a log that scrolls above them. When the
-/// terminal's size changes the screen is drawn anew, because nobody can tell where the old lines are then.
+/// terminal's size changes the screen is redrawn, because the place of the old lines is not known then.
 class LiveBlock {
  public:
   /// What to write: `log` is of whole lines; `block` has fewer lines than the terminal, none of them wider.
   [[nodiscard]] std::string draw(std::string_view log, const std::vector<std::string>& block, Room size);
   [[nodiscard]] bool drawn_for(Room size) const noexcept { return rows_ == 0 || size == size_; }
-  /// The log of a screen, for the time when it is drawn anew.
+  /// The log of a screen, for when it is redrawn.
   static constexpr std::size_t kMostLines = 300;
 
  private:

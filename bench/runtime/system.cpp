@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "bench/helper.hpp"
 #include "bench/temporary_folder.hpp"
 #include "cardan/base/clock.hpp"
 #include "cardan/base/error.hpp"
@@ -51,7 +52,7 @@ class System {
 
   void run(std::chrono::nanoseconds tick, const std::function<void(launcher::Supervisor&)>& step) {
     launcher::Supervisor* running = nullptr;
-    launcher::LauncherOptions options{.host_command = {"/proc/self/exe", "host", file()},
+    launcher::LauncherOptions options{.host_command = {find_own_program("cardan"), "host", file()},
                                       .domain = domain_,
                                       .reports = folder_.path(),
                                       .tick = tick,

@@ -8,18 +8,12 @@
 
 #include "cardan/base/bound_fd.hpp"
 #include "cardan/base/fd.hpp"
+#include "cardan/base/placement.hpp"
 
 namespace cardan {
 
-/// How the pages of an area are placed. Each costs something, so all are off by default.
-struct Placement {
-  bool lock = false;  ///< mlock: no page is ever swapped; needs RLIMIT_MEMLOCK or CAP_IPC_LOCK
-  bool huge_pages =
-      false;           ///< ask for transparent huge pages: 10–20 % off a cold 4 MiB fill; needs shmem_enabled=advise
-  int numa_node = -1;  ///< bind the pages to this NUMA node; −1: where the first toucher runs
-};
-
-/// A range of mapped memory, unmapped when it goes. Never inherited by a child of fork() and never part of a core dump.
+/// A range of mapped memory. The destructor unmaps it. A child of fork() never inherits it, and a core dump never
+/// contains it.
 /// Not thread safe; never blocks.
 class Mapping {
  public:
@@ -42,23 +36,25 @@ class Mapping {
   std::size_t bytes_ = 0;
 };
 
-/// A sealed memfd that this process alone can write: the mapping was made before `F_SEAL_FUTURE_WRITE`, and what is
-/// handed over is a descriptor re-opened O_RDONLY (design: "one writer per page"). Its mode is 0400, so another user
-/// cannot re-open it for more through /proc. Untouched pages cost nothing.
+/// A sealed memfd that only this process can write. The writable mapping is made before `F_SEAL_FUTURE_WRITE`, and
+/// other processes get a descriptor that was re-opened O_RDONLY (design: "one writer per page"). Its mode is 0400, so
+/// another user cannot re-open it through /proc with more rights. Untouched pages cost nothing.
 class Area {
  public:
   Area() = default;
-  /// Reserves `bytes` (rounded up to pages). Throws Error (Limit, NoMemory, Unavailable). Set-up only; system calls.
+  /// Reserves `bytes` (rounded up to pages). Throws Error (Limit, NoMemory, Unavailable).
+  /// Set-up only; system calls.
   Area(const std::string& name, std::size_t bytes);
 
   [[nodiscard]] std::byte* data() const noexcept { return mapping_.data(); }
   [[nodiscard]] std::size_t size() const noexcept { return mapping_.size(); }
-  /// The read-only descriptor to hand to others.
+  /// The read-only descriptor for other processes.
   [[nodiscard]] int read_only_fd() const noexcept { return read_only_.get(); }
-  /// No more hand-overs: the descriptor goes, the memory stays.
+  /// Closes the descriptor, so that it cannot be handed to further processes. The memory stays.
   void forget_descriptor() noexcept { read_only_ = {}; }
-  /// Allocates and prefaults [offset, offset + bytes), so that no later access faults. Throws Error (NoMemory) when the
-  /// machine or a cgroup does not allow it; nothing is committed then. Set-up only; may take 0.2 ms per MiB.
+  /// Allocates and prefaults [offset, offset + bytes), so that no later access faults. Throws Error (NoMemory) if the
+  /// machine or a cgroup does not allow it; then nothing is committed.
+  /// Set-up only; may take 0.2 ms per MiB.
   void commit(std::size_t offset, std::size_t bytes, const Placement& placement = {}) const;
 
  private:
@@ -66,19 +62,21 @@ class Area {
   BoundFd read_only_;
 };
 
-/// Maps another process's area read-only. Accepted only with all four seals, on tmpfs (not huge pages), and of exactly
-/// `expected_bytes`, because anything else could be made to raise SIGBUS here. Throws Error (Incompatible, System).
+/// Maps another process's area read-only. Accepts only an area with all four seals, on tmpfs (not huge pages), and of
+/// exactly `expected_bytes`, because any other file could be made to raise SIGBUS here. Throws Error (Incompatible,
+/// System).
 /// Set-up only.
 Mapping map_read_only(const Fd& fd, std::size_t expected_bytes);
 
-/// Size in bytes of the area behind `fd`, checked as by map_read_only.
+/// Size in bytes of the area behind `fd`, checked as in map_read_only.
 std::size_t checked_area_size(const Fd& fd);
 
-/// Whether memory stands behind all of [offset, offset + bytes) of the area `fd`, so that to read it allocates nothing.
-/// A sealed area has no less later: its seals forbid to punch holes. System calls; waits while the owner allocates.
+/// Whether all of [offset, offset + bytes) of the area `fd` is backed by memory, so that reading it allocates nothing.
+/// This stays true for a sealed area, because its seals forbid punching holes.
+/// System calls; waits while the owner allocates.
 [[nodiscard]] bool is_backed(int fd, std::size_t offset, std::size_t bytes) noexcept;
 
-/// Faults the pages of a read-only mapping in, as far as `bytes` (they must be committed by their owner). Failure is
+/// Faults in the pages of a read-only mapping, as far as `bytes` (their owner must have committed them). A failure is
 /// harmless.
 void prefault_read_only(const Mapping& mapping, std::size_t offset, std::size_t bytes) noexcept;
 

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "cardan/base/atomic.hpp"
 #include "cardan/base/fd.hpp"
+#include "cardan/base/forked.hpp"
 
 namespace cardan {
 
-/// While it lives, no fork() of this process takes place: what is opened and given to bind() meanwhile is closed in
-/// every child. For system calls that do not wait; not for callbacks, and one at a time in a thread.
+/// While it lives, no fork() of this process takes place, and a descriptor that is opened and passed to bind()
+/// meanwhile is closed in every child. For system calls that do not wait, not for callbacks; one at a time in a thread.
 class MakingBound {
  public:
   MakingBound() noexcept;
   MakingBound(const MakingBound&) = delete;
   MakingBound& operator=(const MakingBound&) = delete;
   ~MakingBound();
-  /// A negative number gives an empty Fd. Without memory the descriptor is closed, and the Fd is empty (errno ENOMEM).
+  /// A negative number gives an empty Fd. If memory is exhausted, the descriptor is closed and the Fd is empty (errno
+  /// ENOMEM).
   [[nodiscard]] Fd bind(int fd) noexcept;
 };
 
@@ -25,9 +26,9 @@ Fd make_bound(F&& open) noexcept {
   return making.bind(open());
 }
 
-/// A descriptor that means this process: a connection, an area, a helper's epoll. A child of fork() must not keep it,
-/// or peers would not see this process die and memory would outlive it, so it is closed there (pthread_atfork). Not
-/// thread safe; takes a mutex briefly.
+/// A descriptor that stands for this process: a connection, an area, a helper's epoll. It is closed in a child of
+/// fork() (pthread_atfork). Otherwise peers would not see this process die, and memory would outlive it.
+/// Not thread safe; takes a mutex briefly.
 class BoundFd {
  public:
   BoundFd() noexcept = default;
@@ -52,15 +53,5 @@ class BoundFd {
  private:
   int fd_ = -1;
 };
-
-namespace detail {
-extern Atomic<bool> forked_child;
-}
-
-/// True in a child of fork() of a process that had used Cardan. Any thread; never blocks.
-inline bool is_forked_child() noexcept { return detail::forked_child.load(std::memory_order_relaxed); }
-
-/// Throws Error (Forked) in such a child.
-void refuse_forked_child();
 
 }  // namespace cardan

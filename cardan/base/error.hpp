@@ -6,12 +6,12 @@
 
 namespace cardan {
 
-/// What kind of thing went wrong, for programs; `what()` is for people.
+/// The kind of failure, for programs. `what()` is for people.
 enum class ErrorCode {
   InvalidArgument,  ///< an option or a name that can never work
-  Refused,          ///< an access rule or the kernel said no
+  Refused,          ///< an access rule or the kernel refused it
   Incompatible,     ///< version, type or layout differ between two processes
-  NameTaken,        ///< somebody else has it
+  NameTaken,        ///< another owner has the name
   NoMemory,         ///< memory, a cgroup's limit or `max_memory`
   Limit,            ///< descriptors, inotify instances, locked memory, a socket path
   Unavailable,      ///< run directory, kernel feature or device is not there
@@ -19,8 +19,8 @@ enum class ErrorCode {
   System,           ///< any other failed system call
 };
 
-/// Set-up failed: `cause()` says what and who, `remedy()` what to do about it.
-/// Thrown by constructors and set-up functions only, never by publish, loan, take or wait.
+/// A set-up failure. `cause()` says what failed and where; `remedy()` says what to do.
+/// Thrown only by constructors and set-up functions, never by publish, loan, take or wait.
 class Error : public std::runtime_error {
  public:
   Error(ErrorCode code, std::string cause, std::string remedy)

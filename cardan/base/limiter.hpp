@@ -12,23 +12,24 @@
 
 namespace cardan::detail {
 
-/// What others cause, and of which user: each such pair has a share of its own.
+/// What is counted: a kind of event and the user that caused it. Each such pair has a share of its own.
 struct Cause {
   const char* what;
   uid_t uid;
 };
 
-/// Lets so many things of one cause and user through in a window of time, and counts the rest. Bounded: once 64 pairs
-/// are known, further ones share one place for each cause. Not thread safe; never blocks.
+/// Lets a limited number of events of one cause and user through in a window of time, and counts the rest. Bounded:
+/// once 64 pairs are known, further ones share one place for each cause.
+/// Not thread safe; never blocks.
 class Limiter {
  public:
   static constexpr std::int64_t kWindow = 10'000'000'000;  ///< ns
   static constexpr std::size_t kPairs = 64;
-  static constexpr uid_t kSeveral = static_cast<uid_t>(-2);  ///< the place that further users share
+  static constexpr uid_t kSeveral = static_cast<uid_t>(-2);  ///< the place that all further users share
 
   explicit Limiter(std::uint32_t at_once) : at_once_(at_once) {}
 
-  /// False: it is counted instead. `now`: steady clock, nanoseconds.
+  /// Returns false if the event is counted instead. `now`: steady clock, nanoseconds.
   bool allow(const Cause& cause, std::int64_t now);
 
   struct LeftOut {
@@ -36,9 +37,9 @@ class Limiter {
     uid_t uid;  ///< kSeveral: of several users
     std::uint64_t count;
   };
-  /// What was left out in windows that have ended; these begin anew.
+  /// What was left out in windows that have ended. Their windows start anew.
   std::vector<LeftOut> ended(std::int64_t now);
-  /// When the next window ends in which something was left out; 0: there is none.
+  /// The end of the next window in which something was left out; 0: there is none.
   [[nodiscard]] std::int64_t next_end() const;
 
  private:

@@ -7,12 +7,13 @@
 
 namespace cardan::detail {
 
-/// A stranger's text as a terminal, a log line and a JSON document can hold it: valid UTF-8, cut to at most `longest`
-/// bytes between two characters. Control characters (C0, DEL, C1), characters that change the direction of text, that
-/// have no width or that separate lines, and bytes that are not UTF-8 become '?'. Any thread; never blocks.
+/// Foreign text made safe for a terminal, a log line and a JSON document: valid UTF-8, cut between two characters to at
+/// most `longest` bytes. These become '?': control characters (C0, DEL, C1), characters that change the direction of
+/// text, that have no width or that separate lines, and bytes that are not UTF-8.
+/// Any thread; never blocks.
 std::string printable(std::string_view text, std::size_t longest = std::string_view::npos);
 
-/// The same for a text of many lines: line feeds and tabs stay.
+/// The same for text of several lines: line feeds and tabs stay.
 std::string printable_lines(std::string_view text, std::size_t longest = std::string_view::npos);
 
 }  // namespace cardan::detail

@@ -8,8 +8,9 @@
 
 namespace cardan::detail {
 
-/// The last `capacity` different values that were inserted: what is remembered of strangers must not grow with their
-/// names. Not thread safe.
+/// The last `capacity` different values that were inserted. The bound is needed because memory must not grow with the
+/// number of names that strangers use.
+/// Not thread safe.
 template <class T>
 class RecentSet {
  public:

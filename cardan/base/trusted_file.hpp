@@ -11,7 +11,7 @@
 
 namespace cardan {
 
-/// Tells one content of a file from the next without reading it.
+/// Distinguishes one content of a file from the next without reading it.
 struct FileState {
   dev_t device = 0;
   ino_t inode = 0;
@@ -19,20 +19,21 @@ struct FileState {
   std::int64_t modified_ns = 0;
   std::int64_t changed_ns = 0;
   bool operator==(const FileState&) const = default;
-  /// False for a file that has changed just now: the file system's clock may give the next change the same time.
+  /// False for a file that has changed just now, because the file system's clock may give the next change the same
+  /// time.
   [[nodiscard]] bool is_settled() const noexcept;
 };
 
-/// A file that decides something and may stand in a folder that others can write: a regular file, no link, of root or
-/// of this user, that nobody else can write, of at most `max_bytes`. Never blocks (a FIFO would). Set-up and helper
-/// thread.
+/// A file that decides something and may stand in a folder that others can write. It must be a regular file, not a
+/// link, owned by root or this user, not writable by others, and at most `max_bytes` long.
+/// Set-up and helper thread. Never blocks (a FIFO would).
 class TrustedFile {
  public:
-  /// Returns nothing when the file does not exist. Throws Error (Refused: it must not be trusted; Unavailable: it
-  /// cannot be opened; Limit: no descriptor left) with what is wrong and what to do.
+  /// Returns nothing if the file does not exist. Throws Error (Refused: it must not be trusted; Unavailable: it cannot
+  /// be opened; Limit: no descriptor left) with the cause and the remedy.
   static std::optional<TrustedFile> open(const std::string& path, std::size_t max_bytes);
   [[nodiscard]] const FileState& state() const noexcept { return state_; }
-  /// Its text, at most `max_bytes`. Throws Error (Unavailable, or Refused when it has grown longer).
+  /// Its text, at most `max_bytes`. Throws Error (Unavailable, or Refused if it has grown longer).
   [[nodiscard]] std::string read() const;
 
  private:

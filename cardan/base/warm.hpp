@@ -8,15 +8,16 @@
 #include "cardan/base/atomic.hpp"
 
 /// After a sleep, or after a frame of megabytes has gone through the caches, each first touch of a line or page waits
-/// for memory, one after the other. Asked for all at once they cost little more than one (docs/benchmarking.md).
-/// Functions with one of these two attributes lie side by side in a section of their own, which can be asked for as
+/// for memory, one after the other. Requested all at once they cost little more than one (docs/benchmarking.md).
+/// Functions with one of these two attributes lie side by side in a section of their own, which can be prefetched as
 /// well.
 #define CARDAN_PUBLISH_PATH __attribute__((section("cardan_publish_path")))
 #define CARDAN_TAKE_PATH __attribute__((section("cardan_take_path")))
 
 namespace cardan {
 
-/// Asks for every line of [begin, end). Any address will do: a prefetch never faults. Any thread; never blocks.
+/// Prefetches every line of [begin, end). Any address is allowed, because a prefetch never faults. Any thread; never
+/// blocks.
 inline void warm_lines(const void* begin, const void* end) noexcept {
   constexpr std::uintptr_t kLine = 64;
   const auto last = reinterpret_cast<std::uintptr_t>(end);
@@ -24,8 +25,9 @@ inline void warm_lines(const void* begin, const void* end) noexcept {
     __builtin_prefetch(reinterpret_cast<const void*>(at));
 }
 
-/// Lines that a hot path will touch. Addresses may be out of date (what they named may be gone): they are only ever
-/// prefetched. Thread safety: add() and clear() one thread at a time, fetch() by any others meanwhile. Never blocks.
+/// Lines that a hot path will touch. The addresses may be out of date (their objects may be gone), because they are
+/// only prefetched.
+/// Thread safety: add() and clear() by one thread at a time, fetch() by any others meanwhile. Never blocks.
 class WarmSet {
  public:
   void clear() noexcept { count_.store(0, std::memory_order_relaxed); }

@@ -85,7 +85,7 @@ class ComponentCheck {
                       (std::holds_alternative<double>(p.default_value) && is_number(value));
     if (!fits) {
       complaints_.error(at,
-                        fmt::format("parameter '{}' of component '{}' is {}, and its type is {}", name, component_.name,
+                        fmt::format("parameter '{}' of component '{}' is {}, but its type is {}", name, component_.name,
                                     text(value), type_of(p.default_value)),
                         wanted(p));
     } else if (is_number(value) && ((p.min && less(value, *p.min)) || (p.max && less(*p.max, value)))) {
@@ -115,9 +115,8 @@ class ComponentCheck {
     std::vector<std::string> known{inputs_.begin(), inputs_.end()};
     known.insert(known.end(), others_.begin(), others_.end());
     if (outputs_.contains(name))
-      return tell(
-          fmt::format("'{}' is an output of component '{}', which no callback belongs to", name, component_.name),
-          suggestion("", known, "remove it: this component has no callbacks"));
+      return tell(fmt::format("'{}' is an output of component '{}'; outputs have no callbacks", name, component_.name),
+                  suggestion("", known, "remove it: this component has no callbacks"));
     for (const auto& [code, bus] : component_.topics)
       if (bus == name && inputs_.contains(code))
         return tell(fmt::format("'{}' is the name on the bus of an input of component '{}'", name, component_.name),

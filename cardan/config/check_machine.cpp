@@ -49,15 +49,15 @@ class MachineCheck {
     if (c_.needs.cpus > machine_.cpus)
       complaints_.error(
           "/needs/cpus",
-          fmt::format("the system needs {}, and this computer has {}", cpus_text(c_.needs.cpus), machine_.cpus),
+          fmt::format("the system needs {}, but this computer has {}", cpus_text(c_.needs.cpus), machine_.cpus),
           "run it on a larger computer, or lower 'cpus' of 'needs'");
     if (c_.needs.memory_bytes > machine_.memory_bytes)
       complaints_.error("/needs/memory_mib",
-                        fmt::format("the system needs {} MiB of memory, and this computer has {}",
+                        fmt::format("the system needs {} MiB of memory, but this computer has {}",
                                     c_.needs.memory_bytes / kBytesOfMebibyte, machine_.memory_bytes / kBytesOfMebibyte),
                         "run it on a larger computer, or lower 'memory_mib' of 'needs'");
     if (c_.needs.realtime && !machine_.realtime)
-      complaints_.error("/needs/realtime", "the system needs real-time priorities, and this user may not use them here",
+      complaints_.error("/needs/realtime", "the system needs real-time priorities, but this user may not use them here",
                         "grant rtprio 99 in /etc/security/limits.conf (systemd: LimitRTPRIO=99; docker: --ulimit "
                         "rtprio=99); `cardan doctor` says more");
   }
@@ -66,7 +66,7 @@ class MachineCheck {
     memory_ += p.memory_bytes;
     if (p.memory_bytes <= machine_.memory_bytes) return;
     complaints_.error(p.pointer + "/memory_mib",
-                      fmt::format("process '{}' may use {} MiB of memory, and this computer has {}", p.name,
+                      fmt::format("process '{}' may use {} MiB of memory, but this computer has {}", p.name,
                                   p.memory_bytes / kBytesOfMebibyte, machine_.memory_bytes / kBytesOfMebibyte),
                       "lower 'memory_mib'");
     memory_told_ = true;
@@ -85,7 +85,7 @@ class MachineCheck {
       if (list[i] >= machine_.cpus)
         complaints_.error(
             fmt::format("{}/cpus/{}", at, i),
-            fmt::format("{} is to run on CPU {}, and this computer has {}", subject, list[i], cpus_text(machine_.cpus)),
+            fmt::format("{} must run on CPU {}, but this computer has {}", subject, list[i], cpus_text(machine_.cpus)),
             machine_.cpus == 1 ? "use CPU 0" : fmt::format("use 0 to {}", machine_.cpus - 1));
   }
 
@@ -98,13 +98,13 @@ class MachineCheck {
   void together() {
     if (memory_ > machine_.memory_bytes && !memory_told_)
       complaints_.warning("/processes",
-                          fmt::format("the processes may use {} MiB of memory together, and this computer has {}",
+                          fmt::format("the processes may use {} MiB of memory together, but this computer has {}",
                                       memory_ / kBytesOfMebibyte, machine_.memory_bytes / kBytesOfMebibyte),
-                          "lower a 'memory_mib': what is over is killed by the kernel");
+                          "lower a 'memory_mib': the kernel kills processes if memory runs out");
     // One line for all: the same right is missing everywhere. Not again where `needs` makes it an error.
     if (realtime_ > 0 && !machine_.realtime && !c_.needs.realtime)
       complaints_.warning(first_realtime_,
-                          fmt::format("{}{}, and this user may not use it here: the kernel will refuse", first_cause_,
+                          fmt::format("{}{}, but this user may not use it here: the kernel will refuse", first_cause_,
                                       realtime_ > 1 ? fmt::format(" (as do {} more)", realtime_ - 1) : ""),
                           "grant rtprio 99 in /etc/security/limits.conf (systemd: LimitRTPRIO=99; docker: --ulimit "
                           "rtprio=99); `cardan doctor` says more");
@@ -112,9 +112,9 @@ class MachineCheck {
     if (deadline_share_ > most)
       complaints_.error(
           last_deadline_ + "/runtime_us",
-          fmt::format("threads with the policy deadline ask for {:.2f} CPUs together, and the kernel gives "
-                      "{:.2f} of {}",
-                      deadline_share_, most, machine_.cpus),
+          fmt::format(
+              "threads with the policy deadline ask for {:.2f} CPUs together, but the kernel grants {:.2f} of {}",
+              deadline_share_, most, machine_.cpus),
           "lower a 'runtime_us', or raise a 'period_us'");
   }
 

@@ -123,12 +123,12 @@ const Wrong kTopics[] = {
       Severity::Warning},
      [](Declarations& d) { endpoint(d, "camera", "/image").output = false; }},
     {{"two_writers_of_the_file", "", "", 10, "/processes/sensors/components/lidar",
-      "topic '/street/image' may have 1 writer, and it has 2: component 'camera' (output '/image'), component 'lidar' "
+      "topic '/street/image' may have 1 writer, but it has 2: component 'camera' (output '/image'), component 'lidar' "
       "(output '/street/image')",
       "or raise 'writers' in line 37"},
      [](Declarations& d) { d.endpoints.push_back({"lidar", "/street/image", kImage, 1, true, {}}); }},
     {{"two_writers_of_the_code", "", "", 10, "/processes/sensors/components/lidar",
-      "topic '/street/people' may have 1 writer, and it has 2", "the code says that '/street/people' has one writer"},
+      "topic '/street/people' may have 1 writer, but it has 2", "the code allows '/street/people' only one writer"},
      [](Declarations& d) {
        endpoint(d, "detector", "/people").options.exclusive = true;
        d.endpoints.push_back({"lidar", "/street/people", kPeople, 3, true, {}});
@@ -145,7 +145,8 @@ const Wrong kTopics[] = {
       "add the component"},
      [](Declarations& d) { d.endpoints.push_back({"decision", "/own", kImage, 1, false, {.process_private = true}}); }},
     {{"no_codec_between_processes", "", "", 21, DETECTOR "/topics/~1image",
-      "topic '/street/image' is own::Frame, which cannot leave its process (no message, and no codec): component "
+      "topic '/street/image' is own::Frame, which cannot leave its process (not a message, and without a codec): "
+      "component "
       "'camera' (output '/image') is in process 'sensors' and component 'detector' (input '/image') in process "
       "'perception'",
       "put both components into one process, specialize cardan::codec<own::Frame>, or make own::Frame a message"},
@@ -159,7 +160,7 @@ const Wrong kTopics[] = {
      [](Declarations& d) { d.endpoints.push_back({"decision", "/own", "own::Frame", 0, false, {}, true}); }},
     {{"depths_differ", "", "", 27, DECISION,
       "topic '/street/points' has depth 1 for component 'lidar' (output '/street/points'), but depth 8 for component "
-      "'decision' (input '/street/points'): the writer's holds",
+      "'decision' (input '/street/points'): the writer's applies",
       "write 'depth' of '/street/points' in 'topics' of the file", Severity::Warning},
      [](Declarations& d) { endpoint(d, "decision", "/street/points").options.depth = 8; }},
     {{"reliability_differs", "", "", 27, DECISION,
@@ -185,10 +186,10 @@ const Wrong kNames[] = {
       R"({"library": "libstreet.so", "class": "Camera", "parameters": {"gain": 1}, )", 9, CAMERA "/parameters/gain",
       "component 'camera' has no parameter 'gain'", "remove it"}},
     {{"text_for_double", R"("threshold": 0.5)", R"("threshold": "0.5")", 20, DETECTOR "/parameters/threshold",
-      R"(parameter 'threshold' of component 'detector' is "0.5", and its type is double)",
+      R"(parameter 'threshold' of component 'detector' is "0.5", but its type is double)",
       "write a number from 0.0 to 1"}},
     {{"double_for_int", R"("people": 8)", R"("people": 8.5)", 20, DETECTOR "/parameters/people",
-      "parameter 'people' of component 'detector' is 8.5, and its type is int",
+      "parameter 'people' of component 'detector' is 8.5, but its type is int",
       "write a whole number of at least 1; without it, it is 4"}},
     {{"int_for_bool", R"("night": false)", R"("night": 0)", 20, DETECTOR "/parameters/night", "its type is bool",
       "true or false"}},
@@ -215,16 +216,16 @@ const Wrong kNames[] = {
 
 const Wrong kMachines[] = {
     {{"cpu_of_a_thread", R"("cpus": [1])", R"("cpus": [1, 8])", 22, DETECTOR "/thread/cpus/1",
-      "component 'detector' is to run on CPU 8, and this computer has 8 CPUs", "use 0 to 7"}},
+      "component 'detector' must run on CPU 8, but this computer has 8 CPUs", "use 0 to 7"}},
     {{"cpu_of_a_group", R"("cpus": [0, 1])", R"("cpus": [64, 1])", 12, "/processes/sensors/groups/slow/cpus/0",
-      "group 'slow' of process 'sensors' is to run on CPU 64", "use 0 to 7"}},
+      "group 'slow' of process 'sensors' must run on CPU 64", "use 0 to 7"}},
     {{"cpu_of_a_callback", R"("priority": 7, )", R"("thread": {"cpus": [9]}, )", 25,
-      DETECTOR "/callbacks/~1image/thread/cpus/0", "callback '/image' of component 'detector' is to run on CPU 9",
+      DETECTOR "/callbacks/~1image/thread/cpus/0", "callback '/image' of component 'detector' must run on CPU 9",
       "use 0 to 7"}},
     {{"needs_cpus", R"("needs": {"cpus": 2)", R"("needs": {"cpus": 16)", 40, "/needs/cpus",
-      "the system needs 16 CPUs, and this computer has 8", "lower 'cpus' of 'needs'"}},
+      "the system needs 16 CPUs, but this computer has 8", "lower 'cpus' of 'needs'"}},
     {{"needs_memory", R"("memory_mib": 256)", R"("memory_mib": 16385)", 40, "/needs/memory_mib",
-      "the system needs 16385 MiB of memory, and this computer has 16384", "lower 'memory_mib' of 'needs'"}},
+      "the system needs 16385 MiB of memory, but this computer has 16384", "lower 'memory_mib' of 'needs'"}},
     {{"needs_rights", R"("memory_mib": 256, "realtime": false)", R"("memory_mib": 256, "realtime": true)", 40,
       "/needs/realtime", "the system needs real-time priorities", "LimitRTPRIO"},
      [](Declarations&) {},
@@ -234,7 +235,7 @@ const Wrong kMachines[] = {
      [](Declarations&) {},
      {.cpus = 8, .memory_bytes = kLarge.memory_bytes}},
     {{"memory_of_a_process", R"("memory_mib": 128)", R"("memory_mib": 20000)", 13, "/processes/sensors/memory_mib",
-      "process 'sensors' may use 20000 MiB of memory, and this computer has 16384", "lower 'memory_mib'"}},
+      "process 'sensors' may use 20000 MiB of memory, but this computer has 16384", "lower 'memory_mib'"}},
     {{"memory_together", R"("environment": {)", R"("memory_mib": 16300, "environment": {)", 6, "/processes",
       "the processes may use 16428 MiB of memory together", "lower a 'memory_mib'", Severity::Warning}},
     {{"deadlines_together", R"("priority": 7, "watchdog_ms": 100.5}}
@@ -247,7 +248,7 @@ const Wrong kMachines[] = {
         "decision": {
           "library": "libstreet.so", "class": "Decision",
           "thread": {"policy": "deadline", "runtime_us": 10000,)",
-      29, DECISION "/thread/runtime_us", "ask for 1.95 CPUs together, and the kernel gives 1.90 of 2",
+      29, DECISION "/thread/runtime_us", "ask for 1.95 CPUs together, but the kernel grants 1.90 of 2",
       "lower a 'runtime_us'"},
      [](Declarations&) {},
      {.cpus = 2, .memory_bytes = kLarge.memory_bytes, .realtime = true}},

@@ -120,11 +120,11 @@ class TopicCheck {
     for (const Use& use : topic.writers) names.push_back(owner(use));
     complaints_.error(
         topic.writers[most].pointer,
-        fmt::format("topic '{}' may have {} writer{}, and it has {}: {}", topic.name, most, most == 1 ? "" : "s",
+        fmt::format("topic '{}' may have {} writer{}, but it has {}: {}", topic.name, most, most == 1 ? "" : "s",
                     names.size(), fmt::join(names, ", ")),
         in_file ? fmt::format("rename one in its 'topics', or raise 'writers' in {}",
                               c_.source.line(c_.source.value(topic.settings->pointer + "/writers")))
-                : fmt::format("rename one in its 'topics'; the code says that '{}' has one writer", topic.name));
+                : fmt::format("rename one in its 'topics'; the code allows '{}' only one writer", topic.name));
   }
 
   void confined(const Topic& topic) {
@@ -149,17 +149,17 @@ class TopicCheck {
     }
     if (topic.writers.empty() && all_known_)
       complaints_.error(a.pointer,
-                        fmt::format("topic '{}' is private, and no component of process '{}' writes it for {}",
+                        fmt::format("topic '{}' is private, but no component of process '{}' writes it for {}",
                                     topic.name, a.process->name, owner(a)),
                         "add the component that writes it to the process, or rename the topic");
   }
 
-  /// What is neither a message nor has a codec never arrives in another process.
+  /// A type that is neither a message nor has a codec never arrives in another process.
   void codecs(const Topic& topic) {
     const auto is_private = [&](const Use& use) {
       return c_.options_of(topic.name, use.endpoint->options).process_private;
     };
-    if (std::any_of(topic.writers.begin(), topic.writers.end(), is_private)) return;  // told above
+    if (std::any_of(topic.writers.begin(), topic.writers.end(), is_private)) return;  // reported above
     for (const Use& reader : topic.readers) {
       const DeclaredEndpoint& in = *reader.endpoint;
       if (!in.confined || is_private(reader)) continue;
@@ -170,18 +170,19 @@ class TopicCheck {
       for (const Use& writer : topic.writers) {
         const DeclaredEndpoint& out = *writer.endpoint;
         if (writer.process == reader.process || !out.confined || out.type_name != in.type_name) continue;
-        complaints_.error(reader.pointer,
-                          fmt::format("topic '{}' is {}, which cannot leave its process (no message, and no codec): {} "
-                                      "is in process '{}' and {} in process '{}'",
-                                      topic.name, in.type_name, owner(writer), writer.process->name, owner(reader),
-                                      reader.process->name),
-                          remedy);
+        complaints_.error(
+            reader.pointer,
+            fmt::format("topic '{}' is {}, which cannot leave its process (not a message, and without a codec): {} "
+                        "is in process '{}' and {} in process '{}'",
+                        topic.name, in.type_name, owner(writer), writer.process->name, owner(reader),
+                        reader.process->name),
+            remedy);
         break;
       }
       if (topic.writers.empty() && all_known_)
         complaints_.error(
             reader.pointer,
-            fmt::format("topic '{}' is {}, which cannot leave its process (no message, and no codec), and "
+            fmt::format("topic '{}' is {}, which cannot leave its process (not a message, and without a codec), and "
                         "no component of process '{}' writes it for {}",
                         topic.name, in.type_name, reader.process->name, owner(reader)),
             "add the component that writes it to the process, or rename the topic");
@@ -189,9 +190,9 @@ class TopicCheck {
   }
 
   void unwritten(const Topic& topic) {
-    if (!all_known_) return;  // who could not be asked may write it
+    if (!all_known_) return;  // a component that could not be asked may write it
     const Use& a = topic.first();
-    if (a.endpoint->confined) return;                                            // an error, told above
+    if (a.endpoint->confined) return;                                            // an error, reported above
     if (c_.options_of(topic.name, a.endpoint->options).process_private) return;  // the same
     const std::string near = nearest(topic.name, written(*a.endpoint, topic.name));
     const std::size_t more = topic.readers.size() - 1;
@@ -217,7 +218,7 @@ class TopicCheck {
       complaints_.warning(
           b.pointer,
           fmt::format("topic '{}' has {} for {}, but {} for {}{}", topic.name, shown(x), owner(a), shown(y), owner(b),
-                      b.endpoint->output ? "" : ": the writer's holds"),
+                      b.endpoint->output ? "" : ": the writer's applies"),
           fmt::format("include the same contract in both, or write '{}' of '{}' in 'topics' of the file",
                       depth ? "depth" : "reliable", topic.name));
     }

@@ -32,7 +32,7 @@ class Complaints {
 
   /// Whether the file says anything there: a field of an aggregate cannot tell "absent" from its default.
   [[nodiscard]] bool stands(std::string_view pointer) const { return source_.keys.contains(pointer); }
-  /// Whether it was wrong before these rules were looked at, and reads as a default: what follows from that is no news.
+  /// Whether it was wrong before these rules were looked at, and reads as a default: its consequences are not reported.
   [[nodiscard]] bool was_wrong(const std::string& pointer) const { return wrong_.contains(pointer); }
 
  private:

@@ -79,7 +79,8 @@ class Composer {
     for (const std::string& variable : options_.variables) {
       const std::size_t equals = variable.find('=');
       if (equals == 0 || equals == std::string::npos)
-        throw Error(ErrorCode::InvalidArgument, fmt::format("'{}' sets no variable", variable), "write name=value");
+        throw Error(ErrorCode::InvalidArgument, fmt::format("'{}' does not set a variable", variable),
+                    "write name=value");
       given.texts.insert_or_assign(variable.substr(0, equals), variable.substr(equals + 1));
     }
     Composed composed = file(std::move(root), given, "");
@@ -130,12 +131,12 @@ class Composer {
         if (variable.duplicate || !fits(Format::Identifier, variable.name)) continue;
         if (known.size() == kMaxVariables) {
           complain(at, variable.place, fmt::format("the file has more than {} variables", kMaxVariables),
-                   "use fewer, or include a file that has the others");
+                   "use fewer, or move some to an included file");
           break;
         }
         known.push_back(variable.name);
         if (variable.name == kNamespaceVariable || variable.name == kInstanceVariable) {
-          complain(at, variable.place, fmt::format("the variable '{}' is there by itself", variable.name),
+          complain(at, variable.place, fmt::format("the variable '{}' is predefined", variable.name),
                    "give this one another name");
           continue;
         }
@@ -174,7 +175,7 @@ class Composer {
       value = std::move(other);
       return;
     }
-    complain(pointer, other.place, fmt::format("variable '{}' is {}, and not {}", name, kind_of(value), text_of(other)),
+    complain(pointer, other.place, fmt::format("variable '{}' is {}, not {}", name, kind_of(value), text_of(other)),
              fmt::format("write {}", kind_of(value)));
   }
 
@@ -302,7 +303,7 @@ class Composer {
   bool include(const Node& entry, bool keep, const std::string& pointer, const std::string& name_space,
                Composed& part) {
     const Node* const named = entry.find("file");
-    if (entry.kind != Is::Object || named == nullptr) return false;  // told
+    if (entry.kind != Is::Object || named == nullptr) return false;  // reported
     const Node* const inner_name = entry.find("namespace");
     const std::string inner = inner_name != nullptr ? inner_name->text : "";
     const std::string full = inner.empty() || name_space.empty() ? name_space + inner : name_space + "." + inner;
@@ -353,7 +354,7 @@ class Composer {
       return refuse(fmt::format("files include files more than {} deep", kMaxIncludeDepth),
                     "include it in a file further out");
     if (++count_ > kMaxIncludes)
-      return refuse(fmt::format("more than {} files are included", kMaxIncludes), "put some of them together");
+      return refuse(fmt::format("more than {} files are included", kMaxIncludes), "merge some of them");
     if (const auto known = documents_.find(next.canonical); known == documents_.end()) {
       std::string text;
       try {
@@ -380,7 +381,7 @@ class Composer {
       return refuse_size(refuse);
     }
     const Node& root = documents_.find(next.canonical)->second.root;
-    if (root.kind != Is::Object) return {};  // told
+    if (root.kind != Is::Object) return {};  // reported
     chain_.push_back(std::move(next));
     return root;
   }
@@ -392,7 +393,7 @@ class Composer {
   template <class Refuse>
   static std::optional<Node> refuse_size(const Refuse& refuse) {
     return refuse(fmt::format("the files together have more than {} MiB", kMaxTextBytes >> 20U),
-                  "include less, or it fewer times");
+                  "include fewer files, or include them fewer times");
   }
 
   struct Known {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One tree of a configuration and the files that it includes: variables filled in, what a `when` leaves out gone,
-// instances as components of their own, names in their namespaces. Whoever reads it afterwards knows nothing of that.
+// instances as components of their own, names in their namespaces. Readers of the result see none of this.
 #pragma once
 
 #include <map>
@@ -18,7 +18,8 @@ struct Composed {
 };
 
 /// Composes the tree of the file `source.file_name`; adds the included files to `source`, and what is wrong to
-/// `problems`. `bytes`: of the file's text. Throws Error (InvalidArgument): `options` name a variable that it has not.
+/// `problems`. `bytes`: of the file's text. Throws Error (InvalidArgument): `options` name a variable that it does not
+/// have.
 [[nodiscard]] Composed compose(Node root, std::size_t bytes, const ReadOptions& options, Source& source,
                                std::vector<Problem>& problems);
 

@@ -87,7 +87,7 @@ TEST(ComposeAttack, VariablesThatGrowHaveABound) {
     file += '"';
   }
   expect_in(first_problem(file + "}, " + kSystem + "}", {}),
-            "car.json:8:7: error: variables and instances make more than 16 MiB of the configuration");
+            "car.json:8:7: error: variables and instances make the configuration larger than 16 MiB");
 }
 
 TEST(ComposeAttack, InstancesThatGrowHaveABound) {
@@ -96,7 +96,8 @@ TEST(ComposeAttack, InstancesThatGrowHaveABound) {
                      std::string(100'000, 'x') + "\"}, \"instances\": {";
   for (int i = 0; i < 1000; ++i) file += fmt::format("\"i{}\": {{}},", i);
   file.back() = '}';
-  expect_in(first_problem(file + "}}}}}", {}), "error: variables and instances make more than 16 MiB");
+  expect_in(first_problem(file + "}}}}}", {}),
+            "error: variables and instances make the configuration larger than 16 MiB");
 }
 
 TEST(ComposeAttack, VariablesHaveANumber) {

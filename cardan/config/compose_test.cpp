@@ -106,7 +106,7 @@ TEST(Variables, FromTheCommandLineMustBeThereAndFit) {
   EXPECT_EQ(told("worker=3"), "car.json has no variable 'worker' — did you mean 'workers'?");
   EXPECT_EQ(told("workers=2.5"), "variable 'workers' cannot be '2.5' — give a whole number: without it, it is 2");
   EXPECT_EQ(told("on=yes"), "variable 'on' cannot be 'yes' — give true or false: without it, it is true");
-  EXPECT_EQ(told("workers"), "'workers' sets no variable — write name=value");
+  EXPECT_EQ(told("workers"), "'workers' does not set a variable — write name=value");
 }
 
 TEST(Variables, WhatIsWrongHasItsLine) {
@@ -117,12 +117,12 @@ TEST(Variables, WhatIsWrongHasItsLine) {
   expect_problem(head + R"("environment": {"A": "${rate"},)" + "\n" + tail, "car.json:3:22", "'${' has no '}'", "$${");
   expect_problem(head + R"("memory_mib": "${}",)" + "\n" + tail, "car.json:3", "'' cannot be the name", "");
   expect_problem(head + R"("restart": {"when": "${rate}"},)" + "\n" + tail, "car.json:3:21",
-                 R"('when' of 'restart' of process 'p' is "5", which it cannot be)", "crash");
+                 R"('when' of 'restart' of process 'p' is "5", which is not allowed)", "crash");
   expect_problem(head + R"("memory_mib": "${rate}0",)" + "\n" + tail, "car.json:3", "'memory_mib'", "without quotes");
   expect_problem(R"({"variables": {"a-b": 1}, "processes": {"p": {)" + tail, "car.json:1",
-                 "'a-b' in 'variables' of the file is no name of a variable", "no digit first");
+                 "'a-b' in 'variables' of the file is not a valid name of a variable", "no digit first");
   expect_problem(R"({"variables": {"namespace": "x"}, "processes": {"p": {)" + tail, "car.json:1",
-                 "'namespace' is there by itself", "another name");
+                 "'namespace' is predefined", "another name");
   expect_problem(R"({"variables": {"a": "${b}", "b": 1}, "processes": {"p": {)" + tail, "car.json:1:21",
                  "there is no variable 'b'", "");
   expect_problem(R"({"variables": {"a": [1]}, "processes": {"p": {)" + tail, "car.json:1:21", "'a' in 'variables'",
@@ -164,15 +164,15 @@ TEST(When, WhatIsWrongHasItsLine) {
   };
   expect_problem(with(R"("m")"), "car.json:3:1", "there is no variable 'm'", "'n'");
   expect_problem(with(R"("n")"), "car.json:3:1", "variable 'n' is a whole number, not true or false", "n == value");
-  expect_problem(with(R"("on == 1")"), "car.json:3:1", "variable 'on' is true or false, and is compared with '1'", "");
+  expect_problem(with(R"("on == 1")"), "car.json:3:1", "variable 'on' is true or false, but is compared with '1'", "");
   expect_problem(with(R"("n != two")"), "car.json:3:1", "compared with 'two'", "a whole number");
   expect_problem(with(R"("${on}")"), "car.json:3:1", "names its variable without '${'", "!name");
   expect_problem(with("3"), "car.json:3:1", "'when' of process 'p' is 3", "of a variable");
-  expect_problem(with(R"("on = true")"), "car.json:3:1", "'on = true' is no condition", "write \"on == true\"");
-  expect_problem(with(R"("n > 1")"), "car.json:3:1", "'n > 1' is no condition", "the operators are == and !=");
-  expect_problem(with(R"("on and n == 2")"), "car.json:3:1", "is no condition", "the operators are == and !=");
-  expect_problem(with(R"("t == a && on")"), "car.json:3:1", "is no condition", "looks at one variable");
-  expect_problem(with(R"("t == 'a'")"), "car.json:3:1", "is no condition", "without quotes: a");
+  expect_problem(with(R"("on = true")"), "car.json:3:1", "'on = true' is not a condition", "write \"on == true\"");
+  expect_problem(with(R"("n > 1")"), "car.json:3:1", "'n > 1' is not a condition", "the operators are == and !=");
+  expect_problem(with(R"("on and n == 2")"), "car.json:3:1", "is not a condition", "the operators are == and !=");
+  expect_problem(with(R"("t == a && on")"), "car.json:3:1", "is not a condition", "checks one variable");
+  expect_problem(with(R"("t == 'a'")"), "car.json:3:1", "is not a condition", "without quotes: a");
   expect_problem(with(R"("")"), "car.json:3:1", "", "\"!name\"");
 }
 
@@ -211,8 +211,8 @@ TEST(Instances, WhatIsWrongHasItsLine) {
   };
   expect_problem(with(R"({"front": {"devise": 1}})"), "car.json:2:12", "there is no variable 'devise'",
                  "did you mean 'device'?");
-  expect_problem(with(R"({"front": {"device": "x"}})"), "car.json:2:22",
-                 "variable 'device' is a whole number, and not x", "write a whole number");
+  expect_problem(with(R"({"front": {"device": "x"}})"), "car.json:2:22", "variable 'device' is a whole number, not x",
+                 "write a whole number");
   expect_problem(with("{}"), "car.json:1", "'instances' of component 'c' has no instance", "add one");
   expect_problem(with(R"({"front left": {}})"), "car.json:2:2", "'front left' in 'instances'", "letters");
   expect_problem(with(R"({"front": 1})"), "car.json:2:11", "'front' in 'instances' of component 'c' is 1", "an object");
@@ -342,7 +342,7 @@ TEST(Include, WithoutNamespaceKeepsNames) {
   expect_problem(
       "{\"include\": [{\"file\": \"a.json\"}],\n\"processes\": {\"a\": {\"components\": {\"d\": {\"library\": \"l\", "
       "\"class\": \"D\"}}}}}",
-      "car.json:2:15", "process 'a' is there already (line 1 of a.json)", "namespace", files);
+      "car.json:2:15", "process 'a' already exists (line 1 of a.json)", "namespace", files);
   expect_problem("{\"include\": [{\"file\": \"a.json\"}],\n\"processes\": {\"b\": {" + kOne + "}}}", "car.json:2",
                  "component 'c' is in process 'a' too (line 1 of a.json)", "rename one 'c'", files);
 }
@@ -361,7 +361,7 @@ TEST(Include, WhatIsWrongInAnIncludedFileHasItsFileAndLine) {
   in("{\n\"processes\": {\"p\": {" + kOne + "}}, \"topic\": {}}", "a.json:2", "the file has no 'topic'", "topics");
   in("{\n\"processes\": {\"p\": {\"components\": {\"c\": {\"library\": \"l\", \"class\": \"C\", \"topics\": {\"/a\": "
      "\"b\"}}}}}}",
-     "a.json:2", "", "begin with '/'");
+     "a.json:2", "", "start with '/'");
   expect_problem(car, "car.json:2:10", "cannot read a.json", "from the folder of car.json");
   expect_problem("{\"include\": [\n{\"file\": \"a.json\", \"variables\": {\"n\": 1}}]}", "car.json:2:34",
                  "a.json has no variable 'n'", "that file", {{"a.json", "{\"processes\": {\"p\": {" + kOne + "}}}"}});
@@ -374,7 +374,7 @@ TEST(Include, TwoThatSetATopicDifferentlyMustBeReconciled) {
       {"b.json", "{\"topics\": {\"/t\": {\n\"depth\": 3, \"reliable\": true}}}"}};
   const std::string includes = R"({"include": [{"file": "a.json"}, {"file": "b.json"}])";
   expect_problem(includes + "}", "b.json:2:10", "'depth' of topic '/t' has another value in line 1 of a.json",
-                 "say it in 'topics' of car.json", files);
+                 "set it in 'topics' of car.json", files);
   EXPECT_EQ(whole(includes + R"(, "topics": {"/t": {"depth": 5}}})", files).topics.at("/t").depth, 5U);
 }
 

@@ -29,7 +29,7 @@ std::string_view nth(const std::array<std::string_view, N>& names, Enumeration v
 
 std::string Naming::name(const std::string& inside) const {
   if (const auto link = links.find(inside); link != links.end()) return link->second;
-  // What is no name of a topic stays what it is, to be complained about.
+  // A text that is not a topic name is kept, so that it is reported.
   return inside.starts_with("/cardan/") || !inside.starts_with('/') ? inside : prefix + inside;
 }
 

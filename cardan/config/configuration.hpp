@@ -27,10 +27,10 @@ enum class Affinity : std::uint8_t {
   Range,     ///< each worker runs on any of the group's CPUs
   OneToOne,  ///< worker i runs on the group's i-th CPU
 };
-/// What follows an exception that leaves a callback; it is reported and counted in any case.
+/// Action after an exception leaves a callback; it is always reported and counted.
 enum class OnException : std::uint8_t {
   Continue,  ///< the next callback runs as if nothing had been
-  Restart,   ///< the component is stopped and started anew; its process goes on
+  Restart,   ///< the component is stopped and started again; its process keeps running
   Crash,     ///< its process ends as if it had crashed, and is restarted by its rule
 };
 enum class RestartWhen : std::uint8_t {
@@ -38,7 +38,7 @@ enum class RestartWhen : std::uint8_t {
   Always,  ///< also after it ended by itself
   Never,
 };
-/// State of the whole system. It begins with Starting and ends with Stopped.
+/// State of the whole system. It starts as Starting and ends as Stopped.
 enum class State : std::uint8_t { Starting, Running, Degraded, SafeStop, Stopped };
 
 /// Group of a component that names neither a group nor a thread; it need not stand in the file.
@@ -105,7 +105,7 @@ struct Component {
   bool operator==(const Component&) const = default;
 };
 
-/// An executor group: a pool of workers. What is absent is as the executor has it without a file.
+/// An executor group: a pool of workers. Absent fields have the executor's defaults.
 struct Group {
   std::string name{};
   std::optional<int> workers{};
@@ -152,7 +152,7 @@ struct TopicSettings {
   std::optional<bool> reliable{};
   std::optional<std::chrono::nanoseconds> deadline{};
   std::optional<bool> process_private{};
-  std::optional<int> writers{};  ///< at most so many publishers; 1 is TopicOptions::exclusive
+  std::optional<int> writers{};  ///< the most publishers; 1 is TopicOptions::exclusive
   std::optional<std::size_t> max_bytes{};
   std::optional<Waiting::Kind> waiting{};
   std::optional<std::chrono::nanoseconds> spin{};  ///< Waiting::limit
@@ -180,7 +180,7 @@ struct Condition {
   };
   Kind kind = Kind::Down;
   std::vector<std::string> names{};     ///< processes or components (processes first); Silent: topics on the bus
-  std::chrono::nanoseconds lasting{0};  ///< for so long without a break
+  std::chrono::nanoseconds lasting{0};  ///< duration without a break
   bool operator==(const Condition&) const = default;
 };
 
@@ -251,10 +251,10 @@ struct ReadOptions {
 [[nodiscard]] std::string read_text(const std::string& file, std::size_t most);
 
 /// Reads a configuration with the files that it includes, and adds every error in it to `problems`, in the order of the
-/// text. What is wrong is left at its default in the result, which may be run only if there is no error. Never throws
-/// for what the text says; throws Error (InvalidArgument) for a variable in `options` that the file does not have.
-/// Comments (// and /* */) are allowed. What only the computer or the components can tell is check()'s.
-/// Any thread; blocks for the file system where it includes others.
+/// text. Wrong values are left at their defaults in the result, which may be run only if there is no error. Never
+/// throws for what the text says; throws Error (InvalidArgument) for a variable in `options` that the file does not
+/// have. Comments (// and /* */) are allowed. What only the computer or the components can tell is check()'s. Any
+/// thread; blocks for the file system where it includes others.
 [[nodiscard]] Configuration parse_configuration(std::string_view text, std::string file_name,
                                                 std::vector<Problem>& problems, const ReadOptions& options = {});
 

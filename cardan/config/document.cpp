@@ -38,7 +38,7 @@ class Reader {
       value(document.root);
     skip();
     if (!failed_ && at_ < text_.size())
-      fail(here(), fmt::format("{} stands after the end of the file's object", shown()),
+      fail(here(), fmt::format("{} follows the end of the file's object", shown()),
            "remove it, or the closing bracket too many before it");
     document.well_formed = well_formed_;
     document.complete = !failed_;
@@ -63,7 +63,7 @@ class Reader {
     return place_;
   }
 
-  /// What stands here, for a message.
+  /// The text here, for a message.
   [[nodiscard]] std::string shown() const {
     if (ended()) return "the end of the file";
     std::size_t end = at_;
@@ -78,7 +78,7 @@ class Reader {
     well_formed_ = false;
     problems_.push_back({path_, place.line, place.column, Severity::Error, std::move(cause), std::move(remedy)});
   }
-  /// Nothing that follows can be told: the reader goes to the end.
+  /// The rest cannot be understood: the reader goes to the end.
   void fail(Place place, std::string cause, std::string remedy) {
     if (failed_) return;
     complain(place, std::move(cause), std::move(remedy));
@@ -109,7 +109,8 @@ class Reader {
       if (end == std::string_view::npos) return fail(begin, "the comment '/*' has no end", "close it with '*/'");
       at_ += end + 2;
     } else {
-      fail(begin, "a single '/' begins no comment", "write // before a comment, or names of topics in double quotes");
+      fail(begin, "a single '/' does not start a comment",
+           "write // before a comment, or names of topics in double quotes");
     }
   }
 
@@ -148,12 +149,12 @@ class Reader {
       if (const auto [first, fresh] = seen.emplace(member.name, member.place); !fresh) {
         member.duplicate = true;
         problems_.push_back({path_, member.place.line, member.place.column, Severity::Error,
-                             fmt::format("'{}' stands twice here, first in line {}", member.name, first->second.line),
-                             fmt::format("remove or rename one '{}'; only one can hold", member.name)});
+                             fmt::format("'{}' is given twice here, first in line {}", member.name, first->second.line),
+                             fmt::format("remove or rename one '{}'; only one can apply", member.name)});
       }
       skip();
       if (peek() == '=') {
-        complain(here(), fmt::format("'=' stands after '{}'", member.name), "write ':'");
+        complain(here(), fmt::format("'=' follows '{}'", member.name), "write ':'");
         ++at_;
       } else if (peek() == ':') {
         ++at_;
@@ -181,7 +182,7 @@ class Reader {
       fail(place, fmt::format("a name in double quotes is expected, not {}", shown()), "write \"name\": value");
       return false;
     }
-    complain(place, fmt::format("the name {} stands without quotes", name), fmt::format("write \"{}\"", name));
+    complain(place, fmt::format("the name {} has no quotes", name), fmt::format("write \"{}\"", name));
     return true;
   }
 
@@ -222,7 +223,7 @@ class Reader {
                fmt::format("add '{}'", close));
         else
           fail(next, fmt::format("',' or '{}' is expected, not {}", close, shown()),
-               fmt::format("the '{}' that is open here is in line {}", close == '}' ? '{' : '[', begin.line));
+               fmt::format("the innermost open '{}' is in line {}", close == '}' ? '{' : '[', begin.line));
       }
     }
     if (failed_) return;
@@ -252,7 +253,7 @@ class Reader {
     const std::size_t end = std::min(text_.find('\'', at_ + 1), text_.find('\n', at_ + 1));
     if (end >= text_.size() || text_[end] == '\n') return fail(begin, "a text in single quotes", kNames);
     out = text_.substr(at_ + 1, end - at_ - 1);
-    complain(begin, fmt::format("'{}' stands in single quotes", out), kNames);
+    complain(begin, fmt::format("'{}' is in single quotes", out), kNames);
     at_ = end + 1;
   }
 
@@ -272,7 +273,7 @@ class Reader {
     } else {
       const bool yes = word == "True" || word == "TRUE" || word == "yes" || word == "on";
       const bool no = word == "False" || word == "FALSE" || word == "no" || word == "off";
-      complain(node.place, fmt::format("'{}' is no value", word),
+      complain(node.place, fmt::format("'{}' is not a value", word),
                yes  ? "write true"
                : no ? "write false"
                     : fmt::format("write \"{}\" if it is a text", word));
@@ -298,7 +299,7 @@ class Reader {
                        node.text.starts_with("0.") || node.text.starts_with("-0.");
     if (small) return;  // nearer to 0 than any number but 0
     node.kind = Node::Kind::Bad;
-    complain(node.place, fmt::format("{} is larger than any number", node.text), "write a smaller one");
+    complain(node.place, fmt::format("{} is too large for a number", node.text), "write a smaller one");
   }
 
   std::string_view text_;

@@ -17,7 +17,7 @@ struct Member;
 
 struct Node {
   enum class Kind : std::uint8_t {
-    Bad,  ///< already complained about; nobody looks at it again
+    Bad,  ///< already reported; not checked again
     Null,
     Boolean,
     Integer,

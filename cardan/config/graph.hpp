@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures of a configuration: who runs where, and which topic leads from whom to whom.
+// Pictures of a configuration: which component runs where, and which topics connect them.
 #pragma once
 
 #include <string>
@@ -20,7 +20,7 @@ struct Graph {
     std::string name{};  ///< on the bus
     std::string type{};
     std::vector<std::size_t> writers{};  ///< components; none: it comes from outside the file
-    std::vector<std::size_t> readers{};  ///< none: nobody of the file reads it
+    std::vector<std::size_t> readers{};  ///< none: no component of the file reads it
     bool process_private = false;
   };
   std::string name{};

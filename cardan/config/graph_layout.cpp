@@ -31,7 +31,7 @@ struct Item {
   Box box{};
 };
 
-/// What stands together: a process, or a topic from outside by itself.
+/// Boxes that belong together: a process, or a single topic from outside.
 struct Block {
   std::size_t process = kNone;
   std::size_t first = kNone;  ///< layers
@@ -81,7 +81,7 @@ class Placer {
     }
   }
 
-  /// Boxes' sizes, and from them where each layer begins.
+  /// Boxes' sizes, and from them where each layer starts.
   void columns() {
     std::size_t count = 1;
     for (const Item& item : items_) count = std::max(count, item.layer + 1);
@@ -295,7 +295,7 @@ class Placer {
   std::set<std::pair<std::size_t, std::size_t>> back_;
   std::vector<double> left_;  ///< of each layer's boxes
   std::vector<double> right_;
-  std::vector<double> bend_;    ///< where the names end and the arrows begin
+  std::vector<double> bend_;    ///< where the names end and the arrows start
   std::vector<double> middle_;  ///< of each row
   std::vector<std::vector<double>> lanes_;
   double bottom_ = 0;

@@ -107,7 +107,7 @@ TextError json_text(std::string_view text, std::size_t& at, std::string& out) {
       at += length;
     }
   }
-  return {"the text that begins here has no closing quote in its line", "add '\"'", true};
+  return {"the text that starts here has no closing quote in its line", "add '\"'", true};
 }
 
 bool is_json_number(std::string_view text) noexcept {

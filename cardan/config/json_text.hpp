@@ -11,10 +11,10 @@ namespace cardan::config {
 struct TextError {
   std::string cause{};  ///< empty: none
   std::string remedy{};
-  bool fatal = false;  ///< where the string ends cannot be told
+  bool fatal = false;  ///< the end of the string is not known
 };
 
-/// Decodes the string that begins with the '"' at `at`, which moves behind it.
+/// Decodes the string that starts with the '"' at `at`, which moves behind it.
 [[nodiscard]] TextError json_text(std::string_view text, std::size_t& at, std::string& out);
 
 [[nodiscard]] bool is_json_number(std::string_view text) noexcept;

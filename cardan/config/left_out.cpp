@@ -25,7 +25,7 @@ std::string topics_of(std::string name_space) {
   return "/" + name_space + "/";
 }
 
-/// What is in a tree.
+/// The names in a tree.
 struct There {
   std::set<std::string> names{}, topics{};
 };

@@ -16,7 +16,7 @@ namespace cardan::config {
 /// The names of processes, components and namespaces that are not in a composed configuration. One thread.
 class LeftOut {
  public:
-  /// The text of an included file of at most so many bytes. Throws Error.
+  /// The text of an included file, of at most `bytes`. Throws Error.
   using Read = std::function<std::string(const std::string& path, std::size_t most)>;
   explicit LeftOut(Read read) : read_(std::move(read)) {}
 
@@ -24,7 +24,7 @@ class LeftOut {
   void add(const std::string& name) { names_.insert(name); }
   /// All names of a namespace.
   void add_namespace(const std::string& name_space) { spaces_.insert(name_space); }
-  /// All names of a file that was to be included without a namespace of its own. What is wrong with the file does not
+  /// All names of a file that would be included without its own namespace. What is wrong with the file does not
   /// matter: it may also be absent. Bounded as what is included.
   void add_file(const std::string& path, const std::string& name_space);
 

@@ -146,7 +146,7 @@ class Merging {
       const auto [first, fresh] = there.emplace(process.name, process.place);
       if (!fresh && !process.duplicate) {
         complain(join("/processes", process.name), process.place,
-                 fmt::format("process '{}' is there already ({})", process.name, source_.line(first->second)),
+                 fmt::format("process '{}' already exists ({})", process.name, source_.line(first->second)),
                  R"(rename one, or give an include a "namespace")");
         process.duplicate = true;
       }
@@ -180,7 +180,7 @@ class Merging {
     if (own.place.file == include_.file || same_value(own, field.value)) return;
     complain(join(join("/topics", name), field.name), field.value.place,
              fmt::format("'{}' of topic '{}' has another value in {}", field.name, name, source_.line(own.place)),
-             fmt::format("say it in 'topics' of {}, which holds over both", source_.file(include_)));
+             fmt::format("set it in 'topics' of {}, which overrides both", source_.file(include_)));
   }
 
   void needs(Node& into, Node& from) {

@@ -27,8 +27,8 @@ Error cannot(const std::string& file, const std::string& why, const std::string&
 /// What to do about a file that cannot be opened.
 std::string remedy_for(const std::string& file, int error) {
   namespace fs = std::filesystem;
-  constexpr int kMostEntries = 2000;  // a folder of a million files is no reason to wait
-  if (error == EACCES) return "check who may read it (ls -l), and that its folders may be entered";
+  constexpr int kMostEntries = 2000;  // do not wait for a folder of a million files
+  if (error == EACCES) return "check the permissions of the file and of its folders (ls -l)";
   if (error != ENOENT) return "check the path";
   const fs::path path(file);
   std::vector<std::string> names;
@@ -46,7 +46,7 @@ std::string read(const std::string& file, std::size_t most, bool regular) {
     const int error = errno;
     return cannot(file, std::generic_category().message(error), remedy_for(file, error));
   };
-  // Not blocking: opening a pipe that nobody writes must not wait for ever.
+  // Not blocking: opening a pipe without a writer must not block forever.
   const Fd fd{::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | (regular ? O_NONBLOCK : 0))};
   if (!fd) throw failed();
   struct stat what{};
@@ -73,8 +73,9 @@ std::string read_text(const std::string& file, std::size_t most) { return read(f
 Configuration read_configuration(const std::string& file, std::vector<Problem>& problems, const ReadOptions& options) {
   const std::string text = read(file, kMaxTextBytes, false);
   if (text.size() > kMaxTextBytes)
-    throw cannot(file, fmt::format("it has more than {} MiB, which no configuration needs", kMaxTextBytes >> 20U),
-                 "check the path: is it the configuration?");
+    throw cannot(file,
+                 fmt::format("it has more than {} MiB, which is too large for a configuration", kMaxTextBytes >> 20U),
+                 "check that the path is the configuration");
   return parse_configuration(text, file, problems, options);
 }
 

@@ -62,7 +62,7 @@ class Rules {
                                fmt::format("rename one '{}': a component's name is unique in the file", c.name));
     const std::string subject = fmt::format("component '{}'", c.name);
     if (complaints_.stands(c.pointer + "/thread") && complaints_.stands(c.pointer + "/group"))
-      complaints_.error(c.pointer + "/group", fmt::format("{} has a 'group' and a 'thread' of its own", subject),
+      complaints_.error(c.pointer + "/group", fmt::format("{} has both a 'group' and its own 'thread'", subject),
                         "remove 'group' or 'thread'");
     else if (c.group != kDefaultGroup && p.group(c.group) == nullptr)
       complaints_.error(c.pointer + "/group",
@@ -70,7 +70,7 @@ class Rules {
                         suggestion(c.group, group_names(p), fmt::format("add \"groups\": {{\"{}\": {{}}}}", c.group)));
     if (complaints_.stands(c.pointer + "/thread") && complaints_.stands(c.pointer + "/priority"))
       complaints_.warning(c.pointer + "/priority",
-                          fmt::format("'priority' of {} is one in a group, but it has a thread of its own", subject),
+                          fmt::format("'priority' of {} applies within a group, but it has its own thread", subject),
                           "remove it, or write it as 'priority' of 'thread'");
     if (c.thread) thread(*c.thread, c.pointer + "/thread", subject);
     for (const Callback& callback : c.callbacks)
@@ -132,7 +132,7 @@ class Rules {
       if (complaints_.stands(at + name)) continue;
       complaints_.error(at + "/policy", fmt::format("the policy deadline of {} has no '{}'", subject, name + 1),
                         name[1] == 'r' ? R"(add "runtime_us": CPU time in each period)"
-                                       : R"(add "period_us": the time from one begin to the next)");
+                                       : R"(add "period_us": the time from one start to the next)");
       whole = false;
     }
     if (!whole) return;
@@ -182,17 +182,17 @@ class Rules {
       const std::size_t cpus = elements(g.pointer + "/cpus");
       if (cpus == 0)
         complaints_.error(g.pointer + "/affinity",
-                          fmt::format("{} is to have one worker a CPU, but names no 'cpus'", subject),
+                          fmt::format("{} must have one worker per CPU, but has no 'cpus'", subject),
                           R"(add "cpus": […], or remove 'affinity')");
       else if (static_cast<std::size_t>(g.workers.value_or(1)) > cpus)
         complaints_.error(
             g.pointer + "/workers",
-            fmt::format("{} has {} workers for {} CPU{}, one each", subject, *g.workers, cpus, cpus == 1 ? "" : "s"),
+            fmt::format("{} has {} workers for {} CPU{}, one per CPU", subject, *g.workers, cpus, cpus == 1 ? "" : "s"),
             "name more 'cpus', lower 'workers', or write \"affinity\": \"range\"");
     }
     for (const Component& c : p.components) {
       if (!c.thread && c.group == g.name) return;
-      if (c.group != kDefaultGroup && p.group(c.group) == nullptr) return;  // told, and perhaps this one is meant
+      if (c.group != kDefaultGroup && p.group(c.group) == nullptr) return;  // reported, and perhaps this one is meant
     }
     complaints_.warning(g.pointer, fmt::format("no component is in {}", subject),
                         fmt::format("write \"group\": \"{}\" in a component, or remove it", g.name));
@@ -209,7 +209,7 @@ class Rules {
     const std::string spin = t.pointer + "/spin_us";
     if (t.waiting == Waiting::Kind::Spin && !complaints_.stands(spin))
       complaints_.error(t.pointer + "/waiting",
-                        fmt::format("readers of topic '{}' are to spin, but for how long?", name),
+                        fmt::format("readers of topic '{}' must spin, but without a time", name),
                         "add \"spin_us\": the longest time before they sleep");
     if (t.waiting == Waiting::Kind::Block && complaints_.stands(spin))
       complaints_.warning(spin, fmt::format("readers of topic '{}' block, so 'spin_us' has no effect", name),

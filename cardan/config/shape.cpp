@@ -235,7 +235,7 @@ std::string_view noun(Format format) noexcept {
   switch (format) {
     case Format::Any:
     case Format::Filled:
-      return "text that can stand here";
+      return "text";
     case Format::Name:
       return "name";
     case Format::Domain:
@@ -257,15 +257,15 @@ std::string_view rule(Format format) noexcept {
     case Format::Filled:
       return "write at least one character, and no control characters";
     case Format::Name:
-      return "use up to 64 letters, digits, '_', '-' and '.', and none of '-' and '.' first";
+      return "use up to 64 letters, digits, '_', '-' and '.', but not '-' or '.' first";
     case Format::Domain:
       return "use up to 48 letters, digits, '-' and '_'";
     case Format::Topic:
-      return "begin with '/', as in /camera/front, and use up to 255 characters without spaces";
+      return "start with '/', as in /camera/front, and use up to 255 characters without spaces";
     case Format::Variable:
       return "use letters, digits and '_'";
     case Format::Identifier:
-      return "use up to 64 letters, digits and '_', and no digit first";
+      return "use up to 64 letters, digits and '_', but no digit first";
   }
   return {};
 }

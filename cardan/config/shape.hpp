@@ -23,7 +23,7 @@ enum class Format : std::uint8_t {
   Identifier,  ///< of a variable of the configuration
 };
 [[nodiscard]] bool fits(Format format, std::string_view text) noexcept;
-/// Completes "… is no ": "name", "topic's name", …
+/// Completes "… is not a valid ": "name", "topic's name", …
 [[nodiscard]] std::string_view noun(Format format) noexcept;
 /// What to write instead.
 [[nodiscard]] std::string_view rule(Format format) noexcept;
@@ -52,7 +52,7 @@ struct Field {
   bool required = false;
   double min = 0;  ///< Integer, Number: both inclusive
   double max = 0;
-  Format format = Format::Any;                  ///< Text: of it; Map: of the keys
+  Format format = Format::Any;                  ///< Text: its format; Map: that of the keys
   std::span<const std::string_view> choices{};  ///< Choice
   const Shape* object = nullptr;                ///< Object
   const Field* element = nullptr;               ///< Map, List, OneOrMore: what each value or element is

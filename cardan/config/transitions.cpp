@@ -59,11 +59,11 @@ class Transitions {
     for (const std::string_view kind : kConditions)
       if (complaints_.stands(join(when, kind))) given.push_back(kind);
     if (given.empty() && complaints_.stands(when) && !complaints_.was_wrong(when))
-      complaints_.error(when, "the transition's 'when' says nothing",
+      complaints_.error(when, "the transition's 'when' is empty",
                         fmt::format("add one of '{}'", fmt::join(kConditions, "', '")));
     if (given.size() > 1) {
       complaints_.error(join(when, given[1]),
-                        fmt::format("'when' has '{}' at once; it takes one", fmt::join(given, "' and '")),
+                        fmt::format("'when' has '{}' together; only one is allowed", fmt::join(given, "' and '")),
                         "write a transition for each");
       return;
     }
@@ -71,10 +71,10 @@ class Transitions {
     const std::string at = join(when, given[0]);
     if (t.when.kind == Condition::Kind::Silent) {
       if (!complaints_.stands(when + "/for_ms"))
-        complaints_.error(at, fmt::format("for how long is '{}' to be silent?", fmt::join(t.when.names, "', '")),
+        complaints_.error(at, fmt::format("'silent' of '{}' has no duration", fmt::join(t.when.names, "', '")),
                           "add \"for_ms\": longer than the time between two messages");
       else if (t.when.lasting.count() == 0 && !complaints_.was_wrong(when + "/for_ms"))
-        complaints_.error(when + "/for_ms", "0 ms of silence are always over",
+        complaints_.error(when + "/for_ms", "'for_ms' is 0, so the condition always holds",
                           "write a 'for_ms' that is longer than the time between two messages");
       return;
     }
@@ -85,14 +85,15 @@ class Transitions {
       if (c_.process(name) != nullptr) continue;
       if (const Process* home = c_.process_of(name); home != nullptr) {
         if (t.when.kind == Condition::Kind::GivenUp)
-          complaints_.error(place, fmt::format("'{}' is a component; restarted and given up are processes", name),
+          complaints_.error(place,
+                            fmt::format("'{}' is a component, but only processes are restarted and given up", name),
                             fmt::format("write its process, '{}'", home->name));
         continue;
       }
       const bool only_processes = t.when.kind == Condition::Kind::GivenUp;
       complaints_.error(place,
-                        fmt::format("'{}' of the transition names '{}', which is no process{}", name_of(t.when.kind),
-                                    name, only_processes ? "" : " and no component"),
+                        fmt::format("'{}' of the transition names '{}', which is not a process{}", name_of(t.when.kind),
+                                    name, only_processes ? "" : " or component"),
                         suggestion(name, only_processes ? processes_ : all_, "name a process of this file"));
     }
   }
@@ -125,7 +126,7 @@ class Transitions {
                             "keep one, or give them different 'from' or 'for_ms'");
           return;
         }
-        complaints_.warning(b.pointer, fmt::format("the transition stands in {} already", line), "remove one");
+        complaints_.warning(b.pointer, fmt::format("the same transition is already in {}", line), "remove one");
         return;
       }
       if (a.when.lasting < b.when.lasting) std::erase_if(left, [&](State s) { return leaves(a, s) && s != a.to; });
@@ -140,7 +141,7 @@ class Transitions {
 
   void reachable() {
     for (const Transition& t : c_.transitions)
-      if (!knows_target(t) || goes_in_a_circle(t)) return;  // told, and where it was to lead is not known
+      if (!knows_target(t) || goes_in_a_circle(t)) return;  // reported; its target is not known
     // What needs no transition: the launcher starts, finds all running, and stops.
     std::set<State> reached{State::Starting, State::Running, State::Stopped};
     for (bool more = true; more;) {
@@ -153,9 +154,10 @@ class Transitions {
     for (const Transition& t : c_.transitions)
       for (const State state : t.from)
         if (complaints_.stands(t.pointer + "/from") && !reached.contains(state) && told.insert(state).second)
-          complaints_.warning(t.pointer + "/from",
-                              fmt::format("nothing leads to the state '{}', so this never happens", name_of(state)),
-                              fmt::format("add a transition to '{}'", name_of(state)));
+          complaints_.warning(
+              t.pointer + "/from",
+              fmt::format("no transition leads to the state '{}', so this never happens", name_of(state)),
+              fmt::format("add a transition to '{}'", name_of(state)));
   }
 
   const Configuration& c_;

@@ -45,7 +45,7 @@ std::string limit(double value) {
   return value < 1e15 ? fmt::format("{}", static_cast<std::int64_t>(value)) : fmt::format("{:g}", value);
 }
 
-/// What is expected, for "write …".
+/// The expected value, for "write …".
 std::string wanted(const Field& field) {
   switch (field.kind) {
     case Kind::Boolean:
@@ -191,14 +191,15 @@ class Validator {
 
   void text(Node& node, const Field& field, const std::string& pointer, const std::string& subject) {
     if (node.kind != Is::Text || fits(field.format, node.text)) return;
-    complain(pointer, node.place, fmt::format("{} is {}, which is no {}", subject, shown(node), noun(field.format)),
+    complain(pointer, node.place,
+             fmt::format("{} is {}, which is not a valid {}", subject, shown(node), noun(field.format)),
              std::string(rule(field.format)));
     node.kind = Is::Bad;
   }
 
   void choice(Node& node, const Field& field, const std::string& pointer, const std::string& subject) {
     if (std::find(field.choices.begin(), field.choices.end(), node.text) != field.choices.end()) return;
-    complain(pointer, node.place, fmt::format("{} is {}, which it cannot be", subject, shown(node)),
+    complain(pointer, node.place, fmt::format("{} is {}, which is not allowed", subject, shown(node)),
              suggestion(node.text, {field.choices.begin(), field.choices.end()}, ""));
     node.kind = Is::Bad;
   }
@@ -208,7 +209,8 @@ class Validator {
     for (Member& member : node.members) {
       const std::string at = join(pointer, member.name);
       if (!fits(field.format, member.name))
-        complain(at, member.place, fmt::format("'{}' in {} is no {}", member.name, subject, noun(field.format)),
+        complain(at, member.place,
+                 fmt::format("'{}' in {} is not a valid {}", member.name, subject, noun(field.format)),
                  std::string(rule(field.format)));
       value(member.value, element, at, member.place,
             element.kind == Kind::Object ? fmt::format("{} '{}'", element.object->title, member.name)
@@ -232,7 +234,7 @@ class Validator {
       if (element.kind == Kind::Object) continue;
       const auto begin = node.elements.begin();
       if (std::any_of(begin, begin + static_cast<std::ptrdiff_t>(i), [&](const Node& b) { return same(at, b); })) {
-        complain(here, at.place, fmt::format("{} stands twice in {}", shown(at), subject), "remove one");
+        complain(here, at.place, fmt::format("{} is listed twice in {}", shown(at), subject), "remove one");
         at.kind = Is::Bad;
       }
     }
@@ -248,7 +250,7 @@ void validate(Node& root, const Source& source, std::vector<Problem>& problems) 
   if (root.kind == Is::Bad) return;
   if (root.kind == Is::Object) return Validator(source, problems).object(root, kFile, "", root.place, "the file");
   problems.push_back(source.problem("", root.place, Severity::Error,
-                                    fmt::format("a configuration is an object, and this is {}", shown(root)),
+                                    fmt::format("a configuration is an object, but this is {}", shown(root)),
                                     "write {\"processes\": {…}}"));
   root.kind = Is::Bad;
 }

@@ -9,7 +9,7 @@
 namespace cardan::config {
 
 /// Holds the tree against the table of shape.hpp: unknown and missing keys, wrong types, values out of range. What is
-/// wrong becomes Bad, so that whoever reads the tree afterwards finds only what is as it should be.
+/// wrong becomes Bad, so that later readers of the tree find only valid values.
 void validate(Node& root, const Source& source, std::vector<Problem>& problems);
 
 /// The same of a part, which `subject` names in messages ("'include' of the file"); `key`: where its name stands.

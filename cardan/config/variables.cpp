@@ -55,7 +55,7 @@ std::string why_no_condition(std::string_view name, std::string_view wanted) {
       wanted.size() >= 2 && (wanted.front() == '\'' || wanted.front() == '"') && wanted.front() == wanted.back();
   if (quoted) return fmt::format("write the value without quotes: {}", wanted.substr(1, wanted.size() - 2));
   // A text may be compared with nearly anything, but not with what is meant as a second condition.
-  if (has(wanted, {"==", "!=", "&&", "||"})) return fmt::format("a condition looks at one variable: {}", kForms);
+  if (has(wanted, {"==", "!=", "&&", "||"})) return fmt::format("a condition checks one variable: {}", kForms);
   if (!name.empty() && name.find_first_of(" \t=<>!&|") == std::string_view::npos)
     return {};  // a name, if perhaps a wrong one
   const std::size_t equals = name.find('=');
@@ -135,10 +135,9 @@ bool Substitution::spend(std::size_t bytes, const std::string& pointer, Place pl
     return true;
   }
   if (!spent_)
-    complain(
-        pointer, place,
-        fmt::format("variables and instances make more than {} MiB of the configuration", kMaxExpandedBytes >> 20U),
-        "use fewer or shorter ones");
+    complain(pointer, place,
+             fmt::format("variables and instances make the configuration larger than {} MiB", kMaxExpandedBytes >> 20U),
+             "use fewer or shorter ones");
   spent_ = true;
   return false;
 }
@@ -218,7 +217,7 @@ std::optional<bool> Substitution::holds(const Node& when, const Scope& scope, co
   const std::string_view name = trimmed(compares ? all.substr(0, sign) : all.substr(negated ? 1 : 0));
   const std::string_view wanted = compares ? trimmed(all.substr(sign + 2)) : std::string_view();
   if (std::string remedy = why_no_condition(name, wanted); !remedy.empty()) {
-    complain(pointer, when.place, fmt::format("'{}' is no condition", all), std::move(remedy));
+    complain(pointer, when.place, fmt::format("'{}' is not a condition", all), std::move(remedy));
     return {};
   }
   const Node* const value = variable(name, scope, pointer, when.place);
@@ -234,7 +233,7 @@ std::optional<bool> Substitution::holds(const Node& when, const Scope& scope, co
   const std::optional<Node> other = value_like(like, wanted);
   if (!other) {
     complain(pointer, when.place,
-             fmt::format("variable '{}' is {}, and is compared with '{}'", name, kind_of(*value), wanted),
+             fmt::format("variable '{}' is {}, but is compared with '{}'", name, kind_of(*value), wanted),
              fmt::format("compare it with {}", kind_of(*value)));
     return {};
   }

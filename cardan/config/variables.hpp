@@ -43,11 +43,11 @@ class Substitution {
  public:
   Substitution(const Source& source, std::vector<Problem>& problems) : source_(source), problems_(problems) {}
 
-  /// Replaces `${name}` in every text in `node`; what is wrong with one is told, and leaves it Bad.
+  /// Replaces `${name}` in every text in `node`; a wrong one is reported, and becomes Bad.
   void apply(Node& node, const Scope& scope, const std::string& pointer);
-  /// Whether a `when` holds; nothing: it is wrong, which is told.
+  /// Whether a `when` holds; nothing: it is wrong, and was reported.
   [[nodiscard]] std::optional<bool> holds(const Node& when, const Scope& scope, const std::string& pointer);
-  /// Takes that many bytes of what is left; false: no more is, which is told, once.
+  /// Takes that many bytes of what is left; false: nothing is left, which is reported once.
   bool spend(std::size_t bytes, const std::string& pointer, Place place);
 
  private:

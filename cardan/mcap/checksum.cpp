@@ -6,7 +6,7 @@
 namespace cardan::mcap {
 
 std::uint32_t crc32(View bytes, std::uint32_t before) noexcept {
-  return bytes.empty() ? before : libdeflate_crc32(before, bytes.data(), bytes.size());  // nullptr would start it anew
+  return bytes.empty() ? before : libdeflate_crc32(before, bytes.data(), bytes.size());  // nullptr would restart it
 }
 
 }  // namespace cardan::mcap

@@ -162,7 +162,7 @@ const char* decompress(std::string_view compression, View in, std::uint64_t size
   if (size / most > in.size()) return "its records cannot be as large as it says";
   if (compression == "lz4") return decompress_lz4(in, size, out);
   if (compression == "zstd") return decompress_zstd(in, size, out);
-  return "its compression is not known";
+  return "its compression is not supported";
 }
 
 }  // namespace cardan::mcap

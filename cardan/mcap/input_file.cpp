@@ -19,7 +19,7 @@ namespace {
 [[noreturn]] void cannot_read(const std::string& path, int error) {
   const std::string cause = "cannot read " + path + ": " + std::generic_category().message(error);
   if (error == ENOENT || error == ENOTDIR) throw Error(ErrorCode::InvalidArgument, cause, "check the path");
-  if (error == EACCES || error == EPERM) throw Error(ErrorCode::System, cause, "check who may read it");
+  if (error == EACCES || error == EPERM) throw Error(ErrorCode::System, cause, "check its permissions");
   throw Error(ErrorCode::System, cause, "look at the disk: sudo dmesg | tail");
 }
 
@@ -32,7 +32,7 @@ InputFile::InputFile(std::string path) : path_(std::move(path)), fd_(::open(path
   if (!S_ISREG(status.st_mode) && !S_ISBLK(status.st_mode))
     throw Error(ErrorCode::InvalidArgument, path_ + (S_ISDIR(status.st_mode) ? " is a folder" : " is not a file"),
                 "name one .mcap file");
-  (void)::flock(fd_.get(), LOCK_SH | LOCK_NB);  // so that no NewFile begins in its place
+  (void)::flock(fd_.get(), LOCK_SH | LOCK_NB);  // so that no NewFile starts in its place
 }
 
 std::uint64_t InputFile::size() const {

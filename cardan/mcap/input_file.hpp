@@ -10,7 +10,7 @@
 
 namespace cardan::mcap {
 
-/// A file that is read at any place. Its size is looked at anew each time it matters, so that one which is still
+/// A file that is read at any place. Its size is queried again each time it matters, so that one which is still
 /// written can be read. Any thread; blocks for the disk.
 class InputFile {
  public:

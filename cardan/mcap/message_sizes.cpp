@@ -33,7 +33,7 @@ class Sizes {
   }
 
  private:
-  /// Bytes of a chunk's records. What is not compressed is in the file as it is, whatever is said of it.
+  /// Bytes of a chunk's records. Uncompressed records are in the file as they are, whatever the index says.
   [[nodiscard]] std::uint64_t records_of_chunk(const ChunkIndex& chunk) const {
     return chunk.compression.empty() ? std::min(chunk.uncompressed_size, file_bytes_) : chunk.uncompressed_size;
   }
@@ -65,7 +65,7 @@ class Sizes {
     for_each_channel(chunk, [&](std::uint16_t id, std::uint64_t) { note(id, bytes); });
   }
 
-  /// A message ends where the next one begins, or before. False: the indexes are not there, or make no sense.
+  /// A message ends where the next one starts, or before. False: the indexes are missing or malformed.
   bool look_into(const ChunkIndex& chunk, std::uint64_t bytes) {
     if (chunk.message_index_offsets.empty() || chunk.message_index_length > kMostIndexBytes ||
         chunk.chunk_start_offset > std::numeric_limits<std::uint64_t>::max() - chunk.chunk_length ||

@@ -59,7 +59,7 @@ struct Messages::State {
     std::int64_t source_time = 0;
   };
 
-  /// What is open of a chunk (or of all messages outside of chunks).
+  /// The open part of a chunk (or of all messages outside of chunks).
   struct Source {
     std::uint64_t file_order = 0;
     bool in_memory = false;
@@ -176,8 +176,8 @@ struct Messages::State {
     if (!stamped) return;
     for (const std::uint64_t chunk : without_index)
       problems.push_back({chunk,
-                          "the file ends within its message indexes, or they are damaged: its messages are "
-                          "given without the source stamps that stood there"});
+                          "the file ends within its message indexes, or they are damaged: its messages are returned "
+                          "without the source stamps in it"});
     without_index.clear();
   }
 
@@ -258,7 +258,7 @@ struct Messages::State {
     source.in_memory = true;
     cause = kAgainAndAgain;
     if (reads_in_circles()) return false;
-    cause = "its index points outside of the file, or at something else";
+    cause = "its index points outside of the file, or to something else";
     if (index.chunk_length < kPrefixBytes ||
         !reader.file().read_exactly(index.chunk_start_offset, index.chunk_length, source.bytes) ||
         source.bytes[0] != static_cast<std::byte>(Opcode::Chunk))
@@ -343,7 +343,7 @@ struct Messages::State {
           !reader.file().read_exactly(entry.place + kPrefixBytes, prefix->length, *large_message))
         return std::nullopt;
       content = *large_message;
-      // Messages lie side by side: an index that names more than there is would give some of it without end.
+      // Messages lie side by side: an index that names more than there is would return messages without end.
       if (const std::uint64_t bytes = kPrefixBytes + prefix->length; bytes <= source.left) {
         source.left -= bytes;
       } else {

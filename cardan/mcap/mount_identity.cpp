@@ -37,7 +37,7 @@ std::string superblock_of(int fd) {
   struct statfs system{};
   struct stat file{};
   if (::fstatfs(fd, &system) != 0 || ::fstat(fd, &file) != 0) return {};
-  if (system.f_type == TMPFS_MAGIC) return "tmpfs";  // a file of it is gone with it
+  if (system.f_type == TMPFS_MAGIC) return "tmpfs";  // its files vanish with it
   std::error_code error;
   const auto device =
       std::filesystem::canonical(fmt::format("/sys/dev/block/{}:{}", major(file.st_dev), minor(file.st_dev)), error);

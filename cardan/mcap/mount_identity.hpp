@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a file was written: for bytes that the kernel had and the disk perhaps has not. They are there as long as that
-// kernel runs and that file system stays mounted, and after that only as far as they were made durable.
+// Where a file was written: for bytes that the kernel had and that perhaps never reached the disk. They are there as
+// long as that kernel runs and that file system stays mounted, and after that only as far as they were made durable.
 #pragma once
 
 #include <string>
@@ -19,7 +19,7 @@ struct MountIdentity {
 [[nodiscard]] MountIdentity mount_identity(int fd);
 
 /// Whether what was written at `then` is all there at `now`: the same kernel, and the file system was mounted all the
-/// time. False if that cannot be told.
+/// time. False if that cannot be determined.
 [[nodiscard]] bool mounted_since(const MountIdentity& then, const MountIdentity& now) noexcept;
 
 }  // namespace cardan::mcap

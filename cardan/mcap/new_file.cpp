@@ -23,25 +23,25 @@ NewFile::NewFile(std::string path, bool replace)
   if (!replace && std::filesystem::exists(there)) there_already();
   // A rename would put the file in the place of a device, as /dev/null, for everybody.
   if (std::filesystem::exists(there) && !std::filesystem::is_regular_file(there) && !std::filesystem::is_symlink(there))
-    throw Error(ErrorCode::InvalidArgument, path_ + " is there, and it is not a file", "name another one");
+    throw Error(ErrorCode::InvalidArgument, path_ + " exists, but is not a file", "name another one");
   open_partial();
 }
 
 // One of that name may be there: what a writer left that was killed, which goes; what another one writes just now, or
-// somebody's input, which stays.
+// another program's input, which stays.
 void NewFile::open_partial() {
   for (;;) {
     fd_ = Fd(::open(partial_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666));
     if (!fd_) failed();
     if (::flock(fd_.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-      throw Error(ErrorCode::InvalidArgument, partial_ + " is being written, or read, at the moment",
-                  "wait for that, or name another output");
+      throw Error(ErrorCode::InvalidArgument, partial_ + " is being written or read",
+                  "wait until that ends, or name another output");
     struct stat ours{}, there{};
     if (::fstat(fd_.get(), &ours) != 0) failed();
-    // Whoever wrote it may have finished it between our two calls, and given it its name.
+    // Its writer may have finished it between our two calls, and given it its name.
     if (::lstat(partial_.c_str(), &there) != 0 || there.st_dev != ours.st_dev || there.st_ino != ours.st_ino) continue;
     if (!S_ISREG(ours.st_mode))
-      throw Error(ErrorCode::InvalidArgument, partial_ + " is there, and it is not a file", "name another output");
+      throw Error(ErrorCode::InvalidArgument, partial_ + " exists, but is not a file", "name another output");
     if (::ftruncate(fd_.get(), 0) != 0) failed();
     return;
   }
@@ -89,7 +89,7 @@ void NewFile::failed() const {
 }
 
 void NewFile::there_already() const {
-  throw Error(ErrorCode::InvalidArgument, path_ + " is there already", "name another file, or allow to replace it");
+  throw Error(ErrorCode::InvalidArgument, path_ + " already exists", "name another file, or allow to replace it");
 }
 
 }  // namespace cardan::mcap

@@ -23,7 +23,7 @@ Reader::Reader(const std::string& path, const OpenOptions& options) : file_(path
 bool Reader::read_summary() {
   auto stored = read_stored_summary(file_);
   if (!stored) return false;
-  // A summary that indexes no messages, of a file that has some, or does not say of what, is no help in reading it.
+  // A summary that indexes no messages, of a file that has some, or does not say of what, does not help to read it.
   const bool has_messages = !stored->has_statistics || stored->summary.statistics().message_count > 0;
   if (has_messages && (stored->summary.chunks().empty() || stored->summary.channels().empty())) return false;
   has_statistics_ = stored->has_statistics;

@@ -24,30 +24,32 @@ struct ReadOptions {
   std::uint64_t end = std::numeric_limits<std::uint64_t>::max();  ///< log time, exclusive
   std::function<bool(const Channel&)> wanted{};                   ///< empty: every channel
   Order order = Order::LogTime;                                   ///< equal times: in the order of the file
-  const std::atomic<bool>* cancelled = nullptr;                   ///< once it is true, no message comes any more
+  const std::atomic<bool>* cancelled = nullptr;                   ///< once it is true, no further message is returned
   /// Of compressed chunks that overlap in time, all of which have to be in memory at once: what is more is left out.
   std::uint64_t most_unpacked_bytes = std::uint64_t{4} << 30;
 };
 
-/// A message, what it is and where it stands. Its data are valid until the next one is asked for, or as long as
-/// somebody keeps `owner`.
+/// A message, its channel and schema, and its place in the file. Its data are valid until the next call of next(), or
+/// as long as `owner` is kept.
 struct MessageView {
   const Channel* channel = nullptr;
   const Schema* schema = nullptr;  ///< nullptr: its channel has none
   Message message{};
-  std::shared_ptr<const void> owner{};  ///< of the data: for who reads ahead without copying. Any thread may drop it
-  std::size_t owner_bytes = 0;          ///< memory that it keeps, other messages of the same chunk included
+  /// Owner of the data, for code that reads ahead without copying. Any thread may drop it.
+  std::shared_ptr<const void> owner{};
+  std::size_t owner_bytes = 0;  ///< memory that `owner` keeps, including other messages of the same chunk
 };
 
 struct OpenOptions {
-  bool rescan = false;     ///< do not believe the file's own summary
-  ScanOptions scanning{};  ///< if it is walked through
+  bool rescan = false;     ///< ignore the file's own summary
+  ScanOptions scanning{};  ///< if the file is scanned
 };
 
 class Reader;
 
-/// The messages of a reader in order. Holds what overlaps in time only: a large message that is not compressed is read
-/// when its turn comes. Not to be shared by threads; blocks for the disk. Must not outlive its reader.
+/// The messages of a reader in order. Only what overlaps in time is kept in memory: a large message that is not
+/// compressed is read when its turn comes. Must not outlive its reader.
+/// Not thread safe; blocks for the disk.
 class Messages {
  public:
   Messages(const Reader& reader, ReadOptions options);
@@ -55,10 +57,10 @@ class Messages {
   Messages(Messages&&) noexcept;
   Messages& operator=(Messages&&) noexcept;
 
-  /// Empty: the end. Throws Error (System): the disk fails.
+  /// Returns the next message. Empty: the end. Throws Error (System) if the disk fails.
   [[nodiscard]] std::optional<MessageView> next();
 
-  /// What could not be read so far; never a reason to stop.
+  /// What could not be read so far. Problems never stop the reading.
   [[nodiscard]] const std::vector<Problem>& problems() const noexcept;
 
  private:
@@ -66,11 +68,12 @@ class Messages {
   std::unique_ptr<State> state_;
 };
 
-/// A file by its index; one without, because its writer crashed or wanted none, is walked through first (`complete()`
-/// tells). Any thread may have Messages of its own.
+/// Reads a file by its index. A file without an index, because its writer crashed or wanted none, is scanned first
+/// (`complete()` reports this).
+/// Thread safety: any thread may have Messages of its own.
 class Reader {
  public:
-  /// Throws Error (InvalidArgument): it is not there, or no MCAP file; (System): it cannot be read.
+  /// Throws Error (InvalidArgument) if the file does not exist or is not an MCAP file, (System) if it cannot be read.
   explicit Reader(const std::string& path, const OpenOptions& options = {});
 
   [[nodiscard]] const InputFile& file() const noexcept { return file_; }
@@ -78,19 +81,19 @@ class Reader {
   [[nodiscard]] const Summary& summary() const noexcept { return summary_; }
   [[nodiscard]] bool has_statistics() const noexcept { return has_statistics_; }
   [[nodiscard]] const std::vector<LooseMessage>& loose() const noexcept { return loose_; }
-  /// How its end was found; Complete without a scan.
+  /// How the file's end was found; Complete without a scan.
   [[nodiscard]] const Finish& finish() const noexcept { return finish_; }
   [[nodiscard]] bool complete() const noexcept { return finish_.how == Finish::How::Complete; }
   [[nodiscard]] bool scanned() const noexcept { return scanned_; }
   [[nodiscard]] const std::vector<Gap>& gaps() const noexcept { return gaps_; }
   [[nodiscard]] const std::vector<Problem>& losses() const noexcept { return losses_; }
-  /// Something of the file could not be read, of which a scan knows.
+  /// True if a part of the file could not be read, as far as a scan found out.
   [[nodiscard]] bool lossy() const noexcept;
 
   [[nodiscard]] Messages messages(ReadOptions options = {}) const { return {*this, std::move(options)}; }
-  /// Empty: it is damaged.
+  /// Empty if it is damaged.
   [[nodiscard]] std::optional<Metadata> metadata(const MetadataIndex& index) const;
-  /// Its data is put into `buffer`. Empty: it is damaged.
+  /// Reads its data into `buffer`. Empty if it is damaged.
   [[nodiscard]] std::optional<Attachment> attachment(const AttachmentIndex& index, Bytes& buffer) const;
 
  private:

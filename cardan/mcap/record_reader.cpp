@@ -38,7 +38,7 @@ std::optional<View> records_of(const Chunk& chunk, bool check_crc, Bytes& buffer
     why = "its records have another size than it says";
   }
   if (why == nullptr && check_crc && chunk.uncompressed_crc != 0 && crc32(records) != chunk.uncompressed_crc)
-    why = "its checksum does not fit its records";
+    why = "its checksum does not match its records";
   if (why == nullptr) return records;
   cause = why;
   return std::nullopt;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where records begin, in bytes that nothing leads into: behind damage.
+// Where records start, in bytes that no index points to: behind damage.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ inline constexpr std::uint64_t kRecordHeadBytes = 64 << 10;
 /// What a chunk says of itself before its records.
 struct ChunkHead {
   Chunk chunk{};                   ///< without its records
-  std::uint64_t records_at = 0;    ///< from where its content begins
+  std::uint64_t records_at = 0;    ///< where its content starts
   std::uint64_t records_size = 0;  ///< as compressed
 };
 /// From the first bytes of a chunk's content, which has `length` of them. Empty: they do not fit each other.
@@ -45,7 +45,7 @@ class RecordSearch {
   /// Whether an opcode and a length stand there that may be a record's, or the end of the file.
   [[nodiscard]] bool may_go_on_at(std::uint64_t offset) const;
 
-  /// Looks that cost the reading of so many bytes. False: more than real records could be.
+  /// Attempts that cost the reading of this many bytes. False: more than real records could be.
   [[nodiscard]] bool afford(std::uint64_t bytes);
 
  private:

@@ -14,7 +14,7 @@
 
 namespace cardan::mcap {
 
-/// Bytes that somebody else owns.
+/// Bytes with another owner.
 using View = std::span<const std::byte>;
 using Bytes = std::vector<std::byte>;
 
@@ -44,7 +44,7 @@ enum class Opcode : std::uint8_t {
 /// "Chunk"; nullptr for an opcode that the specification does not name.
 [[nodiscard]] const char* name_of(Opcode opcode) noexcept;
 
-// Each struct lists its fields once, in the order of the file, for whoever visits them: the encoder, the decoder, a
+// Each struct lists its fields once, in the order of the file, for its visitors: the encoder, the decoder, a
 // printer. `visit(name, field)` is called for each.
 
 struct Header {

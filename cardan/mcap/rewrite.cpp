@@ -142,7 +142,7 @@ class Rewriter {
   void copy_attachments(Writer& writer) {
     Bytes buffer;
     for (const auto& reader : readers_) {
-      // They lie side by side: an index that names more than the file has would make more and more of it.
+      // They lie side by side: an index that names more than the file has would multiply them.
       std::uint64_t left = reader->file().size();
       std::set<std::uint64_t> places;
       const auto afford = [&](const auto& index) {

@@ -14,17 +14,19 @@ namespace cardan::mcap {
 
 struct RewriteOptions {
   OpenOptions open{};  ///< how the inputs are read
-  /// Called once the inputs are open, to choose what follows by what is in the first of them; may be empty.
+  /// Called once the inputs are open. It may choose the following options by the contents of the first input. May be
+  /// empty.
   std::function<void(const Reader& first, RewriteOptions& options)> choose{};
   ReadOptions read{};  ///< which of their messages
   WriterOptions write{};
-  bool attachments = true;  ///< and metadata: they are copied whole; those that inputs have alike, once
-  /// What the output has beside it, and of which names it has none of the inputs'.
+  bool attachments = true;  ///< and metadata: copied whole; those that are equal in several inputs, once
+  /// Attachments and metadata to add, and names of which none of the inputs' are copied.
   std::vector<Attachment> add_attachments{};
   std::vector<Metadata> add_metadata{};
   std::set<std::string> drop_attachments{}, drop_metadata{};
-  bool replace = false;  ///< an output that is there already
-  /// Told how many of how many messages are done, now and then; false: leave it, and the output as it was.
+  bool replace = false;  ///< may replace an existing output
+  /// Called now and then with the number of messages done and in total. If it returns false, the rewrite stops, and the
+  /// output stays as it was.
   std::function<bool(std::uint64_t, std::uint64_t)> progress{};
 };
 
@@ -35,14 +37,15 @@ struct Rewritten {
     std::string file;
     Problem problem;
   };
-  std::vector<Trouble> troubles;  ///< what could not be taken over
-  std::vector<Trouble> notes;     ///< inputs that nobody finished, and of which nothing is missing
+  std::vector<Trouble> troubles;  ///< what could not be copied
+  std::vector<Trouble> notes;     ///< inputs that were never finished, but of which nothing is missing
 };
 
-/// One file of the messages of all of these, by time: a cut, a merge, a repair, another compression. Channels that are
-/// the same in all but their number become one; those without messages are kept. The output appears under its name once
-/// it is whole and on the disk. Throws Error (InvalidArgument): an input is no MCAP file, the output is one of them or
-/// there already; (System): the disk fails or is full. Any thread; blocks for the disk.
+/// Writes the messages of all inputs into one file, by time: for a cut, a merge, a repair, or another compression.
+/// Channels that differ only in their number become one; channels without messages are kept. The output appears under
+/// its name once it is complete and on the disk. Throws Error (InvalidArgument) if an input is not an MCAP file, or if
+/// the output is one of them or exists already; (System) if the disk fails or is full.
+/// Any thread; blocks for the disk.
 Rewritten rewrite(const std::vector<std::string>& inputs, const std::string& output, const RewriteOptions& options);
 
 }  // namespace cardan::mcap

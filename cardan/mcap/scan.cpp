@@ -24,7 +24,7 @@ namespace {
 constexpr std::uint64_t kPiece = 256 << 10;
 
 constexpr const char* kUncertain =
-    "what stands there was perhaps not on disk when the computer stopped or the disk went, and has no checksum";
+    "the data there was perhaps not on disk when the computer stopped or the disk was removed, and has no checksum";
 
 class Scanner {
  public:
@@ -331,7 +331,7 @@ class Scanner {
     expects_indexes_ = expects_indexes_ || chunk.has_index();
     if (!chunk.fits_index() && expects_indexes_) {
       if (!chunk.has_checksum)
-        return Halt{.cause = "the chunk there has no checksum, and no message index behind it that fits it",
+        return Halt{.cause = "the chunk there has no checksum, and no message index behind it that matches",
                     .begin = begin,
                     .behind = at_,
                     .messages = chunk.messages.size()};
@@ -356,7 +356,7 @@ class Scanner {
   // The walk may have been led past what is there: records whose length or kind is damaged can look like others.
   void visit_what_the_summary_names() {
     const bool ended = std::exchange(data_ended_, false);
-    std::map<std::uint64_t, std::uint64_t> gaps;  // that the walk came upon: begin and end
+    std::map<std::uint64_t, std::uint64_t> gaps;  // that the walk found: start and end
     for (const Gap& gap : scan_.gaps) gaps[gap.begin] = std::max(gaps[gap.begin], gap.end);
     const auto in_gap = [&](std::uint64_t offset) {
       const auto after = gaps.upper_bound(offset);
@@ -364,7 +364,7 @@ class Scanner {
     };
     for (const ChunkIndex& chunk : stored_->summary.chunks())
       if (!met_.contains(chunk.chunk_start_offset) && !visit(chunk) && !in_gap(chunk.chunk_start_offset))
-        lose(chunk.chunk_start_offset, "the file's index names a chunk there, and it is damaged");
+        lose(chunk.chunk_start_offset, "the file's index names a chunk there, but it is damaged");
     data_ended_ = ended;
     visit_all(stored_->summary.attachments(), scan_.summary.attachments(), "attachment");
     visit_all(stored_->summary.metadata(), scan_.summary.metadata(), "metadata");
@@ -409,8 +409,8 @@ class Scanner {
     std::erase_if(counted.channel_message_counts, [&](const auto& one) {
       const auto& [channel, messages] = one;
       if (scan_.summary.channels().contains(channel)) return false;
-      lose(0, fmt::format("{} messages of channel {}: its record is lost, so that nobody knows what they are", messages,
-                          channel));
+      lose(0,
+           fmt::format("{} messages of channel {}: its record is lost, so their type is not known", messages, channel));
       counted.message_count -= messages;
       return true;
     });
@@ -423,7 +423,7 @@ class Scanner {
 
   void compare(const Statistics& said, const Statistics& counted) {
     if (said.channel_message_counts.empty() && said.message_count > counted.message_count)
-      lose(0, fmt::format("the file's statistics name {} messages, and {} are there", said.message_count,
+      lose(0, fmt::format("the file's statistics name {} messages, but {} were found", said.message_count,
                           counted.message_count));
     for (const auto& [channel, messages] : said.channel_message_counts) {
       const auto found = counted.channel_message_counts.find(channel);
@@ -431,7 +431,7 @@ class Scanner {
       const auto known = scan_.summary.channels().find(channel);
       if (there < messages)
         lose(0, fmt::format(
-                    "the file's statistics name {} messages of {}, and {} are there", messages,
+                    "the file's statistics name {} messages of {}, but {} were found", messages,
                     known == scan_.summary.channels().end() ? fmt::format("channel {}", channel) : known->second.topic,
                     there));
     }
@@ -447,7 +447,7 @@ class Scanner {
   Bytes buffer_;
   std::optional<WalkedChunk> chunk_;                ///< whose indexes may still come
   std::set<std::uint64_t> met_;                     ///< chunks, whatever they were worth
-  std::map<std::uint64_t, std::uint64_t> counted_;  ///< begin and end of those that count
+  std::map<std::uint64_t, std::uint64_t> counted_;  ///< start and end of those that count
   bool data_ended_ = false, done_ = false, finished_ = false;
   bool expects_indexes_ = false;  ///< the file's chunks have message indexes
   std::optional<StoredSummary> stored_;
@@ -463,9 +463,9 @@ void check_magic(const InputFile& file) {
   const bool sqlite = std::memcmp(magic.data(), "SQLite f", magic.size()) == 0;
   if (sqlite || std::memcmp(magic.data(), "#ROSBAG ", magic.size()) == 0)
     throw Error(ErrorCode::InvalidArgument,
-                file.path() + (sqlite ? " is an SQLite file, as ROS 2 records them, and not MCAP"
-                                      : " is a recording of ROS 1, and not MCAP"),
-                "cardan bag convert makes an MCAP file of it");
+                file.path() + (sqlite ? " is an SQLite file, as ROS 2 records them, not MCAP"
+                                      : " is a recording of ROS 1, not MCAP"),
+                "convert it to MCAP with cardan bag convert");
   throw Error(ErrorCode::InvalidArgument, file.path() + " is not an MCAP file: the first eight bytes are not MCAP's",
               "name a file that a recorder wrote");
 }

@@ -29,7 +29,7 @@ struct Gap {
   std::uint64_t messages = 0;  ///< that an index behind it names; 0: nobody knows
 };
 
-/// What is wrong with a file, and where. The rest of it is read all the same.
+/// A fault of a file, and where. The rest of the file is still read.
 struct Problem {
   std::uint64_t offset = 0;  ///< in the file
   std::string cause{};
@@ -45,7 +45,7 @@ struct Scan {
 };
 
 struct ScanOptions {
-  /// Go on behind damage: at the end of a record whose length is known, else where the next one seems to begin. Every
+  /// Go on behind damage: at the end of a record whose length is known, else where the next one seems to start. Every
   /// checksum is looked at then, and what the file's own summary names is looked for where it says.
   bool search = false;
   /// Where the file is now; without a kernel: asked for. Of a file that was left unfinished, chunks without a checksum
@@ -61,13 +61,14 @@ inline constexpr const char* kMarkMount = "mount";            ///< the same
 inline constexpr const char* kMarkSuperblock = "superblock";  ///< the same
 inline constexpr const char* kMarkBytes = "bytes";            ///< of the file that would survive a power loss
 
-/// Throws Error (InvalidArgument): it does not begin as MCAP files do.
+/// Throws Error (InvalidArgument): it does not start as MCAP files do.
 void check_magic(const InputFile& file);
 
-/// Walks through a file from its beginning to where it stops making sense (what is left of it then: ScanOptions).
+/// Walks through a file from its start to the first bytes that make no sense (the rest: ScanOptions).
 /// Contents of messages are jumped over as far as possible: what is compressed is read, what is not costs one small
 /// read a record. A chunk without a checksum counts only if the message indexes behind it fit it, in files that have
-/// some. Throws Error (InvalidArgument): it is no MCAP file; (System): the disk fails. Any thread; blocks for the disk.
+/// some. Throws Error (InvalidArgument): it is not an MCAP file; (System): the disk fails. Any thread; blocks for the
+/// disk.
 [[nodiscard]] Scan scan(const InputFile& file, ScanOptions options = {});
 
 }  // namespace cardan::mcap

@@ -30,7 +30,7 @@ std::optional<IndexWithSourceTimes> decode_index(View content) {
   if (!decoder.ok()) return std::nullopt;
   const View behind = decoder.left();
   if (behind.size() < kMark.size() || std::memcmp(behind.data(), kMark.data(), kMark.size()) != 0) return found;
-  const std::size_t count = found.index.records.size();  // in memory already, so that this is no one's claim
+  const std::size_t count = found.index.records.size();  // in memory already, so this count can be trusted
   found.damaged = true;
   if (behind.size() < kSourceTimesHead || (behind.size() - kSourceTimesHead) / sizeof(std::int64_t) < count)
     return found;

@@ -42,7 +42,7 @@ class Summary {
   [[nodiscard]] const std::vector<AttachmentIndex>& attachments() const noexcept { return attachments_; }
   [[nodiscard]] const std::vector<MetadataIndex>& metadata() const noexcept { return metadata_; }
 
-  /// Appends the summary, its offsets, the footer and the magic, for a file in which they begin at `file_offset`
+  /// Appends the summary, its offsets, the footer and the magic, for a file in which they start at `file_offset`
   /// (behind its DataEnd).
   void append_to(Bytes& out, std::uint64_t file_offset, const SummaryOptions& options = {}) const;
 

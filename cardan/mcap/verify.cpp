@@ -79,7 +79,7 @@ class Verifier {
       case Opcode::MessageIndex:
         with<MessageIndex>(r, [&](const MessageIndex& m) { message_index(r, m); });
         if (const auto index = decode_index(r.content); index && index->damaged)
-          complain(r.offset, "the source stamps behind the index are cut short, or do not fit their checksum");
+          complain(r.offset, "the source stamps behind the index are cut short, or do not match their checksum");
         break;
       case Opcode::Attachment:
         ++result_.attachments;
@@ -102,7 +102,7 @@ class Verifier {
       case Opcode::DataEnd:
         with<DataEnd>(r, [&](const DataEnd& d) {
           if (d.data_section_crc != 0 && d.data_section_crc != crc_)
-            complain(r.offset, "the checksum of the data section does not fit it");
+            complain(r.offset, "the checksum does not match the data section");
         });
         data_ended_ = true;
         break;
@@ -118,15 +118,15 @@ class Verifier {
   void schema(std::uint64_t offset, const Schema& s) {
     if (s.id == 0) return complain(offset, "a schema has the number 0");
     if (const auto known = seen_.schemas().find(s.id); known != seen_.schemas().end() && !(known->second == s))
-      complain(offset, fmt::format("schema {} is there twice, not the same", s.id));
+      complain(offset, fmt::format("schema {} is defined twice, differently", s.id));
     seen_.add(s);
   }
 
   void channel(std::uint64_t offset, const Channel& c) {
     if (const auto known = seen_.channels().find(c.id); known != seen_.channels().end() && !(known->second == c))
-      complain(offset, fmt::format("channel {} is there twice, not the same", c.id));
+      complain(offset, fmt::format("channel {} is defined twice, differently", c.id));
     if (c.schema_id != 0 && !seen_.schemas().contains(c.schema_id))
-      complain(offset, fmt::format("channel {} ({}) names schema {}, which does not stand before it", c.id, c.topic,
+      complain(offset, fmt::format("channel {} ({}) names schema {}, which is not defined before it", c.id, c.topic,
                                    c.schema_id));
     seen_.add(c);
   }
@@ -134,7 +134,7 @@ class Verifier {
   void message(std::uint64_t offset, const Message& m) {
     ++result_.messages;
     if (!seen_.channels().contains(m.channel_id))
-      complain(offset, fmt::format("a message names channel {}, which does not stand before it", m.channel_id));
+      complain(offset, fmt::format("a message names channel {}, which is not defined before it", m.channel_id));
     seen_.count(m.channel_id, m.log_time);
   }
 
@@ -224,7 +224,7 @@ class Verifier {
       std::erase_if(listed.channel_message_counts, [](const auto& one) { return one.second == 0; });
       same(listed, counted, "statistics");
     }
-    if (loose_ && !said.chunks().empty()) complain(0, "messages stand outside of chunks, where its index cannot lead");
+    if (loose_ && !said.chunks().empty()) complain(0, "messages are outside of chunks, where its index cannot point");
   }
 
   InputFile file_;

@@ -13,15 +13,16 @@ namespace cardan::mcap {
 struct Verification {
   Finish finish;
   std::uint64_t bytes = 0, messages = 0, chunks = 0, attachments = 0;
-  std::uint64_t unchecked_bytes = 0;  ///< of chunks without a checksum: their structure alone was looked at
+  std::uint64_t unchecked_bytes = 0;  ///< of chunks without a checksum: only their structure was checked
   std::vector<Problem> problems;      ///< in the order of the file; at most kMostProblems
   static constexpr std::size_t kMostProblems = 1000;
 
   [[nodiscard]] bool good() const noexcept { return problems.empty() && finish.how == Finish::How::Complete; }
 };
 
-/// Reads all of a file and compares everything in it that is said twice: checksums, indexes, statistics, the summary.
-/// `progress` is told how many bytes are done. Throws Error as Reader does. Any thread; blocks for the disk.
+/// Reads a whole file and compares everything that it stores twice: checksums, indexes, statistics, the summary. Calls
+/// `progress` with the number of bytes done. Throws Error as Reader does.
+/// Any thread; blocks for the disk.
 [[nodiscard]] Verification verify(const std::string& path, const std::function<void(std::uint64_t)>& progress = {});
 
 }  // namespace cardan::mcap

@@ -12,7 +12,7 @@ namespace {
 /// Chunks up to there are read at once; of a larger one that is not compressed only the heads of its records.
 constexpr std::uint64_t kSmallChunk = 256 << 10;
 
-/// A record of a chunk, wherever it is. `content_of` reads the first bytes of it.
+/// A record of a chunk, wherever it is. `content_of` reads its first bytes.
 bool take(std::uint8_t opcode, std::uint64_t length, std::uint64_t place, WalkedChunk& chunk, Summary& summary,
           auto&& content_of) {
   const auto add = [&](const auto& record) {

@@ -62,7 +62,7 @@ class ChunkWalker {
  public:
   explicit ChunkWalker(const InputFile& file) : file_(file) {}
 
-  /// The records of the chunk with that head, which begin at `at` in the file. Its messages go into `chunk`, its
+  /// The records of the chunk with that head, which start at `at` in the file. Its messages go into `chunk`, its
   /// schemas and channels into `summary`. False: it is damaged. `check`: its checksum is looked at, if it has one.
   /// Throws Error (System): the disk fails.
   [[nodiscard]] bool walk(const ChunkHead& head, std::uint64_t at, bool check, WalkedChunk& chunk, Summary& summary);

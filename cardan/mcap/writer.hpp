@@ -14,38 +14,38 @@ namespace cardan::mcap {
 
 struct WriterOptions {
   std::string profile{};  ///< "ros2" only if every channel is as ROS 2 writes it
-  /// Writes over bytes that are in the file already. Given, and `profile` empty, close() makes the profile "ros2" if
-  /// every channel turned out to be as ROS 2 writes it. Not together with `data_crc`.
+  /// Overwrites bytes that are in the file already. If it is given and `profile` is empty, close() sets the profile to
+  /// "ros2" if every channel turned out to be as ROS 2 writes it. Not together with `data_crc`.
   std::function<void(std::uint64_t offset, View)> overwrite{};
   std::string library = "cardan";
-  bool chunks = true;                   ///< false: no index of messages is possible; for streams
-  std::uint64_t chunk_bytes = 1 << 20;  ///< a chunk ends once its records have so many bytes. More: smaller files
-                                        ///< with compression, and more to read for one message
+  bool chunks = true;                   ///< false: an index of messages is not possible; for streams
+  std::uint64_t chunk_bytes = 1 << 20;  ///< a chunk ends once its records have this many bytes. With compression,
+                                        ///< larger chunks give smaller files, but more to read for one message
   Compression compression = Compression::None;
-  int level = 0;              ///< of the compression; 0: its default
-  bool chunk_crc = true;      ///< a damaged chunk is noticed
-  bool data_crc = false;      ///< of the whole data section: nobody can check it without reading all
-  bool message_index = true;  ///< a reader finds messages in a chunk without reading it through; their source stamps
-                              ///< stand there too
+  int level = 0;          ///< of the compression; 0: its default
+  bool chunk_crc = true;  ///< lets readers detect a damaged chunk
+  bool data_crc = false;  ///< of the whole data section; checking it requires reading everything
+  /// Lets a reader find messages in a chunk without reading it through. It holds their source stamps too.
+  bool message_index = true;
   SummaryOptions summary{};
 };
 
-/// Writes a file from its beginning to its end, into whatever takes bytes. Not to be shared by threads; blocks as
-/// `write` does, and throws what it throws.
+/// Writes a file from start to end, into any sink for bytes.
+/// Not thread safe; blocks as `write` does, and throws what it throws.
 class Writer {
  public:
   using Write = std::function<void(View)>;
 
   explicit Writer(Write write, WriterOptions options = {});
 
-  void add(const Schema& schema);    ///< before a channel that names it
-  void add(const Channel& channel);  ///< before its messages
+  void add(const Schema& schema);    ///< call it before adding a channel that names the schema
+  void add(const Channel& channel);  ///< call it before its messages
   void write(const Message& message);
   void add(const Attachment& attachment);
   void add(const Metadata& metadata);
-  void end_chunk();  ///< what has come so far is written now
+  void end_chunk();  ///< writes the current chunk now
 
-  /// Writes the summary. Nothing may follow.
+  /// Writes the summary. No call may follow.
   void close();
 
   [[nodiscard]] const Summary& summary() const noexcept { return summary_; }
@@ -64,7 +64,7 @@ class Writer {
   Bytes records_;  ///< of the chunk
   Bytes packed_;
   std::vector<MessageIndex> indexes_;                    ///< of the chunk; in the order of its channels
-  std::vector<std::vector<std::int64_t>> source_times_;  ///< of each of them
+  std::vector<std::vector<std::int64_t>> source_times_;  ///< for each index, in the same order
   std::map<std::uint16_t, std::size_t> index_of_;
   std::uint64_t messages_ = 0, first_ = 0, last_ = 0;  ///< of the chunk
   bool ros2_ = true;                                   ///< all channels are as ROS 2 writes them

@@ -13,18 +13,19 @@
 #include "cardan/messages/cdr_writer.hpp"
 #include "cardan/types/message.hpp"
 
-// The ROS 2 wire form (XCDR1 little-endian) of every message, both ways, from what CARDAN_MESSAGE says of it.
+// Conversion of every message from and to its ROS 2 wire form (XCDR1 little-endian), derived from CARDAN_MESSAGE.
 
 namespace cardan {
 
-/// For a type whose ROS form is not what its fields say: a specialization has
-/// `static void write(CdrWriter&, const T&)` and `static bool read(CdrReader&, T&) noexcept` (false after
-/// `reader.fail`). `static constexpr std::size_t kLeastBytes`: the fewest bytes on the wire, if that is more than 4.
+/// For a type whose ROS form differs from its fields. A specialization has these members:
+/// - `static void write(CdrWriter&, const T&)`
+/// - `static bool read(CdrReader&, T&) noexcept`, which returns false after `reader.fail`
+/// - `static constexpr std::size_t kLeastBytes`: the fewest bytes on the wire, if that is more than 4
 template <class T>
 struct CdrForm;
 
-/// A message's CDR form in three parts that follow each other: the payload is the message's largest vector of numbers
-/// (an image's pixels), where it lies and not copied. `prefix` and `suffix` are reused when the same frame is filled
+/// A message's CDR form in three consecutive parts. The payload is the message's largest vector of numbers (an image's
+/// pixels); it stays where it is and is not copied. `prefix` and `suffix` are reused when the same frame is filled
 /// again.
 struct CdrFrame {
   std::vector<std::byte> prefix;
@@ -39,7 +40,7 @@ namespace detail {
 template <class T>
 concept HasCdrForm = requires(CdrReader& reader, T& value) { CdrForm<T>::read(reader, value); };
 
-/// Numbers whose bytes on the wire are those in memory. A bool is not: only 0 and 1 are valid there.
+/// Numbers whose bytes on the wire equal those in memory. A bool does not qualify: only 0 and 1 are valid there.
 template <class T>
 inline constexpr bool is_number =
     kind_of<T>() == Kind::Integer || kind_of<T>() == Kind::Float || kind_of<T>() == Kind::Enum;
@@ -84,7 +85,7 @@ void write_value(CdrWriter& writer, const T& value) {
   }
 }
 
-/// The fewest bytes that a value can take on the wire, without gaps for alignment.
+/// The fewest bytes that a value can take on the wire, without alignment gaps.
 template <class T>
 consteval std::size_t least_bytes();
 
@@ -105,7 +106,7 @@ consteval std::size_t least_bytes() {
   } else if constexpr (requires { CdrForm<T>::kLeastBytes; }) {
     return CdrForm<T>::kLeastBytes;
   } else {
-    return 4;  // a length at least
+    return 4;  // at least a length
   }
 }
 
@@ -166,10 +167,10 @@ bool read_value(CdrReader& reader, T& value) noexcept {
 
 }  // namespace detail
 
-/// Fills `out` with the CDR form of `message`; its payload points into the message and is not copied.
-/// Throws `cardan::Error` (Limit) for a list of more than 2^32 − 1 elements, `std::bad_alloc`; allocates until the
-/// buffers are as large as ever needed. Thread safety: any number of threads may read one message, each with a frame of
-/// its own. Never blocks.
+/// Fills `out` with the CDR form of `message`. The payload of `out` points into the message and is not copied. Throws
+/// `cardan::Error` (Limit) for a list of more than 2^32 − 1 elements, and `std::bad_alloc`.
+/// Thread safety: any number of threads may read one message, each with its own frame. Never blocks; allocates until
+/// the buffers have reached the largest size needed.
 template <Message T>
 void frame_cdr(const T& message, CdrFrame& out) {
   const void* largest = nullptr;
@@ -204,9 +205,9 @@ template <Message T>
   return bytes;
 }
 
-/// Fills `message`, a fresh loan or a `LocalMessage`, from CDR bytes that may be hostile. False with the reason
-/// (`text()`) when they are not a `T` or do not fit; the message is then valid, but of no use. Never throws, allocates
-/// or blocks. Thread safety: none.
+/// Fills `message`, a fresh loan or a `LocalMessage`, from CDR bytes that may be hostile. Returns false with the reason
+/// (`text()`) if they are not a `T` or do not fit; the message is then valid, but must not be used.
+/// Thread safety: none. Never throws, allocates or blocks.
 template <Message T>
 [[nodiscard]] CdrResult from_cdr(std::span<const std::byte> bytes, T& message) noexcept {
   CdrReader reader(bytes);

@@ -15,18 +15,18 @@ namespace cardan {
 /// Why bytes are not the CDR form of a type.
 enum class CdrError {
   None,
-  Encoding,   ///< they begin neither with 00 01 nor with 00 00: they are not plain XCDR1
-  Truncated,  ///< they end within a field, or a list announces more elements than there are bytes
+  Encoding,   ///< the first bytes are neither 00 01 nor 00 00: not plain XCDR1
+  Truncated,  ///< the bytes end within a field, or a list announces more elements than there are bytes
   BadText,    ///< a text without its final NUL
   TooLong,    ///< a text or a list is longer than the FixedString or FixedVector that takes it
   NoRoom,     ///< the message's storage is too small for its lists
   Trailing,   ///< bytes are left over: another type, or another version of it
 };
 
-/// What came of reading CDR: true, or why not, at which byte and field.
+/// The result of reading CDR: true, or the reason, with the byte and the field.
 struct CdrResult {
   CdrError error = CdrError::None;
-  std::size_t offset = 0;       ///< bytes from the beginning
+  std::size_t offset = 0;       ///< bytes from the start
   std::string_view field = {};  ///< innermost field; lives as long as the program
 
   explicit operator bool() const noexcept { return error == CdrError::None; }
@@ -60,9 +60,9 @@ struct CdrResult {
   }
 };
 
-/// Reads XCDR1, of either byte order, from bytes that nobody vouches for: every length is checked against what is left
-/// before it is used. After the first failure every call returns false. Thread safety: none. Never blocks, allocates or
-/// throws.
+/// Reads XCDR1, of either byte order, from untrusted bytes: it checks every length against the remaining bytes before
+/// using it. After the first failure every call returns false.
+/// Thread safety: none. Never blocks, allocates or throws.
 class CdrReader {
  public:
   explicit CdrReader(std::span<const std::byte> bytes) noexcept {
@@ -93,7 +93,7 @@ class CdrReader {
     return true;
   }
 
-  /// A text within the bytes that are read, without its NUL.
+  /// A text within the input bytes, without its NUL.
   bool string(std::string_view& text) noexcept {
     std::uint32_t length = 0;
     if (!number(length) || !require(length)) return false;
@@ -104,8 +104,8 @@ class CdrReader {
     return true;
   }
 
-  /// How many elements follow; each takes at least `least_bytes`, so that no lie makes the caller prepare more than
-  /// there can be.
+  /// Reads the number of elements that follow. Each takes at least `least_bytes`, so a false number cannot make the
+  /// caller prepare more elements than the input can hold.
   bool count(std::size_t& elements, std::size_t least_bytes) noexcept {
     std::uint32_t announced = 0;
     if (!number(announced)) return false;
@@ -125,7 +125,7 @@ class CdrReader {
     return true;
   }
 
-  /// A list of bytes within the bytes that are read.
+  /// A list of bytes within the input bytes.
   bool bytes(std::span<const std::byte>& list) noexcept {
     std::uint32_t length = 0;
     if (!number(length) || !require(length)) return false;
@@ -134,12 +134,12 @@ class CdrReader {
     return true;
   }
 
-  /// Names what is read now, for the error.
+  /// Names the field that is read now, for the error.
   void enter(std::string_view field) noexcept {
     if (!failed()) result_.field = field;
   }
 
-  /// False, and `error` unless an earlier one stands.
+  /// Returns false, and sets `error` unless an earlier one is set.
   bool fail(CdrError error) noexcept {
     if (!failed()) {
       result_.error = error;
@@ -153,7 +153,7 @@ class CdrReader {
   /// Bytes that have not been read yet.
   [[nodiscard]] std::size_t left() const noexcept { return bytes_.size() - position_; }
 
-  /// To be called at the end: writers may pad to a multiple of 4 or 8, more is an error.
+  /// Call it at the end. Writers may pad to a multiple of 4 or 8; more is an error.
   [[nodiscard]] CdrResult finish() noexcept {
     if (!failed() && bytes_.size() - position_ >= 8) {
       result_.field = {};
@@ -187,7 +187,7 @@ class CdrReader {
   }
 
   std::span<const std::byte> bytes_;
-  std::size_t position_ = 0;  // since the encoding's 4 bytes
+  std::size_t position_ = 0;  // counted from behind the encoding's 4 bytes
   bool swapped_ = false;      // big-endian
   CdrResult result_;
 };

@@ -17,9 +17,10 @@ namespace cardan {
 
 static_assert(std::endian::native == std::endian::little, "Cardan writes XCDR1 little-endian from native memory");
 
-/// Writes XCDR1 little-endian (what ROS 2 puts on the wire and into bags): each number aligned to its size, counted
+/// Writes XCDR1 little-endian (what ROS 2 puts on the wire and into bags). Each number is aligned to its size, counted
 /// from the byte after the 4 bytes that name the encoding. One vector of the message, the payload, is left out: what
-/// follows it goes into a second buffer. Thread safety: none. Never blocks; allocates while its buffers grow.
+/// follows it goes into a second buffer.
+/// Thread safety: none. Never blocks; allocates while its buffers grow.
 class CdrWriter {
  public:
   /// `payload`: the address of the `shm::vector` whose elements are left out, or null.
@@ -38,7 +39,7 @@ class CdrWriter {
     raw(&value, sizeof(Number));
   }
 
-  // Through a byte: another process may have stored any value where a bool should be.
+  // Reads the bool as a byte, because another process may have stored any value there.
   void boolean(const bool& value) {
     std::uint8_t byte = 0;
     std::memcpy(&byte, &value, 1);
@@ -51,7 +52,7 @@ class CdrWriter {
     number(std::uint8_t{0});
   }
 
-  /// How many elements follow.
+  /// Writes the number of elements that follow.
   void count(std::size_t elements) {
     if (elements > std::numeric_limits<std::uint32_t>::max()) {
       throw Error(ErrorCode::Limit,
@@ -61,7 +62,7 @@ class CdrWriter {
     number(static_cast<std::uint32_t>(elements));
   }
 
-  /// Numbers side by side as they are in memory.
+  /// Writes consecutive numbers as they are in memory.
   template <class Number>
   void numbers(const Number* first, std::size_t elements) {
     if (elements == 0) return;
@@ -69,7 +70,7 @@ class CdrWriter {
     raw(first, elements * sizeof(Number));
   }
 
-  /// As `numbers`, of the vector at `owner`: left out when that is the payload.
+  /// As `numbers`, for the vector at `owner`. If that is the payload, it is left out.
   template <class Number>
   void payload_or_numbers(const void* owner, const Number* first, std::size_t elements) {
     if (owner != payload_ || elements == 0) return numbers(first, elements);
@@ -95,7 +96,7 @@ class CdrWriter {
   std::vector<std::byte>* out_;
   std::vector<std::byte>* suffix_;
   const void* payload_;
-  std::size_t position_ = 0;  // since the encoding's 4 bytes
+  std::size_t position_ = 0;  // counted from behind the encoding's 4 bytes
 };
 
 }  // namespace cardan

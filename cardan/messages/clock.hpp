@@ -8,9 +8,9 @@
 
 namespace cardan {
 
-/// What time it is for those who live in a recording or a simulation; rosgraph_msgs/msg/Clock in ROS 2, on `/clock`.
+/// The time inside a recording or a simulation; rosgraph_msgs/msg/Clock in ROS 2, on `/clock`.
 struct Clock {
-  std::int64_t clock = 0;  ///< nanoseconds of whatever clock the stamps are of (in ROS: int32 seconds + nanoseconds)
+  std::int64_t clock = 0;  ///< nanoseconds of the clock that the stamps use (in ROS: int32 seconds + nanoseconds)
 };
 
 template <>

@@ -9,10 +9,10 @@
 #include "cardan/types/fixed_string.hpp"
 #include "cardan/types/shm_vector.hpp"
 
-// What a detector found. In ROS 2: vision_msgs (version 4, Humble and newer). There each detection has a list of
-// hypotheses, each with a pose and its covariance, and a header of its own; here it has one label and one score. Ours
-// to ROS loses nothing. From ROS, the hypothesis with the highest score is taken; the others, the hypotheses' poses and
-// the inner headers are dropped.
+// The result of a detector. In ROS 2: vision_msgs (version 4, Humble and newer). There each detection has a list of
+// hypotheses, each with a pose and its covariance, and a header of its own; here it has one label and one score. The
+// conversion to ROS loses nothing. The conversion from ROS takes the hypothesis with the highest score and drops the
+// others, the hypotheses' poses and the inner headers.
 
 namespace cardan {
 
@@ -25,19 +25,19 @@ struct Detection2D {
   double theta = 0;       ///< rotation, rad
   double size_x = 0;      ///< pixels, before the rotation
   double size_y = 0;
-  FixedString<28> id;  ///< of the tracked object, the same from frame to frame; empty: not tracked
+  FixedString<28> id;  ///< of the tracked object, the same in every frame; empty: not tracked
 };
 
 /// A box in space, in metres, in the header's frame.
 struct Detection3D {
   FixedString<60> label;
   double score = 0;    ///< 0 to 1
-  Pose center;         ///< of the box, and its orientation
+  Pose center;         ///< of the box, with its orientation
   Vector3 size;        ///< metres along the box's own x, y, z
   FixedString<28> id;  ///< of the tracked object; empty: not tracked
 };
 
-/// All boxes in one image; vision_msgs/msg/Detection2DArray in ROS 2. `header` is that of the image.
+/// All boxes in one image; vision_msgs/msg/Detection2DArray in ROS 2. `header` is the image's header.
 struct Detections2D {
   Header header;
   shm::vector<Detection2D> detections;

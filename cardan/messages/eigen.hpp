@@ -11,13 +11,13 @@
 
 namespace cardan {
 
-/// x, y, z of all points, a column each, over shared memory.
+/// x, y, z of all points, one column for each point, over shared memory.
 using ConstPointMap = Eigen::Map<const Eigen::Matrix<float, 3, Eigen::Dynamic>, Eigen::Unaligned, Eigen::OuterStride<>>;
 using PointMap = Eigen::Map<Eigen::Matrix<float, 3, Eigen::Dynamic>, Eigen::Unaligned, Eigen::OuterStride<>>;
 
 namespace detail {
-// The index of the float x in a point, or -1 when x, y, z are not three floats side by side at whole floats, without
-// gaps between rows.
+// The index of the float x in a point. -1 unless x, y, z are three consecutive floats at a multiple of the float size,
+// without gaps between rows.
 [[nodiscard]] inline std::int64_t xyz_offset(const PointCloud& cloud) noexcept {
   const std::int64_t x = cloud.float_offset("x");
   const bool ok = x >= 0 && x % 4 == 0 && cloud.float_offset("y") == x + 4 && cloud.float_offset("z") == x + 8 &&
@@ -27,9 +27,9 @@ namespace detail {
 }
 }  // namespace detail
 
-/// The positions of all points as a 3 × n matrix over shared memory, no copy; works with every cloud that has x, y, z
-/// as floats side by side (PCL's layouts, and most drivers'). No columns when it has not. Thread safety: as the
-/// message's. Never blocks or throws.
+/// The positions of all points as a 3 × n matrix over shared memory, without a copy. Works with every cloud that has x,
+/// y, z as consecutive floats (PCL's layouts, and those of most drivers). Without these, the matrix has no columns.
+/// Thread safety: as the message's. Never blocks or throws.
 [[nodiscard]] inline ConstPointMap eigen_map(const PointCloud& cloud) noexcept {
   const std::int64_t x = detail::xyz_offset(cloud);
   if (x < 0) return {nullptr, 3, 0, Eigen::OuterStride<>(3)};

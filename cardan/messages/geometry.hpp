@@ -20,7 +20,7 @@ struct Point {
   friend bool operator==(const Point&, const Point&) = default;
 };
 
-/// Unit quaternion; as made: no rotation.
+/// Unit quaternion. The default is no rotation.
 struct Quaternion {
   double x = 0, y = 0, z = 0, w = 1;
   friend bool operator==(const Quaternion&, const Quaternion&) = default;

@@ -15,10 +15,10 @@
 
 namespace cardan {
 
-/// Names a coordinate frame ("base_link"); longer names do not fit and are refused when they come from ROS.
+/// The name of a coordinate frame ("base_link"). Longer names do not fit; those that come from ROS are refused.
 using FrameId = FixedString<60>;
 
-/// When and in which frame something was measured; std_msgs/msg/Header in ROS 2.
+/// Time and frame of a measurement; std_msgs/msg/Header in ROS 2.
 struct Header {
   std::int64_t stamp =
       0;  ///< time of the measurement, wall or PTP clock, nanoseconds since 1970 (in ROS: int32 seconds + nanoseconds)
@@ -29,7 +29,7 @@ struct Header {
 };
 
 /// builtin_interfaces/Time. ROS counts seconds in 32 bits, so a stamp before 1901 or after January 2038 is written as
-/// the nearest that it has.
+/// the nearest time that ROS can represent.
 struct RosTime {
   std::int32_t sec = 0;
   std::uint32_t nanosec = 0;
@@ -62,7 +62,7 @@ struct CdrForm<Header> {
     writer.number(time.nanosec);
     writer.string(header.frame_id);
   }
-  /// `sequence` becomes 0: ROS does not carry it.
+  /// Sets `sequence` to 0, because ROS does not carry it.
   static bool read(CdrReader& reader, Header& header) noexcept {
     RosTime time;
     std::string_view frame;

@@ -12,12 +12,12 @@
 #include "cardan/types/shm_vector.hpp"
 
 namespace cv {
-class Mat;  // declared only: whoever calls mat() includes OpenCV, nobody else needs it
+class Mat;  // declared only: a caller of mat() includes OpenCV, other code does not need it
 }
 
 namespace cardan {
 
-/// Uncompressed pixels, in the layout that OpenCV works on; sensor_msgs/msg/Image in ROS 2.
+/// Uncompressed pixels in OpenCV's layout; sensor_msgs/msg/Image in ROS 2.
 struct Image {
   Header header;
   std::uint32_t height = 0;  ///< pixels
@@ -27,9 +27,9 @@ struct Image {
   std::uint32_t step = 0;  ///< bytes from one row to the next
   shm::vector<std::uint8_t> data;
 
-  /// Makes room for `rows` × `cols` pixels of an OpenCV type (`CV_8UC3`) and gives them to be filled in place; for a
+  /// Makes room for `rows` × `cols` pixels of an OpenCV type (`CV_8UC3`) and returns them, to be filled in place. For a
   /// loan. The encoding becomes OpenCV's own for that type ("bgr8" for CV_8UC3) unless given. Throws
-  /// `std::length_error` when the topic's `max_bytes` is too small, `cardan::Error` for sizes and types that no image
+  /// `std::length_error` if the topic's `max_bytes` is too small, and `cardan::Error` for sizes and types that no image
   /// has.
   template <class Mat = cv::Mat>
   [[nodiscard]] Mat mat(int rows, int cols, int type, std::string_view with_encoding = {}) {
@@ -40,21 +40,21 @@ struct Image {
     return Mat(rows, cols, type, data.data(), step);
   }
 
-  /// The pixels as a `cv::Mat` over shared memory, no copy; for a loan.
+  /// The pixels as a `cv::Mat` over shared memory, without a copy. For a loan.
   template <class Mat = cv::Mat>
   [[nodiscard]] Mat mat() {
     return view<Mat>(data.data());
   }
 
-  /// The same for a sample. The pages are read-only, writing to the pixels ends the program: `clone()` what is to be
-  /// changed. Empty when encoding, sizes and data do not fit together (a publisher may say anything).
+  /// The same for a sample. The pages are read-only: writing to the pixels ends the program, so `clone()` what is to be
+  /// changed. Empty if encoding, sizes and data do not match (a publisher may send any values).
   template <class Mat = cv::Mat>
   [[nodiscard]] const Mat mat() const {
     return view<Mat>(const_cast<std::uint8_t*>(data.data()));
   }
 
-  /// As `mat(rows, cols, type)` where there is no OpenCV: `height` × `width` pixels of a ROS encoding, and the bytes to
-  /// fill.
+  /// As `mat(rows, cols, type)`, without OpenCV: makes room for `height` × `width` pixels of a ROS encoding and returns
+  /// the bytes to fill.
   [[nodiscard]] std::span<std::uint8_t> resize(std::uint32_t with_height, std::uint32_t with_width,
                                                std::string_view with_encoding) {
     const ImageFormat format = image_format_or_throw(with_encoding);
@@ -62,8 +62,7 @@ struct Image {
     return data.span();
   }
 
-  /// Whether `data` has all the bytes that `encoding`, `height`, `width` and `step` speak of. Only then `mat()` is not
-  /// empty.
+  /// Whether `data` has all the bytes that `encoding`, `height`, `width` and `step` require. mat() is empty otherwise.
   [[nodiscard]] bool valid() const noexcept {
     const ImageFormat format = image_format(encoding);
     return format.known() && step >= format.row_bytes(width) &&

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What writing and reading the CDR form of messages of any layout have in common.
+// Common parts of writing and reading the CDR form of messages of any layout.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ inline bool is_plain_number(const TypeLayout& t) noexcept {
   return t.kind == Kind::Integer || t.kind == Kind::Float || t.kind == Kind::Enum;
 }
 
-/// A vector or a string, whose elements lie in the payload.
+/// A vector or a string; its elements lie in the payload.
 inline bool is_vector(const TypeLayout& t) noexcept {
   return t.kind == Kind::Vector || t.kind == Kind::String || t.kind == Kind::WString;
 }
@@ -28,7 +28,7 @@ inline std::size_t element_alignment(const TypeLayout& vector) noexcept {
   return vector.kind == Kind::Vector ? vector.element->alignment : element_bytes(vector);
 }
 
-/// Where the elements of a FixedVector begin: behind its count.
+/// Where the elements of a FixedVector start: after its count.
 inline std::size_t first_of_fixed(const TypeLayout& t) noexcept {
   const std::size_t to = t.element->alignment;
   return (sizeof(std::uint32_t) + to - 1) / to * to;
@@ -40,7 +40,7 @@ inline std::uint32_t count_at(const std::byte* at) noexcept {
   return count;
 }
 
-/// Calls `use` with an unsigned integer of the number's size: on the wire only that matters.
+/// Calls `use` with an unsigned integer of the number's size. On the wire only the size matters.
 template <class Use>
 auto with_number_of(std::size_t size, Use&& use) {
   switch (size) {
@@ -55,8 +55,8 @@ auto with_number_of(std::size_t size, Use&& use) {
   }
 }
 
-/// Calls `use(vector, its type)` for all vectors and strings of the struct, in the order of the fields; not for those
-/// that are elements of others.
+/// Calls `use(vector, its type)` for all vectors and strings of the struct, in the order of the fields, but not for
+/// those that are elements of other vectors.
 template <class Byte, class Use>
 void for_each_vector_in(const TypeLayout& t, Byte* at, Use&& use) {
   using Vector = std::conditional_t<std::is_const_v<Byte>, const shm::VectorBase, shm::VectorBase>;
@@ -70,7 +70,7 @@ void for_each_vector_in(const TypeLayout& t, Byte* at, Use&& use) {
   }
 }
 
-/// The fewest bytes that a value can take on the wire, without gaps for alignment; at least 1.
+/// The fewest bytes that a value can take on the wire, without alignment gaps; at least 1.
 inline std::size_t least_cdr_bytes(const TypeLayout& t) noexcept {
   if (t.least_cdr != 0) return t.least_cdr;
   if (t.kind == Kind::Bool || is_plain_number(t)) return t.size;
@@ -81,8 +81,8 @@ inline std::size_t least_cdr_bytes(const TypeLayout& t) noexcept {
   return sum == 0 ? 1 : sum;
 }
 
-/// Of the pieces of the arena: those of vectors that are elements of others are many and small; a large list begins
-/// where a disk can take it from.
+/// Alignment of the pieces of the arena. Vectors that are elements of other vectors are many and small; a large list
+/// starts where a disk can take it from.
 inline constexpr std::uint64_t kNestedAlignment = 8;
 inline constexpr std::uint64_t kLargeAlignment = 4096;
 inline constexpr std::size_t kLargeList = 64 * 1024;

@@ -10,9 +10,9 @@
 
 namespace cardan {
 
-/// A message in this process's own memory, with room for its vectors: for reading files, for tests, for whatever is not
-/// published. A loan is the same in shared memory. Throws `std::bad_alloc` at construction. Thread safety: like a plain
-/// struct. Never blocks.
+/// A message in this process's own memory, with room for its vectors: for reading files, for tests, for everything that
+/// is not published. A loan is the same in shared memory. The constructor throws `std::bad_alloc`.
+/// Thread safety: like a plain struct. Never blocks.
 template <Message T>
 class LocalMessage {
  public:
@@ -31,7 +31,7 @@ class LocalMessage {
   [[nodiscard]] const T* operator->() const noexcept { return &body_->message; }
 
  private:
-  // The vectors know where the arena is by its distance from them: both in one block, which a move does not move.
+  // The vectors find the arena by its distance, so both are in one block, whose address a move does not change.
   struct Body {
     shm::Arena arena;
     T message{};

@@ -16,9 +16,9 @@
 
 namespace cardan {
 
-/// Copies the cloud into a `pcl::PointCloud` (which owns a std::vector, so one copy is the least). Takes x, y, z and,
-/// where both sides have it, intensity; any offsets and steps. `out` keeps its memory: give the same one again and
-/// nothing is allocated. Throws `cardan::Error` (InvalidArgument) when x, y, z are not floats or the data is too short.
+/// Copies the cloud into a `pcl::PointCloud`, which owns a std::vector, so one copy is the minimum. Copies x, y, z and,
+/// where both sides have it, intensity, with any offsets and steps. `out` keeps its memory: pass the same one again and
+/// nothing is allocated. Throws `cardan::Error` (InvalidArgument) if x, y, z are not floats or the data is too short.
 /// Thread safety: as the message's. Never blocks.
 template <class PclPoint>
 void to_pcl(const PointCloud& cloud, pcl::PointCloud<PclPoint>& out) {
@@ -58,7 +58,7 @@ void to_pcl(const PointCloud& cloud, pcl::PointCloud<PclPoint>& out) {
   }
 }
 
-/// The same into a new cloud: `to_pcl<pcl::PointXYZI>(*sample)`.
+/// The same, into a new cloud: `to_pcl<pcl::PointXYZI>(*sample)`.
 template <class PclPoint>
 [[nodiscard]] pcl::PointCloud<PclPoint> to_pcl(const PointCloud& cloud) {
   pcl::PointCloud<PclPoint> out;

@@ -24,14 +24,14 @@ struct PointField {
   enum class Type : std::uint8_t { Int8 = 1, UInt8, Int16, UInt16, Int32, UInt32, Float32, Float64 };
 
   FixedString<28> name;      ///< "x", "intensity", "ring", …
-  std::uint32_t offset = 0;  ///< bytes from the beginning of the point
+  std::uint32_t offset = 0;  ///< bytes from the start of the point
   Type datatype = Type::Float32;
   std::uint32_t count = 1;  ///< of numbers
 
   friend bool operator==(const PointField&, const PointField&) = default;
 };
 
-/// A point in the layout of pcl::PointXYZ: 16 bytes, aligned to 16, the fourth number 1.
+/// A point in the layout of pcl::PointXYZ: 16 bytes, aligned to 16; the fourth number is 1.
 struct alignas(16) PointXYZ {
   float x = 0, y = 0, z = 0;  ///< metres
   float one = 1;              ///< for arithmetic with 4×4 matrices, as in PCL
@@ -45,7 +45,7 @@ struct alignas(16) PointXYZI {
   float unused[3] = {};
 };
 
-/// What the bytes of a point type mean; specialize it to use own point types with `PointCloud::points<P>()`.
+/// The meaning of a point type's bytes. Specialize it to use your own point types with `PointCloud::points<P>()`.
 template <class P>
 struct PointLayout;
 
@@ -66,21 +66,22 @@ struct PointLayout<PointXYZI> {
 template <class P>
 concept PointType = std::is_trivially_copyable_v<P> && requires { PointLayout<P>::fields.size(); };
 
-/// A point cloud in the layout that PCL works on; sensor_msgs/msg/PointCloud2 in ROS 2.
-/// An ordered cloud has rows (`height` rings of `width` points), an unordered one a single row.
+/// A point cloud in PCL's layout; sensor_msgs/msg/PointCloud2 in ROS 2. An ordered cloud has rows (`height` rings of
+/// `width` points), an unordered one a single row.
 struct PointCloud {
   Header header;
   std::uint32_t height = 0;            ///< rows
   std::uint32_t width = 0;             ///< points in a row
-  FixedVector<PointField, 16> fields;  ///< what each point's bytes mean
+  FixedVector<PointField, 16> fields;  ///< the meaning of each point's bytes
   bool is_bigendian = false;
   std::uint32_t point_step = 0;  ///< bytes from one point to the next
   std::uint32_t row_step = 0;    ///< bytes from one row to the next
   shm::vector<std::uint8_t> data;
   bool is_dense = true;  ///< no point is invalid (NaN)
 
-  /// Makes room for `count` points (`rows` rows of `count / rows`) and gives them, as `P{}`, to be filled in place; for
-  /// a loan. Throws `std::length_error` when the topic's `max_bytes` is too small or `count` is no multiple of `rows`.
+  /// Makes room for `count` points (`rows` rows of `count / rows`) and returns them, as `P{}`, to be filled in place.
+  /// For a loan. Throws `std::length_error` if the topic's `max_bytes` is too small or `count` is not a multiple of
+  /// `rows`.
   template <PointType P>
   [[nodiscard]] std::span<P> resize_points(std::size_t count, std::size_t rows = 1) {
     const std::span<P> all = resize_points_for_overwrite<P>(count, rows);
@@ -88,7 +89,8 @@ struct PointCloud {
     return all;
   }
 
-  /// The same without making them `P{}`: whoever writes all points whole saves that pass over the memory.
+  /// The same without constructing each `P{}`. It saves that pass over the memory if the caller writes all points
+  /// completely.
   template <PointType P>
   [[nodiscard]] std::span<P> resize_points_for_overwrite(std::size_t count, std::size_t rows = 1) {
     if (rows == 0 || count % rows != 0 || count > std::numeric_limits<std::uint32_t>::max() / sizeof(P)) {
@@ -107,8 +109,8 @@ struct PointCloud {
     return {reinterpret_cast<P*>(data.data()), count};
   }
 
-  /// The points over shared memory, no copy. Empty when the cloud has no points, or not in the layout of `P`: see
-  /// `has_layout`.
+  /// The points over shared memory, without a copy. Empty if the cloud has no points, or is not in the layout of `P`
+  /// (see `has_layout`).
   template <PointType P>
   [[nodiscard]] std::span<const P> points() const noexcept {
     if (!has_layout<P>()) return {};
@@ -120,8 +122,8 @@ struct PointCloud {
     return {reinterpret_cast<P*>(data.data()), std::size_t{height} * width};
   }
 
-  /// Whether the points are `P`s side by side: all fields of `P` at their offsets, its size, no gaps between rows, all
-  /// data there.
+  /// Whether the points are consecutive `P`s: all fields of `P` at their offsets, its size, no gaps between rows, all
+  /// data present.
   template <PointType P>
   [[nodiscard]] bool has_layout() const noexcept {
     return !is_bigendian && point_step == sizeof(P) && row_step == std::uint64_t{width} * sizeof(P) && valid() &&
@@ -132,23 +134,23 @@ struct PointCloud {
            });
   }
 
-  /// The field of that name, or null.
+  /// The field of that name. Null if there is none.
   [[nodiscard]] const PointField* find_field(std::string_view name) const noexcept {
     const auto* found =
         std::find_if(fields.begin(), fields.end(), [&](const PointField& field) { return field.name == name; });
     return found != fields.end() ? found : nullptr;
   }
 
-  /// Where `name` lies in each point if it is a float and within the point, else -1.
+  /// The offset of `name` in each point if it is a float and lies within the point; otherwise -1.
   [[nodiscard]] std::int64_t float_offset(std::string_view name) const noexcept {
     const PointField* field = find_field(name);
     if (field == nullptr || field->datatype != PointField::Type::Float32 || field->count != 1 || is_bigendian)
       return -1;
-    const std::uint32_t offset = field->offset;  // once: what is checked is what is used
+    const std::uint32_t offset = field->offset;  // read once, so that the checked value is the one that is used
     return std::uint64_t{offset} + sizeof(float) <= point_step ? std::int64_t{offset} : -1;
   }
 
-  /// Whether `data` has all the bytes that `height`, `width` and the steps speak of.
+  /// Whether `data` has all the bytes that `height`, `width` and the steps require.
   [[nodiscard]] bool valid() const noexcept {
     return row_step >= std::uint64_t{width} * point_step && (row_step == 0 || height <= data.size() / row_step);
   }

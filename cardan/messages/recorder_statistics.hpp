@@ -10,26 +10,26 @@
 
 namespace cardan {
 
-/// What became of one topic's samples since the recording began.
+/// Counts of one topic's samples since the recording started.
 struct RecordedTopic {
   FixedString<124> topic{};    ///< cut if longer
   std::uint64_t recorded = 0;  ///< samples on disk
   std::uint64_t lost = 0;      ///< samples
-  std::uint64_t queued = 0;    ///< samples that wait, or are being written
+  std::uint64_t queued = 0;    ///< samples that wait or are being written
   std::uint64_t queued_bytes = 0;
 };
 
-/// What a recorder says of itself once a second, and each time that it has looked for topics.
+/// What a recorder publishes about itself once a second, and each time after it has looked for topics.
 struct RecorderStatistics {
   std::int64_t stamp = 0;                                              ///< nanoseconds since 1970
   std::uint64_t recorded = 0, lost = 0;                                ///< samples of all topics
   std::uint64_t bytes = 0;                                             ///< on disk, in all files
-  std::int64_t write_p50_ns = 0, write_p99_ns = 0, write_most_ns = 0;  ///< from a write's submission to its completion
+  std::int64_t write_p50_ns = 0, write_p99_ns = 0, write_most_ns = 0;  ///< from submission to completion of a write
   std::uint64_t free_bytes = 0;                                        ///< left on the disk
-  /// When it last began to look for topics, and then attached to those that it records; steady clock, nanoseconds.
+  /// When it last started to look for topics and then attached to those that it records; steady clock, nanoseconds.
   std::int64_t looked_ns = 0;
   bool paused = false;
-  FixedString<252> file{};            ///< that is being written; cut if longer
+  FixedString<252> file{};            ///< the file that is being written; cut if longer
   shm::vector<RecordedTopic> topics;  ///< as many as fit
 };
 

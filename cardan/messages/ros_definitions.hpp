@@ -3,8 +3,8 @@
 
 #include "cardan/types/message.hpp"
 
-// The ROS 2 definitions of the standard messages, fields and constants as ROS 2 Jazzy has them (Humble has the same
-// fields, a few constants fewer), without the comments.
+// The ROS 2 definitions of the standard messages: fields and constants as in ROS 2 Jazzy, without the comments. Humble
+// has the same fields and a few constants fewer.
 
 namespace cardan::ros {
 
@@ -137,8 +137,8 @@ inline constexpr RosDefinition kDetection3DArray{"vision_msgs/Detection3DArray",
 
 }  // namespace cardan::ros
 
-/// Gives a described type the ROS definitions listed (its own first) instead of the one that its fields would make.
-/// What the types of its fields use is added by itself.
+/// Gives a described type the listed ROS definitions (its own first) instead of the definition that its fields would
+/// give. Definitions of its fields' types are added automatically.
 #define CARDAN_ROS_FORM_(Type, ...)                                                          \
   template <>                                                                                \
   struct cardan::RosForm<Type> {                                                             \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A ROS 2 message definition as data: for programs that meet messages which they were not compiled with.
+// A ROS 2 message definition as data, for programs that handle messages which they were not compiled with.
 #pragma once
 
 #include <cstddef>
@@ -30,18 +30,18 @@ struct RosType {
     WString,
     Message
   };
-  enum class Many : std::uint8_t { One, Fixed, List };  ///< a list has its length before it
+  enum class Many : std::uint8_t { One, Fixed, List };  ///< a list is preceded by its length
 
   Kind kind = Kind::Bool;
   Many many = Many::One;
   std::size_t count = 0;                ///< of a fixed array
-  std::size_t bound = 0;                ///< the most elements of a list; 0: any number
-  std::size_t text_bound = 0;           ///< the most letters of a text; 0: any number
-  bool octet = false;                   ///< of a Uint8: it is written "byte"
+  std::size_t bound = 0;                ///< the most elements of a list; 0: unlimited
+  std::size_t text_bound = 0;           ///< the most letters of a text; 0: unlimited
+  bool octet = false;                   ///< of a Uint8: the definition says "byte"
   const RosMessage* message = nullptr;  ///< of a message
 };
 
-/// Bytes of a number or a bool; 0 for what has no fixed size.
+/// Bytes of a number or a bool; 0 for a kind without a fixed size.
 [[nodiscard]] std::size_t size_of(RosType::Kind kind) noexcept;
 
 struct RosField {
@@ -54,7 +54,8 @@ struct RosMessage {
   std::vector<RosField> fields;
 };
 
-/// A message with all those that it uses. Immutable; any thread.
+/// A message with all those that it uses.
+/// Thread safety: immutable; any thread.
 class RosSchema {
  public:
   /// `text`: a schema as recordings have it (MCAP's "ros2msg"): the message's own definition, then those that it uses,

@@ -10,7 +10,7 @@
 
 namespace cardan {
 
-/// A covariance whose first element is -1 says that the quantity beside it is not measured.
+/// A covariance whose first element is -1 means that the quantity is not measured.
 struct Imu {
   Header header;
   Quaternion orientation;
@@ -48,7 +48,7 @@ struct CanFrame {
   bool is_rtr = false;
   bool is_extended = false;
   bool is_error = false;
-  std::uint8_t dlc = 0;  ///< bytes of `data` that count, 0 to 8
+  std::uint8_t dlc = 0;  ///< valid bytes of `data`, 0 to 8
   std::array<std::uint8_t, 8> data{};
 };
 

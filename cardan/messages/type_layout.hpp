@@ -16,7 +16,7 @@
 
 namespace cardan {
 
-/// How a message type lies in memory, as data: what a program needs that was not compiled with the type.
+/// The memory layout of a message type, as data. A program needs it that was not compiled with the type.
 struct TypeLayout {
   struct Field {
     std::string name;
@@ -27,22 +27,22 @@ struct TypeLayout {
   std::size_t size = 0;
   std::size_t alignment = 1;
   bool is_signed = false;  ///< Integer
-  /// Array: elements; FixedString, FixedVector: the bound; Vector, String, WString: the same, 0: none
+  /// Array: number of elements; FixedString, FixedVector: the bound; Vector, String, WString: the bound, 0: none
   std::size_t count = 0;
   std::shared_ptr<TypeLayout> element;  ///< Array, FixedVector, Vector; Enum: the integer below
   std::string name;                     ///< Message: "sensor_msgs/msg/Image"
   std::vector<Field> fields;            ///< Message
   std::string_view schema;              ///< Message that this program was compiled with: its ros2msg text; else empty
-  std::size_t nodes = 1;                ///< types in it, itself included, each as often as it occurs
+  std::size_t nodes = 1;                ///< types in it, including itself, each as often as it occurs
   bool in_payload = false;              ///< it is, or holds, a vector or string whose elements lie in the payload
-  /// Message whose CDR form is not what its fields say (CdrForm): how it is written and read. Else null.
+  /// For a message whose CDR form differs from its fields (CdrForm): how it is written and read. Otherwise null.
   void (*write_cdr)(CdrWriter& writer, const void* message) = nullptr;
   bool (*read_cdr)(CdrReader& reader, void* message) noexcept = nullptr;
-  std::size_t least_cdr = 0;  ///< the fewest bytes that a value takes on the wire; 0: to be found out
+  std::size_t least_cdr = 0;  ///< the fewest bytes that a value takes on the wire; 0: not computed yet
 
-  /// The same number as message_traits<T>::type_hash() of the type described.
+  /// Equals message_traits<T>::type_hash() of the described type.
   [[nodiscard]] std::uint64_t hash() const;
-  /// Whether there is a vector or string in it whose elements lie in the payload.
+  /// Whether it holds a vector or string whose elements lie in the payload.
   [[nodiscard]] bool has_vectors() const noexcept { return in_payload; }
 };
 
@@ -92,24 +92,24 @@ std::shared_ptr<TypeLayout> layout_of() {
   return layout;
 }
 
-/// The layout of the type that a publisher names, by its hash among Cardan's own messages, or from the schema text that
-/// it wrote: as a C++ compiler lays such a struct out, or as layout_of_definition() does. From a text it is returned
-/// only if its hash is the publisher's, so that it is certainly right; null: not known. `effort`: how many types may be
-/// hashed in the search, from which those are taken that were; null: a second's worth.
+/// Finds the layout of the type that a publisher names: by its hash among Cardan's own messages, or from the
+/// publisher's schema text, as a C++ compiler lays out such a struct or as layout_of_definition() does. A layout from a
+/// text is returned only if its hash equals the publisher's, so the result is certainly right. Null: unknown. `effort`:
+/// how many types may be hashed in the search, of which those that were are taken off; null: a second of it.
 std::shared_ptr<const TypeLayout> find_layout(const std::string& type_name, std::uint64_t type_hash,
                                               const std::string& schema, std::int64_t* effort = nullptr);
 inline constexpr std::int64_t kUsualEffort = 20'000'000;
 
 namespace detail {
-/// What find_layout() begins with: the layout that the text alone tells, with every integer as it is written (an enum
-/// looks like one). Null: not understood.
+/// The first step of find_layout(): the layout from the text alone, with every integer as it is written (an enum looks
+/// like one). Null: not understood.
 std::shared_ptr<const TypeLayout> layout_of_schema(const std::string& type_name, const std::string& schema);
 }  // namespace detail
 
-/// The layout of the message of Cardan's own that ROS 2 calls so; null: there is none.
+/// The layout of Cardan's own message of that ROS 2 name. Null if there is none.
 std::shared_ptr<const TypeLayout> known_layout(std::string_view type_name);
 
-/// The type as publishers name it. `schema`: for one that has none of its own.
+/// The type as publishers name it. `schema` is used for a type that has none of its own.
 [[nodiscard]] detail::MessageType message_type_of(const TypeLayout& type, std::string_view schema);
 
 }  // namespace cardan

@@ -21,7 +21,7 @@ std::optional<std::uint64_t> type_hash_of(const mcap::Channel& channel) {
 }
 
 const char* codec_encoding(const std::string& schema) noexcept {
-  // A FileDescriptorSet begins with its first file: field 1, of a length that follows.
+  // A FileDescriptorSet starts with its first file: field 1, of a length that follows.
   return schema.starts_with('\n') ? "protobuf" : kOwnCodec;
 }
 

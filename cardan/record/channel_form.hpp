@@ -14,7 +14,7 @@ namespace cardan::record {
 /// in memory follows from it and the schema; from the schema alone it does not.
 inline constexpr const char* kTypeHashKey = "cardan.type_hash";
 [[nodiscard]] std::string type_hash_text(std::uint64_t hash);
-/// Empty: there is none, or it is no such number.
+/// Empty: there is none, or it is not such a number.
 [[nodiscard]] std::optional<std::uint64_t> type_hash_of(const mcap::Channel& channel);
 
 /// The encoding of objects of a codec that is not Protobuf's.

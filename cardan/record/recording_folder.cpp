@@ -91,7 +91,7 @@ class MetadataLines {
       if (!line.text.starts_with("relative_file_paths:")) continue;
       named = true;
       if (!list(line, line.text.substr(std::strlen("relative_file_paths:")), out.paths)) {
-        why = "its list of files makes no sense";
+        why = "its list of files is malformed";
         return std::nullopt;
       }
     }
@@ -162,7 +162,7 @@ class Folder {
       if (std::string name = at->path().filename().string(); ends_as(name, endings)) names_.push_back(std::move(name));
     if (error)
       throw Error(ErrorCode::System, "cannot read the folder " + path_ + ": " + error.message(),
-                  "check who may read it");
+                  "check its permissions");
     std::sort(names_.begin(), names_.end(), [](const std::string& a, const std::string& b) {
       const int order = ::strverscmp(a.c_str(), b.c_str());  // 9 before 10
       return order != 0 ? order < 0 : a < b;
@@ -175,14 +175,14 @@ class Folder {
       for (const std::string& name : names_) take(name);
     if (out_.files.size() > before) return;
     for (const std::string& problem : out_.problems) cause_ += problem + "; ";
-    throw Error(ErrorCode::InvalidArgument, cause_ + "the folder " + path_ + " has no recording in it",
+    throw Error(ErrorCode::InvalidArgument, cause_ + "the folder " + path_ + " does not contain a recording",
                 "name a folder of .mcap files, or a file");
   }
 
  private:
   void take(const std::string& name) { out_.files.push_back((fs::path(path_) / name).string()); }
 
-  /// False: there is no metadata.yaml that tells.
+  /// False: no metadata.yaml lists the files.
   bool add_named() {
     const fs::path file = fs::path(path_) / kMetadataName;
     std::error_code ignored;
@@ -191,7 +191,7 @@ class Folder {
     auto metadata = read(file, why);
     if (!metadata) {
       out_.problems.push_back(
-          fmt::format("{} does not tell which files belong together, because {}: those in the folder are taken",
+          fmt::format("{} does not state which files belong together, because {}: all files in the folder are used",
                       file.string(), why));
       return false;
     }
@@ -201,7 +201,7 @@ class Folder {
     for (const std::string& name : names_) {
       if (std::find(known.begin(), known.end(), name) != known.end()) continue;
       if (name.ends_with(kUnfinished)) {
-        out_.notes.push_back(fmt::format("{} was never finished, and is taken too", (fs::path(path_) / name).string()));
+        out_.notes.push_back(fmt::format("{} was never finished, but is used too", (fs::path(path_) / name).string()));
         take(name);
       } else {
         out_.notes.push_back(
@@ -243,7 +243,7 @@ class Folder {
     fs::path relative(name);
     if (relative.is_absolute() ||
         std::any_of(relative.begin(), relative.end(), [](const auto& p) { return p == ".."; }))
-      return problem("leads out of the folder: it is not read");
+      return problem("is outside of the folder: it is not read");
     std::error_code ignored;
     // Early versions of rosbag2 wrote the folder's own name in front.
     if (!fs::exists(fs::path(path_) / relative, ignored)) relative = relative.filename();

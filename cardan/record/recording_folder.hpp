@@ -16,13 +16,13 @@ struct BagMetadata {
   std::vector<std::string> paths{};  ///< as they are written there
 };
 
-/// Empty, with the reason in `why`: it is no metadata.yaml of rosbag2, or is damaged.
+/// Empty, with the reason in `why`: it is not a metadata.yaml of rosbag2, or it is damaged.
 [[nodiscard]] std::optional<BagMetadata> parse_bag_metadata(std::string_view text, std::string& why);
 
 struct RecordingFiles {
   std::vector<std::string> files{};
   BagMetadata metadata{};               ///< of the last folder that has one
-  std::vector<std::string> problems{};  ///< what belongs to the recording and is not there, or cannot be told
+  std::vector<std::string> problems{};  ///< parts of the recording that are missing, or not known
   std::vector<std::string> notes{};     ///< what is remarkable, and nothing is missing
 };
 

@@ -17,8 +17,8 @@ struct RegularExpression::Compiled {
     if (error == 0) return;
     std::array<char, 128> why{};
     ::regerror(error, nullptr, why.data(), why.size());
-    throw Error(ErrorCode::InvalidArgument, "'" + text + "' is no regular expression: " + why.data(),
-                "write one as grep -E takes it, such as '^/camera/(front|rear)/'");
+    throw Error(ErrorCode::InvalidArgument, "'" + text + "' is not a regular expression: " + why.data(),
+                "write it as for grep -E, such as '^/camera/(front|rear)/'");
   }
   Compiled(const Compiled&) = delete;
   Compiled& operator=(const Compiled&) = delete;

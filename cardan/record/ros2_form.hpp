@@ -17,7 +17,8 @@ inline constexpr const char* kRosTypeHashKey = "topic_type_hash";
 [[nodiscard]] std::string ros_type_hash(const std::string& type_name, const std::string& schema);
 
 /// What a publisher of such a depth offers, in the words of rosbag2 (YAML, with the numbers of Humble; newer releases
-/// read those too): the last `depth` messages, also for who comes late, and none lost by whoever keeps up.
+/// read those too): the last `depth` messages, also for late subscribers, and without loss for a subscriber that keeps
+/// up.
 [[nodiscard]] std::string offered_qos(std::uint32_t depth);
 
 }  // namespace cardan::record

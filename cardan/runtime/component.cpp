@@ -21,14 +21,14 @@ std::mutex& registry_mutex() {
   static auto& mutex = *new std::mutex;  // libraries register before main() and leave after it
   return mutex;
 }
-std::vector<const detail::ComponentClass*>& registry() {
+std::vector<const detail::ComponentClass*>& all_registered() {
   static auto& all = *new std::vector<const detail::ComponentClass*>;
   return all;
 }
 
 std::vector<std::string> names_of_all() {
   std::vector<std::string> names;
-  for (const auto* c : registry()) names.emplace_back(c->name);
+  for (const auto* c : all_registered()) names.emplace_back(c->name);
   std::sort(names.begin(), names.end());
   return names;
 }
@@ -38,7 +38,7 @@ std::string names_by_library() {
   constexpr std::size_t kMost = 24;
   std::map<std::string, std::vector<std::string>> libraries;
   std::size_t left_out = 0;
-  for (const auto* c : registry()) {
+  for (const auto* c : all_registered()) {
     Dl_info where{};
     const bool known = ::dladdr(static_cast<const void*>(c), &where) != 0 && where.dli_fname != nullptr;
     std::vector<std::string>& names =
@@ -73,11 +73,11 @@ namespace detail {
 
 Registration::Registration(const ComponentClass& c) : component(c) {
   const std::lock_guard lock(registry_mutex());
-  registry().push_back(&component);
+  all_registered().push_back(&component);
 }
 Registration::~Registration() {
   const std::lock_guard lock(registry_mutex());
-  std::erase(registry(), &component);
+  std::erase(all_registered(), &component);
 }
 
 }  // namespace detail
@@ -92,7 +92,7 @@ std::shared_ptr<Component> make_component(const std::string& class_name) {
   {
     const std::lock_guard lock(registry_mutex());
     int count = 0;
-    for (const auto* c : registry())
+    for (const auto* c : all_registered())
       if (class_name == c->name) {
         found = c;
         ++count;
@@ -102,8 +102,8 @@ std::shared_ptr<Component> make_component(const std::string& class_name) {
                   "give one of them another name, or load only one of the libraries");
     if (found == nullptr) {
       const std::string near = config::nearest(class_name, names_of_all());
-      throw Error(ErrorCode::Unavailable, fmt::format("there is no component class '{}'", class_name),
-                  registry().empty()
+      throw Error(ErrorCode::Unavailable, fmt::format("unknown component class '{}'", class_name),
+                  all_registered().empty()
                       ? "name its library; CARDAN_COMPONENT(Class) in a .cpp file of the library offers a class"
                       : (near.empty() ? "" : fmt::format("did you mean '{}'? ", near)) + names_by_library());
     }

@@ -10,8 +10,9 @@
 
 namespace cardan {
 
-/// A part of a vehicle's software: inputs with callbacks, outputs, timers and parameters, declared in on_start(). What
-/// process, thread and CPU it runs on is the configuration's business. Its callbacks never overlap, unless it says so.
+/// A part of a vehicle's software: inputs with callbacks, outputs, timers and parameters, declared in on_start(). The
+/// configuration decides on which process, thread and CPU it runs. Its callbacks never overlap, unless an input asks
+/// for it.
 ///
 ///   class Detector : public cardan::Component {
 ///     void on_start(cardan::Context& context) override {
@@ -28,19 +29,20 @@ class Component {
   Component& operator=(const Component&) = delete;
   virtual ~Component() = default;
 
-  /// Declares everything. May throw: the component does not start, and the exception's text is shown. No callback runs
-  /// before all components of the process have started.
+  /// Declares everything. May throw: then the component does not start, and the exception's text is shown. No callback
+  /// runs before all components of the process have started.
   virtual void on_start(Context& context) = 0;
-  /// After its last callback; components stop in the reverse order of their start.
+  /// Called after its last callback. Components stop in the reverse order of their start.
   virtual void on_stop() {}
 };
 
 namespace detail {
 
-/// Numbers and sizes that a component library and the program that loads it must agree on. The first field never moves.
+/// Numbers and sizes on which a component library and the program that loads it must agree. The first field never
+/// moves.
 struct BuildStamp {
   std::uint32_t stamp_bytes = sizeof(BuildStamp);
-  std::uint32_t runtime_version = 3;  ///< counts up with each change of what libraries see of the runtime
+  std::uint32_t runtime_version = 3;  ///< counts up with each change of the runtime's interface to libraries
   std::uint32_t context_bytes = sizeof(Context);
   std::uint32_t component_bytes = sizeof(Component);
   std::uint32_t sample_bytes = sizeof(SampleBlock);
@@ -58,7 +60,7 @@ consteval BuildStamp build_stamp() {
   return stamp;
 }
 
-/// A component class that some library or the program itself offers.
+/// A component class that a library or the program itself offers.
 struct ComponentClass {
   BuildStamp stamp;
   const char* name;
@@ -66,7 +68,7 @@ struct ComponentClass {
   void (*destroy)(Component*);
 };
 
-/// For CARDAN_COMPONENT. Static initialization; never freed before the program ends.
+/// For CARDAN_COMPONENT. Static initialization; not freed before the program ends.
 struct Registration {
   explicit Registration(const ComponentClass& component);
   ~Registration();
@@ -79,16 +81,19 @@ struct Registration {
 
 /// The names of all component classes that are registered now. Any thread; takes a mutex.
 [[nodiscard]] std::vector<std::string> component_classes();
-/// Makes one. Throws Error: Unavailable (no such class; names those there are), Incompatible (its library was built
-/// against another version of Cardan). Any thread.
+/// Makes a component. Throws Error: Unavailable (unknown class; lists the known ones), Incompatible (its library was
+/// built against another version of Cardan).
+/// Any thread.
 [[nodiscard]] std::shared_ptr<Component> make_component(const std::string& class_name);
 
-/// Loads a component library (its name, searched like any shared library, or a path), once; it stays loaded. Throws
-/// Error: Unavailable (not there, or it needs something that is not; says what), Incompatible. Set-up; any thread.
+/// Loads a component library (its name, searched like any shared library, or a path), once. It stays loaded. Throws
+/// Error: Unavailable (the library or one that it needs is missing; names it), Incompatible.
+/// Set-up; any thread.
 void load_component_library(const std::string& library);
 
-/// The path under which a configuration's library is loaded: beside the file where there is such a file, in the lib
-/// folder of this program's installation (or build), else as the configuration names it, for the loader to look for.
+/// The path from which a configuration's library is loaded: beside the configuration file if it is there, otherwise in
+/// the lib folder of this program's installation (or build), otherwise as the configuration names it, for the loader to
+/// search.
 /// Any thread; looks at the file system.
 [[nodiscard]] std::string component_library_path(const std::string& library, const std::string& configuration_file);
 
@@ -96,8 +101,8 @@ void load_component_library(const std::string& library);
 
 #define CARDAN_CONCAT_(a, b) a##b
 #define CARDAN_NAME_(a, b) CARDAN_CONCAT_(a, b)
-/// Offers a component class by its name, as written here: CARDAN_COMPONENT(street::Detector). At namespace scope in a
-/// .cpp file.
+/// Offers a component class under its name as written here: CARDAN_COMPONENT(street::Detector). Write it at namespace
+/// scope in a .cpp file.
 #define CARDAN_COMPONENT(Class) CARDAN_COMPONENT_(Class, __COUNTER__)
 #define CARDAN_COMPONENT_(Class, number)                                                           \
   namespace {                                                                                      \

@@ -23,13 +23,14 @@
 
 namespace cardan {
 
-/// The newest sample of a topic, to look at whenever a control loop wants to: made by Context::latest(). One that was
-/// not made so throws Error (InvalidArgument) when it is asked. Any thread; never blocks.
+/// The newest sample of a topic, for a control loop to read when it needs it. Context::latest() makes it. One that was
+/// not made so throws Error (InvalidArgument) when it is read.
+/// Any thread; never blocks.
 template <class T>
 class Latest {
  public:
   Latest() = default;
-  /// Empty: none has come yet.
+  /// Empty if no sample has arrived yet.
   [[nodiscard]] Sample<T> get() const { return detail::sample_of<T>(port().latest()); }
 
  private:
@@ -44,14 +45,15 @@ class Latest {
 
 namespace detail {
 
-/// A fusion of a component, and its callback. Its callbacks' thread; statistics by any.
+/// A fusion of a component, and its callback. Used on the thread of the component's callbacks; any thread may read
+/// statistics.
 template <class F, class... Ts>
 struct Joined {
   Joined(const FusionPolicy& policy, F f, const ComponentCore& c) : fusion(policy), callback(std::move(f)), core(c) {}
 
   Fusion<Ts...> fusion;
   F callback;
-  const ComponentCore& core;  ///< outlives it
+  const ComponentCore& core;  ///< outlives this object
   std::shared_ptr<FusionWatch> watch;
 
   template <std::size_t I>
@@ -70,16 +72,17 @@ struct Joined {
 
 }  // namespace detail
 
-/// What a component declares itself with, in on_start(). It lives as long as the component. Topics are named as the
-/// component's code knows them; the configuration may rename them and change their options. Each function throws Error
-/// with cause and remedy. Declaring is for on_start() alone; now(), name() and log() for any thread at any time.
+/// The interface with which a component declares its parts, in on_start(). It lives as long as the component. Topics
+/// are named as the component's code knows them; the configuration may rename them and change their options. Each
+/// function throws Error with cause and remedy.
+/// Declare in on_start() only. Any thread may call now(), name() and log() at any time.
 class Context {
  public:
   explicit Context(detail::ComponentCore& core) noexcept : core_(core) {}
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
-  /// Calls `callback(const Sample<T>&)` for each sample that comes, one after the other.
+  /// Calls `callback(const Sample<T>&)` for each sample, one after the other.
   template <class T, std::invocable<const Sample<T>&> F>
   void input(const Topic<T>& topic, F callback, const InputOptions& options = {}) {
     declare<T>(topic, options, [callback = std::move(callback)](detail::SampleBlock* block) mutable {
@@ -87,21 +90,21 @@ class Context {
       callback(sample);
     });
   }
-  /// Keeps the newest sample without calling anybody. `name`: as InputOptions::name, for a component that reads the
-  /// topic in another way too.
+  /// Keeps the newest sample without a callback. `name`: as InputOptions::name, for a component that also reads the
+  /// topic in another way.
   template <class T>
   [[nodiscard]] Latest<T> latest(const Topic<T>& topic, const std::string& name = {}) {
     return Latest<T>(declare<T>(topic, {.depth = 1, .name = name}, {}));
   }
-  /// Joins 2 to 8 topics into sets by a policy (primary(), approximate(), exact()), and calls
-  /// `callback(const Sample<Ts>&...)` for each set, its samples in the order of the topics.
+  /// Joins 2 to 8 topics into sets by a policy (primary(), approximate(), exact()). Calls
+  /// `callback(const Sample<Ts>&...)` for each set, with its samples in the order of the topics.
   template <class F, class... Ts>
     requires std::invocable<F&, const Sample<Ts>&...>
   void fuse(const FusionPolicy& policy, F callback, const Topic<Ts>&... topics) {
     fuse(policy, std::move(callback), FuseOptions{}, topics...);
   }
-  /// The same with names and depths: `context.fuse(exact(), callback, {.inputs = {{.name = "left"}, {.depth = 20}}},
-  /// kLeft, kRight)`.
+  /// The same with names and depths:
+  /// `context.fuse(exact(), callback, {.inputs = {{.name = "left"}, {.depth = 20}}}, kLeft, kRight)`.
   template <class F, class... Ts>
     requires std::invocable<F&, const Sample<Ts>&...>
   void fuse(const FusionPolicy& policy, F callback, const FuseOptions& options, const Topic<Ts>&... topics) {
@@ -139,10 +142,10 @@ class Context {
   }
 
   [[nodiscard]] const std::string& name() const noexcept { return core_.name(); }
-  /// The runtime's time in nanoseconds: the steady clock's, or the simulation's.
+  /// The runtime's time in nanoseconds: the time of the steady clock, or of the simulation.
   [[nodiscard]] std::int64_t now() const noexcept;
-  /// A line for people, with the component's name before it; left out below the level that `cardan run --log-level` or
-  /// `cardan component log` gave the component.
+  /// Logs a line for people, prefixed with the component's name. It is left out below the level that
+  /// `cardan run --log-level` or `cardan component log` set for the component.
   void log(LogLevel level, const std::string& text) const {
     if (level >= core_.log_level()) detail::log(level, core_.name() + ": " + text);
   }

@@ -23,7 +23,7 @@ CycleHint first_hint(std::string_view name, std::chrono::nanoseconds period, con
   if (std::any_of(name.begin(), name.end(), [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 0x7f; }))
     throw Error(ErrorCode::InvalidArgument, "the name of a cycle has control characters", "use a word such as control");
   if (period.count() < 0 || period.count() > CycleHint::kMaxPeriod)
-    refuse(fmt::format("its period is {} ns", period.count()), "use at most an hour, or 0 if there is none");
+    refuse(fmt::format("its period is {} ns", period.count()), "use at most an hour, or 0 for no period");
   if (!(options.weight > 0 && options.weight <= CycleHint::kMaxWeight))
     refuse(fmt::format("its weight is {}", options.weight), "use a weight above 0, at most 1000");
   std::random_device random;

@@ -9,14 +9,14 @@ class Cycle;
 
 namespace cardan::detail {
 
-/// What makes each call of a callback a cycle. Short calls are left out unless they are asked for: marking one after
-/// some idle milliseconds costs microseconds of cache misses, and nobody can write to a disk around them. The thread
-/// that runs the callback; never blocks.
+/// Makes each call of a callback a cycle. Short calls are left out unless requested: marking one after some idle
+/// milliseconds costs microseconds of cache misses, and a recorder cannot write to a disk around them.
+/// The thread that runs the callback; never blocks.
 class CycleMark {
  public:
-  static constexpr std::int64_t kShort = 200'000;  ///< nanoseconds that a call takes on average
+  static constexpr std::int64_t kShort = 200'000;  ///< nanoseconds; a call that takes less on average is short
 
-  /// Before anything runs. `cycle` outlives the last call.
+  /// Call it before anything runs. `cycle` must outlive the last call.
   void set(Cycle& cycle, bool also_short) noexcept;
 
   void begin() noexcept {

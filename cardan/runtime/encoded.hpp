@@ -19,7 +19,7 @@
 
 namespace cardan::detail {
 
-/// What an object that cannot live in shared memory looks like to other processes.
+/// The form in which other processes see an object that cannot live in shared memory.
 struct Encoded {
   shm::vector<std::uint8_t> data;
 };
@@ -30,10 +30,10 @@ CARDAN_MESSAGE(cardan::detail::Encoded, "cardan_msgs/msg/Encoded", data);
 
 namespace cardan::detail {
 
-/// Room for an encoded object where the topic's `max_bytes` says nothing.
+/// Room for an encoded object if the topic's `max_bytes` is not set.
 inline constexpr std::size_t kEncodedBytes = 64 * 1024;
 
-/// The message type of what a codec of that name and schema makes.
+/// The message type of the encodings of a codec with that name and schema.
 [[nodiscard]] inline MessageType encoded_type(std::string name, std::string schema) {
   MessageType type = message_type_of<Encoded>();
   LayoutHash hash;
@@ -45,7 +45,7 @@ inline constexpr std::size_t kEncodedBytes = 64 * 1024;
   return type;
 }
 
-/// The type of a topic of T: T itself, an encoding of it, or nothing that could leave the process.
+/// The type of a topic of T: T itself, an encoding of T, or nothing that could leave the process.
 template <class T>
 PayloadType payload_type_of() {
   PayloadType type{.cpp = typeid(T)};
@@ -63,7 +63,8 @@ PayloadType payload_type_of() {
   return type;
 }
 
-/// Publishes an object to other processes; false: it cannot be encoded, or is bigger than the topic's `max_bytes`.
+/// Publishes an object to other processes. Returns false if it cannot be encoded, or is larger than the topic's
+/// `max_bytes`.
 template <class T>
 bool publish_encoded(const std::shared_ptr<PublisherCore>& core, const T& object, std::int64_t source_ns) {
   thread_local std::vector<std::byte> bytes;
@@ -72,12 +73,12 @@ bool publish_encoded(const std::shared_ptr<PublisherCore>& core, const T& object
   Loan<Encoded> loan = loan_of<Encoded>(core);
   if (!loan || !loan->data.try_resize_for_overwrite(bytes.size())) return false;
   if (!bytes.empty()) std::memcpy(loan->data.data(), bytes.data(), bytes.size());
-  const Filled filled = take_out(loan);
-  core->publish(filled.slot, filled.payload_bytes, source_ns);
+  loan.set_source_time(source_ns);
+  PublisherEnd::publish(take_out(loan));  // false would only mean that a reliable subscriber was too slow
   return true;
 }
 
-/// Turns an encoded sample into one of T; null: malformed. Takes over the reference.
+/// Decodes an encoded sample into one of T. Null: malformed. Takes over the reference.
 template <class T>
 SampleBlock* decode_sample(SampleBlock* block) noexcept {
   const Sample<Encoded> encoded = sample_of<Encoded>(block);
@@ -94,7 +95,7 @@ SampleBlock* decode_sample(SampleBlock* block) noexcept {
     decoded->references.fetch_add(1, std::memory_order_relaxed);
     return decoded;
   } catch (...) {
-    return nullptr;  // no memory: lost like a sample that came too early
+    return nullptr;  // no memory: counted as lost, like a sample that came too early
   }
 }
 

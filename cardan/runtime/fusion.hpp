@@ -23,52 +23,54 @@ namespace cardan {
 ///       …
 ///     }
 ///
-/// Sets are decided in next(): call it until it is empty after each offer, then every set fires at the first moment
-/// that it can. Who offers all that there is first and then asks gets the freshest of it with primary(), and needs
-/// queues that hold it all with the others.
+/// next() decides on the sets. Call it after each offer until it is empty; then every set fires at the first possible
+/// moment. A program that first offers all samples and then calls next() gets the freshest set with primary(); with the
+/// other policies it needs queues that hold all of the samples.
 ///
-/// Samples are kept by reference, not copied: as long as they wait they are held (see holds()). Each offered sample is
-/// used, still waiting, or counted with the reason why not (FusionInputStatistics).
+/// Samples are kept by reference, not copied: they are held as long as they wait (see holds()). Each offered sample is
+/// used, still waiting, or counted with the reason why it was not used (FusionInputStatistics).
 ///
-/// Thread safety: statistics() from any thread; all else from one thread at a time. Never blocks, and allocates nothing
-/// after construction.
+/// Thread safety: statistics() from any thread; everything else from one thread at a time. Never blocks, and allocates
+/// nothing after construction.
 template <class... Ts>
 class Fusion {
   static_assert(sizeof...(Ts) >= 2 && sizeof...(Ts) <= kMaxFusionInputs, "cardan::Fusion joins 2 to 8 inputs");
 
  public:
-  /// One sample of each input, in their order. An empty one: an input that is not `required` (primary only).
+  /// One sample of each input, in their order. The sample of an input that is not `required` may be empty (primary
+  /// only).
   using Set = std::tuple<Sample<Ts>...>;
   template <std::size_t I>
   using Message = std::tuple_element_t<I, std::tuple<Ts...>>;
   static constexpr std::size_t kInputs = sizeof...(Ts);
 
-  /// Throws Error (InvalidArgument): an input that there is not, a negative time, a queue of 0 or more than 1024, a
-  /// message without the stamp that the policy goes by.
+  /// Throws Error (InvalidArgument) for an input that does not exist, a negative time, a queue of 0 or more than 1024,
+  /// or a message without the stamp that the policy uses.
   explicit Fusion(const FusionPolicy& policy = primary()) : core_(policy, kInputs, kStamps) {}
 
-  /// A sample of input I has come; keeps a reference of it if it may be of use. An empty one is ignored.
+  /// Offers a sample of input I. Keeps a reference if it may be of use. An empty sample is ignored.
   template <std::size_t I>
   void offer(const Sample<Message<I>>& sample) noexcept {
     static_assert(I < kInputs);
     core_.offer(I, detail::block_of(sample));
   }
 
-  /// The next set; empty: there is none before more is offered.
+  /// Returns the next set. Empty: there is none until more samples are offered.
   [[nodiscard]] std::optional<Set> next() noexcept {
     std::array<detail::SampleBlock*, kInputs> blocks;
     if (!core_.next(blocks.data())) return std::nullopt;
     return adopt(blocks, std::index_sequence_for<Ts...>{});
   }
 
-  /// Lets go what waits and forgets the times so far, as after a restart; counts on.
+  /// Drops waiting samples and forgets the times so far, as after a restart. The counts continue.
   void clear() noexcept { core_.clear(); }
 
-  /// Counts so far. Those of one moment while nobody offers; else each for itself. Any thread; never blocks.
+  /// Counts so far. They belong to one moment if no thread offers meanwhile; otherwise each count is correct by itself.
+  /// Any thread; never blocks.
   [[nodiscard]] FusionStatistics statistics() const noexcept { return core_.statistics(); }
 
-  /// The least `SubscriberOptions::holds` of each input's subscriber, if a program drops a sample once it is offered
-  /// and a set before it takes the next sample; add what it holds beyond that.
+  /// The minimum `SubscriberOptions::holds` of each input's subscriber, if a program drops a sample once it is offered
+  /// and a set before it takes the next sample. Add the samples that the program holds beyond that.
   [[nodiscard]] std::size_t holds() const noexcept { return core_.capacity() + 1; }
 
  private:

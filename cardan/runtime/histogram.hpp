@@ -10,8 +10,8 @@
 
 namespace cardan {
 
-/// How often a time span lasted how long: four buckets an octave from 64 ns on, as in the transport. One thread at a
-/// time adds, any thread looks. Never blocks.
+/// Distribution of a time span: four buckets for each octave from 64 ns on, as in the transport.
+/// Thread safety: one thread at a time adds, any thread reads. Never blocks.
 class Histogram {
  public:
   void add(std::int64_t ns) noexcept {

@@ -7,15 +7,16 @@
 namespace cardan {
 
 struct InputOptions {
-  /// Samples that wait for the callback; of more, the oldest is dropped and counted. Each costs the publisher a slot.
-  /// 0: the topic's depth.
+  /// Samples that may wait for the callback. If there are more, the oldest is dropped and counted. Each costs the
+  /// publisher a slot. 0: the topic's depth.
   std::uint32_t depth = 0;
-  /// Samples that the component keeps when its callback is over (in a member, in another thread). Each costs the
-  /// publisher a slot; who keeps more takes the slots that others need.
+  /// Samples that the component keeps after its callback has returned (in a member, in another thread). Each costs the
+  /// publisher a slot. A component that keeps more takes slots that others need.
   std::uint32_t keeps = 1;
-  /// May run beside the component's other callbacks (never beside itself): its state is then the component's to guard.
+  /// Allows this callback to run beside the component's other callbacks (never beside itself). Then the component must
+  /// guard its own state.
   bool overlaps = false;
-  /// Name in statistics and the configuration's `callbacks`; empty: the topic as the code names it.
+  /// Name in statistics and in the configuration's `callbacks`. Empty: the topic as the code names it.
   std::string name{};
 };
 

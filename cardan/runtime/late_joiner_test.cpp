@@ -240,7 +240,7 @@ TEST_P(LateJoinerRestart, ButNotTheSampleThatItFailedOnTwice) {
     EXPECT_TRUE(soon([&] { return last_life() == std::vector<std::int64_t>({3, 5}); })) << round;
   }
   EXPECT_EQ(failures_, 2);
-  EXPECT_EQ(heard.lines_with({"sink", "not given sample 4", "/last3"}), 2U) << heard.text();
+  EXPECT_EQ(heard.lines_with({"sink", "does not get sample 4", "/last3"}), 2U) << heard.text();
   poison = 0;
   writer_->out.publish({6});
   EXPECT_TRUE(soon([&] { return last_life() == std::vector<std::int64_t>({3, 5, 6}); }));
@@ -310,7 +310,7 @@ TEST_F(LateJoinerInAProcess, NeitherBesideAnotherInputOfTheTopicInItsGroup) {
     out->publish({5 + round});
     EXPECT_TRUE(soon([&] { return given("sink") == 1 && given("other") == 5U + static_cast<unsigned>(round); }));
   }
-  EXPECT_EQ(heard.lines_with({"sink", "/last3", "not the last samples before", "max_memory"}), 3U) << heard.text();
+  EXPECT_EQ(heard.lines_with({"sink", "/last3", "not the last ones before", "max_memory"}), 3U) << heard.text();
   runtime->stop();
   sink_depth = 8;
 }

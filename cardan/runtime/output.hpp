@@ -15,20 +15,21 @@ namespace cardan {
 
 class Context;
 
-/// What a component publishes on a topic, made by Context::output(): here objects of any type. They pass within the
-/// process as one pointer, the same for all readers; with a codec each is also encoded, as readers outside may come
-/// later and are then given the last `depth` (not of a `process_private` topic: nobody outside can come). A handle:
-/// copies publish on the same stream. One that was never set throws Error (InvalidArgument) when it is used. Thread
-/// safety: one thread at a time, which a component's callbacks are. Never blocks, unless the topic is reliable;
-/// allocates what counts the references.
+/// An output of a component on a topic, made by Context::output(); here for objects of any type. Within the process
+/// they pass as one pointer, the same for all subscribers. With a codec each object is also encoded, because
+/// subscribers outside may come later and then receive the last `depth` (except on a `process_private` topic, which
+/// outside subscribers cannot join). It is a handle: copies publish on the same stream. A handle that was never set
+/// throws Error (InvalidArgument) when it is used.
+/// Thread safety: one thread at a time, which holds for a component's callbacks. Never blocks, unless the topic is
+/// reliable; allocates the reference count.
 template <class T>
 class Output {
  public:
   Output() = default;
 
-  /// Publishes an object that nobody changes any more. False: other processes cannot have it, because it could not be
-  /// encoded or is bigger than the topic's `max_bytes`; the first time that is also logged. Readers of this process
-  /// have it all the same.
+  /// Publishes an object that must not change any more. Returns false if other processes cannot receive it, because it
+  /// could not be encoded or is larger than the topic's `max_bytes`; the first time this is also logged. Subscribers in
+  /// this process receive it all the same.
   bool publish(std::shared_ptr<const T> object, std::int64_t source_time = 0) {
     detail::OutputCore& core = this->core();
     bool encoded = true;
@@ -61,15 +62,15 @@ class Output {
   std::shared_ptr<detail::OutputCore> core_;
 };
 
-/// The same for messages (structs with CARDAN_MESSAGE): filled in place and read where they lie, in this process and
-/// others. Allocates nothing; throws only when it was never set.
+/// The same for messages (structs with CARDAN_MESSAGE). They are filled in place and read in place, in this process and
+/// in others. Allocates nothing; throws only if it was never set.
 template <Message T>
 class Output<T> {
  public:
   Output() = default;
 
-  /// A free slot to fill. Empty when all of the topic's loans are out, or readers of this process keep 128 samples more
-  /// than they said.
+  /// Returns a free slot to fill. Empty when all of the topic's loans are out, or when subscribers in this process keep
+  /// 128 samples more than they announced.
   [[nodiscard]] Loan<T> loan() {
     detail::OutputCore& core = this->core();
     if (is_forked_child()) return {};

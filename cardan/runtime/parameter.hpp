@@ -26,13 +26,13 @@ concept ParameterType =
 
 template <ParameterType T>
 struct ParameterOptions {
-  std::optional<T> min{};  ///< numbers: the smallest value that is accepted
+  std::optional<T> min{};  ///< numbers: the smallest accepted value
   std::optional<T> max{};
-  std::string description{};  ///< what it does, and its unit
-  /// Only the configuration sets it; a change while running is refused.
+  std::string description{};  ///< its effect and its unit
+  /// Only the configuration can set it. A change at run time is refused.
   bool fixed = false;
-  /// Asked before a change while running, as a callback of the component: an empty string accepts it, another says why
-  /// not.
+  /// Called before a change at run time, as a callback of the component. An empty string accepts the value; any other
+  /// gives the reason for the refusal.
   std::function<std::string(const T&)> accept{};
 };
 
@@ -50,20 +50,21 @@ class ParameterCore {
   void store(ParameterValue value);
   [[nodiscard]] ParameterValue value() const;
   [[nodiscard]] std::uint64_t bits() const noexcept { return bits_.load(std::memory_order_relaxed); }
-  /// Why `value` cannot be the parameter's: its type or its range; empty: it can. Makes a whole number a double where
-  /// that is wanted.
+  /// Why the parameter cannot take `value`: its type or its range. Empty: it can. Converts a whole number to a double
+  /// where a double is needed.
   [[nodiscard]] std::string refusal(ParameterValue& value) const;
 
  private:
-  Atomic<std::uint64_t> bits_{0};  ///< of all but strings
+  Atomic<std::uint64_t> bits_{0};  ///< for all types but strings
   mutable std::mutex mutex_;
   ParameterValue value_;
 };
 
 }  // namespace detail
 
-/// A parameter's value as it is now: `*threshold_`. One that Context::parameter() did not make throws Error
-/// (InvalidArgument). Any thread; never blocks (a string: takes a mutex and allocates).
+/// The current value of a parameter: `*threshold_`. One that Context::parameter() did not make throws Error
+/// (InvalidArgument).
+/// Any thread; never blocks (a string: takes a mutex and allocates).
 template <ParameterType T>
 class Parameter {
  public:

@@ -9,14 +9,14 @@
 #include <typeinfo>
 #include <vector>
 
-#include "cardan/transport/endpoint/subscriber_core.hpp"
-#include "cardan/transport/publisher.hpp"
+#include "cardan/transport/endpoint/subscriber_end.hpp"
 #include "cardan/types/message.hpp"
 
 namespace cardan {
 
-/// How objects of a C++ type that cannot live in shared memory travel to other processes; specialize it with these
-/// members (Protobuf's messages have it: cardan/runtime/protobuf.hpp). Without it the type stays within its process.
+/// How objects of a C++ type that cannot live in shared memory travel to other processes. Specialize it with these
+/// members (cardan/runtime/protobuf.hpp does so for Protobuf's messages). Without a specialization the type stays
+/// within its process.
 ///
 ///   static std::string type_name();                                  // "my.Package.Type"
 ///   static std::string schema();                                     // what a recorder stores beside it; may be empty
@@ -34,13 +34,13 @@ concept Encodable = requires(const T& object, std::vector<std::byte>& to) {
   { codec<T>::encode(object, to) };
 };
 
-/// What the runtime knows of a topic's type: which C++ type it is here, and what it is for others.
+/// What the runtime knows about a topic's type: its C++ type here, and its form for other processes.
 struct PayloadType {
   std::type_index cpp{typeid(void)};
-  std::optional<MessageType> shared{};  ///< as a message in shared memory; nothing: it cannot leave the process
+  std::optional<MessageType> shared{};  ///< its message type in shared memory; nothing: it cannot leave the process
   AdoptFunction adopt = nullptr;
   bool native = false;  ///< `shared` is T itself, not an encoding of it
-  /// Of an object that is not native: appends the encoding that `shared` holds. False: it cannot be encoded.
+  /// For an object that is not native: appends the encoding that `shared` holds. Returns false if it cannot be encoded.
   bool (*encode)(const void* object, std::vector<std::byte>& to) = nullptr;
 };
 

@@ -76,7 +76,7 @@ TEST_F(PlainPublisher, OneThatKeepsFewerThanAReaderWantsIsSaid) {
   Runtime runtime({.domain = domain_});
   runtime.add({.name = "deep"}, std::make_shared<Deep>());
   runtime.start();
-  EXPECT_TRUE(soon([&] { return heard.lines_with({"/shallow", "keeps the last 2", "wants the last 9"}) == 1; }))
+  EXPECT_TRUE(soon([&] { return heard.lines_with({"/shallow", "keeps the last 2", "requests the last 9"}) == 1; }))
       << heard.text();
   Subscriber<CanFrame> reader(Topic<CanFrame>{"/shallow", {.depth = 5}});
   bool told = false;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Protobuf messages between components: as a pointer within a process, encoded to others. Needs libprotobuf.
+// Protobuf messages between components: passed as a pointer within a process, encoded for other processes. Needs
+// libprotobuf.
 #pragma once
 
 #include <google/protobuf/descriptor.h>
@@ -18,8 +19,9 @@
 
 namespace cardan {
 
-/// Protobuf's own encoding. The schema is the serialized FileDescriptorSet of the type and all that it imports, as MCAP
-/// wants it. Any thread; never blocks.
+/// Protobuf's own encoding. The schema is the serialized FileDescriptorSet of the type and of everything that it
+/// imports, as MCAP requires.
+/// Any thread; never blocks.
 template <std::derived_from<google::protobuf::Message> T>
 struct codec<T> {
   static std::string type_name() { return T::descriptor()->full_name(); }
@@ -41,7 +43,7 @@ struct codec<T> {
   }
 
  private:
-  // What a file imports comes before it.
+  // Imported files come before the file that imports them.
   static void add(const google::protobuf::FileDescriptor& file, google::protobuf::FileDescriptorSet& files,
                   std::set<std::string>& known) {
     if (!known.insert(file.name()).second) return;

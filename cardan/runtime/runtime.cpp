@@ -13,6 +13,8 @@
 #include "cardan/runtime/executor/await_recorders.hpp"
 #include "cardan/runtime/executor/parameter_words.hpp"
 #include "cardan/transport/discovery/process.hpp"
+#include "cardan/transport/endpoint/publisher_core.hpp"
+#include "cardan/transport/endpoint/subscriber_core.hpp"
 
 namespace cardan {
 
@@ -57,7 +59,7 @@ Runtime::~Runtime() {
 void Runtime::add(config::Component settings, std::shared_ptr<Component> component) {
   const auto same = [&](const auto& c) { return c->name() == settings.name; };
   if (std::any_of(components_.begin(), components_.end(), same))
-    throw Error(ErrorCode::NameTaken, fmt::format("there are two components named '{}'", settings.name),
+    throw Error(ErrorCode::NameTaken, fmt::format("two components are named '{}'", settings.name),
                 "give one of them another name");
   if (component == nullptr) {
     if (!settings.library.empty()) load_component_library(settings.library);
@@ -103,7 +105,7 @@ void Runtime::begin(ComponentCore& core) {
       if (!core.parameters().contains(name)) {
         end(core);
         throw Error(ErrorCode::InvalidArgument, fmt::format("it has no parameter '{}'", name),
-                    "cardan param list shows those it has");
+                    "cardan param list shows its parameters");
       }
     if (options_.cycles && process() != nullptr) mark_cycle(core);
   } catch (const Error& e) {
@@ -164,7 +166,7 @@ StillRunning still_running(const std::string& component, const Group& group) {
       which = fmt::format("callback '{}' of component '{}' has been running for {:.1f} s, and", doing.callback->name(),
                           doing.callback->component(), static_cast<double>(steady_now() - doing.since) / 1e9);
   return {ErrorCode::Unavailable, fmt::format("component '{}' cannot be stopped: {} does not end", component, which),
-          "cardan component stats shows what runs; cardan run --restart PROCESS starts all of its process anew"};
+          "cardan component stats shows what runs; cardan run --restart PROCESS restarts its whole process"};
 }
 }  // namespace
 
@@ -172,8 +174,7 @@ void Runtime::restart(const std::string& component, RestartCause cause, std::chr
   const auto named = [&](const auto& c) { return c->name() == component; };
   const auto place = std::find_if(components_.begin(), components_.end(), named);
   if (place == components_.end() || (*place)->settings().class_name.empty())
-    throw Error(ErrorCode::InvalidArgument,
-                fmt::format("there is no component '{}' that could be made anew", component),
+    throw Error(ErrorCode::InvalidArgument, fmt::format("there is no component '{}' to restart", component),
                 "cardan component list shows the components");
   const config::Component settings = (*place)->settings();
   const auto index = place - components_.begin();
@@ -249,8 +250,8 @@ std::shared_ptr<Channel> Runtime::channel(const std::string& topic, const detail
   if (known.cpp != type.cpp && !same_layout) {
     const auto name_of = [](const detail::PayloadType& t) { return t.shared ? t.shared->name : t.cpp.name(); };
     throw Error(ErrorCode::Incompatible,
-                fmt::format("topic '{}' carries {}, and component '{}' takes it for {}", topic, name_of(known),
-                            component, name_of(type)),
+                fmt::format("topic '{}' carries {}, but component '{}' expects {}", topic, name_of(known), component,
+                            name_of(type)),
                 "use one type on both sides, or rename one of the topics in the configuration");
   }
   return channel;
@@ -338,10 +339,11 @@ void Runtime::connect_in_need(detail::RemoteSet& remotes, const detail::Componen
     detail::RemoteSource* const shared = remotes.find(declared.topic);
     if (shared == nullptr) throw;
     shared->ports.insert(shared->ports.end(), ports.begin(), ports.end());
-    detail::log(LogLevel::Warning,
-                fmt::format("{}: input '{}' gets what is published on '{}' from now on, but not the last samples "
-                            "before: {}; {}",
-                            ports.front()->component(), ports.front()->name(), declared.topic, e.cause(), e.remedy()));
+    detail::log(
+        LogLevel::Warning,
+        fmt::format(
+            "{}: input '{}' gets samples that are published on '{}' from now on, but not the last ones before: {}; {}",
+            ports.front()->component(), ports.front()->name(), declared.topic, e.cause(), e.remedy()));
   }
 }
 
@@ -423,7 +425,7 @@ void Runtime::set_parameter(const std::string& component, const std::string& par
   const auto found = (*core)->parameters().find(parameter);
   if (found == (*core)->parameters().end())
     throw Error(ErrorCode::InvalidArgument, fmt::format("component '{}' has no parameter '{}'", component, parameter),
-                "cardan param list shows those it has");
+                "cardan param list shows its parameters");
   const std::shared_ptr<detail::ParameterCore> p = found->second;
   const std::string what = fmt::format("parameter '{}' of component '{}'", parameter, component);
   if (p->fixed)
@@ -453,10 +455,10 @@ void Runtime::set_parameter(const std::string& component, const std::string& par
   }
   if (future.wait_for(timeout) != std::future_status::ready && !change->decided.exchange(true))
     throw Error(ErrorCode::Unavailable,
-                what + " stays as it is: the component does not answer, because one of its callbacks still runs",
-                "cardan component stats shows which; set it again when that has ended");
+                what + " is not changed: the component does not answer, because one of its callbacks still runs",
+                "cardan component stats shows which; set the parameter again when that callback has ended");
   if (const std::string refusal = future.get(); !refusal.empty())
-    throw Error(ErrorCode::Refused, fmt::format("{} stays as it is: {}", what, refusal), p->description);
+    throw Error(ErrorCode::Refused, fmt::format("{} is not changed: {}", what, refusal), p->description);
 }
 
 }  // namespace cardan

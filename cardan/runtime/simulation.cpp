@@ -57,8 +57,8 @@ Context& Simulation::outside() { return *runtime_.components().front()->context;
 
 void Simulation::refuse_push(const char* topic) {
   throw Error(ErrorCode::Limit,
-              fmt::format("no slot of '{}' is free: its readers keep more samples than they said", topic),
-              "say in InputOptions::keeps how many a component keeps, or drop them");
+              fmt::format("no slot of '{}' is free: its readers keep more samples than they announced", topic),
+              "set InputOptions::keeps to the number that a component keeps, or drop samples");
 }
 
 void Simulation::add(config::Component settings, std::shared_ptr<Component> component) {

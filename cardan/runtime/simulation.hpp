@@ -17,7 +17,7 @@ namespace cardan {
 
 struct SimulationOptions {
   std::int64_t begin = 0;  ///< the clock's first time, nanoseconds
-  /// What is changed of the topics, as in a configuration.
+  /// Changes to the topics, as in a configuration.
   std::map<std::string, config::TopicSettings> topics{};
   /// As RuntimeOptions has them.
   std::function<void(const std::string& component)> on_begin{};
@@ -25,16 +25,16 @@ struct SimulationOptions {
   std::function<void(const detail::Channel& channel, const detail::SampleBlock& sample)> on_publish{};
 };
 
-/// Runs components on samples that it is given, on one thread, with a clock of its own and in one order: what is due
-/// first, then what is more urgent, then what was ready first. The same samples give the same output, bit for bit. No
-/// transport, no threads, no waiting: for unit tests and for replaying. One thread at a time; the components run inside
-/// start(), run() and run_until().
+/// Runs components on given samples, on one thread, with its own clock and in a fixed order: what is due first, then
+/// what is more urgent, then what was ready first. The same samples give the same output, bit for bit. It uses no
+/// transport and no threads, and it never waits. For unit tests and for replaying.
+/// One thread at a time; the components run inside start(), run() and run_until().
 class Simulation {
  public:
   explicit Simulation(SimulationOptions options = {});
-  /// All components of a configuration but those named in `without` (drivers that wait for hardware), in the file's
-  /// order, with its topics' options (before those in `options`). Throws Error as add(), and InvalidArgument (no such
-  /// component). Loads libraries.
+  /// Adds all components of a configuration except those named in `without` (drivers that wait for hardware), in the
+  /// file's order, with its topics' options (before those in `options`). Throws Error as add(), and InvalidArgument (no
+  /// such component). Loads libraries.
   explicit Simulation(const config::Configuration& file, const std::vector<std::string>& without = {},
                       SimulationOptions options = {});
 
@@ -47,7 +47,7 @@ class Simulation {
     return c;
   }
   void add(config::Component settings, std::shared_ptr<Component> component = nullptr);
-  /// Every sample that is published on the topic from now on, in order. Before start().
+  /// Collects every sample that is published on the topic from now on, in order. Call it before start().
   template <class T>
   [[nodiscard]] const std::vector<Sample<T>>& collect(const Topic<T>& topic) {
     auto samples = std::make_shared<std::vector<Sample<T>>>();
@@ -64,8 +64,8 @@ class Simulation {
   }
 
   void start();
-  /// Publishes a message now, filled by `fill(T&)`, with the publisher's own stamp. Throws Error (Limit): no slot is
-  /// free, because components keep more samples than their inputs say.
+  /// Publishes a message now, filled by `fill(T&)`, with the publisher's own stamp. Throws Error (Limit) if no slot is
+  /// free, because components keep more samples than their inputs announce.
   template <Message T, std::invocable<T&> F>
   void push(const Topic<T>& topic, F fill, std::int64_t source_time = 0) {
     Output<T>& out = output(topic);
@@ -86,15 +86,15 @@ class Simulation {
       out.publish(std::move(object), source_time);
     }
   }
-  /// Calls `what` when the clock has come to `time`; several at one time in the order in which they were given.
+  /// Calls `what` when the clock reaches `time`. Several calls for one time run in the order in which they were added.
   void at(std::int64_t time, std::function<void()> what);
 
-  /// Runs what is ready now, until nothing is. The clock stands still. Returns how many callbacks ran.
+  /// Runs what is ready now, until nothing is. The clock stands still. Returns the number of callbacks that ran.
   std::size_t run();
-  /// Lets the clock go on to `time`, from one event to the next, and runs what is due on the way.
+  /// Advances the clock to `time`, from one event to the next, and runs what is due on the way.
   std::size_t run_until(std::int64_t time);
   std::size_t run_for(std::chrono::nanoseconds span) { return run_until(now() + span.count()); }
-  /// Stops the components, in the reverse order of their start. The destructor does it too.
+  /// Stops the components in the reverse order of their start. The destructor does the same.
   void stop() noexcept { runtime_.stop(); }
 
   [[nodiscard]] std::int64_t now() noexcept { return runtime_.clock().now(); }

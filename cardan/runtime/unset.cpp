@@ -22,7 +22,7 @@ std::string readable_name(const std::type_info& type) {
 void refuse_unset(const char* what, const char* made_by, const std::string& type) {
   const Callback* inside = running_callback();
   throw Error(ErrorCode::InvalidArgument,
-              fmt::format("{}{}<{}> is used that was never set",
+              fmt::format("{}{}<{}> is used but was never set",
                           inside == nullptr
                               ? std::string("a ")
                               : fmt::format("component '{}', callback '{}': a ", inside->component(), inside->name()),

@@ -20,7 +20,7 @@ template <class T>
     return readable_name(typeid(T));
 }
 
-/// Throws Error (InvalidArgument) that names the component and the callback that use an output, an input or a parameter
+/// Throws Error (InvalidArgument). It names the component and the callback that use an output, an input or a parameter
 /// which Context::`made_by` never made. Any thread.
 [[noreturn]] void refuse_unset(const char* what, const char* made_by, const std::string& type);
 

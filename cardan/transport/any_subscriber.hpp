@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Receiving messages of a type that is known at run time only: for recorders, bridges and other languages.
+// Receives messages whose type is known only at run time. Recorders, bridges and other languages use it.
 #pragma once
 
 #include <chrono>
@@ -13,20 +13,22 @@
 #include "cardan/base/clock.hpp"
 #include "cardan/base/error.hpp"
 #include "cardan/transport/any_publisher.hpp"
-#include "cardan/transport/discovery/process.hpp"
-#include "cardan/transport/endpoint/subscriber_core.hpp"
-#include "cardan/transport/protocol/layout.hpp"
+#include "cardan/transport/endpoint/subscriber_end.hpp"
 #include "cardan/transport/sample.hpp"
 
 namespace cardan {
 
 namespace detail {
+struct EndOf;
 struct Anything;
-}
+/// Size of the fixed struct, in bytes.
+std::size_t message_bytes_of(const SampleBlock& block) noexcept;
+}  // namespace detail
 
-/// A published message as bytes, read-only, in the publisher's memory; otherwise as Sample<T>. What they say is
-/// unchecked, and a hostile publisher may change them while they are read: `CdrFramer` (cardan/messages/any_type.hpp)
-/// checks what it uses. Thread safety: as Sample<T>. Never blocks, allocates nothing.
+/// A published message as bytes, read-only, in the publisher's memory. Otherwise as Sample<T>. The content is
+/// unchecked, and a hostile publisher may change it during the read. `CdrFramer` (cardan/messages/any_type.hpp) checks
+/// what it uses.
+/// Thread safety: as Sample<T>. Never blocks, allocates nothing.
 class AnySample {
  public:
   AnySample() noexcept = default;
@@ -35,7 +37,7 @@ class AnySample {
   explicit operator bool() const noexcept { return static_cast<bool>(sample_); }
   void reset() noexcept { sample_.reset(); }
 
-  // Each of these is 0, or empty, of an empty one.
+  // Each of these is 0, or empty, for an empty sample.
   [[nodiscard]] std::uint64_t sequence() const noexcept { return sample_.sequence(); }
   [[nodiscard]] std::uint64_t missed() const noexcept { return sample_.missed(); }
   [[nodiscard]] std::int64_t publish_time() const noexcept { return sample_.publish_time(); }
@@ -45,15 +47,15 @@ class AnySample {
   [[nodiscard]] std::span<const std::byte> message() const noexcept {
     const detail::SampleBlock* const block = detail::block_of(sample_);
     if (block == nullptr) return {};
-    return {static_cast<const std::byte*>(block->message), block->owner->type().bytes};
+    return {static_cast<const std::byte*>(block->message), detail::message_bytes_of(*block)};
   }
-  /// What its vectors and strings point into.
+  /// The bytes that its vectors and strings point into.
   [[nodiscard]] std::span<const std::byte> payload() const noexcept {
     const detail::SampleBlock* const block = detail::block_of(sample_);
     if (block == nullptr) return {};
     return {block->payload, static_cast<std::size_t>(block->payload_bytes)};
   }
-  /// Of the publisher; stays the sample's.
+  /// The publisher's block. The sample keeps its ownership.
   [[nodiscard]] detail::SampleBlock* block() const noexcept { return detail::block_of(sample_); }
 
  private:
@@ -64,53 +66,33 @@ namespace detail {
 inline SampleBlock* block_of(const AnySample& sample) noexcept { return sample.block(); }
 }  // namespace detail
 
-/// Receives messages of a type that the program was not compiled with, from every publisher of a topic. Thread safety
-/// and cost: as Subscriber<T>.
+/// Receives messages of a type that the program was not compiled with, from every publisher of a topic.
+/// Thread safety and cost: as Subscriber<T>.
 class AnySubscriber {
  public:
-  /// As Subscriber<T>'s constructor: publishers of another type, by `type.hash`, are Incompatible. `topic_options`:
-  /// what is read is bounded by them; by default by what a topic can carry.
+  /// As Subscriber<T>'s constructor. A publisher whose `type.hash` differs is Incompatible. `topic_options` bound what
+  /// is read; the default is what a topic can carry at most.
   AnySubscriber(const std::string& topic, AnyMessageType type,
-                const TopicOptions& topic_options = {.max_bytes = layout::kMaxPayload}, SubscriberOptions options = {})
-      : process_(detail::Process::of(options.domain)),
-        core_(detail::SubscriberCore::create(topic, untyped(std::move(type)), nullptr, topic_options,
-                                             std::move(options))) {
-    try {
-      process_.add(core_);
-    } catch (...) {
-      core_->drop_reference();
-      throw;
-    }
-  }
-  AnySubscriber(const AnySubscriber&) = delete;
-  AnySubscriber& operator=(const AnySubscriber&) = delete;
-  ~AnySubscriber() {
-    if (is_forked_child()) return;
-    process_.remove(core_);
-    core_->drop_reference();
-  }
+                const TopicOptions& topic_options = {.max_bytes = std::size_t{1} << 30}, SubscriberOptions options = {})
+      : end_(topic, untyped(std::move(type)), nullptr, topic_options, std::move(options)) {}
 
-  // As those of Subscriber<T>.
-  [[nodiscard]] AnySample take() noexcept { return sample(core_->take()); }
-  [[nodiscard]] AnySample wait() noexcept { return sample(core_->wait(0)); }
-  [[nodiscard]] AnySample wait(std::chrono::nanoseconds timeout) noexcept {
-    return sample(core_->wait(steady_now() + timeout.count()));
-  }
-  [[nodiscard]] Reason reason() const noexcept { return core_->reason(); }
-  [[nodiscard]] std::optional<Event> event() { return core_->next_event(); }
-  [[nodiscard]] int fd() { return core_->fd(); }
-  [[nodiscard]] std::uint64_t missed() const { return core_->missed(); }
-  [[nodiscard]] std::uint64_t received() const { return core_->received(); }
-  [[nodiscard]] std::uint64_t bad() const { return core_->bad(); }
-  [[nodiscard]] std::size_t publishers() const noexcept { return core_->streams(); }
-  [[nodiscard]] const std::string& topic() const noexcept { return core_->topic(); }
-  [[nodiscard]] const AnyMessageType& type() const noexcept { return core_->type(); }
-
-  /// For wait_any().
-  [[nodiscard]] detail::SubscriberCore& core() const noexcept { return *core_; }
+  // As in Subscriber<T>.
+  [[nodiscard]] AnySample take() noexcept { return sample(end_.take()); }
+  [[nodiscard]] AnySample wait() noexcept { return sample(end_.wait()); }
+  [[nodiscard]] AnySample wait(std::chrono::nanoseconds timeout) noexcept { return sample(end_.wait(timeout)); }
+  [[nodiscard]] Reason reason() const noexcept { return end_.reason(); }
+  [[nodiscard]] std::optional<Event> event() { return end_.event(); }
+  [[nodiscard]] int fd() { return end_.fd(); }
+  [[nodiscard]] std::uint64_t missed() const { return end_.missed(); }
+  [[nodiscard]] std::uint64_t received() const { return end_.received(); }
+  [[nodiscard]] std::uint64_t bad() const { return end_.bad(); }
+  [[nodiscard]] std::size_t publishers() const noexcept { return end_.publishers(); }
+  [[nodiscard]] const std::string& topic() const noexcept { return end_.topic(); }
+  [[nodiscard]] const AnyMessageType& type() const noexcept { return end_.type(); }
 
  private:
-  /// Samples stay as they were published: who reads them copies and checks what it needs.
+  friend struct detail::EndOf;
+  /// Samples stay as they were published. The code that reads them copies and checks what it needs.
   static AnyMessageType untyped(AnyMessageType type) {
     type.has_arena = false;
     type.arena_bytes = 0;
@@ -120,8 +102,7 @@ class AnySubscriber {
     return AnySample(detail::sample_of<detail::Anything>(block));
   }
 
-  detail::Process& process_;
-  detail::SubscriberCore* core_;
+  detail::SubscriberEnd end_;
 };
 
 }  // namespace cardan

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "cardan/base/error.hpp"
+#include "cardan/transport/observer.hpp"
 #include "cardan/transport/publisher.hpp"
 #include "cardan/transport/stop.hpp"
 #include "cardan/transport/subscriber.hpp"

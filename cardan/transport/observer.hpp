@@ -25,10 +25,10 @@ class Stream;
 class ObserverLinks;
 struct StreamView;
 
-/// Bytes aligned to 64 that are kept for the next, smaller or equal, use.
+/// Bytes aligned to 64, kept for the next use of the same size or less.
 class AlignedBytes {
  public:
-  /// At least `bytes` bytes, contents undefined. Throws std::bad_alloc.
+  /// Returns at least `bytes` bytes with undefined contents. Throws std::bad_alloc.
   std::byte* reserve(std::size_t bytes);
   [[nodiscard]] std::byte* data() const noexcept { return data_.get(); }
 
@@ -41,32 +41,32 @@ class AlignedBytes {
 };
 }  // namespace detail
 
-/// A private copy of a publication. Re-used for the next copy, it allocates only when that one is larger than any
-/// before. Thread safety: like a plain struct. Never blocks.
+/// A private copy of a publication. A copy into the same object allocates only if it is larger than all copies before.
+/// Thread safety: like a plain struct. Never blocks.
 class ObservedSample {
  public:
   [[nodiscard]] std::uint64_t sequence() const noexcept {
     return sequence_;
   }  ///< number in its stream, from 1; 0: nothing copied yet
   [[nodiscard]] std::int64_t publish_time() const noexcept { return publish_ns_; }  ///< our steady clock, nanoseconds
-  [[nodiscard]] std::int64_t source_time() const noexcept { return source_ns_; }  ///< the application's stamp, 0: none
+  [[nodiscard]] std::int64_t source_time() const noexcept { return source_ns_; }  ///< the application's stamp; 0: none
   [[nodiscard]] std::uint64_t type_hash() const noexcept { return type_hash_; }
-  /// The message's fixed struct as it lay in the slot: offsets of vectors in it are relative to `payload() +
-  /// message_offset()`.
+  /// The message's fixed struct as it was in the slot. The offsets of its vectors are relative to
+  /// `payload() + message_offset()`.
   [[nodiscard]] std::span<const std::byte> message() const noexcept { return {message_.data(), message_bytes_}; }
   [[nodiscard]] std::span<const std::byte> payload() const noexcept { return {payload_.data(), payload_bytes_}; }
-  /// Distance from the payload to the message in the publisher's memory.
+  /// Distance from the payload to the message in the publisher's memory, in bytes.
   [[nodiscard]] std::int64_t message_offset() const noexcept { return message_offset_; }
-  /// Distance from the previous sample of this stream, less one: publications passed over.
+  /// Number of publications of this stream that were skipped before this one.
   [[nodiscard]] std::uint64_t passed_over() const noexcept { return passed_over_; }
 
-  /// The message, its vectors pointing into payload(). Null: it is of another type, or malformed.
+  /// The message; its vectors point into payload(). Null if it is of another type, or malformed.
   template <Message T>
   [[nodiscard]] const T* as() noexcept {
     if (sequence_ == 0 || type_hash_ != message_traits<T>::type_hash() || message_bytes_ != sizeof(T)) return nullptr;
     auto* message = reinterpret_cast<T*>(message_.data());
     if constexpr (shm::has_vectors<T>) {
-      // Where the original would lie if the payload were ours: only the distance between the two matters.
+      // The address of the original if the payload were at our address. Only the distance between the two matters.
       const std::uintptr_t original =
           reinterpret_cast<std::uintptr_t>(payload_.data()) + static_cast<std::uint64_t>(message_offset_);
       if (!adopted_ && !shm::adopt(*message, reinterpret_cast<const T*>(original), payload_.data(), payload_bytes_))
@@ -86,8 +86,8 @@ class ObservedSample {
   bool adopted_ = false;
 };
 
-/// One publisher's memory, seen read-only.
-/// Thread safety: const functions by any thread. Never blocks, never writes where another process reads.
+/// One publisher's memory, mapped read-only.
+/// Thread safety: any thread may call const functions. Never blocks, never writes to memory that another process reads.
 class ObservedStream {
  public:
   struct Parts;
@@ -98,36 +98,36 @@ class ObservedStream {
 
   [[nodiscard]] const std::string& program() const noexcept;
   [[nodiscard]] int pid() const noexcept;
-  [[nodiscard]] const socket::Peer& peer() const noexcept;  ///< its process, as the kernel reports it
+  [[nodiscard]] const socket::Peer& peer() const noexcept;  ///< the publisher's process, as the kernel reports it
   [[nodiscard]] const std::string& process() const noexcept;
   [[nodiscard]] std::uint32_t serial() const noexcept;
   [[nodiscard]] std::string type() const;
   [[nodiscard]] std::uint64_t type_hash() const noexcept;
-  [[nodiscard]] std::string schema() const;  ///< ros2msg text, or an own encoding's bytes; as the publisher wrote it
+  [[nodiscard]] std::string schema() const;  ///< ros2msg text, or another encoding's bytes; as the publisher wrote it
   [[nodiscard]] std::uint32_t depth() const noexcept;
   [[nodiscard]] std::size_t message_bytes() const noexcept;  ///< of the fixed struct
   [[nodiscard]] std::size_t max_bytes() const noexcept;      ///< of a payload
 
   [[nodiscard]] std::uint64_t published() const noexcept;
   [[nodiscard]] std::uint64_t bytes() const noexcept;             ///< published in all
-  [[nodiscard]] std::int64_t longest_gap_ns() const noexcept;     ///< between two publications, from the first on
+  [[nodiscard]] std::int64_t longest_gap_ns() const noexcept;     ///< between two publications, since the first
   [[nodiscard]] std::int64_t last_sign_of_life() const noexcept;  ///< our steady clock
   [[nodiscard]] bool checksum() const noexcept;
-  /// The publisher closed it, or its process is gone. What it published last can still be copied.
+  /// True if the publisher closed the stream, or its process is gone. Its last publications can still be copied.
   [[nodiscard]] bool ended() const noexcept;
 
-  /// Number and time (our steady clock) of a publication.
+  /// Number and time (our steady clock, nanoseconds) of a publication.
   struct Stamp {
     std::uint64_t sequence;
     std::int64_t publish_ns;
   };
-  /// Of all publications that are still in their slots, at most 64, ascending. Replaces `stamps`.
+  /// Replaces `stamps` with those of all publications that are still in their slots, at most 64, ascending.
   void stamps(std::vector<Stamp>& stamps) const;
 
-  /// Copies the newest publication, if it is newer than number `after`. False: there is none, or the publisher was
-  /// faster than our copy several times in a row.
+  /// Copies the newest publication if its number is greater than `after`. Returns false if there is none, or if the
+  /// publisher was faster than our copy several times in a row.
   bool copy_latest(ObservedSample& into, std::uint64_t after = 0) const;
-  /// Copies the oldest publication newer than number `after` that is still there.
+  /// Copies the oldest publication with a number greater than `after` that is still in its slot.
   bool copy_next(ObservedSample& into, std::uint64_t after) const;
 
  private:
@@ -135,35 +135,38 @@ class ObservedStream {
   std::unique_ptr<Parts> parts_;
 };
 
-/// Looks at a topic without taking part in it: reads its publishers' memory, which it maps read-only, and copies what
-/// it wants. It holds no slot, wakes nobody, and no publisher or subscriber can tell the difference in speed. Thread
-/// safety: one thread at a time.
+/// Observes a topic without taking part in it. It maps the publishers' memory read-only and copies from it. It holds no
+/// slot, wakes no process, and does not slow down publishers or subscribers.
+/// Thread safety: one thread at a time.
 class Observer {
  public:
-  /// Finds the publishers that are there; none is no error. Throws Error (Unavailable, InvalidArgument, Limit, Forked).
+  /// Finds the publishers that are there. Finding none is not an error. Throws Error (Unavailable, InvalidArgument,
+  /// Limit, Forked).
   /// Blocks at most `timeout` for each process that does not answer.
   explicit Observer(std::string topic, ObserverOptions options = {});
   Observer(const Observer&) = delete;
   Observer& operator=(const Observer&) = delete;
   ~Observer();
 
-  /// Finds publishers that came since and lets go of those that ended; true when something changed. Reads the run
-  /// directory; blocks as the constructor, but for a process that did not answer only every five seconds.
+  /// Finds new publishers and drops those that ended. Returns true if something changed.
+  /// Reads the run directory. Blocks as the constructor does, but waits for a process that did not answer only every
+  /// five seconds.
   bool refresh();
 
   [[nodiscard]] const std::string& topic() const noexcept { return topic_; }
-  /// Its publishers. One that ended stays until the refresh after the one that noticed, so that what it published last
-  /// can be had.
+  /// The topic's publishers. A publisher that ended stays in the list until the refresh after the one that noticed, so
+  /// that its last publications can still be copied.
   [[nodiscard]] std::vector<std::shared_ptr<const ObservedStream>> streams() const;
-  /// In words: publishers found by the last look that did not answer or refused, and why.
+  /// One sentence for each publisher that did not answer or refused at the last look, with the reason.
   [[nodiscard]] std::vector<std::string> problems() const;
 
-  /// Copies the newest publication of all publishers (by publish time), whether copied before or not. `from` tells
-  /// whose it is. False: there is none. Does not block.
+  /// Copies the newest publication of all publishers (by publish time), even if it was copied before. `from` receives
+  /// its stream. Returns false if there is none. Does not block.
   bool copy_latest(ObservedSample& into, std::shared_ptr<const ObservedStream>* from = nullptr);
-  /// Copies the oldest publication not copied by this function yet, beginning with what was there at the first look.
-  /// False: there is nothing new. Looking more often than `depth` publications come, nothing is passed over
-  /// (`into.passed_over()`). `from` tells whose it is. Does not block.
+  /// Copies the oldest publication that this function has not copied yet. The first call starts with the publications
+  /// that were there at the first look. Returns false if there is nothing new. Nothing is skipped
+  /// (`into.passed_over()`) if the calls come more often than `depth` publications. `from` receives the publication's
+  /// stream. Does not block.
   bool copy_next(ObservedSample& into, std::shared_ptr<const ObservedStream>* from = nullptr);
 
  private:
@@ -177,7 +180,8 @@ class Observer {
 };
 
 namespace detail {
-/// The same for a subscriber's stream: a copy of the newest publication newer than number `after`, without taking it.
+/// The same for a subscriber's stream: copies the newest publication with a number greater than `after`, without taking
+/// it.
 /// Any thread; does not block.
 bool copy_latest(const Stream& stream, ObservedSample& into, std::uint64_t after = 0);
 }  // namespace detail

@@ -13,33 +13,34 @@
 namespace cardan {
 
 struct ObserverOptions {
-  /// Domain (folder of the run directory); empty: $CARDAN_DOMAIN, else "default".
+  /// Domain (folder of the run directory). Empty: $CARDAN_DOMAIN, or "default" if that is not set.
   std::string domain{};
   /// How long to wait for a process that does not answer.
   std::chrono::nanoseconds timeout = std::chrono::seconds{1};
-  /// Of another user's publisher, messages with a larger payload are not copied: each copy takes our memory and time.
+  /// Messages of another user's publisher with a larger payload are not copied, because each copy takes our memory and
+  /// time.
   std::size_t max_bytes_of_others = std::size_t{64} << 20;
 };
 
-/// How often publish → take lasted how long: (bucket, count) of layout::latency_bucket(), four buckets an octave.
+/// Distribution of the latency from publish to take: pairs of (bucket, count), with the buckets of
+/// layout::latency_bucket(), four for each octave.
 using LatencyHistogram = std::vector<std::pair<std::uint32_t, std::uint64_t>>;
 
-/// A subscriber as its publisher sees it. All counts are from its attach on.
+/// A subscriber as its publisher sees it. All counts start at its attach.
 struct SubscriberReport {
   std::string name;  ///< of its program
   int pid = 0;
   uid_t uid = 0;
   bool reliable = false;
-  bool demoted = false;  ///< let a reliable publish time out; best effort until it has caught up
+  bool demoted = false;  ///< a reliable publish timed out on it; best effort until it has caught up
   std::uint64_t received = 0;
   std::uint64_t missed = 0;
   std::uint64_t bad = 0;  ///< checksum mismatches and malformed messages
   std::int64_t spin_ns = 0;
   std::uint64_t sleeps = 0;
-  std::uint32_t announced = 0;  ///< samples and threads it announced
-  std::uint32_t depth = 0;      ///< samples that it wants to have kept; 0: it does not say (a program of version 0.1)
-  LatencyHistogram
-      latency;  ///< empty where the topic has more than 16 subscribers: then only that of all of them is told
+  std::uint32_t announced = 0;  ///< samples and threads that it announced
+  std::uint32_t depth = 0;      ///< samples that it asks for; 0: it does not say (a program of version 0.1)
+  LatencyHistogram latency;     ///< empty if the topic has more than 16 subscribers; then only their sum is reported
 };
 
 /// One publisher of a topic, as its own process reports it.
@@ -54,16 +55,16 @@ struct PublisherReport {
   std::uint64_t max_bytes = 0;
   bool reliable = false;
   std::int64_t deadline_ns = 0;
-  std::uint32_t slots = 0;       ///< whose memory is there
+  std::uint32_t slots = 0;       ///< slots whose memory is committed
   std::uint64_t area_bytes = 0;  ///< reserved address space
   std::uint64_t published = 0;
   std::uint64_t bytes = 0;  ///< published in all
   std::int64_t longest_gap_ns = 0;
-  std::int64_t heartbeat_ns = 0;  ///< our steady clock: last publication, or loan where the topic has a deadline
+  std::int64_t heartbeat_ns = 0;  ///< our steady clock: last publication, or last loan if the topic has a deadline
   std::uint64_t wakes = 0, prewakes = 0, reliable_timeouts = 0;
   LatencyHistogram latency;  ///< of all subscribers
   std::vector<SubscriberReport> subscribers;
-  std::uint64_t left_out = 0;  ///< more subscribers than an answer has room for (64 KiB)
+  std::uint64_t left_out = 0;  ///< subscribers for which the answer (64 KiB) has no room
 };
 
 /// What a look at a domain found.
@@ -71,19 +72,19 @@ struct DomainReport {
   std::string run_directory;  ///< the domain's folder
   std::vector<PublisherReport> publishers;
   std::vector<std::string> problems;  ///< in words: processes that do not answer or refuse
-  std::vector<std::string> closed;    ///< topics whose access rule does not let us in, by their names
-  std::size_t processes = 0;          ///< that answered
-  std::size_t stale = 0;  ///< sockets that dead processes left; the next Cardan program to start removes them
+  std::vector<std::string> closed;    ///< names of topics whose access rule does not let us in
+  std::size_t processes = 0;          ///< processes that answered
+  std::size_t stale = 0;              ///< sockets of dead processes; the next Cardan program that starts removes them
 };
 
-/// Asks every process of the domain what it publishes (`topic` empty: all of it) and who subscribes. The answer comes
-/// from the helper threads: nobody who publishes or takes is disturbed. Throws Error (Unavailable, InvalidArgument).
-/// Any thread; blocks until all have answered, at most `timeout` for each of our own user's and root's that does not,
-/// and at most twice that for all processes of other users.
+/// Asks every process of the domain what it publishes (`topic` empty: everything) and which subscribers it has. The
+/// helper threads answer, so no publishing or taking thread is disturbed. Throws Error (Unavailable, InvalidArgument).
+/// Any thread. Blocks until all have answered: at most `timeout` for each silent process of our own user and of root,
+/// and at most twice that for all processes of other users together.
 DomainReport look_around(const ObserverOptions& options = {}, const std::string& topic = {});
 
-/// The latency in nanoseconds below which `percent` of a histogram lie (middle of the bucket: within 13 %); −1: it is
-/// empty.
+/// The latency in nanoseconds below which `percent` of a histogram lie (middle of the bucket: within 13 %). −1 if the
+/// histogram is empty.
 std::int64_t latency_percentile(const LatencyHistogram& histogram, double percent);
 
 }  // namespace cardan

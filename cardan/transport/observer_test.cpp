@@ -8,6 +8,7 @@
 #include <atomic>
 #include <thread>
 
+#include "cardan/base/socket.hpp"
 #include "cardan/cardan.hpp"
 #include "cardan/transport/protocol/layout.hpp"
 #include "tests/support/run_directory.hpp"

@@ -22,14 +22,15 @@ namespace detail {
 /// Takes over one reference.
 template <class T>
 Sample<T> sample_of(SampleBlock* block) noexcept;
-/// Stays the sample's.
+/// The sample keeps its reference.
 template <class T>
 SampleBlock* block_of(const Sample<T>& sample) noexcept;
 }  // namespace detail
 
-/// A published message, read-only, in the publisher's memory: shared like a `shared_ptr` (copies are cheap and may pass
-/// between threads), immutable until the last copy is dropped, also past its subscriber and its publisher's death.
-/// Between components of one process T may be any type. Thread safety: as shared_ptr. Never blocks, allocates nothing.
+/// A published message, read-only, in the publisher's memory. It is shared like a `shared_ptr`: copies are cheap and
+/// may pass between threads. It stays immutable until the last copy is dropped, even after the end of its subscriber
+/// and the death of its publisher. Between components of one process T may be any type.
+/// Thread safety: as shared_ptr. Never blocks, allocates nothing.
 template <class T>
 class Sample {
  public:
@@ -54,16 +55,16 @@ class Sample {
     return block_ == nullptr ? nullptr : static_cast<const T*>(block_->message);
   }
 
-  // Each of these is 0 of an empty one.
+  // Each of these is 0 for an empty sample.
   /// Number of this publication in its stream, from 1.
   [[nodiscard]] std::uint64_t sequence() const noexcept { return block_ == nullptr ? 0 : block_->sequence; }
   /// Publications of this stream that this subscriber lost just before this one.
   [[nodiscard]] std::uint64_t missed() const noexcept { return block_ == nullptr ? 0 : block_->missed; }
-  /// Steady clock, nanoseconds, just before the publication; in a simulation its clock's.
+  /// Steady clock, nanoseconds, just before the publication. In a simulation: the simulation's clock.
   [[nodiscard]] std::int64_t publish_time() const noexcept { return block_ == nullptr ? 0 : block_->publish_ns; }
-  /// The publisher's own stamp (set_source_time), nanoseconds of the clock that it chose; 0: none.
+  /// The publisher's own stamp (set_source_time), nanoseconds of the clock that the publisher chose. 0: none.
   [[nodiscard]] std::int64_t source_time() const noexcept { return block_ == nullptr ? 0 : block_->source_ns; }
-  /// Time since the publication, by the steady clock; within the callbacks of a simulation by that one's.
+  /// Time since the publication, by the steady clock. In callbacks of a simulation: by the simulation's clock.
   [[nodiscard]] std::chrono::nanoseconds age() const noexcept {
     return std::chrono::nanoseconds{block_ == nullptr ? 0 : detail::sample_clock_now() - block_->publish_ns};
   }
@@ -93,8 +94,9 @@ struct ObjectBlock : SampleBlock {
 };
 }  // namespace detail
 
-/// The message as a pointer that keeps the sample: for code that wants a `shared_ptr`. Of an object that is one
-/// already, that one; else it allocates what counts the references. Any thread; never blocks.
+/// The message as a pointer that keeps the sample alive, for code that needs a `shared_ptr`. If the object is already
+/// held by a `shared_ptr`, returns that one. Otherwise allocates the reference count.
+/// Any thread; never blocks.
 template <class T>
 [[nodiscard]] std::shared_ptr<const T> share(const Sample<T>& sample) {
   if (!sample) return nullptr;
@@ -110,8 +112,9 @@ struct SampleInfo {
   std::uint64_t missed = 0;
 };
 
-/// A sample of an object of this process, which lives until the last copy is dropped: for tests, for replaying, and for
-/// messages that are no `Message`. Allocates one block. Any thread; never blocks.
+/// Makes a sample of an object of this process. The object lives until the last copy is dropped. For tests, for
+/// replaying, and for types that are not a `Message`. Allocates one block.
+/// Any thread; never blocks.
 template <class T>
 [[nodiscard]] Sample<T> make_sample(std::shared_ptr<const T> object, const SampleInfo& info = {}) {
   auto* block = new detail::ObjectBlock<T>;
@@ -126,12 +129,13 @@ template <class T>
   return detail::sample_of<T>(block);
 }
 
-/// A copy in memory of this process's own: it keeps no slot of the publisher, so that any number may be kept for any
-/// time. Throws std::bad_alloc. Any thread; never blocks.
+/// Copies a sample into this process's own memory. The copy keeps no slot of the publisher, so any number of copies may
+/// be kept for any time. Throws std::bad_alloc.
+/// Any thread; never blocks.
 template <Message T>
 [[nodiscard]] Sample<T> copy_of(const Sample<T>& sample) {
   const detail::SampleBlock* from = detail::block_of(sample);
-  if (from == nullptr || from->payload == nullptr) return sample;  // keeps no slot anyway
+  if (from == nullptr || from->payload == nullptr) return sample;  // holds no slot
   struct alignas(64) Copy : detail::SampleBlock {
     T content{};
     std::unique_ptr<std::byte[]> bytes;

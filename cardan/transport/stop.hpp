@@ -7,26 +7,26 @@
 
 namespace cardan {
 
-/// From now on SIGINT and SIGTERM request a stop: every wait() comes back empty with Reason::Stopped. A second signal
-/// ends the process at once, unless it is the echo of the first (SignalEcho). Set-up; call once, early.
+/// Makes SIGINT and SIGTERM request a stop: every wait() then returns empty with Reason::Stopped. A second signal ends
+/// the process at once, unless it is the echo of the first (SignalEcho). Set-up; call once, early.
 void stop_on_signals();
 
 /// The same for SIGHUP, which says that the terminal has closed; under nohup it stays ignored. However often it comes,
 /// it is one request: the shell sends it, and the kernel too. Set-up.
 void stop_on_hang_up();
 
-/// Requests the stop from the program itself. Any thread; never blocks.
+/// Requests a stop from the program itself. Any thread; never blocks.
 void request_stop() noexcept;
 
 namespace detail {
-/// One request may come as two signals within microseconds: `timeout`, `sudo` and shells tell the process and its
-/// group. Whoever takes a second signal for "at once" must not take that one. Signal handlers and any thread; never
-/// blocks.
+/// One request may arrive as two signals within microseconds, because `timeout`, `sudo` and shells signal the process
+/// and its group. A handler that ends the process on the second signal must ignore this echo.
+/// Signal handlers and any thread; never blocks.
 class SignalEcho {
  public:
-  static constexpr std::int64_t kWithin = 250'000'000;  ///< ns; nobody asks twice so fast and means it
+  static constexpr std::int64_t kWithin = 250'000'000;  ///< ns; a user does not ask twice on purpose within this time
 
-  /// Whether a signal that comes now (steady clock) is the echo of the one before.
+  /// Whether a signal that arrives now (steady clock) is the echo of the one before.
   [[nodiscard]] bool is_echo(std::int64_t now_ns) noexcept {
     const std::int64_t before = asked_ns_.load(std::memory_order_relaxed);
     if (before != 0 && now_ns - before < kWithin) return true;
@@ -39,7 +39,7 @@ class SignalEcho {
 };
 
 extern Atomic<bool> stop_requested;
-/// For tests that go on after a stop.
+/// For tests that continue after a stop.
 void clear_stop() noexcept;
 }  // namespace detail
 

@@ -12,8 +12,9 @@
 
 namespace cardan {
 
-/// A periodic timer on absolute steady-clock deadlines, without drift, for wait_any(). Set-up throws Error (Limit). One
-/// thread at a time.
+/// A periodic timer for wait_any(). It uses absolute deadlines of the steady clock and does not drift. The constructor
+/// throws Error (Limit).
+/// Thread safety: one thread at a time.
 class Timer {
  public:
   explicit Timer(std::chrono::nanoseconds period) : fd_(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)) {
@@ -22,7 +23,7 @@ class Timer {
       throw Error(ErrorCode::Limit, std::string("cannot make a timer: ") + std::strerror(errno),
                   "use a period above zero, and raise ulimit -n");
   }
-  /// Periods that have passed since the last call; 0: none. Never blocks; one system call.
+  /// Number of periods that have passed since the last call; 0: none. Never blocks; one system call.
   std::uint64_t expired() noexcept {
     std::uint64_t count = 0;
     return ::read(fd_.get(), &count, sizeof(count)) == sizeof(count) ? count : 0;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cardan/transport/wait_any.hpp"
 
+#include "cardan/transport/endpoint/subscriber_core.hpp"
+
 #include "cardan/transport/stop.hpp"
 
 namespace cardan::detail {

@@ -13,12 +13,12 @@
 
 namespace cardan {
 
-/// A descriptor of somebody else among the things that wait_any() waits for: ready when it is readable or has hung up.
+/// A foreign descriptor among the things that wait_any() waits for. It is ready when it is readable or has hung up.
 struct Readable {
   int fd;
 };
 
-/// What wait_any() returns when nothing became ready: a stop was requested or the time was up.
+/// Returned by wait_any() when nothing became ready: a stop was requested, or the time was up.
 inline constexpr std::size_t kNothing = static_cast<std::size_t>(-1);
 
 namespace detail {
@@ -30,9 +30,9 @@ class AnySet {
  public:
   template <class T>
   void add(const Subscriber<T>& s) {
-    add(s.core());
+    add(EndOf::of(s).core());
   }
-  void add(const AnySubscriber& s) { add(s.core()); }
+  void add(const AnySubscriber& s) { add(EndOf::of(s).core()); }
   void add(const Timer& t) { add(Readable{t.fd()}); }
   void add(Readable r) {
     foreign_at_[foreigners_] = next_++;
@@ -56,9 +56,10 @@ class AnySet {
 };
 }  // namespace detail
 
-/// Waits until one of up to 64 subscribers, timers and descriptors is ready, and returns its place among the arguments
-/// (the first of several), or kNothing when a stop was requested. Subscribers alone: one futex call; with descriptors
-/// and timers: one ppoll. Blocks; any thread.
+/// Waits until one of up to 64 subscribers, timers and descriptors is ready. Returns its index among the arguments (the
+/// first of several), or kNothing when a stop was requested. Subscribers alone take one futex call; with descriptors
+/// and timers it is one ppoll.
+/// Any thread; blocks.
 template <class... Things>
 std::size_t wait_any(Things&... things) noexcept {
   static_assert(sizeof...(things) <= 64);
@@ -67,7 +68,7 @@ std::size_t wait_any(Things&... things) noexcept {
   return set.wait(0);
 }
 
-/// The same with a time limit (kNothing when it is up).
+/// As above, with a time limit (kNothing when it is up).
 template <class... Things>
 std::size_t wait_any_for(std::chrono::nanoseconds timeout, Things&... things) noexcept {
   static_assert(sizeof...(things) <= 64);

@@ -12,9 +12,9 @@
 
 namespace cardan {
 
-/// Text of at most `N` bytes that lives inside a message: no pointer, trivially copyable, the same in every process.
-/// Nothing is cut without a word: a literal that is too long does not compile, `assign` says whether all of it fitted.
-/// Read access trusts nothing: a length that another process falsified is clamped to `N`.
+/// Text of at most `N` bytes that lives inside a message: no pointer, trivially copyable, the same in every process. No
+/// text is cut silently: a literal that is too long does not compile, and `assign` reports whether the whole text
+/// fitted. Reading trusts nothing: a length that another process falsified is clamped to `N`.
 /// Thread safety: like a plain struct. Never blocks, never allocates, never throws.
 template <std::size_t N>
 class FixedString {
@@ -23,7 +23,7 @@ class FixedString {
  public:
   constexpr FixedString() noexcept = default;
 
-  /// From a literal or a char array: up to its first NUL; one that may not fit does not compile.
+  /// From a literal or a char array, up to its first NUL. An array that might not fit does not compile.
   template <std::size_t M>
     requires(M <= N + 1)
   constexpr FixedString(const char (&text)[M]) noexcept {  // NOLINT(google-explicit-constructor): reads as text
@@ -34,18 +34,18 @@ class FixedString {
 
   template <std::size_t M>
     requires(M > N + 1)
-  constexpr FixedString(const char (&text)[M]) = delete;  // too long: take a larger FixedString, or `assign` and see
+  constexpr FixedString(const char (&text)[M]) = delete;  // too long: use a larger FixedString, or `assign` and check
 
-  /// From text of any length, cut after `N` bytes; use `assign` to learn whether it was.
+  /// From text of any length, cut after `N` bytes. Use `assign` to find out whether it was cut.
   constexpr explicit FixedString(std::string_view text) noexcept { copy_from(text); }
 
-  /// Takes over `text`; false when it was longer than `N` bytes and only its beginning is kept.
+  /// Copies `text`. Returns false if it was longer than `N` bytes; then only its first `N` bytes are kept.
   [[nodiscard]] constexpr bool assign(std::string_view text) noexcept {
     copy_from(text);
     return text.size() <= N;
   }
 
-  /// Adds `text`; false when not all of it fitted.
+  /// Appends `text`. Returns false if not all of it fitted.
   [[nodiscard]] constexpr bool append(std::string_view text) noexcept {
     const std::size_t old = size();
     const std::size_t count = std::min(text.size(), N - old);
@@ -91,7 +91,8 @@ class FixedString {
     size_ = static_cast<std::uint32_t>(count);
   }
 
-  // Read exactly once: in shared memory a hostile publisher could change it between the check and the use.
+  // The length is read exactly once: in shared memory a hostile publisher could change it between the check and the
+  // use.
   [[nodiscard]] constexpr std::uint32_t load_size() const noexcept {
     if (std::is_constant_evaluated()) return size_;
     return __atomic_load_n(&size_, __ATOMIC_RELAXED);

@@ -9,8 +9,8 @@
 
 namespace cardan {
 
-/// At most `N` elements inside a message, their number included: for short lists whose bound is known.
-/// A length that another process falsified is clamped to `N` when it is read.
+/// At most `N` elements and their count, inside a message. For short lists with a known bound. A length that another
+/// process falsified is clamped to `N` when it is read.
 /// Thread safety: like a plain struct. Never blocks, never allocates, never throws.
 template <class T, std::size_t N>
 class FixedVector {
@@ -22,7 +22,7 @@ class FixedVector {
  public:
   using value_type = T;
 
-  /// Adds an element; false when all `N` places are taken.
+  /// Adds an element. Returns false when all `N` places are taken.
   [[nodiscard]] constexpr bool push_back(const T& value) noexcept {
     const std::size_t count = size();
     if (count == N) return false;
@@ -31,7 +31,7 @@ class FixedVector {
     return true;
   }
 
-  /// Sets the number of elements, new ones as `T{}`; false, and nothing changed, when it is more than `N`.
+  /// Sets the number of elements; new ones are `T{}`. Returns false, without a change, if `count` is greater than `N`.
   [[nodiscard]] constexpr bool resize(std::size_t count) noexcept {
     if (count > N) return false;
     for (std::size_t i = size(); i < count; ++i) items_[i] = T{};
@@ -58,7 +58,7 @@ class FixedVector {
   }
 
  private:
-  // Read exactly once, as in FixedString.
+  // The length is read exactly once, as in FixedString.
   [[nodiscard]] constexpr std::uint32_t load_size() const noexcept {
     if (std::is_constant_evaluated()) return size_;
     return __atomic_load_n(&size_, __ATOMIC_RELAXED);

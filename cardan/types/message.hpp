@@ -13,22 +13,22 @@
 
 namespace cardan {
 
-/// A type that can be published: a plain struct whose fields CARDAN_MESSAGE has named, standard layout, without
-/// destructor, without pointers and references. Trivially copyable, unless it holds `shm::vector`s: those cannot be
-/// copied (the library moves the bytes).
+/// A type that can be published: a plain struct whose fields are named by CARDAN_MESSAGE, of standard layout, without a
+/// destructor, pointers or references. It is trivially copyable, unless it holds `shm::vector`s: those cannot be copied
+/// (the library moves the bytes).
 template <class T>
 concept Message =
     std::is_class_v<T> && detail::Described<T> && std::is_standard_layout_v<T> && std::is_trivially_destructible_v<T> &&
     std::is_default_constructible_v<T> && (std::is_trivially_copyable_v<T> || detail::holds_vectors<T>());
 
 namespace detail {
-/// The same as a value: a static_assert of it says its own sentence, and not those of the concept.
+/// The same as a value. A static_assert on it prints its own sentence instead of those of the concept.
 template <class T>
 inline constexpr bool kIsMessage = Message<T>;
 }  // namespace detail
 
 namespace shm {
-/// Whether a message's content is more than its struct: it holds an `shm::vector` or `shm::string` somewhere.
+/// Whether a message holds an `shm::vector` or `shm::string` somewhere, so that its content is more than its struct.
 template <Message T>
 inline constexpr bool has_vectors = detail::holds_vectors<T>();
 }  // namespace shm
@@ -59,7 +59,7 @@ constexpr void for_each_vector(T& value, F&& f) {
   }
 }
 
-// FNV-1a: any hash would do, this one is constexpr in three lines.
+// FNV-1a. Any hash would do; this one is constexpr in three lines.
 struct LayoutHash {
   std::uint64_t value = 14695981039346656037U;
   constexpr void add(std::string_view text) {
@@ -122,11 +122,12 @@ constexpr std::string_view reflected_name(Reflection<T, Name, Fields...>) {
 }  // namespace cardan
 
 #include "cardan/types/message_schema.hpp"
+#include "cardan/types/message_type.hpp"
 
 namespace cardan {
 
-/// What CARDAN_MESSAGE knows about `T`. Thread safety: all of it is constant. Never blocks; `schema()` allocates at its
-/// first call.
+/// What CARDAN_MESSAGE knows about `T`.
+/// Thread safety: everything is constant. Never blocks; the first call of `schema()` allocates.
 template <Message T>
 struct message_traits {
   /// The ROS 2 name, "sensor_msgs/msg/Image".
@@ -134,18 +135,18 @@ struct message_traits {
     return detail::reflected_name(detail::reflection_of<T>{});
   }
 
-  /// Identity of the memory layout, from names, types, offsets and sizes of all fields: two programs with the same hash
-  /// see the same bytes alike.
+  /// Identity of the memory layout: a hash of the names, types, offsets and sizes of all fields. Two programs with the
+  /// same hash interpret the same bytes alike.
   [[nodiscard]] static constexpr std::uint64_t type_hash() noexcept {
     constexpr std::uint64_t hash = detail::layout_hash<T>();
     return hash;
   }
 
-  /// The `ros2msg` text of the type, followed by the types that it uses, as MCAP and rosbag2 want it. Lives as long as
-  /// the program.
+  /// The `ros2msg` text of the type, followed by the types that it uses, in the form that MCAP and rosbag2 expect. It
+  /// lives as long as the program.
   [[nodiscard]] static std::string_view schema() {
     static const std::string& text =
-        *new std::string(detail::schema_text<T>());  // never freed: also for static destructors
+        *new std::string(detail::schema_text<T>());  // never freed, so that static destructors can use it
     return text;
   }
 
@@ -157,6 +158,23 @@ struct message_traits {
   }
 };
 
+namespace detail {
+
+/// What the untyped core needs to know about T. Allocates.
+template <Message T>
+MessageType message_type_of() {
+  using Traits = message_traits<T>;
+  return {std::string(Traits::type_name()),
+          std::string(Traits::schema()),
+          Traits::type_hash(),
+          sizeof(T),
+          alignof(T),
+          shm::has_vectors<T>,
+          sizeof(shm::Arena)};
+}
+
+}  // namespace detail
+
 namespace shm {
 
 /// For the transport, on a loan's fresh message: empties the arena and makes it the storage of all vectors of
@@ -167,10 +185,9 @@ void bind(T& message, Arena& arena) noexcept {
   detail::for_each_vector(message, [&](VectorBase& vector, std::size_t, std::size_t) { vector.bind_to(arena); });
 }
 
-/// For the transport, on the private copy of a received message whose original is at `shared`: its vectors point to the
-/// elements in
-/// [`payload`, `payload` + `payload_bytes`). False: one of them lies elsewhere or is not aligned; a bad message, do not
-/// use it.
+/// For the transport, on the private copy of a received message whose original is at `shared`. Afterwards its vectors
+/// point to the elements in [`payload`, `payload` + `payload_bytes`). Returns false if one of them lies elsewhere or is
+/// not aligned; do not use the message then.
 template <Message T>
 [[nodiscard]] bool adopt(T& private_copy, const T* shared, const std::byte* payload,
                          std::size_t payload_bytes) noexcept {
@@ -179,7 +196,7 @@ template <Message T>
   detail::for_each_vector(private_copy, [&](VectorBase& vector, std::size_t bytes, std::size_t alignment) {
     const std::uintptr_t original =
         reinterpret_cast<std::uintptr_t>(shared) + (reinterpret_cast<std::uintptr_t>(&vector) - here);
-    // All vectors are visited, also after a bad one: none may keep an unchecked offset.
+    // All vectors are visited, even after a bad one, because none may keep an unchecked offset.
     if (!vector.adopt_from(reinterpret_cast<const VectorBase*>(original), payload, payload_bytes, bytes, alignment))
       ok = false;
   });
@@ -189,8 +206,10 @@ template <Message T>
 }  // namespace shm
 }  // namespace cardan
 
-/// Makes a struct a message: its ROS 2 name, then all its fields in their order. At namespace scope, in any namespace,
-/// after the struct: `CARDAN_MESSAGE(my::Speed, "my_msgs/msg/Speed", stamp, metres_per_second)`
+/// Makes a struct a message. The arguments are the type, its ROS 2 name, and all its fields in order. Write it at
+/// namespace scope, in any namespace, after the struct:
+///
+///     CARDAN_MESSAGE(my::Speed, "my_msgs/msg/Speed", stamp, metres_per_second)
 #define CARDAN_MESSAGE(Type, name, ...)                                                                                \
   static_assert(::cardan::detail::check_message<Type, name CARDAN_FOR_EACH_(CARDAN_NAMED_TYPE_, Type, __VA_ARGS__)>(), \
                 name " cannot be a Cardan message");                                                                   \
@@ -200,7 +219,7 @@ template <Message T>
 #define CARDAN_NAMED_TYPE_(Type, field) , ::cardan::detail::NamedType<#field, decltype(Type::field)>
 #define CARDAN_FIELD_(Type, field) , ::cardan::detail::Field<#field, &Type::field, offsetof(Type, field)>
 
-// For each of up to 256 names: the preprocessor does not recurse, so it is made to scan again and again.
+// Applies a macro to each of up to 256 names. The preprocessor does not recurse, so it is made to scan repeatedly.
 #define CARDAN_PARENTHESES_ ()
 #define CARDAN_EXPAND_(...) CARDAN_EXPAND4_(CARDAN_EXPAND4_(CARDAN_EXPAND4_(CARDAN_EXPAND4_(__VA_ARGS__))))
 #define CARDAN_EXPAND4_(...) CARDAN_EXPAND3_(CARDAN_EXPAND3_(CARDAN_EXPAND3_(CARDAN_EXPAND3_(__VA_ARGS__))))

@@ -13,7 +13,8 @@
 #include "cardan/types/shm_string.hpp"
 #include "cardan/types/shm_vector.hpp"
 
-// What a field of a message may be, and the checks that say in words why one may not. Included by message.hpp.
+// Which types a field of a message may have, and the checks that explain in words why a type is not allowed. Included
+// by message.hpp.
 
 namespace cardan::detail {
 
@@ -25,7 +26,8 @@ struct Literal {
   [[nodiscard]] constexpr std::string_view view() const { return {text, N - 1}; }
 };
 
-/// One field as the macro names it: what a check needs, without a member pointer, which a reference has not.
+/// One field as the macro names it. It gives a check what it needs without a member pointer, which a reference does not
+/// have.
 template <Literal Name, class T>
 struct NamedType {};
 
@@ -36,13 +38,13 @@ struct Field {
   static constexpr std::size_t kOffset = Offset;
 };
 
-/// What CARDAN_MESSAGE says of a type.
+/// What CARDAN_MESSAGE declares about a type.
 template <class T, Literal Name, class... Fields>
 struct Reflection {
   static constexpr auto kName = Name;
 };
 
-// How the macro can stand in any namespace: instantiating Describe<T, …> defines the friend that Key<T> declares, and
+// This lets the macro stand in any namespace. Instantiating Describe<T, …> defines the friend that Key<T> declares, and
 // argument-dependent lookup through Key<T> finds it wherever T lives. (A specialization could only stand outside every
 // namespace.)
 #if defined(__GNUC__) && !defined(__clang__)
@@ -67,7 +69,7 @@ concept Described = requires { cardan_reflection(Key<T>{}); };
 template <Described T>
 using reflection_of = decltype(cardan_reflection(Key<T>{}));
 
-/// What a field is. Those from `Pointer` on cannot be part of a message.
+/// The kind of a field. The kinds from `Pointer` on cannot be part of a message.
 enum class Kind {
   Bool,
   Integer,
@@ -79,7 +81,7 @@ enum class Kind {
   Vector,
   String,
   Message,
-  WString,  ///< of a layout that follows from a ROS definition; C++ has no field of it
+  WString,  ///< of a layout that follows from a ROS definition; C++ has no such field
   Pointer,
   Reference,
   Qualified,
@@ -119,7 +121,7 @@ struct ContainerOf<shm::vector<T>> {
 };
 
 /// Arrays of every form as one row of elements: `double m[3][3]` and `std::array<std::array<double, 3>, 3>` are 9
-/// doubles, in memory as on the wire (ROS has no other).
+/// doubles, both in memory and on the wire (ROS has no other form).
 template <class T>
 struct ArrayOf {
   static constexpr bool is_array = false;
@@ -149,7 +151,7 @@ concept OwnsItsBytes = requires(T& t) {
 template <class T>
 consteval Kind kind_of();
 
-// An element of an array or a vector: ROS has no arrays of arrays, nor of vectors.
+// An element of an array or a vector. ROS has neither arrays nor vectors of arrays.
 template <class T>
 consteval Kind element_kind(Kind whole) {
   const Kind kind = kind_of<T>();
@@ -246,7 +248,8 @@ struct CheckField<Message, NamedType<Name, T>> {
   static constexpr bool kOk = kKind < Kind::Pointer;
 };
 
-// By value and by hand: searching in a template argument's text is not constant under g++ 12's -fsanitize=undefined.
+// By value and with a hand-written loop: under g++ 12's -fsanitize=undefined, a search in a template argument's text is
+// not constant.
 template <std::size_t N>
 consteval bool is_ros_name(Literal<N> name) {
   std::size_t slashes = 0;
@@ -292,7 +295,7 @@ consteval bool check_message() {
   return fields_ok;
 }
 
-/// A field forgotten in the macro leaves a hole that no alignment explains.
+/// A field that the macro does not list leaves a hole that no alignment explains.
 template <class T, Literal Name, auto... Members, std::size_t... Offsets, Literal... Names>
 consteval bool names_every_field(Reflection<T, Name, Field<Names, Members, Offsets>...>) {
   std::size_t end = 0;

@@ -10,7 +10,7 @@
 
 #include "cardan/types/message_fields.hpp"
 
-// Writes the `ros2msg` text of a described type. Included by message.hpp.
+// Writes the `ros2msg` text of a type that CARDAN_MESSAGE describes. Included by message.hpp.
 
 namespace cardan {
 
@@ -20,9 +20,9 @@ struct RosDefinition {
   std::string_view body;
 };
 
-/// For a type whose ROS form is not what its fields say (a stamp that is one number here and two in ROS): a
-/// specialization gives the definitions, its own first, then those it uses that are not the types of its fields, as
-/// `static constexpr auto definitions = std::to_array<RosDefinition>({…})`.
+/// For a type whose ROS form differs from its fields (for example a stamp that is one number here and two in ROS). A
+/// specialization gives the definitions, its own first, then those that it uses and that are not the types of its
+/// fields, as `static constexpr auto definitions = std::to_array<RosDefinition>({…})`.
 template <class T>
 struct RosForm;
 
@@ -43,7 +43,7 @@ template <class T>
   if constexpr (kind == Kind::Bool) {
     return "bool";
   } else if constexpr (std::is_same_v<T, char>) {
-    return "uint8";  // whether char has a sign depends on the processor
+    return "uint8";  // because the signedness of char depends on the processor
   } else if constexpr (kind == Kind::Integer) {
     return (std::is_signed_v<T> ? "int" : "uint") + std::to_string(8 * sizeof(T));
   } else if constexpr (kind == Kind::Float) {

@@ -8,9 +8,10 @@
 
 namespace cardan::shm {
 
-/// Text of any length inside a message; its bytes live in the message's slot. Not NUL-terminated, not copyable (as
-/// `shm::vector`): take it out as `std::string(text.view())`. Growing beyond the topic's `max_bytes` throws
-/// `std::length_error`; the `try_` forms return false instead. Thread safety: like `std::string`. Never blocks.
+/// Text of any length inside a message; its bytes live in the message's slot. It is not NUL-terminated and not copyable
+/// (as `shm::vector`): copy it with `std::string(text.view())`. Growing beyond the topic's `max_bytes` throws
+/// `std::length_error`; the `try_` forms return false instead.
+/// Thread safety: like `std::string`. Never blocks.
 class string : public VectorBase {
  public:
   using value_type = char;
@@ -35,7 +36,7 @@ class string : public VectorBase {
   void append(std::string_view text) {
     if (!try_append(text)) throw_no_room(size_ + text.size(), 1);
   }
-  /// `text` must not be a part of this string.
+  /// `text` must not be part of this string.
   [[nodiscard]] bool try_append(std::string_view text) noexcept {
     if (!grow(size_ + text.size(), 1)) return false;
     if (!text.empty()) std::memcpy(data() + size_, text.data(), text.size());

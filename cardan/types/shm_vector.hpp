@@ -19,14 +19,14 @@
 
 namespace cardan::shm {
 
-/// What all vectors have in common, whatever their elements: where the bytes are, relative to the vector itself.
-/// Not copyable: the copy's distance to the bytes would be another one, and it would point to nowhere.
+/// What all vectors have in common, whatever their elements: the location of the bytes, relative to the vector itself.
+/// Not copyable, because the same distance would point elsewhere from the copy.
 class VectorBase {
  public:
   VectorBase(const VectorBase&) = delete;
   VectorBase& operator=(const VectorBase&) = delete;
 
-  /// For the transport, on a fresh loan: empty, with `arena` as the storage to come.
+  /// For the transport, on a fresh loan: empties the vector and makes `arena` its storage.
   void bind_to(Arena& arena) noexcept {
     data_ = 0;
     size_ = 0;
@@ -34,9 +34,9 @@ class VectorBase {
     arena_ = distance(this, &arena);
   }
 
-  /// For the transport, on a private copy whose original is at `original`: points to the same elements if they lie
-  /// wholly within `payload_bytes` bytes from `payload` and are aligned; else false, and the vector is empty. Trusts no
-  /// value of the copy.
+  /// For the transport, on a private copy whose original is at `original`. The copy then points to the same elements,
+  /// if they lie wholly within `payload_bytes` bytes from `payload` and are aligned. Otherwise returns false, and the
+  /// vector is empty. Trusts no value of the copy.
   [[nodiscard]] bool adopt_from(const VectorBase* original, const std::byte* payload, std::size_t payload_bytes,
                                 std::size_t element_bytes, std::size_t element_alignment) noexcept {
     const auto offset = static_cast<std::uint64_t>(data_);
@@ -46,7 +46,7 @@ class VectorBase {
     capacity_ = 0;
     arena_ = 0;
     if (count == 0) return true;
-    // Modulo 2^64 on purpose: whatever the offset, the result is either a position within the payload or a huge number.
+    // Modulo 2^64 on purpose: for any offset, the result is either a position within the payload or a huge number.
     const std::uint64_t position =
         reinterpret_cast<std::uintptr_t>(original) + offset - reinterpret_cast<std::uintptr_t>(payload);
     if (position > payload_bytes || count > (payload_bytes - position) / element_bytes) return false;
@@ -57,29 +57,29 @@ class VectorBase {
     capacity_ = count;
     return true;
   }
-  /// For code that knows the type only at run time: the elements, and how many there are.
+  /// For code that knows the type only at run time: the elements and their number.
   [[nodiscard]] void* elements() noexcept { return address(); }
   [[nodiscard]] const void* elements() const noexcept { return address(); }
   [[nodiscard]] std::size_t element_count() const noexcept { return size_; }
-  /// The same, to be written over: `count` elements of so many bytes; false: there is no room. `alignment`: of a new
-  /// piece of the arena.
+  /// Resizes to `count` elements of `element_bytes` bytes; new elements are uninitialized. Returns false if there is no
+  /// room. `alignment`: of a new piece of the arena.
   [[nodiscard]] bool try_resize_elements(std::size_t count, std::size_t element_bytes,
                                          std::uint64_t alignment = Arena::kAlignment) noexcept {
     if (!grow(count, element_bytes, alignment)) return false;
     size_ = count;
     return true;
   }
-  /// Where its elements come from; null: it cannot grow.
+  /// The arena that its elements come from. Null: it cannot grow.
   [[nodiscard]] Arena* storage() const noexcept { return arena(); }
 
-  /// Where elements are, and how many.
+  /// The first element and the number of elements.
   struct Elements {
     const std::byte* first;
     std::size_t count;
   };
-  /// For code that reads a vector which lies in a payload, as an element of another one: its elements, if they lie
-  /// wholly within `payload_bytes` bytes from `payload` and are aligned; else false. Whoever wrote the payload may
-  /// write on: each number of the vector is read once.
+  /// For code that reads a vector that lies in a payload, as an element of another vector. Finds its elements, if they
+  /// lie wholly within `payload_bytes` bytes from `payload` and are aligned; otherwise returns false. The author of the
+  /// payload may still be writing, so each number of the vector is read once.
   [[nodiscard]] bool find_elements(const std::byte* payload, std::size_t payload_bytes, std::size_t element_bytes,
                                    std::size_t element_alignment, Elements& found) const noexcept {
     const auto offset = static_cast<std::uint64_t>(__atomic_load_n(&data_, __ATOMIC_RELAXED));
@@ -92,7 +92,7 @@ class VectorBase {
     found.first = payload + position;
     return reinterpret_cast<std::uintptr_t>(found.first) % element_alignment == 0;
   }
-  /// For the transport, when the elements have been moved by `distance` bytes.
+  /// For the transport: call it after the elements have moved by `distance` bytes.
   void elements_moved(std::ptrdiff_t distance) noexcept {
     if (data_ != 0) data_ += distance;
   }
@@ -101,8 +101,8 @@ class VectorBase {
   VectorBase() noexcept = default;
   ~VectorBase() = default;
 
-  // Of an empty vector: not null, but itself. One branch less, and no path on which the optimizer warns of writing to
-  // null.
+  // The address of an empty vector is not null, but the vector itself. This saves a branch, and leaves no path on which
+  // the optimizer warns about writing to null.
   [[nodiscard]] void* address() const noexcept { return at_distance(this, static_cast<std::uint64_t>(data_)); }
 
   [[nodiscard]] Arena* arena() const noexcept {
@@ -110,7 +110,7 @@ class VectorBase {
     return static_cast<Arena*>(at_distance(this, static_cast<std::uint64_t>(arena_)));
   }
 
-  // The last piece of the arena grows where it is, by what is needed; another one moves, and then takes twice its room
+  // The last piece of the arena grows in place, by what is needed. Any other piece moves, and then takes twice its room
   // if it can.
   [[nodiscard]] bool grow(std::uint64_t count, std::size_t element_bytes,
                           std::uint64_t alignment = Arena::kAlignment) noexcept {
@@ -159,11 +159,12 @@ class VectorBase {
   std::int64_t arena_ = 0;      // distance from this to the Arena; 0: cannot grow
 };
 
-/// A vector inside a message: used like `std::vector`, its elements live in the message's slot and are not copied on
-/// the way to a reader. Elements are trivially copyable and hold no vector themselves. It cannot be copied or moved
-/// (nor can the message around it): take the elements out (`std::vector<T>(v.begin(), v.end())`) or hold the sample.
-/// What has to grow beyond the topic's `max_bytes` throws `std::length_error`; the `try_` forms return false instead.
-/// As in `std::vector`, growing invalidates iterators. Thread safety: like `std::vector`. Never blocks.
+/// A vector inside a message. It is used like `std::vector`; its elements live in the message's slot and are not copied
+/// on the way to a subscriber. Elements are trivially copyable and hold no vectors themselves. The vector cannot be
+/// copied or moved, nor can the message around it: copy the elements (`std::vector<T>(v.begin(), v.end())`) or hold the
+/// sample. Growing beyond the topic's `max_bytes` throws `std::length_error`; the `try_` forms return false instead. As
+/// in `std::vector`, growing invalidates iterators.
+/// Thread safety: like `std::vector`. Never blocks.
 template <class T>
 class vector : public VectorBase {
   static_assert(
@@ -190,7 +191,7 @@ class vector : public VectorBase {
 
   vector() noexcept = default;
 
-  /// The first element; of an empty vector an address that is not to be used.
+  /// The first element. For an empty vector, an address that must not be used.
   [[nodiscard]] T* data() noexcept { return static_cast<T*>(address()); }
   [[nodiscard]] const T* data() const noexcept { return static_cast<const T*>(address()); }
   [[nodiscard]] size_type size() const noexcept { return size_; }
@@ -232,7 +233,7 @@ class vector : public VectorBase {
     if (!try_reserve(count)) throw_no_room(count, sizeof(T));
   }
 
-  /// `count` elements; those that are new are `T{}`.
+  /// Resizes to `count` elements; new ones are `T{}`.
   [[nodiscard]] bool try_resize(size_type count) noexcept {
     const size_type old = size_;
     if (!try_resize_for_overwrite(count)) return false;
@@ -249,7 +250,7 @@ class vector : public VectorBase {
     for (size_type i = old; i < count; ++i) data()[i] = fill;
   }
 
-  /// `count` elements; those that are new hold whatever was there: for bytes that are about to be written anyway.
+  /// Resizes to `count` elements; new ones are uninitialized. For bytes that are about to be overwritten.
   [[nodiscard]] bool try_resize_for_overwrite(size_type count) noexcept {
     if (!grow(count, sizeof(T))) return false;
     size_ = count;
@@ -260,7 +261,7 @@ class vector : public VectorBase {
   }
 
   [[nodiscard]] bool try_push_back(const T& value) noexcept {
-    const T fresh = value;  // `value` may be an element that moves
+    const T fresh = value;  // `value` may be an element of this vector, which moves
     if (!grow(size_ + 1, sizeof(T))) return false;
     data()[size_] = fresh;
     ++size_;

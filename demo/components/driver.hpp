@@ -17,11 +17,11 @@ namespace cardan::street {
 
 /// What a driver that plays a folder keeps step with, from its parameters.
 inline Beside beside_of(Context& context, const char* other, const char* what) {
-  const auto folder = context.parameter(
-      other, std::string(), {.description = std::string(what) + ", with which this one keeps step", .fixed = true});
+  const auto folder = context.parameter(other, std::string(),
+                                        {.description = std::string(what) + ", in step with this one", .fixed = true});
   const auto origin = context.parameter(
       "origin_ns", std::int64_t{0},
-      {.description = "steady clock, ns, when folders are played from their beginning; 0: any time", .fixed = true});
+      {.description = "steady clock, ns, when the playback of folders starts; 0: any time", .fixed = true});
   return {.folder = *folder, .origin = *origin};
 }
 

@@ -23,7 +23,7 @@ class Finder : public Component {
     step_.emplace(step);
     picture_ = context.parameter(
         "picture", std::string(),
-        {.description = "PNG file for what was found, written at the end; empty: none", .fixed = true});
+        {.description = "PNG file for the detections, written at the end; empty: none", .fixed = true});
     context_ = &context;
     out_ = context.output(to);
     notes_.open(context);

@@ -55,7 +55,7 @@ void attempt(const std::string& file, const char* what, F f) {
   } catch (const cv::Exception& e) {
     refuse(file, fmt::format("OpenCV {} {}: {}", CV_VERSION, what, words_of(e)), kExport);
   } catch (const std::bad_alloc&) {
-    refuse(file, fmt::format("OpenCV {} {}: it wants more memory than there is", CV_VERSION, what), kExport);
+    refuse(file, fmt::format("OpenCV {} {}: it needs more memory than available", CV_VERSION, what), kExport);
   }
 }
 
@@ -63,15 +63,15 @@ std::string bytes_of(const std::string& file) {
   std::error_code failure;
   const auto status = fs::status(file, failure);
   if (!fs::exists(status))
-    throw Error(ErrorCode::Unavailable, fmt::format("--detector {}: there is no such file", file),
+    throw Error(ErrorCode::Unavailable, fmt::format("--detector {}: no such file", file),
                 "give an ONNX file (FastestDet or YOLO), or leave it out for OpenCV's pedestrian detector");
-  if (!fs::is_regular_file(status)) refuse(file, "it is no file", "give an ONNX file (FastestDet or YOLO)");
+  if (!fs::is_regular_file(status)) refuse(file, "it is not a file", "give an ONNX file (FastestDet or YOLO)");
   std::ifstream in(file, std::ios::binary);
   if (!in)
     throw Error(ErrorCode::Unavailable, fmt::format("--detector {} is not readable", file), "check its permissions");
   const auto bytes = fs::file_size(file, failure);
   if (failure || bytes == 0 || bytes > kMostBytes)
-    refuse(file, fmt::format("a model has 1 byte to {} MiB, and it has {} bytes", kMostBytes >> 20, bytes),
+    refuse(file, fmt::format("a model has 1 byte to {} MiB, but this file has {} bytes", kMostBytes >> 20, bytes),
            "give an ONNX file (FastestDet or YOLO)");
   std::string all(static_cast<std::size_t>(bytes), '\0');
   in.read(all.data(), static_cast<std::streamsize>(all.size()));
@@ -87,7 +87,7 @@ OnnxDetector::OnnxDetector(const std::string& file) : file_(file), name_(fs::pat
   const std::string model = bytes_of(file);
   learn_input(model);
   attempt(file, "cannot read it", [&] { net_ = cv::dnn::readNetFromONNX(model.data(), model.size()); });
-  if (net_.empty()) refuse(file, "it is no ONNX model", kRemedy);
+  if (net_.empty()) refuse(file, "it is not an ONNX model", kRemedy);
   net_.setPreferableBackend(cv::dnn::DNN_BACKEND_OPENCV);
   net_.setPreferableTarget(cv::dnn::DNN_TARGET_CPU);
   learn_layout();
@@ -95,13 +95,13 @@ OnnxDetector::OnnxDetector(const std::string& file) : file_(file), name_(fs::pat
 
 void OnnxDetector::learn_input(std::string_view model) {
   const std::vector<OnnxInput> inputs = onnx_inputs(model);
-  if (inputs.empty()) refuse(file_, "it is no ONNX model, or takes nothing", kRemedy);
+  if (inputs.empty()) refuse(file_, "it is not an ONNX model, or has no input", kRemedy);
   const std::vector<std::int64_t>& shape = inputs.front().shape;
   const bool picture = inputs.size() == 1 && shape.size() == 4 && shape[0] <= 1 && shape[1] == 3 &&
                        std::min(shape[2], shape[3]) >= kLeastInput && std::max(shape[2], shape[3]) <= kLargestInput;
   if (!picture)
     refuse(file_,
-           fmt::format("it takes {}{}, and not one picture (1 x 3 x rows x columns, {} to {} each)",
+           fmt::format("it takes {}{}, not one picture (1 x 3 x rows x columns, {} to {} each)",
                        shape.empty() ? "something without a shape" : fmt::format("{}", fmt::join(shape, " x ")),
                        inputs.size() > 1 ? " and more" : "", kLeastInput, kLargestInput),
            kExport);
@@ -125,7 +125,7 @@ void OnnxDetector::learn_layout() {
     return;
   }
   refuse(file_,
-         fmt::format("its output for {} x {} pixels is {}, which is no layout that the demo knows", input_.width,
+         fmt::format("its output for {} x {} pixels is {}, which is not a layout that the demo knows", input_.width,
                      input_.height, shapes.empty() ? "nothing" : shapes),
          kRemedy);
 }

@@ -7,7 +7,7 @@ namespace cardan::street {
 namespace {
 
 std::string at(double ms, const char* what) {
-  return ms < 0 ? fmt::format("  {:>8}     {}: it did not happen\n", "-", what)
+  return ms < 0 ? fmt::format("  {:>8}     {}: did not happen\n", "-", what)
                 : fmt::format("  {:>8.1f} ms  {}\n", ms, what);
 }
 
@@ -51,7 +51,7 @@ Crash what_followed(const launcher::Supervisor& supervisor, const std::string& c
 
 std::string text(const Crash& c) {
   std::string out = fmt::format("Crash of {} on purpose (process {} {})\n", c.component, c.process,
-                                c.cause.empty() ? "was not seen to end" : c.cause);
+                                c.cause.empty() ? "its end was not observed" : c.cause);
   out += at(c.noticed_ms, "noticed");
   out += at(c.degraded_ms, "state: degraded");
   out += at(c.running_again_ms, fmt::format("runs again, after {:.1f} ms of back-off and {:.1f} ms of its own start",
@@ -59,7 +59,7 @@ std::string text(const Crash& c) {
                                     .c_str());
   out += at(c.recovered_ms, "state: running");
   out += c.alone ? fmt::format("  {:>8}     frames lost between the others\n", c.lost)
-                 : "  all components are one process: all were down, and all are back\n";
+                 : "  all components are in one process: all were down, and all are back\n";
   if (!c.report.empty()) out += fmt::format("  report: {}\n", c.report);
   return out;
 }

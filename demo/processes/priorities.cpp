@@ -17,7 +17,7 @@ std::string priorities_text(const RealtimeReport& asked) {
   if (first.granted)
     return fmt::format("Priorities: {} all ordinary threads ({}), {}.\n", kUrgent, first.what, kBehind);
   std::string text = last.granted ? fmt::format("Priorities: {} others ({}), {}.\n", kUrgent, last.what, kBehind)
-                                  : fmt::format("Priorities: {}, and no more than that.\n", kBehind);
+                                  : fmt::format("Priorities: only {}.\n", kBehind);
   for (const RealtimeGrant& grant : asked.grants)
     if (!grant.granted)
       text += fmt::format("  {} is not permitted: {}\n  what to do: {}\n", grant.what, grant.cause, grant.remedy);

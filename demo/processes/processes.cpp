@@ -35,18 +35,18 @@ constexpr std::size_t kKeptOutput = 2000;
 const char* remedy_for(int signal) {
   switch (signal) {
     case SIGKILL:
-      return "it was killed by somebody, or by the kernel for want of memory: look with `dmesg | grep -i oom`, and at "
-             "the memory limit of the container";
+      return "it was killed by a user, or by the kernel because memory ran out: check `dmesg | grep -i oom`, and the "
+             "memory limit of the container";
     case SIGTERM:
     case SIGINT:
     case SIGHUP:
-      return "somebody ended it: start the demo again";
+      return "a user ended it: start the demo again";
     case SIGXCPU:
       return "it used up its CPU time: raise `ulimit -t`";
     case SIGILL:
       return "the program does not fit this CPU: build it on this computer";
     case SIGBUS:
-      return "memory behind a mapping went away: is there room left (`df -h /dev/shm`, `free -m`)?";
+      return "memory behind a mapping is gone: check that there is room left (`df -h /dev/shm`, `free -m`)";
     default:
       return "this is a bug: please report it with what `coredumpctl info` or a debugger says about that pid";
   }
@@ -61,11 +61,11 @@ std::string explain(const Ending& e) {
     text = fmt::format("{} (pid {}) died by signal {} ({}) — {}", e.name, e.pid, e.signal,
                        name != nullptr ? name : "unknown", remedy_for(e.signal));
   } else {
-    text = fmt::format("{} (pid {}) ended with exit code {}, although nobody asked it to", e.name, e.pid, e.exit_code);
+    text = fmt::format("{} (pid {}) ended with exit code {}, without being asked to", e.name, e.pid, e.exit_code);
   }
   std::string_view output = e.output;
   while (!output.empty() && output.back() == '\n') output.remove_suffix(1);
-  if (!output.empty()) text += fmt::format("\n  its last words: {}", output);
+  if (!output.empty()) text += fmt::format("\n  its last output: {}", output);
   return text;
 }
 

@@ -40,8 +40,7 @@ std::string disturbance(const HostLoad& before, const HostLoad& after, double ow
   if (others <= 15 && stolen <= 2) return {};
   return fmt::format(
       "Disturbed: meanwhile other programs used {:.0f} % of the processors, and the host of this virtual machine took "
-      "{:.0f} %. "
-      "These latencies are theirs as much as the transport's.\n",
+      "{:.0f} %. These latencies include their effect.\n",
       others, stolen);
 }
 

@@ -36,7 +36,7 @@ CameraSource::CameraSource(const std::string& argument, const Beside& beside) : 
   width_ = static_cast<int>(capture_.get(cv::CAP_PROP_FRAME_WIDTH));
   height_ = static_cast<int>(capture_.get(cv::CAP_PROP_FRAME_HEIGHT));
   if (!capture_.grab() || width_ <= 0 || height_ <= 0) {
-    throw Error(ErrorCode::InvalidArgument, argument + " gives no picture",
+    throw Error(ErrorCode::InvalidArgument, argument + " delivers no picture",
                 "check it with ffprobe, or give another one");
   }
   cv::Mat first;  // some devices deliver another size than they announce
@@ -66,29 +66,29 @@ void CameraSource::open_capture() {
   if (!std::filesystem::is_character_file(status) && (!number || std::filesystem::exists(status))) return open_file();
   name_ = number ? "/dev/video" + argument_ : argument_;
   if (!std::filesystem::exists(name_, failure)) {
-    unavailable("there is no " + name_, "look which cameras there are: ls /dev/video*; or give a video file");
+    unavailable("there is no " + name_, "list the cameras: ls /dev/video*; or give a video file");
   }
   if (!capture_.open(name_, cv::CAP_V4L2)) {
     unavailable("cannot open the camera " + name_,
-                "end the program that uses it, and be in the group `video` (usermod -aG video $USER)");
+                "end the program that uses it, and add yourself to the group `video` (usermod -aG video $USER)");
   }
 }
 
 void CameraSource::open_file() {
   std::error_code failure;
   if (!std::filesystem::exists(argument_, failure)) {
-    unavailable("--camera " + argument_ + ": there is no such file",
+    unavailable("--camera " + argument_ + ": no such file",
                 "give a video file, a folder of pictures, a V4L2 device number (0) or a URL");
   }
   if (!std::filesystem::is_regular_file(argument_, failure)) {  // a pipe would block, and cannot be looped
-    throw Error(ErrorCode::InvalidArgument, "--camera " + argument_ + " is no file",
+    throw Error(ErrorCode::InvalidArgument, "--camera " + argument_ + " is not a file",
                 "give a video file, a folder of pictures, a V4L2 device number (0) or a URL");
   }
   if (!std::ifstream(argument_)) unavailable("--camera " + argument_ + " is not readable", "check its permissions");
   file_ = true;
   name_ = std::filesystem::path(argument_).filename().string();
   if (!capture_.open(argument_)) {
-    throw Error(ErrorCode::InvalidArgument, "--camera " + argument_ + " is no video that OpenCV can decode",
+    throw Error(ErrorCode::InvalidArgument, "--camera " + argument_ + " is not a video that OpenCV can decode",
                 "give a file that ffprobe understands, for example MP4 with H.264 or AVI");
   }
 }
@@ -106,7 +106,7 @@ bool CameraSource::wait(const std::function<bool()>& stopping) {
   if (stopping() || (file_ && !pace_.wait(period_, stopping))) return false;
   if (!grab()) {
     if (stopping()) return false;
-    unavailable("the camera " + argument_ + " gives no more pictures", "check its cable or network and start again");
+    unavailable("the camera " + argument_ + " delivers no more pictures", "check its cable or network and start again");
   }
   return !stopping();
 }

@@ -20,7 +20,8 @@ KittiFolder::KittiFolder(const std::string& argument) : folder_(read_recorded_fo
       throw Error(ErrorCode::Unavailable, "cannot read " + file.string() + ": " + failure.message(),
                   "keep the folder while the demo runs");
     if (bytes == 0 || bytes % kBytesPerPoint != 0 || bytes / kBytesPerPoint > kMaxPoints) {
-      throw Error(ErrorCode::InvalidArgument, file.string() + " is no KITTI scan: " + std::to_string(bytes) + " bytes",
+      throw Error(ErrorCode::InvalidArgument,
+                  file.string() + " is not a KITTI scan: " + std::to_string(bytes) + " bytes",
                   "a scan is 1 to 200,000 points of 16 bytes (x, y, z, reflectance as floats)");
     }
     points_.push_back(bytes / kBytesPerPoint);

@@ -96,12 +96,12 @@ std::unique_ptr<LidarSource> open_lidar(const std::string& argument, const Besid
   const char* end = argument.data() + argument.size();
   if (const auto [at, error] = std::from_chars(argument.data(), end, port); error == std::errc{} && at == end) {
     if (port == 0 || port > 65535) {
-      throw Error(ErrorCode::InvalidArgument, "--lidar " + argument + " is no UDP port",
+      throw Error(ErrorCode::InvalidArgument, "--lidar " + argument + " is not a UDP port",
                   "a port is 1 to 65535; a Velodyne sends to 2368");
     }
     return std::make_unique<UdpLidar>(static_cast<std::uint16_t>(port));
   }
-  throw Error(ErrorCode::Unavailable, "--lidar " + argument + ": there is no such file or folder",
+  throw Error(ErrorCode::Unavailable, "--lidar " + argument + ": no such file or folder",
               "give a pcap file of a Velodyne, a folder of KITTI scans, or a UDP port; leave it out for the "
               "simulated street");
 }

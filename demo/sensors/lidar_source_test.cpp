@@ -42,9 +42,9 @@ TEST(LidarSource, NothingGivenIsSimulatedAndSaysSo) {
 
 TEST(LidarSource, WhatCannotBeOpenedIsNamed) {
   EXPECT_NE(refusal("/nonexistent/drive.pcap").find("no such file"), std::string::npos);
-  EXPECT_NE(refusal("0").find("no UDP port"), std::string::npos);
-  EXPECT_NE(refusal("70000").find("no UDP port"), std::string::npos);
-  EXPECT_NE(refusal("/proc/self/exe").find("no pcap file"), std::string::npos);
+  EXPECT_NE(refusal("0").find("not a UDP port"), std::string::npos);
+  EXPECT_NE(refusal("70000").find("not a UDP port"), std::string::npos);
+  EXPECT_NE(refusal("/proc/self/exe").find("not a pcap file"), std::string::npos);
   EXPECT_NE(refusal("/proc/self/fd").find("no .bin file"), std::string::npos);
 }
 

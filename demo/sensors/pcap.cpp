@@ -41,7 +41,7 @@ PcapReader::PcapReader(const std::filesystem::path& file) {
   } else if (magic == 0xD4C3B2A1U || magic == 0x4D3CB2A1U) {
     swapped_ = true;
   } else {
-    throw Error(ErrorCode::InvalidArgument, file.string() + " is no pcap file",
+    throw Error(ErrorCode::InvalidArgument, file.string() + " is not a pcap file",
                 "give a capture of the sensor's UDP packets (tcpdump -w), a folder of KITTI .bin scans, or a UDP port");
   }
   if (got < kFileHeader) {

@@ -23,7 +23,7 @@ class PcapReader {
     std::span<const std::byte> payload;  ///< valid until the next call
   };
 
-  /// Throws cardan::Error: Unavailable when the file cannot be opened, InvalidArgument when it is no pcap file
+  /// Throws cardan::Error: Unavailable when the file cannot be opened, InvalidArgument when it is not a pcap file
   /// (a pcapng file is named as such, with the command that converts it).
   explicit PcapReader(const std::filesystem::path& file);
 

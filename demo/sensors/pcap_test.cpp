@@ -121,8 +121,8 @@ TEST_F(Pcap, WhatIsNotUdpIsSkipped) {
 
 TEST_F(Pcap, WrongFilesAreNamed) {
   EXPECT_THROW(PcapReader{"/nonexistent/x.pcap"}, Error);
-  EXPECT_NE(cause({}).find("no pcap file"), std::string::npos);
-  EXPECT_NE(cause(Bytes(100, 'x')).find("no pcap file"), std::string::npos);
+  EXPECT_NE(cause({}).find("not a pcap file"), std::string::npos);
+  EXPECT_NE(cause(Bytes(100, 'x')).find("not a pcap file"), std::string::npos);
   EXPECT_NE(cause({0x0A, 0x0D, 0x0D, 0x0A, 0, 0, 0, 0}).find("editcap"), std::string::npos);
   EXPECT_NE(cause(file(0xA1B2C3D4, false, 147, {})).find("link type 147"), std::string::npos);
 }

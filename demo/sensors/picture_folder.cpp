@@ -16,7 +16,7 @@ PictureFolder::PictureFolder(const std::string& argument, const Beside& beside)
   picture_ = cv::imread(first, cv::IMREAD_COLOR);
   if (picture_.empty())
     throw Error(ErrorCode::InvalidArgument,
-                fmt::format("--camera {}: {} is no picture that OpenCV can decode", argument, first),
+                fmt::format("--camera {}: {} is not a picture that OpenCV can decode", argument, first),
                 "give PNG or JPEG files");
   size_ = picture_.size();
   const double fps = static_cast<double>(folder_.files.size()) * 1e9 / static_cast<double>(timeline_.length());
@@ -32,7 +32,7 @@ bool PictureFolder::wait(const std::function<bool()>& stopping) {
   if (picture_.size() != size_)
     throw Error(ErrorCode::Unavailable,
                 picture_.empty() ? fmt::format("{} cannot be decoded", file)
-                                 : fmt::format("{} has {} x {} pixels, and the pictures before it {} x {}", file,
+                                 : fmt::format("{} has {} x {} pixels, but the pictures before it {} x {}", file,
                                                picture_.cols, picture_.rows, size_.width, size_.height),
                 "give a folder of pictures of one size, and keep it while the demo runs");
   if (!Timeline::sleep_until(next.time, stopping)) return false;

@@ -110,8 +110,8 @@ void sort(std::vector<File>& files) {
 
 [[noreturn]] void bad_times(const fs::path& file, const std::string& why) {
   throw Error(ErrorCode::InvalidArgument, fmt::format("{}: {}", file.string(), why),
-              "give the file as KITTI has it, a line such as 2011-09-26 13:02:25.964389445 for each file; or take it "
-              "away, and the files are played at 10 Hz");
+              "give the file as KITTI has it, a line such as 2011-09-26 13:02:25.964389445 for each file; or remove it "
+              "to play the files at 10 Hz");
 }
 
 std::vector<std::int64_t> read_times(const fs::path& file) {
@@ -128,7 +128,7 @@ std::vector<std::int64_t> read_times(const fs::path& file) {
     while (!line.empty() && std::isspace(static_cast<unsigned char>(line.back())) != 0) line.pop_back();
     if (!line.empty()) {
       const auto time = parse_time(line);
-      if (!time) bad_times(file, fmt::format("line {} is no time: '{}'", times.size() + 1, line));
+      if (!time) bad_times(file, fmt::format("line {} is not a time: '{}'", times.size() + 1, line));
       times.push_back(*time);
     }
     line.clear();
@@ -181,7 +181,7 @@ RecordedFolder read_recorded_folder(const std::string& argument, const FrameFile
     const auto pattern = Pattern::of(folder.filename().string());
     if (!pattern)
       throw Error(ErrorCode::InvalidArgument,
-                  fmt::format("{} {}: this is no pattern of numbered files", of.option, argument),
+                  fmt::format("{} {}: this is not a pattern of numbered files", of.option, argument),
                   "write the number as %010d, or as %d where its digits vary");
     folder = folder.has_parent_path() ? folder.parent_path() : fs::path(".");
     files = list(folder, of, [&](const fs::path& path) -> std::optional<std::uint64_t> {

@@ -94,10 +94,10 @@ TEST_F(Recorded, WhatIsWrongIsNamed) {
   EXPECT_NE(refusal(folder_.string()).find("no .png"), std::string::npos);
   EXPECT_NE(refusal((folder_ / "missing/%d.png").string()).find("cannot read"), std::string::npos);
   for (const char* pattern : {"%x.png", "%d%d.png", "%099d.png", "%.png", "%0d.png"})
-    EXPECT_NE(refusal((folder_ / pattern).string()).find("no pattern"), std::string::npos) << pattern;
+    EXPECT_NE(refusal((folder_ / pattern).string()).find("not a pattern"), std::string::npos) << pattern;
   for (const char* name : {"0.png", "1.png"}) touch(name);
   times("yesterday\n");
-  EXPECT_NE(refusal(folder_.string()).find("line 1 is no time: 'yesterday'"), std::string::npos);
+  EXPECT_NE(refusal(folder_.string()).find("line 1 is not a time: 'yesterday'"), std::string::npos);
   times(std::string(100'000, '7'));
   EXPECT_NE(refusal(folder_.string()).find("line 1 is longer than a time"), std::string::npos);
   times("2011-09-26 13:02:25.0\n");

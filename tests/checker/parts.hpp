@@ -14,7 +14,7 @@
 
 /// What the scenarios are built from: publishers, subscribers and helper threads around the code of production. The
 /// table, the pool of slots with reclaim and judgement, publish, take, wake, the reliable wait and the sleepers are
-/// those of cardan/transport/*_protocol.hpp; what is written here is in which order a scenario calls them.
+/// those of cardan/transport/protocol/*_protocol.hpp; what is written here is in which order a scenario calls them.
 namespace cardan::checker {
 
 inline constexpr std::uint32_t kMaxSlots = 8;

@@ -123,7 +123,7 @@ class BagFolder(CommandCase):
             (folder / "metadata.yaml").write_text(text)
             info = self.json_of("bag", "info", folder, code=3)
             self.assertEqual((text, info["messages"]), (text, 30))
-            self.assertIn("metadata.yaml does not tell which files belong together", self.errors)
+            self.assertIn("metadata.yaml does not state which files belong together", self.errors)
         (folder / "metadata.yaml").unlink()
         os.mkfifo(folder / "metadata.yaml")  # nobody writes into it
         self.assertIn("it is not a file", self.json_of("bag", "info", folder, code=3)["problems"][0])
@@ -150,7 +150,7 @@ class BagFolder(CommandCase):
         (self.path / "empty").mkdir()
         for command in ("info",), ():
             self.run_cardan(*(("bag", *command) if command else ("play",)), self.path / "empty", code=2)
-            self.assertIn("has no recording in it", self.errors)
+            self.assertIn("does not contain a recording", self.errors)
 
     def test_what_a_walk_could_not_find_is_told(self):
         file = self.path / "loose.mcap"

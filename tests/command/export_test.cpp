@@ -179,7 +179,7 @@ TEST_F(ExportFiles, NothingIsReplacedWithoutForce) {
   fs::create_directory(folder_ / "to");
   std::ofstream(folder_ / "to/wheels.csv") << "mine\n";
   ASSERT_EQ(run(), 2);
-  EXPECT_NE(complained_.find("wheels.csv is there already — "), std::string::npos) << complained_;
+  EXPECT_NE(complained_.find("wheels.csv already exists — "), std::string::npos) << complained_;
   EXPECT_EQ(content("wheels.csv"), "mine\n");
   EXPECT_EQ(names(), (Names{"wheels.csv"})) << "nothing was begun";
   ASSERT_EQ(run({"--topic", "/lidar"}), 0) << "another topic beside it";

@@ -156,7 +156,7 @@ class Fusion(unittest.TestCase):
                 writer.add_message(channels[channel.id], message.log_time, message.data, message.publish_time, message.sequence)
             writer.finish()
         cardan("run", self.file, "--from", path("plain.mcap"), "--without", "sensors", code=3)
-        self.assertIn("joiner: fusion 'pairs' got samples and made no set", cardan.stderr)
+        self.assertIn("joiner: fusion 'pairs' got samples but made no set", cardan.stderr)
 
     def test_what_runs_shows_its_fusions(self):
         fusion, = self.stats["fusions"]
@@ -168,8 +168,8 @@ class Fusion(unittest.TestCase):
         publisher, = self.info["publishers"]
         self.assertEqual(publisher["depth"], 64)
         self.assertIn(100, [s["depth"] for s in publisher["subscribers"]])
-        self.assertIn("wants the last 100, more than are kept", self.info_text)
-        self.assertIn("'/right' keeps the last 64 samples, and this reader wants the last 100", self.log)
+        self.assertIn("requests the last 100, more than are kept", self.info_text)
+        self.assertIn("'/right' keeps the last 64 samples, but this reader requests the last 100", self.log)
 
 
 if __name__ == "__main__":

@@ -76,7 +76,7 @@ class Several(unittest.TestCase):
     def test_one_that_is_not_there_does_not_save_the_others(self):
         running = Running(self)
         text = cardan("run", "--stop", "drivin", "sensors", code=1)
-        self.assertIn("no process 'drivin'", text)
+        self.assertIn("no running system has a process 'drivin'", text)
         self.assertIn("did you mean 'driving'?", text)
         self.assertIn("sensors is stopped", text)
         self.assertEqual(list(running.pids()), ["brake"])
@@ -144,7 +144,7 @@ class Strangers(unittest.TestCase):
 
     def test_what_runs_for_another_user_is_told_with_its_user(self):
         Running(self)
-        who = r"processes of user 'root' \(0\) run in this domain, and answer that user alone — type the command as that user: sudo -u root CARDAN_RUN_DIR="
+        who = r"processes of user 'root' \(0\) run in this domain, and answer only that user — run the command as that user: sudo -u root CARDAN_RUN_DIR="
         for words, code in ((["component", "list"], 0), (["component", "list", "--names"], 0), (["component", "stats", "--once", "--seconds", "0.1"], 0),
                             (["component", "stats", "brake", "--once"], 1), (["component", "restart", "brake"], 1), (["component", "log", "brake", "info"], 1),
                             (["param", "list"], 0), (["param", "get", "brake/limit_m"], 1), (["param", "set", "brake/limit_m", "7"], 1),

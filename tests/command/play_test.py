@@ -155,7 +155,7 @@ class Play(unittest.TestCase):
 
     def test_another_process_tells_it_what_to_do(self):
         run("play", "--tell", "pause", code=1)
-        self.assertIn("nobody plays", run.stderr)
+        self.assertIn("no player runs", run.stderr)
         echo = start(self, "topic", "echo", "/point", "--wait", "--json", stdout=subprocess.PIPE)
         playing = start(self, "play", points(5000), "--pause", "--topic", "/point", "--json", "--depth", 600, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         seen = []

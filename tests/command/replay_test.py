@@ -80,7 +80,7 @@ class Replay(unittest.TestCase):
         self.until("callback '/orders' of component 'serve' has been running for", times=2)
         run.send_signal(signal.SIGTERM)
         self.assertEqual(run.wait(120), 1, self.said())
-        self.assertRegex(self.said(), r"callback '/orders' of component 'serve' has been running for .*, and did not end within 0\.5 s after that was asked for")
+        self.assertRegex(self.said(), r"callback '/orders' of component 'serve' has been running for .*, and did not end within 0\.5 s after it was asked to")
         with open(path("hung.json")) as file:
             summary = json.load(file)
         self.assertEqual((summary["hung"]["component"], summary["hung"]["callback"], summary["exit_code"]), ("serve", "/orders", 1))
@@ -157,7 +157,7 @@ class Replay(unittest.TestCase):
     def test_inputs_that_got_nothing_are_named(self):
         text = self.run_from("--from", bag("other.mcap", ANSWER, topic="/other"), "--json", path("nothing.json"), code=3)
         self.assertIn("serve: input '/orders' got nothing", text)
-        self.assertIn("no component was given anything of the recording", text)
+        self.assertIn("no component got a message of the recording", text)
         with open(path("nothing.json")) as file:
             self.assertEqual(json.load(file)["empty_inputs"], [{"component": "serve", "input": "/orders", "topic": "/orders"}])
         self.run_from("--from", bag("answer.mcap", ANSWER), "--start", "10", code=3)  # a topic that it reads, and nothing of it

@@ -102,7 +102,7 @@ class Check(unittest.TestCase):
 
     def test_a_library_or_class_that_is_nearly_right_is_named(self):
         text = cardan("check", edited("class.json", ('"class": "Brake"', '"class": "Brakee"')), code=1)
-        self.assertIn("there is no component class 'Brakee' — did you mean 'Brake'? libexample_components.so has Brake, Radar", text)
+        self.assertIn("unknown component class 'Brakee' — did you mean 'Brake'? libexample_components.so has Brake, Radar", text)
         text = cardan("check", edited("library.json", ('"libexample_components.so", "class": "Radar"', '"libexample_component.so", "class": "Radar"')), code=1)
         self.assertIn("did you mean 'libexample_components.so'?", text)
         os.makedirs(path("built/output"))
@@ -316,11 +316,11 @@ class From(unittest.TestCase):
     def test_what_a_component_makes_itself_is_not_taken_from_the_recording(self):
         text = cardan("run", BRAKE, "--from", self.bag, code=3)
         self.assertIn("components publish /distance themselves", text)
-        self.assertIn("no component was given anything of the recording", text)
+        self.assertIn("no component got a message of the recording", text)
 
     def test_wrong_words(self):
         cardan("run", BRAKE, "--from", self.bag, "--without", "radar", "--output", path("there.mcap"))
-        self.assertIn("is there already", cardan("run", BRAKE, "--from", self.bag, "--without", "radar", "--output", path("there.mcap"), code=2))
+        self.assertIn("already exists", cardan("run", BRAKE, "--from", self.bag, "--without", "radar", "--output", path("there.mcap"), code=2))
         cardan("run", BRAKE, "--from", self.bag, "--without", "radar", "--output", path("there.mcap"), "--force")
         self.assertIn("nobody", cardan("run", BRAKE, "--from", self.bag, "--without", "nobody", code=2))
         cardan("run", BRAKE, "--output", path("alone.mcap"), code=2)

@@ -13,6 +13,7 @@
 
 #include "cardan/base/error.hpp"
 #include "cardan/transport/endpoint/publisher_area.hpp"
+#include "cardan/transport/endpoint/subscriber_core.hpp"
 #include "cardan/transport/observer.hpp"
 #include "cardan/transport/subscriber.hpp"
 #include "tests/fuzz/speech.hpp"
@@ -84,7 +85,7 @@ class Reader {
     core_ = SubscriberCore::create("/fuzz", detail::message_type_of<Message>(), detail::adopt_function_of<Message>(),
                                    options, endpoint);
     core_->poke_helper = [] {};
-    core_->hand_over_notify = [](Stream&, int peer) { Fd{peer}; };
+    core_->helper().hand_over_notify = [](Stream&, int peer) { Fd{peer}; };
     for (auto* page : {&page_, &honest_page_}) page->magic = layout::kMagic;
     last_ = honest_->published();
     add(parts_of(honest_->area().data(), honest_->area().size(), honest_page_, last_));
@@ -93,7 +94,7 @@ class Reader {
   Reader& operator=(const Reader&) = delete;
   ~Reader() {
     for (SampleBlock*& b : held_) drop(b);
-    core_->remove_all_streams();
+    core_->helper().remove_all_streams();
     core_->drop_reference();
   }
 
@@ -122,14 +123,14 @@ class Reader {
     SampleBlock* b = core_->take();
     if (b != nullptr) look(*b);
     held_[place] = b;
-    core_->collect_ended();
+    core_->helper().collect_ended();
   }
   void wait() {
     if (SampleBlock* b = core_->wait(steady_now() + 2000)) {
       look(*b);
       detail::drop(b);
     }
-    core_->collect_ended();
+    core_->helper().collect_ended();
   }
   void copy() {
     if (!core_->copy_latest(copy_)) return;
@@ -138,8 +139,8 @@ class Reader {
   void ask() {
     (void)(core_->missed() + core_->received() + core_->bad());
     (void)core_->ready();
-    core_->check_deadlines(steady_now());
-    (void)core_->next_deadline();
+    core_->helper().check_deadlines(steady_now());
+    (void)core_->helper().next_deadline();
     while (core_->next_event()) {
     }
   }
@@ -156,7 +157,7 @@ class Reader {
       if (b == nullptr) break;
       look(*b);
       detail::drop(b);
-      core_->collect_ended();
+      core_->helper().collect_ended();
     }
     require(last_ == honest_->published(), "the honest publisher's last frame did not come");
   }
@@ -173,7 +174,7 @@ class Reader {
     parts.peer_name = "fuzz";
     return parts;
   }
-  void add(Stream::Parts parts) { core_->add_stream(Stream::create(std::move(parts), core_->stream_room())); }
+  void add(Stream::Parts parts) { core_->helper().add_stream(Stream::create(std::move(parts), core_->stream_room())); }
   void look(const SampleBlock& b) {
     const auto* message = static_cast<const Message*>(b.message);
     const auto words = message->words.span();

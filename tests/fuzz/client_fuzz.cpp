@@ -7,6 +7,7 @@
 
 #include "cardan/base/error.hpp"
 #include "cardan/transport/discovery/process.hpp"
+#include "cardan/transport/observer.hpp"
 #include "cardan/transport/subscriber.hpp"
 #include "tests/fuzz/imposter.hpp"
 

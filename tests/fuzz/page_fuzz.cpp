@@ -8,6 +8,7 @@
 
 #include "cardan/base/clock.hpp"
 #include "cardan/base/error.hpp"
+#include "cardan/transport/endpoint/subscriber_core.hpp"
 #include "cardan/transport/subscriber.hpp"
 #include "tests/fuzz/speech.hpp"
 
@@ -37,20 +38,20 @@ class Scene {
     subscriber_ = SubscriberCore::create("/fuzz", detail::message_type_of<Message>(),
                                          detail::adopt_function_of<Message>(), kOptions, {.holds = kHolds});
     subscriber_->poke_helper = [] {};
-    subscriber_->hand_over_notify = [](Stream&, int peer) { Fd{peer}; };
+    subscriber_->helper().hand_over_notify = [](Stream&, int peer) { Fd{peer}; };
     honest_ = attach(honest_page_, kHolds + 1, (how & 2U) != 0, 0);
     Stream::Parts parts;
     parts.area = core_->area().data();
     parts.area_bytes = core_->area().size();
     parts.bell = &board()->bell(0);
     parts.page = &honest_page_;
-    subscriber_->add_stream(Stream::create(std::move(parts), subscriber_->stream_room()));
+    subscriber_->helper().add_stream(Stream::create(std::move(parts), subscriber_->stream_room()));
   }
   Scene(const Scene&) = delete;
   Scene& operator=(const Scene&) = delete;
   ~Scene() {
     for (std::size_t i = 0; i < held_.size(); ++i) drop(i);
-    subscriber_->remove_all_streams();
+    subscriber_->helper().remove_all_streams();
     subscriber_->drop_reference();
     core_->detach(honest_);
     for (std::size_t i = 0; i < kStrangers; ++i) leave(i);

@@ -11,6 +11,9 @@
 #include <thread>
 
 #include "cardan/base/log.hpp"
+#include "cardan/base/area.hpp"
+#include "cardan/base/socket.hpp"
+#include "cardan/transport/protocol/layout.hpp"
 #include "tests/support/child.hpp"
 #include "tests/support/frames.hpp"
 #include "tests/support/raw_peer.hpp"

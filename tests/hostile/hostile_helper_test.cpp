@@ -12,6 +12,7 @@
 
 #include "cardan/base/error.hpp"
 #include "cardan/base/log.hpp"
+#include "cardan/transport/endpoint/publisher_core.hpp"
 #include "cardan/transport/stop.hpp"
 #include "tests/hostile/by_hand.hpp"
 #include "tests/support/run_directory.hpp"

@@ -136,14 +136,14 @@ TEST(Declare, EachComponentAnswersForItself) {
   for (const auto& p : asked.problems) {
     causes[p.pointer] = p.cause;
     if (p.pointer.ends_with("/crashes")) {
-      EXPECT_EQ(p.remedy, "its last words: last words");
+      EXPECT_EQ(p.remedy, "its last output: last words");
     }
   }
   const std::string at = "/processes/p/components/";
   EXPECT_EQ(causes.size(), 5U);
   EXPECT_EQ(causes[at + "crashes"], "component 'crashes' crashes in on_start: its process ended with exit code 41");
   EXPECT_EQ(causes[at + "throws"], "component 'throws' does not start: no camera");
-  EXPECT_EQ(causes[at + "nowhere/class"], "there is no component class 'asked::Nowhere'");
+  EXPECT_EQ(causes[at + "nowhere/class"], "unknown component class 'asked::Nowhere'");
   EXPECT_NE(causes[at + "refused"].find("gain"), std::string::npos);
   EXPECT_NE(causes[at + "library/library"].find("libcardan-not-there.so"), std::string::npos);
 }
@@ -183,7 +183,7 @@ TEST(Declare, OneThatHangsIsCutOff) {
   ASSERT_EQ(asked.problems.size(), 1U);
   EXPECT_EQ(asked.problems[0].severity, config::Severity::Error);
   EXPECT_EQ(asked.problems[0].cause,
-            "component 'hangs' does not come back from on_start within 0.3 s: nobody knows what it declares");
+            "component 'hangs' does not come back from on_start within 0.3 s: what it declares is not known");
 }
 
 TEST(Declare, OneThatTakesItsTimeIsNoReasonNotToStart) {

@@ -55,7 +55,7 @@ TEST_F(HostOrders, AChangeThatTimedOutDoesNotComeTrue) {
     ADD_FAILURE() << "its component naps";
   } catch (const Error& e) {
     EXPECT_EQ(e.code(), ErrorCode::Unavailable) << e.what();
-    EXPECT_TRUE(has(e.what(), "stays as it is")) << e.what();
+    EXPECT_TRUE(has(e.what(), "is not changed")) << e.what();
   }
   std::ofstream(run_directory() + "/" + domain_ + ".wake") << "wake up";
   order(Order::Answer);

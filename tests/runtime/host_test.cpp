@@ -45,7 +45,7 @@ TEST_F(Host, WhatDoesNotStartSaysWhyAndWhatToDo) {
 
   said = outcome(fmt::format(R"("one": {})", component("Servont")));
   EXPECT_EQ(said.code, 1);
-  EXPECT_TRUE(has(said.text, "no component class 'Servont'") && has(said.text, "Servant")) << said.text;
+  EXPECT_TRUE(has(said.text, "unknown component class 'Servont'") && has(said.text, "Servant")) << said.text;
 
   said = outcome(R"("one": {"library": "libnowhere.so", "class": "Servant"})");
   EXPECT_EQ(said.code, 1);

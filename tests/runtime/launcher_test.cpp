@@ -95,7 +95,7 @@ TEST_F(Launcher, ACrashIsRestartedWithBackOffUntilItIsGivenUp) {
     EXPECT_NE(report.find("restarts  " + std::to_string(i) + " before"), std::string::npos) << report;
   }
   EXPECT_EQ(status.outages[3].started_ns, 0) << "the last one was not followed by a start";
-  EXPECT_TRUE(run.said("bad is given up: 3 restarts within 3600 s are its limit"));
+  EXPECT_TRUE(run.said("bad is given up: its limit is 3 restarts within 3600 s"));
 }
 
 TEST_F(Launcher, ExceptionsAreCountedNamedAndChangeTheExitCode) {

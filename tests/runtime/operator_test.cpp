@@ -178,7 +178,7 @@ TEST_F(Operator, OrdersThatCannotBeCarriedOutSayWhy) {
   };
   EXPECT_TRUE(has(said(unknown), "system 'test' has no process 'nevr' — did you mean 'never'?"));
   EXPECT_TRUE(has(said(late), "was not carried out"));
-  EXPECT_TRUE(has(said(starts_not), "never did not come up: it ended with exit code 3"));
+  EXPECT_TRUE(has(said(starts_not), "never did not start: it ended with exit code 3"));
   std::future<OrderAnswer> after = run.supervisor->order({.what = Order::What::Look});
   EXPECT_TRUE(has(said(after), "has ended"));
 }
@@ -270,7 +270,7 @@ TEST_F(Operator, AnOrderThatNobodyHeardInTimeIsNotCarriedOutLater) {
     (void)client.order(all.launchers[0], "a", false, 30s);
     ADD_FAILURE() << "it is stopped";
   } catch (const Error& e) {
-    EXPECT_TRUE(has(e.what(), "what was not begun by now is not done any more")) << e.what();
+    EXPECT_TRUE(has(e.what(), "orders not started by now are dropped")) << e.what();
   }
   launcher.signal(SIGCONT);
   // Answered after that order: the launcher takes one after the other.

@@ -172,7 +172,7 @@ TEST_F(RunCrash, ACrashOnPurposeIsAboutItsComponent) {
   EXPECT_EQ(child.end(), 0) << end;
   const std::string words = report();
   EXPECT_TRUE(has(words, "component: serve\n")) << words;
-  EXPECT_TRUE(has(words, "reason: component 'serve' was told to crash")) << words;
+  EXPECT_TRUE(has(words, "reason: component 'serve' was ordered to crash")) << words;
   EXPECT_TRUE(has(words, "signal: SIGSEGV")) << words;
 }
 
@@ -201,8 +201,8 @@ TEST_F(RunCrash, WhatCheckRefusesIsRefusedInTheSameWords) {
   const Outcome blind = run({"run", file(fmt::format(R"("one": {})", component("Servont"))), "--no-view", "--no-check",
                              "--reports", reports()});
   EXPECT_EQ(blind.code, 1);
-  EXPECT_TRUE(has(blind.text, "p is given up: starting it again cannot change that")) << blind.text;
-  EXPECT_TRUE(has(blind.text, "no component class 'Servont'")) << blind.text;
+  EXPECT_TRUE(has(blind.text, "p is given up: a restart cannot change that")) << blind.text;
+  EXPECT_TRUE(has(blind.text, "unknown component class 'Servont'")) << blind.text;
   EXPECT_FALSE(has(blind.text, "is restarted in")) << blind.text;
 }
 

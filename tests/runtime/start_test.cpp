@@ -24,7 +24,7 @@ TEST_F(Start, AProcessThatIsGivenUpLeavesTheSystemDegraded) {
   EXPECT_EQ(run.run(), 1) << run.all();
   EXPECT_EQ(run.states(), (std::vector{State::Starting, State::Degraded, State::Stopped})) << run.all();
   EXPECT_EQ(run.supervisor->changes()[1].reason,
-            "bad was given up: it ended with exit code 3, and 1 restart within 60 s are its limit");
+            "bad was given up: it ended with exit code 3, and its limit is 1 restart within 60 s");
   EXPECT_EQ(run.supervisor->processes()[0].phase, Phase::Stopped) << "the other one went on";
 }
 
@@ -36,7 +36,7 @@ TEST_F(Start, WhoHangsInOnStartIsNamed) {
   bool good_is_up = false;
   run.on_line = [&](const Launch::Line& line) {
     const bool of_good = line.text.starts_with("good (pid");
-    EXPECT_FALSE(good_is_up && of_good && line.text.find("has not come up") != std::string::npos) << line.text;
+    EXPECT_FALSE(good_is_up && of_good && line.text.find("has not started") != std::string::npos) << line.text;
     good_is_up = good_is_up || (of_good && line.text.find(" runs after ") != std::string::npos);
     if (line.text.find(" s: component 'camera' is in on_start") != std::string::npos && ++times == 2)
       run.supervisor->stop();
@@ -57,7 +57,7 @@ TEST_F(Start, WhatCannotChangeIsNotTriedAgain) {
   EXPECT_EQ(status.outages[0].cause,
             "ended with exit code 1: component 'camera' did not start: there is no such thing");
   EXPECT_TRUE(
-      run.said("p is given up: starting it again cannot change that; the last time it ended with exit code 1: "
+      run.said("p is given up: a restart cannot change that; the last time it ended with exit code 1: "
                "component 'camera' did not start: there is no such thing"))
       << run.all();
 }
@@ -82,7 +82,7 @@ TEST_F(Start, WhatMayChangeIsTriedAgainAndGivenUpWithItsReason) {
   EXPECT_EQ(run.run(), 1) << run.all();
   EXPECT_EQ(run.supervisor->processes()[0].restarts, 2U);
   EXPECT_TRUE(
-      run.said("p is given up: 2 restarts within 60 s are its limit; the last time it ended with exit code 1: "
+      run.said("p is given up: its limit is 2 restarts within 60 s; the last time it ended with exit code 1: "
                "component 'camera' did not start: there is no such thing"))
       << run.all();
 }

@@ -15,6 +15,7 @@
 #include "cardan/base/atomic.hpp"
 #include "cardan/base/clock.hpp"
 #include "cardan/base/log.hpp"
+#include "cardan/transport/discovery/run_directory.hpp"
 #include "tests/support/raw_peer.hpp"
 #include "tests/traps/traps.hpp"
 

@@ -57,7 +57,7 @@ Ros1Bag::Ros1Bag(const std::string& path) : file_(path), size_(file_.size()), en
   const bool read = file_.read(0, magic) == magic.size();
   if (!read || text_of(magic) != kMagic)
     throw Error(ErrorCode::InvalidArgument, path + " is not a bag of format 2.0 of ROS 1",
-                text_of(magic).starts_with("#ROSBAG V1") ? "rosbag migrate makes one of it"
+                text_of(magic).starts_with("#ROSBAG V1") ? "convert it with rosbag migrate"
                                                          : "name a file that rosbag record wrote");
   at_ = kMagic.size();
   read_head();
@@ -247,11 +247,11 @@ std::optional<Ros1Message> Ros1Bag::next_in_chunk() {
     if (!connection || !time || !connections_.contains(*connection)) {
       ++missing_;
       if (unknown_.insert(connection.value_or(0)).second)
-        problem(chunk_at_, !connection || !time
-                               ? "a message's record is damaged"
-                               : fmt::format("the record of connection {} is lost: nobody knows what its "
-                                             "messages are",
-                                             *connection));
+        problem(chunk_at_,
+                !connection || !time
+                    ? "a message's record is damaged"
+                    : fmt::format("the record of connection {} is lost: the type of its messages is not known",
+                                  *connection));
       continue;
     }
     return Ros1Message{
@@ -261,7 +261,7 @@ std::optional<Ros1Message> Ros1Bag::next_in_chunk() {
   return std::nullopt;
 }
 
-/// The first place behind `at` where a chunk's record seems to begin.
+/// The first place behind `at` where a chunk's record seems to start.
 std::optional<std::uint64_t> Ros1Bag::next_chunk_behind(std::uint64_t at) {
   constexpr std::string_view kSign("\4\0\0\0op=\5", 8);
   constexpr std::uint64_t kMostBefore = 64;  // of the header: its length, and fields before that one
@@ -271,7 +271,7 @@ std::optional<std::uint64_t> Ros1Bag::next_chunk_behind(std::uint64_t at) {
     if (!file_.read_exactly(from, bytes, piece)) return std::nullopt;
     for (std::size_t found = 0; (found = text_of(piece).find(kSign, found)) != std::string_view::npos; ++found)
       for (std::uint64_t back = 4; back <= kMostBefore && from + found >= at + 1 + back; ++back) {
-        // Cheap before dear: fields end where the sign begins.
+        // The cheap check first: fields end where the sign starts.
         if (found >= back && !parse(mcap::View(piece).subspan(found - back + 4, back - 4))) continue;
         const std::uint64_t place = from + found - back;
         const auto record = record_at(place);

@@ -30,7 +30,7 @@ struct Ros1Message {
 /// Not to be shared by threads; blocks for the disk.
 class Ros1Bag {
  public:
-  /// Throws Error (InvalidArgument): it is no such file; (System): it cannot be read.
+  /// Throws Error (InvalidArgument): it is not such a file; (System): it cannot be read.
   explicit Ros1Bag(const std::string& path);
 
   /// In the order of the file. Empty: the end. Throws Error (System): the disk fails.

@@ -26,7 +26,7 @@ constexpr std::size_t kMostText = std::size_t{1} << 20;
 constexpr std::size_t kMostEmpty = 65'536;
 
 [[noreturn]] void wrong(std::string_view line) {
-  throw Error(ErrorCode::InvalidArgument, fmt::format("the definition's line '{}' makes no sense", line),
+  throw Error(ErrorCode::InvalidArgument, fmt::format("the definition's line '{}' is malformed", line),
               "record the topic again with the right message package");
 }
 
@@ -104,7 +104,7 @@ class Body {
       for (const char c : printable(value)) written += c == '"' || c == '\\' ? std::string{'\\', c} : std::string{c};
       written += '"';
     }
-    // Nothing of it is in a message: one whose name ROS 2 refuses stays as a remark.
+    // Constants take no space in a message: one with a name that ROS 2 refuses becomes a comment.
     const bool fits = is_constant_name(name) && written.find_first_of("\n\r") == std::string::npos;
     constants_ += fmt::format("{}{} {}={}\n", fits ? "" : "# ", type == "char" ? "uint8" : type, name, written);
   }
@@ -237,7 +237,7 @@ std::string ros2_name(const std::string& name) {
 
 std::string ros2_definition(const std::string& ros1_name, const std::string& definition) {
   if (definition.size() > kMostText)
-    throw Error(ErrorCode::Limit, "the definition has more than 1 MiB of text", "no honest one is that large");
+    throw Error(ErrorCode::Limit, "the definition has more than 1 MiB of text", "a real definition is much smaller");
   const std::string separator = std::string(80, '=') + "\n";
   std::string out;
   bool times = false, has_header = ros1_name == "std_msgs/Header", wants_header = false;
@@ -281,7 +281,8 @@ std::string ros2_definition(const std::string& ros1_name, const std::string& def
 
 Ros1Type::Ros1Type(const std::string& ros1_name, const std::string& definition)
     : name_(ros2_name(ros1_name)), schema_(ros2_definition(ros1_name, definition)) {
-  if (name_.empty()) throw Error(ErrorCode::InvalidArgument, fmt::format("'{}' is no name of a type", ros1_name), "");
+  if (name_.empty())
+    throw Error(ErrorCode::InvalidArgument, fmt::format("'{}' is not the name of a type", ros1_name), "");
   // By the name that the definition goes by in ROS 1: other types of its package are named without it.
   parsed_ = std::make_unique<RosSchema>(ros1_name, schema_);
 }

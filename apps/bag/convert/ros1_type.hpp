@@ -13,7 +13,8 @@
 
 namespace cardan::apps {
 
-/// "sensor_msgs/Imu" → "sensor_msgs/msg/Imu"; tf/tfMessage → tf2_msgs/msg/TFMessage. Empty: it is no name of a type.
+/// "sensor_msgs/Imu" → "sensor_msgs/msg/Imu"; tf/tfMessage → tf2_msgs/msg/TFMessage. Empty: it is not the name of a
+/// type.
 [[nodiscard]] std::string ros2_name(const std::string& ros1_name);
 
 /// What a definition of ROS 1 says in the words of ROS 2 (`ros2msg`): time and duration are builtin_interfaces', the

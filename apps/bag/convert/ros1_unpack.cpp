@@ -78,7 +78,7 @@ const char* unpack_ros1(std::string_view compression, mcap::View packed, std::ui
   if (size > kMostChunk) return "a chunk claims to hold more than 512 MiB";
   if (compression == "lz4") return unpack_lz4(packed, size, out);
   if (compression == "bz2") return unpack_bz2(packed, size, out);
-  return "a chunk is compressed in a way that is not known here";
+  return "the compression of a chunk is not supported";
 }
 
 }  // namespace cardan::apps

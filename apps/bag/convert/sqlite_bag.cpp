@@ -110,7 +110,7 @@ SqliteBag::SqliteBag(const std::string& path) : state_(std::make_unique<State>(p
     if (topics) break;
     --columns;
   }
-  if (!topics) s.fail("has a table of topics that is not as ROS 2 writes it");
+  if (!topics) s.fail("has a table of topics in another form than ROS 2 writes");
   int step = SQLITE_ROW;
   while ((step = sqlite3_step(topics.get())) == SQLITE_ROW && topics_.size() < kMostTopics)
     topics_[sqlite3_column_int64(topics.get(), 0)] = {.name = text_at(topics.get(), 1),
@@ -138,7 +138,7 @@ SqliteBag::SqliteBag(const std::string& path) : state_(std::make_unique<State>(p
   if (counted && sqlite3_step(counted.get()) == SQLITE_ROW)
     state_->counted = static_cast<std::uint64_t>(std::max<std::int64_t>(0, sqlite3_column_int64(counted.get(), 0)));
   state_->query();
-  if (!state_->rows) s.fail("has a table of messages that is not as ROS 2 writes it");
+  if (!state_->rows) s.fail("has a table of messages in another form than ROS 2 writes");
 }
 
 SqliteBag::~SqliteBag() = default;
@@ -158,7 +158,7 @@ void SqliteBag::problem(std::string what) {
   if (problems_.size() < kMostProblems) problems_.push_back(std::move(what));
 }
 
-/// The end; what is known of it is compared.
+/// The end; compares the known counts.
 std::optional<SqliteMessage> SqliteBag::end() {
   State& s = *state_;
   close_gap(s.most + 1);
@@ -196,7 +196,7 @@ std::optional<SqliteMessage> SqliteBag::next() {
                                     static_cast<std::size_t>(sqlite3_column_bytes(s.rows.get(), 3))}};
     }
     // Pages of a damaged tree may lead back.
-    s.cause = step == SQLITE_ROW ? "the table leads in a circle" : sqlite3_errmsg(s.database.get());
+    s.cause = step == SQLITE_ROW ? "the table contains a cycle" : sqlite3_errmsg(s.database.get());
     if (s.last >= s.most) {
       problem("the messages: " + s.cause);
       return end();

@@ -27,8 +27,8 @@ struct SqliteMessage {
 /// Not to be shared by threads; blocks for the disk.
 class SqliteBag {
  public:
-  /// Throws Error (InvalidArgument): it is no such file; (System): it cannot be read; (Unavailable): this program was
-  /// built without SQLite.
+  /// Throws Error (InvalidArgument): it is not such a file; (System): it cannot be read; (Unavailable): this program
+  /// was built without SQLite.
   explicit SqliteBag(const std::string& path);
   ~SqliteBag();
   SqliteBag(const SqliteBag&) = delete;

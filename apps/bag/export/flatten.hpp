@@ -42,7 +42,7 @@ class RosColumns {
   RosColumns(const RosSchema& schema, std::size_t longest_list);
 
   [[nodiscard]] const std::vector<std::string>& names() const noexcept { return names_.all(); }
-  /// A message's cells in the order of the columns. False: the bytes are no such message.
+  /// A message's cells in the order of the columns. False: the bytes are not such a message.
   [[nodiscard]] bool cells(std::span<const std::byte> cdr, std::vector<std::string>& out);
   [[nodiscard]] const std::set<std::string>& long_lists() const noexcept { return long_lists_; }
 

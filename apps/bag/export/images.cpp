@@ -15,10 +15,11 @@ const ImageLibrary& loaded() {
   void* const library = ::dlopen(component_library_path(kLibrary, "/proc/self/exe").c_str(), RTLD_NOW);
   void* const function = library == nullptr ? nullptr : ::dlsym(library, "cardan_image_library");
   if (function == nullptr)
-    throw Error(ErrorCode::Unavailable, std::string("pictures and videos need OpenCV: ") + ::dlerror(),
-                "this part is built where OpenCV is. On Debian and Ubuntu: sudo apt-get install libopencv-core-dev "
-                "libopencv-imgproc-dev libopencv-imgcodecs-dev libopencv-videoio-dev libopencv-objdetect-dev; then "
-                "build again. Or leave the topics with images out (--exclude)");
+    throw Error(
+        ErrorCode::Unavailable, std::string("pictures and videos need OpenCV: ") + ::dlerror(),
+        "this part is built if OpenCV is installed. On Debian and Ubuntu: sudo apt-get install libopencv-core-dev "
+        "libopencv-imgproc-dev libopencv-imgcodecs-dev libopencv-videoio-dev libopencv-objdetect-dev; then "
+        "build again. Or leave the topics with images out (--exclude)");
   return *reinterpret_cast<decltype(cardan_image_library)*>(function)();  // stays loaded
 }
 

@@ -49,7 +49,7 @@ class ImageLibrary {
   /// The same of a picture in another format (WebP, TIFF, …).
   [[nodiscard]] virtual std::string encode(std::span<const std::byte> compressed, const PictureOptions& options,
                                            std::vector<unsigned char>& out) const = 0;
-  /// An .mp4 of `rate` frames a second; it begins with the first frame. Throws Error (Unavailable) from there: this
+  /// An .mp4 of `rate` frames a second; it starts with the first frame. Throws Error (Unavailable) from there: this
   /// OpenCV writes no videos.
   [[nodiscard]] virtual std::unique_ptr<VideoFile> video(const std::string& path, double rate) const = 0;
 };

@@ -74,7 +74,7 @@ std::string pixels_of(const RawImage& image, cv::Mat& out) {
   const std::uint64_t rows = format.rows(image.height);
   if (rows > kMostImageRows || image.width > kMostImageRows || image.step < format.row_bytes(image.width) ||
       rows > image.data.size() / image.step)
-    return "its height, width and step speak of more bytes than it has";
+    return "its height, width and step need more bytes than it has";
   cv::Mat pixels(static_cast<int>(rows), static_cast<int>(image.width), format.cv_type(),
                  const_cast<std::byte*>(image.data.data()), image.step);
   if (image.is_bigendian && format.depth == ImageFormat::U16) {
@@ -159,7 +159,7 @@ class OpenCvVideo final : public VideoFile {
     size_ = size;
     for (const char* code : {"avc1", "mp4v"})  // H.264, which every player and browser shows; else MPEG-4
       if (writer_.open(path_, cv::VideoWriter::fourcc(code[0], code[1], code[2], code[3]), rate_, size_)) return;
-    throw Error(ErrorCode::Unavailable, "OpenCV can write no video to " + path_,
+    throw Error(ErrorCode::Unavailable, "OpenCV cannot write a video to " + path_,
                 "install an OpenCV with FFmpeg, or use --images png");
   }
 

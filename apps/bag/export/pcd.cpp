@@ -39,11 +39,11 @@ std::string plain_name(std::string_view name) {
 std::string contradiction(const CloudView& c, const std::vector<Run>& runs) {
   std::uint64_t bytes = 0;
   for (const Run& run : runs) {
-    if (run.offset + run.bytes > c.point_step) return "a field lies outside of its point";
+    if (run.offset + run.bytes > c.point_step) return "a field is outside of its point";
     bytes += run.bytes;
   }
   // So that a lying message of some bytes does not become a file of gigabytes. Two names for a color are usual.
-  if (bytes > 4 * std::uint64_t{c.point_step}) return "its fields lie over each other";
+  if (bytes > 4 * std::uint64_t{c.point_step}) return "its fields overlap";
   const std::uint64_t row = std::uint64_t{c.width} * c.point_step;
   if (c.height == 1) return row <= c.data.size() ? "" : "its data is shorter than its points";  // some say no row_step
   if (c.row_step < row) return "a row is shorter than its points";

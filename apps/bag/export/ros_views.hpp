@@ -52,7 +52,7 @@ struct CloudView {
   bool is_dense = false;
 };
 
-/// They fill `out`, which is valid as long as `cdr`; false with the reason: the bytes are no such message (XCDR1
+/// They fill `out`, which is valid as long as `cdr`; false with the reason: the bytes are not such a message (XCDR1
 /// little-endian, as ROS 2 writes it). Thread safety: none. Never block.
 [[nodiscard]] CdrResult read_message(std::span<const std::byte> cdr, ImageView& out);
 [[nodiscard]] CdrResult read_message(std::span<const std::byte> cdr, CompressedImageView& out);

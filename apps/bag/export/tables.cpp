@@ -78,7 +78,7 @@ class JsonTable final : public TopicTable {
   void take(const mcap::MessageView& view) override {
     ++tally_.messages;
     const auto message = parse_json(view.message.data);
-    if (!message) return tally_.skip("it is no JSON, or nested deeper than 64", view.message.log_time);
+    if (!message) return tally_.skip("it is not JSON, or it is nested deeper than 64", view.message.log_time);
     if (!columns_.cells(*message, cells_))
       return tally_.skip("the table would have more than " + std::to_string(kMostColumns) + " columns",
                          view.message.log_time);

@@ -32,7 +32,7 @@ void make_folder(const std::filesystem::path& folder) {
   std::filesystem::create_directories(folder, error);
   if (error)
     throw Error(ErrorCode::System, "cannot make the folder " + folder.string() + ": " + error.message(),
-                "name another one, or look at what stands there");
+                "name another one, or check what is there");
 }
 
 void ExportTally::skip(std::string cause, std::uint64_t log_time) {

@@ -69,7 +69,7 @@ class TopicOutput {
 [[nodiscard]] std::unique_ptr<TopicOutput> json_table(ExportPlace place, std::size_t longest_list);
 
 /// One file a frame, made on other threads, and a table of them. `workers` must be drained before finish() is called.
-/// Images throw Error (Unavailable) where there is no OpenCV.
+/// Images throw Error (Unavailable) without OpenCV.
 [[nodiscard]] std::unique_ptr<TopicOutput> image_files(ExportPlace place, PictureOptions options, Workers& workers);
 [[nodiscard]] std::unique_ptr<TopicOutput> compressed_image_files(ExportPlace place, PictureOptions options,
                                                                   Workers& workers);

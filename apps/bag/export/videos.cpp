@@ -53,7 +53,7 @@ class Video final : public TopicOutput {
                   "make room on the disk, or use --images png");
     std::error_code error;
     if (!place_.replace && fs::exists(fs::symlink_status(place_.path(".mp4"), error)))
-      throw Error(ErrorCode::InvalidArgument, place_.path(".mp4") + " is there already", "name another folder");
+      throw Error(ErrorCode::InvalidArgument, place_.path(".mp4") + " already exists", "name another folder");
     fs::rename(partial_, place_.path(".mp4"), error);
     if (error)
       throw Error(ErrorCode::System, "cannot write " + place_.path(".mp4") + ": " + error.message(),

@@ -14,7 +14,7 @@ namespace cardan::apps {
 /// shared by threads; blocks while as much is under way as is allowed.
 class Workers {
  public:
-  /// What is left to do here once the work is done; may be empty.
+  /// The rest, which runs here after the work; may be empty.
   using Then = std::function<void()>;
 
   /// `most`: pieces under way at a time; each keeps what it works on in memory.

@@ -14,7 +14,7 @@
 
 namespace cardan::record {
 
-/// What the disk is written in: offsets, addresses and lengths are multiples of it. That of the devices' physical
+/// The unit of disk writes: offsets, addresses and lengths are multiples of it. That of the devices' physical
 /// sectors, and of a page.
 inline constexpr std::uint64_t kBlock = 4096;
 
@@ -22,7 +22,7 @@ inline constexpr std::uint64_t kBlock = 4096;
   return (bytes + kBlock - 1) / kBlock * kBlock;
 }
 
-/// Bytes that the disk can be written from: they begin at a block, and what follows them up to the end of their last
+/// Bytes that the disk can be written from: they start at a block, and what follows them up to the end of their last
 /// block is zero whenever it is asked for. Thread safety: like a plain struct. Never blocks.
 class AlignedBuffer {
  public:
@@ -66,7 +66,7 @@ class AlignedBuffer {
     if (bytes != 0) std::memset(data_.get() + size_, 0, bytes);
     size_ += bytes;
   }
-  /// All of it in whole blocks, the rest of the last one zero.
+  /// All bytes in whole blocks, the rest of the last one zero.
   [[nodiscard]] mcap::View blocks() noexcept {
     const std::size_t padded = whole_blocks(size_);
     if (padded != size_) std::memset(data_.get() + size_, 0, padded - size_);

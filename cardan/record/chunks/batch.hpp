@@ -23,7 +23,7 @@ struct MessageHead {
 struct ChannelInChunk {
   std::uint16_t channel = 0;
   std::uint32_t messages = 0;
-  std::uint64_t index_offset = 0;  ///< of its MessageIndex, from where the chunk's body begins
+  std::uint64_t index_offset = 0;  ///< of its MessageIndex, from the start of the chunk's body
 };
 
 /// A chunk of many samples in memory: they are copied in, then it is closed, and its bytes are written as they are.
@@ -50,7 +50,7 @@ class Batch {
   [[nodiscard]] std::uint64_t first_time() const noexcept { return first_; }
   [[nodiscard]] std::uint64_t last_time() const noexcept { return last_; }
   [[nodiscard]] const std::vector<ChannelInChunk>& channels() const noexcept { return channels_; }
-  /// Where the last MessageIndex begins in the body.
+  /// Where the last MessageIndex starts in the body.
   [[nodiscard]] std::uint64_t last_record() const noexcept { return last_record_; }
 
  private:
@@ -74,7 +74,7 @@ class Batch {
   std::vector<ChannelInChunk> channels_;
 };
 
-/// The record "Message" up to its data, for data of so many bytes.
+/// The record "Message" up to its data, for data of this many bytes.
 void append_message_head(mcap::Bytes& out, const MessageHead& head, std::uint64_t data_bytes);
 
 }  // namespace cardan::record

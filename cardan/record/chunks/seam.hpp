@@ -7,9 +7,9 @@
 //
 // Two writes a chunk. First its *body* (blocks n+1… and the seam behind it, without the next head: zeros), then, when
 // that has completed, its *head*: the seam before it once more, the MessageIndex in it now extended up to the head. So:
-//   S1 A head is on disk only if the body behind it is, and the one before it: who reads up to the first zero opcode
-//      reads whole chunks only.
-//   S2 A sample's bytes begin at a block, in memory and in the file: the disk takes them from the slot (O_DIRECT).
+//   S1 A head is on disk only if the body behind it is, and the one before it: a reader that stops at the first
+//      zero opcode reads whole chunks only.
+//   S2 A sample's bytes start at a block, in memory and in the file: the disk takes them from the slot (O_DIRECT).
 //   S3 Records are extended with zeros only where MCAP allows it: MessageIndex, Channel, Metadata.
 // Source: recorder's notes on MCAP's `pad` variants; docs/recording.md tells the story.
 #pragma once
@@ -31,14 +31,14 @@ namespace cardan::record {
 struct Seam {
   std::uint64_t offset = 0;     ///< in the file; a multiple of kBlock
   mcap::Bytes bytes{};          ///< from there on
-  std::size_t last_record = 0;  ///< where in `bytes` the last record begins, which may be extended
+  std::size_t last_record = 0;  ///< where in `bytes` the last record starts, which may be extended
 };
 
 /// A sample that is a chunk of its own.
 struct FrameChunk {
   MessageHead head{};
   mcap::View prefix{}, payload{}, suffix{};  ///< the data in three parts
-  bool checksum = false;                     ///< reads all of it once more
+  bool checksum = false;                     ///< reads everything once more
 };
 
 /// A chunk that has its place: two writes, the second when the first has completed, and the body before it too.
@@ -69,7 +69,7 @@ class SeamLayout {
   /// no checksum up to there only.
   /// `at_the_end`: no channel will be added, so that the file's profile is known.
   [[nodiscard]] AlignedBuffer mark(std::uint64_t durable_bytes, bool at_the_end = false) const;
-  /// The same, and nobody is told where the file was written: no reader trusts more than that.
+  /// The same, without the note where the file was written: no reader trusts more than that.
   [[nodiscard]] AlignedBuffer mark_of_nowhere(std::uint64_t durable_bytes) const;
 
   void add(const mcap::Schema& schema);    ///< in the file before the next chunk

@@ -108,7 +108,7 @@ DiskProbe probe_disk(const std::string& folder, std::optional<DiskMode> wanted, 
     if (wanted)
       throw Error(ErrorCode::Unavailable,
                   std::string("writing by '") + to_string(mode) + "' does not work in " + folder + ": " + words(error),
-                  "leave the choice to the recorder, or record to another file system");
+                  "let the recorder choose, or record to another file system");
     why += std::string("no ") + to_string(mode) + " (" + words(error) + "), ";
   }
   std::string no_uring = want_io_uring ? try_uring(folder, probe.mode) : "not wanted";

@@ -39,7 +39,7 @@ struct DiskDone {
   std::int64_t submitted_ns = 0, completed_ns = 0;  ///< steady clock
 };
 
-/// Writes that are under way. What comes back short or interrupted goes on by itself: a completion means all bytes, or
+/// Writes that are under way. A short or interrupted write continues by itself: a completion means all bytes, or
 /// an error. One thread at a time.
 class IoQueue {
  public:
@@ -48,7 +48,7 @@ class IoQueue {
   IoQueue& operator=(const IoQueue&) = delete;
   virtual ~IoQueue() = default;  ///< waits for what is under way
 
-  /// Room for so many more.
+  /// Room for this many more.
   [[nodiscard]] virtual std::size_t room() const noexcept = 0;
   // With room only. `id` comes back.
   virtual void write(std::uint64_t id, const DiskWrite& write) noexcept = 0;

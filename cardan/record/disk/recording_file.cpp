@@ -38,7 +38,7 @@ RecordingFile::RecordingFile(std::string path, DiskMode mode) : path_(std::move(
   std::error_code ignored;
   for (const std::string& there : {path_, active_path()})
     if (std::filesystem::exists(there, ignored))
-      throw Error(ErrorCode::InvalidArgument, there + " is there already",
+      throw Error(ErrorCode::InvalidArgument, there + " already exists",
                   there == path_ ? "name another file"
                                  : "finish it with `cardan bag recover`, or remove it, or name another file");
   folder_ = Fd(::open(folder_of(path_).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
@@ -102,8 +102,8 @@ void RecordingFile::give_name() const {
   const bool is_there = errno == EEXIST || (errno == EINVAL && ::faccessat(folder, to.c_str(), F_OK, 0) == 0);
   if (is_there)
     throw Error(ErrorCode::System,
-                path_ + " is there now, made by somebody else, so the recording stays " + active_path(),
-                "it is whole: give it another name");
+                path_ + " is there now, made by another program, so the recording stays " + active_path(),
+                "it is complete: give it another name");
   if (errno != EINVAL) failed(errno, "rename");
   if (::renameat(folder, from.c_str(), folder, to.c_str()) != 0) failed(errno, "rename");
 }
@@ -116,11 +116,13 @@ std::string RecordingFile::missing() const {
   struct stat ours{}, there{};
   if (::fstat(fd_.get(), &ours) != 0) return {};
   if (ours.st_nlink == 0)
-    return active_path() + " was deleted while it was being recorded: what was in it is gone; record again, elsewhere";
+    return active_path() +
+           " was deleted while it was being recorded, and its data is lost; record again, to another folder";
   const bool same =
       ::stat(active_path().c_str(), &there) == 0 && there.st_ino == ours.st_ino && there.st_dev == ours.st_dev;
-  return same ? std::string()
-              : active_path() + " is there no more: it, or its folder, was moved while it was being recorded";
+  return same
+             ? std::string()
+             : active_path() + " does not exist any more: the file or its folder was moved while it was being recorded";
 }
 
 void RecordingFile::remove() noexcept {

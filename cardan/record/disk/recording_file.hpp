@@ -38,9 +38,9 @@ class RecordingFile {
   int allocate_to(std::uint64_t bytes) noexcept;
   /// Writes whole blocks, all of them. Throws Error (System).
   void write_now(std::uint64_t offset, mcap::View blocks) const;
-  /// What has been written is durable then. Throws Error (System).
+  /// Everything written so far is durable then. Throws Error (System).
   void sync() const;
-  /// Empty: it is where it was made. Else what became of it, in words.
+  /// Empty: it is where it was made. Else what happened to it, as text.
   [[nodiscard]] std::string missing() const;
   /// Cuts the file off, makes it durable and gives it its name, also in a folder that was moved. Throws Error (System);
   /// also if a file has that name by now: then it keeps the one it has.

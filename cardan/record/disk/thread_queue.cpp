@@ -89,7 +89,7 @@ class ThreadQueue final : public IoQueue {
     }
   }
 
-  /// Writes all of it; errno, or 0.
+  /// Writes all bytes; errno, or 0.
   int written(DiskWrite& w) const noexcept {
     const std::uint64_t offset = w.offset, bytes = w.bytes();
     const int flags = (mode_ == DiskMode::DontCache ? kDontCache : 0) | (w.durable ? RWF_DSYNC : 0);

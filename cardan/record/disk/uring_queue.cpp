@@ -124,7 +124,7 @@ class UringQueue final : public IoQueue {
 
   void prepare(Operation& o) noexcept {
     io_uring_sqe* sqe = ::io_uring_get_sqe(&ring_);
-    while (sqe == nullptr) {  // as many entries as operations: only while the kernel has not taken the last ones
+    while (sqe == nullptr) {  // as many entries as operations: only until the kernel takes the last ones
       unsubmitted_ = true;
       submit();
       sqe = ::io_uring_get_sqe(&ring_);
@@ -163,7 +163,7 @@ class UringQueue final : public IoQueue {
     if (written < o.write.bytes()) {
       const std::uint64_t before = o.write.offset;
       advance(o.write, written, mode_ == DiskMode::Direct);
-      // Nothing of it went: the disk says what is wrong at the next try, or it never will.
+      // Nothing was written: the next try reports the disk's error, or succeeds.
       if (o.write.offset == before && ++o.retries > kMostRetries) o.error = EIO;
       return o.error == 0;
     }

@@ -8,6 +8,7 @@
 #include "cardan/messages/local_message.hpp"
 #include "cardan/runtime/encoded.hpp"
 #include "cardan/transport/any_publisher.hpp"
+#include "cardan/transport/endpoint/publisher_core.hpp"
 
 namespace cardan::record {
 
@@ -36,8 +37,9 @@ void Feed::push(const mcap::Message& message, std::int64_t shift) {
 }
 
 void Feed::push_native(const mcap::Message& message, std::int64_t shift) {
-  AnyLoan loan = detail::any_loan_of(out_->publisher());
-  if (!loan && out_->make_room()) loan = detail::any_loan_of(out_->publisher());
+  const std::shared_ptr<detail::PublisherCore>& publisher = out_->publisher();
+  AnyLoan loan{detail::LoanedSlot(publisher), publisher->type()};
+  if (!loan && out_->make_room()) loan = AnyLoan{detail::LoanedSlot(publisher), publisher->type()};
   if (!loan) return failed("no slot is free: a component keeps more samples than its input's `keeps` says");
   if (const CdrResult result = form_.fill(message.data, loan.message(), loan.arena()); !result)
     return failed(result.text());
@@ -57,7 +59,7 @@ void Feed::push_encoded(const mcap::Message& message, std::int64_t shift) {
   detail::SampleBlock* block = detail::block_of(sample);
   block->references.fetch_add(1, std::memory_order_relaxed);
   detail::SampleBlock* object = convert_(block);
-  if (object == nullptr) return failed("it cannot be decoded as what its readers take it for");
+  if (object == nullptr) return failed("it cannot be decoded as the type of its readers");
   out_->publish(object);
   ++messages_;
 }

@@ -19,7 +19,7 @@ class Feed {
   Feed(std::string topic, const detail::ComponentCore::Declared& reader, MessageForm form);
 
   [[nodiscard]] const std::string& topic() const noexcept { return topic_; }
-  /// A message may have so many recorded bytes. Before open().
+  /// The most recorded bytes of a message. Before open().
   void expect(std::uint64_t recorded_bytes);
   /// Throws Error (NoMemory, Limit).
   void open(Runtime& runtime);

@@ -15,7 +15,7 @@
 namespace cardan::record {
 namespace {
 
-/// 0: the file does not say it, or nothing that can be true of what begins at `first`.
+/// 0: the file does not state it, or states something impossible for a recording that starts at `first`.
 std::int64_t ahead_in(const mcap::Reader& reader, std::uint64_t first) {
   for (const mcap::MetadataIndex& index : reader.summary().metadata()) {
     if (index.name != kCardanMetadata) continue;
@@ -46,8 +46,8 @@ FileSet::FileSet(const std::vector<std::string>& paths) {
   notes_ = std::move(found.notes);
   for (const std::string& path : found.files) open(path, std::find(paths.begin(), paths.end(), path) != paths.end());
   if (readers_.empty() && !paths.empty())
-    throw Error(ErrorCode::InvalidArgument, fmt::format("{} has nothing that can be read: {}", paths[0], problems_[0]),
-                "cardan bag recover may find something in its files");
+    throw Error(ErrorCode::InvalidArgument, fmt::format("{} has no readable messages: {}", paths[0], problems_[0]),
+                "cardan bag recover may recover messages from its files");
   for (const auto& one : readers_) {
     const mcap::Reader& reader = *one;
     if (reader.scanned()) {

@@ -28,9 +28,9 @@ class FileSet {
   [[nodiscard]] const std::vector<std::unique_ptr<mcap::Reader>>& readers() const noexcept { return readers_; }
   /// What is missing of them, with its place: files of a folder, and what a walk through a damaged file could not find.
   [[nodiscard]] const std::vector<std::string>& problems() const noexcept { return problems_; }
-  /// What is remarkable of a folder, and nothing is missing.
+  /// Remarks about a folder that is complete.
   [[nodiscard]] const std::vector<std::string>& notes() const noexcept { return notes_; }
-  /// Whether there is no message in them.
+  /// Whether they contain no message.
   [[nodiscard]] bool empty() const noexcept { return empty_; }
   /// Log times of the first and the last message, nanoseconds; 0: there is none.
   [[nodiscard]] std::uint64_t first() const noexcept { return first_; }

@@ -50,17 +50,17 @@ std::optional<AnyType> type_of(const Definition& definition, std::string& why) {
   const std::string& name = definition.schema.name;
   const bool empty = definition.text.find_first_not_of(" \t\r\n") == std::string::npos;
   if (!definition.readable() || (empty && !is_empty_message(name))) {
-    // Cardan's own are as ROS has them, whoever wrote the file.
+    // Cardan's own are as ROS has them, in files of any writer.
     if (auto own = known_layout(name)) {
       AnyMessageType type = message_type_of(*own, {});
       return AnyType(std::move(own), std::move(type));
     }
     why = empty ? fmt::format(
-                      "the file does not define {}: who recorded it had no definition — record it again where "
-                      "the package of that message is installed",
+                      "the file does not define {}: its recorder had no definition — record it again where the package "
+                      "of that message is installed",
                       name)
                 : fmt::format(
-                      "the file defines {} in '{}', and only ros2msg is read here — convert the file with "
+                      "the file defines {} in '{}', but only ros2msg is supported — convert the file with "
                       "`ros2 bag convert`",
                       name, definition.schema.encoding);
     return std::nullopt;
@@ -68,7 +68,7 @@ std::optional<AnyType> type_of(const Definition& definition, std::string& why) {
   try {
     return AnyType::of_definition(name, definition.text);
   } catch (const Error& e) {
-    why = fmt::format("the file's definition of {} makes no sense: {}", name, e.what());
+    why = fmt::format("the file's definition of {} is malformed: {}", name, e.what());
     return std::nullopt;
   }
 }
@@ -91,12 +91,12 @@ CdrResult MessageForm::fill(mcap::View data, std::byte* message, shm::Arena* are
 std::optional<MessageForm> form_of(const mcap::Channel& channel, const mcap::Schema* schema, std::string& why,
                                    std::int64_t& effort) {
   if (schema == nullptr) {
-    why = "the file does not say of what type its messages are";
+    why = "the file does not name the type of its messages";
     return std::nullopt;
   }
   if (is_encoded_object(channel)) return MessageForm(detail::encoded_type(schema->name, text_of(*schema)));
   if (channel.message_encoding != "cdr") {
-    why = fmt::format("messages encoded as '{}' cannot be published here, those encoded as cdr or protobuf can",
+    why = fmt::format("messages encoded as '{}' cannot be published, only cdr and protobuf can",
                       channel.message_encoding);
     return std::nullopt;
   }
@@ -118,13 +118,12 @@ std::optional<MessageForm> form_of(const mcap::Channel& channel, const mcap::Sch
 std::optional<MessageForm> form_for(const detail::MessageType& type, bool native, const mcap::Channel& channel,
                                     const mcap::Schema* schema, std::string& why) {
   if (schema == nullptr || schema->name != type.name) {
-    why =
-        fmt::format("it carries {} in the file, and {} is read",
-                    schema == nullptr ? std::string("messages of a type that is not named") : schema->name, type.name);
+    why = fmt::format("it carries {} in the file, but its readers take {}",
+                      schema == nullptr ? std::string("messages of an unnamed type") : schema->name, type.name);
     return std::nullopt;
   }
   if (native ? channel.message_encoding != "cdr" : !is_encoded_object(channel)) {
-    why = fmt::format("its messages are encoded as '{}' in the file, and another form of {} is read",
+    why = fmt::format("its messages are encoded as '{}' in the file, but its readers take another form of {}",
                       channel.message_encoding, type.name);
     return std::nullopt;
   }
@@ -136,7 +135,7 @@ std::optional<MessageForm> form_for(const detail::MessageType& type, bool native
   }
   if (const Definition definition{*schema};
       definition.readable() && !same_definition(type.name, type.schema, definition.text)) {
-    why = fmt::format("{} has other fields in the file than the one that is read", type.name);
+    why = fmt::format("{} has other fields in the file than in its readers", type.name);
     return std::nullopt;
   }
   return MessageForm(AnyType(std::move(layout), type));

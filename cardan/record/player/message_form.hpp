@@ -27,7 +27,7 @@ class MessageForm {
   [[nodiscard]] const detail::MessageType& type() const noexcept { return type_; }
   /// Null: encoded.
   [[nodiscard]] const TypeLayout* layout() const noexcept { return native_ ? &native_->layout() : nullptr; }
-  /// The most payload that one of so many recorded bytes can need.
+  /// The most payload that a message of this many recorded bytes can need.
   [[nodiscard]] std::size_t payload_bytes(std::size_t recorded_bytes) const noexcept;
   /// Fills a zeroed message where it lies. `arena`: where the type has vectors. Never throws or blocks.
   [[nodiscard]] CdrResult fill(mcap::View data, std::byte* message, shm::Arena* arena) const noexcept;
@@ -49,7 +49,7 @@ class MessageForm {
 /// has none. `effort`: as find_layout() has it, of all channels: a file may claim anything of any number of them.
 [[nodiscard]] std::optional<MessageForm> form_of(const mcap::Channel& channel, const mcap::Schema* schema,
                                                  std::string& why, std::int64_t& effort);
-/// The same for readers of this type, who must be given that one and no other.
+/// The same for readers of this type, which must get that one and no other.
 [[nodiscard]] std::optional<MessageForm> form_for(const detail::MessageType& type, bool native,
                                                   const mcap::Channel& channel, const mcap::Schema* schema,
                                                   std::string& why);

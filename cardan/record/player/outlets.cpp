@@ -9,6 +9,7 @@
 #include "cardan/mcap/message_sizes.hpp"
 #include "cardan/record/channel_form.hpp"
 #include "cardan/record/name_patterns.hpp"
+#include "cardan/transport/discovery/process.hpp"
 
 namespace cardan::record {
 namespace {
@@ -16,7 +17,7 @@ namespace {
 constexpr std::uint32_t kDepth = 10;
 constexpr std::uint32_t kDepthOfLarge = 4;
 constexpr std::size_t kLarge = 1 << 20;
-constexpr auto kReliableTimeout = std::chrono::seconds(1);  // only who joins in that very moment is waited for so
+constexpr auto kReliableTimeout = std::chrono::seconds(1);  // only readers that join at that moment are waited for
 
 const mcap::Schema* schema_of(const mcap::Reader& reader, const mcap::Channel& channel) {
   const auto found = reader.summary().schemas().find(channel.schema_id);
@@ -54,7 +55,7 @@ void Outlets::check_names(const PlayerOptions& options) const {
         ErrorCode::InvalidArgument,
         fmt::format("{} has no topic '{}'",
                     files_.readers().size() == 1 ? files_.readers()[0]->file().path() : "none of the files", name),
-        "cardan bag info shows which there are");
+        "cardan bag info shows the topics");
   };
   for (const std::string& pattern : options.topics) require(pattern, true);
   for (const auto& [from, to] : options.remap) require(from, false);
@@ -85,9 +86,9 @@ void Outlets::choose(std::size_t file, const mcap::Channel& channel, const Playe
   const auto renamed = options.remap.find(channel.topic);
   const std::string topic = renamed == options.remap.end() ? channel.topic : renamed->second;
   if (topic.starts_with("/cardan/"))  // orders among them
-    return leave_out(file, channel, "it is Cardan's own; under another name it would be played", true);
+    return leave_out(file, channel, "it is one of Cardan's own topics; it can be played under another name", true);
   if (options.clock_hz > 0 && topic == "/clock")
-    return leave_out(file, channel, "the player publishes a clock of its own", true);
+    return leave_out(file, channel, "the player publishes its own clock", true);
   const auto& [form, why] = form_for(*files_.readers()[file], channel);
   if (!form) return leave_out(file, channel, why, false);
   const auto same = [&](const std::unique_ptr<Outlet>& o) {
@@ -107,7 +108,7 @@ void Outlets::refuse_mixture(const mcap::Channel& channel, const std::string& to
   const auto [first, is_new] = played_as_.try_emplace(topic, channel.topic);
   if (is_new || first->second == channel.topic) return;
   throw Error(ErrorCode::InvalidArgument,
-              fmt::format("{} and {} would both be played as {}, and are of different types", first->second,
+              fmt::format("{} and {} would both be played as {}, but have different types", first->second,
                           channel.topic, topic),
               options.remap.contains(channel.topic) ? "give " + channel.topic + " another name"
                                                     : "give " + first->second + " another name");
@@ -126,7 +127,7 @@ void Outlets::measure(std::size_t file) {
     if (outlet.form.type().bytes > kLarge && layout != nullptr && layout->least_cdr > bytes) {
       of_channel_[file].erase(id);
       leave_out(file, reader.summary().channels().at(id),
-                fmt::format("a message of {} has {} bytes at least, and the longest of the file {}",
+                fmt::format("a message of {} has at least {} bytes, but the longest in the file has {}",
                             outlet.form.type().name, layout->least_cdr, bytes),
                 false);
       continue;
@@ -157,7 +158,8 @@ void Outlets::create_publishers(const PlayerOptions& options) {
                                          PublisherOptions{.domain = options.domain});
       continue;
     } catch (const Error& e) {
-      // A name, a size or the memory of this one topic is no reason not to play the others; a run directory is.
+      // A problem with the name, size or memory of this topic must not keep the others from playing; one with the run
+      // directory must.
       if (e.code() == ErrorCode::Unavailable || e.code() == ErrorCode::Forked) throw;
       why = e.what();
     }

@@ -36,7 +36,7 @@ struct Outlet {
   std::string failure{};
 };
 
-/// What becomes of which channel. of(), all() and left_out() do not change any more once it is made.
+/// How each channel is played. of(), all() and left_out() do not change any more once it is made.
 class Outlets {
  public:
   /// Creates the publishers. Throws Error (InvalidArgument): a pattern or name fits no topic, or topics of different

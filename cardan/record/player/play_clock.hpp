@@ -38,7 +38,7 @@ class PlayClock {
     at_ = now;
     position_ = position;
   }
-  /// All that is still to come becomes later by so many nanoseconds of the steady clock.
+  /// Delays all messages that are still to come by this many nanoseconds of the steady clock.
   void give_way(std::int64_t nanoseconds) noexcept { at_ += nanoseconds; }
 
  private:

@@ -17,6 +17,7 @@
 #include "cardan/record/player/read_ahead.hpp"
 #include "cardan/runtime/histogram.hpp"
 #include "cardan/transport/any_publisher.hpp"
+#include "cardan/transport/publisher.hpp"
 
 namespace cardan::record {
 namespace {
@@ -132,8 +133,8 @@ class Player::Implementation {
   static PlayerOptions checked(PlayerOptions options) {
     check_rate(options.rate);
     if (options.start.count() < 0 || options.until <= options.start)
-      throw Error(ErrorCode::InvalidArgument, "the part that is to be played ends before it begins",
-                  "give times from the first message on, the end behind the beginning");
+      throw Error(ErrorCode::InvalidArgument, "the part to play ends before it starts",
+                  "give times from the first message on, with the end after the start");
     options.reliable = options.reliable || options.as_fast_as_readers;
     return options;
   }
@@ -373,7 +374,7 @@ PlayerReport Player::Implementation::report() const {
   report.problems = outlets_.problems();
   report.unfinished = outlets_.unfinished();
   report.notes = files_.notes();
-  // Before our lock: whoever attaches a reader holds the publisher's for long.
+  // Before our lock: a thread that attaches a reader holds the publisher's lock for long.
   std::vector<std::size_t> subscribers;
   for (const auto& outlet : outlets_.all()) subscribers.push_back(outlet->publisher->subscribers());
   const std::lock_guard lock(mutex_);

@@ -18,7 +18,7 @@
 
 namespace cardan::record {
 
-/// Time as the player sees it: the steady clock, but for tests.
+/// The player's time: the steady clock, except in tests.
 class PlayTime {
  public:
   static constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
@@ -29,7 +29,7 @@ class PlayTime {
   virtual ~PlayTime() = default;
   /// Nanoseconds of the steady clock.
   [[nodiscard]] virtual std::int64_t now() noexcept;
-  /// Waits until `until`, or until somebody notifies. May come back early.
+  /// Waits until `until` or a notification. May return early.
   virtual void wait(std::condition_variable& changed, std::unique_lock<std::mutex>& lock, std::int64_t until);
 };
 
@@ -37,71 +37,75 @@ class PlayTime {
 struct PlayedMessage {
   const std::string& topic;
   std::uint64_t log_time = 0;
-  std::int64_t position_ns = 0;  ///< of the recording, from the first message that is played, all laps counted
-  std::int64_t late_ns = 0;      ///< behind its deadline; 0 where it had none
+  std::int64_t position_ns = 0;  ///< in the recording, counted from the first message that is played, over all laps
+  std::int64_t late_ns = 0;      ///< behind its deadline; 0 if it had none
 };
 
 struct PlayerOptions {
-  double rate = 1;    ///< so many seconds of the recording in one second
-  bool loop = false;  ///< from the beginning again, until stop()
-  /// Only what was recorded from so long after the files' first message on …
+  double rate = 1;    ///< seconds of the recording for each second
+  bool loop = false;  ///< from the start again, until stop()
+  /// Plays only messages recorded at least this long after the files' first message …
   std::chrono::nanoseconds start{0};
-  /// … and before that.
+  /// … and before this time.
   std::chrono::nanoseconds until = std::chrono::nanoseconds::max();
   std::vector<std::string> topics{};           ///< names, or patterns with `*` and `?`; empty: all
   std::vector<std::string> exclude{};          ///< names, or patterns
-  std::map<std::string, std::string> remap{};  ///< recorded name → the one to publish it as
-  bool paused = false;                         ///< begin so
+  std::map<std::string, std::string> remap{};  ///< recorded name → published name
+  bool paused = false;                         ///< start paused
 
-  /// No deadlines: each message as soon as all reliable readers have room for it. Implies `reliable`.
+  /// No deadlines: plays each message as soon as all reliable subscribers have room for it. Implies `reliable`.
   bool as_fast_as_readers = false;
-  /// Nobody who asks for reliable delivery loses a message: a reader that is slower than the recording makes it play
-  /// slower, all topics alike. Else a slow reader loses what it is too slow for, as in the vehicle.
+  /// A subscriber that asks for reliable delivery loses no message: if it is slower than the recording, all topics play
+  /// slower. False: a slow subscriber loses samples, as in the vehicle.
   bool reliable = false;
-  /// Of the topics. More: readers may fall further behind before they lose something; each costs a slot of memory. 0:
-  /// 10, of topics with messages above 1 MiB 4.
+  /// Depth of the topics. With more, subscribers may fall further behind before they lose samples; each costs a slot of
+  /// memory. 0: 10, or 4 for topics with messages above 1 MiB.
   std::uint32_t depth = 0;
   Access access = Access::Owner;
-  std::string domain{};  ///< empty: $CARDAN_DOMAIN, else "default"
-
-  double clock_hz = 0;  ///< publish /clock so often (as_fast_as_readers: in the recording's time); 0: not
-  /// Begin when the topics have so many readers in all.
+  std::string domain{};  ///< empty: $CARDAN_DOMAIN, or "default" if that is not set
+  /// Rate at which /clock is published (as_fast_as_readers: in the recording's time); 0: not published.
+  double clock_hz = 0;
+  /// Starts when the topics have this many subscribers in total.
   std::uint32_t wait_for_readers = 0;
-  /// Read ahead so far: rides over a disk that stalls, and costs that memory.
+  /// Bytes to read ahead. This bridges stalls of the disk, and costs that much memory.
   std::size_t read_ahead_bytes = std::size_t{64} << 20;
-  /// Later than this the time of the recording gives way: what follows keeps its distances instead of coming at once.
+  /// If the player is later than this, the time of the recording yields: the following messages keep their distances
+  /// instead of coming at once.
   std::chrono::nanoseconds gives_way = std::chrono::milliseconds{100};
 
-  /// Called on the playing thread after each publication. Must be quick.
+  /// Called on the playing thread after each publication. Must return quickly.
   std::function<void(const PlayedMessage& message)> on_played{};
   std::shared_ptr<PlayTime> time{};  ///< empty: the real one
 };
 
-/// Publishes what files hold, in the order and at the distances of their log times, one message after the other: no
-/// topic overtakes another one, whoever is slow. Messages are decoded straight into the slots that readers see. Publish
-/// times are those of now; a sample's source_time() is its publisher's own stamp as it was recorded; where it gave
-/// none, the publish time that was recorded. Thread safety: any thread; run() by one.
+/// Publishes the messages of files in the order and at the distances of their log times, one after the other: no topic
+/// overtakes another, even if a subscriber is slow. Messages are decoded straight into the slots that subscribers see.
+/// Publish times are those of now. A sample's source_time() is its publisher's own stamp as it was recorded; if there
+/// was none, the recorded publish time.
+/// Thread safety: any thread; run() by one.
 class Player {
  public:
-  /// Opens the files and creates the publishers. Throws Error: InvalidArgument (options, no such topic, no MCAP file),
-  /// System (the disk), Unavailable (no run directory). Set-up; blocks, long for a large file that nobody finished.
+  /// Opens the files and creates the publishers. Throws Error: InvalidArgument (options, no such topic, not an MCAP
+  /// file), System (the disk), Unavailable (no run directory).
+  /// Set-up; blocks, for long if a large file was never finished.
   Player(const std::vector<std::string>& files, PlayerOptions options);
   Player(const Player&) = delete;
   Player& operator=(const Player&) = delete;
   ~Player();
 
-  /// Plays to the end or to stop(). Once. Throws Error (System): the disk fails.
+  /// Plays to the end or to stop(). May be called once. Throws Error (System) if the disk fails.
   void run();
 
-  // Any thread; none of them waits for anything.
+  // Any thread; none of them waits.
   void stop();
   void pause(bool paused);
   [[nodiscard]] bool paused() const;
-  /// Pauses, and publishes so many messages more at once.
+  /// Pauses, and publishes `messages` more messages at once.
   void step(std::uint64_t messages = 1);
-  /// Goes on from so long after the files' first message, at the next message; no further than `start` and `until`.
+  /// Takes effect at the next message: continues from `after_first` after the files' first message, but not outside
+  /// `start` and `until`.
   void seek(std::chrono::nanoseconds after_first);
-  /// Throws Error (InvalidArgument): it is not above zero.
+  /// Throws Error (InvalidArgument) if `rate` is not above zero.
   void set_rate(double rate);
 
   [[nodiscard]] PlayerReport report() const;

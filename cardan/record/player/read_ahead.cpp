@@ -95,7 +95,7 @@ bool ReadAhead::read_lap(std::uint64_t lap, bool& any) {
       message.data = message.copy;
       message.cost = sizeof(ReadMessage) + message.copy.size();
     } else {
-      // Whoever keeps several messages counts whole for the first of them.
+      // An owner of several messages is counted in full for the first of them.
       message.owner = view.owner;
       message.cost =
           sizeof(ReadMessage) + (view.owner.get() == last_owner ? view.message.data.size() : view.owner_bytes);

@@ -29,15 +29,15 @@ struct ReadMessage {
   mcap::View data{};
 
   mcap::Bytes copy{};                   ///< the data, if they are small …
-  std::shared_ptr<const void> owner{};  ///< … or who keeps them
+  std::shared_ptr<const void> owner{};  ///< … or their owner
   std::size_t cost = 0;                 ///< memory that it counts for
 };
 
 struct ReadAheadOptions {
-  std::uint64_t start = 0;                                        ///< log time at which it begins; included
+  std::uint64_t start = 0;                                        ///< log time at which it starts; included
   std::uint64_t end = std::numeric_limits<std::uint64_t>::max();  ///< not included
   bool loop = false;
-  std::uint64_t loop_start = 0;              ///< log time at which later laps begin
+  std::uint64_t loop_start = 0;              ///< log time at which later laps start
   std::size_t bytes = std::size_t{1} << 26;  ///< that are read ahead
 };
 
@@ -52,7 +52,7 @@ class ReadAhead {
   ReadAhead& operator=(const ReadAhead&) = delete;
 
   enum class Found : std::uint8_t { Message, NotYet, End };
-  /// The next message, which stays the next one until pop(). Waits for the disk, at most so long. Throws Error
+  /// The next message, which stays the next one until pop(). Waits for the disk, at most this time. Throws Error
   /// (System): the disk fails.
   [[nodiscard]] Found front(const ReadMessage*& message, std::chrono::nanoseconds timeout);
   void pop();

@@ -101,7 +101,7 @@ class Replay {
            p.problem.cause;
   }
 
-  /// False: somebody wants it to end.
+  /// False: it must end.
   bool run_until(std::int64_t time) {
     do {
       const std::int64_t now = simulation_.now();
@@ -246,8 +246,8 @@ class Replay {
 SimulateReport simulate(const config::Configuration& configuration, const std::vector<std::string>& files,
                         const SimulateOptions& options) {
   if (options.start.count() < 0 || options.until <= options.start)
-    throw Error(ErrorCode::InvalidArgument, "the part that is to be played ends before it begins",
-                "give times from the first message on, the end behind the beginning");
+    throw Error(ErrorCode::InvalidArgument, "the part to play ends before it starts",
+                "give times from the first message on, with the end after the start");
   for (const std::string& file : recording_files(files).files)
     if (std::error_code ignored; std::filesystem::equivalent(file, options.output, ignored))
       throw Error(ErrorCode::InvalidArgument, "the output is the input " + file, "name another file");

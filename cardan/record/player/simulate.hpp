@@ -20,7 +20,7 @@ struct SimulateOptions {
   /// Components, or processes with all of theirs, that are not there: drivers that wait for hardware. What they would
   /// publish comes from the files.
   std::vector<std::string> without{};
-  /// Only what was recorded from so long after the files' first message on …
+  /// Only messages recorded from this time after the files' first message on …
   std::chrono::nanoseconds start{0};
   /// … and before that.
   std::chrono::nanoseconds until = std::chrono::nanoseconds::max();
@@ -29,9 +29,9 @@ struct SimulateOptions {
   /// Called before on_start() of each component.
   std::function<void(const std::string& component)> on_begin{};
   /// Called with the runtime when all components have declared, before the first callback, and with null before it
-  /// goes: for who looks at callbacks from another thread, or when the process crashes.
+  /// goes: for an observer of callbacks on another thread, or when the process crashes.
   std::function<void(const Runtime* runtime)> on_runtime{};
-  /// Told now and then how much of the recorded time is done, 0 to 1; false: leave it there.
+  /// Called now and then with the part of the recorded time that is done, 0 to 1; false: stop there.
   std::function<bool(double done)> progress{};
 };
 

@@ -24,7 +24,7 @@ class SimulationOutput {
   /// (InvalidArgument, System).
   SimulationOutput(const std::string& path, bool replace, std::int64_t shift);
 
-  /// An error waits for rethrow(): who publishes cannot throw.
+  /// An error waits for rethrow(): a publisher cannot throw.
   void write(const detail::Channel& channel, const detail::SampleBlock& sample) noexcept;
   void rethrow();
 

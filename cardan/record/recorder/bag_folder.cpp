@@ -16,7 +16,7 @@
 namespace cardan::record {
 namespace {
 
-/// What Humble reads and what Jazzy and newer read: from 9 on the profiles of a topic are no text any more.
+/// Versions for Humble, and for Jazzy and newer: from 9 on, the profiles of a topic are not a text any more.
 constexpr int kVersion = 8;
 
 /// A text in quotes is the same in JSON and in YAML.

@@ -27,14 +27,14 @@ constexpr std::uint64_t kLargestWindow = std::uint64_t{1} << 30;
 constexpr std::uint64_t kLargestSplit = std::uint64_t{1} << 60;
 constexpr std::int64_t kSpaceInterval = 250'000'000;
 constexpr std::uint64_t kSoon = std::uint64_t{16} << 20;
-/// After which the room of a deleted file is no more waited for.
+/// The longest wait for the room of a deleted file.
 constexpr std::int64_t kRoomShows = 1'000'000'000;
 /// Room for the first records and the end of a file in which there is nothing.
 constexpr std::uint64_t kLeastFile = 256 << 10;
-/// What is written around a chunk: seams, and metadata at the end.
+/// Bytes around a chunk: seams, and metadata at the end.
 constexpr std::uint64_t kMostSeams = 128 << 10;
 
-/// How long the file may be with so many bytes more, and its end.
+/// How long the file may be with this many more bytes, and its end.
 std::uint64_t needed_for(const Segment& segment, std::uint64_t bytes) noexcept {
   return segment.bytes() + bytes + kMostSeams + segment.layout().most_trailer_bytes();
 }
@@ -49,7 +49,7 @@ std::string first_line_of(const char* path) {
 
 void add_attachment(SeamLayout::Preamble& preamble, const std::string& path, std::uint64_t now) {
   std::ifstream in(path, std::ios::binary);
-  if (!in) throw Error(ErrorCode::InvalidArgument, "cannot read the attachment " + path, "name a file that is there");
+  if (!in) throw Error(ErrorCode::InvalidArgument, "cannot read the attachment " + path, "name an existing file");
   const std::string content{std::istreambuf_iterator<char>(in), {}};
   const mcap::Attachment attachment{.log_time = now,
                                     .create_time = now,
@@ -95,7 +95,7 @@ std::uint64_t Files::most_of_a_file() const noexcept {
                                    : whole_blocks(std::min(options_.split_bytes, kLargestSplit)) + kLast;
 }
 
-/// Null: there is no room for it.
+/// Null: no room for it.
 std::unique_ptr<Segment> Files::make(std::size_t number) {
   const std::string path = splits() || number > 1 ? numbered(options_.path, number) : options_.path;
   const std::uint64_t needed = preamble_.records.size() + kLeastFile;
@@ -131,14 +131,14 @@ void Files::reserve(RecordingFile& file, std::uint64_t to, std::uint64_t needed,
   refused_room_ = free < more;
   int error = 0;
   if (reserves) {
-    // The last of it in ever smaller pieces: others need room too.
+    // The last part in ever smaller pieces: other programs need room too.
     const std::uint64_t wanted = free < more ? std::max(whole_blocks(least), free / 2) : more;
     std::uint64_t some = std::min(wanted, free) / kBlock * kBlock;
     while (some != 0 && (error = file.allocate_to(from + some)) != 0 && no_room(error))
       some = some / 2 / kBlock * kBlock;
     if (error != 0) refused_room_ = true;
   }
-  // Where nothing can be reserved, what is free counts, and what was written since takes some of it twice.
+  // If nothing can be reserved, free space counts, and bytes written since are counted twice.
   if (file.allocated() == RecordingFile::kAllOfIt || (error != 0 && !no_room(error)))
     file.permit_to(std::max(file.permitted(), written + spare()));
   else
@@ -154,8 +154,8 @@ std::uint64_t Files::deletable_bytes() const {
   return sum;
 }
 
-/// Deletes the oldest files until so many bytes more are free. Where all of them have not so many, it is one a second:
-/// somebody else fills the disk, and may make room again. False: none can be deleted, now or soon.
+/// Deletes the oldest files until this many more bytes are free. If all of them have fewer, it deletes one per second:
+/// another program fills the disk, and may make room again. False: none can be deleted, now or soon.
 bool Files::free_up(std::uint64_t missing) {
   if (missing == 0) return true;
   const bool enough = deletable_bytes() >= missing;
@@ -194,7 +194,7 @@ void Files::remove_file(const std::string& path) {
   note_free();
 }
 
-/// What is reserved and not written yet is still to be had.
+/// Space that is reserved but not written yet is still available.
 void Files::look_at_space(RecordingFile& file, std::uint64_t position, std::uint64_t written) {
   const auto unused = [](const RecordingFile& f, std::uint64_t used) {
     const std::uint64_t all = f.allocated();
@@ -221,7 +221,7 @@ void Files::note_free() {
 
 std::string Files::lack() const {
   return fmt::format("less than {} MiB are left on the disk of {} (--min-space){}", options_.min_space >> 20, folder_,
-                     options_.on_full == OnFull::DeleteOldest ? ", and no older file can go" : "");
+                     options_.on_full == OnFull::DeleteOldest ? ", and no older file can be deleted" : "");
 }
 
 /// Files of an earlier recording with numbers would be in the way sooner or later: rather now.
@@ -236,7 +236,7 @@ void Files::refuse_earlier_files() const {
     if (!name.starts_with(begin) || !name.ends_with(end) || name.size() < begin.size() + 4 + end.size()) continue;
     const std::string number = name.substr(begin.size(), name.size() - begin.size() - end.size());
     if (number.find_first_not_of("0123456789") == std::string::npos)
-      throw Error(ErrorCode::InvalidArgument, entry.path().string() + " is there already, of an earlier recording",
+      throw Error(ErrorCode::InvalidArgument, entry.path().string() + " already exists, from an earlier recording",
                   "name another file, or remove it");
   }
 }
@@ -244,7 +244,7 @@ void Files::refuse_earlier_files() const {
 void Files::refuse_earlier_folder() const {
   std::error_code ignored;
   if (options_.folder && std::filesystem::exists(folder_ + "/" + BagFolder::kName, ignored))
-    throw Error(ErrorCode::InvalidArgument, folder_ + " has a recording already", "name another folder, or remove it");
+    throw Error(ErrorCode::InvalidArgument, folder_ + " already has a recording", "name another folder, or remove it");
 }
 
 std::unique_ptr<Segment> Files::first() {
@@ -252,7 +252,7 @@ std::unique_ptr<Segment> Files::first() {
   std::unique_ptr<Segment> segment;
   if (free_space(folder_) >= options_.min_space) segment = make(++made_);
   if (segment == nullptr)
-    throw Error(ErrorCode::System, lack(), "make room, record to another disk, or let less stay free");
+    throw Error(ErrorCode::System, lack(), "make room, record to another disk, or lower --min-space");
   if (splits()) prepare_next();
   return segment;
 }
@@ -298,7 +298,7 @@ void Files::finish(std::unique_ptr<Segment> segment, std::vector<mcap::Metadata>
       SeamLayout::Trailer trailer = shared->trailer(metadata);
       RecordingFile& file = shared->file();
       try {
-        file.sync();  // whoever finds the trailer trusts all that is before it
+        file.sync();  // a reader that finds the trailer trusts everything before it
       } catch (const Error&) {
         shared->doubt();
         throw;
@@ -309,7 +309,7 @@ void Files::finish(std::unique_ptr<Segment> segment, std::vector<mcap::Metadata>
       file.finish(trailer.file_bytes);
       note_finished(*shared, trailer);
     } catch (const Error& e) {
-      fail(std::string(e.what()) + "; what is in it can be read, and `cardan bag recover` finishes it");
+      fail(std::string(e.what()) + "; its content can be read, and `cardan bag recover` finishes it");
     }
     --finishing_;
   });

@@ -17,7 +17,7 @@
 namespace cardan::record {
 
 /// The files of a recording: makes the next one before it is needed, asks for room ahead of the writes, finishes those
-/// that are full, deletes the oldest where that is asked for, watches the disk. What blocks happens on its thread.
+/// that are full, deletes the oldest where that is asked for, watches the disk. Blocking calls run on its thread.
 /// Functions: the thread that records; none blocks but the constructor, first() and finish_all().
 class Files {
  public:
@@ -40,7 +40,7 @@ class Files {
 
   /// Asks for room ahead of `segment`, as it needs; looks at the disk now and then.
   void look_after(Segment& segment, std::int64_t now);
-  /// Whether so many bytes more may be written, with the file's end behind them. If not, asks for that room.
+  /// Whether this many more bytes may be written, with the file's end behind them. If not, asks for that room.
   bool has_room(Segment& segment, std::uint64_t bytes);
   /// No room can be had for this file any more: neither on the disk nor by deleting what may be deleted.
   [[nodiscard]] bool out_of_room(const Segment& segment) const noexcept;
@@ -54,7 +54,7 @@ class Files {
   /// When the oldest finished file was finished (steady clock); the largest number: there is none.
   [[nodiscard]] std::int64_t oldest_ended_ns() const;
 
-  /// What is free on the disk, and what is reserved and not written yet.
+  /// Free space on the disk, and space that is reserved but not written yet.
   [[nodiscard]] std::uint64_t free_bytes() const noexcept { return free_.load(std::memory_order_relaxed); }
   [[nodiscard]] std::vector<std::string> finished() const;
   [[nodiscard]] std::string failure() const;

@@ -130,7 +130,7 @@ class Recorder::Implementation {
   std::unique_ptr<Subscriber<CycleHint>> hints_;
   std::unique_ptr<Publisher<RecorderStatistics>> statistics_;
   std::int64_t looked_before_ = 0;   ///< the scout's last look whose topics are adopted
-  std::int64_t told_looked_ns_ = 0;  ///< the one that the statistics have told of
+  std::int64_t told_looked_ns_ = 0;  ///< the one in the last statistics
   std::int64_t look_again_ns_ = 0;   ///< the scheduler wants to be asked again
   bool ending_ = false;              ///< all that is there goes at once
   bool pressed_ = false;             ///< more waits than may be under way

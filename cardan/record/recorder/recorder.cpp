@@ -11,6 +11,7 @@
 
 #include "cardan/base/clock.hpp"
 #include "cardan/base/error.hpp"
+#include "cardan/base/futex.hpp"
 #include "cardan/base/log.hpp"
 #include "cardan/record/name_patterns.hpp"
 #include "cardan/record/recorded_clock.hpp"
@@ -57,10 +58,10 @@ RecorderOptions checked(RecorderOptions options) {
     check_level(rule.compression.value_or(mcap::Compression::None), options.level);
   static_cast<void>(Selection(options));
   if (options.folder) make_folder(folder_of(options.path));
-  // Of all topics this one would wake us at each begin and end of everybody's cycle, which we are to keep out of.
+  // This topic would wake us at each start and end of every component's cycle, which we must not disturb.
   if (options.topics.empty() && options.types.empty() && options.expressions.empty()) {
     options.exclude.emplace_back(kCycles.name);
-    options.exclude.emplace_back("/cardan/record/*");  // what recorders say and are told
+    options.exclude.emplace_back("/cardan/record/*");  // what recorders publish, and their orders
   }
   options.queue_bytes = std::max<std::uint64_t>(options.queue_bytes, 1);
   options.chunk_bytes = std::clamp<std::uint64_t>(options.chunk_bytes, 4096, std::uint64_t{256} << 20);
@@ -107,7 +108,7 @@ Recorder::Implementation::~Implementation() {
   try {
     stop();
   } catch (const Error& e) {
-    detail::log(LogLevel::Error, std::string("the recording did not end as it should: ") + e.what());
+    detail::log(LogLevel::Error, std::string("the recording did not end properly: ") + e.what());
   }
 }
 
@@ -241,7 +242,7 @@ void Recorder::Implementation::sleep() {
   const futex::Watch own{&poked_, poked_.load(std::memory_order_acquire)};
   if (stop_.load(std::memory_order_relaxed)) return;
   if (stopping()) {
-    // The process is told to stop, and nothing sleeps on bells any more; whoever made us will stop us too.
+    // The process must stop, and nothing sleeps on bells any more; our owner will stop us too.
     futex::wait(poked_, own.expected, now_ + kPressed);
   } else {
     // A topic that has samples which it cannot take would end each sleep at once.
@@ -308,14 +309,14 @@ void Recorder::Implementation::publish_report() {
     report_ = std::move(report);
   }
   constexpr std::int64_t kStatisticsInterval = 1'000'000'000;
-  // Who waits for us to be attached hears of it at once (cardan/runtime/executor/await_recorders.hpp).
+  // Processes that wait for us to attach are notified at once (cardan/runtime/executor/await_recorders.hpp).
   const bool looked = std::exchange(told_looked_ns_, looked_before_) != looked_before_;
   if (statistics_ == nullptr || (now_ - told_ns_ < kStatisticsInterval && !looked)) return;
   told_ns_ = now_;
   publish_statistics();
 }
 
-// To record matters more than to tell of it.
+// Recording matters more than reporting.
 void Recorder::Implementation::create_statistics() {
   try {
     statistics_ = std::make_unique<Publisher<RecorderStatistics>>(kRecorderStatistics,

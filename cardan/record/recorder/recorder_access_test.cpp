@@ -8,6 +8,8 @@
 #include <thread>
 
 #include "cardan/record/recorder/recording_test.hpp"
+#include "cardan/transport/discovery/process.hpp"
+#include "cardan/transport/endpoint/publisher_core.hpp"
 #include "tests/support/child.hpp"
 
 namespace cardan::record {

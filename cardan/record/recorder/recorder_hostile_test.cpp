@@ -12,6 +12,8 @@
 #include "cardan/base/clock.hpp"
 #include "cardan/record/recorder/recording_test.hpp"
 #include "cardan/runtime/cycle.hpp"
+#include "cardan/transport/discovery/process.hpp"
+#include "cardan/transport/endpoint/publisher_core.hpp"
 
 namespace cardan::record {
 namespace {

@@ -337,7 +337,7 @@ TEST_F(RecorderTest, SaysWhatIsWrong) {
   {
     const Recorder first(o);
   }
-  refused(o, "is there already");
+  refused(o, "already exists");
   o.path = folder_ + "/b.mcap";
   o.on_full = OnFull::DeleteOldest;
   refused(o, "split");

@@ -337,7 +337,7 @@ TEST_F(Recovery, WhatTheStatisticsNameAndNobodyFindsIsALoss) {
   EXPECT_EQ(messages_of(reader).size(), parts_.front().messages.size() + parts_.back().messages.size());
   EXPECT_TRUE(reader.lossy());
   EXPECT_TRUE(std::any_of(reader.losses().begin(), reader.losses().end(), [](const mcap::Problem& p) {
-    return p.cause.find("13 messages of /imu, and 0 are there") != std::string::npos;
+    return p.cause.find("13 messages of /imu, but 0 were found") != std::string::npos;
   }));
   const std::string output = folder_ + "/out.mcap";
   const mcap::Rewritten result = mcap::rewrite({file.path()}, output, {.open = kRepair});

@@ -31,7 +31,7 @@ struct TopicReport {
   std::uint64_t bytes = 0;     ///< of those, as they lie in the file
   std::array<std::uint64_t, kLossCauses> lost{};
   std::uint64_t refused = 0;       ///< publications that `access` does not accept, or that cannot be read
-  std::uint64_t unreadable = 0;    ///< publications of it whose type cannot be recorded
+  std::uint64_t unreadable = 0;    ///< its publications with a type that cannot be recorded
   std::uint64_t left_out = 0;      ///< on purpose: every n-th, rate limit, pause
   std::uint64_t queued = 0;        ///< samples that wait, or are being written
   std::uint64_t queued_bytes = 0;  ///< of them

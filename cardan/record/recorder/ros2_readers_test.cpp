@@ -110,7 +110,7 @@ TEST_F(Ros2Readers, AFolderOfItsOwnHasItsMetadata) {
         "    - \"drive_0002.mcap\"\n", "        name: \"/imu\"\n", "        serialization_format: cdr\n"})
     EXPECT_NE(text.find(line), std::string::npos) << line << text;
   o.path = folder_ + "/new/drive/again.mcap";
-  EXPECT_THROW(Recorder{o}, Error) << "it has a recording already";
+  EXPECT_THROW(Recorder{o}, Error) << "it already has a recording";
 }
 
 TEST_F(Ros2Readers, AFlightRecorderThatNobodyTriggeredLeavesNoMetadata) {

@@ -8,7 +8,7 @@
 namespace cardan::record {
 namespace {
 
-/// What stands around a sample in its chunk: a message's head, and its place in the index.
+/// Bytes around a sample in its chunk: a message's head, and its entry in the index.
 constexpr std::uint64_t kRecordBytes = mcap::kPrefixBytes + mcap::kMessageHeaderBytes + 16;
 
 }  // namespace
@@ -52,7 +52,7 @@ void Recorder::Implementation::take_all() {
   }
 }
 
-// Clocks that are compared anew differ a little. (One that is set back is another matter.)
+// Clocks that are compared again differ a little. (One that is set back is another matter.)
 std::uint64_t Recorder::Implementation::in_order(std::uint64_t log_time) noexcept {
   constexpr std::uint64_t kALittle = 10'000'000;
   if (log_time < last_log_time_ && last_log_time_ - log_time <= kALittle) return last_log_time_;

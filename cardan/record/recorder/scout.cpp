@@ -23,9 +23,9 @@ namespace cardan::record {
 namespace {
 
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
-/// How long somebody who did not answer, or refused, is left alone.
+/// How long a process that did not answer, or refused, is not asked again.
 constexpr std::int64_t kAgain = 500'000'000;
-/// Problems that are kept. Anybody who can make topics can make many.
+/// The most problems that are kept: any user that can make topics can cause many.
 constexpr std::size_t kMostProblems = 64;
 /// Types of one topic that are recorded. Each costs a queue, and anybody whom we accept can make many.
 constexpr std::size_t kMostForms = 16;
@@ -64,7 +64,8 @@ void Scout::run() {
     const bool told = ::poll(&wait, 1, kInterval) > 0;
     while (told && ::read(watch_.get(), names.data(), names.size()) > 0) {
     }
-    // Once more after each: who waits for a look that begins after his announcement must not wait for the next one's.
+    // Once more after each: a process that waits for a look that starts after its announcement must not wait for the
+    // next round.
     if (told || again || !watch_) again = !look() || told;
   }
 }
@@ -159,13 +160,13 @@ void Scout::attach(const std::string& topic, const ObservedStream& stream) {
   auto framing = Framing::of(source);
   if (!framing)
     throw Error(ErrorCode::Incompatible, "the memory layout of " + source.type + " does not follow from its schema",
-                "avoid alignas and bit fields in a type that is to be recorded");
+                "avoid alignas and bit fields in recorded types");
   const auto known = forms_.find(topic);
   if ((known != forms_.end() && known->second.size() == kMostForms) || channels_ == kMostChannels)
     throw Error(ErrorCode::Limit,
                 channels_ == kMostChannels ? fmt::format("a file has at most {} channels", kMostChannels)
-                                           : fmt::format("the topic has had {} types already", kMostForms),
-                "begin another recording");
+                                           : fmt::format("the topic already had {} types", kMostForms),
+                "start another recording");
   auto queue = std::make_unique<TopicQueue>(std::move(source), std::move(*framing), options_);
   queue->attach(options_);
   const std::lock_guard lock(mutex_);

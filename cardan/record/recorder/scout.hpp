@@ -21,7 +21,7 @@
 
 namespace cardan::record {
 
-/// Looks for topics to record and attaches to them, on a thread of its own: both ask other processes, who may take
+/// Looks for topics to record and attaches to them, on its own thread: both ask other processes, which may take
 /// their time. Thread safety: any thread; take() does not block.
 class Scout {
  public:
@@ -36,7 +36,7 @@ class Scout {
   [[nodiscard]] std::int64_t looked_ns() const noexcept { return looked_ns_.load(); }
   /// Topics that were attached since the last call.
   [[nodiscard]] std::vector<std::unique_ptr<TopicQueue>> take();
-  /// A topic that was asked for and is not recorded, or not all of it.
+  /// A requested topic that is not recorded, or not completely.
   struct Problem {
     std::string why;
     std::uint64_t refused = 0;     ///< publications that are not accepted
@@ -53,7 +53,7 @@ class Scout {
     std::size_t message_bytes = 0;
     [[nodiscard]] bool operator==(const Form&) const = default;
   };
-  bool look();  ///< false: somebody did not answer, or has to be looked at again
+  bool look();  ///< false: a process did not answer, or must be asked again
   bool look_at(const std::string& topic, const std::vector<std::string>& publications, std::int64_t now);
   void look_at(const std::string& topic, const ObservedStream& stream, const std::string& publication);
   void attach(const std::string& topic, const ObservedStream& stream);

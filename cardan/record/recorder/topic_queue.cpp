@@ -13,6 +13,7 @@
 #include "cardan/record/name_patterns.hpp"
 #include "cardan/record/ros2_form.hpp"
 #include "cardan/runtime/encoded.hpp"
+#include "cardan/transport/endpoint/stream.hpp"
 
 namespace cardan::record {
 namespace {
@@ -100,7 +101,7 @@ void TopicQueue::attach(const RecorderOptions& options) {
                             .waiting = block(),
                             .on_event = told});
     } catch (const Error& e) {
-      // The publisher has not that many slots to give: fewer ride out shorter stalls.
+      // The publisher does not have that many slots: fewer slots cover shorter stalls.
       const bool fewer = e.code() == ErrorCode::NoMemory || e.code() == ErrorCode::Limit;
       if (!fewer || holds_ <= kHoldsWhenCopied) throw;
       {

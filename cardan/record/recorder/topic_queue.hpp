@@ -22,7 +22,7 @@
 
 namespace cardan::record {
 
-/// What is known of a topic before it is recorded.
+/// Facts about a topic before it is recorded.
 struct TopicSource {
   std::string name{}, type{}, schema{};
   std::uint64_t type_hash = 0;
@@ -35,7 +35,7 @@ struct TopicSource {
 /// How samples of a topic become bytes of a file.
 class Framing {
  public:
-  /// Empty: the type's layout cannot be told from its schema.
+  /// Empty: the type's layout does not follow from its schema.
   [[nodiscard]] static std::optional<Framing> of(const TopicSource& source);
   /// The parts of the message in the file; valid until the next call, or the sample is dropped. False: malformed.
   [[nodiscard]] bool frame(const detail::SampleBlock& sample);
@@ -82,7 +82,7 @@ class TopicQueue {
   void lose_what_is_left(std::int64_t until, const RecordingTime& time);
 
   void lose(LossCause cause, std::uint64_t samples) noexcept { lost_[static_cast<std::size_t>(cause)] += samples; }
-  /// Whether so many bytes more fit its budget.
+  /// Whether this many more bytes fit its budget.
   [[nodiscard]] bool has_room(std::uint64_t bytes) const noexcept {
     return queued == 0 || queued_bytes + bytes <= budget_;
   }
@@ -104,7 +104,7 @@ class TopicQueue {
   [[nodiscard]] Framing& framing() noexcept { return framing_; }
   /// What the file says of the topic beyond MCAP.
   [[nodiscard]] std::map<std::string, std::string> channel_metadata() const;
-  [[nodiscard]] detail::SubscriberCore& subscriber() const noexcept { return subscriber_->core(); }
+  [[nodiscard]] detail::SubscriberCore& subscriber() const noexcept { return detail::EndOf::of(*subscriber_).core(); }
   [[nodiscard]] std::uint64_t budget() const noexcept { return budget_; }
   /// How much of what it may keep is used, 0 to 1.
   [[nodiscard]] double fullness() const noexcept {
@@ -139,7 +139,7 @@ class TopicQueue {
   std::uint64_t seen_ = 0, left_out_ = 0, recorded_ = 0, bytes_ = 0, most_queued_bytes_ = 0, bad_seen_ = 0;
   std::int64_t next_due_ns_ = 0;
   std::array<std::uint64_t, kLossCauses> lost_{};
-  /// Publications that our subscriber does not take: told by the helper thread.
+  /// Publications that our subscriber does not take, as the helper thread reports.
   struct Refused {
     std::mutex mutex;
     std::uint64_t count = 0;

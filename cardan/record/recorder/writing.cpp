@@ -19,10 +19,10 @@ constexpr std::size_t kMostInSeam = 64 << 10;
 /// A chunk's head is one block, with what stands in the sample before its payload: it is whole or not there, also where
 /// the kernel ends a write between two pages.
 constexpr std::size_t kMostInHead = kBlock - 128;
-/// What is being compressed holds up what came after it for so long, and what waits for the disk what is small: log
+/// Compression holds up later samples for this time, and waiting writes hold up small ones: log
 /// times within a file are in order, but nothing is lost for that.
 constexpr std::int64_t kPatience = 400'000'000;
-/// A queue that is so full goes before the others, whoever came first.
+/// A queue that is this full is served before the others.
 constexpr double kNearlyFull = 0.9;
 /// Files in a row that failed before anything was written to them.
 constexpr int kMostFailures = 3;
@@ -59,7 +59,7 @@ void Recorder::Implementation::ensure_channel(Segment& segment, TopicQueue& topi
 }
 
 Decision Recorder::Implementation::decide() {
-  constexpr int kMostHints = 1024;  // of a turn: whoever floods the topic must not keep us here
+  constexpr int kMostHints = 1024;  // per turn: a process that floods the topic must not keep us here
   for (int i = 0; i < kMostHints; ++i) {
     const auto hint = hints_->take();
     if (!hint) break;
@@ -122,7 +122,7 @@ TopicQueue* Recorder::Implementation::next_frame(bool fullest_first) const {
   return next;
 }
 
-// By log time, so that readers who take a file as it comes get its messages in their order.
+// By log time, so that sequential readers of a file get its messages in order.
 std::uint64_t Recorder::Implementation::issue_next(bool fullest_first) {
   TopicQueue* const frame = next_frame(fullest_first);
   ReadyBatch* const batch = oldest_batch();
@@ -322,7 +322,7 @@ void Recorder::Implementation::look_after_files() {
   forget_old_files(false);
 }
 
-// Of a flight recorder that nobody triggered: a file goes when all of it is older than what shall be kept.
+// Of a flight recorder that was not triggered: a file is deleted when all its samples are older than the time to keep.
 void Recorder::Implementation::forget_old_files(bool at_the_end) {
   if (options_.keep_last.count() == 0 || triggered_.load(std::memory_order_relaxed)) return;
   const std::int64_t oldest = at_the_end ? steady_now() : now_ - options_.keep_last.count();
@@ -346,7 +346,7 @@ std::vector<mcap::Metadata> Recorder::Implementation::losses() const {
   return {std::move(all)};
 }
 
-/// What has been taken and cannot be written any more.
+/// Samples that have been taken and cannot be written any more.
 void Recorder::Implementation::drop_everything(LossCause cause) {
   for (const auto& topic : topics_) {
     for (const TopicQueue::Waiting& sample : topic->waiting) {

@@ -82,7 +82,8 @@ Applications::Outlook Applications::look(std::int64_t now, std::int64_t margin, 
     outlook.quiet_until = now;
     return outlook;
   }
-  // Of those that would be too much. Several light ones that begin at once are seen when the first of them has begun.
+  // Of those that would be too much. Several light ones that start together are seen when the first of them has
+  // started.
   for (std::size_t i = 0; i < idle; ++i)
     if ((busy + idle_weight[i]) / all > tolerated + kRounding)
       outlook.quiet_until = std::min(outlook.quiet_until, quiet_until[i]);

@@ -25,14 +25,14 @@ class Applications {
     Rhythm rhythm{};
   };
 
-  /// A begin of the cycle that had not been known; of anything else 0.
+  /// A new start of the cycle; for anything else 0.
   std::int64_t hear(const CycleHint& hint, std::int64_t now) noexcept;
 
   struct Outlook {
     std::uint32_t alive = 0;
     double busy_share = 0;         ///< of the weight of those alive: those that compute, or are about to
     std::int64_t quiet_until = 0;  ///< when it should exceed what is tolerated; before now if it does already
-    std::int64_t change_ns = 0;    ///< when the first of them should begin or be through; after now
+    std::int64_t change_ns = 0;    ///< when the first of them should start or finish; after now
     double tireless_share = 0;     ///< of those that never idle
   };
   [[nodiscard]] Outlook look(std::int64_t now, std::int64_t margin, double tolerated) const noexcept;

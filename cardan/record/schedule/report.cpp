@@ -56,8 +56,8 @@ std::string to_text(const ScheduleReport& r) {
     text += fmt::format("{:<16} {:>10} {:>12} {:>5.1f} %\n", kReasonNames[i], share.decisions,
                         schedule_mib(static_cast<double>(share.bytes)), 100 * part);
   }
-  if (r.applications.empty()) return text + "no application marks its cycle\n";
-  text += fmt::format("{} cycles began, {} of them while writes were in flight\n", r.begins, r.begins_in_writes);
+  if (r.applications.empty()) return text + "no application marks a cycle\n";
+  text += fmt::format("{} cycles started, {} of them while writes were in flight\n", r.begins, r.begins_in_writes);
   text += fmt::format("{:<24} {:>7} {:>9} {:>18} {:>18} {:>10}  {}\n", "APPLICATION", "WEIGHT", "CYCLES", "PERIOD ms",
                       "BUSY ms", "ERROR ms", "STATE");
   for (const ScheduleReport::Application& a : r.applications) {

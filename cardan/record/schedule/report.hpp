@@ -25,7 +25,7 @@ enum class WriteReason : std::uint8_t {
   Asap,          ///< the policy
   Paced,         ///< the policy
   IdleWindow,    ///< the applications idle
-  QuietEnough,   ///< few of them compute, and what waits is no longer young
+  QuietEnough,   ///< few of them compute, and the waiting data is not recent any more
   NoWindow,      ///< they compute whenever one looks: evenly, before it gets too old
   NoHints,       ///< no application gives hints: evenly
   Busy,          ///< nothing now: they compute, or will before a write would be done
@@ -51,7 +51,7 @@ struct ScheduleReport {
   std::int64_t longest_wait_ns = 0;    ///< of anything, when a decision was made
   double arriving = 0;                 ///< bytes per second, of the last second
   double disk_speed = 0;               ///< bytes per second while it had something to do; 0: not known
-  std::uint64_t begins = 0;            ///< cycles whose begin was seen
+  std::uint64_t begins = 0;            ///< cycles whose start was seen
   std::uint64_t begins_in_writes = 0;  ///< of these: begun while writes were in flight
 
   struct Application {
@@ -59,14 +59,14 @@ struct ScheduleReport {
     double weight = 1;
     bool alive = false;  ///< its hints came until now
     bool busy = false;
-    bool regular = false;  ///< its begins can be told in advance
+    bool regular = false;  ///< its starts can be predicted
     std::uint64_t cycles = 0;
     std::uint64_t hints = 0;     ///< that were read, of two for each cycle
     std::int64_t period_ns = 0;  ///< 0: not known
     std::int64_t period_deviation_ns = 0;
     std::int64_t busy_ns = 0;  ///< of a cycle
     std::int64_t busy_deviation_ns = 0;
-    std::int64_t begin_error_ns = 0;  ///< mean distance between a begin and where it was expected
+    std::int64_t begin_error_ns = 0;  ///< mean distance between a start and its prediction
   };
   std::vector<Application> applications{};
   std::uint64_t hints = 0;

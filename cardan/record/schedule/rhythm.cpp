@@ -20,7 +20,7 @@ bool plausible(const CycleHint& h, std::int64_t now) noexcept {
   if (h.busy && h.end_ns > h.begin_ns) return false;
   if (!h.busy && (h.end_ns < h.begin_ns || h.end_ns - h.begin_ns > CycleHint::kMaxPeriod)) return false;
   if (h.period_ns < 0 || h.period_ns > CycleHint::kMaxPeriod) return false;
-  return h.weight > 0 && h.weight <= CycleHint::kMaxWeight;  // false for what is no number
+  return h.weight > 0 && h.weight <= CycleHint::kMaxWeight;  // false for NaN
 }
 
 }  // namespace
@@ -89,7 +89,7 @@ std::int64_t Rhythm::tolerance() const noexcept {
   return std::min(std::max(2 * period_.deviation, 50 * kMicrosecond), period_.mean / 4);
 }
 
-// Of a regular one: its next begin, counting on from the last.
+// Of a regular one: its next start, predicted from the last.
 std::int64_t Rhythm::due(std::int64_t now) const noexcept {
   const std::int64_t each = std::max<std::int64_t>(1, period());
   const std::int64_t late = now - tolerance() - begin_ns_;

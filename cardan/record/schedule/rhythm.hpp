@@ -8,7 +8,7 @@
 
 namespace cardan::record::schedule {
 
-/// What one application's hints have told: how often it begins, how long it computes, and whether it does so now. Takes
+/// What one application's hints show: how often it starts, how long it computes, and whether it does so now. Takes
 /// nothing on trust; times are nanoseconds of one steady clock. One thread; does not block, allocates nothing.
 class Rhythm {
  public:
@@ -22,20 +22,20 @@ class Rhythm {
   /// False when it has been silent for several of its periods: it has ended, or hangs.
   [[nodiscard]] bool alive(std::int64_t now) const noexcept { return now - stamp_ <= patience(); }
   [[nodiscard]] bool busy() const noexcept { return busy_; }
-  /// From begin to begin: as learned, before that as the application says; 0: nobody knows.
+  /// From start to start: as learned, before that as the application announces; 0: not known.
   [[nodiscard]] std::int64_t period() const noexcept { return learned() ? period_.mean : stated_ns_; }
-  /// Whether the next begin can be told from the last ones.
+  /// Whether the next start can be predicted from the last ones.
   [[nodiscard]] bool regular() const noexcept;
 
-  /// Of an idle one: until when writes disturb it not, `margin` before its next begin. In the past: it is about to
-  /// begin.
+  /// Of an idle one: until when writes do not disturb it, `margin` before its next start. In the past: it is about to
+  /// start.
   [[nodiscard]] std::int64_t quiet_until(std::int64_t now, std::int64_t margin) const noexcept;
-  /// Of an idle one that is about to begin: when it will have begun, or left this cycle out.
+  /// Of an idle one that is about to start: when it will have started, or skipped this cycle.
   [[nodiscard]] std::int64_t begun_by(std::int64_t now) const noexcept;
   /// Of a busy one: when it should be through; later than now.
   [[nodiscard]] std::int64_t busy_until(std::int64_t now) const noexcept;
 
-  /// Whether nothing of its period is left to write in, `margin` before the next begin.
+  /// Whether nothing of its period is left to write in, `margin` before the next start.
   [[nodiscard]] bool never_idles(std::int64_t margin) const noexcept {
     return learned() && work_.count != 0 && period_.mean - work_.mean <= margin;
   }
@@ -43,7 +43,7 @@ class Rhythm {
   // What was learned, for reports.
   [[nodiscard]] const Estimate& intervals() const noexcept { return period_; }
   [[nodiscard]] const Estimate& work() const noexcept { return work_; }
-  /// How far the begins lay from where the last ones had let them be expected.
+  /// How far the starts were from their predictions.
   [[nodiscard]] const Estimate& misses() const noexcept { return misses_; }
   [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
   /// Begin of the newest cycle.

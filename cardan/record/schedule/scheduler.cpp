@@ -12,7 +12,7 @@ namespace cardan::record {
 
 namespace {
 
-/// No look is nearer than this: a recorder that cannot issue what it is told to must not spin.
+/// No look is nearer than this: a recorder that cannot issue the ordered writes must not spin.
 constexpr std::int64_t kSoonestLook = 200 * schedule::kMicrosecond;
 /// Of max_age: from here on it need not be quite so quiet; from there on it is written evenly; by then it is to be
 /// gone.
@@ -106,11 +106,11 @@ Decision Scheduler::choose(const Backlog& backlog, std::int64_t now) noexcept {
   if (options_.policy == SchedulePolicy::Asap) return {Decision::kAll, now + max_age_, WriteReason::Asap};
 
   if (age >= max_age_) {
-    // With what is nearly as old, so that the next one has not to be forced too.
+    // With data that is nearly as old, so that the next write need not be forced too.
     const std::uint64_t old = ages_.older_than(now - max_age_ / 4 * 3, backlog.bytes);
     return {std::max<std::uint64_t>(1, old), now + kSoonestLook, WriteReason::ForcedByAge};
   }
-  if (!(backlog.fullest_share < options_.force_share)) {  // also what is no number
+  if (!(backlog.fullest_share < options_.force_share)) {  // also NaN
     const double full = std::clamp(backlog.fullest_share, options_.force_share, 1.0);
     const double part = 1 - options_.force_share / 2 / full;
     const auto bytes = static_cast<std::uint64_t>(static_cast<double>(backlog.bytes) * part);

@@ -25,7 +25,7 @@ struct SchedulerOptions {
   double force_share = 0.5;
   /// With `paced`: over how long bursts are spread. More is more even and holds more memory. At most `max_age`.
   std::chrono::nanoseconds smoothing = std::chrono::milliseconds{100};
-  /// With `cycle`: writes should be through so long before an application begins.
+  /// With `cycle`: writes should finish this long before an application starts.
   std::chrono::nanoseconds margin = std::chrono::milliseconds{1};
   /// With `cycle`: share of the applications' weight that may compute in what counts as an idle window, 0 to 1.
   double quiet_share = 0.1;
@@ -46,8 +46,8 @@ struct Backlog {
 
 struct Decision {
   static constexpr std::uint64_t kAll = std::numeric_limits<std::uint64_t>::max();
-  /// Issue whole samples until they are so many bytes or more, or none is left: the oldest first, and with ForcedBySize
-  /// those of the fullest queue first. 0: nothing; kAll: everything.
+  /// Issue whole samples until they have this many bytes or more, or none is left: the oldest first, and with
+  /// ForcedBySize those of the fullest queue first. 0: nothing; kAll: everything.
   std::uint64_t bytes = 0;
   /// Decide again then, or earlier: when a sample comes, when writes are completed.
   std::int64_t look_again_ns = 0;
@@ -56,7 +56,7 @@ struct Decision {
 
 /// Decides when the recorder writes (SPEED, III.B: "context-aware I/O scheduler"). It learns from hints when each
 /// application computes and when it idles, and lets data go in the windows in which those that matter idle, as much as
-/// the disk takes before one of them begins. The older the backlog and the fuller the queues, the less quiet it has to
+/// the disk takes before one of them starts. The older the backlog and the fuller the queues, the less quiet it has to
 /// be; from half of `max_age` on it is written evenly, and at its end, or when a queue is too full, at once. Hints can
 /// therefore delay, never prevent; those of applications that went silent do not count.
 ///

@@ -342,7 +342,7 @@ TEST(Scheduler, ExplainsItself) {
        {"policy cycle", "idle window", "con?[31mtrol", "2.5", "20.00", "8.00", "while writes were in"})
     EXPECT_NE(text.find(part), std::string::npos) << part << " is not in\n" << text;
   EXPECT_EQ(text.find('\x1b'), std::string::npos);
-  EXPECT_NE(to_text(Scheduler().explain(Model::kBegin)).find("no application marks its cycle"), std::string::npos);
+  EXPECT_NE(to_text(Scheduler().explain(Model::kBegin)).find("no application marks a cycle"), std::string::npos);
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "cardan/base/error.hpp"
 #include "cardan/base/socket.hpp"
 #include "cardan/messages/recorder_statistics.hpp"
+#include "cardan/transport/endpoint/publisher_core.hpp"
 #include "cardan/transport/observer.hpp"
 
 namespace cardan::detail {
@@ -56,7 +57,7 @@ bool await_recorders(const std::string& domain, const std::vector<std::shared_pt
         std::this_thread::sleep_for(std::chrono::milliseconds{1});
       }
     }
-  } catch (const Error&) {  // who cannot be asked is not waited for
+  } catch (const Error&) {  // a process that cannot be asked is not waited for
   }
   return somebody_records;
 }

@@ -9,13 +9,14 @@
 #include <vector>
 
 #include "cardan/base/atomic.hpp"
-#include "cardan/transport/endpoint/publisher_core.hpp"
 
 namespace cardan::detail {
 
+class PublisherCore;
+
 /// Waits until the recorders of this user have attached to those of `outputs` (announced until `announced_ns`, steady
-/// clock) that they record, so that they have the first sample too. At once where nobody records; at most `limit` where
-/// a recorder does not come to it. False: nobody records. Set-up; blocks.
+/// clock) that they record, so that they have the first sample too. At once if no recorder runs; at most `limit` if
+/// a recorder does not come to it. False: no recorder runs. Set-up; blocks.
 bool await_recorders(const std::string& domain, const std::vector<std::shared_ptr<PublisherCore>>& outputs,
                      std::int64_t announced_ns, std::chrono::nanoseconds limit);
 
@@ -25,7 +26,7 @@ class RecorderGate {
  public:
   /// All outputs together wait for `limit` at most, from now on.
   void shut(std::string domain, std::chrono::nanoseconds limit);
-  /// Nobody waits any more.
+  /// No one waits any more.
   void open() noexcept { open_.store(true, std::memory_order_release); }
   /// Of an output that was announced then (steady clock). Blocks.
   void pass(const std::shared_ptr<PublisherCore>& output, std::int64_t announced_ns) noexcept;

@@ -22,7 +22,7 @@ struct CallbackStatistics {
   Atomic<std::uint64_t> missed{0};    ///< samples lost before they came here (a stream's own count)
   Atomic<std::uint64_t> failures{0};  ///< exceptions that left the callback
   Atomic<std::uint64_t> overruns{0};  ///< of a timer: periods that were over before it could run
-  Atomic<std::uint64_t> given_up{0};  ///< of the dropped: the component keeps so many that no newer one could be had
+  Atomic<std::uint64_t> given_up{0};  ///< of the dropped: because the component keeps too many
   Atomic<std::uint64_t> skipped{0};   ///< samples that it was not given, because its process crashed on them before
   Atomic<std::uint32_t> queued{0};    ///< waiting right now
   Atomic<std::uint64_t> last_sequence{0};   ///< of an input: the newest sample that its callback was given
@@ -39,7 +39,7 @@ class Group;
 /// handful of instructions of another one.
 class Strand {
  public:
-  /// True: inside, leave() must follow. False: parked; its group hears of it again by Group::unpark().
+  /// True: inside, leave() must follow. False: parked; Group::unpark() makes it ready again.
   bool enter(Callback& callback) noexcept;
   /// Must not be called with a group's lock held.
   void leave() noexcept;

@@ -10,6 +10,7 @@
 
 #include "cardan/base/error.hpp"
 #include "cardan/runtime/executor/last_samples.hpp"
+#include "cardan/transport/endpoint/publisher_core.hpp"
 
 namespace cardan::detail {
 

@@ -12,18 +12,19 @@
 #include "cardan/base/atomic.hpp"
 #include "cardan/runtime/executor/port.hpp"
 #include "cardan/runtime/payload_type.hpp"
-#include "cardan/transport/endpoint/publisher_core.hpp"
 
 namespace cardan::detail {
+
+class PublisherCore;
 
 inline constexpr std::size_t kMaxPorts = 64;  ///< bits of LastSamples::readers
 
 class Channel;
 class LastSamples;
-/// Told of each sample just before those who read it, on the thread that publishes it.
+/// Called for each sample just before its readers, on the thread that publishes it.
 using Tap = std::function<void(const Channel& channel, const SampleBlock& sample)>;
 
-/// A topic inside one process: who publishes puts samples straight into the queues of those who read.
+/// A topic inside one process: publishers put samples straight into the queues of the readers.
 class Channel {
  public:
   /// `tap`: null, or what outlives the channel; must not throw.
@@ -47,11 +48,11 @@ class Channel {
   /// fit of all outputs together it drops and counts. Throws Error (Limit, NoMemory), std::bad_alloc. Blocks while one
   /// is being published; publishers do not wait for each other.
   void add(Port& port);
-  void remove(Port& port) noexcept;  ///< when it returns, nobody pushes to the port any more
+  void remove(Port& port) noexcept;  ///< after it returns, no thread pushes to the port any more
   /// An output: what it keeps for inputs that come later, and whose slots that are; null: objects of this process.
   void add(LastSamples& last, const std::shared_ptr<PublisherCore>& publisher);
   void remove(const LastSamples& last, const std::shared_ptr<PublisherCore>& publisher) noexcept;
-  void forget(const LastSamples& last) noexcept;     ///< inputs that come later are given nothing of it
+  void forget(const LastSamples& last) noexcept;     ///< later inputs get nothing from it
   [[nodiscard]] std::uint32_t held_at_most() const;  ///< samples that all inputs together can hold
   [[nodiscard]] std::vector<Port*> ports() const;
 

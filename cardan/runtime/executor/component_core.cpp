@@ -11,6 +11,8 @@
 #include "cardan/runtime/executor/parameter_words.hpp"
 #include "cardan/runtime/runtime.hpp"
 #include "cardan/transport/discovery/process.hpp"
+#include "cardan/transport/endpoint/publisher_core.hpp"
+#include "cardan/transport/endpoint/subscriber_core.hpp"
 
 namespace cardan {
 std::int64_t Context::now() const noexcept { return core_.now(); }
@@ -70,7 +72,7 @@ void ComponentCore::require_on_start(const char* what, const std::string& name) 
                   inside != nullptr && inside->component() == settings_.name
                       ? fmt::format("in its callback '{}'", inside->name())
                       : "after on_start()"),
-      "declare everything in on_start(): inputs, outputs, timers, fusions and parameters stay as they are then");
+      "declare everything in on_start(): inputs, outputs, timers, fusions and parameters cannot change after that");
 }
 
 ComponentCore::Fused& ComponentCore::fusion(const FusionPolicy& policy, const FuseOptions& options,
@@ -159,8 +161,8 @@ Port& ComponentCore::input(const std::string& topic, const PayloadType& type, co
     for (const FailedOn& sample : failed->second)
       if (sample.times >= kFailuresToLeaveOut) twice.push_back(sample.sequence);
     if (!twice.empty())
-      log(LogLevel::Warning, fmt::format("{}: input '{}' is not given {} of '{}' again, on which its callback failed "
-                                         "twice; cardan component restart {} gives it once more",
+      log(LogLevel::Warning, fmt::format("{}: input '{}' does not get {} of '{}' again, because its callback failed on "
+                                         "it twice; cardan component restart {} delivers it once more",
                                          settings_.name, name,
                                          twice.size() == 1 ? fmt::format("sample {}", twice.back())
                                                            : fmt::format("{} samples", twice.size()),
@@ -218,8 +220,8 @@ void ComponentCore::mark_cycle(const std::string& domain) {
     const auto named = [&](const auto& c) { return c.get() != errand_ && c->name() == settings.callback; };
     const auto found = std::find_if(callbacks_.begin(), callbacks_.end(), named);
     if (found == callbacks_.end())
-      throw Error(ErrorCode::InvalidArgument, fmt::format("it has no callback '{}' to be its cycle", settings.callback),
-                  "cardan check shows those it has");
+      throw Error(ErrorCode::InvalidArgument, fmt::format("it has no callback '{}' for its cycle", settings.callback),
+                  "cardan check shows its callbacks");
     driving = found->get();
   } else if (!timers_.empty()) {
     driving = timers_.front();

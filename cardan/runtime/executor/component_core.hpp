@@ -106,7 +106,7 @@ class ComponentCore {
   [[nodiscard]] std::vector<Group*> groups() const;
   /// on_start() is over: what is declared from now on is refused.
   void all_is_declared() noexcept { sealed_.store(!stays_open_, std::memory_order_relaxed); }
-  /// For a simulation's own endpoints, which are declared whenever somebody asks for them.
+  /// For a simulation's own endpoints, which are declared when they are requested.
   void stay_open() noexcept { stays_open_ = true; }
   using FailedSamples = std::map<std::string, std::vector<FailedOn>>;  ///< by the names of inputs
   /// The samples that its inputs' callbacks failed on. While its groups pause.

@@ -18,7 +18,7 @@ namespace {
 void add_libraries(const std::filesystem::path& folder, const std::string& prefix, bool deeper,
                    std::vector<std::string>& names) {
   namespace fs = std::filesystem;
-  constexpr int kMostEntries = 2000;  // a folder of a million files is no reason to wait
+  constexpr int kMostEntries = 2000;  // do not wait for a folder of a million files
   int looked_at = 0;
   std::error_code error;
   for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
@@ -67,7 +67,7 @@ void load_library_of(const std::string& configuration_file, const std::string& l
     const std::string near = same != names.end() ? *same : config::nearest(library, names);
     const std::string folder = fs::absolute(fs::path(configuration_file), ignored).parent_path().string();
     throw Error(e.code(), e.cause(),
-                fmt::format("{}it is looked for beside the file ({}) and in LD_LIBRARY_PATH; is it built?",
+                fmt::format("{}it is searched beside the file ({}) and in LD_LIBRARY_PATH; check that it is built",
                             near.empty() ? "" : fmt::format("did you mean '{}'? ", near), folder));
   }
 }

@@ -10,7 +10,7 @@
 
 namespace cardan::detail {
 
-/// What is said of callbacks that throw again and again: each different exception of a callback once, at most kLines in
+/// The log of callbacks that throw repeatedly: each different exception of a callback once, at most kLines in
 /// a window; what comes meanwhile is counted and said in one line when the window is over. Bounded in memory, whatever
 /// the exceptions say. Pure logic: time is given in, in nanoseconds of the steady clock. One thread at a time; never
 /// blocks.
@@ -24,11 +24,11 @@ class FailureLog {
   /// A callback threw. Lines to be logged now: none, the exception, or what was counted in the window before.
   [[nodiscard]] std::vector<std::string> failed(const std::string& component, const std::string& callback,
                                                 const std::string& what, std::int64_t now_ns);
-  /// What was counted in windows that are over. Counting goes on in a new one.
+  /// The counts of windows that are over. Counting continues in a new one.
   [[nodiscard]] std::vector<std::string> over(std::int64_t now_ns);
   /// When over() has something to say; 0: nothing is counted.
   [[nodiscard]] std::int64_t next() const noexcept;
-  /// What was counted and has not been said: for the end.
+  /// The counts that were not reported yet: for the end.
   [[nodiscard]] std::vector<std::string> rest();
 
  private:

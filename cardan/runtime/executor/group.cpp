@@ -99,7 +99,7 @@ void Group::stop() noexcept {
   for (const auto& w : workers_) wake(*w);
   for (const auto& w : workers_)
     if (w->thread.joinable()) w->thread.join();
-  // The workers themselves stay: who published a moment ago may still be about to wake one.
+  // The workers themselves stay: a recent publisher may still be about to wake one.
   const std::lock_guard lock(mutex_);
   idle_.clear();
 }
@@ -284,7 +284,7 @@ void Group::rest(Worker& me) const noexcept {
 void Group::watch(Worker& me, std::unique_lock<PriorityMutex>& lock) noexcept {
   watcher_ = &me;
   me.wake_fd.store(remotes_.wake_fd(), std::memory_order_relaxed);
-  me.word.store(2, std::memory_order_relaxed);  // under the lock: who wakes us took it after us
+  me.word.store(2, std::memory_order_relaxed);  // under the lock: a thread that wakes us took it after us
   const std::int64_t until = earliest_timer();
   lock.unlock();
   remotes_.sleep({&me.word, 2}, until, options_.spin.count());
@@ -306,7 +306,7 @@ void Group::receive(std::unique_lock<PriorityMutex>& lock) noexcept {
 void Group::work(Worker& me) noexcept {
   std::unique_lock lock(mutex_);
   while (!stopping_) {
-    if (watcher_ == nullptr && !remotes_.empty()) {  // nobody else looks while all are busy
+    if (watcher_ == nullptr && !remotes_.empty()) {  // no one else checks while all are busy
       watcher_ = &me;                                // one at a time, or samples would overtake each other
       receive(lock);
       watcher_ = nullptr;
@@ -350,7 +350,7 @@ void Group::run(Worker& me, Callback& c, std::unique_lock<PriorityMutex>& lock) 
   } catch (const std::exception& e) {
     failed(e.what());
   } catch (...) {
-    failed("an exception that is no std::exception");
+    failed("an exception that is not a std::exception");
   }
   const std::int64_t worked = steady_now() - begun;
   statistics.running.add(worked);
@@ -360,7 +360,7 @@ void Group::run(Worker& me, Callback& c, std::unique_lock<PriorityMutex>& lock) 
   c.strand().leave();
   lock.lock();
   c.state_ = Callback::State::Idle;
-  make_ready(c);  // more of it is pending; this thread goes on with what is most urgent now
+  make_ready(c);  // more work is pending; this thread continues with the most urgent callback
 }
 
 bool Group::run_one() {

@@ -38,8 +38,8 @@ namespace detail {
 class TimerCallback;
 
 /// An executor: ready callbacks by priority, workers that run them, timers, and the topics of other processes that
-/// somebody here reads. Who makes a callback ready wakes the worker that will run it: nobody polls, and there is no
-/// thread in between.
+/// a callback here reads. The thread that makes a callback ready wakes the worker that will run it: no thread polls,
+/// and there is no thread in between.
 ///
 /// Idle workers sleep on a word of their own, the last one to fall idle is woken first. One of them, the watcher, also
 /// waits for other processes' topics and the next timer; before it runs a callback it hands the watch to another.
@@ -76,7 +76,7 @@ class Group {
     }
     if (woken != nullptr) wake(*woken);
   }
-  /// The same, waking nobody; true: it has become ready by this.
+  /// The same, without waking a worker; true: this made it ready.
   template <class F>
   bool offer_quietly(Callback& callback, F add) noexcept {
     const std::lock_guard lock(mutex_);
@@ -105,8 +105,8 @@ class Group {
   /// When the next timer is due; 0: there is none.
   [[nodiscard]] std::int64_t next_timer() const noexcept;
 
-  /// What each worker, and who calls run_one(), does right now, for a watchdog: the callback, and since when (steady
-  /// clock's nanoseconds).
+  /// What each worker, and the caller of run_one(), does right now, for a watchdog: the callback, and since when
+  /// (steady clock's nanoseconds).
   struct Doing {
     const Callback* callback;
     std::int64_t since;

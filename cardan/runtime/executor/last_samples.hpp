@@ -29,12 +29,12 @@ class LastSamples {
   /// set-up; the publishing thread reads it.
   Atomic<std::uint64_t> readers{0};
 
-  /// False: nobody can come any more, nothing is kept and no lock is needed.
+  /// False: no input can join any more, nothing is kept and no lock is needed.
   [[nodiscard]] bool wanted() const noexcept { return wanted_.load(std::memory_order_relaxed); }
   [[nodiscard]] PriorityMutex& mutex() noexcept { return mutex_; }
 
   // With the lock.
-  /// Somebody has come, who may come again.
+  /// An input has joined, and may join again.
   void want() noexcept { wanted_.store(true, std::memory_order_relaxed); }
   /// Before a publication: the oldest, which is about to leave the last `depth`, is dropped, so that its slot can be
   /// refilled at once.
@@ -56,7 +56,7 @@ class LastSamples {
   /// `place` 0 is the oldest.
   [[nodiscard]] SampleBlock& at(std::uint32_t place) const noexcept { return *ring_[(first_ + place) % depth_]; }
 
-  /// Keeps nothing until somebody comes. Takes the lock.
+  /// Keeps nothing until an input joins. Takes the lock.
   void stop() noexcept {
     const std::lock_guard lock(mutex_);
     wanted_.store(false, std::memory_order_relaxed);

@@ -13,6 +13,7 @@
 #include "cardan/base/log.hpp"
 #include "cardan/runtime/executor/port.hpp"
 #include "cardan/transport/discovery/process.hpp"
+#include "cardan/transport/endpoint/publisher_core.hpp"
 
 namespace cardan::detail {
 
@@ -82,11 +83,10 @@ void OutputCore::publish(SampleBlock* block) noexcept {
 void OutputCore::note_not_encoded() noexcept {
   if (std::exchange(told_not_encoded_, true)) return;
   try {
-    log(LogLevel::Warning,
-        fmt::format("{}: an object could not be encoded in the {} bytes that the topic has for one: other processes do "
-                    "not get it, nor do late joiners; raise the topic's max_bytes, or make it process_private if "
-                    "nobody outside shall read it",
-                    channel_->topic(), publisher_->payload_capacity()));
+    log(LogLevel::Warning, fmt::format("{}: an object could not be encoded in the {} bytes that the topic allows: "
+                                       "other processes and late joiners do not get it; raise the topic's max_bytes, "
+                                       "or make it process_private if only this process reads it",
+                                       channel_->topic(), publisher_->payload_capacity()));
   } catch (const std::exception&) {  // no memory for a line
   }
 }
@@ -101,8 +101,8 @@ bool OutputCore::make_room() noexcept {
       std::vector<std::string> names;
       for (const Port* port : channel_->ports()) names.push_back(port->component());
       log(LogLevel::Warning,
-          fmt::format("{}: its readers in this process ({}) keep more samples than their inputs' `keeps` say; they get "
-                      "memory for up to {} more, then nothing can be published until they drop some",
+          fmt::format("{}: its readers in this process ({}) keep more samples than their inputs' `keeps` allow; they "
+                      "get memory for up to {} more, then nothing can be published until they drop some",
                       channel_->topic(), fmt::join(names, ", "), kMost));
     }
     room_made_ += kStep;

@@ -9,14 +9,15 @@
 #include "cardan/runtime/executor/channel.hpp"
 #include "cardan/runtime/executor/last_samples.hpp"
 #include "cardan/runtime/runtime_clock.hpp"
-#include "cardan/transport/publisher.hpp"
+#include "cardan/transport/endpoint/hand_over.hpp"
+#include "cardan/transport/endpoint/loaned_slot.hpp"
 
 namespace cardan::detail {
 
 /// The untyped half of an output: where its samples go. One thread at a time.
 class OutputCore {
  public:
-  /// `publisher`: null when the type cannot leave the process; `process`: null when nobody outside may see it. `depth`:
+  /// `publisher`: null when the type cannot leave the process; `process`: null if no other process may see it. `depth`:
   /// samples that inputs of this process that are declared later are given.
   OutputCore(std::shared_ptr<Channel> channel, std::shared_ptr<PublisherCore> publisher, Process* process,
              const RuntimeClock& clock, std::uint32_t depth);
@@ -49,7 +50,7 @@ class OutputCore {
   /// An object could not be published to them: said once.
   void note_not_encoded() noexcept;
   [[nodiscard]] std::uint64_t published() const noexcept { return published_.load(std::memory_order_relaxed); }
-  /// Its component has ended: whoever comes later is given nothing of it, also while somebody keeps the output.
+  /// Its component has ended: later inputs get nothing from it, even while the output is kept.
   void forget_samples() noexcept {
     channel_->forget(last_);
     last_.stop();

@@ -42,8 +42,8 @@ class Port final : public Callback {
   /// Samples that it can hold: its queue, the one in its callback, and what the component keeps.
   [[nodiscard]] std::uint32_t held_at_most() const noexcept { return capacity_ + 1 + keeps_; }
 
-  /// A sample has come, at `now`. `offer(callback, add)` is Group::offer or one that wakes nobody. Adds a reference of
-  /// its own. Any thread.
+  /// A sample has come, at `now`. `offer(callback, add)` is Group::offer or a variant that wakes no worker. Adds a
+  /// reference of its own. Any thread.
   template <class Offer>
   void push(SampleBlock& block, std::int64_t now, Offer offer) noexcept {
     block.references.fetch_add(1, std::memory_order_relaxed);

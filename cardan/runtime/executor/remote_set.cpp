@@ -15,9 +15,11 @@
 
 #include "cardan/base/clock.hpp"
 #include "cardan/base/error.hpp"
+#include "cardan/base/futex.hpp"
 #include "cardan/base/log.hpp"
 #include "cardan/runtime/executor/port.hpp"
 #include "cardan/transport/discovery/process.hpp"
+#include "cardan/transport/endpoint/subscriber_core.hpp"
 #include "cardan/transport/endpoint/waiting.hpp"
 
 namespace cardan::detail {
@@ -100,7 +102,7 @@ void RemoteSet::end_unused() {
   std::erase_if(sources_, [this](const auto& source) {
     if (!source->ports.empty()) return false;
     std::erase(subscribers_, &source->subscriber());
-    // Samples that somebody keeps keep the descriptor too.
+    // Samples that are kept keep the descriptor too.
     if (epoll_) ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, source->subscriber().fd(), nullptr);
     return true;
   });
@@ -124,7 +126,7 @@ void RemoteSet::use_descriptors() {
   event_fd_ = BoundFd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   epoll_event own{.events = EPOLLIN, .data = {.ptr = nullptr}};
   if (!epoll_ || !event_fd_ || ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, event_fd_.get(), &own) != 0)
-    throw Error(ErrorCode::Limit, std::string("cannot wait for so many topics: ") + std::strerror(errno),
+    throw Error(ErrorCode::Limit, std::string("cannot wait for this many topics: ") + std::strerror(errno),
                 "raise ulimit -n");
   for (const auto& source : sources_) watch_descriptor(*source);
 }
@@ -182,7 +184,7 @@ void RemoteSet::sleep(futex::Watch own, std::int64_t until, std::int64_t spin_ns
       eventfd_t count = 0;
       ::eventfd_read(event_fd_.get(), &count);
     }
-    return;  // take_all() asks again who is ready
+    return;  // take_all() asks again which ports are ready
   }
   // A subscriber that may not take more is left out, or it would keep us awake.
   std::array<SubscriberCore*, 64> watched;

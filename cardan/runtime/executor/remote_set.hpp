@@ -9,7 +9,7 @@
 
 #include "cardan/base/bound_fd.hpp"
 #include "cardan/base/futex.hpp"
-#include "cardan/transport/endpoint/subscriber_core.hpp"
+#include "cardan/transport/endpoint/sample_block.hpp"
 
 namespace cardan::detail {
 
@@ -58,7 +58,7 @@ class RemoteSet {
   /// The source that has `port` among its ports loses it; one without ports ends.
   void remove(const Port& port);
   /// True: sources without ports stay until it is false again: a reliable publisher waits for them meanwhile, and drops
-  /// nothing before whoever takes a port's place is there.
+  /// nothing until the successor of a port is there.
   void keep_unused(bool keep);
   /// One that reads the topic for others, or null. Set-up, or while nothing is added or removed.
   [[nodiscard]] RemoteSource* find(const std::string& topic) const noexcept;
@@ -71,8 +71,8 @@ class RemoteSet {
   /// Sleeps until there is something to take, the own word was changed and woken, or `until` (steady clock, 0: never).
   /// Spins for `spin_ns` first. May come back early.
   void sleep(futex::Watch own, std::int64_t until, std::int64_t spin_ns) noexcept;
-  /// Takes what is there and pushes it to the ports, all of `group`, waking nobody. Returns how many callbacks it made
-  /// ready.
+  /// Takes what is there and pushes it to the ports, all of `group`, without waking a worker. Returns how many
+  /// callbacks it made ready.
   std::size_t take_all(Group& group) noexcept;
 
  private:

@@ -31,7 +31,7 @@ void Strand::leave() noexcept {
       busy_ = false;
       return;
     }
-    // Handed over rather than set free: whoever left could be back before a woken worker is there, again and again.
+    // Handed over instead of set free: the thread that left could be back before a woken worker arrives, repeatedly.
     first_parked_ = parked->parked_;
     if (first_parked_ == nullptr) last_parked_ = nullptr;
     granted_ = parked;

@@ -59,9 +59,8 @@ FusionCore::FusionCore(const FusionPolicy& policy, std::size_t inputs, std::span
     inputs_[i].capacity = capacity_;
     inputs_[i].stamp = i < stamps.size() ? stamps[i] : nullptr;
     if (time_ == FusionTime::HeaderStamp && inputs_[i].stamp == nullptr)
-      refuse(
-          "it goes by header.stamp, and the messages of input " + std::to_string(i) + " have none",
-          "let it go by FusionTime::Source or FusionTime::Publish, or specialize cardan::fusion_stamp for that type");
+      refuse("it uses header.stamp, but the messages of input " + std::to_string(i) + " have none",
+             "use FusionTime::Source or FusionTime::Publish, or specialize cardan::fusion_stamp for that type");
   }
 }
 
@@ -82,7 +81,7 @@ void FusionCore::configure(const PrimaryOptions& options) {
     const PrimaryInput& own = options.inputs[i];
     if (i == firing_ && (own.max_age || !own.required))
       refuse("input " + std::to_string(i) + " fires, but has a max_age or is not required",
-             "say this of the other inputs");
+             "set these on the other inputs only");
     inputs_[i].max_age = duration(own.max_age.value_or(options.max_age), "max_age");
     inputs_[i].required = own.required;
   }

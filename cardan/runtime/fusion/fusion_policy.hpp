@@ -66,7 +66,7 @@ struct fusion_stamp<T> {
 struct PrimaryInput {
   /// Overrides the policy's `max_age` for this input. 0: any age.
   std::optional<std::chrono::nanoseconds> max_age{};
-  /// false: a set fires without this input (an empty Sample) when nothing of it has come or it is too old.
+  /// false: a set fires without this input (an empty Sample) when it has no sample or its sample is too old.
   bool required = true;
 };
 
@@ -143,7 +143,7 @@ using FusionPolicy = std::variant<PrimaryOptions, ApproximateOptions, ExactOptio
 ///  2. From the heads on, the earliest sample of the set is exchanged for the next of its input, again and again, until
 ///     none is before the pivot. The closest set on this way fires, of equally close ones the earliest; what lies
 ///     before it is overtaken.
-///  3. Where a next sample is needed that has not come, it is taken for the best that can still come (at the pivot, or
+///  3. If the next sample is needed and has not arrived, it is assumed to be the best possible one (at the pivot, or
 ///     `min_period` after its predecessor). If the set could become closer by it, nothing fires until it is there, or
 ///     `patience` or a queue's room is at an end.
 ///
@@ -183,13 +183,13 @@ struct FusionInputStatistics {
   std::int64_t newest = 0;      ///< time of the last one that was offered, by that stamp
   // What others lost by this input.
   std::uint64_t never_arrived = 0;  ///< primary: samples that did not fire because nothing of this input was there;
-                                    ///< else samples of others that were pushed out before anything of it came
+                                    ///< else samples of others that were pushed out before a sample of it arrived
   std::uint64_t too_old = 0;        ///< primary: samples that did not fire because this input's was too old
   std::uint64_t absent = 0;         ///< primary: sets that fired without this input, which is not required
 
   /// Samples that the others passed by before they found partners.
   [[nodiscard]] constexpr std::uint64_t lapped() const noexcept { return replaced + overtaken + pushed_out + late; }
-  /// Equal to `offered` while nobody is inside offer(), next() or clear().
+  /// Equal to `offered` while no thread is inside offer(), next() or clear().
   [[nodiscard]] constexpr std::uint64_t accounted() const noexcept {
     return used + unfired + lapped() + cleared + waiting;
   }

@@ -74,7 +74,7 @@ bool FusionWatch::offered(std::size_t input, std::int64_t now) noexcept {
 
 void FusionWatch::tell(const FusionStatistics& statistics) const {
   log(LogLevel::Warning,
-      fmt::format("{}: fusion '{}' ({} by {}) of {} gets samples and makes no set: {}", component_, name_,
+      fmt::format("{}: fusion '{}' ({} by {}) of {} gets samples but makes no set: {}", component_, name_,
                   name_of(policy_), name_of(time_of(policy_)), fmt::join(inputs_, ", "), why(statistics)));
 }
 
@@ -94,12 +94,12 @@ std::string FusionWatch::why(const FusionStatistics& statistics) const {
   }
   if (offered == 0) return {};
   const auto* primary = std::get_if<PrimaryOptions>(&policy_);
-  if (!absent.empty()) return fmt::format("nothing came of {}", fmt::join(absent, ", "));
+  if (!absent.empty()) return fmt::format("no samples of {} arrived", fmt::join(absent, ", "));
   const FusionTime time = time_of(policy_);
   if (time != FusionTime::Publish && !stamped.empty() && !unstamped.empty())
     return fmt::format(
-        "samples of {} have no {}, so that their publish times are compared with the stamps of {}; stamp all by one "
-        "clock, or let the fusion go by FusionTime::Publish",
+        "samples of {} have no {}, so their publish times are compared with the stamps of {}; stamp all by one clock, "
+        "or use FusionTime::Publish for the fusion",
         fmt::join(unstamped, ", "), stamp_text(time), fmt::join(stamped, ", "));
   if (primary != nullptr)
     return "the samples of its other inputs are older than its max_age when a sample of the primary input comes";
@@ -120,7 +120,7 @@ std::string FusionWatch::why(const FusionStatistics& statistics) const {
   }
   return fmt::format(
       "no samples of all inputs have {}; the newest of {} is {} before that of {}; {} samples found no partners, {} "
-      "were pushed out of a full queue: look at which clock stamps which input, at the tolerance and at the queue",
+      "were pushed out of a full queue: check which clock stamps which input, the tolerance and the queue",
       tolerance == 0 ? std::string("the same time")
                      : fmt::format("times within the tolerance of {}", seconds_text(tolerance)),
       inputs_[first], seconds_text(apart), inputs_[last], overtaken, pushed_out);

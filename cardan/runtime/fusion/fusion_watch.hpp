@@ -34,7 +34,7 @@ namespace detail {
 /// for the thread that is in the fusion's callback; the rest for any thread. Does not block but to write its line.
 class FusionWatch {
  public:
-  /// A fusion is silent when it was offered so many samples without a set, over so long.
+  /// A fusion is silent if it was offered this many samples without a set, over this time.
   static constexpr std::uint64_t kFewest = 10;
   static constexpr std::int64_t kPatience = 5'000'000'000;
 

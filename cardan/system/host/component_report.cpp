@@ -8,6 +8,7 @@
 #include "cardan/base/clock.hpp"
 #include "cardan/base/error.hpp"
 #include "cardan/runtime/runtime.hpp"
+#include "cardan/transport/endpoint/publisher_core.hpp"
 
 namespace cardan::host {
 namespace {

@@ -29,7 +29,7 @@ struct CallbackReport {
   std::int64_t longest_transport = 0, longest_waiting = 0, longest_running = 0;
   std::uint64_t calls = 0;
   std::uint64_t queue_full = 0;  ///< dropped: newer samples pushed them out of the queue
-  std::uint64_t kept = 0;        ///< dropped: the component keeps so many samples that no newer one could be had
+  std::uint64_t kept = 0;        ///< dropped because the component keeps too many samples
   std::uint64_t missed = 0;      ///< lost before they came to this process's queue
   std::uint64_t failures = 0;    ///< exceptions
   std::uint64_t overruns = 0;    ///< of a timer: periods that were over before it could run

@@ -62,7 +62,7 @@ std::vector<ControlClient::Answer> ControlClient::ask(const std::string& request
                                                       const std::string& only, std::chrono::nanoseconds timeout) {
   const std::int64_t begun = steady_now();
   const std::int64_t until = begun + timeout.count();
-  // Whoever publishes answers and does not listen must not use up the time of those that do.
+  // A process that publishes answers but does not listen must not use up the time of the others.
   const std::int64_t gather_until = begun + std::min<std::int64_t>(timeout.count(), options_.timeout.count()) / 2;
   Link& link = *link_;
   // A host that attaches later gets the request too, as long as this object is there.
@@ -113,22 +113,21 @@ void ControlClient::ask_all(const std::string& request, All& all, Take take) {
     hosts.erase(who);
     const auto answer =
         std::find_if(answers.begin(), answers.end(), [&](const Answer& a) { return a.host == p.process; });
-    if (answer == answers.end() && stopping()) {  // nobody waited for it
+    if (answer == answers.end() && stopping()) {  // the wait was cut short
       if (problems.empty() || problems.back() != kInterrupted) problems.emplace_back(kInterrupted);
       continue;
     }
     if (answer == answers.end()) {
-      problems.push_back(
-          fmt::format("process {} (pid {}) does not answer — is it stopped (SIGSTOP), or busy with a "
-                      "restart? Ask again",
-                      p.program, p.pid));
+      problems.push_back(fmt::format(
+          "process {} (pid {}) does not answer — it may be stopped (SIGSTOP), or busy with a restart; try again",
+          p.program, p.pid));
       continue;
     }
     try {
       take(json::parse(answer->text), Place{p.process, p.program, p.pid});
     } catch (const json::exception& e) {
       problems.push_back(
-          fmt::format("process {} (pid {}) answers what cannot be read: {}", p.program, p.pid, e.what()));
+          fmt::format("the answer of process {} (pid {}) cannot be read: {}", p.program, p.pid, e.what()));
     } catch (const Error& e) {
       problems.push_back(fmt::format("process {} (pid {}): {}", p.program, p.pid, e.what()));
     }
@@ -222,7 +221,7 @@ ControlClient::Ordered ControlClient::order(const LauncherReport& launcher, cons
   if (!answer.contains("order") || !answer["order"].is_number_unsigned())
     throw Error(ErrorCode::Incompatible, "the answer cannot be read", "use the same version of Cardan on both sides");
   const std::string outcome = text_of({{"do", "outcome"}, {"order", answer["order"]}});
-  const std::string unanswered = fmt::format("it took the order to {} '{}', and does not say what came of it",
+  const std::string unanswered = fmt::format("it accepted the order to {} '{}', but did not report the result",
                                              start ? "restart" : "stop", process);
   do {
     answer = json::parse(ask_one(launcher.host, who, outcome, 0s, unanswered.c_str()), nullptr, false);
@@ -233,9 +232,9 @@ ControlClient::Ordered ControlClient::order(const LauncherReport& launcher, cons
     std::this_thread::sleep_for(20ms);
   } while (steady_now() < until && !stopping());
   throw Error(ErrorCode::Unavailable,
-              fmt::format("process '{}' was told to end{}, and that is not done yet", process,
+              fmt::format("process '{}' was asked to end{}, but has not done so yet", process,
                           start ? " and to start again" : ""),
-              "the log of cardan run says when it is");
+              "the log of cardan run shows when it has");
 }
 
 }  // namespace cardan::host

@@ -18,7 +18,7 @@ struct ControlOptions {
   std::string domain{};
   /// How long to wait for a host; what a component or a process has to do for it may take longer, as its function says.
   std::chrono::nanoseconds timeout = std::chrono::seconds{1};
-  /// How long a component may take to accept a change of a parameter; what it has not done by then does not come true.
+  /// How long a component may take to accept a change of a parameter; a change not made by then is dropped.
   std::chrono::nanoseconds change = std::chrono::seconds{2};
 };
 
@@ -58,7 +58,7 @@ struct DomainLaunchers {
 };
 
 /// Asks the processes of `cardan run`, and `cardan run` itself, over Cardan's own topics: those of the own user, as the
-/// topics' access rule says. What does not answer costs the time-out, not more. One thread at a time.
+/// topics' access rule says. A process that does not answer costs the time-out, not more. One thread at a time.
 class ControlClient {
  public:
   /// Throws Error as Publisher and Subscriber. Set-up; blocks for some ms.
@@ -80,8 +80,8 @@ class ControlClient {
     double took_ms = 0;
     std::uint64_t restarts = 0;  ///< of the component within its process
   };
-  /// Makes a component that components() found anew, while the rest of its process goes on. Throws Error: what
-  /// Runtime::restart() throws there (its process then ends, and is started anew by its rule), Unavailable (its host
+  /// Restarts a component that components() found, while the rest of its process keeps running. Throws Error: what
+  /// Runtime::restart() throws there (its process then ends, and is restarted by its rule), Unavailable (its host
   /// does not answer, or a callback of its groups hangs). Blocks until it has started, at most 11 s longer than the
   /// time-out.
   Restarted restart_component(const ComponentReport& component);
@@ -98,8 +98,8 @@ class ControlClient {
     bool killed = false;  ///< it did not end in order within the launcher's grace period
   };
   /// Ends a process of a launcher that launchers() found, and with `start` starts it, also one that is down. Throws
-  /// Error: the launcher's word, Unavailable (it does not answer: what it has not begun by then it does not do later;
-  /// or it has begun, and does not say what came of it). Blocks until that is done, at most `within` and the time-out.
+  /// Error: the launcher's word, Unavailable (it does not answer: an order that it has not started by then is dropped;
+  /// or it has started it, and does not report the result). Blocks until it is done, at most `within` and the time-out.
   Ordered order(const LauncherReport& launcher, const std::string& process, bool start,
                 std::chrono::nanoseconds within);
 
@@ -108,7 +108,7 @@ class ControlClient {
   struct Answer {
     std::string host, text;
   };
-  /// What somebody publishes answers with.
+  /// The answers of one publisher.
   struct Place {
     std::string host, program;
     int pid = 0;
@@ -124,7 +124,7 @@ class ControlClient {
   /// `unanswered`: what that means, in words.
   std::string ask_one(const std::string& host, const std::string& who, const std::string& request,
                       std::chrono::nanoseconds within,
-                      const char* unanswered = "what was not begun by now is not done any more");
+                      const char* unanswered = "orders not started by now are dropped");
 
   ControlOptions options_;
   std::unique_ptr<Link> link_;

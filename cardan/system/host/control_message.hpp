@@ -15,7 +15,7 @@ struct ControlMessage {
   std::uint32_t number = 0;  ///< of its requests
   std::uint32_t part = 0;    ///< of an answer that is longer than a message, from 0
   std::uint32_t parts = 1;
-  shm::string host;  ///< who answers, or shall (its name in the run directory); empty in a request: all
+  shm::string host;  ///< the process that answers, or must (its name in the run directory); empty in a request: all
   shm::string text;
 };
 CARDAN_MESSAGE(ControlMessage, "cardan_msgs/msg/Control", asker, number, part, parts, host, text);
@@ -25,9 +25,9 @@ inline constexpr std::size_t kControlText = 16384;
 inline constexpr TopicOptions kControlOptions{
     .max_bytes = kControlText + 1024, .depth = 16, .reliable = true, .reliable_timeout = std::chrono::seconds{1}};
 
-/// Requests: who asks publishes, hosts subscribe.
+/// Requests: clients publish, hosts subscribe.
 inline constexpr Topic<ControlMessage> kControl{"/cardan/control", kControlOptions};
-/// Answers: hosts publish, who asks subscribes. Its publishers are the hosts of the domain.
+/// Answers: hosts publish, clients subscribe. Its publishers are the hosts of the domain.
 inline constexpr Topic<ControlMessage> kAnswers{"/cardan/answers", kControlOptions};
 
 }  // namespace cardan::host

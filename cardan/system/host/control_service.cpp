@@ -34,7 +34,7 @@ struct ControlService::Endpoints {
       throw Error(ErrorCode::Limit, "cannot make an event: " + std::generic_category().message(errno),
                   "raise the limit of open descriptors (ulimit -n)");
   }
-  // Requests first: who finds a publisher of answers can rely on it that requests arrive.
+  // Requests first: a client that finds a publisher of answers can rely on its requests arriving.
   Subscriber<ControlMessage> requests;
   Publisher<ControlMessage> answers;
   BoundFd wake;  // not a message: at the end the run directory may be gone, or the disk full

@@ -11,8 +11,8 @@ namespace cardan::host {
 
 struct ControlMessage;
 
-/// Answers the requests of control_message.hpp that come to this process: a thread that sleeps until somebody asks. One
-/// request at a time.
+/// Answers the requests of control_message.hpp that come to this process: a thread that sleeps until a request arrives.
+/// One request at a time.
 class ControlService {
  public:
   struct Reply {
@@ -41,7 +41,7 @@ class ControlService {
   std::thread thread_;
 };
 
-/// How long whoever asked still waits: "within_ms" of the request less its age, at least 0 and at most a minute. What
+/// How long the client still waits: "within_ms" of the request less its age, at least 0 and at most a minute. What
 /// is not done by then must not be done at all. Throws nlohmann::json's exceptions.
 [[nodiscard]] std::chrono::nanoseconds time_left(const std::string& request, std::chrono::nanoseconds age);
 

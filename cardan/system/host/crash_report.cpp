@@ -293,7 +293,7 @@ void die(std::string_view reason) noexcept {
 void crash_on_purpose(std::string_view reason) noexcept {
   set_reason(reason);
   std::raise(SIGSEGV);
-  std::abort();  // somebody has taken the signal over
+  std::abort();  // another handler has taken the signal over
 }
 
 void die_of(pid_t thread, std::string_view reason) noexcept {

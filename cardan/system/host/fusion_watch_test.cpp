@@ -228,7 +228,7 @@ TEST(SilentFusion, SaysWhatIsMissingAndWhatIsTooFar) {
   });
   simulation.start();
   play(simulation, 7, [&](int i) { simulation.push(kLeft, Imu{}, i); });
-  EXPECT_EQ(heard.lines_with({"'pair'", "nothing came of /right"}), 1U) << heard.text();
+  EXPECT_EQ(heard.lines_with({"'pair'", "no samples of /right arrived"}), 1U) << heard.text();
 
   Simulation other;
   add(other, [&](Context& context) {

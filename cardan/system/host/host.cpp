@@ -38,7 +38,7 @@
 namespace cardan::host {
 namespace {
 
-/// How long a restart waits for the callbacks of the component's groups. Nobody is answered meanwhile.
+/// How long a restart waits for the callbacks of the component's groups. No requests are answered meanwhile.
 constexpr std::chrono::nanoseconds kPause = std::chrono::seconds{1};
 
 /// Restarts of one component that a rule asked for.
@@ -53,7 +53,7 @@ struct Wish {
   std::string component;
   std::promise<HostAnswers::Restarted> done;
   std::promise<void> sent;      ///< the answer is on its way
-  Atomic<bool> decided{false};  ///< by the host, which begins it, or by the one who waits no longer
+  Atomic<bool> decided{false};  ///< by the host, which starts it, or by the client, which waits no longer
 };
 
 /// Tells the launcher how far the start is, and then what is lost.
@@ -86,7 +86,7 @@ class LauncherLines {
     line.resize(std::min<std::size_t>(line.size(), 1000));
     line += '\n';
     if (::write(fd_, line.data(), line.size()) != static_cast<ssize_t>(line.size()))
-      detail::log(LogLevel::Warning, "the launcher does not hear what this process tells it");
+      detail::log(LogLevel::Warning, "the launcher does not get this process's messages");
   }
   int fd_;
   bool loads_ = false;
@@ -119,7 +119,7 @@ class Host {
     for (const auto& group : runtime_.groups())
       for (const RealtimeReport& worker : group->realtime_reports()) report(worker, group->options().name);
     if (configuration_.realtime && refused_.empty())
-      detail::log(LogLevel::Info, "realtime: all that was asked for was granted");
+      detail::log(LogLevel::Info, "realtime: everything requested was granted");
     service_ = std::make_unique<ControlService>(
         runtime_.options().domain,
         [this](const std::string& request, std::chrono::nanoseconds age) { return answers_.answer(request, age); });
@@ -294,12 +294,12 @@ class Host {
       by_rule_ = true;
       runtime_.restart(component, RestartCause::Failure, kPause);
     } catch (const StillRunning& e) {
-      detail::log(LogLevel::Warning, fmt::format("{}; it is tried again", e.cause()));
+      detail::log(LogLevel::Warning, fmt::format("{}; trying again", e.cause()));
       const std::lock_guard lock(mutex_);
       restarts_[component].due = steady_now() + kPause.count();
       return;
     } catch (const std::exception& e) {
-      crash_report::die(fmt::format("component '{}' was to be restarted: {}", component, e.what()));
+      crash_report::die(fmt::format("component '{}' could not be restarted: {}", component, e.what()));
     }
     const std::int64_t now = steady_now();
     const std::lock_guard lock(mutex_);
@@ -329,7 +329,7 @@ class Host {
         throw Error(
             ErrorCode::Unavailable,
             fmt::format("component '{}' is being restarted, and has not come back from on_start yet", component),
-            "cardan component list shows when it is there");
+            "cardan component list shows when it runs");
     }
     HostAnswers::Restarted restarted = done.get();
     restarted.sent = [wish] { wish->sent.set_value(); };
@@ -367,10 +367,10 @@ class Host {
       wish.done.set_exception(std::current_exception());
       return;
     } catch (const std::exception& e) {
-      // The process would go on without it: better all of it anew, by its rule.
+      // The process would go on without it: a restart of the whole process, by its rule, is better.
       const std::string cause = fmt::format("component '{}' did not start again: {}", wish.component, e.what());
       wish.done.set_value({.failure = cause});
-      (void)wish.sent.get_future().wait_for(std::chrono::seconds{1});  // whoever asked hears of it first
+      (void)wish.sent.get_future().wait_for(std::chrono::seconds{1});  // the client gets the answer first
       crash_report::die(cause);
     }
     const double took = static_cast<double>(steady_now() - begun) / 1e6;
@@ -433,7 +433,7 @@ class Host {
   bool stops_ = false;
   std::string restarting_;        ///< by the main thread, which alone does it
   bool by_rule_ = false;          ///< and not by an operator
-  Atomic<bool> untold_{false};    ///< exceptions since the launcher was told
+  Atomic<bool> untold_{false};    ///< exceptions since the last report to the launcher
   Atomic<bool> counting_{false};  ///< of exceptions that repeat: the main thread knows when to say how many
   BoundFd wake_;
   Runtime runtime_;
@@ -443,7 +443,8 @@ class Host {
 };
 
 void stop_at(int signal) {
-  // A terminal's Ctrl-C comes to all processes, and the launcher's SIGTERM to each: one more is no reason to hurry.
+  // A terminal's Ctrl-C comes to all processes, and the launcher's SIGTERM to each: a second one does not speed up the
+  // end.
   struct sigaction action{};
   action.sa_handler = [](int) { request_stop(); };
   sigemptyset(&action.sa_mask);
@@ -465,7 +466,7 @@ int run_host(const config::Configuration& configuration, const std::string& proc
     }
     ::prctl(PR_SET_NAME, process.c_str());  // else top shows "exe"; of a long name the first 15 letters
     detail::set_program_name(process);
-    std::signal(SIGPIPE, SIG_IGN);  // nobody reads what we print: no reason to end
+    std::signal(SIGPIPE, SIG_IGN);  // a missing reader of our output must not end us
     stop_at(SIGTERM);
     stop_at(SIGINT);
     for (const int fd : {options.ready_fd, options.report_fd})

@@ -11,7 +11,7 @@
 namespace cardan::host {
 
 struct HostOptions {
-  /// Where its start is told, a line each: "load COMPONENT", "start COMPONENT", then "ready", or why not: "failed
+  /// Where its start is reported, one line each: "load COMPONENT", "start COMPONENT", then "ready", or why not: "failed
   /// CAUSE", or "refused CAUSE" where another start would end the same way. Then, whenever exceptions have left
   /// callbacks, at most twice a second and at the end: "threw NUMBER COMPONENT", all since its start. −1: nowhere.
   int ready_fd = -1;

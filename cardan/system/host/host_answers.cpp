@@ -49,7 +49,7 @@ std::string HostAnswers::components() {
 void HostAnswers::crash(const std::string& component) {
   // As work of the component itself, so that the report is about it.
   core_of(runtime_, component).errand().post([component] {
-    crash_report::crash_on_purpose(fmt::format("component '{}' was told to crash (cardan run --crash)", component));
+    crash_report::crash_on_purpose(fmt::format("component '{}' was ordered to crash (cardan run --crash)", component));
   });
 }
 
@@ -62,7 +62,7 @@ ControlService::Reply HostAnswers::answer(const std::string& text, std::chrono::
     if (!done.failure.empty())
       return {json{{"error", static_cast<int>(ErrorCode::System)},
                    {"cause", done.failure},
-                   {"remedy", "its process ends, and is started anew by its rule"}}
+                   {"remedy", "its process ends, and is restarted by its rule"}}
                   .dump(-1, ' ', false, json::error_handler_t::replace),
               done.sent};
     return {json{{"took_ms", done.took_ms}, {"restarts", done.restarts}}.dump(), done.sent};
@@ -72,7 +72,7 @@ ControlService::Reply HostAnswers::answer(const std::string& text, std::chrono::
     return {components()};
   }
   if (what != "set" && what != "log" && what != "crash")
-    throw Error(ErrorCode::Incompatible, "this process does not know the request '" + what + "'",
+    throw Error(ErrorCode::Incompatible, "unknown request '" + what + "'",
                 "use the same version of Cardan on both sides");
   // Looked at before the lock, which a restart holds for as long as its component takes, and compared after it.
   const std::int64_t until = steady_now() + time_left(text, age).count();
@@ -80,7 +80,7 @@ ControlService::Reply HostAnswers::answer(const std::string& text, std::chrono::
   const std::chrono::nanoseconds left{until - steady_now()};
   if (left.count() <= 0)
     throw Error(ErrorCode::Unavailable,
-                what == "set" ? "the request came too late, and the value stays as it is"
+                what == "set" ? "the request came too late, and the value is not changed"
                               : "the request came too late, and was not carried out",
                 "give it again");
   if (what == "set") {

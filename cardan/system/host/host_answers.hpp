@@ -28,10 +28,10 @@ class HostAnswers {
   struct Parts {
     std::string process;                                                  ///< as the configuration names it
     std::function<std::uint64_t(const std::string& component)> restarts;  ///< within this process
-    /// Makes a component anew; throws Error, Unavailable when it was not begun within the time.
+    /// Restarts a component; throws Error, Unavailable if this did not start in time.
     std::function<Restarted(const std::string& component, std::chrono::nanoseconds within)> restart;
   };
-  /// `changing` is held while it looks at the runtime, and by who restarts components of it.
+  /// `changing` is held while it looks at the runtime, and while components of it are restarted.
   HostAnswers(Runtime& runtime, std::mutex& changing, Parts parts)
       : runtime_(runtime), changing_(changing), parts_(std::move(parts)) {}
 

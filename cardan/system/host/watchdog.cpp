@@ -50,7 +50,7 @@ void Watchdog::watch(const Runtime& runtime) {
     }
   for (const auto& group : runtime.groups()) {
     groups_.push_back(group.get());
-    // A hang is told by an ordinary thread: only what ends processes has to come before all others.
+    // An ordinary thread reports hangs: only the watchdog that ends processes must run before all others.
     if (const int priority = group->options().realtime.priority; priority > 0 && strict)
       priority_ = std::max(priority_, std::min(99, priority + 1));
   }
@@ -92,7 +92,7 @@ std::optional<Watchdog::Late> Watchdog::longest() const {
 std::int64_t Watchdog::look(std::int64_t now) {
   constexpr std::int64_t kOnce = std::numeric_limits<std::int64_t>::max();
   std::int64_t next = kOnce;
-  // What begins from now on cannot be late before the shortest limit is over.
+  // Calls that start from now on cannot be late before the shortest limit is over.
   for (const auto& [callback, limit] : limits_) next = std::min(next, now + limit.ns);
   std::map<Call, std::int64_t> still;
   for (const detail::Group* group : groups_)

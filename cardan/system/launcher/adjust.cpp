@@ -94,8 +94,8 @@ namespace {
   for (const Process& process : configuration.processes)
     for (const Component& c : process.components) names.push_back(c.name);
   throw Error(ErrorCode::InvalidArgument,
-              fmt::format("'{}' names component '{}', which the file has not", assignment, component),
-              fmt::format("it has: {}", fmt::join(names, ", ")));
+              fmt::format("'{}' names component '{}', which is not in the file", assignment, component),
+              fmt::format("the file has: {}", fmt::join(names, ", ")));
 }
 
 }  // namespace
@@ -104,7 +104,7 @@ void set_parameter(Configuration& configuration, std::string_view assignment) {
   const std::size_t equals = assignment.find('=');
   const std::size_t slash = assignment.substr(0, equals).find('/');
   if (equals == std::string_view::npos || slash == std::string_view::npos || slash == 0 || slash + 1 == equals)
-    throw Error(ErrorCode::InvalidArgument, fmt::format("'{}' sets no parameter", assignment),
+    throw Error(ErrorCode::InvalidArgument, fmt::format("'{}' does not set a parameter", assignment),
                 "write component/parameter=value");
   const std::string component(assignment.substr(0, slash));
   for (Process& process : configuration.processes)
@@ -121,7 +121,7 @@ LogLevel log_level_of(std::string_view name) {
   if (name == "info") return LogLevel::Info;
   if (name == "warning") return LogLevel::Warning;
   if (name == "error") return LogLevel::Error;
-  throw Error(ErrorCode::InvalidArgument, fmt::format("'{}' is no level", name), "use info, warning or error");
+  throw Error(ErrorCode::InvalidArgument, fmt::format("'{}' is not a level", name), "use info, warning or error");
 }
 
 void set_log_level(const Configuration& configuration, std::string_view assignment,

@@ -118,8 +118,8 @@ TEST(SetParameter, SaysWhatIsWrong) {
     FAIL();
   } catch (const Error& e) {
     EXPECT_EQ(e.code(), ErrorCode::InvalidArgument);
-    EXPECT_EQ(e.cause(), "'detektor/threshold=1' names component 'detektor', which the file has not");
-    EXPECT_EQ(e.remedy(), "it has: camera, lidar, detector, decision");
+    EXPECT_EQ(e.cause(), "'detektor/threshold=1' names component 'detektor', which is not in the file");
+    EXPECT_EQ(e.remedy(), "the file has: camera, lidar, detector, decision");
   }
   EXPECT_EQ(c.processes, file().processes) << "nothing was changed";
 }

@@ -93,7 +93,7 @@ struct Prepared {
   bool good = ::dup2(p.input, STDIN_FILENO) >= 0 && ::dup2(p.output, STDOUT_FILENO) >= 0 &&
               ::dup2(p.error, STDERR_FILENO) >= 0 && ::dup2(p.ready, ChildProcess::kReadyFd) >= 0 &&
               ::dup2(p.report, ChildProcess::kReportFd) >= 0;
-  // Also what somebody else in this process has opened without O_CLOEXEC.
+  // Also descriptors that other code in this process has opened without O_CLOEXEC.
   ::syscall(SYS_close_range, ChildProcess::kReportFd + 1, ~0U, CLOSE_RANGE_CLOEXEC);
   if (good && p.memory_bytes != 0) {
     const rlimit limit{p.memory_bytes, p.memory_bytes};
@@ -118,12 +118,12 @@ std::string text(const Ending& ending) {
 std::string remedy(const Ending& ending) {
   switch (ending.signal) {
     case SIGKILL:
-      return "somebody killed it, or the kernel did for want of memory: `dmesg | grep -i oom`, and the memory limit of "
-             "the container";
+      return "it was killed by a user, or by the kernel because memory ran out: check `dmesg | grep -i oom`, and the "
+             "memory limit of the container";
     case SIGILL:
       return "the program does not fit this CPU: build it on this computer";
     case SIGBUS:
-      return "memory behind a mapping went away: is there room left (`df -h /dev/shm`, `free -m`)?";
+      return "memory behind a mapping is gone: check that there is room left (`df -h /dev/shm`, `free -m`)";
     case SIGXCPU:
       return "it used up its CPU time: raise `ulimit -t`";
     default:
@@ -163,7 +163,7 @@ ChildProcess::ChildProcess(const ChildOptions& options) {
   pid_ = ::fork();
   if (pid_ == 0) become(prepared);
   if (pid_ < 0) cannot("start a process", errno);
-  // The same in both: whoever comes first makes the group, so that it is there for both.
+  // The same in both processes: the first one makes the group, so that it exists for both.
   ::setpgid(pid_, pid_);
   pidfd_ = Fd{static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0))};
   const int no_pidfd = errno;
@@ -195,7 +195,7 @@ ChildProcess::~ChildProcess() {
 std::optional<Ending> ChildProcess::ended() {
   if (ending_) return ending_;
   siginfo_t info{};
-  // Looked at first and collected last: until then the numbers of the process and of its group are nobody else's.
+  // Looked at first and collected last: until then the numbers of the process and of its group are not reused.
   if (::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid != pid_)
     return {};
   ::kill(-pid_, SIGKILL);

@@ -23,7 +23,7 @@ struct Ending {
 
 /// "died by signal 11 (Segmentation fault)", "ended with exit code 3", "ended in order".
 [[nodiscard]] std::string text(const Ending& ending);
-/// What somebody who reads that can do about it; "": nothing general.
+/// The remedy for a user; "": none in general.
 [[nodiscard]] std::string remedy(const Ending& ending);
 
 struct ChildOptions {

@@ -9,7 +9,7 @@
 
 namespace cardan::launcher {
 
-/// What is known of a process that did not end in order.
+/// The facts about a process that did not end in order.
 struct CrashReport {
   std::string system{};
   std::string process{};

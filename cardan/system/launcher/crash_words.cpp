@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kHead = 4096;
 constexpr int kNames = 64;
 constexpr std::size_t kLongestName = 512;
-/// A name may refer to its own parts, so that few letters stand for very many: so many references at most.
+/// A name may refer to its own parts, so that few letters stand for very many: this is the most references.
 constexpr int kReferences = 24;
 
 template <class Number>
@@ -97,7 +97,7 @@ std::string text(const Ending& ending, const CrashWords& words) {
 
 std::string remedy(const Ending& ending, const CrashWords& words) {
   if (ending.signal == SIGABRT && words.ended_by == "watchdog")
-    return "the report has the stack of the callback; raise watchdog_ms if it may run so long";
+    return "the report has the stack of the callback; raise watchdog_ms if it may run that long";
   return remedy(ending);
 }
 

@@ -44,7 +44,7 @@ class PoisonWatch {
 
   /// It crashed on this sample. True: for the second time.
   bool crashed_on(const PoisonSample& sample);
-  /// What its next run has to skip; of more than kSkipped the newest.
+  /// Samples that its next run must skip; of more than kSkipped, the newest.
   [[nodiscard]] const std::deque<PoisonSample>& skipped() const noexcept { return skipped_; }
 
  private:

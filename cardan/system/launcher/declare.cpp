@@ -103,7 +103,7 @@ class Question {
       ending_ = *ending;
       return true;
     }
-    // For each component: the time begins anew with every one that has answered.
+    // For each component: the time starts again with every one that has answered.
     const std::string words = child_->report();
     if (words.size() != heard_) {
       heard_ = words.size();
@@ -141,7 +141,8 @@ class Question {
           into.declarations.unknown.push_back(component.name);
       } catch (const json::exception& e) {
         into.declarations.unknown.push_back(component.name);
-        complain(component, "", fmt::format("component '{}' answers what cannot be read: {}", component.name, e.what()),
+        complain(component, "",
+                 fmt::format("the answer of component '{}' cannot be read: {}", component.name, e.what()),
                  "build it with this version of Cardan; let it write to standard output only", into);
       }
     }
@@ -151,16 +152,16 @@ class Question {
     if (late_)
       complain(
           component, "",
-          fmt::format("component '{}' does not come back from on_start within {:g} s: nobody knows what it declares",
+          fmt::format("component '{}' does not come back from on_start within {:g} s: what it declares is not known",
                       component.name, static_cast<double>(limit_ns_) / 1e9),
-          last_.empty() ? "do what takes long in a callback; else `cardan run` starts it without knowing"
-                        : fmt::format("its last words: {}", last_),
+          last_.empty() ? "do long work in a callback; otherwise `cardan run` starts it without checking it"
+                        : fmt::format("its last output: {}", last_),
           into, options_.late);
     else
       complain(component, "",
                fmt::format("component '{}' crashes in on_start: its process {}", component.name, text(ending_)),
                last_.empty() ? "look at its on_start: it is called here without transport and other threads"
-                             : fmt::format("its last words: {}", last_),
+                             : fmt::format("its last output: {}", last_),
                into);
     return done + 1;
   }
@@ -297,7 +298,7 @@ std::vector<config::Problem> check_with_components(const Configuration& configur
     });
   });
   for (const config::Problem& problem : asked.problems) {
-    // What a component says of a parameter in the file is known better, and told already.
+    // What a component says of a parameter in the file is known better, and reported already.
     const bool told = std::any_of(problems.begin(), problems.end(), [&](const config::Problem& p) {
       return p.severity == config::Severity::Error && p.pointer.starts_with(problem.pointer + "/parameters/");
     });

@@ -131,7 +131,7 @@ json ask(const config::Configuration& configuration, const config::Process& proc
     return answer;
   } catch (const std::exception& e) {
     return {{"component", settings.name},
-            {"error", problem("", fmt::format("component '{}' cannot be made: {}", settings.name, e.what()), "")}};
+            {"error", problem("", fmt::format("component '{}' cannot be created: {}", settings.name, e.what()), "")}};
   }
 }
 

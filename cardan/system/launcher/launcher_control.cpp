@@ -66,7 +66,7 @@ std::string LauncherControl::components_that_are_down() {
 std::string LauncherControl::outcome(std::uint64_t number) {
   const auto found = std::find_if(orders_.begin(), orders_.end(), [&](const Pending& p) { return p.number == number; });
   if (found == orders_.end())
-    throw Error(ErrorCode::InvalidArgument, "there is no such order", "cardan component list shows what runs");
+    throw Error(ErrorCode::InvalidArgument, "unknown order", "cardan component list shows what runs");
   if (found->answer.wait_for(std::chrono::seconds{0}) != std::future_status::ready)
     return text_of({{"launcher", system_}, {"done", false}});
   Pending pending = std::move(*found);
@@ -86,7 +86,7 @@ std::string LauncherControl::answer(const std::string& text, std::chrono::nanose
   if (what == "processes") return processes();
   if (what == "outcome") return outcome(request.at("order"));
   if (what != "stop process" && what != "restart process")
-    throw Error(ErrorCode::Incompatible, "cardan run does not know the request '" + what + "'",
+    throw Error(ErrorCode::Incompatible, "cardan run: unknown request '" + what + "'",
                 "use the same version of Cardan on both sides");
   const std::string process = request.at("process");
   std::future<OrderAnswer> done =

@@ -126,7 +126,7 @@ bool LogFile::write_some(std::string_view part) {
 }
 
 void LogFile::open() {
-  // Without waiting for a pipe's reader, and not through a link that somebody laid in a folder of many.
+  // Without waiting for a pipe's reader, and not through a link that another user put into a shared folder.
   const int fd =
       ::open(options_.path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0640);
   if (fd < 0) return failed("open", errno);
@@ -152,8 +152,9 @@ void LogFile::rotate() {
 void LogFile::failed(const std::string& what, int error) {
   if (std::exchange(failing_, true)) return;
   const std::lock_guard lock(mutex_);
-  trouble_ = fmt::format("cannot {} the log {}: {}", what, options_.path,
-                         error == EINVAL && what == "open" ? "it is no file" : std::generic_category().message(error));
+  trouble_ =
+      fmt::format("cannot {} the log {}: {}", what, options_.path,
+                  error == EINVAL && what == "open" ? "it is not a file" : std::generic_category().message(error));
   last_trouble_ = trouble_;
 }
 

@@ -13,13 +13,13 @@ namespace cardan::launcher {
 
 struct LogFileOptions {
   std::string path{};
-  std::size_t bytes = std::size_t{10} << 20U;  ///< of a file; the line that would exceed it begins the next
+  std::size_t bytes = std::size_t{10} << 20U;  ///< of a file; the line that would exceed it starts the next
   std::size_t files = 5;                       ///< kept beside the present one: PATH.1 (the newest) to PATH.5
 };
 
-/// A log in files of bounded size. Lines are written by a thread of its own, so that a slow disk holds up nobody: what
+/// A log in files of bounded size. A separate thread writes the lines, so that a slow disk delays no caller: what
 /// waits too long is left out, counted, and said in the file. The file that is there is continued. A link, a pipe or a
-/// device is refused. Thread safety: any thread; add() takes a mutex that nobody holds while it writes.
+/// device is refused. Thread safety: any thread; add() takes a mutex that is never held during a write.
 class LogFile {
  public:
   static constexpr std::size_t kWaiting = std::size_t{4} << 20U;  ///< bytes of lines that may wait
@@ -31,12 +31,12 @@ class LogFile {
   ~LogFile();  ///< as close()
 
   /// Writes what waits, and ends. What of it, or of what was left out before, is not in the file, for people; "": all
-  /// is. What is added later is lost. Blocks for the disk; once, and not beside add().
+  /// is. Lines added later are lost. Blocks for the disk; once, and not beside add().
   [[nodiscard]] std::string close();
 
   /// A line with its end. Never blocks for the disk.
   void add(std::string_view line);
-  /// What has gone wrong since the last call, for people; "": nothing. The first failure in a row is said.
+  /// Failures since the last call, as text; "": none. The first failure in a row is said.
   [[nodiscard]] std::string trouble();
 
  private:

@@ -9,7 +9,7 @@
 
 namespace cardan::launcher {
 
-/// What follows the end of a process, by its rule in the file. Pure logic: time is given in, on any clock that only
+/// The action after the end of a process, by its rule in the file. Pure logic: time is given in, on any clock that only
 /// goes forward. Thread safety: one thread at a time. Never blocks.
 class RestartPolicy {
  public:
@@ -28,7 +28,7 @@ class RestartPolicy {
 
   /// The process has ended, by itself and with exit code 0 (`in_order`) or in any other way.
   [[nodiscard]] Decision ended(bool in_order, std::int64_t now_ns);
-  /// What happened so far does not count against its limit any more: somebody has seen to it.
+  /// What happened so far does not count against its limit any more: an operator has dealt with it.
   void forgive() noexcept { recent_.clear(); }
   /// Restarts decided so far, also those that have left the window.
   [[nodiscard]] std::uint64_t restarts() const noexcept { return restarts_; }

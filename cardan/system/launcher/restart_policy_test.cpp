@@ -102,7 +102,7 @@ TEST(RestartPolicy, ALongBackOffDoesNotOverflow) {
 TEST(RestartPolicy, SaysWhyItGivesUp) {
   RestartPolicy policy({.limit = 1, .window = 60s});
   (void)policy.ended(false, 0);
-  EXPECT_EQ(policy.ended(false, 1).reason, "1 restart within 60 s are its limit");
+  EXPECT_EQ(policy.ended(false, 1).reason, "its limit is 1 restart within 60 s");
 }
 
 }  // namespace

@@ -15,7 +15,7 @@
 
 namespace cardan::launcher {
 
-/// When topics were last published on, seen in their publishers' memory: nobody is disturbed, and nothing is woken. A
+/// When topics were last published on, seen in their publishers' memory: no process is disturbed or woken. A
 /// thread of its own looks for publishers that are new, because a process that hangs may keep it waiting for its
 /// answer; asking for a time never waits. Thread safety: any thread.
 class SilenceWatch {
@@ -26,7 +26,7 @@ class SilenceWatch {
   SilenceWatch& operator=(const SilenceWatch&) = delete;
   ~SilenceWatch();
 
-  /// Nanoseconds of the steady clock; 0: not yet. Reads shared memory; takes a mutex that nobody holds for long.
+  /// Nanoseconds of the steady clock; 0: not yet. Reads shared memory; takes a mutex that is never held for long.
   [[nodiscard]] std::int64_t last_published(const std::string& topic);
   /// Somebody has started: look for publishers now.
   void look();

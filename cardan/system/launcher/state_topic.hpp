@@ -20,8 +20,8 @@ struct SystemState {
   FixedString<400> reason{};  ///< why it changed, in words
 };
 
-/// Where `cardan run` publishes each change. Who comes late gets the last ones. A reader that is slow does not hold up
-/// the supervision for longer than the time-out.
+/// Where `cardan run` publishes each change. A late subscriber gets the last ones. A reader that is slow does not hold
+/// up the supervision for longer than the time-out.
 inline constexpr Topic<SystemState> kSystemState{
     "/cardan/state", {.depth = 8, .reliable = true, .reliable_timeout = std::chrono::milliseconds{5}}};
 

@@ -54,7 +54,7 @@ Supervisor::Supervisor(config::Configuration configuration, LauncherOptions opti
       machine_(configuration_, steady_now(),
                [this](const std::string& topic) { return silence_ ? silence_->last_published(topic) : 0; }) {
   if (options_.host_command.empty())
-    throw Error(ErrorCode::InvalidArgument, "there is no command that starts a process", "set host_command");
+    throw Error(ErrorCode::InvalidArgument, "no command to start a process is set", "set host_command");
   for (const config::Process& process : configuration_.processes) {
     slots_.emplace_back().policy = RestartPolicy(process.restart);
     status_.push_back({.name = process.name});
@@ -83,7 +83,7 @@ int Supervisor::run() {
   const std::int64_t begin = steady_now();
   tick_ns_ = begin + options_.tick.count();
   end_ns_ = options_.duration.count() > 0 ? begin + options_.duration.count() : 0;
-  publish({config::State::Starting, config::State::Starting, begin, "cardan run begins"});
+  publish({config::State::Starting, config::State::Starting, begin, "cardan run starts"});
   for (std::size_t i = 0; i < slots_.size(); ++i) start(i);
   while (!over()) {
     arm_timer();
@@ -115,18 +115,18 @@ bool Supervisor::over() const {
   const bool ended = std::all_of(status_.begin(), status_.end(), [](const ProcessStatus& p) {
     return p.phase == Phase::Finished || p.phase == Phase::GivenUp || p.phase == Phase::Stopped;
   });
-  // Whoever stopped a process by hand may want to start it again.
+  // An operator that stopped a process may want to start it again.
   return ended && (stopping_ || std::none_of(slots_.begin(), slots_.end(), [](const Slot& s) { return s.held; }));
 }
 
 void Supervisor::due(std::int64_t now) {
   const std::uint32_t stops = stops_.load(std::memory_order_relaxed);
   if (stops != stops_seen_) {
-    if (stops_seen_ == 0) begin_stop("somebody asked for it");
+    if (stops_seen_ == 0) begin_stop("it was requested");
     if (stops > 1) kill_all();
     stops_seen_ = stops;
   }
-  if (end_ns_ != 0 && now >= end_ns_ && !stopping_) begin_stop("the time that was given is over");
+  if (end_ns_ != 0 && now >= end_ns_ && !stopping_) begin_stop("the given time is over");
   advance();  // what has happened until now is not undone by an order before anybody saw it
   take_orders();
   for (std::size_t i = 0; i < slots_.size(); ++i) {
@@ -229,7 +229,7 @@ void Supervisor::kill_all() {
   kill_ns_ = 0;
   for (std::size_t i = 0; i < slots_.size(); ++i) {
     if (!slots_[i].child) continue;
-    say(LogLevel::Warning, fmt::format("{} (pid {}) is killed: asked a second time", status_[i].name, status_[i].pid));
+    say(LogLevel::Warning, fmt::format("{} (pid {}) is killed: second request", status_[i].name, status_[i].pid));
     status_[i].phase = Phase::Stopping;
     slots_[i].killed = status_[i].killed = failed_ = true;
     slots_[i].told_to_end = true;

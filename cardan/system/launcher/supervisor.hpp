@@ -51,12 +51,12 @@ enum class Phase : std::uint8_t {
 };
 [[nodiscard]] std::string_view name_of(Phase phase) noexcept;
 
-/// An end that nobody had asked for, and what followed. Times in nanoseconds of the steady clock.
+/// An end that was not requested, and what followed. Times in nanoseconds of the steady clock.
 struct Outage {
   std::string cause{};   ///< in words
   std::string report{};  ///< path of the crash report; "": it ended in order, or the report could not be written
   std::int64_t noticed_ns = 0;
-  std::int64_t started_ns = 0;  ///< its program began anew; 0: it did not
+  std::int64_t started_ns = 0;  ///< its program started again; 0: it did not
   std::int64_t ready_ns = 0;    ///< it was running again; 0: it was not
 };
 
@@ -101,8 +101,8 @@ struct LauncherOptions {
   std::string domain{};
   std::string reports = "out";                                     ///< folder of the crash reports
   std::chrono::nanoseconds grace = std::chrono::seconds{5};        ///< for each process, between SIGTERM and SIGKILL
-  std::chrono::nanoseconds slow_start = std::chrono::seconds{2};   ///< who takes longer to come up is named
-  std::chrono::nanoseconds duration{0};                            ///< stops by itself after so long; 0: it does not
+  std::chrono::nanoseconds slow_start = std::chrono::seconds{2};   ///< a process that takes longer to start is named
+  std::chrono::nanoseconds duration{0};                            ///< stops by itself after this time; 0: it does not
   std::chrono::nanoseconds tick = std::chrono::milliseconds{500};  ///< between calls of on_tick
   // All called on the thread of run(), which supervises nothing meanwhile: they must not block.
   std::function<void(const LogLine&)> on_line{};
@@ -127,7 +127,7 @@ class Supervisor {
   /// The first call ends all in order, each further one at once. Any thread, and signal handlers; never blocks.
   void stop() noexcept;
   /// Asks run() for something. The answer comes when it is done (of Restart: when the process runs again, or has ended
-  /// before), at the latest when run() ends. Any thread; takes a mutex that nobody holds for long.
+  /// before), at the latest when run() ends. Any thread; takes a mutex that is never held for long.
   [[nodiscard]] std::future<OrderAnswer> order(Order order);
 
   [[nodiscard]] const std::vector<ProcessStatus>& processes() const noexcept { return status_; }
@@ -144,7 +144,7 @@ class Supervisor {
     std::map<std::string, std::uint64_t> threw_before{};  ///< exceptions of the runs before this one
     std::deque<std::string> last_lines{};
     std::int64_t restart_ns = 0;  ///< 0: none is due
-    std::int64_t slow_ns = 0;     ///< when to say that it has not come up; 0: it has
+    std::int64_t slow_ns = 0;     ///< when to report that it has not started; 0: it has
     std::int64_t kill_ns = 0;     ///< when one that an operator stops has used up its grace; 0: none is stopped
     std::string doing{};          ///< before it is up, in words
     std::string failure{};        ///< why it does not start, in its own words
@@ -209,7 +209,7 @@ class Supervisor {
   std::unique_ptr<Publisher<SystemState>> publisher_;
   bool stopping_ = false, failed_ = false;
   std::string stop_reason_;
-  std::size_t stop_at_ = 0;   ///< processes from here on have been told to end
+  std::size_t stop_at_ = 0;   ///< processes from here on have been asked to end
   std::int64_t kill_ns_ = 0;  ///< when the one that is being stopped has used up its grace
   std::int64_t tick_ns_ = 0, end_ns_ = 0;
   std::mutex orders_mutex_;

@@ -83,8 +83,8 @@ void Supervisor::obey(Given given) {
   const auto index = static_cast<std::size_t>(found - status_.begin());
   Slot& slot = slots_[index];
   if (slot.asked)
-    return refuse(ErrorCode::Unavailable, fmt::format("{} is being stopped or restarted already", order.process),
-                  "wait for that");
+    return refuse(ErrorCode::Unavailable, fmt::format("{} is already being stopped or restarted", order.process),
+                  "wait until that is done");
   slot.asked = order.what;
   slot.order_killed = false;
   slot.answer = std::move(given.answer);

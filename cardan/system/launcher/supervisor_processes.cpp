@@ -142,7 +142,7 @@ void Supervisor::read_ready(std::size_t index) {
   }
 }
 
-/// "NUMBER COMPONENT": so many exceptions in this run.
+/// "NUMBER COMPONENT": the number of exceptions in this run.
 void Supervisor::threw(std::size_t index, std::string_view words) {
   std::uint64_t number = 0;
   const auto [end, error] = std::from_chars(words.data(), words.data() + words.size(), number);
@@ -189,9 +189,9 @@ void Supervisor::say_slow(std::size_t index, std::int64_t now) {
   const std::int64_t since = now - status.started_ns;
   slot.slow_ns = 0;
   if (!slot.child || status.ready_ns != 0 || slot.told_to_end) return;
-  say(LogLevel::Warning, fmt::format("{} (pid {}) has not come up after {:.1f} s: {}", status.name, status.pid,
+  say(LogLevel::Warning, fmt::format("{} (pid {}) has not started after {:.1f} s: {}", status.name, status.pid,
                                      static_cast<double>(since) / 1e9,
-                                     slot.doing.empty() ? "it has not begun with its components" : slot.doing));
+                                     slot.doing.empty() ? "it has not started to load its components" : slot.doing));
   slot.slow_ns = now + std::max<std::int64_t>(since, 1'000'000);  // again after 4, 8, 16 s …
 }
 
@@ -250,7 +250,7 @@ void Supervisor::ended(std::size_t index, const Ending& ending) {
   slot.slow_ns = slot.kill_ns = 0;
   status.pid = 0;
   if (!stopping_ && slot.asked && slot.told_to_end) return obeyed(index, crash);
-  answer(index, Error(ErrorCode::Unavailable, fmt::format("{} did not come up: it {}", status.name, cause),
+  answer(index, Error(ErrorCode::Unavailable, fmt::format("{} did not start: it {}", status.name, cause),
                       "the report is in the launcher's log"));
   if (!stopping_) return decide(index, in_order, cause);
   status.phase = Phase::Stopped;
@@ -291,7 +291,7 @@ void Supervisor::decide(std::size_t index, bool in_order, const std::string& cau
   auto decision = slot.policy.ended(in_order, now);
   // What came up once can come up again: what refuses it now (no memory, a library that is being replaced) may pass.
   if (!in_order && slot.cannot_change && !slot.was_up)
-    decision = {.what = RestartPolicy::Decision::What::GiveUp, .reason = "starting it again cannot change that"};
+    decision = {.what = RestartPolicy::Decision::What::GiveUp, .reason = "a restart cannot change that"};
   switch (decision.what) {
     case RestartPolicy::Decision::What::Leave:
       say(LogLevel::Info, fmt::format("{} has ended in order", status.name));

@@ -23,7 +23,7 @@
 namespace cardan::launcher {
 namespace {
 
-/// One that sweeps the folder holds the lock for an instant, and one that has just taken it has not yet said its pid.
+/// A process that sweeps the folder holds the lock for an instant, and a new holder has not written its pid yet.
 constexpr std::int64_t kPatience = 500'000'000;
 
 std::string domain_or_default(const std::string& domain) {
@@ -40,12 +40,13 @@ SystemLock::SystemLock(const std::string& system, const std::string& domain)
   while (!take(system)) {
     if (steady_now() >= until) {
       const std::string pid = holder();
-      throw Error(ErrorCode::NameTaken,
-                  fmt::format("system '{}' runs already in domain '{}'{}", system, folder_->domain,
-                              pid.empty() ? std::string() : fmt::format(": cardan run, pid {}", pid)),
-                  fmt::format("end that one first{} (cardan run --stop PROCESS stops one process of it), or give this "
-                              "one a domain of its own: --domain NAME",
-                              pid.empty() ? std::string() : fmt::format(": kill {}", pid)));
+      throw Error(
+          ErrorCode::NameTaken,
+          fmt::format("system '{}' already runs in domain '{}'{}", system, folder_->domain,
+                      pid.empty() ? std::string() : fmt::format(": cardan run, pid {}", pid)),
+          fmt::format("end that one first{} (cardan run --stop PROCESS stops only one of its processes), or give this "
+                      "one a domain of its own: --domain NAME",
+                      pid.empty() ? std::string() : fmt::format(": kill {}", pid)));
     }
     std::this_thread::sleep_for(std::chrono::milliseconds{10});
   }
@@ -63,8 +64,8 @@ bool SystemLock::take(const std::string& system) {
   }
   if (!file_ || ::fstat(file_.get(), &st) != 0 || !S_ISREG(st.st_mode) || st.st_uid != ::geteuid()) {
     const std::string why = file_ ? "it is not a file of this user" : std::generic_category().message(errno);
-    detail::log(LogLevel::Warning, fmt::format("whether system '{}' runs already cannot be seen from {}/{}: {}", system,
-                                               folder_->path, name_, why));
+    detail::log(LogLevel::Warning, fmt::format("whether system '{}' already runs cannot be determined from {}/{}: {}",
+                                               system, folder_->path, name_, why));
     file_.reset();
     return true;
   }
@@ -76,7 +77,7 @@ bool SystemLock::take(const std::string& system) {
   return true;
 }
 
-/// Whoever removed the file before we locked it has made room for another one.
+/// If the file was removed before we locked it, another one may have taken its place.
 bool SystemLock::is_ours_by_name() const {
   struct stat ours{};
   struct stat named{};

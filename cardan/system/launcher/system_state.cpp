@@ -130,7 +130,7 @@ bool StateMachine::leaves(const Rule& rule) const {
   if (t.to == state_ || std::find(t.from.begin(), t.from.end(), state_) == t.from.end()) return false;
   if (state_ != State::Degraded) return true;
   if (rule.kind == Rule::Kind::AllUp) return degraded_here_;
-  // The file's way back is from what the file calls degraded: it does not mend what nobody there speaks of.
+  // The file's way back is from what the file calls degraded: it does not apply to causes that the file does not name.
   return !degraded_here_ || t.to != State::Running || !lacks_one();
 }
 

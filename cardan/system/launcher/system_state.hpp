@@ -23,7 +23,7 @@ enum class Unit : std::uint8_t {
   GivenUp,   ///< down for good
 };
 
-/// The state of the whole system, which begins as Starting. It becomes Running when all processes have come up. A
+/// The state of the whole system, which starts as Starting. It becomes Running when all processes have come up. A
 /// process that is given up, of whose end no transition of the file speaks in that state (down or given_up, of it or of
 /// one of its components), makes it Degraded, and Running again when all are up again. Until then the file's
 /// transitions do not lead from there to Running: they speak of other things. All other changes are the file's
@@ -60,7 +60,7 @@ class StateMachine {
 
   [[nodiscard]] config::State state() const noexcept { return state_; }
   [[nodiscard]] std::int64_t since_ns() const noexcept { return since_ns_; }
-  /// The topics that a transition names as silent: somebody has to watch them.
+  /// The topics that a transition names as silent, and that must be watched.
   [[nodiscard]] std::vector<std::string> watched_topics() const;
 
  private:

@@ -181,10 +181,10 @@ TEST(StateMachine, GivenUp) {
   m.start(10);
   m.process("a", Unit::Down, 100);
   EXPECT_TRUE(m.at(100).empty());
-  m.process("a", Unit::GivenUp, 200, "5 restarts within 60 s are its limit");
+  m.process("a", Unit::GivenUp, 200, "its limit is 5 restarts within 60 s");
   const auto changes = m.at(200);
   ASSERT_EQ(changes.size(), 1U);
-  EXPECT_EQ(changes[0].reason, "a was given up: 5 restarts within 60 s are its limit");
+  EXPECT_EQ(changes[0].reason, "a was given up: its limit is 5 restarts within 60 s");
 }
 
 TEST(StateMachine, AProcessThatIsGivenUpDegradesASystemWhoseFileDoesNotSpeakOfIt) {

@@ -8,13 +8,13 @@
 
 namespace cardan::detail {
 
-/// Decides whether the process behind `peer` may share `topic` with this process; empty: yes, else the reason in words.
-/// A publisher asks about each subscriber, a subscriber about each publisher. A user that our user namespace does not
-/// map matches no user and no list. Access::Policy: Policy::refusal_by(), so that an edit counts at once. Throws
-/// Error where the policy file cannot be read or must not be trusted.
+/// Decides whether the process behind `peer` may share `topic` with this process. Empty: yes; otherwise the reason in
+/// words. A publisher checks each subscriber, a subscriber each publisher. A user that our user namespace does not map
+/// matches no user and no list. Access::Policy calls Policy::refusal_by(), so that an edit takes effect at once. Throws
+/// Error if the policy file cannot be read or must not be trusted.
 std::string refusal(Access access, const std::string& topic, const socket::Peer& peer, const std::string& run_dir);
 
-/// What the owner of a name in the run directory tells before anybody connects: false means that refusal() would refuse
+/// What the owner of a name in the run directory decides before any connection: false means that refusal() would refuse
 /// that user, whatever its groups. For RunDirectory::connect().
 bool may_be_accepted(Access access, uid_t owner) noexcept;
 

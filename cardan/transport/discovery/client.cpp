@@ -19,12 +19,11 @@
 namespace cardan::detail {
 namespace {
 constexpr std::int64_t kTenYears = 10LL * 365 * 86'400 * 1'000'000'000;
-constexpr std::int64_t kFirstTry = 100'000'000;
 constexpr std::int64_t kSettled = 10'000'000'000;  ///< a connection that lives this long was not evicted
-constexpr std::int64_t kFullTry = 2'000'000'000;   ///< after a refusal for want of room
+constexpr std::int64_t kFullTry = 2'000'000'000;   ///< after a refusal for lack of room
 constexpr std::size_t kLost = 256;
 constexpr std::size_t kForNow = 4096;
-constexpr std::size_t kMostPrefaulted = 64U << 20;  ///< of a stranger's area: the rest as it is read
+constexpr std::size_t kMostPrefaulted = 64U << 20;  ///< of a stranger's area; the rest is prefaulted as it is read
 }  // namespace
 
 using nlohmann::json;
@@ -60,14 +59,14 @@ void Client::remove(SubscriberCore& subscriber) {
   for (auto& [fd, c] : connections_)
     std::erase_if(c->links, [&](const auto& x) {
       if (x.second.subscriber != &subscriber) return false;
-      // An attached stream detaches itself when its last sample is gone; an unanswered one has to be taken back here.
+      // An attached stream detaches itself when its last sample is gone. An unanswered request must be withdrawn here.
       if (x.second.stream == 0) send(*c, {{"op", "detach"}, {"id", x.first}});
       return true;
     });
 }
 
-/// False: it cannot be sent. The connection is lost then, but where the peer is gone, which hangs up by itself and may
-/// have said why, and where the letter lacked a descriptor of its own.
+/// Returns false if it cannot be sent. Then the connection is lost, with two exceptions: the peer is gone (it hangs up
+/// by itself and may have given the reason), or the letter lacked a descriptor of its own.
 bool Client::send(Connection& c, const json& message, const std::vector<int>& fds) {
   const bool sent = c.outbox.send(c.fd(), wire::print(message), fds);
   if (!sent && errno != EPIPE && errno != ECONNRESET && errno != EMFILE) c.lost = true;
@@ -75,7 +74,7 @@ bool Client::send(Connection& c, const json& message, const std::vector<int>& fd
   return sent;
 }
 
-/// What a stranger's process says costs its user's time; then it waits.
+/// A stranger's messages cost its user's time. Once that is used up, the stranger waits.
 void Client::receive(int fd) {
   const auto it = connections_.find(fd);
   if (it == connections_.end()) return;
@@ -86,10 +85,7 @@ void Client::receive(int fd) {
   HelperTime& time = process_.strangers_time();
   time.spend(uid, thread_time() - began, steady_now());
   const auto still = connections_.find(fd);
-  if (still == connections_.end() || time.opens_at(uid, steady_now()) == 0) return;
-  process_.loop().off(fd);
-  still->second->paused = true;
-  process_.look_again_in(2);
+  if (still != connections_.end() && time.opens_at(uid, steady_now()) != 0) still->second->pause(process_, fd);
 }
 
 void Client::take_message(int fd, Connection& c) {
@@ -112,7 +108,7 @@ void Client::take_message(int fd, Connection& c) {
     if (!parsed || !(all_there ? handle(c, *parsed, message.fds) : without_descriptors(c, *parsed)))
       return hang_up(fd, true);
     if (c.links.empty() && !c.had_stream && c.name != "?") hang_up(fd);
-  } catch (const std::exception& e) {  // no memory for what it says: its connection ends, nobody's process
+  } catch (const std::exception& e) {  // no memory for its message: ends its connection, but no process
     log(LogLevel::Warning, Cause{"failed", c.peer.uid},
         fmt::format("hung up on pid {} (user {}): {}", c.peer.pid, c.peer.uid, e.what()));
     hang_up(fd);
@@ -140,17 +136,17 @@ void Client::hang_up(int fd, bool shun) {
       answered(link.subscriber, false, nullptr);
       continue;
     }
-    Stream* stream = link.subscriber->find_stream(link.stream);
+    Stream* stream = link.subscriber->helper().find_stream(link.stream);
     const bool kept = again && stream != nullptr && lost_.size() < kLost;
     if (kept) {
       stream->add_reference();
       lost_[place_of(*link.subscriber, link.entry)].stream =
           std::shared_ptr<Stream>(stream, [](Stream* s) { s->drop_reference(); });
     } else if (again && stream != nullptr) {
-      link.subscriber->cut_stream(*stream);
+      link.subscriber->helper().cut_stream(*stream);
       continue;
     }
-    link.subscriber->end_stream(link.stream, again ? Stream::End::Lost : Stream::End::Died);
+    link.subscriber->helper().end_stream(link.stream, again ? Stream::End::Lost : Stream::End::Died);
   }
 }
 
@@ -170,14 +166,13 @@ void Client::forget_link(Connection& c, std::uint64_t id, bool for_now) {
 bool Client::handle(Connection& c, json& m, std::vector<Fd>& fds) {
   const std::string op = wire::text(m, "op");
   if (op == "hello") {
-    c.name = wire::text(m, "name");
-    c.clock_offset = wire::signed_number(m, "clock_offset");
+    c.read_hello(m);
     return true;
   }
   const std::uint64_t id = wire::number(m, "id");
   if (id == 0 && (op == "refused" || op == "gone")) return sent_away(c, m);
   const auto it = c.links.find(id);
-  if (it == c.links.end()) return true;  // taken back meanwhile
+  if (it == c.links.end()) return true;  // withdrawn meanwhile
   Link& link = it->second;
   if (op == "attached") {
     if (link.stream == 0) answered_attach(c, id, m, fds);
@@ -192,11 +187,11 @@ bool Client::handle(Connection& c, json& m, std::vector<Fd>& fds) {
   }
   if (op == "ended") {
     if (link.stream != 0)
-      link.subscriber->end_stream(link.stream, Stream::End::Left);
+      link.subscriber->helper().end_stream(link.stream, Stream::End::Left);
     else
       answered(link.subscriber, false, nullptr);
   } else if (link.stream != 0) {
-    return false;  // the rest answers a question: a stream that is there ends by its end, or with the connection
+    return false;  // the rest answers a request; an existing stream ends by its own end, or with the connection
   } else if (op == "refused") {
     refused(c, link, m, wire::text(m, "why"));
     const std::string code = wire::text(m, "code");
@@ -213,7 +208,7 @@ bool Client::handle(Connection& c, json& m, std::vector<Fd>& fds) {
 
 void Client::answered_attach(Connection& c, std::uint64_t id, json& m, std::vector<Fd>& fds) {
   Link& link = c.links.at(id);
-  // A foreign area's descriptor, and a notify socket.
+  // For a foreign area's descriptor, and a notify socket.
   auto claim = DescriptorShares::of_process().claim(c.peer.uid, 2);
   resume(link, m);
   SubscriberCore* subscriber = link.subscriber;
@@ -228,8 +223,8 @@ void Client::answered_attach(Connection& c, std::uint64_t id, json& m, std::vect
   forget_link(c, id, became == Attaching::Later);
 }
 
-/// No number was left here for what came with the message: our own lack, not the peer's fault. The connection stays,
-/// since samples of other streams depend on it.
+/// This process had no descriptor number left for what came with the message. That is our own lack, not the peer's
+/// fault. The connection stays, because samples of other streams depend on it.
 bool Client::without_descriptors(Connection& c, json& m) {
   const std::uint64_t id = wire::number(m, "id");
   const auto it = c.links.find(id);
@@ -246,7 +241,7 @@ bool Client::without_descriptors(Connection& c, json& m) {
   return true;
 }
 
-/// The process lets us have nothing at all: it says so instead of an answer, and before any other. False: it lies.
+/// The process grants us nothing at all. It says so instead of an answer, and before any other message. False: it lies.
 bool Client::sent_away(Connection& c, const json& m) {
   if (std::any_of(c.links.begin(), c.links.end(), [](const auto& x) { return x.second.stream != 0; })) return false;
   if (wire::text(m, "op") == "refused")
@@ -271,74 +266,84 @@ void Client::refused(Connection& c, const Link& link, const json& m, const std::
   const Error e(error, why, wire::text(m, "remedy"));
   tell(*link.subscriber, c.peer.uid,
        {error == ErrorCode::Incompatible ? Event::Kind::Incompatible : Event::Kind::Refused, c.peer.pid, e.what()});
-  // What another user answers is never our error.
+  // An answer of another user is never our error.
   answered(link.subscriber, false, c.foreign ? nullptr : std::make_exception_ptr(e));
 }
 
-Client::Attaching Client::attached(Connection& c, Link& link, const json& m, std::vector<Fd>& fds) {
+struct Client::Mapped {
+  PublisherArea area;
+  std::shared_ptr<Mapping> bells;
+};
+
+/// Maps the memory that came with the answer. None of it is trusted yet.
+Client::Mapped Client::map(Connection& c, const json& m, std::vector<Fd>& fds) {
+  if (fds.size() != 2)
+    throw Error(ErrorCode::Incompatible, "it answered without its memory",
+                "it is not a Cardan process, or a hostile one");
+  Mapped mapped{PublisherArea::map(std::move(fds[0]), wire::number(m, "bytes"), c.foreign, c.peer.uid), c.bells.lock()};
+  if (!mapped.bells) {
+    mapped.bells = std::make_shared<Mapping>(map_read_only(fds[1], layout::kBells * sizeof(layout::Bell)));
+    c.bells = mapped.bells;
+  }
+  return mapped;
+}
+
+/// Checks whether the subscriber can read the stream, and what its user may make the subscriber read.
+void Client::check(const Connection& c, const SubscriberCore& subscriber, const json& m, const Mapped& mapped) {
+  if (wire::number(m, "bell", layout::kBells) >= layout::kBells)
+    throw Error(ErrorCode::Incompatible, "it named a bell that does not exist",
+                "restart the publisher; if it is a Cardan process, report this");
+  // Our own user's programs may reserve more than the contract says: a player, for example, has to guess.
+  mapped.area.check({subscriber.type().hash, subscriber.type().bytes, subscriber.type().alignment,
+                     c.foreign ? subscriber.options().max_bytes : layout::kMaxPayload});
+}
+
+Stream* Client::build(Connection& c, Link& link, const json& m, Mapped mapped) {
   struct Keep {
     Mapping area;
     std::shared_ptr<Mapping> bells;
     std::shared_ptr<Area> page;
     std::shared_ptr<Socket> socket;
   };
+  PublisherArea& area = mapped.area;
+  area.prefault(c.foreign ? kMostPrefaulted : std::numeric_limits<std::size_t>::max());
+  Stream::Parts parts;
+  parts.area = area.mapping.data();
+  parts.area_bytes = area.mapping.size();
+  parts.header = area.header;
+  parts.slots = area.slots;
+  parts.area_fd = std::move(area.fd);
+  parts.area_owner = c.peer.uid;
+  parts.bell = reinterpret_cast<const layout::Bell*>(mapped.bells->data()) + wire::number(m, "bell");
+  parts.page = reinterpret_cast<layout::SubscriberPage*>(link.page->data());
+  parts.cursor = wire::number(m, "cursor");
+  parts.owed_from = wire::number(m, "owed_from");
+  parts.time_shift_ns = process_.clock_offset() - std::clamp(c.clock_offset, -kTenYears, kTenYears);
+  parts.peer_name = c.name;
+  parts.peer_pid = c.peer.pid;
+  parts.foreign = c.foreign;
+  parts.keep =
+      std::make_shared<Keep>(Keep{std::move(area.mapping), std::move(mapped.bells), std::move(link.page), c.socket});
+  // The last sample may be dropped long after the subscriber has ended, on any thread. Only then may the publisher
+  // reuse its slots.
+  parts.on_gone = [this, process = &process_, fd = c.fd(), id = link.id, name = c.process] {
+    process->loop().post([this, fd, id, name] {
+      const auto it = connections_.find(fd);
+      if (it != connections_.end() && it->second->process == name) send(*it->second, {{"op", "detach"}, {"id", id}});
+    });
+  };
+  return Stream::create(std::move(parts), link.subscriber->stream_room());
+}
+
+Client::Attaching Client::attached(Connection& c, Link& link, const json& m, std::vector<Fd>& fds) {
   const SubscriberCore& subscriber = *link.subscriber;
-  const bool foreign = c.foreign;
   Stream* stream = nullptr;
-  std::exception_ptr error;
-  bool later = false;
   try {
-    // Map.
-    if (fds.size() != 2)
-      throw Error(ErrorCode::Incompatible, "it answered without its memory",
-                  "it is no Cardan process, or a hostile one");
-    PublisherArea area = PublisherArea::map(std::move(fds[0]), wire::number(m, "bytes"), foreign, c.peer.uid);
-    auto keep = std::make_shared<Keep>();
-    keep->bells = c.bells.lock();
-    if (!keep->bells) {
-      keep->bells = std::make_shared<Mapping>(map_read_only(fds[1], layout::kBells * sizeof(layout::Bell)));
-      c.bells = keep->bells;
-    }
-    // Check.
-    const std::uint64_t bell = wire::number(m, "bell", layout::kBells);
-    if (bell >= layout::kBells)
-      throw Error(ErrorCode::Incompatible, "it named a bell that does not exist",
-                  "restart the publisher; if it is a Cardan process, report this");
-    // Our own user's programs may reserve more than the contract says: a player, for one, has to guess.
-    area.check({subscriber.type().hash, subscriber.type().bytes, subscriber.type().alignment,
-                foreign ? subscriber.options().max_bytes : layout::kMaxPayload});
-    // Build.
-    area.prefault(foreign ? kMostPrefaulted : std::numeric_limits<std::size_t>::max());
-    Stream::Parts parts;
-    parts.area = area.mapping.data();
-    parts.area_bytes = area.mapping.size();
-    parts.header = area.header;
-    parts.slots = area.slots;
-    parts.area_fd = std::move(area.fd);
-    parts.area_owner = c.peer.uid;
-    parts.bell = reinterpret_cast<const layout::Bell*>(keep->bells->data()) + bell;
-    parts.page = reinterpret_cast<layout::SubscriberPage*>(link.page->data());
-    parts.cursor = wire::number(m, "cursor");
-    parts.owed_from = wire::number(m, "owed_from");
-    parts.time_shift_ns = process_.clock_offset() - std::clamp(c.clock_offset, -kTenYears, kTenYears);
-    parts.peer_name = c.name;
-    parts.peer_pid = c.peer.pid;
-    parts.foreign = foreign;
-    keep->area = std::move(area.mapping);
-    keep->page = std::move(link.page);
-    keep->socket = c.socket;
-    parts.keep = keep;
-    // The last sample may go long after the subscriber, on any thread: then the publisher may have its slots back.
-    parts.on_gone = [this, process = &process_, fd = c.fd(), id = link.id, name = c.process] {
-      process->loop().post([this, fd, id, name] {
-        const auto it = connections_.find(fd);
-        if (it != connections_.end() && it->second->process == name) send(*it->second, {{"op", "detach"}, {"id", id}});
-      });
-    };
-    stream = Stream::create(std::move(parts), link.subscriber->stream_room());
-    link.stream = stream->id;
+    Mapped mapped = map(c, m, fds);
+    check(c, subscriber, m, mapped);
+    stream = build(c, link, m, std::move(mapped));
   } catch (const Error& e) {
-    later = e.code() == ErrorCode::Limit;
+    const bool later = e.code() == ErrorCode::Limit;
     const Error named(e.code(),
                       fmt::format("a publication of '{}' by {} (pid {}) cannot be read: {}", subscriber.topic(), c.name,
                                   c.peer.pid, e.cause()),
@@ -346,15 +351,13 @@ Client::Attaching Client::attached(Connection& c, Link& link, const json& m, std
     log(LogLevel::Warning, Cause{"refused area", c.peer.uid}, named.what());
     tell(*link.subscriber, c.peer.uid,
          {later ? Event::Kind::Refused : Event::Kind::Incompatible, c.peer.pid, named.what()});
-    // Of our own user it is a mistake in the programs, and whoever waits for the first answer hears of it. What another
-    // user does is never our error.
-    if (!foreign) error = std::make_exception_ptr(named);
-  }
-  if (stream == nullptr) {
-    answered(link.subscriber, false, std::move(error));
+    // For our own user it is a mistake in the programs, and the thread that waits for the first answer gets it as an
+    // error. The behaviour of another user is never our error.
+    answered(link.subscriber, false, c.foreign ? nullptr : std::make_exception_ptr(named));
     return later ? Attaching::Later : Attaching::Refused;
   }
-  link.subscriber->add_stream(stream);
+  link.stream = stream->id;
+  link.subscriber->helper().add_stream(stream);
   answered(link.subscriber, true, nullptr);
   return Attaching::Done;
 }
@@ -380,17 +383,14 @@ void Client::local_publisher_ended(const PublisherCore& publisher) {
   std::copy_if(locals_.begin(), locals_.end(), std::back_inserter(ended),
                [&](const Local& l) { return l.publisher == &publisher; });
   std::erase_if(locals_, [&](const Local& l) { return l.publisher == &publisher; });
-  for (const Local& l : ended) l.subscriber->end_stream(l.stream, Stream::End::Left);
+  for (const Local& l : ended) l.subscriber->helper().end_stream(l.stream, Stream::End::Left);
 }
 
 void Client::housekeeping(std::int64_t now) {
   std::vector<int> lost;
   for (auto& [fd, c] : connections_) {
     c->outbox.flush(fd);
-    if (const std::int64_t opens = c->paused ? process_.strangers_time().opens_at(c->peer.uid, now) : 0; opens != 0)
-      process_.look_again_in(static_cast<int>(std::clamp<std::int64_t>((opens - now) / 1'000'000 + 1, 1, 100)));
-    else if (std::exchange(c->paused, false))
-      process_.loop().on(fd, [this, number = fd] { receive(number); });
+    c->go_on(process_, fd, now, [this, number = fd] { receive(number); });
     if (c->lost)
       lost.push_back(fd);
     else if (const std::int64_t since = c->outbox.waiting_since(); since != 0)
@@ -401,56 +401,6 @@ void Client::housekeeping(std::int64_t now) {
   if (scan_at_ != 0 && now >= scan_at_) scan();
   if (scan_at_ != 0)
     process_.look_again_in(static_cast<int>(std::clamp<std::int64_t>((scan_at_ - now) / 1'000'000 + 1, 1, 60'000)));
-}
-
-void Process::attach_local(SubscriberCore& subscriber, const Published& published) {
-  const std::shared_ptr<PublisherCore>& core = published.core;
-  if (core->type().hash != subscriber.type().hash) {
-    const std::string text =
-        fmt::format("'{}' has type {} at its publisher and {} at its subscriber, both in this process (pid {})",
-                    subscriber.topic(), core->type().name, subscriber.type().name, ::getpid());
-    subscriber.emit({Event::Kind::Incompatible, ::getpid(), text});
-    if (subscriber.endpoint().background) return;  // a recorder takes no part in what the two have agreed on
-    throw Error(ErrorCode::Incompatible, text, "use one message type for the topic");
-  }
-  struct Keep {
-    std::shared_ptr<PublisherCore> core;
-    std::shared_ptr<BellLine> bell;
-    std::unique_ptr<layout::SubscriberPage> page;
-  };
-  auto keep = std::make_shared<Keep>();
-  keep->core = core;
-  keep->bell = core->bell_for(::geteuid(), board_of(::geteuid()), subscriber.endpoint().background);
-  keep->page = std::make_unique<layout::SubscriberPage>();
-  make_subscriber_page(reinterpret_cast<std::byte*>(keep->page.get()));
-  auto attached = std::make_unique<Attached>();
-  attached->page = keep->page.get();
-  attached->local = keep;
-  attached->bell = keep->bell;
-  attached->announced = subscriber.endpoint().holds + subscriber.endpoint().threads;
-  attached->threads = subscriber.endpoint().threads;
-  attached->prewake = subscriber.waiting().kind == Waiting::Kind::Prewake;
-  attached->reliable = core->options().reliable && subscriber.endpoint().reliable;
-  attached->floor = core->floor_for_late_joiner();
-  attached->pid = ::getpid();
-  attached->uid = ::geteuid();
-  attached->name = name_;
-  attached->depth = subscriber.wanted_depth();
-  Stream::Parts parts;
-  parts.area = core->area().data();
-  parts.area_bytes = core->area().size();
-  parts.bell = &keep->bell->board->bell(keep->bell->index);
-  parts.page = keep->page.get();
-  parts.keep = keep;
-  parts.peer_name = name_;
-  parts.peer_pid = ::getpid();
-  Attached* entry = core->attach(std::move(attached));
-  parts.cursor = core->floor_for_late_joiner();  // only now: see Server::attach
-  parts.owed_from = core->published();
-  parts.on_gone = [this, core, entry] { loop_.post([this, core, entry] { detach(core, entry); }); };
-  auto* stream = Stream::create(std::move(parts), subscriber.stream_room());
-  client_->remember_local(subscriber, *core, entry, stream->id);
-  subscriber.add_stream(stream);
 }
 
 }  // namespace cardan::detail

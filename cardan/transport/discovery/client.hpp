@@ -10,24 +10,26 @@
 
 #include "cardan/base/limiter.hpp"
 #include "cardan/base/recent_set.hpp"
+#include "cardan/transport/discovery/connection.hpp"
 #include "cardan/transport/discovery/descriptor_shares.hpp"
-#include "cardan/transport/discovery/outbox.hpp"
 #include "cardan/transport/discovery/process.hpp"
 
 namespace cardan::detail {
 
-/// A fresh page of a subscriber in `memory`.
+/// Makes a fresh page of a subscriber in `memory`.
 layout::SubscriberPage* make_subscriber_page(std::byte* memory);
 
-/// The subscribing side: finds publishers in the run directory, connects to their processes (one connection each),
-/// attaches, and turns hang-ups into events. Names, processes and answers of other users are bounded in all they can
-/// cost; our own user and root are served first. Helper thread only.
+/// The subscribing side. It finds publishers in the run directory, connects to their processes (one connection each),
+/// attaches, and turns hang-ups into events. The cost of other users' names, processes and answers is bounded; our own
+/// user and root are served first.
+/// Helper thread only.
 class Client {
  public:
-  /// What became of a subscriber's first attachments.
+  /// The result of a subscriber's first attachments.
   struct Answer {
     std::promise<void> given;
-    std::exception_ptr error{};  ///< the only answers were refusals; whoever waits owns it once the answer is given
+    /// Set if the only answers were refusals. The waiting thread owns it once the answer is given.
+    std::exception_ptr error{};
   };
 
   explicit Client(Process& process);
@@ -35,7 +37,7 @@ class Client {
   Client& operator=(const Client&) = delete;
   ~Client();
 
-  /// Attaches the subscriber to all publishers that are there; the answer is given when each has answered.
+  /// Attaches the subscriber to all publishers that are there. The answer is given when each has answered.
   void add(SubscriberCore& subscriber, Answer* answer);
   void forget_answer(const SubscriberCore& subscriber);
   void remove(SubscriberCore& subscriber);
@@ -46,32 +48,27 @@ class Client {
   void housekeeping(std::int64_t now);
 
  private:
+  static constexpr std::int64_t kFirstTry = 100'000'000;  ///< ns until a process is tried again for the first time
+
   struct Link {  ///< one subscriber's attachment to one publisher
     SubscriberCore* subscriber = nullptr;
     TopicEntry entry;
     std::uint64_t id = 0;
     std::shared_ptr<Area> page;  ///< until the answer comes
-    std::uint64_t stream = 0;    ///< its id, once attached
+    std::uint64_t stream = 0;    ///< the stream's id, once attached
   };
-  /// Open until the connection has ended here and the last sample of its streams is gone: as long, the publisher's end
-  /// holds what they hold.
+  /// Open until the connection has ended here and the last sample of its streams is gone. The publisher's end holds
+  /// their slots as long.
   struct Socket {
     BoundFd fd;
     DescriptorShares::Claim claim;
   };
-  struct Connection {
+  struct Connection : ConnectionBase {
     std::string process;
     std::shared_ptr<Socket> socket;
-    socket::Peer peer;
-    bool foreign = false;
-    std::string name = "?";
-    std::int64_t clock_offset = 0;
     std::map<std::uint64_t, Link> links;
     std::weak_ptr<Mapping> bells;
-    Outbox outbox;
-    bool lost = false;        ///< hung up at the next housekeeping
-    bool paused = false;      ///< not read from until its user may have time again
-    bool had_stream = false;  ///< the publisher may still have to hear that a sample is gone
+    bool had_stream = false;  ///< the publisher may still have to learn that a sample was dropped
     std::int64_t since = 0;
     [[nodiscard]] int fd() const noexcept { return socket->fd.get(); }
   };
@@ -81,11 +78,11 @@ class Client {
     std::size_t attached = 0;
     std::exception_ptr error;
   };
-  struct Try {  ///< a process that could not be reached, or hung up although it lives
+  struct Try {  ///< a process that could not be reached, or that hung up although it lives
     std::int64_t at = 0;
     std::int64_t delay = 0;
   };
-  struct Held {  ///< a stream, for its user's share
+  struct Held {  ///< a stream that counts in its user's share
     uid_t uid;
     std::uint64_t stream;
     DescriptorShares::Claim claim;
@@ -95,7 +92,7 @@ class Client {
     return {&subscriber, entry.process, entry.serial};
   }
 
-  // Whom to attach to (client_search.cpp).
+  // The search for publishers to attach to (client_search.cpp).
   void watch();
   void changed();
   void scan();
@@ -115,7 +112,7 @@ class Client {
   void settle_lost();
   void resume(const Link& link, nlohmann::json& message);
 
-  // What the processes say.
+  // Answers of the processes.
   void receive(int fd);
   void take_message(int fd, Connection& c);
   void hang_up(int fd, bool shun = false);
@@ -125,6 +122,11 @@ class Client {
   void answered_attach(Connection& c, std::uint64_t id, nlohmann::json& message, std::vector<Fd>& fds);
   enum class Attaching { Done, Refused, Later };
   Attaching attached(Connection& c, Link& link, const nlohmann::json& message, std::vector<Fd>& fds);
+  struct Mapped;
+  static Mapped map(Connection& c, const nlohmann::json& message, std::vector<Fd>& fds);
+  static void check(const Connection& c, const SubscriberCore& subscriber, const nlohmann::json& message,
+                    const Mapped& mapped);
+  Stream* build(Connection& c, Link& link, const nlohmann::json& message, Mapped mapped);
   void refused(Connection& c, const Link& link, const nlohmann::json& message, const std::string& why);
   bool sent_away(Connection& c, const nlohmann::json& message);
   void forget_link(Connection& c, std::uint64_t id, bool for_now = false);
@@ -139,16 +141,16 @@ class Client {
   std::map<const SubscriberCore*, Waiter> waiters_;
   std::map<const SubscriberCore*, std::vector<Held>> held_;  ///< strangers' streams
   RecentSet<std::string> shunned_;                           ///< processes that broke the handshake
-  RecentSet<Place> refusals_;                                ///< not asked again
-  std::set<Place> for_now_;                                  ///< of these, what lacked room: asked again later
+  RecentSet<Place> refusals_;                                ///< not requested again
+  std::set<Place> for_now_;  ///< those of them that were for lack of room: requested again later
   std::int64_t ask_again_at_ = 0;
   std::map<std::string, Try> tries_;
   struct Lost {                      ///< an attachment that was lost although the publisher seems to live
     std::shared_ptr<Stream> stream;  ///< until that is known
-    std::uint64_t taken = 0;         ///< then: what was taken last
+    std::uint64_t taken = 0;         ///< after that: the last publication that was taken
   };
   std::map<Place, Lost> lost_;
-  std::set<std::string> dead_;  ///< whose names go at the end of this look
+  std::set<std::string> dead_;  ///< processes whose names are removed at the end of this look
   Limiter events_;
   std::int64_t scan_at_ = 0, not_before_ = 0;  ///< the next look at the whole folder
   std::int64_t burst_began_ = 0;

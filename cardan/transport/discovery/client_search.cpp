@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whom to attach to: names in the run directory, whose they are, and what their users may cost.
+// Which publishers to attach to: names in the run directory, their owners, and what those users may cost.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/inotify.h>
@@ -15,6 +15,7 @@
 #include "cardan/base/error.hpp"
 #include "cardan/base/log.hpp"
 #include "cardan/transport/discovery/access.hpp"
+#include "cardan/transport/discovery/announcement.hpp"
 #include "cardan/transport/discovery/client.hpp"
 #include "cardan/transport/discovery/wire.hpp"
 
@@ -22,11 +23,10 @@ namespace cardan::detail {
 namespace {
 
 constexpr std::int64_t kMs = 1'000'000;
-constexpr std::int64_t kFirstTry = 100 * kMs;
 constexpr std::int64_t kLongestTry = 5000 * kMs;
 constexpr std::int64_t kBusyTry = 20 * kMs;  ///< a full backlog
 constexpr std::size_t kTries = 1024;
-constexpr std::size_t kBurst = 64;                 ///< names of our topics in 100 ms that are looked at one by one
+constexpr std::size_t kBurst = 64;                 ///< names of our topics in 100 ms that are examined one by one
 constexpr std::size_t kConnectionsOfOne = 32;      ///< to processes of one other user
 constexpr std::size_t kConnectionsOfOthers = 128;  ///< of all other users
 constexpr std::size_t kStreamsOfOne = kMaxStreams / 4;
@@ -38,8 +38,8 @@ constexpr std::size_t kRemembered = 4096;
 
 bool lacks_descriptors(int error) { return error == EMFILE || error == ENFILE || error == ENOMEM || error == ENOBUFS; }
 
-/// To look at the folder, connect, and make a page takes so many numbers for a moment. A look without them would find
-/// nobody, and say nothing.
+/// Listing the folder, connecting, and making a page need this many descriptor numbers for a moment. A look without
+/// them would find no publisher, and would prove nothing.
 void need_descriptors() {
   std::array<Fd, 4> probe;
   for (Fd& fd : probe) {
@@ -74,7 +74,7 @@ void Client::watch() {
       ::inotify_add_watch(inotify_.get(), process_.directory().path().c_str(), IN_CREATE | IN_MOVED_TO) < 0) {
     log(LogLevel::Warning,
         fmt::format(
-            "cannot watch the run directory ({}); looking every 100 ms instead — raise fs.inotify.max_user_instances",
+            "cannot watch the run directory ({}); polling every 100 ms instead — raise fs.inotify.max_user_instances",
             std::strerror(errno)));
     inotify_.reset();
     poll_directory_ = true;
@@ -104,7 +104,7 @@ void Client::changed() {
     if (event.len == 0) continue;
     const auto parsed = RunDirectory::parse(name);
     if (!parsed || !by_hash_.contains(parsed->topic_hash)) continue;
-    // A flood of names is looked at as a whole, in which our own user's come first.
+    // A flood of names is handled by a look at the whole folder, in which our own user's names come first.
     if (++burst_ > kBurst)
       look_in(100 * kMs);
     else if (const auto entry = process_.directory().entry(name))
@@ -130,7 +130,7 @@ void Client::scan() {
   attach_all(process_.directory().entries());
   settle_lost();
   if (ask_again_at_ != 0) look_in(ask_again_at_ - began);
-  // However many names there are: nine tenths of this thread's time are for other work.
+  // For any number of names, nine tenths of this thread's time remain for other work.
   const std::int64_t now = steady_now();
   not_before_ = now + 10 * (now - began);
 }
@@ -149,30 +149,30 @@ void Client::attach_all(const std::vector<TopicEntry>& entries) {
   if (!dead_.empty()) process_.directory().remove_processes(std::exchange(dead_, {}));
 }
 
-/// The process has answered once more, so its publishers live, and overwrite what they held for us.
+/// The process has answered again, so its publishers live, and overwrite what they held for us.
 void Client::cut_lost(const std::string& process) {
   for (auto& [place, lost] : lost_) {
     if (std::get<1>(place) != process || !lost.stream) continue;
     for (SubscriberCore* s : process_.subscribers())
-      if (s == std::get<0>(place)) s->cut_stream(*lost.stream);
+      if (s == std::get<0>(place)) s->helper().cut_stream(*lost.stream);
     lost.taken = lost.stream->page().cursor.load(std::memory_order_relaxed);
     lost.stream.reset();
   }
 }
 
-/// The process was dying when it hung up: what its publishers left stays as it is, and may be taken.
+/// The process was dying when it hung up. Its publishers' last samples do not change any more, and may be taken.
 void Client::release_lost(const std::string& process) {
   for (const auto& [place, lost] : lost_) {
     if (std::get<1>(place) != process || !lost.stream) continue;
     auto end = Stream::End::Lost;
     lost.stream->end.compare_exchange_strong(end, Stream::End::Died, std::memory_order_acq_rel);
     for (SubscriberCore* s : process_.subscribers())
-      if (s == std::get<0>(place)) s->end_stream(lost.stream->id, Stream::End::Died);
+      if (s == std::get<0>(place)) s->helper().end_stream(lost.stream->id, Stream::End::Died);
   }
   std::erase_if(lost_, [&](const auto& x) { return std::get<1>(x.first) == process; });
 }
 
-/// Whether those whose connection was lost live is asked here where no name leads to them any more.
+/// Finds out here whether processes with lost connections live, if no name leads to them any more.
 void Client::settle_lost() {
   std::set<std::string> open;
   for (const auto& [place, lost] : lost_)
@@ -188,8 +188,8 @@ void Client::settle_lost() {
   }
 }
 
-/// After an attachment that was lost while the publisher lived: what was taken does not come again, and what was
-/// published meanwhile counts as any other loss.
+/// After an attachment was lost while the publisher lived: samples that were taken are not delivered again, and
+/// publications in between count as lost.
 void Client::resume(const Link& link, json& m) {
   const auto it = lost_.find(place_of(*link.subscriber, link.entry));
   if (it == lost_.end()) return;
@@ -207,9 +207,9 @@ void Client::add(SubscriberCore& subscriber, Answer* answer) {
   by_hash_.emplace(hash, &subscriber);
   Waiter& waiter = waiters_[&subscriber];
   waiter.answer = answer;
-  waiter.open = 1;  // this look
+  waiter.open = 1;  // the look itself
   attach_all(process_.directory().entries(hash));
-  answered(&subscriber, subscriber.streams() != 0, nullptr);
+  answered(&subscriber, subscriber.publishers() != 0, nullptr);
 }
 
 bool Client::is_linked(const SubscriberCore& subscriber, const TopicEntry& entry) const {
@@ -221,11 +221,11 @@ bool Client::is_linked(const SubscriberCore& subscriber, const TopicEntry& entry
   });
 }
 
-/// Of a subscriber's streams, half are kept for our own user and root.
+/// Of a subscriber's streams, half are reserved for our own user and root.
 bool Client::has_room(const SubscriberCore& subscriber, uid_t uid) {
   if (!is_foreign(uid)) return true;
   std::vector<Held>& held = held_[&subscriber];
-  std::erase_if(held, [&](const Held& h) { return subscriber.find_stream(h.stream) == nullptr; });
+  std::erase_if(held, [&](const Held& h) { return subscriber.helper().find_stream(h.stream) == nullptr; });
   std::size_t of_one = 0;
   std::size_t of_others = held.size();
   for (const Held& h : held) of_one += h.uid == uid ? 1 : 0;
@@ -263,17 +263,17 @@ void Client::no_descriptor(SubscriberCore& subscriber, int pid, const std::strin
   events_.ended(steady_now());
   if (!events_.allow({("descriptors " + subscriber.topic()).c_str(), ::geteuid()}, steady_now())) return;
   log(LogLevel::Warning, Cause{"no descriptor", ::geteuid()}, text);
-  subscriber.emit({Event::Kind::Refused, pid, text});
+  subscriber.helper().emit({Event::Kind::Refused, pid, text});
 }
 
-/// What another user causes pushes no more than a few events of our own out of the queue.
+/// Another user's events push only a few of our own user's events out of the queue.
 void Client::tell(SubscriberCore& subscriber, uid_t uid, Event event) {
-  events_.ended(steady_now());  // windows begin anew; what was left out repeats what was told
-  if (!is_foreign(uid)) return subscriber.emit(std::move(event));
-  if (events_.allow({subscriber.topic().c_str(), uid}, steady_now())) subscriber.emit(std::move(event), uid);
+  events_.ended(steady_now());  // starts new windows; what was left out repeats what was reported
+  if (!is_foreign(uid)) return subscriber.helper().emit(std::move(event));
+  if (events_.allow({subscriber.topic().c_str(), uid}, steady_now())) subscriber.helper().emit(std::move(event), uid);
 }
 
-/// That we do not accept a publication is an event and no error: anybody can put a name there.
+/// A publication that we do not accept is an event and not an error, because any user can put a name there.
 void Client::not_accepted(SubscriberCore& subscriber, const TopicEntry& entry, const socket::Peer& peer,
                           const std::string& why) {
   tell(
@@ -307,7 +307,7 @@ Client::Connection* Client::connection_to(const TopicEntry& entry) {
                      : std::nullopt;
     if (!share) {
       log(LogLevel::Warning, Cause{"no room", entry.owner},
-          fmt::format("{} has its share of connections already", socket::name_of_user(entry.owner)));
+          fmt::format("{} already has its share of connections", socket::name_of_user(entry.owner)));
       try_later(process, kFirstTry);
       return nullptr;
     }
@@ -331,18 +331,12 @@ Client::Connection* Client::connection_to(const TopicEntry& entry) {
   auto c = std::make_unique<Connection>();
   c->process = process;
   c->socket = std::make_shared<Socket>();
-  c->peer = socket::peer_of(fd.get());
-  c->foreign = is_foreign(c->peer.uid);
+  c->belongs_to(socket::peer_of(fd.get()));
   c->socket->claim = std::move(claim);
-  c->outbox.for_peer(c->peer.uid);
   c->since = steady_now();
   const int number = fd.get();
   c->socket->fd = BoundFd(std::move(fd));
-  send(*c, {{"op", "hello"},
-            {"version", wire::kVersion},
-            {"pid", ::getpid()},
-            {"name", process_.name()},
-            {"clock_offset", process_.clock_offset()}});
+  send(*c, hello_of(process_));
   Connection* raw = c.get();
   by_process_[process] = number;
   connections_[number] = std::move(c);
@@ -351,11 +345,11 @@ Client::Connection* Client::connection_to(const TopicEntry& entry) {
 }
 
 void Client::attach(SubscriberCore& subscriber, const TopicEntry& entry) {
-  if (entry.process == process_.id()) return;  // that one is attached without a socket
+  if (entry.process == process_.id()) return;  // its publishers are attached without a socket
   if (shunned_.contains(entry.process) || refusals_.contains(place_of(subscriber, entry))) return;
   if (is_linked(subscriber, entry) || process_.directory().topic_of(entry) != subscriber.topic()) return;
   const Access access = subscriber.options().access;
-  if (access == Access::Owner) {  // the name's owner says it all: nothing is asked of a stranger's process
+  if (access == Access::Owner) {  // the name's owner decides alone; a stranger's process gets no request
     const socket::Peer owner{.pid = 0, .uid = entry.owner, .gid = socket::kUnmapped, .groups = {}};
     if (const std::string no = refusal(access, subscriber.topic(), owner, process_.directory().root()); !no.empty())
       return not_accepted(subscriber, entry, owner, no);
@@ -398,20 +392,15 @@ void Client::attach(SubscriberCore& subscriber, const TopicEntry& entry) {
     return;
   }
   make_subscriber_page(link.page->data());
-  const json request{{"op", "attach"},
-                     {"id", link.id},
-                     {"serial", entry.serial},
-                     {"topic", subscriber.topic()},
-                     {"type", subscriber.type().name},
-                     {"hash", fmt::format("{:016x}", subscriber.type().hash)},
-                     {"holds", subscriber.endpoint().holds},
-                     {"depth", subscriber.wanted_depth()},
-                     {"threads", subscriber.endpoint().threads},
-                     {"background", subscriber.endpoint().background},
-                     {"reliable", subscriber.endpoint().reliable},
-                     {"prewake", subscriber.waiting().kind == Waiting::Kind::Prewake}};
+  json request{{"op", "attach"},
+               {"id", link.id},
+               {"serial", entry.serial},
+               {"topic", subscriber.topic()},
+               {"type", subscriber.type().name},
+               {"hash", fmt::format("{:016x}", subscriber.type().hash)}};
+  Announcement::of(subscriber).write(request);
   const bool sent = send(*c, request, {link.page->read_only_fd()});
-  if (!sent && errno == EMFILE) {  // the peer has not read what it was sent before
+  if (!sent && errno == EMFILE) {  // the peer has not read earlier letters yet
     try_later(entry.process, kFirstTry);
     return;
   }

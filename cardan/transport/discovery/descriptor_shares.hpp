@@ -11,16 +11,17 @@
 
 namespace cardan::detail {
 
-/// Whether peers of this user get a stranger's share only. Our own user and root are not strangers: both can end this
-/// process anyway. Never blocks.
+/// Whether peers of this user get only a stranger's share. Our own user and root are not strangers, because both can
+/// end this process anyway. Never blocks.
 bool is_foreign(uid_t uid) noexcept;
 
-/// How many of this process's descriptors the peers of other users may cost, in its table or on their way to a peer
-/// that does not read: all together a quarter of RLIMIT_NOFILE, one user a quarter of that. Our own user and root are
-/// not counted. Thread safe; takes a mutex.
+/// Bounds how many of this process's descriptors the peers of other users may use, in its table or on their way to a
+/// peer that does not read: all of them together a quarter of RLIMIT_NOFILE, one user a quarter of that. Our own user
+/// and root are not counted.
+/// Thread safe; takes a mutex.
 class DescriptorShares {
  public:
-  /// Gives its descriptors back when it goes.
+  /// Returns its descriptors to the share when it is destroyed.
   class Claim {
    public:
     Claim() noexcept = default;
@@ -30,7 +31,7 @@ class DescriptorShares {
     Claim(const Claim&) = delete;
     Claim& operator=(const Claim&) = delete;
     ~Claim() { give_back(); }
-    /// Takes over what `other`, of the same user, has.
+    /// Takes over the descriptors of `other`, of the same user.
     void join(Claim&& other) noexcept;
     void give_back() noexcept;
     /// Whether it has any.
@@ -45,11 +46,11 @@ class DescriptorShares {
     std::size_t count_ = 0;
   };
 
-  /// Those of this process, with its limit.
+  /// The shares of this process, with its limit.
   static DescriptorShares& of_process();
   explicit DescriptorShares(std::size_t limit) noexcept : limit_(limit) {}
 
-  /// Nothing: the user, or all other users together, have their share.
+  /// Empty: the user, or all other users together, have used their share.
   std::optional<Claim> claim(uid_t uid, std::size_t count);
   [[nodiscard]] std::size_t most_of_one() const noexcept { return limit_ / 16; }
   [[nodiscard]] std::size_t most_of_all() const noexcept { return limit_ / 4; }

@@ -9,7 +9,7 @@
 namespace cardan::detail {
 namespace {
 constexpr uid_t kFurther = static_cast<uid_t>(-2);
-constexpr std::int64_t kLongest = 60'000'000'000;  // ns; nobody waits for longer
+constexpr std::int64_t kLongest = 60'000'000'000;  // ns; no user waits longer
 }  // namespace
 
 uid_t HelperTime::place_of(uid_t uid) const { return users_.contains(uid) || users_.size() < kUsers ? uid : kFurther; }

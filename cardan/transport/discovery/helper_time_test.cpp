@@ -14,7 +14,7 @@ constexpr std::int64_t kBegin = 1'000'000'000'000;
 constexpr std::int64_t kPiece = 500'000;
 uid_t user(unsigned n) { return ::geteuid() + 2000 + n; }
 
-/// What each of `users` users gets of a thread within `length`, when all of them always want more.
+/// The time that each of `users` users gets of a thread within `length`, if all of them always want more.
 std::vector<std::int64_t> had_by(unsigned users, std::int64_t length) {
   HelperTime time;
   std::vector<std::int64_t> had(users, 0);

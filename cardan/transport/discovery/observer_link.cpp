@@ -28,13 +28,13 @@ namespace {
 using nlohmann::json;
 
 constexpr std::int64_t kRetry = 5'000'000'000;
-constexpr auto kAgain = std::chrono::milliseconds{20};  // between two tries at a process with a full backlog
+constexpr auto kAgain = std::chrono::milliseconds{20};  // between two attempts at a process with a full backlog
 
 constexpr std::size_t kMostOthers = 256;                      // messages that are not the answer
 constexpr std::size_t kMostOfOthers = std::size_t{32} << 20;  // bytes of the answers of all other users' processes
-constexpr std::size_t kMostProcesses = 256;                   // of other users that are asked
-constexpr std::size_t kMostLinks = 64;                        // to them that are kept
-constexpr std::size_t kMostPublishers = 16'384;               // in it
+constexpr std::size_t kMostProcesses = 256;                   // processes of other users that get a request
+constexpr std::size_t kMostLinks = 64;                        // connections to them that are kept
+constexpr std::size_t kMostPublishers = 16'384;               // in one answer
 constexpr std::size_t kMostReaders = 256;                     // of one publisher
 
 std::uint32_t number32(const json& j, const char* key) {
@@ -139,7 +139,7 @@ ObserverLink::ObserverLink(const RunDirectory& directory, std::string process, s
                              {"name", program_name()},
                              {"clock_offset", steady_clock_offset()}});
   if (!greeted && failure_ == Failure::Silent) return;
-  dead_ = false;  // who has hung up already may have said why
+  dead_ = false;  // a peer that has hung up may have given the reason before
   const auto hello = answer("hello", 0, steady_now() + timeout_.count());
   if (!hello) return;
   name_ = wire::text(*hello, "name");
@@ -154,10 +154,10 @@ void ObserverLink::fail(Failure failure, std::string why) {
   failure_ = failure;
   failed_at_ = steady_now();
   why_ = std::move(why);
-  // What comes late would be taken for the answer to the next question.
+  // A late message would be taken for the answer to the next request.
   if (failure == Failure::Refused || failure == Failure::Gone) return;
   dead_ = true;
-  if (failure != Failure::Stale) fd_.reset();  // it is remembered for a while, but not at the price of a descriptor
+  if (failure != Failure::Stale) fd_.reset();  // the failure is kept for a while, but not the descriptor
 }
 
 bool ObserverLink::alive() {
@@ -179,16 +179,16 @@ bool ObserverLink::send(const json& message) {
   if (socket::send(fd_.get(), wire::print(message))) return true;
   const bool silent = errno == EAGAIN;
   fail(silent ? Failure::Silent : Failure::Stale,
-       fmt::format("{} (pid {}) {}", name_, peer_.pid, silent ? "does not read what it is asked" : "has hung up"));
+       fmt::format("{} (pid {}) {}", name_, peer_.pid, silent ? "does not read requests" : "has hung up"));
   return false;
 }
 
 std::optional<json> ObserverLink::answer(const char* op, std::uint64_t id, std::int64_t until, std::vector<Fd>* fds) {
   socket::Message message;
   for (std::size_t others = 0;;) {
-    // Who says something else again and again has not answered either.
+    // A peer that keeps sending other messages has not answered either.
     if (++others > kMostOthers || (others > 1 && steady_now() > until)) {
-      fail(Failure::Silent, fmt::format("{} (pid {}) does not answer what it is asked", name_, peer_.pid));
+      fail(Failure::Silent, fmt::format("{} (pid {}) does not answer requests", name_, peer_.pid));
       return std::nullopt;
     }
     switch (socket::receive(fd_.get(), message)) {
@@ -219,7 +219,7 @@ std::optional<json> ObserverLink::answer(const char* op, std::uint64_t id, std::
     auto m = wire::parse(message.text);
     if (!m) {
       fail(Failure::Silent,
-           fmt::format("{} (pid {}) answered with something that is no Cardan handshake", name_, peer_.pid));
+           fmt::format("{} (pid {}) answered with something that is not a Cardan handshake", name_, peer_.pid));
       return std::nullopt;
     }
     const std::string got = wire::text(*m, "op");
@@ -250,8 +250,7 @@ std::optional<PublisherArea> ObserverLink::attach(const TopicEntry& entry, const
   std::vector<Fd> fds;
   const auto attached = answer("attached", id, steady_now() + timeout_.count(), &fds);
   if (!attached) return std::nullopt;
-  // The mapping is all we need; the entry on the other side would only keep the publisher from being freed when it
-  // ends.
+  // We need only the mapping. The entry on the other side would only delay the freeing of the publisher when it ends.
   send({{"op", "detach"}, {"id", id}});
   if (fds.size() != 1) {
     fail(Failure::Refused, fmt::format("{} (pid {}) answered without its memory", name_, peer_.pid));
@@ -281,7 +280,7 @@ bool ObserverLink::list(const std::string& topic, std::vector<PublisherReport>& 
     bytes += bytes_;
     listed_bytes_ = bytes;
     const std::uint64_t next = wire::number(*part, "next");
-    if (next <= from) break;  // 0: that was all; and whoever answers in circles is not followed
+    if (next <= from) break;  // 0: the last part; an answer that goes in circles is not followed
     if (bytes > most_bytes || into.size() - before > kMostPublishers || steady_now() > until) {
       fail(Failure::Silent, fmt::format("{} (pid {}) answers without end; its first {} publishers are shown", name_,
                                         peer_.pid, into.size() - before));
@@ -293,7 +292,7 @@ bool ObserverLink::list(const std::string& topic, std::vector<PublisherReport>& 
 }
 
 std::shared_ptr<ObserverLinks> ObserverLinks::of(const std::string& domain) {
-  refuse_forked_child();  // a thread that does not exist there may have held the mutex
+  refuse_forked_child();  // a thread that does not exist in this child may have held the mutex
   static auto& mutex = *new std::mutex;
   static auto& all = *new std::map<std::string, std::weak_ptr<ObserverLinks>>;  // never destroyed
   std::string name = domain;
@@ -316,7 +315,7 @@ std::shared_ptr<ObserverLink> ObserverLinks::to(const std::string& process, std:
     if (it->second->alive() || asked_lately) return it->second;
     links_.erase(it);
   }
-  // Connections to strangers are kept in a bounded number, and made again when they are needed.
+  // A bounded number of connections to strangers is kept; the others are made again when they are needed.
   std::vector<std::string> strangers;
   for (const auto& [name, link] : links_)
     if (is_foreign(link->peer().uid) && link.use_count() == 1) strangers.push_back(name);
@@ -338,7 +337,7 @@ DomainReport look_around(const ObserverOptions& options, const std::string& topi
   const std::lock_guard lock(links->mutex());
   DomainReport report;
   report.run_directory = links->directory().path();
-  // Before asking: what comes meanwhile is not missed below.
+  // Taken before the requests, so that a publisher that comes meanwhile is not missed below.
   const std::vector<detail::TopicEntry> entries =
       topic.empty() ? links->directory().entries() : links->directory().entries(detail::hash_name(topic));
   std::vector<std::string> processes;  // our own first
@@ -349,7 +348,7 @@ DomainReport look_around(const ObserverOptions& options, const std::string& topi
     for (const std::string& p : links->directory().processes())
       if (known.insert(p).second) processes.push_back(p);
   std::set<std::string> answered;
-  // However many sockets other users put there: they get so much time, and so many bytes, together.
+  // For any number of sockets of other users: they share this much time, and this many bytes.
   std::chrono::nanoseconds others_time = 2 * options.timeout;
   std::size_t others_bytes = detail::kMostOfOthers;
   std::size_t others = 0;
@@ -384,7 +383,7 @@ DomainReport look_around(const ObserverOptions& options, const std::string& topi
   }
   if (not_asked != 0)
     report.problems.push_back(
-        fmt::format("{} processes of other users were not asked: those before them took too long", not_asked));
+        fmt::format("{} processes of other users were not asked: the ones before took too long", not_asked));
   report.processes = answered.size();
   for (const detail::TopicEntry& e : entries) {
     if (!answered.contains(e.process)) continue;

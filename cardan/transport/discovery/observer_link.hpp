@@ -22,19 +22,19 @@ namespace cardan::detail {
 /// Nanoseconds by which this time namespace's steady clock is ahead of the machine's.
 std::int64_t steady_clock_offset();
 
-/// A stamp that another process wrote, in our clock. Whatever stands there, sums and differences with the result do not
+/// A stamp that another process wrote, in our clock. For any stored value, sums and differences with the result do not
 /// overflow.
 constexpr std::int64_t our_time(std::int64_t theirs, std::int64_t shift) {
   return (theirs < 0 || theirs > (std::int64_t{1} << 61) ? 0 : theirs) + shift;
 }
 
-/// An observer's connection to one process: asks, waits for the answer, and never offers anything. One thread at a
-/// time.
+/// An observer's connection to one process. It sends requests, waits for the answer, and never offers anything.
+/// Thread safety: one thread at a time.
 class ObserverLink {
  public:
   enum class Failure : std::uint8_t { None, Stale, Unreachable, Silent, Refused, Gone, NotForUs };
 
-  /// Connects and greets. On failure, `failure()` and `why()` say what happened.
+  /// Connects and greets. After a failure, `failure()` and `why()` describe it.
   ObserverLink(const RunDirectory& directory, std::string process, std::chrono::nanoseconds timeout);
 
   [[nodiscard]] Failure failure() const noexcept { return failure_; }
@@ -44,16 +44,16 @@ class ObserverLink {
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   [[nodiscard]] int pid() const noexcept { return peer_.pid; }
   [[nodiscard]] const socket::Peer& peer() const noexcept { return peer_; }
-  /// To add to the process's steady stamps to have ours.
+  /// Added to the process's steady stamps, it gives ours.
   [[nodiscard]] std::int64_t time_shift() const noexcept { return time_shift_; }
-  /// The process is there as far as one can tell without asking.
+  /// Whether the process lives, as far as can be seen without a request.
   [[nodiscard]] bool alive();
 
-  /// The publisher's memory, read-only and checked; empty: see failure(). The attachment ends before this returns, so
-  /// that the publisher is not kept by us.
+  /// The publisher's memory, read-only and checked. Empty: see failure(). The attachment ends before this returns, so
+  /// that we do not keep the publisher alive.
   std::optional<PublisherArea> attach(const TopicEntry& entry, const std::string& topic);
-  /// What the process publishes; false: see failure().
-  /// All parts of it within the time limit and `most_bytes`; false: see failure(), what came is in `into` all the same.
+  /// Lists what the process publishes, all parts within the time limit and `most_bytes`. Returns false on failure (see
+  /// failure()); the parts that arrived are in `into` all the same.
   bool list(const std::string& topic, std::vector<PublisherReport>& into, std::size_t most_bytes = kMostOfAList);
   static constexpr std::size_t kMostOfAList = std::size_t{8} << 20;
   [[nodiscard]] std::size_t listed_bytes() const noexcept { return listed_bytes_; }
@@ -79,16 +79,16 @@ class ObserverLink {
   std::size_t listed_bytes_ = 0;  ///< of the last list
 };
 
-/// The connections of all observers of this process to one domain: one to each publishing process. Any thread.
+/// The connections of all observers of this process to one domain, one to each publishing process. Any thread.
 class ObserverLinks {
  public:
-  /// The domain's, shared while somebody uses it.
+  /// The domain's instance. It is shared while it is in use.
   static std::shared_ptr<ObserverLinks> of(const std::string& domain);
   explicit ObserverLinks(const std::string& domain) : directory_(domain) {}
 
   [[nodiscard]] const RunDirectory& directory() const noexcept { return directory_; }
-  /// The connection to `process`, made if need be. A process that did not answer is asked again only after five
-  /// seconds. With the mutex held.
+  /// Returns the connection to `process`; makes it if necessary. A process that did not answer is tried again only
+  /// after five seconds. Call it with the mutex held.
   std::shared_ptr<ObserverLink> to(const std::string& process, std::chrono::nanoseconds timeout);
   std::mutex& mutex() noexcept { return mutex_; }
 

@@ -16,7 +16,7 @@ namespace {
 
 bool full(int error) { return error == EAGAIN || error == ENOBUFS || error == ETOOMANYREFS; }
 
-/// Bytes that the peer has not received yet, as the kernel counts them.
+/// Whether the peer has received all bytes, as the kernel counts them.
 bool all_read(int socket) {
   int unread = 0;
   return ::ioctl(socket, SIOCOUTQ, &unread) == 0 && unread == 0;

@@ -58,7 +58,7 @@ TEST(Outbox, AStrangerThatReadsNothingCostsEightLettersWithDescriptorsAndIsGiven
   EXPECT_EQ(open_descriptors(), before);
 }
 
-/// Until a letter waits.
+/// Sends until a letter waits.
 void fill(Outbox& outbox, const Pair& pair) {
   while (outbox.empty()) ASSERT_TRUE(outbox.send(pair.ours.get(), std::string(5000, 'x')));
 }

@@ -25,7 +25,7 @@ using socket::kUnmapped;
 
 std::atomic<std::size_t> parses{0};
 
-/// One record of the user database; the room for it grows, as a group can have thousands of members.
+/// Reads one record of the user database. The buffer grows, because a group can have thousands of members.
 template <typename Record, typename Find>
 std::optional<Record> look_up(const std::string& name, const Find& find) {
   Record record{};
@@ -66,7 +66,7 @@ Policy::Policy(std::string_view text, std::string file) : file_(std::move(file))
       else if (one.is_number_unsigned() && one.get<std::uint64_t>() < kUnmapped)
         all.push_back({{}, one.get<unsigned>()});
       else
-        throw unreadable(file_, fmt::format("in \"{}\" stands something that is neither a name nor an id", key));
+        throw unreadable(file_, fmt::format("\"{}\" has an entry that is neither a name nor an id", key));
       if (one.is_string() && all.back().name.empty()) throw unreadable(file_, "a name is empty");
     }
     return all;
@@ -115,7 +115,7 @@ std::string Policy::refusal_by(const std::string& file, const std::string& topic
   static auto& cache = *new Cache;  // endpoints with static storage may end late
   constexpr std::int64_t kSeconds = 5'000'000'000;
   const auto found = TrustedFile::open(file, kMaxBytes);
-  if (!found) return "there is no policy file " + file + ", so nobody is allowed";
+  if (!found) return "there is no policy file " + file + ", so no user is allowed";
   const std::lock_guard lock(cache.mutex);
   if (!cache.policy || cache.file != file || cache.state != found->state() || steady_now() >= cache.until) {
     cache.policy.reset();
@@ -123,7 +123,7 @@ std::string Policy::refusal_by(const std::string& file, const std::string& topic
     const auto after = TrustedFile::open(file, kMaxBytes);
     cache.file = file;
     cache.state = found->state();
-    // What changes while it is read, or has changed just now, is read again next time.
+    // A file that changes while it is read, or that has just changed, is read again next time.
     cache.until =
         after && after->state() == found->state() && found->state().is_settled() ? steady_now() + kSeconds : 0;
     cache.policy = std::move(policy);

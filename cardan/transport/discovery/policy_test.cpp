@@ -95,7 +95,7 @@ TEST(PolicyText, WhatIsNoPolicyIsRefusedAsAWhole) {
 
 TEST_F(PolicyFile, AFloodOfDecisionsParsesItOnce) {
   write(R"({"topics": [{"topic": "*", "users": [5001]}]})");
-  std::this_thread::sleep_for(std::chrono::milliseconds(150));  // what has just changed is read each time
+  std::this_thread::sleep_for(std::chrono::milliseconds(150));  // a file that has just changed is read each time
   const std::size_t before = Policy::parsed();
   for (int i = 0; i < 1000; ++i) {
     ASSERT_EQ(Policy::refusal_by(file_, "/a", user(5001)), "");
@@ -105,7 +105,7 @@ TEST_F(PolicyFile, AFloodOfDecisionsParsesItOnce) {
 }
 
 TEST_F(PolicyFile, AnEditCountsAtOnce) {
-  for (unsigned i = 0; i < 200; ++i) {  // also one of the same length within a tick of the file system's clock
+  for (unsigned i = 0; i < 200; ++i) {  // even one of the same length within a tick of the file system's clock
     write(R"({"topics": [{"topic": "*", "users": [)" + std::to_string(5000 + i) + "]}]}");
     ASSERT_EQ(Policy::refusal_by(file_, "/a", user(5000 + i)), "") << i;
     ASSERT_NE(Policy::refusal_by(file_, "/a", user(5000 + i - 1)), "") << i;

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 #include <pthread.h>
-#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -23,6 +22,7 @@
 #include "cardan/base/log.hpp"
 #include "cardan/base/printable.hpp"
 #include "cardan/transport/discovery/access.hpp"
+#include "cardan/transport/discovery/announcement.hpp"
 #include "cardan/transport/discovery/client.hpp"
 #include "cardan/transport/discovery/observer_link.hpp"
 #include "cardan/transport/discovery/server.hpp"
@@ -38,8 +38,8 @@ std::string random_id() {
   return fmt::format("{:08x}{:08x}", device(), device());
 }
 
-/// Each topic needs a descriptor for late joiners, and the usual soft limit is 1,024; the hard one is the
-/// administrator's word.
+/// Each topic needs a descriptor for late joiners, and the usual soft limit is 1,024. The hard limit is the
+/// administrator's decision.
 void raise_descriptor_limit() noexcept {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= limit.rlim_max) return;
@@ -76,85 +76,16 @@ std::string program_name() {
   return all.empty() ? "?" : all.substr(all.rfind('/') + 1);
 }
 
-Loop::Loop()
-    : epoll_(make_bound([] { return ::epoll_create1(EPOLL_CLOEXEC); })),
-      wake_(make_bound([] { return ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); })) {
-  if (!epoll_ || !wake_)
-    throw Error(ErrorCode::Limit, fmt::format("cannot start the helper thread: {}", std::strerror(errno)),
-                "raise ulimit -n");
-  on(wake_.get(), [this] {
-    eventfd_t ignored = 0;
-    ::eventfd_read(wake_.get(), &ignored);
-  });
-}
-
-namespace {
-/// Runs what a peer may have caused. Whatever it throws ends here: this thread serves all the others too.
-template <class F>
-bool survives(F&& work) noexcept {
-  try {
-    work();
-    return true;
-  } catch (const std::exception& e) {
-    try {
-      log(LogLevel::Error, Cause{"failed", ::geteuid()}, std::string("the helper thread goes on after: ") + e.what());
-    } catch (...) {  // no memory for the line either
-    }
-  } catch (...) {
-  }
-  return false;
-}
-}  // namespace
-
-void Loop::on(int fd, Handler handler) {
-  handlers_[fd] = std::make_shared<Handler>(std::move(handler));
-  epoll_event event{.events = EPOLLIN, .data = {.fd = fd}};
-  ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event);
-}
-
-void Loop::off(int fd) {
-  ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr);
-  handlers_.erase(fd);
-}
-
-void Loop::post(std::function<void()> work) {
-  {
-    const std::lock_guard lock(mutex_);
-    work_.push_back(std::move(work));
-  }
-  poke();
-}
-
-void Loop::poke() noexcept { ::eventfd_write(wake_.get(), 1); }
-
-void Loop::turn(int timeout_ms) {
-  std::array<epoll_event, 64> events;
-  const int n = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), timeout_ms);
-  for (int i = 0; i < n; ++i) {
-    const auto it = handlers_.find(events[static_cast<std::size_t>(i)].data.fd);
-    if (it == handlers_.end()) continue;  // an earlier handler of this turn took it away
-    const std::shared_ptr<Handler> handler = it->second;
-    // What made it throw is still there: a pause, or this would be a busy loop.
-    if (!survives([&] { (*handler)(); })) ::usleep(10'000);
-  }
-  std::vector<std::function<void()>> work;
-  {
-    const std::lock_guard lock(mutex_);
-    work.swap(work_);
-  }
-  for (auto& w : work) survives(w);
-}
-
 namespace {
 std::mutex all_mutex;
 std::map<std::string, std::unique_ptr<Process>>& all_processes() {
-  // Never destroyed: endpoints with static storage may end later. The names go at exit.
+  // Never destroyed, because endpoints with static storage may end later. The names are removed at exit.
   static auto& all = *new std::map<std::string, std::unique_ptr<Process>>;
   return all;
 }
 
 void leave_all() {
-  if (is_forked_child()) return;  // a thread that does not exist here may have held the mutex
+  if (is_forked_child()) return;  // a thread that does not exist in this child may have held the mutex
   const std::lock_guard lock(all_mutex);
   for (auto& [name, process] : all_processes())
     if (process) process->leave();  // null: it could not be made
@@ -230,7 +161,7 @@ void Process::leave() {
 void Process::serve() {
   for (;;) {
     loop_.turn(next_timeout());
-    if (!survives([this] { housekeeping(); })) look_again_in(10);
+    if (!Loop::survives([this] { housekeeping(); })) look_again_in(10);
   }
 }
 
@@ -240,7 +171,7 @@ int Process::next_timeout() {
     timeout = timeout < 0 ? static_cast<int>(ms) : std::min(timeout, static_cast<int>(ms));
   };
   for (const SubscriberCore* s : subscribers_)
-    if (const std::int64_t at = s->next_deadline(); at != 0)
+    if (const std::int64_t at = s->helper().next_deadline(); at != 0)
       sooner(std::clamp<std::int64_t>((at - steady_now()) / 1'000'000 + 1, 1, 60'000));
   return timeout;
 }
@@ -248,16 +179,16 @@ int Process::next_timeout() {
 void Process::housekeeping() {
   const std::int64_t now = steady_now();
   for (SubscriberCore* s : subscribers_) {
-    s->check_deadlines(now);
-    if (s->uses_fd()) s->connect_all();
-    s->collect_ended();
-    if (const std::int64_t at = s->end_asides(now); at != 0)
+    s->helper().check_deadlines(now);
+    if (s->uses_fd()) s->helper().connect_all();
+    s->helper().collect_ended();
+    if (const std::int64_t at = s->helper().end_asides(now); at != 0)
       look_again_in(static_cast<int>(std::clamp<std::int64_t>((at - now) / 1'000'000 + 1, 1, 1000)));
   }
   if (stopping() != stop_told_) {
     stop_told_ = stopping();
     if (stop_told_)
-      for (SubscriberCore* s : subscribers_) s->kick();
+      for (SubscriberCore* s : subscribers_) s->helper().kick();
   }
   for (const auto& [serial, p] : published_) {
     if (!p.core->ring_for_others(strangers_time_, now)) look_again_in(1);
@@ -277,7 +208,7 @@ void Process::housekeeping() {
 void Process::run(const std::function<void()>& work) {
   if (std::this_thread::get_id() == helper_id_) return work();
   std::promise<void> done;
-  std::exception_ptr error;  // handed over whole: who waits is its only owner, and frees it
+  std::exception_ptr error;  // handed over whole: the waiting thread is its only owner, and frees it
   loop_.post([&] {
     try {
       work();
@@ -291,7 +222,7 @@ void Process::run(const std::function<void()>& work) {
 }
 
 std::shared_ptr<BellBoard> Process::board_of(uid_t uid) {
-  // A stranger's board costs a descriptor, and there may be many strangers: it stays while somebody uses it.
+  // A stranger's board costs a descriptor, and there may be many strangers. It stays while it is in use.
   std::erase_if(boards_, [](const auto& b) { return b.second.expired(); });
   std::shared_ptr<BellBoard> board = boards_[uid].lock();
   if (!board) boards_[uid] = board = std::make_shared<BellBoard>();
@@ -299,19 +230,21 @@ std::shared_ptr<BellBoard> Process::board_of(uid_t uid) {
   return board;
 }
 
-/// Throws NameTaken when somebody who is alive publishes the topic. The names in the run directory say who, the sockets
-/// who lives. Names of users that may not share the topic do not count: anybody can put them there.
+/// Throws NameTaken if a living process publishes the topic. The names in the run directory show which processes
+/// publish; their sockets show which of them live. Names of users that may not share the topic do not count, because
+/// any user can put them there.
 void Process::refuse_if_taken(const PublisherCore& core, const TopicEntry& own) const {
   const std::string& topic = core.topic();
   const auto taken = [&](const std::string& by) {
-    return Error(ErrorCode::NameTaken, fmt::format("topic '{}' is for one publisher, and {} publishes it", topic, by),
-                 "end that one first (cardan topic info shows it), or make the topic not exclusive");
+    return Error(ErrorCode::NameTaken,
+                 fmt::format("topic '{}' is for one publisher, but {} already publishes it", topic, by),
+                 "end that publisher first (cardan topic info shows it), or make the topic not exclusive");
   };
   const auto may_share = [&](const socket::Peer& peer) {
     try {
       return refusal(core.options().access, topic, peer, directory_.root()).empty();
     } catch (const Error&) {
-      return false;  // a policy that cannot be read lets nobody in
+      return false;  // a policy that cannot be read admits nobody
     }
   };
   for (const auto& [serial, p] : published_)
@@ -319,17 +252,17 @@ void Process::refuse_if_taken(const PublisherCore& core, const TopicEntry& own) 
   for (const TopicEntry& entry : directory_.entries(own.topic_hash)) {
     if (entry.process == id_ || directory_.topic_of(entry) != topic) continue;
     int error = 0;
-    // A link of one user to the socket of another says nothing about the latter.
+    // A link of one user to the socket of another proves nothing about the latter.
     const auto socket = directory_.reach(entry.process, error, [&](uid_t owner) {
       return owner == entry.owner && (owner == ::geteuid() || may_be_accepted(core.options().access, owner));
     });
     const bool ours = entry.owner == ::geteuid();
-    if (!socket || (error == EACCES && !ours)) continue;  // left behind by the dead, or nobody can subscribe to it
+    if (!socket || (error == EACCES && !ours)) continue;  // left by a dead process, or open to no subscriber
     const socket::Peer peer = *socket ? socket::peer_of(socket->get()) : peer_by_database(entry.owner);
     if (!ours && !may_share(peer)) continue;
     std::string name;
     std::getline(std::ifstream(fmt::format("/proc/{}/comm", peer.pid)), name);
-    name = printable(name, 64);  // anybody can name its process as it likes
+    name = printable(name, 64);  // any user can give its process any name
     throw taken(peer.pid != 0 ? fmt::format("{} (pid {})", name.empty() ? "a process" : name, peer.pid) : "a process");
   }
 }
@@ -343,12 +276,12 @@ void Process::add(const std::shared_ptr<PublisherCore>& publisher) {
       if (exclusive) refuse_if_taken(*publisher, p.entry);
       if (!publisher->options().process_private) directory_.add_topic(p.entry, publisher->topic());
       published_[p.entry.serial] = p;
-      // Announced, then looked again: of two that do so at the same moment each sees the other.
+      // Announces first, then looks again: if two do so at the same moment, each sees the other.
       if (exclusive) refuse_if_taken(*publisher, p.entry);
       for (SubscriberCore* s : subscribers_)
         if (s->topic() == publisher->topic() && !s->leaves_out(publisher->runtime())) attach_local(*s, p);
     } catch (...) {
-      remove(publisher);  // nobody would end it later
+      remove(publisher);  // otherwise nothing would end it later
       throw;
     }
   });
@@ -378,7 +311,7 @@ void Process::add(SubscriberCore* subscriber) {
   Client::Answer answered;
   auto future = answered.given.get_future();
   subscriber->poke_helper = [this] { loop_.poke(); };
-  subscriber->hand_over_notify = [this](Stream& stream, int peer_socket) {
+  subscriber->helper().hand_over_notify = [this](Stream& stream, int peer_socket) {
     client_->hand_over_notify(stream, Fd(peer_socket));
   };
   run([&] {
@@ -402,7 +335,7 @@ void Process::add(SubscriberCore* subscriber) {
       std::rethrow_exception(std::move(answered.error));
     }
   } else {
-    run([&] { client_->forget_answer(*subscriber); });  // a peer that does not answer must not keep us from starting
+    run([&] { client_->forget_answer(*subscriber); });  // a peer that does not answer must not prevent the start
   }
 }
 
@@ -410,8 +343,50 @@ void Process::remove(SubscriberCore* subscriber) {
   run([&] {
     std::erase(subscribers_, subscriber);
     client_->remove(*subscriber);
-    subscriber->remove_all_streams();
+    subscriber->helper().remove_all_streams();
   });
+}
+
+void Process::attach_local(SubscriberCore& subscriber, const Published& published) {
+  const std::shared_ptr<PublisherCore>& core = published.core;
+  if (core->type().hash != subscriber.type().hash) {
+    const std::string text =
+        fmt::format("'{}' has type {} at its publisher and {} at its subscriber, both in this process (pid {})",
+                    subscriber.topic(), core->type().name, subscriber.type().name, ::getpid());
+    subscriber.helper().emit({Event::Kind::Incompatible, ::getpid(), text});
+    if (subscriber.endpoint().background) return;  // a recorder does not take part in the contract of the two
+    throw Error(ErrorCode::Incompatible, text, "use one message type for the topic");
+  }
+  struct Keep {
+    std::shared_ptr<PublisherCore> core;
+    std::shared_ptr<BellLine> bell;
+    std::unique_ptr<layout::SubscriberPage> page;
+  };
+  auto keep = std::make_shared<Keep>();
+  keep->core = core;
+  keep->page = std::make_unique<layout::SubscriberPage>();
+  make_subscriber_page(reinterpret_cast<std::byte*>(keep->page.get()));
+  auto attached =
+      make_attached(*core, Announcement::of(subscriber), ::geteuid(), board_of(::geteuid()), keep->page.get());
+  keep->bell = attached->bell;
+  attached->local = keep;
+  attached->pid = ::getpid();
+  attached->name = name_;
+  Stream::Parts parts;
+  parts.area = core->area().data();
+  parts.area_bytes = core->area().size();
+  parts.bell = &keep->bell->board->bell(keep->bell->index);
+  parts.page = keep->page.get();
+  parts.keep = keep;
+  parts.peer_name = name_;
+  parts.peer_pid = ::getpid();
+  Attached* entry = core->attach(std::move(attached));
+  parts.cursor = core->floor_for_late_joiner();  // only now: see Server::attach
+  parts.owed_from = core->published();
+  parts.on_gone = [this, core, entry] { loop_.post([this, core, entry] { detach(core, entry); }); };
+  auto* stream = Stream::create(std::move(parts), subscriber.stream_room());
+  client_->remember_local(subscriber, *core, entry, stream->id);
+  subscriber.helper().add_stream(stream);
 }
 
 }  // namespace cardan::detail

@@ -10,12 +10,11 @@
 #include <mutex>
 #include <string>
 #include <thread>
-#include <unordered_map>
 #include <vector>
 
-#include "cardan/base/bound_fd.hpp"
 #include "cardan/base/socket.hpp"
 #include "cardan/transport/discovery/helper_time.hpp"
+#include "cardan/transport/discovery/loop.hpp"
 #include "cardan/transport/discovery/run_directory.hpp"
 #include "cardan/transport/endpoint/bell_board.hpp"
 #include "cardan/transport/endpoint/publisher_core.hpp"
@@ -23,55 +22,33 @@
 
 namespace cardan::detail {
 
-/// A stopwatch-free event loop on one thread: descriptors with handlers, a time to wake up, and closures from other
-/// threads. on() and off() on the loop's thread only; post() and poke() anywhere. What a handler or a closure throws is
-/// logged, and the loop goes on.
-class Loop {
- public:
-  using Handler = std::function<void()>;
-  Loop();
-  void on(int fd, Handler handler);
-  void off(int fd);
-  void post(std::function<void()> work);
-  void poke() noexcept;
-  [[nodiscard]] int poke_fd() const noexcept { return wake_.get(); }
-  /// Handles what there is, waiting at most `timeout_ms` (−1: for ever).
-  void turn(int timeout_ms);
-
- private:
-  BoundFd epoll_;
-  BoundFd wake_;
-  std::unordered_map<int, std::shared_ptr<Handler>> handlers_;
-  std::mutex mutex_;
-  std::vector<std::function<void()>> work_;
-};
-
 class Server;
 class Client;
 
 /// This process in one domain: its socket, its entries in the run directory, its connections, and the helper thread
-/// that serves them. None of it is on the path of a message. Made at the first endpoint, there until exit.
+/// that serves them. None of this is on the path of a message. The first endpoint makes it; it lives until exit.
 class Process {
  public:
-  /// The process's instance for `domain` (empty: $CARDAN_DOMAIN, else "default"). Throws Error. Set-up; any thread.
+  /// Returns the process's instance for `domain` (empty: $CARDAN_DOMAIN, else "default"). Throws Error. Set-up; any
+  /// thread.
   static Process& of(const std::string& domain);
-  /// Wakes all helper threads; safe in a signal handler.
+  /// Wakes all helper threads. Safe in a signal handler.
   static void poke_all_from_signal() noexcept;
 
   explicit Process(const std::string& domain);
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
-  /// Takes this process's names out of the run directory; at exit.
+  /// Removes this process's names from the run directory, at exit.
   void leave();
 
-  // Any thread; each waits for the helper thread.
+  // Any thread; each call waits for the helper thread.
   void add(const std::shared_ptr<PublisherCore>& publisher);
   void remove(const std::shared_ptr<PublisherCore>& publisher);
-  void add(SubscriberCore* subscriber);  ///< waits, at most a second, until the publishers that are there have
-                                         ///< answered; throws what they refused with
+  void add(SubscriberCore* subscriber);  ///< waits, at most a second, until the existing publishers have answered;
+                                         ///< throws their refusals
   void remove(SubscriberCore* subscriber);
-  /// Runs `work` on the helper thread and waits for it; exceptions come back. Called on the helper thread itself, it
-  /// just runs it.
+  /// Runs `work` on the helper thread and waits for it; its exceptions are rethrown here. On the helper thread itself
+  /// it runs `work` directly.
   void run(const std::function<void()>& work);
 
   [[nodiscard]] const RunDirectory& directory() const noexcept { return directory_; }
@@ -86,14 +63,15 @@ class Process {
     std::shared_ptr<PublisherCore> core;
     TopicEntry entry;
   };
-  // Helper thread.
+  // Helper thread:
   [[nodiscard]] const std::map<std::uint32_t, Published>& published() const noexcept { return published_; }
   [[nodiscard]] const std::vector<SubscriberCore*>& subscribers() const noexcept { return subscribers_; }
-  /// Asks for a turn in `ms` milliseconds at the latest.
+  /// Requests a turn in `ms` milliseconds at the latest.
   void look_again_in(int ms) noexcept { look_again_ms_ = look_again_ms_ < 0 ? ms : std::min(look_again_ms_, ms); }
   [[nodiscard]] HelperTime& strangers_time() noexcept { return strangers_time_; }
   void attach_local(SubscriberCore& subscriber, const Published& published);
-  /// Out of the table now, unmapped once the publishing thread has passed a quiescent point.
+  /// Removes the subscriber from the table now. Its page is unmapped once the publishing thread has passed a quiescent
+  /// point.
   void detach(const std::shared_ptr<PublisherCore>& publisher, const Attached* subscriber);
 
  private:
@@ -111,7 +89,7 @@ class Process {
   std::shared_ptr<BellBoard> own_board_;
   std::map<std::uint32_t, Published> published_;
   std::vector<std::shared_ptr<PublisherCore>>
-      collecting_;  ///< readers' pages wait for these publishers' quiescent point
+      collecting_;  ///< pages of subscribers wait for these publishers' quiescent point
   std::vector<SubscriberCore*> subscribers_;
   HelperTime strangers_time_;
   std::uint32_t next_serial_ = 1;
@@ -123,9 +101,10 @@ class Process {
   std::thread helper_;
 };
 
-/// Name of this program as peers see it: what it was given, else its file name. Any thread; takes a mutex.
+/// The name of this program as peers see it: the name that was set, else its file name. Any thread; takes a mutex.
 std::string program_name();
-/// From now on peers see this name; before the first endpoint, because each is told once. Any thread.
+/// Sets the name that peers see. Call it before the first endpoint, because each peer receives it only once. Any
+/// thread.
 void set_program_name(std::string name);
 
 }  // namespace cardan::detail

@@ -30,7 +30,7 @@ constexpr std::size_t kProcessAt = 2 + kIdDigits + 1;  ///< in "t.<hash>.<proces
 std::string name_of(const TopicEntry& e) { return fmt::format("t.{:016x}.{}.{}", e.topic_hash, e.process, e.serial); }
 std::string socket_name(const std::string& process) { return "p." + process; }
 
-/// The process of `p.<16 hex>` and, with `end` "~", of what it is called until it listens. Empty: another name.
+/// The process of `p.<16 hex>` and, with `end` "~", of the name that it has until it listens. Empty: another name.
 std::string process_of(const char* name, const char* end = "") {
   if (std::strncmp(name, "p.", 2) != 0 || std::strspn(name + 2, "0123456789abcdef") != kIdDigits ||
       std::strcmp(name + 2 + kIdDigits, end) != 0)
@@ -38,8 +38,8 @@ std::string process_of(const char* name, const char* end = "") {
   return {name + 2, kIdDigits};
 }
 
-/// Calls `see` with each name of the folder, in one pass. Not readdir(): that needs a descriptor of its own, and
-/// without one the folder would look empty.
+/// Calls `see` with each name of the folder, in one pass. readdir() would need a descriptor of its own, and without one
+/// the folder would look empty.
 template <typename See>
 void for_each_name(const RunFolder& folder, const See& see) {
   struct Entry {  // linux_dirent64
@@ -72,7 +72,7 @@ void unlink_in(const RunFolder& folder, const std::string& name) noexcept {
   ::unlinkat(folder.fd.get(), name.c_str(), 0);
 }
 
-/// Names of several users: all of ours and root's, of the others no more than they may have.
+/// Names of several users: all of ours and root's, and at most the allowed number of the others'.
 template <typename Item>
 class Shares {
  public:
@@ -89,8 +89,8 @@ class Shares {
     ++kept_;
   }
 
-  /// Ours, root's, then the others in turns, so that no user with many names is before one with few; the oldest of each
-  /// first, so that it is no use to come later with more.
+  /// Ours, root's, then the others' in turns, so that a user with many names does not come before one with few. The
+  /// oldest of each user come first, so that adding more names later gains nothing.
   std::vector<Item> take() {
     std::vector<Item> all = std::move(ours_);
     std::move(roots_.begin(), roots_.end(), std::back_inserter(all));
@@ -189,7 +189,7 @@ std::vector<TopicEntry> RunDirectory::entries(std::optional<std::uint64_t> topic
   const std::string prefix = topic_hash ? fmt::format("t.{:016x}.", *topic_hash) : "t.";
   Shares<TopicEntry> all(topic_hash ? kTopicOfOne : kListOfOne, topic_hash ? kTopicOfAll : kListOfAll);
   const Folder folder = folder_now();
-  // Compared before parsed: with a thousand topics each new subscriber reads a thousand names.
+  // Compared before it is parsed: with a thousand topics each new subscriber reads a thousand names.
   for_each_name(*folder, [&](const char* name) {
     struct stat st{};
     if (std::strncmp(name, prefix.c_str(), prefix.size()) != 0) return;
@@ -199,7 +199,8 @@ std::vector<TopicEntry> RunDirectory::entries(std::optional<std::uint64_t> topic
     all.add(st, std::move(*entry));
   });
   std::vector<TopicEntry> list = all.take();
-  // What another user's dead process left, or never was one, is not for us to remove, and need not be tried either.
+  // Names that another user's dead process left, or that never belonged to a process, are not ours to remove, so no
+  // attempt is made.
   std::map<std::string, std::optional<uid_t>> sockets;
   std::erase_if(list, [&](const TopicEntry& e) {
     if (e.owner == ::geteuid()) return false;
@@ -238,7 +239,7 @@ Fd RunDirectory::find(const RunFolder& folder, const std::string& process, uid_t
   struct stat st{};
   error = ENOTSOCK;
   if (::fstat(name.get(), &st) != 0 || !S_ISSOCK(st.st_mode)) return {};
-  // One socket under a thousand names would be connected to a thousand times.
+  // One socket with a thousand names would be connected to a thousand times.
   error = st.st_nlink == 0 ? ENOENT : EMLINK;
   if (st.st_nlink != 1) return {};
   owner = socket::user_of(st.st_uid);
@@ -276,7 +277,7 @@ std::optional<Fd> RunDirectory::reach(const std::string& process, int& error, co
 
 namespace {
 
-/// Whether we may remove a name with this owner, were its process dead.
+/// Whether we may remove a name with this owner if its process is dead.
 bool ours_to_remove(const RunFolder& folder, const struct stat& st) noexcept {
   return st.st_uid == ::geteuid() || ::geteuid() == 0 || folder.owner == ::geteuid();
 }
@@ -336,7 +337,7 @@ void RunDirectory::sweep() const {
     if (entry && S_ISLNK(st.st_mode)) links.push_back(std::move(*entry));
     if (entry || !S_ISSOCK(st.st_mode)) return;
     if (!hidden) sockets.push_back(process);
-    // A process that was killed while it began to listen. One that is about to needs far less than 10 s.
+    // A process that was killed while it started to listen. A living one needs far less than 10 s for that.
     if (hidden && st.st_mtime + 10 < ::time(nullptr)) unfinished.emplace_back(name);
   });
   for (const std::string& name : unfinished) unlink_in(*folder, name);
@@ -348,7 +349,7 @@ void RunDirectory::sweep() const {
     if (!alive[process]) unlink_in(*folder, socket_name(process));
   }
   for (const TopicEntry& link : links) {
-    // Looked at only now: a process that has just started makes its socket first.
+    // Examined only now, because a process that has just started makes its socket first.
     struct stat st{};
     const auto [known, is_new] = alive.try_emplace(link.process, true);
     if (is_new) known->second = look_at(*folder, socket_name(link.process), st) || errno != ENOENT;

@@ -19,28 +19,29 @@
 namespace cardan::detail {
 
 /// A publication as the run directory shows it: a symbolic link `t.<topic hash>.<process>.<serial>` whose text is the
-/// topic's name, next to the process's socket `p.<process>`. One system call makes it, one reads it, and none of it can
-/// be half written.
+/// topic's name, beside the process's socket `p.<process>`. One system call makes it, one reads it, and it can never be
+/// half written.
 struct TopicEntry {
   std::uint64_t topic_hash = 0;
   std::string process;  ///< 16 hexadecimal digits, random for each process
   std::uint32_t serial = 0;
-  uid_t owner = socket::kUnmapped;  ///< whose link it is, where entries() or entry() looked; else kUnmapped
+  uid_t owner = socket::kUnmapped;  ///< owner of the link, if entries() or entry() looked it up; otherwise kUnmapped
 };
 
-/// The names in one domain's folder (RunFolder). Anybody may have put names there: what is listed is bounded for each
-/// other user, our own comes first, and what is removed is of our own making. Any thread; file system calls.
+/// The names in one domain's folder (RunFolder). Any user may have put names there. Therefore the list is bounded for
+/// each other user, our own names come first, and only names that Cardan made are removed.
+/// Any thread; file system calls.
 class RunDirectory {
  public:
-  /// So many names of one other user are listed, and of all of them together; root's count as our own.
+  /// The most names that are listed of one other user, and of all of them together. Root's count as our own.
   static constexpr std::size_t kTopicOfOne = 64;  ///< publications of one topic
   static constexpr std::size_t kTopicOfAll = 1024;
   static constexpr std::size_t kListOfOne = 4096;  ///< all publications, or processes
   static constexpr std::size_t kListOfAll = 16384;
-  /// So many names of other users sweep() looks at when it may remove them (root may).
+  /// The most names of other users that sweep() examines if it may remove them (root may).
   static constexpr std::size_t kSweepOfOthers = 1024;
 
-  /// Finds or makes the folder. Throws Error (Unavailable, Limit, InvalidArgument) with the path and what to do.
+  /// Finds or makes the folder. Throws Error (Unavailable, Limit, InvalidArgument) with the path and the remedy.
   explicit RunDirectory(const std::string& domain);
 
   [[nodiscard]] const std::string& path() const { return state_->path; }
@@ -51,36 +52,37 @@ class RunDirectory {
   [[nodiscard]] Fd listen(const std::string& process) const;
   void add_topic(const TopicEntry& entry, const std::string& topic) const;
   void remove_topic(const TopicEntry& entry) const noexcept;
-  /// The topic's full name, or nothing when the entry is gone.
+  /// The topic's full name. Empty if the entry is gone.
   [[nodiscard]] std::optional<std::string> topic_of(const TopicEntry& entry) const;
-  /// All entries, or those of one topic's hash, with their owners: our own, then root's, then others' (in turns, the
-  /// oldest of each first, bounded, and only with a socket of theirs). One pass over the folder.
+  /// All entries, or those of one topic's hash, with their owners: first our own, then root's, then others' (in turns,
+  /// the oldest of each first, bounded, and only if they have a socket). One pass over the folder.
   [[nodiscard]] std::vector<TopicEntry> entries(std::optional<std::uint64_t> topic_hash = std::nullopt) const;
-  /// The entry with this name (inotify's) and its owner; nothing: it is none, or gone.
+  /// The entry with this name (inotify's) and its owner. Empty: the name is not an entry, or it is gone.
   [[nodiscard]] std::optional<TopicEntry> entry(const std::string& name) const;
   /// Processes that have a socket, in the same order and with the same bounds.
   [[nodiscard]] std::vector<std::string> processes() const;
 
-  /// Who owns a process's socket, without connecting: the user whose process it is, or nobody can connect to it.
-  /// Nothing: there is none (`error` ENOENT), or it is not what Cardan makes (ENOTSOCK: no socket; EMLINK: it has more
-  /// names).
+  /// The owner of a process's socket, without a connection: either the user that runs the process, or nobody can
+  /// connect to it. Empty: there is no socket (`error` ENOENT), or it is not one that Cardan makes (ENOTSOCK: not a
+  /// socket; EMLINK: it has more than one name).
   [[nodiscard]] std::optional<uid_t> owner_of(const std::string& process, int& error) const noexcept;
   using Accept = std::function<bool(uid_t owner)>;
-  /// Looks at the owner first, and connects only when `accept` is true of it; who then answers is that user. Does not
-  /// block. Empty: `error` is as owner_of() and connect_to() say, EPERM when not accepted, EOWNERDEAD when the process
-  /// behind it is another user's than the name. Only ECONNREFUSED and ENOENT mean that the process is dead.
+  /// Reads the owner first, and connects only if `accept` is true for it; the process that answers then belongs to that
+  /// user. Does not block. Empty: `error` is as in owner_of() and connect_to(), EPERM if not accepted, EOWNERDEAD if
+  /// the process behind the name belongs to another user than the name. Only ECONNREFUSED and ENOENT mean that the
+  /// process is dead.
   [[nodiscard]] Fd connect(const std::string& process, int& error, const Accept& accept = {}) const;
-  /// Connects to a process; nothing: it is dead (`error` as connect() says). An empty descriptor: alive, but too busy
-  /// now, or its socket is not for us.
+  /// Connects to a process. Empty: it is dead (`error` as in connect()). An empty descriptor: alive, but too busy now,
+  /// or its socket is not for us.
   [[nodiscard]] std::optional<Fd> reach(const std::string& process, int& error, const Accept& accept = {}) const;
 
-  /// Removes all names of processes that are dead, in one pass. Names of other users may have to stay.
+  /// Removes all names of dead processes, in one pass. Names of other users may have to stay.
   void remove_processes(const std::set<std::string>& processes) const noexcept;
   void remove_process(const std::string& process) const noexcept { remove_processes({process}); }
-  /// Removes what dead processes left: of this user, or of everybody if we are root or own the folder.
+  /// Removes the names of dead processes: those of this user, or everybody's if we are root or own the folder.
   void sweep() const;
-  /// At the end of our process, when its topics are removed: takes its socket away, and the folder if that is empty and
-  /// this user's alone. A shared one stays.
+  /// At the end of our process, after its topics were removed: removes its socket, and the folder if that is empty and
+  /// belongs to this user alone. A shared folder stays.
   void leave(const std::string& process) const noexcept;
 
   static std::optional<TopicEntry> parse(const std::string& name);
@@ -94,9 +96,9 @@ class RunDirectory {
   };
   using Folder = std::shared_ptr<const RunFolder>;
 
-  /// The folder that we know; of two calls the second may know another.
+  /// The folder that is known now. A second call may return another one.
   [[nodiscard]] Folder folder() const;
-  /// The same, after a look whether its name leads to another one meanwhile.
+  /// The same, after checking whether its name leads to another folder by now.
   [[nodiscard]] Folder folder_now() const;
   /// Opens a process's socket as a name only (O_PATH).
   [[nodiscard]] static Fd find(const RunFolder& folder, const std::string& process, uid_t& owner, int& error) noexcept;

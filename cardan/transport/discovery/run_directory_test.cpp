@@ -40,7 +40,7 @@ class RunDirectories : public cardan::test::OwnRunDirectory {
   RunDirectories() : folder_(cardan::test::run_directory() + "/" + domain_), directory_(domain_) {}
 
   [[nodiscard]] std::string path(const std::string& name) const { return folder_ + "/" + name; }
-  /// The n-th publication of a process, of a user.
+  /// The n-th publication of a process, with an owner.
   void link(unsigned process, unsigned serial, uid_t owner = ::geteuid(), std::uint64_t hash = kHash) const {
     directory_.add_topic({hash, id(process), serial}, "/topic");
     const std::string name = path(fmt::format("t.{:016x}.{}.{}", hash, id(process), serial));

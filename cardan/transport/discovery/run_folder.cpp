@@ -50,7 +50,7 @@ const char* variable(const char* name) {
   return value != nullptr && *value != '\0' ? value : nullptr;
 }
 
-/// The run directory's path. Makes it where it is not there.
+/// The run directory's path. Makes the directory if it does not exist.
 std::string find_root(Place& place) {
   if (const char* set = variable("CARDAN_RUN_DIR"); set != nullptr) {
     std::error_code error;
@@ -60,14 +60,14 @@ std::string find_root(Place& place) {
     if (fs::symlink_status(folder, error).type() == fs::file_type::not_found) {
       if (fs::create_directories(folder.parent_path(), error); error)
         place.refuse("cannot be made: " + error.message());
-      // Whatever the umask: nobody but us can write what is ours.
+      // For any umask, only we can write what is ours.
       if (::mkdir(folder.c_str(), 0755) != 0 && errno != EEXIST) place.refuse("cannot be made", errno);
     }
     return folder.string();
   }
   if (usable("/run/cardan")) return "/run/cardan";
   if (const char* runtime = variable("XDG_RUNTIME_DIR"); runtime != nullptr && usable(runtime)) {
-    struct stat st{};  // another user's after su; it would not be ours to use
+    struct stat st{};  // another user's after su, which we must not use
     const std::string folder = std::string(runtime) + "/cardan";
     if (::stat(runtime, &st) == 0 && st.st_uid == ::geteuid() &&
         (::mkdir(folder.c_str(), 0700) == 0 || errno == EEXIST) && usable(folder))
@@ -94,7 +94,7 @@ BoundFd open_checked(int at, const char* name, const Place& place, struct stat& 
   }
   if (::fstat(fd.get(), &st) != 0) place.refuse("cannot be examined", errno);
   if (const std::string why = folder_refusal(st, root_owner); !why.empty()) {
-    // Our own, made with umask 0002 perhaps: then it is easily mended.
+    // Our own, perhaps made with umask 0002: this is easy to repair.
     if (st.st_uid == ::geteuid())
       Place{place.path, fmt::format("chmod go-w {} if it is for this user alone; else {}", place.path, place.remedy)}
           .refuse(why);
@@ -105,8 +105,8 @@ BoundFd open_checked(int at, const char* name, const Place& place, struct stat& 
   return fd;
 }
 
-/// A domain that we have just made gets as open as the run directory itself, whatever the umask; but in one of somebody
-/// else's no other user could use what we own, and it stays ours.
+/// A domain that we have just made gets the same permissions as the run directory itself, whatever the umask. In a run
+/// directory of another owner no other user could use a folder that we own, so it stays ours.
 void open_up(const RunFolder& folder, const struct stat& root, const struct stat& made) {
   if (::geteuid() != 0 && root.st_uid != ::geteuid()) return;
   if (made.st_uid != ::geteuid()) return;
@@ -126,7 +126,7 @@ std::shared_ptr<const RunFolder> open_in(const std::string& root, const std::str
   for (int tries = 0;; ++tries) {
     const bool made = make && ::mkdirat(folder->root.get(), domain.c_str(), 0700) == 0;
     if (make && !made && errno != EEXIST) place.refuse("cannot be made", errno);
-    // The last process of the domain may just now take the folder away.
+    // The last process of the domain may be removing the folder at this moment.
     if (make && tries < 100 && ::fstatat(folder->root.get(), domain.c_str(), &st, AT_SYMLINK_NOFOLLOW) != 0) continue;
     folder->fd = open_checked(folder->root.get(), domain.c_str(), place, st, of_root.st_uid);
     if (made) open_up(*folder, of_root, st);
@@ -138,15 +138,15 @@ std::shared_ptr<const RunFolder> open_in(const std::string& root, const std::str
 }  // namespace
 
 std::string folder_refusal(const struct stat& st, std::optional<uid_t> root_owner) {
-  // A container's run directory is often mounted from the computer outside, whose root has no name inside. Its names
-  // are those of users that we do not know either.
+  // A container's run directory is often mounted from the host, whose root is unmapped inside. Its names belong to
+  // users that we do not know either.
   const bool from_outside = !root_owner && socket::user_of(st.st_uid) == socket::kUnmapped;
   if (st.st_uid != 0 && st.st_uid != ::geteuid() && st.st_uid != root_owner && !from_outside)
-    return fmt::format("is not safe: {}, and whoever owns it can remove and replace all names in it",
-                       owner_and_mode(st));
+    return fmt::format("is not safe: {}, and its owner can remove and replace all names in it", owner_and_mode(st));
   if ((st.st_mode & (S_IWGRP | S_IWOTH)) != 0 && (st.st_mode & S_ISVTX) == 0)
-    return fmt::format("is not safe: {}, and without the sticky bit whoever can write it can remove others' names",
-                       owner_and_mode(st));
+    return fmt::format(
+        "is not safe: {}, and without the sticky bit any user that can write it can remove others' names",
+        owner_and_mode(st));
   return {};
 }
 

@@ -14,18 +14,19 @@
 #include "cardan/base/log.hpp"
 #include "cardan/base/printable.hpp"
 #include "cardan/transport/discovery/access.hpp"
+#include "cardan/transport/discovery/announcement.hpp"
 #include "cardan/transport/discovery/wire.hpp"
 
 namespace cardan::detail {
 namespace {
 
 constexpr std::size_t kMaxConnections = 1024;          ///< of our own user and root
-constexpr std::size_t kMaxConnectionsOfOne = 32;       ///< of one other user: it can use up its own share only
+constexpr std::size_t kMaxConnectionsOfOne = 32;       ///< of one other user, which can use up only its own share
 constexpr std::size_t kMaxConnectionsOfOthers = 256;   ///< of all other users together
 constexpr std::size_t kMaxAttachments = 4096;          ///< of one connection
 constexpr std::size_t kMaxAttachmentsOfOne = 512;      ///< of all connections of one other user
 constexpr std::size_t kMaxAttachmentsOfOthers = 4096;  ///< of all other users together
-constexpr std::size_t kMaxObserversOfOne = 64;         ///< of them such that only look
+constexpr std::size_t kMaxObserversOfOne = 64;         ///< of one other user's connections, those that only observe
 constexpr std::int64_t kPatience = 5'000'000'000;      ///< with a stranger that does not read its answers
 
 }  // namespace
@@ -58,7 +59,7 @@ Server::Counts Server::counts_of(uid_t uid) const {
   return counts;
 }
 
-/// Why a peer can get nothing here, whatever it asks for; empty: there may be something for it.
+/// Why a peer can get nothing here, whatever it requests. Empty: there may be something for it.
 std::string Server::nothing_for(const socket::Peer& peer) const {
   if (!is_foreign(peer.uid)) return {};
   std::string names;
@@ -66,7 +67,7 @@ std::string Server::nothing_for(const socket::Peer& peer) const {
   for (const auto& [serial, p] : process_.published()) {
     const TopicOptions& options = p.core->options();
     if (options.process_private) continue;
-    // A policy is read when the question is about one topic: not for whoever knocks.
+    // A policy is read when the request is about one topic, not for every connection.
     if (options.access == Access::Policy ||
         refusal(options.access, p.core->topic(), peer, process_.directory().root()).empty())
       return {};
@@ -84,11 +85,11 @@ std::string Server::nothing_for(const socket::Peer& peer) const {
       socket::name_of_user(peer.uid));
 }
 
-/// Tells a peer why it is not let in. It has no connection here, and costs nothing more.
+/// Gives a peer the reason why it is not admitted. It has no connection here, and costs nothing more.
 void Server::send_away(const Fd& fd, const socket::Peer& peer, const std::string& why) const {
   const auto& all = process_.published();
   const bool none = std::all_of(all.begin(), all.end(), [](const auto& p) {
-    return p.second.core->options().process_private;  // its publication ended while the peer was on its way
+    return p.second.core->options().process_private;  // its publication ended while the peer was connecting
   });
   if (!none)
     log(LogLevel::Warning, Cause{"refused", peer.uid},
@@ -108,7 +109,7 @@ bool Server::has_room(const socket::Peer& peer) {
                    : connections_.size() - counts.of_strangers >= kMaxConnections;
   };
   if (!full()) return true;
-  // Those of the same user that never said who they are go first; a peer that has been let in stays.
+  // A connection of the same user without a hello is closed first. A peer that has been admitted stays.
   const auto mute = std::find_if(connections_.begin(), connections_.end(),
                                  [&](const auto& x) { return !x.second->greeted && x.second->peer.uid == peer.uid; });
   if (mute == connections_.end()) return false;
@@ -121,7 +122,7 @@ void Server::accept() {
   Fd fd = socket::accept_from(listener_.get());
   if (!fd) {
     if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
-      // The waiting connection keeps the listener readable: without a pause this would be a busy loop.
+      // The waiting connection keeps the listener readable. Without this pause it would be a busy loop.
       log(LogLevel::Warning, Cause{"no descriptor", ::geteuid()}, "no descriptor left for a new peer; raise ulimit -n");
       process_.loop().off(listener_.get());
       paused_ = true;
@@ -131,7 +132,8 @@ void Server::accept() {
   }
   const std::int64_t began = thread_time();
   const socket::Peer peer = socket::peer_of(fd.get());
-  // Who only knocks has time as who asks has: one that has had its share is hung up on, and comes again.
+  // A bare connection costs its user time just as a request does. One whose user has no time left is closed, and can
+  // come again.
   if (process_.strangers_time().opens_at(peer.uid, steady_now()) != 0) return;
   admit(std::move(fd), peer);
   process_.strangers_time().spend(peer.uid, thread_time() - began, steady_now());
@@ -144,14 +146,12 @@ void Server::admit(Fd fd, const socket::Peer& peer) {
   auto claim = has_room(peer) ? DescriptorShares::of_process().claim(peer.uid, 2) : std::nullopt;
   if (!claim) {
     log(LogLevel::Warning, Cause{"no room", peer.uid},
-        fmt::format("refused pid {}: user {} has its share of connections already", peer.pid, peer.uid));
+        fmt::format("refused pid {}: user {} already has its share of connections", peer.pid, peer.uid));
     return;
   }
   auto c = std::make_unique<Connection>();
-  c->peer = peer;
-  c->foreign = is_foreign(peer.uid);
+  c->belongs_to(peer);
   c->claim = std::move(*claim);
-  c->outbox.for_peer(peer.uid);
   const int number = fd.get();
   c->socket = std::make_shared<BoundFd>(std::move(fd));
   connections_[number] = std::move(c);
@@ -164,11 +164,7 @@ void Server::housekeeping() {
   for (auto& [fd, c] : connections_) {
     if (!c->outbox.empty() && !c->outbox.flush(fd)) c->lost = true;
     if (c->outbox.empty()) {
-      const std::int64_t opens = c->paused ? process_.strangers_time().opens_at(c->peer.uid, now) : 0;
-      if (opens != 0)
-        process_.look_again_in(static_cast<int>(std::clamp<std::int64_t>((opens - now) / 1'000'000 + 1, 1, 100)));
-      else if (std::exchange(c->paused, false))
-        process_.loop().on(fd, [this, number = fd] { receive(number); });
+      c->go_on(process_, fd, now, [this, number = fd] { receive(number); });
     } else if (const std::int64_t waits = now - c->outbox.waiting_since(); c->foreign && waits > kPatience) {
       log(LogLevel::Warning, Cause{"unread answers", c->peer.uid},
           fmt::format("cut off {} (pid {}, user {}): it does not read its answers", c->name, c->peer.pid, c->peer.uid));
@@ -199,9 +195,9 @@ void Server::receive(int fd) {
       case socket::Received::Closed:
       case socket::Received::Bad:
         break;
-      case socket::Received::NoDescriptors:  // our lack: samples that the peer holds depend on its connection
+      case socket::Received::NoDescriptors:  // our lack; samples that the peer holds depend on its connection
         log(LogLevel::Warning, Cause{"no descriptor", ::geteuid()},
-            "no descriptor left for what a peer hands over; raise ulimit -n");
+            "no descriptor left to receive from a peer; raise ulimit -n");
         [[fallthrough]];
       case socket::Received::Message: {
         const auto parsed = wire::parse(message.text);
@@ -209,25 +205,18 @@ void Server::receive(int fd) {
         break;
       }
     }
-  } catch (const std::exception& e) {  // no memory for what it asks: its connection ends, nobody's process
+  } catch (const std::exception& e) {  // no memory for its request: ends its connection, but no process
     log(LogLevel::Warning, Cause{"failed", c.peer.uid},
         fmt::format("cut off pid {} (user {}): {}", c.peer.pid, c.peer.uid, e.what()));
   }
   const uid_t uid = c.peer.uid;
   const bool foreign = c.foreign;
-  if (!stays || c.lost)
-    close(fd);
+  if (!stays || c.lost) close(fd);
+  // A stranger's next request waits until it has read the answers, so that they do not pile up here. It also waits
+  // until its user has paid for the earlier ones.
   else if (foreign && (!c.outbox.empty() || process_.strangers_time().opens_at(uid, steady_now()) != 0))
-    pause(c);
+    c.pause(process_, fd);
   if (foreign) process_.strangers_time().spend(uid, thread_time() - began, steady_now());
-}
-
-/// A stranger's next question waits until it has read the answers: then nothing of it piles up here. And it waits until
-/// its user has paid for those before.
-void Server::pause(Connection& c) {
-  process_.loop().off(c.socket->get());
-  c.paused = true;
-  process_.look_again_in(2);
 }
 
 void Server::close(int fd) {
@@ -250,13 +239,8 @@ bool Server::handle(Connection& c, const json& m, std::vector<Fd>& fds) {
   const std::string op = wire::text(m, "op");
   if (op == "hello") {
     c.greeted = true;
-    c.name = printable(wire::text(m, "name"), 64);  // it is repeated in lists, and a datagram has 64 KiB
-    c.clock_offset = wire::signed_number(m, "clock_offset");
-    reply(c, {{"op", "hello"},
-              {"version", wire::kVersion},
-              {"pid", ::getpid()},
-              {"name", process_.name()},
-              {"clock_offset", process_.clock_offset()}});
+    c.read_hello(m);
+    reply(c, hello_of(process_));
     return true;
   }
   if (!c.greeted) return false;
@@ -285,12 +269,12 @@ bool Server::handle(Connection& c, const json& m, std::vector<Fd>& fds) {
   return false;
 }
 
-/// The socket stays as long as the attachment does, so a stranger's counts in its share.
+/// The socket stays as long as the attachment does, so a stranger's socket counts in its share.
 void Server::notify(Attachment& attachment, const Connection& c, Fd socket) {
   auto claim = DescriptorShares::of_process().claim(c.peer.uid, 1);
   if (!claim) {
     log(LogLevel::Warning, Cause{"no room", c.peer.uid},
-        fmt::format("{} (pid {}) is not notified: user {} has its share of descriptors already", c.name, c.peer.pid,
+        fmt::format("{} (pid {}) is not notified: user {} already has its share of descriptors", c.name, c.peer.pid,
                     c.peer.uid));
     return;
   }
@@ -311,19 +295,19 @@ void Server::attach(Connection& c, const json& m, std::vector<Fd>& fds) {
   const auto it = process_.published().find(static_cast<std::uint32_t>(wire::number(m, "serial")));
   if (it == process_.published().end() || it->second.core->topic() != topic ||
       it->second.core->options().process_private) {
-    reply(c, {{"op", "gone"}, {"id", id}});  // it ended while the subscriber was on its way
+    reply(c, {{"op", "gone"}, {"id", id}});  // it ended while the subscriber was attaching
     return;
   }
   const std::shared_ptr<PublisherCore>& core = it->second.core;
   if (c.attachments.contains(id) || c.attachments.size() >= kMaxAttachments)
-    return refuse(c, id, "limit", "too many or doubled attachments on one connection", "use more processes");
+    return refuse(c, id, "limit", "too many or duplicate attachments on one connection", "use more processes");
   const bool observes = wire::flag(m, "observer");
   if (c.foreign) {
     const Counts counts = counts_of(c.peer.uid);
     if (counts.attachments >= kMaxAttachmentsOfOne || counts.attachments_of_strangers >= kMaxAttachmentsOfOthers ||
         (observes && counts.observers >= kMaxObserversOfOne))
-      return refuse(c, id, "limit", fmt::format("user {} has its share of attachments already", c.peer.uid),
-                    "detach from what is not needed any more");
+      return refuse(c, id, "limit", fmt::format("user {} already has its share of attachments", c.peer.uid),
+                    "detach from topics that are not needed any more");
   }
   std::string no;
   try {
@@ -336,7 +320,8 @@ void Server::attach(Connection& c, const json& m, std::vector<Fd>& fds) {
                   fmt::format("'{}' of {} (pid {}) is not for you: {}", topic, process_.name(), ::getpid(), no),
                   "set the topic's access, or add the user to the policy");
 
-  // Before anything comes of it: an answer that has to wait for others' shares would look like one that is not read.
+  // Claimed before anything is done: an answer that has to wait for others' shares would look like one that is not
+  // read.
   auto claim = c.outbox.claim_for(c.socket->get(), observes ? 1 : 2);
   if (!claim)
     return refuse(c, id, "limit",
@@ -359,9 +344,8 @@ void Server::attach(Connection& c, const json& m, std::vector<Fd>& fds) {
                     "{} (pid {})",
                     topic, core->type().name, our_hash, process_.name(), ::getpid(), type, hash, c.name, c.peer.pid),
         "build both sides with the same message definition");
-  const std::uint64_t holds = wire::number(m, "holds");
-  const std::uint64_t threads = wire::number(m, "threads");
-  if (holds < 1 || holds > layout::kMaxHolds || threads < 1 || threads > layout::kMaxThreads)
+  const auto announced = Announcement::read(m);
+  if (!announced)
     return refuse(c, id, "limit", "holds or threads are out of range",
                   fmt::format("announce 1 to {} holds and 1 to {} threads", layout::kMaxHolds, layout::kMaxThreads));
   if (fds.size() != 1)
@@ -369,38 +353,28 @@ void Server::attach(Connection& c, const json& m, std::vector<Fd>& fds) {
                   fmt::format("the subscriber's page did not reach {} (pid {})", process_.name(), ::getpid()),
                   "raise ulimit -n of the publisher (systemd: LimitNOFILE=)");
   try {
-    auto subscriber = std::make_unique<Attached>();
-    subscriber->mapping = map_read_only(fds[0], layout::align_up(sizeof(layout::SubscriberPage), layout::kPage));
-    subscriber->page = reinterpret_cast<const layout::SubscriberPage*>(subscriber->mapping.data());
-    if (subscriber->page->magic != layout::kMagic || subscriber->page->version != layout::kVersion)
+    Mapping mapping = map_read_only(fds[0], layout::align_up(sizeof(layout::SubscriberPage), layout::kPage));
+    const auto* page = reinterpret_cast<const layout::SubscriberPage*>(mapping.data());
+    if (page->magic != layout::kMagic || page->version != layout::kVersion)
       return refuse(c, id, "version", "the subscriber's page has another layout version",
                     "build both sides with the same Cardan");
-    // Unmapped users are not one user: a board for each of their connections (not for each attach, since a reader maps
-    // one for a connection).
-    // It is kept as long as the connection, because the reader keeps its mapping of it.
+    // Unmapped users are not one user: each of their connections gets a board (not each attach, because a subscriber
+    // maps one board for each connection). The board is kept as long as the connection, because the subscriber keeps
+    // its mapping.
     if (!c.board)
       c.board = c.peer.uid == socket::kUnmapped ? std::make_shared<BellBoard>() : process_.board_of(c.peer.uid);
     const std::shared_ptr<BellBoard> board = c.board;
-    subscriber->bell = core->bell_for(c.peer.uid, board, wire::flag(m, "background"));
-    subscriber->rung = subscriber->page->armed.load(std::memory_order_relaxed);
-    subscriber->announced = static_cast<std::uint32_t>(holds + threads);
-    subscriber->threads = static_cast<std::uint32_t>(threads);
-    subscriber->prewake = wire::flag(m, "prewake");
-    subscriber->reliable = core->options().reliable && wire::flag(m, "reliable");
-    subscriber->floor = core->floor_for_late_joiner();
+    auto subscriber = make_attached(*core, *announced, c.peer.uid, board, page);
+    subscriber->mapping = std::move(mapping);
     subscriber->connection = c.socket;
     subscriber->pid = c.peer.pid;
-    subscriber->uid = c.peer.uid;
     subscriber->name = c.name;
-    subscriber->depth =
-        static_cast<std::uint32_t>(std::min<std::uint64_t>(wire::number(m, "depth"), layout::kMaxDepth));
     answer["bell"] = subscriber->bell->index;
     answer["bell_bytes"] = board->size();
-    Attachment& place = c.attachments[id];  // before: without memory for it the table would keep the entry
+    Attachment& place = c.attachments[id];  // made first: without memory for it the table would keep the entry
     place.publisher = core;
     place.subscriber = core->attach(std::move(subscriber));
-    // Read again now that the entry is visible: what is published from here on is owed to it, what came before is
-    // history.
+    // Read again now that the entry is visible: later publications must be delivered to it, earlier ones are history.
     answer["cursor"] = core->floor_for_late_joiner();
     answer["owed_from"] = core->published();
     // Only now: the table entry is visible (A1).

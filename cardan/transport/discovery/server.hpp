@@ -5,13 +5,13 @@
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 
-#include "cardan/transport/discovery/outbox.hpp"
+#include "cardan/transport/discovery/connection.hpp"
 #include "cardan/transport/discovery/process.hpp"
 
 namespace cardan::detail {
 
-/// The publishing side of the handshake: who connects, what they may attach to, and what they hear of it. Helper thread
-/// only.
+/// The publishing side of the handshake: which peers connect, what they may attach to, and what they learn about it.
+/// Helper thread only.
 class Server {
  public:
   explicit Server(Process& process);
@@ -20,7 +20,7 @@ class Server {
   ~Server();
 
   void publisher_ended(const Process::Published& published);
-  /// Cuts liars off and tells the demoted.
+  /// Cuts off liars and notifies demoted subscribers.
   void attend(const Process::Published& published);
   void housekeeping();
 
@@ -30,18 +30,12 @@ class Server {
     Attached* subscriber = nullptr;  ///< null: an observer
     DescriptorShares::Claim notify;
   };
-  struct Connection {
-    std::shared_ptr<BoundFd> socket;  ///< the publishing thread may shut it down until it has seen the end
-    socket::Peer peer;
-    bool foreign = false;
-    std::string name;
-    std::shared_ptr<BellBoard> board;  ///< its user's, or its own where the user is unmapped; once it has attached
-    std::int64_t clock_offset = 0;
+  struct Connection : ConnectionBase {
+    std::shared_ptr<BoundFd> socket;  ///< until it has seen the end, the publishing thread may shut it down
+    /// Its user's board, or its own if the user is unmapped. Set once it has attached.
+    std::shared_ptr<BellBoard> board;
     bool greeted = false;
-    bool lost = false;    ///< closed at the next housekeeping
-    bool paused = false;  ///< not read from until it has read our answers, and its user may have time again
     DescriptorShares::Claim claim;
-    Outbox outbox;
     std::map<std::uint64_t, Attachment> attachments;
   };
   struct Counts {  ///< of one user, and of all strangers together
@@ -63,7 +57,6 @@ class Server {
   void refuse(Connection& c, std::uint64_t id, const char* code, const std::string& why, const std::string& remedy);
   void reply(Connection& c, const nlohmann::json& message, const std::vector<int>& fds = {},
              std::shared_ptr<const void> keep = {}, DescriptorShares::Claim claim = {});
-  void pause(Connection& c);
   void list(Connection& c, const nlohmann::json& message);
   [[nodiscard]] nlohmann::json describe(const Process::Published& p) const;
 

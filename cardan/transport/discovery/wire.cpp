@@ -6,7 +6,7 @@
 namespace cardan::detail::wire {
 
 std::optional<nlohmann::json> parse(const std::string& text) {
-  constexpr int kDeepest = 16;  // to copy or print a value takes stack for each level of it
+  constexpr int kDeepest = 16;  // copying or printing a value takes stack for each of its levels
   bool too_deep = false;
   const auto look = [&](int depth, nlohmann::json::parse_event_t, const nlohmann::json&) {
     too_deep = too_deep || depth > kDeepest;

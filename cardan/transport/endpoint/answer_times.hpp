@@ -11,15 +11,16 @@
 
 namespace cardan::detail {
 
-/// What the answers to questions about other users' memory have cost: an owner can make each take as long as it likes,
-/// and hand over one area after the other. Any thread; takes a mutex.
+/// What the answers to questions about other users' memory have cost. The limit is needed because an owner can make
+/// each answer take arbitrarily long, and can hand over one area after the other.
+/// Any thread; takes a mutex.
 class AnswerTimes {
  public:
   static AnswerTimes& of_process() {
     static auto& all = *new AnswerTimes;
     return all;
   }
-  /// How long one more answer may take (ns); 0: it is not asked for. Else done() has to follow. `now`: steady clock,
+  /// Returns how long one more answer may take (ns); 0: do not ask. Otherwise done() must follow. `now`: steady clock,
   /// ns.
   std::int64_t begin(uid_t whose, std::int64_t now) {
     const std::lock_guard lock(mutex_);
@@ -31,7 +32,7 @@ class AnswerTimes {
     }
     if (!of_.contains(whose) && of_.size() >= kUsers) return 0;
     Of& user = of_[whose];
-    // What others use up leaves each user its first question, and that some time.
+    // The time that other users consume leaves each user its first question and some time for it.
     const std::int64_t left = std::min(kMostOfOne - user.spent, std::max(kMostOfAll - of_all_, kFirst - user.spent));
     if (left <= 0 || user.under_way >= kThreadsOfOne || (user.under_way != 0 && under_way_ >= kThreads)) return 0;
     ++user.under_way;

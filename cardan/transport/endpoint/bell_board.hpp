@@ -13,12 +13,12 @@
 namespace cardan::detail {
 
 /// The bells that one publishing process rings for the subscribers of one user: 1,024 lines in a sealed area. Users do
-/// not share a board, because FUTEX_REQUEUE needs no more than a read-only mapping to move a neighbour's sleepers away
-/// (tried).
+/// not share a board, because a read-only mapping is enough for FUTEX_REQUEUE to move a neighbour's sleepers away
+/// (tested).
 class BellBoard {
  public:
   BellBoard();
-  /// A free line's index, or −1 when all are taken. Any thread; takes a mutex.
+  /// Returns a free line's index, or −1 when all are taken. Any thread; takes a mutex.
   int allocate();
   void release(int index) noexcept;
   [[nodiscard]] layout::Bell& bell(int index) const noexcept;
@@ -31,7 +31,7 @@ class BellBoard {
   std::vector<bool> used_;
 };
 
-/// One bell of a publisher, shared by all its subscribers of one user; those in the background share another.
+/// One bell of a publisher, shared by all its subscribers of one user. Background subscribers share another.
 struct BellLine {
   BellLine(std::shared_ptr<BellBoard> of, int at, uid_t whose) noexcept : board(std::move(of)), index(at), uid(whose) {}
   BellLine(const BellLine&) = delete;
@@ -44,15 +44,15 @@ struct BellLine {
   uid_t uid;
   // Publishing thread:
   std::uint32_t phase = 0;       ///< its copy of the word
-  std::uint64_t rung_round = 0;  ///< so that one round rings it once
-  bool foreign = false;          ///< another user's
-  bool background = false;       ///< of the readers that are woken last
+  std::uint64_t rung_round = 0;  ///< the round that rang it last, so that one round rings it once
+  bool foreign = false;          ///< of another user
+  bool background = false;       ///< of the subscribers that are woken last
   std::uint32_t slow_rings = 0;  ///< since slow_since_ns
   std::int64_t slow_since_ns = 0;
-  std::int64_t helper_until_ns = 0;  ///< until then the helper thread wakes
-  // Both:
-  Atomic<bool> due{false};    ///< the helper thread shall wake
-  std::int64_t woken_ns = 0;  ///< helper thread: when it rang this bell or descriptors of its readers last
+  std::int64_t helper_until_ns = 0;  ///< until this time the helper thread wakes
+  // Both threads:
+  Atomic<bool> due{false};    ///< the helper thread must wake
+  std::int64_t woken_ns = 0;  ///< helper thread: when it last rang this bell or descriptors of its subscribers
 };
 
 }  // namespace cardan::detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signs of life are words that the publisher writes; here it writes what it likes.
+// Signs of life are words that the publisher writes. In these tests it writes arbitrary values.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -69,7 +69,7 @@ TEST_F(Deadline, SignsOfLifeThatChangeTellAMissOncePerDeadline) {
     const auto until = begin + 200ms;
     while (std::chrono::steady_clock::now() < until) {
       std::this_thread::sleep_for(1ms);
-      process_.run([] {});  // whatever else gives the helper a turn
+      process_.run([] {});  // any task that gives the helper a turn
     }
   }
   const auto deadlines = (std::chrono::steady_clock::now() - begin) / std::chrono::milliseconds(20) + 1;

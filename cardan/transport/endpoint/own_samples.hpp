@@ -9,14 +9,14 @@
 
 namespace cardan::detail {
 
-/// Samples that a publishing process keeps of its own slots, so that its components read where they wrote: one block a
-/// slot. The publishing thread takes a block in use; whoever drops the last reference gives it back.
+/// Samples of its own slots that a publishing process keeps, so that its components read where they wrote: one block
+/// for each slot. The publishing thread takes a block into use; the thread that drops the last reference returns it.
 ///
 ///   kept[s]   0 ── keep(): publishing thread ──▶ 1 ── release(): any thread ──▶ 0
 ///
-/// I19 A slot whose block is in use is not refilled: the publishing thread makes it so itself, before it can reclaim.
-/// I20 What the readers did with the slot happened before it is refilled: `kept` is stored with release after the last
-///     of them, and loaded with acquire by reclaim().
+/// I19 A slot whose block is in use is not refilled: the publishing thread ensures it itself, before it can reclaim.
+/// I20 What the subscribers did with the slot happened before it is refilled: `kept` is stored with release after
+///     the last of them, and loaded with acquire by reclaim().
 class OwnSamples {
  public:
   void make(std::size_t slots) {
@@ -26,7 +26,7 @@ class OwnSamples {
   [[nodiscard]] bool kept(std::size_t slot) const noexcept {
     return blocks_ && blocks_[slot].kept.load(std::memory_order_acquire);
   }
-  /// The publisher is kept too, until the sample is dropped.
+  /// Keeps the publisher too, until the sample is dropped.
   SampleBlock& keep(std::size_t slot, std::shared_ptr<const void> publisher) noexcept {
     Block& b = blocks_[slot];
     b.publisher = std::move(publisher);
@@ -43,7 +43,7 @@ class OwnSamples {
   };
   static void release(SampleBlock* block) noexcept {
     auto* b = static_cast<Block*>(block);
-    const auto last = std::move(b->publisher);  // goes after the block, which it may own
+    const auto last = std::move(b->publisher);  // is released after the block, which it may own
     b->kept.store(false, std::memory_order_release);
   }
   std::unique_ptr<Block[]> blocks_;

@@ -23,7 +23,7 @@ namespace {
 
 using layout::align_up;
 
-constexpr std::uint64_t kMaxSchema = 16U << 20;  // of a message definition; a reader copies it
+constexpr std::uint64_t kMaxSchema = 16U << 20;  // of a message definition; a subscriber copies it
 
 /// offset + count · stride ≤ bytes, without overflow.
 bool fits(std::uint64_t offset, std::uint64_t count, std::uint64_t stride, std::uint64_t bytes) {
@@ -32,7 +32,7 @@ bool fits(std::uint64_t offset, std::uint64_t count, std::uint64_t stride, std::
 
 Error wrong_layout(const std::string& what) {
   return {ErrorCode::Incompatible, "the publisher's memory is not laid out as Cardan's: " + what,
-          "it is another version, or no honest Cardan process"};
+          "it is another version, or not an honest Cardan process"};
 }
 
 struct AreaRange {
@@ -45,7 +45,7 @@ bool all_backed(int fd, const Ranges& ranges) noexcept {
                      [fd](const AreaRange& r) { return is_backed(fd, r.offset, r.bytes); });
 }
 
-/// While it lives, threads begin without signals: those are for the application's.
+/// While it lives, new threads start with signals blocked: those are for the application's threads.
 class NoSignals {
  public:
   NoSignals() noexcept {
@@ -61,8 +61,8 @@ class NoSignals {
   sigset_t before_{};
 };
 
-/// The same of another user's area, on a thread that may be left behind: the question waits while the owner allocates,
-/// and an owner can do that for long, with many threads.
+/// The same for another user's area, on a thread that may be abandoned: the question waits while the owner allocates,
+/// and an owner can keep allocating for long, with many threads.
 Backed all_backed_in_time(int fd, const Ranges& ranges, uid_t whose) {
   enum Answer : std::uint32_t { None, Yes, No };
   struct Question {
@@ -78,7 +78,7 @@ Backed all_backed_in_time(int fd, const Ranges& ranges, uid_t whose) {
   if (limit == 0) return Backed::NotAnswered;
   try {
     question->fd = Fd(::fcntl(fd, F_DUPFD_CLOEXEC, 0));
-    if (!question->fd) {  // our lack
+    if (!question->fd) {  // this process lacks a descriptor
       times.done(whose);
       return Backed::NotAnswered;
     }
@@ -93,7 +93,7 @@ Backed all_backed_in_time(int fd, const Ranges& ranges, uid_t whose) {
       });
     }
     asked.detach();
-  } catch (...) {  // no thread
+  } catch (...) {  // no thread available
     times.done(whose);
     return Backed::NotAnswered;
   }
@@ -105,14 +105,14 @@ Backed all_backed_in_time(int fd, const Ranges& ranges, uid_t whose) {
   return answer == Yes ? Backed::Yes : answer == No ? Backed::No : Backed::NotAnswered;
 }
 
-/// No part is larger than what the publisher's own way to lay it out makes it. All sums have been checked before.
+/// Checks that no part is larger than in a correct publisher's own layout. All sums have been checked before.
 void check_proportions(const layout::Header& h, std::size_t bytes) {
   const std::uint64_t payload = align_up(h.payload_bytes, layout::kPage);
   const std::uint64_t before_slots =
       4 * layout::kPage + align_up(h.schema_bytes, layout::kPage) + std::uint64_t{h.depth} * sizeof(std::uint64_t);
   if (h.schema_bytes > kMaxSchema || h.message_bytes > layout::kMaxPayload || h.message_offset > layout::kPage ||
       h.slots_offset > before_slots)
-    throw wrong_layout("what stands before the slots is too large");
+    throw wrong_layout("the part before the slots is too large");
   const std::uint64_t record = align_up(h.message_offset + h.message_bytes, layout::kRecord);
   if (h.slot_stride > record + payload || h.payload_stride > record + payload)
     throw wrong_layout("slots too far apart");
@@ -120,7 +120,7 @@ void check_proportions(const layout::Header& h, std::size_t bytes) {
     throw wrong_layout("larger than its slots need");
 }
 
-/// Where slots `from` to `to` lie, `to` not included.
+/// The location of slots `from` to `to` (exclusive).
 Ranges slots_from(const layout::Header& h, std::uint32_t from, std::uint32_t to) {
   const std::uint64_t count = to - from;
   return {{h.slots_offset + from * h.slot_stride, count * h.slot_stride},
@@ -134,7 +134,7 @@ layout::Header checked_header(const std::byte* area, std::size_t bytes) {
   layout::Header h{};
   if (bytes < 2 * layout::kPage) throw wrong("too small");
   std::memcpy(&h, area, sizeof(h));
-  if (h.magic != layout::kMagic) throw wrong("no Cardan area");
+  if (h.magic != layout::kMagic) throw wrong("not a Cardan area");
   if (h.version != layout::kVersion)
     throw wrong(fmt::format("layout version {} instead of {}", h.version, layout::kVersion));
   if (h.area_bytes != bytes) throw wrong("its size");
@@ -186,16 +186,17 @@ PublisherArea PublisherArea::map(Fd fd, std::size_t bytes, bool foreign, uid_t w
                                                          : Backed::No;
     if (backed == Backed::No) throw wrong_layout("there is no memory behind it");
     if (backed == Backed::NotAnswered)
-      throw Error(ErrorCode::Limit,
-                  fmt::format("whether there is memory behind it is not known: {} lets the question wait, or others do",
-                              socket::name_of_user(whose)),
-                  "nothing: it is asked again");
+      throw Error(
+          ErrorCode::Limit,
+          fmt::format("it is not known whether there is memory behind it: {}, or another process, delays the query",
+                      socket::name_of_user(whose)),
+          "no action needed: it is queried again");
   };
   need({{0, sizeof(layout::Header)}});
   area.header = checked_header(area.mapping.data(), area.mapping.size());
   const layout::Header& h = area.header;
   need({{0, h.slots_offset},
-        {h.schema_offset, h.schema_bytes},  // these wherever it says that they are
+        {h.schema_offset, h.schema_bytes},  // these at any place that the header names
         {h.front_offset, layout::kLine},
         {h.hot_offset, sizeof(layout::Hot)},
         {h.ring_offset, h.depth * sizeof(std::uint64_t)}});
@@ -209,13 +210,12 @@ PublisherArea PublisherArea::map(Fd fd, std::size_t bytes, bool foreign, uid_t w
 void PublisherArea::check(const ReaderContract& contract) const {
   if (header.type_hash != contract.type_hash || header.message_bytes != contract.message_bytes ||
       header.message_offset % std::max<std::size_t>(contract.alignment, 8) != 0)
-    throw Error(ErrorCode::Incompatible,
-                "the publisher says that its messages have our type, and its memory says otherwise",
-                "it is no honest Cardan process");
+    throw Error(ErrorCode::Incompatible, "the publisher announces messages of our type, but its memory has another one",
+                "it is not an honest Cardan process");
   if (header.payload_bytes > most_payload(contract.max_bytes))
     throw Error(
         ErrorCode::Incompatible,
-        fmt::format("its messages may have {} payload bytes, and this reader's topic allows {} (max_bytes)",
+        fmt::format("its messages may have {} payload bytes, but this reader's topic allows {} (max_bytes)",
                     header.payload_bytes, contract.max_bytes),
         fmt::format("use the same topic options on both sides: max_bytes = {} at the reader", header.payload_bytes));
 }

@@ -34,7 +34,7 @@ using layout::Header;
 
 constexpr std::size_t kMiB = std::size_t{1} << 20;
 
-/// A publisher's area and the means to spoil it; each one is also read as another process would.
+/// A publisher's area and the means to corrupt it. Each area is also read as another process would read it.
 struct Made {
   explicit Made(std::size_t max_bytes, std::uint32_t depth = 1)
       : core("/made", message_type_of<List>(), {.max_bytes = max_bytes, .depth = depth}, {}) {}
@@ -120,7 +120,7 @@ TEST(PublisherArea, SlotsThatComeLaterAreLookedAt) {
   const PublisherArea area = made.map();
   const auto more = [&] { return slots_there(area.header, area.hot(), area.slots, area.fd.get()).count; };
   EXPECT_EQ(more(), area.slots);
-  made.core.hot().committed = area.slots + 1;  // a lie
+  made.core.hot().committed = area.slots + 1;  // a false value
   struct stat before{};
   ::fstat(area.fd.get(), &before);
   EXPECT_EQ(more(), area.slots);
@@ -139,7 +139,7 @@ TEST(PublisherArea, SlotsThatComeLaterAreLookedAt) {
   EXPECT_EQ(more(), area.slots) << "what was there stays";
 }
 
-/// Its user has had all the time for answers, until this goes.
+/// Exhausts the user's time for answers, until it is destroyed.
 struct UsedUp {
   explicit UsedUp(uid_t whose) : uid(whose) {
     auto& times = AnswerTimes::of_process();
@@ -192,7 +192,7 @@ TEST(AnswerTimes, WhatOthersUseUpLeavesEachUserItsFirstQuestion) {
   times.done(7);
   times.spent(7, 20'000'000);
   EXPECT_EQ(times.begin(7, kNow), 0) << "there is a bound, too";
-  AnswerTimes threads;  // that wait for ever
+  AnswerTimes threads;  // threads that wait forever
   for (uid_t uid = 1; uid <= 32; ++uid)
     EXPECT_TRUE(threads.begin(uid, kNow) > 0 && (uid > 16 || threads.begin(uid, kNow) > 0)) << uid;
   EXPECT_GT(threads.begin(100, kNow), 0);

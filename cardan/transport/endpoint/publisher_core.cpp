@@ -25,11 +25,11 @@ namespace {
 
 using layout::align_up;
 
-constexpr std::int64_t kForgets = 200'000;  // and so many nanoseconds of sleep too
-constexpr std::size_t kEvicts = 16 * 1024;  // filling that many bytes takes the place of what publish() needs
+constexpr std::int64_t kForgets = 200'000;  // sleeping for this many nanoseconds evicts it too
+constexpr std::size_t kEvicts = 16 * 1024;  // filling this many bytes evicts from the cache what publish() needs
 
-/// Slots beside what the publisher itself needs: how many readers' samples there is room for, and what another user's
-/// readers can make of its memory (half of them by what they announce, all by touching them).
+/// Slots in addition to the publisher's own. They bound the number of samples that subscribers can hold, and what
+/// another user's subscribers can make of its memory (half of them by announcing, all by touching them).
 std::size_t spare_slots(std::size_t base, std::size_t per_slot) {
   constexpr std::size_t kBytes = 256U << 20;  // a recorder holds up to 128 MiB of a topic
   constexpr std::size_t kFewest = 32;
@@ -47,7 +47,7 @@ void check(const std::string& topic, const TopicOptions& o) {
     throw Error(ErrorCode::InvalidArgument, "topic '" + topic + "': " + cause, remedy);
   };
   if (topic.size() < 2 || topic.front() != '/' || topic.size() > 255)
-    bad("a name begins with '/' and has 2 to 255 characters", "use a name such as /camera/front");
+    bad("a name starts with '/' and has 2 to 255 characters", "use a name such as /camera/front");
   for (const char c : topic)
     if (c <= ' ' || c == 0x7f) bad("a name has no spaces or control characters", "use letters, digits, '_' and '/'");
   if (o.depth < 1 || o.depth > layout::kMaxDepth)
@@ -151,8 +151,8 @@ void PublisherCore::lay_out(const TopicOptions& o) {
   depth_ = o.depth;
   loans_ = o.loans;
   has_deadline_ = h.deadline_ns > 0;
-  // Small messages are faster when many slots are looked at once; for big ones a slot still warm in the cache pays
-  // more.
+  // For small messages it is faster to check many slots at once. For big ones a slot that is still warm in the cache
+  // pays more.
   reuse_warm_ = apart;
   pool_.make(static_cast<std::uint32_t>(slots));
 }
@@ -163,7 +163,7 @@ void PublisherCore::commit_slots(std::uint32_t count) {
   const layout::Header& h = *header_;
   if (count > h.max_slots)
     throw Error(ErrorCode::Limit,
-                fmt::format("topic '{}' has room for {} slots, and {} would be needed", topic_, h.max_slots, count),
+                fmt::format("topic '{}' has room for {} slots, but {} are needed", topic_, h.max_slots, count),
                 fmt::format("announce fewer holds, or set the topic's max_memory to {} bytes or more",
                             count * (h.slot_stride + (h.payload_stride != h.slot_stride ? h.payload_stride : 0))));
   const std::size_t more = count - have;
@@ -195,7 +195,7 @@ std::uint64_t PublisherCore::published() const noexcept {
 }
 
 void PublisherCore::note_lines() noexcept {
-  constexpr std::size_t kFirst = 2;  // subscribers; of more, the first is woken no later
+  constexpr std::size_t kFirst = 2;  // subscribers; with more, the first is not woken later
   lines_.clear();
   lines_.add_range(&sequence_, &table_.entry[1]);
   for (const void* first : pool_.arrays()) lines_.add(first);
@@ -211,7 +211,7 @@ void PublisherCore::note_lines() noexcept {
   }
 }
 
-// The linker names both ends of a section.
+// The linker provides symbols for both ends of a section.
 extern const char kPublishPathBegin[] __asm__("__start_cardan_publish_path") __attribute__((visibility("hidden")));
 extern const char kPublishPathEnd[] __asm__("__stop_cardan_publish_path") __attribute__((visibility("hidden")));
 
@@ -299,7 +299,7 @@ CARDAN_PUBLISH_PATH bool PublisherCore::publish(int slot, std::size_t payload_by
   pool_.published(s, n);
   --loans_taken_;
   if (pool_.free_count == 0 || reuse_warm_) reclaim();
-  if (const int next = pool_.next(); next >= 0) {  // its lines come back to this core while nobody waits for them
+  if (const int next = pool_.next(); next >= 0) {  // its lines come back to this core while no one waits
     const std::byte* record = slots_ + static_cast<std::size_t>(next) * ring_.sequence_stride;
     __builtin_prefetch(record, 1);
     __builtin_prefetch(record + layout::kLine, 1);
@@ -314,7 +314,7 @@ CARDAN_PUBLISH_PATH void PublisherCore::reclaim() noexcept {
     hot_->set_aside.store(hot_->set_aside.load(std::memory_order_relaxed) + aside, std::memory_order_relaxed);
 }
 
-/// The descriptor is the connection's as long as the entry may be looked at. The peer sees the end before its samples
+/// The descriptor belongs to the connection as long as the entry may be read. The peer sees the end before its samples
 /// change.
 bool PublisherCore::cut_off(Attached& liar) noexcept {
   if (!liar.connection) return false;

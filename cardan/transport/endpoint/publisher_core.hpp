@@ -14,6 +14,7 @@
 #include "cardan/base/warm.hpp"
 #include "cardan/transport/discovery/helper_time.hpp"
 #include "cardan/transport/endpoint/bell_board.hpp"
+#include "cardan/transport/endpoint/hand_over.hpp"
 #include "cardan/transport/endpoint/own_samples.hpp"
 #include "cardan/transport/endpoint_options.hpp"
 #include "cardan/transport/protocol/bell_protocol.hpp"
@@ -27,63 +28,58 @@ namespace cardan::detail {
 
 inline constexpr std::uint32_t kMaxSubscribers = 256;
 
-// What one other user can make a publish cost (docs/security.md). Its threads sleep on a bell of their own, which wakes
-// kForeignWakes at most: twice the threads that it may announce, because some may have left without being awake yet.
+// Bounds of what one other user can make a publish cost (docs/security.md). Its threads sleep on a bell of their own. A
+// ring wakes at most kForeignWakes of them: twice the threads that it may announce, because some may have left without
+// being awake yet.
 inline constexpr std::uint32_t kForeignThreads = 32;
 inline constexpr int kForeignWakes = 64;
 /// A ring of another user's bell that takes longer is slow: its queue in the kernel is longer than that of an honest
-/// user. After kSlowRings within a second the helper thread rings for kSlowFor.
+/// user. After kSlowRings slow rings within a second the helper thread rings for kSlowFor.
 inline constexpr std::int64_t kSlowRing = 200'000;  // ns
 inline constexpr std::uint32_t kSlowRings = 4;
 inline constexpr std::int64_t kSlowFor = 10'000'000'000;  // ns
 
-/// How soon readers that let a reliable publish time out may be waited for again. Publishing thread. All of one other
-/// user share one: by coming again it would cost a time-out each time.
+/// How soon subscribers that let a reliable publish time out may be waited for again. Used on the publishing thread.
+/// All subscribers of another user share one; otherwise each new attachment would cost a time-out.
 struct Patience {
   std::uint32_t demotions = 0;
-  std::uint32_t losses = 0;  ///< ever
+  std::uint32_t losses = 0;  ///< in total
   std::int64_t until_ns = 0;
 };
 
-/// A subscriber as its publisher sees it. Made and ended by the helper thread, read by the publishing thread.
+/// A subscriber as its publisher sees it. The helper thread makes and ends it; the publishing thread reads it.
 struct Attached {
   const layout::SubscriberPage* page = nullptr;
-  Mapping mapping;              ///< of the page; empty for one of this process
-  std::shared_ptr<void> local;  ///< keeps the page of one of this process alive
+  Mapping mapping;              ///< of the page; empty for a subscriber of this process
+  std::shared_ptr<void> local;  ///< keeps the page of a subscriber of this process alive
   std::shared_ptr<BellLine> bell;
   BoundFd notify_socket;        ///< our end of the socket pair behind its fd(); helper thread
-  Atomic<int> notify{-1};       ///< its number, once it is there
+  Atomic<int> notify{-1};       ///< its descriptor number, once it exists
   std::uint32_t rung = 0;       ///< publishing thread: the `armed` value already answered
   std::uint32_t announced = 0;  ///< holds + threads
   std::uint32_t threads = 1;
   bool prewake = false;
   bool reliable = false;
-  bool foreign = false;                 ///< another user's
-  Atomic<bool> token_due{false};        ///< the helper thread shall ring its descriptor
-  Atomic<bool> liar{false};             ///< it held more than it announced and is cut off; the helper thread clears up
-  std::shared_ptr<BoundFd> connection;  ///< null: one of this process
+  bool foreign = false;                 ///< of another user
+  Atomic<bool> token_due{false};        ///< the helper thread must ring its descriptor
+  Atomic<bool> liar{false};             ///< it held more than it announced and is cut off; the helper thread cleans up
+  std::shared_ptr<BoundFd> connection;  ///< null: a subscriber of this process
   Atomic<bool> demoted{false};
   bool demotion_told = false;  ///< helper thread
   std::shared_ptr<Patience> patience;
-  bool proven = false;             ///< publishing thread: it kept up when its user was not waited out
-  std::uint32_t proven_after = 0;  ///< losses of patience with its user by then: another one takes the proof back
-  std::uint64_t floor = 0;         ///< cursor that it starts from
+  bool proven = false;             ///< publishing thread: it kept up while its user could be waited for
+  std::uint32_t proven_after = 0;  ///< its user's losses of patience at that time; another loss withdraws the proof
+  std::uint64_t floor = 0;         ///< the cursor from which it starts
   int pid = 0;
   uid_t uid = 0;
   std::string name;
-  std::uint32_t depth = 0;  ///< that it wants to have kept, as it says; 0: it does not say
+  std::uint32_t depth = 0;  ///< the samples that it asks the publisher to keep; 0: it does not say
   std::uint32_t index = 0;  ///< in the table
 };
 
-/// What a publish does when the readers of other processes are awake, before those in the background are: hands the
-/// sample to readers of this process. keep() may be called. Must not publish on the same stream.
-struct HandOver {
-  void (*call)(void* self, int slot) noexcept = nullptr;
-  void* self = nullptr;
-};
-
-/// One publisher's stream: its area, its slots and its subscribers. The four hot functions belong to the publishing
-/// thread (one at a time, any thread); abandon() to any thread; all else to set-up and the helper thread.
+/// One publisher's stream: its area, its slots and its subscribers.
+/// Thread safety: the four hot functions belong to the publishing thread (one at a time, any thread), abandon() to any
+/// thread, everything else to set-up and the helper thread.
 class PublisherCore : public std::enable_shared_from_this<PublisherCore> {
  public:
   PublisherCore(std::string topic, MessageType type, const TopicOptions& options, const PublisherOptions& endpoint);
@@ -91,21 +87,21 @@ class PublisherCore : public std::enable_shared_from_this<PublisherCore> {
   PublisherCore& operator=(const PublisherCore&) = delete;
   ~PublisherCore();
 
-  // Publishing thread.
+  // Publishing thread:
   int loan() noexcept;  ///< a slot to fill, or −1. Wait-free.
-  /// Why loan() had none: the loans, or (false) the samples that readers keep.
+  /// Why loan() had no slot: the loans (true), or the samples that subscribers keep (false).
   [[nodiscard]] bool all_loans_are_out() const noexcept {
     return loans_taken_ - loans_returned_.load(std::memory_order_acquire) >= loans_ ||
            closed_.load(std::memory_order_relaxed);
   }
-  void soon() noexcept;  ///< rings readers that pre-wake. One system call when there are any.
+  void soon() noexcept;  ///< rings subscribers that pre-wake. One system call if there are any.
   bool publish(int slot, std::size_t payload_bytes, std::int64_t source_ns, HandOver here = {}) noexcept;
-  /// Waits until publish() would not have to wait for reliable readers; false: it is `until` (steady clock).
+  /// Waits until publish() would not have to wait for reliable subscribers. Returns false at `until` (steady clock).
   bool wait_for_room(std::int64_t until) noexcept;
-  /// Within publish()'s hand-over, or right after it on the same thread: a sample of the slot for this process, which
-  /// the slot waits for as for any subscriber. Null without hold_own(). Wait-free.
+  /// Returns a sample of the slot for this process. The slot waits for it as for any subscriber. Call it within
+  /// publish()'s hand-over, or right after it on the same thread. Null without hold_own(). Wait-free.
   SampleBlock* keep(int slot) noexcept;
-  // Any thread.
+  // Any thread:
   void abandon(int slot) noexcept;
   [[nodiscard]] void* message(int slot) const noexcept;
   [[nodiscard]] void* arena(int slot) const noexcept;
@@ -114,22 +110,22 @@ class PublisherCore : public std::enable_shared_from_this<PublisherCore> {
   [[nodiscard]] std::uint64_t published() const noexcept;
   void set_checksum(bool on) noexcept { hot_->checksum.store(on ? 1 : 0, std::memory_order_relaxed); }
 
-  // Helper thread and set-up.
-  /// Commits the slots that it announced and enters the subscriber into the table; from then on its holds count. Throws
+  // Helper thread and set-up:
+  /// Commits the slots that the subscriber announced and enters it into the table. From then on its holds count. Throws
   /// Error (NoMemory, Limit) with the number to change.
   Attached* attach(std::unique_ptr<Attached> subscriber);
-  /// Makes room for `count` more samples that this process keeps by keep(). Throws Error
-  /// (NoMemory, Limit).
+  /// Makes room for `count` more samples that this process keeps by keep(). Throws Error (NoMemory, Limit).
   void hold_own(std::uint32_t count);
-  /// `count` of them are not held any more; their memory stays for the next ones. Any thread.
+  /// `count` of them are not held any more. Their memory stays for later ones. Any thread.
   void hold_own_less(std::uint32_t count) noexcept;
-  /// Takes it out of the table; its pages go once the publishing thread has passed a quiescent point (collect()).
+  /// Removes the subscriber from the table. Its pages are freed once the publishing thread has passed a quiescent point
+  /// (collect()).
   void detach(const Attached* subscriber);
-  /// Where to ring for the subscriber's fd(); once only, because the publishing thread may be using it.
+  /// Sets where to ring for the subscriber's fd(). Once only, because the publishing thread may be using it.
   static void connect_notify(Attached& subscriber, Fd socket);
-  /// Frees what detach() left; false while something still waits for the publishing thread.
+  /// Frees what detach() left. Returns false while something still waits for the publishing thread.
   bool collect();
-  /// The stream has ended in order: tells every reader.
+  /// Marks the stream as ended in order, which every subscriber sees.
   void close() noexcept;
   [[nodiscard]] std::uint64_t floor_for_late_joiner() const noexcept;
   [[nodiscard]] std::shared_ptr<BellLine> bell_for(uid_t uid, const std::shared_ptr<BellBoard>& board, bool background);
@@ -143,12 +139,12 @@ class PublisherCore : public std::enable_shared_from_this<PublisherCore> {
     const std::lock_guard lock(mutex_);
     return attached_.size();
   }
-  /// Rings the bells and descriptors of other users that publish() left to the helper thread: once a millisecond at
-  /// most for each user, and as long as it has `time` left. False: some have to wait for a millisecond more. `now`:
-  /// steady clock, ns.
+  /// Rings the bells and descriptors of other users that publish() left to the helper thread: at most once a
+  /// millisecond for each user, and as long as it has `time` left. Returns false if some must wait for a millisecond
+  /// more. `now`: steady clock, ns.
   bool ring_for_others(HelperTime& time, std::int64_t now);
-  /// Subscribers that the publishing thread found to hold more than they announced, or demoted; the helper thread deals
-  /// with them.
+  /// True if the publishing thread found subscribers that hold more than they announced, or demoted some. The helper
+  /// thread handles them.
   [[nodiscard]] bool needs_attention() const noexcept { return attention_.load(std::memory_order_acquire); }
   struct Attention {
     std::vector<const Attached*> liars;
@@ -156,7 +152,7 @@ class PublisherCore : public std::enable_shared_from_this<PublisherCore> {
   };
   Attention take_attention();
   std::function<void()> poke_helper;  ///< set once, before the first publish
-  /// Its samples reach the inputs of this runtime without the transport. Before Process::add().
+  /// Its samples reach the inputs of this runtime without the transport. Call it before Process::add().
   void belong_to(const void* runtime) noexcept { runtime_ = runtime; }
   [[nodiscard]] const void* runtime() const noexcept { return runtime_; }
 
@@ -193,16 +189,16 @@ class PublisherCore : public std::enable_shared_from_this<PublisherCore> {
   void lose_patience(Patience& patience) const noexcept;
   std::shared_ptr<Patience> patience_with(const Attached& subscriber);
 
-  void note_lines() noexcept;  ///< what warm() will ask for; helper thread
+  void note_lines() noexcept;  ///< the lines that warm() will prefetch; helper thread
   void warm() const noexcept;
 
-  // From here to `lines_` what loan() and publish() touch, close together; first what the publishing thread alone
-  // writes.
+  // From here to `lines_`: what loan() and publish() touch, close together. First the members that only the publishing
+  // thread writes.
   alignas(layout::kLine) std::uint64_t sequence_ = 0;
   std::int64_t last_publish_ns_ = 0;
   std::uint64_t round_ = 0;
-  std::uint64_t epoch_ = 0;        ///< what table_.epoch holds
-  std::uint32_t loans_taken_ = 0;  ///< and not published; wraps together with loans_returned_
+  std::uint64_t epoch_ = 0;        ///< the value in table_.epoch
+  std::uint32_t loans_taken_ = 0;  ///< taken and not published; wraps together with loans_returned_
   std::uint32_t prewakes_in_window_ = 0;
   std::int64_t prewake_window_ = 0;
   protocol::SlotPool<Native> pool_;
@@ -219,7 +215,7 @@ class PublisherCore : public std::enable_shared_from_this<PublisherCore> {
   std::uint32_t loans_ = 0;
   bool reuse_warm_ = false;
   bool has_deadline_ = false;
-  bool goes_cold_ = true;  ///< the last two publications were so far apart that caches forget in between
+  bool goes_cold_ = true;  ///< the last two publications were far enough apart for caches to forget in between
   Atomic<bool> closed_{false};
   Atomic<bool> attention_{false};
   Atomic<std::uint32_t> loans_returned_{0};  ///< dropped unpublished, by any thread
@@ -238,7 +234,7 @@ class PublisherCore : public std::enable_shared_from_this<PublisherCore> {
   Area area_;
   layout::Header* header_ = nullptr;
 
-  mutable std::mutex mutex_;  ///< helper's bookkeeping; never taken by the publishing thread
+  mutable std::mutex mutex_;  ///< the helper's bookkeeping; the publishing thread never takes it
   std::vector<std::unique_ptr<Attached>> attached_;
   struct Leaving {
     std::unique_ptr<Attached> subscriber;
@@ -247,16 +243,16 @@ class PublisherCore : public std::enable_shared_from_this<PublisherCore> {
   std::vector<Leaving> leaving_;
   std::vector<std::weak_ptr<BellLine>> bells_;
   std::uint32_t announced_ = 0;
-  struct Strike {  ///< of another user whose subscriber was cut off
+  struct Strike {  ///< a user whose subscriber was cut off
     uid_t uid;
     std::uint32_t count;
-    std::int64_t until_ns;  ///< no subscriber of it is let in before
+    std::int64_t until_ns;  ///< its subscribers are refused until then
   };
   std::vector<Strike> strikes_;
-  std::vector<std::pair<uid_t, std::shared_ptr<Patience>>> patience_;  ///< with other users
+  std::vector<std::pair<uid_t, std::shared_ptr<Patience>>> patience_;  ///< for other users
 };
 
-/// What the protocols ask of subscribers (reclaim_protocol.hpp, bell_protocol.hpp).
+/// What the protocols need from subscribers (reclaim_protocol.hpp, bell_protocol.hpp).
 struct PublisherCore::Peers {
   PublisherCore& core;
 
@@ -269,7 +265,7 @@ struct PublisherCore::Peers {
   [[nodiscard]] bool cut_off(Attached* a) const noexcept { return core.cut_off(*a); }
 };
 
-/// What wake() asks of them: either of the readers in the background or of all others.
+/// What wake() needs from them: either the background subscribers or all others.
 struct PublisherCore::Sleepers {
   PublisherCore& core;
   bool background;

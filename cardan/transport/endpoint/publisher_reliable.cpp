@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The publishing thread's waits for reliable readers.
+// How the publishing thread waits for reliable subscribers.
 #include <algorithm>
 
 #include "cardan/base/clock.hpp"
@@ -10,7 +10,8 @@
 namespace cardan::detail {
 namespace {
 
-/// Readers of one other user may each prove themselves and then stop in turn: what one of them costs, all have cost.
+/// The subscribers of another user could each prove themselves and then stop in turn. Therefore a loss of patience with
+/// one counts for all.
 bool is_proven(const Attached& a) noexcept { return a.proven && a.proven_after == a.patience->losses; }
 
 }  // namespace
@@ -30,10 +31,10 @@ bool PublisherCore::wait_for_reliable(std::uint64_t n) noexcept {
       a->proven_after = a->patience->losses;
     }
     if (n <= options_.depth || cursor >= n - options_.depth) return;
-    if (!is_proven(*a) && steady_now() < a->patience->until_ns) return tell_demoted(*a);  // it comes again
+    if (!is_proven(*a) && steady_now() < a->patience->until_ns) return tell_demoted(*a);  // not waited for yet
     const bool arrived = wait_for_one(*a, i, n - options_.depth, until);
     if (arrived && table_.is(i, a)) return;
-    lose_patience(*a->patience);  // also with who let us wait and left
+    lose_patience(*a->patience);  // also if it made us wait and then left
     if (arrived) return;
     tell_demoted(*a);
     hot_->reliable_timeouts.store(hot_->reliable_timeouts.load(std::memory_order_relaxed) + 1,
@@ -43,8 +44,8 @@ bool PublisherCore::wait_for_reliable(std::uint64_t n) noexcept {
   return in_time;
 }
 
-/// The first time it need only catch up. A reader that does so again and again would cost a time-out each time, so it
-/// stays demoted longer each time: 2, 4, … 512 time-outs.
+/// The first time it only has to catch up. A subscriber that times out repeatedly would cost a time-out each time, so
+/// it stays demoted longer each time: 2, 4, … 512 time-outs.
 void PublisherCore::lose_patience(Patience& p) const noexcept {
   constexpr std::uint32_t kMost = 9;
   constexpr std::int64_t kForgives = 60'000'000'000;  // ns
@@ -77,7 +78,7 @@ bool PublisherCore::readers_leave_room(std::uint64_t n, std::int64_t until) noex
 }
 
 bool PublisherCore::wait_for_one(Attached& a, std::uint32_t index, std::uint64_t needed, std::int64_t until) noexcept {
-  constexpr std::int64_t kSlice = 5'000'000;  // how soon the death of the one waited for is noticed (I18)
+  constexpr std::int64_t kSlice = 5'000'000;  // bounds how late the death of the awaited subscriber is noticed (I18)
   bool arrived = false;
   for (;;) {
     std::uint32_t progress = 0;

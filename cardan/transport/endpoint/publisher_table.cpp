@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The helper thread's half of a publisher: who is in the table, and when what left it may be unmapped.
+// The helper thread's half of a publisher: the entries of the table, and when the memory of removed ones may be
+// unmapped.
 #include <fmt/format.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -20,8 +21,8 @@ constexpr std::uint32_t kMaxStrikes = 6;
 constexpr std::size_t kStrikesKept = 64;
 }  // namespace
 
-/// Another user gets its share and no more, and all of them together leave a quarter to our own user and root; one
-/// whose subscriber was cut off waits for a while.
+/// Another user gets its share and no more. All other users together leave a quarter to our own user and root. A user
+/// whose subscriber was cut off must wait for a while.
 void PublisherCore::refuse_more_of(const Attached& subscriber) const {
   const auto strike =
       std::find_if(strikes_.begin(), strikes_.end(), [&](const Strike& s) { return s.uid == subscriber.uid; });
@@ -34,7 +35,7 @@ void PublisherCore::refuse_more_of(const Attached& subscriber) const {
         fmt::format("user {} was cut off from topic '{}': it held more samples than it announced", subscriber.uid,
                     topic_),
         fmt::format("it may attach again in {:.1f} s", static_cast<double>(std::max<std::int64_t>(left, 0)) / 1e9));
-  // Who has left keeps its place in the table until the publishing thread has passed by.
+  // A subscriber that has left keeps its place in the table until the publishing thread has passed a quiescent point.
   std::uint32_t count = 1;
   std::uint32_t all = 1;
   const auto stays = [&](const Attached& a) {
@@ -56,15 +57,15 @@ void PublisherCore::refuse_more_of(const Attached& subscriber) const {
   const std::uint32_t room = header_->max_slots - options_.depth - options_.loans - 1;
   if (count > kMaxSubscribers / 2 || slots > room / 2)
     throw Error(ErrorCode::Limit,
-                fmt::format("user {} holds half of the room of topic '{}' already", subscriber.uid, topic_),
+                fmt::format("user {} already holds half of the room of topic '{}'", subscriber.uid, topic_),
                 "announce fewer holds, or raise the topic's max_memory");
   if (all > kMaxSubscribers / 4 * 3 || slots_of_all > room - room / 4)
     throw Error(ErrorCode::Limit,
-                fmt::format("other users hold three quarters of the room of topic '{}' already", topic_),
+                fmt::format("other users already hold three quarters of the room of topic '{}'", topic_),
                 "announce fewer holds, or raise the topic's max_memory");
   if (threads > kForeignThreads)
     throw Error(ErrorCode::Limit,
-                fmt::format("user {} would wait for topic '{}' with {} threads, and {} is the most of another user",
+                fmt::format("user {} would wait for topic '{}' with {} threads, but another user may have at most {}",
                             subscriber.uid, topic_, threads, kForeignThreads),
                 "announce fewer threads, or let several readers share one process or component");
 }
@@ -76,7 +77,7 @@ Attached* PublisherCore::attach(std::unique_ptr<Attached> subscriber) {
   commit_slots(options_.depth + options_.loans + 1 + announced_ + subscriber->announced);
   for (std::uint32_t i = 0; i < kMaxSubscribers; ++i) {
     if (table_.entry[i].load(std::memory_order_relaxed) != nullptr) continue;
-    // A liar's entry is empty before it is detached.
+    // A liar's entry is cleared before it is detached.
     if (std::any_of(leaving_.begin(), leaving_.end(), [i](const Leaving& l) { return l.subscriber->index == i; }) ||
         std::any_of(attached_.begin(), attached_.end(), [i](const auto& a) { return a->index == i; }))
       continue;
@@ -90,7 +91,7 @@ Attached* PublisherCore::attach(std::unique_ptr<Attached> subscriber) {
     note_lines();
     return attached_.back().get();
   }
-  throw Error(ErrorCode::Limit, fmt::format("topic '{}' has {} subscribers already", topic_, kMaxSubscribers),
+  throw Error(ErrorCode::Limit, fmt::format("topic '{}' already has {} subscribers", topic_, kMaxSubscribers),
               "let several readers share one process or component");
 }
 
@@ -135,10 +136,10 @@ void PublisherCore::detach(const Attached* subscriber) {
 }
 
 void PublisherCore::connect_notify(Attached& subscriber, Fd socket) {
-  // Nothing but one end of a socket pair that the subscriber's own user made: on any other descriptor, such as a socket
-  // that is connected to somebody else, a write with our rights could mean something. Of a pair the kernel keeps who
-  // made it; of a datagram socket that was connected by name it does not. Our own user and root may have become
-  // another one since they attached.
+  // Accepts only one end of a socket pair that the subscriber's own user made. On any other descriptor, such as a
+  // socket that is connected to another process, a write with our rights could have a meaning. For a pair the kernel
+  // records its creator; for a datagram socket that was connected by name it does not. Processes of our own user and of
+  // root may have changed their user since they attached.
   int domain = 0;
   int type = 0;
   ucred maker{};
@@ -156,7 +157,7 @@ void PublisherCore::connect_notify(Attached& subscriber, Fd socket) {
     return;
   subscriber.notify_socket = BoundFd(std::move(socket));
   subscriber.notify.store(subscriber.notify_socket.get(), std::memory_order_seq_cst);
-  ::send(subscriber.notify_socket.get(), "!", 1, MSG_DONTWAIT | MSG_NOSIGNAL);  // for what came before
+  ::send(subscriber.notify_socket.get(), "!", 1, MSG_DONTWAIT | MSG_NOSIGNAL);  // for earlier publications
 }
 
 bool PublisherCore::collect() {
@@ -190,7 +191,7 @@ std::shared_ptr<BellLine> PublisherCore::bell_for(uid_t uid, const std::shared_p
   const int index = board->allocate();
   if (index < 0) {
     if (auto bell = background ? find(false) : nullptr) return bell;
-    throw Error(ErrorCode::Limit, fmt::format("this process rings {} bells for one user already", layout::kBells),
+    throw Error(ErrorCode::Limit, fmt::format("this process already rings {} bells for one user", layout::kBells),
                 "spread the topics over more processes");
   }
   auto bell = std::make_shared<BellLine>(board, index, uid);
@@ -202,7 +203,7 @@ std::shared_ptr<BellLine> PublisherCore::bell_for(uid_t uid, const std::shared_p
 }
 
 PublisherCore::Attention PublisherCore::take_attention() {
-  attention_.exchange(false, std::memory_order_seq_cst);  // what is raised later is looked at later
+  attention_.exchange(false, std::memory_order_seq_cst);  // what is raised later is handled later
   const std::lock_guard lock(mutex_);
   Attention all;
   for (const auto& a : attached_) {
@@ -214,8 +215,8 @@ PublisherCore::Attention PublisherCore::take_attention() {
   return all;
 }
 
-/// A liar takes free slots from the publisher until it is cut off. So that it cannot do that all the time, its user
-/// waits: 1 s, 2 s, up to a minute.
+/// A liar takes free slots from the publisher until it is cut off. To prevent it from doing so all the time, its user
+/// must wait: 1 s, 2 s, up to a minute.
 void PublisherCore::strike(uid_t uid) {
   auto it = std::find_if(strikes_.begin(), strikes_.end(), [uid](const Strike& s) { return s.uid == uid; });
   if (it == strikes_.end()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who gets into a publisher's table, and who rings what.
+// Which subscribers are admitted to a publisher's table, and which thread rings which bell.
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -143,7 +143,7 @@ TEST(PublisherTable, WhoComesAndGoesWhileAPublishWaitsUsesUpItsShareOnly) {
   made.core->publish(made.core->loan(), 0, 0);
   std::atomic<bool> done{false};
   std::thread publisher([&] {
-    made.core->wait_for_room(cardan::steady_now() + 5'000'000'000);  // inside, as a publish that waits
+    made.core->wait_for_room(cardan::steady_now() + 5'000'000'000);  // is inside, like a publish that waits
     done = true;
   });
   while (made.core->hot().backpressure.load() == 0) std::this_thread::yield();
@@ -171,7 +171,7 @@ TEST(PublisherTable, AReliableReaderThatComesAgainAndAgainCostsFewTimeOuts) {
     const Attached* const a = made.attach(stranger(0), 1, true);
     ASSERT_NE(a, nullptr);
     auto& page = const_cast<cardan::layout::SubscriberPage&>(*a->page);
-    page.cursor = i % 2 == 0 ? 0 : made.core->published();  // at once, or after it has kept up
+    page.cursor = i % 2 == 0 ? 0 : made.core->published();  // demoted at once, or after it has kept up
     publish();
     publish();
     publish();
@@ -230,7 +230,7 @@ TEST(PublisherTable, DescriptorsOfAStrangerAreRungOnceAMillisecondAndWithinItsTi
   EXPECT_EQ(rung(), 0);
   EXPECT_TRUE(made.core->ring_for_others(time, now += 1'100'000));
   EXPECT_EQ(rung(), 1);
-  time.spend(a->uid, 1'000'000'000, now);  // as if the kernel had told hundreds of epolls
+  time.spend(a->uid, 1'000'000'000, now);  // as if the kernel had notified hundreds of epolls
   publish();
   EXPECT_FALSE(made.core->ring_for_others(time, now += 2'000'000));
   EXPECT_EQ(rung(), 0);

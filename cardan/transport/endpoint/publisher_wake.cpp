@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The publishing thread's rings: of bells and of descriptors, and which of them it leaves to the helper thread. What a
-// publish costs must not depend on what another user does with its own bell and descriptors: thousands of threads
-// asleep on the one, hundreds of epolls around the other.
+// The publishing thread's rings, of bells and of descriptors, and which of them it leaves to the helper thread. The
+// cost of a publish must not depend on what another user does with its own bell and descriptors: thousands of threads
+// may sleep on the bell, and hundreds of epolls may watch the descriptors.
 #include <sched.h>
 #include <sys/socket.h>
 
@@ -32,8 +32,8 @@ CARDAN_PUBLISH_PATH void PublisherCore::ask_helper() noexcept {
   if (!helper_asked_.exchange(true, std::memory_order_seq_cst) && poke_helper) poke_helper();
 }
 
-/// Another user's queue may be as long as it likes, and the kernel walks it. So the wake is bounded in threads; a user
-/// whose queue makes it slow all the same waits for the helper thread.
+/// Another user's queue may be arbitrarily long, and the kernel walks it. So the number of woken threads is bounded. A
+/// user whose queue is slow all the same waits for the helper thread.
 CARDAN_PUBLISH_PATH void PublisherCore::wake_others(BellLine& bell, int count, std::uint32_t bits) noexcept {
   const std::int64_t begin = steady_now();
   if (begin < bell.helper_until_ns) {
@@ -71,7 +71,7 @@ CARDAN_PUBLISH_PATH void PublisherCore::ring_descriptor(Attached& a, const layou
 
 CARDAN_PUBLISH_PATH void PublisherCore::wake(HandOver here, int slot) noexcept {
   ++round_;
-  // A wake costs tens of microseconds, and the first who is woken gets the idle core: a recorder must not be the first.
+  // A wake costs tens of microseconds, and the first woken thread gets the idle core. A recorder must not be the first.
   bool some_in_background = false;
   protocol::wake<Native>(table_, Sleepers{*this, false, some_in_background});
   if (here.call != nullptr) here.call(here.self, slot);
@@ -111,7 +111,8 @@ CARDAN_PUBLISH_PATH void PublisherCore::ring_prewake() noexcept {
   });
 }
 
-/// Both cost what their user makes them cost: its queue in the kernel is walked, and what polls its descriptor is told.
+/// The cost of both depends on their user: the kernel walks its queue, and notifies everything that polls its
+/// descriptor.
 bool PublisherCore::ring_for_others(HelperTime& time, std::int64_t now) {
   if (!helper_asked_.exchange(false, std::memory_order_seq_cst)) return true;
   bool all = true;

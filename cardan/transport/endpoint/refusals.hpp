@@ -5,16 +5,16 @@
 
 #include "cardan/base/atomic.hpp"
 
-/// Frames that a reader refuses: damaged, malformed, or too old. What they may cost it, and when a publisher of nothing
-/// else is cut off.
+/// Frames that a subscriber refuses because they are damaged, malformed, or too old: what they may cost the subscriber,
+/// and when a publisher that sends nothing else is cut off.
 namespace cardan::detail {
 
-/// What one take() may spend on frames that it refuses, before it comes back without one.
+/// What one take() may spend on refused frames before it returns empty.
 class RefusalBudget {
  public:
   static constexpr std::uint32_t kFrames = 64;
-  static constexpr std::uint64_t kBytes = 1U << 20;  ///< once reached it ends: these and one payload at most
-  static constexpr std::uint32_t kTooOld = 4096;     ///< older than the lifespan: nothing of them is read
+  static constexpr std::uint64_t kBytes = 1U << 20;  ///< a take reads these and at most one payload more
+  static constexpr std::uint32_t kTooOld = 4096;     ///< frames older than the lifespan; nothing in them is read
 
   void damaged(std::uint64_t bytes) noexcept {
     bytes_ += bytes;
@@ -31,16 +31,17 @@ class RefusalBudget {
   std::uint64_t bytes_ = 0;
 };
 
-/// Damaged or malformed frames of one stream without a good one between them. Bad memory damages a slot or two of
-/// many; a stream that gives only such frames gives nothing. Any thread; counts of several threads may be a few too
-/// low.
+/// Damaged or malformed frames of one stream in a row, without a good one between them. Bad memory damages a slot or
+/// two of many; a stream of only such frames is useless.
+/// Any thread; the counts of several threads may be slightly too low.
 class RefusalsInARow {
  public:
   static constexpr std::uint32_t kMost = 64;
-  static constexpr std::uint64_t kMostBytes = 256U << 20;  ///< of large frames fewer,
-  static constexpr std::uint32_t kFewest = 8;              ///< but not after less than these
+  static constexpr std::uint64_t kMostBytes = 256U << 20;  ///< for large frames fewer,
+  static constexpr std::uint32_t kFewest = 8;              ///< but never fewer than these
 
-  /// One more, of so many bytes, when `received` good ones of the stream have been taken. True: that is enough.
+  /// Counts one more frame of `bytes` bytes; `received` is the number of good frames taken from the stream. Returns
+  /// true if the stream must be cut off.
   [[nodiscard]] bool add(std::uint64_t bytes, std::uint64_t received) noexcept {
     constexpr auto relaxed = std::memory_order_relaxed;
     if (received_.exchange(received, relaxed) != received) {

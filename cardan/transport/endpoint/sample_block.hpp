@@ -11,8 +11,9 @@ namespace cardan::detail {
 class SubscriberCore;
 class Stream;
 
-/// A sample as Sample<T> points to it: counted references to a message somewhere. A subscriber's lie in its pool; the
-/// message's fixed struct follows them when it had to be copied out and checked. Others say by `release` how they end.
+/// The block to which a Sample<T> points: counted references to a message. A subscriber's blocks lie in its pool; the
+/// message's fixed struct follows the block if it had to be copied out and checked. For other blocks `release` says how
+/// they are freed.
 struct SampleBlock {
   Atomic<std::uint32_t> references{0};
   std::uint32_t slot = 0;
@@ -25,7 +26,7 @@ struct SampleBlock {
   std::uint64_t missed = 0;
   std::int64_t publish_ns = 0;
   std::int64_t source_ns = 0;
-  void (*release)(SampleBlock* block) noexcept = nullptr;  ///< null: a subscriber's
+  void (*release)(SampleBlock* block) noexcept = nullptr;  ///< null: a subscriber's block
 };
 
 void give_back_taken(SampleBlock* block) noexcept;

@@ -7,10 +7,10 @@
 
 namespace cardan::detail {
 
-/// By what Sample::age() goes on this thread: the steady clock, or the one of a simulation whose callback runs here.
+/// The clock of Sample::age() on this thread: the steady clock, or that of a simulation whose callback runs here.
 [[nodiscard]] std::int64_t sample_clock_now() noexcept;
 
-/// While it lives, samples age by this clock on this thread; null: nothing changes. Never blocks.
+/// While it lives, samples age by this clock on this thread. Null: no change. Never blocks.
 class SampleClock {
  public:
   explicit SampleClock(const Atomic<std::int64_t>* simulated) noexcept;

@@ -41,7 +41,7 @@ Stream::Stream(Parts parts, Room* room)
 Stream::More Stream::find_more_slots(std::uint32_t seen) const noexcept {
   const std::uint32_t known = slots_there();
   std::uint32_t before = known;
-  std::atomic_thread_fence(std::memory_order_acquire);  // behind the word that names the slot, whichever that was
+  std::atomic_thread_fence(std::memory_order_acquire);  // after the word that names the slot, whichever word that was
   const SlotsThere there = detail::slots_there(header, *hot_, known, parts_.area_fd.get(), parts_.area_owner);
   while (before < there.count && !slots_there_.compare_exchange_weak(before, there.count, std::memory_order_relaxed)) {
   }

@@ -20,36 +20,36 @@
 
 namespace cardan::detail {
 
-/// One publisher's stream as one subscriber sees it: the publisher's pages read-only, the subscriber's own page, and
-/// what ends when the last sample is gone. Counted references: the subscriber's list, each sample and each sleeping
-/// thread hold one.
+/// One publisher's stream as one subscriber sees it: the publisher's pages (read-only), the subscriber's own page, and
+/// the resources that are released when the last sample is gone. References are counted: the subscriber's list, each
+/// sample and each sleeping thread hold one.
 class alignas(layout::kLine) Stream {
  public:
-  /// Lost: our attachment is gone, so that nothing is held for us, and whether the publisher lives is being found out.
-  /// From Misbehaved on nothing is taken.
+  /// Lost: our attachment is gone, so nothing is held for us, and it is not known yet whether the publisher lives. From
+  /// Misbehaved on nothing is taken.
   enum class End : std::uint8_t { Running, Left, Died, Misbehaved, Lost };
 
   struct Parts {
     std::byte* area = nullptr;  ///< the publisher's pages
     std::size_t area_bytes = 0;
-    std::optional<layout::Header> header{};  ///< that was checked; empty: to be read and checked
-    std::uint32_t slots = 0;                 ///< of them are there
-    BoundFd area_fd{};                       ///< to look at slots that come later; another user's only
+    std::optional<layout::Header> header{};  ///< checked already; empty: to be read and checked
+    std::uint32_t slots = 0;                 ///< slots that are there
+    BoundFd area_fd{};                       ///< for finding slots that come later; only of another user's area
     uid_t area_owner = socket::kUnmapped;    ///< that user
     const layout::Bell* bell = nullptr;
     layout::SubscriberPage* page = nullptr;
-    std::shared_ptr<void> keep;      ///< owns whatever the pointers above need
-    std::function<void()> on_gone;   ///< the last reference went; any thread
-    std::uint64_t cursor = 0;        ///< where to begin
-    std::uint64_t owed_from = 0;     ///< last publication before the attach: losses up to it are none of ours
-    std::int64_t time_shift_ns = 0;  ///< to add to the publisher's steady stamps (another time namespace)
+    std::shared_ptr<void> keep;      ///< owns what the pointers above need
+    std::function<void()> on_gone;   ///< called when the last reference is dropped; any thread
+    std::uint64_t cursor = 0;        ///< where to start
+    std::uint64_t owed_from = 0;     ///< last publication before the attach: earlier losses are not counted
+    std::int64_t time_shift_ns = 0;  ///< added to the publisher's steady stamps (another time namespace)
     std::string peer_name;
     int peer_pid = 0;
-    bool foreign = false;  ///< another user's publisher
+    bool foreign = false;  ///< the publisher belongs to another user
   };
-  /// Room for one stream beside its subscriber's own memory: one page less to fetch at each wake-up.
+  /// Room for one stream beside its subscriber's own memory. It saves fetching a page at each wake-up.
   struct Room;
-  /// In `room`, or on the heap when that is taken. The room has to outlive the stream.
+  /// In `room`, or on the heap if that is taken. The room must outlive the stream.
   static Stream* create(Parts parts, Room& room);
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
@@ -69,7 +69,7 @@ class alignas(layout::kLine) Stream {
   [[nodiscard]] bool something_new() const noexcept {
     return protocol::something_new<Native>(*ring.latest, page().cursor);
   }
-  /// The publisher's words as far as they may be followed: with so many slots.
+  /// The publisher's words as far as they may be followed, with `slots` slots.
   [[nodiscard]] protocol::ReaderRing<Native> ring_of(std::uint32_t slots) const noexcept {
     protocol::ReaderRing<Native> r = ring;
     r.slots = slots;
@@ -78,18 +78,19 @@ class alignas(layout::kLine) Stream {
   /// Slots below this number may be read. It grows when the publisher commits more, and never shrinks.
   [[nodiscard]] std::uint32_t slots_there() const noexcept { return slots_there_.load(std::memory_order_relaxed); }
   enum class More : std::uint8_t { Yes, No, NotKnown };
-  /// Looks whether there are more slots than the `seen` ones by now; if not, who names a higher one lies. Any thread;
-  /// may make a system call.
+  /// Checks whether there are more slots than the `seen` ones by now. If not, a publisher that names a higher one is
+  /// lying.
+  /// Any thread; may make a system call.
   [[nodiscard]] More find_more_slots(std::uint32_t seen) const noexcept;
   [[nodiscard]] const layout::Hot& hot() const noexcept { return *hot_; }
-  /// When the publisher last gave a sign of life, in our clock; what it claims of the future counts as the attach.
+  /// The publisher's last sign of life, in our clock. A time in the future counts as the time of the attach.
   [[nodiscard]] std::int64_t last_sign_of_life(std::int64_t now) const noexcept {
     const std::int64_t beat = our_time(hot_->heartbeat_ns);
     return beat > 0 && (beat <= now || beat <= steady_now()) ? beat : attached_ns_;
   }
   [[nodiscard]] layout::SubscriberPage& page() const noexcept { return *page_; }
   [[nodiscard]] const layout::Bell& bell() const noexcept { return *bell_; }
-  /// A stamp out of the publisher's pages, in our clock. Whatever stands there, sums with it do not overflow.
+  /// A stamp from the publisher's pages, in our clock. For any stored value, sums with it do not overflow.
   [[nodiscard]] std::int64_t our_time(const Atomic<std::int64_t>& stamp) const noexcept {
     const std::int64_t ns = stamp.load(std::memory_order_relaxed);
     return (ns < 0 || ns > (std::int64_t{1} << 61) ? 0 : ns) + time_shift_ns_;
@@ -100,34 +101,34 @@ class alignas(layout::kLine) Stream {
     return n <= parts_.owed_from + 1 ? 0 : std::min(missed, n - parts_.owed_from - 1);
   }
   [[nodiscard]] bool foreign() const noexcept { return foreign_; }
-  /// Another user's: who that is.
+  /// The owner of another user's stream.
   [[nodiscard]] uid_t owner() const noexcept { return parts_.area_owner; }
   [[nodiscard]] const std::string& peer_name() const noexcept { return parts_.peer_name; }
   [[nodiscard]] int peer_pid() const noexcept { return parts_.peer_pid; }
 
-  /// Capacity of one payload, and whether the publisher waits for us: as in the header, but in a line that a take has
-  /// at hand.
+  /// Capacity of one payload, and whether the publisher waits for us. The same as in the header, but in a cache line
+  /// that a take reads anyway.
   [[nodiscard]] std::uint64_t payload_capacity() const noexcept { return payload_capacity_; }
   [[nodiscard]] bool reliable() const noexcept { return reliable_; }
-  /// Asks for the lines of this slot that a take reads. Any number will do: a prefetch never faults.
+  /// Prefetches the lines of this slot that a take reads. Any number is allowed, because a prefetch never faults.
   void warm_slot(std::uint32_t slot) const noexcept {
     __builtin_prefetch(&meta(slot));
     __builtin_prefetch(message(slot));
   }
-  /// Adds what a take will touch.
+  /// Adds the lines that a take will touch.
   void describe_lines(WarmSet& lines) const noexcept;
 
   // From here to `notify_fd` in the order of a take, line by line.
   protocol::ReaderRing<Native> ring{};
 
  private:
-  mutable Atomic<std::uint32_t> slots_there_{0};  ///< `ring.slots` is what the header reserves
+  mutable Atomic<std::uint32_t> slots_there_{0};  ///< `ring.slots` is the number that the header reserves
 
  public:
-  // The helper thread writes these two; takers read them.
+  // The helper thread writes these two; taking threads read them.
   Atomic<End> end{End::Running};
-  Atomic<bool> drained{false};  ///< ended, and everything it left was taken
-  Atomic<bool> aside{false};    ///< what it published last cannot be looked at yet (SubscriberCore::set_aside)
+  Atomic<bool> drained{false};  ///< ended, and all its samples were taken
+  Atomic<bool> aside{false};    ///< its last publication cannot be read yet (SubscriberCore::set_aside)
 
  private:
   bool reliable_ = false;
@@ -143,7 +144,7 @@ class alignas(layout::kLine) Stream {
   std::int64_t time_shift_ns_ = 0;
 
  public:
-  // The rhythm that `anticipate` learns; relaxed, a lost update costs nothing.
+  // The rhythm that `anticipate` learns. Relaxed: a lost update costs nothing.
   Atomic<std::int64_t> last_publish_ns{0};
   Atomic<std::int64_t> expected_ns{0};  ///< when the next one is due
   Atomic<std::int64_t> period_ns{0};
@@ -154,10 +155,11 @@ class alignas(layout::kLine) Stream {
 
  public:
   Atomic<int> notify_fd{-1};
-  Fd notify;                ///< our end of the socket pair, once fd() is in use; helper thread, and drained by takers
-  RefusalsInARow refusals;  ///< by the takers
-  Atomic<std::uint32_t> passed_over{0};  ///< times in a row that another user's stream was chosen instead; takers
-  const std::uint64_t id;                ///< unique in this process: links name a stream by it, for it may be gone
+  Fd notify;  ///< our end of the socket pair, once fd() is in use; written by the helper thread, drained by takers
+  RefusalsInARow refusals;  ///< taking threads
+  /// Times in a row that another user's stream was chosen instead; taking threads.
+  Atomic<std::uint32_t> passed_over{0};
+  const std::uint64_t id;  ///< unique in this process: links identify a stream by it, because the stream may be gone
   const layout::Header header;
 
  private:

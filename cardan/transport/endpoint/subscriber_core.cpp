@@ -2,6 +2,8 @@
 #include "cardan/transport/endpoint/subscriber_core.hpp"
 
 #include <fmt/format.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
 
 #include <cstring>
 #include <limits>
@@ -12,6 +14,7 @@
 #include "cardan/base/crc32c.hpp"
 #include "cardan/base/error.hpp"
 #include "cardan/base/futex.hpp"
+#include "cardan/transport/observer.hpp"
 #include "cardan/transport/protocol/reliable_protocol.hpp"
 
 namespace cardan::detail {
@@ -106,7 +109,10 @@ CARDAN_TAKE_PATH SampleBlock* SubscriberCore::allocate() noexcept {
   return nullptr;
 }
 
+static_assert(layout::kMaxPayload == std::size_t{1} << 30, "the default of AnySubscriber");
 static_assert(layout::kMaxHolds + layout::kMaxThreads <= 4 * 64, "the pool's bitmap covers every block");
+
+std::size_t message_bytes_of(const SampleBlock& block) noexcept { return block.owner->type().bytes; }
 
 void give_back_taken(SampleBlock* block) noexcept { SubscriberCore::give_back(block); }
 
@@ -146,7 +152,7 @@ CARDAN_TAKE_PATH Stream* SubscriberCore::choose(std::uint64_t& suspects) noexcep
       s->warm_slot(newest.slot);
       return s;
     }
-    // A look at the candidate's stamp without holding it: when it is lapped meanwhile, only the order among publishers
+    // Reads the candidate's stamp without holding it. If it is lapped meanwhile, only the order among publishers
     // suffers.
     protocol::Entry candidate = newest;
     const std::uint64_t window = std::min<std::uint64_t>(depth_, s->ring.depth);
@@ -159,7 +165,8 @@ CARDAN_TAKE_PATH Stream* SubscriberCore::choose(std::uint64_t& suspects) noexcep
     if (candidate.slot >= s->slots_there()) candidate.slot = 0;
     const std::int64_t time = s->our_time(s->meta(candidate.slot).publish_ns);
     ready |= std::uint64_t{1} << i;
-    // Stamps are what publishers say. Who gave a bad frame comes last once, and who waited for long comes first.
+    // Stamps are the publishers' claims. A stream that gave a bad frame comes last once, and one that waited for long
+    // comes first.
     const int rank = (suspects >> i & 1U) != 0 ? 0 : s->passed_over.load(kRelaxed) < kTurnsPassedOver ? 1 : 2;
     const bool better = best == nullptr || rank > best_rank ||
                         (rank == best_rank && (window > 1 ? time < best_time : time > best_time));
@@ -189,7 +196,8 @@ void SubscriberCore::cut_off(Stream& s) noexcept {
   if (!s.drained.exchange(true, std::memory_order_acq_rel)) poke_helper();
 }
 
-/// For a moment nothing is taken of it: that its user, or others, let a question wait says nothing about it.
+/// Nothing is taken from it for a moment. If its user, or others, delay the answer to a question, that says nothing
+/// about the stream.
 void SubscriberCore::set_aside(Stream& s) noexcept {
   constexpr std::int64_t kAgainIn = 100'000'000;  // ns
   s.aside.store(true, std::memory_order_release);
@@ -212,8 +220,8 @@ bool SubscriberCore::more_slots_or_out(Stream& s, std::uint32_t seen) noexcept {
 }
 
 namespace {
-/// With all that it calls in one piece, so that the ring's copy stays in registers; apart from take(), which needs
-/// fewer of them when there is nothing new.
+/// In one piece with everything that it calls, so that the ring's copy stays in registers. Separate from take(), which
+/// needs fewer registers when there is nothing new.
 [[gnu::flatten, gnu::noinline]] CARDAN_TAKE_PATH protocol::Taken take_from(const Stream& s, std::uint32_t slots,
                                                                            std::uint32_t depth) noexcept {
   return protocol::take<Native>(s.ring_of(slots), s.page().hold.data(), s.page().cursor, depth);
@@ -257,7 +265,7 @@ CARDAN_TAKE_PATH SampleBlock* SubscriberCore::take() noexcept {
       refuse(*s, *block, fit, budget);
     }
   } while (!budget.spent() && uses_fd() &&
-           rearm());  // empty-handed: the descriptor is emptied, and rung again for the next one
+           rearm());  // nothing taken: the descriptor is emptied, and rung again for the next sample
   const auto index = static_cast<std::size_t>(reinterpret_cast<std::byte*>(block) - blocks_) / block_stride_;
   blocks_used_[index / 64].fetch_and(~(std::uint64_t{1} << (index % 64)), std::memory_order_release);
   return nullptr;
@@ -288,7 +296,7 @@ void SubscriberCore::refuse(Stream& s, const SampleBlock& block, Fit fit, Refusa
 template <class T>
 void SubscriberCore::count_one(Atomic<T>& counter) const noexcept {
   if (one_thread_)
-    counter.store(counter.load(kRelaxed) + 1, kRelaxed);  // nobody else writes the page
+    counter.store(counter.load(kRelaxed) + 1, kRelaxed);  // no other thread writes the page
   else
     counter.fetch_add(1, kRelaxed);
 }
@@ -309,7 +317,7 @@ CARDAN_TAKE_PATH SubscriberCore::Fit SubscriberCore::fill(SampleBlock& b, Stream
     constexpr std::int64_t kFuture = 1'000'000;  // all processes have the same clock
     const std::int64_t age = steady_now() - b.publish_ns;
     if (age > lifespan_ns_) return Fit::TooOld;
-    if (age < -kFuture) return Fit::Damaged;  // else it would be young for ever
+    if (age < -kFuture) return Fit::Damaged;  // otherwise it would stay young forever
   }
   if (b.payload_bytes > s.payload_capacity()) return Fit::Damaged;
   if (m.has_checksum.load(kRelaxed) != 0) {
@@ -324,7 +332,7 @@ CARDAN_TAKE_PATH SubscriberCore::Fit SubscriberCore::fill(SampleBlock& b, Stream
     b.message = copy;
   }
   count_one(page.received);
-  // Reading the clock costs as much as the rest of a hot take, and 2 µs after a sleep: some samples are enough for the
+  // Reading the clock costs as much as the rest of a hot take, and 2 µs after a sleep. Some samples are enough for the
   // histogram.
   constexpr std::int64_t kFast = 100'000;
   constexpr std::int64_t kSlow = 200'000'000;
@@ -369,60 +377,64 @@ void SubscriberCore::learn(Stream& s, std::int64_t publish_ns) noexcept {
 }
 
 CARDAN_TAKE_PATH bool SubscriberCore::ready() noexcept {
-  return ready_streams() || (events_end_wait_ && has_event_.load(std::memory_order_acquire));
+  return ready_streams() || (events_end_wait_ && !helper_.events().empty());
 }
 
 CARDAN_TAKE_PATH bool SubscriberCore::ready_streams() noexcept {
   const Inside inside(*this);
-  const std::uint32_t end = stream_end_.load(std::memory_order_acquire);
-  for (std::uint32_t i = 0; i < end; ++i)
-    if (const Stream* s = streams_[i].load(std::memory_order_seq_cst);
-        s != nullptr && s->something_new() && s->end.load(kRelaxed) < Stream::End::Misbehaved &&
-        !s->aside.load(kRelaxed))
-      return true;
+  for (const Stream& s : streams())
+    if (s.something_new() && s.end.load(kRelaxed) < Stream::End::Misbehaved && !s.aside.load(kRelaxed)) return true;
   return false;
 }
 
-std::optional<Event> SubscriberCore::next_event() {
-  const std::lock_guard lock(mutex_);
-  if (events_.empty()) return std::nullopt;
-  Event event = std::move(events_.front().event);
-  foreign_events_ -= events_.front().foreign ? 1U : 0U;
-  events_.pop_front();
-  has_event_.store(!events_.empty(), std::memory_order_release);
-  return event;
-}
-
-namespace {
-template <class F>
-auto sum_over(const std::array<Atomic<Stream*>, kMaxStreams>& streams, F f) {
-  decltype(f(std::declval<layout::SubscriberPage&>())) sum = 0;
-  for (const auto& slot : streams)
-    if (const Stream* s = slot.load(std::memory_order_seq_cst)) sum += f(s->page());
-  return sum;
-}
-}  // namespace
-
-std::uint64_t SubscriberCore::missed() const {
-  const std::lock_guard lock(mutex_);
-  return retired_missed_ + sum_over(streams_, [](auto& p) { return p.missed.load(kRelaxed); });
-}
-std::uint64_t SubscriberCore::received() const {
-  const std::lock_guard lock(mutex_);
-  return retired_received_ + sum_over(streams_, [](auto& p) { return p.received.load(kRelaxed); });
-}
-std::uint64_t SubscriberCore::bad() const {
-  const std::lock_guard lock(mutex_);
-  return retired_bad_ + sum_over(streams_, [](auto& p) { return p.bad.load(kRelaxed); });
-}
-std::int64_t SubscriberCore::spin_ns() const {
-  const std::lock_guard lock(mutex_);
-  return retired_spin_ns_ + sum_over(streams_, [](auto& p) { return p.spin_ns.load(kRelaxed); });
-}
-std::size_t SubscriberCore::streams() const noexcept {
+std::size_t SubscriberCore::publishers() const noexcept {
   std::size_t count = 0;
-  for (const auto& slot : streams_) count += slot.load(std::memory_order_relaxed) != nullptr ? 1U : 0U;
+  for ([[maybe_unused]] const Stream& s : streams()) ++count;
   return count;
+}
+
+bool SubscriberCore::copy_latest(ObservedSample& into) {
+  refuse_forked_child();
+  Stream* best = nullptr;
+  {
+    const Inside inside(*this);
+    std::int64_t best_time = 0;
+    for (Stream& s : streams()) {
+      const protocol::Entry newest = protocol::unpack(Native::load<Site::R1>(*s.ring.latest));
+      const std::uint32_t there = s.slots_there();
+      if (newest.sequence == 0 ||
+          (newest.slot >= there && (s.find_more_slots(there) != Stream::More::Yes || newest.slot >= s.slots_there())))
+        continue;
+      std::int64_t time = s.our_time(s.meta(newest.slot).publish_ns);
+      if (time > steady_now()) time = 0;  // a false stamp, which would stay the newest forever
+      if (best != nullptr && time <= best_time) continue;
+      best = &s;
+      best_time = time;
+    }
+    if (best == nullptr) return false;
+    best->add_reference();
+  }
+  const bool copied = detail::copy_latest(*best, into);
+  best->drop_reference();
+  return copied;
+}
+
+bool SubscriberCore::rearm() noexcept {
+  eventfd_t ignored = 0;
+  ::eventfd_read(helper_.event_fd_.get(), &ignored);
+  {
+    const Inside inside(*this);
+    for (const Stream& s : streams()) {
+      const int fd = s.notify_fd.load(std::memory_order_acquire);
+      if (fd < 0) continue;
+      char token = 0;
+      for (int i = 0; i < 16 && ::recv(fd, &token, 1, MSG_DONTWAIT) >= 0;
+           ++i) {  // an honest publisher leaves at most one
+      }
+      protocol::arm<Native>(s.page().armed);
+    }
+  }
+  return ready_streams();
 }
 
 }  // namespace cardan::detail

@@ -32,12 +32,12 @@ class SubscriberCores : public testing::Test {
     in_->poke_helper = [this] { ++poked_; };
   }
   ~SubscriberCores() override {
-    in_->remove_all_streams();
+    in_->helper().remove_all_streams();
     in_->drop_reference();
     cardan::set_log({});
   }
 
-  /// A publisher's stream, as of another user if `whose` is one.
+  /// Adds a publisher's stream, as another user's if `whose` is one.
   Stream* add(const PublisherCore& core, uid_t whose) {
     const auto page = std::make_shared<layout::SubscriberPage>();
     make_subscriber_page(reinterpret_cast<std::byte*>(page.get()));
@@ -53,7 +53,7 @@ class SubscriberCores : public testing::Test {
     parts.keep = page;
     parts.peer_name = "by hand";
     Stream* stream = Stream::create(std::move(parts), in_->stream_room());
-    in_->add_stream(stream);
+    in_->helper().add_stream(stream);
     return stream;
   }
   bool takes_one() {
@@ -67,7 +67,7 @@ class SubscriberCores : public testing::Test {
   SubscriberCore* in_ = nullptr;
 };
 
-/// Publication 1 in this slot, whatever the publisher's own order of slots.
+/// Puts publication 1 into this slot, regardless of the publisher's own order of slots.
 void publish_by_hand(const PublisherCore& core, std::uint32_t slot) {
   const layout::Header& h = core.header();
   std::byte* area = core.area().data();
@@ -82,10 +82,10 @@ void publish_by_hand(const PublisherCore& core, std::uint32_t slot) {
 }
 
 TEST_F(SubscriberCores, EventsOfStrangersPushNoneOfOurOwnUserOut) {
-  in_->emit({Event::Kind::Died, 1, "our own publisher died"});
+  in_->helper().emit({Event::Kind::Died, 1, "our own publisher died"});
   for (unsigned i = 0; i < 500; ++i) {
-    in_->emit({Event::Kind::Joined, 2, "joined"}, other_user(i % 8));
-    in_->emit({Event::Kind::Left, 2, "left"}, other_user(i % 8));
+    in_->helper().emit({Event::Kind::Joined, 2, "joined"}, other_user(i % 8));
+    in_->helper().emit({Event::Kind::Left, 2, "left"}, other_user(i % 8));
   }
   const auto first = in_->next_event();
   ASSERT_TRUE(first);
@@ -93,7 +93,7 @@ TEST_F(SubscriberCores, EventsOfStrangersPushNoneOfOurOwnUserOut) {
   std::size_t more = 0;
   while (in_->next_event()) ++more;
   EXPECT_EQ(more, 255U);
-  for (int i = 0; i < 300; ++i) in_->emit({Event::Kind::Joined, 1, std::to_string(i)});
+  for (int i = 0; i < 300; ++i) in_->helper().emit({Event::Kind::Joined, 1, std::to_string(i)});
   EXPECT_EQ(in_->next_event()->text, "44") << "of our own the newest 256";
 }
 
@@ -101,13 +101,13 @@ TEST_F(SubscriberCores, EventsOfOneStrangersStreamsAreLimited) {
   const PublisherCore core("/cores", kWord, {}, {});
   for (int i = 0; i < 500; ++i) {
     const std::uint64_t id = add(core, other_user(0))->id;
-    in_->end_stream(id, Stream::End::Left);
+    in_->helper().end_stream(id, Stream::End::Left);
   }
   std::size_t events = 0;
   while (in_->next_event()) ++events;
   EXPECT_EQ(events, kForeignEvents);
   const std::uint64_t own = add(core, ::geteuid())->id;
-  in_->end_stream(own, Stream::End::Died);
+  in_->helper().end_stream(own, Stream::End::Died);
   EXPECT_EQ(in_->next_event()->kind, Event::Kind::Joined);
   EXPECT_EQ(in_->next_event()->kind, Event::Kind::Died);
 }
@@ -120,19 +120,19 @@ TEST_F(SubscriberCores, WhatCannotBeLookedAtYetIsSetAsideAndNotCutOff) {
   ASSERT_GT(times.begin(whose, cardan::steady_now()), 0);
   times.done(whose);
   times.spent(whose, 2'000'000'000);
-  core.hold_own(4);  // more slots than the reader knows
+  core.hold_own(4);  // more slots than the subscriber knows
   publish_by_hand(core, core.hot().committed - 1);
   EXPECT_TRUE(in_->ready_streams());
   EXPECT_FALSE(takes_one());
   EXPECT_FALSE(in_->ready_streams()) << "a reader would spin until the question is answered";
-  ASSERT_NE(in_->find_stream(id), nullptr);
-  EXPECT_EQ(in_->find_stream(id)->end.load(), Stream::End::Running) << "others used up the time for looking";
+  ASSERT_NE(in_->helper().find_stream(id), nullptr);
+  EXPECT_EQ(in_->helper().find_stream(id)->end.load(), Stream::End::Running) << "others used up the time for looking";
   EXPECT_GE(poked_, 1);
   times.spent(whose, -2'000'000'000);
-  const std::int64_t due = in_->end_asides(cardan::steady_now() - 1'000'000'000);
+  const std::int64_t due = in_->helper().end_asides(cardan::steady_now() - 1'000'000'000);
   ASSERT_NE(due, 0);
   EXPECT_FALSE(takes_one()) << "not before its time";
-  EXPECT_EQ(in_->end_asides(due), 0);
+  EXPECT_EQ(in_->helper().end_asides(due), 0);
   EXPECT_TRUE(takes_one());
 }
 
@@ -140,10 +140,10 @@ TEST_F(SubscriberCores, OfALostStreamNothingIsTakenUntilItIsKnownThatItsPublishe
   PublisherCore core("/cores", kWord, {}, {});
   const std::uint64_t id = add(core, ::geteuid())->id;
   publish_by_hand(core, 0);
-  in_->end_stream(id, Stream::End::Lost);
+  in_->helper().end_stream(id, Stream::End::Lost);
   EXPECT_FALSE(in_->ready_streams());
   EXPECT_FALSE(takes_one()) << "a living publisher refills what it holds for nobody";
-  Stream* stream = in_->find_stream(id);
+  Stream* stream = in_->helper().find_stream(id);
   ASSERT_NE(stream, nullptr);
   stream->end.store(Stream::End::Died);
   EXPECT_TRUE(takes_one()) << "what a dead one left";

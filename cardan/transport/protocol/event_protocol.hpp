@@ -5,7 +5,7 @@
 
 #include "cardan/transport/protocol/order_table.hpp"
 
-/// How a subscriber's helper thread reaches every thread that waits, although the bells belong to the publishers (I13):
+/// Lets a subscriber's helper thread reach every waiting thread, although the bells belong to the publishers (I13):
 ///
 ///   helper thread (kick)                     waiter
 ///      the event                             V3 g := event_seq
@@ -13,8 +13,8 @@
 ///   V2 sleepers[old mod 2] = 0?              V5 event_seq = g?   (no: V6, look at the event)
 ///      no: wake all on every bell, again        sleeps
 ///                                            V6 sleepers[g mod 2] -= 1
-/// A waiter of the old parity is either seen by V2, and woken until it is gone, or sees V1 at V5. Newcomers count in
-/// the other parity, so that the helper gets to the end.
+/// Either V2 sees a waiter of the old parity, and the helper thread wakes it until it is gone, or the waiter sees V1 at
+/// V5. New waiters count in the other parity, so that the helper thread comes to an end.
 namespace cardan::protocol {
 
 template <class Env>
@@ -22,7 +22,8 @@ struct Sleepers {
   typename Env::template Word<std::uint32_t> event_seq{};
   typename Env::template Word<std::uint32_t> count[2]{};
 
-  /// Waiter: announces itself. False: something happened meanwhile, so that it must not sleep. end() either way.
+  /// Waiter: announces itself. Returns false if an event happened meanwhile: then the waiter must not sleep. Call end()
+  /// in both cases.
   bool begin(std::uint32_t& generation) noexcept {
     generation = Env::template load<Site::V3>(event_seq);
     Env::template add<Site::V4>(count[generation % 2], std::uint32_t{1});
@@ -31,7 +32,8 @@ struct Sleepers {
   void end(std::uint32_t generation) noexcept {
     Env::template subtract<Site::V6>(count[generation % 2], std::uint32_t{1});
   }
-  /// Helper: after what happened. Returns the generation that has to be woken until some_left() says no.
+  /// Helper thread: call it after the event. Returns the old generation: wake its waiters until some_left() returns
+  /// false.
   std::uint32_t raise() noexcept { return Env::template add<Site::V1>(event_seq, std::uint32_t{1}); }
   [[nodiscard]] bool some_left(std::uint32_t generation) const noexcept {
     return Env::template load<Site::V2>(count[generation % 2]) != 0;

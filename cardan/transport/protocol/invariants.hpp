@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What the protocols promise, once: number, short name, sentence. The documents (docs/protocols), the order table, the
-/// models and the comments use these numbers and these words; scripts/check_invariants.sh (the test `invariants`)
-/// compares them.
+/// The invariants of the protocols: number, short name, sentence. This list is the only definition. The documents
+/// (docs/protocols), the order table, the models and the comments use these numbers and these words;
+/// scripts/check_invariants.sh (the test `invariants`) compares them.
 ///   X(number, name, sentence)
 // clang-format off
 #define CARDAN_INVARIANTS(X)                                                                                          \

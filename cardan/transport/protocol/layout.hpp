@@ -9,22 +9,23 @@
 #include "cardan/base/atomic.hpp"
 #include "cardan/transport/protocol/slot_protocol.hpp"
 
-/// What the two kinds of shared pages look like, byte for byte (docs/memory-layout.md is the specification).
-/// A reader copies the header once, checks every number in the copy, and never looks at the original again.
+/// The layout of the two kinds of shared pages, byte for byte (docs/memory-layout.md is the specification).
+/// A subscriber copies the header once, checks every number in the copy, and never looks at the original again.
 namespace cardan::layout {
 
 inline constexpr std::uint64_t kMagic = 0x31304e4144524143ULL;  // "CARDAN01"
 inline constexpr std::uint32_t kVersion = 1;
 inline constexpr std::size_t kPage = 4096;
 inline constexpr std::size_t kLine = 64;
-inline constexpr std::size_t kRecord = 128;  ///< slot records start in pairs of lines, which the core fetches together
-inline constexpr std::size_t kPageAlignedFrom = 64 * 1024;  ///< payloads from this size on start on a page boundary
+inline constexpr std::size_t kRecord = 128;  ///< slot records start at pairs of lines, which the core fetches together
+inline constexpr std::size_t kPageAlignedFrom = 64 * 1024;  ///< payloads of at least this size start on a page boundary
 inline constexpr std::uint32_t kMaxDepth = 1024;
 inline constexpr std::uint32_t kMaxHolds = 200;   ///< samples that one subscriber may announce to hold
-inline constexpr std::uint32_t kMaxThreads = 50;  ///< and threads to take with
+inline constexpr std::uint32_t kMaxThreads = 50;  ///< threads that one subscriber may announce to take with
 inline constexpr std::size_t kMaxPayload = std::size_t{1} << 30;
 
-/// First page of a publisher's area, written before the area is handed to anyone and never again.
+/// The first page of a publisher's area. The publisher writes it before it hands the area to any process, and never
+/// again.
 struct Header {
   std::uint64_t magic;
   std::uint32_t version;
@@ -32,7 +33,7 @@ struct Header {
   std::uint32_t depth;
   std::uint32_t pid;
   std::uint64_t area_bytes;
-  std::uint64_t front_offset;  ///< the word `latest`, alone in its line: readers poll it
+  std::uint64_t front_offset;  ///< the word `latest`, alone in its line: subscribers poll it
   std::uint64_t hot_offset;
   std::uint64_t ring_offset;
   std::uint64_t slots_offset;
@@ -56,29 +57,29 @@ struct Header {
 };
 static_assert(sizeof(Header) <= kPage);
 
-/// What publish writes besides `latest` and the slot: state in one line, statistics in the next.
+/// The words that publish writes besides `latest` and the slot: state in one line, statistics in the next.
 struct Hot {
   alignas(kLine)
-      Atomic<std::int64_t> heartbeat_ns;  ///< steady clock of the last publish, or loan where the topic has a deadline
-  Atomic<std::uint32_t> filling;          ///< low word of the sequence whose loan has rung the bell, 0: none
+      Atomic<std::int64_t> heartbeat_ns;  ///< steady clock of the last publish, or loan if the topic has a deadline
+  Atomic<std::uint32_t> filling;          ///< low word of the sequence whose loan rang the bell; 0: none
   Atomic<std::uint32_t> closed;           ///< 1: the publisher ended in order
-  Atomic<std::uint32_t> checksum;         ///< 1: frames carry one from now on
-  Atomic<std::uint32_t> committed;        ///< slots whose memory is there
+  Atomic<std::uint32_t> checksum;         ///< 1: samples carry a checksum from now on
+  Atomic<std::uint32_t> committed;        ///< slots that have memory
   alignas(kLine) Atomic<std::uint64_t> bytes;  ///< payload and message bytes published
   Atomic<std::int64_t> longest_gap_ns;         ///< between two publications
-  Atomic<std::uint64_t> wakes;                 ///< system calls made to wake readers
+  Atomic<std::uint64_t> wakes;                 ///< system calls made to wake subscribers
   Atomic<std::uint64_t> prewakes;
   Atomic<std::uint64_t> reliable_timeouts;
   Atomic<std::uint64_t> set_aside;     ///< times a slot was found still held
-  Atomic<std::uint32_t> backpressure;  ///< 1: a reliable publish waits for readers' progress
+  Atomic<std::uint32_t> backpressure;  ///< 1: a reliable publish waits for subscribers' progress
 };
 static_assert(sizeof(Hot) == 2 * kLine);
 
-/// Head of a slot record; the message's arena and fixed struct follow it.
+/// The head of a slot record. The message's arena and fixed struct follow it.
 struct alignas(kLine) SlotMeta {
   Atomic<std::uint64_t> sequence;   ///< n: alive as publication n; 0: dead
   Atomic<std::int64_t> publish_ns;  ///< steady clock
-  Atomic<std::int64_t> source_ns;   ///< the application's stamp, 0: none
+  Atomic<std::int64_t> source_ns;   ///< the application's time stamp; 0: none
   Atomic<std::uint64_t> payload_bytes;
   Atomic<std::uint32_t> checksum;
   Atomic<std::uint32_t> has_checksum;
@@ -87,19 +88,19 @@ static_assert(sizeof(SlotMeta) == kLine);
 
 inline constexpr std::size_t kHoldWords = protocol::kMaxSlots / 8;
 
-/// The one page of a subscriber, for one stream. Its first line is all that publish looks at.
+/// The only page of a subscriber for one stream. Publish looks only at the first line.
 struct SubscriberPage {
   alignas(kLine) Atomic<std::uint32_t> waiting;  ///< threads of this subscriber about to sleep or asleep
-  Atomic<std::uint32_t> prewake;                 ///< those of them that welcome the bell at a loan
-  Atomic<std::uint32_t> armed;                   ///< grows each time the descriptor of fd() has been drained
-  alignas(kLine) Atomic<std::uint64_t> cursor;   ///< last sequence taken
+  Atomic<std::uint32_t> prewake;                 ///< waiting threads that also want the ring of a loan
+  Atomic<std::uint32_t> armed;                   ///< grows each time the descriptor of fd() was emptied
+  alignas(kLine) Atomic<std::uint64_t> cursor;   ///< sequence of the last sample taken
   Atomic<std::uint32_t> progress;                ///< futex word: grows with the cursor while a reliable publisher waits
   Atomic<std::uint32_t> reserved;
   Atomic<std::uint64_t> received;
   Atomic<std::uint64_t> missed;
   Atomic<std::uint64_t> bad;                                      ///< checksum mismatches and malformed messages
-  Atomic<std::int64_t> spin_ns;                                   ///< spent spinning
-  Atomic<std::uint64_t> sleeps;                                   ///< times it slept in the kernel
+  Atomic<std::int64_t> spin_ns;                                   ///< time spent spinning
+  Atomic<std::uint64_t> sleeps;                                   ///< number of sleeps in the kernel
   alignas(kLine) std::array<Atomic<std::uint32_t>, 128> latency;  ///< histogram of publish → take, see latency_bucket()
   std::uint64_t magic;
   std::uint32_t version;
@@ -108,7 +109,7 @@ struct SubscriberPage {
 };
 static_assert(sizeof(SubscriberPage) <= kPage);
 
-/// Four buckets an octave from 64 ns on: bucket b begins at 2^(6 + b/4) · (1 + (b mod 4)/4) ns.
+/// Four buckets for each octave, from 64 ns on. Bucket b starts at 2^(6 + b/4) · (1 + (b mod 4)/4) ns.
 constexpr std::size_t latency_bucket(std::int64_t ns) {
   if (ns < 64) return 0;
   const int octave = 63 - __builtin_clzll(static_cast<unsigned long long>(ns));
@@ -122,7 +123,8 @@ constexpr std::int64_t latency_of_bucket(std::size_t bucket) {
   return base + static_cast<std::int64_t>(bucket % 4) * (base / 4);
 }
 
-/// A board of bells, each in a line of its own: 64 KiB for each user that a publishing process serves.
+/// The number of bells on a board. Each bell has a line of its own. A publishing process has one board of 64 KiB for
+/// each user that it serves.
 inline constexpr std::size_t kBells = 1024;
 struct alignas(kLine) Bell {
   Atomic<std::uint32_t> phase;

@@ -7,19 +7,20 @@
 
 #include "cardan/transport/protocol/slot_protocol.hpp"
 
-/// How an observer looks at publications without holding, waiting for or slowing anyone: it writes nothing anywhere,
-/// copies word by word, and afterwards asks whether the slot was still the same publication. I9: no torn copy is
-/// returned.
+/// Lets an observer look at publications. The observer holds no slot, waits for no process and slows none, because it
+/// writes no shared memory. It copies word by word and then checks that the slot still carries the same publication. No
+/// torn copy is returned (I9).
 namespace cardan::protocol {
 
-/// `count` words, each read once and whole. `from` is another process's memory that may be refilled meanwhile.
+/// Copies `count` words and reads each word once and whole. `from` is another process's memory, which may be refilled
+/// meanwhile.
 template <class Env>
 void copy_words(const typename Env::template Word<std::uint64_t>* from, std::uint64_t* to, std::size_t count) noexcept {
   for (std::size_t i = 0; i < count; ++i) to[i] = Env::template load<Site::O2>(from[i]);
 }
 
-/// Runs `copy`, which reads the slot of publication `e` and says whether what it read makes sense. True: it does, and
-/// all of it belongs to `e`.
+/// Runs `copy`, which reads the slot of publication `e` and returns whether the data is valid. Returns true if the data
+/// is valid and belongs entirely to `e`.
 template <class Env, class Copy>
 [[nodiscard]] bool observe(const ReaderRing<Env>& ring, Entry e, Copy&& copy) noexcept(noexcept(copy())) {
   if (e.sequence == 0 || Env::template load<Site::O1>(ring.sequence(e.slot)) != e.sequence) return false;
@@ -28,7 +29,7 @@ template <class Env, class Copy>
   return Env::template load<Site::O3>(ring.sequence(e.slot)) == e.sequence;
 }
 
-/// The newest publication, if it is newer than number `after` and its slot exists.
+/// Returns the newest publication if it is newer than number `after` and its slot exists.
 template <class Env>
 [[nodiscard]] std::optional<Entry> newest_after(const ReaderRing<Env>& ring, std::uint64_t after) noexcept {
   const Entry e = unpack(Env::template load<Site::R1>(*ring.latest));
@@ -36,7 +37,7 @@ template <class Env>
   return e;
 }
 
-/// The oldest publication newer than number `after` that the ring still names.
+/// Returns the oldest publication that is newer than number `after` and that the ring still names.
 template <class Env>
 [[nodiscard]] std::optional<Entry> oldest_after(const ReaderRing<Env>& ring, std::uint64_t after) noexcept {
   const std::optional<Entry> newest = newest_after<Env>(ring, after);

@@ -6,10 +6,10 @@
 
 #include "cardan/base/atomic.hpp"
 
-/// Every atomic access of the slot and bell protocols, once: its name, what it does, its order, its partner and the
-/// invariant that falls without it (invariants.hpp, docs/protocols/). The protocol code names its accesses by these and
-/// no other way, so that the memory-order checker can weaken each in turn and see the invariant fall; the table in the
-/// documents is generated from here.
+/// Lists every atomic access of the slot and bell protocols once: its name, its effect, its order, its partner and the
+/// invariant that falls without it (invariants.hpp, docs/protocols/). The protocol code names its accesses only by
+/// these sites. The memory-order checker can therefore weaken each access in turn and see the invariant fall. The table
+/// in the documents is generated from this list.
 ///   X(site, access, order, partner, invariant)
 // clang-format off
 #define CARDAN_ORDER_TABLE(X) \
@@ -116,7 +116,7 @@ struct Native {
   static bool exchange_if(Word<T>& word, T& expected, T desired) noexcept {
     return word.compare_exchange_strong(expected, desired, order_of(S), std::memory_order_relaxed);
   }
-  /// Keeps the compiler from moving accesses across; the processor may.
+  /// Keeps the compiler from moving accesses across this call. The processor may still move them.
   static void compiler_fence() noexcept { std::atomic_signal_fence(std::memory_order_seq_cst); }
   template <Site S>
   static void fence() noexcept {

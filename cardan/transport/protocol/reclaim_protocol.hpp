@@ -7,29 +7,31 @@
 
 #include "cardan/transport/protocol/slot_protocol.hpp"
 
-/// How slots come back to the publisher (drawing and proofs: docs/protocols/slot.md).
+/// Returns slots to the publisher (drawing and proofs: docs/protocols/slot.md).
 ///
 ///            loan               publish n             n leaves the last depth            no counter left
 ///   free ─────────────▶ loaned ─────────────▶ published ───────────────────▶ aside (dead) ───────────────▶ free
 ///     ▲                   │                                      D1                        D2, D3
 ///     └──── returned ◀────┘ abandoned, by any thread (G1, G2)
 ///
-/// A subscriber with counters on more dead slots than it announced is a liar (I21). When the publisher would lack a
-/// slot for it, it closes the liar's connection and clears its entry; until then its holds count as any (I22).
+/// A subscriber that has counters on more dead slots than it announced is a liar (I21). If the publisher lacks a slot
+/// because of a liar, it closes the liar's connection and clears the liar's entry. Until then the liar's holds count
+/// like all others (I22).
 namespace cardan::protocol {
 
 enum class SlotState : std::uint8_t { Uncommitted, Returned, Free, Loaned, Published, Aside };
 
-/// The state of each slot. The publishing thread writes it, but for what abandon() and the helper (new slots) return.
+/// The state of each slot. The publishing thread writes it, except that give_back() runs on other threads too:
+/// abandon() returns a loan, and the helper thread returns new slots.
 template <class Env>
 class SlotStates {
  public:
   void make(std::uint32_t slots) { words_ = std::make_unique<Word[]>(slots); }
   [[nodiscard]] const void* first() const noexcept { return words_.get(); }
   [[nodiscard]] SlotState load(std::uint32_t slot) const noexcept { return Env::template load<Site::G2>(words_[slot]); }
-  /// Publishing thread.
+  /// Publishing thread only.
   void store(std::uint32_t slot, SlotState state) noexcept { Env::template store<Site::G3>(words_[slot], state); }
-  /// Any thread: whatever it did with the slot happened before the slot is free.
+  /// Any thread: returns the slot. All accesses of that thread to the slot happen before the slot becomes free.
   void give_back(std::uint32_t slot) noexcept { Env::template store<Site::G1>(words_[slot], SlotState::Returned); }
 
  protected:
@@ -39,11 +41,11 @@ class SlotStates {
 
 /// The publishing thread's slots. Wait-free.
 ///
-/// `Peers` says what the publisher's process knows of a subscriber:
-///   look(index, handle, f)   calls f(page), whose `hold` are its hold words
-///   announced(handle)        how many slots it may count at once: holds + threads
-///   kept(slot)               whether this process itself keeps the slot
-///   cut_off(handle)          closes the connection of a liar; false: it has none
+/// `Peers` reports what the publisher's process knows about a subscriber:
+///   look(index, handle, f)   calls f(page); `page.hold` contains the subscriber's hold words
+///   announced(handle)        returns how many slots the subscriber may count at once: holds + threads
+///   kept(slot)               returns whether this process itself keeps the slot
+///   cut_off(handle)          closes the connection of a liar; returns false if the liar has none
 template <class Env, class States = SlotStates<Env>>
 class SlotPool {
  public:
@@ -53,7 +55,7 @@ class SlotPool {
     free_ = std::make_unique<std::uint16_t[]>(slots);
   }
 
-  /// A free slot, now loaned; −1: there is none. `warmest`: the one that was published last, else any.
+  /// Loans a free slot and returns it; −1: no slot is free. `warmest`: the slot that was published last; otherwise any.
   int loan(bool warmest) noexcept {
     if (free_count == 0) return -1;
     std::uint32_t best = free_count - 1;
@@ -65,29 +67,31 @@ class SlotPool {
     states.store(static_cast<std::uint32_t>(slot), SlotState::Loaned);
     return slot;
   }
+  /// Records that the slot was published as number `sequence`.
   void published(std::uint32_t slot, std::uint64_t sequence) noexcept {
     published_as_[slot] = sequence;
     states.store(slot, SlotState::Published);
   }
-  /// Where its arrays begin.
+  /// Returns the start of each array.
   [[nodiscard]] std::array<const void*, 3> arrays() const noexcept {
     return {states.first(), published_as_.get(), free_.get()};
   }
-  /// The slot that loan() is most likely to give next; −1: none is free.
+  /// Returns the slot that loan() is most likely to give next; −1: no slot is free.
   [[nodiscard]] int next() const noexcept { return free_count == 0 ? -1 : free_[free_count - 1]; }
 
-  /// Frees what nobody holds of the first `committed` slots, `newest` being the last publication. The slots suffice for
-  /// all that is announced: when none is free at first, looks for liars. Returns how many slots stay aside.
+  /// Frees those of the first `committed` slots that nobody holds. `newest` is the last publication. The slots suffice
+  /// for everything that subscribers announced: if no slot is free after the first pass, a second pass looks for liars.
+  /// Returns how many slots stay aside.
   template <class Table, class Peers>
   std::uint32_t reclaim(const PublisherRing<Env>& ring, Table& table, std::uint32_t committed, std::uint64_t newest,
                         Peers&& peers) noexcept {
-    HoldWords aside;  // a full byte for each slot that is aside
+    HoldWords aside;  // byte 0xff for each slot that is aside
     const std::uint32_t words = hold_word<Env>(committed - 1) + 1;
     for (std::uint32_t w = 0; w < words; ++w) aside[w] = 0;
     bool any_aside = false;
     for (std::uint32_t s = 0; s < committed; ++s) {
       const SlotState state = states.load(s);
-      if (state == SlotState::Returned) {  // never published since it was free, so nobody can hold it
+      if (state == SlotState::Returned) {  // not published since it was free: nobody can hold it
         free(s);
         continue;
       }
@@ -117,9 +121,11 @@ class SlotPool {
     free_[free_count++] = static_cast<std::uint16_t>(slot);
   }
 
-  /// Frees the slots of `aside` that nobody holds, and takes them out of it. Returns how many stay. `kJudge`: expels
-  /// who shows more of them than it announced. What frees nothing and what convicts are then the same reads: if no slot
-  /// is free after them, somebody showed too many, however fast a liar changes its words (I5).
+  /// Frees the slots of `aside` that nobody holds, and removes them from `aside`. Returns how many stay.
+  ///
+  /// `kJudge`: also expels each subscriber that shows holds on more of these slots than it announced. The same reads
+  /// free slots and convict liars. If no slot is free after them, a subscriber has shown too many holds, however fast a
+  /// liar changes its words (I5).
   template <bool kJudge, class Table, class Peers>
   std::uint32_t free_unheld(Table& table, HoldWords& aside, std::uint32_t committed, Peers&& peers) noexcept {
     HoldWords held;
@@ -154,11 +160,13 @@ class SlotPool {
     return left;
   }
 
-  /// How many slots one subscriber counts on. Of dead slots only: a reader cannot come to hold a dead slot. What it
-  /// holds of them it held before, and each of its threads counts at most one in passing, whose entry it had read
-  /// before (R2, then R4). So no honest one ever shows more than it announced, although its words are read one after
-  /// the other while they change (I21). Of living slots that is not so: a reader that moves on may show the old one in
-  /// one word and the new one in the next.
+  /// Returns how many slots one subscriber counts on. Pass dead slots only.
+  ///
+  /// A subscriber cannot start to hold a dead slot: it held the slot before. In addition, each of its threads counts on
+  /// at most one dead slot in passing, whose entry the thread had read before (R2, then R4). An honest subscriber thus
+  /// never shows more than it announced, although its words are read one after the other while they change (I21). This
+  /// does not hold for living slots: a subscriber that moves on may show the old slot in one word and the new slot in
+  /// the next.
   static std::uint32_t slots_in(const HoldWords& shown, std::uint32_t words) noexcept {
     std::uint32_t count = 0;
     for (std::uint32_t w = 0; w < words; ++w)
@@ -166,7 +174,7 @@ class SlotPool {
     return count;
   }
 
-  std::unique_ptr<std::uint64_t[]> published_as_;  ///< slot → n
+  std::unique_ptr<std::uint64_t[]> published_as_;  ///< slot → number of its last publication
   std::unique_ptr<std::uint16_t[]> free_;
 };
 

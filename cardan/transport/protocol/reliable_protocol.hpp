@@ -5,9 +5,10 @@
 
 #include "cardan/transport/protocol/order_table.hpp"
 
-/// How a reliable publish sleeps until a reader has moved on, and the reader wakes it only then:
+/// Lets a reliable publish sleep until a subscriber has moved on. The subscriber makes a system call only while a
+/// publisher waits:
 ///
-///   publisher                              reader, after a take
+///   publisher                              subscriber, after a take
 ///   P1 backpressure := 1                   R6 cursor := n
 ///   P2 p := progress                       P3 progress += 1
 ///   Q1 cursor ≥ needed?  (yes: go on)      P4 backpressure?  (0: go on)
@@ -15,7 +16,8 @@
 /// Either Q1 sees R6, or P4 sees P1 and the wait finds `progress` changed or is woken (I15, I16).
 namespace cardan::protocol {
 
-/// Publisher: one round of the wait. True: the reader is at `needed` or beyond. Else sleep while `progress` is `seen`.
+/// Publisher: runs one round of the wait. Returns true if the subscriber is at `needed` or beyond. Otherwise sleep
+/// while `progress` equals `seen`.
 template <class Env>
 bool has_arrived(typename Env::template Word<std::uint32_t>& backpressure,
                  const typename Env::template Word<std::uint32_t>& progress,
@@ -26,7 +28,7 @@ bool has_arrived(typename Env::template Word<std::uint32_t>& backpressure,
   return Env::template load<Site::Q1>(cursor) >= needed;
 }
 
-/// Reader, after its cursor moved: whether a publisher may sleep on `progress` and has to be woken.
+/// Subscriber, after its cursor moved: returns whether a publisher may sleep on `progress` and must be woken.
 template <class Env>
 bool somebody_waits_for(typename Env::template Word<std::uint32_t>& progress,
                         const typename Env::template Word<std::uint32_t>& backpressure) noexcept {

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/program.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cctype>
+#include <exception>
+#include <utility>
+
+#include "apps/completion/complete.hpp"
+#include "apps/view/numbers.hpp"
+#include "apps/view/output.hpp"
+#include "cardan/base/error.hpp"
+#include "cardan/config/suggest.hpp"
+
+namespace cardan::apps {
+namespace {
+
+/// The subcommand that the wrong words belong to: "cardan topic echo".
+std::string deepest(const CLI::App& app) {
+  std::string name = app.get_name();
+  const CLI::App* at = &app;
+  while (!at->get_subcommands().empty()) {
+    at = at->get_subcommands().front();
+    name += " " + at->get_name();
+  }
+  return name;
+}
+
+/// "unknown command 'cardan topic lst' — did you mean 'list'?" if the word of a subcommand is wrong; else nothing.
+std::string wrong_subcommand(const CLI::App& app) {
+  const CLI::App* at = &app;
+  while (!at->get_subcommands().empty()) at = at->get_subcommands().front();
+  std::vector<std::string> known;
+  for (const CLI::App* const command : at->get_subcommands([](const CLI::App* c) { return !c->get_group().empty(); }))
+    known.push_back(command->get_name());
+  const std::vector<std::string> rest = app.remaining(true);
+  if (known.empty() || rest.empty() || rest.front().starts_with('-')) return {};
+  return fmt::format("unknown command '{} {}' — {}", deepest(app), rest.front(),
+                     config::suggestion(rest.front(), known, ""));
+}
+
+int wrong_usage(const CLI::App& app, const CLI::ParseError& e) {
+  if (const std::string words = wrong_subcommand(app); !words.empty()) {
+    warn(words);
+    return kUsage;
+  }
+  std::string cause = e.what();
+  while (!cause.empty() && (cause.back() == '\n' || cause.back() == '.')) cause.pop_back();
+  for (char& c : cause)
+    if (c == '\n') c = ' ';
+  // "A subcommand" → "a subcommand", but "--json …" and "TOPIC …" stay.
+  if (cause.size() > 1 && std::islower(static_cast<unsigned char>(cause[1])) != 0)
+    cause[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(cause[0])));
+  if (cause.size() > 1 && cause[1] == ' ')
+    cause[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(cause[0])));
+  warn(fmt::format("{} — see {} --help", cause, deepest(app)));
+  return kUsage;
+}
+
+/// Parses, runs what was asked for, and says what went wrong.
+int parse_and_run(CLI::App& app, std::vector<std::string> words) {
+  std::reverse(words.begin(), words.end());  // as CLI11 wants them
+  try {
+    app.parse(std::move(words));
+    return kOk;
+  } catch (const CLI::RuntimeError& e) {
+    return e.get_exit_code();
+  } catch (const CLI::Success& e) {
+    return app.exit(e);  // --help, --version
+  } catch (const CLI::ParseError& e) {
+    return wrong_usage(app, e);
+  } catch (const Error& e) {
+    warn(e.what());
+    return e.code() == ErrorCode::InvalidArgument ? kUsage : kFailed;
+  } catch (const std::exception& e) {
+    warn(fmt::format("{} — a bug in Cardan, or this computer lacks a resource; `cardan doctor` may show which",
+                     e.what()));
+    return kFailed;
+  }
+}
+
+}  // namespace
+
+int run_program(CLI::App& app, std::vector<std::string> words) {
+  refuse_nonsense_numbers(app);
+  if (words.empty() || words.front() != "__complete") return parse_and_run(app, std::move(words));
+  words.erase(words.begin());
+  Candidates found = complete(app, words);
+  if (found.asks.empty()) return emit(found.lines) ? kOk : kFailed;
+  return parse_and_run(app, std::move(found.asks));
+}
+
+}  // namespace cardan::apps

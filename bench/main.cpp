@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// The program `cardan-bench`, which `cardan bench` becomes: measures Cardan against its peers on this computer.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+
+#include "apps/program.hpp"
+#ifdef CARDAN_HAS_RECORD_BENCH
+#include "bench/record/record.hpp"
+#endif
+#include "bench/runtime/runtime.hpp"
+#include "bench/transport/host.hpp"
+#include "bench/transport/options.hpp"
+#include "bench/transport/transport.hpp"
+#include "cardan/base/error.hpp"
+
+namespace cardan::bench {
+namespace {
+
+constexpr const char* kExamples = R"(Examples:
+  cardan bench transport                                  all peers, the usual sizes, ten minutes
+  cardan bench transport --quick                          a look in a minute
+  cardan bench transport --peers raw,cardan --sizes 640*480*3 --waits block,prewake
+  cardan bench transport --scenarios 1p10s --sizes 4K,4M --runs 5 --json out.json
+  cardan bench transport --full --scenarios 1p1s          5 x 1000 frames a cell, as in the SIM paper
+
+Exit codes: 0 ok, 1 a run failed or was interrupted, 2 wrong options, 3 a reader of cardan lost or tore a frame.)";
+
+int measure(const TransportArguments& arguments) {
+  TransportOptions options;
+  try {
+    options = parse_options(arguments, allowed_cpus());
+  } catch (const Error& e) {
+    fmt::print(stderr, "cardan bench transport: {}\n", e.what());
+    return kUsage;
+  }
+  return run_transport_bench(options);
+}
+
+constexpr const char* kRuntimeExamples = R"(Examples:
+  cardan bench runtime                    FastCycle's workload and one component to eight, some minutes
+  cardan bench runtime --quick            a first look
+  cardan bench runtime --sizes 32K,4M --runs 10 --json out.json
+
+ROS 1 nodelets are measured too where they are installed; scripts/setup.sh --for bench installs them where it can.
+Exit codes: 0 ok, 1 failed or interrupted, 2 wrong options, 3 a component of cardan lost a frame.)";
+
+void add_runtime_bench(CLI::App& group) {
+  auto* const command = group.add_subcommand("runtime",
+                                             "Latency and jitter between components of one process, against a bare "
+                                             "hand-over between threads and ROS 1 nodelets");
+  command->footer(kRuntimeExamples);
+  auto arguments = std::make_shared<RuntimeArguments>();
+  auto& a = *arguments;
+  command->add_option("--sizes", a.sizes, "Payloads: 32K,256K,1M,4M … to 1G");
+  command->add_option("--runs", a.runs, "Rounds over everything, interleaved (default: 5)");
+  command->add_option("--frames", a.frames, "Frames per run (default: 1000); the first tenth is discarded");
+  command->add_option("--publisher-cpu", a.publisher_cpu,
+                      "Pin the publisher's thread to this CPU (default: the first)");
+  command->add_option("--reader-cpu", a.reader_cpu, "Pin the readers' thread to this one (default: the second)");
+  command->add_option("--json", a.json, "Write everything to this file");
+  command->add_flag("--quick", a.quick, "One round, one size");
+  command->callback([arguments] {
+    if (const int code = run_runtime_bench(*arguments, allowed_cpus()); code != 0) throw CLI::RuntimeError(code);
+  });
+}
+
+#ifdef CARDAN_HAS_RECORD_BENCH
+constexpr const char* kRecordExamples = R"(Examples:
+  cardan bench record --quick                             a first look
+  cardan bench record --folder /mnt/nvme --json out.json  all parts, on the disk of that folder
+  cardan bench record --only cameras --peers fio,cardan,rosbag2 --seconds 10
+  cardan bench record --full                              10 s a run, five rounds, whole scenes, as in the SPEED paper
+
+fio and ROS 1's rosbag are measured too where they are installed; scripts/setup.sh --for bench installs them where it can.
+Exit codes: 0 ok, 1 failed or interrupted, 2 wrong options, 3 Cardan's recorder lost messages that the disk could take.)";
+
+void add_record_bench(CLI::App& group) {
+  auto* const command = group.add_subcommand("record",
+                                             "Recording: rate, loss, CPU and what else runs beside it, against fio, "
+                                             "rosbag2 and rosbag");
+  command->footer(kRecordExamples);
+  auto arguments = std::make_shared<RecordArguments>();
+  auto& a = *arguments;
+  command->add_option("--only", a.only, "Some of rate,phases,cameras,mix,task,bystander,pipeline (default: all)");
+  command->add_option("--peers", a.peers, "Some of fio,cardan,speed,rosbag2,rosbag (default: all)");
+  command->add_option("--folder", a.folder, "A folder on the disk to be measured (default: where this was built)");
+  command->add_option("--seconds", a.seconds, "How long sensors send in a run (default: 5)");
+  command->add_option("--runs", a.runs,
+                      "Rounds, interleaved (default: 3; of task and bystander 7, of the cameras' sweep 1)");
+  command->add_option("--cameras", a.cameras, "Where the sweep over cameras ends (default: where the disk does)");
+  command->add_option("--schedule", a.schedule,
+                      "When the sweep's cameras send: absolute, integer-ms as rosbag2's benchmark, or both (default)");
+  command->add_option("--producer-cpu", a.producer_cpu, "Pin the sensors to this CPU (default: the first)");
+  command->add_option("--task-cpu", a.task_cpu,
+                      "Pin the task, the pipeline and the other reader to this one (default: the last)");
+  command->add_option("--json", a.json, "Write everything to this file");
+  command->add_flag("--keep", a.keep, "Leave the recorded files; they are many, and large");
+  command->add_flag("--quick", a.quick, "Short runs, one round, at most two cameras in the sweep");
+  command->add_flag("--full", a.full, "10 s a run, five rounds, whole scenes (hours)");
+  // How the bench starts its own sensors and recorders.
+  command->add_option("--part", a.part)->group("");
+  command->callback([arguments] {
+    if (const int code = run_record_bench(*arguments, allowed_cpus()); code != 0) throw CLI::RuntimeError(code);
+  });
+}
+#endif
+
+void add_bench(CLI::App& app) {
+  auto* const group = app.add_subcommand("bench", "Measure Cardan against its peers on this computer");
+  group->require_subcommand(1);
+  add_runtime_bench(*group);
+#ifdef CARDAN_HAS_RECORD_BENCH
+  add_record_bench(*group);
+#endif
+  auto* const command = group->add_subcommand(
+      "transport", "Latency, loss and CPU of handing frames over: cardan, raw shared memory, SIM, Unix sockets, TCP");
+  command->footer(kExamples);
+
+  auto arguments = std::make_shared<TransportArguments>();
+  auto& a = *arguments;
+  command->add_option("--peers", a.peers, "Some of raw,sim,uds,tcp,cardan (default: all)");
+  command->add_option("--scenarios", a.scenarios, "Publishers and readers: 1p1s,1p5s,1p10s,5p1s");
+  command->add_option("--sizes", a.sizes, "Payloads: 128,4K,64K,640*480*3,4M,8M … to 1G");
+  command->add_option("--waits", a.waits,
+                      "How readers wait: some of block,spin,prewake,anticipate (default: all), soon");
+  command->add_option("--rate", a.rate_hz, "Frames per second of each publisher (default: 100 up to 64 KiB, 30 above)");
+  command->add_option("--runs", a.runs, "Rounds over everything, interleaved (default: 5)");
+  command->add_option("--frames", a.frames, "Frames per run; the first tenth (at least 10) is discarded");
+  command->add_option("--minutes", a.minutes, "Start no round that would end later");
+  command->add_option("--publisher-cpu", a.publisher_cpu, "Pin publishers to this CPU (default: the first)");
+  command->add_option("--reader-cpus", a.reader_cpus, "Pin readers to these in turn (default: all others)");
+  command->add_option("--json", a.json, "Write everything to this file");
+  command->add_flag("--full", a.full, "5 rounds of 1000 frames, 100 discarded, all sizes and scenarios (hours)");
+  command->add_flag("--quick", a.quick, "One round, two sizes");
+  command->add_flag("--micro", a.micro, "Also single operations: loan + publish, attach, discovery");
+  // How the bench starts its own publishers and readers.
+  command->add_option("--role-fd", a.role_fd)->group("");
+  command->add_option("--role-index", a.role_index)->group("");
+
+  command->callback([arguments] {
+    if (const int code = measure(*arguments); code != 0) throw CLI::RuntimeError(code);
+  });
+}
+
+}  // namespace
+}  // namespace cardan::bench
+
+int main(int argc, char** argv) {
+  CLI::App app{"The benchmarks of Cardan", "cardan"};
+  app.require_subcommand(1);
+  app.get_formatter()->column_width(34);
+  cardan::bench::add_bench(app);
+  return cardan::apps::run_program(app, {argv + 1, argv + argc});
+}
