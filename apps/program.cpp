@@ -60,6 +60,15 @@ int wrong_usage(const CLI::App& app, const CLI::ParseError& e) {
   return kUsage;
 }
 
+/// An option takes one value, and may be given again: a name behind its value is an argument of the command. `--stop` and
+/// `--restart` take all names that follow, because they have no such argument beside them.
+void take_one_value_each(CLI::App& app) {
+  for (CLI::Option* const option : app.get_options([](const CLI::Option* o) { return o->nonpositional(); }))
+    if (option->get_items_expected_max() > 1 && !option->check_name("--stop") && !option->check_name("--restart"))
+      option->allow_extra_args(false);
+  for (CLI::App* const command : app.get_subcommands({})) take_one_value_each(*command);
+}
+
 /// Parses, runs what was asked for, and says what went wrong.
 int parse_and_run(CLI::App& app, std::vector<std::string> words) {
   std::reverse(words.begin(), words.end());  // as CLI11 wants them
@@ -86,6 +95,7 @@ int parse_and_run(CLI::App& app, std::vector<std::string> words) {
 
 int run_program(CLI::App& app, std::vector<std::string> words) {
   refuse_nonsense_numbers(app);
+  take_one_value_each(app);
   if (words.empty() || words.front() != "__complete") return parse_and_run(app, std::move(words));
   words.erase(words.begin());
   Candidates found = complete(app, words);

@@ -316,7 +316,7 @@ Format format_of(const std::string& path) {
   if (path.ends_with(".zstd"))
     throw Error(ErrorCode::InvalidArgument, path + " is compressed as a whole", "unpack it first: zstd -d " + path);
   throw Error(ErrorCode::InvalidArgument,
-              path + (magic.substr(1).starts_with("MCAP") ? " is an MCAP file already" : " is not a recording of ROS"),
+              path + (magic.find("MCAP") == 1 ? " is an MCAP file already" : " is not a recording of ROS"),
               "name a .bag of ROS 1, or a .db3 of ROS 2 or its folder");
 }
 
