@@ -60,7 +60,8 @@ int wrong_usage(const CLI::App& app, const CLI::ParseError& e) {
   return kUsage;
 }
 
-/// An option takes one value, and may be given again: a name behind its value is an argument of the command. `--stop` and
+/// An option takes one value, and may be given again: a name behind its value is an argument of the command. `--stop`
+/// and
 /// `--restart` take all names that follow, because they have no such argument beside them.
 void take_one_value_each(CLI::App& app) {
   for (CLI::Option* const option : app.get_options([](const CLI::Option* o) { return o->nonpositional(); }))

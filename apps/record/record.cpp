@@ -339,9 +339,10 @@ static void add_record_command(CLI::App& app) {
   command->add_option("--meta", o->metadata, "name=value to put into each recorded file; repeatable");
   command->add_option("--seconds", o->seconds, "End after this many seconds (default: until Ctrl-C)")
       ->check(CLI::PositiveNumber);
-  auto* const last =
-      command->add_option("--last", o->last, "Keep the files of the last seconds only; a trigger keeps them and what follows")
-          ->check(CLI::PositiveNumber);
+  auto* const last = command
+                         ->add_option("--last", o->last,
+                                      "Keep the files of the last seconds only; a trigger keeps them and what follows")
+                         ->check(CLI::PositiveNumber);
   command->add_option("--after", o->after, "With --last: seconds after the trigger to end at")
       ->needs(last)
       ->check(CLI::PositiveNumber);

@@ -10,8 +10,8 @@
 #include <random>
 #include <thread>
 
-#include "cardan/base/log.hpp"
 #include "cardan/base/area.hpp"
+#include "cardan/base/log.hpp"
 #include "cardan/base/socket.hpp"
 #include "cardan/transport/protocol/layout.hpp"
 #include "tests/support/child.hpp"
