@@ -15,8 +15,7 @@
 namespace cardan::apps {
 
 void add_variables_option(CLI::App& command, std::vector<std::string>& variables) {
-  command.add_option("--var", variables, "name=value: sets a variable of the file; repeatable")
-      ->allow_extra_args(false);
+  command.add_option("--var", variables, "name=value: sets a variable of the file; repeatable");
 }
 
 std::vector<std::string> asking_command(const std::string& file, const std::vector<std::string>& variables) {

@@ -60,13 +60,11 @@ int wrong_usage(const CLI::App& app, const CLI::ParseError& e) {
   return kUsage;
 }
 
-/// An option takes one value, and may be given again: a name behind its value is an argument of the command. `--stop`
-/// and
-/// `--restart` take all names that follow, because they have no such argument beside them.
+/// An option takes one value, and may be given again: a name behind its value is an argument of the command. One that
+/// says how many it takes at most (`expected(1, n)`) takes as many in a row.
 void take_one_value_each(CLI::App& app) {
   for (CLI::Option* const option : app.get_options([](const CLI::Option* o) { return o->nonpositional(); }))
-    if (option->get_items_expected_max() > 1 && !option->check_name("--stop") && !option->check_name("--restart"))
-      option->allow_extra_args(false);
+    if (option->get_expected_max() == CLI::detail::expected_max_vector_size) option->allow_extra_args(false);
   for (CLI::App* const command : app.get_subcommands({})) take_one_value_each(*command);
 }
 

@@ -78,13 +78,4 @@ std::string find_program(const std::string& name, const std::vector<std::string>
   return {};
 }
 
-std::string find_own_program(const std::string& name) {
-  std::error_code ignored;
-  const fs::path here = fs::read_symlink("/proc/self/exe", ignored).parent_path();
-  for (const fs::path& path :
-       {here / name, here.parent_path() / "libexec" / "cardan" / name, here.parent_path().parent_path() / "bin" / name})
-    if (can_run(path)) return path.string();
-  return {};
-}
-
 }  // namespace cardan::bench

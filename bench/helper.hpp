@@ -40,7 +40,4 @@ class Helper {
 /// A program of this name in $PATH or in one of `more` (folders); empty: none that can be run.
 [[nodiscard]] std::string find_program(const std::string& name, const std::vector<std::string>& more = {});
 
-/// A program that is built with this one: beside it, or, installed, in libexec or bin. Empty: nowhere.
-[[nodiscard]] std::string find_own_program(const std::string& name);
-
 }  // namespace cardan::bench

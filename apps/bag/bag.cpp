@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "apps/command.hpp"
+#include "apps/verb.hpp"
 
 namespace cardan::apps {
 namespace {
@@ -137,18 +138,10 @@ it. ROS 1 messages become ROS 2 messages: headers without seq, times of builtin_
 local. Messages of a .db3 are not changed; if the file does not define their type, Cardan's own definitions are used.
 Exit codes: 0 ok, 1 failed, 2 wrong options, 3 done, but something was damaged or of an unknown type, and left out.)";
 
-CLI::App* add(CLI::App* group, const char* name, const char* what, const char* examples) {
-  auto* const command = group->add_subcommand(name, what);
-  command->footer(examples);
-  return command;
-}
-
 template <class Run, class Options>
-void run_with(CLI::App* command, Run run, const std::shared_ptr<Options>& options) {
+void run_with_json(CLI::App* command, Run run, const std::shared_ptr<Options>& options) {
   command->add_flag("--json", options->json, "JSON");
-  command->callback([run, options] {
-    if (const int code = run(*options); code != 0) throw CLI::RuntimeError(code);
-  });
+  run_with(command, run, options);
 }
 
 void add_selection(CLI::App* command, BagSelection& selection) {
@@ -178,142 +171,139 @@ void add_part_output(CLI::App* command, const std::shared_ptr<BagAddOptions>& op
 }
 
 void add_attachment_commands(CLI::App* bag) {
-  auto* const group = add(bag, "attachment", "Attachments: list, extract, add", kAttachmentExamples);
+  auto* const group = add_verb(bag, "attachment", "Attachments: list, extract, add", kAttachmentExamples);
   group->require_subcommand(1);
 
   auto list = std::make_shared<BagListPartsOptions>();
-  auto* command = add(group, "list", "A file's attachments", "");
+  auto* command = add_verb(group, "list", "A file's attachments", "");
   command->add_option("file", list->file, "File, as drive.mcap")->required();
-  run_with(command, bag_attachment_list, list);
+  run_with_json(command, bag_attachment_list, list);
 
   auto extract = std::make_shared<BagExtractOptions>();
-  command = add(group, "extract", "Write attachments to files", kExtractExamples);
+  command = add_verb(group, "extract", "Write attachments to files", kExtractExamples);
   command->add_option("file", extract->file, "File, as drive.mcap")->required();
   command->add_option("name", extract->names, "Only these attachments (default: all)");
   command->add_option("--to", extract->to, "Folder to write to")->capture_default_str();
   command->add_option("--offset", extract->offset, "Only the one at this byte of the file, as list shows it");
   command->add_flag("--force", extract->force, "Replace files of the same names");
-  run_with(command, bag_attachment_extract, extract);
+  run_with_json(command, bag_attachment_extract, extract);
 
   auto one = std::make_shared<BagAddOptions>();
-  command = add(group, "add", "Write a new file with one more attachment", kAddExamples);
+  command = add_verb(group, "add", "Write a new file with one more attachment", kAddExamples);
   command->add_option("file", one->input, "File, as drive.mcap")->required();
   command->add_option("attachment", one->attachment, "File to attach")->required();
   command->add_option("--name", one->name, "Name of the attachment (default: that of the file)");
   command->add_option("--media-type", one->media_type, "Media type, as application/json")->capture_default_str();
   add_part_output(command, one, "Replace those of the same name");
-  run_with(command, bag_attachment_add, one);
+  run_with_json(command, bag_attachment_add, one);
 }
 
 void add_metadata_commands(CLI::App* bag) {
-  auto* const group = add(bag, "metadata", "Metadata: list, get, add", kMetadataExamples);
+  auto* const group = add_verb(bag, "metadata", "Metadata: list, get, add", kMetadataExamples);
   group->require_subcommand(1);
 
   auto list = std::make_shared<BagListPartsOptions>();
-  auto* command = add(group, "list", "A file's metadata records", "");
+  auto* command = add_verb(group, "list", "A file's metadata records", "");
   command->add_option("file", list->file, "File, as drive.mcap")->required();
-  run_with(command, bag_metadata_list, list);
+  run_with_json(command, bag_metadata_list, list);
 
   auto get = std::make_shared<BagMetadataGetOptions>();
-  command = add(group, "get", "The fields of one metadata record", "");
+  command = add_verb(group, "get", "The fields of one metadata record", "");
   command->add_option("file", get->file, "File, as drive.mcap")->required();
   command->add_option("name", get->name, "Name of the record")->required();
-  run_with(command, bag_metadata_get, get);
+  run_with_json(command, bag_metadata_get, get);
 
   auto one = std::make_shared<BagAddOptions>();
-  command = add(group, "add", "Write a new file with one more metadata record", kAddExamples);
+  command = add_verb(group, "add", "Write a new file with one more metadata record", kAddExamples);
   command->add_option("file", one->input, "File, as drive.mcap")->required();
   command->add_option("name", one->name, "Name of the record")->required();
   command->add_option("field", one->fields, "Fields, as key=value");
   add_part_output(command, one, "Replace those of the same name");
-  run_with(command, bag_metadata_add, one);
+  run_with_json(command, bag_metadata_add, one);
 }
 
 void add_other_commands(CLI::App* group) {
   auto du = std::make_shared<BagDuOptions>();
-  auto* command = add(group, "du", "Where a file's bytes are: by topic, and by kind of record", kDuExamples);
+  auto* command = add_verb(group, "du", "Where a file's bytes are: by topic, and by kind of record", kDuExamples);
   command->add_option("file", du->file, "File, as drive.mcap, or folder of a recording")->required();
-  run_with(command, bag_du, du);
+  run_with_json(command, bag_du, du);
 
   auto convert = std::make_shared<BagConvertOptions>();
-  command = add(group, "convert", "Convert a recording of ROS 1 (.bag), or of ROS 2 in SQLite (.db3), to MCAP",
-                kConvertExamples);
+  command = add_verb(group, "convert", "Convert a recording of ROS 1 (.bag), or of ROS 2 in SQLite (.db3), to MCAP",
+                     kConvertExamples);
   command->add_option("input", convert->input, "A .bag, a .db3, or the folder of several .db3")->required();
   command->add_option("output", convert->output, "File to write, as drive.mcap")->required();
-  command
-      ->add_option("--topic", convert->topics,
-                   "Only this topic, or topics that match this pattern (* and ?); repeatable")
-      ->allow_extra_args(false);
-  command->add_option("--exclude", convert->exclude, "Not this topic, or topics that match this pattern; repeatable")
-      ->allow_extra_args(false);
+  command->add_option("--topic", convert->topics,
+                      "Only this topic, or topics that match this pattern (* and ?); repeatable");
+  command->add_option("--exclude", convert->exclude, "Not this topic, or topics that match this pattern; repeatable");
   command->add_flag("--force", convert->force, "Replace the file if it exists");
   command
       ->add_option("--compression", convert->compression,
                    "Compression of the chunks: none, lz4, zstd, or same (as in the input; bz2 becomes zstd)")
       ->check(CLI::IsMember({"same", "none", "lz4", "zstd"}))
       ->capture_default_str();
-  run_with(command, bag_convert, convert);
+  run_with_json(command, bag_convert, convert);
 }
 
 }  // namespace
 
 static void add_bag_command(CLI::App& app) {
   auto* const group =
-      add(&app, "bag",
-          "Recorded files: info, ls, cat, verify, du, cut, merge, recover, export, convert, attachment, metadata",
-          kExamples);
+      add_verb(&app, "bag",
+               "Recorded files: info, ls, cat, verify, du, cut, merge, recover, export, convert, attachment, metadata",
+               kExamples);
   group->require_subcommand(1);
 
   auto info = std::make_shared<BagInfoOptions>();
-  auto* command = add(group, "info", "What a file holds: topics, types, rates, times, attachments", kInfoExamples);
+  auto* command = add_verb(group, "info", "What a file holds: topics, types, rates, times, attachments", kInfoExamples);
   command->add_option("file", info->file, "File, as drive.mcap, or folder of a recording in several")->required();
-  run_with(command, bag_info, info);
+  run_with_json(command, bag_info, info);
 
   auto list = std::make_shared<BagListOptions>();
-  command = add(group, "ls", "A file's messages by time, one a line", kListExamples);
+  command = add_verb(group, "ls", "A file's messages by time, one a line", kListExamples);
   command->add_option("file", list->file, "File, as drive.mcap")->required();
   add_selection(command, list->selection);
   command->add_option("--count", list->count, "Only this many messages");
-  run_with(command, bag_list, list);
+  run_with_json(command, bag_list, list);
 
   auto cat = std::make_shared<BagCatOptions>();
-  command = add(group, "cat", "A file's messages by time, with their fields", kCatExamples);
+  command = add_verb(group, "cat", "A file's messages by time, with their fields", kCatExamples);
   command->add_option("file", cat->file, "File, as drive.mcap")->required();
   add_selection(command, cat->selection);
   command->add_option("--fields", cat->fields, "Only these, as header.stamp,height")->delimiter(',');
   command->add_option("--count", cat->count, "Only this many messages");
   command->add_option("--list", cat->list, "Longest list that is shown in full");
-  run_with(command, bag_cat, cat);
+  run_with_json(command, bag_cat, cat);
 
   auto verify = std::make_shared<BagVerifyOptions>();
-  command = add(group, "verify", "Check that files are whole: every checksum and every index", kVerifyExamples);
+  command = add_verb(group, "verify", "Check that files are whole: every checksum and every index", kVerifyExamples);
   command->add_option("file", verify->files, "Files, as drive.mcap")->required();
-  run_with(command, bag_verify, verify);
+  run_with_json(command, bag_verify, verify);
 
   auto cut = std::make_shared<BagRewriteOptions>();
   cut->inputs.resize(1);
-  command = add(group, "cut", "Write some of a file's messages to a new file", kCutExamples);
+  command = add_verb(group, "cut", "Write some of a file's messages to a new file", kCutExamples);
   command->add_option("file", cut->inputs[0], "File, as drive.mcap")->required();
   add_selection(command, cut->selection);
   add_output(command, *cut);
-  run_with(command, bag_rewrite, cut);
+  run_with_json(command, bag_rewrite, cut);
 
   auto merge = std::make_shared<BagRewriteOptions>();
-  command = add(group, "merge", "Merge several files into one, by time", kMergeExamples);
+  command = add_verb(group, "merge", "Merge several files into one, by time", kMergeExamples);
   command->add_option("file", merge->inputs, "Files, as front.mcap rear.mcap")->required();
   add_output(command, *merge);
-  run_with(command, bag_rewrite, merge);
+  run_with_json(command, bag_rewrite, merge);
 
   auto recover = std::make_shared<BagRewriteOptions>();
   recover->inputs.resize(1);
   recover->repair = true;
-  command = add(group, "recover", "Make a finished file from a damaged or unfinished one", kRecoverExamples);
+  command = add_verb(group, "recover", "Make a finished file from a damaged or unfinished one", kRecoverExamples);
   command->add_option("file", recover->inputs[0], "Damaged or unfinished file")->required();
   add_output(command, *recover);
-  run_with(command, bag_rewrite, recover);
+  run_with_json(command, bag_rewrite, recover);
 
   auto files = std::make_shared<BagExportOptions>();
-  command = add(group, "export", "Write images, point clouds and tables for other programs", kExportExamples);
+  command = add_verb(group, "export", "Write images, point clouds and tables for other programs", kExportExamples);
   command->add_option("file", files->file, "File, as drive.mcap")->required();
   command->add_option("--to", files->to, "Folder to write to")->required();
   add_selection(command, files->selection);
@@ -325,7 +315,7 @@ static void add_bag_command(CLI::App& app) {
   command->add_option("--list", files->list, "Longest list that a table shows in full; of longer ones it has the count")
       ->capture_default_str();
   command->add_flag("--force", files->force, "Replace files of the same names");
-  run_with(command, bag_export, files);
+  run_with_json(command, bag_export, files);
 
   add_attachment_commands(group);
   add_metadata_commands(group);

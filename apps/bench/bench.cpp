@@ -3,29 +3,18 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "apps/command.hpp"
 #include "apps/view/output.hpp"
+#include "cardan/system/launcher/own_program.hpp"
 
 namespace cardan::apps {
 namespace {
 
-namespace fs = std::filesystem;
-
-/// Beside this program, or, installed, in libexec.
-std::string bench_program() {
-  std::error_code ignored;
-  const fs::path here = fs::read_symlink("/proc/self/exe", ignored).parent_path();
-  for (const fs::path& path : {here / "cardan-bench", here.parent_path() / "libexec" / "cardan" / "cardan-bench"})
-    if (::access(path.c_str(), X_OK) == 0) return path.string();
-  return {};
-}
-
 [[noreturn]] void become_bench(const std::vector<std::string>& arguments) {
-  const std::string program = bench_program();
+  const std::string program = launcher::own_program("cardan-bench");
   std::vector<std::string> words{"cardan"};
   // Completion asks for itself first: `cardan bench __complete transport --` (complete.hpp).
   const bool completes = !arguments.empty() && arguments.front() == "__complete";

@@ -15,6 +15,7 @@
 #include "apps/component/components.hpp"
 #include "apps/component/others.hpp"
 #include "apps/report_json.hpp"
+#include "apps/verb.hpp"
 #include "apps/view/losses.hpp"
 #include "apps/view/output.hpp"
 #include "apps/view/screen.hpp"
@@ -394,12 +395,9 @@ static void add_component_command(CLI::App& app) {
   group->require_subcommand(1);
   const auto add = [&](const char* name, const char* what, const char* examples, int (*run)(const Options&)) {
     auto o = std::make_shared<Options>();
-    auto* const command = group->add_subcommand(name, what);
-    command->footer(examples);
-    command->add_option("--domain", o->domain, "Domain to observe (default: $CARDAN_DOMAIN, else \"default\")");
-    command->callback([o, run] {
-      if (const int code = run(*o); code != 0) throw CLI::RuntimeError(code);
-    });
+    auto* const command = add_verb(group, name, what, examples);
+    add_domain_option(command, o->domain);
+    run_with(command, run, o);
     return std::pair(command, o);
   };
   const auto [list_command, list_options] =

@@ -71,8 +71,7 @@ static void add_host_command(CLI::App& app) {
   command->add_option("--process", o->process, "Name of the process in the file");
   command->add_option("--domain", o->domain, "Domain of the topics, instead of the file's or $CARDAN_DOMAIN");
   command->add_option("--log-level", o->log_levels, "As the same option of `cardan run`")->allow_extra_args(false);
-  command->add_option("--skip", o->skip, "\"COMPONENT SEQUENCE PUBLISH_NS CALLBACK\": a sample to skip")
-      ->allow_extra_args(false);
+  command->add_option("--skip", o->skip, "\"COMPONENT SEQUENCE PUBLISH_NS CALLBACK\": a sample to skip");
   command->add_option("--declare", o->declare)->expected(2)->group("");      // how `cardan run` asks before the start
   command->add_option("--write-report", o->report)->expected(5)->group("");  // replay_crash.hpp
   command->add_flag("--one-process", o->one_process, "As the same option of `cardan run`");

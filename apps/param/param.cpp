@@ -19,6 +19,7 @@
 #include "apps/command.hpp"
 #include "apps/component/components.hpp"
 #include "apps/component/others.hpp"
+#include "apps/verb.hpp"
 #include "apps/view/output.hpp"
 #include "cardan/base/error.hpp"
 #include "cardan/config/suggest.hpp"
@@ -301,13 +302,10 @@ static void add_param_command(CLI::App& app) {
   group->require_subcommand(1);
   const auto add = [&](const char* name, const char* what, const char* examples, int (*run)(const Options&)) {
     auto o = std::make_shared<Options>();
-    auto* const command = group->add_subcommand(name, what);
-    command->footer(examples);
-    command->add_option("--domain", o->domain, "Domain to observe (default: $CARDAN_DOMAIN, else \"default\")");
+    auto* const command = add_verb(group, name, what, examples);
+    add_domain_option(command, o->domain);
     command->add_flag("--json", o->json, "One JSON object");
-    command->callback([o, run] {
-      if (const int code = run(*o); code != 0) throw CLI::RuntimeError(code);
-    });
+    run_with(command, run, o);
     return std::pair(command, o);
   };
   const auto [list_command, list_options] =

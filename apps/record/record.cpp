@@ -284,16 +284,12 @@ static void add_record_command(CLI::App& app) {
   command->add_option("topic", r.topics, "Topics, or patterns (* and ?); none, no --regex and no --type: all");
   command->add_option("-o,--output", r.path,
                       "File to write, or a folder (drive/) that ros2 bag opens (default: cardan_DATE-TIME.mcap)");
-  command
-      ->add_option("--regex", r.expressions,
-                   "Topics with a name that contains a match of this regular expression (as grep -E); repeatable")
-      ->allow_extra_args(false);
+  command->add_option("--regex", r.expressions,
+                      "Topics with a name that contains a match of this regular expression (as grep -E); repeatable");
   command->add_option("--type", r.types, "Topics of this type, or pattern, as sensor_msgs/msg/Image; repeatable");
   command->add_option("--exclude", r.exclude, "Not this topic, or topics that match this pattern; repeatable");
-  command
-      ->add_option("--exclude-regex", r.exclude_expressions,
-                   "Not topics that match this regular expression; repeatable")
-      ->allow_extra_args(false);
+  command->add_option("--exclude-regex", r.exclude_expressions,
+                      "Not topics that match this regular expression; repeatable");
   command
       ->add_option("--access", o->access, "Whose publications are recorded: as a topic's access rule, for all topics")
       ->check(CLI::IsMember({"owner", "group", "everyone", "policy"}))

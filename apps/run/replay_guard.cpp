@@ -31,7 +31,7 @@ void say(const std::string& text) {
 
 ReplayGuard::ReplayGuard(ReplayGuardOptions options)
     : options_(std::move(options)), begun_(steady_now()), watchdog_({}, [](const host::Watchdog::Late& late) {
-        say(fmt::format("{} — Ctrl-C ends the run", late.text()));
+        say(late.text() + (stopping() ? "" : " — Ctrl-C ends the run"));
       }) {
   enter({.what = "opening the recording and loading the components"});
   sigset_t all;
@@ -88,16 +88,18 @@ std::string ReplayGuard::text(const host::Watchdog::Late& late) {
   return late.text();
 }
 
-void ReplayGuard::asked_to_end(std::int64_t now) {
-  asked_ = now;
+/// Once something has been running for long, whether that was so at the signal or only became so since.
+void ReplayGuard::acknowledge(std::int64_t now) {
   const host::Watchdog::Late late = running(now);
-  if (late.running >= host::Watchdog::kHangs)
-    say(fmt::format("ending: {}; it gets {:g} s more, and a second signal ends the run at once", text(late),
-                    seconds(options_.grace)));
+  if (late.running < host::Watchdog::kHangs) return;
+  acknowledged_ = true;
+  say(fmt::format("ending: {}; it gets {:g} s more, and a second signal ends the run at once", text(late),
+                  seconds(std::chrono::nanoseconds{asked_ + options_.grace.count() - now})));
 }
 
 void ReplayGuard::look(std::int64_t now) {
-  if (stopping() && asked_ == 0) asked_to_end(now);
+  if (stopping() && asked_ == 0) asked_ = now;
+  if (asked_ != 0 && !acknowledged_) acknowledge(now);
   if (asked_ != 0 && now - asked_ >= options_.grace.count()) {
     const host::Watchdog::Late late = running(now);
     options_.give_up(late, fmt::format("{}, and did not end within {:g} s after it was asked to", text(late),
@@ -112,7 +114,7 @@ void ReplayGuard::look(std::int64_t now) {
     return;
   }
   if (now < phase_.tell_at) return;
-  say(fmt::format("{} — Ctrl-C ends the run", text(running(now))));
+  say(text(running(now)) + (asked_ != 0 ? "" : " — Ctrl-C ends the run"));
   phase_.tell_at = phase_.since + 2 * (now - phase_.since);
 }
 

@@ -49,14 +49,14 @@ class ReplayGuard {
   void enter(Phase phase);
   void serve() noexcept;
   void look(std::int64_t now);
-  void asked_to_end(std::int64_t now);
+  void acknowledge(std::int64_t now);
   [[nodiscard]] host::Watchdog::Late running(std::int64_t now) const;
   static std::string text(const host::Watchdog::Late& late);
 
   ReplayGuardOptions options_;
   std::mutex mutex_;
   std::condition_variable wake_;
-  bool over_ = false;
+  bool over_ = false, acknowledged_ = false;
   Phase phase_{};
   std::int64_t begun_, asked_ = 0;
   host::Watchdog watchdog_;

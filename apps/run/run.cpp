@@ -307,14 +307,12 @@ static void add_run_command(CLI::App& app) {
       ->capture_default_str()
       ->needs(log)
       ->check(CLI::Range(0, 1000));
-  command
-      ->add_option("--log-level", o->log_levels,
-                   "[COMPONENT=]info|warning|error: the least level of what components log by Context::log()")
-      ->allow_extra_args(false);
+  command->add_option("--log-level", o->log_levels,
+                      "[COMPONENT=]info|warning|error: the least level of what components log by Context::log()");
   auto* const stop = command->add_option("--stop", o->stop, "End these processes of the running system, in order");
   auto* const restart =
       command->add_option("--restart", o->restart, "End these processes of the running system, and start them again");
-  for (auto* const order : {stop, restart}) order->excludes(file);
+  for (auto* const order : {stop, restart}) order->expected(1, 1024)->excludes(file);
   stop->excludes(restart);
   add_variables_option(*command, o->variables);
 #if defined(CARDAN_HAS_RECORD_COMMANDS)

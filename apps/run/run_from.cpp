@@ -192,7 +192,6 @@ void add_run_from_options(CLI::App& command, RunFromOptions& o) {
       .add_option("--without", o.without,
                   "With --from: leave out this component, or all of this process, such as a driver whose topics are in "
                   "the recording; repeatable")
-      ->allow_extra_args(false)
       ->needs(from);
   command.add_option("--output", o.output, "With --from: write what the components publish to this file (MCAP)")
       ->needs(from);

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "apps/command.hpp"
+#include "apps/verb.hpp"
 
 namespace cardan::apps {
 namespace {
@@ -46,57 +47,45 @@ memory. Latency (publish to take) and loss are what the subscribers themselves c
 is slower than the publisher skips frames on purpose; this counts as loss here too.
 Exit codes: 0 ok, 1 nobody publishes it, 2 wrong options, 3 done, but a subscriber lost samples meanwhile.)";
 
-template <class Run, class Options>
-void run_with(CLI::App* command, Run run, const std::shared_ptr<Options>& options) {
-  command->add_option("--domain", options->domain, "Domain to observe (default: $CARDAN_DOMAIN, else \"default\")");
-  command->callback([run, options] {
-    if (const int code = run(*options); code != 0) throw CLI::RuntimeError(code);
-  });
-}
-
-CLI::App* add(CLI::App* group, const char* name, const char* what, const char* examples) {
-  auto* const command = group->add_subcommand(name, what);
-  command->footer(examples);
-  return command;
-}
-
 }  // namespace
 
 static void add_topic_command(CLI::App& app) {
-  auto* const group = add(&app, "topic", "Observe topics: list, info, echo, stats", kExamples);
+  auto* const group = add_verb(&app, "topic", "Observe topics: list, info, echo, stats", kExamples);
   group->require_subcommand(1);
 
   auto list = std::make_shared<ListOptions>();
-  auto* command = add(group, "list", "List topics, their publishers and subscribers", kListExamples);
+  auto* command = add_verb(group, "list", "List topics, their publishers and subscribers", kListExamples);
   command->add_flag("--json", list->json, "One JSON object");
   command->add_flag("-v,--verbose", list->verbose, "One line per publisher");
   command->add_flag("--names", list->names, "Only the names, one per line");
+  add_domain_option(command, list->domain);
   run_with(command, topic_list, list);
 
   auto info = std::make_shared<InfoOptions>();
-  command = add(group, "info", "Show a topic's publishers and subscribers, with their counters", kInfoExamples);
+  command = add_verb(group, "info", "Show a topic's publishers and subscribers, with their counters", kInfoExamples);
   command->add_option("topic", info->topic, "Name of the topic, as /camera/front")->required();
   command->add_flag("--json", info->json, "One JSON object");
   command->add_flag("--schema", info->schema, "Also print the message's fields");
+  add_domain_option(command, info->domain);
   run_with(command, topic_info, info);
 
   auto echo = std::make_shared<EchoOptions>();
-  command = add(group, "echo", "Print the messages of a topic", kEchoExamples);
+  command = add_verb(group, "echo", "Print the messages of a topic", kEchoExamples);
   command->add_option("topic", echo->topic, "Name of the topic, as /camera/front")->required();
   auto* const count = command->add_option("--count", echo->count, "End after this many")->check(CLI::PositiveNumber);
   command->add_flag("--once", echo->once, "Only the newest message")->excludes(count);
   command->add_flag("--json", echo->json, "One JSON object per line");
-  command->add_option("--fields", echo->fields, "Only these, as header.stamp,height")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+  command->add_option("--fields", echo->fields, "Only these, as header.stamp,height")->delimiter(',');
   command
       ->add_option("--list", echo->list, "Show lists of up to this many elements in full (default: 8, with --json 64)")
       ->check(CLI::NonNegativeNumber);
   command->add_flag("--wait", echo->wait, "Wait for a publisher, and for the next one when it ends");
+  add_domain_option(command, echo->domain);
   run_with(command, topic_echo, echo);
 
   auto stats = std::make_shared<StatsOptions>();
-  command = add(group, "stats", "Show rate, jitter, gaps, bandwidth, latency percentiles and loss", kStatsExamples);
+  command =
+      add_verb(group, "stats", "Show rate, jitter, gaps, bandwidth, latency percentiles and loss", kStatsExamples);
   auto* const topic = command->add_option("topic", stats->topic, "Name of the topic, as /camera/front");
   auto* const all = command->add_flag("--all", stats->all, "All topics")->excludes(topic);
   topic->excludes(all);
@@ -107,6 +96,7 @@ static void add_topic_command(CLI::App& app) {
   command->parse_complete_callback([stats] {
     if (!stats->all && stats->topic.empty()) throw CLI::RequiredError("a topic, or --all");
   });
+  add_domain_option(command, stats->domain);
   run_with(command, topic_stats, stats);
 }
 

@@ -27,7 +27,7 @@ class Keyboard {
   Keyboard& operator=(const Keyboard&) = delete;
 
   [[nodiscard]] bool is_there() const noexcept { return there_; }
-  /// The keys that were pressed; waits for one, at most this time. Only waits if there is no keyboard.
+  /// Returns the keys that were pressed. Waits for a key until the time is over; without a keyboard it waits that long.
   [[nodiscard]] std::vector<char32_t> wait(std::chrono::milliseconds timeout);
 
  private:

@@ -19,6 +19,7 @@
 #include "cardan/base/clock.hpp"
 #include "cardan/base/error.hpp"
 #include "cardan/system/host/control_client.hpp"
+#include "cardan/system/launcher/own_program.hpp"
 #include "cardan/system/launcher/supervisor.hpp"
 #include "cardan/system/launcher/usage.hpp"
 
@@ -52,7 +53,7 @@ class System {
 
   void run(std::chrono::nanoseconds tick, const std::function<void(launcher::Supervisor&)>& step) {
     launcher::Supervisor* running = nullptr;
-    launcher::LauncherOptions options{.host_command = {find_own_program("cardan"), "host", file()},
+    launcher::LauncherOptions options{.host_command = {launcher::own_program("cardan"), "host", file()},
                                       .domain = domain_,
                                       .reports = folder_.path(),
                                       .tick = tick,

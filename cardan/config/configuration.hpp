@@ -251,7 +251,7 @@ struct ReadOptions {
 [[nodiscard]] std::string read_text(const std::string& file, std::size_t most);
 
 /// Reads a configuration with the files that it includes, and adds every error in it to `problems`, in the order of the
-/// text. Wrong values are left at their defaults in the result, which may be run only if there is no error. Never
+/// text. The result has defaults in place of wrong values. Run it only if `problems` has no error. Never
 /// throws for what the text says; throws Error (InvalidArgument) for a variable in `options` that the file does not
 /// have. Comments (// and /* */) are allowed. What only the computer or the components can tell is check()'s. Any
 /// thread; blocks for the file system where it includes others.

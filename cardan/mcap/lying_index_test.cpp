@@ -252,7 +252,7 @@ TEST(LyingIndex, OfAChannelThatTheSummaryDoesNotNameItIsSaid) {
     EXPECT_EQ(problems, reader.summary().chunks().size());
     EXPECT_EQ(test::read_all(reader, {.wanted = [](const Channel& c) { return c.id == 1; }}, &problems).size(),
               samples.size() / 2);
-    EXPECT_EQ(problems, 0U) << "who wants one channel is told of no other";
+    EXPECT_EQ(problems, 0U) << "a reader of one channel gets no problems of the others";
   }
 }
 

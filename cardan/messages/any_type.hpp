@@ -66,7 +66,7 @@ class CdrFramer {
  public:
   explicit CdrFramer(AnyType type) : type_(std::move(type)) { copy_.resize(type_.layout().size); }
 
-  /// Returns false if the sample is malformed (its publisher is hostile or broken), or if there is no memory.
+  /// Returns false if the sample is malformed (a hostile or broken publisher), or if memory runs out.
   /// Never throws or blocks; allocates until its buffers have reached the largest size needed.
   [[nodiscard]] bool frame(const AnySample& sample) noexcept { return frame(sample.message(), sample.payload()); }
   [[nodiscard]] bool frame(std::span<const std::byte> message, std::span<const std::byte> payload) noexcept;

@@ -20,7 +20,7 @@ struct Point {
   friend bool operator==(const Point&, const Point&) = default;
 };
 
-/// Unit quaternion. The default is no rotation.
+/// A unit quaternion. A default-constructed one rotates nothing.
 struct Quaternion {
   double x = 0, y = 0, z = 0, w = 1;
   friend bool operator==(const Quaternion&, const Quaternion&) = default;

@@ -59,7 +59,7 @@ constexpr std::size_t kMostElements = std::size_t{1} << 30;
 }
 
 /// rosbag2 describes the events of a service ("pkg/srv/Name_Event") by the service itself: a line "SRV: pkg/srv/Name",
-/// the request, a line "---", the response, and the messages that they use. Empty: it is no such text.
+/// the request, a line "---", the response, and the messages that they use. Empty if the text has another form.
 std::optional<std::string> event_definition(std::string_view name, std::string_view text) {
   constexpr std::string_view kEvent = "_Event";
   if (!name.ends_with(kEvent) || text.size() > kMostText) return std::nullopt;

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <span>
 #include <system_error>
 #include <utility>
@@ -21,6 +22,8 @@ namespace fs = std::filesystem;
 
 constexpr const char* kMetadataName = "metadata.yaml";
 constexpr std::uint64_t kMostMetadata = std::uint64_t{16} << 20;
+constexpr std::size_t kMostFiles = 16'384;
+constexpr std::size_t kMostProblems = 50;  ///< of names in one metadata.yaml; the rest is counted
 constexpr std::string_view kUnfinished = ".mcap.active";
 
 std::string_view stripped(std::string_view text) {
@@ -95,6 +98,10 @@ class MetadataLines {
         return std::nullopt;
       }
     }
+    if (out.paths.size() > kMostFiles) {
+      why = fmt::format("it names more than {} files", kMostFiles);
+      return std::nullopt;
+    }
     if (!named || out.paths.empty()) {
       why = named ? "it names no file" : "it has no list of files";
       return std::nullopt;
@@ -122,6 +129,7 @@ class MetadataLines {
       const auto item = scalar(lines_[at_].text.substr(1), {});
       if (!item || item->first.empty() || !(item->second.empty() || item->second.front() == '#')) return false;
       out.push_back(item->first);
+      if (out.size() > kMostFiles) break;  // which parse() reports
     }
     return true;
   }
@@ -140,6 +148,7 @@ class MetadataLines {
         const auto item = scalar(rest, ",]");
         if (!item || item->first.empty()) return false;
         out.push_back(item->first);
+        if (out.size() > kMostFiles) return true;
         rest = item->second;
       }
     }
@@ -185,8 +194,8 @@ class Folder {
   /// False: no metadata.yaml lists the files.
   bool add_named() {
     const fs::path file = fs::path(path_) / kMetadataName;
-    std::error_code ignored;
-    if (!fs::exists(fs::symlink_status(file, ignored))) return false;
+    std::error_code unknown;
+    if (!fs::exists(fs::symlink_status(file, unknown))) return false;
     std::string why;
     auto metadata = read(file, why);
     if (!metadata) {
@@ -196,10 +205,15 @@ class Folder {
       return false;
     }
     out_.metadata = *metadata;
-    std::vector<std::string> known;
+    std::error_code ignored;
+    home_ = fs::canonical(path_, ignored);
+    std::set<std::string> known;
     for (const std::string& name : metadata->paths) add_member(file, name, known);
+    if (wrong_names_ > kMostProblems)
+      out_.problems.push_back(
+          fmt::format("{}: {} more of its names are not used", file.string(), wrong_names_ - kMostProblems));
     for (const std::string& name : names_) {
-      if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+      if (known.contains(name)) continue;
       if (name.ends_with(kUnfinished)) {
         out_.notes.push_back(fmt::format("{} was never finished, but is used too", (fs::path(path_) / name).string()));
         take(name);
@@ -236,8 +250,9 @@ class Folder {
     }
   }
 
-  void add_member(const fs::path& metadata, const std::string& name, std::vector<std::string>& known) {
+  void add_member(const fs::path& metadata, const std::string& name, std::set<std::string>& known) {
     const auto problem = [&](const char* what) {
+      if (++wrong_names_ > kMostProblems) return;
       out_.problems.push_back(fmt::format("{} names {}, which {}", metadata.string(), name, what));
     };
     fs::path relative(name);
@@ -249,16 +264,16 @@ class Folder {
     if (!fs::exists(fs::path(path_) / relative, ignored)) relative = relative.filename();
     const fs::path file = fs::path(path_) / relative;
     if (!fs::exists(file, ignored)) return problem("is missing");
-    const fs::path home = fs::canonical(path_, ignored), there = fs::canonical(file, ignored);
-    if (std::mismatch(home.begin(), home.end(), there.begin(), there.end()).first != home.end())
+    const fs::path there = fs::canonical(file, ignored);
+    if (std::mismatch(home_.begin(), home_.end(), there.begin(), there.end()).first != home_.end())
       return problem("is a link out of the folder: it is not read");
     if (!fs::is_regular_file(file, ignored)) return problem("is not a file");
-    if (std::find(known.begin(), known.end(), relative.string()) != known.end()) return;  // once is enough
-    known.push_back(relative.string());
-    out_.files.push_back(file.string());
+    if (known.insert(relative.string()).second) out_.files.push_back(file.string());
   }
 
   std::string path_, cause_;
+  fs::path home_;  ///< the folder, without links
+  std::size_t wrong_names_ = 0;
   RecordingFiles& out_;
   std::vector<std::string> names_;
 };

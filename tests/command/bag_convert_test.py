@@ -4,6 +4,7 @@
 
     bag_convert_test.py CARDAN [unittest arguments]
 """
+import contextlib
 import dataclasses
 import os
 import random
@@ -228,6 +229,12 @@ class Convert(CommandCase):
         self.run_cardan("bag", "convert", self.path / "nothing.bag", self.path / "again.mcap", code=2)
         self.assertFalse((self.path / "again.mcap").exists())
 
+    def test_an_empty_file_is_no_recording(self):
+        for name in ("empty.bag", "empty.db3", "empty.mcap"):
+            (self.path / name).touch()
+            self.run_cardan("bag", "convert", self.path / name, self.path / "out.mcap", code=2)
+            self.assertNotIn("bug", self.errors)
+
     def test_a_bag_that_nobody_closed(self):
         path = self.bag1(count=40)
         data = bytearray(path.read_bytes())
@@ -407,6 +414,38 @@ class Convert(CommandCase):
                 self.assertIn(done.returncode, (0, 2, 3), f"byte {at}\n{done.stderr}")
                 if done.returncode == 0:
                     self.assertEqual((at, len(list(self.raw_messages(self.path / "out.mcap")))), (at, count))
+
+    def test_pages_that_lead_to_the_same_pages_end(self):
+        """An index of 14 floors, each of whose pages has only the next floor's page below it, many times: a walk of it never ends."""
+        path = self.bag2()
+        file = path / "in.db3"
+        with contextlib.closing(sqlite3.connect(file)) as database, database:
+            topic, data = database.execute("SELECT topic_id, data FROM messages LIMIT 1").fetchone()
+            first = database.execute("SELECT max(id) FROM messages").fetchone()[0]
+            database.executemany("INSERT INTO messages VALUES (?, ?, ?, ?)", ((first + n, topic, BEGIN + n, data) for n in range(1, 20001)))
+            root = database.execute("SELECT rootpage FROM sqlite_master WHERE type = 'index' AND tbl_name = 'messages'").fetchone()[0]
+            size = database.execute("PRAGMA page_size").fetchone()[0]
+        whole = bytearray(file.read_bytes())
+        page = whole[(root - 1) * size:root * size]
+        self.assertEqual(page[0], 2, "a page with pages below it")
+        cells = [struct.unpack_from(">H", page, 12 + 2 * n)[0] for n in range(struct.unpack_from(">H", page, 3)[0])]
+        self.assertGreater(len(cells), 10)
+        leaf = struct.unpack_from(">I", page, cells[0])[0]
+        pages = len(whole) // size
+
+        def floor(below):
+            made = bytearray(page)
+            for place in (8, *cells):  # the last one stands in the head
+                struct.pack_into(">I", made, place, below)
+            return made
+        whole[(root - 1) * size:root * size] = floor(pages + 1)
+        for n in range(1, 14):
+            whole += floor(pages + n + 1 if n < 13 else leaf)
+        struct.pack_into(">I", whole, 28, len(whole) // size)
+        file.write_bytes(whole)
+        done = subprocess.run([CARDAN, "bag", "convert", file, self.path / "out.mcap", "--force"], env=self.environment, capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertIn("leads to the same pages", done.stderr)
 
     def test_several_db3_of_a_folder(self):
         path = self.bag2()

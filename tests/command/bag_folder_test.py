@@ -115,6 +115,17 @@ class BagFolder(CommandCase):
             self.assertIn(name, info["problems"][0])
             self.assertIn("not read", info["problems"][0])
 
+    def test_metadata_with_names_without_end(self):
+        folder = self.parts()
+        self.metadata(folder, "".join(f"\n    - none_{n}.mcap" for n in range(600_000)))
+        info = self.json_of("bag", "info", folder, code=3)
+        self.assertIn("names more than 16384 files", self.errors)
+        self.assertEqual(info["messages"], 30, "of the files that are there")
+        self.metadata(folder, "".join(f"\n    - none_{n}.mcap" for n in range(16_000)) + "\n    - drive_0001.mcap")
+        self.assertEqual(self.json_of("bag", "info", folder, code=3)["messages"], 10)
+        self.assertLess(len(self.errors), 20_000)
+        self.assertIn("15950 more", self.errors)
+
     def test_metadata_that_is_damaged_or_of_another_program(self):
         folder = self.parts()
         whole = METADATA.format(paths="\n    - drive_0001.mcap\n")

@@ -83,6 +83,11 @@ class Usage(unittest.TestCase):
             self.assertEqual(run(*words, code=2), "", words)
             self.assertRegex(run.stderr, r"^cardan: .+ — .+\n$", words)
 
+    def test_a_name_behind_the_value_of_an_option_is_an_argument(self):
+        if "record" in run("--help"):
+            run("record", "--exclude", "/a/*", "/nobody", "--seconds", "0.1", "-o", os.path.join(tempfile.mkdtemp(dir=ENVIRONMENT["CARDAN_RUN_DIR"]), "out.mcap"), "--no-view", code=3)
+            self.assertIn("/nobody was not recorded", run.stderr)
+
     def test_nobody_there(self):
         self.assertIn("no topics", run("topic", "list", "--domain", "empty"))
         for words in (["topic", "info", "/nobody"], ["topic", "echo", "/nobody"], ["topic", "echo", "/nobody", "--once"], ["topic", "stats", "/nobody", "--once"]):

@@ -86,6 +86,14 @@ class Replay(unittest.TestCase):
         self.assertEqual((summary["hung"]["component"], summary["hung"]["callback"], summary["exit_code"]), ("serve", "/orders", 1))
         self.assertEqual(glob.glob(path("out.mcap*")), [])
 
+    def test_an_early_signal_is_acknowledged(self):
+        run = self.begin("--from", bag("hang.mcap", HANG), "--grace", "6")
+        time.sleep(1)  # the callback is not named yet
+        run.send_signal(signal.SIGINT)
+        self.until("ending: callback '/orders' of component 'serve'")
+        self.assertEqual(run.wait(120), 1, self.said())
+        self.assertNotIn("Ctrl-C ends the run", self.said())
+
     def test_the_second_signal_ends_it_at_once(self):
         run = self.begin("--from", bag("hang.mcap", HANG), "--grace", "3600")
         self.until("has been running for")

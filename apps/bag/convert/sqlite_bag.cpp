@@ -12,12 +12,15 @@
 #include <utility>
 
 #include "cardan/base/error.hpp"
+#include "cardan/transport/stop.hpp"
 
 namespace cardan::apps {
 namespace {
 
 constexpr int kMostBytes = 1'000'000'000;  ///< of a message, as rosbag2
 constexpr std::size_t kMostProblems = 50;
+constexpr int kStepsBetweenLooks = 10'000;
+constexpr std::int64_t kStepsOfAnyFile = 10'000'000;
 constexpr std::size_t kMostTopics = 65'535;
 
 using Database = std::unique_ptr<sqlite3, int (*)(sqlite3*)>;
@@ -50,6 +53,7 @@ struct SqliteBag::State {
   std::uint64_t counted = 0;   ///< rows by an index of its own, where there is one; 0: nobody knows
   std::uint64_t taken = 0;     ///< rows that were read
   std::string cause{};
+  std::int64_t steps_left = 0;  ///< of SQLite's machine
 
   explicit State(std::string file) : path(std::move(file)) {
     // What a journal beside it holds counts; where none is, nothing is written beside it.
@@ -68,11 +72,28 @@ struct SqliteBag::State {
     sqlite3_db_config(raw, SQLITE_DBCONFIG_WRITABLE_SCHEMA, 1, nullptr);
     sqlite3_db_config(raw, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
     sqlite3_limit(raw, SQLITE_LIMIT_LENGTH, kMostBytes);
+    // Pages of a hostile file lead to the same pages again and again: a walk of it never ends. An honest row is longer
+    // than ten bytes, and takes fewer than 64 steps.
+    const std::uintmax_t bytes = std::filesystem::file_size(path, ignored);
+    steps_left = static_cast<std::int64_t>(std::min<std::uintmax_t>(ignored ? 0 : bytes, std::uintmax_t{1} << 50) * 8) +
+                 kStepsOfAnyFile;
+    sqlite3_progress_handler(raw, kStepsBetweenLooks, &State::is_enough, this);
     sqlite3_exec(raw, "PRAGMA cell_size_check=ON; PRAGMA mmap_size=0", nullptr, nullptr, nullptr);
   }
 
+  /// Whether SQLite shall give up: it has had more steps than any honest file of this size takes, or the user wants it.
+  static int is_enough(void* state) {
+    auto& left = static_cast<State*>(state)->steps_left;
+    left -= kStepsBetweenLooks;
+    return left < 0 || stopping() ? 1 : 0;
+  }
+  [[nodiscard]] std::string error() const {
+    return steps_left < 0 ? "the tree of the table leads to the same pages again and again"
+                          : sqlite3_errmsg(database.get());
+  }
+
   [[noreturn]] void fail(const char* what) const {
-    throw Error(ErrorCode::InvalidArgument, fmt::format("{} {}: {}", path, what, sqlite3_errmsg(database.get())),
+    throw Error(ErrorCode::InvalidArgument, fmt::format("{} {}: {}", path, what, error()),
                 "name a .db3 file that ros2 bag record wrote");
   }
 
@@ -118,8 +139,7 @@ SqliteBag::SqliteBag(const std::string& path) : state_(std::make_unique<State>(p
                                                       .format = text_at(topics.get(), 3),
                                                       .qos = columns > 4 ? text_at(topics.get(), 4) : std::string(),
                                                       .hash = columns > 5 ? text_at(topics.get(), 5) : std::string()};
-  if (step != SQLITE_DONE)
-    problems_.push_back(fmt::format("the table of topics: {}", sqlite3_errmsg(s.database.get())));
+  if (step != SQLITE_DONE) problems_.push_back(fmt::format("the table of topics: {}", s.error()));
   if (s.has_table("message_definitions")) {
     const Statement found =
         s.prepare("SELECT topic_type, encoding, encoded_message_definition FROM message_definitions ORDER BY id");
@@ -127,15 +147,19 @@ SqliteBag::SqliteBag(const std::string& path) : state_(std::make_unique<State>(p
     while (found && (step = sqlite3_step(found.get())) == SQLITE_ROW && definitions.size() < kMostTopics)
       definitions.try_emplace(text_at(found.get(), 0), text_at(found.get(), 1), text_at(found.get(), 2));
     if (!found || step != SQLITE_DONE)
-      problems_.push_back(fmt::format("the table of message definitions: {}", sqlite3_errmsg(s.database.get())));
+      problems_.push_back(fmt::format("the table of message definitions: {}", s.error()));
     for (auto& [id, topic] : topics_)
       if (const auto one = definitions.find(topic.type); one != definitions.end())
         std::tie(topic.definition_encoding, topic.definition) = one->second;
   }
   const Statement most = s.prepare("SELECT id FROM messages ORDER BY id DESC LIMIT 1");
   if (most && sqlite3_step(most.get()) == SQLITE_ROW) state_->most = sqlite3_column_int64(most.get(), 0);
-  const Statement counted = s.prepare("SELECT count(*) FROM messages");
-  if (counted && sqlite3_step(counted.get()) == SQLITE_ROW)
+  // Of a column, by the index that has it, so that SQLite counts row by row: count(*) is one step, which nothing ends.
+  const Statement counted = s.prepare("SELECT count(timestamp) FROM messages");
+  step = counted ? sqlite3_step(counted.get()) : SQLITE_ERROR;
+  if (step != SQLITE_ROW)
+    problem("the messages cannot be counted: " + s.error());
+  else
     state_->counted = static_cast<std::uint64_t>(std::max<std::int64_t>(0, sqlite3_column_int64(counted.get(), 0)));
   state_->query();
   if (!state_->rows) s.fail("has a table of messages in another form than ROS 2 writes");
@@ -196,7 +220,7 @@ std::optional<SqliteMessage> SqliteBag::next() {
                                     static_cast<std::size_t>(sqlite3_column_bytes(s.rows.get(), 3))}};
     }
     // Pages of a damaged tree may lead back.
-    s.cause = step == SQLITE_ROW ? "the table contains a cycle" : sqlite3_errmsg(s.database.get());
+    s.cause = step == SQLITE_ROW ? "the table contains a cycle" : s.error();
     if (s.last >= s.most) {
       problem("the messages: " + s.cause);
       return end();

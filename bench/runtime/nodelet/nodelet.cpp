@@ -13,6 +13,7 @@
 #include "bench/transport/clock.hpp"
 #include "cardan/base/error.hpp"
 #include "cardan/system/launcher/child_process.hpp"
+#include "cardan/system/launcher/own_program.hpp"
 
 namespace cardan::bench {
 namespace {
@@ -44,7 +45,7 @@ std::string why_no_nodelets() {
   const auto sentence = [](const std::string& why, const std::string& remedy) {
     return fmt::format("nodelet (ROS 1) left out: {}; {}.", why, remedy);
   };
-  const std::string program = find_own_program(kProgram);
+  const std::string program = launcher::own_program(kProgram);
   if (program.empty())
     return sentence("this build does not include it", fmt::format("to have it: {}, then build again", kToBuild));
   if (find_ros_master().empty())
@@ -68,7 +69,7 @@ RuntimeSamples run_nodelet(const RuntimeCell& cell, RuntimePeer peer, const Runt
   const RosMaster master(stopped);
   if (!master.answers()) return {};
 
-  Helper nodelets({.program = find_own_program(kProgram),
+  Helper nodelets({.program = launcher::own_program(kProgram),
                    .arguments = {kProgram, std::to_string(cell.bytes), std::to_string(cell.readers),
                                  cell.echo ? "1" : "0", std::to_string(options.frames),
                                  std::to_string(options.interval_ns), std::to_string(options.publisher_cpu),

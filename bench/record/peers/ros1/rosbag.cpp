@@ -12,6 +12,7 @@
 #include "bench/ros_master.hpp"
 #include "bench/transport/clock.hpp"
 #include "cardan/base/error.hpp"
+#include "cardan/system/launcher/own_program.hpp"
 
 namespace cardan::bench::recording {
 namespace {
@@ -72,7 +73,7 @@ class Rosbag : public RecorderProcess {
  private:
   launcher::ChildOptions arguments_of(const RunSpec& spec, const Setting& setting) const {
     const SensorGroup& group = spec.sensors.at(0);
-    return {.program = find_own_program(kCameras),
+    return {.program = launcher::own_program(kCameras),
             .arguments = {kCameras, group.topic, std::to_string(group.count), std::to_string(group.bytes),
                           fmt::format("{}", group.rate_hz), std::to_string(messages_in(group, spec.seconds)),
                           std::string(name_of(spec.schedule)), std::to_string(setting.producer_cpu),
@@ -94,7 +95,7 @@ std::string why_no_rosbag() {
     return fmt::format("rosbag (ROS 1) left out: {}; to have it: {}.", why, kRosbagInstall);
   };
   if (find_record().empty()) return sentence("there is no rosbag");
-  if (find_own_program(kCameras).empty()) return sentence("this build does not include its cameras");
+  if (launcher::own_program(kCameras).empty()) return sentence("this build does not include its cameras");
   if (find_ros_master().empty()) return sentence("there is no rosmaster");
   return {};
 }

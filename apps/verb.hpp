@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// What subcommands with subcommands of their own ("cardan topic list") share.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+
+namespace cardan::apps {
+
+/// Adds a subcommand to `group`, with its examples.
+inline CLI::App* add_verb(CLI::App* group, const char* name, const char* what, const char* examples) {
+  auto* const command = group->add_subcommand(name, what);
+  command->footer(examples);
+  return command;
+}
+
+inline void add_domain_option(CLI::App* command, std::string& domain) {
+  command->add_option("--domain", domain, "Domain to observe (default: $CARDAN_DOMAIN, else \"default\")");
+}
+
+/// The command runs `run(*options)`, which returns its exit code.
+template <class Run, class Options>
+void run_with(CLI::App* command, Run run, const std::shared_ptr<Options>& options) {
+  command->callback([run, options] {
+    if (const int code = run(*options); code != 0) throw CLI::RuntimeError(code);
+  });
+}
+
+}  // namespace cardan::apps
