@@ -47,6 +47,7 @@ void describe(const PublisherReport& p, std::string& out) {
                                                   time_text(static_cast<double>(p.longest_gap_ns))));
   if (p.deadline_ns > 0) add("deadline", time_text(static_cast<double>(p.deadline_ns)));
   add("wake-ups", fmt::format("{}, of them ahead of time {}", p.wakes + p.prewakes, p.prewakes));
+  if (!p.via.empty()) add("via", p.via + " (a bridge publishes it)");
   if (p.reliable) add("time-outs", fmt::format("{} (reliable publish)", p.reliable_timeouts));
   if (p.subscribers.empty()) {
     add("subscribers", "none");

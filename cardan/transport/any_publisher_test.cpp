@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "cardan/base/error.hpp"
+#include "cardan/transport/discovery/announcement.hpp"
 #include "cardan/transport/subscriber.hpp"
 #include "tests/support/run_directory.hpp"
 
@@ -32,7 +33,31 @@ using cardan::Subscriber;
 using cardan::Topic;
 using cardan::detail::message_type_of;
 
+TEST(Via, NetworksAreSeparatedBySpaces) {
+  using cardan::detail::came_through;
+  EXPECT_TRUE(came_through("dds:0", "dds:0"));
+  EXPECT_TRUE(came_through("dds:0 zenoh", "zenoh"));
+  EXPECT_TRUE(came_through("a dds:0 zenoh", "dds:0"));
+  EXPECT_FALSE(came_through("dds:01", "dds:0"));
+  EXPECT_FALSE(came_through("dds:0", "dds:01"));
+  EXPECT_FALSE(came_through("", "dds:0"));
+  EXPECT_FALSE(came_through("dds:0  zenoh", "")) << "no network: everything is wanted";
+}
+
 class AnyPublisherTest : public cardan::test::OwnRunDirectory {};
+
+TEST_F(AnyPublisherTest, WhatCameThroughANetworkDoesNotReachWhoSendsThere) {
+  AnyPublisher from_dds("/via", message_type_of<Plain>(), {}, {.via = "dds:0 zenoh"});
+  AnyPublisher made_here("/via", message_type_of<Plain>(), {});
+  Subscriber<Plain> to_dds(Topic<Plain>{"/via", {}}, {.not_via = "dds:0"});
+  Subscriber<Plain> to_other_dds(Topic<Plain>{"/via", {}}, {.not_via = "dds:1"});
+  Subscriber<Plain> plain(Topic<Plain>{"/via", {}});
+  EXPECT_EQ(to_dds.publishers(), 1U);
+  EXPECT_EQ(to_other_dds.publishers(), 2U);
+  EXPECT_EQ(plain.publishers(), 2U);
+  EXPECT_FALSE(to_dds.event()) << "nothing is wrong with the other";
+  EXPECT_THROW(AnyPublisher("/via", message_type_of<Plain>(), {}, {.via = std::string(300, 'x')}), cardan::Error);
+}
 
 TEST_F(AnyPublisherTest, WhatItPublishesIsReadAsTheType) {
   AnyPublisher out("/plain", message_type_of<Plain>(), {.depth = 4});

@@ -47,6 +47,9 @@ struct PublisherOptions {
   /// each other.
   std::string domain{};
   Placement placement{};
+  /// For a bridge: the networks that its messages came through, separated by spaces ("dds:0 zenoh"). `not_via` of a
+  /// subscriber refers to them. Empty: the messages were made on this computer.
+  std::string via{};
 };
 
 struct SubscriberOptions {
@@ -67,6 +70,9 @@ struct SubscriberOptions {
   bool background = false;
   /// Overrides the topic's way of waiting.
   std::optional<Waiting> waiting{};
+  /// For a bridge: streams whose `via` has this network are not attached, so that no message returns to where it came
+  /// from. Publishers of version 0.1 do not state theirs. Empty: all are attached.
+  std::string not_via{};
   /// wait() also returns when there is an event: empty, with Reason::Event.
   bool events_end_wait = false;
   /// Called on the helper thread for each event. Must not block.

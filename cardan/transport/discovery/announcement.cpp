@@ -15,7 +15,8 @@ Announcement Announcement::of(const SubscriberCore& subscriber) {
           .depth = subscriber.wanted_depth(),
           .background = subscriber.endpoint().background,
           .reliable = subscriber.endpoint().reliable,
-          .prewake = subscriber.waiting().kind == Waiting::Kind::Prewake};
+          .prewake = subscriber.waiting().kind == Waiting::Kind::Prewake,
+          .not_via = subscriber.endpoint().not_via};
 }
 
 std::optional<Announcement> Announcement::read(const nlohmann::json& message) {
@@ -28,7 +29,8 @@ std::optional<Announcement> Announcement::read(const nlohmann::json& message) {
                       .depth = static_cast<std::uint32_t>(depth),
                       .background = wire::flag(message, "background"),
                       .reliable = wire::flag(message, "reliable"),
-                      .prewake = wire::flag(message, "prewake")};
+                      .prewake = wire::flag(message, "prewake"),
+                      .not_via = wire::text(message, "not_via")};
 }
 
 void Announcement::write(nlohmann::json& message) const {
@@ -38,6 +40,17 @@ void Announcement::write(nlohmann::json& message) const {
   message["background"] = background;
   message["reliable"] = reliable;
   message["prewake"] = prewake;
+  if (!not_via.empty()) message["not_via"] = not_via;
+}
+
+bool came_through(std::string_view via, std::string_view network) noexcept {
+  if (network.empty()) return false;
+  while (!via.empty()) {
+    const std::size_t end = std::min(via.find(' '), via.size());
+    if (via.substr(0, end) == network) return true;
+    via.remove_prefix(std::min(end + 1, via.size()));
+  }
+  return false;
 }
 
 std::unique_ptr<Attached> make_attached(PublisherCore& publisher, const Announcement& announced, uid_t uid,

@@ -5,6 +5,8 @@
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <string>
+#include <string_view>
 
 #include "cardan/transport/endpoint/publisher_core.hpp"
 
@@ -20,12 +22,16 @@ struct Announcement {
   bool background = false;
   bool reliable = false;
   bool prewake = false;
+  std::string not_via{};  ///< a network: what came through it is not wanted
 
   [[nodiscard]] static Announcement of(const SubscriberCore& subscriber);
   /// Reads its fields from an `attach` message. Empty: out of range.
   [[nodiscard]] static std::optional<Announcement> read(const nlohmann::json& message);
   void write(nlohmann::json& message) const;
 };
+
+/// Whether messages that came through these networks (SubscriberOptions::not_via) are not wanted.
+[[nodiscard]] bool came_through(std::string_view via, std::string_view network) noexcept;
 
 /// Makes the publisher's entry for a subscriber with this page, with the bell on which it sleeps. The entry is not in
 /// the table yet. Throws Error (Limit).

@@ -193,7 +193,10 @@ bool Client::handle(Connection& c, json& m, std::vector<Fd>& fds) {
   } else if (link.stream != 0) {
     return false;  // the rest answers a request; an existing stream ends by its own end, or with the connection
   } else if (op == "refused") {
-    refused(c, link, m, wire::text(m, "why"));
+    if (wire::text(m, "code") == "via" && !link.subscriber->endpoint().not_via.empty())
+      answered(link.subscriber, false, nullptr);  // as asked for
+    else
+      refused(c, link, m, wire::text(m, "why"));
     const std::string code = wire::text(m, "code");
     forget_link(c, id, code == "limit" || code == "memory");
     return true;

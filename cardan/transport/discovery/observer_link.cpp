@@ -81,6 +81,7 @@ PublisherReport publisher_from(const json& j, const ObserverLink& link) {
   p.depth = number32(j, "depth");
   p.max_bytes = wire::number(j, "max_bytes");
   p.reliable = wire::flag(j, "reliable");
+  p.via = wire::text(j, "via");
   p.deadline_ns = wire::signed_number(j, "deadline_ns");
   p.slots = number32(j, "slots");
   p.area_bytes = wire::number(j, "area_bytes");

@@ -349,6 +349,7 @@ void Process::remove(SubscriberCore* subscriber) {
 
 void Process::attach_local(SubscriberCore& subscriber, const Published& published) {
   const std::shared_ptr<PublisherCore>& core = published.core;
+  if (came_through(core->via(), subscriber.endpoint().not_via)) return;
   if (core->type().hash != subscriber.type().hash) {
     const std::string text =
         fmt::format("'{}' has type {} at its publisher and {} at its subscriber, both in this process (pid {})",

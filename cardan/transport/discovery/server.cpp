@@ -334,6 +334,8 @@ void Server::attach(Connection& c, const json& m, std::vector<Fd>& fds) {
     c.attachments[id] = {core, nullptr, {}};
     return reply(c, answer, {area.read_only_fd()}, core, std::move(*claim));
   }
+  if (came_through(core->via(), wire::text(m, "not_via")))  // no line of the log: nothing is wrong
+    return reply(c, {{"op", "refused"}, {"id", id}, {"code", "via"}});
   const std::string type = wire::text(m, "type");
   const std::string hash = wire::text(m, "hash");
   const std::string our_hash = fmt::format("{:016x}", core->type().hash);

@@ -56,14 +56,26 @@ void check(const std::string& topic, const TopicOptions& o) {
   if (o.loans < 1 || o.loans > 64) bad(fmt::format("loans is {}", o.loans), "use 1 to 64");
 }
 
+void check_via(const std::string& topic, const std::string& via) {
+  constexpr std::size_t kMost = 255;
+  if (via.size() > kMost || std::any_of(via.begin(), via.end(), [](char c) { return c < ' ' || c == 0x7f; }))
+    throw Error(ErrorCode::InvalidArgument, "topic '" + topic + "': via is too long, or has control characters",
+                "name networks as 'dds:0 zenoh', at most 255 characters in all");
+}
+
 }  // namespace
 
 PublisherCore::Inside PublisherCore::enter() noexcept { return {table_.epoch, epoch_, has_expedited_barrier()}; }
 
 PublisherCore::PublisherCore(std::string topic, MessageType type, const TopicOptions& options,
                              const PublisherOptions& endpoint)
-    : topic_(std::move(topic)), type_(std::move(type)), options_(options), placement_(endpoint.placement) {
+    : topic_(std::move(topic)),
+      type_(std::move(type)),
+      options_(options),
+      placement_(endpoint.placement),
+      via_(endpoint.via) {
   check(topic_, options_);
+  check_via(topic_, via_);
   lay_out(options_);
   commit_slots(options_.depth + options_.loans + 1);
   note_lines();

@@ -159,6 +159,7 @@ class PublisherCore : public std::enable_shared_from_this<PublisherCore> {
   [[nodiscard]] const std::string& topic() const noexcept { return topic_; }
   [[nodiscard]] const MessageType& type() const noexcept { return type_; }
   [[nodiscard]] const TopicOptions& options() const noexcept { return options_; }
+  [[nodiscard]] const std::string& via() const noexcept { return via_; }
   [[nodiscard]] const Area& area() const noexcept { return area_; }
   [[nodiscard]] const layout::Header& header() const noexcept { return *header_; }
   [[nodiscard]] layout::Hot& hot() const noexcept { return *hot_; }
@@ -231,6 +232,7 @@ class PublisherCore : public std::enable_shared_from_this<PublisherCore> {
   MessageType type_;
   TopicOptions options_;
   Placement placement_;
+  std::string via_;
   Area area_;
   layout::Header* header_ = nullptr;
 
