@@ -53,7 +53,7 @@ foreach(target IN LISTS cardan_app_targets)
 endforeach()
 
 # For editors: what a configuration may say.
-install(FILES ${PROJECT_SOURCE_DIR}/cardan/config/cardan.schema.json DESTINATION ${CMAKE_INSTALL_DATADIR}/cardan)
+install(FILES ${PROJECT_SOURCE_DIR}/cardan/config/cardan.schema.json ${PROJECT_SOURCE_DIR}/cardan/bridge/bridge.schema.json DESTINATION ${CMAKE_INSTALL_DATADIR}/cardan)
 
 # What `cardan bench runtime` and `cardan demo` run, and `cardan bag export` loads.
 if(TARGET cardan_images AND cardan_app_targets)

@@ -4,12 +4,15 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <system_error>
 
 #include "apps/command.hpp"
 #include "apps/configuration_file.hpp"
 #include "apps/view/output.hpp"
+#include "cardan/bridge/rules.hpp"
 #include "cardan/config/check.hpp"
 #include "cardan/config/complaints.hpp"
 #include "cardan/system/launcher/child_process.hpp"
@@ -37,7 +40,42 @@ struct Options {
   std::vector<std::string> declare;  ///< process, first component
 };
 
+ordered_json problems_json(const std::vector<config::Problem>& problems, const std::string& file) {
+  ordered_json list = ordered_json::array();
+  for (const config::Problem& p : problems)
+    list.push_back({{"file", p.file.empty() ? file : p.file},
+                    {"line", p.line},
+                    {"column", p.column},
+                    {"severity", p.severity == config::Severity::Error ? "error" : "warning"},
+                    {"pointer", p.pointer},
+                    {"cause", p.cause},
+                    {"remedy", p.remedy}});
+  return {{"file", file}, {"valid", !config::has_errors(problems)}, {"problems", list}};
+}
+
+int check_bridge(const Options& o, const std::string& text) {
+  std::vector<config::Problem> problems;
+  bridge::Rules rules;
+  bridge::parse_rules(text, o.file, rules, problems);
+  config::sort(problems);
+  const bool bad = config::has_errors(problems);
+  bool written = true;
+  if (o.json) {
+    written = emit(problems_json(problems, o.file).dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n");
+  } else {
+    show(problems, o.file);
+    if (!bad)
+      written = emit(fmt::format("{}: rules of a bridge, {} out, {} in; nothing wrong\n", o.file, rules.out.size(),
+                                 rules.in.size()));
+  }
+  return bad || !written ? kFailed : kOk;
+}
+
 int check(const Options& o) {
+  // A pipe can be read only once, and bridges' rules do not come through one.
+  if (std::error_code ignored; std::filesystem::is_regular_file(o.file, ignored))
+    if (const std::string text = config::read_text(o.file, config::kMaxTextBytes); bridge::is_bridge_text(text))
+      return check_bridge(o, text);
   std::vector<config::Problem> problems;
   const config::Configuration configuration = config::read_configuration(o.file, problems, {.variables = o.variables});
   if (!o.declare.empty())
@@ -54,16 +92,7 @@ int check(const Options& o) {
   config::sort(problems);
   const bool bad = config::has_errors(problems);
   if (o.json) {
-    ordered_json list = ordered_json::array();
-    for (const config::Problem& p : problems)
-      list.push_back({{"file", p.file.empty() ? o.file : p.file},
-                      {"line", p.line},
-                      {"column", p.column},
-                      {"severity", p.severity == config::Severity::Error ? "error" : "warning"},
-                      {"pointer", p.pointer},
-                      {"cause", p.cause},
-                      {"remedy", p.remedy}});
-    const ordered_json all = {{"file", o.file}, {"valid", !bad}, {"problems", list}};
+    const ordered_json all = problems_json(problems, o.file);
     if (!emit(all.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n")) return kFailed;
     return bad ? kFailed : kOk;
   }

@@ -72,6 +72,8 @@ class CdrFramer {
   [[nodiscard]] bool frame(std::span<const std::byte> message, std::span<const std::byte> payload) noexcept;
   /// Valid until the next call; the payload is valid until the sample is dropped.
   [[nodiscard]] const CdrFrame& parts() const noexcept { return parts_; }
+  /// Hands them over, for a message that is sent later. The next frame() then allocates anew.
+  [[nodiscard]] CdrFrame take_parts() noexcept { return std::exchange(parts_, {}); }
   [[nodiscard]] const AnyType& type() const noexcept { return type_; }
 
  private:

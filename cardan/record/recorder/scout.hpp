@@ -43,9 +43,7 @@ class Scout : private detail::TopicWatchListener {
 
  private:
   bool may_want(const std::string& topic) const override { return selection_.may_want(topic); }
-  bool wants(const std::string& topic, const std::string& type) const override {
-    return selection_.wants(topic, type);
-  }
+  bool wants(const std::string& topic, const std::string& type) const override { return selection_.wants(topic, type); }
   void found(const std::string& topic, const ObservedStream& stream) override;
   void refused(const std::string& topic, const ObservedStream& stream, const std::string& why, bool again) override;
   void unusable(const std::string& topic, const std::string& why) override { note_problem(topic, why, 0, 1); }

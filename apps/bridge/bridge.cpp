@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// `cardan bridge KIND`: becomes the program `cardan-bridge-KIND`, because each kind needs a library of its own.
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <string>
+#include <vector>
+
+#include "apps/command.hpp"
+#include "apps/verb.hpp"
+#include "apps/view/output.hpp"
+#include "cardan/system/launcher/own_program.hpp"
+
+namespace cardan::apps {
+namespace {
+
+struct Kind {
+  const char* name;
+  const char* what;
+  const char* needs;  ///< Debian package
+};
+constexpr std::array kKinds{
+    Kind{"dds", "Carry topics to and from ROS 2 and other DDS systems", "cyclonedds-dev"},
+    Kind{"foxglove", "Show topics in Foxglove, Lichtblick and a browser", "libboost-dev"},
+};
+
+constexpr const char* kExamples = R"(Examples:
+  cardan bridge dds                                   every topic to ROS 2 on this computer; nothing comes in
+  cardan bridge dds --in /cmd_vel --rate 10           at most 10 messages a second out; /cmd_vel comes in
+  cardan bridge foxglove bridge.json                  as the file says (cardan check bridge.json)
+
+A bridge is a process of its own. It reads like any other subscriber, opens nothing on the vehicle's side that its rules
+do not name, and never slows down a publisher.)";
+
+[[noreturn]] void become(const Kind& kind, const std::vector<std::string>& arguments) {
+  const std::string name = std::string("cardan-bridge-") + kind.name;
+  const std::string program = launcher::own_program(name);
+  std::vector<std::string> words{"cardan bridge " + std::string(kind.name)};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  if (!program.empty()) ::execv(program.c_str(), pointers.data());
+  warn(std::string("this build has no ") + name + " — install " + kind.needs + " and build again (scripts/setup.sh)");
+  throw CLI::RuntimeError(kFailed);
+}
+
+void add_bridge(CLI::App& app) {
+  auto* const group = add_verb(&app, "bridge", "Carry topics to ROS 2, other computers and browsers", kExamples);
+  group->require_subcommand(1);
+  for (const Kind& kind : kKinds) {
+    auto* const command = group->add_subcommand(kind.name, kind.what);
+    command->prefix_command();
+    command->set_help_flag();
+    command->callback([command, &kind] { become(kind, command->remaining()); });
+  }
+}
+
+const Command kBridgeCommand{330, add_bridge};
+
+}  // namespace
+}  // namespace cardan::apps

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "cardan/bridge/counts.hpp"
+
+namespace cardan::bridge {
+
+/// One kind of bridge at work. The program calls it on one thread.
+class Bridge {
+ public:
+  Bridge() = default;
+  Bridge(const Bridge&) = delete;
+  Bridge& operator=(const Bridge&) = delete;
+  virtual ~Bridge() = default;
+
+  /// Carries what there is, and waits for more, at most `timeout` or until a stop is requested. Throws Error when it
+  /// cannot go on.
+  virtual void turn(std::chrono::nanoseconds timeout) = 0;
+  [[nodiscard]] virtual std::vector<TopicReport> topics() const = 0;
+  /// One line: where it is and who is there, as "DDS domain 0, 3 participants".
+  [[nodiscard]] virtual std::string title() const = 0;
+  /// What a user should know or change, each in a sentence.
+  [[nodiscard]] virtual std::vector<std::string> notes() const = 0;
+};
+
+}  // namespace cardan::bridge

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cardan/bridge/catalogue.hpp"
+
+#include <fmt/format.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "cardan/base/error.hpp"
+#include "cardan/messages/any_type.hpp"
+
+namespace cardan::bridge {
+namespace {
+
+/// Anybody whom we accept can make topics. Each costs the other side an entry, and us a little memory.
+constexpr std::size_t kMostTopics = 4096;
+constexpr std::size_t kMostNotes = 64;
+
+}  // namespace
+
+Catalogue::Catalogue(const Rules& rules)
+    : rules_(rules),
+      changed_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      watch_({.domain = rules.domain, .access = rules.access, .report_ends = true}, *this) {
+  if (!changed_)
+    throw Error(ErrorCode::Limit, fmt::format("cannot make an eventfd: {}", std::strerror(errno)),
+                "raise ulimit -n of the bridge");
+  watch_.start();
+}
+
+Catalogue::~Catalogue() { watch_.stop(); }
+
+bool Catalogue::may_want(const std::string& topic) const {
+  return !topic.starts_with("/cardan/") && rule_for(rules_.out, topic, {}) != nullptr;
+}
+
+bool Catalogue::wants(const std::string& topic, const std::string& type) const {
+  return may_want(topic) && rule_for(rules_.out, topic, type) != nullptr;
+}
+
+void Catalogue::found(const std::string& topic, const ObservedStream& stream) {
+  LocalTopic local{.name = topic,
+                   .type = stream.type(),
+                   .schema = stream.schema(),
+                   .type_hash = stream.type_hash(),
+                   .message_bytes = stream.message_bytes(),
+                   .max_bytes = stream.max_bytes(),
+                   .depth = stream.depth()};
+  if (const auto known = present_.find(topic); known != present_.end())
+    throw Error(ErrorCode::Incompatible,
+                fmt::format("pid {} publishes it as {} with another layout than the first publisher ({})", stream.pid(),
+                            local.type, known->second.type),
+                "use one message definition for the topic");
+  if (present_.size() == kMostTopics)
+    throw Error(ErrorCode::Limit, fmt::format("a bridge sends at most {} topics", kMostTopics),
+                "name the topics in 'out'");
+  if (!AnyType::of_publisher(local.type, local.type_hash, local.schema))
+    throw Error(ErrorCode::Incompatible, "the memory layout of " + local.type + " does not follow from its schema",
+                "avoid alignas and bit fields in messages that leave the computer");
+  present_.emplace(topic, local);
+  const TopicRule* const rule = rule_for(rules_.out, topic, local.type);
+  add({.added = true, .topic = std::move(local), .rule = rule});
+}
+
+void Catalogue::refused(const std::string& topic, const ObservedStream& stream, const std::string& why, bool again) {
+  if (again) return;  // its subscriber reports them
+  note_problem(topic, fmt::format("a publication by pid {} is not sent: {} — set 'access'", stream.pid(), why));
+}
+
+void Catalogue::ended(const std::string& topic, const detail::PublicationForm& form) {
+  const auto known = present_.find(topic);
+  if (known == present_.end() || known->second.type_hash != form.type_hash) return;
+  add({.added = false, .topic = std::move(known->second), .rule = nullptr});
+  present_.erase(known);
+}
+
+void Catalogue::add(Change change) {
+  {
+    const std::lock_guard lock(mutex_);
+    problems_.erase(change.topic.name);
+    changes_.push_back(std::move(change));
+  }
+  const std::uint64_t one = 1;
+  (void)!::write(changed_.get(), &one, sizeof(one));
+}
+
+std::vector<Catalogue::Change> Catalogue::changes() {
+  std::uint64_t ignored = 0;
+  (void)!::read(changed_.get(), &ignored, sizeof(ignored));
+  const std::lock_guard lock(mutex_);
+  return std::exchange(changes_, {});
+}
+
+void Catalogue::note_problem(const std::string& topic, const std::string& why) {
+  const std::lock_guard lock(mutex_);
+  if (const auto it = problems_.find(topic); it != problems_.end())
+    it->second = why;
+  else if (problems_.size() < kMostNotes)
+    problems_.emplace(topic, why);
+}
+
+std::map<std::string, std::string> Catalogue::problems() const {
+  const std::lock_guard lock(mutex_);
+  return problems_;
+}
+
+}  // namespace cardan::bridge

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "cardan/base/fd.hpp"
+#include "cardan/bridge/local_topic.hpp"
+#include "cardan/bridge/rules.hpp"
+#include "cardan/transport/discovery/topic_watch.hpp"
+
+namespace cardan::bridge {
+
+/// The topics of this computer that the rules send out. It looks for them on a thread of its own.
+/// Thread safety: any thread. No function blocks but the constructor, which looks once, and the destructor.
+class Catalogue : private detail::TopicWatchListener {
+ public:
+  /// Throws Error (Unavailable): there is no run directory. `rules` must outlive the catalogue.
+  explicit Catalogue(const Rules& rules);
+  Catalogue(const Catalogue&) = delete;
+  Catalogue& operator=(const Catalogue&) = delete;
+  ~Catalogue() override;
+
+  struct Change {
+    bool added = false;  ///< false: its last publisher has left
+    LocalTopic topic{};
+    const TopicRule* rule = nullptr;
+  };
+  /// What has changed since the last call, in order. Empties fd().
+  [[nodiscard]] std::vector<Change> changes();
+  /// Readable when there are changes.
+  [[nodiscard]] int fd() const noexcept { return changed_.get(); }
+  /// Topics that the rules want and that cannot be sent, each with the reason; at most 64.
+  [[nodiscard]] std::map<std::string, std::string> problems() const;
+
+ private:
+  bool may_want(const std::string& topic) const override;
+  bool wants(const std::string& topic, const std::string& type) const override;
+  void found(const std::string& topic, const ObservedStream& stream) override;
+  void refused(const std::string& topic, const ObservedStream& stream, const std::string& why, bool again) override;
+  void unusable(const std::string& topic, const std::string& why) override { note_problem(topic, why); }
+  void silent(const std::string& topic, const std::string& why) override { note_problem(topic, why); }
+  void ended(const std::string& topic, const detail::PublicationForm& form) override;
+  void looked() override {}
+  void note_problem(const std::string& topic, const std::string& why);
+  void add(Change change);
+
+  const Rules& rules_;
+  Fd changed_;
+  std::map<std::string, LocalTopic> present_;  ///< of the watch's thread
+  mutable std::mutex mutex_;
+  std::vector<Change> changes_;
+  std::map<std::string, std::string> problems_;
+  detail::TopicWatch watch_;  ///< last: it calls the rest
+};
+
+}  // namespace cardan::bridge

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cardan/bridge/catalogue.hpp"
+
+#include <gtest/gtest.h>
+#include <poll.h>
+
+#include <memory>
+
+#include "cardan/messages/messages.hpp"
+#include "cardan/transport/publisher.hpp"
+#include "tests/support/run_directory.hpp"
+
+namespace cardan::bridge {
+namespace {
+
+class CatalogueTest : public test::OwnRunDirectory {
+ protected:
+  /// The next change; the test hangs until its time-out if there is none.
+  static Catalogue::Change next(Catalogue& catalogue) {
+    static std::vector<Catalogue::Change> waiting;
+    while (waiting.empty()) {
+      pollfd fd{.fd = catalogue.fd(), .events = POLLIN, .revents = 0};
+      ::poll(&fd, 1, -1);
+      waiting = catalogue.changes();
+    }
+    Catalogue::Change first = waiting.front();
+    waiting.erase(waiting.begin());
+    return first;
+  }
+};
+
+TEST_F(CatalogueTest, TopicsComeAndGoAsTheRulesSay) {
+  Publisher<Clock> before{Topic<Clock>{"/wanted/before", {}}};
+  Publisher<Clock> other{Topic<Clock>{"/unwanted", {}}};
+  Publisher<Clock> own{Topic<Clock>{"/cardan/own", {}}};
+  Rules rules;
+  rules.out = {{.topics = {"/wanted/*", "/cardan/*"}, .max_hz = 3}};
+  Catalogue catalogue(rules);
+  Catalogue::Change change = next(catalogue);
+  EXPECT_TRUE(change.added);
+  EXPECT_EQ(change.topic.name, "/wanted/before");
+  EXPECT_EQ(change.topic.type, "rosgraph_msgs/msg/Clock");
+  ASSERT_NE(change.rule, nullptr);
+  EXPECT_EQ(change.rule->max_hz, 3);
+
+  auto later = std::make_unique<Publisher<Clock>>(Topic<Clock>{"/wanted/later", {}});
+  change = next(catalogue);
+  EXPECT_TRUE(change.added);
+  EXPECT_EQ(change.topic.name, "/wanted/later");
+  auto second = std::make_unique<Publisher<Clock>>(Topic<Clock>{"/wanted/later", {}});
+  later.reset();
+  second.reset();
+  change = next(catalogue);
+  EXPECT_FALSE(change.added) << "one end for both, and no second beginning";
+  EXPECT_EQ(change.topic.name, "/wanted/later");
+  EXPECT_TRUE(catalogue.changes().empty());
+}
+
+TEST_F(CatalogueTest, AnotherTypeOfTheSameTopicIsAProblemWithAName) {
+  Publisher<Clock> first{Topic<Clock>{"/mixed", {}}};
+  Rules rules;
+  rules.out = {{}};
+  Catalogue catalogue(rules);
+  EXPECT_EQ(next(catalogue).topic.type, "rosgraph_msgs/msg/Clock");
+  Publisher<Imu> second{Topic<Imu>{"/mixed", {}}};
+  while (catalogue.problems().empty()) ::poll(nullptr, 0, 1);
+  EXPECT_NE(catalogue.problems().at("/mixed").find("sensor_msgs/msg/Imu"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace cardan::bridge

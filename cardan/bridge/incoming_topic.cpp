@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cardan/bridge/incoming_topic.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "cardan/base/clock.hpp"
+#include "cardan/base/error.hpp"
+
+namespace cardan::bridge {
+namespace {
+
+constexpr std::uint32_t kUsualDepth = 10;
+constexpr std::uint32_t kDepthOfLarge = 2;
+constexpr std::size_t kLarge = 1U << 20U;
+
+}  // namespace
+
+IncomingTopic::IncomingTopic(std::string beyond, std::string name, AnyType type, TopicRule rule,
+                             IncomingOptions options)
+    : beyond_(std::move(beyond)),
+      name_(std::move(name)),
+      type_(std::move(type)),
+      rule_(std::move(rule)),
+      options_(std::move(options)) {}
+
+bool IncomingTopic::refuse(std::string why) {
+  ++counts_.refused;
+  note_ = std::move(why);
+  return false;
+}
+
+bool IncomingTopic::make_room(std::size_t cdr_bytes) {
+  const std::size_t needed = type_.payload_bytes(cdr_bytes);
+  if (publisher_ && needed <= room_) return true;
+  const std::size_t room = std::min<std::size_t>(2 * needed, std::max<std::size_t>(needed, rule_.max_bytes));
+  const std::uint32_t usual = room > kLarge ? kDepthOfLarge : kUsualDepth;
+  try {
+    publisher_.reset();  // its samples stay with the subscribers that hold them
+    publisher_ = std::make_unique<AnyPublisher>(name_, type_.message_type(),
+                                                TopicOptions{.max_bytes = room,
+                                                             .depth = rule_.depth != 0 ? rule_.depth : usual,
+                                                             .reliable = rule_.reliable.value_or(false),
+                                                             .access = options_.access},
+                                                PublisherOptions{.domain = options_.domain, .via = options_.via});
+    room_ = room;
+    return true;
+  } catch (const Error& e) {
+    return refuse(e.what());
+  }
+}
+
+bool IncomingTopic::deliver(std::span<const std::byte> cdr, std::int64_t source_ns) {
+  if (rule_.max_hz > 0) {
+    const std::int64_t now = steady_now();
+    const std::int64_t period = std::llround(1e9 / rule_.max_hz);
+    if (now < due_ns_) {
+      ++counts_.thinned;
+      return false;
+    }
+    due_ns_ = now - due_ns_ < period ? due_ns_ + period : now + period;
+  }
+  if (cdr.size() > rule_.max_bytes)
+    return refuse(
+        fmt::format("a message has {} bytes, and the rule lets at most {} in (max_mib)", cdr.size(), rule_.max_bytes));
+  if (!make_room(cdr.size())) return false;
+  AnyLoan loan = publisher_->loan();
+  if (!loan) {
+    ++counts_.lost;
+    return false;
+  }
+  if (const CdrResult filled = type_.fill(cdr, loan); !filled)
+    return refuse(fmt::format("a message is not a {}: {}", type_.message_type().name, filled.text()));
+  loan.set_source_time(source_ns);
+  if (!publisher_->publish(std::move(loan))) {
+    ++counts_.lost;
+    return false;
+  }
+  ++counts_.carried;
+  counts_.bytes += cdr.size();
+  counts_.copied += cdr.size();
+  return true;
+}
+
+}  // namespace cardan::bridge

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "cardan/bridge/counts.hpp"
+#include "cardan/bridge/rules.hpp"
+#include "cardan/messages/any_type.hpp"
+#include "cardan/transport/any_publisher.hpp"
+
+namespace cardan::bridge {
+
+struct IncomingOptions {
+  std::string domain{};
+  std::string via{};  ///< networks that the messages came through (PublisherOptions::via)
+  Access access = Access::Owner;
+};
+
+/// One topic that comes in. Its publisher exists from the first message on, with room for messages twice as large as
+/// the largest one so far: what nobody sends costs no memory.
+/// Thread safety: one thread. No function blocks, except that a reliable publish waits for reliable subscribers.
+class IncomingTopic {
+ public:
+  /// `beyond`: the name on the other side. `name`: on this computer.
+  IncomingTopic(std::string beyond, std::string name, AnyType type, TopicRule rule, IncomingOptions options);
+
+  /// Publishes a message in CDR with its header of four bytes. `source_ns`: the sender's stamp (wall clock), or 0.
+  /// Returns false if it was refused or there was no room; counts() and note() say why.
+  bool deliver(std::span<const std::byte> cdr, std::int64_t source_ns);
+  void lost(std::uint64_t messages = 1) noexcept { counts_.lost += messages; }
+
+  [[nodiscard]] const std::string& name() const noexcept { return name_; }
+  [[nodiscard]] const std::string& beyond() const noexcept { return beyond_; }
+  [[nodiscard]] const AnyType& type() const noexcept { return type_; }
+  [[nodiscard]] std::size_t subscribers() const { return publisher_ ? publisher_->subscribers() : 0; }
+  [[nodiscard]] TopicCounts counts() const noexcept { return counts_; }
+  [[nodiscard]] const std::string& note() const noexcept { return note_; }
+
+ private:
+  bool make_room(std::size_t cdr_bytes);
+  bool refuse(std::string why);
+
+  const std::string beyond_, name_;
+  const AnyType type_;
+  const TopicRule rule_;
+  const IncomingOptions options_;
+  std::unique_ptr<AnyPublisher> publisher_;
+  std::size_t room_ = 0;  ///< payload bytes of a message
+  std::int64_t due_ns_ = 0;
+  TopicCounts counts_;
+  std::string note_;
+};
+
+}  // namespace cardan::bridge

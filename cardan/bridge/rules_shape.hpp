@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "cardan/config/shape.hpp"
+
+namespace cardan::bridge {
+
+/// The keys of a bridge's file: one table that the reader goes by, and that a test holds against bridge.schema.json.
+extern const config::Shape kRulesShape;
+
+// In the order of the enumerations.
+inline constexpr std::array<std::string_view, 4> kAccesses{"owner", "group", "everyone", "policy"};
+inline constexpr std::array<std::string_view, 4> kDiscoveries{"localhost", "subnet", "off", "system"};
+inline constexpr std::array<std::string_view, 3> kZenohForms{"plain", "rmw_zenoh", "cardan"};
+
+}  // namespace cardan::bridge
