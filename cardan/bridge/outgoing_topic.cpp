@@ -10,6 +10,8 @@
 namespace cardan::bridge {
 namespace {
 
+constexpr int kMostMalformed = 64;
+
 AnyType type_of(const LocalTopic& topic) {
   auto type = AnyType::of_publisher(topic.type, topic.type_hash, topic.schema);
   if (!type)
@@ -45,7 +47,10 @@ void OutgoingTopic::close() { subscriber_.reset(); }
 
 FramePtr OutgoingTopic::next(std::int64_t now) {
   if (!subscriber_ || now < due_ns_) return nullptr;
-  while (AnySample sample = subscriber_->take()) {
+  // A hostile publisher's malformed messages must not keep us here.
+  for (int tries = 0; tries < kMostMalformed; ++tries) {
+    AnySample sample = subscriber_->take();
+    if (!sample) break;
     (period_ns_ != 0 ? counts_.thinned : counts_.lost) += sample.missed();
     if (!framer_.frame(sample)) {
       ++counts_.refused;
