@@ -66,7 +66,7 @@ TEST(BridgeRules, NothingComesInUnlessItIsNamed) {
 }
 
 TEST(BridgeRules, ErrorsHavePlaceCauseAndRemedy) {
-  EXPECT_EQ(first_problem("{\"out\": [{\"topic\": \"/a\"}]}").substr(0, 26), "bridge.json:1:11: error: '");
+  EXPECT_EQ(first_problem("{\"out\": [{\"topic\": \"/a\"}]}").substr(0, 39), "bridge.json:1:11: error: rule 1 has no ");
   EXPECT_NE(first_problem(R"({"out": [{"topic": "/a"}]})").find("did you mean 'topics'?"), std::string::npos);
   EXPECT_NE(first_problem(R"({"out": [{"topics": "/a*", "rename": "/b"}]})").find("several topics"), std::string::npos);
   EXPECT_NE(first_problem(R"({"out": [{"topics": "/a", "rename": "/b", "namespace": "/c"}]})").find("remove one"),
