@@ -10,7 +10,7 @@ status=0
 complain() { printf '%s\n' "$*" >&2; status=1; }
 
 # Top to bottom; programs (apps, bench, examples) stand together below the library. A unit test may use what tests/ shares.
-rooms=(cardan/base cardan/types cardan/transport cardan/messages cardan/mcap cardan/config cardan/runtime cardan/system cardan/record cardan/bridge '(apps|bench|demo|examples|tests)')
+rooms=(cardan/base cardan/types cardan/transport cardan/messages cardan/c cardan/mcap cardan/config cardan/runtime cardan/system cardan/record cardan/bridge '(apps|bench|demo|examples|tests)')
 for ((i = 0; i < ${#rooms[@]}; i++)); do
   [[ -d ${rooms[i]} ]] || continue
   for below in "${rooms[@]:i+1}"; do

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "cardan/c/cardan.h"
+#include "cardan/messages/cdr.hpp"
+#include "cardan/messages/local_message.hpp"
+#include "cardan/messages/messages.hpp"
+#include "cardan/transport/publisher.hpp"
+#include "cardan/transport/stop.hpp"
+#include "cardan/transport/subscriber.hpp"
+#include "tests/support/run_directory.hpp"
+
+extern "C" int c_program(const char* topic, char* seen, size_t room);
+
+namespace cardan {
+namespace {
+
+constexpr std::size_t kPixels = 480UL * 640 * 3;
+constexpr Topic<Image> kCamera{"/camera", {.max_bytes = kPixels, .depth = 4}};
+
+class CInterface : public test::OwnRunDirectory {
+ protected:
+  static void publish(Publisher<Image>& out, std::uint8_t first) {
+    auto loan = out.loan();
+    ASSERT_TRUE(loan);
+    (void)loan->resize(480, 640, "bgr8");
+    loan->data[0] = first;
+    out.publish(std::move(loan));
+  }
+  static bool says(const std::string& words) { return std::string(cardan_error()).find(words) != std::string::npos; }
+};
+
+TEST_F(CInterface, AProgramInC) {
+  char seen[16] = "";
+  ASSERT_EQ(c_program("/text", seen, sizeof(seen)), 7) << cardan_error();
+  EXPECT_STREQ(seen, "hello");
+}
+
+TEST_F(CInterface, AnImageOfACppPublisherIsNotCopied) {
+  Publisher<Image> camera{kCamera};
+  cardan_subscriber_options options{};
+  options.struct_size = sizeof(options);
+  options.holds = 2;
+  cardan_subscriber* const in = cardan_subscribe("/camera", &options);
+  ASSERT_NE(in, nullptr) << cardan_error();
+  EXPECT_STREQ(cardan_type(in), "sensor_msgs/msg/Image");
+  EXPECT_NE(std::string(cardan_definition(in)).find("uint8[] data"), std::string::npos);
+  EXPECT_EQ(cardan_publishers(in), 1U);
+  for (std::uint8_t i = 1; i <= 4; ++i) publish(camera, i);
+  cardan_sample *a = nullptr, *b = nullptr, *c = nullptr, *d = nullptr;
+  ASSERT_EQ(cardan_take(in, &a), CARDAN_SAMPLE);
+  ASSERT_EQ(cardan_wait(in, 1'000'000'000, &b), CARDAN_SAMPLE);
+  ASSERT_EQ(cardan_take(in, &c), CARDAN_SAMPLE);
+  EXPECT_EQ(cardan_take(in, &d), CARDAN_LIMIT) << "two are held, and one by the thread that takes";
+  EXPECT_EQ(d, nullptr);
+  cardan_frame frame{};
+  cardan_sample_frame(b, &frame);
+  EXPECT_EQ(frame.sequence, 2U);
+  EXPECT_EQ(frame.payload_size, kPixels);
+  EXPECT_EQ(frame.payload[0], 2);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(frame.payload) % 4096, 0U) << "where the publisher put it";
+  std::vector<std::byte> all;
+  for (const auto& [at, size] : {std::pair{frame.prefix, frame.prefix_size},
+                                 {frame.payload, frame.payload_size},
+                                 {frame.suffix, frame.suffix_size}})
+    all.insert(all.end(), reinterpret_cast<const std::byte*>(at), reinterpret_cast<const std::byte*>(at) + size);
+  LocalMessage<Image> image(kPixels);
+  EXPECT_TRUE(from_cdr(all, *image));
+  EXPECT_EQ(image->width, 640U);
+  cardan_release(a);
+  EXPECT_EQ(cardan_take(in, &d), CARDAN_SAMPLE);
+  cardan_unsubscribe(in);
+  cardan_sample_frame(d, &frame);
+  EXPECT_EQ(frame.payload[0], 4) << "a sample outlives its subscriber";
+  cardan_release(b);
+  cardan_release(c);
+  cardan_release(d);
+  cardan_release(nullptr);
+  cardan_unsubscribe(nullptr);
+}
+
+TEST_F(CInterface, WhatItPublishesIsReadAsTheType) {
+  cardan_publisher_options options{};
+  options.struct_size = sizeof(options);
+  options.type = "rosgraph_msgs/msg/Clock";
+  options.max_bytes = 64;
+  options.depth = 4;
+  cardan_publisher* const out = cardan_advertise("/clock", &options);
+  ASSERT_NE(out, nullptr) << cardan_error();
+  Subscriber<Clock> in{Topic<Clock>{"/clock", {}}};
+  EXPECT_EQ(cardan_subscribers(out), 1U);
+  const std::vector<std::uint8_t> cdr{0, 1, 0, 0, 5, 0, 0, 0, 6, 0, 0, 0};
+  EXPECT_EQ(cardan_publish(out, cdr.data(), cdr.size(), 9), 0) << cardan_error();
+  const auto sample = in.wait(std::chrono::seconds(10));
+  ASSERT_TRUE(sample);
+  EXPECT_EQ(sample.source_time(), 9);
+  EXPECT_EQ(cardan_publish(out, cdr.data(), 7, 0), -1);
+  EXPECT_TRUE(says("not a rosgraph_msgs/msg/Clock")) << cardan_error();
+  EXPECT_EQ(cardan_publish(out, nullptr, 0, 0), -1);
+  cardan_unadvertise(out);
+  cardan_unadvertise(nullptr);
+}
+
+TEST_F(CInterface, ErrorsNameCauseAndRemedy) {
+  EXPECT_EQ(cardan_subscribe("/nobody", nullptr), nullptr);
+  EXPECT_TRUE(says("nobody publishes '/nobody'")) << cardan_error();
+  EXPECT_EQ(cardan_subscribe(nullptr, nullptr), nullptr);
+  EXPECT_FALSE(std::string(cardan_error()).empty());
+  EXPECT_EQ(cardan_advertise("/x", nullptr), nullptr);
+  EXPECT_TRUE(says("without a type")) << cardan_error();
+  cardan_publisher_options options{};
+  options.type = "sensor_msgs/msg/Image";
+  EXPECT_EQ(cardan_advertise("/x", &options), nullptr);
+  EXPECT_TRUE(says("struct_size")) << cardan_error();
+  options.struct_size = sizeof(options);
+  options.type = "no/msg/Such";
+  EXPECT_EQ(cardan_advertise("/x", &options), nullptr);
+  EXPECT_TRUE(says("give its definition")) << cardan_error();
+  options.type = "sensor_msgs/msg/Image";
+  EXPECT_EQ(cardan_advertise("no slash", &options), nullptr);
+  EXPECT_TRUE(says("starts with '/'")) << cardan_error();
+}
+
+TEST_F(CInterface, TheDomainAsJson) {
+  Publisher<Image> camera{kCamera};
+  const Subscriber<Image> in{kCamera};
+  char* const words = cardan_topics_json(nullptr);
+  ASSERT_NE(words, nullptr) << cardan_error();
+  const auto all = nlohmann::json::parse(words);
+  cardan_free(words);
+  ASSERT_EQ(all["topics"].size(), 1U);
+  EXPECT_EQ(all["topics"][0]["topic"], "/camera");
+  EXPECT_EQ(all["topics"][0]["publishers"], 1);
+  EXPECT_EQ(all["topics"][0]["subscribers"], 1);
+}
+
+TEST_F(CInterface, AStopEndsAWait) {
+  Publisher<Image> camera{kCamera};
+  cardan_subscriber* const in = cardan_subscribe("/camera", nullptr);
+  ASSERT_NE(in, nullptr) << cardan_error();
+  std::thread stopper([] { cardan_request_stop(); });
+  cardan_sample* sample = nullptr;
+  EXPECT_EQ(cardan_wait(in, -1, &sample), CARDAN_STOPPED);
+  stopper.join();
+  detail::clear_stop();
+  cardan_unsubscribe(in);
+}
+
+}  // namespace
+}  // namespace cardan

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cardan/c/cardan.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <map>
+#include <memory>
+#include <new>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "cardan/base/error.hpp"
+#include "cardan/messages/any_type.hpp"
+#include "cardan/transport/any_publisher.hpp"
+#include "cardan/transport/any_subscriber.hpp"
+#include "cardan/transport/observer_report.hpp"
+#include "cardan/transport/stop.hpp"
+
+using cardan::AnyType;
+using cardan::Error;
+using cardan::ErrorCode;
+
+struct cardan_subscriber {
+  cardan::CdrFramer framer;  ///< of the taking thread; its type is any thread's
+  cardan::AnySubscriber end;
+  [[nodiscard]] const AnyType& type() const noexcept { return framer.type(); }
+};
+
+struct cardan_sample {
+  cardan::AnySample sample;
+  cardan::CdrFrame parts;
+};
+
+struct cardan_publisher {
+  AnyType type;
+  cardan::AnyPublisher end;
+};
+
+namespace {
+
+std::string& last_error() {
+  thread_local std::string text;
+  return text;
+}
+
+/// Nothing may leave a function of C but its result.
+template <class Result, class F>
+Result guarded(Result failed, F f) noexcept {
+  try {
+    last_error().clear();
+    return f();
+  } catch (const std::exception& e) {
+    try {
+      last_error() = e.what();
+    } catch (const std::exception&) {  // no memory for the text
+    }
+    return failed;
+  }
+}
+
+/// As much of the caller's struct as it has; an older program's is shorter. Throws Error: it is none.
+template <class Options>
+Options copy_of(const Options* given) {
+  Options options{};
+  if (given == nullptr) return options;
+  if (given->struct_size < offsetof(Options, type) || given->struct_size > 4096)
+    throw Error(ErrorCode::InvalidArgument, "struct_size of the options is wrong", "set it to sizeof the options");
+  std::memcpy(&options, given, std::min(given->struct_size, sizeof(options)));
+  return options;
+}
+
+std::string text(const char* words) { return words == nullptr ? std::string() : std::string(words); }
+
+AnyType type_named(const char* name, const char* definition) {
+  if (definition != nullptr) return AnyType::of_definition(name, definition);
+  auto layout = cardan::known_layout(name);
+  if (layout == nullptr)
+    throw Error(ErrorCode::InvalidArgument, "Cardan has no message type " + text(name) + " of its own",
+                "give its definition");
+  auto type = message_type_of(*layout, {});
+  return {std::move(layout), std::move(type)};
+}
+
+AnyType type_of_subscription(const std::string& topic, const cardan_subscriber_options& options) {
+  if (options.type != nullptr) return type_named(options.type, options.definition);
+  auto type = AnyType::of_topic(topic, {.domain = text(options.domain)});
+  if (!type)
+    throw Error(ErrorCode::Unavailable, "nobody publishes '" + topic + "' with a type that can be read",
+                "start the publisher first, or give the type");
+  return std::move(*type);
+}
+
+int hand_over(cardan_subscriber& from, cardan::AnySample taken, cardan_sample** sample) {
+  if (!taken) {
+    switch (from.end.reason()) {
+      case cardan::Reason::Stopped:
+        return CARDAN_STOPPED;
+      case cardan::Reason::Limit:
+        return CARDAN_LIMIT;
+      case cardan::Reason::Forked:
+        throw Error(ErrorCode::Forked, "this is a child of fork()", "make new endpoints after exec");
+      default:
+        return CARDAN_NOTHING;
+    }
+  }
+  if (!from.framer.frame(taken))
+    throw Error(ErrorCode::Incompatible, "a message of '" + from.end.topic() + "' is malformed",
+                "its publisher is hostile or broken: cardan topic info names it");
+  *sample = new cardan_sample{std::move(taken), from.framer.take_parts()};
+  return CARDAN_SAMPLE;
+}
+
+const std::uint8_t* bytes_of(const std::byte* bytes) noexcept { return reinterpret_cast<const std::uint8_t*>(bytes); }
+
+}  // namespace
+
+extern "C" {
+
+const char* cardan_error(void) { return last_error().c_str(); }
+
+cardan_subscriber* cardan_subscribe(const char* topic, const cardan_subscriber_options* given) {
+  return guarded<cardan_subscriber*>(nullptr, [&] {
+    const cardan_subscriber_options options = copy_of(given);
+    const std::string name = text(topic);
+    AnyType type = type_of_subscription(name, options);
+    cardan::AnyMessageType described = type.message_type();
+    return new cardan_subscriber{cardan::CdrFramer(std::move(type)),
+                                 cardan::AnySubscriber(name, std::move(described), {.max_bytes = std::size_t{1} << 30},
+                                                       {.domain = text(options.domain),
+                                                        .holds = std::max<std::uint32_t>(options.holds, 1),
+                                                        .depth = options.depth,
+                                                        .reliable = options.best_effort == 0,
+                                                        .background = options.background != 0,
+                                                        .not_via = text(options.not_via)})};
+  });
+}
+
+void cardan_unsubscribe(cardan_subscriber* subscriber) { delete subscriber; }
+
+int cardan_take(cardan_subscriber* subscriber, cardan_sample** sample) {
+  *sample = nullptr;
+  return guarded<int>(CARDAN_ERROR, [&] { return hand_over(*subscriber, subscriber->end.take(), sample); });
+}
+
+int cardan_wait(cardan_subscriber* subscriber, int64_t timeout_ns, cardan_sample** sample) {
+  *sample = nullptr;
+  return guarded<int>(CARDAN_ERROR, [&] {
+    return hand_over(
+        *subscriber,
+        timeout_ns < 0 ? subscriber->end.wait() : subscriber->end.wait(std::chrono::nanoseconds(timeout_ns)), sample);
+  });
+}
+
+int cardan_fd(cardan_subscriber* subscriber) {
+  return guarded<int>(-1, [&] { return subscriber->end.fd(); });
+}
+
+uint64_t cardan_missed(const cardan_subscriber* subscriber) {
+  return guarded<std::uint64_t>(0, [&] { return subscriber->end.missed(); });
+}
+
+size_t cardan_publishers(const cardan_subscriber* subscriber) { return subscriber->end.publishers(); }
+
+const char* cardan_type(const cardan_subscriber* subscriber) { return subscriber->type().layout().name.c_str(); }
+
+const char* cardan_definition(const cardan_subscriber* subscriber) {
+  return subscriber->type().message_type().schema.c_str();
+}
+
+void cardan_sample_frame(const cardan_sample* sample, cardan_frame* frame) {
+  const cardan::CdrFrame& parts = sample->parts;
+  *frame = {.prefix = bytes_of(parts.prefix.data()),
+            .prefix_size = parts.prefix.size(),
+            .payload = bytes_of(parts.payload.data()),
+            .payload_size = parts.payload.size(),
+            .suffix = bytes_of(parts.suffix.data()),
+            .suffix_size = parts.suffix.size(),
+            .sequence = sample->sample.sequence(),
+            .missed = sample->sample.missed(),
+            .publish_ns = sample->sample.publish_time(),
+            .source_ns = sample->sample.source_time()};
+}
+
+void cardan_release(cardan_sample* sample) { delete sample; }
+
+cardan_publisher* cardan_advertise(const char* topic, const cardan_publisher_options* given) {
+  return guarded<cardan_publisher*>(nullptr, [&] {
+    const cardan_publisher_options options = copy_of(given);
+    if (options.type == nullptr)
+      throw Error(ErrorCode::InvalidArgument, "a publisher without a type", "set `type` of the options");
+    AnyType type = type_named(options.type, options.definition);
+    cardan::AnyMessageType described = type.message_type();
+    const std::size_t payload = type.payload_bytes(options.max_bytes);
+    return new cardan_publisher{std::move(type),
+                                cardan::AnyPublisher(text(topic), std::move(described),
+                                                     {.max_bytes = payload,
+                                                      .depth = std::max<std::uint32_t>(options.depth, 1),
+                                                      .reliable = options.reliable != 0},
+                                                     {.domain = text(options.domain), .via = text(options.via)})};
+  });
+}
+
+int cardan_publish(cardan_publisher* publisher, const void* cdr, size_t size, int64_t source_ns) {
+  return guarded<int>(-1, [&] {
+    cardan::AnyLoan loan = publisher->end.loan();
+    if (!loan)
+      throw Error(ErrorCode::Limit, "all slots of '" + publisher->end.topic() + "' are held",
+                  "let subscribers hold fewer samples, or raise the depth");
+    const auto filled = publisher->type.fill({static_cast<const std::byte*>(cdr), size}, loan);
+    if (!filled)
+      throw Error(ErrorCode::InvalidArgument,
+                  "the bytes are not a " + publisher->type.layout().name + ": " + filled.text(), "");
+    loan.set_source_time(source_ns);
+    publisher->end.publish(std::move(loan));
+    return 0;
+  });
+}
+
+size_t cardan_subscribers(const cardan_publisher* publisher) {
+  return guarded<std::size_t>(0, [&] { return publisher->end.subscribers(); });
+}
+
+void cardan_unadvertise(cardan_publisher* publisher) { delete publisher; }
+
+char* cardan_topics_json(const char* domain) {
+  return guarded<char*>(nullptr, [&] {
+    const cardan::DomainReport report = cardan::look_around({.domain = text(domain)});
+    struct Sum {
+      std::string type;
+      std::size_t publishers = 0, subscribers = 0;
+    };
+    std::map<std::string, Sum> sums;
+    for (const cardan::PublisherReport& p : report.publishers) {
+      Sum& sum = sums[p.topic];
+      if (sum.type.empty()) sum.type = p.type;
+      ++sum.publishers;
+      sum.subscribers = std::max<std::size_t>(sum.subscribers, p.subscribers.size() + p.left_out);
+    }
+    nlohmann::ordered_json topics = nlohmann::ordered_json::array();
+    for (const auto& [name, sum] : sums)
+      topics.push_back(
+          {{"topic", name}, {"type", sum.type}, {"publishers", sum.publishers}, {"subscribers", sum.subscribers}});
+    const nlohmann::ordered_json all{{"topics", topics}, {"problems", report.problems}};
+    const std::string dumped = all.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+    auto* const copy = static_cast<char*>(std::malloc(dumped.size() + 1));
+    if (copy == nullptr) throw std::bad_alloc();
+    std::memcpy(copy, dumped.c_str(), dumped.size() + 1);
+    return copy;
+  });
+}
+
+void cardan_free(char* words) { std::free(words); }
+
+void cardan_stop_on_signals(void) { cardan::stop_on_signals(); }
+
+void cardan_request_stop(void) { cardan::request_stop(); }
+
+}  // extern "C"

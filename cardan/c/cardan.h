@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Cardan for every language that can call C: topics as CDR, the wire form of ROS 2. Link with -lcardan.
+ *
+ * A received message has three parts, which together are its CDR bytes (XCDR1 little-endian, with the header of four
+ * bytes). The payload, its largest list of numbers, is in the publisher's memory and is not copied:
+ *
+ *   cardan_subscriber *front = cardan_subscribe("/camera/front", NULL);
+ *   cardan_sample *sample;
+ *   while (cardan_wait(front, -1, &sample) == CARDAN_SAMPLE) {
+ *     cardan_frame frame;
+ *     cardan_sample_frame(sample, &frame);
+ *     fwrite(frame.payload, 1, frame.payload_size, file);
+ *     cardan_release(sample);
+ *   }
+ *
+ * Functions that can fail return NULL or a negative number; cardan_error() then says why. After fork() a child makes
+ * new endpoints only after exec. Native layouts (structs without CDR) are for C++ and for bindings of a language.
+ */
+#ifndef CARDAN_C_CARDAN_H
+#define CARDAN_C_CARDAN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Cause and remedy of this thread's last failure, in words. "" if there was none. Valid until this thread's next call.
+ * Any thread; never blocks. */
+const char* cardan_error(void);
+
+/* ---------------------------------------------------------------- subscribing */
+
+typedef struct cardan_subscriber cardan_subscriber;
+typedef struct cardan_sample cardan_sample;
+
+/* Set struct_size, and leave 0 or NULL what you do not need:
+ *   cardan_subscriber_options options = {.struct_size = sizeof(options), .holds = 4}; */
+typedef struct cardan_subscriber_options {
+  size_t struct_size;     /* sizeof(cardan_subscriber_options): later versions have more fields */
+  const char* domain;     /* NULL: $CARDAN_DOMAIN, or "default" */
+  const char* type;       /* as "sensor_msgs/msg/Image"; NULL: the type of the topic's first publisher */
+  const char* definition; /* ros2msg text of `type`; NULL: Cardan's own message of that name */
+  uint32_t holds;         /* samples held at once, 1 to 200; each costs the publisher a slot. 0: 1 */
+  uint32_t depth;         /* samples that wait at most; 0: the topic's depth */
+  int best_effort;        /* 1: a reliable publisher does not wait for this subscriber */
+  int background;         /* 1: is woken after all others */
+  const char* not_via;    /* for a bridge: publications that came through this network are not wanted; NULL: all are */
+} cardan_subscriber_options;
+
+/* Subscribes to a topic. `options` may be NULL. Returns NULL if the arguments make no sense, the type is unknown
+ * (without `type`, the topic must have a publisher), or there is no run directory. Any thread. Blocks while publishers
+ * are found, usually below 1 ms, at most a second for a process that is stopped. */
+cardan_subscriber* cardan_subscribe(const char* topic, const cardan_subscriber_options* options);
+
+/* Ends it. Samples that are held stay valid until they are released. NULL is allowed. */
+void cardan_unsubscribe(cardan_subscriber* subscriber);
+
+/* What cardan_take() and cardan_wait() return. */
+enum {
+  CARDAN_ERROR = -1,  /* the message was malformed (it is skipped), or memory ran out: cardan_error() */
+  CARDAN_NOTHING = 0, /* no new sample; wait: the time is up */
+  CARDAN_SAMPLE = 1,  /* *sample must be released */
+  CARDAN_STOPPED = 2, /* cardan_request_stop() was called, or a signal came after cardan_stop_on_signals() */
+  CARDAN_LIMIT = 3    /* `holds` samples are held: release one */
+};
+
+/* Takes the next sample: the newest with depth 1, the oldest that is left otherwise. One thread at a time. Never
+ * blocks. */
+int cardan_take(cardan_subscriber* subscriber, cardan_sample** sample);
+/* The same, and waits for one at most `timeout_ns` (negative: without end). One thread at a time. Blocks. */
+int cardan_wait(cardan_subscriber* subscriber, int64_t timeout_ns, cardan_sample** sample);
+/* A descriptor that is readable when a sample may be there, for poll(), epoll and event loops. It belongs to the
+ * subscriber. -1: none is left. Any thread; never blocks. */
+int cardan_fd(cardan_subscriber* subscriber);
+
+/* Samples lost so far, and publishers attached now. Any thread; takes a mutex. */
+uint64_t cardan_missed(const cardan_subscriber* subscriber);
+size_t cardan_publishers(const cardan_subscriber* subscriber);
+/* The type's name and its definition as ros2msg text. Valid as long as the subscriber. */
+const char* cardan_type(const cardan_subscriber* subscriber);
+const char* cardan_definition(const cardan_subscriber* subscriber);
+
+/* A message: prefix + payload + suffix are its CDR bytes. */
+typedef struct cardan_frame {
+  const uint8_t* prefix;
+  size_t prefix_size;
+  const uint8_t* payload; /* in the publisher's memory, read-only; NULL if the type has no list of numbers */
+  size_t payload_size;
+  const uint8_t* suffix;
+  size_t suffix_size;
+  uint64_t sequence;  /* in its publisher's stream, from 1 */
+  uint64_t missed;    /* samples lost right before this one */
+  int64_t publish_ns; /* steady clock (CLOCK_MONOTONIC), nanoseconds */
+  int64_t source_ns;  /* the publisher's own stamp; 0: none */
+} cardan_frame;
+
+/* Valid until the sample is released. Any thread; never blocks. */
+void cardan_sample_frame(const cardan_sample* sample, cardan_frame* frame);
+/* Lets the publisher use the slot again. NULL is allowed. Any thread; never blocks. */
+void cardan_release(cardan_sample* sample);
+
+/* ---------------------------------------------------------------- publishing */
+
+typedef struct cardan_publisher cardan_publisher;
+
+typedef struct cardan_publisher_options {
+  size_t struct_size;     /* sizeof(cardan_publisher_options) */
+  const char* domain;     /* NULL: $CARDAN_DOMAIN, or "default" */
+  const char* type;       /* as "sensor_msgs/msg/Image"; required */
+  const char* definition; /* ros2msg text of `type`; NULL: Cardan's own message of that name */
+  size_t max_bytes;       /* the largest message as CDR, in bytes; memory is committed for slots in use only */
+  uint32_t depth;         /* samples kept for slow and late subscribers; 0: 1 */
+  int reliable;           /* 1: publishing waits for reliable subscribers, at most 100 ms */
+  const char* via;        /* for a bridge: networks that the messages came through, separated by spaces; NULL: none */
+} cardan_publisher_options;
+
+/* Announces a topic. Returns NULL as cardan_subscribe() does, or without memory. Any thread; blocks below 1 ms. */
+cardan_publisher* cardan_advertise(const char* topic, const cardan_publisher_options* options);
+/* Publishes a message given as CDR (XCDR1, either byte order), copied once into a slot. `source_ns`: the message's own
+ * stamp, or 0. 0: done. -1: the bytes are not of the type, are too large, or all slots are held.
+ * One thread at a time. Never blocks, unless the topic is reliable. */
+int cardan_publish(cardan_publisher* publisher, const void* cdr, size_t size, int64_t source_ns);
+/* Subscribers attached now. Any thread; takes a mutex. */
+size_t cardan_subscribers(const cardan_publisher* publisher);
+/* Ends the stream. Subscribers get what is left, then the end. NULL is allowed. */
+void cardan_unadvertise(cardan_publisher* publisher);
+
+/* ---------------------------------------------------------------- the whole */
+
+/* What is published in a domain (NULL: the usual one), as one JSON object:
+ *   {"topics": [{"topic": "/imu", "type": "sensor_msgs/msg/Imu", "publishers": 1, "subscribers": 2}], "problems": []}
+ * Free it with cardan_free(). NULL: there is no run directory.
+ * Any thread. Blocks as long as processes need to answer, at most a second for each that is stopped. */
+char* cardan_topics_json(const char* domain);
+void cardan_free(char* text);
+
+/* SIGINT and SIGTERM end every wait with CARDAN_STOPPED. Call it once, early. */
+void cardan_stop_on_signals(void);
+/* The same from the program. Any thread; never blocks. */
+void cardan_request_stop(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
