@@ -11,6 +11,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -148,6 +149,10 @@ void Area::commit(std::size_t offset, std::size_t bytes, const Placement& placem
   // MADV_POPULATE_WRITE (Linux 5.14) answers with an error where touching the pages would raise SIGBUS.
   if (::madvise(data() + begin, length, MADV_POPULATE_WRITE) != 0)
     throw failed(fmt::format("cannot commit {} bytes of shared memory", length), errno == EFAULT ? ENOMEM : errno);
+  // An emulator of processors (qemu-user) takes the advice and does nothing.
+  if (read_only_ && !is_backed(read_only_.get(), begin, length))
+    for (std::size_t at = begin; at < begin + length; at += kPage)
+      std::atomic_ref(*reinterpret_cast<unsigned char*>(data() + at)).fetch_or(0, std::memory_order_relaxed);
   if (placement.lock && ::mlock(data() + begin, length) != 0)
     throw Error(
         ErrorCode::Limit, fmt::format("cannot lock {} bytes in memory: {}", length, std::strerror(errno)),
