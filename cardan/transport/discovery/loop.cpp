@@ -36,7 +36,7 @@ bool Loop::survives(const std::function<void()>& work) noexcept {
       log(LogLevel::Error, Cause{"failed", ::geteuid()}, std::string("the helper thread goes on after: ") + e.what());
     } catch (...) {  // not even memory for the log line
     }
-  } catch (...) {
+  } catch (...) {  // nothing of ours throws what is no std::exception, and a callback's has no text
   }
   return false;
 }

@@ -188,7 +188,8 @@ std::optional<json> ObserverLink::answer(const char* op, std::uint64_t id, std::
   socket::Message message;
   for (std::size_t others = 0;;) {
     // A peer that keeps sending other messages has not answered either.
-    if (++others > kMostOthers || (others > 1 && steady_now() > until)) {
+    ++others;
+    if (others > kMostOthers || (others > 1 && steady_now() > until)) {
       fail(Failure::Silent, fmt::format("{} (pid {}) does not answer requests", name_, peer_.pid));
       return std::nullopt;
     }
