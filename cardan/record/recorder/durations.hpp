@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "cardan/record/recorder/report.hpp"
+#include "cardan/runtime/histogram.hpp"
+#include "cardan/transport/observer_report.hpp"
+
+namespace cardan::record {
+
+/// Durations of one kind: how many, their sum, and how they are spread. One thread; add() allocates nothing.
+class Durations {
+ public:
+  void add(std::int64_t ns) noexcept {
+    histogram_.add(ns);
+    sum_ += ns;
+    ++count_;
+  }
+  [[nodiscard]] DurationReport report() const {
+    const LatencyHistogram counts = histogram_.counts();
+    return {.count = count_,
+            .sum = sum_,
+            .p50 = latency_percentile(counts, 50),
+            .p99 = latency_percentile(counts, 99),
+            .most = histogram_.longest()};
+  }
+
+ private:
+  Histogram histogram_;
+  std::int64_t sum_ = 0;
+  std::uint64_t count_ = 0;
+};
+
+}  // namespace cardan::record

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cardan/messages/clock.hpp"
+#include "cardan/record/recorder/batches.hpp"
+#include "cardan/record/recorder/log_order.hpp"
+#include "cardan/record/recorder/recorded_topics.hpp"
+#include "cardan/record/recorder/recorder.hpp"
+#include "cardan/record/recorder/recording_time.hpp"
+#include "cardan/record/recorder/scout.hpp"
+#include "cardan/record/schedule/scheduler.hpp"
+#include "cardan/transport/subscriber.hpp"
+
+namespace cardan::record {
+
+/// From publishers to queues: adopts the topics that the scout has attached, takes their samples, gives them log times
+/// in order, and puts large ones into their topic's queue and small ones into a chunk. The recorder's thread; the
+/// constructor, leave() and the destructor block, the rest does not.
+class Intake {
+ public:
+  /// `on_look`: as the scout's. Throws Error (Unavailable), and what Subscriber's constructor throws.
+  Intake(const RecorderOptions& options, RecordedTopics& topics, Batches& batches, Scheduler& scheduler,
+         std::function<void()> on_look);
+  Intake(const Intake&) = delete;
+  Intake& operator=(const Intake&) = delete;
+  ~Intake() = default;
+
+  void adopt_topics();
+  /// `paused`: nothing is recorded, and nothing counts as lost.
+  void take_all(std::int64_t now, bool paused);
+  /// The end, after the last take_all(): what topics that are full now could not take is lost, but not yet counted.
+  void stop(std::int64_t now);
+  /// After stop(), when no sample is held any more: counts those losses, and looks for topics no longer.
+  void leave();
+
+  /// The wall clock may be set while we run.
+  void look_at_wall_clock();
+  [[nodiscard]] const RecordingTime& time() const noexcept { return time_; }
+  /// When the scout began its last look whose topics are adopted. Steady clock.
+  [[nodiscard]] std::int64_t looked_ns() const noexcept { return looked_ns_; }
+  /// Of topics that cannot be recorded.
+  [[nodiscard]] std::map<std::string, Scout::Problem> problems() const;
+
+ private:
+  void take_clock();
+  void put(TopicQueue& topic, TopicQueue::Waiting&& sample, std::int64_t now);
+
+  const RecorderOptions& options_;
+  RecordedTopics& topics_;
+  Batches& batches_;
+  Scheduler& scheduler_;
+  RecordingTime time_;
+  LogOrder order_;
+  std::unique_ptr<Subscriber<Clock>> clock_;  ///< of the simulation
+  std::int64_t last_taken_ns_ = 0;            ///< steady clock
+  std::int64_t looked_ns_ = 0;
+  std::vector<TopicQueue*> full_;  ///< at stop()
+  std::int64_t stopped_ns_ = 0;
+  std::map<std::string, Scout::Problem> last_problems_;  ///< when the scout has gone
+  std::unique_ptr<Scout> scout_;
+};
+
+}  // namespace cardan::record
