@@ -8,6 +8,11 @@ for file in include/cardan/cardan.hpp include/cardan/base/error.hpp lib*/libcard
   lib*/cmake/cardan/cardanConfig.cmake lib*/cmake/cardan/cardanConfigVersion.cmake share/cardan/cardan.schema.json; do
   compgen -G "$PREFIX/$file" >/dev/null || compgen -G "$PREFIX/lib/*/${file#lib\*/}" >/dev/null || fail "not installed: $file"
 done
+# Exactly the headers of the list; those of the recorder only if it is built.
+listed=$(sed -nE 's/^(public|detail) //p' "$SOURCE/cmake/installed_headers.txt" | sort)
+[[ -e $PREFIX/include/cardan/record ]] || listed=$(grep -vE '^cardan/(mcap|record)/' <<<"$listed")
+installed=$(cd "$PREFIX/include" && find cardan -name '*.hpp' | sort)
+diff <(echo "$listed") <(echo "$installed") || fail "what is installed differs from cmake/installed_headers.txt"
 stray=$(find "$PREFIX/include" -type f ! -name '*.hpp' -o -name '*_test*' -o -name '*.cpp')
 [[ -z $stray ]] || fail "installed, but not public: $stray"
 # Nothing of this computer may stay in what others build against.

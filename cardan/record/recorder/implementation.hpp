@@ -23,6 +23,7 @@
 #include "cardan/record/recorder/scout.hpp"
 #include "cardan/record/recorder/selection.hpp"
 #include "cardan/record/recorder/topic_queue.hpp"
+#include "cardan/record/schedule/scheduler.hpp"
 #include "cardan/runtime/histogram.hpp"
 #include "cardan/transport/publisher.hpp"
 #include "cardan/transport/subscriber.hpp"
