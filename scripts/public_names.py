@@ -49,7 +49,7 @@ def walk(cursor, scope, found, public):
 def main():
     include = sys.argv[1]
     with open(sys.argv[2], encoding="utf-8") as lines:
-        headers = [line.split()[1] for line in lines if line.startswith("public ")]
+        headers = [line.split()[1] for line in lines if line.startswith("public ") and line.endswith(".hpp\n")]
     public = {f"{include}/{header}" for header in headers}
     headers = [header for header in headers if header not in NOT_READ]
     found = set()
