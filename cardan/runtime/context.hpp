@@ -24,6 +24,11 @@
 
 namespace cardan {
 
+namespace detail {
+template <class F, class... Ts>
+struct Joined;
+}  // namespace detail
+
 /// The newest sample of a topic, for a control loop to read when it needs it. Context::latest() makes it. One that was
 /// not made so throws Error (InvalidArgument) when it is read.
 /// Any thread; never blocks.
@@ -43,35 +48,6 @@ class Latest {
   }
   detail::Port* port_ = nullptr;
 };
-
-namespace detail {
-
-/// A fusion of a component, and its callback. Used on the thread of the component's callbacks; any thread may read
-/// statistics.
-template <class F, class... Ts>
-struct Joined {
-  Joined(const FusionPolicy& policy, F f, const ComponentCore& c) : fusion(policy), callback(std::move(f)), core(c) {}
-
-  Fusion<Ts...> fusion;
-  F callback;
-  const ComponentCore& core;  ///< outlives this object
-  std::shared_ptr<FusionWatch> watch;
-
-  template <std::size_t I>
-  void take(const Sample<std::tuple_element_t<I, std::tuple<Ts...>>>& sample) {
-    const std::int64_t now = now_of(core);
-    fusion.template offer<I>(sample);
-    bool fired = false;
-    while (auto set = fusion.next()) {
-      fired = true;
-      fusion_fired(*watch, now);
-      std::apply(callback, *set);
-    }
-    if (!fired && fusion_offered(*watch, I, now)) fusion_is_silent(*watch, fusion.statistics());
-  }
-};
-
-}  // namespace detail
 
 /// The interface with which a component declares its parts, in on_start(). It lives as long as the component. Topics
 /// are named as the component's code knows them; the configuration may rename them and change their options. Each
@@ -161,5 +137,34 @@ class Context {
 
   detail::ComponentCore& core_;
 };
+
+namespace detail {
+
+/// A fusion of a component, and its callback. Used on the thread of the component's callbacks; any thread may read
+/// statistics.
+template <class F, class... Ts>
+struct Joined {
+  Joined(const FusionPolicy& policy, F f, const ComponentCore& c) : fusion(policy), callback(std::move(f)), core(c) {}
+
+  Fusion<Ts...> fusion;
+  F callback;
+  const ComponentCore& core;  ///< outlives this object
+  std::shared_ptr<FusionWatch> watch;
+
+  template <std::size_t I>
+  void take(const Sample<std::tuple_element_t<I, std::tuple<Ts...>>>& sample) {
+    const std::int64_t now = now_of(core);
+    fusion.template offer<I>(sample);
+    bool fired = false;
+    while (auto set = fusion.next()) {
+      fired = true;
+      fusion_fired(*watch, now);
+      std::apply(callback, *set);
+    }
+    if (!fired && fusion_offered(*watch, I, now)) fusion_is_silent(*watch, fusion.statistics());
+  }
+};
+
+}  // namespace detail
 
 }  // namespace cardan
