@@ -16,11 +16,16 @@ if(TARGET cardan_record)  # cardan::record
 endif()
 install(EXPORT cardanTargets NAMESPACE cardan:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/cardan)
 
-# Public are the headers that the umbrella and the adaptors reach, and no others: found when installing, by following includes.
-install(CODE "set(CARDAN_SOURCE_DIR \"${PROJECT_SOURCE_DIR}\")
-set(CARDAN_HAS_RECORD ${cardan_has_record})
-set(CARDAN_INCLUDE_DIR \"${CMAKE_INSTALL_INCLUDEDIR}\")")
-install(SCRIPT ${CMAKE_CURRENT_LIST_DIR}/InstallHeaders.cmake)
+set_property(DIRECTORY ${PROJECT_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/installed_headers.txt)
+file(STRINGS ${CMAKE_CURRENT_LIST_DIR}/installed_headers.txt cardan_headers REGEX "^(public|detail) cardan/")
+foreach(header IN LISTS cardan_headers)
+  string(REGEX REPLACE "^[a-z]+ " "" header "${header}")
+  if(header MATCHES "^cardan/(mcap|record)/" AND NOT cardan_has_record)
+    continue()
+  endif()
+  get_filename_component(folder ${header} DIRECTORY)
+  install(FILES ${PROJECT_SOURCE_DIR}/${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/${folder})
+endforeach()
 
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/cardanConfig.cmake.in ${PROJECT_BINARY_DIR}/cardanConfig.cmake
   INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/cardan NO_SET_AND_CHECK_MACRO)

@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Prints the public names of Cardan, one a line: what the installed headers declare in namespace cardan, without detail.
 
-    scripts/public_names.py INCLUDE_FOLDER HEADER...
+    scripts/public_names.py INCLUDE_FOLDER LIST
+
+LIST is cmake/installed_headers.txt.
 
 docs/public-names.txt has what it printed last, and scripts/deep/api.sh compares: a change to the interface is a line in a diff.
 """
@@ -15,27 +17,28 @@ SCOPES = (KINDS.NAMESPACE, KINDS.CLASS_DECL, KINDS.STRUCT_DECL, KINDS.CLASS_TEMP
 FUNCTIONS = (KINDS.FUNCTION_DECL, KINDS.CXX_METHOD, KINDS.FUNCTION_TEMPLATE, KINDS.CONSTRUCTOR)
 OTHERS = (KINDS.FIELD_DECL, KINDS.VAR_DECL, KINDS.ENUM_CONSTANT_DECL, KINDS.TYPEDEF_DECL, KINDS.TYPE_ALIAS_DECL, KINDS.TYPE_ALIAS_TEMPLATE_DECL, KINDS.CONCEPT_DECL)
 HIDDEN = ("detail",)
-INSIDE = ("/endpoint/", "/protocol/", "/discovery/", "/executor/", "/host/")  # installed because templates need them
+# protobuf.hpp needs a library that need not be there, and declares no name of its own; so does pcl.hpp.
+NOT_READ = ("cardan/runtime/protobuf.hpp", "cardan/messages/pcl.hpp")
 
 
-def walk(cursor, scope, found):
+def walk(cursor, scope, found, public):
     for child in cursor.get_children():
         if not scope and child.spelling != "cardan":
             continue
-        if scope and child.location.file and any(folder in child.location.file.name for folder in INSIDE):
+        if scope and child.location.file and child.location.file.name not in public:
             continue
         if child.access_specifier in (cindex.AccessSpecifier.PRIVATE, cindex.AccessSpecifier.PROTECTED):
             continue
         name = f"{scope}::{child.spelling}" if scope else child.spelling
         if child.kind == KINDS.ENUM_DECL:
             found.add(f"enum {name}")
-            walk(child, name, found)
+            walk(child, name, found, public)
         elif child.kind in SCOPES:
             if child.spelling in HIDDEN:
                 continue
             if child.kind != KINDS.NAMESPACE and child.is_definition():
                 found.add(f"class {scope}::{child.displayname}")
-            walk(child, name, found)
+            walk(child, name, found, public)
         elif child.kind in FUNCTIONS and scope and not child.spelling.startswith(("~", "<deduction", "operator=")):
             result = "" if child.kind == KINDS.CONSTRUCTOR else f" -> {child.result_type.spelling}"
             found.add(f"{scope}::{child.displayname}{result}")
@@ -44,16 +47,19 @@ def walk(cursor, scope, found):
 
 
 def main():
-    include, headers = sys.argv[1], sys.argv[2:]
+    include = sys.argv[1]
+    with open(sys.argv[2], encoding="utf-8") as lines:
+        headers = [line.split()[1] for line in lines if line.startswith("public ") and line.endswith(".hpp\n")]
+    public = {f"{include}/{header}" for header in headers}
+    headers = [header for header in headers if header not in NOT_READ]
     found = set()
-    for header in headers:
-        source = f'#include "{header}"\n'
-        unit = cindex.Index.create().parse("all.cpp", ["-std=c++20", f"-I{include}", "-I/usr/include/opencv4", "-I/usr/include/eigen3"],
-                                           unsaved_files=[("all.cpp", source)], options=cindex.TranslationUnit.PARSE_SKIP_FUNCTION_BODIES)
-        errors = [d for d in unit.diagnostics if d.severity >= cindex.Diagnostic.Error]
-        if errors:
-            sys.exit(f"{header}: {errors[0]}")
-        walk(unit.cursor, "", found)
+    source = "".join(f'#include "{header}"\n' for header in headers)
+    unit = cindex.Index.create().parse("all.cpp", ["-std=c++20", f"-I{include}", "-I/usr/include/opencv4", "-I/usr/include/eigen3"],
+                                       unsaved_files=[("all.cpp", source)], options=cindex.TranslationUnit.PARSE_SKIP_FUNCTION_BODIES)
+    errors = [d for d in unit.diagnostics if d.severity >= cindex.Diagnostic.Error]
+    if errors:
+        sys.exit(str(errors[0]))
+    walk(unit.cursor, "", found, public)
     print("\n".join(sorted(found)))
 
 

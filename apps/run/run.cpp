@@ -28,6 +28,7 @@
 #include "cardan/system/launcher/launcher_control.hpp"
 #include "cardan/system/launcher/supervisor.hpp"
 #include "cardan/system/launcher/system_lock.hpp"
+#include "cardan/transport/signal_echo.hpp"
 #include "cardan/transport/stop.hpp"
 #if defined(CARDAN_HAS_RECORD_COMMANDS)
 #include "apps/play/play.hpp"

@@ -8,6 +8,7 @@
 #include "cardan/base/bound_fd.hpp"
 #include "cardan/base/clock.hpp"
 #include "cardan/base/error_output.hpp"
+#include "cardan/base/limiter.hpp"
 #include "cardan/base/socket.hpp"
 
 namespace cardan {

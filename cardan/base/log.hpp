@@ -2,10 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
 
-#include "cardan/base/limiter.hpp"
+#include "cardan/base/function.hpp"
 
 namespace cardan {
 
@@ -20,6 +19,8 @@ enum class LogLevel { Info, Warning, Error };
 void set_log(std::function<void(LogLevel, const std::string&)> sink);
 
 namespace detail {
+
+struct Cause;  // limiter.hpp
 
 void log(LogLevel level, const std::string& text);
 /// For lines that a peer causes: limited for each cause and user.

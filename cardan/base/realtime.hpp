@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <string>
 #include <vector>
+
+#include "cardan/base/duration.hpp"
 
 namespace cardan {
 

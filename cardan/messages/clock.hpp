@@ -31,5 +31,4 @@ struct CdrForm<Clock> {
 
 }  // namespace cardan
 
-CARDAN_MESSAGE(cardan::Clock, "rosgraph_msgs/msg/Clock", clock);
-CARDAN_ROS_FORM_(cardan::Clock, cardan::ros::kClock, cardan::ros::kTime);
+CARDAN_STANDARD_MESSAGE_(cardan::Clock, "rosgraph_msgs/msg/Clock", clock);

@@ -32,5 +32,5 @@ inline constexpr Topic<CycleHint> kCycles{"/cardan/cycles", {}};
 
 }  // namespace cardan
 
-CARDAN_MESSAGE(cardan::CycleHint, "cardan_msgs/msg/CycleHint", instance, count, begin_ns, end_ns, worked_ns, period_ns,
-               weight, busy, name);
+CARDAN_STANDARD_MESSAGE_(cardan::CycleHint, "cardan_msgs/msg/CycleHint", instance, count, begin_ns, end_ns, worked_ns,
+                         period_ns, weight, busy, name);

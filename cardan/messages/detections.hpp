@@ -102,19 +102,8 @@ struct CdrForm<Detection3D> : detail::DetectionCdr<Detection3D, 100> {};
 
 }  // namespace cardan
 
-CARDAN_MESSAGE(cardan::Detection2D, "vision_msgs/msg/Detection2D", label, score, center_x, center_y, theta, size_x,
-               size_y, id);
-CARDAN_MESSAGE(cardan::Detection3D, "vision_msgs/msg/Detection3D", label, score, center, size, id);
-CARDAN_MESSAGE(cardan::Detections2D, "vision_msgs/msg/Detection2DArray", header, detections);
-CARDAN_MESSAGE(cardan::Detections3D, "vision_msgs/msg/Detection3DArray", header, detections);
-
-CARDAN_ROS_FORM_(cardan::Detection2D, cardan::ros::kDetection2D, cardan::ros::kHeader, cardan::ros::kTime,
-                 cardan::ros::kObjectHypothesisWithPose, cardan::ros::kObjectHypothesis,
-                 cardan::ros::kPoseWithCovariance, cardan::ros::kPose, cardan::ros::kPoint, cardan::ros::kQuaternion,
-                 cardan::ros::kBoundingBox2D, cardan::ros::kPose2D, cardan::ros::kPoint2D);
-CARDAN_ROS_FORM_(cardan::Detection3D, cardan::ros::kDetection3D, cardan::ros::kHeader, cardan::ros::kTime,
-                 cardan::ros::kObjectHypothesisWithPose, cardan::ros::kObjectHypothesis,
-                 cardan::ros::kPoseWithCovariance, cardan::ros::kPose, cardan::ros::kPoint, cardan::ros::kQuaternion,
-                 cardan::ros::kBoundingBox3D, cardan::ros::kVector3);
-CARDAN_ROS_FORM_(cardan::Detections2D, cardan::ros::kDetection2DArray);
-CARDAN_ROS_FORM_(cardan::Detections3D, cardan::ros::kDetection3DArray);
+CARDAN_STANDARD_MESSAGE_(cardan::Detection2D, "vision_msgs/msg/Detection2D", label, score, center_x, center_y, theta,
+                         size_x, size_y, id);
+CARDAN_STANDARD_MESSAGE_(cardan::Detection3D, "vision_msgs/msg/Detection3D", label, score, center, size, id);
+CARDAN_STANDARD_MESSAGE_(cardan::Detections2D, "vision_msgs/msg/Detection2DArray", header, detections);
+CARDAN_STANDARD_MESSAGE_(cardan::Detections3D, "vision_msgs/msg/Detection3DArray", header, detections);

@@ -81,28 +81,16 @@ struct Odometry {
 
 }  // namespace cardan
 
-CARDAN_MESSAGE(cardan::Vector3, "geometry_msgs/msg/Vector3", x, y, z);
-CARDAN_MESSAGE(cardan::Point, "geometry_msgs/msg/Point", x, y, z);
-CARDAN_MESSAGE(cardan::Quaternion, "geometry_msgs/msg/Quaternion", x, y, z, w);
-CARDAN_MESSAGE(cardan::Pose, "geometry_msgs/msg/Pose", position, orientation);
-CARDAN_MESSAGE(cardan::Twist, "geometry_msgs/msg/Twist", linear, angular);
-CARDAN_MESSAGE(cardan::Transform, "geometry_msgs/msg/Transform", translation, rotation);
-CARDAN_MESSAGE(cardan::PoseWithCovariance, "geometry_msgs/msg/PoseWithCovariance", pose, covariance);
-CARDAN_MESSAGE(cardan::TwistWithCovariance, "geometry_msgs/msg/TwistWithCovariance", twist, covariance);
-CARDAN_MESSAGE(cardan::PoseStamped, "geometry_msgs/msg/PoseStamped", header, pose);
-CARDAN_MESSAGE(cardan::TwistStamped, "geometry_msgs/msg/TwistStamped", header, twist);
-CARDAN_MESSAGE(cardan::TransformStamped, "geometry_msgs/msg/TransformStamped", header, child_frame_id, transform);
-CARDAN_MESSAGE(cardan::Odometry, "nav_msgs/msg/Odometry", header, child_frame_id, pose, twist);
-
-CARDAN_ROS_FORM_(cardan::Vector3, cardan::ros::kVector3);
-CARDAN_ROS_FORM_(cardan::Point, cardan::ros::kPoint);
-CARDAN_ROS_FORM_(cardan::Quaternion, cardan::ros::kQuaternion);
-CARDAN_ROS_FORM_(cardan::Pose, cardan::ros::kPose);
-CARDAN_ROS_FORM_(cardan::Twist, cardan::ros::kTwist);
-CARDAN_ROS_FORM_(cardan::Transform, cardan::ros::kTransform);
-CARDAN_ROS_FORM_(cardan::PoseWithCovariance, cardan::ros::kPoseWithCovariance);
-CARDAN_ROS_FORM_(cardan::TwistWithCovariance, cardan::ros::kTwistWithCovariance);
-CARDAN_ROS_FORM_(cardan::PoseStamped, cardan::ros::kPoseStamped);
-CARDAN_ROS_FORM_(cardan::TwistStamped, cardan::ros::kTwistStamped);
-CARDAN_ROS_FORM_(cardan::TransformStamped, cardan::ros::kTransformStamped);
-CARDAN_ROS_FORM_(cardan::Odometry, cardan::ros::kOdometry);
+CARDAN_STANDARD_MESSAGE_(cardan::Vector3, "geometry_msgs/msg/Vector3", x, y, z);
+CARDAN_STANDARD_MESSAGE_(cardan::Point, "geometry_msgs/msg/Point", x, y, z);
+CARDAN_STANDARD_MESSAGE_(cardan::Quaternion, "geometry_msgs/msg/Quaternion", x, y, z, w);
+CARDAN_STANDARD_MESSAGE_(cardan::Pose, "geometry_msgs/msg/Pose", position, orientation);
+CARDAN_STANDARD_MESSAGE_(cardan::Twist, "geometry_msgs/msg/Twist", linear, angular);
+CARDAN_STANDARD_MESSAGE_(cardan::Transform, "geometry_msgs/msg/Transform", translation, rotation);
+CARDAN_STANDARD_MESSAGE_(cardan::PoseWithCovariance, "geometry_msgs/msg/PoseWithCovariance", pose, covariance);
+CARDAN_STANDARD_MESSAGE_(cardan::TwistWithCovariance, "geometry_msgs/msg/TwistWithCovariance", twist, covariance);
+CARDAN_STANDARD_MESSAGE_(cardan::PoseStamped, "geometry_msgs/msg/PoseStamped", header, pose);
+CARDAN_STANDARD_MESSAGE_(cardan::TwistStamped, "geometry_msgs/msg/TwistStamped", header, twist);
+CARDAN_STANDARD_MESSAGE_(cardan::TransformStamped, "geometry_msgs/msg/TransformStamped", header, child_frame_id,
+                         transform);
+CARDAN_STANDARD_MESSAGE_(cardan::Odometry, "nav_msgs/msg/Odometry", header, child_frame_id, pose, twist);

@@ -9,7 +9,6 @@
 #include <string_view>
 
 #include "cardan/messages/cdr.hpp"
-#include "cardan/messages/ros_definitions.hpp"
 #include "cardan/types/fixed_string.hpp"
 #include "cardan/types/message.hpp"
 
@@ -75,5 +74,4 @@ struct CdrForm<Header> {
 
 }  // namespace cardan
 
-CARDAN_MESSAGE(cardan::Header, "std_msgs/msg/Header", stamp, sequence, frame_id);
-CARDAN_ROS_FORM_(cardan::Header, cardan::ros::kHeader, cardan::ros::kTime);
+CARDAN_STANDARD_MESSAGE_(cardan::Header, "std_msgs/msg/Header", stamp, sequence, frame_id);

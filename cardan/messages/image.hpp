@@ -99,8 +99,6 @@ struct CompressedImage {
 
 }  // namespace cardan
 
-CARDAN_MESSAGE(cardan::Image, "sensor_msgs/msg/Image", header, height, width, encoding, is_bigendian, step, data);
-CARDAN_MESSAGE(cardan::CompressedImage, "sensor_msgs/msg/CompressedImage", header, format, data);
-
-CARDAN_ROS_FORM_(cardan::Image, cardan::ros::kImage);
-CARDAN_ROS_FORM_(cardan::CompressedImage, cardan::ros::kCompressedImage);
+CARDAN_STANDARD_MESSAGE_(cardan::Image, "sensor_msgs/msg/Image", header, height, width, encoding, is_bigendian, step,
+                         data);
+CARDAN_STANDARD_MESSAGE_(cardan::CompressedImage, "sensor_msgs/msg/CompressedImage", header, format, data);

@@ -158,10 +158,8 @@ struct PointCloud {
 
 }  // namespace cardan
 
-CARDAN_MESSAGE(cardan::PointField, "sensor_msgs/msg/PointField", name, offset, datatype, count);
-CARDAN_MESSAGE(cardan::PointCloud, "sensor_msgs/msg/PointCloud2", header, height, width, fields, is_bigendian,
-               point_step, row_step, data, is_dense);
-CARDAN_ROS_FORM_(cardan::PointField, cardan::ros::kPointField);
-CARDAN_ROS_FORM_(cardan::PointCloud, cardan::ros::kPointCloud2, cardan::ros::kPointField);
+CARDAN_STANDARD_MESSAGE_(cardan::PointField, "sensor_msgs/msg/PointField", name, offset, datatype, count);
+CARDAN_STANDARD_MESSAGE_(cardan::PointCloud, "sensor_msgs/msg/PointCloud2", header, height, width, fields, is_bigendian,
+                         point_step, row_step, data, is_dense);
 
 static_assert(sizeof(cardan::PointXYZ) == 16 && sizeof(cardan::PointXYZI) == 32, "PCL's layouts");

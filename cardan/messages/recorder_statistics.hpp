@@ -39,6 +39,7 @@ inline constexpr Topic<RecorderStatistics> kRecorderStatistics{
 
 }  // namespace cardan
 
-CARDAN_MESSAGE(cardan::RecordedTopic, "cardan_msgs/msg/RecordedTopic", topic, recorded, lost, queued, queued_bytes);
-CARDAN_MESSAGE(cardan::RecorderStatistics, "cardan_msgs/msg/RecorderStatistics", stamp, recorded, lost, bytes,
-               write_p50_ns, write_p99_ns, write_most_ns, free_bytes, looked_ns, paused, file, topics);
+CARDAN_STANDARD_MESSAGE_(cardan::RecordedTopic, "cardan_msgs/msg/RecordedTopic", topic, recorded, lost, queued,
+                         queued_bytes);
+CARDAN_STANDARD_MESSAGE_(cardan::RecorderStatistics, "cardan_msgs/msg/RecorderStatistics", stamp, recorded, lost, bytes,
+                         write_p50_ns, write_p99_ns, write_most_ns, free_bytes, looked_ns, paused, file, topics);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
+
 #include "cardan/types/message.hpp"
 
 // The ROS 2 definitions of the standard messages: fields and constants as in ROS 2 Jazzy, without the comments. Humble

@@ -54,14 +54,10 @@ struct CanFrame {
 
 }  // namespace cardan
 
-CARDAN_MESSAGE(cardan::Imu, "sensor_msgs/msg/Imu", header, orientation, orientation_covariance, angular_velocity,
-               angular_velocity_covariance, linear_acceleration, linear_acceleration_covariance);
-CARDAN_MESSAGE(cardan::NavSatStatus, "sensor_msgs/msg/NavSatStatus", status, service);
-CARDAN_MESSAGE(cardan::NavSatFix, "sensor_msgs/msg/NavSatFix", header, status, latitude, longitude, altitude,
-               position_covariance, position_covariance_type);
-CARDAN_MESSAGE(cardan::CanFrame, "can_msgs/msg/Frame", header, id, is_rtr, is_extended, is_error, dlc, data);
-
-CARDAN_ROS_FORM_(cardan::Imu, cardan::ros::kImu);
-CARDAN_ROS_FORM_(cardan::NavSatStatus, cardan::ros::kNavSatStatus);
-CARDAN_ROS_FORM_(cardan::NavSatFix, cardan::ros::kNavSatFix);
-CARDAN_ROS_FORM_(cardan::CanFrame, cardan::ros::kCanFrame);
+CARDAN_STANDARD_MESSAGE_(cardan::Imu, "sensor_msgs/msg/Imu", header, orientation, orientation_covariance,
+                         angular_velocity, angular_velocity_covariance, linear_acceleration,
+                         linear_acceleration_covariance);
+CARDAN_STANDARD_MESSAGE_(cardan::NavSatStatus, "sensor_msgs/msg/NavSatStatus", status, service);
+CARDAN_STANDARD_MESSAGE_(cardan::NavSatFix, "sensor_msgs/msg/NavSatFix", header, status, latitude, longitude, altitude,
+                         position_covariance, position_covariance_type);
+CARDAN_STANDARD_MESSAGE_(cardan::CanFrame, "can_msgs/msg/Frame", header, id, is_rtr, is_extended, is_error, dlc, data);

@@ -110,6 +110,6 @@ std::shared_ptr<const TypeLayout> layout_of_schema(const std::string& type_name,
 std::shared_ptr<const TypeLayout> known_layout(std::string_view type_name);
 
 /// The type as publishers name it. `schema` is used for a type that has none of its own.
-[[nodiscard]] detail::MessageType message_type_of(const TypeLayout& type, std::string_view schema);
+[[nodiscard]] AnyMessageType message_type_of(const TypeLayout& type, std::string_view schema);
 
 }  // namespace cardan

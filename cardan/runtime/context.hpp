@@ -11,17 +11,23 @@
 
 #include "cardan/base/log.hpp"
 #include "cardan/runtime/encoded.hpp"
-#include "cardan/runtime/executor/component_core.hpp"
-#include "cardan/runtime/executor/timer_callback.hpp"
+#include "cardan/runtime/executor/declaring.hpp"
+#include "cardan/runtime/fuse_options.hpp"
 #include "cardan/runtime/fusion.hpp"
 #include "cardan/runtime/input_options.hpp"
 #include "cardan/runtime/output.hpp"
 #include "cardan/runtime/parameter.hpp"
+#include "cardan/runtime/timer_options.hpp"
 #include "cardan/runtime/unset.hpp"
 #include "cardan/transport/sample.hpp"
 #include "cardan/transport/topic.hpp"
 
 namespace cardan {
+
+namespace detail {
+template <class F, class... Ts>
+struct Joined;
+}  // namespace detail
 
 /// The newest sample of a topic, for a control loop to read when it needs it. Context::latest() makes it. One that was
 /// not made so throws Error (InvalidArgument) when it is read.
@@ -31,7 +37,7 @@ class Latest {
  public:
   Latest() = default;
   /// Empty if no sample has arrived yet.
-  [[nodiscard]] Sample<T> get() const { return detail::sample_of<T>(port().latest()); }
+  [[nodiscard]] Sample<T> get() const { return detail::sample_of<T>(detail::latest_of(port())); }
 
  private:
   friend class Context;
@@ -43,42 +49,12 @@ class Latest {
   detail::Port* port_ = nullptr;
 };
 
-namespace detail {
-
-/// A fusion of a component, and its callback. Used on the thread of the component's callbacks; any thread may read
-/// statistics.
-template <class F, class... Ts>
-struct Joined {
-  Joined(const FusionPolicy& policy, F f, const ComponentCore& c) : fusion(policy), callback(std::move(f)), core(c) {}
-
-  Fusion<Ts...> fusion;
-  F callback;
-  const ComponentCore& core;  ///< outlives this object
-  std::shared_ptr<FusionWatch> watch;
-
-  template <std::size_t I>
-  void take(const Sample<std::tuple_element_t<I, std::tuple<Ts...>>>& sample) {
-    const std::int64_t now = core.now();
-    fusion.template offer<I>(sample);
-    bool fired = false;
-    while (auto set = fusion.next()) {
-      fired = true;
-      watch->fired(now);
-      std::apply(callback, *set);
-    }
-    if (!fired && watch->offered(I, now)) watch->tell(fusion.statistics());
-  }
-};
-
-}  // namespace detail
-
 /// The interface with which a component declares its parts, in on_start(). It lives as long as the component. Topics
 /// are named as the component's code knows them; the configuration may rename them and change their options. Each
 /// function throws Error with cause and remedy.
 /// Declare in on_start() only. Any thread may call now(), name() and log() at any time.
 class Context {
  public:
-  explicit Context(detail::ComponentCore& core) noexcept : core_(core) {}
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
@@ -109,9 +85,8 @@ class Context {
     requires std::invocable<F&, const Sample<Ts>&...>
   void fuse(const FusionPolicy& policy, F callback, const FuseOptions& options, const Topic<Ts>&... topics) {
     auto join = std::make_shared<detail::Joined<F, Ts...>>(policy, std::move(callback), core_);
-    auto& fused = core_.fusion(policy, options, {topics.name...});
-    join->watch = fused.watch;
-    fused.statistics = [join] { return join->fusion.statistics(); };
+    join->watch =
+        detail::declare_fusion(core_, policy, options, {topics.name...}, [join] { return join->fusion.statistics(); });
     const auto keeps = static_cast<std::uint32_t>(join->fusion.holds());
     [&]<std::size_t... I>(std::index_sequence<I...>) {
       (input(topics, [join](const Sample<Ts>& sample) { join->template take<I>(sample); },
@@ -121,45 +96,75 @@ class Context {
   }
   template <class T>
   [[nodiscard]] Output<T> output(const Topic<T>& topic) {
-    return Output<T>(core_.output(topic.name, detail::payload_type_of<T>(), topic.options));
+    return Output<T>(detail::declare_output(core_, topic.name, detail::payload_type_of<T>(), topic.options));
   }
   /// Calls `callback()` at each multiple of `period` after the start, without drift.
   template <std::invocable F>
   void timer(std::chrono::nanoseconds period, F callback, const TimerOptions& options = {}) {
-    core_.timer(period, options, std::move(callback));
+    detail::declare_timer(core_, period, options, std::move(callback));
   }
   /// A value that the configuration and `cardan param` can set. T: bool, std::int64_t, double or std::string.
   template <ParameterType T>
   [[nodiscard]] Parameter<T> parameter(const std::string& name, T initial, ParameterOptions<T> options = {}) {
-    return Parameter<T>(core_.parameter(name, ParameterValue(std::move(initial)), [&](detail::ParameterCore& p) {
-      p.description = std::move(options.description);
-      p.fixed = options.fixed;
-      if (options.min) p.min = ParameterValue(*options.min);
-      if (options.max) p.max = ParameterValue(*options.max);
-      if (options.accept)
-        p.accept = [accept = std::move(options.accept)](const ParameterValue& v) { return accept(std::get<T>(v)); };
-    }));
+    return Parameter<T>(
+        detail::declare_parameter(core_, name, ParameterValue(std::move(initial)), [&](detail::ParameterCore& p) {
+          p.description = std::move(options.description);
+          p.fixed = options.fixed;
+          if (options.min) p.min = ParameterValue(*options.min);
+          if (options.max) p.max = ParameterValue(*options.max);
+          if (options.accept)
+            p.accept = [accept = std::move(options.accept)](const ParameterValue& v) { return accept(std::get<T>(v)); };
+        }));
   }
 
-  [[nodiscard]] const std::string& name() const noexcept { return core_.name(); }
+  [[nodiscard]] const std::string& name() const noexcept;
   /// The runtime's time in nanoseconds: the time of the steady clock, or of the simulation.
   [[nodiscard]] std::int64_t now() const noexcept;
   /// Logs a line for people, prefixed with the component's name. It is left out below the level that
   /// `cardan run --log-level` or `cardan component log` set for the component.
-  void log(LogLevel level, const std::string& text) const {
-    if (level >= core_.log_level()) detail::log(level, core_.name() + ": " + text);
-  }
+  void log(LogLevel level, const std::string& text) const;
 
  private:
+  friend class detail::ComponentCore;
+  explicit Context(detail::ComponentCore& core) noexcept : core_(core) {}
   template <class T>
-  detail::Port& declare(const Topic<T>& topic, const InputOptions& options, detail::Port::Call call) {
-    detail::RemoteSource::Convert convert;
+  detail::Port& declare(const Topic<T>& topic, const InputOptions& options, detail::InputCall call) {
+    detail::ConvertCall convert;
     if constexpr (!Message<T> && detail::Encodable<T>) convert = &detail::decode_sample<T>;
-    return core_.input(topic.name, detail::payload_type_of<T>(), topic.options, options, std::move(call),
-                       std::move(convert));
+    return detail::declare_input(core_, topic.name, detail::payload_type_of<T>(), topic.options, options,
+                                 std::move(call), std::move(convert));
   }
 
   detail::ComponentCore& core_;
 };
+
+namespace detail {
+
+/// A fusion of a component, and its callback. Used on the thread of the component's callbacks; any thread may read
+/// statistics.
+template <class F, class... Ts>
+struct Joined {
+  Joined(const FusionPolicy& policy, F f, const ComponentCore& c) : fusion(policy), callback(std::move(f)), core(c) {}
+
+  Fusion<Ts...> fusion;
+  F callback;
+  const ComponentCore& core;  ///< outlives this object
+  std::shared_ptr<FusionWatch> watch;
+
+  template <std::size_t I>
+  void take(const Sample<std::tuple_element_t<I, std::tuple<Ts...>>>& sample) {
+    const std::int64_t now = now_of(core);
+    fusion.template offer<I>(sample);
+    bool fired = false;
+    while (auto set = fusion.next()) {
+      fired = true;
+      fusion_fired(*watch, now);
+      std::apply(callback, *set);
+    }
+    if (!fired && fusion_offered(*watch, I, now)) fusion_is_silent(*watch, fusion.statistics());
+  }
+};
+
+}  // namespace detail
 
 }  // namespace cardan

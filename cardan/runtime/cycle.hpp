@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
+#include "cardan/base/duration.hpp"
 #include "cardan/messages/cycle_hint.hpp"
 #include "cardan/transport/publisher.hpp"
 

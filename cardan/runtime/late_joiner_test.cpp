@@ -104,7 +104,7 @@ TEST(LateJoiner, WhoIsDeclaredAfterTheWriterGetsTheLastDepthInASimulation) {
   simulation.start();
   simulation.run();
   expect_the_last_of_all(reader);
-  for (const auto& c : simulation.runtime().components().back()->callbacks())
+  for (const auto& c : cardan::detail::runtime_of(simulation).components().back()->callbacks())
     EXPECT_EQ(c->statistics().dropped.load(), 0U) << c->name() << ": what is older than the depth is no loss";
 }
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <type_traits>
 #include <utility>
 
+#include "cardan/base/forked.hpp"
 #include "cardan/runtime/encoded.hpp"
-#include "cardan/runtime/executor/output_core.hpp"
+#include "cardan/runtime/executor/declaring.hpp"
 #include "cardan/runtime/unset.hpp"
 #include "cardan/transport/publisher.hpp"
 #include "cardan/transport/sample.hpp"
@@ -33,23 +35,23 @@ class Output {
   bool publish(std::shared_ptr<const T> object, std::int64_t source_time = 0) {
     detail::OutputCore& core = this->core();
     bool encoded = true;
-    if constexpr (detail::Encodable<T>)
-      if (core.goes_outside() && !is_forked_child()) {
-        core.pass_gate();
-        encoded = detail::publish_encoded(core.publisher(), *object, source_time);
-        if (!encoded) core.note_not_encoded();
+    if constexpr (detail::Encodable<T>) {
+      if (const auto* publisher = detail::publisher_of_encoded(core)) {
+        encoded = detail::publish_encoded(*publisher, *object, source_time);
+        if (!encoded) detail::note_not_encoded(core);
       }
+    }
     const Sample<T> sample = make_sample<T>(std::move(object), {.source_time = source_time});
     detail::SampleBlock* block = detail::block_of(sample);
     block->references.fetch_add(1, std::memory_order_relaxed);
-    core.publish(block);
+    detail::publish_object(core, block);
     return encoded;
   }
   bool publish(T object, std::int64_t source_time = 0) {
     return publish(std::make_shared<const T>(std::move(object)), source_time);
   }
 
-  [[nodiscard]] std::uint64_t published() const noexcept { return core_ == nullptr ? 0 : core_->published(); }
+  [[nodiscard]] std::uint64_t published() const noexcept { return core_ == nullptr ? 0 : detail::published_by(*core_); }
   explicit operator bool() const noexcept { return core_ != nullptr; }
 
  private:
@@ -71,16 +73,11 @@ class Output<T> {
 
   /// Returns a free slot to fill. Empty when all of the topic's loans are out, or when subscribers in this process keep
   /// 128 samples more than they announced.
-  [[nodiscard]] Loan<T> loan() {
-    detail::OutputCore& core = this->core();
-    if (is_forked_child()) return {};
-    Loan<T> loan = detail::loan_of<T>(core.publisher());
-    return loan || !core.make_room() ? std::move(loan) : detail::loan_of<T>(core.publisher());
-  }
+  [[nodiscard]] Loan<T> loan() { return detail::typed<T>(detail::loan_of_output(core())); }
   /// As Publisher::publish.
   bool publish(Loan<T>&& loan) {
     detail::OutputCore& core = this->core();
-    return loan && !is_forked_child() && core.publish(detail::take_out(loan));
+    return loan && !is_forked_child() && detail::publish_filled(core, detail::take_out(loan));
   }
   /// Publishes a copy of a plain struct. False as above, or when all loans are out.
   bool publish(const T& message)
@@ -92,7 +89,7 @@ class Output<T> {
     return publish(std::move(copy));
   }
 
-  [[nodiscard]] std::uint64_t published() const noexcept { return core_ == nullptr ? 0 : core_->published(); }
+  [[nodiscard]] std::uint64_t published() const noexcept { return core_ == nullptr ? 0 : detail::published_by(*core_); }
   explicit operator bool() const noexcept { return core_ != nullptr; }
 
  private:

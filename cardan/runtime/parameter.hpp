@@ -18,6 +18,8 @@
 
 namespace cardan {
 
+class Context;
+
 using ParameterValue = config::Value;
 
 template <class T>
@@ -69,7 +71,6 @@ template <ParameterType T>
 class Parameter {
  public:
   Parameter() = default;
-  explicit Parameter(std::shared_ptr<const detail::ParameterCore> core) : core_(std::move(core)) {}
   [[nodiscard]] T operator*() const {
     if (core_ == nullptr) detail::refuse_unset("Parameter", "parameter(name, default)", detail::type_text<T>());
     if constexpr (std::same_as<T, std::string>)
@@ -81,6 +82,8 @@ class Parameter {
   }
 
  private:
+  friend class Context;
+  explicit Parameter(std::shared_ptr<const detail::ParameterCore> core) : core_(std::move(core)) {}
   std::shared_ptr<const detail::ParameterCore> core_;
 };
 

@@ -96,7 +96,7 @@ void Runtime::mark_cycle(ComponentCore& core) {
 }
 
 void Runtime::begin(ComponentCore& core) {
-  core.context = std::make_unique<Context>(core);
+  core.make_context();
   if (options_.on_begin) options_.on_begin(core.name());
   try {
     core.component->on_start(*core.context);

@@ -16,6 +16,8 @@
 #include "cardan/config/configuration.hpp"
 #include "cardan/runtime/component.hpp"
 #include "cardan/runtime/executor/await_recorders.hpp"
+#include "cardan/runtime/executor/channel.hpp"
+#include "cardan/runtime/executor/component_core.hpp"
 #include "cardan/runtime/executor/failure_log.hpp"
 #include "cardan/runtime/executor/group.hpp"
 #include "cardan/runtime/runtime_clock.hpp"
@@ -111,6 +113,11 @@ class Runtime {
   [[nodiscard]] std::int64_t next_timer() const;
   [[nodiscard]] RuntimeClock& clock() noexcept { return clock_; }
   [[nodiscard]] const RuntimeOptions& options() const noexcept { return options_; }
+
+  /// Calls `on_publish` (RuntimeOptions) for each sample from now on. Before the first endpoint is declared.
+  void tap(std::function<void(const detail::Channel& channel, const detail::SampleBlock& sample)> on_publish) {
+    options_.on_publish = std::move(on_publish);
+  }
 
   /// Logs the counts of repeated exceptions whose time is over (10 s). Returns when to call it again, in nanoseconds of
   /// the steady clock; 0: nothing is counted.

@@ -7,6 +7,8 @@
 #include <limits>
 
 #include "cardan/base/error.hpp"
+#include "cardan/runtime/executor/component_core.hpp"
+#include "cardan/runtime/runtime.hpp"
 
 namespace cardan {
 namespace {
@@ -24,18 +26,17 @@ SimulationOptions with_topics_of(const config::Configuration& file, SimulationOp
 }  // namespace
 
 Simulation::Simulation(SimulationOptions options)
-    : runtime_({.transport = false,
-                .threads = false,
-                .simulated_time = options.begin,
-                .groups = {{.name = std::string(config::kDefaultGroup)}},
-                .topics = std::move(options.topics),
-                .on_begin = std::move(options.on_begin),
-                .on_change = std::move(options.on_change),
-                .on_publish = std::move(options.on_publish)}) {
-  runtime_.add({.name = "simulation"}, std::make_shared<Outside>());
-  auto& core = *runtime_.components().front();
+    : runtime_(std::make_unique<Runtime>(RuntimeOptions{.transport = false,
+                                                        .threads = false,
+                                                        .simulated_time = options.begin,
+                                                        .groups = {{.name = std::string(config::kDefaultGroup)}},
+                                                        .topics = std::move(options.topics),
+                                                        .on_begin = std::move(options.on_begin),
+                                                        .on_change = std::move(options.on_change)})) {
+  runtime_->add({.name = "simulation"}, std::make_shared<Outside>());
+  auto& core = *runtime_->components().front();
   core.stay_open();
-  core.context = std::make_unique<Context>(core);
+  core.make_context();
 }
 
 Simulation::Simulation(const config::Configuration& file, const std::vector<std::string>& without,
@@ -53,7 +54,7 @@ Simulation::Simulation(const config::Configuration& file, const std::vector<std:
     }
 }
 
-Context& Simulation::outside() { return *runtime_.components().front()->context; }
+Context& Simulation::outside() { return *runtime_->components().front()->context; }
 
 void Simulation::refuse_push(const char* topic) {
   throw Error(ErrorCode::Limit,
@@ -62,16 +63,24 @@ void Simulation::refuse_push(const char* topic) {
 }
 
 void Simulation::add(config::Component settings, std::shared_ptr<Component> component) {
-  runtime_.add(std::move(settings), std::move(component));
+  runtime_->add(std::move(settings), std::move(component));
 }
 
-void Simulation::start() { runtime_.start(); }
+Simulation::~Simulation() = default;
+
+void Simulation::start() { runtime_->start(); }
+
+void Simulation::stop() noexcept { runtime_->stop(); }
+
+std::int64_t Simulation::now() noexcept { return runtime_->clock().now(); }
+
+Runtime& detail::runtime_of(Simulation& simulation) noexcept { return *simulation.runtime_; }
 
 void Simulation::at(std::int64_t time, std::function<void()> what) { events_.emplace(time, std::move(what)); }
 
 std::size_t Simulation::run() {
   std::size_t ran = 0;
-  while (runtime_.run_one()) ++ran;
+  while (runtime_->run_one()) ++ran;
   return ran;
 }
 
@@ -79,10 +88,10 @@ std::size_t Simulation::run_until(std::int64_t time) {
   std::size_t ran = run();
   for (;;) {
     constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
-    const std::int64_t timer = runtime_.next_timer();
+    const std::int64_t timer = runtime_->next_timer();
     const std::int64_t next = std::min(timer == 0 ? kNever : timer, events_.empty() ? kNever : events_.begin()->first);
     if (next > time || next == kNever) break;
-    runtime_.clock().simulate(std::max(next, now()));
+    runtime_->clock().simulate(std::max(next, now()));
     // What comes from outside at this time is there before the timers of this time run.
     while (!events_.empty() && events_.begin()->first <= now()) {
       const auto what = std::move(events_.begin()->second);
@@ -91,7 +100,7 @@ std::size_t Simulation::run_until(std::int64_t time) {
     }
     ran += run();
   }
-  runtime_.clock().simulate(std::max(time, now()));
+  runtime_->clock().simulate(std::max(time, now()));
   return ran;
 }
 

@@ -11,18 +11,27 @@
 #include <utility>
 #include <vector>
 
-#include "cardan/runtime/runtime.hpp"
+#include "cardan/config/configuration.hpp"
+#include "cardan/runtime/component.hpp"
 
 namespace cardan {
+
+class Runtime;
+class Simulation;
+
+namespace detail {
+/// For the library's own programs and tests.
+[[nodiscard]] Runtime& runtime_of(Simulation& simulation) noexcept;
+}  // namespace detail
 
 struct SimulationOptions {
   std::int64_t begin = 0;  ///< the clock's first time, nanoseconds
   /// Changes to the topics, as in a configuration.
   std::map<std::string, config::TopicSettings> topics{};
-  /// As RuntimeOptions has them.
+  /// Called before on_start() of each component.
   std::function<void(const std::string& component)> on_begin{};
+  /// Called with true after all components are declared and before they run, and with false before they are withdrawn.
   std::function<void(bool declared)> on_change{};
-  std::function<void(const detail::Channel& channel, const detail::SampleBlock& sample)> on_publish{};
 };
 
 /// Runs components on given samples, on one thread, with its own clock and in a fixed order: what is due first, then
@@ -37,6 +46,9 @@ class Simulation {
   /// such component). Loads libraries.
   explicit Simulation(const config::Configuration& file, const std::vector<std::string>& without = {},
                       SimulationOptions options = {});
+  Simulation(const Simulation&) = delete;
+  Simulation& operator=(const Simulation&) = delete;
+  ~Simulation();
 
   /// Adds a component of this program. `settings` may name parameters, renamed topics and a priority.
   template <class C>
@@ -95,12 +107,12 @@ class Simulation {
   std::size_t run_until(std::int64_t time);
   std::size_t run_for(std::chrono::nanoseconds span) { return run_until(now() + span.count()); }
   /// Stops the components in the reverse order of their start. The destructor does the same.
-  void stop() noexcept { runtime_.stop(); }
+  void stop() noexcept;
 
-  [[nodiscard]] std::int64_t now() noexcept { return runtime_.clock().now(); }
-  [[nodiscard]] Runtime& runtime() noexcept { return runtime_; }
+  [[nodiscard]] std::int64_t now() noexcept;
 
  private:
+  friend Runtime& detail::runtime_of(Simulation& simulation) noexcept;
   [[nodiscard]] Context& outside();
   [[noreturn]] static void refuse_push(const char* topic);
   template <class T>
@@ -116,7 +128,7 @@ class Simulation {
     return *std::static_pointer_cast<Output<T>>(known);
   }
 
-  Runtime runtime_;
+  std::unique_ptr<Runtime> runtime_;
   std::deque<std::shared_ptr<void>> kept_;
   std::map<std::string, std::shared_ptr<void>> outputs_;
   std::multimap<std::int64_t, std::function<void()>> events_;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cardan/runtime/simulation.hpp"
+#include "cardan/runtime/runtime.hpp"
 
 #include <gtest/gtest.h>
 
@@ -75,7 +76,7 @@ TEST(Simulation, QueueKeepsTheFreshestAndCounts) {
   for (int i = 1; i <= 20; ++i) simulation.push(kIn, {i});
   simulation.run();
   EXPECT_EQ(values(out), (std::vector<std::int64_t>{26, 28, 30, 32, 34, 36, 38, 40}));
-  for (const auto& core : simulation.runtime().components())
+  for (const auto& core : cardan::detail::runtime_of(simulation).components())
     for (const auto& d : core->declared())
       if (core->name() == "doubler" && d.port != nullptr) {
         EXPECT_EQ(d.port->statistics().dropped.load(), 12U);
@@ -112,12 +113,12 @@ TEST(Simulation, OverrunsAreSkippedOrCaughtUp) {
   Simulation simulation;
   const auto& late = simulation.add<Late>("late");
   simulation.start();
-  simulation.runtime().clock().simulate(45'000'000);  // as if everything had stood still
+  cardan::detail::runtime_of(simulation).clock().simulate(45'000'000);  // as if everything had stood still
   simulation.run();
   EXPECT_EQ(late.skipping, 1);
   EXPECT_EQ(late.catching_up, 4);
   std::map<std::string, std::uint64_t> overruns;
-  for (const auto& core : simulation.runtime().components())
+  for (const auto& core : cardan::detail::runtime_of(simulation).components())
     for (const auto& c : core->callbacks()) overruns[c->name()] = c->statistics().overruns.load();
   EXPECT_EQ(overruns["skip"], 3U);
   EXPECT_EQ(overruns["catch"], 0U) << "it left none out";
@@ -239,7 +240,7 @@ TEST(Simulation, AComponentFuses) {
   ASSERT_GE(joiner.pairs.size(), 9U) << "the last one may wait for what comes after it";
   for (std::size_t i = 0; i < joiner.pairs.size(); ++i)
     EXPECT_EQ(joiner.pairs[i], (std::pair<std::int64_t, int>(i + 1, i + 1)));
-  const auto& core = *simulation.runtime().components().back();
+  const auto& core = *cardan::detail::runtime_of(simulation).components().back();
   ASSERT_EQ(core.fusions().size(), 1U);
   EXPECT_EQ(core.fusions()[0].statistics().fired, joiner.pairs.size());
 }
@@ -315,7 +316,9 @@ TEST(Simulation, AnExceptionIsCountedAndTheRestGoesOn) {
   simulation.push(kIn, {2});
   simulation.run();
   EXPECT_EQ(thrower.calls, 2);
-  EXPECT_EQ(simulation.runtime().components().back()->declared().back().port->statistics().failures.load(), 1U);
+  EXPECT_EQ(
+      cardan::detail::runtime_of(simulation).components().back()->declared().back().port->statistics().failures.load(),
+      1U);
 }
 
 TEST(Parameters, AreCheckedSetAndRefused) {
@@ -336,7 +339,7 @@ TEST(Parameters, AreCheckedSetAndRefused) {
   const auto& picky = simulation.add<Picky>("picky", {{"level", std::int64_t{1}}});
   simulation.start();
   EXPECT_EQ(*picky.level, 1.0) << "a whole number is a double where one is wanted";
-  auto& runtime = simulation.runtime();
+  auto& runtime = cardan::detail::runtime_of(simulation);
   const auto code_of = [&](const char* parameter, ParameterValue value) {
     try {
       runtime.set_parameter("picky", parameter, std::move(value));

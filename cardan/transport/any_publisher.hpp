@@ -2,7 +2,6 @@
 // Publishes messages whose type is known only at run time. Players and bridges use it.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -11,29 +10,27 @@
 #include <utility>
 
 #include "cardan/base/clock.hpp"
+#include "cardan/base/duration.hpp"
 #include "cardan/transport/endpoint/loaned_slot.hpp"
 #include "cardan/transport/endpoint/publisher_end.hpp"
 #include "cardan/types/arena.hpp"
+#include "cardan/types/message_type.hpp"
 
 namespace cardan {
-
-/// A message type as data. `message_type_of(layout, schema)` makes one (cardan/messages/type_layout.hpp). Its hash must
-/// be the hash of the layout in which the messages are filled, because subscribers compare nothing else.
-using AnyMessageType = detail::MessageType;
 
 class AnyLoan;
 
 namespace detail {
 [[nodiscard]] Filled take_out(AnyLoan& loan) noexcept;
-}
+/// As typed(). The message is zeroed.
+[[nodiscard]] AnyLoan untyped(LoanedSlot slot, const AnyMessageType& type) noexcept;
+}  // namespace detail
 
 /// A slot that is being filled, as Loan<T>.
 /// Thread safety: one owner at a time, on any thread. Never blocks, allocates nothing.
 class AnyLoan {
  public:
   AnyLoan() noexcept = default;
-  /// Internal: as detail::typed(). The message is zeroed.
-  AnyLoan(detail::LoanedSlot slot, const AnyMessageType& type) noexcept;
 
   explicit operator bool() const noexcept { return static_cast<bool>(slot_); }
   /// The message's fixed struct, zeroed, with the bytes that its type lays out. Null if the loan is empty.
@@ -50,6 +47,8 @@ class AnyLoan {
 
  private:
   friend detail::Filled detail::take_out(AnyLoan& loan) noexcept;
+  friend AnyLoan detail::untyped(detail::LoanedSlot slot, const AnyMessageType& type) noexcept;
+  AnyLoan(detail::LoanedSlot slot, const AnyMessageType& type) noexcept;
 
   detail::LoanedSlot slot_;
   shm::Arena* arena_ = nullptr;
@@ -65,7 +64,7 @@ class AnyPublisher {
       : end_(topic, std::move(type), topic_options, options) {}
 
   /// Returns a free slot with a zeroed message. Empty when all loans are out, and in a child of fork(). Wait-free.
-  [[nodiscard]] AnyLoan loan() noexcept { return {end_.loan(), end_.type()}; }
+  [[nodiscard]] AnyLoan loan() noexcept { return detail::untyped(end_.loan(), end_.type()); }
 
   /// As Publisher<T>::publish().
   bool publish(AnyLoan&& loan) noexcept { return loan && detail::PublisherEnd::publish(detail::take_out(loan)); }
@@ -95,6 +94,8 @@ inline Filled take_out(AnyLoan& loan) noexcept {
   const shm::Arena* arena = loan.arena();
   return loan.slot_.release(arena == nullptr ? 0 : arena->used);
 }
+
+inline AnyLoan untyped(LoanedSlot slot, const AnyMessageType& type) noexcept { return {std::move(slot), type}; }
 
 }  // namespace detail
 

@@ -2,7 +2,6 @@
 // Receives messages whose type is known only at run time. Recorders, bridges and other languages use it.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -11,16 +10,22 @@
 #include <utility>
 
 #include "cardan/base/clock.hpp"
+#include "cardan/base/duration.hpp"
 #include "cardan/base/error.hpp"
 #include "cardan/transport/any_publisher.hpp"
 #include "cardan/transport/endpoint/subscriber_end.hpp"
 #include "cardan/transport/sample.hpp"
+#include "cardan/types/message_type.hpp"
 
 namespace cardan {
+
+class AnySample;
 
 namespace detail {
 struct EndOf;
 struct Anything;
+/// The publisher's block. The sample keeps its ownership.
+SampleBlock* block_of(const AnySample& sample) noexcept;
 /// Size of the fixed struct, in bytes.
 std::size_t message_bytes_of(const SampleBlock& block) noexcept;
 }  // namespace detail
@@ -32,7 +37,6 @@ std::size_t message_bytes_of(const SampleBlock& block) noexcept;
 class AnySample {
  public:
   AnySample() noexcept = default;
-  explicit AnySample(Sample<detail::Anything> sample) noexcept : sample_(std::move(sample)) {}
 
   explicit operator bool() const noexcept { return static_cast<bool>(sample_); }
   void reset() noexcept { sample_.reset(); }
@@ -55,15 +59,16 @@ class AnySample {
     if (block == nullptr) return {};
     return {block->payload, static_cast<std::size_t>(block->payload_bytes)};
   }
-  /// The publisher's block. The sample keeps its ownership.
-  [[nodiscard]] detail::SampleBlock* block() const noexcept { return detail::block_of(sample_); }
 
  private:
+  friend class AnySubscriber;
+  friend detail::SampleBlock* detail::block_of(const AnySample& sample) noexcept;
+  explicit AnySample(Sample<detail::Anything> sample) noexcept : sample_(std::move(sample)) {}
   Sample<detail::Anything> sample_;
 };
 
 namespace detail {
-inline SampleBlock* block_of(const AnySample& sample) noexcept { return sample.block(); }
+inline SampleBlock* block_of(const AnySample& sample) noexcept { return block_of(sample.sample_); }
 }  // namespace detail
 
 /// Receives messages of a type that the program was not compiled with, from every publisher of a topic.

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 
+#include "cardan/base/function.hpp"
 #include "cardan/base/placement.hpp"
 #include "cardan/transport/topic.hpp"
 

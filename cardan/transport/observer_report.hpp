@@ -3,12 +3,13 @@
 
 #include <sys/types.h>
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "cardan/base/duration.hpp"
 
 namespace cardan {
 

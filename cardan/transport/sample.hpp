@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -9,6 +8,7 @@
 #include <utility>
 
 #include "cardan/base/clock.hpp"
+#include "cardan/base/duration.hpp"
 #include "cardan/transport/endpoint/sample_block.hpp"
 #include "cardan/transport/endpoint/sample_clock.hpp"
 #include "cardan/types/message.hpp"

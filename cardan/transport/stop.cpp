@@ -5,6 +5,7 @@
 
 #include "cardan/base/clock.hpp"
 #include "cardan/transport/discovery/process.hpp"
+#include "cardan/transport/signal_echo.hpp"
 
 namespace cardan {
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <chrono>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include "cardan/base/duration.hpp"
 #include "cardan/transport/endpoint/subscriber_end.hpp"
 #include "cardan/transport/sample.hpp"
 #include "cardan/transport/topic.hpp"

@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cardan/transport/wait_any.hpp"
 
-#include "cardan/transport/endpoint/subscriber_core.hpp"
+#include <algorithm>
+#include <array>
 
+#include "cardan/transport/endpoint/subscriber_core.hpp"
+#include "cardan/transport/endpoint/waiting.hpp"
 #include "cardan/transport/stop.hpp"
 
 namespace cardan::detail {
 
 std::size_t wait_any_of(std::span<SubscriberCore* const> subscribers, std::span<const std::size_t> subscriber_at,
-                        std::span<Foreign> foreign, std::span<const std::size_t> foreign_at,
+                        std::span<const int> descriptors, std::span<const std::size_t> foreign_at,
                         std::int64_t deadline_ns) noexcept {
+  std::array<Foreign, kMostWaitedFor> all;
+  const std::span<Foreign> foreign = std::span(all).first(descriptors.size());
+  for (std::size_t i = 0; i < foreign.size(); ++i) foreign[i] = {descriptors[i]};
   for (;;) {
     if (stopping()) return kNothing;
     std::size_t first = kNothing;

@@ -2,12 +2,13 @@
 #pragma once
 
 #include <array>
-#include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <span>
 
 #include "cardan/base/clock.hpp"
+#include "cardan/base/duration.hpp"
 #include "cardan/transport/any_subscriber.hpp"
-#include "cardan/transport/endpoint/waiting.hpp"
 #include "cardan/transport/subscriber.hpp"
 #include "cardan/transport/timer.hpp"
 
@@ -22,8 +23,10 @@ struct Readable {
 inline constexpr std::size_t kNothing = static_cast<std::size_t>(-1);
 
 namespace detail {
+inline constexpr std::size_t kMostWaitedFor = 64;
+
 std::size_t wait_any_of(std::span<SubscriberCore* const> subscribers, std::span<const std::size_t> subscriber_at,
-                        std::span<Foreign> foreign, std::span<const std::size_t> foreign_at,
+                        std::span<const int> foreign, std::span<const std::size_t> foreign_at,
                         std::int64_t deadline_ns) noexcept;
 
 class AnySet {
@@ -36,7 +39,7 @@ class AnySet {
   void add(const Timer& t) { add(Readable{t.fd()}); }
   void add(Readable r) {
     foreign_at_[foreigners_] = next_++;
-    foreign_[foreigners_++] = {r.fd};
+    foreign_[foreigners_++] = r.fd;
   }
   std::size_t wait(std::int64_t deadline_ns) noexcept {
     return wait_any_of({cores_.data(), subscribers_}, {subscriber_at_.data(), subscribers_},
@@ -48,10 +51,10 @@ class AnySet {
     subscriber_at_[subscribers_] = next_++;
     cores_[subscribers_++] = &core;
   }
-  std::array<SubscriberCore*, 64> cores_{};
-  std::array<std::size_t, 64> subscriber_at_{};
-  std::array<Foreign, 64> foreign_{};
-  std::array<std::size_t, 64> foreign_at_{};
+  std::array<SubscriberCore*, kMostWaitedFor> cores_{};
+  std::array<std::size_t, kMostWaitedFor> subscriber_at_{};
+  std::array<int, kMostWaitedFor> foreign_{};
+  std::array<std::size_t, kMostWaitedFor> foreign_at_{};
   std::size_t subscribers_ = 0, foreigners_ = 0, next_ = 0;
 };
 }  // namespace detail
@@ -62,7 +65,7 @@ class AnySet {
 /// Any thread; blocks.
 template <class... Things>
 std::size_t wait_any(Things&... things) noexcept {
-  static_assert(sizeof...(things) <= 64);
+  static_assert(sizeof...(things) <= detail::kMostWaitedFor);
   detail::AnySet set;
   (set.add(things), ...);
   return set.wait(0);
@@ -71,7 +74,7 @@ std::size_t wait_any(Things&... things) noexcept {
 /// As above, with a time limit (kNothing when it is up).
 template <class... Things>
 std::size_t wait_any_for(std::chrono::nanoseconds timeout, Things&... things) noexcept {
-  static_assert(sizeof...(things) <= 64);
+  static_assert(sizeof...(things) <= detail::kMostWaitedFor);
   detail::AnySet set;
   (set.add(things), ...);
   return set.wait(steady_now() + timeout.count());

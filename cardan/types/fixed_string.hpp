@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <compare>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <iosfwd>
 #include <string_view>
 #include <type_traits>
@@ -48,8 +48,8 @@ class FixedString {
   /// Appends `text`. Returns false if not all of it fitted.
   [[nodiscard]] constexpr bool append(std::string_view text) noexcept {
     const std::size_t old = size();
-    const std::size_t count = std::min(text.size(), N - old);
-    std::copy_n(text.data(), count, text_ + old);
+    const std::size_t count = text.size() < N - old ? text.size() : N - old;
+    copy(text_ + old, text.data(), count);
     size_ = static_cast<std::uint32_t>(old + count);
     return count == text.size();
   }
@@ -59,7 +59,10 @@ class FixedString {
   [[nodiscard]] constexpr std::string_view view() const noexcept { return {text_, size()}; }
   constexpr operator std::string_view() const noexcept { return view(); }  // NOLINT(google-explicit-constructor)
 
-  [[nodiscard]] constexpr std::size_t size() const noexcept { return std::min<std::size_t>(load_size(), N); }
+  [[nodiscard]] constexpr std::size_t size() const noexcept {
+    const std::size_t size = load_size();
+    return size < N ? size : N;
+  }
   [[nodiscard]] constexpr bool empty() const noexcept { return size() == 0; }
   [[nodiscard]] constexpr const char* data() const noexcept { return text_; }
   [[nodiscard]] constexpr const char* begin() const noexcept { return text_; }
@@ -85,9 +88,18 @@ class FixedString {
   }
 
  private:
+  // `from` may be a part of this text.
+  static constexpr void copy(char* to, const char* from, std::size_t count) noexcept {
+    if (std::is_constant_evaluated()) {
+      for (std::size_t i = 0; i < count; ++i) to[i] = from[i];
+    } else if (count != 0) {
+      std::memmove(to, from, count);
+    }
+  }
+
   constexpr void copy_from(std::string_view text) noexcept {
-    const std::size_t count = std::min(text.size(), N);
-    std::copy_n(text.data(), count, text_);
+    const std::size_t count = text.size() < N ? text.size() : N;
+    copy(text_, text.data(), count);
     size_ = static_cast<std::uint32_t>(count);
   }
 

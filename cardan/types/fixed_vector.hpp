@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -41,7 +40,10 @@ class FixedVector {
 
   constexpr void clear() noexcept { size_ = 0; }
 
-  [[nodiscard]] constexpr std::size_t size() const noexcept { return std::min<std::size_t>(load_size(), N); }
+  [[nodiscard]] constexpr std::size_t size() const noexcept {
+    const std::size_t size = load_size();
+    return size < N ? size : N;
+  }
   [[nodiscard]] constexpr bool empty() const noexcept { return size() == 0; }
   [[nodiscard]] static constexpr std::size_t capacity() noexcept { return N; }
   [[nodiscard]] constexpr T& operator[](std::size_t i) noexcept { return items_[i]; }
@@ -54,7 +56,11 @@ class FixedVector {
   [[nodiscard]] constexpr const T* end() const noexcept { return items_.data() + size(); }
 
   friend constexpr bool operator==(const FixedVector& a, const FixedVector& b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end());
+    const std::size_t count = a.size();
+    if (count != b.size()) return false;
+    for (std::size_t i = 0; i < count; ++i)
+      if (!(a[i] == b[i])) return false;
+    return true;
   }
 
  private:

@@ -163,14 +163,13 @@ namespace detail {
 /// What the untyped core needs to know about T. Allocates.
 template <Message T>
 MessageType message_type_of() {
-  using Traits = message_traits<T>;
-  return {std::string(Traits::type_name()),
-          std::string(Traits::schema()),
-          Traits::type_hash(),
-          sizeof(T),
-          alignof(T),
-          shm::has_vectors<T>,
-          sizeof(shm::Arena)};
+  if constexpr (kIsStandard<T>) {
+    return standard_message_type<T>();
+  } else {
+    using Traits = message_traits<T>;
+    return make_message_type(Traits::type_name(), Traits::schema(), Traits::type_hash(), sizeof(T), alignof(T),
+                             shm::has_vectors<T>);
+  }
 }
 
 }  // namespace detail
@@ -216,17 +215,44 @@ template <Message T>
   static_assert(::cardan::detail::describe<Type, name CARDAN_FOR_EACH_(CARDAN_FIELD_, Type, __VA_ARGS__)>(),           \
                 name " cannot be a Cardan message")
 
+/// The same for a message of the library, at namespace scope outside every namespace: its description is instantiated
+/// in the sources that use it. A line in cardan/messages/standard_messages.cpp checks and defines it.
+#define CARDAN_STANDARD_MESSAGE_(Type, name, ...)                                                     \
+  template <>                                                                                         \
+  struct cardan::detail::StandardMessage<Type> {                                                      \
+    static constexpr bool kIs = true;                                                                 \
+    template <class T>                                                                                \
+    using Of = ::cardan::detail::Reflection<T, name CARDAN_FOR_EACH_(CARDAN_FIELD_, T, __VA_ARGS__)>; \
+  }
+
 #define CARDAN_NAMED_TYPE_(Type, field) , ::cardan::detail::NamedType<#field, decltype(Type::field)>
 #define CARDAN_FIELD_(Type, field) , ::cardan::detail::Field<#field, &Type::field, offsetof(Type, field)>
 
-// Applies a macro to each of up to 256 names. The preprocessor does not recurse, so it is made to scan repeatedly.
+// Applies a macro to each of up to 256 names. The first 16 are written out, because the general way below scans its
+// text hundreds of times, which took a tenth of the compile time of a program with few messages.
+#define CARDAN_FOR_EACH_(m, T, f, ...) m(T, f) __VA_OPT__(CARDAN_FOR_2_(m, T, __VA_ARGS__))
+#define CARDAN_FOR_2_(m, T, f, ...) m(T, f) __VA_OPT__(CARDAN_FOR_3_(m, T, __VA_ARGS__))
+#define CARDAN_FOR_3_(m, T, f, ...) m(T, f) __VA_OPT__(CARDAN_FOR_4_(m, T, __VA_ARGS__))
+#define CARDAN_FOR_4_(m, T, f, ...) m(T, f) __VA_OPT__(CARDAN_FOR_5_(m, T, __VA_ARGS__))
+#define CARDAN_FOR_5_(m, T, f, ...) m(T, f) __VA_OPT__(CARDAN_FOR_6_(m, T, __VA_ARGS__))
+#define CARDAN_FOR_6_(m, T, f, ...) m(T, f) __VA_OPT__(CARDAN_FOR_7_(m, T, __VA_ARGS__))
+#define CARDAN_FOR_7_(m, T, f, ...) m(T, f) __VA_OPT__(CARDAN_FOR_8_(m, T, __VA_ARGS__))
+#define CARDAN_FOR_8_(m, T, f, ...) m(T, f) __VA_OPT__(CARDAN_FOR_9_(m, T, __VA_ARGS__))
+#define CARDAN_FOR_9_(m, T, f, ...) m(T, f) __VA_OPT__(CARDAN_FOR_10_(m, T, __VA_ARGS__))
+#define CARDAN_FOR_10_(m, T, f, ...) m(T, f) __VA_OPT__(CARDAN_FOR_11_(m, T, __VA_ARGS__))
+#define CARDAN_FOR_11_(m, T, f, ...) m(T, f) __VA_OPT__(CARDAN_FOR_12_(m, T, __VA_ARGS__))
+#define CARDAN_FOR_12_(m, T, f, ...) m(T, f) __VA_OPT__(CARDAN_FOR_13_(m, T, __VA_ARGS__))
+#define CARDAN_FOR_13_(m, T, f, ...) m(T, f) __VA_OPT__(CARDAN_FOR_14_(m, T, __VA_ARGS__))
+#define CARDAN_FOR_14_(m, T, f, ...) m(T, f) __VA_OPT__(CARDAN_FOR_15_(m, T, __VA_ARGS__))
+#define CARDAN_FOR_15_(m, T, f, ...) m(T, f) __VA_OPT__(CARDAN_FOR_16_(m, T, __VA_ARGS__))
+#define CARDAN_FOR_16_(m, T, f, ...) m(T, f) __VA_OPT__(CARDAN_EXPAND_(CARDAN_FOR_EACH_STEP_(m, T, __VA_ARGS__)))
+// The preprocessor does not recurse, so it is made to scan repeatedly.
 #define CARDAN_PARENTHESES_ ()
 #define CARDAN_EXPAND_(...) CARDAN_EXPAND4_(CARDAN_EXPAND4_(CARDAN_EXPAND4_(CARDAN_EXPAND4_(__VA_ARGS__))))
 #define CARDAN_EXPAND4_(...) CARDAN_EXPAND3_(CARDAN_EXPAND3_(CARDAN_EXPAND3_(CARDAN_EXPAND3_(__VA_ARGS__))))
 #define CARDAN_EXPAND3_(...) CARDAN_EXPAND2_(CARDAN_EXPAND2_(CARDAN_EXPAND2_(CARDAN_EXPAND2_(__VA_ARGS__))))
 #define CARDAN_EXPAND2_(...) CARDAN_EXPAND1_(CARDAN_EXPAND1_(CARDAN_EXPAND1_(CARDAN_EXPAND1_(__VA_ARGS__))))
 #define CARDAN_EXPAND1_(...) __VA_ARGS__
-#define CARDAN_FOR_EACH_(macro, Type, ...) __VA_OPT__(CARDAN_EXPAND_(CARDAN_FOR_EACH_STEP_(macro, Type, __VA_ARGS__)))
 #define CARDAN_FOR_EACH_STEP_(macro, Type, field, ...) \
   macro(Type, field) __VA_OPT__(CARDAN_FOR_EACH_AGAIN_ CARDAN_PARENTHESES_(macro, Type, __VA_ARGS__))
 #define CARDAN_FOR_EACH_AGAIN_() CARDAN_FOR_EACH_STEP_

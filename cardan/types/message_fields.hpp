@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -22,7 +21,9 @@ namespace cardan::detail {
 template <std::size_t N>
 struct Literal {
   char text[N]{};
-  consteval Literal(const char (&source)[N]) { std::copy_n(source, N, text); }  // NOLINT(google-explicit-constructor)
+  consteval Literal(const char (&source)[N]) {  // NOLINT(google-explicit-constructor)
+    for (std::size_t i = 0; i < N; ++i) text[i] = source[i];
+  }
   [[nodiscard]] constexpr std::string_view view() const { return {text, N - 1}; }
 };
 
@@ -63,11 +64,29 @@ struct Describe {
   friend constexpr auto cardan_reflection(Key<T>) { return Reflection<T, Name, Fields...>{}; }
 };
 
+/// Of a message of the library: CARDAN_STANDARD_MESSAGE_ specializes it. Its `Of<T>` is instantiated in the sources
+/// that use the message, and not in all that include its header.
 template <class T>
-concept Described = requires { cardan_reflection(Key<T>{}); };
+struct StandardMessage {
+  static constexpr bool kIs = false;
+};
+template <class T>
+inline constexpr bool kIsStandard = StandardMessage<T>::kIs;
+
+template <class T>
+concept Described = kIsStandard<T> || requires { cardan_reflection(Key<T>{}); };
 
 template <Described T>
-using reflection_of = decltype(cardan_reflection(Key<T>{}));
+struct ReflectionOf {
+  using type = decltype(cardan_reflection(Key<T>{}));
+};
+template <Described T>
+  requires kIsStandard<T>
+struct ReflectionOf<T> {
+  using type = typename StandardMessage<T>::template Of<T>;
+};
+template <Described T>
+using reflection_of = typename ReflectionOf<T>::type;
 
 /// The kind of a field. The kinds from `Pointer` on cannot be part of a message.
 enum class Kind {
@@ -302,7 +321,7 @@ consteval bool names_every_field(Reflection<T, Name, Field<Names, Members, Offse
   std::size_t widest = 1;
   bool ok = true;
   const auto visit = [&](std::size_t offset, std::size_t size, std::size_t alignment) {
-    widest = std::max(widest, alignment);
+    widest = alignment > widest ? alignment : widest;
     // `alignas` on a field is not part of its type; it shows in the struct's alignment.
     const bool aligned_on_purpose = alignof(T) > alignment && offset % alignof(T) == 0;
     ok = ok && offset >= end && (offset - end < alignment || (aligned_on_purpose && offset - end < alignof(T)));
@@ -311,7 +330,7 @@ consteval bool names_every_field(Reflection<T, Name, Field<Names, Members, Offse
   (visit(Offsets, sizeof(std::declval<T&>().*Members),
          alignof(std::remove_reference_t<decltype(std::declval<T&>().*Members)>)),
    ...);
-  return ok && sizeof(T) - end < std::max(widest, alignof(T));
+  return ok && sizeof(T) - end < (widest > alignof(T) ? widest : alignof(T));
 }
 
 template <class T, Literal Name, class... Fields>
@@ -319,6 +338,15 @@ consteval bool describe() {
   static_assert(names_every_field(Reflection<T, Name, Fields...>{}),
                 "Cardan message: CARDAN_MESSAGE does not name every field, or not in their order");
   return sizeof(Describe<T, Name, Fields...>) > 0;  // NOLINT(bugprone-sizeof-expression): makes it complete
+}
+
+/// What CARDAN_MESSAGE checks at once, for a message of the library.
+template <class T, Literal Name, auto... Members, std::size_t... Offsets, Literal... Names>
+consteval bool check_standard_message(Reflection<T, Name, Field<Names, Members, Offsets>...> reflection) {
+  static_assert(names_every_field(Reflection<T, Name, Field<Names, Members, Offsets>...>{}),
+                "Cardan message: CARDAN_STANDARD_MESSAGE_ does not name every field, or not in their order");
+  static_cast<void>(reflection);
+  return check_message<T, Name, NamedType<Names, std::remove_reference_t<decltype(std::declval<T&>().*Members)>>...>();
 }
 
 }  // namespace cardan::detail

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -32,10 +31,7 @@ template <class T>
 concept HasRosForm = requires { RosForm<T>::definitions.size(); };
 
 /// "std_msgs/msg/Header" → "std_msgs/Header"
-[[nodiscard]] inline std::string short_ros_name(std::string_view name) {
-  const std::size_t slash = name.find('/');
-  return std::string(name.substr(0, slash)) + std::string(name.substr(name.rfind('/')));
-}
+[[nodiscard]] std::string short_ros_name(std::string_view name);
 
 template <class T>
 [[nodiscard]] std::string ros_type() {
@@ -65,6 +61,11 @@ template <class T>
   }
 }
 
+class SchemaWriter;
+/// Adds a message of the library and what it uses; cardan/messages/standard_messages.cpp defines it.
+template <class T>
+void add_standard_message(SchemaWriter& writer);
+
 class SchemaWriter {
  public:
   template <class T>
@@ -74,41 +75,34 @@ class SchemaWriter {
     } else if constexpr (kind_of<T>() == Kind::FixedVector || kind_of<T>() == Kind::Vector) {
       add<typename ContainerOf<T>::element>();
     } else if constexpr (kind_of<T>() == Kind::Message) {
-      add_message(reflection_of<T>{});
+      if constexpr (kIsStandard<T>)
+        add_standard_message<T>(*this);
+      else
+        add_message(reflection_of<T>{});
     }
   }
 
-  [[nodiscard]] std::string text() const {
-    std::string out;
-    for (const auto& [name, body] : parts_) {
-      if (!out.empty()) out += std::string(80, '=') + "\nMSG: " + name + "\n";
-      out += body;
-    }
-    return out;
-  }
-
- private:
   template <class T, Literal Name, auto... Members, std::size_t... Offsets, Literal... Names>
   void add_message(Reflection<T, Name, Field<Names, Members, Offsets>...>) {
     const std::string name = short_ros_name(Name.view());
     if (has(name)) return;
     if constexpr (HasRosForm<T>) {
-      for (const RosDefinition& definition : RosForm<T>::definitions) {
-        if (!has(definition.name)) parts_.emplace_back(definition.name, definition.body);
-      }
+      for (const RosDefinition& definition : RosForm<T>::definitions) add_definition(definition);
     } else {
       std::string body;
-      ((body += ros_type<std::remove_cvref_t<decltype(std::declval<T&>().*Members)>>() + " " +
-                std::string(Names.view()) + "\n"),
-       ...);
-      parts_.emplace_back(name, std::move(body));
+      (add_field(body, ros_type<std::remove_cvref_t<decltype(std::declval<T&>().*Members)>>(), Names.view()), ...);
+      add_definition({name, body});
     }
     (add<std::remove_cvref_t<decltype(std::declval<T&>().*Members)>>(), ...);
   }
 
-  [[nodiscard]] bool has(std::string_view name) const {
-    return std::ranges::any_of(parts_, [&](const auto& part) { return part.first == name; });
-  }
+  [[nodiscard]] std::string text() const;
+
+ private:
+  [[nodiscard]] bool has(std::string_view name) const;
+  /// If its name is new.
+  void add_definition(const RosDefinition& definition);
+  static void add_field(std::string& body, const std::string& type, std::string_view name);
 
   std::vector<std::pair<std::string, std::string>> parts_;
 };

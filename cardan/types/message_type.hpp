@@ -4,11 +4,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
-namespace cardan::detail {
+namespace cardan {
 
-/// What the untyped core needs to know about a message type.
-struct MessageType {
+/// A message type as data. `message_type_of(layout, schema)` makes one (cardan/messages/type_layout.hpp). Its hash must
+/// be the hash of the layout in which the messages are filled, because subscribers compare nothing else.
+struct AnyMessageType {
   std::string name;    ///< as in ROS 2: "sensor_msgs/msg/Image"
   std::string schema;  ///< ros2msg text
   std::uint64_t hash;  ///< of the layout
@@ -19,4 +21,17 @@ struct MessageType {
   std::size_t arena_bytes;
 };
 
-}  // namespace cardan::detail
+namespace detail {
+
+using MessageType = AnyMessageType;
+
+/// Allocates.
+[[nodiscard]] MessageType make_message_type(std::string_view name, std::string_view schema, std::uint64_t hash,
+                                            std::size_t bytes, std::size_t alignment, bool has_arena);
+
+/// message_type_of() a message of the library; cardan/messages/standard_messages.cpp defines it.
+template <class T>
+[[nodiscard]] MessageType standard_message_type();
+
+}  // namespace detail
+}  // namespace cardan

@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <initializer_list>
 #include <iterator>
 #include <limits>
-#include <memory>
+#include <new>
 #include <span>
-#include <stdexcept>
-#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -123,7 +120,7 @@ class VectorBase {
       capacity_ = count;
       return true;
     }
-    std::uint64_t wanted = std::max(count, capacity_ * 2);
+    std::uint64_t wanted = count > capacity_ * 2 ? count : capacity_ * 2;
     std::byte* fresh = storage->allocate(wanted * element_bytes, alignment);
     if (fresh == nullptr) {
       wanted = count;
@@ -136,18 +133,10 @@ class VectorBase {
     return true;
   }
 
-  [[noreturn]] void throw_no_room(std::uint64_t count, std::size_t element_bytes) const {
-    const std::string asked = "cardan::shm::vector: room for " + std::to_string(count) + " elements of " +
-                              std::to_string(element_bytes) + " bytes asked, ";
-    const Arena* const storage = arena();
-    if (storage == nullptr) {
-      throw std::length_error(
-          asked + "but it has no storage — fill it inside a loan (publisher.loan()), not in a local variable");
-    }
-    throw std::length_error(
-        asked + std::to_string(storage->left()) + " of the message's " + std::to_string(storage->capacity) +
-        " bytes are left (each list begins at a multiple of 64) — raise max_bytes in the TopicOptions of this topic");
-  }
+  /// Throws std::length_error: what was asked for, what there is, and the remedy.
+  [[noreturn]] void throw_no_room(std::uint64_t count, std::size_t element_bytes) const;
+  /// Throws std::out_of_range.
+  [[noreturn]] static void throw_out_of_range(std::size_t i, std::size_t size);
 
   [[nodiscard]] static std::int64_t distance(const void* from, const void* to) noexcept {
     return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(to) - reinterpret_cast<std::uintptr_t>(from));
@@ -237,7 +226,8 @@ class vector : public VectorBase {
   [[nodiscard]] bool try_resize(size_type count) noexcept {
     const size_type old = size_;
     if (!try_resize_for_overwrite(count)) return false;
-    if (count > old) std::uninitialized_value_construct(data() + old, data() + count);
+    T* const first = data();
+    for (size_type i = old; i < count; ++i) ::new (static_cast<void*>(first + i)) T();
     return true;
   }
   void resize(size_type count) {
@@ -288,7 +278,7 @@ class vector : public VectorBase {
   void assign(size_type count, const T& value) {
     const T fill = value;
     resize_for_overwrite(count);
-    std::fill(begin(), end(), fill);
+    for (T& element : span()) element = fill;
   }
   template <std::input_iterator Iterator>
   void assign(Iterator first, Iterator last) {
@@ -303,25 +293,32 @@ class vector : public VectorBase {
   iterator insert(const_iterator where, const T& value) {
     const difference_type index = where - begin();
     push_back(value);
-    std::rotate(begin() + index, end() - 1, end());
-    return begin() + index;
+    iterator place = begin() + index;
+    const T fresh = back();
+    std::memmove(static_cast<void*>(place + 1), place, static_cast<size_type>(end() - 1 - place) * sizeof(T));
+    *place = fresh;
+    return place;
   }
   iterator erase(const_iterator where) noexcept { return erase(where, where + 1); }
   iterator erase(const_iterator first, const_iterator last) noexcept {
     iterator gap = begin() + (first - begin());
-    if (first != last) size_ = static_cast<size_type>(std::copy(begin() + (last - begin()), end(), gap) - begin());
+    if (first == last) return gap;
+    std::memmove(static_cast<void*>(gap), last, static_cast<size_type>(end() - last) * sizeof(T));
+    size_ -= static_cast<size_type>(last - first);
     return gap;
   }
 
   friend bool operator==(const vector& a, const vector& b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end());
+    const std::span<const T> ours = a.span(), theirs = b.span();
+    if (ours.size() != theirs.size()) return false;
+    for (size_type i = 0; i < ours.size(); ++i)
+      if (!(ours[i] == theirs[i])) return false;
+    return true;
   }
 
  private:
   [[nodiscard]] size_type checked(size_type i) const {
-    if (i >= size_) {
-      throw std::out_of_range("cardan::shm::vector::at: index " + std::to_string(i) + " of " + std::to_string(size_));
-    }
+    if (i >= size_) throw_out_of_range(i, size_);
     return i;
   }
 };

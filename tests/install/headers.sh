@@ -11,5 +11,5 @@ while read -r header; do
   printf '#include "%s"\n#include "%s"\n' "$name" "$name" >"$WORK/headers/one.cpp"
   "$CXX" -std=c++20 -fsyntax-only -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Werror -I"$PREFIX/include" "$WORK/headers/one.cpp" ||
     { echo "$name does not compile by itself" >&2; status=1; }
-done < <(find "$PREFIX/include" -name '*.hpp' | sort)
+done < <(find "$PREFIX/include" -name '*.hpp' -o -name '*.h' | sort)
 exit $status

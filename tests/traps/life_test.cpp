@@ -8,6 +8,7 @@
 
 #include "cardan/base/error.hpp"
 #include "cardan/base/log.hpp"
+#include "cardan/transport/signal_echo.hpp"
 #include "cardan/transport/stop.hpp"
 #include "cardan/transport/wait_any.hpp"
 #include "tests/support/child.hpp"

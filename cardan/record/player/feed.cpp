@@ -38,8 +38,8 @@ void Feed::push(const mcap::Message& message, std::int64_t shift) {
 
 void Feed::push_native(const mcap::Message& message, std::int64_t shift) {
   const std::shared_ptr<detail::PublisherCore>& publisher = out_->publisher();
-  AnyLoan loan{detail::LoanedSlot(publisher), publisher->type()};
-  if (!loan && out_->make_room()) loan = AnyLoan{detail::LoanedSlot(publisher), publisher->type()};
+  AnyLoan loan = detail::untyped(detail::LoanedSlot(publisher), publisher->type());
+  if (!loan && out_->make_room()) loan = detail::untyped(detail::LoanedSlot(publisher), publisher->type());
   if (!loan) return failed("no slot is free: a component keeps more samples than its input's `keeps` says");
   if (const CdrResult result = form_.fill(message.data, loan.message(), loan.arena()); !result)
     return failed(result.text());

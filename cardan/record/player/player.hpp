@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <map>
 #include <memory>
@@ -13,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "cardan/base/duration.hpp"
+#include "cardan/base/function.hpp"
 #include "cardan/record/player/player_report.hpp"
 #include "cardan/transport/topic.hpp"
 

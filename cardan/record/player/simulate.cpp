@@ -17,6 +17,7 @@
 #include "cardan/record/player/file_set.hpp"
 #include "cardan/record/player/simulation_output.hpp"
 #include "cardan/record/recording_folder.hpp"
+#include "cardan/runtime/runtime.hpp"
 #include "cardan/runtime/simulation.hpp"
 
 namespace cardan::record {
@@ -64,9 +65,13 @@ class Replay {
         simulation_(configuration, components_of(configuration, options.without),
                     {.begin = static_cast<std::int64_t>(begin_) - shift_,
                      .on_begin = options.on_begin,
-                     .on_change = [this](bool declared) { tell_runtime(declared ? &simulation_.runtime() : nullptr); },
-                     .on_publish = [this](const detail::Channel& channel,
-                                          const detail::SampleBlock& sample) { published(channel, sample); }}) {}
+                     .on_change = [this](bool declared) {
+                       tell_runtime(declared ? &detail::runtime_of(simulation_) : nullptr);
+                     }}) {
+    detail::runtime_of(simulation_).tap([this](const detail::Channel& channel, const detail::SampleBlock& sample) {
+      published(channel, sample);
+    });
+  }
 
   Replay(const Replay&) = delete;
   Replay& operator=(const Replay&) = delete;
@@ -136,7 +141,7 @@ class Replay {
   void connect() {
     std::unordered_map<std::string, const Declared*> read;
     std::set<std::string> made;
-    for (const auto& core : simulation_.runtime().components())
+    for (const auto& core : detail::runtime_of(simulation_).components())
       for (const Declared& d : core->declared()) {
         if (d.output)
           made.insert(d.topic);
@@ -158,7 +163,7 @@ class Replay {
       const auto is_fed = [&](const mcap::Channel& c) { return feed_of(file, c.id) != nullptr; };
       for (const auto& [id, bytes] : mcap::largest_messages(reader, is_fed)) feed_of(file, id)->expect(bytes);
     }
-    for (const auto& feed : feeds_) feed->open(simulation_.runtime());
+    for (const auto& feed : feeds_) feed->open(detail::runtime_of(simulation_));
   }
 
   void connect(std::size_t file, const mcap::Channel& channel, const Declared& declared) {
@@ -197,7 +202,7 @@ class Replay {
   }
 
   SimulateReport finished() {
-    for (const auto& core : simulation_.runtime().components()) {
+    for (const auto& core : detail::runtime_of(simulation_).components()) {
       std::uint64_t failures = 0;
       for (const auto& callback : core->callbacks()) {
         failures += callback->statistics().failures.load(std::memory_order_relaxed);
@@ -209,7 +214,7 @@ class Replay {
         if (d.port != nullptr && d.port->statistics().transport.counts().empty())
           report_.empty_inputs.push_back({.component = core->name(), .input = d.port->name(), .topic = d.topic});
     }
-    for (const auto& core : simulation_.runtime().components())
+    for (const auto& core : detail::runtime_of(simulation_).components())
       for (const auto& fused : core->fusions()) {
         const FusionStatistics statistics = fused.statistics();
         SimulatedFusion fusion{.component = core->name(),

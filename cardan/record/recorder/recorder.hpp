@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -10,10 +9,11 @@
 #include <utility>
 #include <vector>
 
+#include "cardan/base/duration.hpp"
 #include "cardan/mcap/compression.hpp"
 #include "cardan/record/disk/disk_mode.hpp"
 #include "cardan/record/recorder/report.hpp"
-#include "cardan/record/schedule/scheduler.hpp"
+#include "cardan/record/schedule/scheduler_options.hpp"
 #include "cardan/transport/topic.hpp"
 
 namespace cardan::record {

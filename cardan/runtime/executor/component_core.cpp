@@ -15,10 +15,16 @@
 #include "cardan/transport/endpoint/subscriber_core.hpp"
 
 namespace cardan {
+const std::string& Context::name() const noexcept { return core_.name(); }
 std::int64_t Context::now() const noexcept { return core_.now(); }
+void Context::log(LogLevel level, const std::string& text) const {
+  if (level >= core_.log_level()) detail::log(level, core_.name() + ": " + text);
+}
 }  // namespace cardan
 
 namespace cardan::detail {
+
+void ComponentCore::make_context() { context.reset(new Context(*this)); }
 
 std::int64_t ComponentCore::now() const noexcept { return runtime_.clock().now(); }
 

@@ -15,6 +15,7 @@
 #include "cardan/runtime/executor/output_core.hpp"
 #include "cardan/runtime/executor/port.hpp"
 #include "cardan/runtime/executor/timer_callback.hpp"
+#include "cardan/runtime/fuse_options.hpp"
 #include "cardan/runtime/fusion/fusion_policy.hpp"
 #include "cardan/runtime/fusion/fusion_watch.hpp"
 #include "cardan/runtime/input_options.hpp"
@@ -114,6 +115,8 @@ class ComponentCore {
   /// Those of the one whose place it takes: it is not given what failed twice. Before on_start().
   void remember_failures(FailedSamples samples) { failed_before_ = std::move(samples); }
 
+  /// For its component, before on_start().
+  void make_context();
   std::unique_ptr<Context> context;
   std::shared_ptr<Component> component;  ///< may use its context until it ends
 

@@ -2,30 +2,15 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <utility>
 
 #include "cardan/runtime/executor/callback.hpp"
+#include "cardan/runtime/timer_options.hpp"
 
-namespace cardan {
-
-/// What a timer does with periods that were over before it could run.
-enum class Overrun : std::uint8_t {
-  Skip,     ///< leaves them out: the next call is at the next point of the grid. For control loops.
-  CatchUp,  ///< calls once for each: the number of calls is right, their times are not. For simulations and counters.
-};
-
-struct TimerOptions {
-  Overrun overrun = Overrun::Skip;
-  /// When the first call is due, after the start. 0: one period.
-  std::chrono::nanoseconds delay{0};
-  /// Name in statistics and the configuration's `callbacks`; empty: "timer", "timer2", …
-  std::string name{};
-};
-
-namespace detail {
+namespace cardan::detail {
 
 /// Calls on a grid of absolute times of the runtime's clock: no drift.
 class TimerCallback final : public Callback {
@@ -73,5 +58,4 @@ class TimerCallback final : public Callback {
   std::int64_t pending_ = 0;
 };
 
-}  // namespace detail
-}  // namespace cardan
+}  // namespace cardan::detail

@@ -10,25 +10,7 @@
 #include "cardan/base/atomic.hpp"
 #include "cardan/runtime/fusion/fusion_policy.hpp"
 
-namespace cardan {
-
-/// What differs from input to input of Context::fuse().
-struct FuseInput {
-  /// Name in statistics and the configuration's `callbacks`; empty: the topic as the code names it. A component whose
-  /// code reads a topic twice has to give one of them another name.
-  std::string name{};
-  /// As InputOptions::depth: samples that wait for the fusion; 0: the topic's depth.
-  std::uint32_t depth = 0;
-};
-
-struct FuseOptions {
-  /// Name in statistics and messages; empty: "fusion", "fusion2" …
-  std::string name{};
-  /// In the order of the topics: `.inputs = {{.name = "left"}, {.name = "right", .depth = 20}}`.
-  PerInput<FuseInput> inputs{};
-};
-
-namespace detail {
+namespace cardan::detail {
 
 /// Notices that a fusion of a component gets samples and makes no set of them, and says why. offered() and fired() are
 /// for the thread that is in the fusion's callback; the rest for any thread. Does not block but to write its line.
@@ -68,5 +50,4 @@ class FusionWatch {
 [[nodiscard]] const char* name_of(FusionTime time) noexcept;
 [[nodiscard]] FusionTime time_of(const FusionPolicy& policy) noexcept;
 
-}  // namespace detail
-}  // namespace cardan
+}  // namespace cardan::detail

@@ -5,6 +5,7 @@
 
 #include "cardan/base/error.hpp"
 #include "cardan/messages/messages.hpp"
+#include "cardan/runtime/runtime.hpp"
 #include "cardan/runtime/simulation.hpp"
 
 namespace {
@@ -52,7 +53,7 @@ std::vector<ComponentReport> worked() {
   simulation.start();
   for (int i = 1; i <= 6; ++i) simulation.push(kIn, {i == 6 ? -1 : i});
   simulation.run_for(25ms);
-  auto all = cardan::host::report_of(simulation.runtime());
+  auto all = cardan::host::report_of(cardan::detail::runtime_of(simulation));
   std::erase_if(all, [](const auto& c) { return c.name != "worker"; });
   return all;
 }

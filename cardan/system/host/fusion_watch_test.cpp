@@ -12,6 +12,7 @@
 #include "cardan/base/error.hpp"
 #include "cardan/messages/messages.hpp"
 #include "cardan/runtime/executor/log_test.hpp"
+#include "cardan/runtime/runtime.hpp"
 #include "cardan/runtime/simulation.hpp"
 #include "cardan/system/host/component_report.hpp"
 
@@ -57,7 +58,7 @@ void add(Simulation& simulation, Declare declare) {
 }
 
 host::ComponentReport report_of_joiner(Simulation& simulation) {
-  for (auto& c : host::report_of(simulation.runtime()))
+  for (auto& c : host::report_of(cardan::detail::runtime_of(simulation)))
     if (c.name == "joiner") return c;
   ADD_FAILURE();
   return {};

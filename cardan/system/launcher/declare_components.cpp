@@ -81,7 +81,7 @@ struct Alone {
   }
   [[nodiscard]] detail::ComponentCore& core() const { return *runtime.components().front(); }
   void start() const {
-    core().context = std::make_unique<Context>(core());
+    core().make_context();
     core().component->on_start(*core().context);
   }
   Runtime runtime;

@@ -13,6 +13,7 @@
 
 #include "cardan/base/clock.hpp"
 #include "cardan/base/error.hpp"
+#include "cardan/base/limiter.hpp"
 #include "cardan/base/log.hpp"
 #include "cardan/transport/discovery/access.hpp"
 #include "cardan/transport/discovery/announcement.hpp"

@@ -11,6 +11,7 @@
 
 #include "cardan/base/clock.hpp"
 #include "cardan/base/error.hpp"
+#include "cardan/base/limiter.hpp"
 #include "cardan/base/log.hpp"
 #include "cardan/base/printable.hpp"
 #include "cardan/transport/discovery/access.hpp"

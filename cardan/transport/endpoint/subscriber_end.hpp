@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
 
+#include "cardan/base/duration.hpp"
 #include "cardan/transport/endpoint/sample_block.hpp"
 #include "cardan/transport/endpoint_options.hpp"
 #include "cardan/types/message_type.hpp"
