@@ -11,7 +11,7 @@
 #include "apps/configuration_file.hpp"
 #include "apps/view/output.hpp"
 #include "cardan/config/check.hpp"
-#include "cardan/config/complaints.hpp"
+#include "cardan/config/problem_list.hpp"
 #include "cardan/system/launcher/child_process.hpp"
 #include "cardan/system/launcher/declare.hpp"
 
