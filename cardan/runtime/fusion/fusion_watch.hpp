@@ -45,9 +45,7 @@ class FusionWatch {
   Atomic<bool> silent_{false};
 };
 
-/// "primary", "approximate" or "exact"; "source", "publish" or "header.stamp".
-[[nodiscard]] const char* name_of(const FusionPolicy& policy) noexcept;
+/// "source", "publish" or "header.stamp".
 [[nodiscard]] const char* name_of(FusionTime time) noexcept;
-[[nodiscard]] FusionTime time_of(const FusionPolicy& policy) noexcept;
 
 }  // namespace cardan::detail
