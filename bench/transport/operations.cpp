@@ -69,11 +69,12 @@ std::vector<Operation> all_operations() {
       {"loan_publish_waited_for", Task::Besieged, 1, kSieges, "128 B every millisecond, one subscriber sleeps"},
   };
   if (::geteuid() == 0)  // it takes a second user
-    all.push_back({"loan_publish_besieged", Task::Besieged, kCrowd, kSieges,
-                   "the same, and the sleepers are 400 threads of another user that announced one"});
-  all.push_back({"attach", Task::Attach, 1, kAttaches, "construct a subscriber until its publisher is attached"});
-  all.push_back({"topics_1000_listed", Task::Discover, kTopics, 1,
-                 "another process's topics, until all are known by name and type"});
+    all.insert(all.end(), {"loan_publish_besieged", Task::Besieged, kCrowd, kSieges,
+                           "the same, and the sleepers are 400 threads of another user that announced one"});
+  all.insert(all.end(),
+             {{"attach", Task::Attach, 1, kAttaches, "construct a subscriber until its publisher is attached"},
+              {"topics_1000_listed", Task::Discover, kTopics, 1,
+               "another process's topics, until all are known by name and type"}});
   return all;
 }
 

@@ -295,7 +295,7 @@ class Scanner {
     met_.insert(at_);
     const Chunk& c = head->chunk;
     const bool uncertain = behind > trusted_;
-    const Halt is_uncertain{.how = Finish::How::Cut, .cause = kUncertain, .begin = at_, .behind = behind};
+    Halt is_uncertain{.how = Finish::How::Cut, .cause = kUncertain, .begin = at_, .behind = behind};
     if (uncertain && c.uncompressed_crc == 0) return is_uncertain;
     chunk_.emplace();
     chunk_->has_checksum = c.uncompressed_crc != 0;

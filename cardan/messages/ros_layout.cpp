@@ -58,7 +58,7 @@ class Builder {
   static std::size_t aligned(std::size_t at, std::size_t to) { return (at + to - 1) / to * to; }
 
   Layout many(const RosType& type, const std::string& user) {
-    const Layout element = one(type);
+    Layout element = one(type);
     if (type.many == RosType::Many::One) return element;
     auto layout = std::make_shared<TypeLayout>();
     layout->element = element;

@@ -84,7 +84,7 @@ class Subscriber {
       "after the struct, in the header that publisher and subscriber include");
 
  public:
-  explicit Subscriber(const Topic<T>&, SubscriberOptions = {}) {}
+  explicit Subscriber(const Topic<T>&, SubscriberOptions = {}) {}  // NOLINT(performance-unnecessary-value-param)
   // The functions that programs call, so that the compiler reports no further errors.
   const T* take() noexcept;
   template <class... Arguments>

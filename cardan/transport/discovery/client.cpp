@@ -193,17 +193,15 @@ bool Client::handle(Connection& c, json& m, std::vector<Fd>& fds) {
       link.subscriber->helper().end_stream(link.stream, Stream::End::Left);
     else
       answered(link.subscriber, false, nullptr);
-  } else if (link.stream != 0) {
-    return false;  // the rest answers a request; an existing stream ends by its own end, or with the connection
-  } else if (op == "refused") {
+  } else if (link.stream == 0 && op == "refused") {
     refused(c, link, m, wire::text(m, "why"));
     const std::string code = wire::text(m, "code");
     forget_link(c, id, code == "limit" || code == "memory");
     return true;
-  } else if (op == "gone") {
+  } else if (link.stream == 0 && op == "gone") {
     answered(link.subscriber, false, nullptr);
   } else {
-    return false;
+    return false;  // these answer a request; an existing stream ends by its own end, or with the connection
   }
   c.links.erase(it);
   return true;

@@ -53,7 +53,9 @@ void DescriptorShares::Claim::give_back() noexcept {
   if (shares_ == nullptr) return;
   const std::lock_guard lock(shares_->mutex_);
   shares_->all_ -= count_;
-  if (const auto it = shares_->used_.find(uid_); (it->second -= count_) == 0) shares_->used_.erase(it);
+  const auto it = shares_->used_.find(uid_);
+  it->second -= count_;
+  if (it->second == 0) shares_->used_.erase(it);
   shares_ = nullptr;
   count_ = 0;
 }

@@ -36,7 +36,7 @@ bool Loop::survives(const std::function<void()>& work) noexcept {
       log(LogLevel::Error, Cause{"failed", ::geteuid()}, std::string("the helper thread goes on after: ") + e.what());
     } catch (...) {  // not even memory for the log line
     }
-  } catch (...) {
+  } catch (...) {  // it says nothing of itself
   }
   return false;
 }

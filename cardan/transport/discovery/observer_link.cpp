@@ -185,9 +185,9 @@ bool ObserverLink::send(const json& message) {
 
 std::optional<json> ObserverLink::answer(const char* op, std::uint64_t id, std::int64_t until, std::vector<Fd>* fds) {
   socket::Message message;
-  for (std::size_t others = 0;;) {
+  for (std::size_t others = 1;; ++others) {
     // A peer that keeps sending other messages has not answered either.
-    if (++others > kMostOthers || (others > 1 && steady_now() > until)) {
+    if (others > kMostOthers || (others > 1 && steady_now() > until)) {
       fail(Failure::Silent, fmt::format("{} (pid {}) does not answer requests", name_, peer_.pid));
       return std::nullopt;
     }
