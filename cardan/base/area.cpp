@@ -11,7 +11,6 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -89,6 +88,12 @@ void place(std::byte* data, std::size_t bytes, const Placement& placement) {
   }
 }
 
+/// Makes every page present, and changes nothing in it.
+void touch(std::byte* data, std::size_t bytes) noexcept {
+  for (std::size_t at = 0; at < bytes; at += kPage)
+    __atomic_fetch_or(reinterpret_cast<unsigned char*>(data + at), 0, __ATOMIC_RELAXED);
+}
+
 }  // namespace
 
 Mapping& Mapping::operator=(Mapping&& other) noexcept {
@@ -149,10 +154,8 @@ void Area::commit(std::size_t offset, std::size_t bytes, const Placement& placem
   // MADV_POPULATE_WRITE (Linux 5.14) answers with an error where touching the pages would raise SIGBUS.
   if (::madvise(data() + begin, length, MADV_POPULATE_WRITE) != 0)
     throw failed(fmt::format("cannot commit {} bytes of shared memory", length), errno == EFAULT ? ENOMEM : errno);
-  // An emulator of processors (qemu-user) takes the advice and does nothing.
-  if (read_only_ && !is_backed(read_only_.get(), begin, length))
-    for (std::size_t at = begin; at < begin + length; at += kPage)
-      std::atomic_ref(*reinterpret_cast<unsigned char*>(data() + at)).fetch_or(0, std::memory_order_relaxed);
+  // qemu-user takes any advice for a hint: it answers that all is well, and does nothing.
+  if (!is_backed(read_only_.get(), begin, length)) touch(data() + begin, length);
   if (placement.lock && ::mlock(data() + begin, length) != 0)
     throw Error(
         ErrorCode::Limit, fmt::format("cannot lock {} bytes in memory: {}", length, std::strerror(errno)),

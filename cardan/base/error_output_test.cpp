@@ -94,7 +94,10 @@ TEST(ErrorOutput, AFullSocketLosesLinesAndSaysHowMany) { overflow(true); }
 TEST(ErrorOutput, APipeOfAnotherUserThatIsFullStopsNobody) {
   SKIP_UNLESS_ROOT();
   cardan::test::Child child("error_into_a_pipe_that_cannot_be_opened_again");
-  EXPECT_EQ(child.end(), 0);
+  constexpr int kNotStarted = 127;
+  const int end = child.end();
+  if (end == kNotStarted) GTEST_SKIP() << "skipped: qemu-user runs no second program";
+  EXPECT_EQ(end, 0);
 }
 
 TEST(ErrorOutput, ALongLineIsCut) {

@@ -40,7 +40,7 @@ std::string text_of(const std::filesystem::path& file) {
 TEST(StandardMessages, AreThoseOfTheHeaders) {
   const std::filesystem::path folder = CARDAN_MESSAGES_FOLDER;
   const std::string umbrella = text_of(folder / "messages.hpp");
-  const std::regex declaration(R"re(\nCARDAN_MESSAGE\((cardan::\w+), "([^"]+)")re");
+  const std::regex declaration(R"re(\nCARDAN_(?:STANDARD_)?MESSAGE_?\((cardan::\w+), "([^"]+)")re");
   std::set<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     const std::string file = entry.path().filename().string();

@@ -25,14 +25,12 @@ bool hexadecimal(std::string_view text) {
          std::all_of(text.begin(), text.end(), [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
 }
 
-/// "r.<16 digits>.<user>": held by `cardan run` as long as a system of that name runs.
-bool is_lock_of_a_system(const std::string& name) {
-  return name.starts_with("r.") && name.size() > 19 && hexadecimal(name.substr(2, 16)) && name[18] == '.' &&
-         std::all_of(name.begin() + 19, name.end(), [](char c) { return c >= '0' && c <= '9'; });
-}
-
-/// Whether Cardan makes such names: sockets, sockets that do not listen yet, and entries.
-bool of_our_making(const std::string& name) {
+/// Whether Cardan makes such names: sockets, sockets that do not listen yet, entries, and the locks of `cardan run`,
+/// which are files.
+bool of_our_making(const std::string& name, bool is_file) {
+  if (name.starts_with("r.") && name.size() > 19 && name[18] == '.')
+    return is_file && hexadecimal(name.substr(2, 16)) &&
+           std::all_of(name.begin() + 19, name.end(), [](char c) { return c >= '0' && c <= '9'; });
   if (name.starts_with("p."))
     return hexadecimal(name.substr(2)) || (name.ends_with('~') && hexadecimal(name.substr(2, name.size() - 3)));
   return RunDirectory::parse(name).has_value();
@@ -77,8 +75,9 @@ void run(std::string_view input) {
       const timespec old[2]{{.tv_sec = 1000, .tv_nsec = 0}, {.tv_sec = 1000, .tv_nsec = 0}};
       ::utimensat(AT_FDCWD, path.c_str(), old, AT_SYMLINK_NOFOLLOW);
     }
-    const bool lock = is_lock_of_a_system(name) && (kind == 'f' || kind == 'o');
-    if (!lock && !of_our_making(name)) others.insert(name);
+    struct stat st{};
+    const bool is_file = ::lstat(path.c_str(), &st) == 0 && S_ISREG(st.st_mode);
+    if (!of_our_making(name, is_file)) others.insert(name);
   }
   const RunDirectory directory("listing");
   for (const detail::TopicEntry& entry : directory.entries()) {
@@ -103,7 +102,7 @@ std::vector<std::string> seeds() {
       "lt.00000000000000ff.00000000000000aa.4294967295 /gone\nfp.00000000000000aa\n",
       "op.0123456789abcdef~\nfnotes.txt\ndp.1111111111111111\n",
       "oid_rsa\nft.1.2.3\nlp.2222222222222222 /etc/passwd\n",
-      "fr.0123456789abcdef.0\nlr.0123456789abcdef.1 /etc/passwd\ndr.0123456789abcdef.2\nfr.0123456789abcdef.x\n",
+      "fr.0123456789abcdef.0\nlr.0123456789abcdef.1 /etc/passwd\nsr.0123456789abcdef.2\nfr.0123456789abcdef.x\n",
   };
 }
 

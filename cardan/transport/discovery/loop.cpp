@@ -11,7 +11,6 @@
 #include <cstring>
 
 #include "cardan/base/error.hpp"
-#include "cardan/base/limiter.hpp"
 #include "cardan/base/log.hpp"
 
 namespace cardan::detail {
@@ -37,7 +36,7 @@ bool Loop::survives(const std::function<void()>& work) noexcept {
       log(LogLevel::Error, Cause{"failed", ::geteuid()}, std::string("the helper thread goes on after: ") + e.what());
     } catch (...) {  // not even memory for the log line
     }
-  } catch (...) {  // nothing of ours throws what is no std::exception, and a callback's has no text
+  } catch (...) {  // it says nothing of itself
   }
   return false;
 }
