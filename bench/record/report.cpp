@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "bench/transport/report.hpp"
 #include "bench/transport/statistics.hpp"
