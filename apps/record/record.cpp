@@ -70,7 +70,7 @@ mcap::Compression compression_named(const std::string& name) {
   throw Error(ErrorCode::InvalidArgument, "unknown compression '" + name + "'", "none, lz4 or zstd");
 }
 
-Access access_named(const std::string& name) {
+Access access_of_option(const std::string& name) {
   return name == "group"      ? Access::Group
          : name == "everyone" ? Access::Everyone
          : name == "policy"   ? Access::Policy
@@ -132,7 +132,7 @@ record::RecorderOptions recorder_options(const RecordOptions& o) {
     fields[field.substr(0, equal)] = field.substr(equal + 1);
   }
   if (!fields.empty()) options.metadata.emplace_back("user", fields);
-  options.access = access_named(o.access);
+  options.access = access_of_option(o.access);
   options.compression = compression_named(o.compression);
   if (o.mode != "auto") options.mode = record::disk_mode_of(o.mode);
   options.use_io_uring = !o.no_io_uring;

@@ -127,8 +127,6 @@ std::string cells_of(const Row& row) {
                      share_or_none(row));
 }
 
-double rounded(double value) { return std::round(value * 1000) / 1000; }
-
 }  // namespace
 
 std::string to_table(const Rows& rows, const RecordCircumstances& c) {

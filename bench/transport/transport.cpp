@@ -27,8 +27,6 @@
 namespace cardan::bench {
 namespace {
 
-constexpr double kMostStealPercent = 2;
-constexpr int kMostRepetitions = 2;
 constexpr int kPingPongMs = 100;
 
 class Bench {
