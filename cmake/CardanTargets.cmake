@@ -22,8 +22,7 @@ function(cardan_test)
   endif()
   find_package(GTest REQUIRED)
   add_executable(${T_NAME} ${T_SOURCES})
-  set_target_properties(${T_NAME} PROPERTIES UNITY_BUILD ${CARDAN_UNITY_TESTS})
-  if(CARDAN_UNITY_TESTS AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")  # takes a test's own names, in a source that is included, for a header's
+  if(CARDAN_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")  # takes a test's own names, in a source that is included, for a header's
     target_compile_options(${T_NAME} PRIVATE -Wno-subobject-linkage)
   endif()
   target_link_libraries(${T_NAME} PRIVATE cardan cardan_options GTest::gtest GTest::gtest_main ${T_LIBRARIES})

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Configures a preset (release, debug, asan, tsan, clang) and builds targets of it.
+# Configures a preset (release, dev, debug, asan, tsan, clang) and builds targets of it.
 #
 #   scripts/build.sh PRESET [-DNAME=VALUE]... [target]...
 #

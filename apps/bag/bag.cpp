@@ -10,7 +10,7 @@
 namespace cardan::apps {
 namespace {
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kBagExamples = R"(Examples:
   cardan bag info drive.mcap                            what is in it
   cardan bag ls drive.mcap --topic /imu                 its messages, one a line
   cardan bag cat drive.mcap --topic /imu --count 1      with their fields
@@ -26,7 +26,7 @@ constexpr const char* kExamples = R"(Examples:
 
 Files are MCAP; other MCAP readers open what these commands write.)";
 
-constexpr const char* kInfoExamples = R"(Examples:
+constexpr const char* kBagInfoExamples = R"(Examples:
   cardan bag info drive.mcap
   cardan bag info drive.mcap --json | jq '.topics[] | {topic, messages, rate}'
   cardan bag info drive/                     a folder: its files as one recording
@@ -34,7 +34,7 @@ constexpr const char* kInfoExamples = R"(Examples:
 An unfinished file (after a crash) is scanned first.
 Exit codes: 0 ok, 1 failed, 2 wrong options or no recording, 3 done, but a part of it is missing or damaged.)";
 
-constexpr const char* kListExamples = R"(Examples:
+constexpr const char* kBagListExamples = R"(Examples:
   cardan bag ls drive.mcap --topic '/camera/*' --start 10 --end 10.5
   cardan bag ls drive.mcap --json --count 5
 
@@ -251,16 +251,17 @@ static void add_bag_command(CLI::App& app) {
   auto* const group =
       add_verb(&app, "bag",
                "Recorded files: info, ls, cat, verify, du, cut, merge, recover, export, convert, attachment, metadata",
-               kExamples);
+               kBagExamples);
   group->require_subcommand(1);
 
   auto info = std::make_shared<BagInfoOptions>();
-  auto* command = add_verb(group, "info", "What a file holds: topics, types, rates, times, attachments", kInfoExamples);
+  auto* command =
+      add_verb(group, "info", "What a file holds: topics, types, rates, times, attachments", kBagInfoExamples);
   command->add_option("file", info->file, "File, as drive.mcap, or folder of a recording in several")->required();
   run_with_json(command, bag_info, info);
 
   auto list = std::make_shared<BagListOptions>();
-  command = add_verb(group, "ls", "A file's messages by time, one a line", kListExamples);
+  command = add_verb(group, "ls", "A file's messages by time, one a line", kBagListExamples);
   command->add_option("file", list->file, "File, as drive.mcap")->required();
   add_selection(command, list->selection);
   command->add_option("--count", list->count, "Only this many messages");

@@ -20,9 +20,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 /// Reads messages by what the file says of their types; each definition is looked at once.
-class Decoder {
+class MessageDecoder {
  public:
-  explicit Decoder(std::size_t longest_list) : longest_list_(longest_list) {}
+  explicit MessageDecoder(std::size_t longest_list) : longest_list_(longest_list) {}
 
   /// A message of an encoding that is not known, or that does not fit its definition, becomes its size and first bytes.
   Json fields(const mcap::MessageView& view) {
@@ -66,7 +66,7 @@ class Decoder {
 int bag_cat(const BagCatOptions& o) {
   const mcap::Reader reader(o.file);
   mcap::Messages messages = reader.messages(read_options(o.selection, reader));
-  Decoder decoder(o.list >= 0 ? static_cast<std::size_t>(o.list) : o.json ? 64 : 8);
+  MessageDecoder decoder(o.list >= 0 ? static_cast<std::size_t>(o.list) : o.json ? 64 : 8);
   stop_on_signals();
   std::uint64_t shown = 0;
   while (const auto one = messages.next()) {

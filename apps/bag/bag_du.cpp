@@ -22,7 +22,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Kind {
+struct KindBytes {
   std::uint64_t records = 0, bytes = 0;
   void add(std::uint64_t more) {
     ++records;
@@ -124,7 +124,7 @@ class Account {
 
   static std::string percent(double part, double whole) { return fmt::format("{:.1f} %", 100 * share(part, whole)); }
 
-  static Json kinds_json(const std::map<std::string, Kind>& kinds, std::uint64_t whole) {
+  static Json kinds_json(const std::map<std::string, KindBytes>& kinds, std::uint64_t whole) {
     Json all = Json::array();
     for (const auto& [name, kind] : kinds)
       all.push_back({{"record", name},
@@ -216,7 +216,7 @@ class Account {
   }
 
   std::uint64_t bytes_ = 0;
-  std::map<std::string, Kind> top_, inside_;
+  std::map<std::string, KindBytes> top_, inside_;
   std::map<Key, TopicBytes> topics_;
   std::map<std::uint16_t, Key> channels_;         ///< of the file that is read
   std::map<std::uint16_t, std::string> schemas_;  ///< the same

@@ -26,7 +26,7 @@ const mcap::Schema* schema_of(const mcap::Reader& reader, const mcap::Channel& c
 }
 
 /// A channel, in several files perhaps.
-struct Row {
+struct ChannelRow {
   const mcap::Channel* channel;
   const mcap::Schema* schema;
   std::uint64_t messages = 0;
@@ -45,7 +45,7 @@ struct Contents {
   std::uint64_t bytes = 0, messages = 0, first = 0, last = 0;
   bool finished = true, has_statistics = true;
   bool counted = true;  ///< by channel
-  std::vector<Row> rows{};
+  std::vector<ChannelRow> rows{};
 
   Contents(const std::string& named, const record::FileSet& set) : path(named), files(set) {
     std::error_code ignored;
@@ -83,7 +83,7 @@ struct Contents {
     for (const auto& [id, channel] : reader.summary().channels()) {
       const mcap::Schema* const schema = schema_of(reader, channel);
       const auto end = rows.begin() + static_cast<std::ptrdiff_t>(before);
-      auto row = std::find_if(rows.begin(), end, [&](const Row& r) { return r.same(channel, schema); });
+      auto row = std::find_if(rows.begin(), end, [&](const ChannelRow& r) { return r.same(channel, schema); });
       if (row == end) row = rows.insert(rows.end(), {&channel, schema});
       if (const auto count = counts.find(id); count != counts.end()) row->messages += count->second;
     }
@@ -153,7 +153,7 @@ Json info_json(const Contents& contents) {
   else
     add_state(out, contents.front());
   out["topics"] = Json::array();
-  for (const Row& row : contents.rows) {
+  for (const ChannelRow& row : contents.rows) {
     const bool known = row.schema != nullptr;
     Json one{{"topic", row.channel->topic},
              {"type", known ? Json(row.schema->name) : Json()},
@@ -245,11 +245,11 @@ std::string files_text(const Contents& contents) {
 std::string info_text(const Contents& contents) {
   std::string out = head_text(contents);
   Table table({{"topic"}, {"type"}, {"encoding"}, {"messages", true}, {"Hz", true}});
-  std::vector<Row> rows = contents.rows;
-  std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
+  std::vector<ChannelRow> rows = contents.rows;
+  std::stable_sort(rows.begin(), rows.end(), [](const ChannelRow& a, const ChannelRow& b) {
     return std::tie(a.channel->topic, a.channel->id) < std::tie(b.channel->topic, b.channel->id);
   });
-  for (const Row& row : rows) {
+  for (const ChannelRow& row : rows) {
     const double rate = contents.rate(row.messages);
     table.row({printable(row.channel->topic), row.schema == nullptr ? "-" : printable(row.schema->name),
                printable(row.channel->message_encoding), contents.counted ? std::to_string(row.messages) : "-",

@@ -32,7 +32,7 @@ bool tell_losses(const mcap::Reader& reader) {
   return !reader.losses().empty() || reader.finish().how == mcap::Finish::How::Damaged;
 }
 
-std::string text_of(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
+std::string json_text(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
 
 /// Why an attachment's name cannot be a file name in a folder; empty: it can.
 std::string why_not(const std::string& name, const fs::path& folder) {
@@ -73,7 +73,7 @@ class Extraction {
     const bool lost = tell_losses(reader_) || !problems_.empty();
     for (const std::string& what : problems_) warn(what);
     const std::string text =
-        o_.json ? text_of({{"files", files_}, {"problems", problems_}, {"lost", lost}}) : std::string();
+        o_.json ? json_text({{"files", files_}, {"problems", problems_}, {"lost", lost}}) : std::string();
     if (o_.json ? !emit(text) : !tell_files()) return kFailed;
     return lost ? kLoss : kOk;
   }
@@ -115,7 +115,7 @@ class Extraction {
 };
 
 template <class Indexes>
-bool has(const Indexes& indexes, const std::string& name) {
+bool has_name(const Indexes& indexes, const std::string& name) {
   return std::any_of(indexes.begin(), indexes.end(), [&](const auto& index) { return index.name == name; });
 }
 
@@ -149,7 +149,7 @@ int bag_attachment_list(const BagListPartsOptions& o) {
                a.create_time == 0 ? "-" : stamp_text(a.create_time), a.log_time == 0 ? "-" : stamp_text(a.log_time),
                std::to_string(a.offset)});
   }
-  if (!emit(o.json ? text_of(all) : all.empty() ? std::string() : table.text())) return kFailed;
+  if (!emit(o.json ? json_text(all) : all.empty() ? std::string() : table.text())) return kFailed;
   return tell_losses(reader) ? kLoss : kOk;
 }
 
@@ -157,7 +157,7 @@ int bag_attachment_extract(const BagExtractOptions& o) {
   const mcap::Reader reader(o.file);
   const auto& attachments = reader.summary().attachments();
   for (const std::string& name : o.names)
-    if (!has(attachments, name))
+    if (!has_name(attachments, name))
       throw Error(ErrorCode::InvalidArgument, fmt::format("{} has no attachment '{}'", o.file, name),
                   "cardan bag attachment list shows which it has");
   Extraction extraction(reader, o);
@@ -188,7 +188,7 @@ int bag_attachment_add(const BagAddOptions& o) {
   mcap::RewriteOptions options = copy_options(o);
   if (o.replace)
     options.drop_attachments = {name};
-  else if (const mcap::Reader reader(o.input); has(reader.summary().attachments(), name))
+  else if (const mcap::Reader reader(o.input); has_name(reader.summary().attachments(), name))
     there_already("an attachment", name);
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   options.add_attachments.push_back(
@@ -212,7 +212,7 @@ int bag_metadata_list(const BagListPartsOptions& o) {
     all.push_back({{"name", index.name}, {"metadata", metadata ? Json(metadata->metadata) : Json()}});
     table.row({printable(index.name), metadata ? std::to_string(metadata->metadata.size()) : "-"});
   }
-  if (!emit(o.json ? text_of(all) : all.empty() ? std::string() : table.text())) return kFailed;
+  if (!emit(o.json ? json_text(all) : all.empty() ? std::string() : table.text())) return kFailed;
   return tell_losses(reader) || damaged ? kLoss : kOk;
 }
 
@@ -236,7 +236,7 @@ int bag_metadata_get(const BagMetadataGetOptions& o) {
     for (const auto& [key, value] : one.items())
       text += fmt::format("{}: {}\n", printable(key), printable(value.get<std::string>()));
   // Of several with that name, all: they are records of their own.
-  if (!emit(o.json ? text_of(all.size() == 1 ? all[0] : all) : text)) return kFailed;
+  if (!emit(o.json ? json_text(all.size() == 1 ? all[0] : all) : text)) return kFailed;
   if (damaged) warn(fmt::format("the metadata {} is damaged", o.name));
   return tell_losses(reader) || damaged ? kLoss : kOk;
 }
@@ -256,7 +256,7 @@ int bag_metadata_add(const BagAddOptions& o) {
   mcap::RewriteOptions options = copy_options(o);
   if (o.replace)
     options.drop_metadata = {o.name};
-  else if (const mcap::Reader reader(o.input); has(reader.summary().metadata(), o.name))
+  else if (const mcap::Reader reader(o.input); has_name(reader.summary().metadata(), o.name))
     there_already("metadata", o.name);
   options.add_metadata.push_back(std::move(metadata));
   return rewrite_file({o.input}, o.output, std::move(options), o.json);

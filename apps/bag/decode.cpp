@@ -16,7 +16,7 @@
 namespace cardan::apps {
 namespace {
 
-using detail::Kind;
+using LayoutKind = detail::Kind;
 using nlohmann::ordered_json;
 
 template <class T>
@@ -26,7 +26,7 @@ T read(const std::byte* at) {
   return value;
 }
 
-ordered_json number(const TypeLayout& t, const std::byte* at) {
+ordered_json number_json(const TypeLayout& t, const std::byte* at) {
   switch (t.size) {
     case 1:
       return t.is_signed ? ordered_json(read<std::int8_t>(at)) : ordered_json(read<std::uint8_t>(at));
@@ -39,47 +39,48 @@ ordered_json number(const TypeLayout& t, const std::byte* at) {
   }
 }
 
-class Decoder {
+class SampleDecoder {
  public:
-  Decoder(const ObservedSample& sample, std::size_t longest_list) : sample_(sample), longest_list_(longest_list) {}
+  SampleDecoder(const ObservedSample& sample, std::size_t longest_list)
+      : sample_(sample), longest_list_(longest_list) {}
 
   /// `at` is in the copied struct, or in the copied payload.
   ordered_json value(const TypeLayout& t, const std::byte* at) {
     if (--budget_ < 0) return nullptr;
     switch (t.kind) {
-      case Kind::Bool:
+      case LayoutKind::Bool:
         return read<std::uint8_t>(at) != 0;
-      case Kind::Integer:
-        return number(t, at);
-      case Kind::Float:
+      case LayoutKind::Integer:
+        return number_json(t, at);
+      case LayoutKind::Float:
         // The shortest decimal of the float, not that of the double nearest to it.
         return t.size == 8 ? read<double>(at) : std::strtod(fmt::format("{}", read<float>(at)).c_str(), nullptr);
-      case Kind::Enum:
-        return number(*t.element, at);
-      case Kind::FixedString:
+      case LayoutKind::Enum:
+        return number_json(*t.element, at);
+      case LayoutKind::FixedString:
         return text(at + 4, std::min<std::size_t>(read<std::uint32_t>(at), t.count));
-      case Kind::Array:
+      case LayoutKind::Array:
         return list(*t.element, at, t.count);
-      case Kind::FixedVector: {
+      case LayoutKind::FixedVector: {
         const std::size_t first = (4 + t.element->alignment - 1) / t.element->alignment * t.element->alignment;
         return list(*t.element, at + first, std::min<std::size_t>(read<std::uint32_t>(at), t.count));
       }
-      case Kind::Vector: {
+      case LayoutKind::Vector: {
         std::size_t count = 0;
         const std::byte* elements = in_payload(at, t.element->size, count);
         return elements == nullptr ? ordered_json(nullptr) : list(*t.element, elements, count);
       }
-      case Kind::String: {
+      case LayoutKind::String: {
         std::size_t count = 0;
         const std::byte* letters = in_payload(at, 1, count);
         return letters == nullptr ? ordered_json(nullptr) : text(letters, count);
       }
-      case Kind::WString: {
+      case LayoutKind::WString: {
         std::size_t count = 0;
         const std::byte* letters = in_payload(at, sizeof(char16_t), count);
         return letters == nullptr ? ordered_json(nullptr) : wide_text(letters, count);
       }
-      case Kind::Message: {
+      case LayoutKind::Message: {
         ordered_json fields = ordered_json::object();
         for (const TypeLayout::Field& f : t.fields) fields[f.name] = value(*f.type, at + f.offset);
         return fields;
@@ -153,7 +154,7 @@ std::string inline_list(const ordered_json& items) {
 
 ordered_json decode(const TypeLayout& type, const ObservedSample& sample, std::size_t longest_list) {
   if (sample.message().size() != type.size) return undecoded(sample);
-  return Decoder(sample, longest_list).value(type, sample.message().data());
+  return SampleDecoder(sample, longest_list).value(type, sample.message().data());
 }
 
 ordered_json undecoded(const ObservedSample& sample) {

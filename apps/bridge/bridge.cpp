@@ -15,14 +15,14 @@
 namespace cardan::apps {
 namespace {
 
-struct Kind {
+struct BridgeKind {
   const char* name;
   const char* what;
   const char* needs;  ///< Debian package
 };
 constexpr std::array kKinds{
-    Kind{"dds", "Carry topics to and from ROS 2 and other DDS systems", "cyclonedds-dev"},
-    Kind{"foxglove", "Show topics in Foxglove, Lichtblick and a browser", "libboost-dev"},
+    BridgeKind{"dds", "Carry topics to and from ROS 2 and other DDS systems", "cyclonedds-dev"},
+    BridgeKind{"foxglove", "Show topics in Foxglove, Lichtblick and a browser", "libboost-dev"},
 };
 
 constexpr const char* kExamples = R"(Examples:
@@ -33,7 +33,7 @@ constexpr const char* kExamples = R"(Examples:
 A bridge is a process of its own. It reads like any other subscriber, opens nothing on the vehicle's side that its rules
 do not name, and never slows down a publisher.)";
 
-[[noreturn]] void become(const Kind& kind, const std::vector<std::string>& arguments) {
+[[noreturn]] void become(const BridgeKind& kind, const std::vector<std::string>& arguments) {
   const std::string name = std::string("cardan-bridge-") + kind.name;
   const std::string program = launcher::own_program(name);
   std::vector<std::string> words{"cardan bridge " + std::string(kind.name)};
@@ -49,7 +49,7 @@ do not name, and never slows down a publisher.)";
 void add_bridge(CLI::App& app) {
   auto* const group = add_verb(&app, "bridge", "Carry topics to ROS 2, other computers and browsers", kExamples);
   group->require_subcommand(1);
-  for (const Kind& kind : kKinds) {
+  for (const BridgeKind& kind : kKinds) {
     auto* const command = group->add_subcommand(kind.name, kind.what);
     command->prefix_command();
     command->set_help_flag();

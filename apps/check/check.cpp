@@ -23,7 +23,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kCheckExamples = R"(Examples:
   cardan check street.json                            each problem as FILE:line:column: error: cause — remedy
   cardan check street.json --json | jq '.problems[]'
   cardan check street.json --no-components            the text and this computer only
@@ -33,7 +33,7 @@ Each component's on_start is called once, in a separate process and without topi
 types of its topics, its parameters and its callbacks are checked against the file.
 Exit codes: 0 nothing wrong (there may be warnings), 1 errors, 2 wrong options or no such file.)";
 
-struct Options {
+struct CheckOptions {
   std::string file;
   bool json = false, no_components = false;
   std::vector<std::string> variables;
@@ -53,7 +53,7 @@ ordered_json problems_json(const std::vector<config::Problem>& problems, const s
   return {{"file", file}, {"valid", !config::has_errors(problems)}, {"problems", list}};
 }
 
-int check_bridge(const Options& o, const std::string& text) {
+int check_bridge(const CheckOptions& o, const std::string& text) {
   std::vector<config::Problem> problems;
   bridge::Rules rules;
   bridge::parse_rules(text, o.file, rules, problems);
@@ -71,7 +71,7 @@ int check_bridge(const Options& o, const std::string& text) {
   return bad || !written ? kFailed : kOk;
 }
 
-int check(const Options& o) {
+int check(const CheckOptions& o) {
   // A pipe can be read only once, and bridges' rules do not come through one.
   if (std::error_code ignored; std::filesystem::is_regular_file(o.file, ignored))
     if (const std::string text = config::read_text(o.file, config::kMaxTextBytes); bridge::is_bridge_text(text))
@@ -116,8 +116,8 @@ int check(const Options& o) {
 
 static void add_check_command(CLI::App& app) {
   auto* const command = app.add_subcommand("check", "Find everything that is wrong with a configuration file");
-  command->footer(kExamples);
-  auto o = std::make_shared<Options>();
+  command->footer(kCheckExamples);
+  auto o = std::make_shared<CheckOptions>();
   command->add_option("file", o->file, "The configuration")->required();
   command->add_flag("--json", o->json, "One JSON object");
   command->add_flag("--no-components", o->no_components, "Do not load the components to find out what they declare");

@@ -55,7 +55,7 @@ std::vector<std::string> members_of(const CLI::Option& option) {
   return CLI::detail::split(type.substr(begin + 1, end - begin - 1), ',');
 }
 
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+std::string headline(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 CLI::App* subcommand_of(const CLI::App& app, const std::string& name) {
   const auto all = app.get_subcommands([&](const CLI::App* a) { return a->check_name(name); });
@@ -124,11 +124,11 @@ Candidates complete(CLI::App& app, const std::vector<std::string>& words) {
     for (const CLI::Option* option : place.app->get_options([](const CLI::Option* o) { return o->nonpositional(); }))
       if (!option->get_group().empty())
         for (const std::string& name : option->get_lnames())
-          found.lines += "--" + name + "\t" + first_line(option->get_description()) + "\n";
+          found.lines += "--" + name + "\t" + headline(option->get_description()) + "\n";
     return found;
   }
   for (const CLI::App* below : place.app->get_subcommands([](const CLI::App* a) { return !a->get_group().empty(); }))
-    found.lines += below->get_name() + "\t" + first_line(below->get_description()) + "\n";
+    found.lines += below->get_name() + "\t" + headline(below->get_description()) + "\n";
   const auto positionals = place.app->get_options([](const CLI::Option* o) { return o->get_positional(); });
   if (positionals.empty()) return found;
   const CLI::Option& next = *positionals[std::min(place.positionals, positionals.size() - 1)];

@@ -11,7 +11,7 @@
 namespace cardan::apps {
 namespace {
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kCompletionExamples = R"(Examples:
   source <(cardan completion bash)                                       this shell only
   cardan completion bash > ~/.local/share/bash-completion/completions/cardan
   cardan completion zsh > "${fpath[1]}/_cardan"
@@ -71,7 +71,7 @@ complete -c cardan -f -a '(__cardan_complete)'
 
 void add(CLI::App& app) {
   auto* const command = app.add_subcommand("completion", "Print the completion script of a shell: bash, zsh or fish");
-  command->footer(kExamples);
+  command->footer(kCompletionExamples);
   auto shell = std::make_shared<std::string>();
   command->add_option("shell", *shell, "bash, zsh or fish")->required()->check(CLI::IsMember({"bash", "zsh", "fish"}));
   command->callback([shell] {

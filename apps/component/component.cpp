@@ -33,21 +33,21 @@ using host::ComponentReport;
 using host::OutputReport;
 using nlohmann::ordered_json;
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kComponentExamples = R"(Examples:
   cardan component list                               what runs, in which process
   cardan component stats                              latencies and drops of all callbacks, live
   cardan component stats detector --once
   cardan component restart detector                   restarts it; the rest of its process keeps running
   cardan component log detector warning               only warnings and errors from now on)";
 
-constexpr const char* kListExamples = R"(Examples:
+constexpr const char* kComponentListExamples = R"(Examples:
   cardan component list
   cardan component list --json | jq '.components[] | {component, callbacks}'
 
 A component whose process was stopped, was given up, has ended or waits for its restart is listed with this state (with
 --json under "down").)";
 
-constexpr const char* kStatsExamples = R"(Examples:
+constexpr const char* kComponentStatsExamples = R"(Examples:
   cardan component stats                              live, refreshed each second
   cardan component stats detector --once              measures for two seconds, prints, ends
   cardan component stats --once --seconds 10 --json
@@ -80,7 +80,7 @@ constexpr const char* kLogExamples = R"(Examples:
 The level holds until the component restarts. To set it permanently: cardan run FILE --log-level detector=warning.
 Exit codes: 0 ok, 1 no such component, 2 wrong options.)";
 
-struct Options {
+struct ComponentOptions {
   std::string domain, component, level;
   double seconds = 0;
   bool json = false, names = false, once = false;
@@ -91,7 +91,7 @@ ordered_json runs_for_ms(const CallbackReport& callback) {
                                      : ordered_json(static_cast<double>(callback.running_since) / 1e6);
 }
 
-int list(const Options& o) {
+int list_components(const ComponentOptions& o) {
   host::ControlClient client({.domain = o.domain});
   const host::DomainComponents there = components_there(client);
   const std::vector<ComponentReport>& all = there.components;
@@ -169,9 +169,9 @@ CallbackReport less(CallbackReport now, const CallbackReport& before) {
   return now;
 }
 
-class Stats {
+class ComponentStats {
  public:
-  explicit Stats(const Options& o)
+  explicit ComponentStats(const ComponentOptions& o)
       : o_(o),
         seconds_(o.seconds > 0 ? o.seconds
                  : o.once      ? 2
@@ -335,7 +335,7 @@ class Stats {
 
   static constexpr std::size_t kColumnsOfTwo = 120;  ///< from which on there is room for two percentiles
 
-  const Options& o_;
+  const ComponentOptions& o_;
   double seconds_;
   host::ControlClient client_;
   std::int64_t measured_at_ = 0;
@@ -345,13 +345,13 @@ class Stats {
   std::vector<ComponentReport> now_, figures_;
 };
 
-int stats(const Options& o) {
+int stats(const ComponentOptions& o) {
   stop_on_signals();
-  return Stats(o).run();
+  return ComponentStats(o).run();
 }
 
 /// The one component of this name; else the reason was said.
-std::optional<ComponentReport> find(const host::DomainComponents& there, const std::string& name) {
+std::optional<ComponentReport> find_component(const host::DomainComponents& there, const std::string& name) {
   std::vector<const ComponentReport*> found;
   for (const ComponentReport& c : there.components)
     if (c.name == name) found.push_back(&c);
@@ -364,12 +364,12 @@ std::optional<ComponentReport> find(const host::DomainComponents& there, const s
   return {};
 }
 
-int restart(const Options& o) { return restart_component(o.domain, o.component, o.json); }
+int restart(const ComponentOptions& o) { return restart_component(o.domain, o.component, o.json); }
 
-int log_level(const Options& o) {
+int log_level(const ComponentOptions& o) {
   const LogLevel level = launcher::log_level_of(o.level);
   host::ControlClient client({.domain = o.domain});
-  const auto component = find(components_there(client), o.component);
+  const auto component = find_component(components_there(client), o.component);
   if (!component) return kFailed;
   try {
     client.set_log_level(*component, level);
@@ -395,21 +395,21 @@ std::string hanging_callbacks(const std::vector<ComponentReport>& components) {
 
 static void add_component_command(CLI::App& app) {
   auto* const group = app.add_subcommand("component", "Components that run: list, stats, restart, log");
-  group->footer(kExamples);
+  group->footer(kComponentExamples);
   group->require_subcommand(1);
-  const auto add = [&](const char* name, const char* what, const char* examples, int (*run)(const Options&)) {
-    auto o = std::make_shared<Options>();
+  const auto add = [&](const char* name, const char* what, const char* examples, int (*run)(const ComponentOptions&)) {
+    auto o = std::make_shared<ComponentOptions>();
     auto* const command = add_verb(group, name, what, examples);
     add_domain_option(command, o->domain);
     run_with(command, run, o);
     return std::pair(command, o);
   };
   const auto [list_command, list_options] =
-      add("list", "List components, their processes and topics", kListExamples, list);
+      add("list", "List components, their processes and topics", kComponentListExamples, list_components);
   list_command->add_flag("--json", list_options->json, "One JSON object");
   list_command->add_flag("--names", list_options->names, "Only the names, one per line");
   const auto [stats_command, stats_options] =
-      add("stats", "Latencies, rates, queues and drops of callbacks", kStatsExamples, stats);
+      add("stats", "Latencies, rates, queues and drops of callbacks", kComponentStatsExamples, stats);
   stats_command->add_option("component", stats_options->component, "Only this component");
   stats_command->add_flag("--once", stats_options->once, "Measure once, print, end");
   stats_command

@@ -2,7 +2,7 @@
 // The rows of `cardan component stats`, and what it says of fusions.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 

@@ -17,19 +17,19 @@
 namespace cardan::apps {
 namespace {
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kDoctorExamples = R"(Examples:
   cardan doctor
   cardan doctor --json | jq '.checks[] | select(.status != "ok")'
 
 ok: good. note: worth knowing. warn: Cardan works, but is slower or more limited than it could be. fail: Cardan cannot work.
 Run it where your programs run: as their user, in their container. Exit codes: 0 no fail, 1 at least one fail.)";
 
-struct Options {
+struct DoctorOptions {
   std::string domain;
   bool json = false;
 };
 
-Findings examine(const Options& o) {
+Findings examine(const DoctorOptions& o) {
   Findings all;
   check_kernel(all);
   check_run_directory(all, o.domain);
@@ -65,7 +65,7 @@ std::string human(const Findings& all) {
   return out;
 }
 
-int run(const Options& o) {
+int run_doctor(const DoctorOptions& o) {
   const Findings all = examine(o);
   const bool fails =
       std::any_of(all.begin(), all.end(), [](const Finding& f) { return f.status == Finding::Status::Fail; });
@@ -108,13 +108,13 @@ std::string first_line(const std::string& path) {
 static void add_doctor_command(CLI::App& app) {
   auto* const command = app.add_subcommand(
       "doctor", "Check what this computer allows and lacks for Cardan, with a remedy for each problem");
-  command->footer(kExamples);
-  auto options = std::make_shared<Options>();
+  command->footer(kDoctorExamples);
+  auto options = std::make_shared<DoctorOptions>();
   command->add_flag("--json", options->json, "One JSON object");
   command->add_option("--domain", options->domain,
                       "Domain whose run directory is checked (default: $CARDAN_DOMAIN, else \"default\")");
   command->callback([options] {
-    if (const int code = run(*options); code != 0) throw CLI::RuntimeError(code);
+    if (const int code = run_doctor(*options); code != 0) throw CLI::RuntimeError(code);
   });
 }
 

@@ -19,7 +19,7 @@
 namespace cardan::apps {
 namespace {
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kGraphExamples = R"(Examples:
   cardan graph street.json                            a Mermaid flowchart, which GitHub and many editors show
   cardan graph street.json --svg street.svg           a picture
   cardan graph street.json --svg - | display
@@ -28,7 +28,7 @@ Each component's on_start is called once, in a separate process, to find out its
 component's box is drawn, and standard error gives the reason.
 Exit codes: 0 drawn, 1 it could not be written, 2 wrong options, or a file with errors.)";
 
-struct Options {
+struct GraphOptions {
   std::string file, svg;
   std::vector<std::string> variables;
   bool mermaid = false;
@@ -42,7 +42,7 @@ void write(const std::string& path, const std::string& text) {
   write_file(path, text);
 }
 
-int graph(const Options& o) {
+int graph(const GraphOptions& o) {
   std::vector<config::Problem> problems;
   const config::Configuration configuration = config::read_configuration(o.file, problems, {.variables = o.variables});
   show(problems, o.file);
@@ -62,8 +62,8 @@ int graph(const Options& o) {
 
 static void add_graph_command(CLI::App& app) {
   auto* const command = app.add_subcommand("graph", "Draw a configuration: Mermaid or SVG");
-  command->footer(kExamples);
-  auto o = std::make_shared<Options>();
+  command->footer(kGraphExamples);
+  auto o = std::make_shared<GraphOptions>();
   command->add_option("file", o->file, "The configuration")->required();
   auto* const svg = command->add_option("--svg", o->svg, "Write a picture to this file; -: to standard output");
   command->add_flag("--mermaid", o->mermaid, "Print a Mermaid flowchart (default)")->excludes(svg);

@@ -23,20 +23,20 @@
 namespace cardan::apps {
 namespace {
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kHostExamples = R"(Examples:
   cardan host street.json --process perception        one process, as under a debugger: gdb --args cardan host …
 
 SIGTERM and Ctrl-C end it in order.
 Exit codes: 0 ended in order, 1 a component did not start, 2 wrong options or file; a signal: it crashed.)";
 
-struct Options {
+struct HostCommandOptions {
   std::string file, process, domain;
   std::vector<std::string> set, variables, log_levels, skip, declare, report;
   bool one_process = false;
   host::HostOptions host{};
 };
 
-int run(const Options& o) {
+int run_host_command(const HostCommandOptions& o) {
   if (!o.report.empty()) return write_replay_report(o.report);
   std::vector<config::Problem> problems;
   config::Configuration configuration = config::read_configuration(o.file, problems, {.variables = o.variables});
@@ -65,8 +65,8 @@ int run(const Options& o) {
 
 static void add_host_command(CLI::App& app) {
   auto* const command = app.add_subcommand("host", "Run one process of a configuration file")->group("");
-  command->footer(kExamples);
-  auto o = std::make_shared<Options>();
+  command->footer(kHostExamples);
+  auto o = std::make_shared<HostCommandOptions>();
   command->add_option("file", o->file, "The configuration")->required();
   command->add_option("--process", o->process, "Name of the process in the file");
   command->add_option("--domain", o->domain, "Domain of the topics, instead of the file's or $CARDAN_DOMAIN");
@@ -81,7 +81,7 @@ static void add_host_command(CLI::App& app) {
   command->add_option("--ready-fd", o->host.ready_fd,
                       "Descriptor that gets \"ready\" when all components have started, and then the exceptions");
   command->callback([o] {
-    if (const int code = run(*o); code != 0) throw CLI::RuntimeError(code);
+    if (const int code = run_host_command(*o); code != 0) throw CLI::RuntimeError(code);
   });
 }
 

@@ -32,7 +32,7 @@ using host::ComponentReport;
 using host::ParameterReport;
 using nlohmann::ordered_json;
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kParamExamples = R"(Examples:
   cardan param list                                   all parameters of all components that run
   cardan param list detector                          those of one
   cardan param get detector/threshold
@@ -42,7 +42,7 @@ constexpr const char* kExamples = R"(Examples:
 A change holds until the component or its process restarts; it then starts with the configuration file's values.
 Exit codes: 0 ok, 1 no such component or parameter, or the change was refused, 2 wrong options.)";
 
-constexpr const char* kListExamples = R"(Examples:
+constexpr const char* kParamListExamples = R"(Examples:
   cardan param list
   cardan param list detector --json | jq '.parameters[] | {parameter, value}')";
 
@@ -64,7 +64,7 @@ The file appears under its name only when it is complete.
 Exit codes: 0 ok, 1 no such component, or the file already exists, 2 wrong options, 3 saved, but a process did not
 answer or does not run, or a value could not be saved.)";
 
-struct Options {
+struct ParamOptions {
   std::string domain, what, value;
   bool json = false, names = false, force = false;
 };
@@ -116,7 +116,7 @@ struct Found {
 };
 
 /// The one parameter called "component/parameter"; else the reason was said.
-std::optional<Found> find(const host::DomainComponents& all, const std::string& what) {
+std::optional<Found> find_parameter(const host::DomainComponents& all, const std::string& what) {
   const auto slash = what.rfind('/');
   const std::string component = what.substr(0, slash);
   const std::string parameter = slash == std::string::npos ? "" : what.substr(slash + 1);
@@ -149,7 +149,7 @@ std::string no_parameters(const host::DomainComponents& all, bool of_one) {
   return fmt::format("no components run — {}\n", why_none(all.others, kStartSome));
 }
 
-int list(const Options& o) {
+int list_parameters(const ParamOptions& o) {
   host::ControlClient client({.domain = o.domain});
   const host::DomainComponents all = components_there(client);
   ordered_json parameters = ordered_json::array();
@@ -175,10 +175,10 @@ int list(const Options& o) {
   return emit(text) ? kOk : kFailed;
 }
 
-int get(const Options& o) {
+int get(const ParamOptions& o) {
   host::ControlClient client({.domain = o.domain});
   const host::DomainComponents all = components_there(client);
-  const auto found = find(all, o.what);
+  const auto found = find_parameter(all, o.what);
   if (!found) return kFailed;
   return emit((o.json ? one_line(parameter_json(*found->component, *found->parameter))
                       : printable(config::text(found->parameter->value))) +
@@ -187,10 +187,10 @@ int get(const Options& o) {
              : kFailed;
 }
 
-int set(const Options& o) {
+int set(const ParamOptions& o) {
   host::ControlClient client({.domain = o.domain});
   const host::DomainComponents all = components_there(client);
-  const auto found = find(all, o.what);
+  const auto found = find_parameter(all, o.what);
   if (!found) return kFailed;
   const ParameterReport& p = *found->parameter;
   const auto value = value_of(o.value, p.value);
@@ -244,7 +244,7 @@ void write_whole(const std::string& path, const std::string& text, bool force) {
   ::unlink(beside.c_str());
 }
 
-int save(const Options& o) {
+int save(const ParamOptions& o) {
   host::ControlClient client({.domain = o.domain});
   const host::DomainComponents all = components_there(client);
   bool lost = !all.problems.empty() || !all.others.empty();
@@ -299,10 +299,10 @@ int save(const Options& o) {
 
 static void add_param_command(CLI::App& app) {
   auto* const group = app.add_subcommand("param", "Parameters of components that run: list, get, set, save");
-  group->footer(kExamples);
+  group->footer(kParamExamples);
   group->require_subcommand(1);
-  const auto add = [&](const char* name, const char* what, const char* examples, int (*run)(const Options&)) {
-    auto o = std::make_shared<Options>();
+  const auto add = [&](const char* name, const char* what, const char* examples, int (*run)(const ParamOptions&)) {
+    auto o = std::make_shared<ParamOptions>();
     auto* const command = add_verb(group, name, what, examples);
     add_domain_option(command, o->domain);
     command->add_flag("--json", o->json, "One JSON object");
@@ -310,7 +310,7 @@ static void add_param_command(CLI::App& app) {
     return std::pair(command, o);
   };
   const auto [list_command, list_options] =
-      add("list", "List values, types, ranges and descriptions", kListExamples, list);
+      add("list", "List values, types, ranges and descriptions", kParamListExamples, list_parameters);
   list_command->add_option("component", list_options->what, "Only parameters of this component");
   list_command->add_flag("--names", list_options->names, "Only the names, one per line");
   const auto [get_command, get_options] = add("get", "Print a parameter's value", kGetExamples, get);

@@ -34,7 +34,7 @@ using namespace std::chrono_literals;
 using Json = nlohmann::ordered_json;
 using record::PlayerReport;
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kPlayExamples = R"(Examples:
   cardan play drive.mcap
   cardan play drive.mcap --rate 0.5 --loop --start 10 --until 20
   cardan play drive.mcap --topic '/camera/*' --remap /camera/front:=/replay/front
@@ -53,7 +53,7 @@ Exit codes: 0 ok, 1 failed, 2 wrong options, 3 done, but something was damaged o
 constexpr auto kRefresh = 100ms;
 constexpr auto kArrow = 5s;
 
-struct Options {
+struct PlayOptions {
   std::vector<std::string> files, topics, exclude, remap;
   double rate = 1, start = 0;
   std::optional<double> until, duration;
@@ -70,7 +70,7 @@ std::chrono::nanoseconds span_of(double s) {
 double in_seconds(std::int64_t ns) { return static_cast<double>(ns) / 1e9; }
 
 /// The value of a flag that may have one.
-double number(const std::string& option, const std::string& text, double least, double most) {
+double option_number(const std::string& option, const std::string& text, double least, double most) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size() || !(value >= least) || value > most)
@@ -80,7 +80,7 @@ double number(const std::string& option, const std::string& text, double least, 
   return value;
 }
 
-record::PlayerOptions player_options(const Options& o) {
+record::PlayerOptions player_options(const PlayOptions& o) {
   record::PlayerOptions p{.rate = o.rate, .loop = o.loop, .start = span_of(o.start)};
   if (o.until && *o.until < o.start)
     throw Error(ErrorCode::InvalidArgument, fmt::format("--until {} is before --start {}", *o.until, o.start),
@@ -101,9 +101,9 @@ record::PlayerOptions player_options(const Options& o) {
   p.reliable = o.reliable;
   p.depth = o.depth;
   p.domain = o.domain;
-  if (!o.clock.empty()) p.clock_hz = number("--clock", o.clock, 0.001, 10'000);
+  if (!o.clock.empty()) p.clock_hz = option_number("--clock", o.clock, 0.001, 10'000);
   if (!o.wait_for_readers.empty())
-    p.wait_for_readers = static_cast<std::uint32_t>(number("--wait-for-readers", o.wait_for_readers, 1, 10'000));
+    p.wait_for_readers = static_cast<std::uint32_t>(option_number("--wait-for-readers", o.wait_for_readers, 1, 10'000));
   return p;
 }
 
@@ -189,7 +189,7 @@ class Playing {
   std::thread thread_;
 };
 
-void obey(char32_t key, record::Player& player, const Options& o) {
+void obey(char32_t key, record::Player& player, const PlayOptions& o) {
   const auto seek = [&](std::chrono::nanoseconds span) {
     player.seek(std::max(0ns, std::chrono::nanoseconds(player.report().position_ns) + span));
   };
@@ -233,13 +233,13 @@ void obey(const PlayOrder& order, record::Player& player) {
   }
 }
 
-int tell(const Options& o) {
+int send_order_to_players(const PlayOptions& o) {
   if (tell_players(o.domain, play_order(o.tell))) return kOk;
   warn("no player runs in this domain — start one: cardan play drive.mcap");
   return kFailed;
 }
 
-Json report_json(const Options& o, const PlayerReport& r, double took) {
+Json playback_json(const PlayOptions& o, const PlayerReport& r, double took) {
   Json topics = Json::array(), left_out = Json::array();
   for (const record::PlayedTopic& t : r.topics)
     topics.push_back({{"topic", t.topic},
@@ -273,7 +273,7 @@ Json report_json(const Options& o, const PlayerReport& r, double took) {
           {"notes", r.notes}};
 }
 
-std::string report_text(const PlayerReport& r, double took) {
+std::string playback_text(const PlayerReport& r, double took) {
   Table table({{"TOPIC"}, {"TYPE"}, {"PUBLISHED", true}, {"FAILED", true}, {"READERS", true}});
   for (const record::PlayedTopic& t : r.topics)
     table.row({printable(t.topic), printable(t.type), std::to_string(t.published), std::to_string(t.failed),
@@ -288,7 +288,7 @@ std::string report_text(const PlayerReport& r, double took) {
 }
 
 /// Reports what is missing on standard error; true: something is.
-bool tell_loss(const PlayerReport& r) {
+bool report_playback_loss(const PlayerReport& r) {
   bool lost = !r.problems.empty() || r.failed > 0;
   for (const std::string& problem : r.problems) warn(problem);
   for (const record::PlayedTopic& t : r.topics)
@@ -297,8 +297,8 @@ bool tell_loss(const PlayerReport& r) {
   return lost;
 }
 
-int play(const Options& o) {
-  if (!o.tell.empty()) return tell(o);
+int play(const PlayOptions& o) {
+  if (!o.tell.empty()) return send_order_to_players(o);
   stop_on_signals();
   record::Player player(o.files, player_options(o));
   const PlayerReport before = player.report();
@@ -326,10 +326,10 @@ int play(const Options& o) {
   }
   const double took = in_seconds(steady_now() - begun);
   const PlayerReport report = player.report();
-  const bool lost = tell_loss(report);
-  const std::string text = o.json
-                               ? report_json(o, report, took).dump(2, ' ', false, Json::error_handler_t::replace) + "\n"
-                               : report_text(report, took);
+  const bool lost = report_playback_loss(report);
+  const std::string text =
+      o.json ? playback_json(o, report, took).dump(2, ' ', false, Json::error_handler_t::replace) + "\n"
+             : playback_text(report, took);
   if (!emit(text)) return kFailed;
   return lost ? kLoss : kOk;
 }
@@ -338,8 +338,8 @@ int play(const Options& o) {
 
 static void add_play_command(CLI::App& app) {
   auto* const command = app.add_subcommand("play", "Publish the messages of recorded files with their timing");
-  command->footer(kExamples);
-  auto o = std::make_shared<Options>();
+  command->footer(kPlayExamples);
+  auto o = std::make_shared<PlayOptions>();
   const auto one_each = [&](const char* name, std::vector<std::string>& values, const char* what) {
     command->add_option(name, values, what)->allow_extra_args(false);
   };

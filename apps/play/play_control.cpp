@@ -20,7 +20,7 @@ namespace {
 
 using Action = PlayOrder::Action;
 
-constexpr Topic<PlayOrder> kOrders{"/cardan/play/orders", {.depth = 8, .reliable = true}};
+constexpr Topic<PlayOrder> kPlayOrders{"/cardan/play/orders", {.depth = 8, .reliable = true}};
 
 struct Word {
   std::string_view name;
@@ -56,14 +56,14 @@ PlayOrder play_order(const std::string& text) {
               "pause, resume, step, step=N, rate=X (0.001 to 1e6), seek=SECONDS or stop");
 }
 
-bool tell_players(const std::string& domain, const PlayOrder& order) { return tell(kOrders, domain, order); }
+bool tell_players(const std::string& domain, const PlayOrder& order) { return tell(kPlayOrders, domain, order); }
 
 struct PlayControl::Ear {
   Subscriber<PlayOrder> subscriber;
 };
 
 PlayControl::PlayControl(const std::string& domain)
-    : ear_(new Ear{Subscriber<PlayOrder>(kOrders, {.domain = domain})}) {}
+    : ear_(new Ear{Subscriber<PlayOrder>(kPlayOrders, {.domain = domain})}) {}
 PlayControl::~PlayControl() = default;
 
 std::optional<PlayOrder> PlayControl::next() {

@@ -32,7 +32,7 @@ namespace {
 using record::Recorder;
 using record::RecorderReport;
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kRecordExamples = R"(Examples:
   cardan record                                         every topic, also those that come later, until Ctrl-C
   cardan record /camera/front /imu -o drive.mcap
   cardan record '/camera/*' --exclude '*/debug' --split-size 4G -o drive.mcap
@@ -52,7 +52,7 @@ resumes, SIGRTMIN+1 triggers, SIGINT, SIGTERM and SIGHUP end in order.
 Exit codes: 0 all was recorded, 1 failed or ended by itself, 2 wrong usage, 3 recorded, but samples were lost, or a named
 topic did not appear or belongs to another user.)";
 
-struct Options {
+struct RecordOptions {
   record::RecorderOptions recorder;
   std::vector<std::string> rules, metadata;
   std::string compression = "none", access = "owner", mode = "auto", on_full = "stop", schedule = "cycle";
@@ -70,7 +70,7 @@ mcap::Compression compression_named(const std::string& name) {
   throw Error(ErrorCode::InvalidArgument, "unknown compression '" + name + "'", "none, lz4 or zstd");
 }
 
-Access access_named(const std::string& name) {
+Access access_of_option(const std::string& name) {
   return name == "group"      ? Access::Group
          : name == "everyone" ? Access::Everyone
          : name == "policy"   ? Access::Policy
@@ -120,7 +120,7 @@ void name_file(record::RecorderOptions& options) {
   if (options.path.empty()) options.path = default_name + ".mcap";
 }
 
-record::RecorderOptions recorder_options(const Options& o) {
+record::RecorderOptions recorder_options(const RecordOptions& o) {
   record::RecorderOptions options = o.recorder;
   name_file(options);
   for (const std::string& rule : o.rules) options.rules.push_back(rule_of(rule));
@@ -132,7 +132,7 @@ record::RecorderOptions recorder_options(const Options& o) {
     fields[field.substr(0, equal)] = field.substr(equal + 1);
   }
   if (!fields.empty()) options.metadata.emplace_back("user", fields);
-  options.access = access_named(o.access);
+  options.access = access_of_option(o.access);
   options.compression = compression_named(o.compression);
   if (o.mode != "auto") options.mode = record::disk_mode_of(o.mode);
   options.use_io_uring = !o.no_io_uring;
@@ -148,7 +148,7 @@ record::RecorderOptions recorder_options(const Options& o) {
 /// Requests by keys, signals and other commands.
 class Orders {
  public:
-  explicit Orders(const Options& o) : after_(o.after), control_(o.recorder.domain) {}
+  explicit Orders(const RecordOptions& o) : after_(o.after), control_(o.recorder.domain) {}
 
   /// Waits for a key a moment, and does what was asked.
   void follow(Recorder& recorder) {
@@ -196,7 +196,7 @@ class Orders {
   std::optional<std::chrono::steady_clock::time_point> triggered_;
 };
 
-int tell(const Options& o) {
+int send_order_to_recorders(const RecordOptions& o) {
   if (tell_recorders(o.recorder.domain, o.tell)) return kOk;
   warn("no recorder runs in this domain — start one: cardan record -o drive.mcap");
   return kFailed;
@@ -219,8 +219,8 @@ bool warn_of_missing(const RecorderReport& report) {
   return report.missing.empty() && report.unreadable == 0 && report.refused == 0;
 }
 
-int record_topics(const Options& o) {
-  if (!o.tell.empty()) return tell(o);
+int record_topics(const RecordOptions& o) {
+  if (!o.tell.empty()) return send_order_to_recorders(o);
   const record::RecorderOptions options = recorder_options(o);
   stop_on_signals();
   stop_on_hang_up();
@@ -277,8 +277,8 @@ int record_topics(const Options& o) {
 
 static void add_record_command(CLI::App& app) {
   auto* const command = app.add_subcommand("record", "Record topics into MCAP files");
-  command->footer(kExamples);
-  auto o = std::make_shared<Options>();
+  command->footer(kRecordExamples);
+  auto o = std::make_shared<RecordOptions>();
   record::RecorderOptions& r = o->recorder;
   const auto size = CLI::AsSizeValue(false);
   command->add_option("topic", r.topics, "Topics, or patterns (* and ?); none, no --regex and no --type: all");

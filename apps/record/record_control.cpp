@@ -19,7 +19,7 @@ CARDAN_MESSAGE(cardan::apps::RecordOrder, "cardan_msgs/msg/RecordOrder", action)
 namespace cardan::apps {
 namespace {
 
-constexpr Topic<RecordOrder> kOrders{"/cardan/record/orders", {.depth = 8, .reliable = true}};
+constexpr Topic<RecordOrder> kRecordOrders{"/cardan/record/orders", {.depth = 8, .reliable = true}};
 
 }  // namespace
 
@@ -30,7 +30,7 @@ const std::vector<std::string>& record_actions() {
 
 bool tell_recorders(const std::string& domain, const std::string& action) {
   RecordOrder order;
-  return order.action.assign(action) && tell(kOrders, domain, order);
+  return order.action.assign(action) && tell(kRecordOrders, domain, order);
 }
 
 struct RecordControl::Ear {
@@ -38,7 +38,7 @@ struct RecordControl::Ear {
 };
 
 RecordControl::RecordControl(const std::string& domain)
-    : ear_(new Ear{Subscriber<RecordOrder>(kOrders, {.domain = domain})}) {}
+    : ear_(new Ear{Subscriber<RecordOrder>(kRecordOrders, {.domain = domain})}) {}
 RecordControl::~RecordControl() = default;
 
 std::optional<std::string> RecordControl::next() {

@@ -39,7 +39,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kRunExamples = R"(Examples:
   cardan run street.json
   cardan run street.json --one-process                all components in one process: samples move as pointers
   cardan run street.json --set detector/threshold=0.4 --set camera/device=/dev/video2
@@ -60,7 +60,7 @@ Exit codes: 0 all ended in order, 1 `check` refuses the file, the system runs al
 --json or --reports that cannot be written; 3 done, but exceptions left callbacks, or with --from no component got a message of the recording, or
 a part of the recording is damaged or could not be used; a signal's code with --from: a component crashed.)";
 
-struct Options {
+struct RunOptions {
   std::string file, json, crash, domain, parameters, reports = "out";
   std::vector<std::string> set, variables, log_levels, stop, restart;
   launcher::LogFileOptions log{};
@@ -95,7 +95,7 @@ class Signals {
   ~Signals() { told_by_signals = nullptr; }
 };
 
-ordered_json summary(const Options& o, const launcher::Supervisor& s, std::int64_t begun_ns, int code) {
+ordered_json summary(const RunOptions& o, const launcher::Supervisor& s, std::int64_t begun_ns, int code) {
   const auto ms = [](std::int64_t ns) { return static_cast<double>(ns) / 1e6; };
   ordered_json processes = ordered_json::array();
   for (const launcher::ProcessStatus& p : s.processes()) {
@@ -139,7 +139,7 @@ ordered_json summary(const Options& o, const launcher::Supervisor& s, std::int64
 }
 
 /// Paths that are written at the end, or after a crash, are tried now.
-void try_paths(const Options& o, const OwnLines* log) {
+void try_paths(const RunOptions& o, const OwnLines* log) {
   if (!o.json.empty()) try_file(o.json, "--json");
   try {
     try_folder(o.reports, "--reports");
@@ -161,7 +161,7 @@ std::vector<std::string> set_parameters(config::Configuration& configuration, co
 
 #if defined(CARDAN_HAS_RECORD_COMMANDS)
 /// On a recording: no processes are started, and no CPUs are shared out.
-int run_on_recording(const Options& o) {
+int run_on_recording(const RunOptions& o) {
   std::vector<config::Problem> problems;
   config::Configuration configuration = config::read_configuration(o.file, problems, {.variables = o.variables});
   show(problems, o.file);
@@ -186,7 +186,7 @@ struct Prepared {
   std::optional<PlannedCrash> crash{};
 };
 
-void prepare(const Options& o, Prepared& p) {
+void prepare(const RunOptions& o, Prepared& p) {
   p.configuration = config::read_configuration(o.file, p.problems, {.variables = o.variables});
   p.host = {"/proc/self/exe", "host", o.file};
   for (const std::string& variable : o.variables) p.host.insert(p.host.end(), {"--var", variable});
@@ -208,7 +208,7 @@ void prepare(const Options& o, Prepared& p) {
                   p.domain);  // a wrong name is the command line's fault, whatever the file says
 }
 
-int supervise(const Options& o, Prepared& p, RunView& view, OwnLines& own,
+int supervise(const RunOptions& o, Prepared& p, RunView& view, OwnLines& own,
               const std::function<void(const launcher::LogLine&)>& on_line, launcher::LogFile* log, bool live) {
   launcher::LauncherOptions options{.host_command = p.host, .domain = p.domain, .reports = o.reports};
   options.duration = std::chrono::nanoseconds(static_cast<std::int64_t>(o.seconds * 1e9));
@@ -241,7 +241,7 @@ int supervise(const Options& o, Prepared& p, RunView& view, OwnLines& own,
   return code;
 }
 
-int run(const Options& o) {
+int run_system(const RunOptions& o) {
   Prepared p;
   prepare(o, p);
   const bool terminal = stdout_is_terminal();
@@ -278,8 +278,8 @@ int run(const Options& o) {
 
 static void add_run_command(CLI::App& app) {
   auto* const command = app.add_subcommand("run", "Start the processes of a configuration file, and keep them running");
-  command->footer(kExamples);
-  auto o = std::make_shared<Options>();
+  command->footer(kRunExamples);
+  auto o = std::make_shared<RunOptions>();
   auto* const file = command->add_option("file", o->file, "The configuration");
   command->add_flag("--one-process", o->one_process, "All components in one process");
   command->add_flag("--no-view", o->no_view, "No live table, only the merged log");
@@ -346,9 +346,9 @@ static void add_run_command(CLI::App& app) {
     }
     if (o->file.empty()) throw CLI::RequiredError("file");
 #if defined(CARDAN_HAS_RECORD_COMMANDS)
-    const int code = o->recording.files.empty() ? run(*o) : run_on_recording(*o);
+    const int code = o->recording.files.empty() ? run_system(*o) : run_on_recording(*o);
 #else
-    const int code = run(*o);
+    const int code = run_system(*o);
 #endif
     if (code != 0) throw CLI::RuntimeError(code);
   });

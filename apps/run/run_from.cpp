@@ -64,8 +64,8 @@ Json inputs_json(const std::vector<record::EmptyInput>& inputs) {
   return all;
 }
 
-Json report_json(const config::Configuration& configuration, const RunFromOptions& o, const SimulateReport& r,
-                 double took, int code) {
+Json simulation_json(const config::Configuration& configuration, const RunFromOptions& o, const SimulateReport& r,
+                     double took, int code) {
   Json left_out = Json::array();
   for (const record::LeftOut& l : r.left_out)
     left_out.push_back({{"file", l.file}, {"topic", l.topic}, {"type", l.type}, {"why", l.why}});
@@ -95,7 +95,7 @@ void write_json(const RunFromOptions& o, const Json& json) {
   if (!o.json.empty()) write_file(o.json, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
-std::string report_text(const RunFromOptions& o, const SimulateReport& r, double took) {
+std::string simulation_text(const RunFromOptions& o, const SimulateReport& r, double took) {
   Table table({{"TOPIC"}, {"TYPE"}, {"FROM"}, {"MESSAGES", true}, {"FAILED", true}});
   const auto add = [&](const std::vector<SimulatedTopic>& topics, const char* from) {
     for (const SimulatedTopic& t : topics)
@@ -114,7 +114,7 @@ std::string report_text(const RunFromOptions& o, const SimulateReport& r, double
 }
 
 /// Reports what is missing on standard error; true: something is.
-bool tell_loss(const SimulateReport& r) {
+bool report_simulation_loss(const SimulateReport& r) {
   bool lost = !r.left_out.empty() || !r.problems.empty() || r.failures > 0;
   for (const record::SimulatedFailures& f : r.failed)
     warn(fmt::format("{}: {} exception{} left its callbacks", f.component, f.exceptions, f.exceptions == 1 ? "" : "s"));
@@ -232,11 +232,11 @@ int run_from(const config::Configuration& configuration, const RunFromOptions& o
   guard.reset();
   const double took = static_cast<double>(steady_now() - begun) / 1e9;
   progress.reset();  // its line goes before others come
-  bool lost = tell_loss(report);
+  bool lost = report_simulation_loss(report);
   if (!report.stopped && !tell_inputs(report)) lost = true;
   const int code = report.stopped ? kFailed : lost ? kLoss : kOk;
-  if (!emit(report_text(o, report, took))) return kFailed;
-  write_json(o, report_json(configuration, o, report, took, code));
+  if (!emit(simulation_text(o, report, took))) return kFailed;
+  write_json(o, simulation_json(configuration, o, report, took, code));
   if (report.stopped) warn(o.output.empty() ? "stopped" : fmt::format("stopped; {} was not written", o.output));
   return code;
 }

@@ -11,7 +11,7 @@
 namespace cardan::apps {
 namespace {
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kTopicExamples = R"(Examples:
   cardan topic list                                   all topics
   cardan topic info /camera/front                     publishers, subscribers, and their losses
   cardan topic echo /camera/front --once              the newest message
@@ -19,11 +19,11 @@ constexpr const char* kExamples = R"(Examples:
 
 Observation does not disturb: it holds no slot, wakes no process, and no publisher waits for it.)";
 
-constexpr const char* kListExamples = R"(Examples:
+constexpr const char* kTopicListExamples = R"(Examples:
   cardan topic list --verbose
   cardan topic list --json | jq -r '.topics[].topic')";
 
-constexpr const char* kInfoExamples = R"(Examples:
+constexpr const char* kTopicInfoExamples = R"(Examples:
   cardan topic info /camera/front
   cardan topic info /camera/front --schema            also the fields, in ROS 2's form
   cardan topic info /camera/front --json | jq '.publishers[].subscribers[] | {name, missed}')";
@@ -37,7 +37,7 @@ Lists longer than --list elements are shown as {"count": n, "first": [...]}.
 Exit codes: 0 ok, 1 nobody publishes it (or the last one ended before --count), 2 wrong options,
 3 done, but some publications were skipped: the command polls 1,000 times a second, and sees the last `depth` each time.)";
 
-constexpr const char* kStatsExamples = R"(Examples:
+constexpr const char* kTopicStatsExamples = R"(Examples:
   cardan topic stats --all                            live, refreshed each second
   cardan topic stats /camera/front --once             measures for two seconds, prints, ends
   cardan topic stats --all --once --seconds 10 --json
@@ -50,11 +50,11 @@ Exit codes: 0 ok, 1 nobody publishes it, 2 wrong options, 3 done, but a subscrib
 }  // namespace
 
 static void add_topic_command(CLI::App& app) {
-  auto* const group = add_verb(&app, "topic", "Observe topics: list, info, echo, stats", kExamples);
+  auto* const group = add_verb(&app, "topic", "Observe topics: list, info, echo, stats", kTopicExamples);
   group->require_subcommand(1);
 
   auto list = std::make_shared<ListOptions>();
-  auto* command = add_verb(group, "list", "List topics, their publishers and subscribers", kListExamples);
+  auto* command = add_verb(group, "list", "List topics, their publishers and subscribers", kTopicListExamples);
   command->add_flag("--json", list->json, "One JSON object");
   command->add_flag("-v,--verbose", list->verbose, "One line per publisher");
   command->add_flag("--names", list->names, "Only the names, one per line");
@@ -62,7 +62,8 @@ static void add_topic_command(CLI::App& app) {
   run_with(command, topic_list, list);
 
   auto info = std::make_shared<InfoOptions>();
-  command = add_verb(group, "info", "Show a topic's publishers and subscribers, with their counters", kInfoExamples);
+  command =
+      add_verb(group, "info", "Show a topic's publishers and subscribers, with their counters", kTopicInfoExamples);
   command->add_option("topic", info->topic, "Name of the topic, as /camera/front")->required();
   command->add_flag("--json", info->json, "One JSON object");
   command->add_flag("--schema", info->schema, "Also print the message's fields");
@@ -85,7 +86,7 @@ static void add_topic_command(CLI::App& app) {
 
   auto stats = std::make_shared<StatsOptions>();
   command =
-      add_verb(group, "stats", "Show rate, jitter, gaps, bandwidth, latency percentiles and loss", kStatsExamples);
+      add_verb(group, "stats", "Show rate, jitter, gaps, bandwidth, latency percentiles and loss", kTopicStatsExamples);
   auto* const topic = command->add_option("topic", stats->topic, "Name of the topic, as /camera/front");
   auto* const all = command->add_flag("--all", stats->all, "All topics")->excludes(topic);
   topic->excludes(all);

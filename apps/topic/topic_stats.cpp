@@ -35,7 +35,7 @@ struct SubscriberFigures {
   LatencyHistogram latency;
 };
 
-struct Row {
+struct StatsRow {
   PublisherReport publisher;
   RateWindow::Figures rhythm;
   double bytes_per_s = 0;
@@ -49,9 +49,9 @@ struct Row {
   }
 };
 
-class Stats {
+class TopicStats {
  public:
-  explicit Stats(const StatsOptions& o) : o_(o), seconds_(o.seconds > 0 ? o.seconds : o.once ? 2 : 1) {}
+  explicit TopicStats(const StatsOptions& o) : o_(o), seconds_(o.seconds > 0 ? o.seconds : o.once ? 2 : 1) {}
 
   int run() {
     look();
@@ -63,8 +63,8 @@ class Stats {
       const bool whole = sample();
       if (!whole && o_.once) warn("interrupted: the figures cover a shorter time");
       if (!whole && !o_.once) break;
-      const std::vector<Row> rows = measure();
-      for (const Row& row : rows) lost += row.sum(&SubscriberFigures::missed) + row.sum(&SubscriberFigures::bad);
+      const std::vector<StatsRow> rows = measure();
+      for (const StatsRow& row : rows) lost += row.sum(&SubscriberFigures::missed) + row.sum(&SubscriberFigures::bad);
       if (!(o_.json ? emit(json(rows)) : live ? emit(screen(rows)) : emit(table(rows)))) return kFailed;
       if (!o_.all && rows.empty()) {
         warn(fmt::format("the last publisher of '{}' has ended", o_.topic));
@@ -128,14 +128,14 @@ class Stats {
     return true;
   }
 
-  std::vector<Row> measure() {
+  std::vector<StatsRow> measure() {
     const std::int64_t now = steady_now();
     const double seconds = static_cast<double>(now - measured_at_) / 1e9;
     measured_at_ = now;
     look();
-    std::vector<Row> rows;
+    std::vector<StatsRow> rows;
     for (const PublisherReport& p : now_.publishers) {
-      Row row;
+      StatsRow row;
       row.publisher = p;
       if (const auto it = watches_.find(key(p)); it != watches_.end()) {
         row.rhythm = it->second.rhythm.figures(now);
@@ -166,16 +166,16 @@ class Stats {
     }
     // Cardan's own topics come last: where a terminal has no room for all, those go first.
     std::stable_partition(rows.begin(), rows.end(),
-                          [](const Row& row) { return !row.publisher.topic.starts_with("/cardan/"); });
+                          [](const StatsRow& row) { return !row.publisher.topic.starts_with("/cardan/"); });
     return rows;
   }
 
   static StreamKey key(const PublisherReport& p) { return {p.process, p.serial}; }
 
-  std::string json(const std::vector<Row>& rows) const {
+  std::string json(const std::vector<StatsRow>& rows) const {
     ordered_json list = ordered_json::array();
     const auto ms = [](double ns) { return ns < 0 ? ordered_json(nullptr) : ordered_json(ns / 1e6); };
-    for (const Row& r : rows) {
+    for (const StatsRow& r : rows) {
       ordered_json subscribers = ordered_json::array();
       for (const SubscriberFigures& s : r.subscribers)
         subscribers.push_back({{"program", s.now.name},
@@ -207,7 +207,7 @@ class Stats {
   }
 
   /// As much as has `room`, where it is given.
-  std::string table(const std::vector<Row>& rows, const std::optional<Room>& room = {}) const {
+  std::string table(const std::vector<StatsRow>& rows, const std::optional<Room>& room = {}) const {
     Table t({{"TOPIC"},
              {"FROM → TO"},
              {"RATE Hz", true},
@@ -235,7 +235,7 @@ class Stats {
                                         100.0 * static_cast<double>(lost) / static_cast<double>(received + lost)));
       t.row(std::move(cells));
     };
-    for (const Row& r : rows) {
+    for (const StatsRow& r : rows) {
       add(printable(r.publisher.topic), fmt::format("{} ({})", printable(r.publisher.program), r.publisher.pid),
           {count_text(r.rhythm.rate_hz), time_text(r.rhythm.jitter_ns),
            time_text(static_cast<double>(r.rhythm.longest_gap_ns)), bytes_text(r.bytes_per_s)},
@@ -251,9 +251,9 @@ class Stats {
     return room ? text_of(t.lines(*room)) : t.text();
   }
 
-  std::string screen(const std::vector<Row>& rows) const {
+  std::string screen(const std::vector<StatsRow>& rows) const {
     std::set<std::string> topics;
-    for (const Row& row : rows) topics.insert(row.publisher.topic);
+    for (const StatsRow& row : rows) topics.insert(row.publisher.topic);
     return full_screen(fmt::format("cardan topic stats, {} topics, {} publishers, last {:g} s — Ctrl-C ends",
                                    topics.size(), rows.size(), seconds_),
                        [&](Room room) { return table(rows, room); });
@@ -272,7 +272,7 @@ class Stats {
 
 int topic_stats(const StatsOptions& o) {
   stop_on_signals();
-  return Stats(o).run();
+  return TopicStats(o).run();
 }
 
 }  // namespace cardan::apps

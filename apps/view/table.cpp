@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t kGap = 2;         // between columns
 constexpr std::size_t kLeastWidth = 8;  // of a column of texts that is shortened
 
-bool has(const std::vector<std::string>& heads, const std::string& head) {
+bool contains(const std::vector<std::string>& heads, const std::string& head) {
   return std::find(heads.begin(), heads.end(), head) != heads.end();
 }
 
@@ -62,7 +62,7 @@ std::vector<std::size_t> Table::fitting_columns(std::vector<std::size_t>& widths
   };
   const auto rank = [&](std::size_t c) {
     const std::string& head = columns_[c].head;
-    if (has(trouble_, head)) return std::size_t{0};
+    if (contains(trouble_, head)) return std::size_t{0};
     const auto found = std::find(kept_.begin(), kept_.end(), head);
     return found == kept_.end() ? kept_.size() + 1 + c : static_cast<std::size_t>(found - kept_.begin());
   };
@@ -87,7 +87,7 @@ bool Table::is_in_trouble(const Row& row) const {
   if (row.matters) return true;
   for (std::size_t c = 0; c < columns_.size(); ++c) {
     const std::string& cell = row.cells[c];
-    if (has(trouble_, columns_[c].head) && cell != "0" && cell != "-" && !cell.empty()) return true;
+    if (contains(trouble_, columns_[c].head) && cell != "0" && cell != "-" && !cell.empty()) return true;
   }
   return false;
 }

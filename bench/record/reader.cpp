@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Somebody else who reads a camera: what its frames cost it while they are recorded.
 #include <chrono>
+#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "bench/record/payload.hpp"

@@ -5,6 +5,7 @@
 
 #include <csignal>
 #include <cstdio>
+#include <nlohmann/json.hpp>
 
 #include "bench/record/record_bench.hpp"
 #include "bench/record/stage.hpp"

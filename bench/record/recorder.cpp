@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `cardan` and `speed`: Cardan's own recorder, in a process of its own.
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "bench/record/stage.hpp"

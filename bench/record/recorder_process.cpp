@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/record/recorder_process.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include "bench/record/peers/rosbag2/message_cache.hpp"
 
 namespace cardan::bench::recording {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "bench/transport/report.hpp"
 #include "bench/transport/statistics.hpp"
@@ -125,8 +126,6 @@ std::string cells_of(const Row& row) {
                      row.median_of([](const RunFigures& run) { return static_cast<double>(run.pipeline_missed); }),
                      share_or_none(row));
 }
-
-double rounded(double value) { return std::round(value * 1000) / 1000; }
 
 }  // namespace
 

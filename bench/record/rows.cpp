@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "bench/transport/statistics.hpp"
 

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <exception>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "cardan/base/error.hpp"

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "bench/record/sensors.hpp"
 #include "bench/transport/statistics.hpp"

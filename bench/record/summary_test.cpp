@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "bench/record/report.hpp"
 #include "bench/record/sensors.hpp"
 

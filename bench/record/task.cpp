@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPEED's Fig. 10: a task of 10 ms of CPU again and again, and how many are done in each window of 33 ms.
 #include <chrono>
+#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "bench/record/stage.hpp"

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "bench/runtime/nodelet/nodelet.hpp"
@@ -22,9 +23,6 @@ namespace cardan::bench {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr double kMostStealPercent = 2;
-constexpr int kMostRepetitions = 2;
 
 volatile std::sig_atomic_t interrupted = 0;
 void on_interrupt(int) { interrupted = 1; }
@@ -45,10 +43,6 @@ struct RuntimeRow {
 };
 
 double tail_of(const Summary& s) { return s.p99 - s.p50; }
-
-double rounded(double value) {
-  return static_cast<double>(static_cast<std::int64_t>(value * 1000 + (value < 0 ? -0.5 : 0.5))) / 1000;
-}
 
 Json to_json(const std::vector<double>& samples, const std::vector<double>* run_means = nullptr) {
   const Summary s = summarize(samples);

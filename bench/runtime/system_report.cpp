@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include "bench/transport/progress.hpp"
 #include "bench/transport/statistics.hpp"
 #include "cardan/base/error.hpp"

@@ -17,7 +17,7 @@ namespace {
 constexpr std::uint64_t kBatch = 200;
 constexpr std::uint64_t kEnd = ~std::uint64_t{0};
 
-struct alignas(64) Line {
+struct alignas(64) PingLine {
   std::atomic<std::uint64_t> value{0};
 };
 
@@ -29,7 +29,7 @@ void pin_this_thread(int cpu) noexcept {
 }
 
 // Odd values are the asker's, even ones the answerer's: one line travels there and back.
-void answer(Line& line, int cpu) noexcept {
+void answer(PingLine& line, int cpu) noexcept {
   pin_this_thread(cpu);
   std::uint64_t expected = 1;
   for (;;) {
@@ -41,7 +41,7 @@ void answer(Line& line, int cpu) noexcept {
   }
 }
 
-void ask(Line& line, int cpu, int milliseconds, std::vector<double>& out) {
+void ask(PingLine& line, int cpu, int milliseconds, std::vector<double>& out) {
   pin_this_thread(cpu);
   const std::int64_t end = now_ns() + std::int64_t{milliseconds} * 1'000'000;
   std::uint64_t next = 1;
@@ -63,7 +63,7 @@ void ask(Line& line, int cpu, int milliseconds, std::vector<double>& out) {
 std::vector<double> measure_ping_pong(int cpu_a, int cpu_b, int milliseconds) {
   std::vector<double> samples;
   if (cpu_a == cpu_b) return samples;
-  Line line;
+  PingLine line;
   std::thread answering([&] { answer(line, cpu_b); });
   std::thread asking([&] { ask(line, cpu_a, milliseconds, samples); });
   asking.join();

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "cardan/base/error.hpp"
 
@@ -20,8 +21,6 @@ using Json = nlohmann::ordered_json;
 constexpr double kNotableLoadPercent = 3;
 
 // Nanoseconds are as fine as the clock: more digits would only look exact.
-double rounded(double value) { return std::round(value * 1000) / 1000; }
-
 Json to_json(const Summary& s) {
   return {{"min", rounded(s.min)}, {"mean", rounded(s.mean)}, {"p50", rounded(s.p50)}, {"p95", rounded(s.p95)},
           {"p99", rounded(s.p99)}, {"max", rounded(s.max)},   {"std", rounded(s.std)}};

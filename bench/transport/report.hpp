@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <cmath>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,13 @@
 #include "bench/transport/rows.hpp"
 
 namespace cardan::bench {
+
+/// A cell is measured again, up to kMostRepetitions times, while other guests of the computer took more than this.
+inline constexpr double kMostStealPercent = 2;
+inline constexpr int kMostRepetitions = 2;
+
+/// To thousandths, as reports give figures.
+inline double rounded(double value) { return std::round(value * 1000) / 1000; }
 
 /// A figure that belongs to no cell: a single operation, or the machine's limit.
 struct Figure {

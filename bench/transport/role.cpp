@@ -26,7 +26,7 @@ void pin_to(int cpu) {
   }
 }
 
-void play(const Area& area, std::uint32_t index) {
+void play_as(const Area& area, std::uint32_t index) {
   // Before any endpoint exists, so that its helper threads inherit the place.
   pin_to(area.role(index).cpu);
   switch (area.header().contender.peer) {
@@ -52,7 +52,7 @@ int play_role(int area_fd, std::uint32_t index) {
                   "start it without --role-index");
     }
     try {
-      play(area, index);
+      play_as(area, index);
       return 0;
     } catch (const std::exception& e) {
       area.set_error(index, e.what());

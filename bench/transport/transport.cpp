@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "bench/temporary_folder.hpp"
@@ -26,8 +27,6 @@
 namespace cardan::bench {
 namespace {
 
-constexpr double kMostStealPercent = 2;
-constexpr int kMostRepetitions = 2;
 constexpr int kPingPongMs = 100;
 
 class Bench {

@@ -17,7 +17,7 @@ const std::string kCloud = "sensor_msgs/msg/PointCloud2";
 const std::string kPeople = "cardan_msgs/msg/Detections";
 
 /// What the components of the file declare, with nothing wrong.
-Declarations street() {
+Declarations street_declarations() {
   Declarations d;
   d.endpoints = {
       {"camera", "/image", kImage, 1, true, {}},
@@ -54,7 +54,7 @@ std::vector<Problem> check_text(const std::string& text, const Declarations& dec
 }
 
 TEST(Check, LetsATypeWithoutCodecMoveWithinAProcess) {
-  Declarations declared = street();
+  Declarations declared = street_declarations();
   declared.endpoints.push_back({"detector", "/own", "own::Frame", 0, true, {}, true});
   declared.endpoints.push_back({"decision", "/own", "own::Frame", 0, false, {}, true});
   declared.endpoints.push_back({"camera", "/unread", "own::Frame", 0, true, {}, true});
@@ -63,7 +63,7 @@ TEST(Check, LetsATypeWithoutCodecMoveWithinAProcess) {
 }
 
 TEST(Check, FindsNothingInAGoodFile) {
-  const std::vector<Problem> problems = check_text(std::string(kStreet), street());
+  const std::vector<Problem> problems = check_text(std::string(kStreet), street_declarations());
   EXPECT_TRUE(problems.empty()) << shown(problems);
 }
 
@@ -81,7 +81,7 @@ class Checks : public testing::TestWithParam<Wrong> {};
 TEST_P(Checks, TellWithLineAndRemedy) {
   const auto& [mistake, declare, machine] = GetParam();
   const std::string file = mistake.from.empty() ? std::string(kStreet) : edited(mistake.from, mistake.to);
-  Declarations declared = street();
+  Declarations declared = street_declarations();
   declare(declared);
   expect_the_one(check_text(file, declared, machine), file, mistake);
 }
@@ -254,13 +254,13 @@ const Wrong kMachines[] = {
      {.cpus = 2, .memory_bytes = kLarge.memory_bytes, .realtime = true}},
 };
 
-std::string name_of_test(const testing::TestParamInfo<Wrong>& info) { return info.param.mistake.name; }
-INSTANTIATE_TEST_SUITE_P(Topics, Checks, testing::ValuesIn(kTopics), name_of_test);
-INSTANTIATE_TEST_SUITE_P(Names, Checks, testing::ValuesIn(kNames), name_of_test);
-INSTANTIATE_TEST_SUITE_P(Machines, Checks, testing::ValuesIn(kMachines), name_of_test);
+std::string name_of_wrong(const testing::TestParamInfo<Wrong>& info) { return info.param.mistake.name; }
+INSTANTIATE_TEST_SUITE_P(Topics, Checks, testing::ValuesIn(kTopics), name_of_wrong);
+INSTANTIATE_TEST_SUITE_P(Names, Checks, testing::ValuesIn(kNames), name_of_wrong);
+INSTANTIATE_TEST_SUITE_P(Machines, Checks, testing::ValuesIn(kMachines), name_of_wrong);
 
 TEST(Check, TellsAllAtOnceInTheOrderOfTheText) {
-  Declarations d = street();
+  Declarations d = street_declarations();
   endpoint(d, "decision", "/street/people").type_hash = 99;
   std::string file = edited(R"("threshold": 0.5)", R"("threshold": 7.5)");
   file = edited(R"("cpus": [1])", R"("cpus": [8])", file);
@@ -274,7 +274,7 @@ TEST(Check, TellsAllAtOnceInTheOrderOfTheText) {
 }
 
 TEST(Check, SaysNothingOfWhoCouldNotBeAsked) {
-  Declarations d = street();
+  Declarations d = street_declarations();
   for (const char* const name : {"camera", "detector"}) {
     std::erase_if(d.endpoints, [&](const auto& e) { return e.component == name; });
     std::erase_if(d.parameters, [&](const auto& p) { return p.component == name; });
@@ -285,14 +285,14 @@ TEST(Check, SaysNothingOfWhoCouldNotBeAsked) {
 }
 
 TEST(Check, SettingsOfTheFileEndADifference) {
-  Declarations d = street();
+  Declarations d = street_declarations();
   endpoint(d, "decision", "/street/people").options.depth = 8;  // the file says 4 for both
   const std::vector<Problem> problems = check_text(std::string(kStreet), d);
   EXPECT_TRUE(problems.empty()) << shown(problems);
 }
 
 TEST(Check, AllowsAsManyWritersAsTheFileSays) {
-  Declarations d = street();
+  Declarations d = street_declarations();
   endpoint(d, "camera", "/image").options.exclusive = true;
   d.endpoints.push_back({"lidar", "/street/image", kImage, 1, true, {}});
   EXPECT_EQ(check_text(std::string(kStreet), d).size(), 1U);
@@ -300,7 +300,7 @@ TEST(Check, AllowsAsManyWritersAsTheFileSays) {
 }
 
 TEST(Check, CallbacksMayBeTimers) {
-  Declarations d = street();
+  Declarations d = street_declarations();
   d.callbacks.push_back({"detector", "tick"});
   EXPECT_TRUE(check_text(edited(R"("callbacks": {"/image": {)", R"("callbacks": {"tick": {)"), d).empty());
 }
@@ -312,7 +312,7 @@ TEST(Check, KnowsThisMachine) {
 }
 
 TEST(Check, ComparesLargeNumbersExactly) {
-  Declarations d = street();
+  Declarations d = street_declarations();
   d.parameters[1].max = Value(std::int64_t{9007199254740992});
   EXPECT_EQ(check_text(edited(R"("people": 8)", R"("people": 9007199254740993)"), d).size(), 1U);
   EXPECT_TRUE(check_text(edited(R"("people": 8)", R"("people": 9007199254740992)"), d).empty());

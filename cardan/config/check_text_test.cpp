@@ -140,10 +140,10 @@ const Mistake kTransitions[] = {
 };
 #undef T
 
-std::string name_of_test(const testing::TestParamInfo<Mistake>& info) { return info.param.name; }
-INSTANTIATE_TEST_SUITE_P(Processes, CheckText, testing::ValuesIn(kProcesses), name_of_test);
-INSTANTIATE_TEST_SUITE_P(Threads, CheckText, testing::ValuesIn(kThreads), name_of_test);
-INSTANTIATE_TEST_SUITE_P(Transitions, CheckText, testing::ValuesIn(kTransitions), name_of_test);
+std::string name_of_mistake(const testing::TestParamInfo<Mistake>& info) { return info.param.name; }
+INSTANTIATE_TEST_SUITE_P(Processes, CheckText, testing::ValuesIn(kProcesses), name_of_mistake);
+INSTANTIATE_TEST_SUITE_P(Threads, CheckText, testing::ValuesIn(kThreads), name_of_mistake);
+INSTANTIATE_TEST_SUITE_P(Transitions, CheckText, testing::ValuesIn(kTransitions), name_of_mistake);
 
 TEST(CheckTextAlone, AFileNeedsAProcess) {
   const Mistake none{"", "", "", 1, "", "the file has no 'processes'", R"(add "processes")"};

@@ -15,8 +15,7 @@
 namespace cardan::config {
 namespace {
 
-const std::string kOne = R"("components": {"c": {"library": "l.so", "class": "C"}})";
-const std::string kSystem = R"("processes": {"p": {)" + kOne + "}}";
+const std::string kSystem = R"("processes": {"p": {)" + kOneComponent + "}}";
 
 /// Where the first problem is, and what; `text_of` gives the included files.
 std::string first_problem(const std::string& text, const std::function<std::string(const std::string&)>& text_of) {

@@ -54,8 +54,6 @@ std::vector<std::string> names(const Configuration& c) {
 
 using Names = std::vector<std::string>;
 
-const std::string kOne = R"("components": {"c": {"library": "l.so", "class": "C"}})";
-
 TEST(Variables, StandInTextsAndKeepTheirTypeAlone) {
   const std::string file = R"({
     "variables": {"workers": 2, "on": true, "rate": 12.5, "device": "video0", "path": "/dev/${device}"},
@@ -92,7 +90,7 @@ TEST(Variables, StandInTextsAndKeepTheirTypeAlone) {
 }
 
 TEST(Variables, FromTheCommandLineMustBeThereAndFit) {
-  const std::string file = R"({"variables": {"workers": 2, "on": true}, "processes": {"p": {)" + kOne + "}}}";
+  const std::string file = R"({"variables": {"workers": 2, "on": true}, "processes": {"p": {)" + kOneComponent + "}}}";
   const auto told = [&](const std::string& variable) {
     std::vector<Problem> problems;
     try {
@@ -138,7 +136,7 @@ TEST(Variables, AWrongValueOfTheCommandLineNamesItsOption) {
 
 TEST(Variables, WhatIsWrongHasItsLine) {
   const std::string head = "{\"variables\": {\"rate\": 5},\n\"processes\": {\"p\": {\n";
-  const std::string tail = kOne + "}}}";
+  const std::string tail = kOneComponent + "}}}";
   expect_problem(head + R"("memory_mib": "${rat}",)" + "\n" + tail, "car.json:3:15", "there is no variable 'rat'",
                  "did you mean 'rate'?");
   expect_problem(head + R"("environment": {"A": "${rate"},)" + "\n" + tail, "car.json:3:22", "'${' has no '}'", "$${");
@@ -187,7 +185,7 @@ TEST(When, LeavesOutProcessesAndComponentsAndWhatAsksForThem) {
 TEST(When, WhatIsWrongHasItsLine) {
   const auto with = [](const char* when) {
     return std::string("{\"variables\": {\"n\": 2, \"on\": true, \"t\": \"a\"},\n\"processes\": {\"p\": {\"when\":\n") +
-           when + ",\n" + kOne + "}}}";
+           when + ",\n" + kOneComponent + "}}}";
   };
   expect_problem(with(R"("m")"), "car.json:3:1", "there is no variable 'm'", "'n'");
   expect_problem(with(R"("n")"), "car.json:3:1", "variable 'n' is a whole number, not true or false", "n == value");
@@ -298,7 +296,7 @@ TEST(Include, PutsNamesTopicsAndStatesIntoItsNamespace) {
 TEST(Include, NestsAndLooksFromItsOwnFolder) {
   const Files files = {
       {"config/a/side.json", R"({"include": [{"file": "../b/one.json", "namespace": "${namespace}"}], "name": "x"})"},
-      {"config/b/one.json", R"({"processes": {"p": {)" + kOne + R"(}}, "topics": {"/t": {"depth": 2}}})"}};
+      {"config/b/one.json", R"({"processes": {"p": {)" + kOneComponent + R"(}}, "topics": {"/t": {"depth": 2}}})"}};
   const Configuration c =
       whole(R"({"include": [{"file": "a/side.json", "namespace": "left"}]})", files, {}, "config/car.json");
   EXPECT_EQ(c.name, "car");
@@ -312,13 +310,13 @@ TEST(Include, IsLeftOutByWhenWithItsNames) {
   const std::string file = R"({"variables": {"rear": false},
     "include": [{"file": "not-there.json", "namespace": "rear", "when": "rear"}],
     "processes": {"p": {)" +
-                           kOne + R"(}},
+                           kOneComponent + R"(}},
     "states": {"transitions": [{"when": {"down": ["p", "rear.p"]}, "to": "degraded"}]}})";
   EXPECT_EQ(whole(file).transitions.at(0).when.names, Names{"p"});
 }
 
 TEST(Include, TransitionsForgetTheSilenceOfANamespaceThatIsLeftOut) {
-  const auto topics = [](const std::string& silent, const std::string& component = kOne) {
+  const auto topics = [](const std::string& silent, const std::string& component = kOneComponent) {
     const std::string file = R"({"variables": {"rear": false},
       "include": [{"file": "not-there.json", "namespace": "rear", "when": "rear"}],
       "processes": {"p": {)" +
@@ -345,7 +343,7 @@ TEST(Include, WhatIsLeftOutWithoutANamespaceIsKnownByItsNames) {
     "one": {"library": "l.so", "class": "D"}}}}})";
   const Files files = {
       {"parts/lidar.json", lidar},
-      {"parts/more.json", R"({"include": [{"file": "lidar.json"}], "processes": {"more": {)" + kOne + "}}}"}};
+      {"parts/more.json", R"({"include": [{"file": "lidar.json"}], "processes": {"more": {)" + kOneComponent + "}}}"}};
   const std::string file = R"({"variables": {"lidar": false},
     "include": [{"file": "parts/lidar.json", "when": "lidar"}, {"file": "not-there.json", "when": "lidar"}],
     "processes": {"p": {"components": {"mine": {"library": "l.so", "class": "C"}}}},
@@ -358,47 +356,49 @@ TEST(Include, WhatIsLeftOutWithoutANamespaceIsKnownByItsNames) {
   std::vector<Problem> problems;
   (void)read(R"({"variables": {"lidar": false}, "include": [{"file": "parts/lidar.json", "when": "lidar"}],
     "processes": {"p": {)" +
-                 kOne + R"(}}, "states": {"transitions": [{"when": {"down": "lidr"}, "to": "safe_stop"}]}})",
+                 kOneComponent + R"(}}, "states": {"transitions": [{"when": {"down": "lidr"}, "to": "safe_stop"}]}})",
              problems, files);
   EXPECT_EQ(problems.size(), 1U) << "a name that is nobody's is still wrong\n" << shown(problems);
 }
 
 TEST(Include, WithoutNamespaceKeepsNames) {
-  const Files files = {{"a.json", R"({"processes": {"a": {)" + kOne + "}}}"}};
+  const Files files = {{"a.json", R"({"processes": {"a": {)" + kOneComponent + "}}}"}};
   EXPECT_EQ(names(whole(R"({"include": [{"file": "a.json"}]})", files)), Names{"a/c"});
   expect_problem(
       "{\"include\": [{\"file\": \"a.json\"}],\n\"processes\": {\"a\": {\"components\": {\"d\": {\"library\": \"l\", "
       "\"class\": \"D\"}}}}}",
       "car.json:2:15", "process 'a' already exists (line 1 of a.json)", "namespace", files);
-  expect_problem("{\"include\": [{\"file\": \"a.json\"}],\n\"processes\": {\"b\": {" + kOne + "}}}", "car.json:2",
-                 "component 'c' is in process 'a' too (line 1 of a.json)", "rename one 'c'", files);
+  expect_problem("{\"include\": [{\"file\": \"a.json\"}],\n\"processes\": {\"b\": {" + kOneComponent + "}}}",
+                 "car.json:2", "component 'c' is in process 'a' too (line 1 of a.json)", "rename one 'c'", files);
 }
 
 TEST(Include, WhatIsWrongInAnIncludedFileHasItsFileAndLine) {
   const std::string car = "{\"include\": [\n{\"file\": \"a.json\", \"namespace\": \"x\"}]}";
   const auto in = [&](const std::string& text, const std::string& place, const std::string& cause,
                       const std::string& remedy) { expect_problem(car, place, cause, remedy, {{"a.json", text}}); };
-  in("{\n\"processes\": {\"p\": {" + kOne + ", \"memory_mb\": 1}}}", "a.json:2", "process 'x.p' has no 'memory_mb'",
-     "memory_mib");
-  in("{\n\"processes\": {\"p\": {" + kOne + "}},\n}", "a.json:2", "the last ','", "remove");
-  in("{\n\"processes\": {\"p\": {" + kOne, "a.json:2", "the file ends", "");
+  in("{\n\"processes\": {\"p\": {" + kOneComponent + ", \"memory_mb\": 1}}}", "a.json:2",
+     "process 'x.p' has no 'memory_mb'", "memory_mib");
+  in("{\n\"processes\": {\"p\": {" + kOneComponent + "}},\n}", "a.json:2", "the last ','", "remove");
+  in("{\n\"processes\": {\"p\": {" + kOneComponent, "a.json:2", "the file ends", "");
   in("[1]", "car.json:2:10", "a.json does not hold an object", "processes");
-  in("{\n\"domain\": \"other\", \"processes\": {\"p\": {" + kOne + "}}}", "a.json:2:11", "the domain here is 'other'",
-     "remove it here");
-  in("{\n\"processes\": {\"p\": {" + kOne + "}}, \"topic\": {}}", "a.json:2", "the file has no 'topic'", "topics");
+  in("{\n\"domain\": \"other\", \"processes\": {\"p\": {" + kOneComponent + "}}}", "a.json:2:11",
+     "the domain here is 'other'", "remove it here");
+  in("{\n\"processes\": {\"p\": {" + kOneComponent + "}}, \"topic\": {}}", "a.json:2", "the file has no 'topic'",
+     "topics");
   in("{\n\"processes\": {\"p\": {\"components\": {\"c\": {\"library\": \"l\", \"class\": \"C\", \"topics\": {\"/a\": "
      "\"b\"}}}}}}",
      "a.json:2", "", "start with '/'");
   expect_problem(car, "car.json:2:10", "cannot read a.json", "from the folder of car.json");
   expect_problem("{\"include\": [\n{\"file\": \"a.json\", \"variables\": {\"n\": 1}}]}", "car.json:2:34",
-                 "a.json has no variable 'n'", "that file", {{"a.json", "{\"processes\": {\"p\": {" + kOne + "}}}"}});
+                 "a.json has no variable 'n'", "that file",
+                 {{"a.json", "{\"processes\": {\"p\": {" + kOneComponent + "}}}"}});
   expect_problem("{\"include\": [\n{\"namespace\": \"a\"}]}", "car.json:2", "include 1 has no 'file'", "add \"file\"");
 }
 
 TEST(Include, TwoThatSetATopicDifferentlyMustBeReconciled) {
-  const Files files = {
-      {"a.json", R"({"processes": {"a": {)" + kOne + R"(}}, "topics": {"/t": {"depth": 2, "reliable": true}}})"},
-      {"b.json", "{\"topics\": {\"/t\": {\n\"depth\": 3, \"reliable\": true}}}"}};
+  const Files files = {{"a.json", R"({"processes": {"a": {)" + kOneComponent +
+                                      R"(}}, "topics": {"/t": {"depth": 2, "reliable": true}}})"},
+                       {"b.json", "{\"topics\": {\"/t\": {\n\"depth\": 3, \"reliable\": true}}}"}};
   const std::string includes = R"({"include": [{"file": "a.json"}, {"file": "b.json"}])";
   expect_problem(includes + "}", "b.json:2:10", "'depth' of topic '/t' has another value in line 1 of a.json",
                  "set it in 'topics' of car.json", files);

@@ -11,7 +11,7 @@
 namespace cardan::config {
 namespace {
 
-Graph street() {
+Graph street_graph() {
   std::vector<Problem> problems;
   const Configuration c =
       parse_configuration(edited(R"("private": false)", R"("private": true)"), "street.json", problems);
@@ -30,7 +30,7 @@ Graph street() {
 }
 
 TEST(Graphs, AreMadeOfWhatIsDeclared) {
-  const Graph g = street();
+  const Graph g = street_graph();
   EXPECT_EQ(g.name, "street");
   EXPECT_EQ(g.processes, (std::vector<std::string>{"sensors", "perception"}));
   ASSERT_EQ(g.components.size(), 4U);
@@ -45,7 +45,7 @@ TEST(Graphs, AreMadeOfWhatIsDeclared) {
 }
 
 TEST(Graphs, AreMermaidText) {
-  EXPECT_EQ(mermaid(street()), R"(flowchart LR
+  EXPECT_EQ(mermaid(street_graph()), R"(flowchart LR
   subgraph p0["sensors"]
     c0["camera<br/>Camera"]
     c1["lidar<br/>Lidar"]
@@ -148,7 +148,7 @@ void expect_readable(const Graph& graph) {
     ASSERT_NE(picture.find(">" + topic.name + "</text>"), std::string::npos);
 }
 
-TEST(Graphs, AreDrawn) { expect_readable(street()); }
+TEST(Graphs, AreDrawn) { expect_readable(street_graph()); }
 
 TEST(Graphs, WithoutAnythingInThem) {
   expect_readable({});

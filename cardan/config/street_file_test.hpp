@@ -13,6 +13,9 @@
 
 namespace cardan::config {
 
+/// The shortest process.
+inline const std::string kOneComponent = R"("components": {"c": {"library": "l.so", "class": "C"}})";
+
 /// Line 1 is the one with the brace.
 inline constexpr std::string_view kStreet = R"({
   "$schema": "cardan.schema.json",

@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 constexpr const char* kMetadataName = "metadata.yaml";
 constexpr std::uint64_t kMostMetadata = std::uint64_t{16} << 20;
 constexpr std::size_t kMostFiles = 16'384;
-constexpr std::size_t kMostProblems = 50;  ///< of names in one metadata.yaml; the rest is counted
+constexpr std::size_t kMostFolderProblems = 50;  ///< of names in one metadata.yaml; the rest is counted
 constexpr std::string_view kUnfinished = ".mcap.active";
 
 std::string_view stripped(std::string_view text) {
@@ -209,9 +209,9 @@ class Folder {
     home_ = fs::canonical(path_, ignored);
     std::set<std::string> known;
     for (const std::string& name : metadata->paths) add_member(file, name, known);
-    if (wrong_names_ > kMostProblems)
+    if (wrong_names_ > kMostFolderProblems)
       out_.problems.push_back(
-          fmt::format("{}: {} more of its names are not used", file.string(), wrong_names_ - kMostProblems));
+          fmt::format("{}: {} more of its names are not used", file.string(), wrong_names_ - kMostFolderProblems));
     for (const std::string& name : names_) {
       if (known.contains(name)) continue;
       if (name.ends_with(kUnfinished)) {
@@ -252,7 +252,7 @@ class Folder {
 
   void add_member(const fs::path& metadata, const std::string& name, std::set<std::string>& known) {
     const auto problem = [&](const char* what) {
-      if (++wrong_names_ > kMostProblems) return;
+      if (++wrong_names_ > kMostFolderProblems) return;
       out_.problems.push_back(fmt::format("{} names {}, which {}", metadata.string(), name, what));
     };
     fs::path relative(name);

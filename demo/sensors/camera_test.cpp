@@ -24,7 +24,7 @@
 namespace cardan::street {
 namespace {
 
-std::string refusal(const std::string& argument) {
+std::string camera_refusal(const std::string& argument) {
   try {
     CameraSource camera(argument);
   } catch (const Error& error) {
@@ -35,12 +35,12 @@ std::string refusal(const std::string& argument) {
 }
 
 TEST(Camera, WhatCannotBeOpenedIsNamed) {
-  EXPECT_NE(refusal("/nonexistent/drive.mp4").find("no such file"), std::string::npos);
-  EXPECT_NE(refusal("/proc").find("no .png"), std::string::npos);
-  EXPECT_NE(refusal("/proc/%d%d.png").find("not a pattern"), std::string::npos);
-  EXPECT_NE(refusal("/dev/stdin/%d.png").find("cannot read"), std::string::npos);
-  EXPECT_NE(refusal("999").find("there is no /dev/video999"), std::string::npos);
-  EXPECT_NE(refusal("/proc/self/exe").find("not a video"), std::string::npos);
+  EXPECT_NE(camera_refusal("/nonexistent/drive.mp4").find("no such file"), std::string::npos);
+  EXPECT_NE(camera_refusal("/proc").find("no .png"), std::string::npos);
+  EXPECT_NE(camera_refusal("/proc/%d%d.png").find("not a pattern"), std::string::npos);
+  EXPECT_NE(camera_refusal("/dev/stdin/%d.png").find("cannot read"), std::string::npos);
+  EXPECT_NE(camera_refusal("999").find("there is no /dev/video999"), std::string::npos);
+  EXPECT_NE(camera_refusal("/proc/self/exe").find("not a video"), std::string::npos);
 }
 
 class MadeVideo : public testing::Test {
@@ -120,7 +120,7 @@ TEST_F(MadeVideo, AFolderIsPlayedByItsTimesAndKeepsStepWithTheScans) {
   CameraSource other(camera_folder);
   EXPECT_THROW(while (other.wait([] { return false; })){}, Error) << "another size";
   std::ofstream(folder_ / "image_02/data/0000000000.png") << "no picture";
-  EXPECT_NE(refusal(camera_folder).find("not a picture that OpenCV can decode"), std::string::npos);
+  EXPECT_NE(camera_refusal(camera_folder).find("not a picture that OpenCV can decode"), std::string::npos);
 }
 
 TEST(PeopleDetector, EmptyTinyAndGreyPicturesAreNoProblem) {

@@ -20,7 +20,7 @@
 namespace cardan::street {
 namespace {
 
-std::string refusal(const std::string& argument) {
+std::string lidar_refusal(const std::string& argument) {
   try {
     static_cast<void>(open_lidar(argument));
   } catch (const Error& error) {
@@ -41,11 +41,11 @@ TEST(LidarSource, NothingGivenIsSimulatedAndSaysSo) {
 }
 
 TEST(LidarSource, WhatCannotBeOpenedIsNamed) {
-  EXPECT_NE(refusal("/nonexistent/drive.pcap").find("no such file"), std::string::npos);
-  EXPECT_NE(refusal("0").find("not a UDP port"), std::string::npos);
-  EXPECT_NE(refusal("70000").find("not a UDP port"), std::string::npos);
-  EXPECT_NE(refusal("/proc/self/exe").find("not a pcap file"), std::string::npos);
-  EXPECT_NE(refusal("/proc/self/fd").find("no .bin file"), std::string::npos);
+  EXPECT_NE(lidar_refusal("/nonexistent/drive.pcap").find("no such file"), std::string::npos);
+  EXPECT_NE(lidar_refusal("0").find("not a UDP port"), std::string::npos);
+  EXPECT_NE(lidar_refusal("70000").find("not a UDP port"), std::string::npos);
+  EXPECT_NE(lidar_refusal("/proc/self/exe").find("not a pcap file"), std::string::npos);
+  EXPECT_NE(lidar_refusal("/proc/self/fd").find("no .bin file"), std::string::npos);
 }
 
 TEST(LidarSource, ARecordingLoopsAtItsOwnRate) {

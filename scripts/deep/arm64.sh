@@ -20,4 +20,4 @@ unset CXX
 "$CMAKE" --preset arm64 -DCARDAN_BUILD_TESTS=ON >build/arm64-configure.log 2>&1 || { tail -n 30 build/arm64-configure.log >&2; die "CMake could not configure build/arm64"; }
 "$CMAKE" --build build/arm64 --parallel "$JOBS"
 "$CTEST" --test-dir build/arm64 --output-on-failure --no-tests="$( (($#)) && echo ignore || echo error)" -j "$JOBS" -LE '^(deep|native|package|interop)$' \
-  -E '^(error_output_tests|stress_tests|models_quick|checker_docs)$' "$@"
+  -E '^(error_output_tests|stress_tests|checker_docs)$' "$@"

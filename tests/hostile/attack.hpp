@@ -14,6 +14,8 @@
 #include "cardan/base/log.hpp"
 #include "cardan/base/socket.hpp"
 #include "cardan/transport/protocol/layout.hpp"
+#include "tests/hostile/by_hand.hpp"
+#include "tests/hostile/strangers.hpp"
 #include "tests/support/child.hpp"
 #include "tests/support/frames.hpp"
 #include "tests/support/raw_peer.hpp"
@@ -22,11 +24,10 @@
 /// What the attacks on the publisher of /ping have in common: a subscriber that is attached by hand, as another user.
 namespace cardan::test {
 
-inline constexpr std::size_t kWords = 4000;
-inline constexpr cardan::Topic<Big> kPing{"/ping", {.max_bytes = kWords * 8, .access = cardan::Access::Everyone}};
-inline constexpr cardan::Topic<Big> kPong{"/pong", {.max_bytes = kWords * 8}};
+inline constexpr std::size_t kPingWords = 4000;
+inline constexpr cardan::Topic<Big> kPing{"/ping", {.max_bytes = kPingWords * 8, .access = cardan::Access::Everyone}};
+inline constexpr cardan::Topic<Big> kPong{"/pong", {.max_bytes = kPingWords * 8}};
 inline constexpr std::size_t kPageBytes = layout::align_up(sizeof(layout::SubscriberPage), layout::kPage);
-inline constexpr unsigned kStranger = 47110;
 
 /// Attached to /ping by hand, with a page of its own that it can write.
 struct Attack {
@@ -42,22 +43,6 @@ struct Attack {
   }
   [[nodiscard]] bool connected() const { return static_cast<bool>(peer); }
 };
-
-/// The process that publishes /ping and the serial of the entry.
-struct Target {
-  std::string socket;
-  std::string serial;
-};
-inline Target find_target(const std::string& topic) {
-  const std::string folder = std::string(std::getenv("CARDAN_RUN_DIR")) + "/" + std::getenv("CARDAN_DOMAIN");
-  std::error_code error;
-  for (std::filesystem::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    const std::string name = it->path().filename().string();
-    if (!name.starts_with("t.") || std::filesystem::read_symlink(it->path(), error) != topic) continue;
-    return {folder + "/p." + name.substr(19, 16), name.substr(36)};
-  }
-  return {};
-}
 
 inline std::string attach_text(const Target& target, int id, const std::string& more = R"("holds":1,"threads":1)") {
   using Traits = cardan::message_traits<Big>;
@@ -79,7 +64,7 @@ inline Area make_page() {
 
 inline Attack attach() {
   Attack a;
-  const Target target = find_target("/ping");
+  const Target target = target_of("/ping");
   a.peer = std::make_unique<RawPeer>(target.socket);
   a.page = make_page();
   if (!*a.peer || !a.peer->hello("hostile") || !a.peer->send(attach_text(target, 1), {a.page.read_only_fd()})) {
@@ -127,9 +112,7 @@ class AttackTest : public OwnRunDirectory {
   }
   ~AttackTest() override { cardan::set_log({}); }
   /// In a role, as another user where we are root.
-  static Child stranger(const std::string& role, const Args& args = {}) {
-    return Child(role, args, is_root() ? as_user(kStranger) : std::function<void()>{});
-  }
+  static Child stranger(const std::string& role, const Args& args = {}) { return Child(role, args, as_stranger()); }
 };
 
 }  // namespace cardan::test

@@ -25,6 +25,9 @@
 /// Both sides of the handshake made by hand, by whoever the test wants them to be.
 namespace cardan::test {
 
+inline constexpr Topic<Small> kOpen{"/open", {.depth = 4, .access = Access::Everyone}};
+inline constexpr Topic<Small> kOwn{"/own", {}};
+
 inline std::string domain_folder() {
   return std::string(std::getenv("CARDAN_RUN_DIR")) + "/" + std::getenv("CARDAN_DOMAIN");
 }

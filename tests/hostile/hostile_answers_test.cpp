@@ -13,26 +13,24 @@
 #include "cardan/base/log.hpp"
 #include "cardan/transport/observer.hpp"
 #include "tests/hostile/by_hand.hpp"
+#include "tests/hostile/strangers.hpp"
 #include "tests/support/run_directory.hpp"
 
 namespace {
 
 using namespace std::chrono_literals;
 using cardan::Event;
+using cardan::test::as_stranger;
 using cardan::test::Child;
 using cardan::test::FalseProcess;
 using cardan::test::is_op;
+using cardan::test::kOpen;
+using cardan::test::kOwn;
+using cardan::test::kStranger;
 using cardan::test::RawPeer;
 using cardan::test::Small;
 
-constexpr unsigned kStranger = 47120;
-constexpr cardan::Topic<Small> kOpen{"/open", {.depth = 4, .access = cardan::Access::Everyone}};
-constexpr cardan::Topic<Small> kOwn{"/own", {}};
 constexpr cardan::Topic<Small> kAlone{"/alone", {.access = cardan::Access::Everyone, .exclusive = true}};
-
-std::function<void()> stranger() {
-  return cardan::test::is_root() ? cardan::test::as_user(kStranger) : std::function<void()>{};
-}
 
 class HostileAnswers : public cardan::test::OwnRunDirectory {
  protected:
@@ -150,7 +148,7 @@ TEST_F(HostileAnswers, NamesArriveWithoutWhatATerminalWouldObey) {
 }
 
 TEST_F(HostileAnswers, WhoHasTheNameIsNamedInPrintableText) {
-  Child other("has_a_name_that_a_terminal_obeys", {}, stranger());
+  Child other("has_a_name_that_a_terminal_obeys", {}, as_stranger());
   other.expect("ready");
   try {
     const cardan::Publisher<Small> out{kAlone};
@@ -187,7 +185,7 @@ TEST_F(HostileAnswers, WhatCallbacksThrowEndsNobody) {
 TEST_F(HostileAnswers, WhatAStrangerRefusesIsAnEvent) {
   SKIP_UNLESS_ROOT();
   for (const char* code : {"type", "access", "limit", "memory"}) {
-    Child liar("refuses_all", {"/open", code}, stranger());
+    Child liar("refuses_all", {"/open", code}, as_stranger());
     liar.expect("ready");
     try {
       cardan::Subscriber<Small> in{kOpen};
@@ -208,7 +206,7 @@ TEST_F(HostileAnswers, WhatOurOwnUsersPublisherRefusesIsAnError) {
 
 TEST_F(HostileAnswers, APlantedNameIsAnEventAndNobodyIsAsked) {
   SKIP_UNLESS_ROOT();
-  Child planter("refuses_all", {"/own", "access"}, stranger());
+  Child planter("refuses_all", {"/own", "access"}, as_stranger());
   planter.expect("ready");
   try {
     cardan::Subscriber<Small> in{kOwn};
@@ -237,7 +235,7 @@ TEST_F(HostileAnswers, AListWithoutEndEnds) {
 
 TEST_F(HostileAnswers, AHundredSilentStrangersCostALookTwoTimeouts) {
   SKIP_UNLESS_ROOT();
-  Child silent("silent_sockets", {}, stranger());
+  Child silent("silent_sockets", {}, as_stranger());
   silent.expect("ready");
   const cardan::Publisher<Small> own{kOpen};
   const auto began = std::chrono::steady_clock::now();

@@ -20,6 +20,7 @@
 #include "cardan/transport/endpoint/answer_times.hpp"
 #include "cardan/transport/observer.hpp"
 #include "tests/hostile/imposter.hpp"
+#include "tests/hostile/strangers.hpp"
 #include "tests/support/child.hpp"
 #include "tests/support/frames.hpp"
 #include "tests/support/run_directory.hpp"
@@ -29,17 +30,18 @@ namespace {
 using namespace std::chrono_literals;
 using cardan::Event;
 using cardan::Fd;
+using cardan::test::allocated_kib;
 using cardan::test::Big;
 using cardan::test::Child;
+using cardan::test::kHonest;
+using cardan::test::kMiB;
+using cardan::test::kStranger;
 using cardan::test::RawPeer;
-using Imposter = cardan::test::Imposter<Big>;
+using BigImposter = cardan::test::Imposter<Big>;
 namespace layout = cardan::layout;
 namespace detail = cardan::detail;
 
-constexpr unsigned kStranger = 47112;
-constexpr std::uint64_t kHonest = 7;
-constexpr std::uint64_t kWords = 200;
-constexpr std::size_t kMiB = std::size_t{1} << 20;
+constexpr std::uint64_t kHonestWords = 200;
 
 constexpr cardan::Topic<Big> kHoles{"/holes", {.max_bytes = 16 * kMiB, .access = cardan::Access::Everyone}};
 constexpr cardan::Topic<Big> kGreedy{"/greedy", {.max_bytes = 64 * kMiB, .access = cardan::Access::Everyone}};
@@ -50,13 +52,13 @@ constexpr cardan::Topic<Big> kShared{"/shared", {.max_bytes = 8192, .depth = 4, 
 constexpr cardan::Topic<Big> kFresh{
     "/fresh", {.max_bytes = 8192, .depth = 4, .lifespan = 10s, .access = cardan::Access::Everyone}};
 
-layout::SlotMeta& meta(const Imposter& me, std::uint32_t slot) {
+layout::SlotMeta& meta(const BigImposter& me, std::uint32_t slot) {
   const auto& h = me.core().header();
   return *reinterpret_cast<layout::SlotMeta*>(me.at(h.slots_offset + slot * h.slot_stride));
 }
 
 /// Names slot `slot` as publication n.
-void point_at(const Imposter& me, std::uint64_t n, std::uint32_t slot) {
+void point_at(const BigImposter& me, std::uint64_t n, std::uint32_t slot) {
   const auto& h = me.core().header();
   const std::uint64_t word = n << 16 | slot;
   reinterpret_cast<std::atomic<std::uint64_t>*>(me.at(h.ring_offset))[n % h.depth] = word;
@@ -65,7 +67,7 @@ void point_at(const Imposter& me, std::uint64_t n, std::uint32_t slot) {
 
 /// A valid frame as publication n, but that `spoil` may change what stands in its slot's head.
 template <class F>
-void publish_one(const Imposter& me, std::uint64_t n, F spoil) {
+void publish_one(const BigImposter& me, std::uint64_t n, F spoil) {
   auto& core = me.core();
   const auto slot = static_cast<std::uint32_t>(n % core.hot().committed);
   layout::SlotMeta& m = meta(me, slot);
@@ -82,11 +84,6 @@ void publish_one(const Imposter& me, std::uint64_t n, F spoil) {
   spoil(m);
   m.sequence = n;
   point_at(me, n, slot);
-}
-
-long allocated_kib(int fd) {
-  struct stat st{};
-  return ::fstat(fd, &st) == 0 ? st.st_blocks / 2 : -1;
 }
 
 /// `text`: the event's; when it does not come, what came instead.
@@ -110,7 +107,7 @@ bool wait_for(cardan::Subscriber<Big>& in, std::initializer_list<Event::Kind> ki
 /// A good header, and a frame with a checksum in a slot whose payload is a hole: "above" what it says is committed, or
 /// with a lie about that, told before or after the attach.
 CARDAN_ROLE(slot_in_a_hole) {
-  Imposter me(kHoles);
+  BigImposter me(kHoles);
   const auto& h = me.core().header();
   const std::uint32_t slot = me.core().hot().committed + 2;
   if (slot >= h.max_slots) return 1;
@@ -137,7 +134,7 @@ CARDAN_ROLE(slot_in_a_hole) {
 }
 
 CARDAN_ROLE(greedy) {
-  Imposter me(kGreedy);
+  BigImposter me(kGreedy);
   publish_one(me, 1, [](auto&) {});
   me.announce();
   cardan::test::say("attacking");
@@ -151,7 +148,7 @@ CARDAN_ROLE(allocates_without_end) {
   const Fd area(::memfd_create("busy", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (::ftruncate(area.get(), kBytes) != 0 || ::fallocate(area.get(), 0, 0, kBytes) != 0) return 1;
   ::fcntl(area.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | 0x0010 | F_SEAL_SEAL);
-  Imposter me(kGreedy);
+  BigImposter me(kGreedy);
   me.hand_over(area.get(), kBytes);
   me.announce();
   std::vector<std::thread> threads;
@@ -170,7 +167,7 @@ CARDAN_ROLE(allocates_under_many_names) {
   const Fd area(::memfd_create("busy", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (::ftruncate(area.get(), kBytes) != 0 || ::fallocate(area.get(), 0, 0, kBytes) != 0) return 1;
   ::fcntl(area.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | 0x0010 | F_SEAL_SEAL);
-  Imposter me(kGreedy);
+  BigImposter me(kGreedy);
   me.hand_over(area.get(), kBytes);
   std::vector<std::thread> threads;
   for (int i = 0; i < 100; ++i)
@@ -195,7 +192,7 @@ CARDAN_ROLE(honest_as_another_user) {
 /// Nothing but full frames with wrong checksums; `good` of ten are right.
 CARDAN_ROLE(damaged_frames) {
   const int good = std::stoi(args[0]);
-  Imposter me(kDamaged);
+  BigImposter me(kDamaged);
   me.announce();
   std::uint64_t n = 0;
   const auto publish = [&] {
@@ -218,7 +215,7 @@ CARDAN_ROLE(damaged_frames) {
 /// future.
 CARDAN_ROLE(other_times) {
   const bool future = args[0] == "future";
-  Imposter me(args[1] == "fresh" ? kFresh : kShared);
+  BigImposter me(args[1] == "fresh" ? kFresh : kShared);
   me.announce();
   std::uint64_t n = 0;
   const auto publish = [&] {
@@ -238,7 +235,7 @@ CARDAN_ROLE(honest_beside) {
   cardan::Publisher<Big> out{args[0] == "fresh" ? kFresh : kShared};
   cardan::test::say("ready");
   while (!cardan::test::heard()) {
-    cardan::test::publish_next(out, kHonest, kWords);
+    cardan::test::publish_next(out, kHonest, kHonestWords);
     std::this_thread::sleep_for(1ms);
   }
   return 0;
@@ -255,8 +252,7 @@ class HostileArea : public cardan::test::OwnRunDirectory {
   }
   ~HostileArea() override { cardan::set_log({}); }
   static Child stranger(const std::string& role, const cardan::test::Args& args = {}, unsigned which = 0) {
-    return Child(role, args,
-                 cardan::test::is_root() ? cardan::test::as_user(kStranger + which) : std::function<void()>{});
+    return Child(role, args, cardan::test::as_stranger(which));
   }
 };
 
@@ -306,7 +302,7 @@ TEST_F(HostileArea, AnObserverCopiesNoLargerMessagesOfAnotherUserThanItWants) {
   cardan::Observer any(kShared.name);
   EXPECT_TRUE(cardan::test::eventually([&] { return any.copy_latest(sample); }));
   EXPECT_TRUE(any.problems().empty());
-  cardan::Observer modest(kShared.name, {.max_bytes_of_others = kWords * 8 - 1});
+  cardan::Observer modest(kShared.name, {.max_bytes_of_others = kHonestWords * 8 - 1});
   EXPECT_EQ(modest.streams().size(), 1U);
   EXPECT_FALSE(modest.copy_latest(sample));
   EXPECT_FALSE(modest.copy_next(sample));

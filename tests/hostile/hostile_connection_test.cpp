@@ -18,6 +18,7 @@
 #include "cardan/transport/endpoint/bell_board.hpp"
 #include "cardan/transport/endpoint/publisher_core.hpp"
 #include "tests/hostile/by_hand.hpp"
+#include "tests/hostile/strangers.hpp"
 #include "tests/support/run_directory.hpp"
 
 namespace {
@@ -25,14 +26,14 @@ namespace {
 using namespace std::chrono_literals;
 using cardan::Event;
 using cardan::Fd;
+using cardan::test::as_stranger;
 using cardan::test::Child;
 using cardan::test::FalseProcess;
 using cardan::test::is_op;
+using cardan::test::kOpen;
 using cardan::test::RawPeer;
 using cardan::test::Small;
 
-constexpr unsigned kStranger = 47150;
-constexpr cardan::Topic<Small> kOpen{"/open", {.depth = 4, .access = cardan::Access::Everyone}};
 constexpr cardan::Topic<Small> kSecond{"/second", {.depth = 4}};
 
 class HostileConnection : public cardan::test::OwnRunDirectory {
@@ -42,9 +43,6 @@ class HostileConnection : public cardan::test::OwnRunDirectory {
     cardan::set_log([](auto, const auto&) {});
   }
   ~HostileConnection() override { cardan::set_log({}); }
-  static std::function<void()> stranger() {
-    return cardan::test::is_root() ? cardan::test::as_user(kStranger) : std::function<void()>{};
-  }
 };
 
 std::vector<Fd> use_up_descriptors() {
@@ -269,7 +267,7 @@ TEST_F(HostileConnection, APublisherWithoutDescriptorsKeepsTheReadersItHas) {
 TEST_F(HostileConnection, AStreamThatIsTakenBackEnds) {
   for (const auto& how : std::vector<cardan::test::Args>{
            {"refused", "one"}, {"gone", "one"}, {"refused", "all"}, {"gone", "all"}, {"nonsense", "one"}}) {
-    Child liar("attaches_and_takes_back", how, stranger());
+    Child liar("attaches_and_takes_back", how, as_stranger());
     liar.expect("ready");
     std::atomic<int> joined{0};
     std::atomic<int> died{0};

@@ -21,7 +21,8 @@ using namespace cardan::test;
 
 constexpr int kCrowd = 400;
 constexpr cardan::Topic<Big> kReliable{
-    "/ping", {.max_bytes = kWords * 8, .reliable = true, .reliable_timeout = 20ms, .access = cardan::Access::Everyone}};
+    "/ping",
+    {.max_bytes = kPingWords * 8, .reliable = true, .reliable_timeout = 20ms, .access = cardan::Access::Everyone}};
 
 /// From here on this thread may not send on a socket.
 void forbid_sending() {
@@ -66,12 +67,12 @@ CARDAN_ROLE(publishes_without_sending) {
   cardan::Publisher<Big> out{kPing};
   say("ready");
   hear();
-  if (!publish_next(out, 1, kWords)) return 1;  // its reader has emptied its descriptor
+  if (!publish_next(out, 1, kPingWords)) return 1;  // its reader has emptied its descriptor
   forbid_sending();
   say("forbidden");
   for (int i = 0; i < 20; ++i) {
     hear();
-    if (!publish_next(out, 1, kWords)) return 2;
+    if (!publish_next(out, 1, kPingWords)) return 2;
     say("published");
   }
   return 0;
@@ -119,7 +120,7 @@ TEST_F(HostileCost, APublishWakesABoundedNumberOfAnotherUsersThreads) {
   cardan::Publisher<Big> out{kPing};
   Child crowd = stranger("crowd_on_the_bell");
   crowd.expect("attached");
-  ASSERT_TRUE(publish_next(out, 1, kWords));
+  ASSERT_TRUE(publish_next(out, 1, kPingWords));
   crowd.say("published");
   const int woken = std::stoi(crowd.expect("woken"));
   EXPECT_GE(woken, 1);
@@ -147,7 +148,7 @@ TEST_F(HostileCost, DescriptorsOfOtherUsersAreRungByTheHelperThread) {
 
 TEST_F(HostileCost, AReliableReaderThatCatchesUpAgainAndAgainCostsFewerTimeOuts) {
   cardan::Publisher<Big> out{kReliable};
-  ASSERT_TRUE(publish_next(out, 1, kWords));
+  ASSERT_TRUE(publish_next(out, 1, kPingWords));
   Child reader = stranger("catches_up_again");
   reader.expect("attached");
   const auto until = std::chrono::steady_clock::now() + 2s;

@@ -27,10 +27,9 @@ using cardan::Fd;
 using cardan::test::Child;
 using cardan::test::FalseProcess;
 using cardan::test::is_op;
+using cardan::test::kOpen;
 using cardan::test::RawPeer;
 using cardan::test::Small;
-
-constexpr cardan::Topic<Small> kOpen{"/open", {.depth = 4, .access = cardan::Access::Everyone}};
 
 class HostileHelper : public cardan::test::OwnRunDirectory {};
 

@@ -19,12 +19,7 @@ namespace layout = cardan::layout;
 constexpr std::size_t kFew = 4;
 constexpr std::uint32_t kHeld = 200;
 constexpr cardan::Topic<Big> kQueue{"/ping",
-                                    {.max_bytes = kWords * 8, .depth = 64, .access = cardan::Access::Everyone}};
-
-bool hung_up(int fd) {
-  char c = 0;
-  return ::recv(fd, &c, 1, MSG_DONTWAIT | MSG_PEEK) == 0;
-}
+                                    {.max_bytes = kPingWords * 8, .depth = 64, .access = cardan::Access::Everyone}};
 
 }  // namespace
 
@@ -67,8 +62,8 @@ CARDAN_ROLE(counts_on_all) {
   std::uint64_t cut_off = 0;
   while (!heard()) {
     for (auto& h : a.words().hold) h.store(0x0101010101010101);
-    for (int i = 0; i < 2000 && !hung_up(a.peer->fd()); ++i) ::usleep(50);
-    if (!hung_up(a.peer->fd())) continue;
+    for (int i = 0; i < 2000 && !hung_up(*a.peer); ++i) ::usleep(50);
+    if (!hung_up(*a.peer)) continue;
     ++cut_off;
     a = {};
     while (!a.connected() && !heard()) {
@@ -112,7 +107,7 @@ CARDAN_ROLE(watches_its_sample) {
   for (auto& word : a.words().hold) word.fetch_or(0x0101010101010101);
   while (*static_cast<const volatile std::uint64_t*>(key) == first && !heard()) {
   }
-  say(hung_up(a.peer->fd()) ? "end seen first" : "changed before the end");
+  say(hung_up(*a.peer) ? "end seen first" : "changed before the end");
   return 0;
 }
 
@@ -126,7 +121,7 @@ TEST_F(HostileLiar, HonestReadersStayWholeAndThePublisherNeverLacksASlot) {
   mover.expect("ready");
   std::vector<Child> liars;
   for (unsigned i = 0; i < 4; ++i) {
-    liars.push_back(Child("counts_on_all", {}, is_root() ? as_user(kStranger + i) : std::function<void()>{}));
+    liars.push_back(Child("counts_on_all", {}, as_stranger(i)));
     liars.back().expect("attached");
   }
   const auto until = std::chrono::steady_clock::now() + (deep() ? 15s : 2500ms);

@@ -17,18 +17,11 @@ namespace {
 using cardan::Fd;
 using namespace cardan::test;
 
-constexpr std::size_t kMiB = std::size_t{1} << 20;
-
-long allocated_kib(int fd) {
-  struct stat st{};
-  return ::fstat(fd, &st) == 0 ? static_cast<long>(st.st_blocks / 2) : -1;
-}
-
 }  // namespace
 
 /// With the descriptors of an honest publisher's memory: everything that would change it.
 CARDAN_ROLE(memory_of_another) {
-  const Target target = find_target("/target");
+  const Target target = target_of("/target");
   const RawPeer peer(target.socket);
   if (!peer || !peer.hello() ||
       !peer.send(R"({"op":"attach","id":1,"topic":"/target","observer":true,"serial":)" + target.serial + "}"))

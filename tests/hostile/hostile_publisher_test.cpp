@@ -19,6 +19,7 @@
 #include "cardan/base/log.hpp"
 #include "cardan/transport/wait_any.hpp"
 #include "tests/hostile/imposter.hpp"
+#include "tests/hostile/strangers.hpp"
 #include "tests/support/child.hpp"
 #include "tests/support/frames.hpp"
 #include "tests/support/raw_peer.hpp"
@@ -30,20 +31,19 @@ using namespace std::chrono_literals;
 using cardan::Fd;
 using cardan::test::Big;
 using cardan::test::Child;
+using cardan::test::kHonest;
 using cardan::test::RawPeer;
 namespace layout = cardan::layout;
 namespace detail = cardan::detail;
 
-constexpr std::size_t kWords = 2000;
-constexpr std::uint64_t kHonest = 7;
-constexpr unsigned kStranger = 47111;
+constexpr std::size_t kVictimWords = 2000;
 constexpr cardan::Topic<Big> kVictim{"/victim",
-                                     {.max_bytes = kWords * 8, .depth = 4, .access = cardan::Access::Everyone}};
+                                     {.max_bytes = kVictimWords * 8, .depth = 4, .access = cardan::Access::Everyone}};
 
 /// One that claims to publish the victim's topic.
-class Imposter : public cardan::test::Imposter<Big> {
+class FalseVictim : public cardan::test::Imposter<Big> {
  public:
-  Imposter() : cardan::test::Imposter<Big>(kVictim) {}
+  FalseVictim() : cardan::test::Imposter<Big>(kVictim) {}
 };
 
 /// One valid frame of the imposter, so that spoiling it is noticed.
@@ -64,14 +64,14 @@ CARDAN_ROLE(honest) {
   cardan::Publisher<Big> out{kVictim};
   cardan::test::say("ready");
   while (!cardan::test::heard()) {
-    cardan::test::publish_next(out, kHonest, kWords);
+    cardan::test::publish_next(out, kHonest, kVictimWords);
     std::this_thread::sleep_for(1ms);
   }
   return 0;
 }
 
 CARDAN_ROLE(wild_header) {  // each attach finds another impossible header
-  Imposter me;
+  FalseVictim me;
   std::mt19937_64 random{5};
   cardan::test::say("attacking");
   while (!cardan::test::heard()) {
@@ -92,7 +92,7 @@ CARDAN_ROLE(wild_header) {  // each attach finds another impossible header
 }
 
 CARDAN_ROLE(flipping_header) {  // it changes between one look and the next
-  Imposter me;
+  FalseVictim me;
   cardan::test::say("attacking");
   std::atomic<bool> end{false};
   std::thread flipper([&] {
@@ -115,7 +115,7 @@ CARDAN_ROLE(flipping_header) {  // it changes between one look and the next
 }
 
 CARDAN_ROLE(wild_words) {  // a good header, and then anything in the words that readers follow
-  Imposter me;
+  FalseVictim me;
   std::mt19937_64 random{6};
   cardan::test::say("attacking");
   while (!cardan::test::heard()) {
@@ -152,7 +152,7 @@ CARDAN_ROLE(wild_words) {  // a good header, and then anything in the words that
 }
 
 CARDAN_ROLE(only_bad_frames) {  // as fast as it can, each with a length that lies and a time that makes it the oldest
-  Imposter me;
+  FalseVictim me;
   me.announce();
   cardan::test::say("attacking");
   auto& core = me.core();
@@ -176,7 +176,7 @@ CARDAN_ROLE(only_bad_frames) {  // as fast as it can, each with a length that li
 }
 
 CARDAN_ROLE(terabyte_of_nothing) {  // a sparse area that a reader's prefault would fill
-  Imposter me;
+  FalseVictim me;
   constexpr std::size_t kBytes = std::size_t{1} << 38;
   const Fd sparse(::memfd_create("sparse", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (::ftruncate(sparse.get(), static_cast<off_t>(kBytes)) != 0) return 1;
@@ -200,7 +200,7 @@ CARDAN_ROLE(terabyte_of_nothing) {  // a sparse area that a reader's prefault wo
 }
 
 CARDAN_ROLE(babbles) {  // answers that are no answers
-  Imposter me;
+  FalseVictim me;
   std::mt19937_64 random{8};
   cardan::test::say("attacking");
   while (!cardan::test::heard()) {
@@ -219,7 +219,7 @@ CARDAN_ROLE(babbles) {  // answers that are no answers
 }
 
 CARDAN_ROLE(thief_of_sleepers) {  // moves whoever sleeps on its bells to a word that nobody will ever ring
-  Imposter me;
+  FalseVictim me;
   me.announce();
   const cardan::Area elsewhere("elsewhere", 4096);
   elsewhere.commit(0, 4096);
@@ -245,9 +245,7 @@ class HostilePublisher : public cardan::test::OwnRunDirectory, public testing::W
     cardan::set_log([](auto, const auto&) {});  // it is told of each attempt
   }
   ~HostilePublisher() override { cardan::set_log({}); }
-  static Child stranger(const std::string& role) {
-    return Child(role, {}, cardan::test::is_root() ? cardan::test::as_user(kStranger) : std::function<void()>{});
-  }
+  static Child stranger(const std::string& role) { return Child(role, {}, cardan::test::as_stranger()); }
 };
 
 TEST_P(HostilePublisher, FalsifiesOnlyItsOwnSamples) {

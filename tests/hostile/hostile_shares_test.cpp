@@ -16,24 +16,23 @@
 #include "cardan/base/log.hpp"
 #include "cardan/transport/discovery/process.hpp"
 #include "tests/hostile/by_hand.hpp"
+#include "tests/hostile/strangers.hpp"
 #include "tests/support/run_directory.hpp"
 
 namespace {
 
 using namespace std::chrono_literals;
 using cardan::Fd;
+using cardan::test::as_stranger;
 using cardan::test::Child;
 using cardan::test::descriptors_of;
 using cardan::test::FalseProcess;
+using cardan::test::hung_up;
 using cardan::test::is_op;
+using cardan::test::kOpen;
+using cardan::test::kOwn;
 using cardan::test::RawPeer;
 using cardan::test::Small;
-
-constexpr unsigned kStranger = 47130;
-constexpr cardan::Topic<Small> kOpen{"/open", {.depth = 4, .access = cardan::Access::Everyone}};
-constexpr cardan::Topic<Small> kOwn{"/own", {}};
-
-std::function<void()> stranger(unsigned which = 0) { return cardan::test::as_user(kStranger + which); }
 
 class HostileShares : public cardan::test::OwnRunDirectory {
  protected:
@@ -63,12 +62,6 @@ double helper_time_of(pid_t pid) {
     sum = std::max(sum, 0.0) + (user + system) / static_cast<double>(::sysconf(_SC_CLK_TCK));
   }
   return sum;
-}
-
-bool hung_up(const RawPeer& peer) {
-  char byte = 0;
-  const ssize_t n = ::recv(peer.fd(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-  return n == 0 || (n < 0 && errno != EAGAIN);
 }
 
 }  // namespace
@@ -252,7 +245,7 @@ TEST_F(HostileShares, ConnectionsOfManyStrangersLeaveOurUsersFree) {
   publisher.expect("ready");
   std::vector<Child> all;
   std::size_t open = 0;
-  for (unsigned i = 0; i < 8; ++i) all.emplace_back("connects_often", cardan::test::Args{}, stranger(i));
+  for (unsigned i = 0; i < 8; ++i) all.emplace_back("connects_often", cardan::test::Args{}, as_stranger(i));
   for (Child& child : all) {
     const auto one = std::stoul(child.expect("open"));
     EXPECT_LE(one, 32U);
@@ -269,7 +262,7 @@ TEST_F(HostileShares, WhomNothingIsForIsSentAwayAtOnce) {
   Child publisher("publishes_with_few_descriptors", {"own"});
   publisher.expect("ready");
   const long before = descriptors_of(publisher.pid());
-  Child knocks("knocks_at_the_owners_door", {}, stranger());
+  Child knocks("knocks_at_the_owners_door", {}, as_stranger());
   EXPECT_EQ(knocks.expect("told"), "100");
   EXPECT_LE(descriptors_of(publisher.pid()), before + 2);
   EXPECT_EQ(knocks.end(), 0);
@@ -281,7 +274,7 @@ TEST_F(HostileShares, UnreadAnswersCostAFewDescriptors) {
   Child publisher("publishes_with_few_descriptors", {"open"});
   publisher.expect("ready");
   const long before = descriptors_of(publisher.pid());
-  Child reads_none("reads_no_answer", {}, stranger());
+  Child reads_none("reads_no_answer", {}, as_stranger());
   reads_none.expect("asked");
   EXPECT_LE(descriptors_of(publisher.pid()), before + 12);
   const cardan::Subscriber<Small> in{kOpen};
@@ -296,11 +289,11 @@ TEST_F(HostileShares, WhoFindsNoShareForASecondTopicKeepsTheFirst) {
   SKIP_UNLESS_ROOT();
   Child publisher("publishes_with_few_descriptors", {"open", "256"});
   publisher.expect("ready");
-  Child fifth("keeps_its_place", {}, stranger(4));
+  Child fifth("keeps_its_place", {}, as_stranger(4));
   fifth.expect("attached");
   std::vector<Child> others;  // a quarter of the limit is for strangers, and a quarter of that for each
   for (unsigned i = 0; i < 4; ++i) {
-    others.emplace_back("connects_often", cardan::test::Args{}, stranger(i));
+    others.emplace_back("connects_often", cardan::test::Args{}, as_stranger(i));
     others.back().expect("open");
   }
   fifth.say("again");
@@ -314,7 +307,7 @@ TEST_F(HostileShares, AUserThatAsksWithoutPauseGetsATenthOfTheHelperThread) {
   SKIP_UNLESS_ROOT();
   Child publisher("publishes_with_few_descriptors", {"open"});
   publisher.expect("ready");
-  Child asks("asks_without_pause", {"32"}, stranger());
+  Child asks("asks_without_pause", {"32"}, as_stranger());
   asks.expect("asking");
   const auto begin = std::chrono::steady_clock::now();
   const double before = helper_time_of(publisher.pid());
@@ -332,7 +325,7 @@ TEST_F(HostileShares, AUserThatAsksWithoutPauseGetsATenthOfTheHelperThread) {
 
 TEST_F(HostileShares, AProcessThatTalksWithoutPauseGetsATenthOfASubscribersHelperThread) {
   SKIP_UNLESS_ROOT();
-  Child talks("talks_without_pause", {}, stranger());
+  Child talks("talks_without_pause", {}, as_stranger());
   talks.expect("ready");
   const cardan::Subscriber<Small> in{kOpen};
   talks.expect("talking");
@@ -352,7 +345,7 @@ TEST_F(HostileShares, AStrangerHasSixtyFourObservers) {
   SKIP_UNLESS_ROOT();
   Child publisher("publishes_with_few_descriptors", {"open"});
   publisher.expect("ready");
-  Child looks("only_looks", {}, stranger());
+  Child looks("only_looks", {}, as_stranger());
   EXPECT_EQ(looks.expect("attached"), "64");
   EXPECT_EQ(looks.end(), 0);
   EXPECT_EQ(publisher.end(), 0);
@@ -378,7 +371,8 @@ TEST_F(HostileShares, HoldsAndThreadsAreCheckedOneByOne) {
 TEST_F(HostileShares, StrangersHaveHalfOfASubscribersStreams) {
   SKIP_UNLESS_ROOT();
   std::vector<Child> all;
-  for (unsigned i = 0; i < 4; ++i) all.emplace_back("many_processes", cardan::test::Args{"/open", "40"}, stranger(i));
+  for (unsigned i = 0; i < 4; ++i)
+    all.emplace_back("many_processes", cardan::test::Args{"/open", "40"}, as_stranger(i));
   for (Child& child : all) child.expect("ready");
   const long before = descriptors_of(::getpid());
   const cardan::Subscriber<Small> in{kOpen};
@@ -402,7 +396,7 @@ TEST_F(HostileShares, ThousandsOfNamesNeitherStallNorUseUpDescriptors) {
   SKIP_UNLESS_ROOT();
   const cardan::Subscriber<Small> first{kOpen};  // it is told of each name
   const long before = descriptors_of(::getpid());
-  Child names("many_names", {"6000"}, stranger());
+  Child names("many_names", {"6000"}, as_stranger());
   names.expect("ready");
   Child publisher("publishes_with_few_descriptors", {"open"});
   auto began = std::chrono::steady_clock::now();

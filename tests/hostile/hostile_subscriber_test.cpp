@@ -39,7 +39,7 @@ CARDAN_ROLE(echo) {
     const auto sample = in.wait(100ms);
     if (!sample) continue;
     if (!cardan::test::intact(sample) || cardan::test::writer_of(sample->key) != 1) cardan::test::say("torn");
-    if (sample.sequence() % 4 == 0 && !cardan::test::publish_next(out, sample.sequence(), kWords))
+    if (sample.sequence() % 4 == 0 && !cardan::test::publish_next(out, sample.sequence(), kPingWords))
       cardan::test::say("no slot");
   }
   return 0;
@@ -73,7 +73,7 @@ CARDAN_ROLE(extremes) {
 }
 
 CARDAN_ROLE(ten_thousand) {  // connections, as many of them open at once as it may
-  const Target target = find_target("/ping");
+  const Target target = target_of("/ping");
   std::deque<RawPeer> open;
   cardan::test::say("attached");
   int made = 0;
@@ -96,7 +96,7 @@ CARDAN_ROLE(ten_thousand) {  // connections, as many of them open at once as it 
 CARDAN_ROLE(never_reads) {
   return keep_attacking([](Attack& a, auto&) {
     for (int i = 0; i < 32; ++i) a.peer->send(R"({"op":"list","from":0})");
-    for (int i = 0; i < 32; ++i) a.peer->send(attach_text(find_target("/ping"), 100000));
+    for (int i = 0; i < 32; ++i) a.peer->send(attach_text(target_of("/ping"), 100000));
   });
 }
 
@@ -165,7 +165,7 @@ CARDAN_ROLE(futexes) {
 CARDAN_ROLE(lies) {  // handshakes of every wrong kind; each is answered with a refusal or a hang-up
   std::mt19937_64 random{99};
   const Area page = make_page();
-  const Target target = find_target("/ping");
+  const Target target = target_of("/ping");
   cardan::test::say("attached");
   const std::string good = attach_text(target, 5);
   static const std::string kBits[] = {"null",   "-1", "1e400", "18446744073709551616", "\"\\u0000\"",
@@ -204,7 +204,7 @@ CARDAN_ROLE(lies) {  // handshakes of every wrong kind; each is answered with a 
 
 /// What is no sealed area of the right size is refused with a reason.
 CARDAN_ROLE(odd_areas) {
-  const Target target = find_target("/ping");
+  const Target target = target_of("/ping");
   const RawPeer peer(target.socket);
   if (!peer || !peer.hello()) return 1;
   const auto offer = [&](int id, const Fd& fd) {
@@ -284,7 +284,8 @@ struct PingPong {
   void play(std::chrono::milliseconds length) {
     const auto until = std::chrono::steady_clock::now() + length;
     while (std::chrono::steady_clock::now() < until) {
-      for (int i = 0; i < 4; ++i) ASSERT_TRUE(cardan::test::publish_next(out, 1, kWords)) << "publish found no slot";
+      for (int i = 0; i < 4; ++i)
+        ASSERT_TRUE(cardan::test::publish_next(out, 1, kPingWords)) << "publish found no slot";
       for (;;) {
         const auto answer = in->wait(20s);
         ASSERT_TRUE(answer) << "no answer to ping " << out.published() << " after " << rounds

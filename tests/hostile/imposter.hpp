@@ -22,6 +22,8 @@
 
 namespace cardan::test {
 
+inline constexpr std::uint64_t kHonest = 7;  ///< the writer whose frames are right
+
 /// A process in the run directory as a subscriber sees it, all by hand: socket, entries, handshake; the area is laid
 /// out by the library and then spoilt.
 template <Message T>

@@ -10,6 +10,7 @@
 
 #include "cardan/base/error.hpp"
 #include "cardan/base/log.hpp"
+#include "tests/hostile/strangers.hpp"
 #include "tests/support/child.hpp"
 #include "tests/support/frames.hpp"
 #include "tests/support/run_directory.hpp"
@@ -19,11 +20,11 @@ namespace {
 using namespace std::chrono_literals;
 using cardan::Error;
 using cardan::test::Child;
+using cardan::test::kStranger;
+using cardan::test::kUser;
 using cardan::test::Small;
 namespace fs = std::filesystem;
 
-constexpr unsigned kStranger = 47120;
-constexpr unsigned kUser = 47121;
 constexpr cardan::Topic<Small> kByPolicy{"/guarded/policy", {.depth = 2, .access = cardan::Access::Policy}};
 const std::string kLetsIn = R"({"topics": [{"topic": "/guarded/*", "users": [47120, 47121]}]})";
 

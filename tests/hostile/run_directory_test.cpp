@@ -18,6 +18,8 @@
 #include "cardan/base/error.hpp"
 #include "cardan/base/log.hpp"
 #include "cardan/transport/discovery/run_directory.hpp"
+#include "tests/hostile/by_hand.hpp"
+#include "tests/hostile/strangers.hpp"
 #include "tests/support/child.hpp"
 #include "tests/support/frames.hpp"
 #include "tests/support/run_directory.hpp"
@@ -30,20 +32,19 @@ using cardan::Error;
 using cardan::ErrorCode;
 using cardan::Fd;
 using cardan::test::Child;
+using cardan::test::domain_folder;
+using cardan::test::kStranger;
+using cardan::test::kUser;
 using cardan::test::Small;
 namespace fs = std::filesystem;
 
-constexpr unsigned kStranger = 47120;
-constexpr unsigned kUser = 47121;
 constexpr unsigned kNobody = 65534;
 constexpr std::int64_t kLongAgo = 100'000;  // s
 
-constexpr cardan::Topic<Small> kAlone{"/guarded/alone", {.exclusive = true}};
+constexpr cardan::Topic<Small> kGuardedAlone{"/guarded/alone", {.exclusive = true}};
 constexpr cardan::Topic<Small> kOther{"/guarded/other", {.depth = 2}};
 constexpr cardan::Topic<Small> kOurs{"/guarded/ours", {.depth = 2}};
 constexpr cardan::Topic<Small> kGroups{"/guarded/group", {.depth = 2, .access = Access::Group}};
-
-std::string domain_folder() { return std::string(std::getenv("CARDAN_RUN_DIR")) + "/" + std::getenv("CARDAN_DOMAIN"); }
 
 std::string link_name(const std::string& topic, const std::string& process, unsigned serial) {
   char name[64];
@@ -263,7 +264,7 @@ CARDAN_ROLE(squats) {
 
 CARDAN_ROLE(takes_it_alone) {
   try {
-    const cardan::Publisher<Small> out{kAlone};
+    const cardan::Publisher<Small> out{kGuardedAlone};
     cardan::test::say("alone");
   } catch (const Error& e) {
     cardan::test::say(e.what());
@@ -275,7 +276,7 @@ namespace {
 
 TEST_F(RunDirectoryAttacks, AUserWhomTheTopicRefusesDoesNotTakeItsName) {
   SKIP_UNLESS_ROOT();
-  Child squatter("squats", {kAlone.name}, cardan::test::as_user(kStranger));
+  Child squatter("squats", {kGuardedAlone.name}, cardan::test::as_user(kStranger));
   squatter.expect("ready");
   Child ours("takes_it_alone", {}, cardan::test::as_user(kUser));
   EXPECT_EQ(ours.line(), "alone");
@@ -292,7 +293,7 @@ TEST_F(RunDirectoryAttacks, ALinkToAnothersProcessDoesNotSpeakForIt) {
   for (const auto& name : fs::directory_iterator(domain_folder()))
     if (const std::string file = name.path().filename(); file.starts_with("p.")) process = file.substr(2);
   ASSERT_EQ(process.size(), 16U);
-  Child squatter("squats", {kAlone.name, process}, cardan::test::as_user(kStranger));
+  Child squatter("squats", {kGuardedAlone.name, process}, cardan::test::as_user(kStranger));
   squatter.expect("ready");
   Child ours("takes_it_alone", {}, cardan::test::as_user(kUser));
   EXPECT_EQ(ours.line(), "alone");

@@ -23,17 +23,17 @@ using cardan::test::Child;
 constexpr std::size_t kWords = 262144;  // 2 MiB: a camera frame
 constexpr cardan::Topic<Big> kTopic{"/beside_sim", {.max_bytes = kWords * 8}};
 
-struct Shared {
+struct SimCounts {
   std::atomic<std::uint32_t> stop;
   std::atomic<std::uint64_t> sim_written, sim_read, sim_torn, cardan_written, cardan_read, cardan_torn;
   cardan::test::SimBuffer<kWords> sim;
 };
-using Tally = cardan::test::Tally<Shared>;
+using SimTally = cardan::test::Tally<SimCounts>;
 
 }  // namespace
 
 CARDAN_ROLE(both_writer) {
-  Tally tally(args[0]);
+  SimTally tally(args[0]);
   cardan::Publisher<Big> out{kTopic};
   cardan::test::say("ready");
   while (tally->stop == 0) {
@@ -47,7 +47,7 @@ CARDAN_ROLE(both_writer) {
 }
 
 CARDAN_ROLE(both_reader) {
-  Tally tally(args[0]);
+  SimTally tally(args[0]);
   cardan::Subscriber<Big> in{kTopic};
   std::vector<std::uint64_t> copy(kWords);
   std::uint64_t last = 0;
@@ -70,7 +70,7 @@ CARDAN_ROLE(both_reader) {
 class BesideSim : public cardan::test::OwnRunDirectory {};
 
 TEST_F(BesideSim, TheDoubleBufferTearsCardanDoesNot) {
-  Tally tally(cardan::test::run_directory() + "/sim");
+  SimTally tally(cardan::test::run_directory() + "/sim");
   Child writer("both_writer", {tally.path()});
   writer.expect("ready");
   Child reader("both_reader", {tally.path()});

@@ -25,7 +25,7 @@ using cardan::test::Small;
 constexpr std::size_t kReaders = 16;
 constexpr std::size_t kWriters = 64;
 
-struct Shared {
+struct StressCounts {
   std::atomic<std::uint32_t> stop;
   std::atomic<std::uint64_t> failed_publishes;
   struct Writer {
@@ -35,7 +35,7 @@ struct Shared {
     std::atomic<std::uint64_t> torn, disordered, miscounted;
   } readers[kReaders];
 };
-using Tally = cardan::test::Tally<Shared>;
+using StressTally = cardan::test::Tally<StressCounts>;
 
 struct Case {
   const char* name;
@@ -67,7 +67,7 @@ class Ledger {
 
   /// `in_order`: one thread enters all, so that each gap can be compared with what the sample says of it.
   template <class T>
-  void enter(const cardan::Sample<T>& s, Shared::Reader& tally, bool in_order) {
+  void enter(const cardan::Sample<T>& s, StressCounts::Reader& tally, bool in_order) {
     const std::lock_guard lock(mutex_);
     One& one = writers_[cardan::test::writer_of(s->key)];
     if (one.frames == 0 || s.sequence() < one.first) {
@@ -105,7 +105,7 @@ class Ledger {
 
 // writer CASE TALLY WHO: publishes at full speed until told to stop.
 CARDAN_ROLE(writer) {
-  Tally tally(args[1]);
+  StressTally tally(args[1]);
   const std::uint64_t who = std::stoull(args[2]);
   return with_case(args[0], [&]<class T>(const Case& c) {
     cardan::Publisher<T> out{topic_of<T>(c)};
@@ -124,7 +124,7 @@ CARDAN_ROLE(writer) {
 
 // reader CASE TALLY INDEX KIND THREADS: takes and checks until every publisher has ended and the test has said stop.
 CARDAN_ROLE(reader) {
-  Tally tally(args[1]);
+  StressTally tally(args[1]);
   auto& mine = tally->readers[std::stoull(args[2])];
   const std::string& kind = args[3];
   const auto threads = static_cast<std::uint32_t>(std::stoul(args[4]));
@@ -219,7 +219,7 @@ class Stress : public cardan::test::OwnRunDirectory, public testing::WithParamIn
   }
   static std::chrono::milliseconds length() { return cardan::test::deep() ? 20s : 1200ms; }
 
-  Tally tally_;
+  StressTally tally_;
   std::mt19937 random_{42};
 };
 

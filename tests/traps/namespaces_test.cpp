@@ -30,10 +30,11 @@ using cardan::Error;
 using cardan::test::Big;
 using cardan::test::Child;
 
-constexpr std::size_t kWords = 50'000;
-constexpr cardan::Topic<Big> kThere{"/there", {.max_bytes = kWords * 8, .depth = 2}};
-constexpr cardan::Topic<Big> kOpen{"/open", {.max_bytes = kWords * 8, .depth = 2, .access = cardan::Access::Everyone}};
-constexpr cardan::Topic<Big> kBack{"/back", {.max_bytes = kWords * 8, .depth = 2}};
+constexpr std::size_t kFrameWords = 50'000;
+constexpr cardan::Topic<Big> kThere{"/there", {.max_bytes = kFrameWords * 8, .depth = 2}};
+constexpr cardan::Topic<Big> kOpen{"/open",
+                                   {.max_bytes = kFrameWords * 8, .depth = 2, .access = cardan::Access::Everyone}};
+constexpr cardan::Topic<Big> kBack{"/back", {.max_bytes = kFrameWords * 8, .depth = 2}};
 
 void write_file(const char* path, const std::string& text) {
   const int fd = ::open(path, O_WRONLY | O_CLOEXEC);
@@ -85,7 +86,7 @@ CARDAN_ROLE(sends) {
   if (cardan::test::hear().empty()) return 1;
   int good = 0;
   for (int i = 0; i < 200; ++i) {
-    if (!cardan::test::publish_next(out, 1, kWords)) break;
+    if (!cardan::test::publish_next(out, 1, kFrameWords)) break;
     const auto answer = in.wait(10s);
     if (!answer || !cardan::test::intact(answer) || answer.age() < 0ns || answer.age() > 10s) break;
     ++good;
@@ -106,7 +107,7 @@ CARDAN_ROLE(answers) {
     if (!sample) continue;
     if (!cardan::test::intact(sample) || sample.age() < 0ns || sample.age() > 10s)
       cardan::test::say("wrong age or frame");
-    cardan::test::publish_next(out, 2, kWords);
+    cardan::test::publish_next(out, 2, kFrameWords);
   }
   cardan::test::say("died");
   return 0;
@@ -194,7 +195,7 @@ CARDAN_ROLE(unmapped_offers) {
 CARDAN_ROLE(offers_to_all) {
   cardan::Publisher<Big> out{kOpen};
   cardan::test::say("ready");
-  while (!cardan::test::hear().empty()) cardan::test::publish_next(out, 1, kWords);
+  while (!cardan::test::hear().empty()) cardan::test::publish_next(out, 1, kFrameWords);
   return 0;
 }
 
@@ -248,7 +249,7 @@ TEST_F(Namespaces, WhoGivesUpItsRightsLaterIsRungToo) {
   cardan::Publisher<Big> out{kOpen};
   Child reader("polls_as_another_user_later");
   ASSERT_EQ(reader.line(), "ready");
-  cardan::test::publish_next(out, 1, kWords);
+  cardan::test::publish_next(out, 1, kFrameWords);
   EXPECT_EQ(reader.expect("woken"), "1");
   EXPECT_EQ(reader.end(), 0);
 }

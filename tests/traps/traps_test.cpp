@@ -36,10 +36,10 @@ using cardan::test::Child;
 using cardan::test::error_line;
 using cardan::test::kBig;
 using cardan::test::kSmall;
+using cardan::test::kTrapWords;
 using cardan::test::report;
 using cardan::test::Small;
 using cardan::test::Traps;
-constexpr std::size_t kWords = cardan::test::kTrapWords;
 
 }  // namespace
 
@@ -49,7 +49,7 @@ CARDAN_ROLE(big_publisher) {
   cardan::Publisher<Big> out{kBig};
   cardan::test::say("ready");
   for (std::string word = cardan::test::hear(); !word.empty(); word = cardan::test::hear())
-    for (int i = 0; i < 50; ++i) cardan::test::publish_next(out, 1, kWords);
+    for (int i = 0; i < 50; ++i) cardan::test::publish_next(out, 1, kTrapWords);
   return 0;
 }
 
@@ -88,7 +88,7 @@ TEST_F(Traps, SlotsOfADeadHolderComeBack) {
     Child holder("holds_and_dies");
     holder.expect("ready");
     for (int n = 0; n < 5; ++n) {
-      EXPECT_TRUE(cardan::test::publish_next(out, 1, kWords));
+      EXPECT_TRUE(cardan::test::publish_next(out, 1, kTrapWords));
       std::this_thread::sleep_for(20ms);
     }
     holder.expect("holding");

@@ -16,7 +16,7 @@ namespace {
 constexpr std::string_view kMagic = "#ROSBAG V2.0\n";
 constexpr std::uint64_t kMostHeader = std::uint64_t{1} << 20;
 constexpr std::size_t kMostConnections = 65'535;
-constexpr std::size_t kMostProblems = 50;
+constexpr std::size_t kMostBagProblems = 50;
 constexpr std::uint64_t kPiece = std::uint64_t{1} << 20;  ///< that a search looks at in one go
 
 enum Op : int { kMessage = 2, kBagHeader = 3, kIndex = 4, kChunk = 5, kChunkInfo = 6, kConnection = 7 };
@@ -284,7 +284,7 @@ std::optional<std::uint64_t> Ros1Bag::next_chunk_behind(std::uint64_t at) {
 }
 
 void Ros1Bag::problem(std::uint64_t at, std::string cause) {
-  if (problems_.size() < kMostProblems)
+  if (problems_.size() < kMostBagProblems)
     problems_.push_back({at, std::move(cause)});
   else
     ++unnamed_problems_;

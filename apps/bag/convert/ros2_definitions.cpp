@@ -313,7 +313,7 @@ constexpr auto kStandard = std::to_array<StandardType>({
     {"visualization_msgs/UVCoordinate", "float32 u\nfloat32 v\n"},
 });
 
-const StandardType* find(std::string_view name) {
+const StandardType* standard_type(std::string_view name) {
   const auto found = std::lower_bound(kStandard.begin(), kStandard.end(), name,
                                       [](const StandardType& t, std::string_view wanted) { return t.name < wanted; });
   return found != kStandard.end() && found->name == name ? found : nullptr;
@@ -328,7 +328,7 @@ std::string short_name(const std::string& name) {
 }  // namespace
 
 std::string ros2_definition_of(const std::string& type_name) {
-  const StandardType* const root = find(short_name(type_name));
+  const StandardType* const root = standard_type(short_name(type_name));
   if (root == nullptr) {
     const auto own = known_layout(type_name);
     return own == nullptr ? std::string() : std::string(own->schema);
@@ -343,7 +343,7 @@ std::string ros2_definition_of(const std::string& type_name) {
       const auto end = rest.find('\n');
       const std::string_view line = rest.substr(0, end);
       rest.remove_prefix(std::min(rest.size(), end == std::string_view::npos ? end : end + 1));
-      const StandardType* const used = find(line.substr(0, line.find_first_of(" [<")));
+      const StandardType* const used = standard_type(line.substr(0, line.find_first_of(" [<")));
       if (used == nullptr || !known.insert(used->name).second) continue;
       out += std::string(80, '=') + "\nMSG: " + std::string(used->name) + "\n" + std::string(used->fields);
       open.push_back(used);

@@ -18,7 +18,7 @@ namespace cardan::apps {
 namespace {
 
 constexpr int kMostBytes = 1'000'000'000;  ///< of a message, as rosbag2
-constexpr std::size_t kMostProblems = 50;
+constexpr std::size_t kMostSqliteProblems = 50;
 constexpr int kStepsBetweenLooks = 10'000;
 constexpr std::int64_t kStepsOfAnyFile = 10'000'000;
 constexpr std::size_t kMostTopics = 65'535;
@@ -179,7 +179,7 @@ void SqliteBag::close_gap(std::int64_t behind) {
 }
 
 void SqliteBag::problem(std::string what) {
-  if (problems_.size() < kMostProblems) problems_.push_back(std::move(what));
+  if (problems_.size() < kMostSqliteProblems) problems_.push_back(std::move(what));
 }
 
 /// The end; compares the known counts.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "apps/bag/cdr_json.hpp"
 #include "cardan/base/error.hpp"

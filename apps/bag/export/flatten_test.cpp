@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <nlohmann/json.hpp>
 
 #include "apps/bag/export/table_file.hpp"
 #include "cardan/base/error.hpp"

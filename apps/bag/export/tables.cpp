@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Topics that become tables.
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "apps/bag/export/flatten.hpp"

@@ -57,7 +57,7 @@ class CardanReader {
 };
 
 template <class T>
-void play(const Area& area, std::uint32_t index) {
+void play_frames(const Area& area, std::uint32_t index) {
   if (index < area.publishers()) {
     CardanWriter<T> out(area);
     publish_frames(area, index, out);
@@ -71,9 +71,9 @@ void play(const Area& area, std::uint32_t index) {
 
 void play_cardan(const Area& area, std::uint32_t index) {
   if (area.header().cell.bytes == sizeof(SmallFrame))
-    play<SmallFrame>(area, index);
+    play_frames<SmallFrame>(area, index);
   else
-    play<Frame>(area, index);
+    play_frames<Frame>(area, index);
 }
 
 }  // namespace cardan::bench

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "bench/transport/area.hpp"
 
 namespace cardan::bench {
+
+inline constexpr std::size_t kPage = 4096;
+/// To whole pages.
+constexpr std::size_t round_up(std::size_t n) { return (n + kPage - 1) / kPage * kPage; }
 
 /// What the roles of one run share, made by the harness before it starts them: every descriptor is inherited, so no
 /// peer has a rendezvous to measure or a name to leave behind. `owned[i]` are the descriptors that role i alone gets;

@@ -13,21 +13,17 @@
 namespace cardan::bench {
 namespace {
 
-constexpr std::size_t kPage = 4096;
-
-struct alignas(64) Line {
+struct alignas(64) StreamLine {
   std::atomic<std::uint64_t> sequence{0};
 };
 
 struct Head {
   alignas(64) std::atomic<std::uint32_t> bell{0};
-  Line streams[64];
+  StreamLine streams[64];
 };
 
-std::size_t round_up(std::size_t n) { return (n + kPage - 1) / kPage * kPage; }
-
-struct Region {
-  explicit Region(const Area& area)
+struct RawRegion {
+  explicit RawRegion(const Area& area)
       : bytes(area.header().cell.bytes),
         stride(round_up(bytes)),
         mapping(area.role(0).descriptors[0], size(area.header().cell)),
@@ -63,7 +59,7 @@ class RawWriter {
   }
 
  private:
-  Region region_;
+  RawRegion region_;
   std::uint32_t publisher_;
   bool rings_;
 };
@@ -89,7 +85,7 @@ class RawReader {
   void release() noexcept {}
 
  private:
-  Region region_;
+  RawRegion region_;
   std::uint32_t publishers_;
   bool blocks_;
   std::array<std::uint64_t, 64> last_{};
@@ -99,8 +95,8 @@ class RawReader {
 
 Wiring wire_raw(const Cell& cell) {
   Wiring wiring;
-  wiring.shared.push_back(make_memory("cardan-bench-raw", Region::size(cell)));
-  const Mapping mapping(wiring.shared.front().get(), Region::size(cell));
+  wiring.shared.push_back(make_memory("cardan-bench-raw", RawRegion::size(cell)));
+  const Mapping mapping(wiring.shared.front().get(), RawRegion::size(cell));
   new (mapping.data()) Head{};
   return wiring;
 }

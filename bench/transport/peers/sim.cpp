@@ -21,7 +21,6 @@
 namespace cardan::bench {
 namespace {
 
-constexpr std::size_t kPage = 4096;
 constexpr std::int64_t kPollIntervalNs = 100'000;
 
 struct Bell {
@@ -35,18 +34,16 @@ struct Header {
   std::size_t published_length = 0;
 };
 
-std::size_t round_up(std::size_t n) { return (n + kPage - 1) / kPage * kPage; }
-
 std::size_t region_bytes(std::size_t bytes) { return kPage + 2 * round_up(bytes); }
 
 std::size_t total_bytes(const Cell& cell) { return kPage + cell.scenario.publishers * region_bytes(cell.bytes); }
 
-struct Region {
+struct SimRegion {
   Header* header;
   std::byte* data[2];
 };
 
-Region region_at(const Mapping& mapping, const Cell& cell, std::uint32_t publisher) {
+SimRegion region_at(const Mapping& mapping, const Cell& cell, std::uint32_t publisher) {
   std::byte* const at = mapping.data() + kPage + publisher * region_bytes(cell.bytes);
   return {std::launder(reinterpret_cast<Header*>(at)), {at + kPage, at + kPage + round_up(cell.bytes)}};
 }
@@ -80,7 +77,7 @@ class SimWriter {
 
  private:
   Mapping mapping_;
-  Region region_;
+  SimRegion region_;
   std::vector<std::uint64_t> frame_;
   bool rings_;
 };
@@ -120,7 +117,7 @@ class SimReader {
 
  private:
   struct Stream {
-    Region region;
+    SimRegion region;
     int last_frame;
   };
 

@@ -11,7 +11,7 @@ namespace {
 using namespace std::chrono_literals;
 using config::Condition;
 using config::State;
-constexpr std::int64_t kMs = 1'000'000;
+constexpr std::int64_t kMillisecond = 1'000'000;
 
 /// "a" with component "a1", "b" with component "b1".
 config::Configuration two(std::vector<config::Transition> transitions) {
@@ -38,18 +38,19 @@ Condition up(std::vector<std::string> names, std::chrono::milliseconds lasting =
 
 struct Machine {
   explicit Machine(std::vector<config::Transition> transitions)
-      : machine(two(std::move(transitions)), 0, [this](const std::string& topic) { return published[topic] * kMs; }) {}
+      : machine(two(std::move(transitions)), 0,
+                [this](const std::string& topic) { return published[topic] * kMillisecond; }) {}
   /// Both processes come up at `ms`.
   void start(std::int64_t ms) {
-    machine.process("a", Unit::Up, ms * kMs);
-    machine.process("b", Unit::Up, ms * kMs);
-    (void)machine.advance(ms * kMs);
+    machine.process("a", Unit::Up, ms * kMillisecond);
+    machine.process("b", Unit::Up, ms * kMillisecond);
+    (void)machine.advance(ms * kMillisecond);
   }
   void process(const char* name, Unit unit, std::int64_t ms, const std::string& why = {}) {
-    machine.process(name, unit, ms * kMs, why);
+    machine.process(name, unit, ms * kMillisecond, why);
   }
-  auto at(std::int64_t ms) { return machine.advance(ms * kMs); }
-  [[nodiscard]] std::int64_t next_ms() const { return machine.next().value_or(-kMs) / kMs; }
+  auto at(std::int64_t ms) { return machine.advance(ms * kMillisecond); }
+  [[nodiscard]] std::int64_t next_ms() const { return machine.next().value_or(-kMillisecond) / kMillisecond; }
 
   std::map<std::string, std::int64_t> published;  ///< ms
   StateMachine machine;
@@ -65,7 +66,7 @@ TEST(StateMachine, RunsWhenAllAreUp) {
   ASSERT_EQ(changes.size(), 1U);
   EXPECT_EQ(changes[0].from, State::Starting);
   EXPECT_EQ(changes[0].to, State::Running);
-  EXPECT_EQ(changes[0].at_ns, 9 * kMs);
+  EXPECT_EQ(changes[0].at_ns, 9 * kMillisecond);
   EXPECT_EQ(changes[0].reason, "all processes are up");
 }
 
@@ -86,7 +87,7 @@ TEST(StateMachine, StayingDownForLongEnoughDegrades) {
   const auto changes = m.at(1350);
   ASSERT_EQ(changes.size(), 1U);
   EXPECT_EQ(changes[0].to, State::Degraded);
-  EXPECT_EQ(changes[0].at_ns, 1300 * kMs) << "when it was due, however late somebody looked";
+  EXPECT_EQ(changes[0].at_ns, 1300 * kMillisecond) << "when it was due, however late somebody looked";
   EXPECT_EQ(changes[0].reason, "a is down for 300 ms: died by signal 11");
 }
 
@@ -153,9 +154,9 @@ TEST(StateMachine, TheEarlierDueIsTakenHoweverLateSomebodyLooks) {
   const auto changes = m.at(9000);
   ASSERT_EQ(changes.size(), 2U);
   EXPECT_EQ(changes[0].to, State::Degraded);
-  EXPECT_EQ(changes[0].at_ns, 1300 * kMs);
+  EXPECT_EQ(changes[0].at_ns, 1300 * kMillisecond);
   EXPECT_EQ(changes[1].to, State::SafeStop);
-  EXPECT_EQ(changes[1].at_ns, 3000 * kMs);
+  EXPECT_EQ(changes[1].at_ns, 3000 * kMillisecond);
 }
 
 TEST(StateMachine, ConditionsThatHeldBeforeCountFromTheirBeginning) {
@@ -166,7 +167,7 @@ TEST(StateMachine, ConditionsThatHeldBeforeCountFromTheirBeginning) {
   m.process("b", Unit::Down, 2000);
   const auto changes = m.at(2000);
   ASSERT_EQ(changes.size(), 2U) << "a was down for long enough already";
-  EXPECT_EQ(changes[1].at_ns, 2000 * kMs) << "but not before the state was entered";
+  EXPECT_EQ(changes[1].at_ns, 2000 * kMillisecond) << "but not before the state was entered";
 }
 
 TEST(StateMachine, ACircleGoesRoundOnce) {
@@ -231,7 +232,7 @@ TEST(StateMachine, TheFilesWayBackToRunningDoesNotHideAProcessThatIsGivenUp) {
   const auto back = m.at(8100);
   ASSERT_EQ(back.size(), 1U);
   EXPECT_EQ(back[0].to, State::Running);
-  EXPECT_EQ(back[0].at_ns, 8000 * kMs);
+  EXPECT_EQ(back[0].at_ns, 8000 * kMillisecond);
 
   // While the file itself had degraded it, too.
   Machine both(
@@ -300,7 +301,7 @@ TEST(StateMachine, AProcessTakesItsComponentsAlong) {
   m.process("a", Unit::Up, 200);
   m.at(200);
   EXPECT_EQ(m.machine.state(), State::Running);
-  m.machine.component("a1", Unit::Down, 300 * kMs, "its library is broken");
+  m.machine.component("a1", Unit::Down, 300 * kMillisecond, "its library is broken");
   ASSERT_EQ(m.at(300).size(), 1U) << "a component alone can be down too";
 }
 
@@ -332,7 +333,7 @@ TEST(StateMachine, NothingIsSilentBeforeTheSystemRan) {
 TEST(StateMachine, StoppedIsTheEnd) {
   Machine m({rule({State::Running, State::Stopped}, down("a"), State::Degraded)});
   m.start(10);
-  const auto change = m.machine.stop(50 * kMs, "Ctrl-C");
+  const auto change = m.machine.stop(50 * kMillisecond, "Ctrl-C");
   EXPECT_EQ(change.from, State::Running);
   EXPECT_EQ(change.to, State::Stopped);
   m.process("a", Unit::Down, 100);

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "cardan/base/clock.hpp"

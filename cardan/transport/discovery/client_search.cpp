@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 #include <new>
+#include <nlohmann/json.hpp>
 
 #include "cardan/base/clock.hpp"
 #include "cardan/base/error.hpp"

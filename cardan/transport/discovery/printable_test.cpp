@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "cardan/transport/discovery/wire.hpp"
 
 namespace {

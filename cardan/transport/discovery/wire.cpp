@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cardan/transport/discovery/wire.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include "cardan/base/printable.hpp"
 
 namespace cardan::detail::wire {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // `rosbag2`: our re-implementation of how rosbag2 records, in a process of its own.
 #include "bench/record/peers/rosbag2/feeds.hpp"
+
+#include <nlohmann/json.hpp>
+
 #include "bench/record/stage.hpp"
 
 namespace cardan::bench::recording {
