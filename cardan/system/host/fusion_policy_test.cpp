@@ -97,7 +97,7 @@ TEST(FusionPolicy, OfOnePlaceJoinsAndIsReported) {
   push(2, 60);
   EXPECT_EQ(joiner->sets, (std::vector<std::array<std::int64_t, 2>>{{1, 50}, {2, 60}}));
   const auto report = [&] {
-    for (const host::ComponentReport& c : host::report_of(simulation.runtime()))
+    for (const host::ComponentReport& c : host::report_of(detail::runtime_of(simulation)))
       if (c.name == "joiner") return c.fusions.at(0);
     ADD_FAILURE() << "no component";
     return host::FusionReport{};
