@@ -14,7 +14,7 @@
 #include "apps/view/output.hpp"
 #include "cardan/bridge/rules.hpp"
 #include "cardan/config/check.hpp"
-#include "cardan/config/complaints.hpp"
+#include "cardan/config/problem_list.hpp"
 #include "cardan/system/launcher/child_process.hpp"
 #include "cardan/system/launcher/declare.hpp"
 

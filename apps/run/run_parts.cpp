@@ -16,7 +16,7 @@
 #include "cardan/base/clock.hpp"
 #include "cardan/base/error.hpp"
 #include "cardan/config/check.hpp"
-#include "cardan/config/complaints.hpp"
+#include "cardan/config/problem_list.hpp"
 #include "cardan/system/host/control_client.hpp"
 #include "cardan/system/launcher/adjust.hpp"
 #include "cardan/system/launcher/crash.hpp"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <set>
 
-#include "cardan/config/checks.hpp"
+#include "cardan/config/check_parts.hpp"
 #include "cardan/config/suggest.hpp"
 
 namespace cardan::config {
@@ -47,8 +47,8 @@ std::string wanted(const DeclaredParameter& p) {
 
 class ComponentCheck {
  public:
-  ComponentCheck(const Declarations& declared, const Component& component, Complaints& complaints)
-      : component_(component), complaints_(complaints) {
+  ComponentCheck(const Declarations& declared, const Component& component, ProblemList& problems)
+      : component_(component), problems_(problems) {
     for (const DeclaredEndpoint& e : declared.endpoints) {
       if (e.component != component.name) continue;
       endpoints_.insert(e.topic_in_code);
@@ -76,20 +76,20 @@ class ComponentCheck {
     if (found == parameters_.end()) {
       std::vector<std::string> known;
       for (const DeclaredParameter* p : parameters_) known.push_back(p->name);
-      complaints_.error_in_key(at, fmt::format("component '{}' has no parameter '{}'", component_.name, name),
-                               suggestion(name, known, "remove it: this component has no parameters"));
+      problems_.error_in_key(at, fmt::format("component '{}' has no parameter '{}'", component_.name, name),
+                             suggestion(name, known, "remove it: this component has no parameters"));
       return;
     }
     const DeclaredParameter& p = **found;
     const bool fits = value.index() == p.default_value.index() ||
                       (std::holds_alternative<double>(p.default_value) && is_number(value));
     if (!fits) {
-      complaints_.error(at,
-                        fmt::format("parameter '{}' of component '{}' is {}, but its type is {}", name, component_.name,
-                                    text(value), type_of(p.default_value)),
-                        wanted(p));
+      problems_.error(at,
+                      fmt::format("parameter '{}' of component '{}' is {}, but its type is {}", name, component_.name,
+                                  text(value), type_of(p.default_value)),
+                      wanted(p));
     } else if (is_number(value) && ((p.min && less(value, *p.min)) || (p.max && less(*p.max, value)))) {
-      complaints_.error(
+      problems_.error(
           at,
           fmt::format("parameter '{}' of component '{}' is {}, out of its range", name, component_.name, text(value)),
           wanted(p));
@@ -98,7 +98,7 @@ class ComponentCheck {
 
   void rename(const std::string& code, const std::string& at) {
     if (endpoints_.contains(code)) return;
-    complaints_.error_in_key(
+    problems_.error_in_key(
         at, fmt::format("component '{}' has no input or output '{}' in its code", component_.name, code),
         suggestion(code, {endpoints_.begin(), endpoints_.end()}, "remove it: this component has no inputs or outputs"));
   }
@@ -108,9 +108,9 @@ class ComponentCheck {
     if (inputs_.contains(name) || others_.contains(name)) return;
     const auto tell = [&](std::string cause, std::string remedy) {
       if (at == component_.pointer + "/cycle/callback")
-        complaints_.error(at, std::move(cause), std::move(remedy));
+        problems_.error(at, std::move(cause), std::move(remedy));
       else
-        complaints_.error_in_key(at, std::move(cause), std::move(remedy));
+        problems_.error_in_key(at, std::move(cause), std::move(remedy));
     };
     std::vector<std::string> known{inputs_.begin(), inputs_.end()};
     known.insert(known.end(), others_.begin(), others_.end());
@@ -126,7 +126,7 @@ class ComponentCheck {
   }
 
   const Component& component_;
-  Complaints& complaints_;
+  ProblemList& problems_;
   std::set<std::string> endpoints_;
   std::set<std::string> inputs_;
   std::set<std::string> outputs_;
@@ -136,11 +136,11 @@ class ComponentCheck {
 
 }  // namespace
 
-void check_components(const Configuration& configuration, const Declarations& declared, Complaints& complaints) {
+void check_components(const Configuration& configuration, const Declarations& declared, ProblemList& problems) {
   const std::set<std::string> unknown(declared.unknown.begin(), declared.unknown.end());
   for (const Process& process : configuration.processes)
     for (const Component& component : process.components)
-      if (!unknown.contains(component.name)) ComponentCheck(declared, component, complaints).check();
+      if (!unknown.contains(component.name)) ComponentCheck(declared, component, problems).check();
 }
 
 }  // namespace cardan::config

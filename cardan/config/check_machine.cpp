@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "cardan/base/realtime.hpp"
-#include "cardan/config/checks.hpp"
+#include "cardan/config/check_parts.hpp"
 
 namespace cardan::config {
 namespace {
@@ -20,8 +20,8 @@ std::string cpus_text(int cpus) { return fmt::format("{} CPU{}", cpus, cpus == 1
 
 class MachineCheck {
  public:
-  MachineCheck(const Configuration& configuration, const Machine& machine, Complaints& complaints)
-      : c_(configuration), machine_(machine), complaints_(complaints) {}
+  MachineCheck(const Configuration& configuration, const Machine& machine, ProblemList& problems)
+      : c_(configuration), machine_(machine), problems_(problems) {}
 
   void check() {
     needs();
@@ -47,28 +47,28 @@ class MachineCheck {
  private:
   void needs() {
     if (c_.needs.cpus > machine_.cpus)
-      complaints_.error(
+      problems_.error(
           "/needs/cpus",
           fmt::format("the system needs {}, but this computer has {}", cpus_text(c_.needs.cpus), machine_.cpus),
           "run it on a larger computer, or lower 'cpus' of 'needs'");
     if (c_.needs.memory_bytes > machine_.memory_bytes)
-      complaints_.error("/needs/memory_mib",
-                        fmt::format("the system needs {} MiB of memory, but this computer has {}",
-                                    c_.needs.memory_bytes / kBytesOfMebibyte, machine_.memory_bytes / kBytesOfMebibyte),
-                        "run it on a larger computer, or lower 'memory_mib' of 'needs'");
+      problems_.error("/needs/memory_mib",
+                      fmt::format("the system needs {} MiB of memory, but this computer has {}",
+                                  c_.needs.memory_bytes / kBytesOfMebibyte, machine_.memory_bytes / kBytesOfMebibyte),
+                      "run it on a larger computer, or lower 'memory_mib' of 'needs'");
     if (c_.needs.realtime && !machine_.realtime)
-      complaints_.error("/needs/realtime", "the system needs real-time priorities, but this user may not use them here",
-                        "grant rtprio 99 in /etc/security/limits.conf (systemd: LimitRTPRIO=99; docker: --ulimit "
-                        "rtprio=99); `cardan doctor` says more");
+      problems_.error("/needs/realtime", "the system needs real-time priorities, but this user may not use them here",
+                      "grant rtprio 99 in /etc/security/limits.conf (systemd: LimitRTPRIO=99; docker: --ulimit "
+                      "rtprio=99); `cardan doctor` says more");
   }
 
   void memory(const Process& p) {
     memory_ += p.memory_bytes;
     if (p.memory_bytes <= machine_.memory_bytes) return;
-    complaints_.error(p.pointer + "/memory_mib",
-                      fmt::format("process '{}' may use {} MiB of memory, but this computer has {}", p.name,
-                                  p.memory_bytes / kBytesOfMebibyte, machine_.memory_bytes / kBytesOfMebibyte),
-                      "lower 'memory_mib'");
+    problems_.error(p.pointer + "/memory_mib",
+                    fmt::format("process '{}' may use {} MiB of memory, but this computer has {}", p.name,
+                                p.memory_bytes / kBytesOfMebibyte, machine_.memory_bytes / kBytesOfMebibyte),
+                    "lower 'memory_mib'");
     memory_told_ = true;
   }
 
@@ -83,7 +83,7 @@ class MachineCheck {
   void cpus(const std::vector<int>& list, const std::string& at, const std::string& subject) {
     for (std::size_t i = 0; i < list.size(); ++i)
       if (list[i] >= machine_.cpus)
-        complaints_.error(
+        problems_.error(
             fmt::format("{}/cpus/{}", at, i),
             fmt::format("{} must run on CPU {}, but this computer has {}", subject, list[i], cpus_text(machine_.cpus)),
             machine_.cpus == 1 ? "use CPU 0" : fmt::format("use 0 to {}", machine_.cpus - 1));
@@ -97,20 +97,20 @@ class MachineCheck {
 
   void together() {
     if (memory_ > machine_.memory_bytes && !memory_told_)
-      complaints_.warning("/processes",
-                          fmt::format("the processes may use {} MiB of memory together, but this computer has {}",
-                                      memory_ / kBytesOfMebibyte, machine_.memory_bytes / kBytesOfMebibyte),
-                          "lower a 'memory_mib': the kernel kills processes if memory runs out");
+      problems_.warning("/processes",
+                        fmt::format("the processes may use {} MiB of memory together, but this computer has {}",
+                                    memory_ / kBytesOfMebibyte, machine_.memory_bytes / kBytesOfMebibyte),
+                        "lower a 'memory_mib': the kernel kills processes if memory runs out");
     // One line for all: the same right is missing everywhere. Not again where `needs` makes it an error.
     if (realtime_ > 0 && !machine_.realtime && !c_.needs.realtime)
-      complaints_.warning(first_realtime_,
-                          fmt::format("{}{}, but this user may not use it here: the kernel will refuse", first_cause_,
-                                      realtime_ > 1 ? fmt::format(" (as do {} more)", realtime_ - 1) : ""),
-                          "grant rtprio 99 in /etc/security/limits.conf (systemd: LimitRTPRIO=99; docker: --ulimit "
-                          "rtprio=99); `cardan doctor` says more");
+      problems_.warning(first_realtime_,
+                        fmt::format("{}{}, but this user may not use it here: the kernel will refuse", first_cause_,
+                                    realtime_ > 1 ? fmt::format(" (as do {} more)", realtime_ - 1) : ""),
+                        "grant rtprio 99 in /etc/security/limits.conf (systemd: LimitRTPRIO=99; docker: --ulimit "
+                        "rtprio=99); `cardan doctor` says more");
     const double most = kDeadlineShare * machine_.cpus;
     if (deadline_share_ > most)
-      complaints_.error(
+      problems_.error(
           last_deadline_ + "/runtime_us",
           fmt::format(
               "threads with the policy deadline ask for {:.2f} CPUs together, but the kernel grants {:.2f} of {}",
@@ -120,7 +120,7 @@ class MachineCheck {
 
   const Configuration& c_;
   const Machine& machine_;
-  Complaints& complaints_;
+  ProblemList& problems_;
   std::uint64_t memory_ = 0;
   bool memory_told_ = false;
   int realtime_ = 0;
@@ -143,8 +143,8 @@ Machine this_machine() {
   return machine;
 }
 
-void check_machine(const Configuration& configuration, const Machine& machine, Complaints& complaints) {
-  MachineCheck(configuration, machine, complaints).check();
+void check_machine(const Configuration& configuration, const Machine& machine, ProblemList& problems) {
+  MachineCheck(configuration, machine, problems).check();
 }
 
 }  // namespace cardan::config

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <set>
 
-#include "cardan/config/checks.hpp"
+#include "cardan/config/check_parts.hpp"
 #include "cardan/config/suggest.hpp"
 
 namespace cardan::config {
@@ -42,8 +42,8 @@ struct Topic {
 
 class TopicCheck {
  public:
-  TopicCheck(const Configuration& configuration, const Declarations& declared, Complaints& complaints)
-      : c_(configuration), all_known_(declared.unknown.empty()), complaints_(complaints) {
+  TopicCheck(const Configuration& configuration, const Declarations& declared, ProblemList& problems)
+      : c_(configuration), all_known_(declared.unknown.empty()), problems_(problems) {
     for (const DeclaredEndpoint& e : declared.endpoints) add(e);
   }
 
@@ -72,7 +72,7 @@ class TopicCheck {
     const std::string rename = join(component->pointer + "/topics", e.topic_in_code);
     (e.output ? topic.writers : topic.readers)
         .push_back(
-            {&e, component, c_.process_of(component->name), complaints_.stands(rename) ? rename : component->pointer});
+            {&e, component, c_.process_of(component->name), problems_.stands(rename) ? rename : component->pointer});
   }
 
   /// Topics with a writer of that type.
@@ -92,20 +92,20 @@ class TopicCheck {
       const DeclaredEndpoint& y = *b.endpoint;
       if (x.type_name == y.type_name && x.type_hash == y.type_hash) continue;
       if (x.type_name == y.type_name) {
-        complaints_.error(b.pointer,
-                          fmt::format("topic '{}' is {} for {} and for {}, but their layouts differ", topic.name,
-                                      x.type_name, owner(a), owner(b)),
-                          fmt::format("build '{}' and '{}' against the same version of {}", a.component->library,
-                                      b.component->library, x.type_name));
+        problems_.error(b.pointer,
+                        fmt::format("topic '{}' is {} for {} and for {}, but their layouts differ", topic.name,
+                                    x.type_name, owner(a), owner(b)),
+                        fmt::format("build '{}' and '{}' against the same version of {}", a.component->library,
+                                    b.component->library, x.type_name));
         continue;
       }
       const std::vector<std::string> fitting = y.output ? std::vector<std::string>{} : written(y, topic.name);
-      complaints_.error(b.pointer,
-                        fmt::format("topic '{}' is {} for {}, but {} for {}", topic.name, x.type_name, owner(a),
-                                    y.type_name, owner(b)),
-                        fitting.empty() ? fmt::format("give one of them another topic in its 'topics'")
-                                        : fmt::format("rename it in 'topics' of '{}'; {} is on '{}'", b.component->name,
-                                                      y.type_name, fmt::join(fitting, "', '")));
+      problems_.error(b.pointer,
+                      fmt::format("topic '{}' is {} for {}, but {} for {}", topic.name, x.type_name, owner(a),
+                                  y.type_name, owner(b)),
+                      fitting.empty() ? fmt::format("give one of them another topic in its 'topics'")
+                                      : fmt::format("rename it in 'topics' of '{}'; {} is on '{}'", b.component->name,
+                                                    y.type_name, fmt::join(fitting, "', '")));
     }
   }
 
@@ -118,13 +118,13 @@ class TopicCheck {
     if (topic.writers.size() <= most) return;
     std::vector<std::string> names;
     for (const Use& use : topic.writers) names.push_back(owner(use));
-    complaints_.error(
-        topic.writers[most].pointer,
-        fmt::format("topic '{}' may have {} writer{}, but it has {}: {}", topic.name, most, most == 1 ? "" : "s",
-                    names.size(), fmt::join(names, ", ")),
-        in_file ? fmt::format("rename one in its 'topics', or raise 'writers' in {}",
-                              c_.source.line(c_.source.value(topic.settings->pointer + "/writers")))
-                : fmt::format("rename one in its 'topics'; the code allows '{}' only one writer", topic.name));
+    problems_.error(topic.writers[most].pointer,
+                    fmt::format("topic '{}' may have {} writer{}, but it has {}: {}", topic.name, most,
+                                most == 1 ? "" : "s", names.size(), fmt::join(names, ", ")),
+                    in_file
+                        ? fmt::format("rename one in its 'topics', or raise 'writers' in {}",
+                                      c_.source.line(c_.source.value(topic.settings->pointer + "/writers")))
+                        : fmt::format("rename one in its 'topics'; the code allows '{}' only one writer", topic.name));
   }
 
   void confined(const Topic& topic) {
@@ -137,21 +137,21 @@ class TopicCheck {
     for (const Use& b : others) {
       if (b.process == a.process) continue;
       const bool in_file = topic.settings != nullptr && topic.settings->process_private;
-      complaints_.error(in_file ? topic.settings->pointer + "/private" : b.pointer,
-                        fmt::format("topic '{}' is private, but {} is in process '{}' and {} in process '{}'",
-                                    topic.name, owner(a), a.process->name, owner(b), b.process->name),
-                        in_file
-                            ? "put both components into one process, or write \"private\": false"
-                            : fmt::format("put both components into one process, or write \"private\": false for '{}' "
-                                          "in 'topics' of the file",
-                                          topic.name));
+      problems_.error(in_file ? topic.settings->pointer + "/private" : b.pointer,
+                      fmt::format("topic '{}' is private, but {} is in process '{}' and {} in process '{}'", topic.name,
+                                  owner(a), a.process->name, owner(b), b.process->name),
+                      in_file
+                          ? "put both components into one process, or write \"private\": false"
+                          : fmt::format("put both components into one process, or write \"private\": false for '{}' "
+                                        "in 'topics' of the file",
+                                        topic.name));
       return;
     }
     if (topic.writers.empty() && all_known_)
-      complaints_.error(a.pointer,
-                        fmt::format("topic '{}' is private, but no component of process '{}' writes it for {}",
-                                    topic.name, a.process->name, owner(a)),
-                        "add the component that writes it to the process, or rename the topic");
+      problems_.error(a.pointer,
+                      fmt::format("topic '{}' is private, but no component of process '{}' writes it for {}",
+                                  topic.name, a.process->name, owner(a)),
+                      "add the component that writes it to the process, or rename the topic");
   }
 
   /// A type that is neither a message nor has a codec never arrives in another process.
@@ -170,7 +170,7 @@ class TopicCheck {
       for (const Use& writer : topic.writers) {
         const DeclaredEndpoint& out = *writer.endpoint;
         if (writer.process == reader.process || !out.confined || out.type_name != in.type_name) continue;
-        complaints_.error(
+        problems_.error(
             reader.pointer,
             fmt::format("topic '{}' is {}, which cannot leave its process (not a message, and without a codec): {} "
                         "is in process '{}' and {} in process '{}'",
@@ -180,7 +180,7 @@ class TopicCheck {
         break;
       }
       if (topic.writers.empty() && all_known_)
-        complaints_.error(
+        problems_.error(
             reader.pointer,
             fmt::format("topic '{}' is {}, which cannot leave its process (not a message, and without a codec), and "
                         "no component of process '{}' writes it for {}",
@@ -196,11 +196,11 @@ class TopicCheck {
     if (c_.options_of(topic.name, a.endpoint->options).process_private) return;  // the same
     const std::string near = nearest(topic.name, written(*a.endpoint, topic.name));
     const std::size_t more = topic.readers.size() - 1;
-    complaints_.warning(a.pointer,
-                        fmt::format("no component of this file writes topic '{}', which {}{}", topic.name, owner(a),
-                                    more > 0 ? fmt::format(" and {} more read", more) : " reads"),
-                        (near.empty() ? "" : fmt::format("did you mean '{}'? ", near)) +
-                            "Rename it in 'topics' of the component, or start a program that publishes it");
+    problems_.warning(a.pointer,
+                      fmt::format("no component of this file writes topic '{}', which {}{}", topic.name, owner(a),
+                                  more > 0 ? fmt::format(" and {} more read", more) : " reads"),
+                      (near.empty() ? "" : fmt::format("did you mean '{}'? ", near)) +
+                          "Rename it in 'topics' of the component, or start a program that publishes it");
   }
 
   void options(const Topic& topic) {
@@ -215,12 +215,11 @@ class TopicCheck {
         if (depth) return fmt::format("depth {}", o.depth);
         return std::string(o.reliable ? "reliable" : "not reliable");
       };
-      complaints_.warning(
-          b.pointer,
-          fmt::format("topic '{}' has {} for {}, but {} for {}{}", topic.name, shown(x), owner(a), shown(y), owner(b),
-                      b.endpoint->output ? "" : ": the writer's applies"),
-          fmt::format("include the same contract in both, or write '{}' of '{}' in 'topics' of the file",
-                      depth ? "depth" : "reliable", topic.name));
+      problems_.warning(b.pointer,
+                        fmt::format("topic '{}' has {} for {}, but {} for {}{}", topic.name, shown(x), owner(a),
+                                    shown(y), owner(b), b.endpoint->output ? "" : ": the writer's applies"),
+                        fmt::format("include the same contract in both, or write '{}' of '{}' in 'topics' of the file",
+                                    depth ? "depth" : "reliable", topic.name));
     }
   }
 
@@ -230,7 +229,7 @@ class TopicCheck {
       for (const std::vector<Use>* uses : {&topic.writers, &topic.readers})
         for (const Use& use : *uses)
           if (use.endpoint->topic_in_code == name) {
-            complaints_.warning(
+            problems_.warning(
                 settings.pointer,
                 fmt::format("no component uses topic '{}': '{}' renames it to '{}'", name, use.component->name, bus),
                 fmt::format("write '{}' here", bus));
@@ -238,8 +237,8 @@ class TopicCheck {
           }
     std::vector<std::string> known;
     for (const auto& [bus, topic] : topics_) known.push_back(bus);
-    complaints_.warning(settings.pointer, fmt::format("no component uses topic '{}'", name),
-                        suggestion(name, known, "remove it"));
+    problems_.warning(settings.pointer, fmt::format("no component uses topic '{}'", name),
+                      suggestion(name, known, "remove it"));
   }
 
   void silent(const Transition& t) {
@@ -253,22 +252,22 @@ class TopicCheck {
       const std::string& name = t.when.names[i];
       const auto found = topics_.find(name);
       if (found != topics_.end() && !found->second.writers.empty()) continue;
-      complaints_.warning(list ? fmt::format("{}/{}", at, i) : at,
-                          fmt::format("no component of this file writes topic '{}', which a transition watches", name),
-                          suggestion(name, known, "add the component, or remove the transition"));
+      problems_.warning(list ? fmt::format("{}/{}", at, i) : at,
+                        fmt::format("no component of this file writes topic '{}', which a transition watches", name),
+                        suggestion(name, known, "add the component, or remove the transition"));
     }
   }
 
   const Configuration& c_;
   bool all_known_;
-  Complaints& complaints_;
+  ProblemList& problems_;
   std::map<std::string, Topic> topics_;
 };
 
 }  // namespace
 
-void check_topics(const Configuration& configuration, const Declarations& declared, Complaints& complaints) {
-  TopicCheck(configuration, declared, complaints).check();
+void check_topics(const Configuration& configuration, const Declarations& declared, ProblemList& problems) {
+  TopicCheck(configuration, declared, problems).check();
 }
 
 }  // namespace cardan::config

@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "cardan/base/error.hpp"
+#include "cardan/config/check_shape.hpp"
 #include "cardan/config/left_out.hpp"
 #include "cardan/config/suggest.hpp"
-#include "cardan/config/validate.hpp"
 #include "cardan/config/variables.hpp"
 
 namespace cardan::config {
@@ -99,7 +99,7 @@ class Composer {
     std::string path, canonical;
   };
 
-  void complain(const std::string& pointer, Place place, std::string cause, std::string remedy) {
+  void add_problem(const std::string& pointer, Place place, std::string cause, std::string remedy) {
     problems_.push_back(source_.problem(pointer, place, Severity::Error, std::move(cause), std::move(remedy)));
   }
 
@@ -124,20 +124,20 @@ class Composer {
     scope.set(std::string(kNamespaceVariable), text_node(name_space, root.place));
     std::vector<std::string> known;  // also those that are wrong
     if (std::optional<Member> declared = take(root, "variables")) {
-      validate(declared->value, kVariablesField, "/variables", declared->place, "'variables' of the file", source_,
-               problems_);
+      check_shape(declared->value, kVariablesField, "/variables", declared->place, "'variables' of the file", source_,
+                  problems_);
       for (Member& variable : declared->value.members) {
         const std::string at = join("/variables", variable.name);
         if (variable.duplicate || !fits(Format::Identifier, variable.name)) continue;
         if (known.size() == kMaxVariables) {
-          complain(at, variable.place, fmt::format("the file has more than {} variables", kMaxVariables),
-                   "use fewer, or move some to an included file");
+          add_problem(at, variable.place, fmt::format("the file has more than {} variables", kMaxVariables),
+                      "use fewer, or move some to an included file");
           break;
         }
         known.push_back(variable.name);
         if (variable.name == kNamespaceVariable || variable.name == kInstanceVariable) {
-          complain(at, variable.place, fmt::format("the variable '{}' is predefined", variable.name),
-                   "give this one another name");
+          add_problem(at, variable.place, fmt::format("the variable '{}' is predefined", variable.name),
+                      "give this one another name");
           continue;
         }
         substitution_.apply(variable.value, scope, at);
@@ -162,9 +162,9 @@ class Composer {
                     suggestion(name, known, "add it to 'variables' of the file, or leave it out"));
     for (const Member& member : given.values.members)
       if (!member.duplicate && std::find(known.begin(), known.end(), member.name) == known.end())
-        complain(join(given.pointer, member.name), member.place,
-                 fmt::format("{} has no variable '{}'", chain_.back().path, member.name),
-                 suggestion(member.name, known, "remove it, or add it to 'variables' of that file"));
+        add_problem(join(given.pointer, member.name), member.place,
+                    fmt::format("{} has no variable '{}'", chain_.back().path, member.name),
+                    suggestion(member.name, known, "remove it, or add it to 'variables' of that file"));
     return scope;
   }
 
@@ -175,16 +175,16 @@ class Composer {
       value = std::move(other);
       return;
     }
-    complain(pointer, other.place, fmt::format("variable '{}' is {}, not {}", name, kind_of(value), text_of(other)),
-             fmt::format("write {}", kind_of(value)));
+    add_problem(pointer, other.place, fmt::format("variable '{}' is {}, not {}", name, kind_of(value), text_of(other)),
+                fmt::format("write {}", kind_of(value)));
   }
 
   /// Takes the `when` of a part; false: it does not hold.
   bool kept(Node& node, const Scope& scope, const std::string& pointer, const std::string& subject) {
     std::optional<Member> when = take(node, "when");
     if (!when) return true;
-    validate(when->value, kWhenField, pointer + "/when", when->place, fmt::format("'when' of {}", subject), source_,
-             problems_);
+    check_shape(when->value, kWhenField, pointer + "/when", when->place, fmt::format("'when' of {}", subject), source_,
+                problems_);
     return substitution_.holds(when->value, scope, pointer + "/when").value_or(true);
   }
 
@@ -240,9 +240,9 @@ class Composer {
       const std::string at = join(join(pointer, component.name), "instances");
       const std::string subject = fmt::format("'instances' of component '{}'", component.name);
       substitution_.apply(instances->value, scope, at);
-      validate(instances->value, kInstancesField, at, instances->place, subject, source_, problems_);
+      check_shape(instances->value, kInstancesField, at, instances->place, subject, source_, problems_);
       if (instances->value.kind == Is::Object && instances->value.members.empty())
-        complain(at, instances->place, fmt::format("{} has no instance", subject), "add one, or remove it");
+        add_problem(at, instances->place, fmt::format("{} has no instance", subject), "add one, or remove it");
       for (const Member& instance : instances->value.members) {
         if (instance.duplicate || instance.value.kind != Is::Object || !fits(Format::Name, instance.name)) continue;
         if (!substitution_.spend(cost(component.value), at, instance.place)) break;
@@ -252,9 +252,9 @@ class Composer {
           const std::string here = join(join(at, instance.name), variable.name);
           const Node* const declared = scope.find(variable.name);
           if (declared == nullptr || variable.name == kNamespaceVariable) {
-            complain(here, variable.place,
-                     fmt::format("there is no variable '{}' in 'variables' of the file", variable.name),
-                     suggestion(variable.name, scope.names(), R"(add "variables": {"name": value} to the file)"));
+            add_problem(here, variable.place,
+                        fmt::format("there is no variable '{}' in 'variables' of the file", variable.name),
+                        suggestion(variable.name, scope.names(), R"(add "variables": {"name": value} to the file)"));
             continue;
           }
           Node value = *declared;
@@ -279,7 +279,7 @@ class Composer {
       kept_ones.push_back(entry.kind != Is::Object || kept(entry, scope, at, fmt::format("include {}", i + 1)));
       substitution_.apply(entry, scope, at);
     }
-    validate(include.value, kIncludeField, "/include", include.place, "'include' of the file", source_, problems_);
+    check_shape(include.value, kIncludeField, "/include", include.place, "'include' of the file", source_, problems_);
     if (include.value.kind != Is::Array) part.whole = false;
     Node own = std::move(part.root);
     part.root = node_of(Is::Object, own.place);
@@ -340,7 +340,7 @@ class Composer {
   /// The tree of an included file, which is then the last of the chain.
   std::optional<Node> load(const Node& named, const std::string& pointer) {
     const auto refuse = [&](std::string cause, std::string remedy) {
-      complain(pointer, named.place, std::move(cause), std::move(remedy));
+      add_problem(pointer, named.place, std::move(cause), std::move(remedy));
       return std::nullopt;
     };
     const std::string path = path_of(named);

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <tuple>
 
-#include "cardan/config/complaints.hpp"
 #include "cardan/config/json_text.hpp"
+#include "cardan/config/problem_list.hpp"
 #include "cardan/config/shape.hpp"
 
 namespace cardan::config {

@@ -74,14 +74,14 @@ class Reader {
     return fmt::format("'{}'", text_[at_]);
   }
 
-  void complain(Place place, std::string cause, std::string remedy) {
+  void add_problem(Place place, std::string cause, std::string remedy) {
     well_formed_ = false;
     problems_.push_back({path_, place.line, place.column, Severity::Error, std::move(cause), std::move(remedy)});
   }
   /// The rest cannot be understood: the reader goes to the end.
   void fail(Place place, std::string cause, std::string remedy) {
     if (failed_) return;
-    complain(place, std::move(cause), std::move(remedy));
+    add_problem(place, std::move(cause), std::move(remedy));
     failed_ = true;
     at_ = text_.size();
   }
@@ -154,7 +154,7 @@ class Reader {
       }
       skip();
       if (peek() == '=') {
-        complain(here(), fmt::format("'=' follows '{}'", member.name), "write ':'");
+        add_problem(here(), fmt::format("'=' follows '{}'", member.name), "write ':'");
         ++at_;
       } else if (peek() == ':') {
         ++at_;
@@ -182,7 +182,7 @@ class Reader {
       fail(place, fmt::format("a name in double quotes is expected, not {}", shown()), "write \"name\": value");
       return false;
     }
-    complain(place, fmt::format("the name {} has no quotes", name), fmt::format("write \"{}\"", name));
+    add_problem(place, fmt::format("the name {} has no quotes", name), fmt::format("write \"{}\"", name));
     return true;
   }
 
@@ -212,10 +212,10 @@ class Reader {
         ++at_;
         skip();
         if (peek() == close)
-          complain(next, fmt::format("the last ',' before '{}' has nothing after it", close), "remove the ','");
+          add_problem(next, fmt::format("the last ',' before '{}' has nothing after it", close), "remove the ','");
       } else if (begins_item(close)) {
-        complain(end, fmt::format("',' is missing between this and what follows in line {}", next.line),
-                 "put a ',' here");
+        add_problem(end, fmt::format("',' is missing between this and what follows in line {}", next.line),
+                    "put a ',' here");
       } else if (peek() != close) {
         if (ended())
           fail(next,
@@ -236,7 +236,7 @@ class Reader {
     return c == '"' || c == '\'' || is_word(c) || (close == ']' && (c == '{' || c == '['));
   }
 
-  /// False: complained about.
+  /// False: a problem is added.
   bool text(std::string& out) {
     const Place begin = here();
     const TextError error = json_text(text_, at_, out);
@@ -244,7 +244,7 @@ class Reader {
     if (error.fatal)
       fail(begin, error.cause, error.remedy);
     else
-      complain(begin, error.cause, error.remedy);
+      add_problem(begin, error.cause, error.remedy);
     return false;
   }
 
@@ -253,7 +253,7 @@ class Reader {
     const std::size_t end = std::min(text_.find('\'', at_ + 1), text_.find('\n', at_ + 1));
     if (end >= text_.size() || text_[end] == '\n') return fail(begin, "a text in single quotes", kNames);
     out = text_.substr(at_ + 1, end - at_ - 1);
-    complain(begin, fmt::format("'{}' is in single quotes", out), kNames);
+    add_problem(begin, fmt::format("'{}' is in single quotes", out), kNames);
     at_ = end + 1;
   }
 
@@ -273,18 +273,18 @@ class Reader {
     } else {
       const bool yes = word == "True" || word == "TRUE" || word == "yes" || word == "on";
       const bool no = word == "False" || word == "FALSE" || word == "no" || word == "off";
-      complain(node.place, fmt::format("'{}' is not a value", word),
-               yes  ? "write true"
-               : no ? "write false"
-                    : fmt::format("write \"{}\" if it is a text", word));
+      add_problem(node.place, fmt::format("'{}' is not a value", word),
+                  yes  ? "write true"
+                  : no ? "write false"
+                       : fmt::format("write \"{}\" if it is a text", word));
     }
   }
 
   void number(Node& node) {
     node.text = take_word();
     if (!is_json_number(node.text))
-      return complain(node.place, fmt::format("'{}' is not a number as JSON writes it", node.text),
-                      "write digits, as -12, 0.5 or 1e6");
+      return add_problem(node.place, fmt::format("'{}' is not a number as JSON writes it", node.text),
+                         "write digits, as -12, 0.5 or 1e6");
     const char* const begin = node.text.data();
     const char* const end = begin + node.text.size();
     if (node.text.find_first_of(".eE") == std::string::npos &&
@@ -299,7 +299,7 @@ class Reader {
                        node.text.starts_with("0.") || node.text.starts_with("-0.");
     if (small) return;  // nearer to 0 than any number but 0
     node.kind = Node::Kind::Bad;
-    complain(node.place, fmt::format("{} is too large for a number", node.text), "write a smaller one");
+    add_problem(node.place, fmt::format("{} is too large for a number", node.text), "write a smaller one");
   }
 
   std::string_view text_;

@@ -91,11 +91,11 @@ class Merging {
   }
 
  private:
-  void complain(const std::string& pointer, Place place, std::string cause, std::string remedy) {
+  void add_problem(const std::string& pointer, Place place, std::string cause, std::string remedy) {
     problems_.push_back(source_.problem(pointer, place, Severity::Error, std::move(cause), std::move(remedy)));
   }
 
-  /// What cannot be put together stands in the tree for the one that complains about keys and types.
+  /// What cannot be put together stays in the tree, where check_shape() finds it.
   static void left_over(Node& object, Member member) {
     member.duplicate = true;
     object.members.push_back(std::move(member));
@@ -122,7 +122,7 @@ class Merging {
     const Node* const own = root_.find("domain");
     const std::string name = own != nullptr ? own->text : "default";
     if (member.value.text != name)
-      complain(
+      add_problem(
           "/domain", member.value.place,
           fmt::format("the domain here is '{}', and the file that includes this one has '{}'", member.value.text, name),
           "remove it here, or write the same in both");
@@ -145,9 +145,9 @@ class Merging {
     for (Member& process : from.members) {
       const auto [first, fresh] = there.emplace(process.name, process.place);
       if (!fresh && !process.duplicate) {
-        complain(join("/processes", process.name), process.place,
-                 fmt::format("process '{}' already exists ({})", process.name, source_.line(first->second)),
-                 R"(rename one, or give an include a "namespace")");
+        add_problem(join("/processes", process.name), process.place,
+                    fmt::format("process '{}' already exists ({})", process.name, source_.line(first->second)),
+                    R"(rename one, or give an include a "namespace")");
         process.duplicate = true;
       }
       into.members.push_back(std::move(process));
@@ -178,9 +178,9 @@ class Merging {
   /// The file that includes others has the last word on a topic; two that are included must agree.
   void agree(const Node& own, const Member& field, const std::string& name) {
     if (own.place.file == include_.file || same_value(own, field.value)) return;
-    complain(join(join("/topics", name), field.name), field.value.place,
-             fmt::format("'{}' of topic '{}' has another value in {}", field.name, name, source_.line(own.place)),
-             fmt::format("set it in 'topics' of {}, which overrides both", source_.file(include_)));
+    add_problem(join(join("/topics", name), field.name), field.value.place,
+                fmt::format("'{}' of topic '{}' has another value in {}", field.name, name, source_.line(own.place)),
+                fmt::format("set it in 'topics' of {}, which overrides both", source_.file(include_)));
   }
 
   void needs(Node& into, Node& from) {

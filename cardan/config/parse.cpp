@@ -4,12 +4,12 @@
 #include <cmath>
 #include <filesystem>
 
-#include "cardan/config/complaints.hpp"
+#include "cardan/config/check_parts.hpp"
+#include "cardan/config/check_shape.hpp"
 #include "cardan/config/compose.hpp"
 #include "cardan/config/document.hpp"
-#include "cardan/config/rules.hpp"
+#include "cardan/config/problem_list.hpp"
 #include "cardan/config/shape.hpp"
-#include "cardan/config/validate.hpp"
 
 namespace cardan::config {
 namespace {
@@ -275,16 +275,16 @@ Configuration parse_configuration(std::string_view text, std::string file_name, 
   if (document.complete && document.root.kind == Node::Kind::Object) {
     Composed composed = compose(std::move(document.root), text.size(), options, configuration.source, found);
     locate(composed.root, configuration.source);
-    validate(composed.root, configuration.source, found);
+    check_shape(composed.root, configuration.source, found);
     read_file(composed.root, configuration);
     name_topics(composed.namings, configuration);
-    if (composed.whole) {  // else what the rules miss may be in the part that could not be included
-      Complaints complaints(configuration, found);
-      check_rules(configuration, complaints);
-      check_transitions(configuration, complaints);
+    if (composed.whole) {  // else what the checks miss may be in the part that could not be included
+      ProblemList list(configuration, found);
+      check_text(configuration, list);
+      check_transitions(configuration, list);
     }
   } else if (document.complete) {
-    validate(document.root, configuration.source, found);
+    check_shape(document.root, configuration.source, found);
   }
   sort(found);
   found.erase(std::unique(found.begin(), found.end(), same), found.end());

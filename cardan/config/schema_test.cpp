@@ -206,7 +206,7 @@ TEST(Schema, HasTheReadersDefaults) {
   EXPECT_EQ(definitions["thread"]["properties"]["runtime_us"]["default"], 0);
 }
 
-TEST(Schema, PatternsAreTheReadersRules) {
+TEST(Schema, PatternsAreTheReaders) {
   const std::vector<std::string> samples{"",     "a",   "/",   "/a",      "/a/b-c",      "a b", "/a b",  "-a",
                                          ".a",   "_a",  "a.b", "a/b",     "a=b",         "A_1", "\x01",  "a\x7f",
                                          "../x", "9",   "ä",   "/ä",      "#",           "a-b", "/a\tb", "/#",

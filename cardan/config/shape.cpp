@@ -250,7 +250,7 @@ std::string_view noun(Format format) noexcept {
   return {};
 }
 
-std::string_view rule(Format format) noexcept {
+std::string_view remedy(Format format) noexcept {
   switch (format) {
     case Format::Any:
       return "leave out the NUL";

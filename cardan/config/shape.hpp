@@ -26,7 +26,7 @@ enum class Format : std::uint8_t {
 /// Completes "… is not a valid ": "name", "topic's name", …
 [[nodiscard]] std::string_view noun(Format format) noexcept;
 /// What to write instead.
-[[nodiscard]] std::string_view rule(Format format) noexcept;
+[[nodiscard]] std::string_view remedy(Format format) noexcept;
 /// The same as a regular expression of JSON Schema (characters are counted there, bytes here); "": anything.
 [[nodiscard]] std::string_view pattern(Format format) noexcept;
 

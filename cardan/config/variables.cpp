@@ -125,7 +125,7 @@ std::string_view kind_of(const Node& scalar) noexcept {
   }
 }
 
-void Substitution::complain(const std::string& pointer, Place place, std::string cause, std::string remedy) {
+void Substitution::add_problem(const std::string& pointer, Place place, std::string cause, std::string remedy) {
   problems_.push_back(source_.problem(pointer, place, Severity::Error, std::move(cause), std::move(remedy)));
 }
 
@@ -135,9 +135,10 @@ bool Substitution::spend(std::size_t bytes, const std::string& pointer, Place pl
     return true;
   }
   if (!spent_)
-    complain(pointer, place,
-             fmt::format("variables and instances make the configuration larger than {} MiB", kMaxExpandedBytes >> 20U),
-             "use fewer or shorter ones");
+    add_problem(
+        pointer, place,
+        fmt::format("variables and instances make the configuration larger than {} MiB", kMaxExpandedBytes >> 20U),
+        "use fewer or shorter ones");
   spent_ = true;
   return false;
 }
@@ -152,12 +153,13 @@ void Substitution::apply(Node& node, const Scope& scope, const std::string& poin
 const Node* Substitution::variable(std::string_view name, const Scope& scope, const std::string& pointer, Place place) {
   const Node* const value = scope.find(name);
   if (value == nullptr)
-    complain(pointer, place,
-             fits(Format::Identifier, name) ? fmt::format("there is no variable '{}' in 'variables' of the file", name)
-                                            : fmt::format("'{}' cannot be the name of a variable", name),
-             suggestions_++ < kMostSuggestions
-                 ? suggestion(std::string(name), scope.names(), R"(add "variables": {"name": value} to the file)")
-                 : std::string("correct the ones above first"));
+    add_problem(pointer, place,
+                fits(Format::Identifier, name)
+                    ? fmt::format("there is no variable '{}' in 'variables' of the file", name)
+                    : fmt::format("'{}' cannot be the name of a variable", name),
+                suggestions_++ < kMostSuggestions
+                    ? suggestion(std::string(name), scope.names(), R"(add "variables": {"name": value} to the file)")
+                    : std::string("correct the ones above first"));
   return value;
 }
 
@@ -174,7 +176,7 @@ void Substitution::text(Node& node, const Scope& scope, const std::string& point
     } else if (rest.starts_with("${")) {
       const std::size_t end = rest.find('}');
       if (end == std::string_view::npos) {
-        complain(pointer, node.place, "'${' has no '}'", "close it; for the two characters themselves write $${");
+        add_problem(pointer, node.place, "'${' has no '}'", "close it; for the two characters themselves write $${");
         return bad();
       }
       const Node* const value = variable(rest.substr(2, end - 2), scope, pointer, node.place);
@@ -202,11 +204,11 @@ void Substitution::text(Node& node, const Scope& scope, const std::string& point
 std::optional<bool> Substitution::holds(const Node& when, const Scope& scope, const std::string& pointer) {
   if (when.kind == Is::Boolean) return when.boolean;
   if (when.kind != Is::Text) {
-    if (when.kind != Is::Bad) complain(pointer, when.place, "'when' does not name a variable", kForms);
+    if (when.kind != Is::Bad) add_problem(pointer, when.place, "'when' does not name a variable", kForms);
     return {};
   }
   if (when.text.find("${") != std::string::npos) {
-    complain(pointer, when.place, "'when' names its variable without '${'", kForms);
+    add_problem(pointer, when.place, "'when' names its variable without '${'", kForms);
     return {};
   }
   const std::string_view all = trimmed(when.text);
@@ -217,24 +219,24 @@ std::optional<bool> Substitution::holds(const Node& when, const Scope& scope, co
   const std::string_view name = trimmed(compares ? all.substr(0, sign) : all.substr(negated ? 1 : 0));
   const std::string_view wanted = compares ? trimmed(all.substr(sign + 2)) : std::string_view();
   if (std::string remedy = why_no_condition(name, wanted); !remedy.empty()) {
-    complain(pointer, when.place, fmt::format("'{}' is not a condition", all), std::move(remedy));
+    add_problem(pointer, when.place, fmt::format("'{}' is not a condition", all), std::move(remedy));
     return {};
   }
   const Node* const value = variable(name, scope, pointer, when.place);
   if (value == nullptr || !is_scalar(*value)) return {};
   if (!compares) {
     if (value->kind == Is::Boolean) return value->boolean != negated;
-    complain(pointer, when.place, fmt::format("variable '{}' is {}, not true or false", name, kind_of(*value)),
-             fmt::format("write \"{0} == value\" or \"{0} != value\"", name));
+    add_problem(pointer, when.place, fmt::format("variable '{}' is {}, not true or false", name, kind_of(*value)),
+                fmt::format("write \"{0} == value\" or \"{0} != value\"", name));
     return {};
   }
   Node like = *value;
   if (like.kind == Is::Integer) like.kind = Is::Number;  // 2 == 2.0
   const std::optional<Node> other = value_like(like, wanted);
   if (!other) {
-    complain(pointer, when.place,
-             fmt::format("variable '{}' is {}, but is compared with '{}'", name, kind_of(*value), wanted),
-             fmt::format("compare it with {}", kind_of(*value)));
+    add_problem(pointer, when.place,
+                fmt::format("variable '{}' is {}, but is compared with '{}'", name, kind_of(*value), wanted),
+                fmt::format("compare it with {}", kind_of(*value)));
     return {};
   }
   const bool same = like.kind == Is::Text      ? like.text == other->text

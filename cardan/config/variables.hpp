@@ -53,7 +53,7 @@ class Substitution {
  private:
   void text(Node& node, const Scope& scope, const std::string& pointer);
   const Node* variable(std::string_view name, const Scope& scope, const std::string& pointer, Place place);
-  void complain(const std::string& pointer, Place place, std::string cause, std::string remedy);
+  void add_problem(const std::string& pointer, Place place, std::string cause, std::string remedy);
 
   const Source& source_;
   std::vector<Problem>& problems_;

@@ -14,7 +14,7 @@
 #include <sstream>
 
 #include "cardan/base/clock.hpp"
-#include "cardan/config/complaints.hpp"
+#include "cardan/config/problem_list.hpp"
 #include "cardan/system/launcher/child_process.hpp"
 
 namespace cardan::launcher {

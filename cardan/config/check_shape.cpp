@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cardan/config/validate.hpp"
+#include "cardan/config/check_shape.hpp"
 
 #include <fmt/format.h>
 
@@ -104,9 +104,9 @@ bool same(const Node& a, const Node& b) noexcept {
   return a.kind == b.kind && a.kind != Is::Bad && a.integer == b.integer && a.text == b.text;
 }
 
-class Validator {
+class ShapeCheck {
  public:
-  Validator(const Source& source, std::vector<Problem>& problems) : source_(source), problems_(problems) {}
+  ShapeCheck(const Source& source, std::vector<Problem>& problems) : source_(source), problems_(problems) {}
 
   void object(Node& node, const Shape& shape, const std::string& pointer, Place place, const std::string& subject) {
     std::vector<std::string> known;
@@ -116,8 +116,8 @@ class Validator {
           std::find_if(shape.fields.begin(), shape.fields.end(), [&](const Field& f) { return f.name == member.name; });
       const std::string at = join(pointer, member.name);
       if (field == shape.fields.end()) {
-        complain(at, member.place, fmt::format("{} has no '{}'", subject, member.name),
-                 suggestion(member.name, known, "remove it"));
+        add_problem(at, member.place, fmt::format("{} has no '{}'", subject, member.name),
+                    suggestion(member.name, known, "remove it"));
         member.value.kind = Is::Bad;
         continue;
       }
@@ -127,13 +127,13 @@ class Validator {
       const bool there = std::any_of(node.members.begin(), node.members.end(),
                                      [&](const Member& member) { return member.name == field.name; });
       if (field.required && !there)
-        complain(pointer, place, fmt::format("{} has no '{}', which it needs", subject, field.name),
-                 fmt::format("add \"{}\": {}", field.name, wanted(field)));
+        add_problem(pointer, place, fmt::format("{} has no '{}', which it needs", subject, field.name),
+                    fmt::format("add \"{}\": {}", field.name, wanted(field)));
     }
   }
 
  private:
-  void complain(const std::string& pointer, Place place, std::string cause, std::string remedy) {
+  void add_problem(const std::string& pointer, Place place, std::string cause, std::string remedy) {
     problems_.push_back(source_.problem(pointer, place, Severity::Error, std::move(cause), std::move(remedy)));
   }
 
@@ -147,8 +147,8 @@ class Validator {
     if (!has_type(field, node)) {
       const bool in_quotes = node.kind == Is::Text &&
                              (field.kind == Kind::Boolean || field.kind == Kind::Integer || field.kind == Kind::Number);
-      complain(pointer, node.place, fmt::format("{} is {}", subject, shown(node)),
-               fmt::format("write {}{}", wanted(field), in_quotes ? ", without quotes" : ""));
+      add_problem(pointer, node.place, fmt::format("{} is {}", subject, shown(node)),
+                  fmt::format("write {}{}", wanted(field), in_quotes ? ", without quotes" : ""));
       node.kind = Is::Bad;
       return;
     }
@@ -184,23 +184,23 @@ class Validator {
 
   void number(Node& node, const Field& field, const std::string& pointer, const std::string& subject) {
     if (node.number >= field.min && node.number <= field.max) return;
-    complain(pointer, node.place, fmt::format("{} is {}, out of range", subject, shown(node)),
-             fmt::format("write {}", wanted(field)));
+    add_problem(pointer, node.place, fmt::format("{} is {}, out of range", subject, shown(node)),
+                fmt::format("write {}", wanted(field)));
     node.kind = Is::Bad;
   }
 
   void text(Node& node, const Field& field, const std::string& pointer, const std::string& subject) {
     if (node.kind != Is::Text || fits(field.format, node.text)) return;
-    complain(pointer, node.place,
-             fmt::format("{} is {}, which is not a valid {}", subject, shown(node), noun(field.format)),
-             std::string(rule(field.format)));
+    add_problem(pointer, node.place,
+                fmt::format("{} is {}, which is not a valid {}", subject, shown(node), noun(field.format)),
+                std::string(remedy(field.format)));
     node.kind = Is::Bad;
   }
 
   void choice(Node& node, const Field& field, const std::string& pointer, const std::string& subject) {
     if (std::find(field.choices.begin(), field.choices.end(), node.text) != field.choices.end()) return;
-    complain(pointer, node.place, fmt::format("{} is {}, which is not allowed", subject, shown(node)),
-             suggestion(node.text, {field.choices.begin(), field.choices.end()}, ""));
+    add_problem(pointer, node.place, fmt::format("{} is {}, which is not allowed", subject, shown(node)),
+                suggestion(node.text, {field.choices.begin(), field.choices.end()}, ""));
     node.kind = Is::Bad;
   }
 
@@ -209,9 +209,9 @@ class Validator {
     for (Member& member : node.members) {
       const std::string at = join(pointer, member.name);
       if (!fits(field.format, member.name))
-        complain(at, member.place,
-                 fmt::format("'{}' in {} is not a valid {}", member.name, subject, noun(field.format)),
-                 std::string(rule(field.format)));
+        add_problem(at, member.place,
+                    fmt::format("'{}' in {} is not a valid {}", member.name, subject, noun(field.format)),
+                    std::string(remedy(field.format)));
       value(member.value, element, at, member.place,
             element.kind == Kind::Object ? fmt::format("{} '{}'", element.object->title, member.name)
                                          : fmt::format("'{}' in {}", member.name, subject));
@@ -220,7 +220,7 @@ class Validator {
 
   void list(Node& node, const Field& field, const std::string& pointer, const std::string& subject) {
     if (field.kind == Kind::OneOrMore && node.elements.empty()) {
-      complain(pointer, node.place, fmt::format("{} is an empty list", subject), "name at least one, or remove it");
+      add_problem(pointer, node.place, fmt::format("{} is an empty list", subject), "name at least one, or remove it");
       node.kind = Is::Bad;
       return;
     }
@@ -234,7 +234,7 @@ class Validator {
       if (element.kind == Kind::Object) continue;
       const auto begin = node.elements.begin();
       if (std::any_of(begin, begin + static_cast<std::ptrdiff_t>(i), [&](const Node& b) { return same(at, b); })) {
-        complain(here, at.place, fmt::format("{} is listed twice in {}", shown(at), subject), "remove one");
+        add_problem(here, at.place, fmt::format("{} is listed twice in {}", shown(at), subject), "remove one");
         at.kind = Is::Bad;
       }
     }
@@ -246,18 +246,18 @@ class Validator {
 
 }  // namespace
 
-void validate(Node& root, const Source& source, std::vector<Problem>& problems) {
+void check_shape(Node& root, const Source& source, std::vector<Problem>& problems) {
   if (root.kind == Is::Bad) return;
-  if (root.kind == Is::Object) return Validator(source, problems).object(root, kFile, "", root.place, "the file");
+  if (root.kind == Is::Object) return ShapeCheck(source, problems).object(root, kFile, "", root.place, "the file");
   problems.push_back(source.problem("", root.place, Severity::Error,
                                     fmt::format("a configuration is an object, but this is {}", shown(root)),
                                     "write {\"processes\": {…}}"));
   root.kind = Is::Bad;
 }
 
-void validate(Node& node, const Field& field, const std::string& pointer, Place key, const std::string& subject,
-              const Source& source, std::vector<Problem>& problems) {
-  Validator(source, problems).value(node, field, pointer, key, subject);
+void check_shape(Node& node, const Field& field, const std::string& pointer, Place key, const std::string& subject,
+                 const Source& source, std::vector<Problem>& problems) {
+  ShapeCheck(source, problems).value(node, field, pointer, key, subject);
 }
 
 }  // namespace cardan::config

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cardan/config/rules.hpp"
+#include "cardan/config/check_parts.hpp"
 
 #include <fmt/format.h>
 
@@ -22,14 +22,14 @@ std::string us_text(std::chrono::nanoseconds time) {
   return fmt::format("{} µs", std::chrono::duration_cast<microseconds>(time).count());
 }
 
-class Rules {
+class TextCheck {
  public:
-  Rules(const Configuration& configuration, Complaints& complaints) : c_(configuration), complaints_(complaints) {}
+  TextCheck(const Configuration& configuration, ProblemList& problems) : c_(configuration), problems_(problems) {}
 
   void check() {
-    if (c_.processes.empty() && !complaints_.was_wrong("") && !complaints_.was_wrong("/processes") &&
-        complaints_.stands("/processes"))
-      complaints_.error("/processes", "the file has no process", R"(add one: "name": {"components": {…}})");
+    if (c_.processes.empty() && !problems_.was_wrong("") && !problems_.was_wrong("/processes") &&
+        problems_.stands("/processes"))
+      problems_.error("/processes", "the file has no process", R"(add one: "name": {"components": {…}})");
     for (const Process& process : c_.processes) {
       this->process(process);
       for (const Component& component : process.components) this->component(process, component);
@@ -41,12 +41,12 @@ class Rules {
  private:
   void process(const Process& p) {
     const std::string components = p.pointer + "/components";
-    if (p.components.empty() && complaints_.stands(components) && !complaints_.was_wrong(components))
-      complaints_.error(components, fmt::format("process '{}' has no component", p.name), "add one, or remove it");
+    if (p.components.empty() && problems_.stands(components) && !problems_.was_wrong(components))
+      problems_.error(components, fmt::format("process '{}' has no component", p.name), "add one, or remove it");
     const Restart& r = p.restart;
     if (r.backoff > r.backoff_max) {
-      const bool longest_stands = complaints_.stands(p.pointer + "/restart/backoff_max_ms");
-      complaints_.error(
+      const bool longest_stands = problems_.stands(p.pointer + "/restart/backoff_max_ms");
+      problems_.error(
           p.pointer + (longest_stands ? "/restart/backoff_max_ms" : "/restart/backoff_ms"),
           fmt::format("'backoff_ms' of process '{}' is {:g}, which is more than its 'backoff_max_ms', {:g}", p.name,
                       static_cast<double>(r.backoff.count()) / 1e6, static_cast<double>(r.backoff_max.count()) / 1e6),
@@ -56,22 +56,22 @@ class Rules {
 
   void component(const Process& p, const Component& c) {
     if (const auto [first, fresh] = first_of_name_.emplace(c.name, &p); !fresh)
-      complaints_.error_in_key(c.pointer,
-                               fmt::format("component '{}' is in process '{}' too ({})", c.name, first->second->name,
-                                           c_.source.line(c_.source.key(first->second->component(c.name)->pointer))),
-                               fmt::format("rename one '{}': a component's name is unique in the file", c.name));
+      problems_.error_in_key(c.pointer,
+                             fmt::format("component '{}' is in process '{}' too ({})", c.name, first->second->name,
+                                         c_.source.line(c_.source.key(first->second->component(c.name)->pointer))),
+                             fmt::format("rename one '{}': a component's name is unique in the file", c.name));
     const std::string subject = fmt::format("component '{}'", c.name);
-    if (complaints_.stands(c.pointer + "/thread") && complaints_.stands(c.pointer + "/group"))
-      complaints_.error(c.pointer + "/group", fmt::format("{} has both a 'group' and its own 'thread'", subject),
-                        "remove 'group' or 'thread'");
+    if (problems_.stands(c.pointer + "/thread") && problems_.stands(c.pointer + "/group"))
+      problems_.error(c.pointer + "/group", fmt::format("{} has both a 'group' and its own 'thread'", subject),
+                      "remove 'group' or 'thread'");
     else if (c.group != kDefaultGroup && p.group(c.group) == nullptr)
-      complaints_.error(c.pointer + "/group",
-                        fmt::format("{} is in group '{}', which process '{}' does not have", subject, c.group, p.name),
-                        suggestion(c.group, group_names(p), fmt::format("add \"groups\": {{\"{}\": {{}}}}", c.group)));
-    if (complaints_.stands(c.pointer + "/thread") && complaints_.stands(c.pointer + "/priority"))
-      complaints_.warning(c.pointer + "/priority",
-                          fmt::format("'priority' of {} applies within a group, but it has its own thread", subject),
-                          "remove it, or write it as 'priority' of 'thread'");
+      problems_.error(c.pointer + "/group",
+                      fmt::format("{} is in group '{}', which process '{}' does not have", subject, c.group, p.name),
+                      suggestion(c.group, group_names(p), fmt::format("add \"groups\": {{\"{}\": {{}}}}", c.group)));
+    if (problems_.stands(c.pointer + "/thread") && problems_.stands(c.pointer + "/priority"))
+      problems_.warning(c.pointer + "/priority",
+                        fmt::format("'priority' of {} applies within a group, but it has its own thread", subject),
+                        "remove it, or write it as 'priority' of 'thread'");
     if (c.thread) thread(*c.thread, c.pointer + "/thread", subject);
     for (const Callback& callback : c.callbacks)
       if (callback.thread)
@@ -100,10 +100,10 @@ class Rules {
         std::swap(later, earlier);
         first->second = code;
       }
-      complaints_.error(later,
-                        fmt::format("component '{}' uses '{}' under two names (also in {})", c.name, bus,
-                                    c_.source.line(c_.source.key(earlier))),
-                        fmt::format("rename it to another topic than '{}', or use one name in the code", bus));
+      problems_.error(later,
+                      fmt::format("component '{}' uses '{}' under two names (also in {})", c.name, bus,
+                                  c_.source.line(c_.source.key(earlier))),
+                      fmt::format("rename it to another topic than '{}', or use one name in the code", bus));
     }
   }
 
@@ -115,60 +115,60 @@ class Rules {
 
   void thread(const Thread& t, const std::string& at, const std::string& subject) {
     priority(t.policy, t.priority, at, subject);
-    if (complaints_.was_wrong(at + "/policy")) return;
+    if (problems_.was_wrong(at + "/policy")) return;
     if (t.policy == Policy::Deadline) return deadline(t, at, subject);
     for (const char* const name : {"/runtime_us", "/period_us"})
-      if (complaints_.stands(at + name))
-        complaints_.error(at + name,
-                          fmt::format("'{}' of {} is only for the policy deadline, and the policy is {}", name + 1,
-                                      subject, name_of(t.policy)),
-                          fmt::format("remove '{}', or write \"policy\": \"deadline\"", name + 1));
+      if (problems_.stands(at + name))
+        problems_.error(at + name,
+                        fmt::format("'{}' of {} is only for the policy deadline, and the policy is {}", name + 1,
+                                    subject, name_of(t.policy)),
+                        fmt::format("remove '{}', or write \"policy\": \"deadline\"", name + 1));
   }
 
   void deadline(const Thread& t, const std::string& at, const std::string& subject) {
     bool whole = true;
     for (const char* const name : {"/runtime_us", "/period_us"}) {
-      whole = whole && !complaints_.was_wrong(at + name);
-      if (complaints_.stands(at + name)) continue;
-      complaints_.error(at + "/policy", fmt::format("the policy deadline of {} has no '{}'", subject, name + 1),
-                        name[1] == 'r' ? R"(add "runtime_us": CPU time in each period)"
-                                       : R"(add "period_us": the time from one start to the next)");
+      whole = whole && !problems_.was_wrong(at + name);
+      if (problems_.stands(at + name)) continue;
+      problems_.error(at + "/policy", fmt::format("the policy deadline of {} has no '{}'", subject, name + 1),
+                      name[1] == 'r' ? R"(add "runtime_us": CPU time in each period)"
+                                     : R"(add "period_us": the time from one start to the next)");
       whole = false;
     }
     if (!whole) return;
     if (t.runtime < kLeastRuntime)
-      complaints_.error(
+      problems_.error(
           at + "/runtime_us",
           fmt::format("'runtime_us' of {} is less than the kernel's least, {}", subject, us_text(kLeastRuntime)),
           "raise 'runtime_us' to what a callback takes at most");
     if (t.period < kLeastPeriod || t.period > kLongestPeriod)
-      complaints_.error(at + "/period_us",
-                        fmt::format("'period_us' of {} is {}, and the kernel takes {} to {}", subject,
-                                    us_text(t.period), us_text(kLeastPeriod), us_text(kLongestPeriod)),
-                        "change 'period_us', or use the policy fifo");
+      problems_.error(at + "/period_us",
+                      fmt::format("'period_us' of {} is {}, and the kernel takes {} to {}", subject, us_text(t.period),
+                                  us_text(kLeastPeriod), us_text(kLongestPeriod)),
+                      "change 'period_us', or use the policy fifo");
     else if (t.runtime > t.period)
-      complaints_.error(at + "/runtime_us",
-                        fmt::format("'runtime_us' of {} is longer than its period, {}", subject, us_text(t.period)),
-                        "lower 'runtime_us', or raise 'period_us'");
+      problems_.error(at + "/runtime_us",
+                      fmt::format("'runtime_us' of {} is longer than its period, {}", subject, us_text(t.period)),
+                      "lower 'runtime_us', or raise 'period_us'");
     if (!t.cpus.empty())
-      complaints_.warning(at + "/cpus",
-                          fmt::format("the kernel refuses to pin {}, whose policy is deadline, to some CPUs", subject),
-                          "remove 'cpus', unless an exclusive cpuset has exactly these");
+      problems_.warning(at + "/cpus",
+                        fmt::format("the kernel refuses to pin {}, whose policy is deadline, to some CPUs", subject),
+                        "remove 'cpus', unless an exclusive cpuset has exactly these");
   }
 
   void priority(Policy policy, int priority, const std::string& at, const std::string& subject) {
-    if (complaints_.was_wrong(at + "/policy") || complaints_.was_wrong(at + "/priority")) return;
+    if (problems_.was_wrong(at + "/policy") || problems_.was_wrong(at + "/priority")) return;
     const bool needs = policy == Policy::Fifo || policy == Policy::RoundRobin;
-    if (needs && !complaints_.stands(at + "/priority"))
-      complaints_.error(at + "/policy", fmt::format("the policy {} of {} has no 'priority'", name_of(policy), subject),
-                        "add \"priority\": 1 to 99; 50 stands above ordinary threads and below the kernel's own");
+    if (needs && !problems_.stands(at + "/priority"))
+      problems_.error(at + "/policy", fmt::format("the policy {} of {} has no 'priority'", name_of(policy), subject),
+                      "add \"priority\": 1 to 99; 50 stands above ordinary threads and below the kernel's own");
     else if (needs && priority < 1)
-      complaints_.error(
+      problems_.error(
           at + "/priority",
           fmt::format("'priority' of {} is {}, and the policy {} takes 1 to 99", subject, priority, name_of(policy)),
           "write 1 to 99");
     else if (!needs && priority != 0)
-      complaints_.error(
+      problems_.error(
           at + "/priority",
           fmt::format("'priority' of {} is {}, and the policy {} takes none", subject, priority, name_of(policy)),
           policy == Policy::Other ? R"(add "policy": "fifo", or remove 'priority')"
@@ -181,11 +181,11 @@ class Rules {
     if (g.affinity == Affinity::OneToOne) {
       const std::size_t cpus = elements(g.pointer + "/cpus");
       if (cpus == 0)
-        complaints_.error(g.pointer + "/affinity",
-                          fmt::format("{} must have one worker per CPU, but has no 'cpus'", subject),
-                          R"(add "cpus": […], or remove 'affinity')");
+        problems_.error(g.pointer + "/affinity",
+                        fmt::format("{} must have one worker per CPU, but has no 'cpus'", subject),
+                        R"(add "cpus": […], or remove 'affinity')");
       else if (static_cast<std::size_t>(g.workers.value_or(1)) > cpus)
-        complaints_.error(
+        problems_.error(
             g.pointer + "/workers",
             fmt::format("{} has {} workers for {} CPU{}, one per CPU", subject, *g.workers, cpus, cpus == 1 ? "" : "s"),
             "name more 'cpus', lower 'workers', or write \"affinity\": \"range\"");
@@ -194,8 +194,8 @@ class Rules {
       if (!c.thread && c.group == g.name) return;
       if (c.group != kDefaultGroup && p.group(c.group) == nullptr) return;  // reported, and perhaps this one is meant
     }
-    complaints_.warning(g.pointer, fmt::format("no component is in {}", subject),
-                        fmt::format("write \"group\": \"{}\" in a component, or remove it", g.name));
+    problems_.warning(g.pointer, fmt::format("no component is in {}", subject),
+                      fmt::format("write \"group\": \"{}\" in a component, or remove it", g.name));
   }
 
   /// Of the list there, right or wrong.
@@ -207,24 +207,23 @@ class Rules {
 
   void topic(const std::string& name, const TopicSettings& t) {
     const std::string spin = t.pointer + "/spin_us";
-    if (t.waiting == Waiting::Kind::Spin && !complaints_.stands(spin))
-      complaints_.error(t.pointer + "/waiting",
-                        fmt::format("readers of topic '{}' must spin, but without a time", name),
-                        "add \"spin_us\": the longest time before they sleep");
-    if (t.waiting == Waiting::Kind::Block && complaints_.stands(spin))
-      complaints_.warning(spin, fmt::format("readers of topic '{}' block, so 'spin_us' has no effect", name),
-                          "remove it, or change 'waiting'");
+    if (t.waiting == Waiting::Kind::Spin && !problems_.stands(spin))
+      problems_.error(t.pointer + "/waiting", fmt::format("readers of topic '{}' must spin, but without a time", name),
+                      "add \"spin_us\": the longest time before they sleep");
+    if (t.waiting == Waiting::Kind::Block && problems_.stands(spin))
+      problems_.warning(spin, fmt::format("readers of topic '{}' block, so 'spin_us' has no effect", name),
+                        "remove it, or change 'waiting'");
   }
 
   const Configuration& c_;
-  Complaints& complaints_;
+  ProblemList& problems_;
   std::map<std::string, const Process*> first_of_name_;
 };
 
 }  // namespace
 
-void check_rules(const Configuration& configuration, Complaints& complaints) {
-  Rules(configuration, complaints).check();
+void check_text(const Configuration& configuration, ProblemList& problems) {
+  TextCheck(configuration, problems).check();
 }
 
 }  // namespace cardan::config

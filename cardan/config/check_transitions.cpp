@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <set>
 
-#include "cardan/config/rules.hpp"
+#include "cardan/config/check_parts.hpp"
 #include "cardan/config/shape.hpp"
 #include "cardan/config/suggest.hpp"
 
@@ -19,9 +19,9 @@ bool same_names(const Condition& a, const Condition& b) {
   return a.kind == b.kind && std::set(a.names.begin(), a.names.end()) == std::set(b.names.begin(), b.names.end());
 }
 
-class Transitions {
+class TransitionCheck {
  public:
-  Transitions(const Configuration& configuration, Complaints& complaints) : c_(configuration), complaints_(complaints) {
+  TransitionCheck(const Configuration& configuration, ProblemList& problems) : c_(configuration), problems_(problems) {
     for (const Process& process : c_.processes) {
       processes_.push_back(process.name);
       all_.push_back(process.name);
@@ -34,8 +34,8 @@ class Transitions {
     for (const Transition& t : c_.transitions) {
       condition(t);
       if (goes_in_a_circle(t))
-        complaints_.error(t.pointer + "/to", fmt::format("the transition leads from '{0}' to '{0}'", name_of(t.to)),
-                          fmt::format("remove '{}' from 'from', or change 'to'", name_of(t.to)));
+        problems_.error(t.pointer + "/to", fmt::format("the transition leads from '{0}' to '{0}'", name_of(t.to)),
+                        fmt::format("remove '{}' from 'from', or change 'to'", name_of(t.to)));
     }
     for (std::size_t later = 1; later < c_.transitions.size(); ++later) against_earlier(later);
     reachable();
@@ -43,39 +43,39 @@ class Transitions {
 
  private:
   [[nodiscard]] bool knows_target(const Transition& t) const {
-    return complaints_.stands(t.pointer + "/to") && !complaints_.was_wrong(t.pointer + "/to");
+    return problems_.stands(t.pointer + "/to") && !problems_.was_wrong(t.pointer + "/to");
   }
   [[nodiscard]] bool goes_in_a_circle(const Transition& t) const {
-    return complaints_.stands(t.pointer + "/from") && leaves(t, t.to) && knows_target(t);
+    return problems_.stands(t.pointer + "/from") && leaves(t, t.to) && knows_target(t);
   }
   /// Whether it could be read, so that it can be compared with others.
   [[nodiscard]] bool whole(const Transition& t) const {
-    return !t.when.names.empty() && knows_target(t) && !complaints_.was_wrong(t.pointer + "/when/for_ms");
+    return !t.when.names.empty() && knows_target(t) && !problems_.was_wrong(t.pointer + "/when/for_ms");
   }
 
   void condition(const Transition& t) {
     const std::string when = t.pointer + "/when";
     std::vector<std::string_view> given;
     for (const std::string_view kind : kConditions)
-      if (complaints_.stands(join(when, kind))) given.push_back(kind);
-    if (given.empty() && complaints_.stands(when) && !complaints_.was_wrong(when))
-      complaints_.error(when, "the transition's 'when' is empty",
-                        fmt::format("add one of '{}'", fmt::join(kConditions, "', '")));
+      if (problems_.stands(join(when, kind))) given.push_back(kind);
+    if (given.empty() && problems_.stands(when) && !problems_.was_wrong(when))
+      problems_.error(when, "the transition's 'when' is empty",
+                      fmt::format("add one of '{}'", fmt::join(kConditions, "', '")));
     if (given.size() > 1) {
-      complaints_.error(join(when, given[1]),
-                        fmt::format("'when' has '{}' together; only one is allowed", fmt::join(given, "' and '")),
-                        "write a transition for each");
+      problems_.error(join(when, given[1]),
+                      fmt::format("'when' has '{}' together; only one is allowed", fmt::join(given, "' and '")),
+                      "write a transition for each");
       return;
     }
     if (given.empty()) return;
     const std::string at = join(when, given[0]);
     if (t.when.kind == Condition::Kind::Silent) {
-      if (!complaints_.stands(when + "/for_ms"))
-        complaints_.error(at, fmt::format("'silent' of '{}' has no duration", fmt::join(t.when.names, "', '")),
-                          "add \"for_ms\": longer than the time between two messages");
-      else if (t.when.lasting.count() == 0 && !complaints_.was_wrong(when + "/for_ms"))
-        complaints_.error(when + "/for_ms", "'for_ms' is 0, so the condition always holds",
-                          "write a 'for_ms' that is longer than the time between two messages");
+      if (!problems_.stands(when + "/for_ms"))
+        problems_.error(at, fmt::format("'silent' of '{}' has no duration", fmt::join(t.when.names, "', '")),
+                        "add \"for_ms\": longer than the time between two messages");
+      else if (t.when.lasting.count() == 0 && !problems_.was_wrong(when + "/for_ms"))
+        problems_.error(when + "/for_ms", "'for_ms' is 0, so the condition always holds",
+                        "write a 'for_ms' that is longer than the time between two messages");
       return;
     }
     const bool list = c_.source.values.contains(at + "/0");
@@ -85,16 +85,16 @@ class Transitions {
       if (c_.process(name) != nullptr) continue;
       if (const Process* home = c_.process_of(name); home != nullptr) {
         if (t.when.kind == Condition::Kind::GivenUp)
-          complaints_.error(place,
-                            fmt::format("'{}' is a component, but only processes are restarted and given up", name),
-                            fmt::format("write its process, '{}'", home->name));
+          problems_.error(place,
+                          fmt::format("'{}' is a component, but only processes are restarted and given up", name),
+                          fmt::format("write its process, '{}'", home->name));
         continue;
       }
       const bool only_processes = t.when.kind == Condition::Kind::GivenUp;
-      complaints_.error(place,
-                        fmt::format("'{}' of the transition names '{}', which is not a process{}", name_of(t.when.kind),
-                                    name, only_processes ? "" : " or component"),
-                        suggestion(name, only_processes ? processes_ : all_, "name a process of this file"));
+      problems_.error(place,
+                      fmt::format("'{}' of the transition names '{}', which is not a process{}", name_of(t.when.kind),
+                                  name, only_processes ? "" : " or component"),
+                      suggestion(name, only_processes ? processes_ : all_, "name a process of this file"));
     }
   }
 
@@ -102,7 +102,7 @@ class Transitions {
   [[nodiscard]] std::string element(const std::string& list, std::size_t index) const {
     for (std::size_t at = 0;; ++at) {
       const std::string pointer = fmt::format("{}/{}", list, at);
-      if (complaints_.was_wrong(pointer)) continue;
+      if (problems_.was_wrong(pointer)) continue;
       if (index-- == 0) return pointer;
     }
   }
@@ -120,23 +120,23 @@ class Transitions {
       if (both == b.from.end()) continue;
       if (a.when.lasting == b.when.lasting && earlier) {
         if (a.to != b.to) {
-          complaints_.error(b.pointer + "/to",
-                            fmt::format("on the same condition '{}' goes to '{}' here and to '{}' in {}",
-                                        name_of(*both), name_of(b.to), name_of(a.to), line),
-                            "keep one, or give them different 'from' or 'for_ms'");
+          problems_.error(b.pointer + "/to",
+                          fmt::format("on the same condition '{}' goes to '{}' here and to '{}' in {}", name_of(*both),
+                                      name_of(b.to), name_of(a.to), line),
+                          "keep one, or give them different 'from' or 'for_ms'");
           return;
         }
-        complaints_.warning(b.pointer, fmt::format("the same transition is already in {}", line), "remove one");
+        problems_.warning(b.pointer, fmt::format("the same transition is already in {}", line), "remove one");
         return;
       }
       if (a.when.lasting < b.when.lasting) std::erase_if(left, [&](State s) { return leaves(a, s) && s != a.to; });
     }
     if (left.empty() && !b.from.empty())
-      complaints_.warning(b.pointer,
-                          fmt::format("the transition to '{}' never happens: a shorter 'for_ms' has led away from '{}' "
-                                      "before",
-                                      name_of(b.to), name_of(b.from.front())),
-                          "add the state that the shorter one leads to to 'from', or remove it");
+      problems_.warning(b.pointer,
+                        fmt::format("the transition to '{}' never happens: a shorter 'for_ms' has led away from '{}' "
+                                    "before",
+                                    name_of(b.to), name_of(b.from.front())),
+                        "add the state that the shorter one leads to to 'from', or remove it");
   }
 
   void reachable() {
@@ -153,23 +153,22 @@ class Transitions {
     std::set<State> told;
     for (const Transition& t : c_.transitions)
       for (const State state : t.from)
-        if (complaints_.stands(t.pointer + "/from") && !reached.contains(state) && told.insert(state).second)
-          complaints_.warning(
-              t.pointer + "/from",
-              fmt::format("no transition leads to the state '{}', so this never happens", name_of(state)),
-              fmt::format("add a transition to '{}'", name_of(state)));
+        if (problems_.stands(t.pointer + "/from") && !reached.contains(state) && told.insert(state).second)
+          problems_.warning(t.pointer + "/from",
+                            fmt::format("no transition leads to the state '{}', so this never happens", name_of(state)),
+                            fmt::format("add a transition to '{}'", name_of(state)));
   }
 
   const Configuration& c_;
-  Complaints& complaints_;
+  ProblemList& problems_;
   std::vector<std::string> processes_;
   std::vector<std::string> all_;
 };
 
 }  // namespace
 
-void check_transitions(const Configuration& configuration, Complaints& complaints) {
-  Transitions(configuration, complaints).check();
+void check_transitions(const Configuration& configuration, ProblemList& problems) {
+  TransitionCheck(configuration, problems).check();
 }
 
 }  // namespace cardan::config

@@ -11,10 +11,10 @@
 
 namespace cardan::config {
 
-/// Where the rules put what they find; knows the places of the file.
-class Complaints {
+/// Where the checks put what they find; knows the places of the file.
+class ProblemList {
  public:
-  Complaints(const Configuration& configuration, std::vector<Problem>& problems)
+  ProblemList(const Configuration& configuration, std::vector<Problem>& problems)
       : source_(configuration.source), problems_(problems) {
     for (const Problem& problem : problems) wrong_.insert(problem.pointer);
   }
@@ -32,7 +32,7 @@ class Complaints {
 
   /// Whether the file says anything there: a field of an aggregate cannot tell "absent" from its default.
   [[nodiscard]] bool stands(std::string_view pointer) const { return source_.keys.contains(pointer); }
-  /// Whether it was wrong before these rules were looked at, and reads as a default: its consequences are not reported.
+  /// Whether it was wrong before these checks, and reads as a default: its consequences are not reported.
   [[nodiscard]] bool was_wrong(const std::string& pointer) const { return wrong_.contains(pointer); }
 
  private:

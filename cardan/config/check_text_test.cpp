@@ -7,9 +7,9 @@
 namespace cardan::config {
 namespace {
 
-class Rules : public testing::TestWithParam<Mistake> {};
+class CheckText : public testing::TestWithParam<Mistake> {};
 
-TEST_P(Rules, AreToldWithLineAndRemedy) {
+TEST_P(CheckText, ReportsAProblemWithLineAndRemedy) {
   const std::string file = edited(GetParam().from, GetParam().to);
   expect_the_one(problems_of(file), file, GetParam());
 }
@@ -141,18 +141,18 @@ const Mistake kTransitions[] = {
 #undef T
 
 std::string name_of_test(const testing::TestParamInfo<Mistake>& info) { return info.param.name; }
-INSTANTIATE_TEST_SUITE_P(Processes, Rules, testing::ValuesIn(kProcesses), name_of_test);
-INSTANTIATE_TEST_SUITE_P(Threads, Rules, testing::ValuesIn(kThreads), name_of_test);
-INSTANTIATE_TEST_SUITE_P(Transitions, Rules, testing::ValuesIn(kTransitions), name_of_test);
+INSTANTIATE_TEST_SUITE_P(Processes, CheckText, testing::ValuesIn(kProcesses), name_of_test);
+INSTANTIATE_TEST_SUITE_P(Threads, CheckText, testing::ValuesIn(kThreads), name_of_test);
+INSTANTIATE_TEST_SUITE_P(Transitions, CheckText, testing::ValuesIn(kTransitions), name_of_test);
 
-TEST(RulesAlone, AFileNeedsAProcess) {
+TEST(CheckTextAlone, AFileNeedsAProcess) {
   const Mistake none{"", "", "", 1, "", "the file has no 'processes'", R"(add "processes")"};
   expect_the_one(problems_of("{}"), "{}", none);
   const Mistake empty{"", "", "", 2, "/processes", "the file has no process", "add one"};
   expect_the_one(problems_of("{\n\"processes\": {}}"), "{\n\"processes\": {}}", empty);
 }
 
-TEST(RulesAlone, OneMistakeIsToldOnce) {
+TEST(CheckTextAlone, OneMistakeIsToldOnce) {
   // The policy reads as "other" then, with which no priority may stand: no news.
   for (const char* const policy : {"\"fiffo\"", "7", "null", "[]"}) {
     const std::string file =
@@ -164,7 +164,7 @@ TEST(RulesAlone, OneMistakeIsToldOnce) {
   EXPECT_EQ(problems.size(), 1U) << shown(problems);
 }
 
-TEST(RulesAlone, WhatIsAllowed) {
+TEST(CheckTextAlone, WhatIsAllowed) {
   // A longer silence may lead on from the state that the shorter one led to.
   const std::string further = edited(R"("when": {"up": ["perception", "sensors"]}, "to": "running")",
                                      R"("when": {"down": "perception", "for_ms": 1000}, "to": "safe_stop")");
