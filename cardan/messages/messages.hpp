@@ -5,6 +5,7 @@
 // included.
 #include "cardan/messages/cdr.hpp"
 #include "cardan/messages/clock.hpp"
+#include "cardan/messages/cycle_hint.hpp"
 #include "cardan/messages/detections.hpp"
 #include "cardan/messages/geometry.hpp"
 #include "cardan/messages/header.hpp"
@@ -13,3 +14,16 @@
 #include "cardan/messages/point_cloud.hpp"
 #include "cardan/messages/recorder_statistics.hpp"
 #include "cardan/messages/sensors.hpp"
+
+namespace cardan::detail {
+
+template <class... T>
+struct MessageList {};
+
+/// The standard messages, for everything that goes through all of them (known_layout(), tests). A type that is only
+/// part of another one needs no place here.
+using StandardMessages =
+    MessageList<CanFrame, Clock, CompressedImage, CycleHint, Detections2D, Detections3D, Header, Image, Imu, NavSatFix,
+                Odometry, PointCloud, PoseStamped, RecorderStatistics, Transform, TransformStamped, TwistStamped>;
+
+}  // namespace cardan::detail

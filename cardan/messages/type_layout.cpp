@@ -60,7 +60,7 @@ struct Known {
   std::map<std::string, Layout, std::less<>> by_name;
 
   template <class... T>
-  void add() {
+  explicit Known(detail::MessageList<T...>) {
     (add_one(layout_of<T>()), ...);
   }
   void add_one(const Layout& layout) {
@@ -77,12 +77,7 @@ struct Known {
 };
 
 const Known& known() {
-  static const Known all = [] {
-    Known k;
-    k.add<Header, Clock, Image, CompressedImage, PointCloud, Imu, NavSatFix, CanFrame>();
-    k.add<PoseStamped, TwistStamped, TransformStamped, Transform, Odometry, Detections2D, Detections3D>();
-    return k;
-  }();
+  static const Known all{detail::StandardMessages{}};
   return all;
 }
 

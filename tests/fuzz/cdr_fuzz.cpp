@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bytes that claim to be the wire form of a message, of Cardan's own types and of any layout that a schema can
 // describe. What holds: they are refused, or give a message within its storage whose own wire form reads back.
+#include <array>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -14,15 +15,9 @@
 namespace cardan::fuzz::cdr_target {
 namespace {
 
-constexpr std::array kTypes{"sensor_msgs/msg/Image",
-                            "sensor_msgs/msg/PointCloud2",
-                            "vision_msgs/msg/Detection2DArray",
-                            "nav_msgs/msg/Odometry",
-                            "sensor_msgs/msg/Imu",
-                            "sensor_msgs/msg/CompressedImage",
-                            "geometry_msgs/msg/PoseStamped",
-                            "vision_msgs/msg/Detection3DArray",
-                            "can_msgs/msg/Frame"};
+constexpr auto kTypes = []<class... T>(detail::MessageList<T...>) {
+  return std::array{message_traits<T>::type_name()...};
+}(detail::StandardMessages{});
 constexpr std::size_t kArena = 16 * 1024;
 
 /// A message in memory as a loan has it: the struct, then room for its lists.

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
+#include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include "cardan/messages/messages.hpp"
@@ -254,14 +256,47 @@ inline void fill(Own& m) {
   m.last = 0xdeadbeef;
 }
 
+template <class T>
+void count_through(Numbers& numbers, T& value) {
+  using cardan::detail::Kind;
+  constexpr Kind kind = cardan::detail::kind_of<T>();
+  if constexpr (std::is_same_v<T, cardan::Header>) {
+    value = header("count");
+  } else if constexpr (kind == Kind::Message) {
+    cardan::message_traits<T>::for_each_field(value,
+                                              [&](std::string_view, auto& field) { count_through(numbers, field); });
+  } else if constexpr (kind == Kind::Array) {
+    for (auto& element : value) count_through(numbers, element);
+  } else if constexpr (kind == Kind::Vector || kind == Kind::FixedVector) {
+    for (int i = 0; i < 2; ++i) {
+      typename T::value_type element{};
+      count_through(numbers, element);
+      static_cast<void>(value.push_back(element));
+    }
+  } else if constexpr (kind == Kind::String || kind == Kind::FixedString) {
+    value = "t";
+  } else if constexpr (kind == Kind::Bool) {
+    value = true;
+  } else if constexpr (kind == Kind::Float) {
+    value = static_cast<T>(numbers.next());
+  } else {
+    value = static_cast<T>(static_cast<int>(4 * numbers.next()) % 128);
+  }
+}
+
+/// A type that nobody filled above: every field has a value.
+template <class T>
+void fill(T& m) {
+  Numbers numbers;
+  count_through(numbers, m);
+}
+
 /// Calls `f.template operator()<T>()` for every message type.
 template <class F>
 void for_each_type(F&& f) {
-  const auto all = [&]<class... T>() { (f.template operator()<T>(), ...); };
-  all.template operator()<cardan::Header, cardan::Clock, cardan::Pose, cardan::Image, cardan::CompressedImage,
-                          cardan::PointCloud, cardan::Imu, cardan::NavSatFix, cardan::Odometry, cardan::PoseStamped,
-                          cardan::TwistStamped, cardan::TransformStamped, cardan::Transform, cardan::CanFrame,
-                          cardan::Detection2D, cardan::Detection3D, cardan::Detections2D, cardan::Detections3D, Own>();
+  const auto all = [&]<class... T>(cardan::detail::MessageList<T...>) { (f.template operator()<T>(), ...); };
+  all(cardan::detail::StandardMessages{});
+  all(cardan::detail::MessageList<cardan::Pose, cardan::Detection2D, cardan::Detection3D, Own>{});
 }
 
 /// A filled message of type T.
