@@ -7,8 +7,11 @@
 #include <tuple>
 #include <utility>
 
+#include "cardan/runtime/fusion/approximate.hpp"
+#include "cardan/runtime/fusion/exact.hpp"
 #include "cardan/runtime/fusion/fusion_core.hpp"
 #include "cardan/runtime/fusion/fusion_policy.hpp"
+#include "cardan/runtime/fusion/primary.hpp"
 #include "cardan/transport/sample.hpp"
 
 namespace cardan {

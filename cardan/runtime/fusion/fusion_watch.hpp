@@ -63,10 +63,8 @@ class FusionWatch {
   Atomic<bool> silent_{false};
 };
 
-/// "primary", "approximate" or "exact"; "source", "publish" or "header.stamp".
-[[nodiscard]] const char* name_of(const FusionPolicy& policy) noexcept;
+/// "source", "publish" or "header.stamp".
 [[nodiscard]] const char* name_of(FusionTime time) noexcept;
-[[nodiscard]] FusionTime time_of(const FusionPolicy& policy) noexcept;
 
 }  // namespace detail
 }  // namespace cardan

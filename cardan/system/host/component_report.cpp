@@ -51,8 +51,8 @@ CallbackReport report_of(const detail::Callback& callback) {
 FusionReport report_of(const detail::ComponentCore::Fused& fused) {
   const FusionStatistics statistics = fused.statistics();
   FusionReport r{.name = fused.watch->name(),
-                 .policy = detail::name_of(fused.watch->policy()),
-                 .time = detail::name_of(detail::time_of(fused.watch->policy())),
+                 .policy = fused.watch->policy().name(),
+                 .time = detail::name_of(fused.watch->policy().time()),
                  .fired = statistics.fired,
                  .silent = fused.watch->silent()};
   if (r.silent) r.why = fused.watch->why(statistics);

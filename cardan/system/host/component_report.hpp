@@ -66,7 +66,7 @@ struct FusionInputReport {
 
 struct FusionReport {
   std::string name;
-  std::string policy;       ///< "primary", "approximate" or "exact"
+  std::string policy;       ///< FusionPolicy::name(): "primary"
   std::string time;         ///< what it goes by: "source", "publish" or "header.stamp"
   std::uint64_t fired = 0;  ///< sets
   bool silent = false;      ///< gets samples and makes no set of them
