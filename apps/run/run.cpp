@@ -148,6 +148,16 @@ void try_paths(const Options& o, const OwnLines* log) {
   }
 }
 
+/// Applies --parameters, and then --set; returns all assignments.
+std::vector<std::string> set_parameters(config::Configuration& configuration, const Options& o) {
+  std::vector<std::string> all = o.parameters.empty() ? std::vector<std::string>() : saved(o.parameters);
+  for (const std::string& assignment : all)
+    launcher::set_parameter(configuration, assignment, fmt::format("--parameters {}:", o.parameters));
+  for (const std::string& assignment : o.set) launcher::set_parameter(configuration, assignment);
+  all.insert(all.end(), o.set.begin(), o.set.end());
+  return all;
+}
+
 #if defined(CARDAN_HAS_RECORD_COMMANDS)
 /// On a recording: no processes are started, and no CPUs are shared out.
 int run_on_recording(const Options& o) {
@@ -155,9 +165,7 @@ int run_on_recording(const Options& o) {
   config::Configuration configuration = config::read_configuration(o.file, problems, {.variables = o.variables});
   show(problems, o.file);
   if (config::has_errors(problems)) return kFailed;
-  if (!o.parameters.empty())
-    for (const std::string& assignment : saved(o.parameters)) launcher::set_parameter(configuration, assignment);
-  for (const std::string& assignment : o.set) launcher::set_parameter(configuration, assignment);
+  set_parameters(configuration, o);
   RunFromOptions recording = o.recording;
   if (o.seconds > 0) recording.seconds = o.seconds;
   recording.json = o.json;
@@ -182,12 +190,8 @@ void prepare(const Options& o, Prepared& p) {
   p.host = {"/proc/self/exe", "host", o.file};
   for (const std::string& variable : o.variables) p.host.insert(p.host.end(), {"--var", variable});
   if (config::has_errors(p.problems)) return;
-  std::vector<std::string> assignments = o.parameters.empty() ? std::vector<std::string>() : saved(o.parameters);
-  assignments.insert(assignments.end(), o.set.begin(), o.set.end());
-  for (const std::string& assignment : assignments) {
-    launcher::set_parameter(p.configuration, assignment);
+  for (const std::string& assignment : set_parameters(p.configuration, o))
     p.host.insert(p.host.end(), {"--set", assignment});
-  }
   std::map<std::string, LogLevel> levels;  // the hosts', only looked at here
   for (const std::string& level : o.log_levels) {
     launcher::set_log_level(p.configuration, level, levels);

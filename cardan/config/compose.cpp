@@ -150,6 +150,8 @@ class Composer {
                         fmt::format("variable '{}' cannot be '{}'", variable.name, text->second),
                         fmt::format("give {}: without it, it is {}", kind_of(value), text_of(value)));
           value = std::move(*other);
+          source_.included.push_back(fmt::format("--var {}={}", variable.name, text->second));
+          value.place = {.line = 0, .column = 0, .file = static_cast<std::uint32_t>(source_.included.size())};
         }
         if (const Node* other = given.values.find(variable.name))
           assign(value, *other, variable.name, join(given.pointer, variable.name));

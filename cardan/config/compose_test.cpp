@@ -109,6 +109,33 @@ TEST(Variables, FromTheCommandLineMustBeThereAndFit) {
   EXPECT_EQ(told("workers"), "'workers' does not set a variable — write name=value");
 }
 
+TEST(Variables, AWrongValueOfTheCommandLineNamesItsOption) {
+  const std::string file = R"({"variables": {"workers": 2, "name": "n"}, "processes": {"p": {
+    "groups": {"g": {"workers": "${workers}", "policy": "${name}"}},
+    "components": {"c": {"library": "l.so", "class": "C", "group": "g", "topics": {"/a": "/b ${name}"}}}}}})";
+  const auto told = [&](const std::vector<std::string>& variables) {
+    std::vector<Problem> problems;
+    (void)read(file, problems, {}, variables);
+    std::vector<std::string> texts;
+    for (const Problem& problem : problems) texts.push_back(config::text(problem, "car.json"));
+    return texts;
+  };
+  const std::vector<std::string> of_file = told({});
+  ASSERT_EQ(of_file.size(), 2U);
+  EXPECT_TRUE(of_file[0].starts_with("car.json:2:")) << of_file[0];
+  const std::vector<std::string> of_workers = told({"workers=999", "name=rr"});
+  ASSERT_EQ(of_workers.size(), 3U);
+  EXPECT_EQ(std::count_if(of_workers.begin(), of_workers.end(),
+                          [](const std::string& text) {
+                            return text.starts_with("--var workers=999: error: 'workers' of group 'g' is 999, out of");
+                          }),
+            1);
+  EXPECT_EQ(std::count_if(of_workers.begin(), of_workers.end(),
+                          [](const std::string& text) { return text.starts_with("--var name=rr: "); }),
+            2)
+      << "the policy, and a name that contains the variable";
+}
+
 TEST(Variables, WhatIsWrongHasItsLine) {
   const std::string head = "{\"variables\": {\"rate\": 5},\n\"processes\": {\"p\": {\n";
   const std::string tail = kOne + "}}}";

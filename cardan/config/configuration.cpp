@@ -142,8 +142,9 @@ bool has_errors(const std::vector<Problem>& problems) noexcept {
 }
 
 std::string text(const Problem& problem, const std::string& file_name) {
-  return fmt::format("{}:{}:{}: {}: {}{}{}", problem.file.empty() ? file_name : problem.file, problem.line,
-                     problem.column, problem.severity == Severity::Error ? "error" : "warning", problem.cause,
+  const std::string& file = problem.file.empty() ? file_name : problem.file;
+  const std::string place = problem.line == 0 ? file : fmt::format("{}:{}:{}", file, problem.line, problem.column);
+  return fmt::format("{}: {}: {}{}{}", place, problem.severity == Severity::Error ? "error" : "warning", problem.cause,
                      problem.remedy.empty() ? "" : " — ", problem.remedy);
 }
 

@@ -197,7 +197,7 @@ struct Transition {
 /// in the whole: a namespace is part of their names.
 struct Source {
   std::string file_name{};
-  std::vector<std::string> included{};                 ///< paths of the other files
+  std::vector<std::string> included{};                 ///< paths of the other files, and options that gave values
   std::map<std::string, Place, std::less<>> keys{};    ///< of object members: the key's place
   std::map<std::string, Place, std::less<>> values{};  ///< of everything: the value's place
 
@@ -207,7 +207,7 @@ struct Source {
   [[nodiscard]] Place value(std::string_view pointer) const;
   /// The path of the file that a place is in.
   [[nodiscard]] const std::string& file(Place place) const noexcept;
-  /// "line 12", or of an included file "line 12 of front.json".
+  /// "line 12", of an included file "line 12 of front.json", or the option.
   [[nodiscard]] std::string line(Place place) const;
   [[nodiscard]] Problem problem(std::string pointer, Place place, Severity severity, std::string cause,
                                 std::string remedy) const;
@@ -241,7 +241,7 @@ inline constexpr std::size_t kMaxTextBytes = std::size_t{2} << 20U;       ///< o
 inline constexpr std::size_t kMaxExpandedBytes = std::size_t{16} << 20U;  ///< that variables and instances make of them
 
 struct ReadOptions {
-  std::vector<std::string> variables{};  ///< "name=value": instead of what `variables` of the file says
+  std::vector<std::string> variables{};  ///< "name=value" of --var: instead of what `variables` of the file says
   /// The text of an included file of at most `most` bytes. Throws Error: it cannot be read. Empty: read_text().
   std::function<std::string(const std::string& path, std::size_t most)> read{};
 };

@@ -52,6 +52,7 @@ const std::string& Source::file(Place place) const noexcept {
 }
 
 std::string Source::line(Place place) const {
+  if (place.line == 0) return file(place);
   return place.file == 0 ? fmt::format("line {}", place.line) : fmt::format("line {} of {}", place.line, file(place));
 }
 

@@ -168,6 +168,7 @@ void Substitution::text(Node& node, const Scope& scope, const std::string& point
   if (text.find("${") == std::string_view::npos) return;
   const auto bad = [&] { node.kind = Is::Bad; };
   std::string out;
+  Place place = node.place;
   for (std::size_t at = 0; at < text.size();) {
     const std::string_view rest = text.substr(at);
     if (rest.starts_with("$${")) {
@@ -184,7 +185,7 @@ void Substitution::text(Node& node, const Scope& scope, const std::string& point
       if (at == 0 && end + 1 == text.size()) {  // alone: it keeps its type
         if (!spend(value->text.size(), pointer, node.place)) return bad();
         Node replaced = *value;
-        replaced.place = node.place;
+        if (value->place.line != 0) replaced.place = node.place;
         replaced.text = text_of(*value);
         replaced.from_variable = true;
         node = std::move(replaced);
@@ -193,12 +194,14 @@ void Substitution::text(Node& node, const Scope& scope, const std::string& point
       const std::string words = text_of(*value);
       if (!spend(words.size(), pointer, node.place)) return bad();
       out += words;
+      if (value->place.line == 0) place = value->place;
       at += end + 1;
     } else {
       out += text[at++];
     }
   }
   node.text = std::move(out);
+  node.place = place;
 }
 
 std::optional<bool> Substitution::holds(const Node& when, const Scope& scope, const std::string& pointer) {

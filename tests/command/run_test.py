@@ -226,7 +226,7 @@ class Run(unittest.TestCase):
         self.assertIn("given up", text)
         with open(path("summary.json")) as summary:
             self.assertEqual([s["to"] for s in json.load(summary)["states"]], ["safe_stop", "stopped"])  # as the file says of it
-        self.assertIn("is 700, out of its range", cardan("run", BRAKE, "--no-view", "--set", "brake/limit_m=700", code=1))
+        self.assertIn("--set brake/limit_m=700: error: parameter 'limit_m' of component 'brake' is 700, out of its range", cardan("run", BRAKE, "--no-view", "--set", "brake/limit_m=700", code=1))
 
     def test_processes_are_stopped_and_restarted_while_it_runs(self):
         running = Running(self, BRAKE)

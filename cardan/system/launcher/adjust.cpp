@@ -100,7 +100,7 @@ namespace {
 
 }  // namespace
 
-void set_parameter(Configuration& configuration, std::string_view assignment) {
+void set_parameter(Configuration& configuration, std::string_view assignment, std::string_view option) {
   const std::size_t equals = assignment.find('=');
   const std::size_t slash = assignment.substr(0, equals).find('/');
   if (equals == std::string_view::npos || slash == std::string_view::npos || slash == 0 || slash + 1 == equals)
@@ -110,8 +110,13 @@ void set_parameter(Configuration& configuration, std::string_view assignment) {
   for (Process& process : configuration.processes)
     for (Component& c : process.components)
       if (c.name == component) {
-        c.parameters[std::string(assignment.substr(slash + 1, equals - slash - 1))] =
-            value_of(assignment.substr(equals + 1));
+        const std::string parameter(assignment.substr(slash + 1, equals - slash - 1));
+        c.parameters[parameter] = value_of(assignment.substr(equals + 1));
+        config::Source& source = configuration.source;
+        source.included.push_back(fmt::format("{} {}", option, assignment));
+        const std::string pointer = config::join(c.pointer + "/parameters", parameter);
+        const config::Place place{.line = 0, .column = 0, .file = static_cast<std::uint32_t>(source.included.size())};
+        source.keys[pointer] = source.values[pointer] = place;
         return;
       }
   no_such_component(configuration, assignment, component);

@@ -23,8 +23,9 @@ namespace cardan::launcher {
 
 /// Applies "component/parameter=value", value being true, false, a number, or else a text (in double quotes: a text in
 /// any case). Throws Error (InvalidArgument) naming what is wrong; whether the component has such a parameter only its
-/// code can say. Any thread; does not block.
-void set_parameter(config::Configuration& configuration, std::string_view assignment);
+/// code can say. `option`: of the command line, which a problem of the value names. Any thread; does not block.
+void set_parameter(config::Configuration& configuration, std::string_view assignment,
+                   std::string_view option = "--set");
 
 /// "info", "warning", "error". Throws Error (InvalidArgument). Any thread; does not block.
 [[nodiscard]] LogLevel log_level_of(std::string_view name);

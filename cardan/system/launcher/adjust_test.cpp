@@ -109,6 +109,18 @@ TEST(SetParameter, EachType) {
   EXPECT_EQ(c.component("detector")->parameters, expected);
 }
 
+TEST(SetParameter, AProblemOfTheValueNamesTheOption) {
+  auto c = file();
+  const std::string pointer = c.component("detector")->pointer + "/parameters/threshold";
+  const auto told = [&] {
+    return config::text(config::problem_at(c, pointer, config::Severity::Error, "it is wrong", "change it"),
+                        "street.json");
+  };
+  EXPECT_EQ(told(), "street.json:16:90: error: it is wrong — change it");
+  set_parameter(c, "detector/threshold=7");
+  EXPECT_EQ(told(), "--set detector/threshold=7: error: it is wrong — change it");
+}
+
 TEST(SetParameter, SaysWhatIsWrong) {
   auto c = file();
   for (const char* wrong : {"", "detector", "detector/threshold", "threshold=1", "/x=1", "detector/=1", "detector=a/b"})
