@@ -89,7 +89,8 @@ void NewFile::failed() const {
 }
 
 void NewFile::there_already() const {
-  throw Error(ErrorCode::InvalidArgument, path_ + " already exists", "name another file, or allow to replace it");
+  throw Error(ErrorCode::InvalidArgument, path_ + " already exists",
+              "name another file, or allow to replace it (--force)");
 }
 
 }  // namespace cardan::mcap
