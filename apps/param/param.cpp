@@ -23,6 +23,7 @@
 #include "apps/view/output.hpp"
 #include "cardan/base/error.hpp"
 #include "cardan/config/suggest.hpp"
+#include "cardan/runtime/executor/parameter_words.hpp"
 
 namespace cardan::apps {
 namespace {
@@ -194,7 +195,7 @@ int set(const Options& o) {
   const ParameterReport& p = *found->parameter;
   const auto value = value_of(o.value, p.value);
   if (!value) {
-    warn(fmt::format("parameter '{}' is a {}, and '{}' is not — {}", o.what, config::type_of(p.value), o.value,
+    warn(fmt::format("parameter '{}' is {}, and '{}' is not — {}", o.what, detail::noun_of(p.value), o.value,
                      std::holds_alternative<bool>(p.value) ? "use true or false"
                      : range_text(p).empty()               ? "use a number, as 3 or 0.5"
                                                            : "use a number, " + range_text(p)));

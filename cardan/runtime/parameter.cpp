@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <variant>
 
 #include "cardan/runtime/executor/parameter_words.hpp"
@@ -29,11 +30,16 @@ std::string ParameterCore::refusal(ParameterValue& value) const {
   if (const auto* whole = std::get_if<std::int64_t>(&value); whole != nullptr && std::holds_alternative<double>(now))
     value = static_cast<double>(*whole);
   if (value.index() != now.index())
-    return fmt::format("it is a {}, but {} is a {}", config::type_of(now), config::text(value), config::type_of(value));
+    return fmt::format("it is {}, but {} is {}", noun_of(now), config::text(value), noun_of(value));
   if (min && value < *min) return fmt::format("{} is below its minimum {}", config::text(value), config::text(*min));
   if (max && value > *max) return fmt::format("{} is above its maximum {}", config::text(value), config::text(*max));
   if (const auto* d = std::get_if<double>(&value); d != nullptr && *d != *d) return "it is not a number";
   return {};
+}
+
+std::string_view noun_of(const ParameterValue& value) noexcept {
+  constexpr std::array<std::string_view, 4> kNouns{"a Boolean", "an integer", "a number", "a text"};
+  return value.index() < kNouns.size() ? kNouns[value.index()] : "unknown";
 }
 
 std::string wanted_by(const ParameterCore& parameter) {

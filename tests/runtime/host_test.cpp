@@ -108,7 +108,8 @@ TEST_F(Host, ParametersAreListedSetAndRefused) {
   EXPECT_TRUE(has(ask({"param", "set", "one/people", "9"}, 1), "people come in pairs"));
   EXPECT_TRUE(has(ask({"param", "set", "one/people", "102"}, 1), "102 is above its maximum 100"));
   EXPECT_TRUE(has(ask({"param", "set", "one/people", "--", "-2"}, 1), "-2 is below its minimum 0"));
-  EXPECT_TRUE(has(ask({"param", "set", "one/people", "many"}, 1), "is a int"));
+  EXPECT_TRUE(
+      has(ask({"param", "set", "one/people", "many"}, 1), "parameter 'one/people' is an integer, and 'many' is not"));
   EXPECT_TRUE(has(ask({"param", "set", "one/model", "big"}, 1), "cannot be changed while running"));
   EXPECT_TRUE(has(ask({"param", "set", "one/peple", "8"}, 1), "did you mean 'people'?"));
   EXPECT_TRUE(has(ask({"param", "set", "onne/people", "8"}, 1), "did you mean 'one'?"));
