@@ -132,6 +132,8 @@ int list(const Options& o) {
                       {"state", c.process.state}});
     return emit(one_line({{"components", components}, {"down", down}}) + "\n") ? kOk : kFailed;
   }
+  if (all.empty() && there.down.empty() && !there.problems.empty())
+    return emit("no component answers: the processes above do not, and what they run is not known\n") ? kOk : kFailed;
   if (all.empty() && there.down.empty())
     return emit(fmt::format("no components run — {}\n", why_none(there.others, kStartSome))) ? kOk : kFailed;
   Table table(
@@ -287,6 +289,8 @@ class Stats {
 
   /// As much as has `room`, where it is given.
   [[nodiscard]] std::string table(const std::optional<Room>& room = {}) const {
+    if (figures_.empty() && o_.component.empty() && !there_.problems.empty())
+      return "no component answers: the processes named above do not\n";
     if (figures_.empty())
       return o_.component.empty() ? fmt::format("no components run — {}\n", why_none(there_.others, kStartSome))
                                   : fmt::format("component '{}' does not run\n", printable(o_.component));

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 
 #include <atomic>
+#include <cerrno>
 #include <thread>
 
 #include "cardan/base/socket.hpp"
@@ -294,6 +295,28 @@ TEST_F(ObserverTest, AProcessThatDoesNotAnswerIsNamed) {
   const auto links = cardan::look_around({.timeout = 50ms});
   EXPECT_EQ(links.publishers.size(), 1U);
   EXPECT_EQ(links.stale, 1U);
+}
+
+TEST_F(ObserverTest, AStoppedProcessIsNamedAsOne) {
+  cardan::Publisher out{kFresh};  // makes the folder
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  const std::string path = cardan::test::run_directory() + "/" + domain_ + "/p.0123456789abcdee";
+  if (child == 0) {
+    const cardan::Fd mute = cardan::socket::listen_at(path);
+    for (;;) ::pause();
+  }
+  struct stat st{};
+  while (::stat(path.c_str(), &st) != 0) std::this_thread::sleep_for(1ms);
+  ::kill(child, SIGSTOP);
+  ::waitpid(child, nullptr, WUNTRACED);
+  const auto report = cardan::look_around({.timeout = 50ms});
+  ASSERT_EQ(report.problems.size(), 1U);
+  EXPECT_EQ(report.problems[0], std::string(program_invocation_short_name) + " (pid " + std::to_string(child) +
+                                    ") did not answer within 50 ms: it is stopped (SIGSTOP) — kill -CONT " +
+                                    std::to_string(child) + " continues it");
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
 }
 
 TEST_F(ObserverTest, AForkedChildSeesNothingAndSaysWhy) {

@@ -97,6 +97,19 @@ class Several(unittest.TestCase):
         self.assertNotEqual(asks.returncode, 0, text)
         self.assertNotIn("does not answer", text)
 
+    def test_stopped_processes_are_named_as_such(self):
+        pids = Running(self).pids()
+        for pid in pids.values():
+            os.kill(pid, signal.SIGSTOP)
+        try:
+            text = cardan("component", "list")
+        finally:
+            for pid in pids.values():
+                os.kill(pid, signal.SIGCONT)
+        for process, component in (("sensors", "radar"), ("driving", "brake")):
+            self.assertRegex(text, rf"cardan:{process} \(pid {pids[component]}\) did not answer within \d+ ms: it is stopped \(SIGSTOP\) — kill -CONT {pids[component]} continues it")
+        self.assertNotIn("no components run", text)
+
     def test_a_value_out_of_range_is_told_with_the_range(self):
         Running(self)
         self.assertIn("is above its maximum 100.0 — give a number from 0.0 to 100.0 (brakes below, metres)", cardan("param", "set", "brake/limit_m", "1e9", code=1))

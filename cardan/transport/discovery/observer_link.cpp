@@ -37,6 +37,26 @@ constexpr std::size_t kMostLinks = 64;                        // connections to 
 constexpr std::size_t kMostPublishers = 16'384;               // in one answer
 constexpr std::size_t kMostReaders = 256;                     // of one publisher
 
+/// "cardan:sensors" of a host, else the program; "?": in another pid namespace.
+std::string name_in_proc(pid_t pid) {
+  std::string name(128, '\0');
+  std::ifstream in(fmt::format("/proc/{}/cmdline", pid), std::ios::binary);
+  in.read(name.data(), static_cast<std::streamsize>(name.size()));
+  name.resize(static_cast<std::size_t>(std::max<std::streamsize>(in.gcount(), 0)));
+  name.resize(std::min(name.find('\0'), name.size()));
+  name.erase(0, name.rfind('/') + 1);
+  return pid <= 0 || name.empty() ? "?" : name;
+}
+
+/// By SIGSTOP, a terminal or a debugger.
+bool is_stopped(pid_t pid) {
+  if (pid <= 0) return false;
+  std::string line;
+  std::getline(std::ifstream(fmt::format("/proc/{}/stat", pid)), line);
+  const std::size_t at = line.rfind(") ");  // the name before it may have any bytes
+  return at != std::string::npos && at + 2 < line.size() && (line[at + 2] == 'T' || line[at + 2] == 't');
+}
+
 std::uint32_t number32(const json& j, const char* key) {
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(wire::number(j, key), UINT32_MAX));
 }
@@ -134,6 +154,7 @@ ObserverLink::ObserverLink(const RunDirectory& directory, std::string process, s
     return;
   }
   peer_ = socket::peer_of(fd_.get());
+  name_ = name_in_proc(peer_.pid);  // until it gives its own
   const bool greeted = send({{"op", "hello"},
                              {"version", wire::kVersion},
                              {"pid", ::getpid()},
@@ -211,8 +232,10 @@ std::optional<json> ObserverLink::answer(const char* op, std::uint64_t id, std::
         pollfd waiting{.fd = fd_.get(), .events = POLLIN, .revents = 0};
         if (left > 0 && (::poll(&waiting, 1, static_cast<int>(left / 1'000'000 + 1)) > 0 || errno == EINTR)) continue;
         fail(Failure::Silent,
-             fmt::format("{} (pid {}) did not answer within {} ms — it is stopped, or its computer very busy", name_,
-                         peer_.pid, timeout_.count() / 1'000'000));
+             fmt::format("{} (pid {}) did not answer within {} ms{}", name_, peer_.pid, timeout_.count() / 1'000'000,
+                         is_stopped(peer_.pid)
+                             ? fmt::format(": it is stopped (SIGSTOP) — kill -CONT {} continues it", peer_.pid)
+                             : std::string(" — it hangs, or its computer is very busy")));
         return std::nullopt;
       }
       case socket::Received::Message:
