@@ -182,6 +182,7 @@ void Recorder::Implementation::run(std::promise<void>& started) {
     close_old_batches(true);
     queue_->wait(steady_now() + 10'000'000);
     collect_completions();
+    if (now_ - reported_ns_ >= kReportInterval) publish_report();  // it may take long: compression, a slow disk
   }
   packer_ = std::make_unique<Worker>();  // the one before does first what is left
   collect_packed();
@@ -301,6 +302,7 @@ void Recorder::Implementation::publish_report() {
   report.submit = durations(submit_times_, submits_, submit_sum_);
   report.path = durations(path_times_, paths_, path_sum_);
   report.paused = paused();
+  report.no_clock = options_.simulated_clock && !time_.simulated.has_value();
   report.triggered = triggered_.load(std::memory_order_relaxed);
   report.schedule = scheduler_.explain(now_);
   report.failure = failure_;
