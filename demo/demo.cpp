@@ -3,24 +3,21 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <opencv2/core/utility.hpp>
 #include <opencv2/imgcodecs.hpp>
 #include <system_error>
 
 #include "cardan/base/error.hpp"
+#include "cardan/system/launcher/adjust.hpp"
+#include "cardan/system/launcher/system_lock.hpp"
 #include "demo/detector/picture_detector.hpp"
 #include "demo/files.hpp"
 #include "demo/processes/cardan_run.hpp"
@@ -42,26 +39,6 @@ constexpr int kUsage = 2;
 int complain(const std::string& cause, const std::string& remedy, int code) {
   fmt::print(stderr, "cardan demo: {}\n  what to do: {}\n", cause, remedy);
   return code;
-}
-
-// Two demos in one domain would read each other's topics. The name vanishes with the process that has it.
-Fd only_one() {
-  const auto variable = [](const char* name) {
-    const char* value = std::getenv(name);
-    return std::string(value != nullptr ? value : "");
-  };
-  const std::size_t domain = std::hash<std::string>{}(variable("CARDAN_RUN_DIR") + "\n" + variable("CARDAN_DOMAIN"));
-  const std::string name = fmt::format("cardan-demo-{}-{:016x}", ::getuid(), domain);
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  std::memcpy(address.sun_path + 1, name.data(), name.size());
-  Fd lock{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)};
-  const auto bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
-  if (lock && ::bind(lock.get(), reinterpret_cast<const sockaddr*>(&address), bytes) != 0 && errno == EADDRINUSE) {
-    throw Error(ErrorCode::NameTaken, "you already run another `cardan demo`",
-                "end it, or give this one its own domain: CARDAN_DOMAIN=second cardan demo");
-  }
-  return lock;
 }
 
 // A folder for pictures and for the Unix sockets of the comparison; removed at the end.
@@ -134,7 +111,9 @@ bool go(Run& run, double seconds, std::vector<Measured>& measured) {
 }
 
 int run_all(const DemoOptions& options) {
-  const Fd lock = only_one();
+  const config::Configuration configuration = street_configuration();
+  // Two streets in one domain, also one of `cardan run`, would read each other's topics.
+  const launcher::SystemLock lock(configuration.name, launcher::domain_of(configuration));
   const Folder folder;
   catch_signals();
   View view(options.view && can_draw());
@@ -143,7 +122,7 @@ int run_all(const DemoOptions& options) {
   const double seconds = options.seconds / static_cast<double>(setups.size());
   fmt::print("Runs the same as `cardan run demo/street.json{}`, and then the same over Unix sockets.\n",
              options.one_process ? " --one-process" : "");
-  fmt::print("{}", priorities_text(ask_for_priorities(street_configuration())));
+  fmt::print("{}", priorities_text(ask_for_priorities(configuration)));
   std::fflush(stdout);
 
   std::vector<Measured> measured;

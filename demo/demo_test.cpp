@@ -18,6 +18,7 @@
 #include <sstream>
 #include <thread>
 
+#include "cardan/system/launcher/system_lock.hpp"
 #include "demo/detector/onnx_file_test.hpp"
 
 namespace cardan::street {
@@ -282,9 +283,23 @@ TEST_F(Demo, ASecondOneInTheSameDomainIsRefused) {
   ASSERT_EQ(wait_for_children(pid).size(), 5U);
   const pid_t second = start({"--camera", video_, "--no-view"});
   EXPECT_EQ(end(second), 1);
-  EXPECT_NE(output_.find("another `cardan demo`"), std::string::npos) << output_;
+  EXPECT_NE(output_.find("system 'street' already runs in domain 'default', pid " + std::to_string(pid)),
+            std::string::npos)
+      << output_;
   ::kill(pid, SIGINT);
   EXPECT_EQ(end(pid), 0);
+}
+
+TEST_F(Demo, IsRefusedWhileItsSystemRuns) {
+  ASSERT_EQ(::setenv("CARDAN_RUN_DIR", (folder_ / "run").c_str(), 1), 0);
+  {
+    const launcher::SystemLock run("street", "");  // as `cardan run` takes it
+    EXPECT_EQ(end(start({"--camera", video_, "--no-view"})), 1);
+    EXPECT_NE(output_.find("system 'street' already runs in domain 'default', pid " + std::to_string(::getpid())),
+              std::string::npos)
+        << output_;
+  }
+  ::unsetenv("CARDAN_RUN_DIR");
 }
 
 TEST_F(Demo, MistakesAreNamedWithARemedy) {

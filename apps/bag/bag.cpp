@@ -37,6 +37,7 @@ Exit codes: 0 ok, 1 failed, 2 wrong options or no recording, 3 done, but a part 
 constexpr const char* kBagListExamples = R"(Examples:
   cardan bag ls drive.mcap --topic '/camera/*' --start 10 --end 10.5
   cardan bag ls drive.mcap --json --count 5
+  cardan bag ls drive/ --start 60            a folder: its files as one recording
 
 Exit codes: 0 ok, 1 failed, 2 wrong options, 3 done, but something in the file is damaged.)";
 
@@ -60,6 +61,7 @@ constexpr const char* kCutExamples = R"(Examples:
   cardan bag cut drive.mcap --start 10 --end 20 -o ten.mcap
   cardan bag cut drive.mcap --topic /imu --topic '/gps/*' -o small.mcap
   cardan bag cut drive.mcap --compression zstd -o packed.mcap
+  cardan bag cut drive/ --start 60 --end 90 -o minute.mcap    a folder: its files as one recording
 
 Times are seconds from the first message; --end is not included. Attachments, metadata and channels without messages
 are kept.
@@ -262,14 +264,14 @@ static void add_bag_command(CLI::App& app) {
 
   auto list = std::make_shared<BagListOptions>();
   command = add_verb(group, "ls", "A file's messages by time, one a line", kBagListExamples);
-  command->add_option("file", list->file, "File, as drive.mcap")->required();
+  command->add_option("file", list->file, "File, as drive.mcap, or folder of a recording")->required();
   add_selection(command, list->selection);
   command->add_option("--count", list->count, "Only this many messages");
   run_with_json(command, bag_list, list);
 
   auto cat = std::make_shared<BagCatOptions>();
   command = add_verb(group, "cat", "A file's messages by time, with their fields", kCatExamples);
-  command->add_option("file", cat->file, "File, as drive.mcap")->required();
+  command->add_option("file", cat->file, "File, as drive.mcap, or folder of a recording")->required();
   add_selection(command, cat->selection);
   command->add_option("--fields", cat->fields, "Only these, as header.stamp,height")->delimiter(',');
   command->add_option("--count", cat->count, "Only this many messages");
@@ -278,20 +280,20 @@ static void add_bag_command(CLI::App& app) {
 
   auto verify = std::make_shared<BagVerifyOptions>();
   command = add_verb(group, "verify", "Check that files are whole: every checksum and every index", kVerifyExamples);
-  command->add_option("file", verify->files, "Files, as drive.mcap")->required();
+  command->add_option("file", verify->files, "Files, as drive.mcap, or folders of a recording")->required();
   run_with_json(command, bag_verify, verify);
 
   auto cut = std::make_shared<BagRewriteOptions>();
   cut->inputs.resize(1);
   command = add_verb(group, "cut", "Write some of a file's messages to a new file", kCutExamples);
-  command->add_option("file", cut->inputs[0], "File, as drive.mcap")->required();
+  command->add_option("file", cut->inputs[0], "File, as drive.mcap, or folder of a recording")->required();
   add_selection(command, cut->selection);
   add_output(command, *cut);
   run_with_json(command, bag_rewrite, cut);
 
   auto merge = std::make_shared<BagRewriteOptions>();
   command = add_verb(group, "merge", "Merge several files into one, by time", kMergeExamples);
-  command->add_option("file", merge->inputs, "Files, as front.mcap rear.mcap")->required();
+  command->add_option("file", merge->inputs, "Files, as front.mcap rear.mcap, or folders of a recording")->required();
   add_output(command, *merge);
   run_with_json(command, bag_rewrite, merge);
 
@@ -299,7 +301,7 @@ static void add_bag_command(CLI::App& app) {
   recover->inputs.resize(1);
   recover->repair = true;
   command = add_verb(group, "recover", "Make a finished file from a damaged or unfinished one", kRecoverExamples);
-  command->add_option("file", recover->inputs[0], "Damaged or unfinished file")->required();
+  command->add_option("file", recover->inputs[0], "Damaged or unfinished file, or folder of a recording")->required();
   add_output(command, *recover);
   run_with_json(command, bag_rewrite, recover);
 

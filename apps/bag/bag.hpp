@@ -14,6 +14,10 @@ struct ReadOptions;
 struct RewriteOptions;
 enum class Compression : std::uint8_t;
 }  // namespace cardan::mcap
+namespace cardan::record {
+class FileMessages;
+class FileSet;
+}  // namespace cardan::record
 
 namespace cardan::apps {
 
@@ -122,12 +126,19 @@ int bag_convert(const BagConvertOptions& options);
 
 /// What most of the file's bytes are compressed with.
 [[nodiscard]] mcap::Compression usual_compression(const mcap::Reader& reader);
-/// Writes a file of others, with its progress, and reports the result: the exit code.
+/// Writes a file of others, with its progress, and reports the result: the exit code. `incomplete`: some of the inputs
+/// are missing, which was said.
 [[nodiscard]] int rewrite_file(const std::vector<std::string>& inputs, const std::string& output,
-                               mcap::RewriteOptions options, bool json);
+                               mcap::RewriteOptions options, bool json, bool incomplete = false);
 
 /// As the readers take it. Throws Error (InvalidArgument): no topic of the file fits a pattern.
 [[nodiscard]] mcap::ReadOptions read_options(const BagSelection& selection, const mcap::Reader& reader);
+/// The same of a recording in several files, which is called `path`.
+[[nodiscard]] mcap::ReadOptions read_options(const BagSelection& selection, const record::FileSet& files,
+                                             const std::string& path);
+[[nodiscard]] record::FileMessages selected_messages(const record::FileSet& files, const mcap::ReadOptions& options);
+/// Reports what is missing of the files, and what could not be read, on standard error; true: something is.
+[[nodiscard]] bool tell_faults(const record::FileSet& files, const record::FileMessages& messages);
 
 /// "2026-11-22 10:02:01.123456789" (UTC); for a clock that does not count from 1970, seconds: "12.345678901 s".
 [[nodiscard]] std::string stamp_text(std::uint64_t nanoseconds);

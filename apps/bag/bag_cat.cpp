@@ -12,6 +12,7 @@
 #include "apps/view/output.hpp"
 #include "cardan/base/error.hpp"
 #include "cardan/mcap/reader.hpp"
+#include "cardan/record/player/file_set.hpp"
 #include "cardan/transport/stop.hpp"
 
 namespace cardan::apps {
@@ -64,12 +65,13 @@ class MessageDecoder {
 }  // namespace
 
 int bag_cat(const BagCatOptions& o) {
-  const mcap::Reader reader(o.file);
-  mcap::Messages messages = reader.messages(read_options(o.selection, reader));
+  const record::FileSet files({o.file});
+  record::FileMessages messages = selected_messages(files, read_options(o.selection, files, o.file));
   MessageDecoder decoder(o.list >= 0 ? static_cast<std::size_t>(o.list) : o.json ? 64 : 8);
   stop_on_signals();
   std::uint64_t shown = 0;
-  while (const auto one = messages.next()) {
+  while (const auto next = messages.next()) {
+    const mcap::MessageView* const one = &next->view;
     Json fields = decoder.fields(*one);
     if (!o.fields.empty()) fields = pick_fields(fields, o.fields);
     const std::string text = o.json ? one_line({{"log_time", one->message.log_time},
@@ -83,9 +85,7 @@ int bag_cat(const BagCatOptions& o) {
                                                   printable(one->channel->topic), readable(fields, 1));
     if (!emit(text) || stopping() || ++shown == o.count) break;
   }
-  for (const mcap::Problem& p : messages.problems()) warn(fmt::format("{}, byte {}: {}", o.file, p.offset, p.cause));
-  for (const mcap::Problem& p : reader.losses()) warn(fmt::format("{}: {}", o.file, p.cause));
-  return messages.problems().empty() && reader.losses().empty() ? kOk : kLoss;
+  return tell_faults(files, messages) ? kLoss : kOk;
 }
 
 }  // namespace cardan::apps

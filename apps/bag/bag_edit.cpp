@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "apps/bag/bag.hpp"
 #include "apps/view/output.hpp"
@@ -12,6 +13,8 @@
 #include "cardan/base/error.hpp"
 #include "cardan/mcap/rewrite.hpp"
 #include "cardan/mcap/verify.hpp"
+#include "cardan/record/player/file_set.hpp"
+#include "cardan/record/recording_folder.hpp"
 #include "cardan/transport/stop.hpp"
 
 namespace cardan::apps {
@@ -38,8 +41,11 @@ mcap::Compression usual_compression(const mcap::Reader& reader) {
 
 int bag_verify(const BagVerifyOptions& o) {
   Json all = Json::array();
-  bool good = true;
-  for (const std::string& file : o.files) {
+  const record::RecordingFiles found = record::recording_files(o.files);
+  for (const std::string& problem : found.problems) warn(problem);
+  for (const std::string& note : found.notes) warn(note);
+  bool good = found.problems.empty();
+  for (const std::string& file : found.files) {
     Progress progress;
     const std::uint64_t size = std::filesystem::is_regular_file(file) ? std::filesystem::file_size(file) : 0;
     const mcap::Verification v = mcap::verify(file, [&](std::uint64_t done) { progress.show(done, size); });
@@ -80,15 +86,21 @@ int bag_verify(const BagVerifyOptions& o) {
 int bag_rewrite(const BagRewriteOptions& o) {
   mcap::RewriteOptions options{.replace = o.force};
   if (o.repair) options.open = {.rescan = true, .scanning = {.search = true}};
-  options.choose = [&o](const mcap::Reader& first, mcap::RewriteOptions& chosen) {
-    chosen.read = read_options(o.selection, first);
+  const record::RecordingFiles found = record::recording_files(o.inputs);
+  for (const std::string& problem : found.problems) warn(problem);
+  for (const std::string& note : found.notes) warn(note);
+  std::optional<mcap::ReadOptions> of_all;  // of a folder: a topic may be in its last file only
+  if (found.files.size() > 1 && o.inputs.size() == 1 && !o.repair)
+    of_all = read_options(o.selection, record::FileSet(found.files), o.inputs[0]);
+  options.choose = [&](const mcap::Reader& first, mcap::RewriteOptions& chosen) {
+    chosen.read = of_all ? *of_all : read_options(o.selection, first);
     chosen.write.compression = o.compression == "same" ? usual_compression(first) : compression_of(o.compression);
   };
-  return rewrite_file(o.inputs, o.output, std::move(options), o.json);
+  return rewrite_file(found.files, o.output, std::move(options), o.json, !found.problems.empty());
 }
 
 int rewrite_file(const std::vector<std::string>& inputs, const std::string& output, mcap::RewriteOptions options,
-                 bool json) {
+                 bool json, bool incomplete) {
   // Not before: a walk through a large file takes long, and until then there is nothing to clean up.
   options.choose = [given = std::move(options.choose)](const mcap::Reader& first, mcap::RewriteOptions& chosen) {
     stop_on_signals();
@@ -112,7 +124,7 @@ int rewrite_file(const std::vector<std::string>& inputs, const std::string& outp
     warn(fmt::format("{}, byte {}: {}", file, problem.offset, problem.cause));
   }
   if (result.troubles.size() > kMostShown) warn(fmt::format("… and {} more", result.troubles.size() - kMostShown));
-  const bool lost = !result.troubles.empty();
+  const bool lost = incomplete || !result.troubles.empty();
   const std::string text =
       json ? Json{{"output", output}, {"messages", result.messages}, {"bytes", result.bytes}, {"lost", lost}}.dump(2) +
                  "\n"

@@ -8,12 +8,14 @@
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <vector>
 
 #include "apps/bag/bag.hpp"
 #include "apps/view/output.hpp"
 #include "cardan/base/error.hpp"
 #include "cardan/mcap/reader.hpp"
 #include "cardan/record/name_patterns.hpp"
+#include "cardan/record/player/file_set.hpp"
 #include "cardan/transport/stop.hpp"
 
 namespace cardan::apps {
@@ -29,26 +31,28 @@ std::uint64_t first_time(const mcap::Reader& reader) {
   return reader.summary().chunks().empty() ? 0 : first;
 }
 
-}  // namespace
-
-std::string stamp_text(std::uint64_t nanoseconds) {
-  constexpr std::uint64_t kNs = 1'000'000'000;
-  if (nanoseconds < 1'000'000'000 * kNs || nanoseconds / kNs > 32'503'680'000)  // not between 2001 and 3000
-    return fmt::format("{}.{:09} s", nanoseconds / kNs, nanoseconds % kNs);
-  return fmt::format("{:%Y-%m-%d %H:%M:%S}.{:09}", fmt::gmtime(static_cast<std::time_t>(nanoseconds / kNs)),
-                     nanoseconds % kNs);
+/// Of the first message of all; 0: there is none.
+std::uint64_t first_time(const std::vector<const mcap::Reader*>& readers) {
+  std::uint64_t first = 0;
+  for (const mcap::Reader* const reader : readers)
+    if (const std::uint64_t its = first_time(*reader); its != 0) first = first == 0 ? its : std::min(first, its);
+  return first;
 }
 
-mcap::ReadOptions read_options(const BagSelection& s, const mcap::Reader& reader) {
+mcap::ReadOptions options_of(const BagSelection& s, const std::vector<const mcap::Reader*>& readers,
+                             const std::string& path) {
   for (const std::string& pattern : s.topics) {
-    const auto& channels = reader.summary().channels();
-    if (std::none_of(channels.begin(), channels.end(),
-                     [&](const auto& one) { return record::fits_one({pattern}, one.second.topic); }))
-      throw Error(ErrorCode::InvalidArgument, fmt::format("{} has no topic '{}'", reader.file().path(), pattern),
+    const auto has = [&](const mcap::Reader* reader) {
+      const auto& channels = reader->summary().channels();
+      return std::any_of(channels.begin(), channels.end(),
+                         [&](const auto& one) { return record::fits_one({pattern}, one.second.topic); });
+    };
+    if (std::none_of(readers.begin(), readers.end(), has))
+      throw Error(ErrorCode::InvalidArgument, fmt::format("{} has no topic '{}'", path, pattern),
                   "cardan bag info shows which it has");
   }
   mcap::ReadOptions options;
-  const std::uint64_t first = first_time(reader);
+  const std::uint64_t first = first_time(readers);
   const auto at = [&](double seconds) {
     return seconds <= 0 ? first : first + static_cast<std::uint64_t>(std::llround(std::min(seconds, 1e9) * 1e9));
   };
@@ -65,12 +69,56 @@ mcap::ReadOptions read_options(const BagSelection& s, const mcap::Reader& reader
   return options;
 }
 
+}  // namespace
+
+std::string stamp_text(std::uint64_t nanoseconds) {
+  constexpr std::uint64_t kNs = 1'000'000'000;
+  if (nanoseconds < 1'000'000'000 * kNs || nanoseconds / kNs > 32'503'680'000)  // not between 2001 and 3000
+    return fmt::format("{}.{:09} s", nanoseconds / kNs, nanoseconds % kNs);
+  return fmt::format("{:%Y-%m-%d %H:%M:%S}.{:09}", fmt::gmtime(static_cast<std::time_t>(nanoseconds / kNs)),
+                     nanoseconds % kNs);
+}
+
+mcap::ReadOptions read_options(const BagSelection& s, const mcap::Reader& reader) {
+  return options_of(s, {&reader}, reader.file().path());
+}
+
+mcap::ReadOptions read_options(const BagSelection& s, const record::FileSet& files, const std::string& path) {
+  std::vector<const mcap::Reader*> readers;
+  for (const auto& reader : files.readers()) readers.push_back(reader.get());
+  return options_of(s, readers, path);
+}
+
+record::FileMessages selected_messages(const record::FileSet& files, const mcap::ReadOptions& options) {
+  record::WantedChannel wanted;
+  if (options.wanted)
+    wanted = [wants = options.wanted](std::size_t, const mcap::Channel& channel) { return wants(channel); };
+  return {files, options.start, options.end, wanted};
+}
+
+bool tell_faults(const record::FileSet& files, const record::FileMessages& messages) {
+  const auto problems = messages.problems();
+  for (const record::FileProblem& p : problems)
+    warn(fmt::format("{}, byte {}: {}", files.readers()[p.file]->file().path(), p.problem.offset, p.problem.cause));
+  for (const std::string& problem : files.problems()) warn(problem);
+  for (const std::string& note : files.notes()) warn(note);
+  bool lost = !problems.empty() || !files.problems().empty();
+  for (const auto& reader : files.readers()) {
+    if (reader->complete()) continue;
+    warn(fmt::format("{} is not finished: {} (byte {})", reader->file().path(), reader->finish().cause,
+                     reader->finish().valid));
+    lost = lost || reader->finish().how == mcap::Finish::How::Damaged;
+  }
+  return lost;
+}
+
 int bag_list(const BagListOptions& o) {
-  const mcap::Reader reader(o.file);
-  mcap::Messages messages = reader.messages(read_options(o.selection, reader));
+  const record::FileSet files({o.file});
+  record::FileMessages messages = selected_messages(files, read_options(o.selection, files, o.file));
   stop_on_signals();
   std::uint64_t shown = 0;
-  while (const auto one = messages.next()) {
+  while (const auto next = messages.next()) {
+    const mcap::MessageView* const one = &next->view;
     const mcap::Message& m = one->message;
     const std::string line =
         o.json
@@ -83,13 +131,7 @@ int bag_list(const BagListOptions& o) {
                           bytes_text(static_cast<double>(m.data.size())), printable(one->channel->topic));
     if (!emit(line + "\n") || stopping() || ++shown == o.count) break;
   }
-  for (const mcap::Problem& p : messages.problems()) warn(fmt::format("{}, byte {}: {}", o.file, p.offset, p.cause));
-  for (const mcap::Problem& p : reader.losses()) warn(fmt::format("{}: {}", o.file, p.cause));
-  if (!reader.complete())
-    warn(fmt::format("{} is not finished: {} (byte {})", o.file, reader.finish().cause, reader.finish().valid));
-  return messages.problems().empty() && reader.losses().empty() && reader.finish().how != mcap::Finish::How::Damaged
-             ? kOk
-             : kLoss;
+  return tell_faults(files, messages) ? kLoss : kOk;
 }
 
 }  // namespace cardan::apps

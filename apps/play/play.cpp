@@ -302,6 +302,9 @@ int play(const PlayOptions& o) {
   stop_on_signals();
   record::Player player(o.files, player_options(o));
   const PlayerReport before = player.report();
+  if (o.start > 0 && before.start_ns >= before.end_ns)
+    throw Error(ErrorCode::InvalidArgument, fmt::format("--start {} is behind the last message", o.start),
+                "cardan bag info shows how long the recording is");
   for (const record::LeftOut& l : before.left_out) warn(fmt::format("{} is not played: {}", l.topic, l.why));
   for (const std::string& note : before.notes) warn(note);
   for (const std::string& what : before.unfinished) warn(fmt::format("not finished: {}", what));

@@ -11,6 +11,7 @@
 #include <csignal>
 #include <ctime>
 #include <filesystem>
+#include <future>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -21,6 +22,7 @@
 #include "apps/record/record_view.hpp"
 #include "apps/view/keys.hpp"
 #include "apps/view/output.hpp"
+#include "apps/view/progress.hpp"
 #include "apps/view/screen.hpp"
 #include "cardan/base/error.hpp"
 #include "cardan/record/recorder/recorder.hpp"
@@ -50,7 +52,7 @@ recording loses samples, which are counted with their cause; publishers are neve
 Keys: space pauses, s starts a new file, t triggers, q ends. Signals: SIGUSR1 starts a new file, SIGUSR2 pauses or
 resumes, SIGRTMIN+1 triggers, SIGINT, SIGTERM and SIGHUP end in order.
 Exit codes: 0 all was recorded, 1 failed or ended by itself, 2 wrong usage, 3 recorded, but samples were lost, or a named
-topic did not appear or belongs to another user.)";
+topic (with --use-sim-time also /clock) did not appear or belongs to another user.)";
 
 struct RecordOptions {
   record::RecorderOptions recorder;
@@ -219,6 +221,25 @@ bool warn_of_missing(const RecorderReport& report) {
   return report.missing.empty() && report.unreadable == 0 && report.refused == 0;
 }
 
+std::uint64_t queued_bytes(const RecorderReport& report) {
+  std::uint64_t bytes = 0;
+  for (const record::TopicReport& topic : report.topics) bytes += topic.queued_bytes;
+  return bytes;
+}
+
+/// With its progress: strong compression or a slow disk may have much left to do.
+void end(Recorder& recorder) {
+  auto ended = std::async(std::launch::async, [&recorder] { recorder.stop(); });
+  Progress progress;
+  std::uint64_t most = 0;
+  while (ended.wait_for(std::chrono::milliseconds(100)) != std::future_status::ready) {
+    const std::uint64_t left = queued_bytes(recorder.report());
+    most = std::max(most, left);
+    progress.show(most - left, most);
+  }
+  ended.get();
+}
+
 int record_topics(const RecordOptions& o) {
   if (!o.tell.empty()) return send_order_to_recorders(o);
   const record::RecorderOptions options = recorder_options(o);
@@ -250,7 +271,7 @@ int record_topics(const RecordOptions& o) {
       last = now;
     }
   }
-  recorder.stop();
+  end(recorder);
   const RecorderReport report = recorder.report();
   if (o.json) {
     if (!emit(record_json(report).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n"))
@@ -267,10 +288,14 @@ int record_topics(const RecordOptions& o) {
     warn(report.failure);
     return kFailed;
   }
-  if (report.recorded == 0)
+  if (report.no_clock)
+    warn(
+        "nothing was recorded: no message of /clock came, and --use-sim-time takes the times from it — publish it "
+        "(cardan play --clock, or the simulator), or leave --use-sim-time out");
+  else if (report.recorded == 0)
     warn("nothing was recorded: no matching topic was published — cardan topic list shows the topics");
   const bool all_there = warn_of_missing(report);
-  return report.lost != 0 || !all_there ? kLoss : kOk;
+  return report.lost != 0 || report.no_clock || !all_there ? kLoss : kOk;
 }
 
 }  // namespace

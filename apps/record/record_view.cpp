@@ -146,6 +146,7 @@ Json record_json(const record::RecorderReport& r) {
           {"refused", r.refused},
           {"unreadable", r.unreadable},
           {"missing", r.missing},
+          {"no_clock", r.no_clock},
           {"bytes", r.bytes},
           {"copied_bytes", r.copied_bytes},
           {"own_bytes", r.own_bytes},

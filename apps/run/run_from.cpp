@@ -203,6 +203,7 @@ void add_run_from_options(CLI::App& command, RunFromOptions& o) {
 
 int run_from(const config::Configuration& configuration, const RunFromOptions& o) {
   stop_on_signals();
+  stop_on_hang_up();
   report_crashes_of_replay(configuration.name, o.reports);
   const std::int64_t begun = steady_now();
   auto progress = std::make_unique<Progress>();

@@ -18,6 +18,7 @@
 #include "bench/transport/report.hpp"
 #include "bench/transport/transport.hpp"
 #include "cardan/base/error.hpp"
+#include "cardan/system/launcher/system_lock.hpp"
 
 namespace cardan::bench {
 namespace {
@@ -233,6 +234,13 @@ int run_runtime_bench(const RuntimeArguments& arguments, const std::vector<int>&
   } catch (const Error& e) {
     fmt::print(stderr, "cardan bench runtime: {}\n", e.what());
     return kUsage;
+  }
+  std::optional<launcher::SystemLock> lock;
+  try {  // two at once would spoil each other's figures
+    lock.emplace("bench-runtime", "");
+  } catch (const Error& e) {
+    fmt::print(stderr, "cardan bench runtime: {}\n", e.what());
+    return kFailed;
   }
   struct sigaction action{};
   action.sa_handler = on_interrupt;

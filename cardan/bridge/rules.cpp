@@ -10,9 +10,9 @@
 #include "cardan/base/error.hpp"
 #include "cardan/base/name_patterns.hpp"
 #include "cardan/bridge/rules_shape.hpp"
+#include "cardan/config/check_shape.hpp"
 #include "cardan/config/configuration.hpp"
 #include "cardan/config/document.hpp"
-#include "cardan/config/validate.hpp"
 
 namespace cardan::bridge {
 namespace {
@@ -145,7 +145,7 @@ void parse_rules(const std::string& text, const std::string& file_name, Rules& r
   if (!document.complete) return;
   config::locate(document.root, source);
   const config::Field file{.kind = config::Field::Kind::Object, .object = &kRulesShape};
-  config::validate(document.root, file, "", document.root.place, "the file", source, problems);
+  config::check_shape(document.root, file, "", document.root.place, "the file", source, problems);
   if (document.root.kind != Node::Kind::Object) return;
   const Node& root = document.root;
   read(root, "domain", rules.domain);

@@ -31,7 +31,7 @@ InputFile::InputFile(std::string path) : path_(std::move(path)), fd_(::open(path
   if (::fstat(fd_.get(), &status) != 0) cannot_read(path_, errno);
   if (!S_ISREG(status.st_mode) && !S_ISBLK(status.st_mode))
     throw Error(ErrorCode::InvalidArgument, path_ + (S_ISDIR(status.st_mode) ? " is a folder" : " is not a file"),
-                "name one .mcap file");
+                "name one .mcap file; `cardan bag merge` makes one of a folder");
   (void)::flock(fd_.get(), LOCK_SH | LOCK_NB);  // so that no NewFile starts in its place
 }
 

@@ -4,6 +4,7 @@
 
     bag_folder_test.py CARDAN [unittest arguments]
 """
+import json
 import os
 import pathlib
 import shutil
@@ -55,6 +56,27 @@ class BagFolder(CommandCase):
         for part in ("11 files", "drive_10.mcap", "/point", "110"):
             self.assertIn(part, text)
         self.assertEqual(self.play(folder)["published"], 110)
+
+    def test_all_readers_take_a_folder(self):
+        folder = self.parts(3)
+        times = [json.loads(line)["log_time"] for line in self.run_cardan("bag", "ls", folder, "--json").splitlines()]
+        self.assertEqual((len(times), times), (30, sorted(times)))
+        self.assertEqual(len(self.run_cardan("bag", "ls", folder, "--json", "--start", 0.2, "--end", 0.4).splitlines()), 10)
+        self.assertEqual(len(self.run_cardan("bag", "cat", folder, "--json", "--topic", "/point").splitlines()), 30)
+        self.run_cardan("bag", "ls", folder, "--topic", "/nope", code=2)
+        self.assertEqual([v["good"] for v in json.loads(self.run_cardan("bag", "verify", folder, "--json"))], [True] * 3)
+        cut, merged, recovered = (self.path / f"{name}.mcap" for name in ("cut", "merged", "recovered"))
+        self.run_cardan("bag", "cut", folder, "--start", 0.3, "--end", 0.5, "-o", cut)
+        self.run_cardan("bag", "merge", folder, "-o", merged)
+        self.run_cardan("bag", "recover", folder, "-o", recovered)
+        self.assertEqual([self.json_of("bag", "info", file)["messages"] for file in (cut, merged, recovered)], [10, 30, 30])
+        self.run_cardan("bag", "cut", folder, "-o", cut, code=2)
+        self.assertIn("already exists — name another file, or allow to replace it (--force)", self.errors)
+        self.metadata(folder, "\n    - drive_0001.mcap\n    - drive_0007.mcap\n")
+        for command in (["ls"], ["cat"], ["cut", "-o", self.path / "some.mcap"]):
+            self.run_cardan("bag", command[0], folder, *command[1:], code=3)
+            self.assertIn("names drive_0007.mcap, which is missing", self.errors)
+        self.run_cardan("bag", "verify", folder, code=1)
 
     def test_a_bag_of_rosbags(self):
         folder = self.path / "ros"

@@ -145,7 +145,7 @@ class Play(unittest.TestCase):
 
     def test_wrong_words(self):
         for words in (["--topic", "/nobody"], ["--remap", "/point"], ["--remap", "/nobody:=/x"], ["--tell", "stop"], ["--clock=0"], ["--clock=x"], ["--wait-for-readers=0"],
-                      ["--rate", 0], ["--start", 2, "--until", 1], ["--until", 1, "--duration", 1], ["--domain", "a/b"]):
+                      ["--rate", 0], ["--start", 2, "--until", 1], ["--until", 1, "--duration", 1], ["--domain", "a/b"], ["--start", 1000]):
             self.assertEqual(run("play", points(), *words, code=2), "", words)
             self.assertRegex(run.stderr, r"^cardan: .+ — .+\n$", words)
         run("play", path("nowhere.mcap"), code=2)

@@ -86,6 +86,13 @@ class Replay(unittest.TestCase):
         self.assertEqual((summary["hung"]["component"], summary["hung"]["callback"], summary["exit_code"]), ("serve", "/orders", 1))
         self.assertEqual(glob.glob(path("out.mcap*")), [])
 
+    def test_a_terminal_that_closes_ends_the_run_in_order(self):
+        run = self.begin("--from", bag("hang.mcap", ANSWER, HANG), "--json", path("hung.json"), "--grace", "0.5")
+        self.until("callback '/orders' of component 'serve' has been running for")
+        run.send_signal(signal.SIGHUP)
+        self.assertEqual(run.wait(120), 1, self.said())
+        self.assertIn("and did not end within 0.5 s after it was asked to", self.said())
+
     def test_an_early_signal_is_acknowledged(self):
         run = self.begin("--from", bag("hang.mcap", HANG), "--grace", "6")
         time.sleep(1)  # the callback is not named yet

@@ -63,7 +63,7 @@ class Once(unittest.TestCase):
         first = self.begin()
         until(lambda: "starting → running" in self.text())
         text = run(BRAKE, code=1)
-        self.assertIn(f"system 'brake' already runs in domain 'default': cardan run, pid {first.pid}", text)
+        self.assertIn(f"system 'brake' already runs in domain 'default', pid {first.pid}", text)
         self.assertIn("--domain", text)
         self.assertIn("--stop", text)
         self.assertIn("stopped", run(BRAKE, "--domain", "elsewhere", "--seconds", "0.2"))

@@ -237,6 +237,12 @@ class Record(unittest.TestCase):
         self.assertIn("/never was not recorded: nobody published it", self.errors)
         self.assertIn("/wide was not recorded: the memory layout", self.errors)
 
+    def test_a_clock_that_never_came(self):
+        report = self.record("/imu", "--use-sim-time", seconds=0.5, code=3)
+        self.assertEqual((report["recorded"], report["no_clock"], report["missing"]), (0, True, []))
+        self.assertIn("no message of /clock came", self.errors)
+        self.assertNotIn("no matching topic", self.errors)
+
     def test_regular_expressions(self):
         report = self.record("--regex", "^/(imu|own)$", "--exclude-regex", "w")
         self.assertEqual([t["topic"] for t in report["topics"]], ["/imu"])

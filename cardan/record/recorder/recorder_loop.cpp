@@ -129,6 +129,7 @@ void RecorderLoop::write_what_is_left() {
     batches_.close_all(now_);
     queue_->wait(steady_now() + 10'000'000);
     issuer_.collect(now_);
+    if (reporter_.due(now_)) reporter_.publish(now_);  // it may take long: compression, a slow disk
   }
 }
 

@@ -2,6 +2,12 @@
 // What a recorder can be asked for beside topics and files.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
+#include <set>
+#include <thread>
+
+#include "cardan/base/clock.hpp"
 #include "cardan/base/error.hpp"
 #include "cardan/record/recorder/recording_test.hpp"
 
@@ -68,6 +74,44 @@ TEST_F(RecorderOptionsTest, LevelsOfCompression) {
   o.compression = mcap::Compression::None;
   o.rules = {{.pattern = "/imu", .compression = mcap::Compression::Lz4}};
   EXPECT_THROW(Recorder{o}, Error) << "the rule's compression has not that level either";
+}
+
+TEST_F(RecorderOptionsTest, TheEndReportsWhatIsLeft) {
+  RecorderOptions o = options();
+  o.topics = {kImu.name};
+  o.compression = mcap::Compression::Zstd;
+  o.level = 22;
+  Publisher imu{kImu};
+  Recorder recorder(o);
+  ASSERT_TRUE(reaches([&] { return imu.subscribers() == 1; }));
+  for (std::uint32_t i = 1; i <= 2000; ++i) publish_imu(imu, i);
+  std::atomic<bool> done{false};
+  std::thread end([&] {
+    recorder.stop();
+    done = true;
+  });
+  const std::int64_t begun = steady_now();
+  std::set<std::int64_t> reports;
+  while (!done) {
+    reports.insert(recorder.report().duration_ns);
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  end.join();
+  const std::int64_t intervals = (steady_now() - begun) / 100'000'000;
+  EXPECT_GE(static_cast<std::int64_t>(reports.size()), std::min<std::int64_t>(intervals / 5, 3)) << intervals;
+}
+
+TEST_F(RecorderOptionsTest, WithoutItsClockNothingIsRecorded) {
+  RecorderOptions o = options();
+  o.topics = {kImu.name};
+  o.simulated_clock = true;
+  Publisher imu{kImu};
+  Recorder recorder(o);
+  ASSERT_TRUE(reaches([&] { return imu.subscribers() == 1; }));
+  publish_imu(imu, 1);
+  recorder.stop();
+  EXPECT_EQ(recorder.report().recorded, 0U);
+  EXPECT_TRUE(recorder.report().no_clock);
 }
 
 }  // namespace

@@ -432,6 +432,7 @@ TEST_F(RecorderTest, LogTimesOfASimulation) {
   }));
   recorder.stop();
   EXPECT_EQ(recorder.report().recorded + of_topic(recorder.report(), kImu.name).left_out, published);
+  EXPECT_FALSE(recorder.report().no_clock);
   const mcap::Reader reader(o.path);
   const auto& statistics = reader.summary().statistics();
   EXPECT_EQ(statistics.message_start_time, 5'000'000'000U);

@@ -71,6 +71,7 @@ struct RecorderReport {
   DurationReport submit{};  ///< in the system call that submits
   DurationReport path{};    ///< of a sample, from its publication to its completion on disk
   bool paused = false;
+  bool no_clock = false;   ///< `simulated_clock`, but no message of /clock has come: nothing can be recorded
   bool triggered = false;  ///< of a flight recorder
   ScheduleReport schedule{};
   std::string failure{};  ///< why the recording ended by itself

@@ -38,6 +38,7 @@ void Reporter::publish(std::int64_t now) {
   report.submit = parts_.issuer.submits().report();
   report.path = parts_.issuer.paths().report();
   report.paused = parts_.requests.paused();
+  report.no_clock = parts_.options.simulated_clock && !parts_.intake.time().simulated.has_value();
   report.triggered = parts_.requests.triggered();
   report.schedule = parts_.scheduler.explain(now);
   report.failure = parts_.rotation.failure();

@@ -43,9 +43,9 @@ SystemLock::SystemLock(const std::string& system, const std::string& domain)
       throw Error(
           ErrorCode::NameTaken,
           fmt::format("system '{}' already runs in domain '{}'{}", system, folder_->domain,
-                      pid.empty() ? std::string() : fmt::format(": cardan run, pid {}", pid)),
+                      pid.empty() ? std::string() : fmt::format(", pid {}", pid)),
           fmt::format("end that one first{} (cardan run --stop PROCESS stops only one of its processes), or give this "
-                      "one a domain of its own: --domain NAME",
+                      "one a domain of its own: CARDAN_DOMAIN=NAME, or --domain NAME of cardan run",
                       pid.empty() ? std::string() : fmt::format(": kill {}", pid)));
     }
     std::this_thread::sleep_for(std::chrono::milliseconds{10});
