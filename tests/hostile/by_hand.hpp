@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <poll.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -106,6 +107,18 @@ class FalseProcess {
     }
   }
   void hang_up_on_all() { peers_.clear(); }
+  [[nodiscard]] bool is_knocked_at() const {  ///< somebody has connected and was not accepted yet
+    pollfd p{.fd = listener_.get(), .events = POLLIN, .revents = 0};
+    return ::poll(&p, 1, 0) > 0;
+  }
+  void withdraw() {  ///< its topics
+    for (const auto& entry : entries_) ::unlink(entry.c_str());
+    entries_.clear();
+  }
+  void die() {  ///< its names stay, as those of a killed process do
+    peers_.clear();
+    listener_ = {};
+  }
   [[nodiscard]] std::size_t accepted() const { return accepted_; }
   [[nodiscard]] std::size_t open() const { return peers_.size(); }
 

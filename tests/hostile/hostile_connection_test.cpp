@@ -8,7 +8,10 @@
 
 #include <atomic>
 #include <chrono>
+#include <future>
+#include <optional>
 #include <thread>
+#include <vector>
 
 #include "cardan/base/log.hpp"
 #include "cardan/transport/discovery/process.hpp"
@@ -59,6 +62,74 @@ void send_attached(const RawPeer& peer, const cardan::socket::Message& m, const 
                 R"(,"cursor":0,"owed_from":0,"bell":0,"bell_bytes":65536)" + more + "}",
             {core.area().read_only_fd(), bells.read_only_fd()});
 }
+
+/// A process that one subscriber is attached to, and that hangs up on it while its socket goes on listening.
+struct HangsUp {
+  FalseProcess process;
+  cardan::detail::PublisherCore core{"/open", cardan::detail::message_type_of<Small>(), kOpen.options, {}};
+  cardan::detail::BellBoard bells;
+  std::atomic<int> attached{0}, died{0};
+  std::optional<cardan::Subscriber<Small>> in;
+
+  HangsUp() {
+    process.announce("/open");
+    std::thread serving([this] { serve_until([this] { return attached == 1; }); });
+    in.emplace(kOpen, cardan::SubscriberOptions{
+                          .on_event = [this](const Event& e) { died += e.kind == Event::Kind::Died ? 1 : 0; }});
+    serving.join();
+  }
+  template <class Done>
+  void serve_until(Done done) {
+    process.serve(
+        [&](const RawPeer& peer, const cardan::socket::Message& m) {
+          if (is_op(m, "hello")) cardan::test::greet(peer);
+          if (!is_op(m, "attach")) return true;
+          peer.send(R"({"op":"attached","id":)" + std::to_string(cardan::test::numbers_of(m.text, "id").at(0)) +
+                        R"(,"bytes":)" + std::to_string(core.area().size()) + R"(,"cursor":)" +
+                        std::to_string(core.floor_for_late_joiner()) + R"(,"owed_from":)" +
+                        std::to_string(core.published()) + R"(,"bell":0,"bell_bytes":65536})",
+                    {core.area().read_only_fd(), bells.read_only_fd()});
+          ++attached;
+          return true;
+        },
+        done);
+  }
+  void publish(int count) {
+    for (int i = 0; i < count; ++i) {
+      const int slot = core.loan();
+      ASSERT_GE(slot, 0);
+      cardan::test::fill(*new (core.message(slot)) Small, cardan::test::key_of(1, core.published() + 1), 0);
+      core.publish(slot, 0, 0);
+    }
+  }
+  std::vector<std::uint64_t> take_all() {
+    std::vector<std::uint64_t> numbers;
+    while (const auto sample = in->take()) {
+      EXPECT_TRUE(cardan::test::intact(sample));
+      numbers.push_back(sample.sequence());
+    }
+    return numbers;
+  }
+  /// For a second it accepts nobody. Meanwhile the subscriber looks at the run directory again and again, for the names
+  /// of a dead process, and it takes nothing.
+  void is_silent() {
+    process.hang_up_on_all();
+    EXPECT_TRUE(cardan::test::eventually([&] { return process.is_knocked_at(); }));
+    std::promise<void> noticed;  // the helper thread knocks in the middle of it
+    cardan::detail::Process::of({}).loop().post([&] { noticed.set_value(); });
+    noticed.get_future().wait();
+    FalseProcess dead;
+    dead.die();
+    const auto until = std::chrono::steady_clock::now() + 1s;
+    for (int i = 0; std::chrono::steady_clock::now() < until; ++i) {
+      if (i % 15 == 0)
+        for (int name = 0; name < 80; ++name) dead.announce("/open");
+      EXPECT_TRUE(take_all().empty()) << "its process may live, and refill them";
+      std::this_thread::sleep_for(10ms);
+    }
+    EXPECT_EQ(died, 0);
+  }
+};
 
 }  // namespace
 
@@ -248,6 +319,50 @@ TEST_F(HostileConnection, WhoHangsUpKeepsTheSocketOpenUntilItsSamplesAreGone) {
   EXPECT_EQ(open, 1U) << "the publisher would refill a sample that is held";
   sample.reset();
   EXPECT_TRUE(cardan::test::eventually([&] { return open == 0; })) << "it is open for ever";
+  end = true;
+  serving.join();
+}
+
+// A dying process closes its connections some time before its listening socket, and meanwhile everybody can connect.
+TEST_F(HostileConnection, OfAProcessThatIsDyingTheLastSamplesAreTaken) {
+  (void)cardan::detail::Process::of({});  // makes the domain's folder
+  for (const bool named : {true, false}) {
+    HangsUp it;
+    EXPECT_EQ(it.in->publishers(), 1U);
+    it.publish(3);
+    if (!named) it.process.withdraw();
+    it.is_silent();
+    it.process.die();
+    std::vector<std::uint64_t> numbers;
+    EXPECT_TRUE(cardan::test::eventually([&] {
+      for (const std::uint64_t n : it.take_all()) numbers.push_back(n);
+      return numbers.size() == 3;
+    })) << numbers.size()
+        << (named ? "" : ", without a name");
+    EXPECT_TRUE(cardan::test::eventually([&] { return it.died == 1 && it.in->publishers() == 0; }));
+    EXPECT_EQ(it.in->missed(), 0U);
+  }
+}
+
+TEST_F(HostileConnection, OfAProcessThatWasSilentAndLivesNothingOldIsTaken) {
+  (void)cardan::detail::Process::of({});  // makes the domain's folder
+  HangsUp it;
+  it.publish(1);
+  EXPECT_EQ(it.take_all(), std::vector<std::uint64_t>{1});
+  it.publish(2);
+  it.is_silent();
+  it.publish(7);  // the ring keeps four
+  std::atomic<bool> end{false};
+  std::thread serving([&] { it.serve_until([&] { return end.load(); }); });
+  std::vector<std::uint64_t> numbers;
+  EXPECT_TRUE(cardan::test::eventually([&] {
+    for (const std::uint64_t n : it.take_all()) numbers.push_back(n);
+    return numbers.size() == 4;
+  })) << "it waits for ever";
+  EXPECT_EQ(numbers, (std::vector<std::uint64_t>{7, 8, 9, 10}));
+  EXPECT_EQ(it.in->missed(), 5U);
+  EXPECT_EQ(it.died, 1);
+  EXPECT_EQ(it.attached, 2);
   end = true;
   serving.join();
 }

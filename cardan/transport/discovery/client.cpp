@@ -98,11 +98,12 @@ void Client::take_message(int fd, Connection& c) {
       case socket::Received::Closed:
         return hang_up(fd);
       case socket::Received::Bad:
-        return hang_up(fd, true);
       case socket::Received::NoDescriptors:
       case socket::Received::Message:
         break;
     }
+    if (!std::exchange(c.heard, true)) cut_lost(c.process);
+    if (got == socket::Received::Bad) return hang_up(fd, true);
     const bool all_there = got == socket::Received::Message;
     auto parsed = wire::parse(message.text);
     if (!parsed || !(all_there ? handle(c, *parsed, message.fds) : without_descriptors(c, *parsed)))
@@ -126,8 +127,9 @@ void Client::hang_up(int fd, bool shun) {
   int error = 0;
   const bool dead = !process_.directory().connect(c->process, error) && (error == ECONNREFUSED || error == ENOENT);
   if (dead && error == ECONNREFUSED) process_.directory().remove_process(c->process);
+  if (dead) release_lost(c->process);
   const bool again = !dead && !shun && !c->links.empty();
-  if (again) {
+  if (again || is_open(c->process)) {
     if (steady_now() - c->since > kSettled) tries_.erase(c->process);
     try_later(c->process, kFirstTry);
   }
@@ -140,8 +142,9 @@ void Client::hang_up(int fd, bool shun) {
     const bool kept = again && stream != nullptr && lost_.size() < kLost;
     if (kept) {
       stream->add_reference();
-      lost_[place_of(*link.subscriber, link.entry)].stream =
-          std::shared_ptr<Stream>(stream, [](Stream* s) { s->drop_reference(); });
+      Lost& lost = lost_[place_of(*link.subscriber, link.entry)];
+      lost.stream = std::shared_ptr<Stream>(stream, [](Stream* s) { s->drop_reference(); });
+      lost.owner = link.entry.owner;
     } else if (again && stream != nullptr) {
       link.subscriber->helper().cut_stream(*stream);
       continue;

@@ -69,6 +69,7 @@ class Client {
     std::map<std::uint64_t, Link> links;
     std::weak_ptr<Mapping> bells;
     bool had_stream = false;  ///< the publisher may still have to learn that a sample was dropped
+    bool heard = false;       ///< a message has come: its process lived after any earlier connection had ended
     std::int64_t since = 0;
     [[nodiscard]] int fd() const noexcept { return socket->fd.get(); }
   };
@@ -101,7 +102,7 @@ class Client {
   void attach(SubscriberCore& subscriber, const TopicEntry& entry);
   [[nodiscard]] bool is_linked(const SubscriberCore& subscriber, const TopicEntry& entry) const;
   [[nodiscard]] bool has_room(const SubscriberCore& subscriber, uid_t uid);
-  Connection* connection_to(const TopicEntry& entry);
+  Connection* connection_to(const std::string& process, uid_t owner);
   void try_later(const std::string& process, std::int64_t first);
   void no_descriptor(SubscriberCore& subscriber, int pid, const std::string& why);
   void not_accepted(SubscriberCore& subscriber, const TopicEntry& entry, const socket::Peer& peer,
@@ -109,6 +110,7 @@ class Client {
   void tell(SubscriberCore& subscriber, uid_t uid, Event event);
   void cut_lost(const std::string& process);
   void release_lost(const std::string& process);
+  [[nodiscard]] bool is_open(const std::string& process) const;
   void settle_lost();
   void resume(const Link& link, nlohmann::json& message);
 
@@ -147,7 +149,8 @@ class Client {
   std::map<std::string, Try> tries_;
   struct Lost {                      ///< an attachment that was lost although the publisher seems to live
     std::shared_ptr<Stream> stream;  ///< until that is known
-    std::uint64_t taken = 0;         ///< after that: the last publication that was taken
+    uid_t owner = 0;                 ///< of the publication's name
+    std::uint64_t taken = 0;         ///< once it is known: the last publication that was taken
   };
   std::map<Place, Lost> lost_;
   std::set<std::string> dead_;  ///< processes whose names are removed at the end of this look

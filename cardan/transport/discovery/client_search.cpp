@@ -127,8 +127,8 @@ void Client::scan() {
     refusals_.erase_if([this](const Place& p) { return for_now_.contains(p); });
     for_now_.clear();
   }
-  attach_all(process_.directory().entries());
   settle_lost();
+  attach_all(process_.directory().entries());
   if (ask_again_at_ != 0) look_in(ask_again_at_ - began);
   // For any number of names, nine tenths of this thread's time remain for other work.
   const std::int64_t now = steady_now();
@@ -149,7 +149,7 @@ void Client::attach_all(const std::vector<TopicEntry>& entries) {
   if (!dead_.empty()) process_.directory().remove_processes(std::exchange(dead_, {}));
 }
 
-/// The process has answered again, so its publishers live, and overwrite what they held for us.
+/// The process has said something on a new connection, so its publishers live, and overwrite what they held for us.
 void Client::cut_lost(const std::string& process) {
   for (auto& [place, lost] : lost_) {
     if (std::get<1>(place) != process || !lost.stream) continue;
@@ -172,20 +172,22 @@ void Client::release_lost(const std::string& process) {
   std::erase_if(lost_, [&](const auto& x) { return std::get<1>(x.first) == process; });
 }
 
-/// Finds out here whether processes with lost connections live, if no name leads to them any more.
+/// It is not known yet whether this process lives, and samples wait for that.
+bool Client::is_open(const std::string& process) const {
+  return std::any_of(lost_.begin(), lost_.end(),
+                     [&](const auto& x) { return std::get<1>(x.first) == process && x.second.stream; });
+}
+
+/// Finds out here whether processes with lost connections live, also if no name leads to them any more. That a connect
+/// succeeds proves nothing: a process that is dying closes its connections before its listening socket, and until then
+/// the kernel puts every connect into the backlog. A new connection tells in the end: by the first message
+/// (take_message), or by its hang-up. A process that is stopped does neither, and it stays unknown whether it will go
+/// on.
 void Client::settle_lost() {
-  std::set<std::string> open;
+  std::map<std::string, uid_t> open;
   for (const auto& [place, lost] : lost_)
-    if (lost.stream) open.insert(std::get<1>(place));
-  for (const std::string& process : open) {
-    int error = 0;
-    if (process_.directory().connect(process, error))
-      cut_lost(process);
-    else if (error == ECONNREFUSED || error == ENOENT)
-      release_lost(process);
-    else
-      look_in(kFirstTry);
-  }
+    if (lost.stream) open.emplace(std::get<1>(place), lost.owner);
+  for (const auto& [process, owner] : open) connection_to(process, owner);
 }
 
 /// After an attachment was lost while the publisher lived: samples that were taken are not delivered again, and
@@ -286,36 +288,35 @@ void Client::not_accepted(SubscriberCore& subscriber, const TopicEntry& entry, c
   refusals_.insert(place_of(subscriber, entry));
 }
 
-Client::Connection* Client::connection_to(const TopicEntry& entry) {
-  const std::string& process = entry.process;
+/// The connection to this process, or a new one. `owner`: of the name that leads there; nobody else is connected to.
+Client::Connection* Client::connection_to(const std::string& process, uid_t owner) {
   if (const auto it = by_process_.find(process); it != by_process_.end()) return connections_.at(it->second).get();
   if (const auto it = tries_.find(process); it != tries_.end() && steady_now() < it->second.at) {
     look_in(it->second.at - steady_now());
     return nullptr;
   }
   DescriptorShares::Claim claim;
-  if (is_foreign(entry.owner)) {
+  if (is_foreign(owner)) {
     std::size_t of_one = 0;
     std::size_t of_others = 0;
     for (const auto& [fd, c] : connections_) {
       if (!c->foreign) continue;
       ++of_others;
-      if (c->peer.uid == entry.owner) ++of_one;
+      if (c->peer.uid == owner) ++of_one;
     }
     auto share = of_one < kConnectionsOfOne && of_others < kConnectionsOfOthers
-                     ? DescriptorShares::of_process().claim(entry.owner, 1)
+                     ? DescriptorShares::of_process().claim(owner, 1)
                      : std::nullopt;
     if (!share) {
-      log(LogLevel::Warning, Cause{"no room", entry.owner},
-          fmt::format("{} already has its share of connections", socket::name_of_user(entry.owner)));
+      log(LogLevel::Warning, Cause{"no room", owner},
+          fmt::format("{} already has its share of connections", socket::name_of_user(owner)));
       try_later(process, kFirstTry);
       return nullptr;
     }
     claim = std::move(*share);
   }
   int error = 0;
-  // The user whose name led here, or nobody.
-  Fd fd = process_.directory().connect(process, error, [&](uid_t owner) { return owner == entry.owner; });
+  Fd fd = process_.directory().connect(process, error, [&](uid_t whose) { return whose == owner; });
   if (!fd) {
     if (error == ECONNREFUSED || error == ENOENT) {
       dead_.insert(process);
@@ -327,7 +328,6 @@ Client::Connection* Client::connection_to(const TopicEntry& entry) {
     short_of_descriptors_ = lacks_descriptors(error);
     return nullptr;
   }
-  cut_lost(process);
   auto c = std::make_unique<Connection>();
   c->process = process;
   c->socket = std::make_shared<Socket>();
@@ -362,7 +362,7 @@ void Client::attach(SubscriberCore& subscriber, const TopicEntry& entry) {
     return look_in(kLongestTry);
   }
   short_of_descriptors_ = false;
-  Connection* c = connection_to(entry);
+  Connection* c = connection_to(entry.process, entry.owner);
   if (c == nullptr) {
     if (short_of_descriptors_) no_descriptor(subscriber, 0, "no file descriptor is left");
     return;
