@@ -144,8 +144,10 @@ class Account {
   [[nodiscard]] std::vector<std::pair<const Key*, const TopicBytes*>> sorted() const {
     std::vector<std::pair<const Key*, const TopicBytes*>> all;
     for (const auto& [key, topic] : topics_) all.emplace_back(&key, &topic);
-    std::stable_sort(all.begin(), all.end(),
-                     [](const auto& a, const auto& b) { return a.second->bytes > b.second->bytes; });
+    // Not stable_sort: clang warns of what libstdc++ 12 does inside.
+    std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
+      return a.second->bytes != b.second->bytes ? a.second->bytes > b.second->bytes : *a.first < *b.first;
+    });
     return all;
   }
 

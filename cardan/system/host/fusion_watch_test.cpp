@@ -43,7 +43,6 @@ using test::Heard;
 constexpr Topic<Imu> kLeft{"/left", {.depth = 8}};
 constexpr Topic<Imu> kRight{"/right", {.depth = 8}};
 constexpr Topic<fused::Tick> kTick{"/tick", {.depth = 8}};
-constexpr Topic<fused::Plain> kPlain{"/plain", {.depth = 8}};
 
 template <class Declare>
 struct Joiner : Component {
