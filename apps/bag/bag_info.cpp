@@ -245,11 +245,14 @@ std::string files_text(const Contents& contents) {
 std::string info_text(const Contents& contents) {
   std::string out = head_text(contents);
   Table table({{"topic"}, {"type"}, {"encoding"}, {"messages", true}, {"Hz", true}});
-  std::vector<ChannelRow> rows = contents.rows;
-  std::stable_sort(rows.begin(), rows.end(), [](const ChannelRow& a, const ChannelRow& b) {
-    return std::tie(a.channel->topic, a.channel->id) < std::tie(b.channel->topic, b.channel->id);
+  std::vector<const ChannelRow*> rows;
+  for (const ChannelRow& row : contents.rows) rows.push_back(&row);
+  // Channels of several files may have the same id: then in the order in which they came.
+  std::sort(rows.begin(), rows.end(), [](const ChannelRow* a, const ChannelRow* b) {
+    return std::tie(a->channel->topic, a->channel->id, a) < std::tie(b->channel->topic, b->channel->id, b);
   });
-  for (const ChannelRow& row : rows) {
+  for (const ChannelRow* const one : rows) {
+    const ChannelRow& row = *one;
     const double rate = contents.rate(row.messages);
     table.row({printable(row.channel->topic), row.schema == nullptr ? "-" : printable(row.schema->name),
                printable(row.channel->message_encoding), contents.counted ? std::to_string(row.messages) : "-",

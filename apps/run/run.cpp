@@ -150,7 +150,7 @@ void try_paths(const RunOptions& o, const OwnLines* log) {
 }
 
 /// Applies --parameters, and then --set; returns all assignments.
-std::vector<std::string> set_parameters(config::Configuration& configuration, const Options& o) {
+std::vector<std::string> set_parameters(config::Configuration& configuration, const RunOptions& o) {
   std::vector<std::string> all = o.parameters.empty() ? std::vector<std::string>() : saved(o.parameters);
   for (const std::string& assignment : all)
     launcher::set_parameter(configuration, assignment, fmt::format("--parameters {}:", o.parameters));

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -134,6 +135,7 @@ class TopicStats {
     measured_at_ = now;
     look();
     std::vector<StatsRow> rows;
+    std::vector<StatsRow> own;  // come last: where a terminal has no room for all, Cardan's own topics go first
     for (const PublisherReport& p : now_.publishers) {
       StatsRow row;
       row.publisher = p;
@@ -162,11 +164,9 @@ class TopicStats {
         }
         row.subscribers.push_back(std::move(f));
       }
-      rows.push_back(std::move(row));
+      (row.publisher.topic.starts_with("/cardan/") ? own : rows).push_back(std::move(row));
     }
-    // Cardan's own topics come last: where a terminal has no room for all, those go first.
-    std::stable_partition(rows.begin(), rows.end(),
-                          [](const StatsRow& row) { return !row.publisher.topic.starts_with("/cardan/"); });
+    std::move(own.begin(), own.end(), std::back_inserter(rows));
     return rows;
   }
 
