@@ -2,6 +2,7 @@
 // Strangers who connect to a publishing process and say anything, on several connections, with any descriptors, while
 // it publishes. What holds: the process lives, its answers are the handshake's, and nothing of a stranger is left when
 // it has hung up.
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "cardan/transport/discovery/process.hpp"
