@@ -37,8 +37,11 @@ install(FILES ${PROJECT_BINARY_DIR}/cardanConfig.cmake ${PROJECT_BINARY_DIR}/car
 # The prefix in cardan.pc follows the file, so an installed tree can be moved.
 file(RELATIVE_PATH cardan_pc_to_prefix "/p/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/p")
 string(REGEX REPLACE "/$" "" cardan_pc_to_prefix "${cardan_pc_to_prefix}")
-configure_file(${CMAKE_CURRENT_LIST_DIR}/cardan.pc.in ${PROJECT_BINARY_DIR}/cardan.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/cardan.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+# cardan-c.pc is for C: without the flag that names the standard of C++.
+foreach(pc cardan cardan-c)
+  configure_file(${CMAKE_CURRENT_LIST_DIR}/${pc}.pc.in ${PROJECT_BINARY_DIR}/${pc}.pc @ONLY)
+endforeach()
+install(FILES ${PROJECT_BINARY_DIR}/cardan.pc ${PROJECT_BINARY_DIR}/cardan-c.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 

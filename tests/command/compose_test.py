@@ -35,7 +35,7 @@ class Composition(unittest.TestCase):
             self.assertIn(f"{processes} processes, {components} components; nothing wrong", cardan("check", CAR, *words))
         self.assertIn("2 processes, 2 components; nothing wrong", cardan("check", CORNER))
         self.assertIn("has no variable 'raer' — did you mean 'rear'?", cardan("check", CAR, "--var", "raer=true", code=2))
-        self.assertIn("--var limit_m=700: error: parameter 'limit_m' of component 'front.brake' is 700, out of its range", cardan("check", CAR, "--var", "limit_m=700", code=1))
+        self.assertIn("--var limit_m=700: error: parameter 'limit_m' of component 'front.brake' is 700.0, out of its range", cardan("check", CAR, "--var", "limit_m=700", code=1))
         self.assertIn("cannot be 'near'", cardan("run", CAR, "--var", "limit_m=near", code=2))
 
     def test_the_graph_has_names_in_their_namespaces(self):

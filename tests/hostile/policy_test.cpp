@@ -26,7 +26,7 @@ using cardan::test::Small;
 namespace fs = std::filesystem;
 
 constexpr cardan::Topic<Small> kByPolicy{"/guarded/policy", {.depth = 2, .access = cardan::Access::Policy}};
-const std::string kLetsIn = R"({"topics": [{"topic": "/guarded/*", "users": [47120, 47121]}]})";
+const std::string kLetsIn = R"({"topics": [{"topic": "/guarded/*", "users": [47110, 47121]}]})";
 
 class PolicyAttacks : public cardan::test::OwnRunDirectory {
  protected:
@@ -91,7 +91,7 @@ TEST_F(PolicyAttacks, OneThatAnotherUserWroteLetsNobodyIn) {
   write(kLetsIn);
   ASSERT_EQ(::chown(file_.c_str(), kStranger, kStranger), 0);
   const std::string no = ask();
-  EXPECT_NE(no.find("belongs to user 47120"), std::string::npos) << no;
+  EXPECT_NE(no.find("belongs to user 47110"), std::string::npos) << no;
   EXPECT_NE(no.find("chown root " + file_), std::string::npos) << "the remedy: " << no;
 }
 
