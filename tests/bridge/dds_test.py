@@ -356,6 +356,57 @@ class Inwards(BridgeCase):
         self.end(bridge, code=3)
 
 
+class Elsewhere(BridgeCase):
+    """A computer beside this one: a network namespace at the other end of a cable."""
+
+    def setUp(self):
+        super().setUp()
+        far = self.start("unshare", "-n", "sh", "-c", "echo up; exec sleep 600", stdout=subprocess.PIPE)
+        self.assertEqual(far.stdout.readline(), "up\n")
+        self.far = ["nsenter", "-t", str(far.pid), "-n"]
+        commands = [["ip", "link", "add", "near", "type", "veth", "peer", "name", "far"], ["ip", "link", "set", "far", "netns", str(far.pid)],
+                    ["ip", "addr", "add", "10.11.12.1/24", "dev", "near"], ["ip", "link", "set", "near", "up"],
+                    [*self.far, "ip", "addr", "add", "10.11.12.2/24", "dev", "far"], [*self.far, "ip", "link", "set", "far", "up"], [*self.far, "ip", "link", "set", "lo", "up"]]
+        for command in commands:
+            if subprocess.run(command, capture_output=True).returncode != 0:
+                self.skipTest("no cable between network namespaces here: " + " ".join(command))
+        self.addCleanup(subprocess.run, ["ip", "link", "del", "near"], capture_output=True)
+
+    def far_bridge(self):
+        """One with a computer of its own, which asks for ours by its address."""
+        environment, self.environment = self.environment, {**self.environment, "CARDAN_RUN_DIR": str(self.path / "far")}
+        log = self.path / "far.json"
+        with open(log, "w") as out:
+            process = self.start(*self.far, BIN / "cardan-bridge-dds", "--domain-id", self.id, "--json", "--discovery", "off", "--peer", "10.11.12.1", "--in", "/text", stdout=out)
+        process.log = log
+        self.environment = environment
+        return process
+
+    def test_nobody_elsewhere_reaches_a_bridge_that_stays_at_home(self):
+        self.publish()
+        near = self.bridge("--gid", "16")
+        far = self.far_bridge()
+        local = self.reader("rt/text", t.String)
+        self.collect(local, 300)  # six seconds, in which the far one asks several times
+        self.assertIn(" 1 other participant", self.report(near)["bridge"])
+        self.assertIsNone(self.topic(far, "/text", "in"))
+        self.end(near)
+        open_to_all = self.bridge("--discovery", "subnet")
+        self.until(lambda: (c := self.topic(far, "/text", "in")) and c["carried"] > 0, "with 'subnet' it does reach it")
+        self.end(open_to_all)
+
+    def test_nodes_of_this_computer_are_met_at_its_other_address(self):
+        self.publish()
+        self.environment["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
+        near = self.bridge()
+        text = ("<CycloneDDS><Domain><General><Interfaces><NetworkInterface name='near'/></Interfaces><AllowMulticast>false</AllowMulticast></General>"
+                "<Discovery><ParticipantIndex>auto</ParticipantIndex><Peers><Peer address='localhost'/></Peers></Discovery></Domain></CycloneDDS>")
+        self.environment.update(CYCLONEDDS_URI=text, CARDAN_RUN_DIR=str(self.path / "node"))
+        node = self.bridge("--discovery", "system", "--in", "/text")
+        self.until(lambda: (c := self.topic(node, "/text", "in")) and c["carried"] > 0, "as nodes of Jazzy with LOCALHOST are configured")
+        self.until(lambda: (c := self.topic(near, "/text")) and c["carried"] > 0, "counts")
+
+
 class Loops(BridgeCase):
     def test_two_bridges_of_one_computer_do_not_feed_each_other(self):
         self.publish()

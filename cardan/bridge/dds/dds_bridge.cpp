@@ -25,6 +25,8 @@ const char* word_of(Range range) {
   switch (range) {
     case Range::Localhost:
       return "localhost";
+    case Range::Computer:
+      return "this computer";
     case Range::Subnet:
       return "subnet";
     case Range::Off:

@@ -63,12 +63,15 @@ Range range_of(const std::string& word) {
 }
 
 Range range_from(const DdsRules& rules, const Variables& variables) {
-  if (!rules.discovery.empty()) return range_of(rules.discovery);
   const std::string only = variables("ROS_LOCALHOST_ONLY");
-  if (only == "1") return Range::Localhost;
-  if (const std::string range = lower(variables("ROS_AUTOMATIC_DISCOVERY_RANGE")); !range.empty())
-    return range_of(range);
-  return only == "0" ? Range::Subnet : Range::Localhost;
+  const std::string range = lower(variables("ROS_AUTOMATIC_DISCOVERY_RANGE"));
+  Range chosen = only == "0" ? Range::Subnet : Range::Localhost;
+  if (!rules.discovery.empty())
+    chosen = range_of(rules.discovery);
+  else if (only != "1" && !range.empty())
+    chosen = range_of(range);
+  // Nodes that this variable keeps on the computer do not use loopback's address: on it alone, nobody would meet them.
+  return chosen == Range::Localhost && only != "1" && range == "localhost" ? Range::Computer : chosen;
 }
 
 void check_peer(const std::string& peer) {
@@ -130,11 +133,17 @@ void refuse_shared_memory(const std::string& text) {
   }
 }
 
+/// Whether nobody beyond this computer is named.
+bool all_here(const DomainChoice& choice) {
+  return !choice.cyclone_names_interfaces && std::all_of(choice.peers.begin(), choice.peers.end(), is_loopback);
+}
+
 std::string peers_xml(const DomainChoice& choice) {
   std::string peers;
-  if (choice.range == Range::Localhost) peers += R"(<Peer address="127.0.0.1"/>)";
+  const bool here = choice.range == Range::Localhost || choice.range == Range::Computer;
+  if (here) peers += R"(<Peer address="127.0.0.1"/>)";
   for (const std::string& peer : choice.peers)
-    if (choice.range != Range::Localhost || !is_loopback(peer)) peers += fmt::format(R"(<Peer address="{}"/>)", peer);
+    if (!here || !is_loopback(peer)) peers += fmt::format(R"(<Peer address="{}"/>)", peer);
   return peers.empty() ? peers : "<Peers>" + peers + "</Peers>";
 }
 
@@ -164,20 +173,20 @@ DomainChoice choose_domain(const DdsRules& rules, const Variables& variables) {
   return choice;
 }
 
+bool uses_loopback_alone(const DomainChoice& choice) { return choice.range == Range::Localhost && all_here(choice); }
+
 std::string domain_configuration(const DomainChoice& choice, bool loopback_has_multicast) {
-  const bool beyond =
-      std::any_of(choice.peers.begin(), choice.peers.end(), [](const std::string& peer) { return !is_loopback(peer); });
-  const bool loopback_only = choice.range == Range::Localhost && !beyond && !choice.cyclone_names_interfaces;
   std::string general;
-  if (loopback_only) {
+  if (uses_loopback_alone(choice)) {
     // Who else uses loopback may know multicast alone, or may not know it. Data go by unicast.
     general += R"(<Interfaces><NetworkInterface name="lo" multicast="default"/></Interfaces>)";
     general += fmt::format("<AllowMulticast>{}</AllowMulticast>", loopback_has_multicast ? "spdp" : "false");
-    // Loopback carries such packets whole. On Ethernet they would be fragments of IP.
-    general += "<MaxMessageSize>65500B</MaxMessageSize><FragmentSize>65000B</FragmentSize>";
-  } else if (choice.range == Range::Localhost || choice.range == Range::Off) {
+  } else if (choice.range != Range::Subnet && choice.range != Range::System) {
     general += "<AllowMulticast>false</AllowMulticast>";
   }
+  // Within the computer such packets go whole. On Ethernet they would be fragments of IP.
+  if ((choice.range == Range::Localhost || choice.range == Range::Computer) && all_here(choice))
+    general += "<MaxMessageSize>65500B</MaxMessageSize><FragmentSize>65000B</FragmentSize>";
   std::string discovery = peers_xml(choice);
   if (choice.range != Range::System)
     discovery +=

@@ -18,6 +18,7 @@ using Variables = std::function<std::string(const std::string& name)>;
 /// Where others are looked for.
 enum class Range {
   Localhost,  ///< this computer, through loopback alone
+  Computer,   ///< this computer, as ROS 2 from Iron on means LOCALHOST: by its usual address, without multicast
   Subnet,     ///< by multicast, as ROS 2 does
   Off,        ///< only the peers that are named
   System      ///< as Cyclone's own configuration says
@@ -35,6 +36,10 @@ struct DomainChoice {
 /// the rules do not. Throws Error (InvalidArgument): a value makes no sense, or $CYCLONEDDS_URI enables shared memory.
 /// Reads the files that it names.
 [[nodiscard]] DomainChoice choose_domain(const DdsRules& rules, const Variables& variables);
+
+/// Whether only loopback's address is used. Cyclone's sockets listen on every interface even then, so the bridge binds
+/// them to `lo`.
+[[nodiscard]] bool uses_loopback_alone(const DomainChoice& choice);
 
 /// Cyclone's configuration. `loopback_has_multicast`: `lo` is up with multicast.
 [[nodiscard]] std::string domain_configuration(const DomainChoice& choice, bool loopback_has_multicast);

@@ -47,6 +47,18 @@ TEST(DdsEnvironment, RosVariablesDecideWhatTheRulesDoNot) {
   EXPECT_TRUE(chosen({{"ROS_STATIC_PEERS", "10.0.0.2"}, {"ROS_AUTOMATIC_DISCOVERY_RANGE", "OFF"}}).peers.empty());
 }
 
+TEST(DdsEnvironment, NodesThatStayOnTheComputerAreMetWhereTheyAre) {
+  const DomainChoice iron = chosen({{"ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST"}});
+  EXPECT_EQ(iron.range, Range::Computer);
+  const std::string xml = domain_configuration(iron, true);
+  EXPECT_FALSE(has(xml, "NetworkInterface")) << "they have the address of another interface";
+  EXPECT_TRUE(has(xml, "<AllowMulticast>false"));
+  EXPECT_TRUE(has(xml, R"(<Peer address="127.0.0.1"/>)"));
+  EXPECT_TRUE(has(xml, "<FragmentSize>65000B<"));
+  EXPECT_EQ(chosen({{"ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST"}, {"ROS_LOCALHOST_ONLY", "1"}}).range,
+            Range::Localhost);
+}
+
 TEST(DdsEnvironment, WhatMakesNoSenseIsRefused) {
   EXPECT_TRUE(has(refusal({{"ROS_DOMAIN_ID", "x"}}), "ROS_DOMAIN_ID is 'x'"));
   EXPECT_TRUE(has(refusal({{"ROS_DOMAIN_ID", "233"}}), "0 to 232"));

@@ -2,14 +2,18 @@
 #include "cardan/bridge/dds/participant.hpp"
 
 #include <fmt/format.h>
+#include <netinet/in.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <utility>
 
@@ -37,6 +41,28 @@ Guid guid_in(const dds_guid_t& guid) {
   Guid copy;
   std::copy(std::begin(guid.v), std::end(guid.v), copy.begin());
   return copy;
+}
+
+/// Binds the network sockets of this process to `lo`: the kernel then drops what comes from elsewhere. Cyclone has no
+/// setting for it, and the bridge has no other such sockets.
+void bind_sockets_to_loopback() {
+  namespace fs = std::filesystem;
+  for (const fs::directory_entry& entry : fs::directory_iterator("/proc/self/fd")) {
+    const int fd = std::atoi(entry.path().filename().c_str());
+    sockaddr_storage address{};
+    socklen_t length = sizeof(address);
+    if (::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &length) != 0) continue;
+    if (address.ss_family != AF_INET && address.ss_family != AF_INET6) continue;
+    // Those that send have an address of their own.
+    const auto& v4 = reinterpret_cast<const sockaddr_in&>(address);
+    if (address.ss_family == AF_INET && v4.sin_addr.s_addr != htonl(INADDR_ANY)) continue;
+    constexpr const char* kLoopback = "lo";
+    if (::setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, kLoopback, 3) != 0)
+      throw Error(ErrorCode::Refused,
+                  fmt::format("the kernel does not keep a socket on this computer (SO_BINDTODEVICE lo): {}",
+                              std::strerror(errno)),
+                  "use --discovery subnet where everybody on the network is trusted");
+  }
 }
 
 /// Takes the samples of one of Cyclone's own topics, and hands each over with its state.
@@ -104,6 +130,7 @@ Participant::Participant(const DomainChoice& choice, const Rules& rules, std::st
     throw Error(
         ErrorCode::System, fmt::format("Cyclone DDS does not start on domain {}", choice.id),
         choice.cyclone_uri.empty() ? "its own message stands above" : "check CYCLONEDDS_URI; its message stands above");
+  if (uses_loopback_alone(choice)) bind_sockets_to_loopback();
   const std::unique_ptr<dds_listener_t, ListenerDeleter> listener(::dds_create_listener(bell_.get()));
   ::dds_lset_data_available(listener.get(), ring_bell);
   ::dds_lset_publication_matched(listener.get(), ring_on_match);
@@ -112,6 +139,7 @@ Participant::Participant(const DomainChoice& choice, const Rules& rules, std::st
     throw Error(ErrorCode::System, fmt::format("Cyclone DDS finds no place in domain {}", choice.id),
                 "its own message stands above; too many participants of this computer, or no network interface");
   guid_ = guid_of(participant_.get());
+  if (uses_loopback_alone(choice)) bind_sockets_to_loopback();  // some are made with the participant
   const auto reader = [&](dds_entity_t topic) {
     return Entity(checked(::dds_create_reader(participant_.get(), topic, nullptr, nullptr), "look around"));
   };
