@@ -29,6 +29,7 @@ build     | hdr:zstd.h                               | libzstd-dev              
 build     | hdr:liburing.h                           | liburing-dev             | recordings go to the disk without waiting
 build?    | hdr:bzlib.h                              | libbz2-dev               | reads ROS 1's compressed recordings (the command alone)
 build?    | hdr:sqlite3.h                            | libsqlite3-dev           | reads ROS 2's recordings in SQLite (the command alone)
+build?    | hdr:dds/dds.h                            | cyclonedds-dev           | the bridge to ROS 2 and other DDS systems (cardan-bridge-dds alone)
 demo      | hdr:opencv4/opencv2/core.hpp             | libopencv-core-dev       | cv::Mat views of images
 demo      | hdr:opencv4/opencv2/imgproc.hpp          | libopencv-imgproc-dev    | scales the camera's pictures, draws detections
 demo      | hdr:opencv4/opencv2/imgcodecs.hpp        | libopencv-imgcodecs-dev  | writes the demo's PNG

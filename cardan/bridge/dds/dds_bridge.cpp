@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cardan/bridge/dds/dds_bridge.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "cardan/base/clock.hpp"
+#include "cardan/base/error.hpp"
+#include "cardan/record/ros2_form.hpp"
+#include "cardan/transport/stop.hpp"
+
+namespace cardan::bridge::dds {
+namespace {
+
+constexpr std::size_t kMostReaders = 1024;
+constexpr std::size_t kMostPast = 4096, kMostProblems = 64;
+/// A writer that is restarted finds its topic as it left it.
+constexpr std::int64_t kLingerOfReader = 2'000'000'000;
+
+const char* word_of(Range range) {
+  switch (range) {
+    case Range::Localhost:
+      return "localhost";
+    case Range::Computer:
+      return "this computer";
+    case Range::Subnet:
+      return "subnet";
+    case Range::Off:
+      return "named peers only";
+    case Range::System:
+      return "as CYCLONEDDS_URI says";
+  }
+  return "";
+}
+
+void add(TopicCounts& sum, const TopicCounts& more) {
+  sum.carried += more.carried;
+  sum.bytes += more.bytes;
+  sum.copied += more.copied;
+  sum.thinned += more.thinned;
+  sum.lost += more.lost;
+  sum.refused += more.refused;
+}
+
+}  // namespace
+
+std::string network_name(const Rules& rules, const DomainChoice& choice) {
+  return !rules.network.empty() ? rules.network : "dds:" + std::to_string(choice.id);
+}
+
+DdsBridge::DdsBridge(Rules rules, DomainChoice choice)
+    : rules_(std::move(rules)),
+      choice_(std::move(choice)),
+      network_(network_name(rules_, choice_)),
+      bell_(std::make_shared<Bell>()),
+      finder_(message_folders(rules_.dds, variable)),
+      participant_(choice_, rules_, domain_marker(rules_.domain), bell_),
+      node_(participant_, rules_.dds.node_namespace, rules_.dds.node, likely_gid_bytes(rules_.dds, variable),
+            rules_.dds.gid_bytes != 0),
+      catalogue_(rules_) {}
+
+void DdsBridge::turn(std::chrono::nanoseconds timeout) {
+  const std::int64_t until = steady_now() + timeout.count();
+  do {
+    if (!pass()) wait(until);
+  } while (!stopping() && steady_now() < until);
+}
+
+bool DdsBridge::pass() {
+  const bool rung = bell_->answer();
+  const std::int64_t now = steady_now();
+  update_writers();
+  update_readers(rung && participant_.update(), now);
+  if (rung || endpoints_changed_) announce();
+  if (rung || more_to_read_) {
+    more_to_read_ = false;
+    for (const auto& [topic, reader] : readers_) more_to_read_ = reader->carry(participant_) || more_to_read_;
+  }
+  bool busy = more_to_read_;
+  for (const auto& [topic, writer] : writers_) {  // in turns: a topic of large messages leaves the others their place
+    writer->look(now, rung);
+    busy = writer->carry(now) || busy;
+  }
+  return busy;
+}
+
+void DdsBridge::wait(std::int64_t until) {
+  const std::int64_t now = steady_now();
+  std::vector<pollfd> all{{.fd = bell_->fd(), .events = POLLIN, .revents = 0},
+                          {.fd = catalogue_.fd(), .events = POLLIN, .revents = 0}};
+  for (const auto& [topic, writer] : writers_) {
+    if (writer->waits_for_fd(now)) all.push_back({.fd = writer->fd(), .events = POLLIN, .revents = 0});
+    until = std::min(until, writer->due_ns(now));
+  }
+  for (const auto& [topic, reader] : readers_)
+    if (reader->alone_since != 0) until = std::min(until, reader->alone_since + kLingerOfReader);
+  const std::int64_t left = std::max<std::int64_t>(until - now, 0);
+  const timespec timeout{.tv_sec = left / 1'000'000'000, .tv_nsec = left % 1'000'000'000};
+  (void)::ppoll(all.data(), all.size(), &timeout, nullptr);
+}
+
+void DdsBridge::update_writers() {
+  for (Catalogue::Change& change : catalogue_.changes()) {
+    const std::string name = change.topic.name;
+    endpoints_changed_ = true;
+    if (const auto known = writers_.find(name); known != writers_.end()) {
+      remember(known->second->report());
+      writers_.erase(known);
+    }
+    problems_.erase(name);
+    if (!change.added) continue;
+    try {
+      writers_.emplace(name, std::make_unique<DdsWriter>(participant_, std::move(change.topic), *change.rule, rules_,
+                                                         network_, bell_));
+    } catch (const Error& e) {
+      note_problem(name, e.what());
+    }
+  }
+}
+
+void DdsBridge::update_readers(bool changed, std::int64_t now) {
+  if (changed) {
+    std::map<std::string, std::vector<const RemoteWriter*>> topics;
+    for (const auto& [handle, writer] : participant_.writers())
+      if (writer.alive && !participant_.is_sibling(writer)) topics[writer.topic].push_back(&writer);
+    for (const auto& [topic, reader] : readers_) {
+      if (topics.contains(topic))
+        reader->alone_since = 0;
+      else if (reader->alone_since == 0)
+        reader->alone_since = now;
+    }
+    for (const auto& [topic, writers] : topics) {
+      try {
+        problems_.erase("in " + topic);
+        read(topic, writers);
+      } catch (const Error& e) {
+        note_problem("in " + topic, e.what());
+      }
+    }
+  }
+  remove_readers(now);
+}
+
+void DdsBridge::remove_readers(std::int64_t now) {
+  for (auto it = readers_.begin(); it != readers_.end();) {
+    const DdsReader& reader = *it->second;
+    if (reader.alone_since != 0 && now >= reader.alone_since + kLingerOfReader) {
+      remember(reader.report());
+      it = readers_.erase(it);
+      endpoints_changed_ = true;
+    } else {
+      ++it;
+    }
+  }
+}
+
+/// Those whose messages a reader of this type can read. The others are noted: one of them does not keep a topic out.
+std::vector<const RemoteWriter*> DdsBridge::usable(const std::vector<const RemoteWriter*>& writers,
+                                                   const std::string& type, const std::string& hash) {
+  std::vector<const RemoteWriter*> good;
+  std::string why;
+  for (const RemoteWriter* writer : writers) {
+    if (writer->type != type)
+      why = fmt::format("it has a writer of '{}' beside those of {} — use one type for a topic", writer->type, type);
+    else if (!writer->xcdr1)
+      why = "a writer sends XCDR2 — let it write XCDR1, as ROS 2 does";
+    else if (!writer->type_hash.empty() && !hash.empty() && writer->type_hash != hash)
+      why = fmt::format("a writer's {} has other fields than ours ({}, not {}) — use one definition on both sides",
+                        type, writer->type_hash, hash);
+    else
+      good.push_back(writer);
+  }
+  if (!why.empty()) note_problem("in " + writers.front()->topic, why);
+  return good;
+}
+
+void DdsBridge::read(const std::string& topic, const std::vector<const RemoteWriter*>& writers) {
+  const auto known = readers_.find(topic);
+  const auto of_known = [&](const RemoteWriter* w) {
+    return known != readers_.end() && w->type == known->second->type_name();
+  };
+  const bool same = std::any_of(writers.begin(), writers.end(), of_known);
+  const std::string type = same ? known->second->type_name() : writers.front()->type;
+  if (type.empty())
+    throw Error(ErrorCode::Incompatible, "its type has a name that ROS 2 does not use",
+                "name it pkg::msg::dds_::Type_");
+  const TopicRule* const rule = rule_for(rules_.in, topic, type);
+  if (rule == nullptr) return;  // the rule is about other types
+  if (known == readers_.end() && readers_.size() >= kMostReaders)
+    throw Error(ErrorCode::Limit, fmt::format("a bridge reads at most {} topics", kMostReaders),
+                "name the topics in 'in'");
+  const AnyType any = finder_.find(type);
+  const std::string hash = record::ros_type_hash(type, any.message_type().schema);
+  const auto good = usable(writers, type, hash);
+  if (good.empty()) return;
+  const auto all = [&](auto what) { return std::all_of(good.begin(), good.end(), what); };
+  const EndpointQos qos = incoming_qos(*rule, type, all([](const RemoteWriter* w) { return w->reliable; }),
+                                       all([](const RemoteWriter* w) { return w->transient_local; }), hash);
+  if (same && known->second->qos() == qos) return;
+  endpoints_changed_ = true;
+  if (same) {
+    known->second->set_qos(participant_, qos);
+    return;
+  }
+  if (known != readers_.end()) {
+    remember(known->second->report());
+    readers_.erase(known);
+  }
+  readers_.emplace(topic, std::make_unique<DdsReader>(
+                              participant_, topic, any, *rule, qos,
+                              IncomingOptions{.domain = rules_.domain, .via = network_, .access = rules_.access}));
+}
+
+void DdsBridge::note_problem(const std::string& topic, std::string why) {
+  if (problems_.size() < kMostProblems || problems_.contains(topic)) problems_[topic] = std::move(why);
+}
+
+void DdsBridge::announce() {
+  endpoints_changed_ = false;
+  std::vector<Guid> readers;
+  std::vector<Guid> writers;
+  for (const auto& [topic, reader] : readers_) readers.push_back(reader->guid());
+  for (const auto& [topic, writer] : writers_) writers.push_back(writer->guid());
+  node_.update(std::move(readers), std::move(writers));
+}
+
+/// Its counts stay in the report: a loss is not forgotten because its topic has gone.
+void DdsBridge::remember(const TopicReport& last) {
+  const Key key{last.topic, last.in};
+  if (last.counts.carried + last.counts.lost + last.counts.refused == 0) return;
+  if (past_.size() >= kMostPast && !past_.contains(key)) return;
+  TopicReport& sum = past_[key];
+  TopicCounts counts = sum.counts;
+  add(counts, last.counts);
+  sum = last;
+  sum.receivers = 0;
+  sum.counts = counts;
+}
+
+std::vector<TopicReport> DdsBridge::topics() const {
+  auto rest = past_;
+  std::vector<TopicReport> all;
+  const auto with_past = [&](TopicReport report) {
+    if (const auto before = rest.find(Key{report.topic, report.in}); before != rest.end()) {
+      add(report.counts, before->second.counts);
+      rest.erase(before);
+    }
+    all.push_back(std::move(report));
+  };
+  for (const auto& [topic, writer] : writers_) with_past(writer->report());
+  for (const auto& [topic, reader] : readers_) with_past(reader->report());
+  for (const auto& [key, report] : rest) all.push_back(report);
+  return all;
+}
+
+std::string DdsBridge::title() const {
+  const std::size_t others = participant_.others();
+  return fmt::format("DDS domain {} ({}), {} other participant{}", choice_.id, word_of(choice_.range), others,
+                     others == 1 ? "" : "s");
+}
+
+std::vector<std::string> DdsBridge::notes() const {
+  std::vector<std::string> all;
+  for (const auto& [topic, why] : problems_) all.push_back(topic + ": " + why);
+  for (const auto& [topic, why] : catalogue_.problems()) all.push_back(topic + ": " + why);
+  if (node_.mixed())
+    all.push_back(
+        fmt::format("releases of ROS 2 before and after Iron share this domain; nodes of one kind do not see "
+                    "the bridge as a node (gid_bytes is {})",
+                    node_.gid_bytes()));
+  return all;
+}
+
+}  // namespace cardan::bridge::dds

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Carries topics to and from ROS 2 and other DDS systems. Docs: docs/bridges.md.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cardan/bridge/bridge.hpp"
+#include "cardan/bridge/catalogue.hpp"
+#include "cardan/bridge/dds/bell.hpp"
+#include "cardan/bridge/dds/dds_reader.hpp"
+#include "cardan/bridge/dds/dds_writer.hpp"
+#include "cardan/bridge/dds/environment.hpp"
+#include "cardan/bridge/dds/message_finder.hpp"
+#include "cardan/bridge/dds/participant.hpp"
+#include "cardan/bridge/dds/ros_node.hpp"
+#include "cardan/bridge/rules.hpp"
+
+namespace cardan::bridge::dds {
+
+/// The name of the network for the loop guard: the rules', or "dds:<domain>".
+[[nodiscard]] std::string network_name(const Rules& rules, const DomainChoice& choice);
+
+/// Thread safety: one thread.
+class DdsBridge final : public Bridge {
+ public:
+  /// Throws Error: Cyclone or the run directory cannot be used.
+  DdsBridge(Rules rules, DomainChoice choice);
+
+  void turn(std::chrono::nanoseconds timeout) override;
+  [[nodiscard]] std::vector<TopicReport> topics() const override;
+  [[nodiscard]] std::string title() const override;
+  [[nodiscard]] std::vector<std::string> notes() const override;
+
+ private:
+  using Key = std::pair<std::string, bool>;  ///< topic of this computer, and whether it comes in
+
+  bool pass();
+  void wait(std::int64_t until);
+  void update_writers();
+  void update_readers(bool changed, std::int64_t now);
+  void remove_readers(std::int64_t now);
+  void read(const std::string& topic, const std::vector<const RemoteWriter*>& writers);
+  [[nodiscard]] std::vector<const RemoteWriter*> usable(const std::vector<const RemoteWriter*>& writers,
+                                                        const std::string& type, const std::string& hash);
+  void note_problem(const std::string& topic, std::string why);
+  void announce();
+  void remember(const TopicReport& last);
+
+  const Rules rules_;
+  const DomainChoice choice_;
+  const std::string network_;
+  std::shared_ptr<Bell> bell_;
+  MessageFinder finder_;
+  Participant participant_;
+  RosNode node_;
+  Catalogue catalogue_;
+  std::map<std::string, std::unique_ptr<DdsWriter>> writers_;  ///< by the topic on this computer
+  std::map<std::string, std::unique_ptr<DdsReader>> readers_;  ///< by the topic on DDS
+  std::map<std::string, std::string> problems_;                ///< by topic: why it is not carried
+  std::map<Key, TopicReport> past_;                            ///< topics that are no more
+  bool endpoints_changed_ = true, more_to_read_ = false;
+};
+
+}  // namespace cardan::bridge::dds

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cardan/bridge/dds/dds_reader.hpp"
+
+#include <utility>
+
+#include "cardan/base/error.hpp"
+#include "cardan/bridge/dds/names.hpp"
+
+namespace cardan::bridge::dds {
+namespace {
+
+constexpr std::uint32_t kAtOnce = 8;
+
+}  // namespace
+
+DdsReader::DdsReader(const Participant& participant, std::string topic, const AnyType& type, const TopicRule& rule,
+                     const EndpointQos& qos, IncomingOptions options)
+    : rule_(rule), qos_(qos), topic_(topic, name_beyond(rule, topic), type, rule, std::move(options)) {
+  start(participant);
+}
+
+void DdsReader::start(const Participant& participant) {
+  gather_counts();
+  if (inbox_) inbox_->close();
+  reader_.reset();
+  wire_ = {};
+  inbox_ = std::make_shared<Inbox>(rule_.max_bytes);
+  const auto name = dds_topic_of(topic_.beyond());
+  const auto type = dds_type_of(type_name());
+  if (!name || !type)
+    throw Error(ErrorCode::InvalidArgument, "'" + topic_.beyond() + "' has no form on DDS", "rename it there");
+  wire_ = make_topic(participant.entity(), *name, *type, inbox_);
+  reader_ = Entity(checked(
+      ::dds_create_reader(participant.entity(), wire_.topic.get(), reader_qos(qos_).get(), nullptr), "read " + *name));
+  guid_ = guid_of(reader_.get());
+}
+
+void DdsReader::set_qos(const Participant& participant, const EndpointQos& qos) {
+  qos_ = qos;
+  start(participant);
+}
+
+bool DdsReader::wanted(const Participant& participant, dds_instance_handle_t writer) {
+  const auto known = participant.writers().find(writer);
+  if (known == participant.writers().end()) {
+    topic_.lost();  // whose it is cannot be known: it might be our own
+    return false;
+  }
+  if (participant.is_sibling(known->second)) return false;
+  if (!known->second.type_hash.empty() && !qos_.type_hash.empty() && known->second.type_hash != qos_.type_hash) {
+    ++own_.refused;
+    note_ = "a writer's " + known->second.type + " has other fields than ours (" + known->second.type_hash + ")";
+    return false;
+  }
+  return true;
+}
+
+bool DdsReader::carry(const Participant& participant) {
+  const std::vector<Received> received = take(reader_.get(), kAtOnce);
+  for (const Received& one : received)
+    if (!one.bytes().empty() && wanted(participant, one.writer())) (void)topic_.deliver(one.bytes(), one.source_ns());
+  gather_counts();
+  return received.size() == kAtOnce;
+}
+
+void DdsReader::gather_counts() {
+  if (!inbox_) return;
+  own_.lost += inbox_->take_lost();
+  own_.copied += inbox_->take_copied();
+  if (const std::uint64_t refused = inbox_->take_refused(); refused != 0) {
+    own_.refused += refused;
+    note_ = "a message is larger than the rule lets in (max_mib)";
+  }
+}
+
+TopicReport DdsReader::report() const {
+  TopicCounts counts = topic_.counts();
+  counts.lost += own_.lost;
+  counts.copied += own_.copied;
+  counts.refused += own_.refused;
+  return {.topic = topic_.name(),
+          .beyond = topic_.beyond(),
+          .type = type_name(),
+          .in = true,
+          .receivers = topic_.subscribers(),
+          .counts = counts,
+          .note = topic_.note().empty() ? note_ : topic_.note()};
+}
+
+}  // namespace cardan::bridge::dds

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "cardan/bridge/counts.hpp"
+#include "cardan/bridge/dds/participant.hpp"
+#include "cardan/bridge/dds/qos.hpp"
+#include "cardan/bridge/dds/wire.hpp"
+#include "cardan/bridge/incoming_topic.hpp"
+
+namespace cardan::bridge::dds {
+
+/// A topic of DDS that a rule lets in.
+/// Thread safety: one thread. carry() blocks as IncomingTopic::deliver().
+class DdsReader {
+ public:
+  /// Throws Error.
+  DdsReader(const Participant& participant, std::string topic, const AnyType& type, const TopicRule& rule,
+            const EndpointQos& qos, IncomingOptions options);
+
+  /// Takes and publishes what has come in, at most some messages. Returns whether there may be more.
+  bool carry(const Participant& participant);
+
+  /// Reads with this QoS from now on.
+  void set_qos(const Participant& participant, const EndpointQos& qos);
+  [[nodiscard]] const EndpointQos& qos() const noexcept { return qos_; }
+  [[nodiscard]] const std::string& type_name() const noexcept { return topic_.type().message_type().name; }
+  [[nodiscard]] const TopicRule& rule() const noexcept { return rule_; }
+
+  [[nodiscard]] TopicReport report() const;
+  [[nodiscard]] const Guid& guid() const noexcept { return guid_; }
+
+  std::int64_t alone_since = 0;  ///< steady clock: since when it has no writer; 0: it has one
+
+ private:
+  void start(const Participant& participant);
+  /// Whether a message of this writer may come in.
+  bool wanted(const Participant& participant, dds_instance_handle_t writer);
+  void gather_counts();
+
+  const TopicRule rule_;
+  EndpointQos qos_;
+  IncomingTopic topic_;
+  std::shared_ptr<Inbox> inbox_;
+  WireTopic wire_;
+  Entity reader_;
+  Guid guid_{};
+  TopicCounts own_;  ///< beside those of the topic
+  std::string note_;
+};
+
+}  // namespace cardan::bridge::dds

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "cardan/bridge/counts.hpp"
+#include "cardan/bridge/dds/bell.hpp"
+#include "cardan/bridge/dds/discovery_info.hpp"
+#include "cardan/bridge/dds/participant.hpp"
+#include "cardan/bridge/dds/qos.hpp"
+#include "cardan/bridge/dds/wire.hpp"
+#include "cardan/bridge/outgoing_topic.hpp"
+
+namespace cardan::bridge::dds {
+
+/// A topic of this computer on DDS. It subscribes only while somebody there reads it.
+/// Thread safety: one thread. No function blocks, except carry() for the system calls that send.
+class DdsWriter {
+ public:
+  /// `network`: for the loop guard. Throws Error: the name or the type has no form on DDS.
+  DdsWriter(const Participant& participant, LocalTopic topic, const TopicRule& rule, const Rules& rules,
+            const std::string& network, std::shared_ptr<Bell> bell);
+
+  /// Opens or closes the subscription, as there are readers. `now`: steady clock, ns. `changed`: their
+  /// number may have changed.
+  void look(std::int64_t now, bool changed);
+  /// Sends the next frame. Returns false if there is none to send now.
+  bool carry(std::int64_t now);
+
+  /// Whether fd() says when carry() will have something; if not, the bell or due_ns() does.
+  [[nodiscard]] bool waits_for_fd(std::int64_t now);
+  [[nodiscard]] int fd() { return topic_.fd(); }
+  /// When look() or carry() has something to do again; INT64_MAX: unknown.
+  [[nodiscard]] std::int64_t due_ns(std::int64_t now) const;
+
+  [[nodiscard]] TopicReport report() const;
+  [[nodiscard]] const Guid& guid() const noexcept { return guid_; }
+
+ private:
+  [[nodiscard]] static OutgoingOptions options(const EndpointQos& qos, const Rules& rules, const std::string& network);
+  void open(std::int64_t now);
+
+  EndpointQos qos_;
+  OutgoingOptions options_;
+  OutgoingTopic topic_;
+  std::shared_ptr<SendTally> tally_;
+  WireTopic wire_;
+  Entity writer_;
+  Guid guid_{};
+  std::uint32_t readers_ = 0;
+  std::int64_t close_at_ = 0;  ///< steady clock; 0: not to be closed
+  std::int64_t retry_at_ = 0;
+  std::string note_;
+};
+
+}  // namespace cardan::bridge::dds

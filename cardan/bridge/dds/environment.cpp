@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cardan/bridge/dds/environment.hpp"
+
+#include <fmt/format.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <cstdlib>
+#include <memory>
+#include <string_view>
+
+#include "cardan/base/error.hpp"
+#include "cardan/bridge/dds/discovery_info.hpp"
+#include "cardan/config/configuration.hpp"
+
+namespace cardan::bridge::dds {
+namespace {
+
+constexpr int kMostDomain = 232;
+/// Cyclone's own limit is 10 participants of a computer where there is no multicast; the eleventh finds nobody.
+constexpr int kMostParticipants = 64;
+
+Error wrong(std::string cause, std::string remedy) {
+  return {ErrorCode::InvalidArgument, std::move(cause), std::move(remedy)};
+}
+
+std::vector<std::string> split(const std::string& text, std::string_view separators) {
+  std::vector<std::string> parts;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find_first_of(separators, at), text.size());
+    if (end > at) parts.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return parts;
+}
+
+std::string lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+int domain_of(const std::string& text) {
+  int id = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
+  if (error != std::errc{} || end != text.data() + text.size() || id < 0 || id > kMostDomain)
+    throw wrong(fmt::format("ROS_DOMAIN_ID is '{}', not a number from 0 to {}", text, kMostDomain),
+                "correct it, or set dds.domain_id (--domain-id)");
+  return id;
+}
+
+Range range_of(const std::string& word) {
+  if (word == "localhost") return Range::Localhost;
+  if (word == "subnet") return Range::Subnet;
+  if (word == "off") return Range::Off;
+  if (word == "system" || word == "system_default") return Range::System;
+  throw wrong(fmt::format("'{}' is not a range of discovery", word),
+              "use localhost, subnet, off or system (--discovery, ROS_AUTOMATIC_DISCOVERY_RANGE)");
+}
+
+Range range_from(const DdsRules& rules, const Variables& variables) {
+  const std::string only = variables("ROS_LOCALHOST_ONLY");
+  const std::string range = lower(variables("ROS_AUTOMATIC_DISCOVERY_RANGE"));
+  Range chosen = only == "0" ? Range::Subnet : Range::Localhost;
+  if (!rules.discovery.empty())
+    chosen = range_of(rules.discovery);
+  else if (only != "1" && !range.empty())
+    chosen = range_of(range);
+  // Nodes that this variable keeps on the computer do not use loopback's address: on it alone, nobody would meet them.
+  return chosen == Range::Localhost && only != "1" && range == "localhost" ? Range::Computer : chosen;
+}
+
+void check_peer(const std::string& peer) {
+  const bool good = !peer.empty() && peer.size() <= 255 && std::all_of(peer.begin(), peer.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '.' || c == ':' || c == '-' || c == '_' || c == '[' || c == ']';
+  });
+  if (!good)
+    throw wrong(fmt::format("'{}' is not an address of a peer", peer), "write it as 10.0.0.2, or as a host's name");
+}
+
+bool is_loopback(const std::string& peer) {
+  return peer == "localhost" || peer.starts_with("127.") || peer == "::1" || peer == "[::1]";
+}
+
+/// The text of all parts of a $CYCLONEDDS_URI: XML, or files, separated by commas.
+std::string text_of_uri(const std::string& uri) {
+  constexpr std::size_t kMost = 1U << 20U;
+  std::string all;
+  for (std::size_t at = 0; at < uri.size();) {
+    if (uri[at] == '<') {  // XML, which may have commas
+      std::size_t end = uri.find(">,", at);
+      while (end != std::string::npos &&
+             std::string_view("</f").find(uri[std::min(end + 2, uri.size() - 1)]) == std::string_view::npos)
+        end = uri.find(">,", end + 1);
+      end = end == std::string::npos ? uri.size() : end + 1;
+      all += uri.substr(at, end - at);
+      at = end + 1;
+      continue;
+    }
+    const std::size_t end = std::min(uri.find(',', at), uri.size());
+    std::string path = uri.substr(at, end - at);
+    if (path.starts_with("file://")) path.erase(0, 7);
+    if (!path.empty()) all += config::read_text(path, kMost);
+    at = end + 1;
+  }
+  return all;
+}
+
+/// Debian's Cyclone links iceoryx, which ends the process after a minute if its daemon is not there.
+void refuse_shared_memory(const std::string& text) {
+  for (std::size_t at = text.find("<sharedmemory"); at != std::string::npos; at = text.find("<sharedmemory", at + 1)) {
+    const std::size_t end = std::min(text.find("</sharedmemory", at), text.size());
+    const std::string section = text.substr(at, end - at);
+    std::size_t enable = section.find("enable");
+    if (enable == std::string::npos) continue;
+    enable = section.find_first_of(">=", enable);
+    if (enable == std::string::npos) continue;
+    std::string value;
+    for (const char c : section.substr(enable + 1))
+      if (c == '<' || c == '/')
+        break;
+      else if (std::isspace(static_cast<unsigned char>(c)) == 0 && c != '"' && c != '\'')
+        value += c;
+    if (value != "false")
+      throw wrong(
+          "CYCLONEDDS_URI enables shared memory (SharedMemory/Enable), with which Cyclone ends the bridge if "
+          "RouDi does not answer",
+          "start the bridge with a CYCLONEDDS_URI without it");
+  }
+}
+
+/// Whether nobody beyond this computer is named.
+bool all_here(const DomainChoice& choice) {
+  return !choice.cyclone_names_interfaces && std::all_of(choice.peers.begin(), choice.peers.end(), is_loopback);
+}
+
+std::string peers_xml(const DomainChoice& choice) {
+  std::string peers;
+  const bool here = choice.range == Range::Localhost || choice.range == Range::Computer;
+  if (here) peers += R"(<Peer address="127.0.0.1"/>)";
+  for (const std::string& peer : choice.peers)
+    if (!here || !is_loopback(peer)) peers += fmt::format(R"(<Peer address="{}"/>)", peer);
+  return peers.empty() ? peers : "<Peers>" + peers + "</Peers>";
+}
+
+}  // namespace
+
+std::string variable(const std::string& name) {
+  const char* const value = std::getenv(name.c_str());
+  return value == nullptr ? std::string() : value;
+}
+
+DomainChoice choose_domain(const DdsRules& rules, const Variables& variables) {
+  DomainChoice choice;
+  const std::string id = variables("ROS_DOMAIN_ID");
+  if (rules.domain_id)
+    choice.id = *rules.domain_id;
+  else if (!id.empty())
+    choice.id = domain_of(id);
+  choice.range = range_from(rules, variables);
+  choice.peers = rules.peers;
+  if (choice.range != Range::Off && choice.range != Range::System)  // as ROS 2: there the variable counts for nothing
+    for (std::string& peer : split(variables("ROS_STATIC_PEERS"), ";")) choice.peers.push_back(std::move(peer));
+  for (const std::string& peer : choice.peers) check_peer(peer);
+  choice.cyclone_uri = variables("CYCLONEDDS_URI");
+  const std::string xml = lower(text_of_uri(choice.cyclone_uri));
+  refuse_shared_memory(xml);
+  choice.cyclone_names_interfaces = xml.find("<networkinterface") != std::string::npos;
+  return choice;
+}
+
+bool uses_loopback_alone(const DomainChoice& choice) { return choice.range == Range::Localhost && all_here(choice); }
+
+std::string domain_configuration(const DomainChoice& choice, bool loopback_has_multicast) {
+  std::string general;
+  if (uses_loopback_alone(choice)) {
+    // Who else uses loopback may know multicast alone, or may not know it. Data go by unicast.
+    general += R"(<Interfaces><NetworkInterface name="lo" multicast="default"/></Interfaces>)";
+    general += fmt::format("<AllowMulticast>{}</AllowMulticast>", loopback_has_multicast ? "spdp" : "false");
+  } else if (choice.range != Range::Subnet && choice.range != Range::System) {
+    general += "<AllowMulticast>false</AllowMulticast>";
+  }
+  // Within the computer such packets go whole. On Ethernet they would be fragments of IP.
+  if ((choice.range == Range::Localhost || choice.range == Range::Computer) && all_here(choice))
+    general += "<MaxMessageSize>65500B</MaxMessageSize><FragmentSize>65000B</FragmentSize>";
+  std::string discovery = peers_xml(choice);
+  if (choice.range != Range::System)
+    discovery +=
+        fmt::format("<ParticipantIndex>auto</ParticipantIndex><MaxAutoParticipantIndex>{}</MaxAutoParticipantIndex>",
+                    kMostParticipants);
+  // A write must not wait for a slow reader (QoS: keep last). Cyclone would hold it back from half a megabyte on.
+  const std::string internal =
+      "<SocketReceiveBufferSize max=\"16MiB\"/><Watermarks><WhcHigh>1GiB</WhcHigh><WhcAdaptive>false</WhcAdaptive>"
+      "</Watermarks>";
+  std::string all = fmt::format(
+      "<CycloneDDS><Domain Id=\"any\"><General>{}</General><Discovery>{}</Discovery><Internal>{}</Internal>"
+      "</Domain></CycloneDDS>",
+      general, discovery, internal);
+  if (!choice.cyclone_uri.empty()) all += "," + choice.cyclone_uri;
+  return all;
+}
+
+bool loopback_has_multicast() {
+  ifaddrs* list = nullptr;
+  if (::getifaddrs(&list) != 0) return false;
+  const std::unique_ptr<ifaddrs, void (*)(ifaddrs*)> owner(list, ::freeifaddrs);
+  for (const ifaddrs* one = list; one != nullptr; one = one->ifa_next)
+    if ((one->ifa_flags & IFF_LOOPBACK) != 0 && (one->ifa_flags & IFF_MULTICAST) != 0) return true;
+  return false;
+}
+
+std::vector<std::string> message_folders(const DdsRules& rules, const Variables& variables) {
+  std::vector<std::string> folders = rules.message_paths;
+  for (const std::string& prefix : split(variables("AMENT_PREFIX_PATH"), ":")) folders.push_back(prefix + "/share");
+  return folders;
+}
+
+int likely_gid_bytes(const DdsRules& rules, const Variables& variables) {
+  constexpr std::array<std::string_view, 5> kOld{"humble", "galactic", "foxy", "eloquent", "dashing"};
+  if (rules.gid_bytes != 0) return rules.gid_bytes;
+  const std::string distribution = variables("ROS_DISTRO");
+  return std::find(kOld.begin(), kOld.end(), distribution) != kOld.end() ? kOldGidBytes : kNewGidBytes;
+}
+
+}  // namespace cardan::bridge::dds

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cardan/bridge/dds/environment.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
+#include <map>
+
+#include "cardan/base/error.hpp"
+
+namespace cardan::bridge::dds {
+namespace {
+
+using Values = std::map<std::string, std::string>;
+
+DomainChoice chosen(const Values& values, const DdsRules& rules = {}) {
+  return choose_domain(rules, [&](const std::string& name) {
+    const auto found = values.find(name);
+    return found == values.end() ? std::string() : found->second;
+  });
+}
+std::string refusal(const Values& values, const DdsRules& rules = {}) {
+  try {
+    (void)chosen(values, rules);
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return {};
+}
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+TEST(DdsEnvironment, RosVariablesDecideWhatTheRulesDoNot) {
+  EXPECT_EQ(chosen({}).id, 0);
+  EXPECT_EQ(chosen({}).range, Range::Localhost) << "nothing leaves the computer unless somebody says so";
+  EXPECT_EQ(chosen({{"ROS_DOMAIN_ID", "42"}}).id, 42);
+  EXPECT_EQ(chosen({{"ROS_DOMAIN_ID", "42"}}, {.domain_id = 7}).id, 7);
+  EXPECT_EQ(chosen({{"ROS_LOCALHOST_ONLY", "1"}, {"ROS_AUTOMATIC_DISCOVERY_RANGE", "SUBNET"}}).range, Range::Localhost);
+  EXPECT_EQ(chosen({{"ROS_LOCALHOST_ONLY", "0"}}).range, Range::Subnet);
+  EXPECT_EQ(chosen({{"ROS_AUTOMATIC_DISCOVERY_RANGE", "SUBNET"}}).range, Range::Subnet);
+  EXPECT_EQ(chosen({{"ROS_AUTOMATIC_DISCOVERY_RANGE", "OFF"}}).range, Range::Off);
+  EXPECT_EQ(chosen({{"ROS_AUTOMATIC_DISCOVERY_RANGE", "SYSTEM_DEFAULT"}}).range, Range::System);
+  EXPECT_EQ(chosen({{"ROS_AUTOMATIC_DISCOVERY_RANGE", "SUBNET"}}, {.discovery = "off"}).range, Range::Off);
+  const std::vector<std::string> peers{"10.0.0.2", "host-b"};
+  EXPECT_EQ(chosen({{"ROS_STATIC_PEERS", "10.0.0.2;host-b;"}}).peers, peers);
+  EXPECT_TRUE(chosen({{"ROS_STATIC_PEERS", "10.0.0.2"}, {"ROS_AUTOMATIC_DISCOVERY_RANGE", "OFF"}}).peers.empty());
+}
+
+TEST(DdsEnvironment, NodesThatStayOnTheComputerAreMetWhereTheyAre) {
+  const DomainChoice iron = chosen({{"ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST"}});
+  EXPECT_EQ(iron.range, Range::Computer);
+  const std::string xml = domain_configuration(iron, true);
+  EXPECT_FALSE(has(xml, "NetworkInterface")) << "they have the address of another interface";
+  EXPECT_TRUE(has(xml, "<AllowMulticast>false"));
+  EXPECT_TRUE(has(xml, R"(<Peer address="127.0.0.1"/>)"));
+  EXPECT_TRUE(has(xml, "<FragmentSize>65000B<"));
+  EXPECT_EQ(chosen({{"ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST"}, {"ROS_LOCALHOST_ONLY", "1"}}).range,
+            Range::Localhost);
+}
+
+TEST(DdsEnvironment, WhatMakesNoSenseIsRefused) {
+  EXPECT_TRUE(has(refusal({{"ROS_DOMAIN_ID", "x"}}), "ROS_DOMAIN_ID is 'x'"));
+  EXPECT_TRUE(has(refusal({{"ROS_DOMAIN_ID", "233"}}), "0 to 232"));
+  EXPECT_TRUE(has(refusal({{"ROS_AUTOMATIC_DISCOVERY_RANGE", "galaxy"}}), "'galaxy'"));
+  EXPECT_TRUE(has(refusal({{"ROS_STATIC_PEERS", "a\"/><x"}}), "not an address"));
+}
+
+TEST(DdsEnvironment, OnLoopbackNothingElseIsUsed) {
+  const std::string with = domain_configuration(chosen({}), true);
+  EXPECT_TRUE(has(with, R"(<NetworkInterface name="lo")"));
+  EXPECT_TRUE(has(with, "<AllowMulticast>spdp</AllowMulticast>"));
+  EXPECT_TRUE(has(with, R"(<Peer address="127.0.0.1"/>)"));
+  EXPECT_TRUE(has(with, "<MaxAutoParticipantIndex>64<"));
+  EXPECT_TRUE(has(with, "<FragmentSize>65000B<"));
+  EXPECT_TRUE(has(domain_configuration(chosen({}), false), "<AllowMulticast>false</AllowMulticast>"));
+  const std::string beyond = domain_configuration(chosen({{"ROS_STATIC_PEERS", "10.0.0.2"}}), true);
+  EXPECT_FALSE(has(beyond, "NetworkInterface")) << "a peer elsewhere is not reached through loopback";
+  EXPECT_TRUE(has(beyond, R"(<Peer address="10.0.0.2"/>)"));
+  EXPECT_TRUE(has(beyond, "<AllowMulticast>false"));
+}
+
+TEST(DdsEnvironment, BeyondTheComputerPacketsFitEthernet) {
+  const std::string subnet = domain_configuration(chosen({}, {.discovery = "subnet", .peers = {"10.0.0.2"}}), true);
+  EXPECT_FALSE(has(subnet, "FragmentSize"));
+  EXPECT_FALSE(has(subnet, "NetworkInterface"));
+  EXPECT_FALSE(has(subnet, "AllowMulticast"));
+  EXPECT_TRUE(has(subnet, R"(<Peer address="10.0.0.2"/>)"));
+  EXPECT_TRUE(has(subnet, "SocketReceiveBufferSize"));
+}
+
+TEST(DdsEnvironment, TheUsersConfigurationComesLast) {
+  const std::string uri = R"(<CycloneDDS><Domain><General><Interfaces><NetworkInterface name="eth1"/></Interfaces>)"
+                          R"(</General></Domain></CycloneDDS>)";
+  const std::string all = domain_configuration(chosen({{"CYCLONEDDS_URI", uri}}), true);
+  EXPECT_TRUE(all.ends_with("," + uri));
+  EXPECT_FALSE(has(all, R"(name="lo")")) << "two interfaces would be used otherwise";
+}
+
+TEST(DdsEnvironment, SharedMemoryOfCycloneIsRefused) {
+  const auto with = [](const std::string& value) {
+    return refusal({{"CYCLONEDDS_URI", "<CycloneDDS><Domain><SharedMemory><Enable>" + value +
+                                           "</Enable></SharedMemory></Domain></CycloneDDS>"}});
+  };
+  EXPECT_TRUE(has(with("true"), "RouDi"));
+  EXPECT_TRUE(has(with(" TRUE "), "RouDi"));
+  EXPECT_TRUE(has(with("${SHM}"), "RouDi")) << "a variable of somebody's may be true";
+  EXPECT_EQ(with("false"), "");
+  char file[] = "/tmp/cardan-dds-XXXXXX";
+  const int descriptor = ::mkstemp(file);
+  ASSERT_GE(descriptor, 0);
+  ::close(descriptor);
+  std::ofstream(file)
+      << R"(<CycloneDDS><Domain><SharedMemory><Enable>true</Enable></SharedMemory></Domain></CycloneDDS>)";
+  EXPECT_TRUE(has(refusal({{"CYCLONEDDS_URI", std::string("file://") + file}}), "RouDi"));
+  EXPECT_TRUE(has(refusal({{"CYCLONEDDS_URI", std::string("<a/>,file://") + file}}), "RouDi"));
+  EXPECT_FALSE(refusal({{"CYCLONEDDS_URI", "file:///nowhere/at/all.xml"}}).empty());
+  std::remove(file);
+}
+
+TEST(DdsEnvironment, MessagesAreSearchedWhereTheUserAndRosHaveThem) {
+  const std::vector<std::string> expected{"/mine", "/opt/ros/humble/share", "/ws/install/share"};
+  EXPECT_EQ(message_folders({.message_paths = {"/mine"}},
+                            [](const std::string&) { return std::string("/opt/ros/humble:/ws/install"); }),
+            expected);
+}
+
+TEST(DdsEnvironment, TheGidFollowsTheRelease) {
+  const auto of = [](const char* name, int given) {
+    return likely_gid_bytes({.gid_bytes = given}, [&](const std::string&) { return std::string(name); });
+  };
+  EXPECT_EQ(of("humble", 0), 24);
+  EXPECT_EQ(of("jazzy", 0), 16);
+  EXPECT_EQ(of("", 0), 16);
+  EXPECT_EQ(of("humble", 16), 16);
+}
+
+}  // namespace
+}  // namespace cardan::bridge::dds

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cardan/bridge/dds/participant.hpp"
+
+#include <fmt/format.h>
+#include <netinet/in.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <utility>
+
+#include "cardan/base/clock.hpp"
+#include "cardan/bridge/dds/names.hpp"
+#include "cardan/bridge/dds/qos.hpp"
+#include "cardan/transport/discovery/run_directory.hpp"
+
+namespace cardan::bridge::dds {
+namespace {
+
+/// Anybody on the network can make writers. Each costs us an entry.
+constexpr std::size_t kMostWriters = 16384, kMostSiblings = 1024;
+
+void ring_bell(dds_entity_t /*entity*/, void* bell) { static_cast<Bell*>(bell)->ring(); }
+void ring_on_match(dds_entity_t /*entity*/, const dds_publication_matched_status_t /*status*/, void* bell) {
+  static_cast<Bell*>(bell)->ring();
+}
+
+struct ListenerDeleter {
+  void operator()(dds_listener_t* listener) const noexcept { ::dds_delete_listener(listener); }
+};
+
+Guid guid_in(const dds_guid_t& guid) {
+  Guid copy;
+  std::copy(std::begin(guid.v), std::end(guid.v), copy.begin());
+  return copy;
+}
+
+/// Binds the network sockets of this process to `lo`: the kernel then drops what comes from elsewhere. Cyclone has no
+/// setting for it, and the bridge has no other such sockets.
+void bind_sockets_to_loopback() {
+  namespace fs = std::filesystem;
+  for (const fs::directory_entry& entry : fs::directory_iterator("/proc/self/fd")) {
+    const int fd = std::atoi(entry.path().filename().c_str());
+    sockaddr_storage address{};
+    socklen_t length = sizeof(address);
+    if (::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &length) != 0) continue;
+    if (address.ss_family != AF_INET && address.ss_family != AF_INET6) continue;
+    // Those that send have an address of their own.
+    const auto& v4 = reinterpret_cast<const sockaddr_in&>(address);
+    if (address.ss_family == AF_INET && v4.sin_addr.s_addr != htonl(INADDR_ANY)) continue;
+    constexpr const char* kLoopback = "lo";
+    if (::setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, kLoopback, 3) != 0)
+      throw Error(ErrorCode::Refused,
+                  fmt::format("the kernel does not keep a socket on this computer (SO_BINDTODEVICE lo): {}",
+                              std::strerror(errno)),
+                  "use --discovery subnet where everybody on the network is trusted");
+  }
+}
+
+/// Takes the samples of one of Cyclone's own topics, and hands each over with its state.
+template <class Sample, class Use>
+void take_all(dds_entity_t reader, Use&& use) {
+  constexpr std::size_t kAtOnce = 32;
+  for (;;) {
+    std::array<void*, kAtOnce> samples{};
+    std::array<dds_sample_info_t, kAtOnce> info{};
+    const dds_return_t count =
+        checked(::dds_take(reader, samples.data(), info.data(), kAtOnce, kAtOnce), "look around");
+    for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i)
+      use(info[i], *static_cast<const Sample*>(samples[i]));
+    if (count > 0) (void)::dds_return_loan(reader, samples.data(), count);
+    if (static_cast<std::size_t>(count) < kAtOnce) return;
+  }
+}
+
+}  // namespace
+
+Bell::Bell() : fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  if (!fd_)
+    throw Error(ErrorCode::Limit, fmt::format("cannot make an eventfd: {}", std::strerror(errno)),
+                "raise ulimit -n of the bridge");
+}
+
+void Bell::ring() noexcept {
+  if (rung_.exchange(true)) return;
+  const std::uint64_t one = 1;
+  (void)!::write(fd_.get(), &one, sizeof(one));
+}
+
+bool Bell::answer() noexcept {
+  if (!rung_.load()) return false;
+  std::uint64_t ignored = 0;
+  (void)!::read(fd_.get(), &ignored, sizeof(ignored));
+  rung_.store(false);
+  return true;
+}
+
+std::string domain_marker(const std::string& cardan_domain) {
+  std::string name = cardan_domain;
+  if (name.empty()) name = variable("CARDAN_DOMAIN");
+  const detail::RunDirectory directory(name.empty() ? "default" : name);
+  struct stat status{};
+  if (::stat(directory.path().c_str(), &status) != 0) status = {};
+  std::string boot;
+  std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot);
+  // The same for containers that share the folder, and for nobody else.
+  return fmt::format("{:016x}", detail::hash_name(fmt::format("{} {} {}", boot, status.st_dev, status.st_ino)));
+}
+
+Guid guid_of(dds_entity_t entity) {
+  dds_guid_t guid{};
+  checked(::dds_get_guid(entity, &guid), "read an entity's id");
+  return guid_in(guid);
+}
+
+Participant::Participant(const DomainChoice& choice, const Rules& rules, std::string marker, std::shared_ptr<Bell> bell)
+    : rules_(rules), marker_(std::move(marker)), bell_(std::move(bell)) {
+  const std::string configuration = domain_configuration(choice, loopback_has_multicast());
+  const auto id = static_cast<dds_domainid_t>(choice.id);
+  domain_ = Entity(::dds_create_domain(id, configuration.c_str()));
+  if (!domain_)
+    throw Error(
+        ErrorCode::System, fmt::format("Cyclone DDS does not start on domain {}", choice.id),
+        choice.cyclone_uri.empty() ? "its own message stands above" : "check CYCLONEDDS_URI; its message stands above");
+  if (uses_loopback_alone(choice)) bind_sockets_to_loopback();
+  const std::unique_ptr<dds_listener_t, ListenerDeleter> listener(::dds_create_listener(bell_.get()));
+  ::dds_lset_data_available(listener.get(), ring_bell);
+  ::dds_lset_publication_matched(listener.get(), ring_on_match);
+  participant_ = Entity(::dds_create_participant(id, participant_qos(marker_).get(), listener.get()));
+  if (!participant_)
+    throw Error(ErrorCode::System, fmt::format("Cyclone DDS finds no place in domain {}", choice.id),
+                "its own message stands above; too many participants of this computer, or no network interface");
+  guid_ = guid_of(participant_.get());
+  if (uses_loopback_alone(choice)) bind_sockets_to_loopback();  // some are made with the participant
+  const auto reader = [&](dds_entity_t topic) {
+    return Entity(checked(::dds_create_reader(participant_.get(), topic, nullptr, nullptr), "look around"));
+  };
+  participants_reader_ = reader(DDS_BUILTIN_TOPIC_DCPSPARTICIPANT);
+  writers_reader_ = reader(DDS_BUILTIN_TOPIC_DCPSPUBLICATION);
+}
+
+bool Participant::update() {
+  // Writers first: each one's participant is known before itself.
+  const bool changed = update_writers();
+  update_participants();
+  return changed;
+}
+
+bool Participant::update_writers() {
+  bool changed = false;
+  take_all<dds_builtintopic_endpoint_t>(
+      writers_reader_.get(), [&](const dds_sample_info_t& info, const dds_builtintopic_endpoint_t& endpoint) {
+        const auto known = writers_.find(info.instance_handle);
+        if (info.valid_data && info.instance_state == DDS_ALIVE_INSTANCE_STATE) {
+          const std::size_t before = writers_.size();
+          note_writer(info.instance_handle, endpoint);
+          changed = changed || known != writers_.end() || writers_.size() != before;
+        } else if (known != writers_.end() && known->second.alive) {
+          known->second.alive = false;
+          changed = true;
+        }
+      });
+  if (changed) forget_old();
+  return changed;
+}
+
+void Participant::note_writer(dds_instance_handle_t handle, const dds_builtintopic_endpoint_t& endpoint) {
+  const Guid participant = guid_in(endpoint.participant_key);
+  if (participant == guid_ || endpoint.topic_name == nullptr || endpoint.type_name == nullptr) return;
+  auto topic = ros_topic_of(endpoint.topic_name);
+  if (!topic || rule_for(rules_.in, *topic, {}) == nullptr) return;
+  if (writers_.size() >= kMostWriters && writers_.find(handle) == writers_.end()) return;
+  writers_[handle] = {.topic = std::move(*topic),
+                      .type = ros_type_of(endpoint.type_name).value_or(""),
+                      .type_hash = value_in(user_data_of(endpoint.qos), "typehash"),
+                      .participant = participant,
+                      .reliable = is_reliable(endpoint.qos),
+                      .transient_local = is_transient_local(endpoint.qos),
+                      .xcdr1 = offers_xcdr1(endpoint.qos),
+                      .alive = true};
+}
+
+/// Of a writer that has left, messages may still be waiting, so its entry stays for a while.
+void Participant::forget_old() {
+  constexpr std::size_t kMostGone = 256;
+  auto gone = static_cast<std::size_t>(
+      std::count_if(writers_.begin(), writers_.end(), [](const auto& one) { return !one.second.alive; }));
+  for (auto it = writers_.begin(); it != writers_.end() && gone > kMostGone;) {
+    if (it->second.alive) {
+      ++it;
+    } else {
+      it = writers_.erase(it);
+      --gone;
+    }
+  }
+}
+
+void Participant::update_participants() {
+  take_all<dds_builtintopic_participant_t>(
+      participants_reader_.get(), [&](const dds_sample_info_t& info, const dds_builtintopic_participant_t& one) {
+        const Guid guid = guid_in(one.key);
+        if (guid == guid_) return;
+        const bool there = info.valid_data && info.instance_state == DDS_ALIVE_INSTANCE_STATE;
+        if (!there) {
+          others_.erase(info.instance_handle);
+          if (const auto sibling = siblings_.find(guid); sibling != siblings_.end()) sibling->second = steady_now();
+          return;
+        }
+        others_[info.instance_handle] = guid;
+        if (value_in(user_data_of(one.qos), "cardan") == marker_) siblings_[guid] = 0;
+      });
+  while (siblings_.size() > kMostSiblings) {
+    const auto oldest = std::min_element(siblings_.begin(), siblings_.end(), [](const auto& a, const auto& b) {
+      return (a.second == 0 ? INT64_MAX : a.second) < (b.second == 0 ? INT64_MAX : b.second);
+    });
+    siblings_.erase(oldest);
+  }
+}
+
+bool Participant::is_sibling(const RemoteWriter& writer) const { return siblings_.contains(writer.participant); }
+
+}  // namespace cardan::bridge::dds

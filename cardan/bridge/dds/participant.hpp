@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <dds/dds.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cardan/bridge/dds/bell.hpp"
+#include "cardan/bridge/dds/discovery_info.hpp"
+#include "cardan/bridge/dds/entity.hpp"
+#include "cardan/bridge/dds/environment.hpp"
+#include "cardan/bridge/rules.hpp"
+
+namespace cardan::bridge::dds {
+
+/// A writer of somebody else.
+struct RemoteWriter {
+  std::string topic{};      ///< as in ROS 2
+  std::string type{};       ///< as in ROS 2; empty: not such a name
+  std::string type_hash{};  ///< empty: it says none
+  Guid participant{};
+  bool reliable = false, transient_local = false, xcdr1 = true;
+  bool alive = true;
+};
+
+/// Text that only bridges of this Cardan domain on this computer have: they know each other by it. Throws what the run
+/// directory throws.
+[[nodiscard]] std::string domain_marker(const std::string& cardan_domain);
+
+[[nodiscard]] Guid guid_of(dds_entity_t entity);
+
+/// The bridge's place in a DDS domain, and what it sees of others there.
+/// Thread safety: one thread. No function blocks but the constructor and the destructor.
+class Participant {
+ public:
+  /// `rules` must outlive it. `bell` rings when anything has happened. Throws Error: Cyclone cannot start.
+  Participant(const DomainChoice& choice, const Rules& rules, std::string marker, std::shared_ptr<Bell> bell);
+
+  [[nodiscard]] dds_entity_t entity() const noexcept { return participant_.get(); }
+  [[nodiscard]] const Guid& guid() const noexcept { return guid_; }
+
+  /// Looks at what has been discovered since. Returns whether writers that may come in have changed.
+  bool update();
+  /// Writers on topics that a rule of `in` names, by their instance handles; also those that have left lately.
+  [[nodiscard]] const std::map<dds_instance_handle_t, RemoteWriter>& writers() const noexcept { return writers_; }
+  /// Whether it belongs to a bridge of the same Cardan domain: what it sends is here already.
+  [[nodiscard]] bool is_sibling(const RemoteWriter& writer) const;
+  /// Others that are there now.
+  [[nodiscard]] std::size_t others() const noexcept { return others_.size(); }
+
+ private:
+  bool update_writers();
+  void update_participants();
+  void note_writer(dds_instance_handle_t handle, const dds_builtintopic_endpoint_t& endpoint);
+  void forget_old();
+
+  const Rules& rules_;
+  const std::string marker_;
+  std::shared_ptr<Bell> bell_;
+  Entity domain_, participant_, participants_reader_, writers_reader_;
+  Guid guid_{};
+  std::map<dds_instance_handle_t, RemoteWriter> writers_;
+  std::map<dds_instance_handle_t, Guid> others_;
+  std::map<Guid, std::int64_t> siblings_;  ///< and the time when it left; 0: it is there
+};
+
+}  // namespace cardan::bridge::dds

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// The QoS of what the bridge writes and reads, so that it matches ROS 2's endpoints. Any thread; nothing blocks.
+#pragma once
+
+#include <dds/dds.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "cardan/bridge/rules.hpp"
+
+namespace cardan::bridge::dds {
+
+struct QosDeleter {
+  void operator()(dds_qos_t* qos) const noexcept { ::dds_delete_qos(qos); }
+};
+using Qos = std::unique_ptr<dds_qos_t, QosDeleter>;
+
+/// What a topic needs of the QoS; all else is ROS 2's default.
+struct EndpointQos {
+  bool reliable = true;
+  bool transient_local = false;
+  std::uint32_t depth = 1;
+  std::string type_hash{};  ///< "RIHS01_…"; empty: none is announced
+  bool operator==(const EndpointQos&) const = default;
+};
+
+/// Of a topic that leaves. Reliable unless the rule says otherwise, because that matches readers of both kinds.
+[[nodiscard]] EndpointQos outgoing_qos(const TopicRule& rule, std::size_t max_bytes, std::string type_hash);
+/// Of a topic that comes in. Sensor data in large messages is read best effort, the rest reliably, and nothing asks for
+/// more than the writers offer.
+[[nodiscard]] EndpointQos incoming_qos(const TopicRule& rule, const std::string& type, bool writers_are_reliable,
+                                       bool writers_are_transient_local, std::string type_hash);
+/// Of the topic that names the nodes.
+[[nodiscard]] EndpointQos discovery_qos(std::string type_hash);
+
+[[nodiscard]] Qos writer_qos(const EndpointQos& of);
+[[nodiscard]] Qos reader_qos(const EndpointQos& of);
+/// `marker`: tells other bridges whose this is.
+[[nodiscard]] Qos participant_qos(const std::string& marker);
+
+/// As text: "enclave=/;…". Empty: there is none, or it holds more than 64 KiB.
+[[nodiscard]] std::string user_data_of(const dds_qos_t* qos);
+[[nodiscard]] bool is_reliable(const dds_qos_t* qos);
+[[nodiscard]] bool is_transient_local(const dds_qos_t* qos);
+/// Whether a writer may send plain XCDR1, which is all that the bridge reads.
+[[nodiscard]] bool offers_xcdr1(const dds_qos_t* qos);
+
+}  // namespace cardan::bridge::dds

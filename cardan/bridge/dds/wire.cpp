@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cardan/bridge/dds/wire.hpp"
+
+#include <dds/ddsi/ddsi_keyhash.h>
+#include <dds/ddsi/ddsi_serdata.h>
+#include <dds/ddsi/ddsi_sertype.h>
+#include <dds/version.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <utility>
+
+// 11.0 gave these their prefix, and replaced iceoryx by exchangeable shared memory.
+#if DDS_VERSION_MAJOR == 0 && DDS_VERSION_MINOR <= 10
+#include <dds/ddsi/q_radmin.h>
+#define CARDAN_DDS_BEFORE_11 1
+#else
+#include <dds/ddsi/ddsi_radmin.h>
+#endif
+
+namespace cardan::bridge::dds {
+namespace {
+
+constexpr std::size_t kMostSpare = 2;
+
+#if defined(CARDAN_DDS_BEFORE_11)
+using Fragment = ::nn_rdata;
+const std::byte* payload_of(const Fragment& f) {
+  return reinterpret_cast<const std::byte*>(NN_RMSG_PAYLOADOFF(f.rmsg, NN_RDATA_PAYLOAD_OFF(&f)));
+}
+#else
+using Fragment = ::ddsi_rdata;
+const std::byte* payload_of(const Fragment& f) {
+  return reinterpret_cast<const std::byte*>(DDSI_RMSG_PAYLOADOFF(f.rmsg, DDSI_RDATA_PAYLOAD_OFF(&f)));
+}
+#endif
+
+/// A type: its name, and where what is received goes. Cyclone shares equal types between topics; ours are never equal,
+/// so that each topic keeps its own inbox.
+struct Type : ::ddsi_sertype {
+  std::shared_ptr<Inbox> inbox;
+};
+const Type& own(const ::ddsi_sertype* type) noexcept { return *static_cast<const Type*>(type); }
+
+/// A message in Cyclone's hands: on its way out, or received.
+struct Data : ::ddsi_serdata {
+  WireMessage out{};
+  std::size_t size = 0;
+  std::shared_ptr<SendTally> tally{};
+  Inbox::Buffer in{};
+  std::shared_ptr<Inbox> inbox{};
+  Atomic<bool> taken{false};
+};
+Data& own(::ddsi_serdata* data) noexcept { return *static_cast<Data*>(data); }
+const Data& own(const ::ddsi_serdata* data) noexcept { return *static_cast<const Data*>(data); }
+
+/// Copies the range; what lies past the end is zero.
+void copy_range(const Data& d, std::size_t offset, std::size_t size, std::byte* to) noexcept {
+  for (const auto& piece : d.out.pieces) {
+    if (offset < piece.size()) {
+      const std::size_t part = std::min(size, piece.size() - offset);
+      std::memcpy(to, piece.data() + offset, part);
+      to += part;
+      size -= part;
+      offset = 0;
+    } else {
+      offset -= piece.size();
+    }
+  }
+  std::memset(to, 0, size);
+}
+
+bool within(const std::span<const std::byte>& piece, const void* address) noexcept {
+  const auto* const at = static_cast<const std::byte*>(address);
+  return std::less_equal<>{}(piece.data(), at) && std::less<>{}(at, piece.data() + piece.size());
+}
+
+// ---------------------------------------------------------------- operations on messages
+bool same_key(const ::ddsi_serdata* /*a*/, const ::ddsi_serdata* /*b*/) { return true; }  // topics without keys
+
+std::uint32_t size_of(const ::ddsi_serdata* d) { return static_cast<std::uint32_t>(own(d).size); }
+
+Data* new_received(const ::ddsi_sertype* type, ::ddsi_serdata_kind kind) noexcept {
+  auto* const d = new (std::nothrow) Data;
+  if (d == nullptr) return nullptr;
+  ::ddsi_serdata_init(d, type, kind);
+  if (type != nullptr) d->inbox = own(type).inbox;
+  return d;
+}
+
+/// An empty message, which has been counted. For none at all, Cyclone would write a line to its log each time.
+Data* refused(Data* d) noexcept {
+  d->taken.store(true);
+  return d;
+}
+
+/// On Cyclone's receive thread. A null answer drops the message.
+::ddsi_serdata* from_fragments(const ::ddsi_sertype* type, ::ddsi_serdata_kind kind, const Fragment* fragments,
+                               std::size_t size) {
+  Data* const d = new_received(type, kind);
+  if (d == nullptr || kind != SDK_DATA || !d->inbox) return d;
+  if (!d->inbox->room(size, d->in)) return refused(d);
+  std::size_t filled = 0;
+  for (const Fragment* f = fragments; f != nullptr; f = f->nextfrag) {  // in order; they may overlap
+    if (f->maxp1 <= filled || f->min > filled || f->maxp1 > size) continue;
+    std::memcpy(d->in.bytes.get() + filled, payload_of(*f) + (filled - f->min), f->maxp1 - filled);
+    filled = f->maxp1;
+  }
+  d->in.size = filled;
+  d->size = filled;
+  return d;
+}
+
+::ddsi_serdata* from_pieces(const ::ddsi_sertype* type, ::ddsi_serdata_kind kind, ::ddsrt_msg_iovlen_t count,
+                            const ::ddsrt_iovec_t* pieces, std::size_t size) {
+  Data* const d = new_received(type, kind);
+  if (d == nullptr || kind != SDK_DATA || !d->inbox) return d;
+  if (!d->inbox->room(size, d->in)) return refused(d);
+  std::size_t filled = 0;
+  for (::ddsrt_msg_iovlen_t i = 0; i < count && filled < size; ++i) {
+    const std::size_t part = std::min<std::size_t>(pieces[i].iov_len, size - filled);
+    std::memcpy(d->in.bytes.get() + filled, pieces[i].iov_base, part);
+    filled += part;
+  }
+  d->in.size = filled;
+  d->size = filled;
+  return d;
+}
+
+::ddsi_serdata* from_key_hash(const ::ddsi_sertype* type, const ::ddsi_keyhash* /*hash*/) {
+  return new_received(type, SDK_KEY);
+}
+::ddsi_serdata* from_sample(const ::ddsi_sertype* /*type*/, ::ddsi_serdata_kind /*kind*/, const void* /*sample*/) {
+  return nullptr;  // nobody writes samples, only bytes
+}
+
+void to_bytes(const ::ddsi_serdata* d, std::size_t offset, std::size_t size, void* buffer) {
+  copy_range(own(d), offset, size, static_cast<std::byte*>(buffer));
+}
+
+/// A fragment that lies within one piece goes out from where it is.
+::ddsi_serdata* to_reference(const ::ddsi_serdata* data, std::size_t offset, std::size_t size, ::ddsrt_iovec_t* to) {
+  const Data& d = own(data);
+  std::size_t from = offset;
+  to->iov_len = size;
+  for (const auto& piece : d.out.pieces) {
+    if (from < piece.size()) {
+      if (size > piece.size() - from) break;
+      to->iov_base = const_cast<std::byte*>(piece.data() + from);
+      return ::ddsi_serdata_ref(data);
+    }
+    from -= piece.size();
+  }
+  to->iov_base = std::malloc(std::max<std::size_t>(size, 1));
+  if (to->iov_base == nullptr) std::abort();  // there is no way to report it
+  copy_range(d, offset, size, static_cast<std::byte*>(to->iov_base));
+  if (d.tally) d.tally->gathered.fetch_add(size, std::memory_order_relaxed);
+  return ::ddsi_serdata_ref(data);
+}
+
+void drop_reference(::ddsi_serdata* data, const ::ddsrt_iovec_t* reference) {
+  const Data& d = own(data);
+  if (std::none_of(d.out.pieces.begin(), d.out.pieces.end(),
+                   [&](const auto& piece) { return within(piece, reference->iov_base); }))
+    std::free(reference->iov_base);
+  ::ddsi_serdata_unref(data);
+}
+
+bool to_sample(const ::ddsi_serdata* /*d*/, void* /*sample*/, void** /*buffer*/, void* /*limit*/) { return false; }
+bool untyped_to_sample(const ::ddsi_sertype* /*type*/, const ::ddsi_serdata* /*d*/, void* /*sample*/, void** /*buffer*/,
+                       void* /*limit*/) {
+  return true;
+}
+
+::ddsi_serdata* to_untyped(const ::ddsi_serdata* d) {
+  Data* const key = new_received(d->type, SDK_KEY);
+  if (key != nullptr) key->type = nullptr;
+  return key;
+}
+
+void free_data(::ddsi_serdata* data) {
+  Data* const d = &own(data);
+  if (d->inbox) {
+    if (d->kind == SDK_DATA && !d->taken.load()) d->inbox->not_taken();
+    d->inbox->give_back(std::move(d->in));
+  }
+  const std::shared_ptr<SendTally> tally = std::move(d->tally);
+  delete d;  // lets go of the publisher's slot
+  if (!tally) return;
+  tally->held.fetch_sub(1);
+  if (tally->wanted.exchange(false) && tally->released) tally->released();
+}
+
+std::size_t print(const ::ddsi_sertype* /*type*/, const ::ddsi_serdata* d, char* buffer, std::size_t size) {
+  const int letters = std::snprintf(buffer, size, "(%zu bytes of CDR)", own(d).size);
+  return letters > 0 ? static_cast<std::size_t>(letters) : 0;
+}
+
+void key_hash(const ::ddsi_serdata* /*d*/, ::ddsi_keyhash* hash, bool /*force_md5*/) {
+  std::memset(hash, 0, sizeof(*hash));
+}
+
+/// Its last members are shared memory's, of one kind or another: not offered.
+const ::ddsi_serdata_ops& data_operations() {
+  static const ::ddsi_serdata_ops operations = [] {
+    ::ddsi_serdata_ops o{};
+    o.eqkey = same_key;
+    o.get_size = size_of;
+    o.from_ser = from_fragments;
+    o.from_ser_iov = from_pieces;
+    o.from_keyhash = from_key_hash;
+    o.from_sample = from_sample;
+    o.to_ser = to_bytes;
+    o.to_ser_ref = to_reference;
+    o.to_ser_unref = drop_reference;
+    o.to_sample = to_sample;
+    o.to_untyped = to_untyped;
+    o.untyped_to_sample = untyped_to_sample;
+    o.free = free_data;
+    o.print = print;
+    o.get_keyhash = key_hash;
+    return o;
+  }();
+  return operations;
+}
+
+// ---------------------------------------------------------------- operations on types
+void free_type(::ddsi_sertype* type) {
+  ::ddsi_sertype_fini(type);
+  delete static_cast<Type*>(type);
+}
+bool equal_types(const ::ddsi_sertype* a, const ::ddsi_sertype* b) { return a == b; }
+std::uint32_t hash_of_type(const ::ddsi_sertype* type) {
+  return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(type) >> 4U);
+}
+void zero_samples(const ::ddsi_sertype* /*type*/, void* /*samples*/, std::size_t /*count*/) {}
+void grow_samples(void** /*pointers*/, const ::ddsi_sertype* /*type*/, void* /*old*/, std::size_t /*before*/,
+                  std::size_t /*count*/) {}
+void free_samples(const ::ddsi_sertype* /*type*/, void** /*pointers*/, std::size_t /*count*/, ::dds_free_op_t /*how*/) {
+}
+
+/// Without type objects: ROS 2 matches types by their names.
+const ::ddsi_sertype_ops& type_operations() {
+  static const ::ddsi_sertype_ops operations = [] {
+    ::ddsi_sertype_ops o{};
+    o.version = ::ddsi_sertype_v0;
+    o.free = free_type;
+    o.zero_samples = zero_samples;
+    o.realloc_samples = grow_samples;
+    o.free_samples = free_samples;
+    o.equal = equal_types;
+    o.hash = hash_of_type;
+    return o;
+  }();
+  return operations;
+}
+
+}  // namespace
+
+bool Inbox::room(std::size_t size, Buffer& buffer) noexcept {
+  if (size < 4 || size > most_bytes_) {
+    refuse();
+    return false;
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    const auto fit = std::find_if(spare_.begin(), spare_.end(), [&](const Buffer& b) { return b.capacity >= size; });
+    if (fit != spare_.end()) {
+      buffer = std::move(*fit);
+      spare_.erase(fit);
+    } else if (!spare_.empty()) {
+      spare_.pop_back();  // too small for what comes now
+    }
+  }
+  if (!buffer.bytes) {
+    buffer.bytes.reset(new (std::nothrow) std::byte[size]);
+    buffer.capacity = size;
+  }
+  if (!buffer.bytes) {
+    not_taken();
+    return false;
+  }
+  buffer.size = size;
+  copied_.fetch_add(size, std::memory_order_relaxed);
+  return true;
+}
+
+void Inbox::give_back(Buffer buffer) noexcept {
+  if (!buffer.bytes) return;
+  const std::lock_guard lock(mutex_);
+  if (spare_.size() >= kMostSpare) return;
+  try {
+    spare_.push_back(std::move(buffer));
+  } catch (const std::bad_alloc&) {  // it is freed then
+  }
+}
+
+WireTopic make_topic(dds_entity_t participant, const std::string& name, const std::string& type_name,
+                     std::shared_ptr<Inbox> inbox) {
+  auto* const type = new Type{};
+  ::ddsi_sertype_init_flags(type, type_name.c_str(), &type_operations(), &data_operations(),
+                            DDSI_SERTYPE_FLAG_TOPICKIND_NO_KEY);
+  type->allowed_data_representation = DDS_DATA_REPRESENTATION_FLAG_XCDR1;
+  type->inbox = std::move(inbox);
+  ::ddsi_sertype* pointer = type;
+  const dds_entity_t topic = ::dds_create_topic_sertype(participant, name.c_str(), &pointer, nullptr, nullptr, nullptr);
+  if (topic < 0) ::ddsi_sertype_unref(type);
+  return {.topic = Entity(checked(topic, "make the topic " + name)), .type = pointer};
+}
+
+dds_return_t write(dds_entity_t writer, const WireTopic& topic, WireMessage message, std::shared_ptr<SendTally> tally) {
+  auto* const d = new Data;
+  ::ddsi_serdata_init(d, topic.type, SDK_DATA);
+  for (const auto& piece : message.pieces) d->size += piece.size();
+  d->out = std::move(message);
+  d->tally = std::move(tally);
+  if (d->tally) d->tally->held.fetch_add(1);
+  d->timestamp.v = d->out.source_ns;
+  d->statusinfo = 0;
+  return ::dds_forwardcdr(writer, d);
+}
+
+Received::Received(::ddsi_serdata* data, const dds_sample_info_t& info) : data_(data), info_(info) {
+  own(data_).taken.store(true);
+}
+
+Received::~Received() {
+  if (data_ != nullptr) ::ddsi_serdata_unref(data_);
+}
+
+std::span<const std::byte> Received::bytes() const noexcept {
+  if (!info_.valid_data || data_->kind != SDK_DATA) return {};
+  const Data& d = own(data_);
+  return {d.in.bytes.get(), d.in.size};
+}
+
+std::vector<Received> take(dds_entity_t reader, std::uint32_t most) {
+  constexpr std::uint32_t kMost = 32;
+  std::array<::ddsi_serdata*, kMost> data{};
+  std::array<dds_sample_info_t, kMost> info{};
+  const dds_return_t count = checked(
+      ::dds_takecdr(reader, data.data(), std::min(most, kMost), info.data(), DDS_ANY_STATE), "take from a reader");
+  std::vector<Received> received;
+  received.reserve(static_cast<std::size_t>(count));
+  for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) received.emplace_back(data[i], info[i]);
+  return received;
+}
+
+}  // namespace cardan::bridge::dds
