@@ -26,7 +26,7 @@ using cardan::test::Small;
 namespace fs = std::filesystem;
 
 constexpr cardan::Topic<Small> kByPolicy{"/guarded/policy", {.depth = 2, .access = cardan::Access::Policy}};
-const std::string kLetsIn = R"({"topics": [{"topic": "/guarded/*", "users": [47110, 47121]}]})";
+const std::string kLetsIn = R"({"topics": [{"topic": "/guarded/*", "users": [47110, 47111]}]})";
 
 class PolicyAttacks : public cardan::test::OwnRunDirectory {
  protected:
