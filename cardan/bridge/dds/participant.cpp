@@ -68,16 +68,16 @@ void bind_sockets_to_loopback() {
 /// Takes the samples of one of Cyclone's own topics, and hands each over with its state.
 template <class Sample, class Use>
 void take_all(dds_entity_t reader, Use&& use) {
-  constexpr std::size_t kAtOnce = 32;
+  constexpr std::size_t kSamplesAtOnce = 32;
   for (;;) {
-    std::array<void*, kAtOnce> samples{};
-    std::array<dds_sample_info_t, kAtOnce> info{};
+    std::array<void*, kSamplesAtOnce> samples{};
+    std::array<dds_sample_info_t, kSamplesAtOnce> info{};
     const dds_return_t count =
-        checked(::dds_take(reader, samples.data(), info.data(), kAtOnce, kAtOnce), "look around");
+        checked(::dds_take(reader, samples.data(), info.data(), kSamplesAtOnce, kSamplesAtOnce), "look around");
     for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i)
       use(info[i], *static_cast<const Sample*>(samples[i]));
     if (count > 0) (void)::dds_return_loan(reader, samples.data(), count);
-    if (static_cast<std::size_t>(count) < kAtOnce) return;
+    if (static_cast<std::size_t>(count) < kSamplesAtOnce) return;
   }
 }
 
