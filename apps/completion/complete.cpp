@@ -112,8 +112,10 @@ Candidates complete(CLI::App& app, const std::vector<std::string>& words) {
   if (words.empty()) return found;
   const Place place = place_of(app, words);
   if (place.app->get_prefix_command()) {  // another program, which completes the rest itself
-    found.asks = {place.app->get_name(), "__complete"};
-    found.asks.insert(found.asks.end(), words.begin() + static_cast<std::ptrdiff_t>(place.read), words.end());
+    const auto rest = words.begin() + static_cast<std::ptrdiff_t>(place.read);
+    found.asks.assign(words.begin(), rest);
+    found.asks.emplace_back("__complete");
+    found.asks.insert(found.asks.end(), rest, words.end());
     return found;
   }
   if (place.open != nullptr) {
