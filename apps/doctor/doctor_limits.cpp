@@ -204,9 +204,30 @@ std::uint64_t mem_available() {
 
 }  // namespace
 
+/// What decides whether a frame of some megabytes arrives through UDP: Cyclone asks for as much as the first allows,
+/// Fast DDS takes the second.
+void receive_buffers(Findings& all) {
+  constexpr unsigned long long kEnoughMost = 4U << 20U, kEnoughDefault = 1U << 20U;
+  const auto value = [](const char* name) {
+    return std::strtoull(first_line(fmt::format("/proc/sys/net/core/{}", name)).c_str(), nullptr, 10);
+  };
+  const auto most = value("rmem_max");
+  const auto usual = value("rmem_default");
+  if (most == 0 || usual == 0) return;  // in a network namespace they are not there
+  const std::string found = fmt::format("{} by default, at most {}", bytes_text(static_cast<double>(usual)),
+                                        bytes_text(static_cast<double>(most)));
+  if (most < kEnoughMost || usual < kEnoughDefault)
+    all.push_back({"receive buffers", Status::Note,
+                   found + ": images through `cardan bridge dds` are lost in receivers of large messages",
+                   "as root: sysctl -w net.core.rmem_default=8388608 net.core.rmem_max=33554432"});
+  else
+    all.push_back({"receive buffers", Status::Ok, found});
+}
+
 void check_limits(Findings& all) {
   descriptors(all);
   inotify(all);
+  receive_buffers(all);
   rights(all);
 }
 
