@@ -29,6 +29,7 @@ build     | hdr:zstd.h                               | libzstd-dev              
 build     | hdr:liburing.h                           | liburing-dev             | recordings go to the disk without waiting
 build?    | hdr:bzlib.h                              | libbz2-dev               | reads ROS 1's compressed recordings (the command alone)
 build?    | hdr:sqlite3.h                            | libsqlite3-dev           | reads ROS 2's recordings in SQLite (the command alone)
+build?    | hdr:boost/beast.hpp                      | libboost-dev             | `cardan bridge foxglove` and `cardan view` (headers only)
 demo      | hdr:opencv4/opencv2/core.hpp             | libopencv-core-dev       | cv::Mat views of images
 demo      | hdr:opencv4/opencv2/imgproc.hpp          | libopencv-imgproc-dev    | scales the camera's pictures, draws detections
 demo      | hdr:opencv4/opencv2/imgcodecs.hpp        | libopencv-imgcodecs-dev  | writes the demo's PNG
@@ -58,7 +59,7 @@ test-deep | file:/usr/src/googletest/CMakeLists.txt  | googletest               
 test-deep | hdr:boost/version.hpp                    | libboost-dev             | PCL's headers need it
 test-deep | file:/usr/lib/python3/dist-packages/clang/cindex.py | python3-clang-19 | lists the public names
 test-deep | cmd:abidiff                              | abigail-tools            | compares the library with the last release
-test-deep | cmd:npm                                  | npm                      | another independent reader of recordings, @mcap/core
+test-deep | cmd:npm                                  | npm                      | other independent readers: @mcap/core, @foxglove/ws-protocol
 TABLE
 }
 
@@ -303,13 +304,15 @@ install_python() {
 
 # ---------------------------------------------------------------- npm packages, in a folder of their own
 install_npm() {
-  local packages=(@mcap/core@2 @mcap/support@1)
-  [[ -d build/npm/node_modules/@mcap/core && -d build/npm/node_modules/@mcap/support ]] && return 0
+  # An independent reader and writer of recordings, Foxglove's client, and a browser's page without the browser.
+  local packages=(@mcap/core@2 @mcap/support@1 @foxglove/ws-protocol@0.8 @foxglove/rosmsg@5 @foxglove/rosmsg2-serialization@3 ws@8 jsdom@24) one missing=no
+  for one in "${packages[@]}"; do [[ -d build/npm/node_modules/${one%@*} ]] || missing=yes; done
+  [[ $missing == yes ]] || return 0
   if ! command -v npm >/dev/null; then
-    say "setup: no npm here; the check of recordings against @mcap/core cannot run" >&2
+    say "setup: no npm here; the checks against @mcap/core and @foxglove/ws-protocol cannot run" >&2
     return 0
   fi
-  say "setup: npm packages into build/npm: ${packages[*]} — an independent reader and writer of recordings"
+  say "setup: npm packages into build/npm: ${packages[*]} — independent readers of recordings and of the Foxglove bridge"
   [[ $dry_run == no ]] || return 0
   npm install --silent --no-audit --no-fund --ignore-scripts --prefix build/npm "${packages[@]}" >>build/setup.log 2>&1 ||
     { tail -n 5 build/setup.log >&2; die "npm could not install ${packages[*]} (build/setup.log) — check the network and npm's configuration"; }

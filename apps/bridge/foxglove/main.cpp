@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// The program cardan-bridge-foxglove, which `cardan bridge foxglove` becomes.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "apps/bridge/bridge_program.hpp"
+#include "cardan/bridge/foxglove/foxglove_bridge.hpp"
+
+namespace cardan::apps {
+namespace {
+
+struct FoxgloveOptions {
+  std::string address;
+  int port = -1;
+  std::uint32_t max_clients = 0;
+  std::vector<std::string> origins;
+};
+
+std::string network_of(const bridge::Rules& rules) {
+  return rules.network.empty() ? fmt::format("foxglove:{}", rules.foxglove.port) : rules.network;
+}
+
+BridgeProgram foxglove_program(FoxgloveOptions& o) {
+  return {
+      .name = "foxglove",
+      .description = "Show topics in Foxglove, Lichtblick and a browser",
+      .examples = R"(Examples:
+  cardan bridge foxglove                              then open ws://127.0.0.1:8765 in Foxglove or Lichtblick
+  cardan bridge foxglove --rate 10 --topic '/camera/*'
+  cardan bridge foxglove --in /cmd_vel                clients may publish /cmd_vel
+  cardan bridge foxglove --origin https://app.foxglove.dev
+  ssh -L 8765:127.0.0.1:8765 vehicle                  from another computer, without opening a port
+
+A browser shows the same at http://127.0.0.1:8765. A slow client gets the newest messages; it delays nobody.)",
+      .add =
+          [&o](CLI::App& app) {
+            app.add_option("--address", o.address, "Address to listen on (default: 127.0.0.1, this computer alone)");
+            app.add_option("--port", o.port, "Port to listen on (default: 8765); 0: any that is free")
+                ->check(CLI::Range(0, 65535));
+            app.add_option("--max-clients", o.max_clients, "Clients at once (default: 16)")->check(CLI::Range(1, 256));
+            app.add_option("--origin", o.origins,
+                           "Let pages of this origin connect, as https://app.foxglove.dev; *: all");
+          },
+      .make =
+          [&o](bridge::Rules& rules) {
+            if (!o.address.empty()) rules.foxglove.address = o.address;
+            if (o.port >= 0) rules.foxglove.port = o.port;
+            if (o.max_clients != 0) rules.foxglove.max_clients = o.max_clients;
+            rules.foxglove.origins.insert(rules.foxglove.origins.end(), o.origins.begin(), o.origins.end());
+            return std::make_unique<bridge::foxglove::FoxgloveBridge>(rules, network_of(rules));
+          },
+      .network = network_of};
+}
+
+}  // namespace
+}  // namespace cardan::apps
+
+int main(int argc, char** argv) {
+  cardan::apps::FoxgloveOptions options;
+  return cardan::apps::bridge_main(cardan::apps::foxglove_program(options), argc, argv);
+}

@@ -1,0 +1,430 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cardan/bridge/foxglove/foxglove_bridge.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "cardan/base/clock.hpp"
+#include "cardan/base/error.hpp"
+#include "cardan/bridge/foxglove/page.hpp"
+#include "cardan/messages/type_layout.hpp"
+
+namespace cardan::bridge::foxglove {
+namespace {
+
+constexpr std::size_t kMostIncoming = 64;
+constexpr std::size_t kMostPast = 4096;
+constexpr std::size_t kMostDepth = 32;  ///< large messages that wait for a client; each is a slot
+constexpr int kFramesOfOneTurn = 32;
+/// ns that a topic stays subscribed without clients: one that comes and goes all the time costs no handshake each time.
+constexpr std::int64_t kLinger = 1'000'000'000;
+constexpr std::int64_t kPageAsks = 5'000'000'000;  ///< ns that a question of the page counts for
+
+ServerOptions server_options(const FoxgloveRules& rules) {
+  return {.address = rules.address,
+          .port = static_cast<std::uint16_t>(rules.port),
+          .max_clients = rules.max_clients,
+          .origins = rules.origins};
+}
+
+/// A small message in one piece, which holds no slot.
+FramePtr copy_of(const OutgoingFrame& frame) {
+  auto copy = std::make_shared<OutgoingFrame>();
+  copy->publish_ns = frame.publish_ns;
+  copy->source_ns = frame.source_ns;
+  copy->sequence = frame.sequence;
+  auto& bytes = copy->cdr.prefix;
+  bytes.reserve(frame.size());
+  bytes.insert(bytes.end(), frame.cdr.prefix.begin(), frame.cdr.prefix.end());
+  bytes.insert(bytes.end(), frame.cdr.payload.begin(), frame.cdr.payload.end());
+  bytes.insert(bytes.end(), frame.cdr.suffix.begin(), frame.cdr.suffix.end());
+  return copy;
+}
+
+/// The time of a rosgraph_msgs/msg/Clock: two numbers behind the header of CDR.
+std::optional<std::int64_t> time_of_clock(const OutgoingFrame& frame) {
+  std::int32_t seconds = 0;
+  std::uint32_t nanoseconds = 0;
+  const auto& bytes = frame.cdr.prefix;
+  if (bytes.size() < 12) return std::nullopt;
+  std::memcpy(&seconds, &bytes[4], sizeof(seconds));
+  std::memcpy(&nanoseconds, &bytes[8], sizeof(nanoseconds));
+  return std::int64_t{seconds} * 1'000'000'000 + nanoseconds;
+}
+
+/// Foxglove also writes "geometry_msgs/Twist".
+std::string full_type(const std::string& type) {
+  const std::size_t slash = type.find('/');
+  if (slash == std::string::npos || type.find('/', slash + 1) != std::string::npos) return type;
+  return type.substr(0, slash) + "/msg" + type.substr(slash);
+}
+
+void add_counts(TopicCounts& to, const TopicCounts& more) {
+  to.carried += more.carried;
+  to.bytes += more.bytes;
+  to.copied += more.copied;
+  to.thinned += more.thinned;
+  to.lost += more.lost;
+  to.refused += more.refused;
+}
+
+TopicReport report_of(const Channel& c) {
+  return {.topic = c.out.topic().name,
+          .beyond = c.out.beyond(),
+          .type = c.out.topic().type,
+          .in = false,
+          .receivers = c.viewers.size(),
+          .counts = c.out.counts(),
+          .note = c.trouble};
+}
+
+TopicReport report_of(const Incoming& i) {
+  return {.topic = i.topic.name(),
+          .beyond = i.topic.beyond(),
+          .type = i.topic.type().message_type().name,
+          .in = true,
+          .receivers = i.topic.subscribers(),
+          .counts = i.topic.counts(),
+          .note = i.topic.note()};
+}
+
+}  // namespace
+
+FoxgloveBridge::FoxgloveBridge(Rules rules, std::string network)
+    : rules_(std::move(rules)),
+      network_(std::move(network)),
+      session_(fmt::format("{}-{}", ::getpid(), wall_now())),
+      catalogue_(rules_),
+      server_(std::make_unique<SocketServer>(server_options(rules_.foxglove), static_cast<Application&>(*this))),
+      inquirer_(std::make_unique<Inquirer>(rules_)) {
+  changes_watch_ = server_->watch(catalogue_.fd(), [this] { look_at_changes(); });
+  results_watch_ = server_->watch(inquirer_->fd(), [this] { look_at_results(); });
+  page_watch_ = server_->watch(-1, [this] { wants_changed(); });
+  linger_watch_ = server_->watch(-1, [this] { close_unwanted(); });
+  look_at_changes();
+  results_watch_->arm();
+}
+
+FoxgloveBridge::~FoxgloveBridge() {
+  server_->end();
+  changes_watch_.reset();
+  results_watch_.reset();
+  page_watch_.reset();
+  linger_watch_.reset();
+  channels_.clear();
+}
+
+// ---- topics
+
+void FoxgloveBridge::look_at_changes() {
+  for (const Catalogue::Change& change : catalogue_.changes()) {
+    if (change.added)
+      add(change.topic, *change.rule);
+    else
+      remove(change.topic.name);
+  }
+  for (auto& [number, viewer] : viewers_) viewer->flush();
+  changes_watch_->arm();
+}
+
+void FoxgloveBridge::add(const LocalTopic& topic, const TopicRule& rule) {
+  const std::size_t depth = std::clamp<std::size_t>(rule.depth, 1, kMostDepth);
+  // One that is being taken, those that wait, and those that clients get by reference.
+  const OutgoingOptions options{.domain = rules_.domain,
+                                .access = rules_.access,
+                                .holds = static_cast<std::uint32_t>(depth + kByReference + 1),
+                                .reliable = rule.reliable.value_or(false)};
+  const std::uint32_t id = ++last_channel_;
+  try {
+    OutgoingTopic out(topic, rule, options);
+    ChannelInfo info{.id = id, .topic = out.beyond(), .type = topic.type, .schema = topic.schema};
+    Channel& channel = channels_.try_emplace(id, std::move(info), std::move(out)).first->second;
+    channel.depth = depth;
+    channel.is_clock = topic.name == "/clock" && topic.type == "rosgraph_msgs/msg/Clock";
+    by_name_[topic.name] = id;
+    for (auto& [number, viewer] : viewers_) viewer->advertise(id);
+  } catch (const Error& e) {
+    keep({.topic = topic.name, .beyond = topic.name, .type = topic.type, .note = e.what()});
+  }
+}
+
+void FoxgloveBridge::remove(const std::string& topic) {
+  const auto name = by_name_.find(topic);
+  if (name == by_name_.end()) return;
+  Channel& channel = channels_.at(name->second);
+  for (auto& [number, viewer] : viewers_) viewer->unadvertise(channel.info.id);
+  channel.viewers.clear();
+  channel.watch.reset();
+  channel.out.close();
+  keep(report_of(channel));
+  channels_.erase(name->second);
+  by_name_.erase(name);
+}
+
+Channel* FoxgloveBridge::channel(std::uint32_t id) {
+  const auto it = channels_.find(id);
+  return it == channels_.end() ? nullptr : &it->second;
+}
+
+bool FoxgloveBridge::is_wanted(const Channel& channel) const {
+  return !channel.viewers.empty() ||
+         (channel.is_clock && std::any_of(viewers_.begin(), viewers_.end(),
+                                          [](const auto& viewer) { return viewer.second->wants_time(); }));
+}
+
+void FoxgloveBridge::open_or_close(Channel& channel) {
+  if (is_wanted(channel) == channel.out.is_open()) return;
+  if (channel.out.is_open()) {
+    const std::int64_t due = steady_now() + kLinger;
+    if (unwanted_.empty()) linger_watch_->arm_at(due);
+    unwanted_.emplace(channel.info.id, due);
+    return;
+  }
+  try {
+    channel.out.open();
+    channel.watch = server_->watch(channel.out.fd(), [this, &channel] { pump(channel); });
+    channel.trouble.clear();
+    channel.watch->arm();
+  } catch (const Error& e) {
+    channel.watch.reset();
+    channel.out.close();
+    channel.trouble = e.what();
+    for (Viewer* viewer : channel.viewers) viewer->tell(Level::Error, channel.info.topic + ": " + channel.trouble);
+  }
+}
+
+void FoxgloveBridge::close_unwanted() {
+  const std::int64_t now = steady_now();
+  std::int64_t next = 0;
+  for (auto it = unwanted_.begin(); it != unwanted_.end();) {
+    Channel* const there = channel(it->first);
+    const bool keeps = there != nullptr && there->out.is_open() && !is_wanted(*there);
+    if (keeps && it->second > now) {
+      next = next == 0 ? it->second : std::min(next, it->second);
+      ++it;
+      continue;
+    }
+    if (keeps) {
+      there->watch.reset();
+      there->latched.clear();
+      there->out.close();
+    }
+    it = unwanted_.erase(it);
+  }
+  if (next != 0) linger_watch_->arm_at(next);
+}
+
+void FoxgloveBridge::subscribe(Viewer& viewer, Channel& channel) {
+  channel.viewers.insert(&viewer);
+  for (const FramePtr& frame : channel.latched) viewer.offer(channel, frame);
+  open_or_close(channel);
+}
+
+void FoxgloveBridge::unsubscribe(Viewer& viewer, std::uint32_t id) {
+  Channel* const there = channel(id);
+  if (there == nullptr) return;
+  there->viewers.erase(&viewer);
+  open_or_close(*there);
+}
+
+void FoxgloveBridge::pump(Channel& channel) {
+  const std::int64_t now = steady_now();
+  for (int i = 0; i < kFramesOfOneTurn; ++i) {
+    FramePtr frame = channel.out.next(now);
+    if (!frame) break;
+    deliver(channel, std::move(frame));
+  }
+  for (Viewer* const viewer : channel.viewers) viewer->flush();
+  if (channel.is_clock)
+    for (auto& [number, viewer] : viewers_) viewer->flush();
+  if (channel.out.due_ns() > now)
+    channel.watch->arm_at(channel.out.due_ns());
+  else
+    channel.watch->arm();
+}
+
+void FoxgloveBridge::deliver(Channel& channel, FramePtr frame) {
+  if (frame->size() <= kSmallBytes) frame = copy_of(*frame);
+  for (Viewer* const viewer : channel.viewers) viewer->offer(channel, frame);
+  if (channel.is_clock)
+    if (const auto time = time_of_clock(*frame))
+      for (auto& [number, viewer] : viewers_)
+        if (viewer->wants_time()) viewer->time(*time);
+  if (channel.out.rule().latched) {
+    channel.latched.push_back(frame);
+    if (channel.latched.size() > channel.depth) channel.latched.pop_front();
+  }
+}
+
+// ---- what clients publish
+
+Incoming* FoxgloveBridge::advertise(const Advertise::Channel& wish, std::string& why) {
+  constexpr std::size_t kLongestName = 255;
+  const std::string type_name = full_type(wish.type);
+  const std::string shown = wish.topic.substr(0, kLongestName);
+  const TopicRule* const rule = rule_for(rules_.in, wish.topic, type_name);
+  if (rule == nullptr || wish.topic.size() > kLongestName) {
+    why = fmt::format("The topic '{}' may not come in: no rule of 'in' names it (--in).", shown);
+    return nullptr;
+  }
+  if (wish.encoding != "cdr" || (!wish.schema_encoding.empty() && wish.schema_encoding != "ros2msg")) {
+    why = fmt::format("'{}' is not taken in this encoding: this server takes cdr with ros2msg.", shown);
+    return nullptr;
+  }
+  try {
+    const std::string name = name_beyond(*rule, wish.topic);
+    std::string schema = wish.schema;
+    if (const auto known = by_name_.find(name); schema.empty() && known != by_name_.end())
+      if (const ChannelInfo& info = channels_.at(known->second).info; info.type == type_name) schema = info.schema;
+    if (const auto layout = known_layout(type_name); schema.empty() && layout) schema = std::string(layout->schema);
+    if (schema.empty()) {
+      why = fmt::format("'{}' has a type that this server does not know: send its definition.", shown);
+      return nullptr;
+    }
+    AnyType type = AnyType::of_definition(type_name, schema);
+    if (const auto there = incoming_.find(name); there != incoming_.end()) {
+      if (there->second.topic.type().message_type().hash != type.message_type().hash) {
+        why = fmt::format("'{}' already comes in with another type.", shown);
+        return nullptr;
+      }
+      ++there->second.clients;
+      return &there->second;
+    }
+    if (incoming_.size() >= kMostIncoming) {
+      why = fmt::format("At most {} topics come in at once.", kMostIncoming);
+      return nullptr;
+    }
+    IncomingTopic topic(wish.topic, name, std::move(type), *rule,
+                        {.domain = rules_.domain, .via = network_, .access = rules_.access});
+    Incoming& incoming = incoming_.try_emplace(name, std::move(topic), rule->max_bytes).first->second;
+    incoming.clients = 1;
+    return &incoming;
+  } catch (const Error& e) {
+    why = fmt::format("'{}' may not come in: {}", shown, e.what());
+    return nullptr;
+  }
+}
+
+void FoxgloveBridge::unadvertise(Incoming& incoming) {
+  if (--incoming.clients != 0) return;
+  keep(report_of(incoming));
+  incoming_.erase(std::string(incoming.topic.name()));
+}
+
+// ---- clients
+
+std::unique_ptr<Client> FoxgloveBridge::connected(Connection& connection) {
+  const auto clock = by_name_.find("/clock");
+  const ServerInfo info{.name = "Cardan",
+                        .session = session_,
+                        .publish = !rules_.in.empty(),
+                        .time = clock != by_name_.end() && channels_.at(clock->second).is_clock};
+  auto viewer = std::make_unique<Viewer>(++last_viewer_, static_cast<Hub&>(*this), connection, info);
+  for (const auto& [id, channel] : channels_) viewer->advertise(id);
+  viewers_.emplace(viewer->number(), viewer.get());
+  if (info.time) open_or_close(channels_.at(clock->second));
+  viewer->flush();
+  return viewer;
+}
+
+void FoxgloveBridge::gone(Viewer& viewer) {
+  viewers_.erase(viewer.number());
+  for (auto& [id, channel] : channels_) {
+    channel.viewers.erase(&viewer);
+    open_or_close(channel);
+  }
+  wants_changed();
+}
+
+std::optional<Page> FoxgloveBridge::page(std::string_view path) {
+  if (path == "/look.json") {
+    page_asked_ns_ = steady_now();
+    wants_changed();
+    return Page{.type = "application/json", .body = look_ ? look_->json : "{}"};
+  }
+  const PageFile* const file = page_file(path);
+  if (file == nullptr) return std::nullopt;
+  return Page{.type = file->type, .body = std::string(file->body)};
+}
+
+void FoxgloveBridge::wants_changed() {
+  const bool page = steady_now() - page_asked_ns_ < kPageAsks && page_asked_ns_ != 0;
+  const auto any = [this](bool (Viewer::*wants)() const noexcept) {
+    return std::any_of(viewers_.begin(), viewers_.end(), [&](const auto& v) { return (v.second->*wants)(); });
+  };
+  inquirer_->want(page || any(&Viewer::wants_graph), any(&Viewer::wants_parameters));
+  if (page && page_watch_) page_watch_->arm_at(page_asked_ns_ + kPageAsks);
+}
+
+void FoxgloveBridge::look_at_results() {
+  for (Inquirer::Result& result : inquirer_->results()) {
+    if (auto* const answer = std::get_if<Inquirer::Answer>(&result)) {
+      const auto viewer = viewers_.find(answer->client);
+      if (viewer == viewers_.end()) continue;
+      viewer->second->answered();
+      viewer->second->push(std::move(answer->text));
+      viewer->second->flush();
+    } else if (auto* const look = std::get_if<std::shared_ptr<const Look>>(&result)) {
+      look_ = *look;
+      for (auto& [number, viewer] : viewers_) viewer->flush();
+    } else {
+      const auto& all = std::get<std::shared_ptr<const Parameters>>(result);
+      for (auto& [number, viewer] : viewers_)
+        if (viewer->wants_parameters()) viewer->parameters(all);
+    }
+  }
+  results_watch_->arm();
+}
+
+// ---- reports
+
+void FoxgloveBridge::keep(TopicReport report) {
+  auto key = std::pair(report.topic, report.in);
+  if (!past_.contains(key) && past_.size() >= kMostPast) {
+    report.topic = report.beyond = "(others)";
+    key.first = report.topic;
+  }
+  const auto [it, is_new] = past_.try_emplace(key, report);
+  if (!is_new) {
+    add_counts(it->second.counts, report.counts);
+    it->second.note = report.note;
+  }
+  it->second.receivers = 0;
+}
+
+std::vector<TopicReport> FoxgloveBridge::topics() const {
+  auto all = past_;
+  const auto add = [&](TopicReport report) {
+    if (const auto it = all.find({report.topic, report.in}); it != all.end())
+      add_counts(report.counts, it->second.counts);
+    all[{report.topic, report.in}] = std::move(report);
+  };
+  for (const auto& [id, channel] : channels_) add(report_of(channel));
+  for (const auto& [name, incoming] : incoming_) add(report_of(incoming));
+  std::vector<TopicReport> list;
+  for (auto& [key, report] : all) list.push_back(std::move(report));
+  return list;
+}
+
+std::string FoxgloveBridge::title() const {
+  const std::size_t clients = server_->clients();
+  return fmt::format("Foxglove ws://{}, {} client{}", server_->where(), clients, clients == 1 ? "" : "s");
+}
+
+std::vector<std::string> FoxgloveBridge::notes() const {
+  std::vector<std::string> all;
+  const auto& address = rules_.foxglove.address;
+  if (!address.starts_with("127.") && address != "::1")
+    all.push_back(
+        fmt::format("every computer that reaches {} can read these topics: there is no password, and nothing "
+                    "is encrypted",
+                    server_->where()));
+  for (const auto& [topic, why] : catalogue_.problems()) all.push_back(topic + ": " + why);
+  for (std::string& note : server_->notes()) all.push_back(std::move(note));
+  return all;
+}
+
+}  // namespace cardan::bridge::foxglove

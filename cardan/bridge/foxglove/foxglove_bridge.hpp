@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "cardan/bridge/bridge.hpp"
+#include "cardan/bridge/catalogue.hpp"
+#include "cardan/bridge/foxglove/inquirer.hpp"
+#include "cardan/bridge/foxglove/socket_server.hpp"
+#include "cardan/bridge/foxglove/viewer.hpp"
+#include "cardan/bridge/rules.hpp"
+
+namespace cardan::bridge::foxglove {
+
+/// The bridge to Foxglove, Lichtblick and browsers: a WebSocket server that speaks Foxglove's protocol.
+class FoxgloveBridge final : public Bridge, private Application, private Hub {
+ public:
+  /// Listens. `network`: of the loop guard. Throws Error as SocketServer and Catalogue do.
+  FoxgloveBridge(Rules rules, std::string network);
+  ~FoxgloveBridge() override;
+
+  void turn(std::chrono::nanoseconds timeout) override { server_->run(timeout); }
+  [[nodiscard]] std::vector<TopicReport> topics() const override;
+  [[nodiscard]] std::string title() const override;
+  [[nodiscard]] std::vector<std::string> notes() const override;
+  [[nodiscard]] std::uint16_t port() const noexcept { return server_->port(); }
+
+ private:
+  // Application
+  [[nodiscard]] std::unique_ptr<Client> connected(Connection& connection) override;
+  [[nodiscard]] std::optional<Page> page(std::string_view path) override;
+  // Hub
+  Channel* channel(std::uint32_t id) override;
+  void subscribe(Viewer& viewer, Channel& channel) override;
+  void unsubscribe(Viewer& viewer, std::uint32_t channel) override;
+  Incoming* advertise(const Advertise::Channel& channel, std::string& why) override;
+  void unadvertise(Incoming& incoming) override;
+  bool ask(Inquirer::Question question) override { return inquirer_->ask(std::move(question)); }
+  [[nodiscard]] bool may_set_parameters() const override { return rules_.foxglove.set_parameters; }
+  [[nodiscard]] std::shared_ptr<const Look> look() const override { return look_; }
+  void wants_changed() override;
+  void gone(Viewer& viewer) override;
+
+  void look_at_changes();
+  void add(const LocalTopic& topic, const TopicRule& rule);
+  void remove(const std::string& topic);
+  void look_at_results();
+  [[nodiscard]] bool is_wanted(const Channel& channel) const;
+  void open_or_close(Channel& channel);
+  void close_unwanted();
+  void pump(Channel& channel);
+  void deliver(Channel& channel, FramePtr frame);
+  /// What a topic counted before it went, so that nothing that was lost is forgotten.
+  void keep(TopicReport report);
+
+  const Rules rules_;
+  const std::string network_;
+  const std::string session_;
+  Catalogue catalogue_;
+  std::unique_ptr<SocketServer> server_;
+  std::unique_ptr<Inquirer> inquirer_;
+  std::map<std::uint32_t, Channel> channels_;
+  std::map<std::string, std::uint32_t> by_name_;  ///< channels by the topic's name here
+  std::map<std::string, Incoming> incoming_;      ///< by the topic's name here
+  std::map<std::uint64_t, Viewer*> viewers_;
+  std::map<std::pair<std::string, bool>, TopicReport> past_;
+  std::shared_ptr<const Look> look_;
+  std::int64_t page_asked_ns_ = 0;                  ///< when the page asked for a look
+  std::map<std::uint32_t, std::int64_t> unwanted_;  ///< open channels without viewers, and when they close
+  std::uint32_t last_channel_ = 0;
+  std::uint64_t last_viewer_ = 0;
+  std::unique_ptr<SocketServer::Watch> changes_watch_, results_watch_, page_watch_, linger_watch_;
+};
+
+}  // namespace cardan::bridge::foxglove

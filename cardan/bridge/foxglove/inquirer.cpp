@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cardan/bridge/foxglove/inquirer.hpp"
+
+#include <fmt/format.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "cardan/base/clock.hpp"
+#include "cardan/base/error.hpp"
+#include "cardan/system/host/control_client.hpp"
+
+namespace cardan::bridge::foxglove {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t kMostQuestions = 64;
+constexpr std::size_t kMostResults = 256;  ///< answers that wait for the other thread
+constexpr auto kPeriod = std::chrono::seconds(1);
+
+json subscriber_json(const SubscriberReport& s) {
+  return {{"program", s.name},
+          {"pid", s.pid},
+          {"received", s.received},
+          {"missed", s.missed},
+          {"p50_ns", latency_percentile(s.latency, 50)},
+          {"p99_ns", latency_percentile(s.latency, 99)}};
+}
+
+std::string program(const std::string& name, int pid) { return fmt::format("{} ({})", name, pid); }
+
+config::Value as_type_of(const config::Value& like, const config::Value& value) {
+  // A viewer writes 1 where the component has 1.0.
+  if (std::holds_alternative<double>(like))
+    if (const auto* whole = std::get_if<std::int64_t>(&value)) return static_cast<double>(*whole);
+  return value;
+}
+
+}  // namespace
+
+Look look_of(const DomainReport& report, const Rules& rules) {
+  Look look;
+  json topics = json::array();
+  for (const PublisherReport& p : report.publishers) {
+    if (p.topic.starts_with("/cardan/")) continue;
+    const TopicRule* const rule = rule_for(rules.out, p.topic, p.type);
+    if (rule == nullptr) continue;
+    const std::string topic = name_beyond(*rule, p.topic);
+    look.graph.published[topic].insert(program(p.program, p.pid));
+    json subscribers = json::array();
+    for (const SubscriberReport& s : p.subscribers) {
+      if (s.pid == ::getpid()) continue;
+      look.graph.subscribed[topic].insert(program(s.name, s.pid));
+      subscribers.push_back(subscriber_json(s));
+    }
+    topics.push_back({{"topic", topic},
+                      {"type", p.type},
+                      {"program", p.program},
+                      {"pid", p.pid},
+                      {"serial", p.serial},
+                      {"published", p.published},
+                      {"bytes", p.bytes},
+                      {"subscribers", std::move(subscribers)}});
+  }
+  look.json = json{{"time_ns", steady_now()}, {"publishers", std::move(topics)}}.dump(-1, ' ', false,
+                                                                                      json::error_handler_t::replace);
+  return look;
+}
+
+Inquirer::Inquirer(const Rules& rules) : rules_(rules), ready_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  if (!ready_) throw Error(ErrorCode::Limit, "cannot make an eventfd", "raise ulimit -n of the bridge");
+  thread_ = std::thread([this] { run(); });
+}
+
+Inquirer::~Inquirer() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+void Inquirer::want(bool looks, bool parameters) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (looks == looks_ && parameters == parameters_) return;
+    looks_ = looks;
+    parameters_ = parameters;
+  }
+  changed_.notify_all();
+}
+
+bool Inquirer::ask(Question question) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (questions_.size() >= kMostQuestions || results_.size() >= kMostResults) return false;
+    questions_.push_back(std::move(question));
+  }
+  changed_.notify_all();
+  return true;
+}
+
+std::vector<Inquirer::Result> Inquirer::results() {
+  std::uint64_t ignored = 0;
+  (void)!::read(ready_.get(), &ignored, sizeof(ignored));
+  const std::lock_guard lock(mutex_);
+  return std::exchange(results_, {});
+}
+
+void Inquirer::add(Result result) {
+  {
+    const std::lock_guard lock(mutex_);
+    results_.push_back(std::move(result));
+  }
+  const std::uint64_t one = 1;
+  (void)!::write(ready_.get(), &one, sizeof(one));
+}
+
+void Inquirer::run() {
+  std::unique_lock lock(mutex_);
+  auto due = std::chrono::steady_clock::now();
+  while (!stop_) {
+    if (!questions_.empty()) {
+      const Question question = std::move(questions_.front());
+      questions_.pop_front();
+      lock.unlock();
+      answer(question);
+      lock.lock();
+      continue;
+    }
+    if (!looks_ && !parameters_) {
+      changed_.wait(lock);
+      due = std::chrono::steady_clock::now();
+      continue;
+    }
+    if (std::chrono::steady_clock::now() < due) {
+      changed_.wait_until(lock, due);
+      continue;
+    }
+    const bool looks = looks_, all = parameters_;
+    lock.unlock();
+    try {
+      if (looks) add(std::make_shared<const Look>(look_of(look_around({.domain = rules_.domain}), rules_)));
+      if (all) add(std::make_shared<const Parameters>(parameters()));
+    } catch (const Error&) {
+      // The domain cannot be looked at now; the next look says more.
+    }
+    due = std::chrono::steady_clock::now() + kPeriod;
+    lock.lock();
+  }
+}
+
+Parameters Inquirer::parameters() {
+  if (!control_) control_ = std::make_unique<host::ControlClient>(host::ControlOptions{.domain = rules_.domain});
+  Parameters all;
+  for (const host::ComponentReport& component : control_->components().components)
+    for (const host::ParameterReport& p : component.parameters) all[component.name + "/" + p.name] = p.value;
+  return all;
+}
+
+void Inquirer::set(const SetParameters& request) {
+  if (!control_) control_ = std::make_unique<host::ControlClient>(host::ControlOptions{.domain = rules_.domain});
+  const host::DomainComponents there = control_->components();
+  for (const auto& [name, value] : request.parameters) {
+    const host::ComponentReport* owner = nullptr;
+    const host::ParameterReport* parameter = nullptr;
+    for (const host::ComponentReport& component : there.components)
+      for (const host::ParameterReport& p : component.parameters)
+        if (component.name + "/" + p.name == name) {
+          owner = &component;
+          parameter = &p;
+        }
+    if (parameter == nullptr)
+      throw Error(ErrorCode::InvalidArgument, "no component has a parameter '" + name + "'",
+                  "cardan param list names them");
+    control_->set_parameter(*owner, parameter->name, as_type_of(parameter->value, value));
+  }
+}
+
+void Inquirer::answer(const Question& question) {
+  const auto named = [](Parameters all, const std::set<std::string>& names) {
+    if (!names.empty()) std::erase_if(all, [&](const auto& one) { return !names.contains(one.first); });
+    return all;
+  };
+  try {
+    if (const auto* get = std::get_if<GetParameters>(&question.what)) {
+      add(Answer{question.client, parameters_text(named(parameters(), get->names), get->request)});
+      return;
+    }
+    const auto& request = std::get<SetParameters>(question.what);
+    set(request);
+    std::set<std::string> names;
+    for (const auto& [name, value] : request.parameters) names.insert(name);
+    add(Answer{question.client, parameters_text(named(parameters(), names), request.request)});
+  } catch (const Error& e) {
+    add(Answer{question.client, status_text(Level::Error, e.what())});
+  }
+}
+
+}  // namespace cardan::bridge::foxglove

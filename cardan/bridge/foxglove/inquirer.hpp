@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <variant>
+#include <vector>
+
+#include "cardan/base/fd.hpp"
+#include "cardan/bridge/foxglove/protocol.hpp"
+#include "cardan/bridge/rules.hpp"
+#include "cardan/transport/observer_report.hpp"
+
+namespace cardan::host {
+class ControlClient;
+}
+
+namespace cardan::bridge::foxglove {
+
+/// What a look at the domain found, as far as the rules show it.
+struct Look {
+  Graph graph{};
+  std::string json{};  ///< publishers, subscribers, counts and latencies, for the page
+};
+[[nodiscard]] Look look_of(const DomainReport& report, const Rules& rules);
+
+/// Asks the processes of the domain what may take a second: the connection graph and the components' parameters.
+/// Thread safety: all functions on one thread; it asks on a thread of its own. None blocks but the destructor.
+class Inquirer {
+ public:
+  /// `rules` outlives it. Throws Error (Limit): no descriptor is left.
+  explicit Inquirer(const Rules& rules);
+  Inquirer(const Inquirer&) = delete;
+  Inquirer& operator=(const Inquirer&) = delete;
+  ~Inquirer();
+
+  /// What is asked each second from now on.
+  void want(bool looks, bool parameters);
+
+  struct Question {
+    std::uint64_t client = 0;
+    std::variant<GetParameters, SetParameters> what{};
+  };
+  /// Returns false if too many wait already.
+  bool ask(Question question);
+
+  struct Answer {
+    std::uint64_t client = 0;
+    std::string text{};  ///< for the client
+  };
+  using Result = std::variant<Answer, std::shared_ptr<const Look>, std::shared_ptr<const Parameters>>;
+  /// Empties fd().
+  [[nodiscard]] std::vector<Result> results();
+  /// Readable when there are results.
+  [[nodiscard]] int fd() const noexcept { return ready_.get(); }
+
+ private:
+  void run();
+  void answer(const Question& question);
+  Parameters parameters();
+  void set(const SetParameters& request);
+  void add(Result result);
+
+  const Rules& rules_;
+  Fd ready_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Question> questions_;
+  std::vector<Result> results_;
+  bool looks_ = false, parameters_ = false, stop_ = false;
+  std::unique_ptr<host::ControlClient> control_;  ///< of the thread
+  std::thread thread_;
+};
+
+}  // namespace cardan::bridge::foxglove

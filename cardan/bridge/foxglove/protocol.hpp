@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// Foxglove's WebSocket protocol: JSON texts and binary frames. It knows no sockets. Source:
+// https://github.com/foxglove/ws-protocol/blob/main/docs/spec.md
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "cardan/config/configuration.hpp"
+
+namespace cardan::bridge::foxglove {
+
+/// What Foxglove and Lichtblick offer. Both have the same bytes.
+inline constexpr std::string_view kNewProtocol = "foxglove.sdk.v1";
+inline constexpr std::string_view kOldProtocol = "foxglove.websocket.v1";
+/// The one to answer to the header Sec-WebSocket-Protocol. Empty: none of them is offered.
+[[nodiscard]] std::string_view choose_protocol(std::string_view offered);
+
+// ---- from the server
+
+struct ServerInfo {
+  std::string name, session;
+  bool publish = false;  ///< some topics may come in
+  bool time = false;     ///< there is a /clock
+};
+[[nodiscard]] std::string server_info_text(const ServerInfo& info);
+
+struct ChannelInfo {
+  std::uint32_t id = 0;
+  std::string topic{}, type{}, schema{};
+};
+[[nodiscard]] std::string advertise_text(const std::vector<const ChannelInfo*>& channels);
+[[nodiscard]] std::string unadvertise_text(const std::vector<std::uint32_t>& ids);
+
+enum class Level : std::uint8_t { Info, Warning, Error };
+[[nodiscard]] std::string status_text(Level level, const std::string& message);
+
+using Parameters = std::map<std::string, config::Value>;
+[[nodiscard]] std::string parameters_text(const Parameters& parameters, const std::string& request);
+
+/// Topic → the programs that publish or subscribe it.
+using Ends = std::map<std::string, std::set<std::string>>;
+struct Graph {
+  Ends published{}, subscribed{};
+  bool operator==(const Graph&) const = default;
+};
+/// What has changed. Empty: nothing.
+[[nodiscard]] std::string graph_text(const Graph& before, const Graph& now);
+
+/// In front of a message's bytes, and the message "time".
+[[nodiscard]] std::array<std::byte, 13> message_head(std::uint32_t subscription, std::int64_t time_ns) noexcept;
+[[nodiscard]] std::array<std::byte, 9> time_message(std::int64_t time_ns) noexcept;
+
+// ---- from a client
+
+struct Subscribe {
+  struct One {
+    std::uint32_t id = 0, channel = 0;
+  };
+  std::vector<One> subscriptions{};
+};
+struct Unsubscribe {
+  std::vector<std::uint32_t> ids{};
+};
+struct Advertise {
+  struct Channel {
+    std::uint32_t id = 0;
+    std::string topic{}, encoding{}, type{}, schema{}, schema_encoding{};
+  };
+  std::vector<Channel> channels{};
+};
+struct Unadvertise {
+  std::vector<std::uint32_t> ids{};
+};
+struct GetParameters {
+  std::set<std::string> names{};  ///< empty: all
+  std::string request{};
+};
+struct SetParameters {
+  Parameters parameters{};
+  std::string request{};
+};
+struct WatchParameters {
+  bool on = false;
+  std::set<std::string> names{};  ///< empty: all
+};
+struct WatchGraph {
+  bool on = false;
+};
+struct Malformed {
+  std::string why{};
+};
+using Request = std::variant<Malformed, Subscribe, Unsubscribe, Advertise, Unadvertise, GetParameters, SetParameters,
+                             WatchParameters, WatchGraph>;
+
+/// The deepest nesting of lists and objects in a client's text.
+inline constexpr int kMostNested = 8;
+/// Reads a text that may be hostile. Never throws for what it says. Any thread; does not block.
+[[nodiscard]] Request parse_request(std::string_view text);
+
+struct ClientMessage {
+  std::uint32_t channel = 0;
+  std::span<const std::byte> data{};
+};
+/// Empty: it is not a message of a client.
+[[nodiscard]] std::optional<ClientMessage> parse_binary(std::span<const std::byte> bytes) noexcept;
+
+}  // namespace cardan::bridge::foxglove

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attacks on the port: what does not end is ended, what is too much is refused, and the others go on.
+#include "cardan/bridge/foxglove/socket_server.hpp"
+
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <deque>
+#include <string>
+#include <thread>
+
+#include "cardan/base/clock.hpp"
+#include "cardan/base/error.hpp"
+#include "cardan/base/fd.hpp"
+
+namespace cardan::bridge::foxglove {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr const char* kUpgrade =
+    "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n";
+const std::string kHello = std::string(kUpgrade) + "Sec-WebSocket-Protocol: foxglove.sdk.v1\r\n\r\n";
+
+/// Sends back each text, and on "large" a message that does not fit into the kernel's buffers.
+class Echo final : public Client {
+ public:
+  Echo(Connection& connection, std::atomic<int>& gone) : connection_(connection), gone_(gone) {}
+  ~Echo() override { ++gone_; }
+  void text(std::string_view text) override {
+    waiting_.push_back(text == "large" ? std::string(64 << 20, 'x') : std::string(text));
+    next();
+  }
+  void binary(std::span<const std::byte>) override {}
+  [[nodiscard]] std::size_t most_binary_bytes() const noexcept override { return 1'000; }
+  void sent() override { next(); }
+
+ private:
+  void next() {
+    if (connection_.is_busy() || waiting_.empty()) return;
+    under_way_ = std::move(waiting_.front());
+    waiting_.pop_front();
+    connection_.send(false, {std::as_bytes(std::span(under_way_))});
+  }
+  Connection& connection_;
+  std::atomic<int>& gone_;
+  std::deque<std::string> waiting_;
+  std::string under_way_;
+};
+
+class FoxgloveServer : public testing::Test, public Application {
+ protected:
+  void serve(ServerOptions options) {
+    options.port = 0;
+    server_ = std::make_unique<SocketServer>(options, static_cast<Application&>(*this));
+    port_ = server_->port();
+    thread_ = std::thread([this] {
+      while (!stop_) server_->run(10ms);
+    });
+  }
+  void TearDown() override {
+    stop_ = true;
+    if (thread_.joinable()) thread_.join();
+  }
+  [[nodiscard]] Fd connection() const {
+    Fd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_in to{};
+    to.sin_family = AF_INET;
+    to.sin_port = htons(port_);
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    EXPECT_EQ(::connect(fd.get(), reinterpret_cast<const sockaddr*>(&to), sizeof(to)), 0);
+    return fd;
+  }
+  static bool send(const Fd& fd, const std::string& bytes) {
+    return ::send(fd.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(bytes.size());
+  }
+  /// What comes until the other side ends, or until `end` is in it.
+  static std::string receive(const Fd& fd, const std::string& end = {}) {
+    std::string all;
+    char bytes[4096];
+    while (end.empty() || all.find(end) == std::string::npos) {
+      const ssize_t got = ::recv(fd.get(), bytes, sizeof(bytes), 0);
+      if (got <= 0) break;
+      all.append(bytes, static_cast<std::size_t>(got));
+    }
+    return all;
+  }
+  [[nodiscard]] Fd client() const {
+    Fd fd = connection();
+    EXPECT_TRUE(send(fd, kHello));
+    EXPECT_TRUE(receive(fd, "\r\n\r\n").starts_with("HTTP/1.1 101"));
+    return fd;
+  }
+  /// As a client masks it, with zeros.
+  static std::string frame(int opcode, const std::string& text, std::uint64_t claimed = 0) {
+    const std::uint64_t size = std::max<std::uint64_t>(claimed, text.size());
+    std::string bytes{static_cast<char>(0x80 | opcode)};
+    if (size < 126) {
+      bytes += static_cast<char>(0x80 | size);
+    } else {
+      const bool is_short = size < 65'536;  // the shortest form is a must
+      bytes += static_cast<char>(is_short ? 0xfe : 0xff);
+      for (int shift = is_short ? 8 : 56; shift >= 0; shift -= 8) bytes += static_cast<char>(size >> shift);
+    }
+    return bytes + std::string(4, '\0') + text;
+  }
+  static bool echoes(const Fd& fd, const std::string& text) {
+    return send(fd, frame(1, text)) && receive(fd, text).find(text) != std::string::npos;
+  }
+
+  std::atomic<int> gone_{0};  ///< clients
+
+ private:
+  std::unique_ptr<Client> connected(Connection& connection) override {
+    return std::make_unique<Echo>(connection, gone_);
+  }
+  std::optional<Page> page(std::string_view path) override {
+    if (path != "/") return std::nullopt;
+    return Page{.type = "text/html", .body = "the page"};
+  }
+
+  std::atomic<bool> stop_{false};
+  std::unique_ptr<SocketServer> server_;
+  std::uint16_t port_ = 0;
+  std::thread thread_;
+};
+
+TEST_F(FoxgloveServer, ServesItsPageToOwnNamesAlone) {
+  serve({});
+  const auto get = [this](const std::string& head) {
+    const Fd fd = connection();
+    send(fd, head + "\r\n\r\n");
+    return receive(fd);
+  };
+  const std::string page = get("GET /?x HTTP/1.1\r\nHost: localhost:1");
+  EXPECT_TRUE(page.starts_with("HTTP/1.1 200"));
+  EXPECT_TRUE(page.ends_with("the page"));
+  EXPECT_NE(page.find("default-src 'none'"), std::string::npos);
+  EXPECT_TRUE(get("HEAD / HTTP/1.1\r\nHost: localhost").ends_with("\r\n\r\n"));
+  EXPECT_TRUE(get("GET /no HTTP/1.1\r\nHost: localhost").starts_with("HTTP/1.1 404"));
+  EXPECT_TRUE(get("GET /../x HTTP/1.1\r\nHost: localhost").starts_with("HTTP/1.1 404"));
+  EXPECT_TRUE(get("POST / HTTP/1.1\r\nHost: localhost").starts_with("HTTP/1.1 405"));
+  EXPECT_TRUE(get("GET / HTTP/1.1\r\nHost: evil.example").starts_with("HTTP/1.1 403"));
+  EXPECT_TRUE(get("GET / HTTP/1.1").starts_with("HTTP/1.1 403"));
+}
+
+TEST_F(FoxgloveServer, PagesOfOtherOriginsAndUnknownProtocolsAreRefused) {
+  serve({.origins = {"https://good.example"}});
+  const auto answer = [this](const std::string& rest) {
+    const Fd fd = connection();
+    send(fd, kUpgrade + rest + "\r\n");
+    return receive(fd, "\r\n\r\n").substr(0, 12);
+  };
+  const std::string protocol = "Sec-WebSocket-Protocol: foxglove.websocket.v1\r\n";
+  EXPECT_EQ(answer(protocol), "HTTP/1.1 101");
+  EXPECT_EQ(answer(protocol + "Origin: http://127.0.0.1\r\n"), "HTTP/1.1 101");
+  EXPECT_EQ(answer(protocol + "Origin: https://good.example\r\n"), "HTTP/1.1 101");
+  EXPECT_EQ(answer(protocol + "Origin: https://evil.example\r\n"), "HTTP/1.1 403");
+  EXPECT_EQ(answer(protocol + "Origin: null\r\n"), "HTTP/1.1 403");
+  EXPECT_EQ(answer(""), "HTTP/1.1 400");
+  EXPECT_EQ(answer("Sec-WebSocket-Protocol: chat\r\n"), "HTTP/1.1 400");
+}
+
+TEST_F(FoxgloveServer, ARequestThatDoesNotEndIsEnded) {
+  serve({.handshake = 200ms});
+  const Fd silent = connection();
+  const Fd half = connection();
+  ASSERT_TRUE(send(half, "GET / HTT"));
+  const Fd drop_by_drop = connection();
+  // Each letter comes in time: the whole request does not.
+  for (const std::string letter = "a"; send(drop_by_drop, letter);) {
+    char byte = 0;
+    if (::recv(drop_by_drop.get(), &byte, 1, MSG_DONTWAIT) == 0) break;
+    std::this_thread::sleep_for(20ms);
+  }
+  EXPECT_EQ(receive(silent), "");
+  EXPECT_EQ(receive(half), "");
+}
+
+TEST_F(FoxgloveServer, HeadersWithoutEndAreRefused) {
+  serve({});
+  const Fd fd = connection();
+  std::string head = "GET / HTTP/1.1\r\n";
+  for (int i = 0; i < 2'000; ++i) head += "X: yyyyyyyyyyyyyyyyyyyy\r\n";
+  send(fd, head);
+  EXPECT_EQ(receive(fd), "");
+}
+
+TEST_F(FoxgloveServer, GarbageIsRefused) {
+  serve({});
+  const Fd fd = connection();
+  send(fd, std::string(5'000, '\xff'));
+  EXPECT_EQ(receive(fd), "");
+  const Fd unmasked = client();
+  send(unmasked, "\x81\x01x");
+  EXPECT_EQ(receive(unmasked).substr(0, 1), "\x88") << "a frame that closes";
+  const Fd bad_letters = client();
+  send(bad_letters, frame(1, "\xff\xfe"));
+  EXPECT_EQ(receive(bad_letters).substr(0, 1), "\x88");
+}
+
+TEST_F(FoxgloveServer, ConnectionsWithoutARequestGiveWayToNewOnes) {
+  serve({.max_pending = 4, .handshake = 3'600'000ms});
+  std::vector<Fd> idle;
+  for (int i = 0; i < 40; ++i) idle.push_back(connection());
+  const Fd served = client();
+  EXPECT_TRUE(echoes(served, "hello"));
+  EXPECT_EQ(receive(idle.front()), "") << "ended";
+}
+
+TEST_F(FoxgloveServer, ClientsBeyondTheLimitAreRefusedAndOthersGoOn) {
+  serve({.max_clients = 2});
+  const Fd first = client();
+  {
+    const Fd second = client();
+    const Fd third = connection();
+    send(third, kHello);
+    EXPECT_TRUE(receive(third).starts_with("HTTP/1.1 503"));
+  }
+  EXPECT_TRUE(echoes(first, "still there"));
+  for (;;) {  // the place of one that has left is free
+    const Fd again = connection();
+    send(again, kHello);
+    if (receive(again, "\r\n\r\n").starts_with("HTTP/1.1 101")) break;
+  }
+}
+
+TEST_F(FoxgloveServer, LargeMessagesAreRefusedBeforeTheyFillTheMemory) {
+  serve({.max_text_bytes = 10'000});
+  for (const int opcode : {1, 2}) {
+    const Fd fd = client();
+    send(fd, frame(opcode, std::string(20'000, 'x'), std::uint64_t{1} << 40));
+    const std::string answer = receive(fd, "\x03\xf1");
+    EXPECT_NE(answer.find("\x03\xf1"), std::string::npos) << "1009: too big";
+  }
+  const Fd good = client();
+  EXPECT_TRUE(echoes(good, std::string(9'000, 'y')));
+}
+
+TEST_F(FoxgloveServer, ASilentClientIsAskedAndThenEnded) {
+  serve({.ping = 50ms, .dead = 600ms});
+  const Fd silent = client();
+  const std::string all = receive(silent);  // it answers no ping
+  EXPECT_NE(all.find('\x89'), std::string::npos) << "a ping came";
+}
+
+TEST_F(FoxgloveServer, AClientThatReadsNothingIsEndedAndDelaysNobody) {
+  serve({.ping = 3'600'000ms, .dead = 500ms});
+  const Fd stuck = client();
+  ASSERT_TRUE(send(stuck, frame(1, "large")));
+  {
+    const Fd other = client();
+    EXPECT_TRUE(echoes(other, "hello"));
+  }
+  while (gone_ < 2) std::this_thread::sleep_for(1ms);
+  EXPECT_LT(receive(stuck).size(), std::size_t{64} << 20);
+}
+
+TEST_F(FoxgloveServer, AFloodOfRequestsIsReadSlowly) {
+  serve({.max_requests = 50});
+  const Fd fd = client();
+  const auto begin = steady_now();
+  std::string flood;
+  for (int i = 0; i < 120; ++i) flood += frame(1, "x" + std::to_string(i));
+  ASSERT_TRUE(send(fd, flood));
+  EXPECT_NE(receive(fd, "x119").find("x119"), std::string::npos) << "none is lost";
+  EXPECT_GE(steady_now() - begin, 1'000'000'000) << "120 requests at 50 a second";
+}
+
+TEST(FoxgloveServerSetUp, WhatCannotBeListenedOnIsSaid) {
+  class Nothing final : public Application {
+    std::unique_ptr<Client> connected(Connection&) override { return nullptr; }
+    std::optional<Page> page(std::string_view) override { return std::nullopt; }
+  } nothing;
+  EXPECT_THROW(SocketServer({.address = "nowhere"}, nothing), Error);
+  const SocketServer first({.port = 0}, nothing);
+  EXPECT_THROW(SocketServer({.port = first.port()}, nothing), Error);
+}
+
+}  // namespace
+}  // namespace cardan::bridge::foxglove

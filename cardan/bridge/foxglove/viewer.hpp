@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cardan/bridge/foxglove/client_queue.hpp"
+#include "cardan/bridge/foxglove/inquirer.hpp"
+#include "cardan/bridge/foxglove/protocol.hpp"
+#include "cardan/bridge/foxglove/socket_server.hpp"
+#include "cardan/bridge/incoming_topic.hpp"
+#include "cardan/bridge/outgoing_topic.hpp"
+
+namespace cardan::bridge::foxglove {
+
+class Viewer;
+
+/// Large messages of a channel that are sent straight from the publisher's memory at once. Further clients get a copy,
+/// so that slow ones hold no more slots than were announced.
+inline constexpr std::size_t kByReference = 2;
+
+/// A topic that clients can subscribe to.
+struct Channel {
+  Channel(ChannelInfo i, OutgoingTopic topic) : info(std::move(i)), out(std::move(topic)) {}
+  ChannelInfo info;
+  OutgoingTopic out;
+  std::size_t depth = 1;  ///< large messages that wait for a client
+  bool is_clock = false;
+  std::set<Viewer*> viewers{};
+  std::deque<FramePtr> latched{};
+  std::map<const OutgoingFrame*, std::size_t> under_way{};  ///< large ones that clients get by reference
+  std::string trouble{};
+  std::unique_ptr<SocketServer::Watch> watch{};
+};
+
+/// A topic that clients may publish.
+struct Incoming {
+  explicit Incoming(IncomingTopic in, std::size_t most) : topic(std::move(in)), max_bytes(most) {}
+  IncomingTopic topic;
+  std::size_t max_bytes;
+  std::size_t clients = 0;
+};
+
+/// What the clients share: the bridge.
+class Hub {
+ public:
+  virtual ~Hub() = default;
+  virtual Channel* channel(std::uint32_t id) = 0;
+  virtual void subscribe(Viewer& viewer, Channel& channel) = 0;
+  virtual void unsubscribe(Viewer& viewer, std::uint32_t channel) = 0;
+  /// Null: it may not come in, and `why` says so.
+  virtual Incoming* advertise(const Advertise::Channel& channel, std::string& why) = 0;
+  virtual void unadvertise(Incoming& incoming) = 0;
+  virtual bool ask(Inquirer::Question question) = 0;
+  [[nodiscard]] virtual bool may_set_parameters() const = 0;
+  [[nodiscard]] virtual std::shared_ptr<const Look> look() const = 0;
+  virtual void wants_changed() = 0;
+  virtual void gone(Viewer& viewer) = 0;
+};
+
+/// One client: what it asked for, and what goes to it next.
+/// Thread safety: none. No function blocks.
+class Viewer final : public Client {
+ public:
+  Viewer(std::uint64_t number, Hub& hub, Connection& connection, const ServerInfo& info);
+  ~Viewer() override;
+
+  // Client
+  void text(std::string_view text) override;
+  void binary(std::span<const std::byte> bytes) override;
+  [[nodiscard]] std::size_t most_binary_bytes() const noexcept override;
+  void sent() override;
+
+  void advertise(std::uint32_t channel) { to_advertise_.insert(channel); }
+  void unadvertise(std::uint32_t channel);
+  /// A message of a channel to which it subscribes.
+  void offer(Channel& channel, const FramePtr& frame);
+  void time(std::int64_t ns) { time_ns_ = ns; }
+  void tell(Level level, const std::string& message) { push(status_text(level, message)); }
+  void push(std::string text);
+  void parameters(const std::shared_ptr<const Parameters>& all);
+  /// Sends what waits, unless a message is under way.
+  void flush();
+
+  [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
+  [[nodiscard]] bool wants_time() const noexcept { return wants_time_; }
+  [[nodiscard]] bool wants_graph() const noexcept { return wants_graph_; }
+  [[nodiscard]] bool wants_parameters() const noexcept { return watched_.has_value(); }
+  void answered() noexcept { questions_ -= questions_ != 0 ? 1 : 0; }
+
+ private:
+  void handle(const Malformed& request);
+  void handle(const Subscribe& request);
+  void handle(const Unsubscribe& request);
+  void handle(const Advertise& request);
+  void handle(const Unadvertise& request);
+  void handle(const GetParameters& request);
+  void handle(const SetParameters& request);
+  void handle(const WatchParameters& request);
+  void handle(const WatchGraph& request);
+  void ask(Inquirer::Question question);
+  /// Makes the next text. Empty: there is none.
+  std::string next_text();
+  void send_text(std::string text);
+  void send_frame(const ClientQueue::Next& next);
+  void release_frame();
+
+  const std::uint64_t number_;
+  Hub& hub_;
+  Connection& connection_;
+  ClientQueue queue_;
+  std::deque<std::string> texts_;
+  std::size_t text_bytes_ = 0;  ///< of `texts_`
+  std::set<std::uint32_t> to_advertise_, to_unadvertise_, advertised_;
+  std::map<std::uint32_t, Incoming*> publishes_;  ///< by the client's channel
+  std::optional<std::int64_t> time_ns_;
+  std::shared_ptr<const Look> shown_;
+  std::optional<std::set<std::string>> watched_;  ///< parameters; empty set: all
+  Parameters known_;
+  std::size_t questions_ = 0;
+  bool wants_time_ = false, wants_graph_ = false, told_of_skips_ = false, told_of_refusals_ = false;
+
+  // Under way.
+  std::string text_;
+  std::array<std::byte, 13> head_{};
+  std::vector<std::byte> copy_;
+  FramePtr frame_;
+  std::uint32_t frame_channel_ = 0;
+};
+
+}  // namespace cardan::bridge::foxglove
