@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program cardan-bridge-foxglove, which `cardan bridge foxglove` becomes.
+// The program cardan-bridge-foxglove, which `cardan bridge foxglove` and `cardan view` become.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "apps/bridge/bridge_program.hpp"
@@ -19,6 +20,7 @@ struct FoxgloveOptions {
   int port = -1;
   std::uint32_t max_clients = 0;
   std::vector<std::string> origins;
+  bool view = false;  ///< it is `cardan view`
 };
 
 std::string network_of(const bridge::Rules& rules) {
@@ -36,7 +38,7 @@ BridgeProgram foxglove_program(FoxgloveOptions& o) {
   cardan bridge foxglove --origin https://app.foxglove.dev
   ssh -L 8765:127.0.0.1:8765 vehicle                  from another computer, without opening a port
 
-A browser shows the same at http://127.0.0.1:8765. A slow client gets the newest messages; it delays nobody.)",
+`cardan view` is the same, with the address of a page of its own for a browser. A slow client gets the newest messages; it delays nobody.)",
       .add =
           [&o](CLI::App& app) {
             app.add_option("--address", o.address, "Address to listen on (default: 127.0.0.1, this computer alone)");
@@ -52,7 +54,7 @@ A browser shows the same at http://127.0.0.1:8765. A slow client gets the newest
             if (o.port >= 0) rules.foxglove.port = o.port;
             if (o.max_clients != 0) rules.foxglove.max_clients = o.max_clients;
             rules.foxglove.origins.insert(rules.foxglove.origins.end(), o.origins.begin(), o.origins.end());
-            return std::make_unique<bridge::foxglove::FoxgloveBridge>(rules, network_of(rules));
+            return std::make_unique<bridge::foxglove::FoxgloveBridge>(rules, network_of(rules), o.view);
           },
       .network = network_of};
 }
@@ -62,5 +64,6 @@ A browser shows the same at http://127.0.0.1:8765. A slow client gets the newest
 
 int main(int argc, char** argv) {
   cardan::apps::FoxgloveOptions options;
+  options.view = argc > 0 && std::string_view(argv[0]) == "cardan view";
   return cardan::apps::bridge_main(cardan::apps::foxglove_program(options), argc, argv);
 }

@@ -93,10 +93,11 @@ TopicReport report_of(const Incoming& i) {
 
 }  // namespace
 
-FoxgloveBridge::FoxgloveBridge(Rules rules, std::string network)
+FoxgloveBridge::FoxgloveBridge(Rules rules, std::string network, bool page_first)
     : rules_(std::move(rules)),
       network_(std::move(network)),
       session_(fmt::format("{}-{}", ::getpid(), wall_now())),
+      page_first_(page_first),
       catalogue_(rules_),
       server_(std::make_unique<SocketServer>(server_options(rules_.foxglove), static_cast<Application&>(*this))),
       inquirer_(std::make_unique<Inquirer>(rules_)) {
@@ -411,7 +412,8 @@ std::vector<TopicReport> FoxgloveBridge::topics() const {
 
 std::string FoxgloveBridge::title() const {
   const std::size_t clients = server_->clients();
-  return fmt::format("Foxglove ws://{}, {} client{}", server_->where(), clients, clients == 1 ? "" : "s");
+  return fmt::format("{}://{}, {} client{}", page_first_ ? "Page http" : "Foxglove ws", server_->where(), clients,
+                     clients == 1 ? "" : "s");
 }
 
 std::vector<std::string> FoxgloveBridge::notes() const {

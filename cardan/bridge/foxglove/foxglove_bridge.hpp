@@ -23,8 +23,9 @@ namespace cardan::bridge::foxglove {
 /// The bridge to Foxglove, Lichtblick and browsers: a WebSocket server that speaks Foxglove's protocol.
 class FoxgloveBridge final : public Bridge, private Application, private Hub {
  public:
-  /// Listens. `network`: of the loop guard. Throws Error as SocketServer and Catalogue do.
-  FoxgloveBridge(Rules rules, std::string network);
+  /// Listens. `network`: of the loop guard. `page_first`: the title gives the page's address. Throws Error as
+  /// SocketServer and Catalogue do.
+  FoxgloveBridge(Rules rules, std::string network, bool page_first = false);
   ~FoxgloveBridge() override;
 
   void turn(std::chrono::nanoseconds timeout) override { server_->run(timeout); }
@@ -64,6 +65,7 @@ class FoxgloveBridge final : public Bridge, private Application, private Hub {
   const Rules rules_;
   const std::string network_;
   const std::string session_;
+  const bool page_first_;
   Catalogue catalogue_;
   std::unique_ptr<SocketServer> server_;
   std::unique_ptr<Inquirer> inquirer_;
