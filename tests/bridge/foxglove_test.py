@@ -76,6 +76,14 @@ class Foxglove(FoxgloveCase):
         self.assertEqual((cloud.width, cloud.point_step), (40_000, 16))
         self.assertEqual(float(cloud.data.view(numpy.float32)[4 * 39_999]), 39_999.0)
 
+    def test_what_was_published_before_is_not_lost(self):
+        self.sensors(640, 480, 3, 0, 0)
+        bridge = self.bridge()
+        while self.viewer(bridge).subscribe("/camera").message()[1] == 0:
+            pass
+        self.assertEqual(self.end(bridge), 0)
+        self.assertEqual(self.of(bridge, "/camera")["lost"], 0)
+
     def test_topics_come_and_go(self):
         bridge = self.bridge()
         viewer = self.viewer(bridge)
@@ -174,6 +182,15 @@ class Foxglove(FoxgloveCase):
         self.assertGreater(newest, fast_at[-1])
         self.assertEqual(self.end(bridge), 3, "something was lost")
         self.assertGreater(self.of(bridge, "/camera")["lost"], 0)
+
+    def test_many_stuck_clients_use_up_no_slots(self):
+        self.sensors(1280, 720, 25, 0, 0)
+        bridge = self.bridge()
+        for _ in range(8):  # each has an older message under way than the next one
+            self.viewer(bridge, max_queue=1).subscribe("/camera").message()
+        fast = self.viewer(bridge).subscribe("/camera")
+        for _ in range(60):
+            fast.message()
 
     def test_many_clients(self):
         self.sensors(320, 240, 20, 0, 0)

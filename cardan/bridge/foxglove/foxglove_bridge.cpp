@@ -185,6 +185,7 @@ void FoxgloveBridge::open_or_close(Channel& channel) {
     return;
   }
   try {
+    channel.opened_ns = wall_now();
     channel.out.open();
     channel.watch = server_->watch(channel.out.fd(), [this, &channel] { pump(channel); });
     channel.trouble.clear();
