@@ -5,6 +5,7 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <fstream>
 #include <limits>
 #include <utility>
 
@@ -18,6 +19,8 @@ namespace {
 
 constexpr std::size_t kMostReaders = 1024;
 constexpr std::size_t kMostPast = 4096, kMostProblems = 64;
+/// With less, frames of some megabytes do not arrive whole.
+constexpr std::uint64_t kEnoughBuffer = 4U << 20U;
 /// A writer that is restarted finds its topic as it left it.
 constexpr std::int64_t kLingerOfReader = 2'000'000'000;
 
@@ -267,6 +270,14 @@ std::vector<std::string> DdsBridge::notes() const {
   std::vector<std::string> all;
   for (const auto& [topic, why] : problems_) all.push_back(topic + ": " + why);
   for (const auto& [topic, why] : catalogue_.problems()) all.push_back(topic + ": " + why);
+  const bool best_effort =
+      std::any_of(readers_.begin(), readers_.end(), [](const auto& one) { return !one.second->qos().reliable; });
+  if (std::uint64_t most = 0;
+      best_effort && std::ifstream("/proc/sys/net/core/rmem_max") >> most && most < kEnoughBuffer)
+    all.push_back(
+        fmt::format("the receive buffer is limited to {} KiB: large messages that are read best effort are lost "
+                    "uncounted — raise net.core.rmem_max (cardan doctor), or set 'reliable' in the rule",
+                    most >> 10U));
   if (node_.mixed())
     all.push_back(
         fmt::format("releases of ROS 2 before and after Iron share this domain; nodes of one kind do not see "
