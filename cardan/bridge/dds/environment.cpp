@@ -15,6 +15,7 @@
 
 #include "cardan/base/error.hpp"
 #include "cardan/bridge/dds/discovery_info.hpp"
+#include "cardan/bridge/dds/names.hpp"
 #include "cardan/config/configuration.hpp"
 
 namespace cardan::bridge::dds {
@@ -133,6 +134,16 @@ void refuse_shared_memory(const std::string& text) {
   }
 }
 
+void check_node(const DdsRules& rules) {
+  if (!is_ros_topic("/" + rules.node) || rules.node.find('/') != std::string::npos)
+    throw wrong(fmt::format("'{}' is not a name for a node of ROS 2", rules.node),
+                "use letters, digits and '_' (--node)");
+  if (rules.node_namespace != "/" && !is_ros_topic(rules.node_namespace))
+    throw wrong(fmt::format("'{}' is not a namespace of ROS 2", rules.node_namespace), "write it as /vehicle1");
+  if (rules.gid_bytes != 0 && rules.gid_bytes != kOldGidBytes && rules.gid_bytes != kNewGidBytes)
+    throw wrong(fmt::format("dds.gid_bytes is {}", rules.gid_bytes), "use 24 for ROS 2 Humble and older, 16 for newer");
+}
+
 /// Whether nobody beyond this computer is named.
 bool all_here(const DomainChoice& choice) {
   return !choice.cyclone_names_interfaces && std::all_of(choice.peers.begin(), choice.peers.end(), is_loopback);
@@ -155,6 +166,7 @@ std::string variable(const std::string& name) {
 }
 
 DomainChoice choose_domain(const DdsRules& rules, const Variables& variables) {
+  check_node(rules);
   DomainChoice choice;
   const std::string id = variables("ROS_DOMAIN_ID");
   if (rules.domain_id)

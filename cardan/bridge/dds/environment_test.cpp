@@ -66,6 +66,14 @@ TEST(DdsEnvironment, WhatMakesNoSenseIsRefused) {
   EXPECT_TRUE(has(refusal({{"ROS_STATIC_PEERS", "a\"/><x"}}), "not an address"));
 }
 
+TEST(DdsEnvironment, ANodeHasANameThatRosAllows) {
+  EXPECT_TRUE(has(refusal({}, {.node = "a/b"}), "'a/b'"));
+  EXPECT_TRUE(has(refusal({}, {.node = ""}), "not a name"));
+  EXPECT_TRUE(has(refusal({}, {.node_namespace = "vehicle1"}), "'vehicle1'"));
+  EXPECT_TRUE(has(refusal({}, {.gid_bytes = 17}), "17"));
+  EXPECT_EQ(refusal({}, {.node = "front_1", .node_namespace = "/vehicle1/a", .gid_bytes = 24}), "");
+}
+
 TEST(DdsEnvironment, OnLoopbackNothingElseIsUsed) {
   const std::string with = domain_configuration(chosen({}), true);
   EXPECT_TRUE(has(with, R"(<NetworkInterface name="lo")"));
