@@ -22,7 +22,7 @@ LONG = 100  # seconds; only ends what hangs
 class Viewer:
     def __init__(self, port, protocols=(NEW, OLD), **options):
         self.stack = contextlib.ExitStack()
-        self.socket = self.stack.enter_context(connect(f"ws://127.0.0.1:{port}", subprotocols=list(protocols), max_size=None, compression=None, ping_interval=None, open_timeout=LONG, close_timeout=5, **options))
+        self.socket = self.stack.enter_context(connect(f"ws://127.0.0.1:{port}", subprotocols=list(protocols), max_size=None, compression=None, ping_interval=None, open_timeout=LONG, close_timeout=1, **options))
         self.channels, self.seen = {}, []
         self.info = self.text("serverInfo")
 

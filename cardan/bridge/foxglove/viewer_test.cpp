@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// One client without sockets: answers that it does not read are bounded, and stuck clients hold few slots.
+#include "cardan/bridge/foxglove/viewer.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cardan/messages/clock.hpp"
+#include "cardan/types/message_type.hpp"
+
+namespace cardan::bridge::foxglove {
+namespace {
+
+class Line final : public Connection {
+ public:
+  [[nodiscard]] bool is_busy() const noexcept override { return busy; }
+  void send(bool binary, const Parts& parts) override {
+    busy = true;
+    was_binary = binary;
+    last.clear();
+    for (const auto part : parts)
+      for (const std::byte b : part) last += static_cast<char>(b);
+    first_part = parts[1].data();
+  }
+  void pause() override { paused = true; }
+  void resume() override { paused = false; }
+  [[nodiscard]] const std::string& peer() const noexcept override { return last; }
+  bool busy = false, was_binary = false, paused = false;
+  std::string last;
+  const std::byte* first_part = nullptr;
+};
+
+class Bridge final : public Hub {
+ public:
+  Bridge()
+      : only({.id = 1, .topic = "/t"}, OutgoingTopic({.name = "/t",
+                                                      .type = detail::message_type_of<Clock>().name,
+                                                      .schema = detail::message_type_of<Clock>().schema,
+                                                      .type_hash = detail::message_type_of<Clock>().hash},
+                                                     {}, {})) {}
+  Channel* channel(std::uint32_t id) override { return id == 1 ? &only : nullptr; }
+  void subscribe(Viewer& viewer, Channel& channel) override { channel.viewers.insert(&viewer); }
+  void unsubscribe(Viewer& viewer, std::uint32_t) override { only.viewers.erase(&viewer); }
+  Incoming* advertise(const Advertise::Channel&, std::string& why) override {
+    why = "no";
+    return nullptr;
+  }
+  void unadvertise(Incoming&) override {}
+  bool ask(Inquirer::Question) override { return ++questions <= 1'000; }
+  [[nodiscard]] bool may_set_parameters() const override { return false; }
+  [[nodiscard]] std::shared_ptr<const Look> look() const override { return nullptr; }
+  void wants_changed() override {}
+  void gone(Viewer& viewer) override { only.viewers.erase(&viewer); }
+  Channel only;
+  int questions = 0;
+};
+
+FramePtr large_frame() {
+  auto frame = std::make_shared<OutgoingFrame>();
+  frame->cdr.prefix.resize(2 * kSmallBytes);
+  return frame;
+}
+
+constexpr const char* kSubscribe = R"({"op":"subscribe","subscriptions":[{"id":5,"channelId":1}]})";
+
+TEST(FoxgloveViewer, AnswersThatAreNotReadStopTheReading) {
+  Bridge bridge;
+  Line line;
+  Viewer viewer(1, bridge, line, {});
+  int requests = 0;
+  for (; !line.paused && requests < 100'000; ++requests) viewer.text("nonsense");
+  EXPECT_LT(requests, 100'000);
+  while (line.busy) {
+    line.busy = false;
+    viewer.sent();
+  }
+  EXPECT_FALSE(line.paused) << "it has read them";
+}
+
+TEST(FoxgloveViewer, FewQuestionsWaitAtOnce) {
+  Bridge bridge;
+  Line line;
+  Viewer viewer(1, bridge, line, {});
+  for (int i = 0; i < 100; ++i) viewer.text(R"({"op":"getParameters","parameterNames":[]})");
+  EXPECT_EQ(bridge.questions, 8);
+  viewer.answered();
+  viewer.text(R"({"op":"getParameters","parameterNames":[]})");
+  EXPECT_EQ(bridge.questions, 9);
+}
+
+TEST(FoxgloveViewer, ClientsBeyondTwoGetACopyOfOlderMessages) {
+  Bridge bridge;
+  constexpr std::size_t kClients = 6;
+  std::vector<Line> lines(kClients);
+  std::vector<std::unique_ptr<Viewer>> viewers;
+  std::vector<std::weak_ptr<const OutgoingFrame>> frames;
+  for (std::size_t i = 0; i < kClients; ++i) {
+    viewers.push_back(std::make_unique<Viewer>(i, bridge, lines[i], ServerInfo{}));
+    viewers[i]->text(kSubscribe);
+    viewers[i]->flush();
+    lines[i].busy = false;
+    viewers[i]->sent();
+    FramePtr frame = large_frame();
+    frames.push_back(frame);
+    viewers[i]->offer(bridge.only, frame);
+    viewers[i]->flush();  // each has another message under way, and gets no further
+    EXPECT_TRUE(lines[i].was_binary);
+    EXPECT_EQ(lines[i].last.size(), 13 + 2 * kSmallBytes);
+  }
+  const auto held = std::count_if(frames.begin(), frames.end(), [](const auto& frame) { return !frame.expired(); });
+  EXPECT_EQ(held, static_cast<std::ptrdiff_t>(kByReference));
+  EXPECT_EQ(bridge.only.out.counts().carried, kClients);
+  EXPECT_EQ(bridge.only.out.counts().copied, (kClients - kByReference) * 2 * kSmallBytes + kClients * 2 * kSmallBytes);
+  viewers.clear();
+  EXPECT_TRUE(bridge.only.under_way.empty());
+  EXPECT_TRUE(frames.front().expired());
+}
+
+}  // namespace
+}  // namespace cardan::bridge::foxglove
