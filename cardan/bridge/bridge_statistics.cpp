@@ -23,7 +23,7 @@ StatisticsPublisher::StatisticsPublisher(const std::string& domain, Access acces
 }
 
 void StatisticsPublisher::publish(const std::vector<TopicReport>& reports) {
-  constexpr std::size_t kMost = 256;
+  constexpr std::size_t kMost = kBridgeStatistics.options.max_bytes / sizeof(BridgedTopic);
   auto loan = publisher_.loan();
   if (!loan) return;
   loan->stamp = wall_now();

@@ -32,7 +32,7 @@ struct BridgeStatistics {
 
 /// One stream for each bridge.
 inline constexpr Topic<BridgeStatistics> kBridgeStatistics{
-    "/cardan/bridge/statistics", {.max_bytes = 256 * sizeof(BridgedTopic), .max_memory = 4 << 20}};
+    "/cardan/bridge/statistics", {.max_bytes = 128 * sizeof(BridgedTopic), .max_memory = 16 << 20}};
 
 }  // namespace cardan
 
