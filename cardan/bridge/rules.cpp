@@ -112,13 +112,6 @@ void read_sections(const Node& root, Rules& rules) {
     read(*foxglove, "origins", rules.foxglove.origins);
     read(*foxglove, "set_parameters", rules.foxglove.set_parameters);
   }
-  if (const Node* zenoh = root.find("zenoh")) {
-    read(*zenoh, "form", rules.zenoh.form);
-    read(*zenoh, "config", rules.zenoh.config);
-    read(*zenoh, "connect", rules.zenoh.connect);
-    read(*zenoh, "listen", rules.zenoh.listen);
-    read_whole(*zenoh, "domain_id", rules.zenoh.domain_id);
-  }
 }
 
 }  // namespace
@@ -179,7 +172,7 @@ bool is_bridge_text(const std::string& text) {
     return std::any_of(document.root.members.begin(), document.root.members.end(),
                        [&](const config::Member& member) { return member.name == name; });
   };
-  return !has("processes") && (has("out") || has("in") || has("dds") || has("foxglove") || has("zenoh"));
+  return !has("processes") && (has("out") || has("in") || has("dds") || has("foxglove"));
 }
 
 }  // namespace cardan::bridge

@@ -62,16 +62,6 @@ struct FoxgloveRules {
   bool operator==(const FoxgloveRules&) const = default;
 };
 
-/// Settings of `cardan bridge zenoh`.
-struct ZenohRules {
-  std::string form = "plain";  ///< "plain", "rmw_zenoh" or "cardan"
-  std::string config{};        ///< Zenoh's own configuration file
-  std::vector<std::string> connect{};
-  std::vector<std::string> listen{};
-  int domain_id = 0;  ///< of the form rmw_zenoh
-  bool operator==(const ZenohRules&) const = default;
-};
-
 /// What a bridge does: one file for bridges of all kinds, each reads its own section.
 struct Rules {
   std::string domain{};  ///< Cardan's; empty: $CARDAN_DOMAIN, or "default"
@@ -84,7 +74,6 @@ struct Rules {
   bool out_is_given = false;    ///< false: `out` is what the bridge does by itself
   DdsRules dds{};
   FoxgloveRules foxglove{};
-  ZenohRules zenoh{};
 };
 
 /// The first rule that fits, or null. `type` empty: only the name is compared. Any thread; does not block.

@@ -62,12 +62,6 @@ constexpr std::array kFoxgloveFields{
 };
 constexpr config::Shape kFoxgloveShape{.title = "foxglove", .fields = kFoxgloveFields};
 
-constexpr std::array kZenohFields{
-    choice("form", kZenohForms),  text("config", Format::Filled), one_or_more("connect", kText),
-    one_or_more("listen", kText), whole("domain_id", 0, 232),
-};
-constexpr config::Shape kZenohShape{.title = "zenoh", .fields = kZenohFields};
-
 constexpr std::array kFileFields{
     text("$schema", Format::Any),
     text("domain", Format::Domain),
@@ -77,7 +71,6 @@ constexpr std::array kFileFields{
     list("in", kRule),
     object("dds", kDdsShape),
     object("foxglove", kFoxgloveShape),
-    object("zenoh", kZenohShape),
 };
 
 }  // namespace

@@ -14,6 +14,5 @@ extern const config::Shape kRulesShape;
 // In the order of the enumerations.
 inline constexpr std::array<std::string_view, 4> kAccesses{"owner", "group", "everyone", "policy"};
 inline constexpr std::array<std::string_view, 4> kDiscoveries{"localhost", "subnet", "off", "system"};
-inline constexpr std::array<std::string_view, 3> kZenohForms{"plain", "rmw_zenoh", "cardan"};
 
 }  // namespace cardan::bridge
