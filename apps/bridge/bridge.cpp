@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // `cardan bridge KIND`: becomes the program `cardan-bridge-KIND`, because each kind needs a library of its own.
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
 #include <array>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "apps/become.hpp"
 #include "apps/command.hpp"
 #include "apps/verb.hpp"
-#include "apps/view/output.hpp"
-#include "cardan/system/launcher/own_program.hpp"
 
 namespace cardan::apps {
 namespace {
@@ -33,17 +31,12 @@ constexpr const char* kExamples = R"(Examples:
 A bridge is a process of its own. It reads like any other subscriber, opens nothing on the vehicle's side that its rules
 do not name, and never slows down a publisher.)";
 
-[[noreturn]] void become(const BridgeKind& kind, const std::vector<std::string>& arguments) {
-  const std::string name = std::string("cardan-bridge-") + kind.name;
-  const std::string program = launcher::own_program(name);
-  std::vector<std::string> words{"cardan bridge " + std::string(kind.name)};
+[[noreturn]] void become_bridge(const BridgeKind& kind, const std::vector<std::string>& arguments) {
+  const std::string program = std::string("cardan-bridge-") + kind.name;
+  std::vector<std::string> words{std::string("cardan bridge ") + kind.name};
   words.insert(words.end(), arguments.begin(), arguments.end());
-  std::vector<char*> pointers;
-  for (std::string& word : words) pointers.push_back(word.data());
-  pointers.push_back(nullptr);
-  if (!program.empty()) ::execv(program.c_str(), pointers.data());
-  warn(std::string("this build has no ") + name + " — install " + kind.needs + " and build again (scripts/setup.sh)");
-  throw CLI::RuntimeError(kFailed);
+  become(program, std::move(words),
+         "this build has no " + program + " — install " + kind.needs + " and build again (scripts/setup.sh)");
 }
 
 void add_bridge(CLI::App& app) {
@@ -53,7 +46,7 @@ void add_bridge(CLI::App& app) {
     auto* const command = group->add_subcommand(kind.name, kind.what);
     command->prefix_command();
     command->set_help_flag();
-    command->callback([command, &kind] { become(kind, command->remaining()); });
+    command->callback([command, &kind] { become_bridge(kind, command->remaining()); });
   }
 }
 

@@ -211,7 +211,8 @@ int run_bridge(const BridgeOptions& o, const bridge::Rules& rules, const std::st
 
 int bridge_main(const BridgeProgram& program, int argc, char** argv) {
   CLI::App app{program.description};
-  app.name("cardan bridge " + program.name);
+  const std::string called = argv[0];  // as `cardan view` or `cardan bridge foxglove` names it
+  app.name(called.starts_with("cardan ") ? called : "cardan bridge " + program.name);
   app.footer(program.examples + R"(
 
 Exit codes: 0 done, 1 failed, 2 wrong options or rules, 3 done, but something was lost or refused (see LOST, REFUSED).)");
