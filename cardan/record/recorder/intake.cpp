@@ -66,14 +66,13 @@ void Intake::put(TopicQueue& topic, TopicQueue::Waiting&& sample, std::int64_t n
   }
 }
 
-void Intake::stop(std::int64_t now) {
+void Intake::stop(std::int64_t now, bool paused) {
   stopped_ns_ = now;
-  for (const auto& topic : topics_)
-    if (topic->is_full()) full_.push_back(topic.get());
+  take_all(now, paused);  // a queue that was full may have room since
 }
 
 void Intake::leave() {
-  for (TopicQueue* const topic : full_) topic->lose_what_is_left(stopped_ns_, time_);
+  for (const auto& topic : topics_) topic->lose_what_is_left(stopped_ns_, time_);
   last_problems_ = scout_->problems();
   scout_.reset();
 }

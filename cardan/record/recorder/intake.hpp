@@ -35,8 +35,8 @@ class Intake {
   void adopt_topics();
   /// `paused`: nothing is recorded, and nothing counts as lost.
   void take_all(std::int64_t now, bool paused);
-  /// The end, after the last take_all(): what topics that are full now could not take is lost, but not yet counted.
-  void stop(std::int64_t now);
+  /// The recording ends: takes what came until `now`, as far as there is room. What is left then is lost.
+  void stop(std::int64_t now, bool paused);
   /// After stop(), when no sample is held any more: counts those losses, and looks for topics no longer.
   void leave();
 
@@ -61,7 +61,6 @@ class Intake {
   std::unique_ptr<Subscriber<Clock>> clock_;  ///< of the simulation
   std::int64_t last_taken_ns_ = 0;            ///< steady clock
   std::int64_t looked_ns_ = 0;
-  std::vector<TopicQueue*> full_;  ///< at stop()
   std::int64_t stopped_ns_ = 0;
   std::map<std::string, Scout::Problem> last_problems_;  ///< when the scout has gone
   std::unique_ptr<Scout> scout_;

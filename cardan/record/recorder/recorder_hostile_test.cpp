@@ -142,7 +142,8 @@ TEST_F(RecorderHostile, AFloodCostsItselfAlone) {
   EXPECT_EQ(numbers_in(o.path, kImu.name), up_to(kSamples));
   // … and of the flood everything is recorded or counted.
   const TopicReport topic = of_topic(recorder.report(), "/flood");
-  EXPECT_EQ(std::accumulate(topic.lost.begin(), topic.lost.end(), topic.recorded), published);
+  EXPECT_EQ(std::accumulate(topic.lost.begin(), topic.lost.end(), topic.recorded), published)
+      << topic.recorded << " recorded, lost by cause " << testing::PrintToString(topic.lost);
   EXPECT_GT(topic.recorded, 0U);
 }
 

@@ -104,7 +104,7 @@ void RecorderLoop::sleep() {
 
 void RecorderLoop::end() {
   turn(true);  // what has come until now
-  intake_.stop(now_);
+  intake_.stop(now_, requests_.paused());
   write_what_is_left();
   batches_.finish_packing();
   drop_everything(rotation_.current().error() != 0 ? LossCause::DiskFailed : LossCause::DiskSlow);

@@ -117,10 +117,14 @@ void TopicQueue::attach(const RecorderOptions& options) {
 
 void TopicQueue::account_for(const detail::SampleBlock& sample) {
   if (sample.missed != 0) lose(was_full_ ? LossCause::QueueFull : LossCause::Lapped, sample.missed);
+  // What was published before we were attached is not missed by a subscriber, but by a recording. Its first samples are
+  // there as a gift, also with gaps between them.
   const detail::Stream& stream = *sample.stream;
-  if (known_streams_.insert(stream.id).second && stream.header.created_ns + stream.time_shift() >= source_.since_ns &&
-      sample.sequence > sample.missed + 1)
-    lose(LossCause::TooLate, sample.sequence - sample.missed - 1);
+  std::uint64_t& last = last_of_stream_[stream.id];
+  const std::uint64_t gap = sample.sequence - std::min(sample.sequence, last + 1);
+  last = std::max(last, sample.sequence);
+  const bool is_owed = stream.header.created_ns + stream.time_shift() >= source_.since_ns;
+  if (is_owed && gap > sample.missed) lose(LossCause::TooLate, gap - sample.missed);
 }
 
 std::map<std::string, std::string> TopicQueue::channel_metadata() const {
@@ -156,7 +160,7 @@ std::optional<TopicQueue::Waiting> TopicQueue::take(std::int64_t now, const Reco
     const detail::SampleBlock& block = *detail::block_of(sample);
     if (paused) {
       left_out_ += 1 + block.missed;
-      known_streams_.insert(block.stream->id);
+      last_of_stream_[block.stream->id] = block.sequence;
       continue;
     }
     account_for(block);

@@ -9,7 +9,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -135,7 +134,7 @@ class TopicQueue {
   bool holds_samples_ = false;
   bool was_full_ = false;  ///< samples could not be taken: what is missed then, the queue is to blame for
   std::unique_ptr<AnySubscriber> subscriber_;
-  std::set<std::uint64_t> known_streams_;
+  std::map<std::uint64_t, std::uint64_t> last_of_stream_;  ///< the last sample's number, by stream
   std::uint64_t seen_ = 0, left_out_ = 0, recorded_ = 0, bytes_ = 0, most_queued_bytes_ = 0, bad_seen_ = 0;
   std::int64_t next_due_ns_ = 0;
   std::array<std::uint64_t, kLossCauses> lost_{};
