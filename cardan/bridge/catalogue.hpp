@@ -18,7 +18,7 @@ namespace cardan::bridge {
 /// Thread safety: any thread. No function blocks but the constructor, which looks once, and the destructor.
 class Catalogue : private detail::TopicWatchListener {
  public:
-  /// Throws Error (Unavailable): there is no run directory. `rules` must outlive the catalogue.
+  /// Throws Error (Unavailable) if no run directory can be used. `rules` must outlive the catalogue.
   explicit Catalogue(const Rules& rules);
   Catalogue(const Catalogue&) = delete;
   Catalogue& operator=(const Catalogue&) = delete;

@@ -14,6 +14,16 @@ struct TopicCounts {
   std::uint64_t thinned = 0;  ///< left out on purpose: `max_hz`, or nobody was there
   std::uint64_t lost = 0;     ///< wanted and not carried: the bridge or the receiver was too slow
   std::uint64_t refused = 0;  ///< malformed, too large, or of another type
+
+  TopicCounts& operator+=(const TopicCounts& more) noexcept {
+    carried += more.carried;
+    bytes += more.bytes;
+    copied += more.copied;
+    thinned += more.thinned;
+    lost += more.lost;
+    refused += more.refused;
+    return *this;
+  }
 };
 
 struct TopicReport {

@@ -64,7 +64,7 @@ enum {
   CARDAN_NOTHING = 0, /* no new sample; wait: the time is up */
   CARDAN_SAMPLE = 1,  /* *sample must be released */
   CARDAN_STOPPED = 2, /* cardan_request_stop() was called, or a signal came after cardan_stop_on_signals() */
-  CARDAN_LIMIT = 3    /* `holds` samples are held: release one */
+  CARDAN_LIMIT = 3    /* `holds` samples and one more are held: release one */
 };
 
 /* Takes the next sample: the newest with depth 1, the oldest that is left otherwise. One thread at a time. Never

@@ -40,15 +40,6 @@ const char* word_of(Range range) {
   return "";
 }
 
-void add(TopicCounts& sum, const TopicCounts& more) {
-  sum.carried += more.carried;
-  sum.bytes += more.bytes;
-  sum.copied += more.copied;
-  sum.thinned += more.thinned;
-  sum.lost += more.lost;
-  sum.refused += more.refused;
-}
-
 }  // namespace
 
 std::string network_name(const Rules& rules, const DomainChoice& choice) {
@@ -238,7 +229,7 @@ void DdsBridge::remember(const TopicReport& last) {
   if (past_.size() >= kMostPast && !past_.contains(key)) return;
   TopicReport& sum = past_[key];
   TopicCounts counts = sum.counts;
-  add(counts, last.counts);
+  counts += last.counts;
   sum = last;
   sum.receivers = 0;
   sum.counts = counts;
@@ -249,7 +240,7 @@ std::vector<TopicReport> DdsBridge::topics() const {
   std::vector<TopicReport> all;
   const auto with_past = [&](TopicReport report) {
     if (const auto before = rest.find(Key{report.topic, report.in}); before != rest.end()) {
-      add(report.counts, before->second.counts);
+      report.counts += before->second.counts;
       rest.erase(before);
     }
     all.push_back(std::move(report));

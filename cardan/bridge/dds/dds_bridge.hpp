@@ -62,7 +62,7 @@ class DdsBridge final : public Bridge {
   std::map<std::string, std::unique_ptr<DdsWriter>> writers_;  ///< by the topic on this computer
   std::map<std::string, std::unique_ptr<DdsReader>> readers_;  ///< by the topic on DDS
   std::map<std::string, std::string> problems_;                ///< by topic: why it is not carried
-  std::map<Key, TopicReport> past_;                            ///< topics that are no more
+  std::map<Key, TopicReport> past_;                            ///< topics that have ended
   bool endpoints_changed_ = true, more_to_read_ = false;
 };
 

@@ -22,7 +22,7 @@ namespace cardan::bridge::dds {
 namespace {
 
 constexpr int kMostDomain = 232;
-/// Cyclone's own limit is 10 participants of a computer where there is no multicast; the eleventh finds nobody.
+/// Without multicast, Cyclone looks for 10 participants of a computer by default, and does not find an eleventh.
 constexpr int kMostParticipants = 64;
 
 Error wrong(std::string cause, std::string remedy) {

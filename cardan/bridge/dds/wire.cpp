@@ -155,7 +155,7 @@ void to_bytes(const ::ddsi_serdata* d, std::size_t offset, std::size_t size, voi
     from -= piece.size();
   }
   to->iov_base = std::malloc(std::max<std::size_t>(size, 1));
-  if (to->iov_base == nullptr) std::abort();  // there is no way to report it
+  if (to->iov_base == nullptr) std::abort();  // Cyclone takes no error here
   copy_range(d, offset, size, static_cast<std::byte*>(to->iov_base));
   if (d.tally) d.tally->gathered.fetch_add(size, std::memory_order_relaxed);
   return ::ddsi_serdata_ref(data);

@@ -62,15 +62,6 @@ std::string full_type(const std::string& type) {
   return type.substr(0, slash) + "/msg" + type.substr(slash);
 }
 
-void add_counts(TopicCounts& to, const TopicCounts& more) {
-  to.carried += more.carried;
-  to.bytes += more.bytes;
-  to.copied += more.copied;
-  to.thinned += more.thinned;
-  to.lost += more.lost;
-  to.refused += more.refused;
-}
-
 TopicReport report_of(const Channel& c) {
   return {.topic = c.out.topic().name,
           .beyond = c.out.beyond(),
@@ -391,7 +382,7 @@ void FoxgloveBridge::keep(TopicReport report) {
   }
   const auto [it, is_new] = past_.try_emplace(key, report);
   if (!is_new) {
-    add_counts(it->second.counts, report.counts);
+    it->second.counts += report.counts;
     it->second.note = report.note;
   }
   it->second.receivers = 0;
@@ -400,8 +391,7 @@ void FoxgloveBridge::keep(TopicReport report) {
 std::vector<TopicReport> FoxgloveBridge::topics() const {
   auto all = past_;
   const auto add = [&](TopicReport report) {
-    if (const auto it = all.find({report.topic, report.in}); it != all.end())
-      add_counts(report.counts, it->second.counts);
+    if (const auto it = all.find({report.topic, report.in}); it != all.end()) report.counts += it->second.counts;
     all[{report.topic, report.in}] = std::move(report);
   };
   for (const auto& [id, channel] : channels_) add(report_of(channel));
@@ -421,10 +411,10 @@ std::vector<std::string> FoxgloveBridge::notes() const {
   std::vector<std::string> all;
   const auto& address = rules_.foxglove.address;
   if (!address.starts_with("127.") && address != "::1")
-    all.push_back(
-        fmt::format("every computer that reaches {} can read these topics: there is no password, and nothing "
-                    "is encrypted",
-                    server_->where()));
+    all.push_back(fmt::format(
+        "every computer that reaches {} can read these topics: the bridge asks for no password, and nothing "
+        "is encrypted",
+        server_->where()));
   for (const auto& [topic, why] : catalogue_.problems()) all.push_back(topic + ": " + why);
   for (std::string& note : server_->notes()) all.push_back(std::move(note));
   return all;
