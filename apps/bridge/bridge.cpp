@@ -29,7 +29,7 @@ constexpr const char* kExamples = R"(Examples:
   cardan bridge foxglove bridge.json                  as the file says (cardan check bridge.json)
 
 A bridge is a process of its own. It reads like any other subscriber, opens nothing on the vehicle's side that its rules
-do not name, and never slows down a publisher.)";
+do not name, and no best-effort publisher waits for it.)";
 
 [[noreturn]] void become_bridge(const BridgeKind& kind, const std::vector<std::string>& arguments) {
   const std::string program = std::string("cardan-bridge-") + kind.name;
