@@ -2,7 +2,7 @@
 # The front door: each target first runs scripts/setup.sh, which installs what is missing (and says what and why).
 # More arguments for what is run: make demo ARGS="--seconds 5", make test ARGS="-R transport".
 .DEFAULT_GOAL := all
-.PHONY: all library demo test test-deep bench install format lint clean help
+.PHONY: all library zenoh demo test test-deep bench install format lint clean help
 PREFIX ?= /usr/local
 ARGS ?=
 CARDAN := build/release/bin/cardan
@@ -17,10 +17,15 @@ library: ## build only the library and the command, without OpenCV or test tools
 	@scripts/setup.sh --for build
 	@scripts/build.sh release bin/cardan
 
-demo: ## the street demo: camera, LiDAR, detector, obstacles and decision as processes (40 s)
+zenoh: ## build cardan-zenoh, which `cardan bridge zenoh` needs (cargo and crates.io; some minutes)
+	@scripts/setup.sh --for build
+	@scripts/build.sh release bin/cardan
+	@scripts/zenoh.sh
+
+demo: ## the street demo: camera, LiDAR, detector, obstacles and decision as processes, also in a browser (40 s)
 	@scripts/setup.sh --for demo
 	@scripts/build.sh release bin/cardan
-	@$(CARDAN) demo $(ARGS)
+	@$(CARDAN) demo --view $(ARGS)
 
 test: ## all tests but the long ones, then the unit tests under ASan and UBSan (ARGS go to ctest)
 	@scripts/setup.sh --for test

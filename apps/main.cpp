@@ -10,6 +10,7 @@ namespace {
 constexpr const char* kExamples = R"(Examples:
   cardan doctor                          what this computer allows and lacks for Cardan
   cardan topic list                      what is published now
+  cardan top                             processes, topics and callbacks, live
   cardan topic stats --all               rates, latency and loss, live
   cardan topic echo /camera/front --once
   cardan component stats                 what the callbacks of `cardan run` cost, live

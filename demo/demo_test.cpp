@@ -3,6 +3,8 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,6 +18,7 @@
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/videoio.hpp>
 #include <sstream>
+#include <string_view>
 #include <thread>
 
 #include "cardan/system/launcher/system_lock.hpp"
@@ -219,6 +222,34 @@ TEST_F(Demo, CtrlCEndsAllFiveInOrder) {
   EXPECT_EQ(end(pid), 0) << output_;
   EXPECT_TRUE(all_gone(processes));
   EXPECT_EQ(output_.find("was killed"), std::string::npos) << output_;
+  EXPECT_EQ(left_behind(), "");
+}
+
+TEST_F(Demo, ThePageForABrowserEndsWithTheDemo) {
+  if (!fs::exists(fs::path(std::getenv("CARDAN_TEST_COMMAND")).parent_path() / "cardan-bridge-foxglove"))
+    GTEST_SKIP() << "built without Boost";
+  const pid_t pid = start({"--view", "--camera", video_, "--seconds", "1000", "--no-view", "--picture", ""});
+  ASSERT_EQ(wait_for_children(pid).size(), 5U);
+  std::ostringstream text;
+  text << std::ifstream(folder_ / "output").rdbuf();
+  constexpr std::string_view kBefore = "Look at it in a browser: http://127.0.0.1:";
+  const std::size_t at = text.str().find(kBefore);
+  ASSERT_NE(at, std::string::npos) << text.str();
+  const int port = std::atoi(text.str().c_str() + at + kBefore.size());
+  const auto answers = [port] {
+    const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in to{};
+    to.sin_family = AF_INET;
+    to.sin_port = htons(static_cast<std::uint16_t>(port));
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    const bool good = ::connect(fd, reinterpret_cast<const sockaddr*>(&to), sizeof(to)) == 0;
+    ::close(fd);
+    return good;
+  };
+  EXPECT_TRUE(answers());
+  ::kill(pid, SIGINT);
+  EXPECT_EQ(end(pid), 0) << output_;
+  EXPECT_FALSE(answers());
   EXPECT_EQ(left_behind(), "");
 }
 

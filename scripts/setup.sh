@@ -31,6 +31,7 @@ build?    | hdr:bzlib.h                              | libbz2-dev               
 build?    | hdr:sqlite3.h                            | libsqlite3-dev           | reads ROS 2's recordings in SQLite (the command alone)
 build?    | hdr:dds/dds.h                            | cyclonedds-dev           | the bridge to ROS 2 and other DDS systems (cardan-bridge-dds alone)
 build?    | hdr:boost/beast.hpp                      | libboost-dev             | `cardan bridge foxglove` and `cardan view` (headers only)
+build?    | hdr:jpeglib.h                            | libjpeg-dev              | small pictures for the page of `cardan view`
 demo      | hdr:opencv4/opencv2/core.hpp             | libopencv-core-dev       | cv::Mat views of images
 demo      | hdr:opencv4/opencv2/imgproc.hpp          | libopencv-imgproc-dev    | scales the camera's pictures, draws detections
 demo      | hdr:opencv4/opencv2/imgcodecs.hpp        | libopencv-imgcodecs-dev  | writes the demo's PNG
@@ -49,6 +50,8 @@ test      | hdr:google/protobuf/message.h            | libprotobuf-dev          
 test      | hdr:seccomp.h                            | libseccomp-dev           | shows that the hot path makes no system call
 test      | cmd:ip                                   | iproute2                 | tests across network namespaces
 test      | cmd:spin                                 | spin                     | checks the protocol models
+test?     | hdr:fastcdr/Cdr.h                        | libfastcdr-dev           | Fast DDS's CDR, for the next
+test?     | hdr:fastdds/dds/publisher/DataWriter.hpp | libfastrtps-dev          | Fast DDS, ROS 2's default: a peer of the bridge's tests
 test      | py:venv                                  | python3-venv             | the independent message check (rosbags) in build/venv
 test-deep | cmd:clang++-19                           | clang-19                 | the second compiler, and the thread sanitizer
 test-deep | clangrt:libclang_rt.tsan                 | libclang-rt-19-dev       | the runtime of clang's sanitizers and fuzzer
@@ -60,6 +63,7 @@ test-deep | file:/usr/src/googletest/CMakeLists.txt  | googletest               
 test-deep | hdr:boost/version.hpp                    | libboost-dev             | PCL's headers need it
 test-deep | file:/usr/lib/python3/dist-packages/clang/cindex.py | python3-clang-19 | lists the public names
 test-deep | cmd:abidiff                              | abigail-tools            | compares the library with the last release
+test-deep | cmd:chromium                             | chromium                 | the page of `cardan view` in a browser
 test-deep | cmd:npm                                  | npm                      | other independent readers: @mcap/core, @foxglove/ws-protocol
 TABLE
 }

@@ -19,6 +19,7 @@ order=(
   "tsan    20"
   "arm64   15"
   "pcl      5"
+  "zenoh   25"
   "tidy    10"
   "fuzz    35"
 )

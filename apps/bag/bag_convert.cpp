@@ -193,7 +193,8 @@ class Ros1Conversion {
     for (const auto& [id, connection] : bag_.connections()) (void)target_of(id);
     std::uint64_t seen = 0;
     for (; message; message = bag_.next()) {
-      if (++seen % 256 == 0 && !out_.go_on(seen, 0)) return false;
+      ++seen;
+      if (seen % 256 == 0 && !out_.go_on(seen, 0)) return false;
       const auto target = target_of(message->connection);
       if (!target.where) continue;
       if (out_.left_out(*target.where))
@@ -287,7 +288,8 @@ bool convert_sqlite(const std::string& path, Conversion& out) {
   }
   std::uint64_t seen = 0, unknown = 0;
   while (const auto message = bag.next()) {
-    if (++seen % 256 == 0 && !out.go_on(seen, 0)) return false;
+    ++seen;
+    if (seen % 256 == 0 && !out.go_on(seen, 0)) return false;
     const auto target = targets.find(message->topic);
     if (target == targets.end()) {
       if (!bag.topics().contains(message->topic)) ++unknown;

@@ -21,11 +21,13 @@ struct BridgeKind {
 constexpr std::array kKinds{
     BridgeKind{"dds", "Carry topics to and from ROS 2 and other DDS systems", "cyclonedds-dev"},
     BridgeKind{"foxglove", "Show topics in Foxglove, Lichtblick and a browser", "libboost-dev"},
+    BridgeKind{"zenoh", "Carry topics to other computers and to Zenoh systems", "the whole command"},
 };
 
 constexpr const char* kExamples = R"(Examples:
   cardan bridge dds                                   every topic to ROS 2 on this computer; nothing comes in
   cardan bridge dds --in /cmd_vel --rate 10           at most 10 messages a second out; /cmd_vel comes in
+  cardan bridge zenoh --connect tcp/10.0.0.2:7447     every topic to another computer; nothing comes in
   cardan bridge foxglove bridge.json                  as the file says (cardan check bridge.json)
 
 A bridge is a process of its own. It reads like any other subscriber, opens nothing on the vehicle's side that its rules

@@ -2,6 +2,7 @@
 #include "apps/bridge/bridge_program.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -69,6 +70,14 @@ ordered_json report_json(const bridge::Bridge& bridge, const std::vector<bridge:
   ordered_json list = ordered_json::array();
   for (const auto& t : topics) list.push_back(topic_json(t));
   return {{"time_ns", wall_now()}, {"bridge", bridge.title()}, {"topics", list}, {"notes", bridge.notes()}};
+}
+
+/// As cardan/system/host says it: "ready", "failed WHY" (another start may help), "refused WHY" (it cannot).
+void tell_launcher(int fd, std::string line) {
+  if (fd < 0) return;
+  std::replace(line.begin(), line.end(), '\n', ' ');
+  line += '\n';
+  (void)!::write(fd, line.data(), line.size());
 }
 
 /// The table, with rates since the one before.
@@ -139,6 +148,7 @@ void add_bridge_options(CLI::App& app, BridgeOptions& o) {
   app.add_option("--seconds", o.seconds, "End after this time")->check(CLI::PositiveNumber);
   app.add_flag("--json", o.json, "One JSON object a second, one per line");
   app.add_flag("-q,--quiet", o.quiet, "Print nothing but errors");
+  app.add_option("--ready-fd", o.ready_fd)->group("");  // of `cardan run`
 }
 
 bridge::Rules rules_of(const BridgeOptions& o) {
@@ -179,6 +189,7 @@ int run_bridge(const BridgeOptions& o, const bridge::Rules& rules, const std::st
   bridge::StatisticsPublisher statistics(rules.domain, rules.access, network);
   const bool live = !o.json && !o.quiet && stdout_is_terminal();
   if (!o.json && !o.quiet && !live) warn(bridge.title());
+  tell_launcher(o.ready_fd, "ready");
   View view;
   LiveBlock block;
   const std::int64_t end = o.seconds > 0 ? steady_now() + static_cast<std::int64_t>(o.seconds * 1e9) : 0;
@@ -198,6 +209,7 @@ int run_bridge(const BridgeOptions& o, const bridge::Rules& rules, const std::st
     if (!open) break;
     shown = now;
   }
+  bridge.finish();
   const auto topics = bridge.topics();
   if (o.json)
     (void)emit(report_json(bridge, topics).dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n");
@@ -206,7 +218,7 @@ int run_bridge(const BridgeOptions& o, const bridge::Rules& rules, const std::st
   const bool lost = std::any_of(topics.begin(), topics.end(), [](const bridge::TopicReport& t) {
     return t.counts.lost != 0 || t.counts.refused != 0;
   });
-  return lost ? kLoss : kOk;
+  return lost && o.ready_fd < 0 ? kLoss : kOk;
 }
 
 int bridge_main(const BridgeProgram& program, int argc, char** argv) {
@@ -220,8 +232,18 @@ Exit codes: 0 done, 1 failed, 2 wrong options or rules, 3 done, but something wa
   add_bridge_options(app, options);
   program.add(app);
   app.callback([&] {
-    bridge::Rules rules = rules_of(options);
-    const std::unique_ptr<bridge::Bridge> bridge = program.make(rules);
+    bridge::Rules rules;
+    std::unique_ptr<bridge::Bridge> bridge;
+    try {
+      rules = rules_of(options);
+      bridge = program.make(rules);
+    } catch (const CLI::RuntimeError&) {
+      tell_launcher(options.ready_fd, "refused its rules are wrong");
+      throw;
+    } catch (const Error& e) {
+      tell_launcher(options.ready_fd, (e.code() == ErrorCode::InvalidArgument ? "refused " : "failed ") + e.cause());
+      throw;
+    }
     if (const int code = run_bridge(options, rules, program.network(rules), *bridge); code != 0)
       throw CLI::RuntimeError(code);
   });

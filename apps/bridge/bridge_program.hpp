@@ -25,6 +25,8 @@ struct BridgeOptions {
   double seconds = 0;  ///< 0: until a signal
   bool reliable = false, best_effort = false;
   bool json = false, quiet = false;
+  /// Of a bridge that `cardan run` starts: "ready" goes there once it works, or why it never will; −1: none.
+  int ready_fd = -1;
 };
 void add_bridge_options(CLI::App& app, BridgeOptions& options);
 
@@ -33,7 +35,8 @@ void add_bridge_options(CLI::App& app, BridgeOptions& options);
 [[nodiscard]] bridge::Rules rules_of(const BridgeOptions& options);
 
 /// Runs the bridge until a signal, and shows each second what it carries: a table on a terminal, with --json one object
-/// per line. `network`: of its statistics. Returns the exit code: kLoss if something was lost or refused.
+/// per line. `network`: of its statistics. Returns the exit code: kLoss if something was lost or refused, unless
+/// `cardan run` started it, for which only 0 is an end in order.
 [[nodiscard]] int run_bridge(const BridgeOptions& options, const bridge::Rules& rules, const std::string& network,
                              bridge::Bridge& bridge);
 

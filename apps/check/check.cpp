@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
+#include "apps/bridge/check_bridges.hpp"
 #include "apps/command.hpp"
 #include "apps/configuration_file.hpp"
 #include "apps/view/output.hpp"
@@ -89,6 +90,8 @@ int check(const CheckOptions& o) {
   else if (!config::has_errors(problems))
     more = config::check_machine(configuration, machine);
   problems.insert(problems.end(), more.begin(), more.end());
+  const std::vector<config::Problem> of_bridges = check_bridges(configuration);
+  problems.insert(problems.end(), of_bridges.begin(), of_bridges.end());
   config::sort(problems);
   const bool bad = config::has_errors(problems);
   if (o.json) {
@@ -100,14 +103,19 @@ int check(const CheckOptions& o) {
   const auto errors = static_cast<std::size_t>(std::count_if(
       problems.begin(), problems.end(), [](const auto& p) { return p.severity == config::Severity::Error; }));
   std::size_t components = 0;
-  for (const auto& process : configuration.processes) components += process.components.size();
+  std::size_t bridges = 0;
+  for (const auto& process : configuration.processes) {
+    components += process.components.size();
+    bridges += process.bridge ? 1U : 0U;
+  }
   const std::size_t warnings = problems.size() - errors;
   const std::string found =
       fmt::format("{} error{}, {} warning{}", errors, errors == 1 ? "" : "s", warnings, warnings == 1 ? "" : "s");
   if (bad)
     warn(fmt::format("{}: {}", o.file, found));
-  else if (!emit(fmt::format("{}: {} processes, {} components; {}\n", o.file, configuration.processes.size(),
-                             components, problems.empty() ? "nothing wrong" : found)))
+  else if (!emit(fmt::format("{}: {} processes, {} components{}; {}\n", o.file, configuration.processes.size(),
+                             components, bridges == 0 ? "" : fmt::format(", {} bridges", bridges),
+                             problems.empty() ? "nothing wrong" : found)))
     return kFailed;
   return bad ? kFailed : kOk;
 }

@@ -156,19 +156,6 @@ int list_components(const ComponentOptions& o) {
   return emit(table.text() + hanging_callbacks(all)) ? kOk : kFailed;
 }
 
-/// The counts within a measurement. `before` is of the same callback, or of one that was restarted since.
-CallbackReport less(CallbackReport now, const CallbackReport& before) {
-  if (before.calls > now.calls) return now;
-  now.transport = apps::less(now.transport, before.transport);
-  now.waiting = apps::less(now.waiting, before.waiting);
-  now.running = apps::less(now.running, before.running);
-  for (auto count :
-       {&CallbackReport::calls, &CallbackReport::queue_full, &CallbackReport::kept, &CallbackReport::missed,
-        &CallbackReport::failures, &CallbackReport::overruns, &CallbackReport::skipped, &CallbackReport::late})
-    now.*count -= std::min(now.*count, before.*count);
-  return now;
-}
-
 class ComponentStats {
  public:
   explicit ComponentStats(const ComponentOptions& o)
@@ -222,7 +209,7 @@ class ComponentStats {
       if (old == before.end()) continue;
       for (CallbackReport& x : c.callbacks)
         for (const CallbackReport& y : old->callbacks)
-          if (y.name == x.name) x = less(std::move(x), y);
+          if (y.name == x.name) x = apps::less(std::move(x), y);
       for (host::FusionReport& x : c.fusions)
         for (const host::FusionReport& y : old->fusions)
           if (y.name == x.name) x = apps::less(std::move(x), y);

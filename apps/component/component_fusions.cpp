@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "apps/report_json.hpp"
 #include "apps/view/losses.hpp"
 
 namespace cardan::apps {
@@ -38,6 +39,18 @@ constexpr std::array kCounters{Counter{"offered", &FusionInputReport::offered},
                                Counter{"unstamped", &FusionInputReport::unstamped}};
 
 }  // namespace
+
+CallbackReport less(CallbackReport now, const CallbackReport& before) {
+  if (before.calls > now.calls) return now;
+  now.transport = apps::less(now.transport, before.transport);
+  now.waiting = apps::less(now.waiting, before.waiting);
+  now.running = apps::less(now.running, before.running);
+  for (auto count :
+       {&CallbackReport::calls, &CallbackReport::queue_full, &CallbackReport::kept, &CallbackReport::missed,
+        &CallbackReport::failures, &CallbackReport::overruns, &CallbackReport::skipped, &CallbackReport::late})
+    now.*count -= std::min(now.*count, before.*count);
+  return now;
+}
 
 FusionReport less(FusionReport now, const FusionReport& before) {
   if (before.fired > now.fired || before.inputs.size() != now.inputs.size()) return now;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows of `cardan component stats`, and what it says of fusions.
+// The rows of `cardan component stats`, what it says of fusions, and what callbacks did within a measurement.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -11,6 +11,8 @@
 
 namespace cardan::apps {
 
+/// The counts within a measurement. `before` is of the same callback, or of one that was restarted since.
+[[nodiscard]] host::CallbackReport less(host::CallbackReport now, const host::CallbackReport& before);
 /// The counts within a measurement; `before` is of the same fusion.
 [[nodiscard]] host::FusionReport less(host::FusionReport now, const host::FusionReport& before);
 

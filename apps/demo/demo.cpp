@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "apps/command.hpp"
+#include "apps/demo/demo_page.hpp"
 #include "apps/view/output.hpp"
 #include "cardan/base/error.hpp"
 #include "cardan/runtime/component.hpp"
@@ -28,6 +29,7 @@ namespace {
 
 constexpr const char* kExamples = R"(Examples:
   cardan demo                                        the pedestrian street video and a simulated LiDAR, 40 s
+  cardan demo --view                                 the same, with a page for a browser beside it
   cardan demo --seconds 10 --no-view --json out.json
   cardan demo --crash detector                       how a crash is detected, survived and repaired, with the times
   cardan demo --camera drive.mp4 --lidar drive.pcap  your own recordings (Velodyne HDL-32E or VLP-16)
@@ -43,6 +45,7 @@ Exit codes: 0 done (also when Ctrl-C cut it short), 1 failed, 2 wrong options or
 struct Arguments {
   street::DemoOptions demo;
   bool no_view = false;
+  bool page = false;
   std::string record = "out/demo.mcap";
   std::vector<float> own;
   std::string role;
@@ -116,6 +119,13 @@ int run(Arguments& a) {
     a.demo.view = !a.no_view;
     auto* const demo = loaded<decltype(cardan_street_demo)>("cardan_street_demo");
     if (demo == nullptr) return kFailed;
+    std::unique_ptr<DemoPage> page;
+    if (a.page) page = std::make_unique<DemoPage>();
+    if (page && page->address().empty())
+      warn(fmt::format("no page for a browser: {}", page->trouble()));
+    else if (page)
+      fmt::print("Look at it in a browser: {}\n", page->address());
+    std::fflush(stdout);
 #if defined(CARDAN_HAS_RECORD_COMMANDS)
     DemoRecording recording(a.record);
     const int code = demo(a.demo);
@@ -182,6 +192,7 @@ static void add_demo_command(CLI::App& app) {
       ->capture_default_str();
 #endif
   command->add_flag("--no-view", a.no_view, "Plain lines instead of the live view");
+  command->add_flag("--view", a.page, "Show it in a browser too, and print the page's address (as cardan view)");
   // How the demo starts its own processes.
   command->add_option("--role", a.role)->group("");
   command->add_option("--socket-folder", a.of_role.socket_folder)->group("");

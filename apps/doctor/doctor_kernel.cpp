@@ -51,7 +51,7 @@ void sealed_memory(Findings& all) {
   }
   all.push_back({"/proc", Status::Ok, "mounted"});
   try {
-    const Area area("doctor", 4096);
+    const detail::Area area("doctor", 4096);
     area.commit(0, 4096);
     all.push_back({"sealed memory", Status::Ok, "memfd, its four seals and MADV_POPULATE_WRITE work"});
     // The basis of the whole design: no one gets a second writable mapping, not even by opening the memory again.

@@ -252,8 +252,11 @@ int run_system(const RunOptions& o) {
   std::unique_ptr<launcher::LogFile> log;
   if (!o.log.path.empty()) log = std::make_unique<launcher::LogFile>(o.log);
   RunView view(p.configuration, live, terminal);
+  std::unique_ptr<PublishedLog> published;
+  if (lock) published = std::make_unique<PublishedLog>(p.configuration, p.domain);
   const auto on_line = [&](const launcher::LogLine& line) {
     if (log) log->add(file_text(line));
+    if (published) published->add(line);
     view.line(line);
   };
   OwnLines own(on_line);

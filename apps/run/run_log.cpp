@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <utility>
 
 #include "cardan/base/clock.hpp"
@@ -44,6 +45,45 @@ void OwnLines::pump() {
   }
   for (const Line& line : lines) give(line);
   if (left_out != 0) say(LogLevel::Warning, fmt::format("{} lines of cardan run itself were left out", left_out));
+}
+
+LogWords words_of(const launcher::LogLine& line, const std::set<std::string, std::less<>>& components) {
+  LogWords words{.level = line.level, .text = line.text};
+  if (line.source == launcher::LogLine::Source::Launcher) return words;
+  words.level = LogLevel::Info;
+  constexpr std::string_view kLibrary = "cardan: ";  // cardan/base/log.cpp writes it
+  constexpr std::array<std::pair<std::string_view, LogLevel>, 3> kLevels{
+      {{"info: ", LogLevel::Info}, {"warning: ", LogLevel::Warning}, {"error: ", LogLevel::Error}}};
+  if (line.source != launcher::LogLine::Source::Error || !line.text.starts_with(kLibrary)) return words;
+  const std::string_view after = line.text.substr(kLibrary.size());
+  for (const auto& [word, level] : kLevels) {
+    if (!after.starts_with(word)) continue;
+    words.level = level;
+    words.text = after.substr(word.size());
+  }
+  const auto colon = words.text.find(": ");
+  if (colon == std::string_view::npos || !components.contains(words.text.substr(0, colon))) return words;
+  words.component = words.text.substr(0, colon);
+  words.text.remove_prefix(colon + 2);
+  return words;
+}
+
+PublishedLog::PublishedLog(const config::Configuration& configuration, const std::string& domain)
+    : publisher_(kLog, {.domain = domain}) {
+  for (const auto& process : configuration.processes)
+    for (const auto& component : process.components) components_.insert(component.name);
+}
+
+void PublishedLog::add(const launcher::LogLine& line) noexcept {
+  auto loan = publisher_.loan();
+  if (!loan) return;
+  const LogWords words = words_of(line, components_);
+  loan->stamp = line.wall_ns;
+  loan->level = words.level;
+  loan->process = FixedString<60>(line.name);
+  loan->component = FixedString<60>(words.component);
+  if (!loan->text.try_assign(words.text.substr(0, kMostLogText))) return;
+  publisher_.publish(std::move(loan));
 }
 
 }  // namespace cardan::apps

@@ -4,11 +4,16 @@
 #include <cstdint>
 #include <functional>
 #include <mutex>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cardan/base/log.hpp"
+#include "cardan/config/configuration.hpp"
+#include "cardan/system/launcher/log_topic.hpp"
 #include "cardan/system/launcher/supervisor.hpp"
+#include "cardan/transport/publisher.hpp"
 
 namespace cardan::apps {
 
@@ -40,6 +45,27 @@ class OwnLines {
   std::mutex mutex_;
   std::vector<Line> waiting_;
   std::uint64_t left_out_ = 0;
+};
+
+/// What a line of the merged log says, and who says it.
+struct LogWords {
+  LogLevel level = LogLevel::Info;
+  std::string_view component{};  ///< empty: none
+  std::string_view text{};
+};
+/// `components`: names that count. Any thread; does not block.
+[[nodiscard]] LogWords words_of(const launcher::LogLine& line, const std::set<std::string, std::less<>>& components);
+
+/// Publishes the merged log on /cardan/log. One thread; does not block.
+class PublishedLog {
+ public:
+  /// Throws as Publisher.
+  PublishedLog(const config::Configuration& configuration, const std::string& domain);
+  void add(const launcher::LogLine& line) noexcept;
+
+ private:
+  std::set<std::string, std::less<>> components_;
+  Publisher<LogMessage> publisher_;
 };
 
 }  // namespace cardan::apps

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "apps/bridge/check_bridges.hpp"
 #include "apps/configuration_file.hpp"
 #include "apps/view/output.hpp"
 #include "cardan/base/clock.hpp"
@@ -47,6 +48,8 @@ bool passes_check(const config::Configuration& configuration, std::vector<config
     more = config::check_machine(configuration, machine);
   }
   std::vector<config::Problem> problems = std::move(in_text);
+  problems.insert(problems.end(), more.begin(), more.end());
+  more = check_bridges(configuration);
   problems.insert(problems.end(), more.begin(), more.end());
   config::sort(problems);
   const auto errors = static_cast<std::size_t>(std::count_if(

@@ -7,8 +7,24 @@
 
 #include <array>
 #include <cerrno>
+#include <string_view>
 
 namespace cardan::apps {
+
+namespace {
+
+/// "\x1b[5~": keys that terminals number, as all but old ones do.
+void add_numbered(std::string_view number, std::vector<char32_t>& keys) {
+  if (number == "5") keys.push_back(kPageUp);
+  if (number == "6") keys.push_back(kPageDown);
+  if (number == "1" || number == "7") keys.push_back(kHome);
+  if (number == "4" || number == "8") keys.push_back(kEnd);
+}
+
+/// Of a sequence that is not whole; a longer one is none.
+constexpr std::size_t kLongestSequence = 32;
+
+}  // namespace
 
 std::vector<char32_t> keys_in(std::string& bytes) {
   std::vector<char32_t> keys;
@@ -32,7 +48,11 @@ std::vector<char32_t> keys_in(std::string& bytes) {
     }
     std::size_t end = at + 2;
     while (end < bytes.size() && (bytes[end] < '@' || bytes[end] > '~')) ++end;
-    if (end == bytes.size()) break;
+    if (end == bytes.size() && end - at <= kLongestSequence) break;
+    if (end == bytes.size()) {
+      at = end;
+      continue;
+    }
     switch (bytes[end]) {
       case 'A':
         keys.push_back(kUp);
@@ -45,6 +65,15 @@ std::vector<char32_t> keys_in(std::string& bytes) {
         break;
       case 'D':
         keys.push_back(kLeft);
+        break;
+      case 'H':
+        keys.push_back(kHome);
+        break;
+      case 'F':
+        keys.push_back(kEnd);
+        break;
+      case '~':
+        add_numbered(std::string_view(bytes).substr(at + 2, end - at - 2), keys);
         break;
       default:
         break;

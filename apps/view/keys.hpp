@@ -11,7 +11,7 @@
 namespace cardan::apps {
 
 /// A key that was pressed: a letter as it is, or one of these.
-enum Key : char32_t { kLeft = 0x110000, kRight, kUp, kDown, kEscape };
+enum Key : char32_t { kLeft = 0x110000, kRight, kUp, kDown, kEscape, kPageUp, kPageDown, kHome, kEnd };
 
 /// What the bytes that a terminal sends mean; what is not whole yet stays in `bytes`.
 [[nodiscard]] std::vector<char32_t> keys_in(std::string& bytes);

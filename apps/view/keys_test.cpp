@@ -27,5 +27,18 @@ TEST(Keys, EscapeAndWhatNobodyKnows) {
   EXPECT_EQ(keys_in(bytes), (std::vector<char32_t>{'x'}));
 }
 
+TEST(Keys, PagesAndEnds) {
+  std::string bytes = "\x1b[5~\x1b[6~\x1b[H\x1b[F\x1bOH\x1b[1~\x1b[4~";
+  EXPECT_EQ(keys_in(bytes), (std::vector<char32_t>{kPageUp, kPageDown, kHome, kEnd, kHome, kHome, kEnd}));
+}
+
+TEST(Keys, ASequenceWithoutEndIsNotKept) {
+  std::string bytes = "\x1b[" + std::string(1000, '1');
+  EXPECT_TRUE(keys_in(bytes).empty());
+  EXPECT_TRUE(bytes.empty());
+  bytes = "q";
+  EXPECT_EQ(keys_in(bytes), (std::vector<char32_t>{'q'}));
+}
+
 }  // namespace
 }  // namespace cardan::apps

@@ -28,7 +28,7 @@
 #define F_SEAL_FUTURE_WRITE 0x0010
 #endif
 
-namespace cardan {
+namespace cardan::detail {
 namespace {
 
 constexpr std::size_t kPage = 4096;
@@ -202,4 +202,4 @@ void prefault_read_only(const Mapping& mapping, std::size_t offset, std::size_t 
   ::madvise(mapping.data() + begin, length, MADV_POPULATE_READ);
 }
 
-}  // namespace cardan
+}  // namespace cardan::detail

@@ -10,7 +10,7 @@
 #include "cardan/base/fd.hpp"
 #include "cardan/base/placement.hpp"
 
-namespace cardan {
+namespace cardan::detail {
 
 /// A range of mapped memory. The destructor unmaps it. A child of fork() never inherits it, and a core dump never
 /// contains it.
@@ -80,4 +80,4 @@ std::size_t checked_area_size(const Fd& fd);
 /// harmless.
 void prefault_read_only(const Mapping& mapping, std::size_t offset, std::size_t bytes) noexcept;
 
-}  // namespace cardan
+}  // namespace cardan::detail

@@ -16,9 +16,9 @@
 
 namespace {
 
-using cardan::Area;
 using cardan::Fd;
-using cardan::is_backed;
+using cardan::detail::Area;
+using cardan::detail::is_backed;
 
 constexpr std::size_t kPage = 4096;
 
@@ -78,7 +78,7 @@ TEST(Area, WhatHasMemoryBehindItKeepsIt) {
   ASSERT_NE(data, MAP_FAILED);
   std::memset(data, 1, kBytes);
   ASSERT_EQ(::fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | 0x0010 | F_SEAL_SEAL), 0);
-  EXPECT_NO_THROW(cardan::checked_area_size(fd));
+  EXPECT_NO_THROW(cardan::detail::checked_area_size(fd));
   EXPECT_NE(::fallocate(fd.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, kPage), 0);
   EXPECT_EQ(errno, EPERM);
   if (::madvise(data, kPage, MADV_REMOVE) == 0) {  // qemu-user says so of any advice

@@ -10,9 +10,9 @@
 #include "cardan/base/atomic.hpp"
 #include "cardan/base/error.hpp"
 
-namespace cardan {
+namespace cardan::detail {
 
-Atomic<bool> detail::forked_child{false};
+Atomic<bool> forked_child{false};
 
 namespace {
 
@@ -28,7 +28,7 @@ Registry& registry() {
                      [] {
                        for (const int fd : registry().fds) ::close(fd);
                        registry().fds.clear();
-                       detail::forked_child.store(true, std::memory_order_relaxed);
+                       forked_child.store(true, std::memory_order_relaxed);
                        registry().mutex.unlock();
                      });
     return made;
@@ -54,13 +54,13 @@ Fd MakingBound::bind(int fd) noexcept {
   return bound;
 }
 
-void detail::close_bound(int fd) noexcept {
+void close_bound(int fd) noexcept {
   Registry& all = registry();
   const std::lock_guard lock(all.mutex);
   if (all.fds.erase(fd) != 0) ::close(fd);  // in a forked child the number may belong to somebody else by now
 }
 
-void detail::unbind(int fd) noexcept {
+void unbind(int fd) noexcept {
   Registry& all = registry();
   const std::lock_guard lock(all.mutex);
   all.fds.erase(fd);
@@ -83,13 +83,13 @@ BoundFd::BoundFd(Fd&& fd) {
 }
 
 void BoundFd::reset() noexcept {
-  if (fd_ >= 0) detail::close_bound(std::exchange(fd_, -1));
+  if (fd_ >= 0) close_bound(std::exchange(fd_, -1));
 }
 
-void refuse_forked_child() {
+}  // namespace cardan::detail
+
+void cardan::refuse_forked_child() {
   if (is_forked_child())
     throw Error(ErrorCode::Forked, "this is a child of fork(): its parent's endpoints and memory do not exist here",
                 "call exec first, or start Cardan only after the fork");
 }
-
-}  // namespace cardan

@@ -4,7 +4,7 @@
 #include "cardan/base/fd.hpp"
 #include "cardan/base/forked.hpp"
 
-namespace cardan {
+namespace cardan::detail {
 
 /// While it lives, no fork() of this process takes place, and a descriptor that is opened and passed to bind()
 /// meanwhile is closed in every child. For system calls that do not wait, not for callbacks; one at a time in a thread.
@@ -54,4 +54,4 @@ class BoundFd {
   int fd_ = -1;
 };
 
-}  // namespace cardan
+}  // namespace cardan::detail

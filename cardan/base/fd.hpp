@@ -7,9 +7,9 @@
 
 namespace cardan {
 
-class BoundFd;
-
 namespace detail {
+class BoundFd;
+class MakingBound;
 void close_bound(int fd) noexcept;  ///< bound_fd.hpp: closed in each child of fork()
 void unbind(int fd) noexcept;       ///< from now on a child of fork() keeps it
 }  // namespace detail
@@ -47,8 +47,8 @@ class Fd {
   }
 
  private:
-  friend class BoundFd;
-  friend class MakingBound;
+  friend class detail::BoundFd;
+  friend class detail::MakingBound;
   int fd_ = -1;
   bool bound_ = false;  ///< a child of fork() has closed it
 };

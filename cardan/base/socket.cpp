@@ -114,7 +114,7 @@ Fd listen_at(const std::string& path) {
 }
 
 Fd listen_in(int folder, const std::string& name, const std::string& shown) {
-  Fd fd = make_bound([] { return ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0); });
+  Fd fd = detail::make_bound([] { return ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0); });
   if (!fd)
     throw Error(ErrorCode::Limit, fmt::format("cannot create a socket: {}", std::strerror(errno)), "raise ulimit -n");
   // A name of its own until it listens: whoever watches the folder cannot tell from it which name to take.
@@ -146,7 +146,7 @@ Fd connect_to(int name, int& error) noexcept {
   struct stat st{};
   error = ENOTSOCK;
   if (::fstat(name, &st) != 0 || !S_ISSOCK(st.st_mode)) return {};
-  Fd fd = make_bound([] { return ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0); });
+  Fd fd = detail::make_bound([] { return ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0); });
   error = errno;
   if (!fd) return {};
   const sockaddr_un address = address_of(name);
@@ -159,7 +159,7 @@ Fd connect_to(int name, int& error) noexcept {
 }
 
 Fd accept_from(int listener) noexcept {
-  return make_bound([listener] { return ::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK); });
+  return detail::make_bound([listener] { return ::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK); });
 }
 
 bool send(int socket, std::string_view text, const std::vector<int>& fds) noexcept {
@@ -193,7 +193,7 @@ Received receive(int socket, Message& message) {
   header.msg_controllen = control.size();
   ssize_t n = 0;
   {
-    MakingBound making;
+    detail::MakingBound making;
     n = ::recvmsg(socket, &header, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
     // A peer that hung up without having read all of ours: the error is told once, before what it said last.
     if (n < 0 && errno == ECONNRESET) n = ::recvmsg(socket, &header, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);

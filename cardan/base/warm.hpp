@@ -14,7 +14,7 @@
 #define CARDAN_PUBLISH_PATH __attribute__((section("cardan_publish_path")))
 #define CARDAN_TAKE_PATH __attribute__((section("cardan_take_path")))
 
-namespace cardan {
+namespace cardan::detail {
 
 /// Prefetches every line of [begin, end). Any address is allowed, because a prefetch never faults. Any thread; never
 /// blocks.
@@ -55,4 +55,4 @@ class WarmSet {
   std::array<Atomic<std::uintptr_t>, 31> lines_{};
 };
 
-}  // namespace cardan
+}  // namespace cardan::detail

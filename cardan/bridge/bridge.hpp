@@ -20,6 +20,8 @@ class Bridge {
   /// Carries what there is, and waits for more, at most `timeout` or until a stop is requested. Throws Error when it
   /// cannot go on.
   virtual void turn(std::chrono::nanoseconds timeout) = 0;
+  /// Called once, before the last topics().
+  virtual void finish() {}
   [[nodiscard]] virtual std::vector<TopicReport> topics() const = 0;
   /// One line: where it is and who is there, as "DDS domain 0, 3 participants".
   [[nodiscard]] virtual std::string title() const = 0;

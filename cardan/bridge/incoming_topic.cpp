@@ -13,9 +13,8 @@
 namespace cardan::bridge {
 namespace {
 
-constexpr std::uint32_t kUsualDepth = 10;
 constexpr std::uint32_t kDepthOfLarge = 2;
-constexpr std::size_t kLarge = 1U << 20U;
+constexpr std::size_t kMostUsual = 16U << 20U;  ///< bytes that the messages of a depth that no rule names take at most
 /// Elements may be larger in memory than on the wire. What a sender can make us commit is bounded all the same.
 constexpr std::size_t kMostGrowth = 4;
 
@@ -41,16 +40,19 @@ bool IncomingTopic::make_room(std::size_t cdr_bytes) {
   if (needed > kMostGrowth * rule_.max_bytes)
     return refuse(fmt::format("a message of {} bytes could need {} bytes of memory", cdr_bytes, needed));
   const std::size_t room = std::min<std::size_t>(2 * needed, std::max<std::size_t>(needed, rule_.max_bytes));
-  const std::uint32_t usual = room > kLarge ? kDepthOfLarge : kUsualDepth;
+  const auto fits = static_cast<std::uint32_t>(kMostUsual / std::max<std::size_t>(room, 1));
+  const std::uint32_t depth = rule_.depth != 0 ? rule_.depth : std::max(std::min(options_.depth, fits), kDepthOfLarge);
   try {
-    publisher_.reset();  // its samples stay with the subscribers that hold them
-    publisher_ = std::make_unique<AnyPublisher>(name_, type_.message_type(),
-                                                TopicOptions{.max_bytes = room,
-                                                             .depth = rule_.depth != 0 ? rule_.depth : usual,
-                                                             .reliable = rule_.reliable.value_or(false),
-                                                             .access = options_.access},
-                                                PublisherOptions{.domain = options_.domain, .via = options_.via});
+    // Its samples stay with the subscribers that hold them; those that come late need its latched ones.
+    if (publisher_ && options_.latched && depth > 1) earlier_.push_back(std::move(publisher_));
+    publisher_.reset();
+    publisher_ = std::make_unique<AnyPublisher>(
+        name_, type_.message_type(),
+        TopicOptions{
+            .max_bytes = room, .depth = depth, .reliable = rule_.reliable.value_or(false), .access = options_.access},
+        PublisherOptions{.domain = options_.domain, .via = options_.via});
     room_ = room;
+    depth_ = depth;
     return true;
   } catch (const Error& e) {
     return refuse(e.what());
@@ -80,6 +82,7 @@ bool IncomingTopic::deliver(std::span<const std::byte> cdr, std::int64_t source_
     return refuse(fmt::format("a message is not a {}: {}", type_.message_type().name, filled.text()));
   loan.set_source_time(source_ns);
   publisher_->publish(std::move(loan));  // false: a reliable subscriber was too slow, and counts its loss itself
+  if (!earlier_.empty() && publisher_->published() >= depth_) earlier_.clear();  // the new one has enough
   ++counts_.carried;
   counts_.bytes += cdr.size();
   counts_.copied += cdr.size();

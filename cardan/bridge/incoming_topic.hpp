@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "cardan/bridge/counts.hpp"
 #include "cardan/bridge/rules.hpp"
@@ -18,6 +19,8 @@ struct IncomingOptions {
   std::string domain{};
   std::string via{};  ///< networks that the messages came through (PublisherOptions::via)
   Access access = Access::Owner;
+  std::uint32_t depth = 10;  ///< of the publisher, if the rule says none; fewer of large messages
+  bool latched = false;      ///< late subscribers get the last `depth` messages, also after its room has grown
 };
 
 /// One topic that comes in. Its publisher exists from the first message on, with room for messages twice as large as
@@ -49,7 +52,11 @@ class IncomingTopic {
   const TopicRule rule_;
   const IncomingOptions options_;
   std::unique_ptr<AnyPublisher> publisher_;
-  std::size_t room_ = 0;  ///< payload bytes of a message
+  /// Of a latched topic, with less room: late subscribers still get what these published. Each has less than half the
+  /// room of the next.
+  std::vector<std::unique_ptr<AnyPublisher>> earlier_;
+  std::size_t room_ = 0;     ///< payload bytes of a message
+  std::uint32_t depth_ = 0;  ///< of the publisher
   std::int64_t due_ns_ = 0;
   TopicCounts counts_;
   std::string note_;

@@ -61,6 +61,7 @@ class OutgoingTopic {
 
   /// The frame was handed on, or not. The bridge calls one of them for each frame.
   void carried(const OutgoingFrame& frame, std::size_t copied) noexcept;
+  void thinned(std::uint64_t frames = 1) noexcept { counts_.thinned += frames; }
   void lost(std::uint64_t frames = 1) noexcept { counts_.lost += frames; }
 
   [[nodiscard]] const LocalTopic& topic() const noexcept { return topic_; }

@@ -72,6 +72,8 @@ class Reader {
     read(node, "reliable", rule.reliable);
     read_whole(node, "depth", rule.depth);
     read(node, "latched", rule.latched);
+    read(node, "priority", rule.priority);
+    read(node, "congestion", rule.congestion);
     if (const Node* n = node.find("max_mib")) rule.max_bytes = static_cast<std::uint64_t>(n->integer) << 20U;
     if (!rule.rename.empty() && !names_one_topic(rule))
       error(pointer + "/rename", "a rule for several topics cannot give them one name",
@@ -104,6 +106,10 @@ void read_sections(const Node& root, Rules& rules) {
     read(*dds, "node_namespace", rules.dds.node_namespace);
     read_whole(*dds, "gid_bytes", rules.dds.gid_bytes);
     read(*dds, "message_paths", rules.dds.message_paths);
+    read(*dds, "parameters", rules.dds.parameters);
+    read(*dds, "set_parameters", rules.dds.set_parameters);
+    read(*dds, "rosout", rules.dds.rosout);
+    read(*dds, "diagnostics", rules.dds.diagnostics);
   }
   if (const Node* foxglove = root.find("foxglove")) {
     read(*foxglove, "address", rules.foxglove.address);
@@ -111,6 +117,13 @@ void read_sections(const Node& root, Rules& rules) {
     read_whole(*foxglove, "max_clients", rules.foxglove.max_clients);
     read(*foxglove, "origins", rules.foxglove.origins);
     read(*foxglove, "set_parameters", rules.foxglove.set_parameters);
+  }
+  if (const Node* zenoh = root.find("zenoh")) {
+    read(*zenoh, "form", rules.zenoh.form);
+    read(*zenoh, "config", rules.zenoh.config);
+    read(*zenoh, "mode", rules.zenoh.mode);
+    read(*zenoh, "connect", rules.zenoh.connect);
+    read(*zenoh, "listen", rules.zenoh.listen);
   }
 }
 
@@ -172,7 +185,7 @@ bool is_bridge_text(const std::string& text) {
     return std::any_of(document.root.members.begin(), document.root.members.end(),
                        [&](const config::Member& member) { return member.name == name; });
   };
-  return !has("processes") && (has("out") || has("in") || has("dds") || has("foxglove"));
+  return !has("processes") && (has("out") || has("in") || has("dds") || has("foxglove") || has("zenoh"));
 }
 
 }  // namespace cardan::bridge

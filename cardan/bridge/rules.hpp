@@ -30,12 +30,15 @@ struct TopicRule {
   /// Whether a message is sent again until it has arrived. Empty: what suits the bridge.
   std::optional<bool> reliable{};
   /// Messages that wait for a slow receiver at most, and that a late one gets if `latched`. Each is a slot of the
-  /// publisher. 0: what suits the bridge.
+  /// publisher. 0: what suits the bridge and the topic.
   std::uint32_t depth = 0;
-  /// A receiver that comes later gets the last `depth` messages (maps, /tf_static).
-  bool latched = false;
+  /// A receiver that comes later gets the last `depth` messages (maps, /tf_static). Empty: what suits the topic.
+  std::optional<bool> latched{};
   /// The largest message that is let in, in bytes. Only of `in`.
   std::uint64_t max_bytes = std::uint64_t{64} << 20;
+  /// Of `cardan bridge zenoh`: Zenoh's priority, one of kPriorities, and what happens when the network is too slow, one
+  /// of kCongestions. Empty: "data", "drop".
+  std::string priority{}, congestion{};
   bool operator==(const TopicRule&) const = default;
 };
 
@@ -49,6 +52,10 @@ struct DdsRules {
   std::string node_namespace = "/";
   int gid_bytes = 0;                         ///< 24: ROS 2 Humble and older, 16: newer, 0: as others do
   std::vector<std::string> message_paths{};  ///< folders with <package>/msg/<Type>.msg, beside $AMENT_PREFIX_PATH
+  bool parameters = true;                    ///< components' parameters are the node's, for `ros2 param`
+  bool set_parameters = false;               ///< and may be set there
+  bool rosout = true;                        ///< the log of `cardan run` goes to /rosout
+  bool diagnostics = true;                   ///< components' and processes' statistics go to /diagnostics
   bool operator==(const DdsRules&) const = default;
 };
 
@@ -60,6 +67,16 @@ struct FoxgloveRules {
   std::vector<std::string> origins{};  ///< pages that may connect, beside the server's own; "*": all
   bool set_parameters = false;         ///< clients may set parameters of components
   bool operator==(const FoxgloveRules&) const = default;
+};
+
+/// Settings of `cardan bridge zenoh`.
+struct ZenohRules {
+  std::string form{};                  ///< one of kForms; empty: "plain"
+  std::string config{};                ///< Zenoh's own file: TLS, access control and all else
+  std::string mode{};                  ///< one of kModes; empty: by itself "router" if it listens, else "client"
+  std::vector<std::string> connect{};  ///< as "tcp/10.0.0.2:7447"
+  std::vector<std::string> listen{};   ///< empty, and no `connect`: loopback
+  bool operator==(const ZenohRules&) const = default;
 };
 
 /// What a bridge does: one file for bridges of all kinds, each reads its own section.
@@ -74,6 +91,7 @@ struct Rules {
   bool out_is_given = false;    ///< false: `out` is what the bridge does by itself
   DdsRules dds{};
   FoxgloveRules foxglove{};
+  ZenohRules zenoh{};
 };
 
 /// The first rule that fits, or null. `type` empty: only the name is compared. Any thread; does not block.

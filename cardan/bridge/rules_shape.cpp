@@ -45,14 +45,24 @@ constexpr std::array kRuleFields{
     whole("depth", 0, kMostDepth),
     flag("latched"),
     whole("max_mib", 1, kMostMebibytes),
+    choice("priority", kPriorities),
+    choice("congestion", kCongestions),
 };
 constexpr config::Shape kRuleShape{.title = "rule", .fields = kRuleFields};
 constexpr Field kRule = object("", kRuleShape);
 
 constexpr std::array kDdsFields{
-    whole("domain_id", 0, 232),          choice("discovery", kDiscoveries),      one_or_more("peers", kText),
-    text("node", Format::Identifier),    text("node_namespace", Format::Filled), whole("gid_bytes", 0, 24),
+    whole("domain_id", 0, 232),
+    choice("discovery", kDiscoveries),
+    one_or_more("peers", kText),
+    text("node", Format::Identifier),
+    text("node_namespace", Format::Filled),
+    whole("gid_bytes", 0, 24),
     one_or_more("message_paths", kText),
+    flag("parameters"),
+    flag("set_parameters"),
+    flag("rosout"),
+    flag("diagnostics"),
 };
 constexpr config::Shape kDdsShape{.title = "dds", .fields = kDdsFields};
 
@@ -61,6 +71,12 @@ constexpr std::array kFoxgloveFields{
     one_or_more("origins", kText),   flag("set_parameters"),
 };
 constexpr config::Shape kFoxgloveShape{.title = "foxglove", .fields = kFoxgloveFields};
+
+constexpr std::array kZenohFields{
+    choice("form", kForms),        text("config", Format::Filled), choice("mode", kModes),
+    one_or_more("connect", kText), one_or_more("listen", kText),
+};
+constexpr config::Shape kZenohShape{.title = "zenoh", .fields = kZenohFields};
 
 constexpr std::array kFileFields{
     text("$schema", Format::Any),
@@ -71,6 +87,7 @@ constexpr std::array kFileFields{
     list("in", kRule),
     object("dds", kDdsShape),
     object("foxglove", kFoxgloveShape),
+    object("zenoh", kZenohShape),
 };
 
 }  // namespace

@@ -50,7 +50,8 @@ TEST(BridgeRules, TheFirstRuleThatFitsDecides) {
   EXPECT_NE(rule_for(rules.out, "/camera/rear", ""), nullptr) << "the type is not known yet";
   EXPECT_EQ(rule_for(rules.out, "/camera/secret", image), nullptr);
   EXPECT_EQ(name_beyond(rules.out[2], "/tf_static"), "/v1/tf_static");
-  EXPECT_TRUE(rules.out[2].latched);
+  EXPECT_EQ(rules.out[2].latched, true);
+  EXPECT_EQ(rules.out[1].latched, std::nullopt);
   EXPECT_EQ(rules.out[2].reliable, true);
   EXPECT_EQ(rules.out[1].reliable, std::nullopt);
   EXPECT_EQ(rules.in[0].max_bytes, 2U << 20U);

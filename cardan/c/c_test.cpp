@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstddef>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
@@ -62,6 +64,10 @@ TEST_F(CInterface, AnImageOfACppPublisherIsNotCopied) {
   cardan_frame frame{};
   cardan_sample_frame(b, &frame);
   EXPECT_EQ(frame.sequence, 2U);
+  EXPECT_NE(frame.publisher, 0U);
+  cardan_frame first{};
+  cardan_sample_frame(a, &first);
+  EXPECT_EQ(first.publisher, frame.publisher) << "one publisher, one number";
   EXPECT_EQ(frame.payload_size, kPixels);
   EXPECT_EQ(frame.payload[0], 2);
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(frame.payload) % 4096, 0U) << "where the publisher put it";
@@ -138,16 +144,68 @@ TEST_F(CInterface, TheDomainAsJson) {
   EXPECT_EQ(all["topics"][0]["topic"], "/camera");
   EXPECT_EQ(all["topics"][0]["publishers"], 1);
   EXPECT_EQ(all["topics"][0]["subscribers"], 1);
+  EXPECT_EQ(all["topics"][0]["depth"], 4);
+  EXPECT_EQ(all["topics"][0]["max_bytes"], kPixels);
+  EXPECT_FALSE(all["topics"][0]["reliable"].get<bool>());
+  EXPECT_TRUE(all["topics"][0]["via"].empty());
+  EXPECT_TRUE(all["run_directory"].get<std::string>().starts_with(std::getenv("CARDAN_RUN_DIR")));
+}
+
+TEST_F(CInterface, ABridgeDoesNotGetItsOwnMessagesBack) {
+  cardan_publisher_options out_options{};
+  out_options.struct_size = sizeof(out_options);
+  out_options.type = "rosgraph_msgs/msg/Clock";
+  out_options.max_bytes = 64;
+  out_options.via = "zenoh dds:0";
+  cardan_publisher* const out = cardan_advertise("/clock", &out_options);
+  ASSERT_NE(out, nullptr) << cardan_error();
+  cardan_subscriber_options own{}, other{};
+  own.struct_size = other.struct_size = sizeof(own);
+  own.not_via = "zenoh";
+  other.not_via = "zenoh2";
+  cardan_subscriber* const mine = cardan_subscribe("/clock", &own);
+  cardan_subscriber* const others = cardan_subscribe("/clock", &other);
+  ASSERT_NE(mine, nullptr) << cardan_error();
+  ASSERT_NE(others, nullptr) << cardan_error();
+  const std::vector<std::uint8_t> cdr{0, 1, 0, 0, 5, 0, 0, 0, 6, 0, 0, 0};
+  ASSERT_EQ(cardan_publish(out, cdr.data(), cdr.size(), 0), 0) << cardan_error();
+  cardan_sample *sample = nullptr, *none = nullptr;
+  EXPECT_EQ(cardan_wait(others, 10'000'000'000, &sample), CARDAN_SAMPLE);
+  EXPECT_EQ(cardan_take(mine, &none), CARDAN_NOTHING);
+  char* const words = cardan_topics_json(nullptr);
+  ASSERT_NE(words, nullptr);
+  const auto all = nlohmann::json::parse(words);
+  cardan_free(words);
+  EXPECT_EQ(all["topics"][0]["via"], nlohmann::json::parse(R"(["dds:0", "zenoh"])"));
+  cardan_release(sample);
+  cardan_unsubscribe(mine);
+  cardan_unsubscribe(others);
+  cardan_unadvertise(out);
+}
+
+TEST_F(CInterface, OptionsOfAnOlderProgramAreShorter) {
+  Publisher<Image> camera{kCamera};
+  cardan_subscriber_options old{};
+  old.struct_size = offsetof(cardan_subscriber_options, access);
+  old.access = 99;  // what lies behind its struct is not read
+  cardan_subscriber* const in = cardan_subscribe("/camera", &old);
+  EXPECT_NE(in, nullptr) << cardan_error();
+  old.struct_size = sizeof(old);
+  EXPECT_EQ(cardan_subscribe("/camera", &old), nullptr);
+  EXPECT_TRUE(says("`access`")) << cardan_error();
+  cardan_unsubscribe(in);
 }
 
 TEST_F(CInterface, AStopEndsAWait) {
   Publisher<Image> camera{kCamera};
   cardan_subscriber* const in = cardan_subscribe("/camera", nullptr);
   ASSERT_NE(in, nullptr) << cardan_error();
+  EXPECT_EQ(cardan_stopping(), 0);
   std::thread stopper([] { cardan_request_stop(); });
   cardan_sample* sample = nullptr;
   EXPECT_EQ(cardan_wait(in, -1, &sample), CARDAN_STOPPED);
   stopper.join();
+  EXPECT_EQ(cardan_stopping(), 1);
   detail::clear_stop();
   cardan_unsubscribe(in);
 }

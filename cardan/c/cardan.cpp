@@ -10,6 +10,8 @@
 #include <new>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
+#include <sstream>
 #include <string>
 #include <utility>
 
@@ -17,6 +19,8 @@
 #include "cardan/messages/any_type.hpp"
 #include "cardan/transport/any_publisher.hpp"
 #include "cardan/transport/any_subscriber.hpp"
+#include "cardan/transport/endpoint/sample_block.hpp"
+#include "cardan/transport/endpoint/stream.hpp"
 #include "cardan/transport/observer_report.hpp"
 #include "cardan/transport/stop.hpp"
 
@@ -73,6 +77,12 @@ Options copy_of(const Options* given) {
   return options;
 }
 
+cardan::Access access_of(int given) {
+  if (given < CARDAN_OWNER || given > CARDAN_POLICY)
+    throw Error(ErrorCode::InvalidArgument, "`access` of the options is wrong", "set it to CARDAN_OWNER, or another");
+  return static_cast<cardan::Access>(given);
+}
+
 std::string text(const char* words) { return words == nullptr ? std::string() : std::string(words); }
 
 AnyType type_named(const char* name, const char* definition) {
@@ -114,6 +124,12 @@ int hand_over(cardan_subscriber& from, cardan::AnySample taken, cardan_sample** 
   return CARDAN_SAMPLE;
 }
 
+/// 0: it was not taken from a publisher's stream.
+std::uint64_t publisher_of(const cardan::AnySample& sample) noexcept {
+  const cardan::detail::SampleBlock* const block = cardan::detail::block_of(sample);
+  return block == nullptr || block->stream == nullptr ? 0 : block->stream->header.stream;
+}
+
 const std::uint8_t* bytes_of(const std::byte* bytes) noexcept { return reinterpret_cast<const std::uint8_t*>(bytes); }
 
 }  // namespace
@@ -128,14 +144,16 @@ cardan_subscriber* cardan_subscribe(const char* topic, const cardan_subscriber_o
     const std::string name = text(topic);
     AnyType type = type_of_subscription(name, options);
     cardan::AnyMessageType described = type.message_type();
-    return new cardan_subscriber{cardan::CdrFramer(std::move(type)),
-                                 cardan::AnySubscriber(name, std::move(described), {.max_bytes = std::size_t{1} << 30},
-                                                       {.domain = text(options.domain),
-                                                        .holds = std::max<std::uint32_t>(options.holds, 1),
-                                                        .depth = options.depth,
-                                                        .reliable = options.best_effort == 0,
-                                                        .background = options.background != 0,
-                                                        .not_via = text(options.not_via)})};
+    return new cardan_subscriber{
+        cardan::CdrFramer(std::move(type)),
+        cardan::AnySubscriber(name, std::move(described),
+                              {.max_bytes = std::size_t{1} << 30, .access = access_of(options.access)},
+                              {.domain = text(options.domain),
+                               .holds = std::max<std::uint32_t>(options.holds, 1),
+                               .depth = options.depth,
+                               .reliable = options.best_effort == 0,
+                               .background = options.background != 0,
+                               .not_via = text(options.not_via)})};
   });
 }
 
@@ -182,7 +200,8 @@ void cardan_sample_frame(const cardan_sample* sample, cardan_frame* frame) {
             .sequence = sample->sample.sequence(),
             .missed = sample->sample.missed(),
             .publish_ns = sample->sample.publish_time(),
-            .source_ns = sample->sample.source_time()};
+            .source_ns = sample->sample.source_time(),
+            .publisher = publisher_of(sample->sample)};
 }
 
 void cardan_release(cardan_sample* sample) { delete sample; }
@@ -199,7 +218,8 @@ cardan_publisher* cardan_advertise(const char* topic, const cardan_publisher_opt
                                 cardan::AnyPublisher(text(topic), std::move(described),
                                                      {.max_bytes = payload,
                                                       .depth = std::max<std::uint32_t>(options.depth, 1),
-                                                      .reliable = options.reliable != 0},
+                                                      .reliable = options.reliable != 0,
+                                                      .access = access_of(options.access)},
                                                      {.domain = text(options.domain), .via = text(options.via)})};
   });
 }
@@ -207,9 +227,12 @@ cardan_publisher* cardan_advertise(const char* topic, const cardan_publisher_opt
 int cardan_publish(cardan_publisher* publisher, const void* cdr, size_t size, int64_t source_ns) {
   return guarded<int>(-1, [&] {
     cardan::AnyLoan loan = publisher->end.loan();
-    if (!loan)
-      throw Error(ErrorCode::Limit, "all slots of '" + publisher->end.topic() + "' are held",
-                  "let subscribers hold fewer samples, or raise the depth");
+    if (!loan) {
+      last_error() = Error(ErrorCode::Limit, "all slots of '" + publisher->end.topic() + "' are held",
+                           "let subscribers hold fewer samples, or raise the depth")
+                         .what();
+      return -2;
+    }
     const auto filled = publisher->type.fill({static_cast<const std::byte*>(cdr), size}, loan);
     if (!filled)
       throw Error(ErrorCode::InvalidArgument,
@@ -232,6 +255,10 @@ char* cardan_topics_json(const char* domain) {
     struct Sum {
       std::string type;
       std::size_t publishers = 0, subscribers = 0;
+      std::uint32_t depth = 0;
+      std::uint64_t max_bytes = 0;
+      bool reliable = false;
+      std::set<std::string> via;
     };
     std::map<std::string, Sum> sums;
     for (const cardan::PublisherReport& p : report.publishers) {
@@ -239,12 +266,24 @@ char* cardan_topics_json(const char* domain) {
       if (sum.type.empty()) sum.type = p.type;
       ++sum.publishers;
       sum.subscribers = std::max<std::size_t>(sum.subscribers, p.subscribers.size() + p.left_out);
+      sum.depth = std::max(sum.depth, p.depth);
+      sum.max_bytes = std::max(sum.max_bytes, p.max_bytes);
+      sum.reliable = sum.reliable || p.reliable;
+      std::istringstream networks(p.via);
+      for (std::string network; networks >> network;) sum.via.insert(network);
     }
     nlohmann::ordered_json topics = nlohmann::ordered_json::array();
     for (const auto& [name, sum] : sums)
-      topics.push_back(
-          {{"topic", name}, {"type", sum.type}, {"publishers", sum.publishers}, {"subscribers", sum.subscribers}});
-    const nlohmann::ordered_json all{{"topics", topics}, {"problems", report.problems}};
+      topics.push_back({{"topic", name},
+                        {"type", sum.type},
+                        {"publishers", sum.publishers},
+                        {"subscribers", sum.subscribers},
+                        {"depth", sum.depth},
+                        {"max_bytes", sum.max_bytes},
+                        {"reliable", sum.reliable},
+                        {"via", sum.via}});
+    const nlohmann::ordered_json all{
+        {"run_directory", report.run_directory}, {"problems", report.problems}, {"topics", topics}};
     const std::string dumped = all.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
     auto* const copy = static_cast<char*>(std::malloc(dumped.size() + 1));
     if (copy == nullptr) throw std::bad_alloc();
@@ -258,5 +297,7 @@ void cardan_free(char* words) { std::free(words); }
 void cardan_stop_on_signals(void) { cardan::stop_on_signals(); }
 
 void cardan_request_stop(void) { cardan::request_stop(); }
+
+int cardan_stopping(void) { return cardan::stopping() ? 1 : 0; }
 
 }  // extern "C"

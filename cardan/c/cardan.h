@@ -36,6 +36,14 @@ const char* cardan_error(void);
 typedef struct cardan_subscriber cardan_subscriber;
 typedef struct cardan_sample cardan_sample;
 
+/* Which users: those whose publications a subscriber accepts, or that may subscribe to a publisher. */
+enum {
+  CARDAN_OWNER = 0,    /* the same user only */
+  CARDAN_GROUP = 1,    /* users that share the publisher's group */
+  CARDAN_EVERYONE = 2, /* every user that can reach the run directory */
+  CARDAN_POLICY = 3    /* as the policy file says */
+};
+
 /* Set struct_size, and leave 0 or NULL what you do not need:
  *   cardan_subscriber_options options = {.struct_size = sizeof(options), .holds = 4}; */
 typedef struct cardan_subscriber_options {
@@ -48,6 +56,7 @@ typedef struct cardan_subscriber_options {
   int best_effort;        /* 1: a reliable publisher does not wait for this subscriber */
   int background;         /* 1: is woken after all others */
   const char* not_via;    /* for a bridge: publications that came through this network are not wanted; NULL: all are */
+  int access;             /* CARDAN_OWNER and so on: whose publications are accepted */
 } cardan_subscriber_options;
 
 /* Subscribes to a topic. `options` may be NULL. Returns NULL if the arguments make no sense, the type is unknown
@@ -95,6 +104,7 @@ typedef struct cardan_frame {
   uint64_t missed;    /* samples lost right before this one */
   int64_t publish_ns; /* steady clock (CLOCK_MONOTONIC), nanoseconds */
   int64_t source_ns;  /* the publisher's own stamp; 0: none */
+  uint64_t publisher; /* random number of that publisher: `sequence` counts on as long as it is the same */
 } cardan_frame;
 
 /* Valid until the sample is released. Any thread; never blocks. */
@@ -115,12 +125,13 @@ typedef struct cardan_publisher_options {
   uint32_t depth;         /* samples kept for slow and late subscribers; 0: 1 */
   int reliable;           /* 1: publishing waits for reliable subscribers, at most 100 ms */
   const char* via;        /* for a bridge: networks that the messages came through, separated by spaces; NULL: none */
+  int access;             /* CARDAN_OWNER and so on: who may subscribe */
 } cardan_publisher_options;
 
 /* Announces a topic. Returns NULL as cardan_subscribe() does, or without memory. Any thread; blocks below 1 ms. */
 cardan_publisher* cardan_advertise(const char* topic, const cardan_publisher_options* options);
 /* Publishes a message given as CDR (XCDR1, either byte order), copied once into a slot. `source_ns`: the message's own
- * stamp, or 0. 0: done. -1: the bytes are not of the type, are too large, or all slots are held.
+ * stamp, or 0. 0: done. -1: the bytes are not of the type, or are too large. -2: all slots are held.
  * One thread at a time. Never blocks, unless the topic is reliable. */
 int cardan_publish(cardan_publisher* publisher, const void* cdr, size_t size, int64_t source_ns);
 /* Subscribers attached now. Any thread; takes a mutex. */
@@ -131,8 +142,10 @@ void cardan_unadvertise(cardan_publisher* publisher);
 /* ---------------------------------------------------------------- the whole */
 
 /* What is published in a domain (NULL: the usual one), as one JSON object:
- *   {"topics": [{"topic": "/imu", "type": "sensor_msgs/msg/Imu", "publishers": 1, "subscribers": 2}], "problems": []}
- * Free it with cardan_free(). NULL: there is no run directory.
+ *   {"run_directory": "/run/cardan/default", "problems": [], "topics": [{"topic": "/imu", "type":
+ * "sensor_msgs/msg/Imu", "publishers": 1, "subscribers": 2, "depth": 4, "max_bytes": 0, "reliable": false, "via": []}]}
+ * depth, max_bytes (of a payload) and reliable: the most that one of its publishers offers. via: the networks that
+ * messages of one of them came through. Free it with cardan_free(). NULL: there is no run directory.
  * Any thread. Blocks as long as processes need to answer, at most a second for each that is stopped. */
 char* cardan_topics_json(const char* domain);
 void cardan_free(char* text);
@@ -141,6 +154,8 @@ void cardan_free(char* text);
 void cardan_stop_on_signals(void);
 /* The same from the program. Any thread; never blocks. */
 void cardan_request_stop(void);
+/* 1: a stop was requested. Any thread; never blocks. */
+int cardan_stopping(void);
 
 #ifdef __cplusplus
 }

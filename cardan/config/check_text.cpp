@@ -41,8 +41,20 @@ class TextCheck {
  private:
   void process(const Process& p) {
     const std::string components = p.pointer + "/components";
-    if (p.components.empty() && problems_.stands(components) && !problems_.was_wrong(components))
+    if (p.bridge) {
+      if (problems_.stands(components))
+        problems_.error_in_key(components, fmt::format("process '{}' is a bridge, and has components too", p.name),
+                               "move the components into a process of their own");
+      if (problems_.stands(p.pointer + "/groups"))
+        problems_.error_in_key(p.pointer + "/groups",
+                               fmt::format("process '{}' is a bridge, which has no groups", p.name), "remove 'groups'");
+    } else if (!problems_.stands(components)) {
+      if (!problems_.was_wrong(p.pointer) && !problems_.was_wrong(p.pointer + "/bridge"))
+        problems_.error_in_key(p.pointer, fmt::format("process '{}' has neither components nor a bridge", p.name),
+                               R"(add "components": {…}, or "bridge": {"kind": "dds"})");
+    } else if (p.components.empty() && !problems_.was_wrong(components)) {
       problems_.error(components, fmt::format("process '{}' has no component", p.name), "add one, or remove it");
+    }
     const Restart& r = p.restart;
     if (r.backoff > r.backoff_max) {
       const bool longest_stands = problems_.stands(p.pointer + "/restart/backoff_max_ms");

@@ -152,6 +152,22 @@ TEST(CheckTextAlone, AFileNeedsAProcess) {
   expect_the_one(problems_of("{\n\"processes\": {}}"), "{\n\"processes\": {}}", empty);
 }
 
+TEST(CheckTextAlone, AProcessIsOfComponentsOrABridge) {
+  const auto with = [](const std::string& process) { return "{\"processes\": {\n\"ros\": {" + process + "}}}"; };
+  const std::string bridge = R"("bridge": {"kind": "dds"})";
+  EXPECT_TRUE(problems_of(with(bridge)).empty()) << shown(problems_of(with(bridge)));
+  for (const auto& [process, mistake] :
+       {std::pair{std::string(),
+                  Mistake{"", "", "", 2, "/processes/ros", "neither components nor a bridge", "\"kind\""}},
+        {bridge + ", " + kOneComponent, Mistake{"", "", "", 2, "/processes/ros/components",
+                                                "is a bridge, and has components", "a process of their own"}},
+        {bridge + R"(, "groups": {})",
+         Mistake{"", "", "", 2, "/processes/ros/groups", "is a bridge, which has no groups", "remove 'groups'"}},
+        {R"("bridge": {"kind": "dbus"})", Mistake{"", "", "", 2, "/processes/ros/bridge/kind", "\"dbus\"", "foxglove"}},
+        {R"("bridge": {})", Mistake{"", "", "", 2, "/processes/ros/bridge", "'kind'", "add"}}})
+    expect_the_one(problems_of(with(process)), with(process), mistake);
+}
+
 TEST(CheckTextAlone, OneMistakeIsToldOnce) {
   // The policy reads as "other" then, with which no priority may stand: no news.
   for (const char* const policy : {"\"fiffo\"", "7", "null", "[]"}) {

@@ -131,9 +131,18 @@ struct Restart {
   bool operator==(const Restart&) const = default;
 };
 
+/// A process that is a bridge (docs/bridges.md) instead of having components.
+struct Bridge {
+  std::string kind{};  ///< "dds": the program is cardan-bridge-dds
+  std::string file{};  ///< of its rules, as this process finds it; empty: the kind's defaults
+  std::string pointer{};
+  bool operator==(const Bridge&) const = default;
+};
+
 struct Process {
   std::string name{};
   std::vector<Component> components{};
+  std::optional<Bridge> bridge{};
   std::vector<Group> groups{};
   std::map<std::string, std::string> environment{};
   std::uint64_t memory_bytes = 0;  ///< the most it may use; 0: no limit

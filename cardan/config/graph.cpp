@@ -21,6 +21,8 @@ Graph make_graph(const Configuration& configuration, const Declarations& declare
       by_name.emplace(component.name, graph.components.size());
       graph.components.push_back({component.name, component.class_name, graph.processes.size()});
     }
+    if (process.bridge)
+      graph.components.push_back({process.name, "bridge " + process.bridge->kind, graph.processes.size()});
     graph.processes.push_back(process.name);
   }
 

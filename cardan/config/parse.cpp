@@ -176,6 +176,11 @@ Process read_process(const std::string& name, const Node& node, const std::strin
   each(node, "components", pointer, [&](const std::string& component, const Node& value, const std::string& at) {
     process.components.push_back(read_component(component, value, at));
   });
+  if (const Node* bridge = node.find("bridge")) {
+    process.bridge.emplace(Bridge{.pointer = join(pointer, "bridge")});
+    read(*bridge, "kind", process.bridge->kind);
+    read(*bridge, "file", process.bridge->file);
+  }
   each(node, "groups", pointer, [&](const std::string& group, const Node& value, const std::string& at) {
     process.groups.push_back(read_group(group, value, at));
   });
@@ -249,6 +254,17 @@ void name_topics(const std::map<std::string, std::vector<Naming>>& namings, Conf
       if (const auto found = namings.find(component.name); found != namings.end()) component.namings = found->second;
 }
 
+/// Files of rules are named as libraries are: from the folder of the file that names them.
+void find_rules(Configuration& configuration) {
+  for (Process& process : configuration.processes) {
+    if (!process.bridge || process.bridge->file.empty()) continue;
+    const std::filesystem::path rules(process.bridge->file);
+    const Source& source = configuration.source;
+    const std::filesystem::path here(source.file(source.key(process.pointer)));
+    if (rules.is_relative()) process.bridge->file = (here.parent_path() / rules).string();
+  }
+}
+
 /// Of a file that is included twice.
 bool same(const Problem& a, const Problem& b) {
   return a.file == b.file && a.line == b.line && a.column == b.column && a.cause == b.cause;
@@ -278,6 +294,7 @@ Configuration parse_configuration(std::string_view text, std::string file_name, 
     check_shape(composed.root, configuration.source, found);
     read_file(composed.root, configuration);
     name_topics(composed.namings, configuration);
+    find_rules(configuration);
     if (composed.whole) {  // else what the checks miss may be in the part that could not be included
       ProblemList list(configuration, found);
       check_text(configuration, list);

@@ -65,6 +65,21 @@ TEST(Parse, ReadsWhatAComponentHas) {
   EXPECT_EQ(c.component("decision")->thread, (Thread{.policy = Policy::Deadline, .runtime = 500us, .period = 10ms}));
 }
 
+TEST(Parse, ReadsBridgesWhoseRulesAreBesideTheFile) {
+  std::vector<Problem> problems;
+  const Configuration c = parse_configuration(R"({"variables": {"kind": "foxglove"}, "processes": {
+    "ros": {"bridge": {"kind": "dds", "file": "rules/ros.json"}, "restart": {"when": "always"}},
+    "browser": {"bridge": {"kind": "${kind}", "file": "/etc/view.json"}},
+    "bare": {"bridge": {"kind": "dds"}}}})",
+                                              "system/car.json", problems);
+  EXPECT_TRUE(problems.empty()) << shown(problems);
+  ASSERT_EQ(c.processes.size(), 3U);
+  EXPECT_EQ(c.processes[0].bridge, (Bridge{"dds", "system/rules/ros.json", "/processes/ros/bridge"}));
+  EXPECT_EQ(c.processes[0].restart.when, RestartWhen::Always);
+  EXPECT_EQ(c.processes[1].bridge, (Bridge{"foxglove", "/etc/view.json", "/processes/browser/bridge"}));
+  EXPECT_EQ(c.processes[2].bridge->file, "");
+}
+
 TEST(Parse, ReadsNice) {
   const Configuration c = parsed(edited(R"("policy": "fifo", "priority": 10)", R"("nice": 10)"));
   EXPECT_EQ(c.process("sensors")->group("slow")->nice, 10);
@@ -181,7 +196,7 @@ const Mistake kShapes[] = {
     {"unknown_key_of_component", R"("watchdog_ms": 500)", R"("watchdog": 500)", 23,
      "/processes/perception/components/detector/watchdog", "component 'detector' has no 'watchdog'", "'watchdog_ms'"},
     {"unknown_key_far_from_all", R"("memory_mib": 128)", R"("zzz": 128)", 13, "/processes/sensors/zzz", "has no 'zzz'",
-     "there are 'components', 'groups'"},
+     "there are 'components', 'bridge'"},
     {"unknown_key_of_thread", R"("cpus": [1])", R"("cpu": [1])", 22,
      "/processes/perception/components/detector/thread/cpu", "has no 'cpu'", "did you mean 'cpus'?"},
     {"unknown_key_of_callback", R"({"priority": 7, )", R"({"prio": 7, )", 25,

@@ -112,8 +112,15 @@ constexpr std::array kRestartFields{
 };
 constexpr Shape kRestart{"restart", kRestartFields};
 
+constexpr std::array kBridgeFields{
+    required(choice("kind", kBridgeKinds)),
+    text("file", Format::Filled),
+};
+constexpr Shape kBridge{"bridge", kBridgeFields};
+
 constexpr std::array kProcessFields{
-    required(map("components", Format::Name, kComponentObject)),
+    map("components", Format::Name, kComponentObject),
+    object("bridge", kBridge),
     map("groups", Format::Name, kGroupObject),
     map("environment", Format::Variable, kAnyText),
     whole("memory_mib", 0, kMebibytes),

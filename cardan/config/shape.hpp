@@ -79,6 +79,7 @@ inline constexpr std::array<std::string_view, 3> kOnException{"continue", "resta
 inline constexpr std::array<std::string_view, 3> kRestartWhen{"crash", "always", "never"};
 inline constexpr std::array<std::string_view, 5> kStates{"starting", "running", "degraded", "safe_stop", "stopped"};
 inline constexpr std::array<std::string_view, 4> kWaitings{"block", "spin", "prewake", "anticipate"};
+inline constexpr std::array<std::string_view, 3> kBridgeKinds{"dds", "foxglove", "zenoh"};
 inline constexpr std::array<std::string_view, 4> kConditions{"down", "up", "silent", "given_up"};
 
 }  // namespace cardan::config

@@ -10,7 +10,7 @@
 namespace cardan {
 namespace {
 
-using detail::Kind;
+using Kind = TypeLayout::Kind;
 
 /// The largest vector of numbers of the struct, outside of types that write themselves. One that is an element of
 /// another would not do: it may change between the look at its length and the next.

@@ -11,7 +11,7 @@
 namespace cardan {
 namespace {
 
-using detail::Kind;
+using Kind = TypeLayout::Kind;
 using detail::WideForm;
 
 /// Reads one message into a zeroed and bound struct.

@@ -34,7 +34,7 @@ class Builder {
  public:
   Layout message(const RosMessage& m, std::string name) {
     auto layout = std::make_shared<TypeLayout>();
-    layout->kind = detail::Kind::Message;
+    layout->kind = TypeLayout::Kind::Message;
     layout->name = std::move(name);
     std::size_t end = 0;
     for (const RosField& f : m.fields) {
@@ -64,10 +64,10 @@ class Builder {
     layout->element = element;
     layout->nodes += element->nodes;
     if (type.many == RosType::Many::List) {
-      in_payload(*layout, detail::Kind::Vector, type.bound);
+      in_payload(*layout, TypeLayout::Kind::Vector, type.bound);
       return layout;
     }
-    layout->kind = detail::Kind::Array;
+    layout->kind = TypeLayout::Kind::Array;
     layout->count = type.count;
     if (type.count > kMostBytes / element->size) too_large(user);
     layout->size = type.count * element->size;
@@ -87,18 +87,18 @@ class Builder {
     switch (type.kind) {
       case RosKind::String:
       case RosKind::WString:
-        in_payload(*layout, type.kind == RosKind::String ? detail::Kind::String : detail::Kind::WString,
+        in_payload(*layout, type.kind == RosKind::String ? TypeLayout::Kind::String : TypeLayout::Kind::WString,
                    type.text_bound);
         return layout;
       case RosKind::Bool:
-        layout->kind = detail::Kind::Bool;
+        layout->kind = TypeLayout::Kind::Bool;
         break;
       case RosKind::Float32:
       case RosKind::Float64:
-        layout->kind = detail::Kind::Float;
+        layout->kind = TypeLayout::Kind::Float;
         break;
       default:
-        layout->kind = detail::Kind::Integer;
+        layout->kind = TypeLayout::Kind::Integer;
         layout->is_signed = type.kind == RosKind::Int8 || type.kind == RosKind::Int16 || type.kind == RosKind::Int32 ||
                             type.kind == RosKind::Int64;
     }
@@ -106,7 +106,7 @@ class Builder {
     return layout;
   }
 
-  static void in_payload(TypeLayout& layout, detail::Kind kind, std::size_t bound) {
+  static void in_payload(TypeLayout& layout, TypeLayout::Kind kind, std::size_t bound) {
     layout.kind = kind;
     layout.count = bound;
     layout.size = sizeof(shm::string);

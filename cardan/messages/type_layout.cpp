@@ -20,29 +20,29 @@ void hash_type(detail::LayoutHash& hash, const TypeLayout& t) {
   hash.add(static_cast<std::uint64_t>(t.kind));
   hash.add(t.size);
   switch (t.kind) {
-    case detail::Kind::Integer:
+    case TypeLayout::Kind::Integer:
       hash.add(t.is_signed ? 1U : 0U);
       break;
-    case detail::Kind::Array:
-    case detail::Kind::FixedVector:
+    case TypeLayout::Kind::Array:
+    case TypeLayout::Kind::FixedVector:
       hash.add(t.count);
       hash_type(hash, *t.element);
       break;
-    case detail::Kind::FixedString:
+    case TypeLayout::Kind::FixedString:
       hash.add(t.count);
       break;
-    case detail::Kind::Enum:
+    case TypeLayout::Kind::Enum:
       hash_type(hash, *t.element);
       break;
-    case detail::Kind::Vector:
+    case TypeLayout::Kind::Vector:
       hash_type(hash, *t.element);
       if (t.count != 0) hash.add(t.count);
       break;
-    case detail::Kind::String:
-    case detail::Kind::WString:
+    case TypeLayout::Kind::String:
+    case TypeLayout::Kind::WString:
       if (t.count != 0) hash.add(t.count);
       break;
-    case detail::Kind::Message:
+    case TypeLayout::Kind::Message:
       hash.add(t.name);
       for (const TypeLayout::Field& f : t.fields) {
         hash.add(f.name);
@@ -67,11 +67,11 @@ struct Known {
     by_hash[layout->hash()] = layout;
     by_name[layout->name] = layout;
     for (const TypeLayout::Field& f : layout->fields) {
-      const Layout& inner = f.type->kind == detail::Kind::FixedVector || f.type->kind == detail::Kind::Vector ||
-                                    f.type->kind == detail::Kind::Array
+      const Layout& inner = f.type->kind == TypeLayout::Kind::FixedVector || f.type->kind == TypeLayout::Kind::Vector ||
+                                    f.type->kind == TypeLayout::Kind::Array
                                 ? f.type->element
                                 : f.type;
-      if (inner->kind == detail::Kind::Message && !by_name.contains(inner->name)) add_one(inner);
+      if (inner->kind == TypeLayout::Kind::Message && !by_name.contains(inner->name)) add_one(inner);
     }
   }
 };
@@ -123,7 +123,7 @@ class SchemaReader {
     const auto body = bodies_.find(key);
     if (body == bodies_.end()) return nullptr;
     auto layout = std::make_shared<TypeLayout>();
-    layout->kind = detail::Kind::Message;
+    layout->kind = TypeLayout::Kind::Message;
     layout->name = full_name;
     std::size_t end = 0;
     for (const std::string& line : body->second) {
@@ -165,7 +165,7 @@ class SchemaReader {
     if ((bound.empty() || bound.starts_with("<=")) && e.has_vectors()) return nullptr;
     layout->in_payload = bound.empty() || e.in_payload;
     if (bound.empty()) {
-      layout->kind = detail::Kind::Vector;
+      layout->kind = TypeLayout::Kind::Vector;
       layout->size = sizeof(shm::vector<std::uint8_t>);
       layout->alignment = alignof(shm::vector<std::uint8_t>);
       return layout;
@@ -174,7 +174,7 @@ class SchemaReader {
     const auto count = number(bounded ? bound.substr(2) : bound);
     if (!count) return nullptr;
     layout->count = *count;
-    layout->kind = bounded ? detail::Kind::FixedVector : detail::Kind::Array;
+    layout->kind = bounded ? TypeLayout::Kind::FixedVector : TypeLayout::Kind::Array;
     layout->alignment = bounded ? std::max<std::size_t>(e.alignment, 4) : e.alignment;
     const std::size_t first = bounded ? (4 + e.alignment - 1) / e.alignment * e.alignment : 0;
     if (*count > kMostBytes / e.size) return nullptr;
@@ -184,16 +184,16 @@ class SchemaReader {
 
   Layout single(const std::string& text) {
     auto layout = std::make_shared<TypeLayout>();
-    const auto plain = [&](detail::Kind kind, std::size_t size) {
+    const auto plain = [&](TypeLayout::Kind kind, std::size_t size) {
       layout->kind = kind;
       layout->size = layout->alignment = size;
       return layout;
     };
-    if (text == "bool") return plain(detail::Kind::Bool, 1);
-    if (text == "float32") return plain(detail::Kind::Float, 4);
-    if (text == "float64") return plain(detail::Kind::Float, 8);
+    if (text == "bool") return plain(TypeLayout::Kind::Bool, 1);
+    if (text == "float32") return plain(TypeLayout::Kind::Float, 4);
+    if (text == "float64") return plain(TypeLayout::Kind::Float, 8);
     if (text == "string") {
-      layout->kind = detail::Kind::String;
+      layout->kind = TypeLayout::Kind::String;
       layout->in_payload = true;
       layout->size = sizeof(shm::string);
       layout->alignment = alignof(shm::string);
@@ -202,7 +202,7 @@ class SchemaReader {
     if (text.starts_with("string<=")) {
       const auto bound = number(text.substr(8));
       if (!bound) return nullptr;
-      layout->kind = detail::Kind::FixedString;
+      layout->kind = TypeLayout::Kind::FixedString;
       layout->count = *bound;
       layout->size = (4 + *bound + 3) / 4 * 4;
       layout->alignment = 4;
@@ -214,7 +214,7 @@ class SchemaReader {
       if (!bits || (*bits != 8 && *bits != 16 && *bits != 32 && *bits != 64)) return nullptr;
       layout->is_signed = !is_unsigned;
       open_.push_back(layout);
-      return plain(detail::Kind::Integer, *bits / 8);
+      return plain(TypeLayout::Kind::Integer, *bits / 8);
     }
     const std::size_t slash = text.find('/');
     if (slash == std::string::npos) return nullptr;
@@ -239,7 +239,7 @@ std::vector<TypeLayout> forms_of(const TypeLayout& plain) {
     forms.back().is_signed = true;
   }
   TypeLayout as_enum = plain;
-  as_enum.kind = detail::Kind::Enum;
+  as_enum.kind = TypeLayout::Kind::Enum;
   as_enum.element = std::make_shared<TypeLayout>(plain);
   forms.push_back(as_enum);
   return forms;

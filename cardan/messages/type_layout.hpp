@@ -23,7 +23,8 @@ struct TypeLayout {
     std::size_t offset = 0;
     std::shared_ptr<TypeLayout> type;
   };
-  detail::Kind kind = detail::Kind::Integer;
+  using Kind = detail::Kind;  ///< of these, those before `Pointer` occur
+  Kind kind = Kind::Integer;
   std::size_t size = 0;
   std::size_t alignment = 1;
   bool is_signed = false;  ///< Integer
@@ -49,7 +50,7 @@ struct TypeLayout {
 /// The layout of a type that this program knows.
 template <class T>
 std::shared_ptr<TypeLayout> layout_of() {
-  using detail::Kind;
+  using Kind = TypeLayout::Kind;
   auto layout = std::make_shared<TypeLayout>();
   constexpr Kind kind = detail::kind_of<T>();
   layout->kind = kind;

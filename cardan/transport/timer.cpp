@@ -21,8 +21,8 @@ timespec timer_timespec(std::chrono::nanoseconds t) {
 
 }  // namespace
 
-Timer::Timer(std::chrono::nanoseconds period) : fd_(std::make_unique<BoundFd>()) {
-  *fd_ = BoundFd(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
+Timer::Timer(std::chrono::nanoseconds period) : fd_(std::make_unique<detail::BoundFd>()) {
+  *fd_ = detail::BoundFd(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
   const itimerspec spec{.it_interval = timer_timespec(period), .it_value = timer_timespec(period)};
   if (!*fd_ || period.count() <= 0 || ::timerfd_settime(fd_->get(), 0, &spec, nullptr) != 0)
     throw Error(ErrorCode::Limit, std::string("cannot make a timer: ") + std::strerror(errno),

@@ -7,8 +7,9 @@
 #include "cardan/base/duration.hpp"
 
 namespace cardan {
-
+namespace detail {
 class BoundFd;
+}
 
 /// A periodic timer for wait_any(). It uses absolute deadlines of the steady clock and does not drift. The constructor
 /// throws Error (Limit).
@@ -27,7 +28,7 @@ class Timer {
   [[nodiscard]] int fd() const noexcept;
 
  private:
-  std::unique_ptr<BoundFd> fd_;
+  std::unique_ptr<detail::BoundFd> fd_;
 };
 
 }  // namespace cardan

@@ -76,6 +76,50 @@ class String(IdlStruct, typename="std_msgs::msg::dds_::String_"):
 
 @dataclass
 @annotate.final
+class Vector3(IdlStruct, typename="geometry_msgs::msg::dds_::Vector3_"):
+    x: float64
+    y: float64
+    z: float64
+
+
+@dataclass
+@annotate.final
+class Quaternion(IdlStruct, typename="geometry_msgs::msg::dds_::Quaternion_"):
+    x: float64
+    y: float64
+    z: float64
+    w: float64
+
+
+@dataclass
+@annotate.final
+class Transform(IdlStruct, typename="geometry_msgs::msg::dds_::Transform_"):
+    translation: Vector3
+    rotation: Quaternion
+
+
+@dataclass
+@annotate.final
+class TransformStamped(IdlStruct, typename="geometry_msgs::msg::dds_::TransformStamped_"):
+    header: Header
+    child_frame_id: str
+    transform: Transform
+
+
+@dataclass
+@annotate.final
+class TFMessage(IdlStruct, typename="tf2_msgs::msg::dds_::TFMessage_"):
+    transforms: sequence[TransformStamped]
+
+
+@dataclass
+@annotate.final
+class Clock(IdlStruct, typename="rosgraph_msgs::msg::dds_::Clock_"):
+    clock: Time
+
+
+@dataclass
+@annotate.final
 class NotAnImage(IdlStruct, typename="sensor_msgs::msg::dds_::Image_"):
     """Bytes that are no image, under its name."""
     numbers: sequence[float64]
@@ -145,3 +189,39 @@ class Info16(IdlStruct, typename="rmw_dds_common::msg::dds_::ParticipantEntities
     """As from ROS 2 Iron on."""
     gid: Gid16
     nodes: sequence[Node16]
+
+
+@dataclass
+@annotate.final
+class Log(IdlStruct, typename="rcl_interfaces::msg::dds_::Log_"):
+    stamp: Time
+    level: uint8
+    name: str
+    msg: str
+    file: str
+    function: str
+    line: uint32
+
+
+@dataclass
+@annotate.final
+class KeyValue(IdlStruct, typename="diagnostic_msgs::msg::dds_::KeyValue_"):
+    key: str
+    value: str
+
+
+@dataclass
+@annotate.final
+class DiagnosticStatus(IdlStruct, typename="diagnostic_msgs::msg::dds_::DiagnosticStatus_"):
+    level: uint8
+    name: str
+    message: str
+    hardware_id: str
+    values: sequence[KeyValue]
+
+
+@dataclass
+@annotate.final
+class DiagnosticArray(IdlStruct, typename="diagnostic_msgs::msg::dds_::DiagnosticArray_"):
+    header: Header
+    status: sequence[DiagnosticStatus]

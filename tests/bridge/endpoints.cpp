@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cardan's side of the tests of bridges:
 //   bridge_endpoints publish WIDTH HEIGHT HZ   /camera, /lidar and /text until standard input ends; /map once
-//   bridge_endpoints watch image|cloud|text TOPIC   a JSON line for each message until standard input ends
+//   bridge_endpoints transforms CHILD   once on /tf_static, and again and again on /tf and /clock
+//   bridge_endpoints watch image|cloud|text|any TOPIC   a JSON line (any: CDR) for each message until standard input
+//   ends
 // The n-th message has bytes and numbers that follow from n, so that both sides can check them.
 #include <poll.h>
 
@@ -9,16 +11,23 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <thread>
 
 #include "cardan/cardan.hpp"
+#include "cardan/messages/any_type.hpp"
 
 namespace {
 
 struct Text {
   cardan::shm::string data;
+};
+
+struct Transforms {
+  cardan::shm::vector<cardan::TransformStamped> transforms;
 };
 
 bool input_has_ended() {
@@ -29,6 +38,7 @@ bool input_has_ended() {
 }  // namespace
 
 CARDAN_MESSAGE(Text, "std_msgs/msg/String", data);
+CARDAN_MESSAGE(Transforms, "tf2_msgs/msg/TFMessage", transforms);
 
 namespace {
 
@@ -70,12 +80,59 @@ int publish(std::uint32_t columns, std::uint32_t rows, double hz) {
   return 0;
 }
 
+int publish_transforms(const char* child) {
+  constexpr std::size_t kBytes = 100 * sizeof(TransformStamped);
+  Publisher fixed{Topic<Transforms>{"/tf_static", {.max_bytes = kBytes, .depth = 1}}};
+  Publisher moving{Topic<Transforms>{"/tf", {.max_bytes = kBytes, .depth = 10}}};
+  Publisher clock{Topic<Clock>{"/clock", {.depth = 1}}};
+  const auto say = [&](Publisher<Transforms>& to) {
+    auto message = to.loan();
+    message->transforms.resize(1);
+    message->transforms[0].header.frame_id = "base";
+    message->transforms[0].child_frame_id = FrameId(std::string_view(child));
+    message->transforms[0].transform.rotation.w = 1;
+    to.publish(std::move(message));
+  };
+  say(fixed);
+  std::puts("ready");
+  std::fflush(stdout);
+  for (std::int64_t n = 1; !input_has_ended(); ++n) {
+    say(moving);
+    auto time = clock.loan();
+    time->clock = n * 1'000'000'000;
+    clock.publish(std::move(time));
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  return 0;
+}
+
 template <class T, class Show>
 int watch(const std::string& topic, Show&& show) {
   Subscriber<T> in{Topic<T>{topic.c_str(), {.max_bytes = std::size_t{64} << 20U}}};
   while (!input_has_ended()) {
     while (auto sample = in.wait(std::chrono::milliseconds(50))) {
       show(sample);
+      std::fflush(stdout);
+    }
+  }
+  return 0;
+}
+
+/// Of a type that only the publisher knows: the message in CDR, as hexadecimal digits.
+int watch_any(const std::string& topic) {
+  std::optional<AnyType> type;
+  while (!type && !input_has_ended()) type = AnyType::of_topic(topic);
+  if (!type) return 0;
+  AnySubscriber in(topic, type->message_type(), TopicOptions{.max_bytes = std::size_t{64} << 20U});
+  CdrFramer framer(*type);
+  while (!input_has_ended()) {
+    while (const AnySample sample = in.wait(std::chrono::milliseconds(50))) {
+      if (!framer.frame(sample)) continue;
+      for (const std::span<const std::byte> part :
+           {std::span<const std::byte>(framer.parts().prefix), framer.parts().payload,
+            std::span<const std::byte>(framer.parts().suffix)})
+        for (const std::byte byte : part) std::printf("%02x", static_cast<unsigned>(byte));
+      std::putchar('\n');
       std::fflush(stdout);
     }
   }
@@ -89,6 +146,7 @@ int main(int argc, char** argv) {
   if (verb == "publish" && argc == 5)
     return publish(static_cast<std::uint32_t>(std::atoi(argv[2])), static_cast<std::uint32_t>(std::atoi(argv[3])),
                    std::atof(argv[4]));
+  if (verb == "transforms" && argc == 3) return publish_transforms(argv[2]);
   const std::string_view what = argc == 4 && verb == "watch" ? argv[2] : "";
   if (what == "image")
     return watch<Image>(argv[3], [](const Sample<Image>& s) {
@@ -104,9 +162,11 @@ int main(int argc, char** argv) {
     });
   if (what == "text")
     return watch<Text>(argv[3], [](const Sample<Text>& s) {
-      std::printf("{\"text\": \"%.*s\", \"source\": %lld}\n", static_cast<int>(s->data.size()), s->data.data(),
-                  static_cast<long long>(s.source_time()));
+      std::printf("{\"text\": \"%.*s\", \"source\": %lld, \"missed\": %llu}\n", static_cast<int>(s->data.size()),
+                  s->data.data(), static_cast<long long>(s.source_time()), static_cast<unsigned long long>(s.missed()));
     });
-  std::fputs("usage: bridge_endpoints publish WIDTH HEIGHT HZ | watch image|cloud|text TOPIC\n", stderr);
+  if (what == "any") return watch_any(argv[3]);
+  std::fputs("usage: bridge_endpoints publish WIDTH HEIGHT HZ | transforms CHILD | watch image|cloud|text|any TOPIC\n",
+             stderr);
   return 2;
 }

@@ -24,7 +24,7 @@ export async function withPrograms(programs, check) {
     await check({ start, folder });
   } finally {
     for (const process of all) process.kill("SIGKILL");
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
   }
 }
 

@@ -48,7 +48,7 @@ class Spoilt {
   }
 
  private:
-  Area area_;
+  detail::Area area_;
 };
 
 struct Word {

@@ -15,8 +15,8 @@ namespace {
 
 constexpr TopicOptions kOptions{.max_bytes = kWords * sizeof(std::uint64_t), .depth = 4, .max_memory = 16 * 1024};
 
-Area page_of(std::size_t bytes, std::uint64_t magic) {
-  Area area("fuzz", bytes);
+detail::Area page_of(std::size_t bytes, std::uint64_t magic) {
+  detail::Area area("fuzz", bytes);
   auto* page = new (area.data()) layout::SubscriberPage{};
   page->magic = magic;
   page->version = layout::kVersion;

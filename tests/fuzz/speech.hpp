@@ -84,7 +84,7 @@ class Offers {
  private:
   std::shared_ptr<detail::PublisherCore> publisher_;  ///< honest, with some publications
   std::unique_ptr<detail::BellBoard> bells_;
-  Area page_, other_version_, two_pages_, spoilt_, hole_;
+  detail::Area page_, other_version_, two_pages_, spoilt_, hole_;
   Fd unsealed_, pipe_read_, pipe_write_, pair_, other_end_, event_, null_, folder_;
 };
 

@@ -33,7 +33,7 @@ inline constexpr std::size_t kPageBytes = layout::align_up(sizeof(layout::Subscr
 struct Attack {
   std::string socket;
   std::unique_ptr<RawPeer> peer;
-  Area page;
+  detail::Area page;
   std::vector<Fd> fds;  // the publisher's area and its bells, read-only
   std::size_t bytes = 0;
   std::size_t bell = 0;  // its line among the bells
@@ -53,8 +53,8 @@ inline std::string attach_text(const Target& target, int id, const std::string& 
          R"(","reliable":true,"prewake":true,)" + more + "}";
 }
 
-inline Area make_page() {
-  Area page("hostile", kPageBytes);
+inline detail::Area make_page() {
+  detail::Area page("hostile", kPageBytes);
   page.commit(0, kPageBytes);
   auto* words = new (page.data()) layout::SubscriberPage{};
   words->magic = layout::kMagic;

@@ -56,9 +56,9 @@ inline std::string attach_to(const Target& target, const std::string& topic, std
          R"(","type":")" + std::string(Traits::type_name()) + R"(","hash":")" + hash + R"(",)" + more + "}";
 }
 
-inline Area subscriber_page() {
+inline detail::Area subscriber_page() {
   constexpr std::size_t kBytes = layout::align_up(sizeof(layout::SubscriberPage), layout::kPage);
-  Area page("by hand", kBytes);
+  detail::Area page("by hand", kBytes);
   page.commit(0, kBytes);
   auto* words = new (page.data()) layout::SubscriberPage{};
   words->magic = layout::kMagic;

@@ -121,7 +121,7 @@ TEST_F(HostileAnswers, ANameCutInTheMiddleOfALetterEndsNobody) {
   const auto target = cardan::test::target_of(kOpen.name);
   const RawPeer peer(target.socket);
   ASSERT_TRUE(peer && peer.hello(std::string(63, 'a') + "é"));
-  const cardan::Area page = cardan::test::subscriber_page();
+  const cardan::detail::Area page = cardan::test::subscriber_page();
   ASSERT_TRUE(peer.send(cardan::test::attach_to(target, kOpen.name, 1), {page.read_only_fd()}));
   ASSERT_TRUE(peer.receive_op("attached"));
   const auto report = cardan::look_around();
@@ -139,7 +139,7 @@ TEST_F(HostileAnswers, NamesArriveWithoutWhatATerminalWouldObey) {
                                  "31m\xe2\x80\xae"
                                  "b\xef\xbb\xbf"
                                  "c"));
-  const cardan::Area page = cardan::test::subscriber_page();
+  const cardan::detail::Area page = cardan::test::subscriber_page();
   ASSERT_TRUE(peer.send(cardan::test::attach_to(target, kOpen.name, 1), {page.read_only_fd()}));
   ASSERT_TRUE(peer.receive_op("attached"));
   const auto report = cardan::look_around();
@@ -249,7 +249,7 @@ TEST_F(HostileAnswers, AHundredSilentStrangersCostALookTwoTimeouts) {
 TEST_F(HostileAnswers, AListOfManyLongNamesSaysHowManyItLeftOut) {
   const cardan::Publisher<Small> out{cardan::Topic<Small>{"/open", {.depth = 1}}};
   const auto target = cardan::test::target_of("/open");
-  const cardan::Area page = cardan::test::subscriber_page();
+  const cardan::detail::Area page = cardan::test::subscriber_page();
   std::vector<RawPeer> peers;
   std::size_t attached = 0;
   for (int i = 0; i < 250; ++i) {

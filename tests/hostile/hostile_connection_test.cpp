@@ -247,7 +247,7 @@ TEST_F(HostileConnection, APublisherWithoutDescriptorsKeepsTheReadersItHas) {
   const auto target = cardan::test::target_of("/open");
   const RawPeer peer(target.socket);
   ASSERT_TRUE(peer && peer.hello());
-  const cardan::Area page = cardan::test::subscriber_page();
+  const cardan::detail::Area page = cardan::test::subscriber_page();
   ASSERT_TRUE(peer.send(cardan::test::attach_to(target, "/open", 1), {page.read_only_fd()}));
   ASSERT_TRUE(peer.receive_op("attached"));
   publisher.say("use them up");

@@ -175,7 +175,7 @@ CARDAN_ROLE(forks_while_areas_are_made) {
   for (int i = 0; i < 3; ++i)
     busy.emplace_back([&end] {
       while (!end) {
-        const cardan::Area area("made meanwhile", 4096);
+        const cardan::detail::Area area("made meanwhile", 4096);
         const Fd name(::open("/proc/self/ns/user", O_PATH | O_CLOEXEC));
       }
     });

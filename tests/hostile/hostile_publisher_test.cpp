@@ -221,7 +221,7 @@ CARDAN_ROLE(babbles) {  // answers that are no answers
 CARDAN_ROLE(thief_of_sleepers) {  // moves whoever sleeps on its bells to a word that nobody will ever ring
   FalseVictim me;
   me.announce();
-  const cardan::Area elsewhere("elsewhere", 4096);
+  const cardan::detail::Area elsewhere("elsewhere", 4096);
   elsewhere.commit(0, 4096);
   cardan::test::say("attacking");
   long moved = 0;

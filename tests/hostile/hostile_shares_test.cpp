@@ -106,7 +106,7 @@ CARDAN_ROLE(knocks_at_the_owners_door) {
 CARDAN_ROLE(keeps_its_place) {  // attaches once, and again when the parent says so
   const auto target = cardan::test::target_of("/open");
   const RawPeer peer(target.socket);
-  const cardan::Area page = cardan::test::subscriber_page();
+  const cardan::detail::Area page = cardan::test::subscriber_page();
   if (!peer || !peer.hello() || !peer.send(cardan::test::attach_to(target, "/open", 1), {page.read_only_fd()}) ||
       !peer.receive_op("attached"))
     return 1;
@@ -356,7 +356,7 @@ TEST_F(HostileShares, HoldsAndThreadsAreCheckedOneByOne) {
   const auto target = cardan::test::target_of("/open");
   const RawPeer peer(target.socket);
   ASSERT_TRUE(peer && peer.hello());
-  const cardan::Area page = cardan::test::subscriber_page();
+  const cardan::detail::Area page = cardan::test::subscriber_page();
   std::uint64_t id = 0;
   for (const char* more : {R"("holds":18446744073709551615,"threads":3)", R"("holds":3,"threads":18446744073709551615)",
                            R"("holds":0,"threads":5)", R"("holds":5,"threads":0)", R"("holds":201,"threads":1)"}) {

@@ -20,8 +20,8 @@ namespace {
 
 using namespace std::chrono_literals;
 using namespace cardan::test;
-using cardan::Area;
 using cardan::Fd;
+using cardan::detail::Area;
 namespace layout = cardan::layout;
 
 long futex_call(const void* at, int op, unsigned long value, unsigned long value2, const void* other,

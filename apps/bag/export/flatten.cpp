@@ -46,9 +46,13 @@ template <class Leaf>
 void leaves(const std::string& name, const Json& value, Leaf&& leaf) {
   if (!value.is_object()) return leaf(name.empty() ? "value" : name, value);
   for (const auto& [key, child] : value.items()) {
-    std::string plain;  // a dot of the key's own is none between keys
-    for (const char c : key) plain += c == '.' ? "\\." : std::string(1, c);
-    leaves(name.empty() ? plain : name + "." + plain, child, leaf);
+    std::string column = name;
+    if (!name.empty()) column += '.';
+    for (const char c : key) {
+      if (c == '.') column += '\\';  // a dot of the key's own is none between keys
+      column += c;
+    }
+    leaves(column, child, leaf);
   }
 }
 

@@ -27,6 +27,7 @@ struct DdsOptions {
   std::string discovery{}, node{};
   std::vector<std::string> peers{}, message_paths{};
   int gid_bytes = 0;
+  bool set_parameters = false;
 };
 
 void add_options(CLI::App& app, DdsOptions& o) {
@@ -41,6 +42,7 @@ void add_options(CLI::App& app, DdsOptions& o) {
       ->check(CLI::IsMember({16, 24}));
   app.add_option("--message-path", o.message_paths,
                  "Folder with <package>/msg/<Type>.msg of types that come in (default: $AMENT_PREFIX_PATH)");
+  app.add_flag("--set-parameters", o.set_parameters, "ros2 param set may change parameters of components");
 }
 
 void apply(const DdsOptions& o, bridge::DdsRules& rules) {
@@ -48,6 +50,7 @@ void apply(const DdsOptions& o, bridge::DdsRules& rules) {
   if (!o.discovery.empty()) rules.discovery = o.discovery;
   if (!o.node.empty()) rules.node = o.node;
   if (o.gid_bytes != 0) rules.gid_bytes = o.gid_bytes;
+  if (o.set_parameters) rules.set_parameters = true;
   rules.peers.insert(rules.peers.end(), o.peers.begin(), o.peers.end());
   rules.message_paths.insert(rules.message_paths.begin(), o.message_paths.begin(), o.message_paths.end());
 }

@@ -20,6 +20,7 @@ struct FoxgloveOptions {
   int port = -1;
   std::uint32_t max_clients = 0;
   std::vector<std::string> origins;
+  bool set_parameters = false;
   bool view = false;  ///< it is `cardan view`
 };
 
@@ -36,6 +37,7 @@ BridgeProgram foxglove_program(FoxgloveOptions& o) {
   cardan bridge foxglove --rate 10 --topic '/camera/*'
   cardan bridge foxglove --in /cmd_vel                clients may publish /cmd_vel
   cardan bridge foxglove --origin https://app.foxglove.dev
+  cardan view --set-parameters                        the page may change parameters of components
   ssh -L 8765:127.0.0.1:8765 vehicle                  from another computer, without opening a port
 
 `cardan view` is the same, with the address of a page of its own for a browser. A slow client gets the newest messages; it delays nobody.)",
@@ -47,12 +49,14 @@ BridgeProgram foxglove_program(FoxgloveOptions& o) {
             app.add_option("--max-clients", o.max_clients, "Clients at once (default: 16)")->check(CLI::Range(1, 256));
             app.add_option("--origin", o.origins,
                            "Let pages of this origin connect, as https://app.foxglove.dev; *: all");
+            app.add_flag("--set-parameters", o.set_parameters, "Clients may set parameters of components");
           },
       .make =
           [&o](bridge::Rules& rules) {
             if (!o.address.empty()) rules.foxglove.address = o.address;
             if (o.port >= 0) rules.foxglove.port = o.port;
             if (o.max_clients != 0) rules.foxglove.max_clients = o.max_clients;
+            if (o.set_parameters) rules.foxglove.set_parameters = true;
             rules.foxglove.origins.insert(rules.foxglove.origins.end(), o.origins.begin(), o.origins.end());
             return std::make_unique<bridge::foxglove::FoxgloveBridge>(rules, network_of(rules), o.view);
           },

@@ -55,6 +55,7 @@ DdsBridge::DdsBridge(Rules rules, DomainChoice choice)
       participant_(choice_, rules_, domain_marker(rules_.domain), bell_),
       node_(participant_, rules_.dds.node_namespace, rules_.dds.node, likely_gid_bytes(rules_.dds, variable),
             rules_.dds.gid_bytes != 0),
+      habits_(participant_, rules_, bell_),
       catalogue_(rules_) {}
 
 void DdsBridge::turn(std::chrono::nanoseconds timeout) {
@@ -70,11 +71,12 @@ bool DdsBridge::pass() {
   update_writers();
   update_readers(rung && participant_.update(), now);
   if (rung || endpoints_changed_) announce();
+  if (rung) habits_.carry();
   if (rung || more_to_read_) {
     more_to_read_ = false;
     for (const auto& [topic, reader] : readers_) more_to_read_ = reader->carry(participant_) || more_to_read_;
   }
-  bool busy = more_to_read_;
+  bool busy = habits_.carry_log() || more_to_read_;
   for (const auto& [topic, writer] : writers_) {  // in turns: a topic of large messages leaves the others their place
     writer->look(now, rung);
     busy = writer->carry(now) || busy;
@@ -85,7 +87,8 @@ bool DdsBridge::pass() {
 void DdsBridge::wait(std::int64_t until) {
   const std::int64_t now = steady_now();
   std::vector<pollfd> all{{.fd = bell_->fd(), .events = POLLIN, .revents = 0},
-                          {.fd = catalogue_.fd(), .events = POLLIN, .revents = 0}};
+                          {.fd = catalogue_.fd(), .events = POLLIN, .revents = 0},
+                          {.fd = habits_.fd(), .events = POLLIN, .revents = 0}};
   for (const auto& [topic, writer] : writers_) {
     if (writer->waits_for_fd(now)) all.push_back({.fd = writer->fd(), .events = POLLIN, .revents = 0});
     until = std::min(until, writer->due_ns(now));
@@ -192,8 +195,9 @@ void DdsBridge::read(const std::string& topic, const std::vector<const RemoteWri
   const auto good = usable(writers, type, hash);
   if (good.empty()) return;
   const auto all = [&](auto what) { return std::all_of(good.begin(), good.end(), what); };
-  const EndpointQos qos = incoming_qos(*rule, type, all([](const RemoteWriter* w) { return w->reliable; }),
-                                       all([](const RemoteWriter* w) { return w->transient_local; }), hash);
+  const EndpointQos qos = incoming_qos(*rule, {.name = topic, .type = type, .type_hash = hash},
+                                       all([](const RemoteWriter* w) { return w->reliable; }),
+                                       all([](const RemoteWriter* w) { return w->transient_local; }));
   if (same && known->second->qos() == qos) return;
   endpoints_changed_ = true;
   if (same) {
@@ -204,9 +208,12 @@ void DdsBridge::read(const std::string& topic, const std::vector<const RemoteWri
     remember(known->second->report());
     readers_.erase(known);
   }
-  readers_.emplace(topic, std::make_unique<DdsReader>(
-                              participant_, topic, any, *rule, qos,
-                              IncomingOptions{.domain = rules_.domain, .via = network_, .access = rules_.access}));
+  readers_.emplace(topic, std::make_unique<DdsReader>(participant_, topic, any, *rule, qos,
+                                                      IncomingOptions{.domain = rules_.domain,
+                                                                      .via = network_,
+                                                                      .access = rules_.access,
+                                                                      .depth = qos.depth,
+                                                                      .latched = qos.transient_local}));
 }
 
 void DdsBridge::note_problem(const std::string& topic, std::string why) {
@@ -215,8 +222,8 @@ void DdsBridge::note_problem(const std::string& topic, std::string why) {
 
 void DdsBridge::announce() {
   endpoints_changed_ = false;
-  std::vector<Guid> readers;
-  std::vector<Guid> writers;
+  std::vector<Guid> readers = habits_.readers();
+  std::vector<Guid> writers = habits_.writers();
   for (const auto& [topic, reader] : readers_) readers.push_back(reader->guid());
   for (const auto& [topic, writer] : writers_) writers.push_back(writer->guid());
   node_.update(std::move(readers), std::move(writers));
@@ -248,6 +255,7 @@ std::vector<TopicReport> DdsBridge::topics() const {
   for (const auto& [topic, writer] : writers_) with_past(writer->report());
   for (const auto& [topic, reader] : readers_) with_past(reader->report());
   for (const auto& [key, report] : rest) all.push_back(report);
+  for (TopicReport& report : habits_.reports()) all.push_back(std::move(report));
   return all;
 }
 
@@ -261,6 +269,7 @@ std::vector<std::string> DdsBridge::notes() const {
   std::vector<std::string> all;
   for (const auto& [topic, why] : problems_) all.push_back(topic + ": " + why);
   for (const auto& [topic, why] : catalogue_.problems()) all.push_back(topic + ": " + why);
+  for (std::string& note : habits_.notes()) all.push_back(std::move(note));
   const bool best_effort =
       std::any_of(readers_.begin(), readers_.end(), [](const auto& one) { return !one.second->qos().reliable; });
   if (std::uint64_t most = 0;

@@ -17,6 +17,7 @@
 #include "cardan/bridge/dds/environment.hpp"
 #include "cardan/bridge/dds/message_finder.hpp"
 #include "cardan/bridge/dds/participant.hpp"
+#include "cardan/bridge/dds/ros_habits.hpp"
 #include "cardan/bridge/dds/ros_node.hpp"
 #include "cardan/bridge/rules.hpp"
 
@@ -58,6 +59,7 @@ class DdsBridge final : public Bridge {
   MessageFinder finder_;
   Participant participant_;
   RosNode node_;
+  RosHabits habits_;
   Catalogue catalogue_;
   std::map<std::string, std::unique_ptr<DdsWriter>> writers_;  ///< by the topic on this computer
   std::map<std::string, std::unique_ptr<DdsReader>> readers_;  ///< by the topic on DDS

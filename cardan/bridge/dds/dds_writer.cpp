@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <limits>
+#include <new>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "cardan/base/error.hpp"
 #include "cardan/bridge/dds/names.hpp"
@@ -16,24 +19,42 @@ namespace {
 constexpr std::int64_t kLinger = 2'000'000'000;
 constexpr std::int64_t kRetry = 2'000'000'000;
 
-std::string hash_of(const LocalTopic& topic) { return record::ros_type_hash(topic.type, topic.schema); }
+/// Of a message with its payload, about as large as its CDR form.
+std::size_t most_bytes(const LocalTopic& topic) { return topic.max_bytes + topic.message_bytes; }
+
+TopicForm form_of(const LocalTopic& topic, const TopicRule& rule) {
+  return {.name = name_beyond(rule, topic.name),
+          .type = topic.type,
+          .type_hash = record::ros_type_hash(topic.type, topic.schema)};
+}
+
+WireMessage copy_of(const OutgoingFrame& frame) {
+  auto bytes = std::make_shared<std::vector<std::byte>>();
+  bytes->reserve(frame.size());
+  for (const std::span<const std::byte> piece :
+       {std::span<const std::byte>(frame.cdr.prefix), frame.cdr.payload, std::span<const std::byte>(frame.cdr.suffix)})
+    bytes->insert(bytes->end(), piece.begin(), piece.end());
+  return {.pieces = {*bytes}, .keep = bytes, .source_ns = frame.publish_ns};
+}
 
 }  // namespace
 
-OutgoingOptions DdsWriter::options(const EndpointQos& qos, const Rules& rules, const std::string& network) {
+OutgoingOptions DdsWriter::options(const EndpointQos& qos, bool copies, const Rules& rules,
+                                   const std::string& network) {
   // Best effort, Cyclone lets go of a frame within the call. Else it keeps `depth`, and one while the next is written.
   return {.domain = rules.domain,
           .network = network,
           .access = rules.access,
-          .holds = qos.reliable || qos.transient_local ? qos.depth + 2 : 2,
+          .holds = !copies && (qos.reliable || qos.transient_local) ? qos.depth + 2 : 2,
           .depth = 0,
           .reliable = qos.transient_local};
 }
 
 DdsWriter::DdsWriter(const Participant& participant, LocalTopic topic, const TopicRule& rule, const Rules& rules,
                      const std::string& network, std::shared_ptr<Bell> bell)
-    : qos_(outgoing_qos(rule, topic.max_bytes + topic.message_bytes, hash_of(topic))),
-      options_(options(qos_, rules, network)),
+    : qos_(outgoing_qos(rule, form_of(topic, rule), most_bytes(topic))),
+      copies_(keeps_copies(qos_, most_bytes(topic))),
+      options_(options(qos_, copies_, rules, network)),
       topic_(std::move(topic), rule, options_),
       tally_(std::make_shared<SendTally>()) {
   const auto name = dds_topic_of(topic_.beyond());
@@ -81,14 +102,25 @@ bool DdsWriter::carry(std::int64_t now) {
     tally_->wanted.store(true);
     if (tally_->held.load() >= options_.holds) return false;
   }
-  FramePtr frame = topic_.next(now);
+  try {
+    return send(now);
+  } catch (const std::bad_alloc&) {
+    topic_.lost();
+    note_ = "a message was not sent: memory has run out";
+    return false;
+  }
+}
+
+bool DdsWriter::send(std::int64_t now) {
+  const FramePtr frame = topic_.next(now);
   if (!frame) return false;
-  WireMessage message{.pieces = {frame->cdr.prefix, frame->cdr.payload, frame->cdr.suffix},
-                      .keep = frame,
-                      .source_ns = frame->publish_ns};
-  const dds_return_t code = write(writer_.get(), wire_, std::move(message), tally_);
+  WireMessage message = copies_ ? copy_of(*frame)
+                                : WireMessage{.pieces = {frame->cdr.prefix, frame->cdr.payload, frame->cdr.suffix},
+                                              .keep = frame,
+                                              .source_ns = frame->publish_ns};
+  const dds_return_t code = write(writer_.get(), wire_, std::move(message), copies_ ? nullptr : tally_);
   if (code == DDS_RETCODE_OK) {
-    topic_.carried(*frame, 0);
+    topic_.carried(*frame, copies_ ? frame->cdr.payload.size() : 0);
   } else {
     topic_.lost();
     note_ = std::string("Cyclone DDS did not send a message: ") + ::dds_strretcode(-code);

@@ -39,10 +39,13 @@ class DdsWriter {
   [[nodiscard]] const Guid& guid() const noexcept { return guid_; }
 
  private:
-  [[nodiscard]] static OutgoingOptions options(const EndpointQos& qos, const Rules& rules, const std::string& network);
+  [[nodiscard]] static OutgoingOptions options(const EndpointQos& qos, bool copies, const Rules& rules,
+                                               const std::string& network);
   void open(std::int64_t now);
+  bool send(std::int64_t now);
 
   EndpointQos qos_;
+  bool copies_;  ///< what waits for readers is copied: it takes no slots of the publisher
   OutgoingOptions options_;
   OutgoingTopic topic_;
   std::shared_ptr<SendTally> tally_;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string_view>
 #include <utility>
 
 namespace cardan::bridge::dds {
@@ -10,6 +11,25 @@ namespace {
 
 constexpr std::size_t kLarge = 1U << 20U;
 constexpr std::uint32_t kDepthOfLarge = 2, kDepthOfSmall = 10;
+/// Of these the bridge keeps copies, so that many can wait: 25 MiB at most.
+constexpr std::size_t kMostCopied = 256U << 10U;
+
+/// As tf2, robot_state_publisher and rclcpp have them.
+struct Habit {
+  std::string_view type, name;  ///< `name`: also within a namespace
+  std::uint32_t depth;
+  bool latched, read_reliably;
+};
+constexpr std::array kHabits{Habit{"tf2_msgs/msg/TFMessage", "/tf_static", 100, true, true},
+                             Habit{"tf2_msgs/msg/TFMessage", "/tf", 100, false, true},
+                             Habit{"rosgraph_msgs/msg/Clock", "/clock", 1, false, false}};
+
+const Habit* habit_of(const TopicForm& topic) {
+  const auto* const found = std::find_if(kHabits.begin(), kHabits.end(), [&](const Habit& one) {
+    return topic.type == one.type && std::string_view(topic.name).ends_with(one.name);
+  });
+  return found == kHabits.end() ? nullptr : found;
+}
 constexpr std::array<const char*, 4> kSensorTypes{"sensor_msgs/msg/Image", "sensor_msgs/msg/CompressedImage",
                                                   "sensor_msgs/msg/PointCloud2", "sensor_msgs/msg/LaserScan"};
 
@@ -35,25 +55,38 @@ Qos endpoint_qos(const EndpointQos& of) {
 
 }  // namespace
 
-EndpointQos outgoing_qos(const TopicRule& rule, std::size_t max_bytes, std::string type_hash) {
-  const std::uint32_t usual = max_bytes >= kLarge ? kDepthOfLarge : kDepthOfSmall;
-  return {.reliable = rule.reliable.value_or(true),
-          .transient_local = rule.latched,
-          .depth = rule.depth != 0 ? rule.depth
-                   : rule.latched  ? 1
-                                   : usual,
-          .type_hash = std::move(type_hash)};
+EndpointQos outgoing_qos(const TopicRule& rule, const TopicForm& topic, std::size_t max_bytes) {
+  const Habit* const habit = habit_of(topic);
+  EndpointQos qos{.reliable = rule.reliable.value_or(true),
+                  .transient_local = rule.latched.value_or(habit != nullptr && habit->latched),
+                  .depth = rule.depth,
+                  .type_hash = topic.type_hash};
+  if (qos.depth != 0) return qos;
+  if (habit != nullptr && max_bytes <= kMostCopied)
+    qos.depth = habit->depth;
+  else if (qos.transient_local)
+    qos.depth = 1;
+  else
+    qos.depth = max_bytes >= kLarge ? kDepthOfLarge : kDepthOfSmall;
+  return qos;
 }
 
-EndpointQos incoming_qos(const TopicRule& rule, const std::string& type, bool writers_are_reliable,
-                         bool writers_are_transient_local, std::string type_hash) {
-  const bool sensor = is_sensor_data(type);
-  return {.reliable = rule.reliable.value_or(!sensor) && writers_are_reliable,
-          .transient_local = rule.latched && writers_are_transient_local,
-          .depth = rule.depth != 0 ? rule.depth
-                   : sensor        ? kDepthOfLarge
-                                   : kDepthOfSmall,
-          .type_hash = std::move(type_hash)};
+bool keeps_copies(const EndpointQos& qos, std::size_t max_bytes) noexcept {
+  return max_bytes <= kMostCopied && (qos.transient_local || qos.depth > kDepthOfSmall);
+}
+
+EndpointQos incoming_qos(const TopicRule& rule, const TopicForm& topic, bool writers_are_reliable,
+                         bool writers_are_transient_local) {
+  const Habit* const habit = habit_of(topic);
+  const bool sensor = is_sensor_data(topic.type);
+  const bool reliably = habit != nullptr ? habit->read_reliably : !sensor;
+  const std::uint32_t usual = sensor ? kDepthOfLarge : kDepthOfSmall;
+  return {.reliable = rule.reliable.value_or(reliably) && writers_are_reliable,
+          .transient_local = rule.latched.value_or(true) && writers_are_transient_local,
+          .depth = rule.depth != 0    ? rule.depth
+                   : habit != nullptr ? habit->depth
+                                      : usual,
+          .type_hash = topic.type_hash};
 }
 
 EndpointQos discovery_qos(std::string type_hash) {

@@ -27,12 +27,23 @@ struct EndpointQos {
   bool operator==(const EndpointQos&) const = default;
 };
 
+/// A topic as ROS 2 sees it. What the rule leaves open, ROS 2's own habits decide for /tf, /tf_static and /clock.
+struct TopicForm {
+  std::string name{}, type{};  ///< "/tf", "tf2_msgs/msg/TFMessage"
+  std::string type_hash{};
+};
+
 /// Of a topic that leaves. Reliable unless the rule says otherwise, because that matches readers of both kinds.
-[[nodiscard]] EndpointQos outgoing_qos(const TopicRule& rule, std::size_t max_bytes, std::string type_hash);
-/// Of a topic that comes in. Sensor data in large messages is read best effort, the rest reliably, and nothing asks for
-/// more than the writers offer.
-[[nodiscard]] EndpointQos incoming_qos(const TopicRule& rule, const std::string& type, bool writers_are_reliable,
-                                       bool writers_are_transient_local, std::string type_hash);
+/// `max_bytes`: of a message.
+[[nodiscard]] EndpointQos outgoing_qos(const TopicRule& rule, const TopicForm& topic, std::size_t max_bytes);
+/// Whether the bridge keeps copies of what waits for receivers, rather than the publisher's slots: small messages of
+/// which many are kept.
+[[nodiscard]] bool keeps_copies(const EndpointQos& qos, std::size_t max_bytes) noexcept;
+/// Of a topic that comes in. Sensor data in large messages and the clock are read best effort, the rest reliably, and
+/// nothing asks for more than the writers offer. What they keep for late readers is read unless the rule says
+/// otherwise.
+[[nodiscard]] EndpointQos incoming_qos(const TopicRule& rule, const TopicForm& topic, bool writers_are_reliable,
+                                       bool writers_are_transient_local);
 /// Of the topic that names the nodes.
 [[nodiscard]] EndpointQos discovery_qos(std::string type_hash);
 

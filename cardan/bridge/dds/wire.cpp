@@ -25,6 +25,8 @@ namespace cardan::bridge::dds {
 namespace {
 
 constexpr std::size_t kMostSpare = 2;
+/// A fragment with its padding: more does not fit into a datagram.
+constexpr std::size_t kMostFragment = 65536 + 8;
 
 #if defined(CARDAN_DDS_BEFORE_11)
 using Fragment = ::nn_rdata;
@@ -45,9 +47,50 @@ struct Type : ::ddsi_sertype {
 };
 const Type& own(const ::ddsi_sertype* type) noexcept { return *static_cast<const Type*>(type); }
 
+/// Where fragments go that do not lie within one piece. Its memory is there before Cyclone asks for any of them,
+/// because Cyclone takes no error then; it is touched only as far as it is used.
+class Seams {
+ public:
+  /// Returns false if there is no memory.
+  [[nodiscard]] bool prepare(const WireMessage& message, std::size_t size) noexcept {
+    std::size_t places = 1;  // the end, which is padded
+    for (const auto& piece : message.pieces) places += piece.empty() ? 0U : 1U;
+    each_ = std::min(size + 8, kMostFragment);
+    places_ = std::min(places - (places > 1 ? 1 : 0), at_.size());
+    bytes_.reset(new (std::nothrow) std::byte[each_ * places_]);
+    return bytes_ != nullptr;
+  }
+  [[nodiscard]] bool owns(const void* address) const noexcept {
+    return bytes_ && std::less_equal<const void*>{}(bytes_.get(), address) &&
+           std::less<const void*>{}(address, bytes_.get() + each_ * places_);
+  }
+  /// The bytes of this range, which `fill` writes if nobody has asked for it before. Null: none is left. Any thread.
+  template <class Fill>
+  std::byte* range(std::size_t offset, std::size_t size, Fill fill) noexcept {
+    const std::lock_guard lock(mutex_);
+    for (std::size_t i = 0; i < used_; ++i)
+      if (at_[i].offset == offset && at_[i].size == size) return bytes_.get() + i * each_;
+    if (used_ == places_ || size > each_) return nullptr;
+    std::byte* const to = bytes_.get() + used_ * each_;
+    at_[used_++] = {offset, size};
+    fill(to);
+    return to;
+  }
+
+ private:
+  struct Range {
+    std::size_t offset = 0, size = 0;
+  };
+  std::mutex mutex_;
+  std::unique_ptr<std::byte[]> bytes_;
+  std::array<Range, 3> at_{};
+  std::size_t each_ = 0, places_ = 0, used_ = 0;
+};
+
 /// A message in Cyclone's hands: on its way out, or received.
 struct Data : ::ddsi_serdata {
   WireMessage out{};
+  mutable Seams seams{};
   std::size_t size = 0;
   std::shared_ptr<SendTally> tally{};
   Inbox::Buffer in{};
@@ -154,16 +197,23 @@ void to_bytes(const ::ddsi_serdata* d, std::size_t offset, std::size_t size, voi
     }
     from -= piece.size();
   }
-  to->iov_base = std::malloc(std::max<std::size_t>(size, 1));
-  if (to->iov_base == nullptr) std::abort();  // Cyclone takes no error here
-  copy_range(d, offset, size, static_cast<std::byte*>(to->iov_base));
-  if (d.tally) d.tally->gathered.fetch_add(size, std::memory_order_relaxed);
+  const auto gather = [&](std::byte* bytes) {
+    copy_range(d, offset, size, bytes);
+    if (d.tally) d.tally->gathered.fetch_add(size, std::memory_order_relaxed);
+  };
+  to->iov_base = d.seams.range(offset, size, gather);
+  if (to->iov_base == nullptr) {  // not a fragment: with DDS Security, Cyclone wants the whole message in one piece
+    to->iov_base = std::malloc(std::max<std::size_t>(size, 1));
+    if (to->iov_base == nullptr) std::abort();  // it takes no error here
+    gather(static_cast<std::byte*>(to->iov_base));
+  }
   return ::ddsi_serdata_ref(data);
 }
 
 void drop_reference(::ddsi_serdata* data, const ::ddsrt_iovec_t* reference) {
   const Data& d = own(data);
-  if (std::none_of(d.out.pieces.begin(), d.out.pieces.end(),
+  if (!d.seams.owns(reference->iov_base) &&
+      std::none_of(d.out.pieces.begin(), d.out.pieces.end(),
                    [&](const auto& piece) { return within(piece, reference->iov_base); }))
     std::free(reference->iov_base);
   ::ddsi_serdata_unref(data);
@@ -311,16 +361,24 @@ WireTopic make_topic(dds_entity_t participant, const std::string& name, const st
   return {.topic = Entity(checked(topic, "make the topic " + name)), .type = pointer};
 }
 
-dds_return_t write(dds_entity_t writer, const WireTopic& topic, WireMessage message, std::shared_ptr<SendTally> tally) {
-  auto* const d = new Data;
+::ddsi_serdata* new_message(const WireTopic& topic, WireMessage message, std::shared_ptr<SendTally> tally) noexcept {
+  std::unique_ptr<Data> made(new (std::nothrow) Data);
+  if (!made) return nullptr;
+  for (const auto& piece : message.pieces) made->size += piece.size();
+  if (!made->seams.prepare(message, made->size)) return nullptr;
+  Data* const d = made.release();
   ::ddsi_serdata_init(d, topic.type, SDK_DATA);
-  for (const auto& piece : message.pieces) d->size += piece.size();
   d->out = std::move(message);
   d->tally = std::move(tally);
   if (d->tally) d->tally->held.fetch_add(1);
   d->timestamp.v = d->out.source_ns;
   d->statusinfo = 0;
-  return ::dds_forwardcdr(writer, d);
+  return d;
+}
+
+dds_return_t write(dds_entity_t writer, const WireTopic& topic, WireMessage message, std::shared_ptr<SendTally> tally) {
+  ::ddsi_serdata* const d = new_message(topic, std::move(message), std::move(tally));
+  return d == nullptr ? DDS_RETCODE_OUT_OF_RESOURCES : ::dds_forwardcdr(writer, d);
 }
 
 Received::Received(::ddsi_serdata* data, const dds_sample_info_t& info) : data_(data), info_(info) {

@@ -79,8 +79,11 @@ struct WireTopic {
 [[nodiscard]] WireTopic make_topic(dds_entity_t participant, const std::string& name, const std::string& type_name,
                                    std::shared_ptr<Inbox> inbox);
 
-/// Sends a message. Returns Cyclone's code. Blocks for the system calls that send it, and as the writer's reliability
-/// says.
+/// A message for Cyclone, with all memory that sending it takes. Null: there is none; nothing has been counted then.
+[[nodiscard]] struct ddsi_serdata* new_message(const WireTopic& topic, WireMessage message,
+                                               std::shared_ptr<SendTally> tally) noexcept;
+/// Sends a message. Returns Cyclone's code; DDS_RETCODE_OUT_OF_RESOURCES: there is no memory for it. Blocks for the
+/// system calls that send it, and as the writer's reliability says.
 [[nodiscard]] dds_return_t write(dds_entity_t writer, const WireTopic& topic, WireMessage message,
                                  std::shared_ptr<SendTally> tally);
 

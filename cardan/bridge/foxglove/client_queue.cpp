@@ -19,6 +19,11 @@ ClientQueue::Subscribed ClientQueue::subscribe(std::uint32_t id, std::uint32_t c
   return Subscribed::Yes;
 }
 
+std::optional<std::uint32_t> ClientQueue::channel_of(std::uint32_t id) const {
+  const auto it = channel_of_.find(id);
+  return it == channel_of_.end() ? std::nullopt : std::optional(it->second);
+}
+
 std::optional<std::uint32_t> ClientQueue::unsubscribe(std::uint32_t id) {
   const auto it = channel_of_.find(id);
   if (it == channel_of_.end()) return std::nullopt;

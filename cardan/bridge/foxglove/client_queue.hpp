@@ -27,6 +27,7 @@ class ClientQueue {
   Subscribed subscribe(std::uint32_t id, std::uint32_t channel, std::size_t depth);
   /// Returns the channel. Empty: no subscription has this id.
   std::optional<std::uint32_t> unsubscribe(std::uint32_t id);
+  [[nodiscard]] std::optional<std::uint32_t> channel_of(std::uint32_t id) const;
   /// The channel has gone.
   void drop(std::uint32_t channel);
   [[nodiscard]] bool subscribes(std::uint32_t channel) const { return channels_.contains(channel); }

@@ -91,13 +91,16 @@ FoxgloveBridge::FoxgloveBridge(Rules rules, std::string network, bool page_first
       page_first_(page_first),
       catalogue_(rules_),
       server_(std::make_unique<SocketServer>(server_options(rules_.foxglove), static_cast<Application&>(*this))),
-      inquirer_(std::make_unique<Inquirer>(rules_)) {
+      inquirer_(std::make_unique<Inquirer>(rules_)),
+      shaper_(std::make_unique<Shaper>()) {
   changes_watch_ = server_->watch(catalogue_.fd(), [this] { look_at_changes(); });
   results_watch_ = server_->watch(inquirer_->fd(), [this] { look_at_results(); });
   page_watch_ = server_->watch(-1, [this] { wants_changed(); });
   linger_watch_ = server_->watch(-1, [this] { close_unwanted(); });
+  shapes_watch_ = server_->watch(shaper_->fd(), [this] { look_at_shapes(); });
   look_at_changes();
   results_watch_->arm();
+  shapes_watch_->arm();
 }
 
 FoxgloveBridge::~FoxgloveBridge() {
@@ -106,6 +109,8 @@ FoxgloveBridge::~FoxgloveBridge() {
   results_watch_.reset();
   page_watch_.reset();
   linger_watch_.reset();
+  shapes_watch_.reset();
+  shaper_.reset();  // before the channels, whose messages it has
   channels_.clear();
 }
 
@@ -124,11 +129,12 @@ void FoxgloveBridge::look_at_changes() {
 
 void FoxgloveBridge::add(const LocalTopic& topic, const TopicRule& rule) {
   const std::size_t depth = std::clamp<std::size_t>(rule.depth, 1, kMostDepth);
-  // One that is being taken, those that wait, and those that clients get by reference.
-  const OutgoingOptions options{.domain = rules_.domain,
-                                .access = rules_.access,
-                                .holds = static_cast<std::uint32_t>(depth + kByReference + 1),
-                                .reliable = rule.reliable.value_or(false)};
+  // One that is being taken, those that wait, those that clients get by reference, and one that gets another shape.
+  const OutgoingOptions options{
+      .domain = rules_.domain,
+      .access = rules_.access,
+      .holds = static_cast<std::uint32_t>(depth + kByReference + 1 + (has_shape(topic.type) ? 1 : 0)),
+      .reliable = rule.reliable.value_or(false)};
   const std::uint32_t id = ++last_channel_;
   try {
     OutgoingTopic out(topic, rule, options);
@@ -212,6 +218,11 @@ void FoxgloveBridge::close_unwanted() {
 
 void FoxgloveBridge::subscribe(Viewer& viewer, Channel& channel) {
   channel.viewers.insert(&viewer);
+  if (viewer.wish(channel.info.id) != nullptr) {
+    if (!channel.newest && !channel.latched.empty()) offer_for_shapes(channel, channel.latched.back());
+    make_shapes(channel);
+    return open_or_close(channel);
+  }
   for (const FramePtr& frame : channel.latched) viewer.offer(channel, frame);
   open_or_close(channel);
 }
@@ -220,6 +231,7 @@ void FoxgloveBridge::unsubscribe(Viewer& viewer, std::uint32_t id) {
   Channel* const there = channel(id);
   if (there == nullptr) return;
   there->viewers.erase(&viewer);
+  forget_unwanted_shapes(*there);
   open_or_close(*there);
 }
 
@@ -241,12 +253,14 @@ void FoxgloveBridge::pump(Channel& channel) {
 
 void FoxgloveBridge::deliver(Channel& channel, FramePtr frame) {
   if (frame->size() <= kSmallBytes) frame = copy_of(*frame);
-  for (Viewer* const viewer : channel.viewers) viewer->offer(channel, frame);
+  for (Viewer* const viewer : channel.viewers)
+    if (viewer->wish(channel.info.id) == nullptr) viewer->offer(channel, frame);
+  offer_for_shapes(channel, frame);
   if (channel.is_clock)
     if (const auto time = time_of_clock(*frame))
       for (auto& [number, viewer] : viewers_)
         if (viewer->wants_time()) viewer->time(*time);
-  if (channel.out.rule().latched) {
+  if (channel.out.rule().latched.value_or(false)) {
     channel.latched.push_back(frame);
     if (channel.latched.size() > channel.depth) channel.latched.pop_front();
   }
@@ -314,7 +328,10 @@ std::unique_ptr<Client> FoxgloveBridge::connected(Connection& connection) {
   const ServerInfo info{.name = "Cardan",
                         .session = session_,
                         .publish = !rules_.in.empty(),
-                        .time = clock != by_name_.end() && channels_.at(clock->second).is_clock};
+                        .time = clock != by_name_.end() && channels_.at(clock->second).is_clock,
+                        .metadata = {{"cardan.pictures", makes_pictures() ? "yes" : "no"},
+                                     {"cardan.points", "yes"},
+                                     {"cardan.set_parameters", rules_.foxglove.set_parameters ? "yes" : "no"}}};
   auto viewer = std::make_unique<Viewer>(++last_viewer_, static_cast<Hub&>(*this), connection, info);
   for (const auto& [id, channel] : channels_) viewer->advertise(id);
   viewers_.emplace(viewer->number(), viewer.get());
@@ -327,6 +344,7 @@ void FoxgloveBridge::gone(Viewer& viewer) {
   viewers_.erase(viewer.number());
   for (auto& [id, channel] : channels_) {
     channel.viewers.erase(&viewer);
+    forget_unwanted_shapes(channel);
     open_or_close(channel);
   }
   wants_changed();
@@ -338,18 +356,25 @@ std::optional<Page> FoxgloveBridge::page(std::string_view path) {
     wants_changed();
     return Page{.type = "application/json", .body = look_ ? look_->json : "{}"};
   }
+  if (path == "/system.json") {
+    system_asked_ns_ = steady_now();
+    wants_changed();
+    return Page{.type = "application/json", .body = system_json_};
+  }
   const PageFile* const file = page_file(path);
   if (file == nullptr) return std::nullopt;
   return Page{.type = file->type, .body = std::string(file->body)};
 }
 
 void FoxgloveBridge::wants_changed() {
-  const bool page = steady_now() - page_asked_ns_ < kPageAsks && page_asked_ns_ != 0;
+  const auto asked = [now = steady_now()](std::int64_t at) { return at != 0 && now - at < kPageAsks; };
+  const bool page = asked(page_asked_ns_), system = asked(system_asked_ns_);
   const auto any = [this](bool (Viewer::*wants)() const noexcept) {
     return std::any_of(viewers_.begin(), viewers_.end(), [&](const auto& v) { return (v.second->*wants)(); });
   };
-  inquirer_->want(page || any(&Viewer::wants_graph), any(&Viewer::wants_parameters));
-  if (page && page_watch_) page_watch_->arm_at(page_asked_ns_ + kPageAsks);
+  inquirer_->want(
+      {.looks = page || any(&Viewer::wants_graph), .parameters = any(&Viewer::wants_parameters), .system = system});
+  if ((page || system) && page_watch_) page_watch_->arm_at(std::max(page_asked_ns_, system_asked_ns_) + kPageAsks);
 }
 
 void FoxgloveBridge::look_at_results() {
@@ -360,6 +385,8 @@ void FoxgloveBridge::look_at_results() {
       viewer->second->answered();
       viewer->second->push(std::move(answer->text));
       viewer->second->flush();
+    } else if (auto* const system = std::get_if<Inquirer::System>(&result)) {
+      system_json_ = std::move(system->json);
     } else if (auto* const look = std::get_if<std::shared_ptr<const Look>>(&result)) {
       look_ = *look;
       for (auto& [number, viewer] : viewers_) viewer->flush();

@@ -14,6 +14,7 @@
 #include "cardan/bridge/bridge.hpp"
 #include "cardan/bridge/catalogue.hpp"
 #include "cardan/bridge/foxglove/inquirer.hpp"
+#include "cardan/bridge/foxglove/shaper.hpp"
 #include "cardan/bridge/foxglove/socket_server.hpp"
 #include "cardan/bridge/foxglove/viewer.hpp"
 #include "cardan/bridge/rules.hpp"
@@ -42,6 +43,7 @@ class FoxgloveBridge final : public Bridge, private Application, private Hub {
   Channel* channel(std::uint32_t id) override;
   void subscribe(Viewer& viewer, Channel& channel) override;
   void unsubscribe(Viewer& viewer, std::uint32_t channel) override;
+  void ready(Channel& channel) override { make_shapes(channel); }
   Incoming* advertise(const Advertise::Channel& channel, std::string& why) override;
   void unadvertise(Incoming& incoming) override;
   bool ask(Inquirer::Question question) override { return inquirer_->ask(std::move(question)); }
@@ -59,6 +61,13 @@ class FoxgloveBridge final : public Bridge, private Application, private Hub {
   void close_unwanted();
   void pump(Channel& channel);
   void deliver(Channel& channel, FramePtr frame);
+  // foxglove_shapes.cpp
+  /// Lets go of the message for shapes if nobody wants any.
+  void forget_unwanted_shapes(Channel& channel);
+  void offer_for_shapes(Channel& channel, const FramePtr& frame);
+  /// Starts to make the shapes of the newest message that viewers wait for, unless others are being made.
+  void make_shapes(Channel& channel);
+  void look_at_shapes();
   /// What a topic counted before it went, so that nothing that was lost is forgotten.
   void keep(TopicReport report);
 
@@ -69,17 +78,19 @@ class FoxgloveBridge final : public Bridge, private Application, private Hub {
   Catalogue catalogue_;
   std::unique_ptr<SocketServer> server_;
   std::unique_ptr<Inquirer> inquirer_;
+  std::unique_ptr<Shaper> shaper_;
   std::map<std::uint32_t, Channel> channels_;
   std::map<std::string, std::uint32_t> by_name_;  ///< channels by the topic's name here
   std::map<std::string, Incoming> incoming_;      ///< by the topic's name here
   std::map<std::uint64_t, Viewer*> viewers_;
   std::map<std::pair<std::string, bool>, TopicReport> past_;
   std::shared_ptr<const Look> look_;
-  std::int64_t page_asked_ns_ = 0;                  ///< when the page asked for a look
-  std::map<std::uint32_t, std::int64_t> unwanted_;  ///< open channels without viewers, and when they close
+  std::string system_json_ = "{}";
+  std::int64_t page_asked_ns_ = 0, system_asked_ns_ = 0;  ///< when the page asked for a look, and for the system
+  std::map<std::uint32_t, std::int64_t> unwanted_;        ///< open channels without viewers, and when they close
   std::uint32_t last_channel_ = 0;
   std::uint64_t last_viewer_ = 0;
-  std::unique_ptr<SocketServer::Watch> changes_watch_, results_watch_, page_watch_, linger_watch_;
+  std::unique_ptr<SocketServer::Watch> changes_watch_, results_watch_, page_watch_, linger_watch_, shapes_watch_;
 };
 
 }  // namespace cardan::bridge::foxglove

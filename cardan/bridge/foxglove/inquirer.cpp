@@ -1,37 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cardan/bridge/foxglove/inquirer.hpp"
 
-#include <fmt/format.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <chrono>
-#include <nlohmann/json.hpp>
 #include <utility>
 
-#include "cardan/base/clock.hpp"
 #include "cardan/base/error.hpp"
-#include "cardan/system/host/control_client.hpp"
 
 namespace cardan::bridge::foxglove {
 namespace {
 
-using nlohmann::json;
-
 constexpr std::size_t kMostQuestions = 64;
 constexpr std::size_t kMostResults = 256;  ///< answers that wait for the other thread
 constexpr auto kPeriod = std::chrono::seconds(1);
-
-json subscriber_json(const SubscriberReport& s) {
-  return {{"program", s.name},
-          {"pid", s.pid},
-          {"received", s.received},
-          {"missed", s.missed},
-          {"p50_ns", latency_percentile(s.latency, 50)},
-          {"p99_ns", latency_percentile(s.latency, 99)}};
-}
-
-std::string program(const std::string& name, int pid) { return fmt::format("{} ({})", name, pid); }
 
 config::Value as_type_of(const config::Value& like, const config::Value& value) {
   // A viewer writes 1 where the component has 1.0.
@@ -42,36 +25,8 @@ config::Value as_type_of(const config::Value& like, const config::Value& value) 
 
 }  // namespace
 
-Look look_of(const DomainReport& report, const Rules& rules) {
-  Look look;
-  json topics = json::array();
-  for (const PublisherReport& p : report.publishers) {
-    if (p.topic.starts_with("/cardan/")) continue;
-    const TopicRule* const rule = rule_for(rules.out, p.topic, p.type);
-    if (rule == nullptr) continue;
-    const std::string topic = name_beyond(*rule, p.topic);
-    look.graph.published[topic].insert(program(p.program, p.pid));
-    json subscribers = json::array();
-    for (const SubscriberReport& s : p.subscribers) {
-      if (s.pid == ::getpid()) continue;
-      look.graph.subscribed[topic].insert(program(s.name, s.pid));
-      subscribers.push_back(subscriber_json(s));
-    }
-    topics.push_back({{"topic", topic},
-                      {"type", p.type},
-                      {"program", p.program},
-                      {"pid", p.pid},
-                      {"serial", p.serial},
-                      {"published", p.published},
-                      {"bytes", p.bytes},
-                      {"subscribers", std::move(subscribers)}});
-  }
-  look.json = json{{"time_ns", steady_now()}, {"publishers", std::move(topics)}}.dump(-1, ' ', false,
-                                                                                      json::error_handler_t::replace);
-  return look;
-}
-
-Inquirer::Inquirer(const Rules& rules) : rules_(rules), ready_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+Inquirer::Inquirer(const Rules& rules)
+    : rules_(rules), ready_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), system_(rules.domain) {
   if (!ready_) throw Error(ErrorCode::Limit, "cannot make an eventfd", "raise ulimit -n of the bridge");
   thread_ = std::thread([this] { run(); });
 }
@@ -85,12 +40,11 @@ Inquirer::~Inquirer() {
   thread_.join();
 }
 
-void Inquirer::want(bool looks, bool parameters) {
+void Inquirer::want(const Wants& wants) {
   {
     const std::lock_guard lock(mutex_);
-    if (looks == looks_ && parameters == parameters_) return;
-    looks_ = looks;
-    parameters_ = parameters;
+    if (wants == wants_) return;
+    wants_ = wants;
   }
   changed_.notify_all();
 }
@@ -133,7 +87,7 @@ void Inquirer::run() {
       lock.lock();
       continue;
     }
-    if (!looks_ && !parameters_) {
+    if (wants_ == Wants{}) {
       changed_.wait(lock);
       due = std::chrono::steady_clock::now();
       continue;
@@ -142,31 +96,45 @@ void Inquirer::run() {
       changed_.wait_until(lock, due);
       continue;
     }
-    const bool looks = looks_, all = parameters_;
+    const Wants wants = wants_;
     lock.unlock();
-    try {
-      if (looks) add(std::make_shared<const Look>(look_of(look_around({.domain = rules_.domain}), rules_)));
-      if (all) add(std::make_shared<const Parameters>(parameters()));
-    } catch (const Error&) {
-      // The domain cannot be looked at now; the next look says more.
-    }
+    ask_all(wants);
     due = std::chrono::steady_clock::now() + kPeriod;
     lock.lock();
   }
 }
 
-Parameters Inquirer::parameters() {
+void Inquirer::ask_all(const Wants& wants) {
+  try {
+    if (wants.looks)
+      add(std::make_shared<const Look>(look_of(look_around({.domain = rules_.domain}), rules_, history_)));
+    if (wants.parameters) add(std::make_shared<const Parameters>(parameters()));
+    if (wants.system) add(System{system_.json(control())});
+  } catch (const Error&) {
+    // The domain cannot be looked at now; the next look says more.
+  }
+}
+
+host::ControlClient& Inquirer::control() {
   if (!control_) control_ = std::make_unique<host::ControlClient>(host::ControlOptions{.domain = rules_.domain});
+  return *control_;
+}
+
+Parameters Inquirer::parameters() {
   Parameters all;
-  for (const host::ComponentReport& component : control_->components().components)
+  const host::DomainComponents there = control().components();
+  for (const host::ComponentReport& component : there.components)
     for (const host::ParameterReport& p : component.parameters) all[component.name + "/" + p.name] = p.value;
   return all;
 }
 
 void Inquirer::set(const SetParameters& request) {
-  if (!control_) control_ = std::make_unique<host::ControlClient>(host::ControlOptions{.domain = rules_.domain});
-  const host::DomainComponents there = control_->components();
+  const host::DomainComponents there = control().components();
   for (const auto& [name, value] : request.parameters) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (stop_) return;  // each may take seconds
+    }
     const host::ComponentReport* owner = nullptr;
     const host::ParameterReport* parameter = nullptr;
     for (const host::ComponentReport& component : there.components)
@@ -178,7 +146,7 @@ void Inquirer::set(const SetParameters& request) {
     if (parameter == nullptr)
       throw Error(ErrorCode::InvalidArgument, "no component has a parameter '" + name + "'",
                   "cardan param list names them");
-    control_->set_parameter(*owner, parameter->name, as_type_of(parameter->value, value));
+    control().set_parameter(*owner, parameter->name, as_type_of(parameter->value, value));
   }
 }
 

@@ -15,23 +15,12 @@
 
 #include "cardan/base/fd.hpp"
 #include "cardan/bridge/foxglove/protocol.hpp"
+#include "cardan/bridge/foxglove/system_look.hpp"
 #include "cardan/bridge/rules.hpp"
-#include "cardan/transport/observer_report.hpp"
-
-namespace cardan::host {
-class ControlClient;
-}
 
 namespace cardan::bridge::foxglove {
 
-/// What a look at the domain found, as far as the rules show it.
-struct Look {
-  Graph graph{};
-  std::string json{};  ///< publishers, subscribers, counts and latencies, for the page
-};
-[[nodiscard]] Look look_of(const DomainReport& report, const Rules& rules);
-
-/// Asks the processes of the domain what may take a second: the connection graph and the components' parameters.
+/// Asks the processes of the domain what may take a second: the connection graph, the components and their parameters.
 /// Thread safety: all functions on one thread; it asks on a thread of its own. None blocks but the destructor.
 class Inquirer {
  public:
@@ -41,8 +30,12 @@ class Inquirer {
   Inquirer& operator=(const Inquirer&) = delete;
   ~Inquirer();
 
+  struct Wants {
+    bool looks = false, parameters = false, system = false;
+    bool operator==(const Wants&) const = default;
+  };
   /// What is asked each second from now on.
-  void want(bool looks, bool parameters);
+  void want(const Wants& wants);
 
   struct Question {
     std::uint64_t client = 0;
@@ -55,7 +48,10 @@ class Inquirer {
     std::uint64_t client = 0;
     std::string text{};  ///< for the client
   };
-  using Result = std::variant<Answer, std::shared_ptr<const Look>, std::shared_ptr<const Parameters>>;
+  struct System {
+    std::string json{};  ///< as SystemWatch::json()
+  };
+  using Result = std::variant<Answer, System, std::shared_ptr<const Look>, std::shared_ptr<const Parameters>>;
   /// Empties fd().
   [[nodiscard]] std::vector<Result> results();
   /// Readable when there are results.
@@ -64,6 +60,8 @@ class Inquirer {
  private:
   void run();
   void answer(const Question& question);
+  void ask_all(const Wants& wants);
+  host::ControlClient& control();
   Parameters parameters();
   void set(const SetParameters& request);
   void add(Result result);
@@ -74,8 +72,12 @@ class Inquirer {
   std::condition_variable changed_;
   std::deque<Question> questions_;
   std::vector<Result> results_;
-  bool looks_ = false, parameters_ = false, stop_ = false;
-  std::unique_ptr<host::ControlClient> control_;  ///< of the thread
+  Wants wants_;
+  bool stop_ = false;
+  // Of the thread.
+  std::unique_ptr<host::ControlClient> control_;
+  LatencyHistory history_;
+  SystemWatch system_;
   std::thread thread_;
 };
 

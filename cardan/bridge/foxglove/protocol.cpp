@@ -88,8 +88,13 @@ std::set<std::string> words(const json& in, const char* name) {
 
 Subscribe subscribe(const json& in) {
   Subscribe request;
-  for (const json& one : list(in, "subscriptions"))
-    request.subscriptions.push_back({.id = number_in(one, "id"), .channel = number_in(one, "channelId")});
+  for (const json& one : list(in, "subscriptions")) {
+    Subscribe::One& to =
+        request.subscriptions.emplace_back(Subscribe::One{number_in(one, "id"), number_in(one, "channelId"), {}});
+    if (!one.contains("shape")) continue;
+    to.shape = shape_named(word(one, "shape"), number_in(one, "most"));
+    if (!to.shape) throw Wrong{"shape"};
+  }
   return request;
 }
 
@@ -114,7 +119,8 @@ SetParameters set_parameters(const json& in) {
     config::Value& to = request.parameters[name];
     if (value->is_boolean())
       to = value->get<bool>();
-    else if (value->is_number_integer() && word(one, "type", false) != "float64")
+    else if (value->is_number_integer() && word(one, "type", false) != "float64" &&
+             !(value->is_number_unsigned() && value->get<std::uint64_t>() > INT64_MAX))
       to = value->get<std::int64_t>();
     else if (value->is_number())
       to = value->get<double>();
@@ -140,6 +146,7 @@ Request request_of(const json& in) {
   if (op == "unsubscribeParameterUpdates") return WatchParameters{.on = false, .names = words(in, "parameterNames")};
   if (op == "subscribeConnectionGraph") return WatchGraph{true};
   if (op == "unsubscribeConnectionGraph") return WatchGraph{false};
+  if (op == "cardanReady") return Ready{numbers(in, "subscriptionIds")};
   constexpr std::size_t kShown = 40;
   return Malformed{"this server does not know the request '" + op.substr(0, kShown) + "'"};
 }
@@ -184,7 +191,7 @@ std::string server_info_text(const ServerInfo& info) {
   json text{{"op", "serverInfo"},
             {"name", info.name},
             {"capabilities", capabilities},
-            {"metadata", json::object()},
+            {"metadata", info.metadata},
             {"sessionId", info.session}};
   if (info.publish) text["supportedEncodings"] = {"cdr"};
   return dump(text);

@@ -16,6 +16,7 @@
 #include <variant>
 #include <vector>
 
+#include "cardan/bridge/foxglove/shape.hpp"
 #include "cardan/config/configuration.hpp"
 
 namespace cardan::bridge::foxglove {
@@ -30,8 +31,9 @@ inline constexpr std::string_view kOldProtocol = "foxglove.websocket.v1";
 
 struct ServerInfo {
   std::string name, session;
-  bool publish = false;  ///< some topics may come in
-  bool time = false;     ///< there is a /clock
+  bool publish = false;                           ///< some topics may come in
+  bool time = false;                              ///< there is a /clock
+  std::map<std::string, std::string> metadata{};  ///< what the page may ask for
 };
 [[nodiscard]] std::string server_info_text(const ServerInfo& info);
 
@@ -57,7 +59,9 @@ struct Graph {
 /// What has changed. Empty: nothing.
 [[nodiscard]] std::string graph_text(const Graph& before, const Graph& now);
 
-/// In front of a message's bytes, and the message "time".
+/// In front of a message's bytes, and the message "time". A message in a shape has the number kShapedMessage, which
+/// Foxglove's protocol does not use.
+inline constexpr std::byte kShapedMessage{0x80};
 [[nodiscard]] std::array<std::byte, 13> message_head(std::uint32_t subscription, std::int64_t time_ns) noexcept;
 [[nodiscard]] std::array<std::byte, 9> time_message(std::int64_t time_ns) noexcept;
 
@@ -66,6 +70,7 @@ struct Graph {
 struct Subscribe {
   struct One {
     std::uint32_t id = 0, channel = 0;
+    std::optional<Shape> shape{};  ///< of the page alone; Foxglove's protocol has none
   };
   std::vector<One> subscriptions{};
 };
@@ -97,11 +102,15 @@ struct WatchParameters {
 struct WatchGraph {
   bool on = false;
 };
+/// The page has drawn what it got of these subscriptions, which have a shape.
+struct Ready {
+  std::vector<std::uint32_t> ids{};
+};
 struct Malformed {
   std::string why{};
 };
 using Request = std::variant<Malformed, Subscribe, Unsubscribe, Advertise, Unadvertise, GetParameters, SetParameters,
-                             WatchParameters, WatchGraph>;
+                             WatchParameters, WatchGraph, Ready>;
 
 /// The deepest nesting of lists and objects in a client's text.
 inline constexpr int kMostNested = 8;

@@ -43,12 +43,22 @@ void Viewer::push(std::string text) {
   if (text_bytes_ > kMostTextBytes) connection_.pause();
 }
 
+void Viewer::tell(Level level, const std::string& message) {
+  if (text_bytes_ <= kMostTextBytes) push(status_text(level, message));
+}
+
 void Viewer::unadvertise(std::uint32_t channel) {
   queue_.drop(channel);
+  wishes_.erase(channel);
   if (advertised_.erase(channel) != 0)
     to_unadvertise_.insert(channel);
   else
     to_advertise_.erase(channel);
+}
+
+Viewer::Wish* Viewer::wish(std::uint32_t channel) {
+  const auto it = wishes_.find(channel);
+  return it == wishes_.end() ? nullptr : &it->second;
 }
 
 void Viewer::offer(Channel& channel, const FramePtr& frame) {
@@ -78,8 +88,13 @@ void Viewer::handle(const Subscribe& request) {
       tell(Level::Warning, fmt::format("Channel {} does not exist.", one.channel));
       continue;
     }
+    if (one.shape && !has_shape(channel->info.type, one.shape->kind)) {
+      tell(Level::Error, fmt::format("{} is not shown in this shape by this server.", channel->info.topic));
+      continue;
+    }
     switch (queue_.subscribe(one.id, one.channel, channel->depth)) {
       case ClientQueue::Subscribed::Yes:
+        if (one.shape) wishes_.emplace(one.channel, Wish{.shape = *one.shape});
         hub_.subscribe(*this, *channel);
         break;
       case ClientQueue::Subscribed::IdIsTaken:
@@ -94,10 +109,12 @@ void Viewer::handle(const Subscribe& request) {
 
 void Viewer::handle(const Unsubscribe& request) {
   for (const std::uint32_t id : request.ids) {
-    if (const auto channel = queue_.unsubscribe(id))
+    if (const auto channel = queue_.unsubscribe(id)) {
+      wishes_.erase(*channel);
       hub_.unsubscribe(*this, *channel);
-    else
+    } else {
       tell(Level::Warning, fmt::format("Subscription {} does not exist.", id));
+    }
   }
 }
 
@@ -174,6 +191,17 @@ void Viewer::handle(const WatchGraph& request) {
   wants_graph_ = request.on;
   shown_.reset();
   hub_.wants_changed();
+}
+
+void Viewer::handle(const Ready& request) {
+  for (const std::uint32_t id : request.ids) {
+    const auto number = queue_.channel_of(id);
+    Channel* const channel = number ? hub_.channel(*number) : nullptr;
+    Wish* const there = number ? wish(*number) : nullptr;
+    if (channel == nullptr || there == nullptr) continue;  // withdrawn while the word was on its way
+    there->ready = true;
+    hub_.ready(*channel);
+  }
 }
 
 std::size_t Viewer::most_binary_bytes() const noexcept {
@@ -258,6 +286,14 @@ void Viewer::send_frame(const ClientQueue::Next& next) {
   Channel& channel = *hub_.channel(next.channel);
   const OutgoingFrame& frame = *next.frame;
   head_ = message_head(next.id, frame.publish_ns);
+  if (wish(next.channel) != nullptr) {
+    // It holds no slot: it is ours until it is sent.
+    head_[0] = kShapedMessage;
+    frame_ = next.frame;
+    frame_channel_ = 0;
+    connection_.send(true, {head_, frame.cdr.prefix});
+    return channel.out.carried(frame, 0);
+  }
   std::size_t copied = 0;
   const bool large = frame.size() > kSmallBytes;
   const bool refers = !large || channel.under_way.contains(&frame) || channel.under_way.size() < kByReference;

@@ -40,6 +40,9 @@ struct Channel {
   std::set<Viewer*> viewers{};
   std::deque<FramePtr> latched{};
   std::map<const OutgoingFrame*, std::size_t> under_way{};  ///< large ones that clients get by reference
+  FramePtr newest{};                                        ///< of which shapes are made; null: nobody wants any
+  std::uint64_t newest_number = 0;
+  bool making = false;  ///< shapes of a message are being made
   std::string trouble{};
   std::unique_ptr<SocketServer::Watch> watch{};
 };
@@ -59,6 +62,8 @@ class Hub {
   virtual Channel* channel(std::uint32_t id) = 0;
   virtual void subscribe(Viewer& viewer, Channel& channel) = 0;
   virtual void unsubscribe(Viewer& viewer, std::uint32_t channel) = 0;
+  /// A viewer has drawn the last shape that it got of the channel.
+  virtual void ready(Channel& channel) = 0;
   /// Null: it may not come in, and `why` says so.
   virtual Incoming* advertise(const Advertise::Channel& channel, std::string& why) = 0;
   virtual void unadvertise(Incoming& incoming) = 0;
@@ -86,8 +91,16 @@ class Viewer final : public Client {
   void unadvertise(std::uint32_t channel);
   /// A message of a channel to which it subscribes.
   void offer(Channel& channel, const FramePtr& frame);
+  /// What it gets of a channel instead of the messages; null: it gets the messages.
+  struct Wish {
+    Shape shape{};
+    bool ready = true;        ///< it has drawn what it got
+    std::uint64_t given = 0;  ///< the number of the last message that it got, from 1
+  };
+  [[nodiscard]] Wish* wish(std::uint32_t channel);
   void time(std::int64_t ns) { time_ns_ = ns; }
-  void tell(Level level, const std::string& message) { push(status_text(level, message)); }
+  /// Nothing, if too much waits already: one text may ask for a hundred thousand of these.
+  void tell(Level level, const std::string& message);
   void push(std::string text);
   void parameters(const std::shared_ptr<const Parameters>& all);
   /// Sends what waits, unless a message is under way.
@@ -109,6 +122,7 @@ class Viewer final : public Client {
   void handle(const SetParameters& request);
   void handle(const WatchParameters& request);
   void handle(const WatchGraph& request);
+  void handle(const Ready& request);
   void ask(Inquirer::Question question);
   /// Makes the next text. Empty: there is none.
   std::string next_text();
@@ -120,6 +134,7 @@ class Viewer final : public Client {
   Hub& hub_;
   Connection& connection_;
   ClientQueue queue_;
+  std::map<std::uint32_t, Wish> wishes_;  ///< by channel
   std::deque<std::string> texts_;
   std::size_t text_bytes_ = 0;  ///< of `texts_`
   std::set<std::uint32_t> to_advertise_, to_unadvertise_, advertised_;

@@ -45,6 +45,7 @@ class Bridge final : public Hub {
   Channel* channel(std::uint32_t id) override { return id == 1 ? &only : nullptr; }
   void subscribe(Viewer& viewer, Channel& channel) override { channel.viewers.insert(&viewer); }
   void unsubscribe(Viewer& viewer, std::uint32_t) override { only.viewers.erase(&viewer); }
+  void ready(Channel&) override { ++readies; }
   Incoming* advertise(const Advertise::Channel&, std::string& why) override {
     why = "no";
     return nullptr;
@@ -56,7 +57,7 @@ class Bridge final : public Hub {
   void wants_changed() override {}
   void gone(Viewer& viewer) override { only.viewers.erase(&viewer); }
   Channel only;
-  int questions = 0;
+  int questions = 0, readies = 0;
 };
 
 FramePtr large_frame() {
@@ -90,6 +91,44 @@ TEST(FoxgloveViewer, FewQuestionsWaitAtOnce) {
   viewer.answered();
   viewer.text(R"({"op":"getParameters","parameterNames":[]})");
   EXPECT_EQ(bridge.questions, 9);
+}
+
+TEST(FoxgloveViewer, APageGetsAShapeWhenItIsReady) {
+  Bridge bridge;
+  Line line;
+  bridge.only.info.type = "sensor_msgs/msg/PointCloud2";
+  Viewer viewer(1, bridge, line, {});
+  line.busy = false;
+  viewer.text(R"({"op":"subscribe","subscriptions":[{"id":5,"channelId":1,"shape":"points","most":4}]})");
+  Viewer::Wish* const wish = viewer.wish(1);
+  ASSERT_NE(wish, nullptr);
+  EXPECT_EQ(wish->shape.most, 5'000U);
+  EXPECT_TRUE(wish->ready);
+  line.busy = false;
+  viewer.sent();
+  wish->ready = false;
+  viewer.offer(bridge.only, large_frame());
+  viewer.flush();
+  ASSERT_TRUE(line.was_binary);
+  EXPECT_EQ(line.last[0], '\x80') << "not a message of Foxglove's protocol";
+  EXPECT_TRUE(bridge.only.under_way.empty()) << "it holds no slot";
+  viewer.text(R"({"op":"cardanReady","subscriptionIds":[6]})");
+  EXPECT_FALSE(wish->ready) << "another subscription";
+  viewer.text(R"({"op":"cardanReady","subscriptionIds":[5,5]})");
+  EXPECT_TRUE(wish->ready);
+  EXPECT_EQ(bridge.readies, 2);
+  viewer.text(R"({"op":"unsubscribe","subscriptionIds":[5]})");
+  EXPECT_EQ(viewer.wish(1), nullptr);
+}
+
+TEST(FoxgloveViewer, AShapeThatTheTypeDoesNotHaveIsRefused) {
+  Bridge bridge;
+  Line line;
+  Viewer viewer(1, bridge, line, {});
+  for (const char* shape : {R"("points","most":1)", R"("movie","most":1)", R"("points")", R"(7,"most":1)"})
+    viewer.text(std::string(R"({"op":"subscribe","subscriptions":[{"id":5,"channelId":1,"shape":)") + shape + "}]}");
+  EXPECT_EQ(viewer.wish(1), nullptr);
+  EXPECT_TRUE(bridge.only.viewers.empty());
 }
 
 TEST(FoxgloveViewer, ClientsBeyondTwoGetACopyOfOlderMessages) {

@@ -172,18 +172,13 @@ void RemoteSet::sleep(futex::Watch own, std::int64_t until, std::int64_t spin_ns
       left = {.tv_sec = ns / 1'000'000'000, .tv_nsec = ns % 1'000'000'000};
     }
     if (own.word->load(std::memory_order_acquire) != own.expected) return;
-    epoll_event event;
-    if (stuck) {  // its descriptor stays readable: only the own one for that short while
-      pollfd own_fd{.fd = event_fd_.get(), .events = POLLIN, .revents = 0};
-      eventfd_t count = 0;
-      if (::ppoll(&own_fd, 1, &left, nullptr) == 1) ::eventfd_read(event_fd_.get(), &count);
-      return;
-    }
-    if (::epoll_pwait2(epoll_.get(), &event, 1, until != 0 ? &left : nullptr, nullptr) == 1 &&
-        event.data.ptr == nullptr) {
-      eventfd_t count = 0;
+    // ppoll() and not epoll_pwait2(): its time-out is as fine, and no container's filter forbids it. While a source is
+    // stuck, its descriptor stays readable: then only the own one counts.
+    std::array<pollfd, 2> fds{{{.fd = event_fd_.get(), .events = POLLIN, .revents = 0},
+                               {.fd = stuck ? -1 : epoll_.get(), .events = POLLIN, .revents = 0}}};
+    eventfd_t count = 0;
+    if (::ppoll(fds.data(), fds.size(), until != 0 ? &left : nullptr, nullptr) > 0 && fds[0].revents != 0)
       ::eventfd_read(event_fd_.get(), &count);
-    }
     return;  // take_all() asks again which ports are ready
   }
   // A subscriber that may not take more is left out, or it would keep us awake.
@@ -219,8 +214,7 @@ std::size_t RemoteSet::take_all(Group& group) noexcept {
   };
   if (epoll_) {
     std::array<epoll_event, 64> events;
-    const timespec at_once{};
-    const int n = ::epoll_pwait2(epoll_.get(), events.data(), static_cast<int>(events.size()), &at_once, nullptr);
+    const int n = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), 0);
     for (int i = 0; i < n; ++i)
       if (auto* source = static_cast<RemoteSource*>(events[static_cast<std::size_t>(i)].data.ptr)) drain(*source);
   } else {

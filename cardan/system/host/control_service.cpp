@@ -29,7 +29,7 @@ struct ControlService::Endpoints {
   explicit Endpoints(const std::string& domain)
       : requests(kControl, {.domain = domain}),
         answers(kAnswers, {.domain = domain}),
-        wake(make_bound([] { return ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); })) {
+        wake(detail::make_bound([] { return ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); })) {
     if (wake.get() < 0)
       throw Error(ErrorCode::Limit, "cannot make an event: " + std::generic_category().message(errno),
                   "raise the limit of open descriptors (ulimit -n)");
@@ -37,7 +37,7 @@ struct ControlService::Endpoints {
   // Requests first: a client that finds a publisher of answers can rely on its requests arriving.
   Subscriber<ControlMessage> requests;
   Publisher<ControlMessage> answers;
-  BoundFd wake;  // not a message: at the end the run directory may be gone, or the disk full
+  detail::BoundFd wake;  // not a message: at the end the run directory may be gone, or the disk full
   Atomic<bool> ending{false};
 };
 

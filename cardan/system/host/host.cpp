@@ -435,7 +435,7 @@ class Host {
   bool by_rule_ = false;          ///< and not by an operator
   Atomic<bool> untold_{false};    ///< exceptions since the last report to the launcher
   Atomic<bool> counting_{false};  ///< of exceptions that repeat: the main thread knows when to say how many
-  BoundFd wake_;
+  detail::BoundFd wake_;
   Runtime runtime_;
   HostAnswers answers_{runtime_, changing_, parts()};
   Watchdog watchdog_;  ///< watches to the end: a callback may hang while all stop

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
+#include <iterator>
 #include <utility>
 
 #include "cardan/base/error.hpp"
@@ -40,9 +41,21 @@ Value value_of(std::string_view text) {
 }  // namespace
 
 Configuration one_process(Configuration configuration) {
-  if (configuration.processes.size() < 2) return configuration;
-  Process all{.name = "all", .restart = configuration.processes.front().restart, .pointer = "/processes"};
-  while (configuration.component(all.name) != nullptr) all.name += '_';
+  std::vector<Process> bridges;  // programs of their own in any case
+  std::vector<Process>& processes = configuration.processes;
+  const auto first =
+      std::stable_partition(processes.begin(), processes.end(), [](const Process& p) { return !p.bridge; });
+  std::move(first, processes.end(), std::back_inserter(bridges));
+  processes.erase(first, processes.end());
+  const auto is_bridge = [&](const std::string& name) {
+    return std::any_of(bridges.begin(), bridges.end(), [&](const Process& p) { return p.name == name; });
+  };
+  if (processes.size() < 2) {
+    std::move(bridges.begin(), bridges.end(), std::back_inserter(processes));
+    return configuration;
+  }
+  Process all{.name = "all", .restart = processes.front().restart, .pointer = "/processes"};
+  while (configuration.component(all.name) != nullptr || is_bridge(all.name)) all.name += '_';
   bool limited = true;
   for (Process& process : configuration.processes) {
     const auto renamed = [&](const std::string& group) { return fmt::format("{}.{}", process.name, group); };
@@ -69,7 +82,6 @@ Configuration one_process(Configuration configuration) {
     if (when.kind == config::Condition::Kind::Silent) continue;
     std::vector<std::string> names;
     for (const std::string& name : when.names) {
-      const auto& processes = configuration.processes;
       const bool process =
           std::any_of(processes.begin(), processes.end(), [&](const Process& p) { return p.name == name; });
       const std::string& now = process ? all.name : name;
@@ -77,8 +89,9 @@ Configuration one_process(Configuration configuration) {
     }
     when.names = std::move(names);
   }
-  configuration.processes.clear();
-  configuration.processes.push_back(std::move(all));
+  processes.clear();
+  processes.push_back(std::move(all));
+  std::move(bridges.begin(), bridges.end(), std::back_inserter(processes));
   return configuration;
 }
 

@@ -86,6 +86,20 @@ TEST(OneProcess, AComponentMayBeCalledAll) {
   EXPECT_EQ(one_process(std::move(c)).processes[0].name, "all_");
 }
 
+TEST(OneProcess, BridgesStayProcessesOfTheirOwn) {
+  auto c = file();
+  c.processes.insert(c.processes.begin(), {.name = "all", .bridge = config::Bridge{.kind = "dds"}});
+  c.transitions[0].when.names = {"all", "sensors"};
+  const auto one = one_process(c);
+  ASSERT_EQ(one.processes.size(), 2U);
+  EXPECT_EQ(one.processes[0].name, "all_");
+  EXPECT_EQ(one.processes[0].components.size(), 4U);
+  EXPECT_EQ(one.processes[0].restart.limit, 7) << "that of the first one with components";
+  EXPECT_EQ(one.processes[1].name, "all");
+  EXPECT_EQ(one.processes[1].bridge->kind, "dds");
+  EXPECT_EQ(one.transitions[0].when.names, (std::vector<std::string>{"all", "all_"}));
+}
+
 TEST(OneProcess, AFileOfOneStaysAsItIs) {
   auto c = file();
   c.processes.pop_back();

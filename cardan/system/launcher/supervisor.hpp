@@ -97,6 +97,8 @@ struct LauncherOptions {
   /// each sample that it crashed on twice. The first word is the path of the program; the process is shown as
   /// "cardan:NAME". Empty is no default: `cardan run` gives {"/proc/self/exe", "host", FILE, …}.
   std::vector<std::string> host_command{};
+  /// What starts a bridge; its kind, its file and "--ready-fd N" are added. The first word is the path of the program.
+  std::vector<std::string> bridge_command{"/proc/self/exe", "bridge"};
   /// Domain of /cardan/state and of all processes; empty: $CARDAN_DOMAIN, else "default".
   std::string domain{};
   std::string reports = "out";                                     ///< folder of the crash reports
@@ -164,6 +166,7 @@ class Supervisor {
   };
 
   void start(std::size_t index);
+  [[nodiscard]] ChildOptions command_of(std::size_t index) const;
   void listen(int fd, std::size_t index);
   void serve(std::size_t index);
   void drain(std::size_t index, int fd, bool error);

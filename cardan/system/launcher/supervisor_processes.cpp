@@ -25,6 +25,29 @@ double ms(std::int64_t ns) { return static_cast<double>(ns) / 1e6; }
 
 }  // namespace
 
+ChildOptions Supervisor::command_of(std::size_t index) const {
+  const config::Process& process = configuration_.processes[index];
+  const std::vector<std::string>& command = process.bridge ? options_.bridge_command : options_.host_command;
+  ChildOptions child{.program = command.front(),
+                     .arguments = command,
+                     .environment = process.environment,
+                     .memory_bytes = process.memory_bytes};
+  const auto add = [&child](const std::vector<std::string>& words) {
+    child.arguments.insert(child.arguments.end(), words.begin(), words.end());
+  };
+  if (process.bridge) {
+    add({process.bridge->kind, "--ready-fd", std::to_string(ChildProcess::kReadyFd)});
+    if (!process.bridge->file.empty()) add({process.bridge->file});
+  } else {
+    add({"--process", process.name, "--ready-fd", std::to_string(ChildProcess::kReadyFd), "--report-fd",
+         std::to_string(ChildProcess::kReportFd)});
+    for (const PoisonSample& sample : slots_[index].poison.skipped()) add({"--skip", to_argument(sample)});
+  }
+  child.arguments.front() = "cardan:" + process.name;  // what ps shows
+  if (!options_.domain.empty()) child.environment.emplace("CARDAN_DOMAIN", options_.domain);
+  return child;
+}
+
 void Supervisor::start(std::size_t index) {
   Slot& slot = slots_[index];
   ProcessStatus& status = status_[index];
@@ -43,20 +66,7 @@ void Supervisor::start(std::size_t index) {
   status.started_ns = steady_now();
   slot.slow_ns = status.started_ns + options_.slow_start.count();
 
-  ChildOptions child{.program = options_.host_command.front(),
-                     .arguments = options_.host_command,
-                     .environment = process.environment,
-                     .memory_bytes = process.memory_bytes};
-  for (const std::string& word :
-       {std::string("--process"), process.name, std::string("--ready-fd"), std::to_string(ChildProcess::kReadyFd),
-        std::string("--report-fd"), std::to_string(ChildProcess::kReportFd)})
-    child.arguments.push_back(word);
-  for (const PoisonSample& sample : slot.poison.skipped()) {
-    child.arguments.emplace_back("--skip");
-    child.arguments.push_back(to_argument(sample));
-  }
-  child.arguments.front() = "cardan:" + process.name;  // what ps shows
-  if (!options_.domain.empty()) child.environment.emplace("CARDAN_DOMAIN", options_.domain);
+  const ChildOptions child = command_of(index);
   try {
     slot.child = std::make_unique<ChildProcess>(child);
     for (const int fd : {slot.child->end_fd(), slot.child->output_fd(), slot.child->error_fd(), slot.child->ready_fd()})

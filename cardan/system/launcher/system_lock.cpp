@@ -54,7 +54,7 @@ SystemLock::SystemLock(const std::string& system, const std::string& domain)
 
 /// False: try again.
 bool SystemLock::take(const std::string& system) {
-  file_ = BoundFd(make_bound([&] {
+  file_ = detail::BoundFd(detail::make_bound([&] {
     return ::openat(folder_->fd.get(), name_.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
   }));
   struct stat st{};

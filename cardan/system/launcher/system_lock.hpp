@@ -31,7 +31,7 @@ class SystemLock {
 
   std::shared_ptr<const detail::RunFolder> folder_;
   std::string name_;
-  BoundFd file_;
+  detail::BoundFd file_;
 };
 
 }  // namespace cardan::launcher

@@ -208,7 +208,7 @@ TEST(PublisherTable, DescriptorsOfAStrangerAreRungOnceAMillisecondAndWithinItsTi
   int pair[2];
   ASSERT_EQ(::socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair), 0);
   const Fd theirs(pair[0]);
-  a->notify_socket = cardan::BoundFd(Fd(pair[1]));
+  a->notify_socket = cardan::detail::BoundFd(Fd(pair[1]));
   a->notify = a->notify_socket.get();
   auto& page = const_cast<cardan::layout::SubscriberPage&>(*a->page);
   const auto publish = [&] {

@@ -47,7 +47,8 @@ class SubscriberCores : public testing::Test {
     parts.slots = core.hot().committed;
     parts.foreign = is_foreign(whose);
     parts.area_owner = whose;
-    if (parts.foreign) parts.area_fd = cardan::BoundFd(Fd(::fcntl(core.area().read_only_fd(), F_DUPFD_CLOEXEC, 0)));
+    if (parts.foreign)
+      parts.area_fd = cardan::detail::BoundFd(Fd(::fcntl(core.area().read_only_fd(), F_DUPFD_CLOEXEC, 0)));
     parts.bell = &bells_.bell(0);
     parts.page = page.get();
     parts.keep = page;

@@ -48,7 +48,7 @@ function parseFields(text) {
   return fields;
 }
 
-function resolve(schema, type, owner) {
+export function resolve(schema, type, owner) {
   if (READ[type] || type === "string" || type === "wstring") return type;
   if (type === "time" || type === "duration") return "builtin_interfaces/" + (type === "time" ? "Time" : "Duration");
   if (type === "Header") return "std_msgs/Header";

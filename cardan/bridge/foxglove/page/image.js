@@ -46,6 +46,14 @@ export function pixels(image, widest = WIDEST) {
   return { rgba, width: w, height: h };
 }
 
+/** A JPEG of the bridge. Throws what the browser says of a damaged one. */
+export async function drawPicture(canvas, jpeg) {
+  const bitmap = await createImageBitmap(new Blob([jpeg], { type: "image/jpeg" }));
+  if (canvas.width !== bitmap.width || canvas.height !== bitmap.height) Object.assign(canvas, { width: bitmap.width, height: bitmap.height });
+  canvas.getContext("2d").drawImage(bitmap, 0, 0);
+  bitmap.close();
+}
+
 export function drawImage(canvas, image) {
   const context = canvas.getContext("2d");
   if (image.format !== undefined) {

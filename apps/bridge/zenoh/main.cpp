@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// The program `cardan-bridge-zenoh`, which `cardan bridge zenoh` becomes. It starts cardan-zenoh.
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "apps/bridge/bridge_program.hpp"
+#include "cardan/base/error.hpp"
+#include "cardan/bridge/rules_shape.hpp"
+#include "cardan/bridge/zenoh/zenoh_bridge.hpp"
+#include "cardan/system/launcher/own_program.hpp"
+
+namespace cardan::apps {
+namespace {
+
+constexpr const char* kExamples = R"(Examples:
+  cardan bridge zenoh                                 every topic, for who connects to 127.0.0.1:7447; nothing comes in
+  cardan bridge zenoh --listen tcp/0.0.0.0:7447       also for other computers
+  cardan bridge zenoh --connect tcp/10.0.0.2:7447 --in /cmd_vel
+                                                      to that computer; its /cmd_vel comes in
+  cardan bridge zenoh --form cardan bridge.json       between two computers with Cardan
+
+It does not look for others by multicast. Names, types and losses: docs/bridge-zenoh.md.)";
+
+struct ZenohOptions {
+  std::string form{}, config{}, mode{};
+  std::vector<std::string> connect{}, listen{};
+};
+
+template <class Names>
+CLI::IsMember one_of(const Names& names) {
+  return CLI::IsMember(std::vector<std::string>(names.begin(), names.end()));
+}
+
+void add_options(CLI::App& app, ZenohOptions& o) {
+  app.add_option("--form", o.form,
+                 "plain: keys as zenoh-plugin-ros2dds (default); cardan: between computers with Cardan")
+      ->check(one_of(bridge::kForms));
+  app.add_option("--connect", o.connect, "Connect to a router or another bridge, as tcp/10.0.0.2:7447");
+  app.add_option("--listen", o.listen, "Listen there (default, without --connect: tcp/127.0.0.1:7447)");
+  app.add_option("--mode", o.mode, "Zenoh's mode (default: router if it listens, else client)")
+      ->check(one_of(bridge::kModes));
+  app.add_option("--config", o.config, "Zenoh's own file: TLS, access control and all else")->check(CLI::ExistingFile);
+}
+
+void apply(const ZenohOptions& o, bridge::ZenohRules& rules) {
+  if (!o.form.empty()) rules.form = o.form;
+  if (!o.config.empty()) rules.config = o.config;
+  if (!o.mode.empty()) rules.mode = o.mode;
+  if (!o.connect.empty()) rules.connect = o.connect;
+  if (!o.listen.empty()) rules.listen = o.listen;
+}
+
+std::unique_ptr<bridge::Bridge> make_bridge(const ZenohOptions& options, bridge::Rules& rules) {
+  apply(options, rules.zenoh);
+  const std::string program = launcher::own_program("cardan-zenoh");
+  if (program.empty())
+    throw Error(ErrorCode::Unavailable, "this build has no cardan-zenoh", "install cargo, and run: make zenoh");
+  return std::make_unique<bridge::zenoh::ZenohBridge>(rules, program);
+}
+
+}  // namespace
+
+int run_zenoh_bridge(int argc, char** argv) {
+  ZenohOptions options;
+  return bridge_main({.name = "zenoh",
+                      .description = "Carry topics to other computers and to Zenoh systems",
+                      .examples = kExamples,
+                      .add = [&](CLI::App& app) { add_options(app, options); },
+                      .make = [&](bridge::Rules& rules) { return make_bridge(options, rules); },
+                      .network = bridge::zenoh::network_name},
+                     argc, argv);
+}
+
+}  // namespace cardan::apps
+
+int main(int argc, char** argv) { return cardan::apps::run_zenoh_bridge(argc, argv); }

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/top/figures.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <set>
+
+#include "apps/component/component_fusions.hpp"
+#include "apps/report_json.hpp"
+#include "apps/view/losses.hpp"
+#include "cardan/base/clock.hpp"
+#include "cardan/base/error.hpp"
+
+namespace cardan::apps::top {
+namespace {
+
+using namespace std::chrono_literals;
+
+std::uint64_t less(std::uint64_t now, std::uint64_t before) { return now - std::min(now, before); }
+
+void add(LatencyHistogram& into, const LatencyHistogram& more) {
+  if (into.empty()) {
+    into = more;
+    return;
+  }
+  std::map<std::uint32_t, std::uint64_t> counts(into.begin(), into.end());
+  for (const auto& [bucket, count] : more) counts[bucket] += count;
+  into.assign(counts.begin(), counts.end());
+}
+
+/// By the middles of the buckets; 0 of an empty one.
+double mean_ns(const LatencyHistogram& histogram) {
+  double sum = 0;
+  std::uint64_t all = 0;
+  for (const auto& [bucket, count] : histogram) {
+    sum += static_cast<double>(count) * static_cast<double>(latency_percentile({{bucket, 1}}, 50));
+    all += count;
+  }
+  return all == 0 ? 0 : sum / static_cast<double>(all);
+}
+
+/// The questions to components come from this process: who looks is not part of what it looks at.
+bool is_own(const PublisherReport& publisher) {
+  return publisher.pid == ::getpid() && publisher.topic.starts_with("/cardan/");
+}
+
+std::uint64_t lost_in(const host::CallbackReport& callback) {
+  return callback.kind == host::CallbackReport::Kind::Timer ? callback.overruns : lost_of(callback);
+}
+
+}  // namespace
+
+Writer Collector::measure(const PublisherReport& now, double seconds) const {
+  Writer writer{.now = now, .latency = now.latency, .readers = {}};
+  const auto old = publishers_.find({now.process, now.serial});
+  std::vector<SubscriberReport> earlier;
+  if (old != publishers_.end()) {
+    writer.latency = apps::less(now.latency, old->second.latency);
+    writer.rate_hz = static_cast<double>(less(now.published, old->second.published)) / seconds;
+    writer.bytes_per_s = static_cast<double>(less(now.bytes, old->second.bytes)) / seconds;
+    earlier = old->second.subscribers;
+  }
+  for (const SubscriberReport& s : now.subscribers) {
+    if (s.pid == ::getpid()) continue;
+    Reader reader{.now = s, .latency = s.latency};
+    const auto same = std::find_if(earlier.begin(), earlier.end(), [&](const SubscriberReport& e) {
+      return e.pid == s.pid && e.name == s.name && e.received <= s.received;
+    });
+    if (same != earlier.end()) {
+      reader.received = s.received - same->received;
+      reader.lost = less(s.missed, same->missed) + less(s.bad, same->bad);
+      reader.latency = apps::less(s.latency, same->latency);
+      earlier.erase(same);  // a program may subscribe twice
+    } else if (old != publishers_.end()) {
+      reader.received = s.received;
+      reader.lost = s.missed + s.bad;
+    }
+    writer.readers.push_back(std::move(reader));
+  }
+  return writer;
+}
+
+void Collector::add_topics(Figures& into) {
+  const DomainReport report = look_around({.domain = domain_, .timeout = 500ms});
+  const std::int64_t now = steady_now();
+  into.seconds = looked_ns_ == 0 ? 0 : static_cast<double>(now - looked_ns_) / 1e9;
+  into.problems = report.problems;
+  into.closed = report.closed.size();
+  std::map<std::string, TopicFigures> topics;
+  for (const PublisherReport& p : report.publishers) {
+    if (is_own(p)) continue;
+    TopicFigures& topic = topics[p.topic];
+    if (topic.type.find(p.type) == std::string::npos) topic.type += (topic.type.empty() ? "" : ", ") + p.type;
+    Writer writer = measure(p, std::max(into.seconds, 1e-3));
+    topic.rate_hz += writer.rate_hz;
+    topic.bytes_per_s += writer.bytes_per_s;
+    topic.readers += writer.readers.size() + p.left_out;
+    for (const Reader& reader : writer.readers) topic.lost += reader.lost;
+    add(topic.latency, writer.latency);
+    topic.writers.push_back(std::move(writer));
+  }
+  std::map<std::string, std::uint64_t> lost;
+  for (auto& [name, topic] : topics) {
+    const auto before = lost_of_topics_.find(name);
+    topic.lost_all = topic.lost + (before == lost_of_topics_.end() ? 0 : before->second);
+    lost[name] = topic.lost_all;
+    into.lost += topic.lost;
+    topic.name = name;
+    into.topics.push_back(std::move(topic));
+  }
+  lost_of_topics_ = std::move(lost);
+  publishers_.clear();
+  for (const PublisherReport& p : report.publishers) publishers_[{p.process, p.serial}] = p;
+  looked_ns_ = now;
+}
+
+void Collector::add_callbacks(Figures& into) {
+  host::DomainComponents there;
+  try {
+    if (!client_)
+      client_ = std::make_unique<host::ControlClient>(host::ControlOptions{.domain = domain_, .timeout = 300ms});
+    there = client_->components();
+    launchers_ = client_->launchers();
+  } catch (const Error& e) {
+    into.problems.emplace_back(e.what());
+    return;
+  }
+  into.problems.insert(into.problems.end(), there.problems.begin(), there.problems.end());
+  const std::int64_t now = steady_now();
+  const double seconds = asked_ns_ == 0 ? 0 : static_cast<double>(now - asked_ns_) / 1e9;
+  std::map<CallbackKey, std::pair<std::uint64_t, std::uint64_t>> lost;
+  for (const host::ComponentReport& c : there.components) {
+    const auto old = std::find_if(components_.begin(), components_.end(), [&](const host::ComponentReport& b) {
+      return b.name == c.name && b.host == c.host && b.restarts == c.restarts;
+    });
+    for (const host::CallbackReport& x : c.callbacks) {
+      CallbackFigures figures{.component = c.name, .process = c.process, .pid = c.pid, .counts = x};
+      if (old != components_.end())
+        for (const host::CallbackReport& y : old->callbacks)
+          if (y.name == x.name) figures.counts = apps::less(x, y);
+      const auto before = lost_of_callbacks_.find({c.name, x.name});
+      auto& all = lost[{c.name, x.name}];
+      if (before != lost_of_callbacks_.end()) all = before->second;
+      if (seconds > 0) {
+        figures.rate_hz = static_cast<double>(figures.counts.calls) / seconds;
+        if (!figures.counts.running.empty())
+          figures.busy_percent = mean_ns(figures.counts.running) * figures.rate_hz / 1e7;
+        all.first += lost_in(figures.counts);
+        all.second += figures.counts.failures;
+        into.lost += lost_of(figures.counts);
+      }
+      figures.lost_all = all.first;
+      figures.failed_all = all.second;
+      into.callbacks.push_back(std::move(figures));
+    }
+  }
+  lost_of_callbacks_ = std::move(lost);
+  components_ = std::move(there.components);
+  asked_ns_ = now;
+}
+
+void Collector::add_processes(Figures& into) {
+  std::map<int, ProcessFigures> running;
+  for (const TopicFigures& topic : into.topics)
+    for (const Writer& writer : topic.writers) {
+      ProcessFigures& process = running[writer.now.pid];
+      process.name = process.program = writer.now.program;
+      ++process.publishes;
+      process.out_hz += writer.rate_hz;
+      process.out_bytes_per_s += writer.bytes_per_s;
+    }
+  for (const TopicFigures& topic : into.topics)
+    for (const Writer& writer : topic.writers)
+      for (const Reader& reader : writer.readers) {
+        ProcessFigures& process = running[reader.now.pid];
+        if (process.name.empty()) process.name = process.program = reader.now.name;
+        ++process.subscribes;
+      }
+  for (const host::ComponentReport& component : components_) {
+    ProcessFigures& process = running[component.pid];
+    process.name = component.process;
+    process.components.push_back(component.name);
+  }
+  for (const host::LauncherReport& launcher : launchers_.launchers)
+    for (const host::LauncherReport::Process& p : launcher.processes) {
+      ProcessFigures& process = p.pid != 0 ? running[p.pid] : into.processes.emplace_back();
+      process.name = p.name;
+      process.state = p.state;
+      process.restarts = p.restarts;
+    }
+  std::map<int, Used> used;
+  for (auto& [pid, process] : running) {
+    process.pid = pid;
+    if (used.size() == kMostProcesses) {
+      ++into.left_out;
+    } else if (const auto usage = launcher::usage_of(pid)) {
+      const std::int64_t now = steady_now();
+      if (const auto before = used_.find(pid);
+          before != used_.end() && usage->cpu_seconds >= before->second.usage.cpu_seconds)
+        process.cpu_percent = 1e11 * (usage->cpu_seconds - before->second.usage.cpu_seconds) /
+                              static_cast<double>(std::max<std::int64_t>(now - before->second.at_ns, 1));
+      process.memory_bytes = usage->memory_bytes;
+      used[pid] = {*usage, now};
+    }
+    into.processes.push_back(std::move(process));
+  }
+  used_ = std::move(used);
+}
+
+Figures Collector::look() {
+  Figures figures;
+  add_topics(figures);
+  add_callbacks(figures);
+  add_processes(figures);
+  figures.time_ns = wall_now();
+  return figures;
+}
+
+}  // namespace cardan::apps::top

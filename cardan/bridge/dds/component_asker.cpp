@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cardan/bridge/dds/component_asker.hpp"
+
+#include <chrono>
+#include <utility>
+
+#include "cardan/base/clock.hpp"
+#include "cardan/base/error.hpp"
+#include "cardan/bridge/dds/diagnostics.hpp"
+
+namespace cardan::bridge::dds {
+namespace {
+
+constexpr std::size_t kMostWaiting = 64;
+constexpr std::int64_t kFresh = 200'000'000;  ///< ns: so often are the components asked at most, whoever asks us
+constexpr auto kDiagnosticPeriod = std::chrono::seconds(1);
+
+std::string full_name(const host::ComponentReport& component, const host::ParameterReport& parameter) {
+  return component.name + "." + parameter.name;
+}
+
+}  // namespace
+
+/// What the components said last.
+class ComponentAsker::Table final : public ParameterTable {
+ public:
+  explicit Table(ComponentAsker& asker) : asker_(asker) {}
+
+  std::vector<RosParameter> all() override {
+    look();
+    std::vector<RosParameter> all;
+    for (const host::ComponentReport& component : there_.components)
+      for (const host::ParameterReport& p : component.parameters)
+        all.push_back({.name = full_name(component, p),
+                       .value = p.value,
+                       .description = p.description,
+                       .min = p.min,
+                       .max = p.max,
+                       .read_only = p.fixed || !asker_.options_.set_parameters});
+    return all;
+  }
+
+  std::string set(const std::string& name, const config::Value& value) override {
+    if (!asker_.options_.set_parameters)
+      return "the bridge lets nobody set parameters: its rules must say \"dds\": {\"set_parameters\": true}";
+    {
+      const std::lock_guard lock(asker_.mutex_);
+      if (asker_.stop_) return "the bridge ends";  // a request may name thousands, and each may take seconds
+    }
+    try {
+      look();
+      for (const host::ComponentReport& component : there_.components)
+        for (const host::ParameterReport& p : component.parameters) {
+          if (full_name(component, p) != name) continue;
+          asked_ns_ = 0;
+          asker_.control().set_parameter(component, p.name, value);
+          return {};
+        }
+    } catch (const Error& e) {
+      return e.what();
+    }
+    return "no component has this parameter (ros2 param list names them)";
+  }
+
+ private:
+  void look() {
+    const std::int64_t now = steady_now();
+    if (asked_ns_ != 0 && now - asked_ns_ < kFresh) return;
+    there_ = {};
+    try {
+      there_ = asker_.control().components();
+    } catch (const Error&) {
+      // The domain cannot be looked at now: there are none.
+    }
+    asked_ns_ = steady_now();
+  }
+
+  ComponentAsker& asker_;
+  host::DomainComponents there_;
+  std::int64_t asked_ns_ = 0;
+};
+
+ComponentAsker::ComponentAsker(Options options, std::shared_ptr<Bell> bell)
+    : options_(std::move(options)), bell_(std::move(bell)), table_(std::make_unique<Table>(*this)) {
+  thread_ = std::thread([this] { run(); });
+}
+
+ComponentAsker::~ComponentAsker() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+void ComponentAsker::want_diagnostics(bool wanted) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (diagnostics_ == wanted) return;
+    diagnostics_ = wanted;
+  }
+  changed_.notify_all();
+}
+
+bool ComponentAsker::ask(Question question) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (questions_.size() + results_.size() >= kMostWaiting) return false;
+    questions_.push_back(std::move(question));
+  }
+  changed_.notify_all();
+  return true;
+}
+
+std::vector<ComponentAsker::Result> ComponentAsker::results() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(results_, {});
+}
+
+void ComponentAsker::add(Result result) {
+  {
+    const std::lock_guard lock(mutex_);
+    results_.push_back(std::move(result));
+  }
+  bell_->ring();
+}
+
+host::ControlClient& ComponentAsker::control() {
+  if (!control_) control_ = std::make_unique<host::ControlClient>(host::ControlOptions{.domain = options_.domain});
+  return *control_;
+}
+
+void ComponentAsker::run() {
+  auto due = std::chrono::steady_clock::now();
+  std::unique_lock lock(mutex_);
+  while (!stop_) {
+    if (!questions_.empty()) {
+      const Question question = std::move(questions_.front());
+      questions_.pop_front();
+      lock.unlock();
+      answer(question);
+      lock.lock();
+    } else if (!diagnostics_) {
+      changed_.wait(lock);
+    } else if (std::chrono::steady_clock::now() < due) {
+      changed_.wait_until(lock, due);
+    } else {
+      lock.unlock();
+      diagnose();
+      due = std::chrono::steady_clock::now() + kDiagnosticPeriod;
+      lock.lock();
+    }
+  }
+}
+
+void ComponentAsker::answer(const Question& question) {
+  Result result{.place = question.place, .message = {}};
+  const ParameterService service = kParameterServices.at(question.place).service;
+  if (auto reply = parameter_answer(service, question.request, *table_)) result.message = std::move(*reply);
+  add(std::move(result));
+}
+
+void ComponentAsker::diagnose() {
+  try {
+    const host::DomainComponents components = control().components();
+    const host::DomainLaunchers launchers = control().launchers();
+    add({.place = kParameterServices.size(), .message = diagnostics_of(components, launchers, wall_now())});
+  } catch (const Error&) {
+    // The domain cannot be looked at now; the next look says more.
+  }
+}
+
+}  // namespace cardan::bridge::dds

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cardan/bridge/dds/parameter_answers.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+#include <string_view>
+
+#include "cardan/messages/cdr_reader.hpp"
+#include "cardan/messages/cdr_writer.hpp"
+
+namespace cardan::bridge::dds {
+namespace {
+
+class FixedTable final : public ParameterTable {
+ public:
+  std::vector<RosParameter> all() override {
+    std::vector<RosParameter> all{
+        {.name = "detector.threshold", .value = 0.5, .description = "score", .min = config::Value(0.0)},
+        {.name = "detector.model.name", .value = std::string("small"), .read_only = true},
+        {.name = "detector.count", .value = std::int64_t{3}},
+        {.name = "track", .value = true}};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }
+  std::string set(const std::string& name, const config::Value& value) override {
+    if (name != "track") return "not this one";
+    taken[name] = value;
+    return {};
+  }
+  std::map<std::string, config::Value> taken{};
+  std::vector<RosParameter> more{};
+};
+
+/// A request as rmw_cyclonedds writes it.
+class Request {
+ public:
+  Request() {
+    out.number(std::uint64_t{77});
+    out.number(std::int64_t{5});
+  }
+  std::vector<std::byte> bytes{}, unused{};
+  CdrWriter out{bytes, unused, nullptr};
+  void names(const std::vector<std::string>& all) {
+    out.count(all.size());
+    for (const std::string& name : all) out.string(name);
+  }
+  void parameter(const std::string& name, std::uint8_t type, bool yes) {
+    out.string(name);
+    out.number(type);
+    out.boolean(yes);
+    out.number(std::int64_t{1});
+    out.number(1.0);
+    out.string("one");
+    for (int i = 0; i < 5; ++i) out.count(0);
+  }
+};
+
+CdrReader opened(const std::optional<std::vector<std::byte>>& reply) {
+  CdrReader in(*reply);
+  std::uint64_t client = 0;
+  std::int64_t sequence = 0;
+  EXPECT_TRUE(in.number(client) && in.number(sequence));
+  EXPECT_EQ(client, 77U);
+  EXPECT_EQ(sequence, 5);
+  return in;
+}
+
+std::vector<std::string> texts(CdrReader& in) {
+  std::size_t count = 0;
+  EXPECT_TRUE(in.count(count, 4));
+  std::vector<std::string> all(count);
+  for (std::string& one : all) {
+    std::string_view text;
+    EXPECT_TRUE(in.string(text));
+    one = text;
+  }
+  return all;
+}
+
+std::vector<std::string> listed(const std::vector<std::string>& prefixes, std::uint64_t depth) {
+  FixedTable table;
+  Request request;
+  request.names(prefixes);
+  request.out.number(depth);
+  const auto reply = parameter_answer(ParameterService::List, request.bytes, table);
+  EXPECT_TRUE(reply);
+  CdrReader in = opened(reply);
+  std::vector<std::string> names = texts(in);
+  (void)texts(in);
+  EXPECT_TRUE(in.finish());
+  return names;
+}
+
+TEST(DdsParameters, AreListedAsRclcppListsThem) {
+  const std::vector<std::string> all{"detector.threshold", "detector.model.name", "detector.count", "track"};
+  EXPECT_EQ(listed({}, 0), all);
+  EXPECT_EQ(listed({}, 1), std::vector<std::string>{"track"});
+  EXPECT_EQ(listed({"detector"}, 1), (std::vector<std::string>{"detector.threshold", "detector.count"}));
+  EXPECT_EQ(listed({"detector"}, 0).size(), 3U);
+  EXPECT_EQ(listed({"detect"}, 0), std::vector<std::string>{});
+}
+
+TEST(DdsParameters, ValuesAndTypesAreGivenAndUnknownOnesAreNotSet) {
+  FixedTable table;
+  Request request;
+  request.names({"track", "nothing"});
+  const auto types = parameter_answer(ParameterService::Types, request.bytes, table);
+  ASSERT_TRUE(types);
+  CdrReader in = opened(types);
+  std::size_t count = 0;
+  std::array<std::uint8_t, 2> both{};
+  ASSERT_TRUE(in.count(count, 1) && count == 2 && in.numbers(both.data(), 2));
+  EXPECT_EQ(both, (std::array<std::uint8_t, 2>{1, 0}));
+  const auto values = parameter_answer(ParameterService::Get, request.bytes, table);
+  ASSERT_TRUE(values);
+  CdrReader got = opened(values);
+  std::uint8_t type = 9;
+  bool yes = false;
+  ASSERT_TRUE(got.count(count, 1) && count == 2 && got.number(type) && got.boolean(yes));
+  EXPECT_EQ(type, 1);
+  EXPECT_TRUE(yes);
+  EXPECT_TRUE(parameter_answer(ParameterService::Describe, request.bytes, table));
+}
+
+TEST(DdsParameters, ASetIsAnsweredWithItsReason) {
+  FixedTable table;
+  Request request;
+  request.out.count(3);
+  request.parameter("track", 1, false);
+  request.parameter("detector.count", 2, false);
+  request.parameter("track", 7, false);  // a list of integers
+  const auto reply = parameter_answer(ParameterService::Set, request.bytes, table);
+  ASSERT_TRUE(reply);
+  CdrReader in = opened(reply);
+  std::size_t count = 0;
+  bool done = false;
+  std::string_view reason;
+  ASSERT_TRUE(in.count(count, 5) && count == 3 && in.boolean(done) && in.string(reason));
+  EXPECT_TRUE(done);
+  EXPECT_EQ(reason, "");
+  ASSERT_TRUE(in.boolean(done) && in.string(reason));
+  EXPECT_FALSE(done);
+  EXPECT_EQ(reason, "not this one");
+  ASSERT_TRUE(in.boolean(done) && in.string(reason));
+  EXPECT_FALSE(done);
+  EXPECT_EQ(table.taken.size(), 1U);
+  EXPECT_EQ(table.taken["track"], config::Value(false));
+  const auto at_once = parameter_answer(ParameterService::SetAtomically, request.bytes, table);
+  ASSERT_TRUE(at_once);
+  CdrReader all = opened(at_once);
+  ASSERT_TRUE(all.boolean(done));
+  EXPECT_FALSE(done) << "half of it might be refused";
+}
+
+TEST(DdsParameters, WhatIsMalformedOrOfAnotherFormGetsNoAnswer) {
+  FixedTable table;
+  for (const ParameterServiceName& one : kParameterServices) {
+    EXPECT_FALSE(parameter_answer(one.service, {}, table));
+    // As rmw_fastrtps sends "list all": without client and number.
+    std::vector<std::byte> bare;
+    std::vector<std::byte> unused;
+    CdrWriter out(bare, unused, nullptr);
+    out.count(0);
+    out.number(std::uint64_t{0});
+    EXPECT_FALSE(parameter_answer(one.service, bare, table));
+  }
+  Request good;
+  good.out.count(1);
+  good.parameter("track", 1, true);
+  for (std::size_t cut = 0; cut < good.bytes.size(); ++cut)
+    EXPECT_FALSE(parameter_answer(ParameterService::Set, std::span(good.bytes).first(cut), table)) << cut;
+  EXPECT_TRUE(table.taken.empty()) << "a request that is cut sets nothing";
+  Request many;
+  many.out.count(0xffffffff);
+  EXPECT_FALSE(parameter_answer(ParameterService::Get, many.bytes, table));
+  Request repeated;
+  repeated.names(std::vector<std::string>(4096, "long"));
+  table.more.push_back({.name = "long", .value = std::string(16U << 10U, 'x')});
+  EXPECT_FALSE(parameter_answer(ParameterService::Get, repeated.bytes, table)) << "a reply of 64 MiB";
+  EXPECT_TRUE(parameter_answer(ParameterService::Types, repeated.bytes, table));
+  std::mt19937 random(1);
+  for (int i = 0; i < 20000; ++i) {
+    std::vector<std::byte> noise = good.bytes;
+    for (int k = 0; k < 4; ++k) noise[4 + random() % (noise.size() - 4)] = static_cast<std::byte>(random());
+    for (const ParameterServiceName& one : kParameterServices) (void)parameter_answer(one.service, noise, table);
+  }
+}
+
+}  // namespace
+}  // namespace cardan::bridge::dds

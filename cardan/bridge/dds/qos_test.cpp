@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cardan/bridge/dds/qos.hpp"
+
+#include <gtest/gtest.h>
+
+namespace cardan::bridge::dds {
+namespace {
+
+const TopicForm kStatic{.name = "/car1/tf_static", .type = "tf2_msgs/msg/TFMessage"};
+const TopicForm kMoving{.name = "/tf", .type = "tf2_msgs/msg/TFMessage"};
+const TopicForm kTime{.name = "/clock", .type = "rosgraph_msgs/msg/Clock"};
+const TopicForm kText{.name = "/text", .type = "std_msgs/msg/String"};
+const TopicForm kCamera{.name = "/camera", .type = "sensor_msgs/msg/Image"};
+
+TEST(DdsQos, TransformsAndTheClockAreAsInRos) {
+  const EndpointQos fixed = outgoing_qos({}, kStatic, 1000);
+  EXPECT_TRUE(fixed.transient_local && fixed.reliable);
+  EXPECT_EQ(fixed.depth, 100U);
+  EXPECT_TRUE(keeps_copies(fixed, 1000)) << "so many do not take the publisher's slots";
+  const EndpointQos moving = outgoing_qos({}, kMoving, 1000);
+  EXPECT_TRUE(!moving.transient_local && moving.reliable);
+  EXPECT_EQ(moving.depth, 100U);
+  EXPECT_EQ(outgoing_qos({}, kTime, 8).depth, 1U);
+  EXPECT_TRUE(outgoing_qos({}, kTime, 8).reliable) << "it matches readers of both kinds";
+  EXPECT_FALSE(incoming_qos({}, kTime, true, false).reliable);
+  EXPECT_TRUE(incoming_qos({}, kMoving, true, false).reliable);
+  EXPECT_FALSE(outgoing_qos({}, {.name = "/tf_static", .type = "std_msgs/msg/String"}, 9).transient_local)
+      << "only of their type";
+  EXPECT_EQ(outgoing_qos({}, {.name = "/my_tf", .type = kMoving.type}, 9).depth, 10U);
+}
+
+TEST(DdsQos, ARuleHasTheLastWord) {
+  EXPECT_FALSE(outgoing_qos({.latched = false}, kStatic, 1000).transient_local);
+  EXPECT_EQ(outgoing_qos({.depth = 3}, kStatic, 1000).depth, 3U);
+  EXPECT_TRUE(outgoing_qos({.latched = true}, kText, 1000).transient_local);
+  EXPECT_EQ(outgoing_qos({.latched = true}, kText, 1000).depth, 1U);
+  EXPECT_FALSE(incoming_qos({.latched = false}, kStatic, true, true).transient_local);
+  EXPECT_FALSE(outgoing_qos({.reliable = false}, kText, 1000).reliable);
+}
+
+TEST(DdsQos, NothingAsksForMoreThanTheWritersOffer) {
+  EXPECT_TRUE(incoming_qos({}, kText, true, true).transient_local) << "what they keep is wanted";
+  EXPECT_FALSE(incoming_qos({.latched = true}, kText, true, false).transient_local);
+  EXPECT_FALSE(incoming_qos({.reliable = true}, kText, false, false).reliable);
+}
+
+TEST(DdsQos, LargeMessagesStayInThePublishersMemory) {
+  const std::size_t large = 8U << 20U;
+  EXPECT_EQ(outgoing_qos({}, kCamera, large).depth, 2U);
+  EXPECT_FALSE(keeps_copies(outgoing_qos({}, kCamera, large), large));
+  EXPECT_EQ(outgoing_qos({}, kStatic, large).depth, 1U) << "so many would take too many slots";
+  EXPECT_FALSE(keeps_copies(outgoing_qos({}, kText, 1000), 1000)) << "few small ones do not either";
+  EXPECT_FALSE(incoming_qos({}, kCamera, true, false).reliable);
+}
+
+}  // namespace
+}  // namespace cardan::bridge::dds

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cardan/bridge/dds/ros_habits.hpp"
+
+#include <fmt/format.h>
+
+#include <string_view>
+#include <utility>
+
+#include "cardan/bridge/dds/diagnostics.hpp"
+#include "cardan/bridge/dds/names.hpp"
+#include "cardan/messages/cdr_writer.hpp"
+#include "cardan/messages/header.hpp"
+#include "cardan/record/ros2_form.hpp"
+
+namespace cardan::bridge::dds {
+namespace {
+
+constexpr const char* kServicePackage = "rcl_interfaces::srv::dds_::";
+constexpr std::uint32_t kServiceDepth = 10;  ///< as rmw_qos_profile_services_default
+constexpr std::uint32_t kRequestsAtOnce = 16;
+constexpr std::uint32_t kDiagnosticsDepth = 10;
+constexpr std::uint32_t kRosoutDepth = 100;  ///< lines that a late reader gets
+constexpr int kLinesAtOnce = 32;
+
+constexpr const char* kLogType = "rcl_interfaces/msg/Log";
+constexpr const char* kLogDefinition =
+    "builtin_interfaces/Time stamp\nuint8 level\nstring name\nstring msg\nstring file\nstring function\nuint32 line\n"
+    "================================================================================\nMSG: builtin_interfaces/Time\n"
+    "int32 sec\nuint32 nanosec\n";
+
+/// rcl_interfaces/msg/Log
+std::uint8_t level_in_ros(LogLevel level) {
+  constexpr std::uint8_t kInfo = 20, kWarn = 30, kError = 40;
+  if (level == LogLevel::Error) return kError;
+  return level == LogLevel::Warning ? kWarn : kInfo;
+}
+
+std::vector<std::byte> rosout_line(const LogMessage& line) {
+  std::vector<std::byte> bytes;
+  std::vector<std::byte> unused;
+  CdrWriter out(bytes, unused, nullptr);
+  const RosTime time = RosTime::from(line.stamp);
+  out.number(time.sec);
+  out.number(time.nanosec);
+  out.number(level_in_ros(line.level));
+  out.string(line.component.empty() ? line.process.view() : line.component.view());
+  out.string(std::string_view(line.text.data(), line.text.size()));
+  out.string("");
+  out.string("");
+  out.number(std::uint32_t{0});
+  return bytes;
+}
+
+std::string node_path(const DdsRules& rules) {
+  return (rules.node_namespace == "/" ? std::string() : rules.node_namespace) + "/" + rules.node;
+}
+
+}  // namespace
+
+RosHabits::RosHabits(const Participant& participant, const Rules& rules, std::shared_ptr<Bell> bell)
+    : asker_({.domain = rules.domain, .set_parameters = rules.dds.set_parameters}, std::move(bell)) {
+  const EndpointQos qos{.reliable = true, .transient_local = false, .depth = kServiceDepth};
+  if (rules.dds.parameters)
+    for (const ParameterServiceName& one : kParameterServices) {
+      const std::string path = node_path(rules.dds) + "/" + one.name;
+      const std::string type = std::string(kServicePackage) + one.type;
+      services_.push_back({OwnReader(participant, "rq" + path + "Request", type + "_Request_", qos, kMostRequestBytes),
+                           OwnWriter(participant, "rr" + path + "Reply", type + "_Response_", qos),
+                           {.topic = path, .beyond = path, .type = "rcl_interfaces/srv/" + std::string(one.type)}});
+    }
+  if (rules.dds.rosout) {
+    rosout_.emplace(participant, *dds_topic_of("/rosout"), *dds_type_of(kLogType),
+                    EndpointQos{.reliable = true,
+                                .transient_local = true,
+                                .depth = kRosoutDepth,
+                                .type_hash = record::ros_type_hash(kLogType, kLogDefinition)});
+    Topic<LogMessage> topic = kLog;
+    topic.options.access = rules.access;
+    log_.emplace(topic, SubscriberOptions{.domain = rules.domain, .background = true});
+    rosout_report_ = {.topic = kLog.name, .beyond = "/rosout", .type = kLogType};
+  }
+  if (rules.dds.diagnostics) {
+    diagnostics_.emplace(participant, *dds_topic_of("/diagnostics"), *dds_type_of(kDiagnosticsType),
+                         EndpointQos{.reliable = true,
+                                     .transient_local = false,
+                                     .depth = kDiagnosticsDepth,
+                                     .type_hash = record::ros_type_hash(kDiagnosticsType, kDiagnosticsDefinition)});
+    diagnostics_report_ = {.topic = "/diagnostics", .beyond = "/diagnostics", .type = kDiagnosticsType};
+  }
+}
+
+bool RosHabits::carry_log() {
+  if (!log_) return false;
+  while (log_->event()) {  // of no use here; fd() stays readable until they are taken
+  }
+  for (int i = 0; i < kLinesAtOnce; ++i) {
+    const Sample<LogMessage> line = log_->take();
+    if (!line) return false;
+    rosout_report_.counts.lost += line.missed();
+    std::vector<std::byte> bytes = rosout_line(*line);
+    const std::size_t size = bytes.size();
+    if (!rosout_->send(std::move(bytes))) {
+      ++rosout_report_.counts.lost;
+      continue;
+    }
+    ++rosout_report_.counts.carried;
+    rosout_report_.counts.bytes += size;
+    rosout_report_.counts.copied += size;
+  }
+  return true;
+}
+
+void RosHabits::carry() {
+  if (rosout_) rosout_report_.receivers = rosout_->readers();
+  for (std::size_t place = 0; place < services_.size(); ++place) take_requests(place);
+  if (diagnostics_) {
+    diagnostics_report_.receivers = diagnostics_->readers();
+    asker_.want_diagnostics(diagnostics_report_.receivers != 0);
+  }
+  for (ComponentAsker::Result& result : asker_.results()) send(std::move(result));
+}
+
+void RosHabits::take_requests(std::size_t place) {
+  Service& service = services_[place];
+  for (const Received& one : service.requests.take(kRequestsAtOnce)) {
+    if (one.bytes().empty()) continue;
+    if (!asker_.ask({.place = place, .request = {one.bytes().begin(), one.bytes().end()}}))
+      ++service.report.counts.lost;
+  }
+  service.report.counts.lost += service.requests.take_lost();
+  service.report.counts.refused += service.requests.take_refused();
+}
+
+void RosHabits::send(ComponentAsker::Result result) {
+  const std::size_t bytes = result.message.size();
+  const bool diagnostics = result.place == kParameterServices.size();
+  TopicReport& report = diagnostics ? diagnostics_report_ : services_[result.place].report;
+  if (bytes == 0) {
+    ++report.counts.refused;
+    report.note = "a request is not in the form of rmw_cyclonedds, the only one that the bridge can answer";
+    return;
+  }
+  OwnWriter& writer = diagnostics ? *diagnostics_ : services_[result.place].replies;
+  if (!writer.send(std::move(result.message))) {
+    ++report.counts.lost;
+    return;
+  }
+  ++report.counts.carried;
+  report.counts.bytes += bytes;
+  report.counts.copied += bytes;
+}
+
+std::vector<Guid> RosHabits::readers() const {
+  std::vector<Guid> all;
+  for (const Service& service : services_) all.push_back(service.requests.guid());
+  return all;
+}
+
+std::vector<Guid> RosHabits::writers() const {
+  std::vector<Guid> all;
+  for (const Service& service : services_) all.push_back(service.replies.guid());
+  if (diagnostics_) all.push_back(diagnostics_->guid());
+  if (rosout_) all.push_back(rosout_->guid());
+  return all;
+}
+
+std::vector<std::string> RosHabits::notes() const {
+  std::vector<std::string> all;
+  for (const Service& service : services_)
+    if (!service.report.note.empty()) all.push_back(service.report.topic + ": " + service.report.note);
+  return all;
+}
+
+std::vector<TopicReport> RosHabits::reports() const {
+  std::vector<TopicReport> all;
+  const auto add = [&](const TopicReport& report) {
+    if (report.counts.carried + report.counts.lost + report.counts.refused != 0) all.push_back(report);
+  };
+  for (const Service& service : services_) add(service.report);
+  if (diagnostics_) add(diagnostics_report_);
+  if (rosout_) add(rosout_report_);
+  return all;
+}
+
+}  // namespace cardan::bridge::dds

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pictures and points for pages. Of each channel one message is in work and the newest waits, whatever the number of
+// pages: what one of them gets, all get that have the same wish and are ready.
+#include <algorithm>
+#include <utility>
+
+#include "cardan/bridge/foxglove/foxglove_bridge.hpp"
+
+namespace cardan::bridge::foxglove {
+
+void FoxgloveBridge::forget_unwanted_shapes(Channel& channel) {
+  if (std::none_of(channel.viewers.begin(), channel.viewers.end(),
+                   [&](Viewer* viewer) { return viewer->wish(channel.info.id) != nullptr; }))
+    channel.newest.reset();
+}
+
+void FoxgloveBridge::offer_for_shapes(Channel& channel, const FramePtr& frame) {
+  bool wanted = false, all_had_it = true;
+  for (Viewer* const viewer : channel.viewers)
+    if (const Viewer::Wish* const wish = viewer->wish(channel.info.id)) {
+      wanted = true;
+      all_had_it = all_had_it && wish->given == channel.newest_number;
+    }
+  if (!wanted) return;
+  // Pages set the pace: what comes faster is left out before it is touched.
+  if (channel.newest && !all_had_it) channel.out.thinned();
+  channel.newest = frame;
+  ++channel.newest_number;
+  make_shapes(channel);
+}
+
+void FoxgloveBridge::make_shapes(Channel& channel) {
+  if (channel.making || !channel.newest) return;
+  Shaper::Job job{.channel = channel.info.id, .number = channel.newest_number, .frame = channel.newest};
+  for (Viewer* const viewer : channel.viewers) {
+    const Viewer::Wish* const wish = viewer->wish(channel.info.id);
+    if (wish == nullptr || !wish->ready || wish->given >= job.number) continue;
+    if (std::find(job.shapes.begin(), job.shapes.end(), wish->shape) == job.shapes.end())
+      job.shapes.push_back(wish->shape);
+  }
+  if (job.shapes.empty()) return;
+  channel.making = true;
+  shaper_->start(std::move(job));
+}
+
+void FoxgloveBridge::look_at_shapes() {
+  for (const Shaper::Made& made : shaper_->results()) {
+    Channel* const there = channel(made.channel);
+    if (there == nullptr) continue;
+    there->making = false;
+    for (Viewer* const viewer : there->viewers) {
+      Viewer::Wish* const wish = viewer->wish(made.channel);
+      if (wish == nullptr || !wish->ready || wish->given >= made.number) continue;
+      for (const auto& [shape, frame] : made.shapes) {
+        if (shape != wish->shape) continue;
+        wish->ready = false;
+        wish->given = made.number;
+        viewer->offer(*there, frame);
+        viewer->flush();
+      }
+    }
+    if (!made.shapes.empty()) make_shapes(*there);  // none: there was no memory for it, and the next one may fit
+  }
+  shapes_watch_->arm();
+}
+
+}  // namespace cardan::bridge::foxglove

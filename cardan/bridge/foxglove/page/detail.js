@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// One topic: its newest message as values, and as a picture or points.
+import { CloudView } from "./cloud.js";
+import { drawImage, drawPicture, isImage } from "./image.js";
+import { bytesText, numberText, rateText } from "./text.js";
+import { showTree } from "./tree.js";
+
+const $ = (id) => document.getElementById(id);
+const MOST = { least: { picture: 320, points: 5000 }, most: { picture: 1920, points: 100000 } };
+
+export class Detail {
+  topic = null;
+  #end = () => {};
+  #newest = null;
+  #treeShown = 0;
+  #count = 0;
+  #since = 0;
+  #cloud = null;
+
+  constructor(session) {
+    this.session = session;
+    const on = (id, act) => ($(id).onclick = () => this.#cloud && act(this.#cloud));
+    on("cloud-left", (cloud) => cloud.turn(0.3, 0));
+    on("cloud-right", (cloud) => cloud.turn(-0.3, 0));
+    on("cloud-in", (cloud) => cloud.zoom(0.7));
+    on("cloud-out", (cloud) => cloud.zoom(1 / 0.7));
+    on("cloud-top", (cloud) => cloud.fromAbove());
+    on("cloud-reset", (cloud) => cloud.reset());
+    $("detail-size").onchange = () => this.#setMost();
+    window.addEventListener("resize", () => $("detail-size").value === "auto" && this.#setMost());
+    this.#setMost();
+  }
+
+  #setMost() {
+    const pixels = Math.min(window.innerWidth, 1000) * (window.devicePixelRatio || 1);
+    const auto = { picture: [320, 640, 960, 1280].find((n) => n >= pixels) ?? 1920, points: window.innerWidth < 700 ? 20000 : 50000 };
+    this.session.setMost(MOST[$("detail-size").value] ?? auto);
+  }
+
+  choose(topic) {
+    this.#end();
+    Object.assign(this, { topic });
+    this.#newest = null;
+    this.#count = 0;
+    this.#since = performance.now();
+    $("detail").hidden = false;
+    for (const id of ["image", "cloud-box", "detail-controls"]) $(id).hidden = true;
+    $("name").textContent = topic;
+    $("facts").textContent = "waiting for a message …";
+    $("problem").textContent = $("cloud-facts").textContent = "";
+    $("tree").replaceChildren();
+    $("tree").dataset.form = "";
+    this.#cloud?.clear();
+    this.#end = this.session.subscribe(topic, {
+      message: (message) => this.#message(message),
+      shaped: (head, payload, at) => this.#shaped(head, payload, at),
+      failed: (text) => this.#failed(text),
+    });
+  }
+  close() {
+    this.#end();
+    this.#end = () => {};
+  }
+
+  #failed(text) {
+    $("problem").textContent = text;
+  }
+  #showFacts(size, at) {
+    const seconds = (performance.now() - this.#since) / 1000;
+    const type = this.session.channelOf(this.topic)?.schemaName ?? "";
+    const when = new Date(at);
+    const published = Number.isNaN(when.getTime()) ? "" : `, published ${when.toISOString()}`;
+    $("facts").textContent = `${type}, ${bytesText(size)}, ${rateText(this.#count / seconds)} here${published}`;
+    if (seconds > 5) [this.#count, this.#since] = [0, performance.now()];
+  }
+  /** Whether the tree is due: reading is slower than messages. */
+  #treeIsDue() {
+    if (performance.now() - this.#treeShown < 200) return false;
+    this.#treeShown = performance.now();
+    return true;
+  }
+
+  #message(message) {
+    const first = this.#newest === null;
+    this.#newest = message;
+    ++this.#count;
+    // What came since the last picture is not drawn: the screen sets the pace.
+    if (first) requestAnimationFrame(() => this.#draw());
+  }
+  #draw() {
+    const message = this.#newest;
+    this.#newest = null;
+    if (!message) return;
+    try {
+      const { value } = message;
+      $("image").hidden = !isImage(message.use.schema.root);
+      if (isImage(message.use.schema.root)) drawImage($("image"), value);
+      $("problem").textContent = "";
+      if (!this.#treeIsDue()) return;
+      showTree($("tree"), value);
+      this.#showFacts(message.bytes.length, message.at);
+    } catch (error) {
+      this.#failed(String(error));
+    }
+  }
+
+  async #shaped(head, payload, at) {
+    ++this.#count;
+    if (head.problem !== undefined) {
+      this.#failed(head.problem);
+      this.#showFacts(0, at);
+      return;
+    }
+    $("problem").textContent = "";
+    $("detail-controls").hidden = false;
+    if (head.shown.points === undefined) {
+      $("image").hidden = false;
+      await drawPicture($("image"), payload);
+    } else {
+      $("cloud-box").hidden = false;
+      this.#cloud ??= new CloudView($("cloud"));
+      if (!this.#cloud.works) this.#failed("This browser has no WebGL: points are not drawn.");
+      this.#cloud.show(new Float32Array(payload.slice().buffer));
+      const { points, colour } = head.shown;
+      $("cloud-facts").textContent = `${points} of ${numberText(head.width * head.height)} points, coloured by ${colour}; a grid of ${numberText(this.#cloud.spacing)} m`;
+    }
+    if (!this.#treeIsDue()) return;
+    showTree($("tree"), head);
+    this.#showFacts(head.bytes, at);
+  }
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Topics of ROS 2's log messages, changes of the system's state, and what the bridge says to this page.
+
+const $ = (id) => document.getElementById(id);
+const TYPE = "rcl_interfaces/msg/Log";
+const KEPT = 1000; // lines
+const NAMES = new Map([[10, "debug"], [20, "info"], [30, "warning"], [40, "error"], [50, "fatal"]]);
+const LEVEL = { starting: 20, running: 20, degraded: 30, "safe stop": 40, stopped: 20 };
+
+export class Log {
+  #lines = []; // {ms, level, name, text}, the newest last
+  #ends = new Map(); // topic → what ends its subscription
+  #changes = new Set();
+  #drawing = false;
+
+  constructor(session) {
+    this.session = session;
+    $("log-level").onchange = $("log-filter").oninput = () => this.#draw();
+    $("log-form").onsubmit = (event) => event.preventDefault();
+    $("log-clear").onclick = () => {
+      this.#lines = [];
+      this.#draw();
+    };
+  }
+
+  /** Reads each topic with a log from the start, so that the view has what came before it was shown. */
+  channels() {
+    for (const { topic, schemaName } of this.session.channels.values()) {
+      if (schemaName !== TYPE || this.#ends.has(topic)) continue;
+      // A definition may make anything of these fields; what is no text is refused here, not each time it is drawn.
+      const message = ({ at, value }) => this.add(at, Number(value.level), String(value.name), String(value.msg));
+      const end = this.session.subscribe(topic, { message, failed: (text) => this.add(Date.now(), 40, topic, text) });
+      this.#ends.set(topic, end);
+    }
+    $("log-note").textContent = this.#ends.size
+      ? `From ${[...this.#ends.keys()].join(", ")}, the system's states and the bridge.`
+      : `No topic has log messages (${TYPE}); the system's states and the bridge's words are here.`;
+  }
+  states(changes) {
+    for (const { system, state, previous, reason, wall_ms } of changes ?? []) {
+      const key = `${system} ${state} ${previous} ${Math.round(wall_ms / 100)}`;
+      if (this.#changes.has(key)) continue;
+      this.#changes.add(key);
+      this.add(wall_ms, LEVEL[state] ?? 20, system, `${previous} → ${state}${reason ? `: ${reason}` : ""}`);
+    }
+  }
+
+  add(ms, level, name, text) {
+    this.#lines.push({ ms, level, name, text });
+    if (this.#lines.length > KEPT) this.#lines.shift();
+    if (this.#drawing || $("log").hidden) return;
+    this.#drawing = true;
+    setTimeout(() => this.#draw(), 100); // a flood is drawn ten times a second
+  }
+  show() {
+    this.#draw();
+  }
+
+  #draw() {
+    this.#drawing = false;
+    const least = Number($("log-level").value);
+    const words = $("log-filter").value.toLowerCase();
+    const fits = (line) => line.level >= least && `${line.name} ${line.text}`.toLowerCase().includes(words);
+    $("lines").replaceChildren(
+      ...this.#lines.filter(fits).toReversed().map(({ ms, level, name, text }) => {
+        const line = document.createElement("li");
+        const kind = NAMES.get(level) ?? String(level);
+        line.className = NAMES.has(level) ? `level-${kind}` : "";
+        const time = new Date(ms);
+        line.textContent = `${Number.isNaN(time.getTime()) ? "" : time.toISOString().slice(11, 23)}  ${kind}  ${name}: ${text}`;
+        return line;
+      }),
+    );
+  }
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bridge's socket: channels, subscriptions that outlive a lost connection, and parameters. What a peer says is data:
+// it never becomes HTML or code.
+import { decode, parseSchema } from "./cdr.js";
+
+const SHAPES = { "sensor_msgs/msg/Image": "picture", "sensor_msgs/msg/PointCloud2": "points" };
+const MESSAGE = 1;
+const SHAPED = 0x80;
+
+/** A message as it came. `value` decodes it, and throws Error for one that does not fit its definition. */
+class Message {
+  constructor(use, at, bytes) {
+    Object.assign(this, { use, at, bytes });
+  }
+  get value() {
+    this.decoded ??= decode(this.use.schema, this.bytes);
+    return this.decoded;
+  }
+}
+
+/** `{head, payload}` of what the bridge made of a large message. Throws Error. */
+function shapedParts(bytes) {
+  const length = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength).getUint32(0, true);
+  const head = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length)));
+  return { head, payload: bytes.subarray(4 + length) };
+}
+
+export class Session {
+  channels = new Map(); // id → channel
+  metadata = {};
+  #uses = new Map(); // topic → {topic, listeners, channel, id, schema}
+  #byId = new Map();
+  #socket = null;
+  #lastId = 0;
+  #wait = 500; // ms until the next try
+  #most = { picture: 960, points: 50000 };
+
+  /** `on`: {channels(), state(text, isGood), parameters(text), status(text)} */
+  constructor(on) {
+    this.on = on;
+  }
+
+  connect() {
+    this.#socket = new WebSocket(`ws://${location.host}`, ["foxglove.sdk.v1", "foxglove.websocket.v1"]);
+    this.#socket.binaryType = "arraybuffer";
+    this.#socket.onmessage = ({ data }) => (typeof data === "string" ? this.#text(JSON.parse(data)) : this.#binary(data));
+    this.#socket.onclose = () => {
+      this.channels.clear();
+      for (const use of this.#uses.values()) this.#forget(use);
+      this.on.channels();
+      this.on.state("not connected; trying again …", false);
+      setTimeout(() => this.connect(), this.#wait);
+      this.#wait = Math.min(this.#wait * 2, 8000);
+    };
+  }
+
+  /** Whether there was a connection to send it on. */
+  send(object) {
+    if (this.#socket.readyState !== WebSocket.OPEN) return false;
+    this.#socket.send(JSON.stringify(object));
+    return true;
+  }
+
+  channelOf(topic) {
+    return [...this.channels.values()].find((channel) => channel.topic === topic);
+  }
+
+  /** Whether the bridge sends this in a shape for the screen. */
+  shapeOf(type) {
+    const kind = SHAPES[type];
+    return kind && this.metadata[kind === "picture" ? "cardan.pictures" : "cardan.points"] === "yes" ? kind : null;
+  }
+
+  /** Pixels of a picture's longer side, and points of a cloud. */
+  setMost(most) {
+    if (most.picture === this.#most.picture && most.points === this.#most.points) return;
+    this.#most = most;
+    for (const use of this.#uses.values())
+      if (use.shape) {
+        this.#leave(use);
+        this.#enter(use);
+      }
+  }
+
+  /** `listener.message(Message)`, or `listener.shaped(head, payload, at)`, which may return a promise: the next one is
+      asked for when it is fulfilled. `listener.failed(text)`. Returns what ends it. */
+  subscribe(topic, listener) {
+    const use = this.#uses.get(topic) ?? { topic, listeners: new Set() };
+    this.#uses.set(topic, use);
+    use.listeners.add(listener);
+    this.#enter(use);
+    return () => {
+      use.listeners.delete(listener);
+      if (use.listeners.size) return;
+      this.#leave(use);
+      this.#uses.delete(topic);
+    };
+  }
+
+  /** A page that is not seen asks for nothing. */
+  seen(isSeen) {
+    for (const use of this.#uses.values()) isSeen ? this.#enter(use) : this.#leave(use);
+  }
+
+  #forget(use) {
+    this.#byId.delete(use.id);
+    use.channel = null;
+  }
+  #leave(use) {
+    if (use.channel) this.send({ op: "unsubscribe", subscriptionIds: [use.id] });
+    this.#forget(use);
+  }
+  #enter(use) {
+    const channel = this.channelOf(use.topic);
+    if (use.channel || !channel || document.hidden) return;
+    Object.assign(use, { channel, id: ++this.#lastId, shape: this.shapeOf(channel.schemaName), schema: null });
+    this.#byId.set(use.id, use);
+    try {
+      if (!use.shape) use.schema = parseSchema(channel.schemaName, channel.schema);
+    } catch (error) {
+      for (const listener of use.listeners) listener.failed?.(String(error));
+    }
+    const wish = use.shape ? { shape: use.shape, most: this.#most[use.shape] } : {};
+    this.send({ op: "subscribe", subscriptions: [{ id: use.id, channelId: channel.id, ...wish }] });
+  }
+
+  #text(text) {
+    if (text.op === "serverInfo") {
+      this.#wait = 500;
+      this.metadata = text.metadata ?? {};
+      this.on.state("connected", true);
+    } else if (text.op === "advertise") {
+      for (const channel of text.channels) this.channels.set(channel.id, channel);
+      this.on.channels();
+      for (const use of this.#uses.values()) this.#enter(use);
+    } else if (text.op === "unadvertise") {
+      for (const id of text.channelIds) this.channels.delete(id);
+      for (const use of this.#uses.values()) if (use.channel && !this.channels.has(use.channel.id)) this.#forget(use);
+      this.on.channels();
+    } else if (text.op === "parameterValues") {
+      this.on.parameters(text);
+    } else if (text.op === "status") {
+      this.on.status(text);
+    }
+  }
+
+  #binary(data) {
+    const view = new DataView(data);
+    const kind = view.getUint8(0);
+    if (kind !== MESSAGE && kind !== SHAPED) return;
+    const use = this.#byId.get(view.getUint32(1, true));
+    if (!use) return;
+    const at = Number(view.getBigUint64(5, true)) / 1e6;
+    const bytes = new Uint8Array(data, 13);
+    if (kind === SHAPED) this.#shaped(use, at, bytes);
+    else if (use.schema) {
+      const message = new Message(use, at, bytes);
+      for (const listener of use.listeners) {
+        try {
+          listener.message?.(message);
+        } catch (error) {
+          listener.failed?.(String(error)); // it does not fit its definition: the others hear of it, too
+        }
+      }
+    }
+  }
+
+  #shaped(use, at, bytes) {
+    const { id } = use;
+    // The screen sets the pace: the next one is asked for when this one is drawn.
+    requestAnimationFrame(async () => {
+      try {
+        const { head, payload } = shapedParts(bytes);
+        await Promise.all([...use.listeners].map((listener) => listener.shaped?.(head, payload, at)));
+      } catch (error) {
+        for (const listener of use.listeners) listener.failed?.(String(error));
+      }
+      if (use.id === id && use.channel) this.send({ op: "cardanReady", subscriptionIds: [id] });
+    });
+  }
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cardan/bridge/foxglove/shaper.hpp"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <memory>
+#include <new>
+
+#include "cardan/base/error.hpp"
+
+namespace cardan::bridge::foxglove {
+namespace {
+
+Shaper::Made make_shapes(const Shaper::Job& job) {
+  Shaper::Made made{.channel = job.channel, .number = job.number};
+  for (const Shape& shape : job.shapes) {
+    try {
+      auto frame = std::make_shared<OutgoingFrame>();
+      frame->publish_ns = job.frame->publish_ns;
+      frame->source_ns = job.frame->source_ns;
+      frame->sequence = job.frame->sequence;
+      frame->cdr.prefix = shaped(*job.frame, shape);
+      made.shapes.emplace_back(shape, std::move(frame));
+    } catch (const std::bad_alloc&) {  // nobody gets this one; the next may fit
+    }
+  }
+  return made;
+}
+
+}  // namespace
+
+Shaper::Shaper() : ready_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  if (!ready_) throw Error(ErrorCode::Limit, "cannot make an eventfd", "raise ulimit -n of the bridge");
+  thread_ = std::thread([this] { run(); });
+}
+
+Shaper::~Shaper() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+void Shaper::start(Job job) {
+  {
+    const std::lock_guard lock(mutex_);
+    jobs_.push_back(std::move(job));
+  }
+  changed_.notify_all();
+}
+
+std::vector<Shaper::Made> Shaper::results() {
+  std::uint64_t ignored = 0;
+  (void)!::read(ready_.get(), &ignored, sizeof(ignored));
+  const std::lock_guard lock(mutex_);
+  return std::exchange(made_, {});
+}
+
+void Shaper::run() {
+  std::unique_lock lock(mutex_);
+  while (!stop_) {
+    if (jobs_.empty()) {
+      changed_.wait(lock);
+      continue;
+    }
+    Made made;
+    {
+      const Job job = std::move(jobs_.front());
+      jobs_.pop_front();
+      lock.unlock();
+      made = make_shapes(job);
+    }  // the slot is free before anybody hears of it
+    lock.lock();
+    made_.push_back(std::move(made));
+    const std::uint64_t one = 1;
+    (void)!::write(ready_.get(), &one, sizeof(one));
+  }
+}
+
+}  // namespace cardan::bridge::foxglove

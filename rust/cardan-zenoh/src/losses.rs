@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Counts, where messages arrive, what was lost since they were published: each has its number in its publisher's
+//! stream, and the count of what was left out on purpose.
+use std::collections::HashMap;
+
+use crate::stamp::Stamp;
+
+/// A hostile sender can invent publishers: the one that was silent longest is forgotten.
+const MOST_PUBLISHERS: usize = 64;
+
+#[derive(Debug, Default)]
+struct Stream {
+    last: u64,
+    thinned: u64,
+    /// Published, and not arrived when the sender told its count: lost, unless they still come.
+    missing: u64,
+    told: u64,
+    used: u64,
+}
+
+#[derive(Debug, Default)]
+pub struct Losses {
+    streams: HashMap<u64, Stream>,
+    clock: u64,
+    lost: u64,
+}
+
+impl Losses {
+    /// Whether the message is new. An older one has come twice, as part of what a late joiner gets.
+    pub fn arrived(&mut self, stamp: &Stamp) -> bool {
+        self.clock += 1;
+        let clock = self.clock;
+        if let Some(stream) = self.streams.get_mut(&stamp.publisher) {
+            stream.used = clock;
+            if stamp.sequence <= stream.last {
+                return false;
+            }
+            let gap = stamp.sequence - stream.last - 1;
+            let thinned = stamp.thinned.saturating_sub(stream.thinned);
+            self.lost += gap.saturating_sub(thinned);
+            stream.last = stamp.sequence;
+            stream.thinned = stamp.thinned;
+            stream.missing = 0;
+            return true;
+        }
+        if self.streams.len() >= MOST_PUBLISHERS {
+            let oldest = self.streams.iter().min_by_key(|(_, s)| s.used);
+            if let Some(oldest) = oldest.map(|(publisher, _)| *publisher) {
+                self.forget(oldest);
+            }
+        }
+        let stream = Stream { last: stamp.sequence, thinned: stamp.thinned, used: clock, ..Default::default() };
+        self.streams.insert(stamp.publisher, stream);
+        true
+    }
+
+    fn forget(&mut self, publisher: u64) {
+        if let Some(stream) = self.streams.remove(&publisher) {
+            self.lost += stream.missing;
+        }
+    }
+
+    /// The sender says which number it sent last. What it said the time before, and has not arrived by now, is missing.
+    pub fn told(&mut self, publisher: u64, sequence: u64, thinned: u64) {
+        let Some(stream) = self.streams.get_mut(&publisher) else {
+            return;
+        };
+        let due = stream.told.min(sequence);
+        if due > stream.last {
+            let thinned = thinned.saturating_sub(stream.thinned);
+            stream.missing = (due - stream.last).saturating_sub(thinned);
+        }
+        stream.told = sequence;
+    }
+
+    pub fn lost(&self) -> u64 {
+        self.lost + self.streams.values().map(|s| s.missing).sum::<u64>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stamp(publisher: u64, sequence: u64, thinned: u64) -> Stamp {
+        Stamp { publisher, sequence, thinned, ..Default::default() }
+    }
+
+    #[test]
+    fn gaps_are_losses_unless_they_were_meant() {
+        let mut losses = Losses::default();
+        assert!(losses.arrived(&stamp(1, 10, 0)));
+        assert!(losses.arrived(&stamp(1, 11, 0)));
+        assert_eq!(losses.lost(), 0);
+        assert!(losses.arrived(&stamp(1, 15, 0)));
+        assert_eq!(losses.lost(), 3);
+        assert!(losses.arrived(&stamp(1, 20, 3)));
+        assert_eq!(losses.lost(), 4, "of four, three were left out on purpose");
+        assert!(!losses.arrived(&stamp(1, 20, 3)), "twice");
+        assert!(!losses.arrived(&stamp(1, 12, 3)), "late");
+        assert_eq!(losses.lost(), 4);
+    }
+
+    #[test]
+    fn each_publisher_counts_for_itself() {
+        let mut losses = Losses::default();
+        losses.arrived(&stamp(1, 10, 0));
+        losses.arrived(&stamp(2, 1000, 0));
+        losses.arrived(&stamp(1, 11, 0));
+        losses.arrived(&stamp(2, 1001, 0));
+        assert_eq!(losses.lost(), 0);
+    }
+
+    #[test]
+    fn what_is_lost_at_the_end_is_counted_and_what_is_late_is_not() {
+        let mut losses = Losses::default();
+        losses.arrived(&stamp(1, 10, 0));
+        losses.told(1, 14, 0);
+        assert_eq!(losses.lost(), 0, "they may be on their way");
+        losses.told(1, 14, 0);
+        assert_eq!(losses.lost(), 4);
+        losses.told(1, 14, 0);
+        assert_eq!(losses.lost(), 4, "counted once");
+        losses.arrived(&stamp(1, 11, 0));
+        assert_eq!(losses.lost(), 0, "the link was slow");
+        losses.told(1, 14, 1);
+        assert_eq!(losses.lost(), 2, "one of three was left out on purpose");
+        losses.told(9, 100, 0);
+        assert_eq!(losses.lost(), 2, "nobody knows that publisher");
+    }
+
+    #[test]
+    fn invented_publishers_cost_little_memory() {
+        let mut losses = Losses::default();
+        for publisher in 0..100_000 {
+            losses.arrived(&stamp(publisher, u64::MAX - 1, 0));
+            losses.arrived(&stamp(publisher, u64::MAX, u64::MAX));
+        }
+        assert!(losses.streams.len() <= MOST_PUBLISHERS);
+        assert_eq!(losses.lost(), 0);
+    }
+}

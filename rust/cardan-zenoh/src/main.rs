@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Carries Cardan's topics to and from Zenoh. `cardan bridge zenoh` starts it: the rules come as one line of JSON on
+//! standard input, whose end ends the program; each second a report goes to standard output as one line of JSON.
+mod bridge;
+mod clock;
+mod context;
+mod counts;
+mod incoming;
+mod keys;
+mod losses;
+mod outgoing;
+mod rules;
+mod stamp;
+
+use std::io::{BufRead, Read, Write};
+use std::sync::mpsc::{sync_channel, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use zenoh::{Config, Session, Wait};
+
+use rules::{Rules, ZenohRules};
+
+const MOST_RULES: u64 = 4 << 20;
+const TURN: Duration = Duration::from_millis(100);
+const REPORT: Duration = Duration::from_secs(1);
+const WHERE: &str = "tcp/127.0.0.1:7447";
+
+/// Zenoh's settings: its own file, and what the rules say. By itself it listens on loopback, or connects as a client, and
+/// looks for nobody by multicast.
+fn configuration(rules: &ZenohRules) -> Result<Config, String> {
+    let told = |e: zenoh::Error| e.to_string();
+    let own = rules.config.is_empty();
+    let mut config = if own {
+        Config::default()
+    } else {
+        Config::from_file(&rules.config).map_err(|e| format!("{}: {e} — check Zenoh's file", rules.config))?
+    };
+    let listens = !rules.listen.is_empty() || (own && rules.connect.is_empty());
+    let mut set = |key: &str, value: String| config.insert_json5(key, &value).map_err(told);
+    if own {
+        set("scouting/multicast/enabled", "false".into())?;
+        // Who listens passes messages on between those who connect.
+        set("mode", if listens { "\"router\"" } else { "\"client\"" }.into())?;
+        set("connect/timeout_ms", "-1".into())?;
+        set("connect/exit_on_failure", "false".into())?;
+        let listen = if rules.listen.is_empty() && listens { vec![WHERE.to_string()] } else { rules.listen.clone() };
+        set("listen/endpoints", serde_json::json!(listen).to_string())?;
+    } else if !rules.listen.is_empty() {
+        set("listen/endpoints", serde_json::json!(rules.listen).to_string())?;
+    }
+    if !rules.mode.is_empty() {
+        set("mode", serde_json::json!(rules.mode).to_string())?;
+    }
+    if !rules.connect.is_empty() {
+        set("connect/endpoints", serde_json::json!(rules.connect).to_string())?;
+    }
+    Ok(config)
+}
+
+/// Opens the session. A client waits for its router; a stop ends that. None: stopped.
+fn open(config: Config, ended: &dyn Fn() -> bool) -> Result<Option<Session>, String> {
+    let (tell, told) = sync_channel(1);
+    std::thread::spawn(move || tell.send(zenoh::open(config).wait()));
+    while !ended() {
+        match told.recv_timeout(TURN) {
+            Ok(Ok(session)) => return Ok(Some(session)),
+            Ok(Err(why)) => {
+                return Err(format!(
+                    "Zenoh does not start: {why} — is the address taken or wrong? Another bridge or router is joined with --connect {WHERE}"
+                ))
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return Err("Zenoh ended while it started".into()),
+        }
+    }
+    Ok(None)
+}
+
+fn run() -> Result<(), String> {
+    let mut line = String::new();
+    let mut input = std::io::stdin().lock().take(MOST_RULES);
+    input.read_line(&mut line).map_err(|e| e.to_string())?;
+    drop(input); // another thread reads the rest
+    let rules: Rules = serde_json::from_str(&line)
+        .map_err(|e| format!("these are no rules: {e} — start it by cardan bridge zenoh"))?;
+    cardan::stop_on_signals();
+    std::thread::spawn(|| {
+        let mut rest = std::io::stdin().lock();
+        let mut some = [0u8; 64];
+        while matches!(rest.read(&mut some), Ok(n) if n > 0) {}
+        cardan::request_stop();
+    });
+    let Some(session) = open(configuration(&rules.zenoh)?, &cardan::stopping)? else {
+        return Ok(());
+    };
+    let bridge = bridge::Bridge::new(session, rules)?;
+    let mut shown: Option<Instant> = None;
+    while !cardan::stopping() {
+        if shown.map_or(true, |at| at.elapsed() >= REPORT) {
+            shown = Some(Instant::now());
+            report(&bridge)?;
+        }
+        std::thread::sleep(TURN);
+    }
+    bridge.stop();
+    report(&bridge)
+}
+
+fn report(bridge: &bridge::Bridge) -> Result<(), String> {
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{}", bridge.report()).map_err(|e| e.to_string())
+}
+
+fn main() {
+    zenoh::init_log_from_env_or("error");
+    let code = match run() {
+        Ok(()) => 0,
+        Err(why) => {
+            eprintln!("{why}");
+            1
+        }
+    };
+    // At once: a thread may wait in Zenoh for a network that is gone.
+    std::process::exit(code);
+}

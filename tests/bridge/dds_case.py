@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the tests of `cardan bridge dds` share: a network of their own, the bridge, and a peer of PyPI's cyclonedds.
+
+A program that imports it runs again in a network namespace, which needs root; without it the test is skipped (code 77). Its
+first argument is the folder of Cardan's programs.
+"""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+BIN = pathlib.Path(sys.argv[1]).resolve()
+CARDAN = str(BIN / "cardan")
+ENDPOINTS = str(BIN / "bridge_endpoints")
+INSIDE = "CARDAN_TEST_OWN_NETWORK"
+PATIENCE = float(os.environ.get("CARDAN_TEST_PATIENCE", 90))  # s: only what hangs takes so long
+
+
+def enter_network():
+    """Runs this program again where only loopback is."""
+    if os.environ.get(INSIDE):
+        return
+    if os.geteuid() != 0:
+        print("skipped: it needs root for a network namespace")
+        sys.exit(77)
+    if subprocess.run(["unshare", "-n", "true"], capture_output=True).returncode != 0:
+        print("skipped: network namespaces cannot be made here")
+        sys.exit(77)
+    setup = "ip link set lo up multicast on && ip route add 224.0.0.0/4 dev lo && exec \"$@\""
+    done = subprocess.run(["unshare", "-n", "sh", "-c", setup, "sh", sys.executable, *sys.argv], env={**os.environ, INSIDE: "1"})
+    sys.exit(done.returncode)
+
+
+enter_network()
+
+from cyclonedds.domain import DomainParticipant  # noqa: E402
+from cyclonedds.pub import DataWriter  # noqa: E402
+from cyclonedds.sub import DataReader  # noqa: E402
+from cyclonedds.topic import Topic  # noqa: E402
+
+import dds_types as t  # noqa: E402
+
+
+class BridgeCase(unittest.TestCase):
+    next_domain = 20
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="cardan-bridge-")
+        self.addCleanup(folder.cleanup)
+        self.path = pathlib.Path(folder.name)
+        self.environment = {**os.environ, "CARDAN_RUN_DIR": str(self.path / "run")}
+        for name in [n for n in self.environment if n.startswith(("ROS_", "AMENT_")) or n in ("CARDAN_DOMAIN", "CYCLONEDDS_URI")]:
+            del self.environment[name]
+        BridgeCase.next_domain += 1
+        self.id = BridgeCase.next_domain
+        self.peer = DomainParticipant(self.id)
+        self.bridges = 0
+
+    # ------------------------------------------------------------ processes
+    def start(self, *words, **more):
+        process = subprocess.Popen([str(w) for w in words], env=self.environment, text=True, cwd=self.path, **more)
+        self.addCleanup(self.stop, process)
+        return process
+
+    @staticmethod
+    def stop(process):
+        for stream in (process.stdin, process.stdout):
+            if stream:
+                stream.close()
+        if process.poll() is None:
+            process.terminate()
+        process.wait(PATIENCE)
+
+    def publish(self, width=64, height=48, hz=50):
+        process = self.start(ENDPOINTS, "publish", width, height, hz, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.assertEqual(process.stdout.readline(), "ready\n")
+        return process
+
+    def bridge(self, *options):
+        """A bridge; its reports go to a file, where report() finds the newest."""
+        self.bridges += 1
+        log = self.path / f"bridge{self.bridges}.json"
+        errors = open(self.path / f"bridge{self.bridges}.err", "w")
+        self.addCleanup(errors.close)
+        with open(log, "w") as out:
+            process = self.start(CARDAN, "bridge", "dds", "--domain-id", self.id, "--json", *options, stdout=out, stderr=errors)
+        process.log = log
+        return process
+
+    def report(self, bridge):
+        text = bridge.log.read_text()
+        lines = text[: text.rfind("\n") + 1].splitlines()  # the last one may be half written
+        return json.loads(lines[-1]) if lines else {"topics": [], "notes": []}
+
+    def topic(self, bridge, name, direction="out"):
+        for one in self.report(bridge)["topics"]:
+            if one["topic"] == name and one["direction"] == direction:
+                return one
+        return None
+
+    def end(self, bridge, code=0):
+        bridge.send_signal(signal.SIGTERM)
+        self.assertEqual(bridge.wait(PATIENCE), code, (self.path / f"bridge{self.bridges}.err").read_text())
+
+    def until(self, what, why):
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            if value := what():
+                return value
+            time.sleep(0.05)
+        said = "\n".join(f.read_text()[-2000:] for f in sorted(self.path.glob("bridge*")))
+        self.fail(f"did not happen: {why}\n{said}")
+
+    # ------------------------------------------------------------ DDS
+    def reader(self, name, kind, **qos):
+        q = t.qos(**qos)
+        return DataReader(self.peer, Topic(self.peer, name, kind), qos=q)
+
+    def writer(self, name, kind, **qos):
+        q = t.qos(**qos)
+        return DataWriter(self.peer, Topic(self.peer, name, kind), qos=q)
+
+    def collect(self, reader, count):
+        """So many messages."""
+        got = []
+        self.until(lambda: got.extend(s for s in reader.take(N=50) if s.sample_info.valid_data) or len(got) >= count,
+                   f"{count} messages")
+        return got
+
+    def watch(self, kind, topic):
+        process = self.start(ENDPOINTS, "watch", kind, topic, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        return process
+
+    def send_until_seen(self, writer, message, watcher):
+        """Writes again and again until the first has arrived in Cardan."""
+        os.set_blocking(watcher.stdout.fileno(), False)
+
+        def arrived():
+            writer.write(message())
+            return watcher.stdout.readline()
+        line = self.until(arrived, "a message arrives")
+        return json.loads(line)

@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What the bridge makes for the page of `cardan view`: pictures and points, at the page's pace.
+
+    foxglove_page_test.py FOLDER_WITH_PROGRAMS SOURCE_FOLDER [unittest arguments]
+"""
+import json
+import struct
+import subprocess
+import sys
+import time
+import unittest
+
+from foxglove_case import LONG, PROGRAMS, FoxgloveCase
+
+
+class Pages(FoxgloveCase):
+    def page(self, bridge, topic, shape, most):
+        """A client that asks for shapes as the page does."""
+        viewer = self.viewer(bridge)
+        viewer.send("subscribe", subscriptions=[{"id": 1, "channelId": viewer.channel(topic)["id"], "shape": shape, "most": most}])
+
+        def shaped():
+            while True:
+                frame = viewer.binary()
+                opcode, number, _, length = struct.unpack_from("<BIqI", frame)
+                self.assertEqual((opcode, number), (0x80, 1))
+                return json.loads(frame[17 : 17 + length]), frame[17 + length :]
+
+        viewer.shaped = shaped
+        viewer.ready = lambda: viewer.send("cardanReady", subscriptionIds=[1])
+        return viewer
+
+    def test_pages_get_pictures_and_points_at_their_own_pace(self):
+        self.sensors(1280, 720, 20, 40_000, 20)
+        bridge = self.bridge()
+        raw = self.viewer(bridge).subscribe("/camera")
+        page = self.page(bridge, "/camera", "picture", 600)
+        head, jpeg = page.shaped()
+        self.assertEqual((head["width"], head["height"], head["encoding"], head["shown"]), (1280, 720, "bgr8", {"width": 640, "height": 360}))
+        self.assertEqual(jpeg[:2] + jpeg[-2:], b"\xff\xd8\xff\xd9")
+        for _ in range(10):  # while it draws, the others get theirs, and it gets no more
+            self.assertGreater(len(raw.message()[2]), 1280 * 720 * 3)
+        stamps = [head["header"]["stamp"]]
+        for _ in range(5):
+            page.ready()
+            stamps.append(page.shaped()[0]["header"]["stamp"])
+        self.assertEqual(stamps, sorted(stamps, key=lambda s: (s["sec"], s["nanosec"])))
+        self.assertEqual(len({str(s) for s in stamps}), len(stamps), "each is a newer one")
+        head, points = self.page(bridge, "/cloud", "points", 5000).shaped()
+        self.assertEqual((head["width"], head["shown"]), (40_000, {"points": 5000, "colour": "z"}))
+        self.assertEqual(struct.unpack_from("<f", points, 16)[0], 8.0, "every eighth")
+        self.end(bridge)
+        self.assertGreater(self.of(bridge, "/camera")["thinned"], 0)
+
+    def test_pages_cost_the_publisher_no_more_than_one(self):
+        """Slots, wake-ups and copies of the publisher: the same with one page and with ten."""
+        self.sensors(1280, 720, 20, 0, 0)
+        bridge = self.bridge()
+
+        def look():
+            listed = subprocess.run([str(PROGRAMS / "cardan"), "topic", "list", "--json"], env=self.environment, capture_output=True, text=True, timeout=LONG, check=True)
+            return next(t["publishers"][0] for t in json.loads(listed.stdout)["topics"] if t["topic"] == "/camera")
+
+        pages, seen = [], []
+        for count in (1, 10):
+            while len(pages) < count:
+                pages.append(self.page(bridge, "/camera", "picture", 320))
+            for _ in range(5):
+                for page in pages:
+                    page.shaped()
+                    page.ready()
+            at = look()
+            seen.append((len(at["subscribers"]), at["slots"]))
+        self.assertEqual(seen[0], seen[1])
+        self.assertEqual(seen[0][0], 1, "the bridge alone")
+        before = after = look()
+        while after["published"] < before["published"] + 30:  # to ten pages that draw nothing: it goes on
+            time.sleep(0.1)
+            after = look()
+        self.assertEqual((after["slots"], len(after["subscribers"])), (before["slots"], 1))
+        self.assertLessEqual(after["wakes"] - before["wakes"], after["published"] - before["published"], "one wake-up of a publish at most")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
