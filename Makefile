@@ -27,11 +27,11 @@ demo: ## the street demo: camera, LiDAR, detector, obstacles and decision as pro
 	@scripts/build.sh release bin/cardan
 	@$(CARDAN) demo --view $(ARGS)
 
-test: ## all tests but the long ones, then the unit tests under ASan and UBSan (ARGS go to ctest)
+test: ## all tests but the long ones (ARGS go to ctest)
 	@scripts/setup.sh --for test
 	@scripts/test.sh $(ARGS)
 
-test-deep: ## the long tests: models, kills, thread sanitizer, clang, arm64, PCL, tidy (ARGS: names of sections)
+test-deep: ## the long tests: models, kills, sanitizers, clang, arm64, PCL, tidy (ARGS: names of sections)
 	@scripts/setup.sh --for test-deep
 	@scripts/test-deep.sh $(ARGS)
 

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# `make test-deep`: what takes too long for `make test` (of which the section asan is a part): one section after the other,
-# then a table; ends with 1 if any of them failed.
+# `make test-deep`: what takes too long for `make test`: one section after the other, then a table; ends with 1 if any of them failed.
 #
 #   scripts/test-deep.sh [section]...       e.g. scripts/test-deep.sh tsan arm64
 set -euo pipefail
@@ -9,13 +8,13 @@ cd "$(dirname "$0")/.."
 source scripts/lib.sh
 
 total=5400  # seconds for all of it; a section gets what is left, and at most its own
-#  section  minutes at most; `named`: only if it is asked for
+#  section  minutes at most
 order=(
   "format   2"
   "api      5"
   "clang   10"
   "tests   35"
-  "asan    15 named"
+  "asan     20"
   "tsan    20"
   "arm64   15"
   "pcl      5"
@@ -30,8 +29,8 @@ began=$EPOCHREALTIME
 results=() failed=0 running=
 trap '[[ -z $running ]] || kill -TERM "$running"; die interrupted 130' INT TERM
 for entry in "${order[@]}"; do
-  read -r name minutes when <<<"$entry"
-  [[ $selected == *" $name "* || ($# -eq 0 && $when != named) ]] || continue
+  read -r name minutes <<<"$entry"
+  [[ $selected == *" $name "* || $# -eq 0 ]] || continue
   title=$(sed -n '3s/^# //p' "scripts/deep/$name.sh")
   printf '\n======== %s: %s\n' "$name" "$title"
   start=$EPOCHREALTIME

@@ -18,7 +18,7 @@ namespace {
 thread_local bool no_memory = false;
 }  // namespace
 
-// As the library's own, which calls the other one.
+// As the library's own, which call the throwing form of the same kind: sanitizers tell the two kinds apart.
 void* operator new(std::size_t size, const std::nothrow_t& /*quiet*/) noexcept {
   if (no_memory) return nullptr;
   try {
@@ -27,7 +27,14 @@ void* operator new(std::size_t size, const std::nothrow_t& /*quiet*/) noexcept {
     return nullptr;
   }
 }
-void* operator new[](std::size_t size, const std::nothrow_t& quiet) noexcept { return ::operator new(size, quiet); }
+void* operator new[](std::size_t size, const std::nothrow_t& /*quiet*/) noexcept {
+  if (no_memory) return nullptr;
+  try {
+    return ::operator new[](size);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
 
 namespace cardan::bridge::dds {
 namespace {

@@ -8,6 +8,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <random>
+#include <span>
 #include <string>
 
 #include "cardan/bridge/foxglove/picture.hpp"
@@ -40,8 +41,8 @@ OutgoingFrame frame_of(const TestImage& image, bool apart, std::vector<std::byte
   out.number(image.big_endian);
   out.number(image.step);
   out.count(image.data.size());
-  bytes.resize(image.data.size());
-  std::memcpy(bytes.data(), image.data.data(), bytes.size());
+  const std::span<const std::byte> pixels = std::as_bytes(std::span(image.data));
+  bytes.assign(pixels.begin(), pixels.end());
   if (apart && !bytes.empty())
     frame.cdr.payload = bytes;
   else

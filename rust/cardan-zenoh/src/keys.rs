@@ -15,7 +15,8 @@ const MOST_BYTES: usize = 512;
 pub fn data_key(form: Form, name: &str) -> Result<String, String> {
     let bare = name.strip_prefix('/').unwrap_or(name);
     let good = keyexpr::new(bare).is_ok_and(|key| !key.is_wild());
-    if !good || bare.starts_with('@') || bare.contains("/@") || bare.contains([SLASH, SLASH_OF_ROS2DDS]) {
+    let reserved = |c: char| c == SLASH || c == SLASH_OF_ROS2DDS || c.is_control();
+    if !good || bare.starts_with('@') || bare.contains("/@") || bare.contains(reserved) {
         return Err(format!("Zenoh does not allow the name {name:?} — give it another by 'rename'"));
     }
     Ok(match form {
@@ -152,7 +153,7 @@ mod tests {
 
     #[test]
     fn names_that_are_no_keys_are_refused() {
-        for name in ["/a*", "/a//b", "/", "", "/a/", "/$x", "/a?b", "/a#", "/@x", "/a/@b", "/a%b", "/a§b"] {
+        for name in ["/a*", "/a//b", "/", "", "/a/", "/$x", "/a?b", "/a#", "/@x", "/a/@b", "/a%b", "/a§b", "/a\x1b[2Jb", "/a\nb"] {
             assert!(data_key(Form::Plain, name).is_err(), "{name}");
         }
     }

@@ -37,7 +37,7 @@ impl Losses {
             }
             let gap = stamp.sequence - stream.last - 1;
             let thinned = stamp.thinned.saturating_sub(stream.thinned);
-            self.lost += gap.saturating_sub(thinned);
+            self.lost = self.lost.saturating_add(gap.saturating_sub(thinned));
             stream.last = stamp.sequence;
             stream.thinned = stamp.thinned;
             stream.missing = 0;
@@ -56,7 +56,7 @@ impl Losses {
 
     fn forget(&mut self, publisher: u64) {
         if let Some(stream) = self.streams.remove(&publisher) {
-            self.lost += stream.missing;
+            self.lost = self.lost.saturating_add(stream.missing);
         }
     }
 
@@ -74,7 +74,7 @@ impl Losses {
     }
 
     pub fn lost(&self) -> u64 {
-        self.lost + self.streams.values().map(|s| s.missing).sum::<u64>()
+        self.streams.values().fold(self.lost, |sum, s| sum.saturating_add(s.missing))
     }
 }
 
@@ -127,6 +127,23 @@ mod tests {
         assert_eq!(losses.lost(), 2, "one of three was left out on purpose");
         losses.told(9, 100, 0);
         assert_eq!(losses.lost(), 2, "nobody knows that publisher");
+    }
+
+    /// What a stranger's stamps say is added as far as a number reaches; in a debug build an overflow would panic.
+    #[test]
+    fn invented_numbers_stop_at_the_largest() {
+        let mut losses = Losses::default();
+        for publisher in 0..3 {
+            losses.arrived(&stamp(publisher, 0, 0));
+            losses.arrived(&stamp(publisher, u64::MAX, 0));
+        }
+        assert_eq!(losses.lost(), u64::MAX);
+        for publisher in 3..6 {
+            losses.arrived(&stamp(publisher, 0, 0));
+            losses.told(publisher, u64::MAX, 0);
+            losses.told(publisher, u64::MAX, 0);
+        }
+        assert_eq!(losses.lost(), u64::MAX);
     }
 
     #[test]
