@@ -13,6 +13,7 @@
 #include "bench/runtime/runtime.hpp"
 #include "bench/transport/host.hpp"
 #include "bench/transport/options.hpp"
+#include "bench/transport/peers/peer.hpp"
 #include "bench/transport/transport.hpp"
 #include "cardan/base/error.hpp"
 
@@ -121,7 +122,7 @@ void add_bench(CLI::App& app) {
 
   auto arguments = std::make_shared<TransportArguments>();
   auto& a = *arguments;
-  command->add_option("--peers", a.peers, "Some of raw,sim,uds,tcp,cardan (default: all)");
+  command->add_option("--peers", a.peers, "Some of " + names_of_peers() + " (default: all)");
   command->add_option("--scenarios", a.scenarios, "Publishers and readers: 1p1s,1p5s,1p10s,5p1s");
   command->add_option("--sizes", a.sizes, "Payloads: 128,4K,64K,640*480*3,4M,8M … to 1G");
   command->add_option("--waits", a.waits,

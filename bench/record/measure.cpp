@@ -78,7 +78,8 @@ struct Beside {
 
   Beside(const RunSpec& spec, const Setting& setting, Sensors& sensors) {
     const auto start = [&](const char* part, const Sensors& inputs) {
-      return std::make_unique<Actor>(nlohmann::json{{"part", part},
+      return std::make_unique<Actor>("record",
+                                     nlohmann::json{{"part", part},
                                                     {"sensors", to_json(inputs)},
                                                     {"seconds", spec.seconds},
                                                     {"cpu", setting.task_cpu},
@@ -181,7 +182,8 @@ std::optional<RunFigures> run_once(const RunSpec& spec, const Setting& setting) 
   std::unique_ptr<Actor> producers;
   if (makers == nullptr && spec.peer != Peer::Alone) {
     if (recorder != nullptr) recorder->await_ready();
-    producers = std::make_unique<Actor>(nlohmann::json{{"part", "producer"},
+    producers = std::make_unique<Actor>("record",
+                                        nlohmann::json{{"part", "producer"},
                                                        {"sensors", to_json(sensors)},
                                                        {"schedule", name_of(spec.schedule)},
                                                        {"seconds", spec.seconds},

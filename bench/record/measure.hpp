@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/record/actor.hpp"
+#include "bench/actor.hpp"
 #include "bench/record/rows.hpp"
 #include "bench/record/sensors.hpp"
 #include "bench/transport/host.hpp"

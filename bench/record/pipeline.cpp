@@ -11,10 +11,11 @@
 #include <numbers>
 #include <vector>
 
+#include "bench/record/parts.hpp"
 #include "bench/record/payload.hpp"
 #include "bench/record/sensors.hpp"
-#include "bench/record/stage.hpp"
 #include "bench/record/work.hpp"
+#include "bench/stage.hpp"
 #include "bench/transport/clock.hpp"
 #include "cardan/cardan.hpp"
 #include "cardan/runtime/cycle.hpp"

@@ -9,10 +9,11 @@
 #include <thread>
 #include <vector>
 
+#include "bench/record/parts.hpp"
 #include "bench/record/payload.hpp"
 #include "bench/record/schedule.hpp"
 #include "bench/record/sensors.hpp"
-#include "bench/record/stage.hpp"
+#include "bench/stage.hpp"
 #include "bench/transport/clock.hpp"
 #include "bench/transport/peers/cardan_frames.hpp"
 #include "cardan/cardan.hpp"

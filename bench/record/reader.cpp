@@ -4,9 +4,10 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "bench/record/parts.hpp"
 #include "bench/record/payload.hpp"
 #include "bench/record/sensors.hpp"
-#include "bench/record/stage.hpp"
+#include "bench/stage.hpp"
 #include "bench/transport/clock.hpp"
 #include "cardan/cardan.hpp"
 

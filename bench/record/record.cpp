@@ -7,8 +7,8 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "bench/record/parts.hpp"
 #include "bench/record/record_bench.hpp"
-#include "bench/record/stage.hpp"
 #include "bench/transport/report.hpp"
 #include "bench/transport/transport.hpp"
 #include "cardan/base/error.hpp"
@@ -48,7 +48,7 @@ int run_bench(const RecordOptions& options) {
 }  // namespace recording
 
 int run_record_bench(const RecordArguments& arguments, const std::vector<int>& cpus) {
-  if (!arguments.part.empty()) return recording::play_part(arguments.part.c_str());
+  if (!arguments.part.empty()) return recording::play_recording_part(arguments.part.c_str());
   recording::RecordOptions options;
   try {
     options = recording::parse_options(arguments, cpus);

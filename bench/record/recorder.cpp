@@ -3,7 +3,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "bench/record/stage.hpp"
+#include "bench/record/parts.hpp"
+#include "bench/stage.hpp"
 #include "cardan/record/recorder/recorder.hpp"
 
 namespace cardan::bench::recording {

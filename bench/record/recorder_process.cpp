@@ -12,7 +12,7 @@ namespace {
 class OwnRecorder : public RecorderProcess {
  public:
   OwnRecorder(const nlohmann::json& job, const Setting& setting, bool makes_messages)
-      : actor_(job, setting.run_dir), stopped_(setting.stopped), makes_messages_(makes_messages) {}
+      : actor_("record", job, setting.run_dir), stopped_(setting.stopped), makes_messages_(makes_messages) {}
 
   void await_ready() override { actor_.await_ready(stopped_); }
   void go() override { actor_.go(); }

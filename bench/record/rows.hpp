@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "bench/record/schedule.hpp"
-#include "bench/record/stage.hpp"
+#include "bench/stage.hpp"
 
 namespace cardan::bench::recording {
 

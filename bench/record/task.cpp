@@ -4,8 +4,9 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "bench/record/stage.hpp"
+#include "bench/record/parts.hpp"
 #include "bench/record/work.hpp"
+#include "bench/stage.hpp"
 #include "bench/transport/clock.hpp"
 #include "cardan/runtime/cycle.hpp"
 

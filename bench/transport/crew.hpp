@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "bench/transport/area.hpp"
-#include "bench/transport/peers/peers.hpp"
+#include "bench/transport/peers/peer.hpp"
 
 namespace cardan::bench {
 

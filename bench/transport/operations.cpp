@@ -28,7 +28,7 @@ std::string Operation::run(const TransportOptions& options, const std::string& r
   try {
     // The rate only bounds how long the harness waits: ten seconds and three times count / rate.
     const Cell cell{.scenario = {1, 1}, .bytes = kSmallBytes, .rate_hz = 100, .frames = count_, .warmup = 0};
-    const Area area({Peer::Cardan, Wait::Spin}, cell, fresh_topic());
+    const Area area({kCardan, Wait::Spin}, cell, fresh_topic());
     area.header().task = task_;
     area.header().endpoints = endpoints_;
     if (task_ == Task::Besieged && ::chmod(run_dir.c_str(), 01777) != 0)

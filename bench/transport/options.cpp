@@ -4,11 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
 #include <optional>
 
+#include "bench/transport/peers/peer.hpp"
 #include "cardan/base/error.hpp"
 
 namespace cardan::bench {
@@ -26,8 +26,6 @@ constexpr int kMostRuns = 1'000;
 constexpr double kSetUpSeconds = 0.2;
 // The single operations of --micro, once.
 constexpr double kOperationsSeconds = 10;
-
-constexpr std::array kPeers{Peer::Raw, Peer::Sim, Peer::Uds, Peer::Tcp, Peer::Cardan};
 
 [[noreturn]] void refuse(std::string cause, std::string remedy) {
   throw Error(ErrorCode::InvalidArgument, std::move(cause), std::move(remedy));
@@ -61,40 +59,21 @@ std::vector<Wait> parse_waits(const std::string& text) {
   return waits;
 }
 
-std::vector<Peer> parse_peers(const std::string& text) {
-  std::vector<Peer> peers;
+std::vector<const PeerKind*> parse_peers(const std::string& text) {
+  std::vector<const PeerKind*> peers;
   for (const auto& word : split(text)) {
-    const auto found = std::find_if(kPeers.begin(), kPeers.end(), [&](Peer p) { return name_of(p) == word; });
-    if (found == kPeers.end()) {
-      refuse(fmt::format("--peers: `{}` is no peer", word), "use some of raw,sim,uds,tcp,cardan");
-    }
-    if (std::find(peers.begin(), peers.end(), *found) == peers.end()) peers.push_back(*found);
+    const PeerKind* const found = find_peer(word);
+    if (found == nullptr)
+      refuse(fmt::format("--peers: `{}` is no peer", word), fmt::format("use some of {}", names_of_peers()));
+    if (std::find(peers.begin(), peers.end(), found) == peers.end()) peers.push_back(found);
   }
   return peers;
 }
 
-std::vector<Contender> make_contenders(const std::vector<Peer>& peers, const std::vector<Wait>& waits) {
-  const auto wanted = [&](Wait w) { return std::find(waits.begin(), waits.end(), w) != waits.end(); };
+std::vector<Contender> make_contenders(const std::vector<const PeerKind*>& peers, const std::vector<Wait>& waits) {
   std::vector<Contender> out;
-  for (const Peer peer : peers) {
-    switch (peer) {
-      case Peer::Raw:  // blocking is the reference of every ratio, so it is always there
-        out.push_back({peer, Wait::Block});
-        if (wanted(Wait::Spin)) out.push_back({peer, Wait::Spin});
-        break;
-      case Peer::Sim:  // as printed it polls
-        out.push_back({peer, Wait::Poll});
-        if (wanted(Wait::Block)) out.push_back({peer, Wait::Block});
-        break;
-      case Peer::Uds:
-      case Peer::Tcp:
-        out.push_back({peer, Wait::Block});
-        break;
-      case Peer::Cardan:
-        for (const Wait wait : waits) out.push_back({peer, wait});
-        break;
-    }
-  }
+  for (const PeerKind* const kind : peers)
+    for (const Wait wait : kind->waits(waits)) out.push_back({kind->peer, wait});
   return out;
 }
 
@@ -185,21 +164,7 @@ void check_numbers(const TransportArguments& a) {
 
 }  // namespace
 
-std::string_view name_of(Peer peer) noexcept {
-  switch (peer) {
-    case Peer::Raw:
-      return "raw";
-    case Peer::Sim:
-      return "sim";
-    case Peer::Uds:
-      return "uds";
-    case Peer::Tcp:
-      return "tcp";
-    case Peer::Cardan:
-      return "cardan";
-  }
-  return "?";
-}
+std::string_view name_of(const Peer& peer) noexcept { return peer.name.data(); }
 
 std::string_view name_of(Wait wait) noexcept {
   switch (wait) {
@@ -308,9 +273,9 @@ TransportOptions parse_options(const TransportArguments& arguments, const std::v
   check_numbers(arguments);
   if (cpus.empty()) refuse("this process may use no CPU", "check its affinity with taskset -p");
 
-  const auto peers = parse_peers(arguments.peers.empty() ? "raw,sim,uds,tcp,cardan" : arguments.peers);
+  const auto peers = parse_peers(arguments.peers.empty() ? names_of_peers() : arguments.peers);
   const auto waits = parse_waits(arguments.waits.empty() ? "block,spin,prewake,anticipate" : arguments.waits);
-  if (peers.empty()) refuse("--peers names nobody", "use some of raw,sim,uds,tcp,cardan");
+  if (peers.empty()) refuse("--peers names nobody", fmt::format("use some of {}", names_of_peers()));
   if (waits.empty()) refuse("--waits names nothing", "use some of block,spin,prewake,soon,anticipate");
   options.contenders = make_contenders(peers, waits);
   options.cells = make_cells(arguments);

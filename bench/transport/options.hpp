@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -9,10 +10,20 @@
 
 namespace cardan::bench {
 
-enum class Peer : std::uint32_t { Raw, Sim, Uds, Tcp, Cardan };
+/// A peer by its name, of at most 15 characters. How it is measured: `peers/peer.hpp`. Lies in shared memory.
+struct Peer {
+  constexpr Peer() = default;
+  explicit constexpr Peer(std::string_view text) {
+    for (std::size_t i = 0; i < text.size() && i + 1 < name.size(); ++i) name[i] = text[i];
+  }
+  std::array<char, 16> name{};
+  friend bool operator==(const Peer&, const Peer&) = default;
+};
+inline constexpr Peer kRaw{"raw"};        ///< the reference of every ratio
+inline constexpr Peer kCardan{"cardan"};  ///< what it loses changes the exit code
 enum class Wait : std::uint32_t { Block, Spin, Poll, Prewake, Soon, Anticipate };
 
-std::string_view name_of(Peer peer) noexcept;
+std::string_view name_of(const Peer& peer) noexcept;  ///< as long as `peer` lives
 std::string_view name_of(Wait wait) noexcept;
 
 /// So many publishing and so many reading processes.
@@ -37,7 +48,7 @@ struct Cell {
 
 /// One peer with one way of waiting.
 struct Contender {
-  Peer peer = Peer::Raw;
+  Peer peer = kRaw;
   Wait wait = Wait::Block;
   friend bool operator==(const Contender&, const Contender&) = default;
 };

@@ -88,7 +88,7 @@ TEST(TransportOptions, SelectionIsTheProduct) {
   ASSERT_EQ(o.cells.size(), 4U);
   EXPECT_EQ(o.cells[0], (Cell{{1, 1}, 128, 50, 60, 10}));
   EXPECT_EQ(o.cells[3], (Cell{{1, 5}, 4096, 50, 60, 10}));
-  EXPECT_EQ(o.contenders, (std::vector<Contender>{{Peer::Cardan, Wait::Prewake}, {Peer::Raw, Wait::Block}}));
+  EXPECT_EQ(o.contenders, (std::vector<Contender>{{kCardan, Wait::Prewake}, {kRaw, Wait::Block}}));
   EXPECT_EQ(o.runs, 2U);
 }
 
@@ -98,15 +98,15 @@ TEST(TransportOptions, FewFramesKeepSomeToMeasure) {
 }
 
 TEST(TransportOptions, SpinningNeedsACpuEach) {
-  EXPECT_TRUE(fits({Peer::Raw, Wait::Spin}, {1, 1}, 1));
-  EXPECT_FALSE(fits({Peer::Raw, Wait::Spin}, {1, 5}, 1));
-  EXPECT_TRUE(fits({Peer::Raw, Wait::Spin}, {1, 5}, 5));
-  EXPECT_TRUE(fits({Peer::Cardan, Wait::Prewake}, {1, 10}, 1));
+  EXPECT_TRUE(fits({kRaw, Wait::Spin}, {1, 1}, 1));
+  EXPECT_FALSE(fits({kRaw, Wait::Spin}, {1, 5}, 1));
+  EXPECT_TRUE(fits({kRaw, Wait::Spin}, {1, 5}, 5));
+  EXPECT_TRUE(fits({kCardan, Wait::Prewake}, {1, 10}, 1));
 }
 
 TEST(TransportOptions, SoonIsOnRequest) {
   const auto o = parse_options({.peers = "cardan", .waits = "soon"}, kTwoCpus);
-  EXPECT_EQ(o.contenders, (std::vector<Contender>{{Peer::Cardan, Wait::Soon}}));
+  EXPECT_EQ(o.contenders, (std::vector<Contender>{{kCardan, Wait::Soon}}));
   EXPECT_EQ(name_of(Wait::Soon), "soon");
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 Row some_row(Scenario scenario) {
   Row row;
-  row.contender = {Peer::Cardan, Wait::Prewake};
+  row.contender = {kCardan, Wait::Prewake};
   row.cell = {scenario, 921'600, 30, 40, 10};
   row.runs = 5;
   row.sent = 150;

@@ -10,7 +10,7 @@
 #include <cstring>
 #include <exception>
 
-#include "bench/transport/peers/peers.hpp"
+#include "bench/transport/peers/peer.hpp"
 #include "cardan/base/error.hpp"
 
 namespace cardan::bench {
@@ -29,17 +29,8 @@ void pin_to(int cpu) {
 void play_as(const Area& area, std::uint32_t index) {
   // Before any endpoint exists, so that its helper threads inherit the place.
   pin_to(area.role(index).cpu);
-  switch (area.header().contender.peer) {
-    case Peer::Raw:
-      return play_raw(area, index);
-    case Peer::Sim:
-      return play_sim(area, index);
-    case Peer::Uds:
-    case Peer::Tcp:
-      return play_socket(area, index);
-    case Peer::Cardan:
-      return area.header().task == Task::Frames ? play_cardan(area, index) : play_cardan_operation(area, index);
-  }
+  if (area.header().task != Task::Frames) return play_cardan_operation(area, index);
+  kind_of(area.header().contender.peer).play(area, index);
 }
 
 }  // namespace

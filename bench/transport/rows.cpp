@@ -40,7 +40,7 @@ const std::vector<Results::Entry>& Results::entries(std::size_t cell, std::size_
 }
 
 std::optional<Ratio> Results::ratio(std::size_t cell, std::size_t contender) const {
-  const auto raw = std::find(contenders_.begin(), contenders_.end(), Contender{Peer::Raw, Wait::Block});
+  const auto raw = std::find(contenders_.begin(), contenders_.end(), Contender{kRaw, Wait::Block});
   if (raw == contenders_.end()) return std::nullopt;
   const auto& reference = entries(cell, static_cast<std::size_t>(raw - contenders_.begin()));
   std::vector<double> p50, p99, end_to_end, last, handing;

@@ -8,7 +8,7 @@ namespace {
 
 TransportOptions two_contenders(Scenario scenario) {
   TransportOptions o;
-  o.contenders = {{Peer::Raw, Wait::Block}, {Peer::Cardan, Wait::Block}};
+  o.contenders = {{kRaw, Wait::Block}, {kCardan, Wait::Block}};
   o.cells = {{scenario, 4096, 100, 20, 10}};
   return o;
 }
@@ -74,7 +74,7 @@ TEST(Rows, SeveralReadersHaveALastOne) {
 
 TEST(Rows, EvaluationPairsTheStamps) {
   const Cell cell{{1, 2}, 4096, 100, 4, 1};
-  const Area area({Peer::Raw, Wait::Block}, cell, "/t");
+  const Area area({kRaw, Wait::Block}, cell, "/t");
   for (std::uint32_t n = 1; n <= 4; ++n) area.published(0)[n] = {n * 10'000, n * 10'000 + 1'000, 500};
   for (std::uint32_t n = 1; n <= 4; ++n) area.received(0, 0)[n] = {n * 10'000 + 3'000, n * 10'000 + 4'000, 0};
   area.received(1, 0)[2] = {20'000 + 6'000, 20'000 + 8'000, 0};

@@ -141,7 +141,9 @@ RunResult evaluate(const Area& area) {
 std::string run_roles(const Area& area, const TransportOptions& options, const std::string& run_dir,
                       QuietSignals& signals, double& steal) {
   place(area, options);
-  Crew crew(area, wire(area.header().contender, area.header().cell), options.role_command, run_dir, signals);
+  const PeerKind& kind = kind_of(area.header().contender.peer);
+  Crew crew(area, kind.wire != nullptr ? kind.wire(area.header().cell) : Wiring{}, options.role_command, run_dir,
+            signals);
   const bool ready = wait_until_ready(area, crew, signals);
   const CpuTicks before = read_cpu_ticks();
   if (ready) {

@@ -161,7 +161,7 @@ class Bench {
     std::uint64_t lost = 0;
     std::uint64_t torn = 0;
     for (const Row& row : rows) {
-      if (row.contender.peer != Peer::Cardan) continue;
+      if (row.contender.peer != kCardan) continue;
       lost += row.lost;
       torn += row.torn;
     }

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/record/actor.hpp"
+#include "bench/actor.hpp"
 
 namespace cardan::bench::recording {
 

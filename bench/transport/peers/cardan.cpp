@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `cardan`: a topic of depth 1, filled in place in a loan and read in place in the sample, as an application does it.
 #include "bench/transport/peers/cardan_frames.hpp"
-#include "bench/transport/peers/peers.hpp"
+#include "bench/transport/peers/peer.hpp"
 #include "bench/transport/role.hpp"
 
 namespace cardan::bench {
@@ -67,8 +67,6 @@ void play_frames(const Area& area, std::uint32_t index) {
   }
 }
 
-}  // namespace
-
 void play_cardan(const Area& area, std::uint32_t index) {
   if (area.header().cell.bytes == sizeof(SmallFrame))
     play_frames<SmallFrame>(area, index);
@@ -76,4 +74,10 @@ void play_cardan(const Area& area, std::uint32_t index) {
     play_frames<Frame>(area, index);
 }
 
+const RegisteredPeer kCardanPeer({.peer = kCardan,
+                                  .place = 100,
+                                  .waits = [](const std::vector<Wait>& wanted) { return wanted; },
+                                  .play = play_cardan});
+
+}  // namespace
 }  // namespace cardan::bench

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "bench/transport/peers/cardan_frames.hpp"
-#include "bench/transport/peers/peers.hpp"
+#include "bench/transport/peers/peer.hpp"
 #include "bench/transport/role.hpp"
 #include "bench/transport/statistics.hpp"
 #include "cardan/transport/observer_report.hpp"

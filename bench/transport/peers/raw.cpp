@@ -7,7 +7,7 @@
 #include <new>
 
 #include "bench/transport/futex.hpp"
-#include "bench/transport/peers/peers.hpp"
+#include "bench/transport/peers/peer.hpp"
 #include "bench/transport/role.hpp"
 
 namespace cardan::bench {
@@ -91,8 +91,6 @@ class RawReader {
   std::array<std::uint64_t, 64> last_{};
 };
 
-}  // namespace
-
 Wiring wire_raw(const Cell& cell) {
   Wiring wiring;
   wiring.shared.push_back(make_memory("cardan-bench-raw", RawRegion::size(cell)));
@@ -111,4 +109,13 @@ void play_raw(const Area& area, std::uint32_t index) {
   }
 }
 
+const RegisteredPeer kRawPeer(
+    {.peer = kRaw,
+     .place = 10,
+     // Blocking is the reference of every ratio, so it is always there.
+     .waits = [](const std::vector<Wait>& wanted) { return waits_of({Wait::Block}, {Wait::Spin}, wanted); },
+     .wire = wire_raw,
+     .play = play_raw});
+
+}  // namespace
 }  // namespace cardan::bench

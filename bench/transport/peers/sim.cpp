@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "bench/transport/futex.hpp"
-#include "bench/transport/peers/peers.hpp"
+#include "bench/transport/peers/peer.hpp"
 #include "bench/transport/role.hpp"
 
 namespace cardan::bench {
@@ -127,8 +127,6 @@ class SimReader {
   bool blocks_;
 };
 
-}  // namespace
-
 Wiring wire_sim(const Cell& cell) {
   Wiring wiring;
   wiring.shared.push_back(make_memory("cardan-bench-sim", total_bytes(cell)));
@@ -150,4 +148,13 @@ void play_sim(const Area& area, std::uint32_t index) {
   }
 }
 
+const RegisteredPeer kSimPeer(
+    {.peer = Peer{"sim"},
+     .place = 20,
+     // As printed it polls.
+     .waits = [](const std::vector<Wait>& wanted) { return waits_of({Wait::Poll}, {Wait::Block}, wanted); },
+     .wire = wire_sim,
+     .play = play_sim});
+
+}  // namespace
 }  // namespace cardan::bench

@@ -13,7 +13,7 @@
 #include <cstring>
 #include <vector>
 
-#include "bench/transport/peers/peers.hpp"
+#include "bench/transport/peers/peer.hpp"
 #include "bench/transport/role.hpp"
 #include "cardan/base/error.hpp"
 
@@ -162,8 +162,6 @@ class SocketReader {
   std::size_t turn_ = 0;
 };
 
-}  // namespace
-
 Wiring wire_socket(const Cell& cell, bool tcp) {
   const auto [publishers, subscribers] = cell.scenario;
   Wiring wiring;
@@ -188,4 +186,18 @@ void play_socket(const Area& area, std::uint32_t index) {
   }
 }
 
+std::vector<Wait> socket_waits(const std::vector<Wait>&) { return {Wait::Block}; }
+
+const RegisteredPeer kUdsPeer({.peer = Peer{"uds"},
+                               .place = 30,
+                               .waits = socket_waits,
+                               .wire = [](const Cell& cell) { return wire_socket(cell, false); },
+                               .play = play_socket});
+const RegisteredPeer kTcpPeer({.peer = Peer{"tcp"},
+                               .place = 40,
+                               .waits = socket_waits,
+                               .wire = [](const Cell& cell) { return wire_socket(cell, true); },
+                               .play = play_socket});
+
+}  // namespace
 }  // namespace cardan::bench

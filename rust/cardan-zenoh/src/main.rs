@@ -18,16 +18,19 @@ use std::time::{Duration, Instant};
 
 use zenoh::{Config, Session, Wait};
 
-use rules::{Rules, ZenohRules};
+use rules::{Rule, Rules};
 
 const MOST_RULES: u64 = 4 << 20;
 const TURN: Duration = Duration::from_millis(100);
 const REPORT: Duration = Duration::from_secs(1);
+/// Bytes: no message between bridges is larger.
+const OWN_MESSAGES: usize = 1 << 20;
 const WHERE: &str = "tcp/127.0.0.1:7447";
 
 /// Zenoh's settings: its own file, and what the rules say. By itself it listens on loopback, or connects as a client, and
 /// looks for nobody by multicast.
-fn configuration(rules: &ZenohRules) -> Result<Config, String> {
+fn configuration(all: &Rules) -> Result<Config, String> {
+    let rules = &all.zenoh;
     let told = |e: zenoh::Error| e.to_string();
     let own = rules.config.is_empty();
     let mut config = if own {
@@ -43,6 +46,11 @@ fn configuration(rules: &ZenohRules) -> Result<Config, String> {
         set("mode", if listens { "\"router\"" } else { "\"client\"" }.into())?;
         set("connect/timeout_ms", "-1".into())?;
         set("connect/exit_on_failure", "false".into())?;
+        // What a message in fragments may take before a rule sees it; a little above its limit it is refused and counted.
+        // Who listens passes the messages of others on, too.
+        let passed_on = if listens { Rule::default().max_bytes() } else { 0 };
+        let most = all.inward.iter().map(Rule::max_bytes).max().unwrap_or(0).max(passed_on);
+        set("transport/link/rx/max_message_size", (2 * most + OWN_MESSAGES).to_string())?;
         let listen = if rules.listen.is_empty() && listens { vec![WHERE.to_string()] } else { rules.listen.clone() };
         set("listen/endpoints", serde_json::json!(listen).to_string())?;
     } else if !rules.listen.is_empty() {
@@ -90,7 +98,7 @@ fn run() -> Result<(), String> {
         while matches!(rest.read(&mut some), Ok(n) if n > 0) {}
         cardan::request_stop();
     });
-    let Some(session) = open(configuration(&rules.zenoh)?, &cardan::stopping)? else {
+    let Some(session) = open(configuration(&rules)?, &cardan::stopping)? else {
         return Ok(());
     };
     let bridge = bridge::Bridge::new(session, rules)?;

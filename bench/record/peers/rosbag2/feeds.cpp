@@ -12,7 +12,7 @@
 
 #include "bench/record/payload.hpp"
 #include "bench/record/peers/rosbag2/message_queue.hpp"
-#include "bench/record/stage.hpp"
+#include "bench/stage.hpp"
 #include "bench/transport/clock.hpp"
 #include "cardan/cardan.hpp"
 
@@ -47,7 +47,7 @@ void produce(Producer& out, const recording::SensorGroup& group, recording::Sche
     ++out.made;
     beats.made(now_ns());
   }
-  out.cpu_s = recording::thread_cpu().sum();
+  out.cpu_s = bench::thread_cpu().sum();
 }
 
 std::span<const std::uint8_t> payload_of(const Message& message) {

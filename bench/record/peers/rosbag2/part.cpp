@@ -4,7 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "bench/record/stage.hpp"
+#include "bench/record/parts.hpp"
+#include "bench/stage.hpp"
 
 namespace cardan::bench::recording {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/record/actor.hpp"
+#include "bench/actor.hpp"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 #include "bench/transport/clock.hpp"
 #include "cardan/base/error.hpp"
 
-namespace cardan::bench::recording {
+namespace cardan::bench {
 namespace {
 
 constexpr std::int64_t kReadyWithin = 30'000'000'000;
@@ -19,10 +19,10 @@ constexpr std::int64_t kLook = 200'000'000;  // between two looks at Ctrl-C
 
 }  // namespace
 
-Actor::Actor(const nlohmann::json& job, const std::string& run_dir)
+Actor::Actor(const char* bench, const nlohmann::json& job, const std::string& run_dir)
     : part_(job.at("part")),
       helper_({.program = "/proc/self/exe",
-               .arguments = {"cardan", "bench", "record", "--part", job.dump()},
+               .arguments = {"cardan", "bench", bench, "--part", job.dump()},
                .environment = {{"CARDAN_RUN_DIR", run_dir}}}) {}
 
 void Actor::failed(const std::string& how) const {
@@ -61,4 +61,4 @@ nlohmann::json Actor::await_result(std::int64_t until, const Look& look) {
   }
 }
 
-}  // namespace cardan::bench::recording
+}  // namespace cardan::bench

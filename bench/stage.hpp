@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
+#include <map>
 #include <nlohmann/json_fwd.hpp>
+#include <string>
 
-namespace cardan::bench::recording {
+namespace cardan::bench {
 
 /// The part of a process that the bench has started: what it hears and says. Its orders are signals, because they need
 /// no descriptor and cost nothing while nobody sends one: SIGUSR1 begins, SIGTERM ends. For the main thread, before any
@@ -40,15 +41,8 @@ struct CpuTime {
 [[nodiscard]] nlohmann::json to_json(const CpuTime& time);
 [[nodiscard]] CpuTime cpu_time_of(const nlohmann::json& json);
 
-/// Plays the part that `job` describes, in a process that the bench has started for it; returns the exit code. Blocks.
-int play_part(const char* job) noexcept;
+/// Plays the part of `parts` that `job` names and describes, in a process that the bench has started for it; returns
+/// the exit code. Blocks. A part throws what goes wrong.
+int play_part(const std::map<std::string, void (*)(const nlohmann::json&)>& parts, const char* job) noexcept;
 
-// The parts. Each is told in its job what to do and throws what goes wrong.
-void play_producer(const nlohmann::json& job);
-void play_reader(const nlohmann::json& job);
-void play_recorder(const nlohmann::json& job);
-void play_rosbag2(const nlohmann::json& job);
-void play_task(const nlohmann::json& job);
-void play_pipeline(const nlohmann::json& job);
-
-}  // namespace cardan::bench::recording
+}  // namespace cardan::bench

@@ -9,7 +9,7 @@
 
 #include "bench/helper.hpp"
 
-namespace cardan::bench::recording {
+namespace cardan::bench {
 
 /// Whether the user has asked the bench to stop.
 using Stopped = bool (*)();
@@ -19,8 +19,8 @@ using Look = std::function<void()>;
 /// A process that plays a part of a run (Stage is its side). It is gone with this object. Not to be shared by threads.
 class Actor {
  public:
-  /// `run_dir`: its CARDAN_RUN_DIR. Throws Error.
-  Actor(const nlohmann::json& job, const std::string& run_dir);
+  /// A part of `cardan bench <bench>`. `run_dir`: its CARDAN_RUN_DIR. Throws Error.
+  Actor(const char* bench, const nlohmann::json& job, const std::string& run_dir);
   /// Another program that knows Stage's signals. Throws Error.
   Actor(std::string part, const launcher::ChildOptions& options) : part_(std::move(part)), helper_(options) {}
 
@@ -45,4 +45,4 @@ class Actor {
   Helper helper_;
 };
 
-}  // namespace cardan::bench::recording
+}  // namespace cardan::bench

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/record/stage.hpp"
+#include "bench/stage.hpp"
 
 #include <fmt/format.h>
 #include <sched.h>
@@ -12,14 +12,13 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "cardan/base/error.hpp"
 #include "cardan/system/launcher/child_process.hpp"
 
-namespace cardan::bench::recording {
+namespace cardan::bench {
 namespace {
 
 sigset_t orders() {
@@ -55,7 +54,7 @@ void take_place(const nlohmann::json& job) {
   CPU_SET(static_cast<std::size_t>(cpu), &set);
   if (::sched_setaffinity(0, sizeof set, &set) != 0)
     throw Error(ErrorCode::Refused, fmt::format("cannot pin to CPU {}: {}", cpu, std::strerror(errno)),
-                "choose another with --producer-cpu or --task-cpu");
+                "choose another with the options of the bench");
 }
 
 }  // namespace
@@ -100,7 +99,7 @@ void Stage::report(const nlohmann::json& result) {
     if (n < 0 && errno == EINTR) continue;
     if (n < 0)
       throw Error(ErrorCode::System, fmt::format("cannot hand over the result: {}", std::strerror(errno)),
-                  "this part is started by `cardan bench record`");
+                  "this part is started by `cardan bench`");
     at += n;
     left -= static_cast<std::size_t>(n);
   }
@@ -112,14 +111,11 @@ CpuTime thread_cpu() noexcept { return cpu_of(RUSAGE_THREAD); }
 nlohmann::json to_json(const CpuTime& time) { return {{"user", time.user}, {"system", time.system}}; }
 CpuTime cpu_time_of(const nlohmann::json& json) { return {json.at("user"), json.at("system")}; }
 
-int play_part(const char* job) noexcept {
+int play_part(const std::map<std::string, void (*)(const nlohmann::json&)>& parts, const char* job) noexcept {
   try {
-    static const std::map<std::string, void (*)(const nlohmann::json&)> kPlays{
-        {"producer", play_producer}, {"reader", play_reader}, {"recorder", play_recorder},
-        {"rosbag2", play_rosbag2},   {"task", play_task},     {"pipeline", play_pipeline}};
     const auto description = nlohmann::json::parse(job);
     take_place(description);
-    kPlays.at(description.at("part"))(description);
+    parts.at(description.at("part"))(description);
     return 0;
   } catch (const std::exception& e) {
     std::fprintf(stderr, "%s\n", e.what());
@@ -127,4 +123,4 @@ int play_part(const char* job) noexcept {
   }
 }
 
-}  // namespace cardan::bench::recording
+}  // namespace cardan::bench

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// A peer of the benchmark is one file of this folder: a PeerKind that it registers. Nothing else names it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "bench/transport/area.hpp"
+
+namespace cardan::bench {
+
+inline constexpr std::size_t kPage = 4096;
+/// To whole pages.
+constexpr std::size_t round_up(std::size_t n) { return (n + kPage - 1) / kPage * kPage; }
+
+/// What the roles of one run share, made by the harness before it starts them: every descriptor is inherited, so no
+/// peer has a rendezvous to measure or a name to leave behind. `owned[i]` are the descriptors that role i alone gets;
+/// `shared` go to all.
+struct Wiring {
+  std::vector<Fd> shared;
+  std::vector<std::vector<Fd>> owned;
+};
+
+/// How a peer is measured.
+struct PeerKind {
+  Peer peer;
+  /// Its place in tables and in the default selection, ascending.
+  int place = 0;
+  /// The ways of waiting that are measured when `wanted` are asked for.
+  std::vector<Wait> (*waits)(const std::vector<Wait>& wanted) = nullptr;
+  /// Makes what its roles share. Null: the peer finds its roles by a discovery of its own.
+  Wiring (*wire)(const Cell& cell) = nullptr;
+  /// Plays one role of a run, in a process of its own: publishers first, then readers. Throws cardan::Error.
+  void (*play)(const Area& area, std::uint32_t index) = nullptr;
+};
+
+/// Adds a peer to the list, before main(). A second one of a name ends the program.
+class RegisteredPeer {
+ public:
+  explicit RegisteredPeer(const PeerKind& kind);
+};
+
+/// All peers, by their place.
+const std::vector<PeerKind>& all_peers();
+/// "raw,sim,uds,tcp,cardan"
+std::string names_of_peers();
+/// Null: there is none of that name.
+const PeerKind* find_peer(std::string_view name);
+/// Throws cardan::Error: an area names a peer that this program does not have.
+const PeerKind& kind_of(const Peer& peer);
+
+/// Those of `always`, then those of `optional` that are wanted.
+std::vector<Wait> waits_of(std::vector<Wait> always, const std::vector<Wait>& optional,
+                           const std::vector<Wait>& wanted);
+
+/// Of an area whose task is not Frames: single operations of Cardan.
+void play_cardan_operation(const Area& area, std::uint32_t index);
+
+}  // namespace cardan::bench
