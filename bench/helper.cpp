@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/helper.hpp"
 
+#include <fmt/format.h>
 #include <poll.h>
 #include <unistd.h>
 
 #include <array>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <system_error>
 
 #include "bench/transport/clock.hpp"
@@ -76,6 +78,13 @@ std::string find_program(const std::string& name, const std::vector<std::string>
   for (const std::string& folder : folders)
     if (!folder.empty() && can_run(fs::path(folder) / name)) return (fs::path(folder) / name).string();
   return {};
+}
+
+double private_memory_mib(int pid) {
+  std::ifstream status(fmt::format("/proc/{}/status", pid));
+  for (std::string word; status >> word;)
+    if (double kib = 0; word == "RssAnon:" && status >> kib) return kib / 1024;
+  return 0;
 }
 
 }  // namespace cardan::bench

@@ -40,4 +40,7 @@ class Helper {
 /// A program of this name in $PATH or in one of `more` (folders); empty: none that can be run.
 [[nodiscard]] std::string find_program(const std::string& name, const std::vector<std::string>& more = {});
 
+/// Private memory of a process now, in MiB (RssAnon); 0: it is gone.
+[[nodiscard]] double private_memory_mib(int pid);
+
 }  // namespace cardan::bench

@@ -7,6 +7,9 @@
 #include <memory>
 
 #include "apps/program.hpp"
+#ifdef CARDAN_HAS_BRIDGE_BENCH
+#include "bench/bridge/bridge.hpp"
+#endif
 #ifdef CARDAN_HAS_RECORD_BENCH
 #include "bench/record/record.hpp"
 #endif
@@ -109,12 +112,44 @@ void add_record_bench(CLI::App& group) {
 }
 #endif
 
+#ifdef CARDAN_HAS_BRIDGE_BENCH
+constexpr const char* kBridgeExamples = R"(Examples:
+  cardan bench bridge                           every row, three rounds, some minutes
+  cardan bench bridge --quick                   a first look
+  cardan bench bridge --only foxglove,zenoh --json out.json
+
+It runs in a network namespace of its own (root, or user namespaces). Fast DDS and Zenoh are measured where they are:
+apt-get install libfastrtps-dev libfastcdr-dev before the build; make zenoh.
+Exit codes: 0 ok, 1 failed or interrupted, 2 wrong options, 3 a bridge lost messages.)";
+
+void add_bridge_bench(CLI::App& group) {
+  auto* const command = group.add_subcommand(
+      "bridge", "Bridges: arrival, latency, CPU and memory with Fast DDS, Zenoh and a Foxglove client");
+  command->footer(kBridgeExamples);
+  auto arguments = std::make_shared<BridgeArguments>();
+  auto& a = *arguments;
+  command->add_option("--only", a.only, "Some of " + names_of_bridge_rows() + " (default: all)");
+  command->add_option("--seconds", a.seconds, "How long the camera sends in a run (default: 10)");
+  command->add_option("--runs", a.runs, "Rounds, interleaved (default: 3)");
+  command->add_option("--json", a.json, "Write everything to this file");
+  command->add_flag("--quick", a.quick, "One round of 2 s");
+  // How the bench starts its own camera and readers.
+  command->add_option("--part", a.part)->group("");
+  command->callback([arguments] {
+    if (const int code = run_bridge_bench(*arguments); code != 0) throw CLI::RuntimeError(code);
+  });
+}
+#endif
+
 void add_bench(CLI::App& app) {
   auto* const group = app.add_subcommand("bench", "Measure Cardan against its peers on this computer");
   group->require_subcommand(1);
   add_runtime_bench(*group);
 #ifdef CARDAN_HAS_RECORD_BENCH
   add_record_bench(*group);
+#endif
+#ifdef CARDAN_HAS_BRIDGE_BENCH
+  add_bridge_bench(*group);
 #endif
   auto* const command = group->add_subcommand(
       "transport", "Latency, loss and CPU of handing frames over: cardan, raw shared memory, SIM, Unix sockets, TCP");

@@ -126,13 +126,6 @@ double cpu_seconds(const CpuTicks& from, const CpuTicks& to) {
   return busy / static_cast<double>(::sysconf(_SC_CLK_TCK));
 }
 
-double private_memory_mib(int pid) {
-  std::ifstream status(fmt::format("/proc/{}/status", pid));
-  for (std::string word; status >> word;)
-    if (double kib = 0; word == "RssAnon:" && status >> kib) return kib / 1024;
-  return 0;
-}
-
 FileContent content_of(const std::vector<std::string>& files, const Sensors& sensors) {
   std::set<std::string> topics;
   for (const SensorGroup& group : sensors) topics.insert(group.topic);

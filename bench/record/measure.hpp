@@ -48,7 +48,4 @@ struct FileContent {
 /// CPU time of the whole machine between two readings, less what was idle and stolen.
 [[nodiscard]] double cpu_seconds(const CpuTicks& from, const CpuTicks& to);
 
-/// Private memory of a process now, in MiB (RssAnon); 0: it is gone.
-[[nodiscard]] double private_memory_mib(int pid);
-
 }  // namespace cardan::bench::recording

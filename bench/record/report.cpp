@@ -163,15 +163,7 @@ std::string to_table(const Rows& rows, const RecordCircumstances& c) {
 
 nlohmann::ordered_json to_json(const Rows& rows, const RecordCircumstances& c) {
   nlohmann::ordered_json out;
-  out["host"] = {{"cardan", c.host.cardan},
-                 {"compiler", c.host.compiler},
-                 {"kernel", c.host.kernel},
-                 {"cpu", c.host.cpu},
-                 {"cpus", c.host.cpus},
-                 {"governor", c.host.governor},
-                 {"hypervisor", c.host.hypervisor},
-                 {"memory_gib", rounded(c.host.memory_gib)},
-                 {"steal_percent", rounded(c.steal_percent)}};
+  out["host"] = to_json(c.host, c.steal_percent);
   out["disk"] = {{"file_system", c.file_system}, {"fio", c.fio_version}, {"fio_commands", c.fio_commands}};
   out["summary"] = to_json(summarize_rows(rows));
   out["verdicts"] = nlohmann::ordered_json::array();

@@ -275,13 +275,8 @@ int run_runtime_bench(const RuntimeArguments& arguments, const std::vector<int>&
     for (const std::string& sentence : *sentences) fmt::print("{}\n", sentence);
   fmt::print("Host steal {:.1f} %.{}\n", steal, interrupted != 0 ? " Interrupted: not all rounds are in." : "");
   if (!arguments.json.empty()) {
-    const Host host = describe_host();
     Json json;
-    json["host"] = {{"cardan", host.cardan},     {"compiler", host.compiler},
-                    {"kernel", host.kernel},     {"cpu", host.cpu},
-                    {"cpus", host.cpus},         {"memory_gib", rounded(host.memory_gib)},
-                    {"governor", host.governor}, {"hypervisor", host.hypervisor},
-                    {"steal", rounded(steal)}};
+    json["host"] = to_json(describe_host(), steal);
     json["interrupted"] = interrupted != 0;
     json["left_out"] = bench.left_out();
     json["failures"] = bench.failures();

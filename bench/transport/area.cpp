@@ -32,21 +32,6 @@ std::size_t area_bytes(const Cell& cell) {
 
 }  // namespace
 
-Fd& Fd::operator=(Fd&& other) noexcept {
-  if (this != &other) {
-    reset();
-    fd_ = other.release();
-  }
-  return *this;
-}
-
-int Fd::release() noexcept { return std::exchange(fd_, -1); }
-
-void Fd::reset() noexcept {
-  if (fd_ >= 0) ::close(fd_);
-  fd_ = -1;
-}
-
 Fd make_memory(const char* name, std::size_t bytes) {
   Fd fd(::memfd_create(name, MFD_CLOEXEC));
   if (fd.get() < 0) fail("cannot create shared memory");

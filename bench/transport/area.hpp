@@ -10,27 +10,9 @@
 #include <string_view>
 
 #include "bench/transport/options.hpp"
+#include "cardan/base/fd.hpp"
 
 namespace cardan::bench {
-
-/// A descriptor that closes itself.
-class Fd {
- public:
-  Fd() = default;
-  explicit Fd(int fd) noexcept : fd_(fd) {}
-  Fd(Fd&& other) noexcept : fd_(other.release()) {}
-  Fd& operator=(Fd&& other) noexcept;
-  Fd(const Fd&) = delete;
-  Fd& operator=(const Fd&) = delete;
-  ~Fd() { reset(); }
-
-  [[nodiscard]] int get() const noexcept { return fd_; }
-  int release() noexcept;
-  void reset() noexcept;
-
- private:
-  int fd_ = -1;
-};
 
 /// Anonymous shared memory that goes with its last user: nothing is left behind, however the bench ends.
 Fd make_memory(const char* name, std::size_t bytes);

@@ -110,17 +110,21 @@ std::string name_of_duration(double seconds) {
   return fmt::format("{} h {:02} min", whole / 3600, whole % 3600 / 60);
 }
 
+Json to_json(const Host& host, double steal_percent) {
+  return {{"cardan", host.cardan},
+          {"compiler", host.compiler},
+          {"kernel", host.kernel},
+          {"cpu", host.cpu},
+          {"cpus", host.cpus},
+          {"governor", host.governor},
+          {"hypervisor", host.hypervisor},
+          {"memory_gib", rounded(host.memory_gib)},
+          {"steal_percent", rounded(steal_percent)}};
+}
+
 Json to_json(const std::vector<Row>& rows, const Circumstances& c) {
   Json out;
-  out["host"] = {{"cardan", c.host.cardan},
-                 {"compiler", c.host.compiler},
-                 {"kernel", c.host.kernel},
-                 {"cpu", c.host.cpu},
-                 {"cpus", c.host.cpus},
-                 {"governor", c.host.governor},
-                 {"hypervisor", c.host.hypervisor},
-                 {"memory_gib", rounded(c.host.memory_gib)},
-                 {"steal_percent", rounded(c.steal_percent)}};
+  out["host"] = to_json(c.host, c.steal_percent);
   out["rows"] = Json::array();
   for (const Row& row : rows) out["rows"].push_back(to_json(row));
   out["figures"] = Json::array();

@@ -35,6 +35,9 @@ struct Circumstances {
   std::vector<Figure> figures;
 };
 
+/// The block `host` of every report. `steal_percent`: over the whole bench.
+nlohmann::ordered_json to_json(const Host& host, double steal_percent);
+
 /// The JSON form that every benchmark of Cardan keeps; docs/benchmarking.md explains each field.
 nlohmann::ordered_json to_json(const std::vector<Row>& rows, const Circumstances& circumstances);
 

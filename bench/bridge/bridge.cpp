@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/bridge/bridge.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "bench/bridge/network.hpp"
+#include "bench/bridge/parts.hpp"
+#include "bench/bridge/setups.hpp"
+#include "bench/transport/progress.hpp"
+#include "bench/transport/report.hpp"
+#include "bench/transport/transport.hpp"
+#include "cardan/base/error.hpp"
+#include "cardan/system/launcher/own_program.hpp"
+
+namespace cardan::bench {
+namespace bridging {
+namespace {
+
+constexpr double kUsualSeconds = 10, kQuickSeconds = 2, kMostSeconds = 600;
+constexpr int kUsualRuns = 3, kMostRuns = 100;
+
+volatile std::sig_atomic_t stop_asked = 0;
+void on_stop(int) { stop_asked = 1; }
+bool is_stopped() { return stop_asked != 0; }
+
+struct Options {
+  std::vector<const Setup*> setups{};
+  double seconds = kUsualSeconds;
+  int runs = kUsualRuns;
+  std::string json{};
+};
+
+Options parse_options(const BridgeArguments& a) {
+  Options options{.seconds = a.quick ? kQuickSeconds : kUsualSeconds, .runs = a.quick ? 1 : kUsualRuns, .json = a.json};
+  if (a.seconds != 0) options.seconds = a.seconds;
+  if (a.runs != 0) options.runs = a.runs;
+  if (!(options.seconds >= 1 && options.seconds <= kMostSeconds))
+    throw Error(ErrorCode::InvalidArgument, fmt::format("--seconds {} is out of range", a.seconds),
+                fmt::format("use 1 to {}", kMostSeconds));
+  if (options.runs < 1 || options.runs > kMostRuns)
+    throw Error(ErrorCode::InvalidArgument, fmt::format("--runs {} is out of range", a.runs),
+                fmt::format("use 1 to {}", kMostRuns));
+  const std::vector<std::string> wanted = split(a.only);
+  for (const std::string& word : wanted)
+    if (std::none_of(all_setups().begin(), all_setups().end(), [&](const Setup& s) { return word == s.name; }))
+      throw Error(ErrorCode::InvalidArgument, fmt::format("--only: there is no `{}`", word),
+                  fmt::format("use some of {}", names_of_bridge_rows()));
+  for (const Setup& setup : all_setups())
+    if (wanted.empty() || std::find(wanted.begin(), wanted.end(), setup.name) != wanted.end())
+      options.setups.push_back(&setup);
+  return options;
+}
+
+bool can_run(const char* program) { return ::access(launcher::own_program(program).c_str(), X_OK) == 0; }
+
+/// What two rows say together.
+void compare(Report& report) {
+  const auto p50_of = [&](const char* name) {
+    for (Row& row : report.rows)
+      if (row.name == name)
+        if (const Figure* const p50 = row.find("latency p50")) return p50->median();
+    return 0.0;
+  };
+  const double native = p50_of("dds-native");
+  for (Row& row : report.rows)
+    if (row.name == "dds-out" && native > 0 && p50_of("dds-out") > 0)
+      row.add("latency p50 / native", "×", p50_of("dds-out") / native, Target{.limit = 1});
+}
+
+/// Whether a bridge lost messages that it should have carried.
+bool has_lost(const Report& report) {
+  return std::any_of(report.rows.begin(), report.rows.end(), [](const Row& row) {
+    const Figure* const arrived = row.find("arrived");
+    return arrived != nullptr && arrived->reached() == false;
+  });
+}
+
+Report measure(const Options& options, Progress& progress) {
+  Setting setting{.seconds = options.seconds,
+                  .fastdds = can_run("cardan-bench-fastdds"),
+                  .zenoh = can_run("cardan-zenoh"),
+                  .stopped = is_stopped};
+  Report report{.host = describe_host()};
+  const auto leave_out = [&](const std::string& sentence) {
+    progress.line(sentence);
+    report.left_out.push_back(sentence);
+  };
+  if (!setting.fastdds)
+    leave_out("Fast DDS left out; to have it: apt-get install libfastrtps-dev libfastcdr-dev, and build again.");
+  if (!setting.zenoh) leave_out("Zenoh left out; to have it: make zenoh.");
+  leave_out(
+      "cardan_rclcpp is not measured here: ros2/cardan_rclcpp/bench does, where a ROS 2 is sourced (docs/ros2.md).");
+  const CpuTicks before = read_cpu_ticks();
+  std::set<const Setup*> failed;
+  for (int round = 0; round < options.runs; ++round) {
+    for (const Setup* const setup : options.setups) {
+      if (is_stopped() || failed.contains(setup)) continue;
+      if ((setup->needs_fastdds && !setting.fastdds) || (setup->needs_zenoh && !setting.zenoh)) continue;
+      progress.now(fmt::format("{}, round {} of {}", setup->name, round + 1, options.runs));
+      auto found =
+          std::find_if(report.rows.begin(), report.rows.end(), [&](const Row& r) { return r.name == setup->name; });
+      Row row = found != report.rows.end() ? *found : Row{.name = setup->name, .title = setup->title};
+      try {
+        setup->measure(setting, row);
+        progress.plain(fmt::format("{}, round {}", setup->name, round + 1));
+      } catch (const Error& e) {
+        failed.insert(setup);
+        report.failures.push_back(fmt::format("{}: {}", setup->name, e.what()));
+        progress.line("failed: " + report.failures.back());
+      }
+      if (row.figures.empty()) continue;
+      if (found != report.rows.end())
+        *found = std::move(row);
+      else
+        report.rows.push_back(std::move(row));
+    }
+  }
+  report.steal_percent = steal_percent(before, read_cpu_ticks());
+  report.interrupted = is_stopped();
+  compare(report);
+  return report;
+}
+
+int run(const Options& options) {
+  struct sigaction action{};
+  action.sa_handler = on_stop;
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(signal, &action, nullptr);
+  enter_own_network();
+  Progress progress;
+  const Report report = measure(options, progress);
+  fmt::print("{}", to_table(report));
+  if (!options.json.empty()) write_json(options.json, to_json(report));
+  if (report.interrupted) {
+    fmt::print(stderr, "interrupted: what is above is what was measured until then\n");
+    return kFailed;
+  }
+  if (!report.failures.empty()) return kFailed;
+  if (has_lost(report)) {
+    fmt::print(stderr, "a bridge did not carry all messages\n");
+    return kWithLoss;
+  }
+  return kOk;
+}
+
+}  // namespace
+}  // namespace bridging
+
+std::string names_of_bridge_rows() {
+  std::vector<std::string> names;
+  for (const bridging::Setup& setup : bridging::all_setups()) names.emplace_back(setup.name);
+  return fmt::format("{}", fmt::join(names, ","));
+}
+
+int run_bridge_bench(const BridgeArguments& arguments) {
+  if (!arguments.part.empty()) return play_bridge_part(arguments.part.c_str());
+  try {
+    return bridging::run(bridging::parse_options(arguments));
+  } catch (const Error& e) {
+    fmt::print(stderr, "cardan bench bridge: {}\n", e.what());
+    return e.code() == ErrorCode::InvalidArgument ? kUsage : kFailed;
+  }
+}
+
+}  // namespace cardan::bench

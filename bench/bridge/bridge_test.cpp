@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bench as a user starts it: tiny runs, whose form is checked and whose figures are not.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string content_of(const fs::path& path) {
+  std::ifstream in(path);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+class BridgeBenchCommand : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = "/tmp/cardan-XXXXXX";
+    tmp_ = ::mkdtemp(name.data());
+  }
+  void TearDown() override { fs::remove_all(tmp_); }
+
+  pid_t start(std::vector<std::string> words) {
+    words.insert(words.begin(), {CARDAN_BENCH_DRIVER, "bench", "bridge"});
+    std::vector<char*> arguments;
+    for (auto& w : words) arguments.push_back(w.data());
+    arguments.push_back(nullptr);
+    const pid_t pid = ::fork();
+    if (pid == 0) {
+      ::setenv("TMPDIR", tmp_.c_str(), 1);
+      if (std::freopen((tmp_ / "out").c_str(), "w", stdout) == nullptr) ::_exit(126);
+      if (std::freopen((tmp_ / "err").c_str(), "w", stderr) == nullptr) ::_exit(126);
+      ::execv(CARDAN_BENCH_DRIVER, arguments.data());
+      ::_exit(127);
+    }
+    return pid;
+  }
+  int end_of(pid_t pid) {
+    int status = 0;
+    ::waitpid(pid, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  }
+  int bench(std::vector<std::string> words) { return end_of(start(std::move(words))); }
+  [[nodiscard]] std::string errors() const { return content_of(tmp_ / "err"); }
+  [[nodiscard]] bool has_no_network() const {
+    return errors().find("cannot make a network namespace") != std::string::npos;
+  }
+  /// All that a run makes is below its temporary folder.
+  [[nodiscard]] std::size_t folders() const {
+    std::size_t count = 0;
+    for (const auto& entry : fs::directory_iterator(tmp_)) count += entry.is_directory() ? 1U : 0U;
+    return count;
+  }
+
+  fs::path tmp_;
+};
+
+TEST_F(BridgeBenchCommand, MeasuresWhatIsHereAndLeavesNothing) {
+  const fs::path json = tmp_ / "out.json";
+  const int code = bench({"--only", "foxglove", "--seconds", "1", "--runs", "1", "--json", json.string()});
+  if (has_no_network()) GTEST_SKIP() << errors();
+  ASSERT_EQ(code, 0) << errors();
+  const auto report = nlohmann::json::parse(content_of(json));
+  ASSERT_EQ(report.at("rows").size(), 1U);
+  const auto& row = report.at("rows").at(0);
+  EXPECT_EQ(row.at("name"), "foxglove");
+  std::vector<std::string> names;
+  for (const auto& figure : row.at("figures")) {
+    names.push_back(figure.at("name"));
+    EXPECT_GT(figure.at("median"), 0) << names.back();
+  }
+  EXPECT_EQ(names,
+            (std::vector<std::string>{"arrived", "latency p50", "own memory", "bridge", "arrived beside a slow one",
+                                      "latency p50 beside a slow one", "own memory beside a slow one"}));
+  EXPECT_EQ(folders(), 0U);
+}
+
+TEST_F(BridgeBenchCommand, CtrlCReportsWhatItHasAndLeavesNothing) {
+  const pid_t pid = start({"--only", "foxglove", "--seconds", "60"});
+  std::this_thread::sleep_for(std::chrono::seconds(2));
+  ::kill(pid, SIGINT);
+  EXPECT_EQ(end_of(pid), 1);
+  if (has_no_network()) GTEST_SKIP() << errors();
+  EXPECT_NE(errors().find("interrupted"), std::string::npos) << errors();
+  EXPECT_EQ(folders(), 0U);
+}
+
+TEST_F(BridgeBenchCommand, WrongWordsAreUsageErrors) {
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{{"--only", "ros"}, {"--runs", "-1"}, {"--seconds", "0.5"}, {"--sped"}}) {
+    EXPECT_EQ(bench(words), 2) << words[0];
+    EXPECT_FALSE(errors().empty()) << words[0];
+  }
+  EXPECT_EQ(bench({"--only", "ros"}), 2);
+  EXPECT_NE(errors().find("dds-out"), std::string::npos) << errors();
+}
+
+}  // namespace

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace cardan::bench {
+
+/// Plays a part of `cardan bench bridge` (Stage); returns the exit code. Blocks.
+int play_bridge_part(const char* job) noexcept;
+
+// The parts. Each throws what goes wrong. Ages are wall clock at arrival less the stamp that the camera gave.
+
+/// Images of `width` × `height` × 3 on `/camera`: at the first order one with stamp 0, which nobody counts and by which
+/// all meet; at the second one `hz` for `seconds`. Reports {sent, publish_ns: [each publish()]}.
+void play_camera(const nlohmann::json& job);
+/// A subscriber of `/camera`. Reports {received, missed, latency_ns}.
+void play_viewer(const nlohmann::json& job);
+/// A client of the Foxglove bridge at `port` that reads `/camera`; with `pause_ms` it rests after each message.
+/// Reports {received, latency_ns}.
+void play_browser(const nlohmann::json& job);
+
+}  // namespace cardan::bench

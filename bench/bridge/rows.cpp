@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/bridge/rows.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "bench/transport/report.hpp"
+#include "bench/transport/statistics.hpp"
+
+namespace cardan::bench::bridging {
+
+double Figure::median() const { return bench::median(runs); }
+
+std::optional<bool> Figure::reached() const {
+  if (!target || runs.empty()) return std::nullopt;
+  return target->at_most ? median() <= target->limit : median() >= target->limit;
+}
+
+void Row::add(const std::string& figure, const std::string& unit, double value, std::optional<Target> target) {
+  const auto found = std::find_if(figures.begin(), figures.end(), [&](const Figure& f) { return f.name == figure; });
+  Figure& to = found != figures.end() ? *found : figures.emplace_back(Figure{figure, unit, target, {}});
+  to.runs.push_back(value);
+}
+
+const Figure* Row::find(const std::string& figure) const {
+  const auto found = std::find_if(figures.begin(), figures.end(), [&](const Figure& f) { return f.name == figure; });
+  return found == figures.end() ? nullptr : &*found;
+}
+
+std::string to_table(const Report& report) {
+  std::string out = fmt::format("{} · {} CPUs · {} · steal {:.1f} %\n", report.host.cpu, report.host.cpus,
+                                report.host.kernel, report.steal_percent);
+  for (const Row& row : report.rows) {
+    out += fmt::format("\n{}: {}\n", row.name, row.title);
+    for (const Figure& f : row.figures) {
+      out += fmt::format("  {:<28}{:>10} {:<14}", f.name, three_digits(f.median()), f.unit);
+      if (f.target)
+        out += fmt::format("wanted {} {}: {}", f.target->at_most ? "≤" : "≥", three_digits(f.target->limit),
+                           *f.reached() ? "reached" : "MISSED");
+      out.erase(out.find_last_not_of(' ') + 1);
+      out += '\n';
+    }
+  }
+  out += '\n';
+  for (const std::string& sentence : report.left_out) out += sentence + "\n";
+  for (const std::string& sentence : report.failures) out += "failed: " + sentence + "\n";
+  return out;
+}
+
+nlohmann::ordered_json to_json(const Report& report) {
+  nlohmann::ordered_json out;
+  out["host"] = bench::to_json(report.host, report.steal_percent);
+  out["interrupted"] = report.interrupted;
+  out["left_out"] = report.left_out;
+  out["failures"] = report.failures;
+  out["rows"] = nlohmann::ordered_json::array();
+  for (const Row& row : report.rows) {
+    nlohmann::ordered_json figures = nlohmann::ordered_json::array();
+    for (const Figure& f : row.figures) {
+      nlohmann::ordered_json one{{"name", f.name}, {"unit", f.unit}, {"median", rounded(f.median())}};
+      one["runs"] = nlohmann::ordered_json::array();
+      for (const double value : f.runs) one["runs"].push_back(rounded(value));
+      if (f.target) {
+        one["wanted"] = {{f.target->at_most ? "at_most" : "at_least", f.target->limit}};
+        one["reached"] = *f.reached();
+      }
+      figures.push_back(std::move(one));
+    }
+    out["rows"].push_back({{"name", row.name}, {"title", row.title}, {"figures", std::move(figures)}});
+  }
+  return out;
+}
+
+}  // namespace cardan::bench::bridging

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/transport/host.hpp"
+
+namespace cardan::bench::bridging {
+
+/// What is wanted of a figure.
+struct Target {
+  bool at_most = true;
+  double limit = 0;
+};
+
+/// A figure of a row, by run.
+struct Figure {
+  std::string name{};  ///< "latency p50"
+  std::string unit{};  ///< "ms", "% of a core"
+  std::optional<Target> target{};
+  std::vector<double> runs{};
+
+  [[nodiscard]] double median() const;
+  /// Empty: nothing is wanted, or nothing was measured.
+  [[nodiscard]] std::optional<bool> reached() const;
+};
+
+struct Row {
+  std::string name{};   ///< "dds-out"
+  std::string title{};  ///< what was measured
+  std::vector<Figure> figures{};
+
+  /// Adds the value of a run.
+  void add(const std::string& name, const std::string& unit, double value, std::optional<Target> target = {});
+  [[nodiscard]] const Figure* find(const std::string& name) const;
+};
+
+struct Report {
+  Host host{};
+  double steal_percent = 0;
+  bool interrupted = false;
+  std::vector<Row> rows{};
+  std::vector<std::string> left_out{}, failures{};
+};
+
+[[nodiscard]] std::string to_table(const Report& report);
+/// docs/benchmarking.md explains each field.
+[[nodiscard]] nlohmann::ordered_json to_json(const Report& report);
+
+}  // namespace cardan::bench::bridging

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "bench/actor.hpp"
+#include "bench/bridge/rows.hpp"
+
+namespace cardan::bench::bridging {
+
+/// What all runs share.
+struct Setting {
+  double seconds = 10;   ///< that the camera sends
+  bool fastdds = false;  ///< the peer Fast DDS is here
+  bool zenoh = false;    ///< cardan-zenoh is here
+  Stopped stopped = nullptr;
+};
+
+/// A row of the report, and how one run of it is measured. To add one: its function, and its line in `all_setups()`.
+struct Setup {
+  const char* name;
+  const char* title;
+  /// Adds the figures of one run to `row`; all processes are gone when it returns. Throws Error when one of them
+  /// failed. Returns early, and then adds nothing, when the user stops it.
+  void (*measure)(const Setting& setting, Row& row);
+  bool needs_fastdds = false, needs_zenoh = false;
+};
+
+[[nodiscard]] const std::vector<Setup>& all_setups();
+
+}  // namespace cardan::bench::bridging
