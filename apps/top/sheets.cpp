@@ -154,10 +154,12 @@ void filter(Sheet& sheet, const std::string& part) {
 
 void sort(Sheet& sheet, Order order) {
   const bool numbers = sheet.columns.at(order.column).right;
-  std::stable_sort(sheet.lines.begin(), sheet.lines.end(), [&](const Line& a, const Line& b) {
+  // Not stable_sort: clang warns of what libstdc++ 12 does inside.
+  std::sort(sheet.lines.begin(), sheet.lines.end(), [&](const Line& a, const Line& b) {
     const Cell& x = a.cells[order.column];
     const Cell& y = b.cells[order.column];
     const int less = numbers ? (x.number < y.number ? -1 : x.number > y.number ? 1 : 0) : x.text.compare(y.text);
+    if (less == 0) return a.id < b.id;
     return order.descending ? less > 0 : less < 0;
   });
 }

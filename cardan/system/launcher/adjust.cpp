@@ -43,10 +43,9 @@ Value value_of(std::string_view text) {
 Configuration one_process(Configuration configuration) {
   std::vector<Process> bridges;  // programs of their own in any case
   std::vector<Process>& processes = configuration.processes;
-  const auto first =
-      std::stable_partition(processes.begin(), processes.end(), [](const Process& p) { return !p.bridge; });
-  std::move(first, processes.end(), std::back_inserter(bridges));
-  processes.erase(first, processes.end());
+  const auto is_one = [](const Process& p) { return p.bridge.has_value(); };
+  std::copy_if(processes.begin(), processes.end(), std::back_inserter(bridges), is_one);
+  std::erase_if(processes, is_one);
   const auto is_bridge = [&](const std::string& name) {
     return std::any_of(bridges.begin(), bridges.end(), [&](const Process& p) { return p.name == name; });
   };
