@@ -35,12 +35,13 @@ test-deep: ## the long tests: models, kills, sanitizers, clang, arm64, PCL, tidy
 	@scripts/setup.sh --for test-deep
 	@scripts/test-deep.sh $(ARGS)
 
-bench: ## measure transport, runtime and recorder against their peers (about half an hour; ARGS go to the transport's alone)
+bench: ## measure transport, runtime, recorder and bridges against their peers (about half an hour; ARGS go to the transport's alone)
 	@scripts/setup.sh --for bench
 	@scripts/build.sh release bin/cardan bin/cardan-bench
 	@$(CARDAN) bench transport $(ARGS)
 	@$(if $(ARGS),:,$(CARDAN) bench runtime)
 	@$(if $(ARGS),:,$(CARDAN) bench record)
+	@$(if $(ARGS),:,$(CARDAN) bench bridge)
 
 install: ## install library, headers, CMake and pkg-config files and the command: make install PREFIX=/usr/local
 	@scripts/setup.sh --for build

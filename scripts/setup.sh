@@ -43,6 +43,8 @@ bench?    | hdr:ros/ros.h                            | libroscpp-dev            
 bench?    | hdr:std_msgs/UInt8MultiArray.h           | libstd-msgs-dev          | the nodelets' message
 bench?    | cmd:rosmaster                            | python3-rosmaster        | introduces nodelets to each other
 bench?    | file:/usr/lib/rosbag/record              | python3-rosbag           | ROS 1's recorder, a peer of `cardan bench record`
+bench?    | hdr:fastcdr/Cdr.h                        | libfastcdr-dev           | Fast DDS's CDR, for the next
+bench?    | hdr:fastdds/dds/publisher/DataWriter.hpp | libfastrtps-dev          | Fast DDS, ROS 2's default: a peer of `cardan bench bridge`
 bench?    | cmd:fio                                  | fio                      | the disk's limit, for `cardan bench record`
 test      | hdr:gtest/gtest.h                        | libgtest-dev             | the unit tests
 test      | hdr:eigen3/Eigen/Core                    | libeigen3-dev            | Eigen views of point clouds (headers only)

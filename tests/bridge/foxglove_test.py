@@ -353,6 +353,7 @@ class Foxglove(FoxgloveCase):
         with get("/") as page:
             self.assertIn("text/html", page.headers["Content-Type"])
             self.assertIn("default-src 'none'", page.headers["Content-Security-Policy"])
+            self.assertIn(f"connect-src 'self' ws://127.0.0.1:{bridge.port};", page.headers["Content-Security-Policy"])
             self.assertIn("<title>", page.read().decode())
         with self.assertRaises(urllib.error.HTTPError) as missing:
             get("/../etc/passwd")

@@ -13,6 +13,7 @@
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 #include <boost/beast/websocket.hpp>
+#include <cctype>
 #include <map>
 
 #include "cardan/base/clock.hpp"
@@ -168,6 +169,13 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
     return text.size() <= 80 && std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 127; });
   }
 
+  /// Nothing that could end a directive of a policy.
+  static bool is_host_text(const std::string& text) {
+    return std::all_of(text.begin(), text.end(), [](unsigned char c) {
+      return std::isalnum(c) != 0 || c == '.' || c == '-' || c == ':' || c == '[' || c == ']';
+    });
+  }
+
   void serve(const std::string& host) {
     const auto& request = parser_.get();
     if (request.method() != http::verb::get && request.method() != http::verb::head)
@@ -185,9 +193,13 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
     response->set(http::field::content_type, std::string(type));
     response->set(http::field::cache_control, "no-store");
     response->set("X-Content-Type-Options", "nosniff");
+    // The page connects to where it comes from; older browsers do not count a WebSocket there as 'self'.
+    const std::string host(parser_.get()[http::field::host]);
+    const std::string socket = is_own_host(host) && is_host_text(host) ? " ws://" + host : "";
     response->set("Content-Security-Policy",
-                  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self' ws:; img-src 'self' "
-                  "blob: data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
+                  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'" + socket +
+                      "; img-src 'self' blob: data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
+    response->set("Cross-Origin-Resource-Policy", "same-origin");
     response->keep_alive(false);
     response->content_length(body.size());
     if (parser_.get().method() != http::verb::head) response->body() = std::move(body);
