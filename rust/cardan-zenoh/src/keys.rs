@@ -153,8 +153,11 @@ mod tests {
 
     #[test]
     fn names_that_are_no_keys_are_refused() {
-        for name in ["/a*", "/a//b", "/", "", "/a/", "/$x", "/a?b", "/a#", "/@x", "/a/@b", "/a%b", "/a§b", "/a\x1b[2Jb", "/a\nb"] {
+        for name in ["/a*", "/a//b", "/", "", "/a/", "/$x", "/a?b", "/a#", "/@x", "/a/@b", "/a%b", "/a§b"] {
             assert!(data_key(Form::Plain, name).is_err(), "{name}");
+        }
+        for control in ["/a\x1b[2Jb", "/a\nb"] {
+            assert!(data_key(Form::Cardan, control).is_err(), "{control:?}");
         }
     }
 

@@ -23,6 +23,8 @@ use rules::{Rule, Rules};
 const MOST_RULES: u64 = 4 << 20;
 const TURN: Duration = Duration::from_millis(100);
 const REPORT: Duration = Duration::from_secs(1);
+/// For an address that is taken.
+const PATIENCE: Duration = Duration::from_secs(2);
 /// Bytes: no message between bridges is larger.
 const OWN_MESSAGES: usize = 1 << 20;
 const WHERE: &str = "tcp/127.0.0.1:7447";
@@ -98,7 +100,17 @@ fn run() -> Result<(), String> {
         while matches!(rest.read(&mut some), Ok(n) if n > 0) {}
         cardan::request_stop();
     });
-    let Some(session) = open(configuration(&rules)?, &cardan::stopping)? else {
+    let began = Instant::now();
+    let opened = loop {
+        match open(configuration(&rules)?, &cardan::stopping) {
+            // Of a bridge that was killed, its program here may still be ending.
+            Err(why) if why.contains("Address already in use") && began.elapsed() < PATIENCE => {
+                std::thread::sleep(TURN)
+            }
+            other => break other?,
+        }
+    };
+    let Some(session) = opened else {
         return Ok(());
     };
     let bridge = bridge::Bridge::new(session, rules)?;
