@@ -267,8 +267,8 @@ std::string DdsBridge::title() const {
 
 std::vector<std::string> DdsBridge::notes() const {
   std::vector<std::string> all;
-  for (const auto& [topic, why] : problems_) all.push_back(topic + ": " + why);
-  for (const auto& [topic, why] : catalogue_.problems()) all.push_back(topic + ": " + why);
+  for (const auto& [topic, why] : problems_) all.push_back(fmt::format("{}: {}", topic, why));
+  for (const auto& [topic, why] : catalogue_.problems()) all.push_back(fmt::format("{}: {}", topic, why));
   for (std::string& note : habits_.notes()) all.push_back(std::move(note));
   const bool best_effort =
       std::any_of(readers_.begin(), readers_.end(), [](const auto& one) { return !one.second->qos().reliable; });

@@ -13,8 +13,8 @@ constexpr std::uint32_t kAtOnce = 8;
 
 }  // namespace
 
-DdsReader::DdsReader(const Participant& participant, std::string topic, const AnyType& type, const TopicRule& rule,
-                     const EndpointQos& qos, IncomingOptions options)
+DdsReader::DdsReader(const Participant& participant, const std::string& topic, const AnyType& type,
+                     const TopicRule& rule, const EndpointQos& qos, IncomingOptions options)
     : rule_(rule), qos_(qos), topic_(topic, name_beyond(rule, topic), type, rule, std::move(options)) {
   start(participant);
 }

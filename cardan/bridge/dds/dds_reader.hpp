@@ -18,7 +18,7 @@ namespace cardan::bridge::dds {
 class DdsReader {
  public:
   /// Throws Error.
-  DdsReader(const Participant& participant, std::string topic, const AnyType& type, const TopicRule& rule,
+  DdsReader(const Participant& participant, const std::string& topic, const AnyType& type, const TopicRule& rule,
             const EndpointQos& qos, IncomingOptions options);
 
   /// Takes and publishes what has come in, at most some messages. Returns whether there may be more.

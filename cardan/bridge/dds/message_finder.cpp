@@ -85,7 +85,7 @@ std::set<std::string> used_messages(const std::string& text, const std::string& 
     type = type.substr(0, type.find_first_of("[<"));  // lists, bounds
     if (type.empty() || is_plain(type)) continue;
     if (type == "Header") type = "std_msgs/Header";
-    if (type.find('/') == std::string::npos) type = package + "/" + type;
+    if (type.find('/') == std::string::npos) type = fmt::format("{}/{}", package, type);
     used.insert(short_name(type));
   }
   return used;

@@ -88,7 +88,7 @@ bool read(CdrReader& in, std::vector<Wish>& wishes) {
 
 // ---------------------------------------------------------------- replies
 void write_value(CdrWriter& out, const config::Value* value) {
-  const auto get = [&]<class T>(T otherwise) {
+  const auto get = [&]<class T>(const T& otherwise) {
     const T* const is = value == nullptr ? nullptr : std::get_if<T>(value);
     return is == nullptr ? otherwise : *is;
   };

@@ -442,7 +442,7 @@ std::vector<std::string> FoxgloveBridge::notes() const {
         "every computer that reaches {} can read these topics: the bridge asks for no password, and nothing "
         "is encrypted",
         server_->where()));
-  for (const auto& [topic, why] : catalogue_.problems()) all.push_back(topic + ": " + why);
+  for (const auto& [topic, why] : catalogue_.problems()) all.push_back(fmt::format("{}: {}", topic, why));
   for (std::string& note : server_->notes()) all.push_back(std::move(note));
   return all;
 }

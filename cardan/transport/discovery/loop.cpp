@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "cardan/base/error.hpp"
+#include "cardan/base/limiter.hpp"
 #include "cardan/base/log.hpp"
 
 namespace cardan::detail {
