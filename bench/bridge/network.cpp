@@ -22,7 +22,7 @@ namespace cardan::bench {
 namespace {
 
 [[noreturn]] void fail(const char* what, int error) {
-  throw Error(ErrorCode::Unavailable, fmt::format("cannot {}: {}", what, std::strerror(error)),
+  throw Error(ErrorCode::Unavailable, fmt::format("no network of its own: cannot {}: {}", what, std::strerror(error)),
               "run it as root, or allow user namespaces (kernel.unprivileged_userns_clone, kernel.apparmor_restrict_"
               "unprivileged_userns)");
 }
