@@ -102,6 +102,7 @@ std::vector<std::string> seeds() {
       "lt.00000000000000ff.00000000000000aa.4294967295 /gone\nfp.00000000000000aa\n",
       "op.0123456789abcdef~\nfnotes.txt\ndp.1111111111111111\n",
       "oid_rsa\nft.1.2.3\nlp.2222222222222222 /etc/passwd\n",
+      "sr.0123456789abcdef.2\nsp.\n",
       "fr.0123456789abcdef.0\nlr.0123456789abcdef.1 /etc/passwd\nsr.0123456789abcdef.2\nfr.0123456789abcdef.x\n",
   };
 }

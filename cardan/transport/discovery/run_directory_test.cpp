@@ -253,6 +253,14 @@ TEST_F(RunDirectories, ASocketOfOneUserBehindAnothersNameIsNot) {
   EXPECT_EQ(error, EOWNERDEAD);
 }
 
+// Found by the fuzzer `listing`: the sweep took a socket with a lock's name for one of a process without a name.
+TEST_F(RunDirectories, ASocketWithTheNameOfALockTakesNothingAlong) {
+  for (const char* name : {"r.0123456789abcdef.2", "p."}) dead(path(name));
+  directory_.sweep();
+  EXPECT_TRUE(fs::exists(path("r.0123456789abcdef.2")));
+  EXPECT_TRUE(fs::exists(path("p.")));
+}
+
 TEST_F(RunDirectories, ManyDeadProcessesAreRemovedAtOnce) {
   for (unsigned i = 0; i < 200; ++i) {
     corpse(i);
