@@ -82,7 +82,8 @@ struct Figures {
 /// One thread.
 class Collector {
  public:
-  /// Of so many processes the CPU time is read: a publisher's word is enough for a process to be listed.
+  /// The CPU time of at most this number of processes is read, because any publisher can make a process appear in the
+  /// list.
   static constexpr std::size_t kMostProcesses = 1024;
 
   explicit Collector(std::string domain) : domain_(std::move(domain)) {}

@@ -52,7 +52,7 @@ void sort(Sheet& sheet, Order order);
 /// the head shows by what is sorted.
 [[nodiscard]] std::vector<std::string> table_of(const Sheet& sheet, std::size_t first, std::size_t count,
                                                 std::size_t marked, Order order, Room room);
-/// All of a sheet, for where there is no terminal.
+/// The whole sheet as text, for output that is not a terminal.
 [[nodiscard]] std::string text_of(const Sheet& sheet);
 
 /// What is known of a line; says so if it is gone.

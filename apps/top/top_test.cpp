@@ -100,7 +100,7 @@ TEST(Top, AFilterKeepsNamesWhateverTheirCase) {
   EXPECT_EQ(order(state), "/lidar ");
   EXPECT_NE(shown(state).find("/LID_"), std::string::npos) << "what is typed is shown";
   type(state, "\x7f\x7f\x7fq");
-  EXPECT_FALSE(state.ended()) << "a letter of the filter is no order";
+  EXPECT_FALSE(state.ended()) << "while the user types a filter, q does not end the program";
   EXPECT_NE(shown(state).find("no topics with 'q'"), std::string::npos);
   state.press(kEscape);
   EXPECT_EQ(order(state), "/camera/front /lidar /imu ");

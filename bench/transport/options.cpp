@@ -64,7 +64,7 @@ std::vector<const PeerKind*> parse_peers(const std::string& text) {
   for (const auto& word : split(text)) {
     const PeerKind* const found = find_peer(word);
     if (found == nullptr)
-      refuse(fmt::format("--peers: `{}` is no peer", word), fmt::format("use some of {}", names_of_peers()));
+      refuse(fmt::format("--peers: there is no peer `{}`", word), fmt::format("use some of {}", names_of_peers()));
     if (std::find(peers.begin(), peers.end(), found) == peers.end()) peers.push_back(found);
   }
   return peers;

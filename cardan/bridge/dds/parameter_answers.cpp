@@ -142,7 +142,8 @@ void write_result(CdrWriter& out, const std::string& refusal) {
   out.string(refusal);
 }
 
-/// As rclcpp selects them: all, or those below a prefix; with a depth, those with fewer than so many dots after it.
+/// Selects names as rclcpp does: all, or those below a prefix. A depth keeps the names with fewer dots than that after
+/// the prefix.
 bool is_listed(const std::string& name, const std::vector<std::string>& prefixes, std::uint64_t depth) {
   const auto shallow = [&](std::string_view rest) {
     return depth == 0 || static_cast<std::uint64_t>(std::count(rest.begin(), rest.end(), '.')) < depth;
