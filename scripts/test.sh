@@ -9,26 +9,42 @@ began=$EPOCHREALTIME
 find_tools
 
 sanitizers=${CARDAN_TEST_SANITIZERS:-0}
-log=build/asan-build.log building=
-# In a process group of its own: its end is the end of all compilers.
-trap '[[ -z $building ]] || kill -TERM -- "-$building" 2>/dev/null || true' EXIT
+asan_log=build/asan-build.log serial_log=build/serial-tests.log beside=()
+# Each in a process group of its own: its end is the end of all that it started.
+trap 'for group in "${beside[@]}"; do kill -TERM -- "-$group" 2>/dev/null || true; done' EXIT
 trap 'exit 130' INT TERM
+tests=("$CTEST" --test-dir build/release --output-on-failure --no-tests=error)
+failed=0 left=deep
 
 say "== release build, g++ $("$CXX" -dumpfullversion) =="
-CARDAN_TESTS=ON scripts/build.sh release
+if (($# == 0)); then
+  # The tests that run alone wait more than they compute: the rest is compiled meanwhile.
+  CARDAN_TESTS=ON scripts/build.sh release serial_tests
+  say "== the rest of the build; beside it, the tests that no other test may disturb (their output follows, and is in $serial_log) =="
+  setsid "${tests[@]}" -L '^serial$' >"$serial_log" 2>&1 &
+  beside+=($!)
+  nice -n 19 "$CMAKE" --build build/release --parallel "$JOBS"
+  wait "${beside[0]}" || failed=1
+  beside=() left='deep|serial'
+  cat "$serial_log"
+else
+  CARDAN_TESTS=ON scripts/build.sh release
+fi
+say "== tests =="
 if [[ $sanitizers != 0 ]]; then
-  # The tests often wait: with what they leave of the processors, the second part is compiled meanwhile.
-  CARDAN_TESTS=ON setsid nice -n 19 scripts/build.sh asan >"$log" 2>&1 &
-  building=$!
+  # With what the tests leave of the processors, the second part is compiled meanwhile.
+  CARDAN_TESTS=ON setsid nice -n 19 scripts/build.sh asan >"$asan_log" 2>&1 &
+  beside+=($!)
 fi
 # Most tests wait more than they compute.
-"$CTEST" --test-dir build/release --output-on-failure --no-tests=error -j "$((JOBS * 2))" -LE '^deep$' "$@"
+"${tests[@]}" -j "$((JOBS * 2))" -LE "^($left)\$" "$@" || failed=1
+((failed == 0)) || die "some tests failed (above)"
 if [[ $sanitizers != 0 ]]; then
   say "== address and undefined-behaviour sanitizers =="
   code=0
-  wait "$building" || code=$?
-  building=
-  ((code == 0)) || { tail -n 30 "$log" >&2; die "the build with sanitizers failed (all of it in $log)"; }
+  wait "${beside[0]}" || code=$?
+  beside=()
+  ((code == 0)) || { tail -n 30 "$asan_log" >&2; die "the build with sanitizers failed (all of it in $asan_log)"; }
   scripts/deep/asan.sh "$@"
 fi
 say "all of it in $(seconds_since "$began") s"
