@@ -19,6 +19,7 @@ order=(
   "arm64   15"
   "pcl      5"
   "zenoh   25"
+  "dds     15"
   "tidy    10"
   "fuzz    35"
 )
