@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <string_view>
 
 #include "apps/program.hpp"
 #ifdef CARDAN_HAS_BRIDGE_BENCH
@@ -16,6 +18,7 @@
 #include "bench/runtime/runtime.hpp"
 #include "bench/transport/host.hpp"
 #include "bench/transport/options.hpp"
+#include "bench/transport/peer_modules.hpp"
 #include "bench/transport/peers/peer.hpp"
 #include "bench/transport/transport.hpp"
 #include "cardan/base/error.hpp"
@@ -141,6 +144,11 @@ void add_bridge_bench(CLI::App& group) {
 }
 #endif
 
+/// Whether this process is a publisher or reader that the bench has started.
+bool is_role(int argc, char** argv) {
+  return std::any_of(argv, argv + argc, [](const char* word) { return std::string_view(word) == "--role-fd"; });
+}
+
 void add_bench(CLI::App& app) {
   auto* const group = app.add_subcommand("bench", "Measure Cardan against its peers on this computer");
   group->require_subcommand(1);
@@ -185,6 +193,9 @@ void add_bench(CLI::App& app) {
 }  // namespace cardan::bench
 
 int main(int argc, char** argv) {
+  if (!cardan::bench::is_role(argc, argv))
+    for (const std::string& failure : cardan::bench::load_all_modules())
+      fmt::print(stderr, "cardan bench: {}\n", failure);
   CLI::App app{"The benchmarks of Cardan", "cardan"};
   app.require_subcommand(1);
   app.get_formatter()->column_width(34);

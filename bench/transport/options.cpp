@@ -8,6 +8,7 @@
 #include <cmath>
 #include <optional>
 
+#include "bench/transport/peer_modules.hpp"
 #include "bench/transport/peers/peer.hpp"
 #include "cardan/base/error.hpp"
 
@@ -64,7 +65,8 @@ std::vector<const PeerKind*> parse_peers(const std::string& text) {
   for (const auto& word : split(text)) {
     const PeerKind* const found = find_peer(word);
     if (found == nullptr)
-      refuse(fmt::format("--peers: there is no peer `{}`", word), fmt::format("use some of {}", names_of_peers()));
+      refuse(fmt::format("--peers: there is no peer `{}`", word),
+             module_remedy(word).empty() ? fmt::format("use some of {}", names_of_peers()) : module_remedy(word));
     if (std::find(peers.begin(), peers.end(), found) == peers.end()) peers.push_back(found);
   }
   return peers;

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <concepts>
 #include <cstdint>
 #include <span>
@@ -111,57 +113,72 @@ void publish_frames(const Area& area, std::uint32_t publisher, Writer& out) {
   }
 }
 
+/// Reads and checks the frames of one reader, on whatever thread its peer delivers them.
+/// Not thread safe: one frame after the other.
+class FrameChecker {
+ public:
+  FrameChecker(const Area& area, std::uint32_t reader) noexcept
+      : area_(area), slot_(area.role(area.publishers() + reader)), reader_(reader) {}
+
+  /// Reads every byte of a frame. `in_hand`: now_ns() in the first statement after its receipt.
+  void check(std::span<const std::uint64_t> words, std::int64_t in_hand) noexcept {
+    in_hand_ = in_hand;
+    frame_ = check_frame(words);
+    read_ = now_ns();
+  }
+  /// Notes the frame of the last check(). The peer may have the frame's memory back before.
+  void note() noexcept;
+  /// Whether each publisher has sent a beat after its last frame.
+  [[nodiscard]] bool all_ended() const noexcept { return ended_count_ == area_.publishers(); }
+
+ private:
+  const Area& area_;
+  RoleSlot& slot_;
+  std::uint32_t reader_;
+  CheckedFrame frame_{};
+  std::int64_t in_hand_ = 0, read_ = 0;
+  std::array<bool, kMostRoles> ended_{};
+  std::uint32_t ended_count_ = 0;
+  bool opened_ = false, closed_ = false;
+  Window window_;
+};
+
 /// Reads and checks every frame until each publisher has sent a beat after its last frame.
 template <FrameReader Reader>
 void read_frames(const Area& area, std::uint32_t reader, Reader& in) {
-  const Cell& cell = area.header().cell;
-  RoleSlot& slot = area.role(area.publishers() + reader);
-  std::array<bool, kMostRoles> ended{};
-  std::uint32_t ended_count = 0;
-  bool opened = false;
-  bool closed = false;
-  Window window;
-
+  FrameChecker checker(area, reader);
   if (!area.arrive_and_wait()) return;
-  while (ended_count < area.publishers()) {
+  while (!checker.all_ended()) {
     const auto words = in.next();
     const std::int64_t in_hand = now_ns();
     if (words.empty()) break;
-    const CheckedFrame frame = check_frame(words);
-    const std::int64_t read = now_ns();
+    checker.check(words, in_hand);
     in.release();
-
-    const std::uint64_t n = frame.id.number;
-    const std::uint32_t publisher = frame.id.publisher;
-    if (!frame.intact || publisher >= area.publishers() || n == 0) {
-      if (opened && !closed) ++slot.torn;
-      continue;
-    }
-    if (n > cell.frames) {
-      if (!closed && opened) window.close_into(slot);
-      closed = true;
-      if (!ended[publisher]) ++ended_count;
-      ended[publisher] = true;
-      continue;
-    }
-    Stamps& stamp = area.received(reader, publisher)[n];
-    if (stamp.first != 0) continue;  // an unprotected peer may hand out a frame twice
-    stamp = {in_hand, read, 0};
-    if (n > cell.warmup && opened && !closed) {
-      ++slot.messages;
-      slot.reading_ns += read - in_hand;
-    }
-    if (n >= cell.warmup && !opened) {
-      opened = true;
-      window = {};
-    }
-    if (n == cell.frames && !closed) {
-      window.close_into(slot);
-      closed = true;
-    }
+    checker.note();
   }
   area.header().readers_done.fetch_add(1, std::memory_order_release);
 }
+
+/// The same for a peer that delivers frames on a thread of its own. It calls deliver() for each, and the thread that
+/// plays the role waits in read(). So no wake-up of a second thread comes between receipt and stamp.
+class DeliveredFrames {
+ public:
+  DeliveredFrames(const Area& area, std::uint32_t reader) noexcept : area_(area), checker_(area, reader) {}
+  void deliver(std::span<const std::uint64_t> words, std::int64_t in_hand) noexcept {
+    checker_.check(words, in_hand);
+    checker_.note();
+    if (checker_.all_ended()) {
+      ended_.store(true, std::memory_order_release);
+      ended_.notify_one();
+    }
+  }
+  void read() noexcept;
+
+ private:
+  const Area& area_;
+  FrameChecker checker_;
+  std::atomic<bool> ended_{false};
+};
 
 /// Plays the role that the harness started this process for; returns the exit code.
 int play_role(int area_fd, std::uint32_t index);

@@ -16,6 +16,7 @@
 #include "bench/transport/clock.hpp"
 #include "bench/transport/host.hpp"
 #include "bench/transport/operations.hpp"
+#include "bench/transport/peers/peer.hpp"
 #include "bench/transport/ping_pong.hpp"
 #include "bench/transport/progress.hpp"
 #include "bench/transport/report.hpp"
@@ -33,6 +34,7 @@ class Bench {
  public:
   explicit Bench(const TransportOptions& options) : options_(options), results_(options) {
     if (options.micro) operations_ = all_operations();
+    for (const Contender& contender : options.contenders) start_companion(contender.peer);
   }
 
   int run() {
@@ -57,6 +59,17 @@ class Bench {
   [[nodiscard]] double elapsed() const { return static_cast<double>(now_ns() - started_) / 1e9; }
   [[nodiscard]] bool time_for(double seconds) const {
     return options_.minutes <= 0 || elapsed() + seconds <= options_.minutes * 60;
+  }
+
+  void start_companion(const Peer& peer) {
+    const PeerKind& kind = kind_of(peer);
+    if (kind.start_companion == nullptr) return;
+    try {
+      companions_.push_back(kind.start_companion(run_directory_.path()));
+    } catch (const Error& e) {  // its runs will say that they were not ready; the others go on
+      circumstances_.failures.push_back(fmt::format("{}: {}", name_of(peer), e.what()));
+      progress_.line(circumstances_.failures.back());
+    }
   }
 
   void announce() {
@@ -182,6 +195,7 @@ class Bench {
   Circumstances circumstances_;
   std::vector<double> ping_pong_;
   std::vector<Operation> operations_;
+  std::vector<std::shared_ptr<void>> companions_;  // daemons of peers
   std::int64_t started_ = now_ns();
 };
 

@@ -4,6 +4,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -32,6 +34,9 @@ struct PeerKind {
   std::vector<Wait> (*waits)(const std::vector<Wait>& wanted) = nullptr;
   /// Makes what its roles share. Null: the peer finds its roles by a discovery of its own.
   Wiring (*wire)(const Cell& cell) = nullptr;
+  /// Starts a program that the peer needs beside its roles, such as a daemon, when the bench begins. It ends with what
+  /// is returned. Null: it needs none.
+  std::shared_ptr<void> (*start_companion)(const std::string& folder) = nullptr;
   /// Plays one role of a run, in a process of its own: publishers first, then readers. Throws cardan::Error.
   void (*play)(const Area& area, std::uint32_t index) = nullptr;
 };
