@@ -2,7 +2,7 @@
 # The front door: each target first runs scripts/setup.sh, which installs what is missing (and says what and why).
 # More arguments for what is run: make demo ARGS="--seconds 5", make test ARGS="-R transport".
 .DEFAULT_GOAL := all
-.PHONY: all library zenoh demo test test-deep bench install format lint clean help
+.PHONY: all library zenoh demo test test-deep bench bench-peers install format lint clean help
 PREFIX ?= /usr/local
 ARGS ?=
 CARDAN := build/release/bin/cardan
@@ -42,6 +42,11 @@ bench: ## measure transport, runtime, recorder and bridges against their peers (
 	@$(if $(ARGS),:,$(CARDAN) bench runtime)
 	@$(if $(ARGS),:,$(CARDAN) bench record)
 	@$(if $(ARGS),:,$(CARDAN) bench bridge)
+
+bench-peers: ## install and build the other middlewares that cardan bench transport measures beside Cardan (apt)
+	@scripts/setup.sh --for peers
+	@scripts/build.sh release bin/cardan bin/cardan-bench bench_peers
+	@$(CARDAN) bench transport --help | sed -n '/--peers/,/default/p'
 
 install: ## install library, headers, CMake and pkg-config files and the command: make install PREFIX=/usr/local
 	@scripts/setup.sh --for build

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Installs what is missing on this computer to build, show or test Cardan, and says why each thing is needed.
 #
-#   scripts/setup.sh [--for build|demo|bench|test|test-deep]... [--dry-run] [--quiet]
+#   scripts/setup.sh [--for build|demo|bench|peers|test|test-deep]... [--dry-run] [--quiet]
 #
 # Safe to run again: with nothing missing it prints one line and ends within a second. On Debian and Ubuntu packages come from
 # apt (as root, or through sudo); elsewhere the list is printed and the build goes on with what is there.
@@ -45,6 +45,9 @@ bench?    | cmd:rosmaster                            | python3-rosmaster        
 bench?    | file:/usr/lib/rosbag/record              | python3-rosbag           | ROS 1's recorder, a peer of `cardan bench record`
 bench?    | hdr:fastcdr/Cdr.h                        | libfastcdr-dev           | Fast DDS's CDR, for the next
 bench?    | hdr:fastdds/dds/publisher/DataWriter.hpp | libfastrtps-dev          | Fast DDS, ROS 2's default: a peer of `cardan bench bridge`
+peers?    | hdr:zmq.h                                | libzmq3-dev              | ZeroMQ, a peer of `cardan bench transport`
+peers?    | file:/usr/include/iceoryx/v2.0.3         | libiceoryx-posh-dev      | iceoryx, a peer of `cardan bench transport`
+peers?    | cmd:iox-roudi                            | iceoryx                  | its daemon, which the bench starts
 bench?    | cmd:fio                                  | fio                      | the disk's limit, for `cardan bench record`
 test      | hdr:gtest/gtest.h                        | libgtest-dev             | the unit tests
 test      | hdr:eigen3/Eigen/Core                    | libeigen3-dev            | Eigen views of point clouds (headers only)
@@ -75,15 +78,16 @@ want() {  # a group brings the groups that it stands on
   case $1 in
     build) wanted+="build " ;;
     bench) wanted+="build bench " ;;
+    peers) wanted+="build bench peers " ;;
     demo) wanted+="build demo " ;;
     test) wanted+="build demo test " ;;
     test-deep) wanted+="build demo test test-deep " ;;
-    *) die "unknown group '$1' — use --for build, demo, bench, test or test-deep" 2 ;;
+    *) die "unknown group '$1' — use --for build, demo, bench, peers, test or test-deep" 2 ;;
   esac
 }
 while (($#)); do
   case $1 in
-    --for) [[ $# -ge 2 ]] || die "--for needs a group: build, demo, bench, test or test-deep" 2; want "$2"; shift ;;
+    --for) [[ $# -ge 2 ]] || die "--for needs a group: build, demo, bench, peers, test or test-deep" 2; want "$2"; shift ;;
     --for=*) want "${1#--for=}" ;;
     --dry-run) dry_run=yes ;;
     --quiet) quiet=yes ;;

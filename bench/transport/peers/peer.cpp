@@ -34,7 +34,8 @@ const std::vector<PeerKind>& all_peers() { return registered(); }
 
 std::string names_of_peers() {
   std::vector<std::string_view> names;
-  for (const PeerKind& kind : all_peers()) names.push_back(name_of(kind.peer));
+  for (const PeerKind& kind : all_peers())
+    if (!kind.on_request) names.push_back(name_of(kind.peer));
   return fmt::format("{}", fmt::join(names, ","));
 }
 

@@ -30,6 +30,8 @@ struct PeerKind {
   Peer peer;
   /// Its place in tables and in the default selection, ascending.
   int place = 0;
+  /// It is measured only when it is named: not by default, and not in the help.
+  bool on_request = false;
   /// The ways of waiting that are measured when `wanted` are asked for.
   std::vector<Wait> (*waits)(const std::vector<Wait>& wanted) = nullptr;
   /// Makes what its roles share. Null: the peer finds its roles by a discovery of its own.
@@ -49,7 +51,7 @@ class RegisteredPeer {
 
 /// All peers, by their place.
 const std::vector<PeerKind>& all_peers();
-/// "raw,sim,uds,tcp,cardan"
+/// Those that are measured by default, "raw,sim,uds,tcp,cardan".
 std::string names_of_peers();
 /// Null: there is none of that name.
 const PeerKind* find_peer(std::string_view name);

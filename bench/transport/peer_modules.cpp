@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/transport/peer_modules.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "bench/transport/options.hpp"
+#include "bench/transport/peers/peer.hpp"
+#include "cardan/base/error.hpp"
+
+namespace cardan::bench {
+namespace {
+
+std::string module_of(std::string_view peer) { return std::string(peer.substr(0, peer.find('-'))); }
+
+std::filesystem::path file_of(const std::string& module) {
+  std::error_code error;
+  const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
+  return program.parent_path().parent_path() / "lib" / "cardan-bench" / (module + ".so");
+}
+
+/// Empty: its peers have registered themselves.
+std::string load(const std::filesystem::path& file) {
+  // Never closed: its peers stay in the list.
+  return ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL) != nullptr ? std::string() : std::string(::dlerror());
+}
+
+}  // namespace
+
+const std::vector<KnownModule>& known_modules() {
+  static const std::vector<KnownModule> kModules = [] {
+    std::vector<KnownModule> all;
+    for (const std::string& entry : split(CARDAN_BENCH_MODULES, ';')) {  // name:packages
+      const std::size_t colon = entry.find(':');
+      if (colon != std::string::npos) all.push_back({entry.substr(0, colon), entry.substr(colon + 1)});
+    }
+    return all;
+  }();
+  return kModules;
+}
+
+std::vector<std::string> load_all_modules() {
+  std::vector<std::string> failures;
+  for (const KnownModule& module : known_modules()) {
+    const auto file = file_of(module.name);
+    if (!std::filesystem::exists(file)) continue;
+    if (const std::string why = load(file); !why.empty())
+      failures.push_back(fmt::format("{} is left out: {}", module.name, why));
+  }
+  return failures;
+}
+
+void load_module_of(std::string_view peer) {
+  if (find_peer(peer) != nullptr) return;
+  const std::string why = load(file_of(module_of(peer)));
+  if (!why.empty() || find_peer(peer) == nullptr)
+    throw Error(ErrorCode::Unavailable, fmt::format("there is no peer '{}'{}{}", peer, why.empty() ? "" : ": ", why),
+                module_remedy(peer));
+}
+
+std::string module_remedy(std::string_view peer) {
+  for (const KnownModule& module : known_modules())
+    if (module.name == module_of(peer)) return fmt::format("make bench-peers builds it ({})", module.packages);
+  return {};
+}
+
+}  // namespace cardan::bench
