@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <new>
 #include <nlohmann/json.hpp>
+#include <thread>
 #include <utility>
 
 #include "apps/configuration_file.hpp"
@@ -28,6 +30,7 @@ using namespace std::chrono_literals;
 using nlohmann::ordered_json;
 
 constexpr auto kTurn = 100ms;
+constexpr auto kWhenMemoryRunsOut = 10ms;
 constexpr std::int64_t kSecond = 1'000'000'000;
 
 Error wrong(const std::string& cause, const std::string& remedy) { return {ErrorCode::InvalidArgument, cause, remedy}; }
@@ -194,10 +197,10 @@ int run_bridge(const BridgeOptions& o, const bridge::Rules& rules, const std::st
   LiveBlock block;
   const std::int64_t end = o.seconds > 0 ? steady_now() + static_cast<std::int64_t>(o.seconds * 1e9) : 0;
   std::int64_t shown = steady_now();
-  while (!stopping() && (end == 0 || steady_now() < end)) {
+  const auto turn_and_show = [&] {
     bridge.turn(kTurn);
     const std::int64_t now = steady_now();
-    if (now - shown < kSecond) continue;
+    if (now - shown < kSecond) return true;
     const auto topics = bridge.topics();
     statistics.publish(topics);
     const Room room = terminal_size();
@@ -206,8 +209,15 @@ int run_bridge(const BridgeOptions& o, const bridge::Rules& rules, const std::st
       open = emit(report_json(bridge, topics).dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n");
     else if (live)
       open = emit(block.draw("", view.lines(bridge, topics, room, static_cast<double>(now - shown) / 1e9), room));
-    if (!open) break;
     shown = now;
+    return open;
+  };
+  for (bool open = true; open && !stopping() && (end == 0 || steady_now() < end);) {
+    try {
+      open = turn_and_show();
+    } catch (const std::bad_alloc&) {  // a bridge takes care of what its peers cause; this was for a report
+      std::this_thread::sleep_for(kWhenMemoryRunsOut);
+    }
   }
   bridge.finish();
   const auto topics = bridge.topics();

@@ -59,7 +59,9 @@ bool IncomingTopic::make_room(std::size_t cdr_bytes) {
   }
 }
 
-bool IncomingTopic::deliver(std::span<const std::byte> cdr, std::int64_t source_ns) {
+bool IncomingTopic::deliver(CdrPieces cdr, std::int64_t source_ns) {
+  std::size_t size = 0;
+  for (const auto& piece : cdr) size += piece.size();
   if (rule_.max_hz > 0) {
     const std::int64_t now = steady_now();
     const std::int64_t period = std::llround(1e9 / rule_.max_hz);
@@ -69,10 +71,10 @@ bool IncomingTopic::deliver(std::span<const std::byte> cdr, std::int64_t source_
     }
     due_ns_ = now - due_ns_ < period ? due_ns_ + period : now + period;
   }
-  if (cdr.size() > rule_.max_bytes)
+  if (size > rule_.max_bytes)
     return refuse(
-        fmt::format("a message has {} bytes, and the rule lets at most {} in (max_mib)", cdr.size(), rule_.max_bytes));
-  if (!make_room(cdr.size())) return false;
+        fmt::format("a message has {} bytes, and the rule lets at most {} in (max_mib)", size, rule_.max_bytes));
+  if (!make_room(size)) return false;
   AnyLoan loan = publisher_->loan();
   if (!loan) {
     ++counts_.lost;
@@ -84,8 +86,8 @@ bool IncomingTopic::deliver(std::span<const std::byte> cdr, std::int64_t source_
   publisher_->publish(std::move(loan));  // false: a reliable subscriber was too slow, and counts its loss itself
   if (!earlier_.empty() && publisher_->published() >= depth_) earlier_.clear();  // the new one has enough
   ++counts_.carried;
-  counts_.bytes += cdr.size();
-  counts_.copied += cdr.size();
+  counts_.bytes += size;
+  counts_.copied += size;
   return true;
 }
 

@@ -25,6 +25,7 @@ struct IncomingOptions {
 
 /// One topic that comes in. Its publisher exists from the first message on, with room for messages twice as large as
 /// the largest one so far: what nobody sends costs no memory.
+/// A function that throws bad_alloc has delivered nothing; the next message may fit.
 /// Thread safety: one thread. No function blocks, except that a reliable publish waits for reliable subscribers.
 class IncomingTopic {
  public:
@@ -33,7 +34,11 @@ class IncomingTopic {
 
   /// Publishes a message in CDR with its header of four bytes. `source_ns`: the sender's stamp (wall clock), or 0.
   /// Returns false if it was refused or there was no room; counts() and note() say why.
-  bool deliver(std::span<const std::byte> cdr, std::int64_t source_ns);
+  bool deliver(std::span<const std::byte> cdr, std::int64_t source_ns) {
+    return deliver(CdrPieces(&cdr, 1), source_ns);
+  }
+  /// The same from bytes in pieces. Each byte is copied once, from its piece into the publisher's slot.
+  bool deliver(CdrPieces cdr, std::int64_t source_ns);
   void lost(std::uint64_t messages = 1) noexcept { counts_.lost += messages; }
 
   [[nodiscard]] const std::string& name() const noexcept { return name_; }

@@ -124,7 +124,7 @@ TEST_F(BridgedTopics, HostileBytesAreRefusedAndCounted) {
   IncomingTopic in("/x", "/x", type, {.max_bytes = 1'000'000}, {});
   const std::vector<std::byte> garbage(100, std::byte{0xff});
   EXPECT_FALSE(in.deliver(garbage, 0));
-  EXPECT_FALSE(in.deliver({}, 0));
+  EXPECT_FALSE(in.deliver(CdrPieces(), 0));
   EXPECT_FALSE(in.deliver(std::vector<std::byte>(1'000'001), 0));
   EXPECT_NE(in.note().find("max_mib"), std::string::npos);
   EXPECT_EQ(in.counts().refused, 3U);

@@ -54,8 +54,13 @@ std::size_t AnyType::payload_bytes(std::size_t cdr_bytes) const noexcept {
 }
 
 CdrResult AnyType::fill(std::span<const std::byte> cdr, AnyLoan& loan) const noexcept {
+  return fill(CdrPieces(&cdr, 1), loan);
+}
+
+CdrResult AnyType::fill(CdrPieces cdr, AnyLoan& loan) const noexcept {
   if (!loan) return {.error = CdrError::NoRoom};
-  return fill(cdr, loan.message(), loan.arena());
+  if (loan.arena() != nullptr) bind(*layout_, loan.message(), *loan.arena());
+  return from_cdr(*layout_, cdr, loan.message());
 }
 
 CdrResult AnyType::fill(std::span<const std::byte> cdr, std::byte* message, shm::Arena* arena) const noexcept {

@@ -51,6 +51,8 @@ class AnyType {
   /// they are not of this type or do not fit; do not use the loan then.
   /// Never throws, blocks or allocates.
   [[nodiscard]] CdrResult fill(std::span<const std::byte> cdr, AnyLoan& loan) const noexcept;
+  /// The same from bytes in pieces, each of which is copied once. It may allocate for a short text in two pieces.
+  [[nodiscard]] CdrResult fill(CdrPieces cdr, AnyLoan& loan) const noexcept;
   /// As above, for a message whose zeroed struct is at `message`. `arena` is its storage (null: it has no vectors).
   [[nodiscard]] CdrResult fill(std::span<const std::byte> cdr, std::byte* message, shm::Arena* arena) const noexcept;
 

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
+#include <new>
 #include <span>
 #include <string>
 #include <string_view>
@@ -60,29 +62,28 @@ struct CdrResult {
   }
 };
 
+/// Bytes that lie in consecutive pieces, cut anywhere: the packets of a network. Pieces may be empty.
+using CdrPieces = std::span<const std::span<const std::byte>>;
+
 /// Reads XCDR1, of either byte order, from untrusted bytes: it checks every length against the remaining bytes before
-/// using it. After the first failure every call returns false.
-/// Thread safety: none. Never blocks, allocates or throws.
+/// using it. After the first failure every call returns false. Bytes in pieces are read as if they were in one; lists
+/// of numbers go straight from the pieces to where they belong. Thread safety: none. Never blocks or throws. It
+/// allocates only for a text or a list of bytes that is handed out as a view although it lies in several pieces.
 class CdrReader {
  public:
-  explicit CdrReader(std::span<const std::byte> bytes) noexcept {
-    if (bytes.size() < kEncodingBytes) {
-      fail(CdrError::Truncated);
-    } else if (bytes[0] != std::byte{0} || bytes[1] > std::byte{1}) {
-      fail(CdrError::Encoding);
-    } else {
-      swapped_ = bytes[1] == std::byte{0};
-      bytes_ = bytes.subspan(kEncodingBytes);
-    }
+  explicit CdrReader(std::span<const std::byte> bytes) noexcept : piece_(bytes), left_(bytes.size()) { open(); }
+  /// The list of the pieces must live as long as the reader.
+  explicit CdrReader(CdrPieces pieces) noexcept : later_(pieces) {
+    for (const auto& piece : pieces) left_ += piece.size();
+    open();
   }
 
   template <class Number>
     requires(std::is_arithmetic_v<Number> || std::is_enum_v<Number>)
   bool number(Number& value) noexcept {
     if (!align(sizeof(Number)) || !require(sizeof(Number))) return false;
-    std::memcpy(&value, bytes_.data() + position_, sizeof(Number));
+    take(&value, sizeof(Number));
     if (swapped_) swap_bytes(&value, 1);
-    position_ += sizeof(Number);
     return true;
   }
 
@@ -93,14 +94,26 @@ class CdrReader {
     return true;
   }
 
-  /// A text within the input bytes, without its NUL.
+  /// A text within the input bytes, without its NUL. If it lies in several pieces, it is a copy, which is valid until
+  /// the next string() or bytes(); NoRoom if there is no memory for it.
   bool string(std::string_view& text) noexcept {
-    std::uint32_t length = 0;
-    if (!number(length) || !require(length)) return false;
-    const char* first = reinterpret_cast<const char*>(bytes_.data() + position_);
-    if (length != 0 && first[length - 1] != '\0') return fail(CdrError::BadText);
-    text = length != 0 ? std::string_view(first, length - 1) : std::string_view();
-    position_ += length;
+    std::size_t length = 0;
+    std::span<const std::byte> all;
+    if (!text_length(length) || !view(length, all)) return false;
+    text = length != 0 ? std::string_view(reinterpret_cast<const char*>(all.data()), length - 1) : std::string_view();
+    return true;
+  }
+
+  /// A text, copied to the place that `room(letters)` returns, without its NUL. `room` refuses it by calling fail().
+  template <class Room>
+  bool string_to(Room&& room) noexcept {
+    std::size_t length = 0;
+    if (!text_length(length)) return false;
+    const std::size_t letters = length != 0 ? length - 1 : 0;
+    void* const to = room(letters);
+    if (failed()) return false;
+    if (letters != 0) take(to, letters);
+    skip(length - letters);
     return true;
   }
 
@@ -109,7 +122,7 @@ class CdrReader {
   bool count(std::size_t& elements, std::size_t least_bytes) noexcept {
     std::uint32_t announced = 0;
     if (!number(announced)) return false;
-    if (announced > (bytes_.size() - position_) / least_bytes) return fail(CdrError::Truncated);
+    if (announced > left_ / least_bytes) return fail(CdrError::Truncated);
     elements = announced;
     return true;
   }
@@ -117,21 +130,16 @@ class CdrReader {
   template <class Number>
   bool numbers(Number* first, std::size_t elements) noexcept {
     if (elements == 0) return !failed();
-    if (!align(sizeof(Number)) || elements > (bytes_.size() - position_) / sizeof(Number))
-      return fail(CdrError::Truncated);
-    std::memcpy(first, bytes_.data() + position_, elements * sizeof(Number));
+    if (!align(sizeof(Number)) || elements > left_ / sizeof(Number)) return fail(CdrError::Truncated);
+    take(first, elements * sizeof(Number));
     if (swapped_) swap_bytes(first, elements);
-    position_ += elements * sizeof(Number);
     return true;
   }
 
-  /// A list of bytes within the input bytes.
+  /// A list of bytes within the input bytes; in several pieces as string().
   bool bytes(std::span<const std::byte>& list) noexcept {
     std::uint32_t length = 0;
-    if (!number(length) || !require(length)) return false;
-    list = bytes_.subspan(position_, length);
-    position_ += length;
-    return true;
+    return number(length) && require(length) && view(length, list);
   }
 
   /// Names the field that is read now, for the error.
@@ -143,7 +151,7 @@ class CdrReader {
   bool fail(CdrError error) noexcept {
     if (!failed()) {
       result_.error = error;
-      result_.offset = position_ + (bytes_.data() != nullptr ? kEncodingBytes : 0);
+      result_.offset = position_ + (opened_ ? kEncodingBytes : 0);
     }
     return false;
   }
@@ -151,11 +159,11 @@ class CdrReader {
   [[nodiscard]] bool failed() const noexcept { return result_.error != CdrError::None; }
 
   /// Bytes that have not been read yet.
-  [[nodiscard]] std::size_t left() const noexcept { return bytes_.size() - position_; }
+  [[nodiscard]] std::size_t left() const noexcept { return left_; }
 
   /// Call it at the end. Writers may pad to a multiple of 4 or 8; more is an error.
   [[nodiscard]] CdrResult finish() noexcept {
-    if (!failed() && bytes_.size() - position_ >= 8) {
+    if (!failed() && left_ >= 8) {
       result_.field = {};
       fail(CdrError::Trailing);
     }
@@ -164,6 +172,23 @@ class CdrReader {
 
  private:
   static constexpr std::size_t kEncodingBytes = 4;
+
+  void open() noexcept {
+    std::byte head[kEncodingBytes]{};
+    if (left_ < kEncodingBytes) {
+      fail(CdrError::Truncated);
+    } else {
+      take(head, kEncodingBytes);
+      position_ = 0;
+      if (head[0] != std::byte{0} || head[1] > std::byte{1}) fail(CdrError::Encoding);
+    }
+    if (failed()) {
+      left_ = 0;
+      return;
+    }
+    opened_ = true;
+    swapped_ = head[1] == std::byte{0};
+  }
 
   template <class Number>
   static void swap_bytes(Number* first, std::size_t elements) noexcept {
@@ -176,20 +201,91 @@ class CdrReader {
 
   bool require(std::size_t size) noexcept {
     if (failed()) return false;
-    return size <= bytes_.size() - position_ || fail(CdrError::Truncated);
+    return size <= left_ || fail(CdrError::Truncated);
   }
 
   bool align(std::size_t to) noexcept {
     const std::size_t gap = (to - position_ % to) % to;
     if (!require(gap)) return false;
-    position_ += gap;
+    skip(gap);
     return true;
   }
 
-  std::span<const std::byte> bytes_;
+  /// The length of a text with its NUL, which is there.
+  bool text_length(std::size_t& length) noexcept {
+    std::uint32_t announced = 0;
+    if (!number(announced) || !require(announced)) return false;
+    if (announced != 0 && ahead(announced - 1) != std::byte{0}) return fail(CdrError::BadText);
+    length = announced;
+    return true;
+  }
+
+  // These take bytes of which there are enough.
+
+  [[nodiscard]] std::byte ahead(std::size_t offset) const noexcept {
+    if (offset < piece_.size()) return piece_[offset];
+    offset -= piece_.size();
+    std::size_t i = 0;
+    while (offset >= later_[i].size()) offset -= later_[i++].size();
+    return later_[i][offset];
+  }
+
+  void take(void* to, std::size_t size) noexcept {
+    if (size > piece_.size()) [[unlikely]]
+      return take_in_parts(static_cast<std::byte*>(to), size);
+    std::memcpy(to, piece_.data(), size);
+    pass(size);
+  }
+  void take_in_parts(std::byte* to, std::size_t size) noexcept {
+    while (size != 0) {
+      const std::size_t part = std::min(size, piece_.size());
+      if (part != 0) std::memcpy(to, piece_.data(), part);
+      to += part;
+      size -= part;
+      pass(part);
+      if (size != 0) next();
+    }
+  }
+  void skip(std::size_t size) noexcept {
+    while (size > piece_.size()) {
+      size -= piece_.size();
+      pass(piece_.size());
+      next();
+    }
+    pass(size);
+  }
+  bool view(std::size_t size, std::span<const std::byte>& bytes) noexcept {
+    while (piece_.empty() && size != 0) next();
+    if (size <= piece_.size()) {
+      bytes = piece_.first(size);
+      pass(size);
+      return true;
+    }
+    copy_.reset(new (std::nothrow) std::byte[size]);
+    if (!copy_) return fail(CdrError::NoRoom);
+    take(copy_.get(), size);
+    bytes = {copy_.get(), size};
+    return true;
+  }
+
+  void pass(std::size_t size) noexcept {
+    piece_ = piece_.subspan(size);
+    position_ += size;
+    left_ -= size;
+  }
+  void next() noexcept {
+    piece_ = later_.front();
+    later_ = later_.subspan(1);
+  }
+
+  std::span<const std::byte> piece_;  // what has not been read of the piece that is read now
+  CdrPieces later_;
+  std::size_t left_ = 0;      // of all pieces
   std::size_t position_ = 0;  // counted from behind the encoding's 4 bytes
+  bool opened_ = false;       // the encoding was read
   bool swapped_ = false;      // big-endian
   CdrResult result_;
+  std::unique_ptr<std::byte[]> copy_;  // of what was handed out last and lies in several pieces
 };
 
 }  // namespace cardan

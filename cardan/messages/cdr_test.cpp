@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -145,6 +146,56 @@ TEST(Cdr, BytesAreAViewAndNoLieLeadsOutOfTheMessage) {
   cardan::CdrReader fooled(std::as_bytes(std::span(lie)));
   EXPECT_FALSE(fooled.bytes(left));
   EXPECT_EQ(fooled.finish().error, CdrError::Truncated);
+}
+
+TEST(Cdr, BytesInPiecesAreReadAsIfTheyWereInOne) {
+  LocalMessage<Everything> m(4096);
+  fill(*m);
+  const std::vector<std::byte> bytes = to_cdr(*m);
+  for (std::size_t first = 0; first <= bytes.size(); ++first)
+    for (std::size_t second = first; second <= std::min(first + 9, bytes.size()); ++second) {
+      const std::span all(bytes);
+      const std::array pieces{all.first(first), std::span<const std::byte>(), all.subspan(first, second - first),
+                              all.subspan(second)};
+      cardan::CdrReader reader{cardan::CdrPieces(pieces)};
+      LocalMessage<Everything> back(4096);
+      ASSERT_TRUE(cardan::detail::read_value(reader, *back)) << first << " " << second;
+      const auto result = reader.finish();
+      ASSERT_TRUE(result) << result.text();
+      ASSERT_EQ(to_cdr(*back), bytes) << first << " " << second;
+    }
+}
+
+TEST(Cdr, ATextInTwoPiecesIsCopiedAndOneInAPieceIsNot) {
+  const std::string text("\0\1\0\0\6\0\0\0first\0\0\0\7\0\0\0second\0", 27);
+  const std::span all = std::as_bytes(std::span(text));
+  const std::array pieces{all.first(11), all.subspan(11)};
+  cardan::CdrReader reader{cardan::CdrPieces(pieces)};
+  std::string_view first, second;
+  ASSERT_TRUE(reader.string(first));
+  EXPECT_EQ(first, "first");
+  EXPECT_NE(static_cast<const void*>(first.data()), text.data() + 8);
+  ASSERT_TRUE(reader.string(second));
+  EXPECT_EQ(second, "second");
+  EXPECT_EQ(static_cast<const void*>(second.data()), text.data() + 20);
+  EXPECT_TRUE(reader.finish());
+}
+
+TEST(Cdr, ALieAboutALengthLeadsNowhereInPiecesEither) {
+  const std::vector<unsigned char> lie{0, 1, 0, 0, 255, 255, 255, 255, 1, 2};
+  const std::span all = std::as_bytes(std::span(lie));
+  for (std::size_t cut = 0; cut <= all.size(); ++cut) {
+    const std::array pieces{all.first(cut), all.subspan(cut)};
+    std::span<const std::byte> bytes;
+    std::string_view text;
+    std::size_t count = 0;
+    std::array<std::uint16_t, 4> numbers{};
+    EXPECT_FALSE(cardan::CdrReader{cardan::CdrPieces(pieces)}.bytes(bytes));
+    EXPECT_FALSE(cardan::CdrReader{cardan::CdrPieces(pieces)}.string(text));
+    EXPECT_FALSE(cardan::CdrReader{cardan::CdrPieces(pieces)}.count(count, 1));
+    EXPECT_FALSE(cardan::CdrReader{cardan::CdrPieces(pieces)}.numbers(numbers.data(), numbers.size()));
+  }
+  EXPECT_EQ(cardan::CdrReader{cardan::CdrPieces()}.finish().error, CdrError::Truncated);
 }
 
 TEST(Cdr, EmptyListsNeedNoAlignment) {

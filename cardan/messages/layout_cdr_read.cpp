@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
-#include <string_view>
 
 #include "cardan/messages/layout_cdr.hpp"
 #include "cardan/messages/layout_walk.hpp"
@@ -69,13 +68,12 @@ class Filler {
   }
 
   bool fixed_string(const TypeLayout& t, std::byte* at) noexcept {
-    std::string_view text;
-    if (!reader_.string(text)) return false;
-    if (text.size() > t.count) return reader_.fail(CdrError::TooLong);
-    const auto count = static_cast<std::uint32_t>(text.size());
-    std::memcpy(at, &count, sizeof count);
-    if (count != 0) std::memcpy(at + sizeof count, text.data(), count);
-    return true;
+    return reader_.string_to([&](std::size_t letters) {
+      if (letters > t.count) reader_.fail(CdrError::TooLong);
+      const auto count = static_cast<std::uint32_t>(letters);
+      if (!reader_.failed()) std::memcpy(at, &count, sizeof count);
+      return at + sizeof count;
+    });
   }
 
   bool fixed_vector(const TypeLayout& t, std::byte* at, bool nested) noexcept {
@@ -107,10 +105,8 @@ class Filler {
   }
 
   bool string(const TypeLayout& t, shm::VectorBase& to, bool nested) noexcept {
-    std::string_view text;
-    if (!reader_.string(text) || !make_room(t, to, text.size(), nested)) return false;
-    if (!text.empty()) std::memcpy(to.elements(), text.data(), text.size());
-    return true;
+    return reader_.string_to(
+        [&](std::size_t letters) { return make_room(t, to, letters, nested) ? to.elements() : nullptr; });
   }
 
   bool wide_string(const TypeLayout& t, shm::VectorBase& to, bool nested) noexcept {
@@ -166,6 +162,10 @@ void begin_again(const TypeLayout& type, std::byte* message) noexcept {
 }  // namespace
 
 CdrResult from_cdr(const TypeLayout& type, std::span<const std::byte> bytes, std::byte* message) noexcept {
+  return from_cdr(type, CdrPieces(&bytes, 1), message);
+}
+
+CdrResult from_cdr(const TypeLayout& type, CdrPieces bytes, std::byte* message) noexcept {
   const auto attempt = [&](WideForm wide, bool& certain) {
     CdrReader reader(bytes);
     if (reader.failed()) return reader.finish();

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -164,6 +166,60 @@ TEST(LayoutCdr, EveryTruncationIsNoticed) {
   for (std::size_t bytes = 0; bytes < wire.size(); ++bytes) {
     LocalMessage<Mixed> to(4096);
     EXPECT_FALSE(cardan::from_cdr(*layout, std::span(wire).first(bytes), reinterpret_cast<std::byte*>(&*to))) << bytes;
+  }
+}
+
+/// The same bytes, cut at two places.
+auto cut(std::span<const std::byte> bytes, std::size_t first, std::size_t second) {
+  return std::array{bytes.first(first), bytes.subspan(first, second - first), bytes.subspan(second)};
+}
+
+/// Pieces give the same message, or the same refusal, as one piece does.
+void expect_same_in_pieces(std::span<const std::byte> wire, std::size_t room) {
+  const auto layout = layout_of<Mixed>();
+  LocalMessage<Mixed> whole(room);
+  const auto expected = cardan::from_cdr(*layout, wire, reinterpret_cast<std::byte*>(&*whole));
+  for (std::size_t first = 0; first <= wire.size(); ++first)
+    for (const std::size_t width : {0U, 1U, 3U, 8U, 21U}) {
+      const auto pieces = cut(wire, first, std::min(first + width, wire.size()));
+      LocalMessage<Mixed> to(room);
+      const auto result = cardan::from_cdr(*layout, cardan::CdrPieces(pieces), reinterpret_cast<std::byte*>(&*to));
+      ASSERT_EQ(result.error, expected.error) << first << " " << width;
+      ASSERT_EQ(result.offset, expected.offset) << first << " " << width;
+      ASSERT_EQ(result.field, expected.field) << first << " " << width;
+      if (!result) continue;
+      ASSERT_EQ(cardan::to_cdr(*to), cardan::to_cdr(*whole)) << first << " " << width;
+    }
+}
+
+TEST(LayoutCdr, ReadsBytesInPiecesAsThoseInOne) {
+  LocalMessage<Mixed> from(4096);
+  fill(*from);
+  std::vector<std::byte> wire = cardan::to_cdr(*from);
+  expect_same_in_pieces(wire, 4096);
+  expect_same_in_pieces(wire, 64);  // too small
+  for (const std::size_t bytes : {0U, 3U, 4U, 20U, 70U, 150U})
+    expect_same_in_pieces(std::span(wire).first(std::min<std::size_t>(bytes, wire.size())), 4096);
+  for (std::size_t i = 0; i < wire.size(); i += 7) {  // nonsense
+    std::vector<std::byte> bad = wire;
+    bad[i] ^= std::byte{0xff};
+    expect_same_in_pieces(bad, 4096);
+  }
+}
+
+TEST(LayoutCdr, ReadsBigEndianInPieces) {
+  const auto layout = layout_of<Two>();
+  const std::vector<unsigned char> wire{0, 0, 0, 0, 0, 0, 0, 2, 8, 9, 0, 0, 0, 0, 0, 1, 7};
+  const std::span all = std::as_bytes(std::span(wire));
+  for (std::size_t first = 0; first <= all.size(); ++first) {
+    const auto pieces = cut(all, first, std::min(first + 2, all.size()));
+    LocalMessage<Two> to(4096);
+    const auto result = cardan::from_cdr(*layout, cardan::CdrPieces(pieces), reinterpret_cast<std::byte*>(&*to));
+    ASSERT_TRUE(result) << result.text();
+    ASSERT_EQ(to->a.size(), 2U);
+    EXPECT_EQ(to->a[1], 9);
+    ASSERT_EQ(to->b.size(), 1U);
+    EXPECT_EQ(to->b[0], 7);
   }
 }
 

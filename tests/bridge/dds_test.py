@@ -7,6 +7,7 @@ from dds_case import BIN, CARDAN, PATIENCE, BridgeCase  # first: it enters the n
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -170,7 +171,7 @@ class Inwards(BridgeCase):
         self.end(bridge)
 
     def test_large_messages_arrive_as_they_were(self):
-        self.bridge("--in", "/camera", "--in", "/lidar")
+        bridge = self.bridge("--in", "/camera", "--in", "/lidar")
         images = self.writer("rt/camera", t.Image, depth=2)
         clouds = self.writer("rt/lidar", t.PointCloud2, reliable=False)
         header = t.Header(stamp=t.Time(sec=5, nanosec=6), frame_id="rear")
@@ -180,6 +181,38 @@ class Inwards(BridgeCase):
         fields = [t.PointField(name=n, offset=4 * i, datatype=7, count=1) for i, n in enumerate("xyz")]
         cloud = t.PointCloud2(header=header, height=1, width=100, fields=fields, is_bigendian=False, point_step=12, row_step=1200, data=[1] * 1200, is_dense=True)
         self.assertEqual(self.send_until_seen(clouds, lambda: cloud, self.watch("cloud", "/lidar")), {"width": 100, "bytes": 1200})
+        counts = self.until(lambda: (c := self.topic(bridge, "/camera", "in")) and c["carried"] > 0 and c, "counts")
+        self.assertEqual(counts["copied_bytes"], counts["bytes"], "each byte is copied once")
+
+    def test_what_the_network_loses_is_counted_to_the_message(self):
+        bridge = self.bridge("--in", "/camera")
+        images = self.writer("rt/camera", t.Image, reliable=False, depth=2)
+        header = t.Header(stamp=t.Time(sec=5, nanosec=6), frame_id="rear")
+        image = t.Image(header=header, height=256, width=256, encoding="rgb8", is_bigendian=0, step=768, data=[7] * (256 * 256 * 3))
+        self.send_until_seen(images, lambda: image, self.watch("image", "/camera"))
+        arrived = lambda: (c := self.topic(bridge, "/camera", "in")) and c["carried"] + c["lost"]  # noqa: E731
+        before = [0, -1]
+
+        def still():
+            before.append(arrived())
+            time.sleep(1.5)
+            return before[-1] if before[-1] == before[-2] else 0
+        start = self.until(still, "nothing is under way")
+        lost = self.topic(bridge, "/camera", "in")["lost"]
+        bridge.send_signal(signal.SIGSTOP)  # its socket overflows: 30 MB do not fit in
+        written = [150]
+        for _ in range(written[0]):
+            images.write(image)
+        bridge.send_signal(signal.SIGCONT)
+
+        def all_known():
+            images.write(image)  # the loss shows when something arrives after it
+            written[0] += 1
+            time.sleep(2.5)
+            return arrived() == start + written[0]
+        self.until(all_known, "each message arrived or counts as lost")
+        self.assertGreater(self.topic(bridge, "/camera", "in")["lost"], lost + 20)
+        self.end(bridge, code=3)
 
     def test_a_type_of_a_package_is_found_and_an_unknown_one_is_named(self):
         folder = self.path / "share" / "my_msgs" / "msg"

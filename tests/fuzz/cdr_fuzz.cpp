@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bytes that claim to be the wire form of a message, of Cardan's own types and of any layout that a schema can
 // describe. What holds: they are refused, or give a message within its storage whose own wire form reads back.
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "cardan/base/error.hpp"
 #include "cardan/messages/layout_cdr.hpp"
@@ -54,6 +56,29 @@ CdrResult read(const TypeLayout& type, const std::string& bytes, Storage& into) 
   return from_cdr(type, std::as_bytes(std::span(bytes)), into.message());
 }
 
+/// The same bytes in pieces, which are cut where the bytes themselves say: the same message, or the same refusal.
+void read_in_pieces(const TypeLayout& type, const std::string& bytes, const CdrResult& expected, Storage& whole) {
+  const std::span all = std::as_bytes(std::span(bytes));
+  std::vector<std::vector<std::byte>> memory;  // each piece by itself, so that nothing beyond its end is read unnoticed
+  std::uint32_t dice = static_cast<std::uint32_t>(bytes.size()) * 2654435761U;
+  for (const char c : bytes) dice = (dice ^ static_cast<unsigned char>(c)) * 16777619U;
+  for (std::size_t from = 0; from < all.size();) {
+    dice = dice * 1664525U + 1013904223U;
+    const std::size_t most = (dice >> 8U) % 4 == 0 ? 64 : 7;
+    const std::size_t size = std::min<std::size_t>((dice >> 16U) % (most + 1), all.size() - from);
+    memory.emplace_back(all.begin() + static_cast<std::ptrdiff_t>(from),
+                        all.begin() + static_cast<std::ptrdiff_t>(from + size));
+    from += size;
+  }
+  const std::vector<std::span<const std::byte>> pieces(memory.begin(), memory.end());
+  Storage into(type);
+  const CdrResult result = from_cdr(type, CdrPieces(pieces), into.message());
+  require(result.error == expected.error && result.offset == expected.offset && result.field == expected.field,
+          "pieces are refused for another reason than the whole");
+  if (result)
+    require(wire_form(type, into.message()) == wire_form(type, whole.message()), "pieces give another message");
+}
+
 /// The same bytes as a reader in another process makes of them; and whatever else the payload may say, none beyond it.
 void read_as_others(const TypeLayout& type, Storage& from, const std::string& wire) {
   std::string copy(type.size, '\0');
@@ -91,6 +116,7 @@ void run(std::string_view input) {
   Storage first(*type);
   const CdrResult result = read(*type, bytes, first);
   require(result || !result.text().empty(), "a refusal without words");
+  read_in_pieces(*type, bytes, result, first);
   if (!result) return;
   const std::string again = wire_form(*type, first.message());
   Storage second(*type);

@@ -2,6 +2,7 @@
 #include "cardan/bridge/dds/component_asker.hpp"
 
 #include <chrono>
+#include <exception>
 #include <utility>
 
 #include "cardan/base/clock.hpp"
@@ -11,7 +12,8 @@
 namespace cardan::bridge::dds {
 namespace {
 
-constexpr std::size_t kMostWaiting = 64;
+/// Diagnostics, which nobody asks for: those before are still there, or those after come soon.
+constexpr std::size_t kMostUnasked = 4;
 constexpr std::int64_t kFresh = 200'000'000;  ///< ns: so often are the components asked at most, whoever asks us
 constexpr auto kDiagnosticPeriod = std::chrono::seconds(1);
 
@@ -82,6 +84,7 @@ class ComponentAsker::Table final : public ParameterTable {
 
 ComponentAsker::ComponentAsker(Options options, std::shared_ptr<Bell> bell)
     : options_(std::move(options)), bell_(std::move(bell)), table_(std::make_unique<Table>(*this)) {
+  results_.reserve(kMostWaiting + kMostUnasked);
   thread_ = std::thread([this] { run(); });
 }
 
@@ -114,13 +117,16 @@ bool ComponentAsker::ask(Question question) {
 }
 
 std::vector<ComponentAsker::Result> ComponentAsker::results() {
+  std::vector<Result> room;  // so that the thread needs no memory to say anything
+  room.reserve(kMostWaiting + kMostUnasked);
   const std::lock_guard lock(mutex_);
-  return std::exchange(results_, {});
+  return std::exchange(results_, std::move(room));
 }
 
-void ComponentAsker::add(Result result) {
+void ComponentAsker::add(Result result) noexcept {
   {
     const std::lock_guard lock(mutex_);
+    if (results_.size() == results_.capacity()) return;
     results_.push_back(std::move(result));
   }
   bell_->ring();
@@ -157,7 +163,11 @@ void ComponentAsker::run() {
 void ComponentAsker::answer(const Question& question) {
   Result result{.place = question.place, .message = {}};
   const ParameterService service = kParameterServices.at(question.place).service;
-  if (auto reply = parameter_answer(service, question.request, *table_)) result.message = std::move(*reply);
+  try {
+    if (auto reply = parameter_answer(service, question.request, *table_)) result.message = std::move(*reply);
+  } catch (const std::exception&) {  // no memory: it costs the one who asked his answer
+    result.lost = true;
+  }
   add(std::move(result));
 }
 
@@ -166,8 +176,8 @@ void ComponentAsker::diagnose() {
     const host::DomainComponents components = control().components();
     const host::DomainLaunchers launchers = control().launchers();
     add({.place = kParameterServices.size(), .message = diagnostics_of(components, launchers, wall_now())});
-  } catch (const Error&) {
-    // The domain cannot be looked at now; the next look says more.
+  } catch (const std::exception&) {
+    // The domain cannot be looked at now, or there is no memory; the next look says more.
   }
 }
 

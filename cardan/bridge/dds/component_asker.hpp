@@ -45,15 +45,18 @@ class ComponentAsker {
   struct Result {
     std::size_t place = 0;             ///< in kParameterServices; its size: diagnostics
     std::vector<std::byte> message{};  ///< CDR; empty: the request was malformed
+    bool lost = false;                 ///< there was no memory for the answer
   };
   [[nodiscard]] std::vector<Result> results();
+
+  static constexpr std::size_t kMostWaiting = 64;  ///< questions and answers
 
  private:
   class Table;
   void run();
   void answer(const Question& question);
   void diagnose();
-  void add(Result result);
+  void add(Result result) noexcept;
   [[nodiscard]] host::ControlClient& control();
 
   const Options options_;

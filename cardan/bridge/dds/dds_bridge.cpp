@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <fstream>
 #include <limits>
+#include <new>
+#include <thread>
 #include <utility>
 
 #include "cardan/base/clock.hpp"
@@ -23,6 +25,7 @@ constexpr std::size_t kMostPast = 4096, kMostProblems = 64;
 constexpr std::uint64_t kEnoughBuffer = 4U << 20U;
 /// A writer that is restarted finds its topic as it left it.
 constexpr std::int64_t kLingerOfReader = 2'000'000'000;
+constexpr auto kWhenMemoryRunsOut = std::chrono::milliseconds(10);
 
 const char* word_of(Range range) {
   switch (range) {
@@ -61,7 +64,14 @@ DdsBridge::DdsBridge(Rules rules, DomainChoice choice)
 void DdsBridge::turn(std::chrono::nanoseconds timeout) {
   const std::int64_t until = steady_now() + timeout.count();
   do {
-    if (!pass()) wait(until);
+    try {
+      if (!pass()) wait(until);
+    } catch (const std::bad_alloc&) {  // somebody's message or endpoint was too much; the others' go on
+      look_at_all_ = endpoints_changed_ = true;
+      ++out_of_memory_;
+      bell_->ring();
+      std::this_thread::sleep_for(kWhenMemoryRunsOut);
+    }
   } while (!stopping() && steady_now() < until);
 }
 
@@ -69,7 +79,8 @@ bool DdsBridge::pass() {
   const bool rung = bell_->answer();
   const std::int64_t now = steady_now();
   update_writers();
-  update_readers(rung && participant_.update(), now);
+  const bool changed = rung && participant_.update();
+  update_readers(std::exchange(look_at_all_, false) || changed, now);
   if (rung || endpoints_changed_) announce();
   if (rung) habits_.carry();
   if (rung || more_to_read_) {
@@ -136,6 +147,9 @@ void DdsBridge::update_readers(bool changed, std::int64_t now) {
         read(topic, writers);
       } catch (const Error& e) {
         note_problem("in " + topic, e.what());
+      } catch (const std::bad_alloc&) {  // the others get their readers, and this one at the next look
+        look_at_all_ = true;
+        ++out_of_memory_;
       }
     }
   }
@@ -275,9 +289,11 @@ std::vector<std::string> DdsBridge::notes() const {
   if (std::uint64_t most = 0;
       best_effort && std::ifstream("/proc/sys/net/core/rmem_max") >> most && most < kEnoughBuffer)
     all.push_back(
-        fmt::format("the receive buffer is limited to {} KiB: large messages that are read best effort are lost "
-                    "uncounted — raise net.core.rmem_max (cardan doctor), or set 'reliable' in the rule",
+        fmt::format("the receive buffer is limited to {} KiB: large messages that are read best effort are lost — "
+                    "raise net.core.rmem_max (cardan doctor), or set 'reliable' in the rule",
                     most >> 10U));
+  if (out_of_memory_ != 0)
+    all.push_back(fmt::format("memory has run out ({} times): what it was needed for is lost", out_of_memory_));
   if (node_.mixed())
     all.push_back(
         fmt::format("releases of ROS 2 before and after Iron share this domain; nodes of one kind do not see "

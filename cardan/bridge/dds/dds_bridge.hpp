@@ -66,6 +66,8 @@ class DdsBridge final : public Bridge {
   std::map<std::string, std::string> problems_;                ///< by topic: why it is not carried
   std::map<Key, TopicReport> past_;                            ///< topics that have ended
   bool endpoints_changed_ = true, more_to_read_ = false;
+  bool look_at_all_ = false;  ///< writers may have been passed over
+  std::uint64_t out_of_memory_ = 0;
 };
 
 }  // namespace cardan::bridge::dds

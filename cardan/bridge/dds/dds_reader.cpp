@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cardan/bridge/dds/dds_reader.hpp"
 
+#include <new>
 #include <utility>
 
 #include "cardan/base/error.hpp"
@@ -24,7 +25,7 @@ void DdsReader::start(const Participant& participant) {
   if (inbox_) inbox_->close();
   reader_.reset();
   wire_ = {};
-  inbox_ = std::make_shared<Inbox>(rule_.max_bytes);
+  inbox_ = std::make_shared<Inbox>(rule_.max_bytes, Inbox::Way::Kept);
   const auto name = dds_topic_of(topic_.beyond());
   const auto type = dds_type_of(type_name());
   if (!name || !type)
@@ -56,9 +57,17 @@ bool DdsReader::wanted(const Participant& participant, dds_instance_handle_t wri
 }
 
 bool DdsReader::carry(const Participant& participant) {
-  const std::vector<Received> received = take(reader_.get(), kAtOnce);
-  for (const Received& one : received)
-    if (!one.bytes().empty() && wanted(participant, one.writer())) (void)topic_.deliver(one.bytes(), one.source_ns());
+  std::vector<Received> received = take(reader_.get(), kAtOnce);
+  for (Received& next : received) {
+    const Received one = std::move(next);  // its packets go back to Cyclone before the next one is read
+    if (one.size() == 0) continue;
+    try {
+      if (wanted(participant, one.writer())) (void)topic_.deliver(one.pieces(pieces_), one.source_ns());
+    } catch (const std::bad_alloc&) {
+      topic_.lost();
+      out_of_memory_ = true;
+    }
+  }
   gather_counts();
   return received.size() == kAtOnce;
 }
@@ -84,7 +93,9 @@ TopicReport DdsReader::report() const {
           .in = true,
           .receivers = topic_.subscribers(),
           .counts = counts,
-          .note = topic_.note().empty() ? note_ : topic_.note()};
+          .note = out_of_memory_          ? "a message did not come in: memory has run out"
+                  : topic_.note().empty() ? note_
+                                          : topic_.note()};
 }
 
 }  // namespace cardan::bridge::dds

@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "cardan/bridge/counts.hpp"
 #include "cardan/bridge/dds/participant.hpp"
@@ -48,7 +50,9 @@ class DdsReader {
   WireTopic wire_;
   Entity reader_;
   Guid guid_{};
-  TopicCounts own_;  ///< beside those of the topic
+  TopicCounts own_;                                 ///< beside those of the topic
+  std::vector<std::span<const std::byte>> pieces_;  ///< of the message that is read now
+  bool out_of_memory_ = false;
   std::string note_;
 };
 

@@ -15,6 +15,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <new>
 #include <utility>
 
 #include "cardan/base/clock.hpp"
@@ -72,11 +73,12 @@ void take_all(dds_entity_t reader, Use&& use) {
   for (;;) {
     std::array<void*, kSamplesAtOnce> samples{};
     std::array<dds_sample_info_t, kSamplesAtOnce> info{};
-    const dds_return_t count =
-        checked(::dds_take(reader, samples.data(), info.data(), kSamplesAtOnce, kSamplesAtOnce), "look around");
+    const dds_return_t count = ::dds_take(reader, samples.data(), info.data(), kSamplesAtOnce, kSamplesAtOnce);
+    if (count < 0) (void)checked(count, "look around");
+    const auto give_back = [&](void** taken) { (void)::dds_return_loan(reader, taken, count); };
+    const std::unique_ptr<void*, decltype(give_back)> loan(count > 0 ? samples.data() : nullptr, give_back);
     for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i)
       use(info[i], *static_cast<const Sample*>(samples[i]));
-    if (count > 0) (void)::dds_return_loan(reader, samples.data(), count);
     if (static_cast<std::size_t>(count) < kSamplesAtOnce) return;
   }
 }
@@ -140,18 +142,34 @@ Participant::Participant(const DomainChoice& choice, const Rules& rules, std::st
                 "its own message stands above; too many participants of this computer, or no network interface");
   guid_ = guid_of(participant_.get());
   if (uses_loopback_alone(choice)) bind_sockets_to_loopback();  // some are made with the participant
+  look_from_the_start();
+}
+
+/// New readers get all that is there once more.
+void Participant::look_from_the_start() {
   const auto reader = [&](dds_entity_t topic) {
     return Entity(checked(::dds_create_reader(participant_.get(), topic, nullptr, nullptr), "look around"));
   };
   participants_reader_ = reader(DDS_BUILTIN_TOPIC_DCPSPARTICIPANT);
   writers_reader_ = reader(DDS_BUILTIN_TOPIC_DCPSPUBLICATION);
+  for (auto& [handle, writer] : writers_) writer.alive = false;  // those that are there are found again
+  others_.clear();
 }
 
 bool Participant::update() {
-  // Writers first: each one's participant is known before itself.
-  const bool changed = update_writers();
-  update_participants();
-  return changed;
+  if (missed_some_) {
+    look_from_the_start();
+    missed_some_ = false;
+  }
+  try {
+    // Writers first: each one's participant is known before itself.
+    const bool changed = update_writers();
+    update_participants();
+    return changed;
+  } catch (const std::bad_alloc&) {
+    missed_some_ = true;
+    throw;
+  }
 }
 
 bool Participant::update_writers() {

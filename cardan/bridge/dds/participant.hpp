@@ -43,7 +43,8 @@ class Participant {
   [[nodiscard]] dds_entity_t entity() const noexcept { return participant_.get(); }
   [[nodiscard]] const Guid& guid() const noexcept { return guid_; }
 
-  /// Looks at what has been discovered since. Returns whether writers that may come in have changed.
+  /// Looks at what has been discovered since. Returns whether writers that may come in have changed. Throws bad_alloc;
+  /// the next call then finds what this one missed.
   bool update();
   /// Writers on topics that a rule of `in` names, by their instance handles; also those that have left lately.
   [[nodiscard]] const std::map<dds_instance_handle_t, RemoteWriter>& writers() const noexcept { return writers_; }
@@ -53,6 +54,7 @@ class Participant {
   [[nodiscard]] std::size_t others() const noexcept { return others_.size(); }
 
  private:
+  void look_from_the_start();
   bool update_writers();
   void update_participants();
   void note_writer(dds_instance_handle_t handle, const dds_builtintopic_endpoint_t& endpoint);
@@ -63,6 +65,7 @@ class Participant {
   std::shared_ptr<Bell> bell_;
   Entity domain_, participant_, participants_reader_, writers_reader_;
   Guid guid_{};
+  bool missed_some_ = false;  ///< of what was discovered, for want of memory
   std::map<dds_instance_handle_t, RemoteWriter> writers_;
   std::map<dds_instance_handle_t, Guid> others_;
   std::map<Guid, std::int64_t> siblings_;  ///< and the time when it left; 0: it is there

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <new>
 #include <string_view>
 #include <utility>
 
@@ -59,13 +60,16 @@ std::string node_path(const DdsRules& rules) {
 
 RosHabits::RosHabits(const Participant& participant, const Rules& rules, std::shared_ptr<Bell> bell)
     : asker_({.domain = rules.domain, .set_parameters = rules.dds.set_parameters}, std::move(bell)) {
-  const EndpointQos qos{.reliable = true, .transient_local = false, .depth = kServiceDepth};
+  const auto qos = [](const char* type_hash) {
+    return EndpointQos{.reliable = true, .transient_local = false, .depth = kServiceDepth, .type_hash = type_hash};
+  };
   if (rules.dds.parameters)
     for (const ParameterServiceName& one : kParameterServices) {
       const std::string path = node_path(rules.dds) + "/" + one.name;
       const std::string type = std::string(kServicePackage) + one.type;
-      services_.push_back({OwnReader(participant, "rq" + path + "Request", type + "_Request_", qos, kMostRequestBytes),
-                           OwnWriter(participant, "rr" + path + "Reply", type + "_Response_", qos),
+      services_.push_back({OwnReader(participant, "rq" + path + "Request", type + "_Request_", qos(one.request_hash),
+                                     kMostRequestBytes),
+                           OwnWriter(participant, "rr" + path + "Reply", type + "_Response_", qos(one.response_hash)),
                            {.topic = path, .beyond = path, .type = "rcl_interfaces/srv/" + std::string(one.type)}});
     }
   if (rules.dds.rosout) {
@@ -97,9 +101,14 @@ bool RosHabits::carry_log() {
     const Sample<LogMessage> line = log_->take();
     if (!line) return false;
     rosout_report_.counts.lost += line.missed();
-    std::vector<std::byte> bytes = rosout_line(*line);
-    const std::size_t size = bytes.size();
-    if (!rosout_->send(std::move(bytes))) {
+    std::size_t size = 0;
+    try {
+      std::vector<std::byte> bytes = rosout_line(*line);
+      const std::size_t all = bytes.size();
+      if (rosout_->send(std::move(bytes))) size = all;
+    } catch (const std::bad_alloc&) {  // this line is lost
+    }
+    if (size == 0) {
       ++rosout_report_.counts.lost;
       continue;
     }
@@ -117,30 +126,44 @@ void RosHabits::carry() {
     diagnostics_report_.receivers = diagnostics_->readers();
     asker_.want_diagnostics(diagnostics_report_.receivers != 0);
   }
-  for (ComponentAsker::Result& result : asker_.results()) send(std::move(result));
+  for (ComponentAsker::Result& result : asker_.results()) {
+    const bool diagnostics = result.place == kParameterServices.size();
+    TopicReport& report = diagnostics ? diagnostics_report_ : services_[result.place].report;
+    try {
+      send(std::move(result), report);
+    } catch (const std::bad_alloc&) {
+      ++report.counts.lost;
+    }
+  }
 }
 
 void RosHabits::take_requests(std::size_t place) {
   Service& service = services_[place];
   for (const Received& one : service.requests.take(kRequestsAtOnce)) {
     if (one.bytes().empty()) continue;
-    if (!asker_.ask({.place = place, .request = {one.bytes().begin(), one.bytes().end()}}))
-      ++service.report.counts.lost;
+    bool asked = false;
+    try {
+      asked = asker_.ask({.place = place, .request = {one.bytes().begin(), one.bytes().end()}});
+    } catch (const std::bad_alloc&) {  // the request is lost
+    }
+    if (!asked) ++service.report.counts.lost;
   }
   service.report.counts.lost += service.requests.take_lost();
   service.report.counts.refused += service.requests.take_refused();
 }
 
-void RosHabits::send(ComponentAsker::Result result) {
+void RosHabits::send(ComponentAsker::Result result, TopicReport& report) {
   const std::size_t bytes = result.message.size();
-  const bool diagnostics = result.place == kParameterServices.size();
-  TopicReport& report = diagnostics ? diagnostics_report_ : services_[result.place].report;
+  if (result.lost) {
+    ++report.counts.lost;
+    return;
+  }
   if (bytes == 0) {
     ++report.counts.refused;
     report.note = "a request is not in the form of rmw_cyclonedds, the only one that the bridge can answer";
     return;
   }
-  OwnWriter& writer = diagnostics ? *diagnostics_ : services_[result.place].replies;
+  OwnWriter& writer = result.place == kParameterServices.size() ? *diagnostics_ : services_[result.place].replies;
   if (!writer.send(std::move(result.message))) {
     ++report.counts.lost;
     return;

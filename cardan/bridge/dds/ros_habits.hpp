@@ -44,7 +44,7 @@ class RosHabits {
     TopicReport report{};
   };
   void take_requests(std::size_t place);
-  void send(ComponentAsker::Result result);
+  void send(ComponentAsker::Result result, TopicReport& report);
 
   ComponentAsker asker_;
   std::vector<Service> services_;  ///< in the order of kParameterServices; empty: switched off

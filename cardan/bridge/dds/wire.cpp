@@ -4,7 +4,6 @@
 #include <dds/ddsi/ddsi_keyhash.h>
 #include <dds/ddsi/ddsi_serdata.h>
 #include <dds/ddsi/ddsi_sertype.h>
-#include <dds/version.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -13,32 +12,11 @@
 #include <new>
 #include <utility>
 
-// 11.0 gave these their prefix, and replaced iceoryx by exchangeable shared memory.
-#if DDS_VERSION_MAJOR == 0 && DDS_VERSION_MINOR <= 10
-#include <dds/ddsi/q_radmin.h>
-#define CARDAN_DDS_BEFORE_11 1
-#else
-#include <dds/ddsi/ddsi_radmin.h>
-#endif
-
 namespace cardan::bridge::dds {
 namespace {
 
-constexpr std::size_t kMostSpare = 2;
 /// A fragment with its padding: more does not fit into a datagram.
 constexpr std::size_t kMostFragment = 65536 + 8;
-
-#if defined(CARDAN_DDS_BEFORE_11)
-using Fragment = ::nn_rdata;
-const std::byte* payload_of(const Fragment& f) {
-  return reinterpret_cast<const std::byte*>(NN_RMSG_PAYLOADOFF(f.rmsg, NN_RDATA_PAYLOAD_OFF(&f)));
-}
-#else
-using Fragment = ::ddsi_rdata;
-const std::byte* payload_of(const Fragment& f) {
-  return reinterpret_cast<const std::byte*>(DDSI_RMSG_PAYLOADOFF(f.rmsg, DDSI_RDATA_PAYLOAD_OFF(&f)));
-}
-#endif
 
 /// A type: its name, and where what is received goes. Cyclone shares equal types between topics; ours are never equal,
 /// so that each topic keeps its own inbox.
@@ -94,6 +72,8 @@ struct Data : ::ddsi_serdata {
   std::size_t size = 0;
   std::shared_ptr<SendTally> tally{};
   Inbox::Buffer in{};
+  Packets packets{};  ///< instead of `in`
+  std::size_t cost = 0;
   std::shared_ptr<Inbox> inbox{};
   Atomic<bool> taken{false};
 };
@@ -122,9 +102,12 @@ bool within(const std::span<const std::byte>& piece, const void* address) noexce
 }
 
 // ---------------------------------------------------------------- operations on messages
-bool same_key(const ::ddsi_serdata* /*a*/, const ::ddsi_serdata* /*b*/) { return true; }  // topics without keys
+// Cyclone calls them on threads of its own, and no exception may pass through it.
+bool same_key(const ::ddsi_serdata* /*a*/, const ::ddsi_serdata* /*b*/) noexcept {
+  return true;
+}  // topics without keys
 
-std::uint32_t size_of(const ::ddsi_serdata* d) { return static_cast<std::uint32_t>(own(d).size); }
+std::uint32_t size_of(const ::ddsi_serdata* d) noexcept { return static_cast<std::uint32_t>(own(d).size); }
 
 Data* new_received(const ::ddsi_sertype* type, ::ddsi_serdata_kind kind) noexcept {
   auto* const d = new (std::nothrow) Data;
@@ -142,50 +125,54 @@ Data* refused(Data* d) noexcept {
 
 /// On Cyclone's receive thread. A null answer drops the message.
 ::ddsi_serdata* from_fragments(const ::ddsi_sertype* type, ::ddsi_serdata_kind kind, const Fragment* fragments,
-                               std::size_t size) {
+                               std::size_t size) noexcept {
+  const auto& inbox = own(type).inbox;
+  if (inbox && fragments != nullptr) inbox->note(origin_of(*fragments));
   Data* const d = new_received(type, kind);
-  if (d == nullptr || kind != SDK_DATA || !d->inbox) return d;
-  if (!d->inbox->room(size, d->in)) return refused(d);
-  std::size_t filled = 0;
-  for (const Fragment* f = fragments; f != nullptr; f = f->nextfrag) {  // in order; they may overlap
-    if (f->maxp1 <= filled || f->min > filled || f->maxp1 > size) continue;
-    std::memcpy(d->in.bytes.get() + filled, payload_of(*f) + (filled - f->min), f->maxp1 - filled);
-    filled = f->maxp1;
+  if (d == nullptr && kind == SDK_DATA && inbox) inbox->not_taken();
+  if (d == nullptr || kind != SDK_DATA || !inbox) return d;
+  if (!inbox->admits(size)) return refused(d);
+  if (const std::size_t cost = cost_of_keeping(fragments, size); inbox->keep(cost)) {
+    d->packets = Packets(fragments, size);
+    d->cost = cost;
+    d->size = size;
+    return d;
   }
-  d->in.size = filled;
-  d->size = filled;
+  if (!inbox->room(size, d->in)) return refused(d);
+  d->size = d->in.size = copy_fragments(fragments, size, d->in.bytes.get());
   return d;
 }
 
 ::ddsi_serdata* from_pieces(const ::ddsi_sertype* type, ::ddsi_serdata_kind kind, ::ddsrt_msg_iovlen_t count,
-                            const ::ddsrt_iovec_t* pieces, std::size_t size) {
+                            const ::ddsrt_iovec_t* pieces, std::size_t size) noexcept {
   Data* const d = new_received(type, kind);
   if (d == nullptr || kind != SDK_DATA || !d->inbox) return d;
-  if (!d->inbox->room(size, d->in)) return refused(d);
+  if (!d->inbox->admits(size) || !d->inbox->room(size, d->in)) return refused(d);
   std::size_t filled = 0;
   for (::ddsrt_msg_iovlen_t i = 0; i < count && filled < size; ++i) {
     const std::size_t part = std::min<std::size_t>(pieces[i].iov_len, size - filled);
     std::memcpy(d->in.bytes.get() + filled, pieces[i].iov_base, part);
     filled += part;
   }
-  d->in.size = filled;
-  d->size = filled;
+  d->size = d->in.size = filled;
   return d;
 }
 
-::ddsi_serdata* from_key_hash(const ::ddsi_sertype* type, const ::ddsi_keyhash* /*hash*/) {
+::ddsi_serdata* from_key_hash(const ::ddsi_sertype* type, const ::ddsi_keyhash* /*hash*/) noexcept {
   return new_received(type, SDK_KEY);
 }
-::ddsi_serdata* from_sample(const ::ddsi_sertype* /*type*/, ::ddsi_serdata_kind /*kind*/, const void* /*sample*/) {
+::ddsi_serdata* from_sample(const ::ddsi_sertype* /*type*/, ::ddsi_serdata_kind /*kind*/,
+                            const void* /*sample*/) noexcept {
   return nullptr;  // nobody writes samples, only bytes
 }
 
-void to_bytes(const ::ddsi_serdata* d, std::size_t offset, std::size_t size, void* buffer) {
+void to_bytes(const ::ddsi_serdata* d, std::size_t offset, std::size_t size, void* buffer) noexcept {
   copy_range(own(d), offset, size, static_cast<std::byte*>(buffer));
 }
 
 /// A fragment that lies within one piece goes out from where it is.
-::ddsi_serdata* to_reference(const ::ddsi_serdata* data, std::size_t offset, std::size_t size, ::ddsrt_iovec_t* to) {
+::ddsi_serdata* to_reference(const ::ddsi_serdata* data, std::size_t offset, std::size_t size,
+                             ::ddsrt_iovec_t* to) noexcept {
   const Data& d = own(data);
   std::size_t from = offset;
   to->iov_len = size;
@@ -210,7 +197,7 @@ void to_bytes(const ::ddsi_serdata* d, std::size_t offset, std::size_t size, voi
   return ::ddsi_serdata_ref(data);
 }
 
-void drop_reference(::ddsi_serdata* data, const ::ddsrt_iovec_t* reference) {
+void drop_reference(::ddsi_serdata* data, const ::ddsrt_iovec_t* reference) noexcept {
   const Data& d = own(data);
   if (!d.seams.owns(reference->iov_base) &&
       std::none_of(d.out.pieces.begin(), d.out.pieces.end(),
@@ -225,17 +212,19 @@ bool untyped_to_sample(const ::ddsi_sertype* /*type*/, const ::ddsi_serdata* /*d
   return true;
 }
 
-::ddsi_serdata* to_untyped(const ::ddsi_serdata* d) {
+::ddsi_serdata* to_untyped(const ::ddsi_serdata* d) noexcept {
   Data* const key = new_received(d->type, SDK_KEY);
   if (key != nullptr) key->type = nullptr;
   return key;
 }
 
-void free_data(::ddsi_serdata* data) {
+void free_data(::ddsi_serdata* data) noexcept {
   Data* const d = &own(data);
   if (d->inbox) {
     if (d->kind == SDK_DATA && !d->taken.load()) d->inbox->not_taken();
     d->inbox->give_back(std::move(d->in));
+    d->packets = {};
+    d->inbox->let_go(d->cost);
   }
   const std::shared_ptr<SendTally> tally = std::move(d->tally);
   delete d;  // lets go of the publisher's slot
@@ -244,7 +233,7 @@ void free_data(::ddsi_serdata* data) {
   if (tally->wanted.exchange(false) && tally->released) tally->released();
 }
 
-std::size_t print(const ::ddsi_sertype* /*type*/, const ::ddsi_serdata* d, char* buffer, std::size_t size) {
+std::size_t print(const ::ddsi_sertype* /*type*/, const ::ddsi_serdata* d, char* buffer, std::size_t size) noexcept {
   const int letters = std::snprintf(buffer, size, "(%zu bytes of CDR)", own(d).size);
   return letters > 0 ? static_cast<std::size_t>(letters) : 0;
 }
@@ -278,7 +267,7 @@ const ::ddsi_serdata_ops& data_operations() {
 }
 
 // ---------------------------------------------------------------- operations on types
-void free_type(::ddsi_sertype* type) {
+void free_type(::ddsi_sertype* type) noexcept {
   ::ddsi_sertype_fini(type);
   delete static_cast<Type*>(type);
 }
@@ -309,44 +298,6 @@ const ::ddsi_sertype_ops& type_operations() {
 }
 
 }  // namespace
-
-bool Inbox::room(std::size_t size, Buffer& buffer) noexcept {
-  if (size < 4 || size > most_bytes_) {
-    refuse();
-    return false;
-  }
-  {
-    const std::lock_guard lock(mutex_);
-    const auto fit = std::find_if(spare_.begin(), spare_.end(), [&](const Buffer& b) { return b.capacity >= size; });
-    if (fit != spare_.end()) {
-      buffer = std::move(*fit);
-      spare_.erase(fit);
-    } else if (!spare_.empty()) {
-      spare_.pop_back();  // too small for what comes now
-    }
-  }
-  if (!buffer.bytes) {
-    buffer.bytes.reset(new (std::nothrow) std::byte[size]);
-    buffer.capacity = size;
-  }
-  if (!buffer.bytes) {
-    not_taken();
-    return false;
-  }
-  buffer.size = size;
-  copied_.fetch_add(size, std::memory_order_relaxed);
-  return true;
-}
-
-void Inbox::give_back(Buffer buffer) noexcept {
-  if (!buffer.bytes) return;
-  const std::lock_guard lock(mutex_);
-  if (spare_.size() >= kMostSpare) return;
-  try {
-    spare_.push_back(std::move(buffer));
-  } catch (const std::bad_alloc&) {  // it is freed then
-  }
-}
 
 WireTopic make_topic(dds_entity_t participant, const std::string& name, const std::string& type_name,
                      std::shared_ptr<Inbox> inbox) {
@@ -389,20 +340,33 @@ Received::~Received() {
   if (data_ != nullptr) ::ddsi_serdata_unref(data_);
 }
 
+std::size_t Received::size() const noexcept {
+  return info_.valid_data && data_->kind == SDK_DATA ? own(data_).size : 0;
+}
+
 std::span<const std::byte> Received::bytes() const noexcept {
-  if (!info_.valid_data || data_->kind != SDK_DATA) return {};
+  return {own(data_).in.bytes.get(), size() != 0 ? own(data_).in.size : 0};
+}
+
+CdrPieces Received::pieces(std::vector<std::span<const std::byte>>& room) const {
+  room.clear();
+  if (size() == 0) return {};
   const Data& d = own(data_);
-  return {d.in.bytes.get(), d.in.size};
+  if (d.packets)
+    d.packets.add_to(room);
+  else
+    room.emplace_back(d.in.bytes.get(), d.in.size);
+  return room;
 }
 
 std::vector<Received> take(dds_entity_t reader, std::uint32_t most) {
   constexpr std::uint32_t kMost = 32;
   std::array<::ddsi_serdata*, kMost> data{};
   std::array<dds_sample_info_t, kMost> info{};
-  const dds_return_t count = checked(
-      ::dds_takecdr(reader, data.data(), std::min(most, kMost), info.data(), DDS_ANY_STATE), "take from a reader");
   std::vector<Received> received;
-  received.reserve(static_cast<std::size_t>(count));
+  received.reserve(std::min(most, kMost));
+  const dds_return_t count = ::dds_takecdr(reader, data.data(), std::min(most, kMost), info.data(), DDS_ANY_STATE);
+  if (count < 0) (void)checked(count, "take from a reader");
   for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) received.emplace_back(data[i], info[i]);
   return received;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// DDS messages as CDR bytes, without a type known at compile time: the only file (with wire.cpp) that uses Cyclone's
-// internal interfaces. They differ between its versions.
+// DDS messages as CDR bytes, without a type known at compile time. With packets.cpp, wire.cpp alone uses Cyclone's
+// internal interfaces, which differ between its versions.
 #pragma once
 
 #include <dds/dds.h>
@@ -10,13 +10,15 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cardan/base/atomic.hpp"
 #include "cardan/bridge/dds/entity.hpp"
+#include "cardan/bridge/dds/inbox.hpp"
+#include "cardan/messages/cdr_reader.hpp"
 
 namespace cardan::bridge::dds {
 
@@ -33,40 +35,6 @@ struct SendTally {
   Atomic<std::uint64_t> gathered{0};  ///< bytes that were copied, because a fragment lies in two pieces
   Atomic<bool> wanted{false};         ///< `released` is called when it lets go of one, once
   std::function<void()> released{};   ///< must not block or throw
-};
-
-/// Where Cyclone's receive threads leave messages of one topic. They copy each once, into a buffer that is used again.
-/// Thread safety: any thread. No function blocks, except for the time of a copy.
-class Inbox {
- public:
-  /// `most_bytes`: larger messages are refused.
-  explicit Inbox(std::uint64_t most_bytes) : most_bytes_(most_bytes) {}
-
-  struct Buffer {
-    std::unique_ptr<std::byte[]> bytes{};
-    std::size_t size = 0, capacity = 0;
-  };
-  /// Room for a message, or none: it is too large (counted), or memory ran out (counted as lost).
-  [[nodiscard]] bool room(std::size_t size, Buffer& buffer) noexcept;
-  void give_back(Buffer buffer) noexcept;
-
-  /// From now on messages that nobody takes do not count as lost: their reader is about to go.
-  void close() noexcept { closed_.store(true); }
-  void not_taken() noexcept {
-    if (!closed_.load()) lost_.fetch_add(1);
-  }
-  void refuse() noexcept { refused_.fetch_add(1); }
-  /// Counts since the call before.
-  [[nodiscard]] std::uint64_t take_lost() noexcept { return lost_.exchange(0); }
-  [[nodiscard]] std::uint64_t take_refused() noexcept { return refused_.exchange(0); }
-  [[nodiscard]] std::uint64_t take_copied() noexcept { return copied_.exchange(0); }
-
- private:
-  const std::uint64_t most_bytes_;
-  Atomic<bool> closed_{false};
-  Atomic<std::uint64_t> lost_{0}, refused_{0}, copied_{0};
-  std::mutex mutex_;
-  std::vector<Buffer> spare_;
 };
 
 /// A DDS topic whose type is only a name.
@@ -97,8 +65,12 @@ class Received {
   Received& operator=(const Received&) = delete;
   ~Received();
 
-  /// With its header of four bytes; at least these. Empty: it is a change of state, not data.
+  /// Bytes with the header of four; at least these. 0: it is a change of state, not data.
+  [[nodiscard]] std::size_t size() const noexcept;
+  /// Of an inbox that copies.
   [[nodiscard]] std::span<const std::byte> bytes() const noexcept;
+  /// Of any; `room` holds the list. Throws bad_alloc.
+  [[nodiscard]] CdrPieces pieces(std::vector<std::span<const std::byte>>& room) const;
   [[nodiscard]] std::int64_t source_ns() const noexcept { return info_.source_timestamp; }
   /// The instance handle of its writer.
   [[nodiscard]] dds_instance_handle_t writer() const noexcept { return info_.publication_handle; }
@@ -107,7 +79,7 @@ class Received {
   struct ddsi_serdata* data_;
   dds_sample_info_t info_;
 };
-/// Takes what has come in, at most `most`. Throws Error (System).
+/// Takes what has come in, at most `most`. Throws Error (System), and bad_alloc; nothing is taken then.
 [[nodiscard]] std::vector<Received> take(dds_entity_t reader, std::uint32_t most);
 
 }  // namespace cardan::bridge::dds

@@ -2,21 +2,38 @@
 #include "cardan/bridge/dds/wire.hpp"
 
 #include <dds/ddsi/ddsi_serdata.h>
+#include <dds/ddsi/q_protocol.h>
+#include <dds/ddsi/q_radmin.h>
+#include <dds/ddsrt/log.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <new>
 #include <vector>
 
+#include "cardan/bridge/dds/component_asker.hpp"
 #include "cardan/bridge/dds/participant.hpp"
+#include "cardan/messages/cdr_writer.hpp"
 
 namespace {
 /// Allocations without exceptions fail while it is set.
 thread_local bool no_memory = false;
+/// Allocations of so many bytes fail on any thread.
+std::atomic<std::size_t> too_much{SIZE_MAX};
 }  // namespace
+
+[[gnu::noinline]] void* operator new(std::size_t size) {
+  void* const memory = size < too_much ? std::malloc(std::max<std::size_t>(size, 1)) : nullptr;
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t /*size*/) noexcept { std::free(memory); }
 
 // As the library's own, which call the throwing form of the same kind: sanitizers tell the two kinds apart.
 void* operator new(std::size_t size, const std::nothrow_t& /*quiet*/) noexcept {
@@ -113,8 +130,185 @@ TEST_F(Wire, AnInboxWithoutMemoryCountsALoss) {
   no_memory = false;
   EXPECT_EQ(inbox.take_lost(), 1U);
   EXPECT_TRUE(inbox.room(1000, buffer));
-  EXPECT_FALSE(inbox.room(2U << 20U, buffer));
+  EXPECT_FALSE(inbox.admits(2U << 20U));
   EXPECT_EQ(inbox.take_refused(), 1U);
+}
+
+/// Packets as Cyclone's receive threads have them, in buffers of its own.
+class Arrivals : public testing::Test {
+ protected:
+  static constexpr std::uint32_t kBuffer = 1U << 20U, kPacket = 128U << 10U;
+  static constexpr std::uint32_t kHeader = sizeof(::Header_t) + sizeof(::DataFrag_t);
+
+  ~Arrivals() override {
+    topic_ = {};
+    ::nn_rbufpool_free(pool_);
+  }
+
+  /// A message in fragments of `each` bytes, the next of which begins `overlap` bytes before the end of the one before.
+  /// Between two, `between` bytes of others' packets arrive.
+  ::nn_rdata* arrive(std::uint32_t size, std::uint32_t each, std::uint32_t overlap = 0, std::uint32_t between = 0) {
+    ++sequence_;
+    ::nn_rdata* first = nullptr;
+    ::nn_rdata** next = &first;
+    for (std::uint32_t from = 0; from < size; from += each - overlap) {
+      const std::uint32_t end = std::min(from + each, size);
+      ::nn_rmsg* const packet = new_packet(end - from);
+      auto* const bytes = NN_RMSG_PAYLOAD(packet);
+      auto* const data = reinterpret_cast<::Data_DataFrag_common_t*>(bytes + sizeof(::Header_t));
+      std::memset(bytes, 7, sizeof(::Header_t));
+      data->writerId.u = 0x103;
+      data->writerSN = {.high = 0, .low = sequence_};
+      for (std::uint32_t i = from; i < end; ++i) bytes[kHeader + i - from] = static_cast<unsigned char>(i % 251);
+      *next = ::nn_rdata_new(packet, from, end, sizeof(::Header_t), kHeader, 0);
+      ::ddsrt_atomic_inc32(&packet->refcount);
+      ::nn_rmsg_commit(packet);
+      packets_.push_back(packet);
+      next = &(*next)->nextfrag;
+      for (std::uint32_t other = 0; other < between; other += kPacket / 2) {
+        ::nn_rmsg* const garbage = new_packet(kPacket / 2);
+        ::ddsrt_atomic_inc32(&garbage->refcount);
+        ::nn_rmsg_commit(garbage);
+        others_.push_back(garbage);
+      }
+    }
+    return first;
+  }
+  ::ddsi_serdata* receive(::nn_rdata* fragments, std::size_t size) {
+    ::ddsi_serdata* const data = ::ddsi_serdata_from_ser(topic_.type, SDK_DATA, fragments, size);
+    ::nn_fragchain_unref(fragments);  // as Cyclone, once it has delivered
+    return data;
+  }
+  static Received taken(::ddsi_serdata* data) {
+    ::dds_sample_info_t info{};
+    info.valid_data = true;
+    return {data, info};
+  }
+  static void expect_whole(const Received& message, std::size_t size) {
+    std::vector<std::span<const std::byte>> room;
+    std::size_t at = 0;
+    for (const auto& piece : message.pieces(room))
+      for (const std::byte b : piece) ASSERT_EQ(b, static_cast<std::byte>(at++ % 251));
+    EXPECT_EQ(at, size);
+  }
+  [[nodiscard]] std::uint32_t references() const {
+    std::uint32_t sum = 0;
+    for (const ::nn_rmsg* packet : packets_) sum += ::ddsrt_atomic_ld32(&packet->refcount);
+    return sum;
+  }
+
+  Rules rules_{};
+  Participant participant_{DomainChoice{.id = 97}, rules_, "wire-test", std::make_shared<Bell>()};
+  std::shared_ptr<Inbox> inbox_ = std::make_shared<Inbox>(4U << 20U, Inbox::Way::Kept);
+  WireTopic topic_ = make_topic(participant_.entity(), "rt/wire", "std_msgs::msg::dds_::String_", inbox_);
+  std::vector<::nn_rmsg*> packets_, others_;
+
+ private:
+  ::nn_rmsg* new_packet(std::uint32_t payload) {
+    ::nn_rmsg* const packet = ::nn_rmsg_new(pool_);
+    ::nn_rmsg_setsize(packet, kHeader + payload);
+    return packet;
+  }
+  ::ddsrt_log_cfg_t quiet_{};
+  ::nn_rbufpool* pool_ = ::nn_rbufpool_new(&quiet_, kBuffer, kPacket);
+  std::uint32_t sequence_ = 0;
+};
+
+TEST_F(Arrivals, ALargeMessageStaysInItsPacketsUntilItIsRead) {
+  constexpr std::uint32_t kSize = 3'000'001;
+  ::ddsi_serdata* const data = receive(arrive(kSize, 65'000), kSize);
+  ASSERT_NE(data, nullptr);
+  EXPECT_EQ(references(), packets_.size()) << "ours alone";
+  EXPECT_EQ(inbox_->take_copied(), 0U);
+  {
+    const Received message = taken(data);
+    EXPECT_EQ(message.size(), kSize);
+    EXPECT_TRUE(message.bytes().empty());
+    expect_whole(message, kSize);
+  }
+  // The packets have been freed; their buffers too, unless the pool still uses them.
+  EXPECT_TRUE(inbox_->keep(16U << 20U)) << "nothing is kept any more";
+}
+
+TEST_F(Arrivals, FragmentsThatOverlapGiveEachByteOnce) {
+  constexpr std::uint32_t kSize = 200'000;
+  expect_whole(taken(receive(arrive(kSize, 5'000, 1'234), kSize)), kSize);
+  expect_whole(taken(receive(arrive(kSize, 60'000, 59'000), kSize)), kSize);
+}
+
+TEST_F(Arrivals, ASmallMessageIsCopied) {
+  ::ddsi_serdata* const data = receive(arrive(1'000, 300, 100), 1'000);
+  EXPECT_EQ(inbox_->take_copied(), 1'000U);
+  const Received message = taken(data);
+  EXPECT_EQ(message.bytes().size(), 1'000U);
+  expect_whole(message, 1'000);
+}
+
+TEST_F(Arrivals, AMessageThatWouldKeepMuchMoreThanItselfIsCopied) {
+  constexpr std::uint32_t kSize = 100'000;
+  const Received message = taken(receive(arrive(kSize, 5'000, 0, kBuffer), kSize));
+  EXPECT_EQ(inbox_->take_copied(), kSize) << "each of its packets lies in a buffer with others";
+  expect_whole(message, kSize);
+  const Received tiny = taken(receive(arrive(kSize, 100), kSize));
+  EXPECT_EQ(inbox_->take_copied(), kSize) << "too many pieces";
+  expect_whole(tiny, kSize);
+  for (::nn_rmsg* packet : others_)
+    if (::ddsrt_atomic_dec32_nv(&packet->refcount) == 0) ::nn_rmsg_free(packet);
+}
+
+TEST_F(Arrivals, OnlySoMuchIsKeptAndTheRestIsCopied) {
+  constexpr std::uint32_t kSize = 3'000'000;
+  std::vector<Received> kept;
+  while (inbox_->take_copied() == 0 && kept.size() < 20) kept.push_back(taken(receive(arrive(kSize, 65'000), kSize)));
+  EXPECT_GE(kept.size(), 3U);
+  EXPECT_LE(kept.size(), 6U) << "16 MiB";
+  for (const Received& one : kept) expect_whole(one, kSize);
+}
+
+TEST_F(Arrivals, WhatTheWritersNumbersLeaveOutIsLost) {
+  const auto arrives = [&] { (void)taken(receive(arrive(100, 100), 100)); };
+  arrives();
+  EXPECT_EQ(inbox_->take_lost(), 0U);
+  for (int i = 0; i < 3; ++i) ::nn_fragchain_unref(arrive(100, 100));  // Cyclone has dropped them
+  arrives();
+  EXPECT_EQ(inbox_->take_lost(), 3U);
+  arrives();
+  EXPECT_EQ(inbox_->take_lost(), 0U);
+}
+
+TEST_F(Arrivals, WithoutMemoryForAMessageItIsLost) {
+  no_memory = true;
+  ::ddsi_serdata* const none = receive(arrive(100, 100), 100);
+  no_memory = false;
+  EXPECT_EQ(none, nullptr);
+  EXPECT_EQ(inbox_->take_lost(), 1U);
+  (void)taken(receive(arrive(5U << 20U, 65'000), 5U << 20U));
+  EXPECT_EQ(inbox_->take_refused(), 1U);
+}
+
+TEST(ComponentAsker, ARequestWithoutMemoryForItsAnswerIsLostAndTheNextOneIsAnswered) {
+  const auto bell = std::make_shared<Bell>();
+  ComponentAsker asker({}, bell);
+  std::vector<std::byte> request, unused;
+  CdrWriter out(request, unused, nullptr);
+  out.number(std::uint64_t{1});
+  out.number(std::int64_t{1});
+  constexpr std::size_t kNames = 4096;
+  out.count(kNames);
+  for (std::size_t i = 0; i < kNames; ++i) out.string("name");
+  const auto answer = [&] {
+    std::vector<ComponentAsker::Result> results;
+    while (results.empty()) results = asker.results();
+    return results.front();
+  };
+  too_much = kNames * sizeof(std::string);
+  ASSERT_TRUE(asker.ask({.place = 1, .request = request}));
+  EXPECT_TRUE(answer().lost);
+  too_much = SIZE_MAX;
+  ASSERT_TRUE(asker.ask({.place = 1, .request = request}));
+  const ComponentAsker::Result next = answer();
+  EXPECT_FALSE(next.lost);
+  EXPECT_GT(next.message.size(), kNames);
 }
 
 }  // namespace

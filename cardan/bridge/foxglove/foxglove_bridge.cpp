@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 
 #include "cardan/base/clock.hpp"
 #include "cardan/base/error.hpp"
@@ -238,9 +239,14 @@ void FoxgloveBridge::unsubscribe(Viewer& viewer, std::uint32_t id) {
 void FoxgloveBridge::pump(Channel& channel) {
   const std::int64_t now = steady_now();
   for (int i = 0; i < kFramesOfOneTurn; ++i) {
-    FramePtr frame = channel.out.next(now);
-    if (!frame) break;
-    deliver(channel, std::move(frame));
+    try {
+      FramePtr frame = channel.out.next(now);
+      if (!frame) break;
+      deliver(channel, std::move(frame));
+    } catch (const std::bad_alloc&) {
+      channel.out.lost();
+      break;
+    }
   }
   for (Viewer* const viewer : channel.viewers) viewer->flush();
   if (channel.is_clock)
@@ -253,8 +259,14 @@ void FoxgloveBridge::pump(Channel& channel) {
 
 void FoxgloveBridge::deliver(Channel& channel, FramePtr frame) {
   if (frame->size() <= kSmallBytes) frame = copy_of(*frame);
-  for (Viewer* const viewer : channel.viewers)
-    if (viewer->wish(channel.info.id) == nullptr) viewer->offer(channel, frame);
+  for (Viewer* const viewer : channel.viewers) {
+    if (viewer->wish(channel.info.id) != nullptr) continue;
+    try {
+      viewer->offer(channel, frame);
+    } catch (const std::bad_alloc&) {  // the others get it
+      channel.out.lost();
+    }
+  }
   offer_for_shapes(channel, frame);
   if (channel.is_clock)
     if (const auto time = time_of_clock(*frame))
@@ -315,10 +327,13 @@ Incoming* FoxgloveBridge::advertise(const Advertise::Channel& wish, std::string&
   }
 }
 
-void FoxgloveBridge::unadvertise(Incoming& incoming) {
+void FoxgloveBridge::unadvertise(Incoming& incoming) noexcept {
   if (--incoming.clients != 0) return;
-  keep(report_of(incoming));
-  incoming_.erase(std::string(incoming.topic.name()));
+  try {
+    keep(report_of(incoming));
+  } catch (const std::bad_alloc&) {  // the topic goes all the same
+  }
+  incoming_.erase(incoming_.find(incoming.topic.name()));
 }
 
 // ---- clients
@@ -340,14 +355,17 @@ std::unique_ptr<Client> FoxgloveBridge::connected(Connection& connection) {
   return viewer;
 }
 
-void FoxgloveBridge::gone(Viewer& viewer) {
+void FoxgloveBridge::gone(Viewer& viewer) noexcept {
   viewers_.erase(viewer.number());
   for (auto& [id, channel] : channels_) {
     channel.viewers.erase(&viewer);
     forget_unwanted_shapes(channel);
-    open_or_close(channel);
   }
-  wants_changed();
+  try {
+    for (auto& [id, channel] : channels_) open_or_close(channel);
+    wants_changed();
+  } catch (const std::bad_alloc&) {  // what nobody wants stays open until the next one leaves
+  }
 }
 
 std::optional<Page> FoxgloveBridge::page(std::string_view path) {
@@ -379,24 +397,32 @@ void FoxgloveBridge::wants_changed() {
 
 void FoxgloveBridge::look_at_results() {
   for (Inquirer::Result& result : inquirer_->results()) {
-    if (auto* const answer = std::get_if<Inquirer::Answer>(&result)) {
-      const auto viewer = viewers_.find(answer->client);
-      if (viewer == viewers_.end()) continue;
-      viewer->second->answered();
-      viewer->second->push(std::move(answer->text));
-      viewer->second->flush();
-    } else if (auto* const system = std::get_if<Inquirer::System>(&result)) {
-      system_json_ = std::move(system->json);
-    } else if (auto* const look = std::get_if<std::shared_ptr<const Look>>(&result)) {
-      look_ = *look;
-      for (auto& [number, viewer] : viewers_) viewer->flush();
-    } else {
-      const auto& all = std::get<std::shared_ptr<const Parameters>>(result);
-      for (auto& [number, viewer] : viewers_)
-        if (viewer->wants_parameters()) viewer->parameters(all);
+    try {
+      take(result);
+    } catch (const std::bad_alloc&) {  // the one who asked gets no answer; the next look says more
     }
   }
   results_watch_->arm();
+}
+
+void FoxgloveBridge::take(Inquirer::Result& result) {
+  if (auto* const answer = std::get_if<Inquirer::Answer>(&result)) {
+    const auto viewer = viewers_.find(answer->client);
+    if (viewer == viewers_.end()) return;
+    viewer->second->answered();
+    if (answer->text.empty()) return;  // there was no memory for it
+    viewer->second->push(std::move(answer->text));
+    viewer->second->flush();
+  } else if (auto* const system = std::get_if<Inquirer::System>(&result)) {
+    system_json_ = std::move(system->json);
+  } else if (auto* const look = std::get_if<std::shared_ptr<const Look>>(&result)) {
+    look_ = *look;
+    for (auto& [number, viewer] : viewers_) viewer->flush();
+  } else {
+    const auto& all = std::get<std::shared_ptr<const Parameters>>(result);
+    for (auto& [number, viewer] : viewers_)
+      if (viewer->wants_parameters()) viewer->parameters(all);
+  }
 }
 
 // ---- reports

@@ -45,17 +45,18 @@ class FoxgloveBridge final : public Bridge, private Application, private Hub {
   void unsubscribe(Viewer& viewer, std::uint32_t channel) override;
   void ready(Channel& channel) override { make_shapes(channel); }
   Incoming* advertise(const Advertise::Channel& channel, std::string& why) override;
-  void unadvertise(Incoming& incoming) override;
+  void unadvertise(Incoming& incoming) noexcept override;
   bool ask(Inquirer::Question question) override { return inquirer_->ask(std::move(question)); }
   [[nodiscard]] bool may_set_parameters() const override { return rules_.foxglove.set_parameters; }
   [[nodiscard]] std::shared_ptr<const Look> look() const override { return look_; }
   void wants_changed() override;
-  void gone(Viewer& viewer) override;
+  void gone(Viewer& viewer) noexcept override;
 
   void look_at_changes();
   void add(const LocalTopic& topic, const TopicRule& rule);
   void remove(const std::string& topic);
   void look_at_results();
+  void take(Inquirer::Result& result);
   [[nodiscard]] bool is_wanted(const Channel& channel) const;
   void open_or_close(Channel& channel);
   void close_unwanted();

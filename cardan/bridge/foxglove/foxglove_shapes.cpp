@@ -3,6 +3,7 @@
 // pages: what one of them gets, all get that have the same wish and are ready.
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "cardan/bridge/foxglove/foxglove_bridge.hpp"
 
@@ -39,15 +40,17 @@ void FoxgloveBridge::make_shapes(Channel& channel) {
       job.shapes.push_back(wish->shape);
   }
   if (job.shapes.empty()) return;
-  channel.making = true;
   shaper_->start(std::move(job));
+  channel.making = true;
 }
 
 void FoxgloveBridge::look_at_shapes() {
-  for (const Shaper::Made& made : shaper_->results()) {
+  const std::vector<Shaper::Made> all = shaper_->results();
+  for (const Shaper::Made& made : all)
+    if (Channel* const there = channel(made.channel)) there->making = false;
+  for (const Shaper::Made& made : all) {
     Channel* const there = channel(made.channel);
     if (there == nullptr) continue;
-    there->making = false;
     for (Viewer* const viewer : there->viewers) {
       Viewer::Wish* const wish = viewer->wish(made.channel);
       if (wish == nullptr || !wish->ready || wish->given >= made.number) continue;

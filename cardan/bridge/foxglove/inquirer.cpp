@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <exception>
 #include <utility>
 
 #include "cardan/base/error.hpp"
@@ -14,6 +15,7 @@ namespace {
 
 constexpr std::size_t kMostQuestions = 64;
 constexpr std::size_t kMostResults = 256;  ///< answers that wait for the other thread
+constexpr std::size_t kMostKept = kMostResults + kMostQuestions + 4;
 constexpr auto kPeriod = std::chrono::seconds(1);
 
 config::Value as_type_of(const config::Value& like, const config::Value& value) {
@@ -28,6 +30,7 @@ config::Value as_type_of(const config::Value& like, const config::Value& value) 
 Inquirer::Inquirer(const Rules& rules)
     : rules_(rules), ready_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), system_(rules.domain) {
   if (!ready_) throw Error(ErrorCode::Limit, "cannot make an eventfd", "raise ulimit -n of the bridge");
+  results_.reserve(kMostKept);
   thread_ = std::thread([this] { run(); });
 }
 
@@ -62,13 +65,16 @@ bool Inquirer::ask(Question question) {
 std::vector<Inquirer::Result> Inquirer::results() {
   std::uint64_t ignored = 0;
   (void)!::read(ready_.get(), &ignored, sizeof(ignored));
+  std::vector<Result> room;  // so that the thread needs no memory to say anything
+  room.reserve(kMostKept);
   const std::lock_guard lock(mutex_);
-  return std::exchange(results_, {});
+  return std::exchange(results_, std::move(room));
 }
 
-void Inquirer::add(Result result) {
+void Inquirer::add(Result result) noexcept {
   {
     const std::lock_guard lock(mutex_);
+    if (results_.size() == results_.capacity()) return;  // looks that nobody took
     results_.push_back(std::move(result));
   }
   const std::uint64_t one = 1;
@@ -110,8 +116,8 @@ void Inquirer::ask_all(const Wants& wants) {
       add(std::make_shared<const Look>(look_of(look_around({.domain = rules_.domain}), rules_, history_)));
     if (wants.parameters) add(std::make_shared<const Parameters>(parameters()));
     if (wants.system) add(System{system_.json(control())});
-  } catch (const Error&) {
-    // The domain cannot be looked at now; the next look says more.
+  } catch (const std::exception&) {
+    // The domain cannot be looked at now, or there is no memory; the next look says more.
   }
 }
 
@@ -165,8 +171,13 @@ void Inquirer::answer(const Question& question) {
     std::set<std::string> names;
     for (const auto& [name, value] : request.parameters) names.insert(name);
     add(Answer{question.client, parameters_text(named(parameters(), names), request.request)});
-  } catch (const Error& e) {
-    add(Answer{question.client, status_text(Level::Error, e.what())});
+  } catch (const std::exception& e) {
+    Answer answer{question.client, {}};
+    try {
+      answer.text = status_text(Level::Error, e.what());
+    } catch (const std::exception&) {  // no memory: it costs the one who asked his answer
+    }
+    add(std::move(answer));
   }
 }
 

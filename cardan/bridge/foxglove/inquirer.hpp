@@ -46,7 +46,7 @@ class Inquirer {
 
   struct Answer {
     std::uint64_t client = 0;
-    std::string text{};  ///< for the client
+    std::string text{};  ///< for the client; empty: there was no memory for it
   };
   struct System {
     std::string json{};  ///< as SystemWatch::json()
@@ -64,7 +64,7 @@ class Inquirer {
   host::ControlClient& control();
   Parameters parameters();
   void set(const SetParameters& request);
-  void add(Result result);
+  void add(Result result) noexcept;
 
   const Rules& rules_;
   Fd ready_;

@@ -47,7 +47,9 @@ Shaper::~Shaper() {
 void Shaper::start(Job job) {
   {
     const std::lock_guard lock(mutex_);
+    made_.reserve(made_.size() + under_way_ + 1);  // so that the thread needs no memory to say that it is done
     jobs_.push_back(std::move(job));
+    ++under_way_;
   }
   changed_.notify_all();
 }
@@ -56,7 +58,9 @@ std::vector<Shaper::Made> Shaper::results() {
   std::uint64_t ignored = 0;
   (void)!::read(ready_.get(), &ignored, sizeof(ignored));
   const std::lock_guard lock(mutex_);
-  return std::exchange(made_, {});
+  std::vector<Made> room;
+  room.reserve(under_way_);
+  return std::exchange(made_, std::move(room));
 }
 
 void Shaper::run() {
@@ -75,6 +79,7 @@ void Shaper::run() {
     }  // the slot is free before anybody hears of it
     lock.lock();
     made_.push_back(std::move(made));
+    --under_way_;
     const std::uint64_t one = 1;
     (void)!::write(ready_.get(), &one, sizeof(one));
   }

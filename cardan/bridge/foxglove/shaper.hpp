@@ -31,7 +31,7 @@ class Shaper {
     FramePtr frame{};
     std::vector<Shape> shapes{};
   };
-  void start(Job job);
+  void start(Job job);  ///< may throw bad_alloc; the job is not started then
 
   struct Made {
     std::uint32_t channel = 0;
@@ -51,6 +51,7 @@ class Shaper {
   std::condition_variable changed_;
   std::deque<Job> jobs_;
   std::vector<Made> made_;
+  std::size_t under_way_ = 0;  ///< jobs that are not in made_ yet
   bool stop_ = false;
   std::thread thread_;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The only file with Boost, which takes seconds to compile.
+// With descriptor_watch.hpp, the only file with Boost, which takes seconds to compile.
 #include <utility>  // before asio: Boost 1.74 forgets it, and gcc 12 no longer brings it along
 // clang-format off
 #include "cardan/bridge/foxglove/socket_server.hpp"
@@ -14,10 +14,15 @@
 #include <boost/beast/http.hpp>
 #include <boost/beast/websocket.hpp>
 #include <cctype>
+#include <exception>
+#include <functional>
 #include <map>
+#include <new>
+#include <string_view>
 
 #include "cardan/base/clock.hpp"
 #include "cardan/base/error.hpp"
+#include "cardan/bridge/foxglove/descriptor_watch.hpp"
 #include "cardan/bridge/foxglove/origin.hpp"
 #include "cardan/bridge/foxglove/protocol.hpp"
 
@@ -35,6 +40,7 @@ constexpr std::size_t kChunk = 64 << 10;  ///< bytes of one read
 constexpr std::size_t kHeaderBytes = 8 << 10;
 constexpr auto kTick = std::chrono::milliseconds(250);
 constexpr std::size_t kMostReasons = 16;
+constexpr std::string_view kNoMemory = "a connection ended because memory ran out";
 
 std::int64_t ns_of(std::chrono::milliseconds time) { return std::chrono::nanoseconds(time).count(); }
 
@@ -47,9 +53,18 @@ struct SocketServer::Parts {
   void listen();
   void accept();
   void tick();
-  void note(const std::string& why) {
-    if (reasons.contains(why) || reasons.size() < kMostReasons) ++reasons[why];
+  void accepted(tcp::socket socket);
+  void note(std::string_view why) noexcept {
+    try {
+      if (const auto known = reasons.find(why); known != reasons.end())
+        ++known->second;
+      else if (reasons.size() < kMostReasons)
+        reasons.emplace(why, 1);
+    } catch (const std::bad_alloc&) {  // it stays unsaid
+    }
   }
+  /// Ends what had to wait for memory.
+  void clean_up();
 
   const ServerOptions options;
   Application& application;
@@ -57,8 +72,10 @@ struct SocketServer::Parts {
   tcp::acceptor acceptor{io};
   asio::steady_timer ticks{io}, pause{io};
   std::vector<std::shared_ptr<Session>> sessions;  ///< in the order in which they came
+  std::shared_ptr<Session> ended;                  ///< those that could not be posted; a chain
   std::size_t clients = 0;
-  std::map<std::string, std::uint64_t> reasons;
+  bool accepts = false, ticking = false;  ///< the wait for it is under way
+  std::map<std::string, std::uint64_t, std::less<>> reasons;
 };
 
 /// A connection: HTTP at first, then perhaps a WebSocket.
@@ -78,8 +95,18 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
     parser_.body_limit(0);
     ws_.next_layer().expires_after(server_.options.handshake);
     http::async_read(ws_.next_layer(), head_, parser_, [self = shared_from_this()](error_code ec, std::size_t) {
-      ec ? self->refuse_bytes(ec) : self->request();
+      self->guarded([&] { ec ? self->refuse_bytes(ec) : self->request(); });
     });
+  }
+
+  /// Does what the other side has caused. If memory runs out, it costs this connection its life.
+  template <class Work>
+  void guarded(Work&& work) noexcept {
+    try {
+      work();
+    } catch (const std::exception&) {
+      give_up();
+    }
   }
 
   // Connection
@@ -93,7 +120,7 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
     ws_.async_write(buffers, [self = shared_from_this()](error_code ec, std::size_t) {
       self->sending_ = false;
       if (ec) return self->end("a client has gone");
-      if (self->client_ && !self->ended_) self->client_->sent();
+      if (self->client_ && !self->ended_) self->guarded([&] { self->client_->sent(); });
     });
   }
   void pause() override { paused_ = true; }
@@ -102,6 +129,7 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
     waits_ = false;
     read();
   }
+  void give_up() noexcept override { drop(kNoMemory); }
   [[nodiscard]] const std::string& peer() const noexcept override { return peer_; }
 
   /// Ends what makes no progress.
@@ -127,10 +155,15 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
   [[nodiscard]] bool is_client() const noexcept { return client_ != nullptr; }
 
   /// Closes the socket without a word.
-  void drop(const std::string& why) {
+  void drop(std::string_view why) noexcept {
     error_code ignored;
     beast::get_lowest_layer(ws_).socket().close(ignored);
     end(why);
+  }
+  /// Lets go of its client, and names the one that ended before it.
+  std::shared_ptr<Session> bury() noexcept {
+    client_.reset();
+    return std::exchange(next_ended_, nullptr);
   }
 
  private:
@@ -228,15 +261,17 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
     ws_.async_accept(parser_.get(), [self = shared_from_this()](error_code ec) {
       if (ec || self->ended_) return self->end("a client's handshake failed");
       self->heard_ns_ = steady_now();
-      self->client_ = self->server_.application.connected(*self);
-      self->read();
+      self->guarded([&] {
+        self->client_ = self->server_.application.connected(*self);
+        self->read();
+      });
     });
   }
 
   void read() {
     ws_.async_read_some(data_, kChunk, [self = shared_from_this()](error_code ec, std::size_t) {
       if (ec || self->ended_) return self->end("");
-      self->received();
+      self->guarded([&] { self->received(); });
     });
   }
 
@@ -264,7 +299,7 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
     if (!is_text || ++requests_ < server_.options.max_requests) return read();
     again_.expires_after(std::chrono::nanoseconds(second_ns_ + 1'000'000'000 - heard_ns_));
     again_.async_wait([self = shared_from_this()](error_code) {
-      if (!self->ended_) self->read();
+      if (!self->ended_) self->guarded([&] { self->read(); });
     });
   }
 
@@ -273,17 +308,22 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
     ws_.async_close(code, [self = shared_from_this()](error_code) { self->drop(""); });
   }
 
-  void end(const std::string& why) {
+  void end(std::string_view why) noexcept {
     if (std::exchange(ended_, true)) return;
+    const auto self = shared_from_this();
     if (!why.empty()) server_.note(why);
-    again_.cancel();
     if (counted_) --server_.clients;
     error_code ignored;
     beast::get_lowest_layer(ws_).socket().close(ignored);
     beast::get_lowest_layer(ws_).cancel();
     std::erase_if(server_.sessions, [this](const auto& one) { return one.get() == this; });
     // What is under way refers to the client's bytes until its handler has run.
-    if (client_) asio::post(server_.io, [self = shared_from_this()] { self->client_.reset(); });
+    try {
+      again_.cancel();
+      if (client_) asio::post(server_.io, [self] { self->client_.reset(); });
+    } catch (const std::exception&) {  // no memory: the server does it before it serves again
+      next_ended_ = std::exchange(server_.ended, self);
+    }
   }
 
   Server& server_;
@@ -292,6 +332,7 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
   http::request_parser<http::empty_body> parser_;
   asio::steady_timer again_;
   std::unique_ptr<Client> client_;
+  std::shared_ptr<Session> next_ended_;
   std::string peer_;
   std::int64_t heard_ns_ = 0, progress_ns_ = 0, second_ns_ = 0;
   std::uint32_t requests_ = 0;
@@ -319,79 +360,54 @@ void SocketServer::Parts::listen() {
 
 void SocketServer::Parts::accept() {
   acceptor.async_accept([this](error_code ec, tcp::socket socket) {
+    accepts = false;
     if (ec == asio::error::operation_aborted) return;
     if (ec) {  // no descriptors are left: others end soon
       note("a connection was not accepted: " + ec.message());
       pause.expires_after(std::chrono::milliseconds(100));
       return pause.async_wait([this](error_code cancelled) {
-        if (!cancelled) accept();
+        if (!cancelled && !accepts) accept();
       });
     }
-    const auto is_pending = [](const auto& session) { return !session->is_client(); };
-    if (static_cast<std::size_t>(std::count_if(sessions.begin(), sessions.end(), is_pending)) >= options.max_pending) {
-      const std::shared_ptr<Session> oldest = *std::find_if(sessions.begin(), sessions.end(), is_pending);
-      oldest->drop("too many connections waited with their requests");
+    try {
+      accepted(std::move(socket));
+    } catch (const std::exception&) {
+      note(kNoMemory);
     }
-    sessions.push_back(std::make_shared<Session>(*this, std::move(socket)));
-    sessions.back()->start();
     accept();
   });
+  accepts = true;
+}
+
+void SocketServer::Parts::accepted(tcp::socket socket) {
+  const auto is_pending = [](const auto& session) { return !session->is_client(); };
+  if (static_cast<std::size_t>(std::count_if(sessions.begin(), sessions.end(), is_pending)) >= options.max_pending) {
+    const std::shared_ptr<Session> oldest = *std::find_if(sessions.begin(), sessions.end(), is_pending);
+    oldest->drop("too many connections waited with their requests");
+  }
+  const auto session = std::make_shared<Session>(*this, std::move(socket));
+  sessions.push_back(session);
+  session->guarded([&] { session->start(); });
 }
 
 void SocketServer::Parts::tick() {
   ticks.expires_after(kTick);
   ticks.async_wait([this](error_code ec) {
+    ticking = false;
     if (ec) return;
     const auto now = steady_now();
     const auto all = sessions;  // a tick may end some
-    for (const auto& session : all) session->tick(now);
+    for (const auto& session : all) session->guarded([&] { session->tick(now); });
     tick();
   });
+  ticking = true;
 }
 
-namespace {
-
-class DescriptorWatch final : public SocketServer::Watch {
- public:
-  DescriptorWatch(asio::io_context& io, int fd, std::function<void()> ready)
-      : inner_(std::make_shared<Inner>(io, std::move(ready))) {
-    if (fd >= 0) inner_->descriptor.assign(fd);
-  }
-  ~DescriptorWatch() override {
-    inner_->ready = nullptr;
-    if (inner_->descriptor.is_open()) inner_->descriptor.release();
-    inner_->timer.cancel();
-  }
-  void arm() override {
-    if (std::exchange(inner_->waits, true)) return;
-    inner_->descriptor.async_wait(asio::posix::stream_descriptor::wait_read, [inner = inner_](error_code ec) {
-      inner->waits = false;
-      if (!ec && inner->ready) inner->call();
-    });
-  }
-  void arm_at(std::int64_t steady_ns) override {
-    inner_->timer.expires_at(std::chrono::steady_clock::time_point(std::chrono::nanoseconds(steady_ns)));
-    inner_->timer.async_wait([inner = inner_](error_code ec) {
-      if (!ec && inner->ready) inner->call();
-    });
-  }
-
- private:
-  struct Inner {
-    Inner(asio::io_context& io, std::function<void()> r) : descriptor(io), timer(io), ready(std::move(r)) {}
-    void call() const {
-      const auto keep = ready;  // it may end the watch
-      keep();
-    }
-    asio::posix::stream_descriptor descriptor;
-    asio::steady_timer timer;
-    std::function<void()> ready;
-    bool waits = false;
-  };
-  std::shared_ptr<Inner> inner_;
-};
-
-}  // namespace
+void SocketServer::Parts::clean_up() {
+  for (auto session = std::exchange(ended, nullptr); session != nullptr;) session = session->bury();
+  if (!accepts && acceptor.is_open() && pause.expiry() <= std::chrono::steady_clock::now()) accept();
+  if (!ticking) tick();
+}
 
 SocketServer::SocketServer(ServerOptions options, Application& application)
     : parts_(std::make_unique<Parts>(std::move(options), application)) {
@@ -403,18 +419,26 @@ SocketServer::SocketServer(ServerOptions options, Application& application)
 SocketServer::~SocketServer() { end(); }
 
 void SocketServer::end() {
-  const auto all = parts_->sessions;
-  for (const auto& session : all) session->drop("");
+  while (!parts_->sessions.empty()) parts_->sessions.back()->drop("");
   parts_->acceptor.close();
   parts_->ticks.cancel();
   parts_->pause.cancel();
   parts_->io.restart();
   parts_->io.poll();  // the handlers run, and let go of the sessions
+  for (auto session = std::exchange(parts_->ended, nullptr); session != nullptr;) session = session->bury();
 }
 
 void SocketServer::run(std::chrono::nanoseconds timeout) {
-  parts_->io.restart();
-  parts_->io.run_for(timeout);
+  const auto until = std::chrono::steady_clock::now() + timeout;
+  do {
+    try {
+      parts_->clean_up();
+      parts_->io.restart();
+      parts_->io.run_until(until);
+    } catch (const std::bad_alloc&) {  // within Beast: the connection that it was for is silent, and ends as such
+      parts_->note(kNoMemory);
+    }
+  } while (std::chrono::steady_clock::now() < until);
 }
 
 std::uint16_t SocketServer::port() const noexcept {

@@ -32,10 +32,12 @@ class Connection {
   /// The client was too slow to read answers: nothing more is read from it until resume().
   virtual void pause() = 0;
   virtual void resume() = 0;
+  /// Ends the connection soon, because memory has run out for it. The Client stays until the caller has returned.
+  virtual void give_up() noexcept = 0;
   [[nodiscard]] virtual const std::string& peer() const noexcept = 0;
 };
 
-/// What becomes of a client's messages.
+/// What becomes of a client's messages. An exception costs the client its connection, and nobody else anything.
 class Client {
  public:
   Client() = default;
@@ -90,7 +92,7 @@ class SocketServer {
 
   /// Ends all connections, and accepts no others.
   void end();
-  /// Serves for this long.
+  /// Serves for this long. No client's doing makes it throw.
   void run(std::chrono::nanoseconds timeout);
   [[nodiscard]] std::uint16_t port() const noexcept;
   /// "127.0.0.1:8765", "[::1]:8765"
@@ -99,7 +101,8 @@ class SocketServer {
   /// Why connections were refused or ended, each with how often; bounded.
   [[nodiscard]] std::vector<std::string> notes() const;
 
-  /// Calls `ready` once after each arm(), when the descriptor is readable or the time has come. It ends with the
+  /// Calls `ready` once after each arm(), when the descriptor is readable or the time has come, and again after a while
+  /// if it throws bad_alloc. It ends with the
   /// object, which must end before the descriptor is closed.
   class Watch {
    public:

@@ -5,12 +5,14 @@
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <chrono>
 #include <deque>
+#include <new>
 #include <string>
 #include <thread>
 
@@ -28,18 +30,24 @@ constexpr const char* kUpgrade =
     "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n";
 const std::string kHello = std::string(kUpgrade) + "Sec-WebSocket-Protocol: foxglove.sdk.v1\r\n\r\n";
 
-/// Sends back each text, and on "large" a message that does not fit into the kernel's buffers.
+/// Sends back each text, and on "large" a message that does not fit into the kernel's buffers. On "no memory" it has
+/// none; on "no memory then", once its answer has been sent.
 class Echo final : public Client {
  public:
   Echo(Connection& connection, std::atomic<int>& gone) : connection_(connection), gone_(gone) {}
   ~Echo() override { ++gone_; }
   void text(std::string_view text) override {
+    if (text == "no memory") throw std::bad_alloc();
+    fails_then_ = text == "no memory then";
     waiting_.push_back(text == "large" ? std::string(64 << 20, 'x') : std::string(text));
     next();
   }
   void binary(std::span<const std::byte>) override {}
   [[nodiscard]] std::size_t most_binary_bytes() const noexcept override { return 1'000; }
-  void sent() override { next(); }
+  void sent() override {
+    if (fails_then_) throw std::bad_alloc();
+    next();
+  }
 
  private:
   void next() {
@@ -52,6 +60,7 @@ class Echo final : public Client {
   std::atomic<int>& gone_;
   std::deque<std::string> waiting_;
   std::string under_way_;
+  bool fails_then_ = false;
 };
 
 class FoxgloveServer : public testing::Test, public Application {
@@ -115,21 +124,61 @@ class FoxgloveServer : public testing::Test, public Application {
   }
 
   std::atomic<int> gone_{0};  ///< clients
+  std::atomic<bool> no_memory_{false};
+  std::unique_ptr<SocketServer> server_;
 
  private:
   std::unique_ptr<Client> connected(Connection& connection) override {
+    if (no_memory_) throw std::bad_alloc();
     return std::make_unique<Echo>(connection, gone_);
   }
   std::optional<Page> page(std::string_view path) override {
+    if (path == "/large") throw std::bad_alloc();
     if (path != "/") return std::nullopt;
     return Page{.type = "text/html", .body = "the page"};
   }
 
   std::atomic<bool> stop_{false};
-  std::unique_ptr<SocketServer> server_;
   std::uint16_t port_ = 0;
   std::thread thread_;
 };
+
+TEST_F(FoxgloveServer, WithoutMemoryForAClientTheOthersGoOn) {
+  serve({});
+  const Fd other = client();
+  for (const char* words : {"no memory", "no memory then"}) {
+    const Fd fd = client();
+    EXPECT_TRUE(send(fd, frame(1, words)));
+    receive(fd);  // until it has ended
+    EXPECT_TRUE(echoes(other, "still here"));
+  }
+  const Fd page = connection();
+  EXPECT_TRUE(send(page, "GET /large HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"));
+  EXPECT_EQ(receive(page), "");
+  no_memory_ = true;
+  const Fd late = client();
+  receive(late);
+  no_memory_ = false;
+  EXPECT_TRUE(echoes(other, "still here"));
+  EXPECT_TRUE(echoes(client(), "and new ones come"));
+  for (const auto end = steady_now() + 20'000'000'000; gone_ < 3 && steady_now() < end;)
+    std::this_thread::sleep_for(1ms);
+  EXPECT_EQ(gone_, 3) << "those of the two, and the last one";
+}
+
+TEST_F(FoxgloveServer, AWatchWithoutMemoryIsCalledAgain) {
+  std::atomic<int> calls{0};
+  ServerOptions options;
+  options.port = 0;
+  server_ = std::make_unique<SocketServer>(options, static_cast<Application&>(*this));
+  const Fd ready(::eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK));
+  const auto watch = server_->watch(ready.get(), [&] {
+    if (++calls < 3) throw std::bad_alloc();
+  });
+  watch->arm();
+  for (const auto end = steady_now() + 20'000'000'000; calls < 3 && steady_now() < end;) server_->run(10ms);
+  EXPECT_EQ(calls, 3);
+}
 
 TEST_F(FoxgloveServer, ServesItsPageToOwnNamesAlone) {
   serve({});

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
+#include <new>
 #include <utility>
 
 namespace cardan::bridge::foxglove {
@@ -240,7 +242,15 @@ void Viewer::sent() {
   flush();
 }
 
-void Viewer::flush() {
+void Viewer::flush() noexcept {
+  try {
+    send_next();
+  } catch (const std::exception&) {
+    connection_.give_up();
+  }
+}
+
+void Viewer::send_next() {
   if (connection_.is_busy()) return;
   if (std::string text = next_text(); !text.empty()) return send_text(std::move(text));
   if (time_ns_) {
@@ -304,7 +314,11 @@ void Viewer::send_frame(const ClientQueue::Next& next) {
     connection_.send(true, {head_, frame.cdr.prefix, frame.cdr.payload, frame.cdr.suffix});
   } else {
     copied = frame.size();
-    copy_.reserve(copied);
+    try {
+      copy_.reserve(copied);
+    } catch (const std::bad_alloc&) {  // this client does not get this one
+      return channel.out.lost();
+    }
     for (const std::span<const std::byte> part : {std::span<const std::byte>(frame.cdr.prefix), frame.cdr.payload,
                                                   std::span<const std::byte>(frame.cdr.suffix)})
       copy_.insert(copy_.end(), part.begin(), part.end());

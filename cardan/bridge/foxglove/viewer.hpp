@@ -66,12 +66,12 @@ class Hub {
   virtual void ready(Channel& channel) = 0;
   /// Null: it may not come in, and `why` says so.
   virtual Incoming* advertise(const Advertise::Channel& channel, std::string& why) = 0;
-  virtual void unadvertise(Incoming& incoming) = 0;
+  virtual void unadvertise(Incoming& incoming) noexcept = 0;
   virtual bool ask(Inquirer::Question question) = 0;
   [[nodiscard]] virtual bool may_set_parameters() const = 0;
   [[nodiscard]] virtual std::shared_ptr<const Look> look() const = 0;
   virtual void wants_changed() = 0;
-  virtual void gone(Viewer& viewer) = 0;
+  virtual void gone(Viewer& viewer) noexcept = 0;
 };
 
 /// One client: what it asked for, and what goes to it next.
@@ -103,8 +103,8 @@ class Viewer final : public Client {
   void tell(Level level, const std::string& message);
   void push(std::string text);
   void parameters(const std::shared_ptr<const Parameters>& all);
-  /// Sends what waits, unless a message is under way.
-  void flush();
+  /// Sends what waits, unless a message is under way. If memory runs out, the connection ends; nobody else notices.
+  void flush() noexcept;
 
   [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
   [[nodiscard]] bool wants_time() const noexcept { return wants_time_; }
@@ -124,6 +124,7 @@ class Viewer final : public Client {
   void handle(const WatchGraph& request);
   void handle(const Ready& request);
   void ask(Inquirer::Question question);
+  void send_next();
   /// Makes the next text. Empty: there is none.
   std::string next_text();
   void send_text(std::string text);

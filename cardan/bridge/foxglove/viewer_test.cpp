@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@ class Line final : public Connection {
  public:
   [[nodiscard]] bool is_busy() const noexcept override { return busy; }
   void send(bool binary, const Parts& parts) override {
+    if (no_memory) throw std::bad_alloc();
     busy = true;
     was_binary = binary;
     last.clear();
@@ -28,8 +30,9 @@ class Line final : public Connection {
   }
   void pause() override { paused = true; }
   void resume() override { paused = false; }
+  void give_up() noexcept override { given_up = true; }
   [[nodiscard]] const std::string& peer() const noexcept override { return last; }
-  bool busy = false, was_binary = false, paused = false;
+  bool busy = false, was_binary = false, paused = false, no_memory = false, given_up = false;
   std::string last;
   const std::byte* first_part = nullptr;
 };
@@ -50,12 +53,12 @@ class Bridge final : public Hub {
     why = "no";
     return nullptr;
   }
-  void unadvertise(Incoming&) override {}
+  void unadvertise(Incoming&) noexcept override {}
   bool ask(Inquirer::Question) override { return ++questions <= 1'000; }
   [[nodiscard]] bool may_set_parameters() const override { return false; }
   [[nodiscard]] std::shared_ptr<const Look> look() const override { return nullptr; }
   void wants_changed() override {}
-  void gone(Viewer& viewer) override { only.viewers.erase(&viewer); }
+  void gone(Viewer& viewer) noexcept override { only.viewers.erase(&viewer); }
   Channel only;
   int questions = 0, readies = 0;
 };
@@ -80,6 +83,21 @@ TEST(FoxgloveViewer, AnswersThatAreNotReadStopTheReading) {
     viewer.sent();
   }
   EXPECT_FALSE(line.paused) << "it has read them";
+}
+
+TEST(FoxgloveViewer, WithoutMemoryForAMessageItGivesUpItsConnection) {
+  Bridge bridge;
+  Line line;
+  Viewer viewer(1, bridge, line, {});
+  viewer.text(kSubscribe);
+  line.busy = false;
+  viewer.sent();
+  line.busy = false;
+  viewer.offer(bridge.only, large_frame());
+  EXPECT_FALSE(line.given_up);
+  line.no_memory = true;
+  viewer.flush();  // as the bridge calls it for one client after the other
+  EXPECT_TRUE(line.given_up);
 }
 
 TEST(FoxgloveViewer, FewQuestionsWaitAtOnce) {

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cardan/bridge/dds/inbox.hpp"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+namespace cardan::bridge::dds {
+namespace {
+
+constexpr std::size_t kMostSpare = 2;
+constexpr std::uint64_t kLeastKept = 16U << 20U;
+/// Nobody loses so many at once; whoever says so means no good, or began to count anew.
+constexpr std::int64_t kMostAtOnce = 1'000'000;
+
+}  // namespace
+
+bool Inbox::admits(std::size_t size) noexcept {
+  if (size >= 4 && size <= most_bytes_) return true;
+  refuse();
+  return false;
+}
+
+bool Inbox::room(std::size_t size, Buffer& buffer) noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto fit = std::find_if(spare_.begin(), spare_.end(), [&](const Buffer& b) { return b.capacity >= size; });
+    if (fit != spare_.end()) {
+      buffer = std::move(*fit);
+      spare_.erase(fit);
+    } else if (!spare_.empty()) {
+      spare_.pop_back();  // too small for what comes now
+    }
+  }
+  if (!buffer.bytes) {
+    buffer.bytes.reset(new (std::nothrow) std::byte[size]);
+    buffer.capacity = size;
+  }
+  if (!buffer.bytes) {
+    not_taken();
+    return false;
+  }
+  buffer.size = size;
+  copied_.fetch_add(size, std::memory_order_relaxed);
+  return true;
+}
+
+void Inbox::give_back(Buffer buffer) noexcept {
+  if (!buffer.bytes) return;
+  const std::lock_guard lock(mutex_);
+  if (spare_.size() >= kMostSpare) return;
+  try {
+    spare_.push_back(std::move(buffer));
+  } catch (const std::bad_alloc&) {  // it is freed then
+  }
+}
+
+bool Inbox::keep(std::size_t cost) noexcept {
+  if (way_ != Way::Kept || cost == 0) return false;
+  if (kept_.fetch_add(cost) + cost <= std::max(2 * most_bytes_, kLeastKept)) return true;
+  let_go(cost);
+  return false;
+}
+
+void Inbox::note(const Origin& origin) noexcept {
+  if (way_ != Way::Kept || origin.sequence <= 0) return;
+  std::uint64_t missing = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    auto it = std::find_if(writers_.begin(), writers_.begin() + static_cast<std::ptrdiff_t>(known_),
+                           [&](const Origin& one) { return one.writer == origin.writer; });
+    if (it == writers_.begin() + static_cast<std::ptrdiff_t>(known_)) {
+      // What it wrote before was not for us: it had not met us, or we do not know.
+      if (known_ < writers_.size())
+        ++known_;
+      else
+        --it;
+      *it = origin;
+    } else if (origin.sequence > it->sequence) {
+      const std::int64_t between = origin.sequence - it->sequence - 1;
+      missing = static_cast<std::uint64_t>(between > kMostAtOnce ? 1 : between);
+      it->sequence = origin.sequence;
+    }
+    std::rotate(writers_.begin(), it, it + 1);
+  }
+  if (missing != 0) not_taken(missing);
+}
+
+}  // namespace cardan::bridge::dds
