@@ -51,7 +51,7 @@ json parameter_json(const host::ComponentReport& component, const host::Paramete
 }
 
 json component_json(const host::ComponentReport& c) {
-  json callbacks = json::array(), parameters = json::array();
+  json callbacks = json::array(), parameters = json::array(), outputs = json::array();
   for (const host::CallbackReport& b : c.callbacks)
     callbacks.push_back({{"name", b.name},
                          {"kind", host::name_of(b.kind)},
@@ -62,10 +62,14 @@ json component_json(const host::ComponentReport& c) {
                          {"overruns", b.overruns},
                          {"p50_ns", latency_percentile(b.running, 50)},
                          {"p99_ns", latency_percentile(b.running, 99)},
+                         {"transport_p50_ns", latency_percentile(b.transport, 50)},
+                         {"transport_p99_ns", latency_percentile(b.transport, 99)},
                          {"running_since", b.running_since}});
   for (const host::ParameterReport& p : c.parameters) parameters.push_back(parameter_json(c, p));
-  return {{"name", c.name},     {"class", c.class_name},  {"process", c.process},   {"pid", c.pid},
-          {"state", "running"}, {"restarts", c.restarts}, {"callbacks", callbacks}, {"parameters", parameters}};
+  for (const host::OutputReport& o : c.outputs) outputs.push_back({{"topic", o.topic}, {"published", o.published}});
+  return {{"name", c.name},           {"class", c.class_name},  {"process", c.process},
+          {"pid", c.pid},             {"state", "running"},     {"restarts", c.restarts},
+          {"callbacks", callbacks},   {"outputs", outputs},     {"parameters", parameters}};
 }
 
 const char* state_name(config::State state) {
@@ -95,6 +99,7 @@ json system_json(const host::DomainComponents& components, const host::DomainLau
                    {"state", down.process.state},
                    {"restarts", down.process.restarts},
                    {"callbacks", json::array()},
+                   {"outputs", json::array()},
                    {"parameters", json::array()}});
   for (const host::LauncherReport& launcher : launchers.launchers)
     for (const host::LauncherReport::Process& p : launcher.processes)
@@ -145,6 +150,7 @@ Look look_of(const DomainReport& report, const Rules& rules, LatencyHistory& his
       subscribers.push_back(subscriber_json(s, history.since({p.process, p.serial, s.pid, i}, s.latency)));
     }
     topics.push_back({{"topic", topic},
+                      {"bus", p.topic},
                       {"type", p.type},
                       {"program", p.program},
                       {"pid", p.pid},
@@ -157,7 +163,10 @@ Look look_of(const DomainReport& report, const Rules& rules, LatencyHistory& his
     if (const auto usage = launcher::usage_of(pid))
       processes.push_back({{"pid", pid}, {"cpu_seconds", usage->cpu_seconds}, {"memory_bytes", usage->memory_bytes}});
   look.json =
-      system_dump({{"time_ns", steady_now()}, {"publishers", std::move(topics)}, {"processes", std::move(processes)}});
+      system_dump({{"time_ns", steady_now()},
+                   {"wall_ms", wall_now() / 1'000'000},
+                   {"publishers", std::move(topics)},
+                   {"processes", std::move(processes)}});
   return look;
 }
 

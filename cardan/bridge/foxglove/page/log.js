@@ -41,7 +41,7 @@ export class Log {
       const key = `${system} ${state} ${previous} ${Math.round(wall_ms / 100)}`;
       if (this.#changes.has(key)) continue;
       this.#changes.add(key);
-      this.add(wall_ms, LEVEL[state] ?? 20, system, `${previous} → ${state}${reason ? `: ${reason}` : ""}`);
+      this.add(wall_ms, LEVEL[state] ?? 20, system, `${previous === state ? "" : `${previous} → `}${state}${reason ? `: ${reason}` : ""}`);
     }
   }
 
