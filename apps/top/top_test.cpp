@@ -111,6 +111,39 @@ TEST(Top, AFilterKeepsNamesWhateverTheirCase) {
   EXPECT_TRUE(state.ended());
 }
 
+TEST(Top, TheKeysThatDoSomethingAreOnTheScreen) {
+  State state(View::Topics);
+  state.take(street());
+  const auto last = [&](Room size = {120, 24}) { return state.screen(size, false).back(); };
+  EXPECT_EQ(state.screen({120, 24}, false).size(), 24U) << "they are at the bottom";
+  EXPECT_NE(last().find("Enter details"), std::string::npos);
+  EXPECT_NE(last({80, 24}).find("/ filter"), std::string::npos) << "of a narrow terminal, too";
+  EXPECT_EQ(last({80, 8}).find("/ filter"), std::string::npos) << "not of a low one";
+  state.press('\r');
+  EXPECT_NE(last().find("Esc back"), std::string::npos);
+  state.press(kEscape);
+  state.press('/');
+  EXPECT_NE(last().find("Ctrl-U"), std::string::npos);
+}
+
+TEST(Top, AColumnIsChosenByItsLetter) {
+  State state(View::Topics);
+  Figures figures = street();
+  figures.topics = {topic("/b", 5, 0), topic("/a", 1, 7), topic("/c", 9, 1)};
+  state.take(figures);
+  state.press('n');
+  EXPECT_EQ(order(state), "/a /b /c ");
+  state.press('f');
+  EXPECT_EQ(order(state), "/c /b /a ");
+  state.press('l');
+  EXPECT_EQ(order(state), "/a /c /b ");
+  state.press('m');
+  EXPECT_EQ(order(state), "/a /c /b ") << "topics have no memory";
+  state.press('>');
+  state.press('<');
+  EXPECT_EQ(order(state), "/a /c /b ");
+}
+
 TEST(Top, AFilterIsOfALimitedLength) {
   State state(View::Topics);
   state.take(street());
