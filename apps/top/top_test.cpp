@@ -144,6 +144,33 @@ TEST(Top, AColumnIsChosenByItsLetter) {
   EXPECT_EQ(order(state), "/a /c /b ");
 }
 
+TEST(Top, AProcessThatDoesNotAnswerStaysInTheList) {
+  const Figures before = street();
+  const auto there = [](int pid) { return pid == 7; };
+  Figures now;
+  now.problems = {"camera_driver (pid 7) did not answer within 500 ms: it is stopped (SIGSTOP)"};
+  keep_silent(now, before.processes, there);
+  ASSERT_EQ(now.processes.size(), 1U);
+  EXPECT_EQ(now.processes[0].name, "camera_driver");
+  State state(View::Processes);
+  state.take(now);
+  EXPECT_NE(shown(state).find("no answer"), std::string::npos);
+  EXPECT_NE(shown(state, {80, 24}, true).find("\x1b["), std::string::npos);
+
+  Figures ended;  // it closed its topics, and answers
+  keep_silent(ended, before.processes, there);
+  EXPECT_TRUE(ended.processes.empty());
+  ended.problems = now.problems;
+  keep_silent(ended, before.processes, [](int) { return false; });
+  EXPECT_TRUE(ended.processes.empty()) << "it has ended";
+  Figures run = street();  // `cardan run` says that it runs
+  run.processes[0].state = "running";
+  run.problems = now.problems;
+  keep_silent(run, before.processes, there);
+  ASSERT_EQ(run.processes.size(), 1U);
+  EXPECT_EQ(run.processes[0].state, "no answer");
+}
+
 TEST(Top, AFilterIsOfALimitedLength) {
   State state(View::Topics);
   state.take(street());

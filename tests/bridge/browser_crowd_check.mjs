@@ -21,7 +21,9 @@ async function shot(name) {
 }
 const text = (id) => page.evaluate(`document.getElementById("${id}").textContent`);
 const says = (id, part) => page.until(`document.getElementById("${id}").textContent.includes(${JSON.stringify(part)})`);
-const picture = (id) => page.evaluate(`document.getElementById("${id}").toDataURL()`);
+/** A number that changes with what a canvas shows. */
+const sumOf = (id) => `[...document.getElementById("${id}").toDataURL()].reduce((sum, c) => (sum * 31 + c.charCodeAt(0)) % 1000000007, 0)`;
+const picture = (id) => page.evaluate(sumOf(id));
 const buttons = '[...document.querySelectorAll("#list button")]';
 const choose = (topic) => page.evaluate(`${buttons}.find((b) => b.dataset.topic === "${topic}").click()`);
 const setFilter = (id, words) => page.evaluate(`(() => { const f = document.getElementById("${id}"); f.value = "${words}"; f.dispatchEvent(new Event("input")); })()`);
@@ -158,6 +160,16 @@ async function parametersAreShownOnly() {
   await page.until('[...document.getElementById("processes").rows].some((row) => row.cells[1].textContent === "bridge_crowd" && row.cells[4].textContent.endsWith("%"))');
 }
 
+async function aStoppedProcessIsNamed(process) {
+  process.kill("SIGSTOP");
+  await page.click("#show-graph");
+  await says("graph-note", `(pid ${process.pid})`);
+  await page.click("#show-system");
+  await says("system-note", `(pid ${process.pid})`);
+  process.kill("SIGCONT");
+  await page.until(`!document.getElementById("system-note").textContent.includes("(pid ${process.pid})")`);
+}
+
 async function comings(crowd, bridge, again) {
   await page.click("#show-topics");
   await choose("/crowd/003");
@@ -176,7 +188,7 @@ async function comings(crowd, bridge, again) {
   await page.until('document.getElementById("state").textContent === "connected"');
   await page.until(`${buttons}.length >= 2`);
   const before = await picture("image");
-  await page.until(`document.getElementById("image").toDataURL() !== ${JSON.stringify(before)}`);
+  await page.until(`${sumOf("image")} !== ${before}`);
   await page.until('document.getElementById("silence").textContent === ""');
 }
 
@@ -188,7 +200,7 @@ await withPrograms(programs, async ({ start, folder }) => {
   const { port } = bridge;
   page = await openBrowser(chromium, require("ws"), folder);
   try {
-    await page.screen(390, 844, { mobile: true, scale: 2 });
+    await page.screen(390, 844, { mobile: true });
     await page.goto(`http://127.0.0.1:${port}/#topics=/cloud`);
     await cloudOnAPhone();
     await page.screen(1280, 800);
@@ -197,6 +209,7 @@ await withPrograms(programs, async ({ start, folder }) => {
     await plots();
     await graph();
     await parametersAreShownOnly();
+    await aStoppedProcessIsNamed(crowd.process);
     assert.deepEqual(page.errors, []);
     await comings(crowd.process, bridge.process, async () => {
       bridge = await startBridge(start, "--port", port);

@@ -3,7 +3,7 @@
 //
 //   node page_parts_check.mjs SOURCE_FOLDER
 import assert from "node:assert/strict";
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -107,5 +107,25 @@ const writer = (topic, program, pid, subscribers, more = {}) => ({ topic, type: 
   assert.equal(seen.publishers[0].subscribers[0].lost, 2);
   assert.deepEqual([seen.cpu.get(1), seen.memory.get(1), [...seen.programs]], [25, 5, [[1, "p"], [2, "s"]]]);
 }
+// ---- colours, in light and dark (WCAG 2.2, 1.4.3 and 1.4.11)
+{
+  const css = readFileSync(join(folder, "view.css"), "utf8");
+  const schemes = [...css.matchAll(/--back:[^}]*/g)].map(([part]) => new Map([...part.matchAll(/--([a-z0-9-]+): (#[0-9a-f]+)/g)].map(([, name, value]) => [name, value])));
+  assert.equal(schemes.length, 3, "light, dark of the system, dark by choice");
+  assert.deepEqual([...schemes[1]], [...schemes[2]]);
+  const light = (hex) => {
+    const all = hex.length === 4 ? [...hex.slice(1)].map((c) => c + c) : hex.slice(1).match(/../g);
+    const [r, g, b] = all.map((two) => parseInt(two, 16) / 255).map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  for (const scheme of schemes) {
+    const contrast = (a, b) => {
+      const [x, y] = [light(scheme.get(a)), light(scheme.get(b))].sort((p, q) => q - p);
+      return (x + 0.05) / (y + 0.05);
+    };
+    for (const back of ["back", "mark"]) for (const text of ["text", "soft", "link", "bad", "warn"]) assert.ok(contrast(text, back) >= 4.5, `${text} on ${back}: ${contrast(text, back)}`);
+    for (const line of ["edge", "line-0", "line-1", "line-2", "line-3", "line-4", "line-5"]) assert.ok(contrast(line, "back") >= 3, `${line}: ${contrast(line, "back")}`);
+  }
+}
 rmSync(folder, { recursive: true });
-console.log("the graph, its places, and the numbers of plots are as they should be");
+console.log("the graph, its places, the numbers of plots and the contrasts are as they should be");

@@ -19,6 +19,7 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t kKeptChanges = 32;
+constexpr std::size_t kMostProblems = 16;  ///< of processes that do not answer
 
 std::string system_dump(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
 
@@ -131,7 +132,7 @@ void LatencyHistory::next() { before_ = std::exchange(now_, {}); }
 
 Look look_of(const DomainReport& report, const Rules& rules, LatencyHistory& history) {
   Look look;
-  json topics = json::array(), processes = json::array();
+  json topics = json::array(), processes = json::array(), problems = json::array();
   std::set<int> pids;
   history.next();
   for (const PublisherReport& p : report.publishers) {
@@ -162,11 +163,14 @@ Look look_of(const DomainReport& report, const Rules& rules, LatencyHistory& his
   for (const int pid : pids)
     if (const auto usage = launcher::usage_of(pid))
       processes.push_back({{"pid", pid}, {"cpu_seconds", usage->cpu_seconds}, {"memory_bytes", usage->memory_bytes}});
+  for (const std::string& problem : report.problems)
+    if (problems.size() < kMostProblems) problems.push_back(problem);
   look.json =
       system_dump({{"time_ns", steady_now()},
                    {"wall_ms", wall_now() / 1'000'000},
                    {"publishers", std::move(topics)},
-                   {"processes", std::move(processes)}});
+                   {"processes", std::move(processes)},
+                   {"problems", std::move(problems)}});
   return look;
 }
 

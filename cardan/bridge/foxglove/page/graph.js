@@ -97,6 +97,7 @@ export class Graph {
     if (element.textContent !== text) element.textContent = text;
   }
   #words() {
+    if (this.#chosen === null && this.#seen.problems?.length) return this.#seen.problems.join(" ");
     if (this.#chosen === null) return "On lines to a topic: its rate. On lines from it: latency from publish to take, median / 99 %. Choose a box to see what it is connected with.";
     const { name, note } = this.#graph.nodes.get(this.#chosen);
     return `${name}${note ? ` — ${note}` : ""}`;

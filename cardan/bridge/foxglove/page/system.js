@@ -21,13 +21,13 @@ export class System {
   }
 
   /** `seen`: as compare() of look.js has it. */
-  show(system, { cpu, memory, programs }) {
+  show(system, { cpu, memory, programs, problems }) {
     const components = system.components ?? [];
     const processes = [...(system.processes ?? [])];
     // Programs that nobody started with `cardan run` use the computer, too.
     const listed = new Set(processes.map((p) => p.pid));
     for (const [pid, name] of programs) if (!listed.has(pid)) processes.push({ system: "", name, state: "", pid, restarts: "" });
-    const all = [...(system.problems ?? [])];
+    const all = [...new Set([...(system.problems ?? []), ...problems])];
     if (!components.length && !system.processes?.length) all.push("Nothing runs that `cardan run` started. Programs of their own have no states and no parameters.");
     if (!this.#waiting.size) this.#say(all.join(" "));
     this.#showStates(system.changes ?? []);

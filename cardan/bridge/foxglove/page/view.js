@@ -143,7 +143,7 @@ function show(view) {
 /** The address says where the reader is, so that a reload or a link leads there. */
 function keepPlace() {
   const place = `#${shownView}${shownView === "topics" && detail.topic ? `=${encodeURIComponent(detail.topic)}` : ""}`;
-  if (location.hash !== place) history.replaceState(null, "", place);
+  if (location.hash !== place) window.history.replaceState(null, "", place);
 }
 function goToPlace() {
   const [view, topic] = location.hash.slice(1).split("=");
