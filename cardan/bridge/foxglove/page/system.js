@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What `cardan run` runs: states, processes, components and their parameters.
-import { bytesText, fillTable, numberText, timeText } from "./text.js";
+import { bytesText, clockText, fillTable, numberText, timeText } from "./text.js";
 
 const $ = (id) => document.getElementById(id);
 const TROUBLE = ["degraded", "safe stop"];
@@ -53,7 +53,7 @@ export class System {
       ...changes.toReversed().map(({ system: name, state, previous, reason, wall_ms }) => {
         const line = document.createElement("li");
         const change = previous === state ? state : `${previous} → ${state}`;
-        line.textContent = `${new Date(wall_ms).toLocaleTimeString()}  ${name}: ${change}${reason ? ` (${reason})` : ""}`;
+        line.textContent = `${clockText(wall_ms)}  ${name}: ${change}${reason ? ` (${reason})` : ""}`;
         return line;
       }),
     );

@@ -217,5 +217,6 @@ poll(
     components = answer.components ?? [];
     system.show(answer, seen);
     log.states(answer.changes);
+    log.run(answer);
   },
 );
