@@ -129,19 +129,19 @@ TEST(Top, TheKeysThatDoSomethingAreOnTheScreen) {
 TEST(Top, AColumnIsChosenByItsLetter) {
   State state(View::Topics);
   Figures figures = street();
-  figures.topics = {topic("/b", 5, 0), topic("/a", 1, 7), topic("/c", 9, 1)};
+  figures.topics = {topic("/imu", 5, 0), topic("/camera/front", 1, 7), topic("/lidar", 9, 1)};
   state.take(figures);
   state.press('n');
-  EXPECT_EQ(order(state), "/a /b /c ");
+  EXPECT_EQ(order(state), "/camera/front /imu /lidar ");
   state.press('f');
-  EXPECT_EQ(order(state), "/c /b /a ");
+  EXPECT_EQ(order(state), "/lidar /imu /camera/front ");
   state.press('l');
-  EXPECT_EQ(order(state), "/a /c /b ");
+  EXPECT_EQ(order(state), "/camera/front /lidar /imu ");
   state.press('m');
-  EXPECT_EQ(order(state), "/a /c /b ") << "topics have no memory";
+  EXPECT_EQ(order(state), "/camera/front /lidar /imu ") << "topics have no memory";
   state.press('>');
   state.press('<');
-  EXPECT_EQ(order(state), "/a /c /b ");
+  EXPECT_EQ(order(state), "/camera/front /lidar /imu ");
 }
 
 TEST(Top, AProcessThatDoesNotAnswerStaysInTheList) {

@@ -145,7 +145,8 @@ async function graph() {
   await page.click('#drawing [data-node="topic /camera"]');
   await page.click("#graph-open");
   await page.until('!document.getElementById("image").hidden && document.getElementById("name").textContent === "/camera"');
-  await page.evaluate('history.back(); location.hash = "graph"');
+  await page.evaluate('location.hash = "graph"');
+  await page.until('!document.getElementById("graph").hidden');
   await setFilter("graph-filter", "nothing has this name");
   await says("graph-note", "Nothing fits");
   await setFilter("graph-filter", "");
