@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is hard to show, until standard input ends:
 //   bridge_crowd TOPICS
-// /crowd/000 and so on, one message a second each, with numbers from 0 on; /odd with NaN, infinities and huge numbers in
-// turn; /fast at 4 kHz; and a topic with a very long name.
+// /crowd/000 and so on, one message a second each, with numbers from 0 on; /odd with NaN, infinities and huge numbers
+// in turn; /fast at 4 kHz; and a topic with a very long name.
 #include <poll.h>
 #include <unistd.h>
 
@@ -47,8 +47,9 @@ std::string numbered(unsigned long n) {
 
 int main(int argc, char** argv) try {
   if (argc != 2) return 2;
-  constexpr std::array kOdd{1.0, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(),
-                            1.7e308, -1.7e308, 1e-300};
+  constexpr std::array kOdd{
+      1.0,   std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(), 1.7e308, -1.7e308,
+      1e-300};
   std::vector<std::unique_ptr<Out>> all;
   for (unsigned long n = 0; n < std::strtoul(argv[1], nullptr, 10); ++n) all.push_back(publisher(numbered(n)));
   const auto odd = publisher("/odd"), fast = publisher("/fast");

@@ -22,9 +22,9 @@ void put(std::vector<std::byte>& to, std::uint32_t word) {
 FramePtr image(std::uint32_t width, std::uint32_t height) {
   auto frame = std::make_shared<OutgoingFrame>();
   std::vector<std::byte>& cdr = frame->cdr.prefix;
-  put(cdr, 0x0100);                                     // little-endian
+  put(cdr, 0x0100);                                          // little-endian
   for (const std::uint32_t word : {0U, 0U}) put(cdr, word);  // stamp
-  put(cdr, 1);                                          // frame_id
+  put(cdr, 1);                                               // frame_id
   cdr.push_back({});
   put(cdr, height);
   put(cdr, width);

@@ -20,7 +20,7 @@ using nlohmann::json;
 
 constexpr std::size_t kKeptChanges = 32;
 constexpr std::size_t kKeptLines = 200, kKeptLineBytes = 64 << 10;  ///< of the log; the page gets all each second
-constexpr std::size_t kMostProblems = 16;  ///< of processes that do not answer
+constexpr std::size_t kMostProblems = 16;                           ///< of processes that do not answer
 
 std::string system_dump(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
 
@@ -69,9 +69,9 @@ json component_json(const host::ComponentReport& c) {
                          {"running_since", b.running_since}});
   for (const host::ParameterReport& p : c.parameters) parameters.push_back(parameter_json(c, p));
   for (const host::OutputReport& o : c.outputs) outputs.push_back({{"topic", o.topic}, {"published", o.published}});
-  return {{"name", c.name},           {"class", c.class_name},  {"process", c.process},
-          {"pid", c.pid},             {"state", "running"},     {"restarts", c.restarts},
-          {"callbacks", callbacks},   {"outputs", outputs},     {"parameters", parameters}};
+  return {{"name", c.name},         {"class", c.class_name}, {"process", c.process},
+          {"pid", c.pid},           {"state", "running"},    {"restarts", c.restarts},
+          {"callbacks", callbacks}, {"outputs", outputs},    {"parameters", parameters}};
 }
 
 const char* level_name(LogLevel level) {
@@ -170,12 +170,11 @@ Look look_of(const DomainReport& report, const Rules& rules, LatencyHistory& his
       processes.push_back({{"pid", pid}, {"cpu_seconds", usage->cpu_seconds}, {"memory_bytes", usage->memory_bytes}});
   for (const std::string& problem : report.problems)
     if (problems.size() < kMostProblems) problems.push_back(problem);
-  look.json =
-      system_dump({{"time_ns", steady_now()},
-                   {"wall_ms", wall_now() / 1'000'000},
-                   {"publishers", std::move(topics)},
-                   {"processes", std::move(processes)},
-                   {"problems", std::move(problems)}});
+  look.json = system_dump({{"time_ns", steady_now()},
+                           {"wall_ms", wall_now() / 1'000'000},
+                           {"publishers", std::move(topics)},
+                           {"processes", std::move(processes)},
+                           {"problems", std::move(problems)}});
   return look;
 }
 

@@ -34,6 +34,7 @@ export function powers(least, most, count) {
 
 /** A number beside a line at multiples of `step`: with as many digits as tell it from its neighbours. */
 export function tickText(value, step) {
+  if (value === 0) return "0";
   const size = Math.max(Math.abs(value), step);
   const digits = Math.floor(Math.log10(size)) - Math.floor(Math.log10(step));
   if (size >= 1e15 || (size >= 1e7 && digits < 4) || size < 1e-4) return value.toExponential(Math.min(Math.max(digits, 0), 15));
