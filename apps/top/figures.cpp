@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/top/figures.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -208,11 +209,37 @@ void Collector::add_processes(Figures& into) {
   used_ = std::move(used);
 }
 
+void keep_silent(Figures& into, const std::vector<ProcessFigures>& before, bool (*is_there)(int pid)) {
+  const auto is_named = [&](int pid) {
+    const std::string words = fmt::format("(pid {})", pid);
+    return std::any_of(into.problems.begin(), into.problems.end(),
+                       [&](const std::string& problem) { return problem.find(words) != std::string::npos; });
+  };
+  const auto is_listed = [&](int pid) {
+    return std::any_of(into.processes.begin(), into.processes.end(),
+                       [&](const ProcessFigures& process) { return process.pid == pid; });
+  };
+  if (into.problems.empty()) return;
+  for (const ProcessFigures& process : before) {
+    if (process.pid == 0 || is_listed(process.pid) || !is_named(process.pid) || !is_there(process.pid)) continue;
+    ProcessFigures& kept = into.processes.emplace_back();
+    kept.name = process.name;
+    kept.program = process.program;
+    kept.pid = process.pid;
+    kept.restarts = process.restarts;
+    kept.memory_bytes = process.memory_bytes;
+  }
+  for (ProcessFigures& process : into.processes)
+    if (process.pid != 0 && is_named(process.pid)) process.state = "no answer";
+}
+
 Figures Collector::look() {
   Figures figures;
   add_topics(figures);
   add_callbacks(figures);
   add_processes(figures);
+  keep_silent(figures, processes_, [](int pid) { return launcher::usage_of(pid).has_value(); });
+  processes_ = figures.processes;
   figures.time_ns = wall_now();
   return figures;
 }

@@ -115,7 +115,12 @@ class Collector {
     std::int64_t at_ns = 0;
   };
   std::map<int, Used> used_;  ///< by pid
+  std::vector<ProcessFigures> processes_;
 };
+
+/// What a process has of its own is gone while it does not answer: keeps those of the look before that a problem names
+/// and that are still there, and says so in their state. `is_there`: whether the pid is a process.
+void keep_silent(Figures& into, const std::vector<ProcessFigures>& before, bool (*is_there)(int pid));
 
 /// As JSON, one line without its end.
 [[nodiscard]] std::string json_of(const Figures& figures);

@@ -12,6 +12,7 @@ namespace cardan::apps::top {
 namespace {
 
 constexpr std::size_t kLongestFilter = 200;
+constexpr std::size_t kRowsForKeys = 10;  ///< on fewer the keys are in the help alone
 constexpr char32_t kEnter = '\r', kLineFeed = '\n', kBackspace = 0x7f, kControlH = 8, kControlU = 21, kTab = '\t';
 
 const std::vector<std::string>& help_lines() {
@@ -22,7 +23,8 @@ const std::vector<std::string>& help_lines() {
       "  ↑ ↓ PgUp PgDn   choose a line (also k j, Home, End)",
       "  Enter, →        the details of the line; Esc or ← goes back",
       "  /               filter by name; Enter keeps it, Esc clears it",
-      "  s S             sort by the next column, the one before; r: the other way round",
+      "  s S, > <        sort by the next column, the one before; r: the other way round",
+      "  n c m l f       sort by name, CPU, memory, LOST, rate, where the view has it",
       "  Space           pause and go on",
       "  ?               this help",
       "  q, Ctrl-C       end",
@@ -33,6 +35,24 @@ const std::vector<std::string>& help_lines() {
       "than the publisher skips samples on purpose; they count as lost here too.",
       "CPU % is of one core; of a callback from its times of running."};
   return kLines;
+}
+
+/// The columns that a key sorts by: the first one that a sheet has.
+std::vector<std::string> columns_of_key(char32_t key) {
+  switch (key) {
+    case 'n':
+      return {"PROCESS", "TOPIC", "COMPONENT"};
+    case 'c':
+      return {"CPU %"};
+    case 'm':
+      return {"MEMORY"};
+    case 'l':
+      return {"LOST"};
+    case 'f':
+      return {"RATE Hz", "OUT Hz"};
+    default:
+      return {};
+  }
 }
 
 /// Where a sheet is sorted by as long as nobody says: the first number that tells who is busy.
@@ -91,6 +111,16 @@ void State::change_order(int step) {
   const std::size_t count = sheet.columns.size();
   const std::size_t column = (order_of(sheet).column + count + static_cast<std::size_t>(step + 1) - 1) % count;
   place().order = Order{column, descends_by_itself(sheet, column)};
+}
+
+void State::order_by(char32_t key) {
+  const Sheet sheet = sheet_of(figures_, view_);
+  for (const std::string& head : columns_of_key(key))
+    for (std::size_t column = 0; column < sheet.columns.size(); ++column)
+      if (sheet.columns[column].head == head) {
+        place().order = Order{column, descends_by_itself(sheet, column)};
+        return;
+      }
 }
 
 bool State::press_in_filter(char32_t key) {
@@ -178,14 +208,16 @@ void State::press_in_list(char32_t key) {
       typing_ = true;
       return;
     case 's':
+    case '>':
       return change_order(1);
     case 'S':
+    case '<':
       return change_order(-1);
     case 'r':
       place().order = Order{order_of(shown()).column, !order_of(shown()).descending};
       return;
     default:
-      return;
+      return order_by(key);
   }
 }
 
@@ -197,6 +229,13 @@ std::string State::title() const {
     tabs += fmt::format(" {}{} {}{}", here ? '[' : ' ', i + 1, name_of(view), here ? ']' : ' ');
   }
   return fmt::format("cardan top {}{}", tabs, paused_ ? "  paused: Space goes on" : "  ? help, q end");
+}
+
+std::string State::keys() const {
+  if (typing_) return "Enter keeps the filter   Esc clears it   Ctrl-U empties it";
+  if (help_) return "↑ ↓ scroll   any other key closes the help   q end";
+  if (details_) return "↑ ↓ PgUp PgDn scroll   Esc back   1 2 3 views   Space pause   ? help   q end";
+  return "↑ ↓ choose  Enter details  / filter  s sort  r reverse  1 2 3 views  Space pause  ? help  q end";
 }
 
 std::vector<std::string> State::scrolled(std::vector<std::string> lines, Room room) {
@@ -261,7 +300,8 @@ std::vector<std::string> State::screen(Room size, bool colours) {
   }
   if (room.rows > 4) lines.push_back(cut(has_figures_ ? summary_of(figures_) : "looking …", room.columns));
   if (room.rows > 8) lines.emplace_back();
-  const std::size_t taken = lines.size() + below.size();
+  const bool has_keys = room.rows > kRowsForKeys;
+  const std::size_t taken = lines.size() + below.size() + (has_keys ? 1 : 0);
   const Room left{room.columns, room.rows > taken ? room.rows - taken : 1};
   std::vector<std::string> middle;
   if (help_) {
@@ -274,6 +314,10 @@ std::vector<std::string> State::screen(Room size, bool colours) {
   }
   lines.insert(lines.end(), middle.begin(), middle.end());
   lines.insert(lines.end(), below.begin(), below.end());
+  if (has_keys) {
+    lines.resize(std::max(lines.size(), room.rows - 1));  // the keys are always at the same place
+    lines.push_back(styled(cut(keys(), room.columns), "\x1b[2m", colours));
+  }
   if (lines.size() > room.rows) lines.resize(room.rows);
   return lines;
 }

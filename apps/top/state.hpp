@@ -42,9 +42,12 @@ class State {
   void go_to(View view);
   void move(std::ptrdiff_t rows);
   void change_order(int step);
+  void order_by(char32_t key);
   bool press_in_filter(char32_t key);
   void press_in_list(char32_t key);
   [[nodiscard]] std::string title() const;
+  /// The keys that do something now.
+  [[nodiscard]] std::string keys() const;
   [[nodiscard]] std::vector<std::string> list(Room room, bool colours);
   [[nodiscard]] std::vector<std::string> scrolled(std::vector<std::string> lines, Room room);
 

@@ -29,7 +29,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr const char* kExamples = R"(Examples:
-  cardan top                              processes; keys: 1 2 3 views, / filter, s sort, Enter details, ? help, q end
+  cardan top                              processes; keys: 1 2 3 views, / filter, s sort, c by CPU, Enter details, ? help
   cardan top --view topics --filter camera
   cardan top --once                       measures for a second, prints all tables, ends
   cardan top --json | jq '.topics[] | {topic, rate_hz, lost}'

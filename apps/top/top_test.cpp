@@ -111,6 +111,66 @@ TEST(Top, AFilterKeepsNamesWhateverTheirCase) {
   EXPECT_TRUE(state.ended());
 }
 
+TEST(Top, TheKeysThatDoSomethingAreOnTheScreen) {
+  State state(View::Topics);
+  state.take(street());
+  const auto last = [&](Room size = {120, 24}) { return state.screen(size, false).back(); };
+  EXPECT_EQ(state.screen({120, 24}, false).size(), 24U) << "they are at the bottom";
+  EXPECT_NE(last().find("Enter details"), std::string::npos);
+  EXPECT_NE(last({80, 24}).find("/ filter"), std::string::npos) << "of a narrow terminal, too";
+  EXPECT_EQ(last({80, 8}).find("/ filter"), std::string::npos) << "not of a low one";
+  state.press('\r');
+  EXPECT_NE(last().find("Esc back"), std::string::npos);
+  state.press(kEscape);
+  state.press('/');
+  EXPECT_NE(last().find("Ctrl-U"), std::string::npos);
+}
+
+TEST(Top, AColumnIsChosenByItsLetter) {
+  State state(View::Topics);
+  Figures figures = street();
+  figures.topics = {topic("/imu", 5, 0), topic("/camera/front", 1, 7), topic("/lidar", 9, 1)};
+  state.take(figures);
+  state.press('n');
+  EXPECT_EQ(order(state), "/camera/front /imu /lidar ");
+  state.press('f');
+  EXPECT_EQ(order(state), "/lidar /imu /camera/front ");
+  state.press('l');
+  EXPECT_EQ(order(state), "/camera/front /lidar /imu ");
+  state.press('m');
+  EXPECT_EQ(order(state), "/camera/front /lidar /imu ") << "topics have no memory";
+  state.press('>');
+  state.press('<');
+  EXPECT_EQ(order(state), "/camera/front /lidar /imu ");
+}
+
+TEST(Top, AProcessThatDoesNotAnswerStaysInTheList) {
+  const Figures before = street();
+  const auto there = [](int pid) { return pid == 7; };
+  Figures now;
+  now.problems = {"camera_driver (pid 7) did not answer within 500 ms: it is stopped (SIGSTOP)"};
+  keep_silent(now, before.processes, there);
+  ASSERT_EQ(now.processes.size(), 1U);
+  EXPECT_EQ(now.processes[0].name, "camera_driver");
+  State state(View::Processes);
+  state.take(now);
+  EXPECT_NE(shown(state).find("no answer"), std::string::npos);
+  EXPECT_NE(shown(state, {80, 24}, true).find("\x1b["), std::string::npos);
+
+  Figures ended;  // it closed its topics, and answers
+  keep_silent(ended, before.processes, there);
+  EXPECT_TRUE(ended.processes.empty());
+  ended.problems = now.problems;
+  keep_silent(ended, before.processes, [](int) { return false; });
+  EXPECT_TRUE(ended.processes.empty()) << "it has ended";
+  Figures run = street();  // `cardan run` says that it runs
+  run.processes[0].state = "running";
+  run.problems = now.problems;
+  keep_silent(run, before.processes, there);
+  ASSERT_EQ(run.processes.size(), 1U);
+  EXPECT_EQ(run.processes[0].state, "no answer");
+}
+
 TEST(Top, AFilterIsOfALimitedLength) {
   State state(View::Topics);
   state.take(street());

@@ -200,6 +200,12 @@ async function log(say) {
   assert.equal(await page.evaluate('document.querySelectorAll("#lines img, #lines script").length'), 0);
   assert.ok((await text("lines")).includes(HOSTILE));
   assert.ok((await text("lines")).includes("→ running"));
+  await page.until('/cardan: .* runs after/.test(document.getElementById("lines").textContent)'); // the log of `cardan run`
+  const count = await page.evaluate('[...document.querySelectorAll("#lines li")].filter((line) => line.textContent.includes("runs after")).length');
+  await new Promise((next) => setTimeout(next, 2500));
+  assert.equal(await page.evaluate('[...document.querySelectorAll("#lines li")].filter((line) => line.textContent.includes("runs after")).length'), count, "each line is there once");
+  const times = await page.evaluate('[...document.querySelectorAll("#lines li")].map((line) => line.textContent.slice(0, 12))');
+  assert.deepEqual(times, times.toSorted().reverse(), "the newest first");
   await shot("log");
   await page.select("#log-level", "40");
   assert.ok(!(await text("lines")).includes("all is well"));

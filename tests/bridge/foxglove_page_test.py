@@ -5,6 +5,7 @@
     foxglove_page_test.py FOLDER_WITH_PROGRAMS SOURCE_FOLDER [unittest arguments]
 """
 import json
+import pathlib
 import struct
 import subprocess
 import sys
@@ -80,6 +81,80 @@ class Pages(FoxgloveCase):
             after = look()
         self.assertEqual((after["slots"], len(after["subscribers"])), (before["slots"], 1))
         self.assertLessEqual(after["wakes"] - before["wakes"], after["published"] - before["published"], "one wake-up of a publish at most")
+
+    def test_a_client_that_comes_and_goes_in_a_loop_keeps_no_thread_coding(self):
+        """A shape of a message is made once: asking again costs no coding, however often and for whom."""
+        self.sensors(1920, 1200, 1, 0, 0)
+        bridge = self.bridge()
+        page = self.page(bridge, "/camera", "picture", 1920)
+
+        def coding_ns():
+            """What all threads but the one that serves have used."""
+            tasks = pathlib.Path(f"/proc/{bridge.pid}/task")
+            return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks.iterdir() if int(task.name) != bridge.pid)
+
+        def watch(messages, meanwhile):
+            """What the coding of one message costs."""
+            before = coding_ns()
+            for _ in range(messages):
+                page.ready()
+                page.shaped()
+                meanwhile()
+            return (coding_ns() - before) / messages
+
+        page.shaped()
+        alone = watch(4, lambda: None)
+        attacker = self.viewer(bridge)
+        channel = attacker.channel("/camera")["id"]
+        got = 0
+
+        def attack():
+            nonlocal got
+            for number in range(100):
+                attacker.send("subscribe", subscriptions=[{"id": number + 1, "channelId": channel, "shape": "picture", "most": 1920}])
+                frame = attacker.binary()
+                self.assertEqual(frame[0], 0x80)
+                got += 1
+                attacker.send("unsubscribe", subscriptionIds=[number + 1])
+
+        attacked = watch(4, attack)
+        self.assertEqual(got, 400, "each time it gets the picture")
+        self.assertLess(attacked, 10 * alone, "a hundred times as many requests, and the same work")
+
+    def test_twelve_clients_cost_the_publish_path_what_one_costs(self):
+        """Whole messages, pictures and small messages together: one subscriber for each topic, the same slots and wake-ups."""
+        self.sensors(640, 480, 20, 1000, 20)
+        bridge = self.bridge()
+        topics = ("/camera", "/cloud")
+
+        def look():
+            listed = subprocess.run([str(PROGRAMS / "cardan"), "topic", "list", "--json"], env=self.environment, capture_output=True, text=True, timeout=LONG, check=True)
+            return {t["topic"]: t["publishers"][0] for t in json.loads(listed.stdout)["topics"] if t["topic"] in topics}
+
+        def browser():
+            raw = self.viewer(bridge).subscribe("/camera", 1).subscribe("/cloud", 2)
+            page = self.page(bridge, "/camera", "picture", 320)
+            return raw, page
+
+        browsers, seen = [], []
+        for count in (1, 6):
+            while len(browsers) < count:  # each is two clients
+                browsers.append(browser())
+            before = look()
+            after = before
+            while any(after[t]["published"] < before[t]["published"] + 40 for t in topics):
+                for raw, page in browsers:
+                    for _ in range(4):
+                        raw.message()
+                    page.shaped()
+                    page.ready()
+                after = look()
+            seen.append([(len(after[t]["subscribers"]), after[t]["slots"]) for t in topics])
+            for t in topics:
+                # A publish wakes the bridge once at most, whatever the number of its clients.
+                self.assertLessEqual(after[t]["wakes"] - before[t]["wakes"], after[t]["published"] - before[t]["published"])
+        self.assertEqual(seen[0], seen[1])
+        self.assertEqual([subscribers for subscribers, _ in seen[1]], [1, 1], "the bridge alone")
 
 
 if __name__ == "__main__":

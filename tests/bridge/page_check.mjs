@@ -48,7 +48,7 @@ async function open(port, folder) {
   for (const name of wanted) {
     const text = await (await served(`${base}/${name}`)).text();
     writeFileSync(join(scripts, name), text);
-    for (const [, other] of text.matchAll(/ from "\.\/([a-z]+\.js)"/g)) if (!wanted.includes(other)) wanted.push(other);
+    for (const [, other] of text.matchAll(/ from "\.\/([a-z_]+\.js)"/g)) if (!wanted.includes(other)) wanted.push(other);
   }
   await import(pathToFileURL(join(scripts, "view.js")));
   const { pixels } = await import(pathToFileURL(join(scripts, "image.js")));

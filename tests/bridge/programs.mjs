@@ -28,9 +28,9 @@ export async function withPrograms(programs, check) {
   }
 }
 
-/** A bridge on a free port. */
+/** A bridge on a free port, if the words name none. */
 export async function startBridge(start, ...words) {
-  const { process, line } = await start("cardan", "bridge", "foxglove", "--json", "--port", 0, ...words);
+  const { process, line } = await start("cardan", "bridge", "foxglove", "--json", ...(words.includes("--port") ? [] : ["--port", 0]), ...words);
   return { process, port: Number(/ws:\/\/127\.0\.0\.1:(\d+)/.exec(line)[1]) };
 }
 

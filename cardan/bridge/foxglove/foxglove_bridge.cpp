@@ -210,6 +210,7 @@ void FoxgloveBridge::close_unwanted() {
     if (keeps) {
       there->watch.reset();
       there->latched.clear();
+      there->shapes.clear();
       there->out.close();
     }
     it = unwanted_.erase(it);
@@ -220,7 +221,7 @@ void FoxgloveBridge::close_unwanted() {
 void FoxgloveBridge::subscribe(Viewer& viewer, Channel& channel) {
   channel.viewers.insert(&viewer);
   if (viewer.wish(channel.info.id) != nullptr) {
-    if (!channel.newest && !channel.latched.empty()) offer_for_shapes(channel, channel.latched.back());
+    if (!channel.shapes.newest() && !channel.latched.empty()) offer_for_shapes(channel, channel.latched.back());
     make_shapes(channel);
     return open_or_close(channel);
   }

@@ -66,8 +66,10 @@ class FoxgloveBridge final : public Bridge, private Application, private Hub {
   /// Lets go of the message for shapes if nobody wants any.
   void forget_unwanted_shapes(Channel& channel);
   void offer_for_shapes(Channel& channel, const FramePtr& frame);
-  /// Starts to make the shapes of the newest message that viewers wait for, unless others are being made.
+  /// Gives viewers what is made of the newest message, and starts to make what they wait for, unless another message is
+  /// in work.
   void make_shapes(Channel& channel);
+  void give_shape(Viewer& viewer, Channel& channel, std::uint64_t number, const FramePtr& made);
   void look_at_shapes();
   /// What a topic counted before it went, so that nothing that was lost is forgotten.
   void keep(TopicReport report);

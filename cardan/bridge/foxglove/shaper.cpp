@@ -2,15 +2,21 @@
 #include "cardan/bridge/foxglove/shaper.hpp"
 
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <memory>
 #include <new>
 
+#include "cardan/base/clock.hpp"
 #include "cardan/base/error.hpp"
 
 namespace cardan::bridge::foxglove {
 namespace {
+
+constexpr int kNice = 10;
+constexpr auto kLongestRest = std::chrono::milliseconds(100);  ///< after a message that took very long, pages go on
 
 Shaper::Made make_shapes(const Shaper::Job& job) {
   Shaper::Made made{.channel = job.channel, .number = job.number};
@@ -63,7 +69,15 @@ std::vector<Shaper::Made> Shaper::results() {
   return std::exchange(made_, std::move(room));
 }
 
+void Shaper::rest(std::unique_lock<std::mutex>& lock, std::chrono::nanoseconds time) {
+  const auto end = std::chrono::steady_clock::now() + std::min<std::chrono::nanoseconds>(time, kLongestRest);
+  while (!stop_ && changed_.wait_until(lock, end) != std::cv_status::timeout) {
+  }
+}
+
 void Shaper::run() {
+  // Of this thread alone, on Linux. Pictures come later when the computer is busy, and nothing else does.
+  static_cast<void>(::setpriority(PRIO_PROCESS, 0, kNice));
   std::unique_lock lock(mutex_);
   while (!stop_) {
     if (jobs_.empty()) {
@@ -71,17 +85,20 @@ void Shaper::run() {
       continue;
     }
     Made made;
+    const std::int64_t begin = steady_now();
     {
       const Job job = std::move(jobs_.front());
       jobs_.pop_front();
       lock.unlock();
       made = make_shapes(job);
     }  // the slot is free before anybody hears of it
+    const std::chrono::nanoseconds took(steady_now() - begin);
     lock.lock();
     made_.push_back(std::move(made));
     --under_way_;
     const std::uint64_t one = 1;
     (void)!::write(ready_.get(), &one, sizeof(one));
+    rest(lock, took);
   }
 }
 

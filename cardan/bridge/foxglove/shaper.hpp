@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -14,7 +15,8 @@
 
 namespace cardan::bridge::foxglove {
 
-/// Makes shapes of messages on a thread of its own, one message at a time, so that no other client waits meanwhile.
+/// Makes shapes of messages on a thread of its own, one message at a time, so that no other client waits meanwhile. It
+/// gives way to others, and rests as long as it has worked: whatever clients ask for, it uses half of a processor.
 /// Thread safety: all functions on one thread. None blocks but the destructor, which waits for the message in work.
 class Shaper {
  public:
@@ -45,6 +47,8 @@ class Shaper {
 
  private:
   void run();
+  /// Rests until a stop, at most this long.
+  void rest(std::unique_lock<std::mutex>& lock, std::chrono::nanoseconds time);
 
   Fd ready_;
   std::mutex mutex_;

@@ -19,6 +19,8 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t kKeptChanges = 32;
+constexpr std::size_t kKeptLines = 200, kKeptLineBytes = 64 << 10;  ///< of the log; the page gets all each second
+constexpr std::size_t kMostProblems = 16;                           ///< of processes that do not answer
 
 std::string system_dump(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
 
@@ -51,7 +53,7 @@ json parameter_json(const host::ComponentReport& component, const host::Paramete
 }
 
 json component_json(const host::ComponentReport& c) {
-  json callbacks = json::array(), parameters = json::array();
+  json callbacks = json::array(), parameters = json::array(), outputs = json::array();
   for (const host::CallbackReport& b : c.callbacks)
     callbacks.push_back({{"name", b.name},
                          {"kind", host::name_of(b.kind)},
@@ -62,10 +64,18 @@ json component_json(const host::ComponentReport& c) {
                          {"overruns", b.overruns},
                          {"p50_ns", latency_percentile(b.running, 50)},
                          {"p99_ns", latency_percentile(b.running, 99)},
+                         {"transport_p50_ns", latency_percentile(b.transport, 50)},
+                         {"transport_p99_ns", latency_percentile(b.transport, 99)},
                          {"running_since", b.running_since}});
   for (const host::ParameterReport& p : c.parameters) parameters.push_back(parameter_json(c, p));
-  return {{"name", c.name},     {"class", c.class_name},  {"process", c.process},   {"pid", c.pid},
-          {"state", "running"}, {"restarts", c.restarts}, {"callbacks", callbacks}, {"parameters", parameters}};
+  for (const host::OutputReport& o : c.outputs) outputs.push_back({{"topic", o.topic}, {"published", o.published}});
+  return {{"name", c.name},         {"class", c.class_name}, {"process", c.process},
+          {"pid", c.pid},           {"state", "running"},    {"restarts", c.restarts},
+          {"callbacks", callbacks}, {"outputs", outputs},    {"parameters", parameters}};
+}
+
+const char* level_name(LogLevel level) {
+  return level == LogLevel::Error ? "error" : level == LogLevel::Warning ? "warning" : "info";
 }
 
 const char* state_name(config::State state) {
@@ -95,6 +105,7 @@ json system_json(const host::DomainComponents& components, const host::DomainLau
                    {"state", down.process.state},
                    {"restarts", down.process.restarts},
                    {"callbacks", json::array()},
+                   {"outputs", json::array()},
                    {"parameters", json::array()}});
   for (const host::LauncherReport& launcher : launchers.launchers)
     for (const host::LauncherReport::Process& p : launcher.processes)
@@ -126,7 +137,7 @@ void LatencyHistory::next() { before_ = std::exchange(now_, {}); }
 
 Look look_of(const DomainReport& report, const Rules& rules, LatencyHistory& history) {
   Look look;
-  json topics = json::array(), processes = json::array();
+  json topics = json::array(), processes = json::array(), problems = json::array();
   std::set<int> pids;
   history.next();
   for (const PublisherReport& p : report.publishers) {
@@ -145,6 +156,7 @@ Look look_of(const DomainReport& report, const Rules& rules, LatencyHistory& his
       subscribers.push_back(subscriber_json(s, history.since({p.process, p.serial, s.pid, i}, s.latency)));
     }
     topics.push_back({{"topic", topic},
+                      {"bus", p.topic},
                       {"type", p.type},
                       {"program", p.program},
                       {"pid", p.pid},
@@ -156,8 +168,13 @@ Look look_of(const DomainReport& report, const Rules& rules, LatencyHistory& his
   for (const int pid : pids)
     if (const auto usage = launcher::usage_of(pid))
       processes.push_back({{"pid", pid}, {"cpu_seconds", usage->cpu_seconds}, {"memory_bytes", usage->memory_bytes}});
-  look.json =
-      system_dump({{"time_ns", steady_now()}, {"publishers", std::move(topics)}, {"processes", std::move(processes)}});
+  for (const std::string& problem : report.problems)
+    if (problems.size() < kMostProblems) problems.push_back(problem);
+  look.json = system_dump({{"time_ns", steady_now()},
+                           {"wall_ms", wall_now() / 1'000'000},
+                           {"publishers", std::move(topics)},
+                           {"processes", std::move(processes)},
+                           {"problems", std::move(problems)}});
   return look;
 }
 
@@ -165,7 +182,7 @@ std::string system_text(const host::DomainComponents& components, const host::Do
   return system_dump(system_json(components, launchers));
 }
 
-std::string SystemWatch::json(host::ControlClient& control) {
+void SystemWatch::take_states() {
   if (!states_) states_ = std::make_unique<Subscriber<SystemState>>(kSystemState, SubscriberOptions{.domain = domain_});
   for (std::size_t i = 0; i < kKeptChanges; ++i) {
     const Sample<SystemState> state = states_->take();
@@ -177,6 +194,42 @@ std::string SystemWatch::json(host::ControlClient& control) {
                         .wall_ns = state->since_ns + (wall_now() - steady_now())});
     if (changes_.size() > kKeptChanges) changes_.pop_front();
   }
+}
+
+void SystemWatch::add_line(LogLine line) {
+  line.number = ++last_line_;
+  line_bytes_ += line.text.size();
+  lines_.push_back(std::move(line));
+  while (lines_.size() > kKeptLines || (line_bytes_ > kKeptLineBytes && lines_.size() > 1)) {
+    line_bytes_ -= lines_.front().text.size();
+    lines_.pop_front();
+  }
+}
+
+void SystemWatch::take_log() {
+  if (!log_) {
+    log_ = std::make_unique<Subscriber<LogMessage>>(kLog, SubscriberOptions{.domain = domain_});
+    began_ns_ = wall_now();
+  }
+  for (std::size_t i = 0; i < kKeptLines; ++i) {
+    const Sample<LogMessage> line = log_->take();
+    if (!line) break;
+    if (const std::uint64_t missed = line.missed(); missed != 0 && last_line_ != 0)
+      add_line({.wall_ns = line->stamp,
+                .level = level_name(LogLevel::Warning),
+                .process = "page",
+                .text = fmt::format("{} lines of the log came while no page read it, or too fast for it", missed)});
+    add_line({.wall_ns = line->stamp,
+              .level = level_name(line->level),
+              .process = std::string(std::string_view(line->process)),
+              .component = std::string(std::string_view(line->component)),
+              .text = std::string(line->text.data(), std::min<std::size_t>(line->text.size(), kMostLogText))});
+  }
+}
+
+std::string SystemWatch::json(host::ControlClient& control) {
+  take_states();
+  take_log();
   nlohmann::json all = system_json(control.components(), control.launchers());
   all["changes"] = nlohmann::json::array();
   for (const Change& c : changes_)
@@ -185,6 +238,15 @@ std::string SystemWatch::json(host::ControlClient& control) {
                               {"previous", c.previous},
                               {"reason", c.reason},
                               {"wall_ms", c.wall_ns / 1'000'000}});
+  all["log_began"] = began_ns_ / 1'000'000;
+  all["log"] = nlohmann::json::array();
+  for (const LogLine& line : lines_)
+    all["log"].push_back({{"number", line.number},
+                          {"wall_ms", line.wall_ns / 1'000'000},
+                          {"level", line.level},
+                          {"process", line.process},
+                          {"component", line.component},
+                          {"text", line.text}});
   return system_dump(all);
 }
 

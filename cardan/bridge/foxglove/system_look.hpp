@@ -11,6 +11,7 @@
 #include "cardan/bridge/foxglove/protocol.hpp"
 #include "cardan/bridge/rules.hpp"
 #include "cardan/system/host/control_client.hpp"
+#include "cardan/system/launcher/log_topic.hpp"
 #include "cardan/system/launcher/state_topic.hpp"
 #include "cardan/transport/observer_report.hpp"
 #include "cardan/transport/subscriber.hpp"
@@ -39,7 +40,7 @@ class LatencyHistory {
 
 [[nodiscard]] Look look_of(const DomainReport& report, const Rules& rules, LatencyHistory& history);
 
-/// The components, processes and parameters of what `cardan run` runs, and its state, for the page.
+/// The components, processes and parameters of what `cardan run` runs, its state and its log, for the page.
 /// Thread safety: one thread.
 class SystemWatch {
  public:
@@ -48,6 +49,9 @@ class SystemWatch {
   [[nodiscard]] std::string json(host::ControlClient& control);
 
  private:
+  void take_states();
+  void take_log();
+
   std::string domain_;
   std::unique_ptr<Subscriber<SystemState>> states_;
   struct Change {
@@ -55,6 +59,17 @@ class SystemWatch {
     std::int64_t wall_ns = 0;
   };
   std::deque<Change> changes_;  ///< the last ones
+  std::unique_ptr<Subscriber<LogMessage>> log_;
+  struct LogLine {
+    std::uint64_t number = 0;  ///< from 1
+    std::int64_t wall_ns = 0;
+    std::string level{}, process{}, component{}, text{};
+  };
+  void add_line(LogLine line);
+  std::deque<LogLine> lines_;  ///< the last ones
+  std::size_t line_bytes_ = 0;
+  std::uint64_t last_line_ = 0;
+  std::int64_t began_ns_ = 0;  ///< wall clock; tells the numbers of one bridge from those of the next
 };
 
 /// The text of what was found. Any thread; does not block.

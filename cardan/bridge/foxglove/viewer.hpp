@@ -17,6 +17,7 @@
 #include "cardan/bridge/foxglove/client_queue.hpp"
 #include "cardan/bridge/foxglove/inquirer.hpp"
 #include "cardan/bridge/foxglove/protocol.hpp"
+#include "cardan/bridge/foxglove/shape_shelf.hpp"
 #include "cardan/bridge/foxglove/socket_server.hpp"
 #include "cardan/bridge/incoming_topic.hpp"
 #include "cardan/bridge/outgoing_topic.hpp"
@@ -40,8 +41,7 @@ struct Channel {
   std::set<Viewer*> viewers{};
   std::deque<FramePtr> latched{};
   std::map<const OutgoingFrame*, std::size_t> under_way{};  ///< large ones that clients get by reference
-  FramePtr newest{};                                        ///< of which shapes are made; null: nobody wants any
-  std::uint64_t newest_number = 0;
+  ShapeShelf shapes{};
   bool making = false;  ///< shapes of a message are being made
   std::string trouble{};
   std::unique_ptr<SocketServer::Watch> watch{};

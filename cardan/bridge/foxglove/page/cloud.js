@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Points in WebGL, to be turned and zoomed by mouse, touch and keys. x is ahead, z is up (REP-103).
+// Points in WebGL, to be turned, moved and zoomed by mouse, touch and keys. x is ahead, z is up (REP-103).
 
 const VERTEX = `
 attribute vec4 point;
@@ -23,6 +23,14 @@ void main() {
 }`;
 const GRID = 10; // lines to each side
 const STEEPEST = 1.55; // radians
+const LENS = 1.6;
+const LOOKED_AT = 2000; // points of a cloud, to find out where most of them are
+
+/** The number below which `part` of them lie; a few that are far off change nothing. */
+export function quantile(numbers, part) {
+  const sorted = numbers.filter(Number.isFinite).sort((a, b) => a - b);
+  return sorted.length ? sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] : 0;
+}
 
 function multiply(a, b) {
   const c = new Float32Array(16);
@@ -39,7 +47,7 @@ export function matrixOf({ yaw, pitch, distance, centre }, aspect) {
   const up = [cy * sp, sy * sp, cp];
   const dot = (a) => -(a[0] * centre[0] + a[1] * centre[1] + a[2] * centre[2]);
   const look = [right[0], up[0], back[0], 0, right[1], up[1], back[1], 0, right[2], up[2], back[2], 0, dot(right), dot(up), dot(back) - distance, 1];
-  const [near, far, f] = [distance / 50, distance * 50, 1.6];
+  const [near, far, f] = [distance / 50, distance * 50, LENS];
   const lens = [f / aspect, 0, 0, 0, 0, f, 0, 0, 0, 0, (far + near) / (near - far), -1, 0, 0, (2 * far * near) / (near - far), 0];
   return multiply(lens, look);
 }
@@ -97,16 +105,16 @@ export class CloudView {
 
   /** x, y, z and a number for the colour, of each point. */
   show(numbers) {
-    let [least, most, radius] = [Infinity, -Infinity, 0];
-    for (let i = 0; i < numbers.length; i += 4) {
-      const tone = numbers[i + 3];
-      if (tone < least) least = tone;
-      if (tone > most) most = tone;
-      radius = Math.max(radius, Math.hypot(numbers[i], numbers[i + 1], numbers[i + 2]));
+    const [tones, radii] = [[], []];
+    const step = 4 * Math.max(1, Math.floor(numbers.length / 4 / LOOKED_AT));
+    for (let i = 0; i < numbers.length; i += step) {
+      tones.push(numbers[i + 3]);
+      radii.push(Math.hypot(numbers[i], numbers[i + 1], numbers[i + 2]));
     }
+    const [least, most] = [quantile(tones, 0.01), quantile(tones, 0.99)];
     this.#range = least < most ? [least, most] : [0, 1];
     this.#count = numbers.length / 4;
-    this.radius = Math.min(Math.max(radius, 1), 1e6);
+    this.radius = Math.min(Math.max(quantile(radii, 0.98), 1), 1e6);
     if (!this.#fits && this.#count) this.reset();
     if (!this.#gl) return;
     this.#gl.bindBuffer(this.#gl.ARRAY_BUFFER, this.points);
@@ -132,6 +140,15 @@ export class CloudView {
   turn(yaw, pitch) {
     this.eye.yaw += yaw;
     this.eye.pitch = Math.min(Math.max(this.eye.pitch + pitch, -STEEPEST), STEEPEST);
+    this.draw();
+  }
+  /** By pixels of the screen. */
+  move(dx, dy) {
+    const { yaw, pitch, distance, centre } = this.eye;
+    const step = (2 * distance) / (LENS * Math.max(this.canvas.clientHeight, 1));
+    const [cy, sy, cp, sp] = [Math.cos(yaw), Math.sin(yaw), Math.cos(pitch), Math.sin(pitch)];
+    const [right, up] = [[sy, -cy, 0], [cy * sp, sy * sp, cp]];
+    this.eye.centre = centre.map((at, i) => at + (dy * up[i] - dx * right[i]) * step);
     this.draw();
   }
   zoom(factor) {
@@ -179,24 +196,32 @@ export class CloudView {
       const was = fingers.get(event.pointerId);
       if (!was) return;
       const before = fingers.size === 2 ? apart() : 0;
+      const [dx, dy] = [event.clientX - was[0], event.clientY - was[1]];
       fingers.set(event.pointerId, [event.clientX, event.clientY]);
-      if (fingers.size === 2) this.zoom(before / Math.max(apart(), 1));
-      else this.turn((was[0] - event.clientX) / 200, (event.clientY - was[1]) / 200);
+      if (fingers.size === 2) {
+        this.zoom(before / Math.max(apart(), 1));
+        this.move(dx / 2, dy / 2); // the other finger moves the other half
+      } else if (event.shiftKey || event.buttons & 6) this.move(dx, dy);
+      else this.turn(-dx / 200, dy / 200);
     });
     for (const name of ["pointerup", "pointercancel"]) canvas.addEventListener(name, (event) => fingers.delete(event.pointerId));
+    canvas.addEventListener("contextmenu", (event) => event.preventDefault());
     canvas.addEventListener("wheel", (event) => {
       event.preventDefault();
       this.zoom(Math.exp(event.deltaY / 500));
     });
     canvas.addEventListener("keydown", (event) => {
-      const act = {
+      const moves = { ArrowLeft: [20, 0], ArrowRight: [-20, 0], ArrowUp: [0, 20], ArrowDown: [0, -20] }[event.key];
+      const act = moves && event.shiftKey ? () => this.move(...moves) : {
         ArrowLeft: () => this.turn(0.1, 0),
         ArrowRight: () => this.turn(-0.1, 0),
         ArrowUp: () => this.turn(0, 0.1),
         ArrowDown: () => this.turn(0, -0.1),
         "+": () => this.zoom(0.85),
         "-": () => this.zoom(1 / 0.85),
+        "=": () => this.zoom(0.85),
         r: () => this.reset(),
+        R: () => this.reset(),
       }[event.key];
       if (!act || event.ctrlKey || event.metaKey || event.altKey) return;
       event.preventDefault();

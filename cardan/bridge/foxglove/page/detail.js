@@ -15,10 +15,15 @@ export class Detail {
   #treeShown = 0;
   #count = 0;
   #since = 0;
+  #before = [0, 0]; // messages and seconds of the time before `since`
+  #cameAt = 0; // of the last message, here
+  #isShown = true;
   #cloud = null;
 
-  constructor(session) {
+  /** `closed()`: the reader has closed it. */
+  constructor(session, closed) {
     this.session = session;
+    this.closed = closed;
     const on = (id, act) => ($(id).onclick = () => this.#cloud && act(this.#cloud));
     on("cloud-left", (cloud) => cloud.turn(0.3, 0));
     on("cloud-right", (cloud) => cloud.turn(-0.3, 0));
@@ -29,6 +34,8 @@ export class Detail {
     $("detail-size").onchange = () => this.#setMost();
     window.addEventListener("resize", () => $("detail-size").value === "auto" && this.#setMost());
     this.#setMost();
+    $("detail-close").onclick = () => this.close();
+    setInterval(() => this.#showSilence(), 500);
   }
 
   #setMost() {
@@ -39,10 +46,10 @@ export class Detail {
 
   choose(topic) {
     this.#end();
+    this.#end = () => {};
     Object.assign(this, { topic });
     this.#newest = null;
-    this.#count = 0;
-    this.#since = performance.now();
+    this.#start();
     $("detail").hidden = false;
     for (const id of ["image", "cloud-box", "detail-controls"]) $(id).hidden = true;
     $("name").textContent = topic;
@@ -51,27 +58,80 @@ export class Detail {
     $("tree").replaceChildren();
     $("tree").dataset.form = "";
     this.#cloud?.clear();
+    if (this.#isShown) this.#subscribe();
+    this.channels();
+  }
+  close() {
+    const topic = this.topic;
+    this.#end();
+    this.#end = () => {};
+    this.topic = this.#newest = null;
+    $("detail").hidden = true;
+    this.closed();
+    [...$("list").querySelectorAll("button")].find((b) => b.dataset.topic === topic)?.focus();
+  }
+  /** Another view is shown, or this one again: what nobody sees is not asked for. */
+  shown(isShown) {
+    if (isShown === this.#isShown) return;
+    this.#isShown = isShown;
+    this.#end();
+    this.#end = () => {};
+    this.#start();
+    if (isShown && this.topic !== null) this.#subscribe();
+  }
+  /** The list of topics has changed. */
+  channels() {
+    $("detail").classList.toggle("gone", this.topic !== null && !this.session.channelOf(this.topic));
+    this.#showSilence();
+  }
+
+  #start() {
+    this.#count = this.#cameAt = 0;
+    this.#since = performance.now(); // until the first message comes
+    this.#before = [0, 0];
+  }
+  #subscribe() {
+    const { topic } = this;
     this.#end = this.session.subscribe(topic, {
       message: (message) => this.#message(message),
-      shaped: (head, payload, at) => this.#shaped(head, payload, at),
+      shaped: (head, payload, at) => topic === this.topic && this.#shaped(head, payload, at),
       failed: (text) => this.#failed(text),
     });
   }
-  close() {
-    this.#end();
-    this.#end = () => {};
+  #came() {
+    const now = performance.now();
+    if (this.#cameAt) ++this.#count;
+    else this.#since = now;
+    this.#cameAt = now;
+  }
+  /** What is shown may be old: says how old. */
+  #showSilence() {
+    if (this.topic === null || !this.#isShown) return;
+    const silent = (performance.now() - (this.#cameAt || this.#since)) / 1000;
+    const isGone = !this.session.channelOf(this.topic);
+    const text = isGone
+      ? `Nobody publishes this topic now.${this.#cameAt ? " This is its last message." : ""}`
+      : silent < 2.5
+        ? ""
+        : this.#cameAt
+          ? `No message for ${silent.toFixed(0)} s.`
+          : "Its publisher has sent nothing since this page asked.";
+    if ($("silence").textContent !== text) $("silence").textContent = text;
   }
 
   #failed(text) {
     $("problem").textContent = text;
   }
   #showFacts(size, at) {
-    const seconds = (performance.now() - this.#since) / 1000;
+    const seconds = (performance.now() - this.#since) / 1000 + this.#before[1];
+    const count = this.#count + this.#before[0];
     const type = this.session.channelOf(this.topic)?.schemaName ?? "";
     const when = new Date(at);
     const published = Number.isNaN(when.getTime()) ? "" : `, published ${when.toISOString()}`;
-    $("facts").textContent = `${type}, ${bytesText(size)}, ${rateText(this.#count / seconds)} here${published}`;
-    if (seconds > 5) [this.#count, this.#since] = [0, performance.now()];
+    $("facts").textContent = `${type}, ${bytesText(size)}${seconds < 1 ? "" : `, ${rateText(count / seconds)} here`}${published}`;
+    if (performance.now() - this.#since < 2500) return;
+    this.#before = [this.#count, (performance.now() - this.#since) / 1000];
+    [this.#count, this.#since] = [0, performance.now()];
   }
   /** Whether the tree is due: reading is slower than messages. */
   #treeIsDue() {
@@ -83,7 +143,7 @@ export class Detail {
   #message(message) {
     const first = this.#newest === null;
     this.#newest = message;
-    ++this.#count;
+    this.#came();
     // What came since the last picture is not drawn: the screen sets the pace.
     if (first) requestAnimationFrame(() => this.#draw());
   }
@@ -105,7 +165,7 @@ export class Detail {
   }
 
   async #shaped(head, payload, at) {
-    ++this.#count;
+    this.#came();
     if (head.problem !== undefined) {
       this.#failed(head.problem);
       this.#showFacts(0, at);

@@ -1,38 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs on the left publish topics in the middle, which programs on the right subscribe.
-
+// The graph view: programs, components and topics, what flows between them, and a table with the same content.
+import { BOX, connected, edgeText, filtered, graphOf, grouped, placed } from "./graph_layout.js";
 import { fillTable, rateText, timeText } from "./text.js";
 
+const $ = (id) => document.getElementById(id);
 const SVG = "http://www.w3.org/2000/svg";
-const ROW = 50;
-const BOX = 40;
-const COLUMNS = [10, 440, 870];
-const WIDTH = 280;
-const LETTERS = 38; // that fit into a box
 const NONE = { program: "", received: "", missed: "", p50_ns: -1, p99_ns: -1 };
+const MOST = 1500; // boxes and edges that are drawn
+const CROWD = 120; // edges that are drawn lightly
+const NOTE = 12; // pixels, the size of the letters of notes and labels
 
 const rate = (p) => (p.hz === undefined ? "" : rateText(p.hz));
-const cut = (text) => (text.length > LETTERS ? `${text.slice(0, LETTERS - 1)}…` : text);
-const delays = (s) => {
-  const [median, most] = s.recent_p50_ns >= 0 ? [s.recent_p50_ns, s.recent_p99_ns] : [s.p50_ns, s.p99_ns];
-  return median < 0 ? "" : `${timeText(median)} / ${timeText(most)}`;
-};
-
-/** Which boxes there are, and which are connected. `notes`: pid → the second line of a program's box. */
-export function layout(publishers, notes = new Map()) {
-  const columns = [new Map(), new Map(), new Map()];
-  const edges = new Map();
-  const box = (column, name, note) => {
-    if (!columns[column].has(name)) columns[column].set(name, { row: columns[column].size, note });
-    return columns[column].get(name).row;
-  };
-  for (const p of publishers) {
-    const topic = box(1, p.topic, p.type);
-    edges.set(`0 ${box(0, `${p.program} (${p.pid})`, notes.get(p.pid))} ${topic}`, { text: rate(p), lost: 0 });
-    for (const s of p.subscribers)
-      edges.set(`1 ${topic} ${box(2, `${s.program} (${s.pid})`, notes.get(s.pid))}`, { text: delays(s), lost: s.lost ?? 0 });
-  }
-  return { columns, edges };
+let ruler; // measures texts
+function widthOf(text, size) {
+  ruler ??= document.createElement("canvas").getContext("2d");
+  if (!ruler?.measureText) return text.length * size * 0.55;
+  ruler.font = `${size}px system-ui, sans-serif`;
+  return ruler.measureText(text).width;
+}
+/** The end of a name tells it from others. */
+function cut(text, width, size) {
+  if (widthOf(text, size) <= width) return text;
+  let from = 1;
+  while (from < text.length && widthOf(`…${text.slice(from)}`, size) > width) ++from;
+  return `…${text.slice(from)}`;
 }
 
 function add(parent, kind, attributes, text) {
@@ -43,43 +34,132 @@ function add(parent, kind, attributes, text) {
   return element;
 }
 
-/** What a program's box says beside its name: its components, and its share of a processor. */
-function notesOf({ cpu }, components) {
-  const notes = new Map();
-  for (const { pid, name } of components) notes.set(pid, [...(notes.get(pid) ?? []), name]);
-  const pids = new Set([...notes.keys(), ...cpu.keys()]);
-  return new Map([...pids].map((pid) => [pid, [...(cpu.has(pid) ? [`CPU ${cpu.get(pid).toFixed(0)} %`] : []), ...(notes.get(pid) ?? [])].join(", ")]));
-}
+export class Graph {
+  #chosen = null;
+  #form = "";
+  #boxes = new Map(); // id → its element
+  #opened = new Set(); // groups of topics
+  #texts = []; // [element, what it says now: () => text]
+  #graph = { nodes: new Map(), edges: new Map() };
+  #seen = { publishers: [] };
+  #components = [];
 
-export function showGraph(svg, table, look, components) {
-  const { publishers } = look;
-  const { columns, edges } = layout(publishers, notesOf(look, components));
-  const rows = Math.max(1, ...columns.map((c) => c.size));
-  svg.setAttribute("viewBox", `0 0 ${COLUMNS[2] + WIDTH + 10} ${rows * ROW + 10}`);
-  svg.replaceChildren();
-  const middle = (row) => 5 + row * ROW + BOX / 2;
-  const ends = new Map(); // of each side of a box → its edges
-  const side = (...words) => words.join(" ");
-  const all = [...edges].map(([edge, label]) => [...edge.split(" ").map(Number), label]);
-  for (const [from, a, b] of all) for (const key of [side("from", from, a), side("to", from, b)]) ends.set(key, (ends.get(key) ?? 0) + 1);
-  for (const [from, a, b, { text, lost }] of all) {
-    const [x1, x2] = [COLUMNS[from] + WIDTH, COLUMNS[from + 1]];
-    const half = (x1 + x2) / 2;
-    add(svg, "path", { d: `M ${x1} ${middle(a)} C ${half} ${middle(a)} ${half} ${middle(b)} ${x2} ${middle(b)}`, class: lost ? "loses" : "" });
-    // At the end where fewer edges meet, so that labels are apart.
-    const atStart = ends.get(side("from", from, a)) < ends.get(side("to", from, b));
-    const [x, near, anchor] = atStart ? [x1 + 6, middle(a), "start"] : [x2 - 6, middle(b), "end"];
-    add(svg, "text", { x, y: near - 4, "text-anchor": anchor, class: "edge" }, text);
-    if (lost) add(svg, "text", { x, y: near + 14, "text-anchor": anchor, class: "edge loses" }, `${lost.toFixed(1)} lost/s`);
+  /** `open(topic)` shows a topic's messages. */
+  constructor(open) {
+    $("graph-filter").oninput = () => {
+      this.#draw();
+      this.#list();
+    };
+    $("graph-form").onsubmit = (event) => event.preventDefault();
+    $("graph-open").onclick = () => open(this.#graph.nodes.get(this.#chosen).topic);
+    $("graph-all").onclick = () => this.#choose(null);
+    new ResizeObserver(() => !$("graph").hidden && this.#draw()).observe($("graph"));
   }
-  columns.forEach((column, i) => {
-    for (const [name, { row, note }] of column) {
-      const y = 5 + row * ROW;
-      add(svg, "rect", { x: COLUMNS[i], y, width: WIDTH, height: BOX, rx: 5, class: i === 1 ? "topic" : "program" });
-      add(add(svg, "text", { x: COLUMNS[i] + 8, y: y + 17 }, cut(name)), "title", {}, name);
-      if (note) add(add(svg, "text", { x: COLUMNS[i] + 8, y: y + 33, class: "note" }, cut(note)), "title", {}, note);
+
+  show(seen, components) {
+    this.#seen = seen;
+    this.#components = components;
+    this.#draw();
+    this.#list();
+  }
+
+  #choose(id) {
+    const before = this.#chosen;
+    if (this.#graph.nodes.get(id)?.isGroup) {
+      this.#opened.add(id);
+      return this.#draw();
     }
-  });
-  const cells = (p, s) => [p.topic, p.program, s.program, rate(p), s.received, s.missed, timeText(s.p50_ns), timeText(s.p99_ns)];
-  fillTable(table, publishers.flatMap((p) => (p.subscribers.length ? p.subscribers : [NONE]).map((s) => cells(p, s))), 3);
+    if (id === null) this.#opened.clear();
+    this.#chosen = id === before ? null : id;
+    this.#draw();
+    if (id === null && before !== null) this.#boxes.get(before)?.focus();
+  }
+
+  #draw() {
+    const all = graphOf(this.#seen, this.#components);
+    const words = $("graph-filter").value.trim().toLowerCase();
+    const graph = (this.#graph = grouped(filtered(all, words), this.#opened));
+    if (this.#chosen !== null && !graph.nodes.has(this.#chosen)) this.#chosen = null;
+    const none = all.nodes.size === 0 ? "Nothing publishes in this domain yet." : "Nothing fits the filter.";
+    const count = graph.nodes.size + graph.edges.size;
+    const isLarge = count > MOST;
+    $("graph-note").textContent = !graph.nodes.size ? none : isLarge ? `${count} boxes and lines are too many to draw: filter, or read the table.` : this.#words();
+    $("graph-open").hidden = !graph.nodes.get(this.#chosen)?.topic;
+    $("graph-all").hidden = this.#chosen === null && this.#opened.size === 0;
+    const shown = isLarge ? { nodes: new Map(), edges: new Map() } : graph;
+    const width = Math.max(320, $("drawing").parentElement.clientWidth || 1000);
+    const form = JSON.stringify([width, this.#chosen, [...shown.nodes.keys()], [...shown.edges].map(([key, e]) => [key, Boolean(edgeText(e)), Boolean(e.lost)])]);
+    if (form === this.#form) for (const [element, text] of this.#texts) this.#say(element, text());
+    else this.#make(shown, width);
+    this.#form = form;
+  }
+  #say(element, text) {
+    if (element.textContent !== text) element.textContent = text;
+  }
+  #words() {
+    if (this.#chosen === null && this.#seen.problems?.length) return this.#seen.problems.join(" ");
+    if (this.#chosen === null) return "On lines to a topic: its rate. On lines from it: latency from publish to take, median / 99 %. Choose a box to see what it is connected with.";
+    const { name, note } = this.#graph.nodes.get(this.#chosen);
+    return `${name}${note ? ` — ${note}` : ""}`;
+  }
+
+  #make(graph, width) {
+    const svg = $("drawing");
+    const focused = document.activeElement?.dataset?.node;
+    const { boxes, ways, height } = placed(graph, width);
+    for (const [name, value] of Object.entries({ viewBox: `0 0 ${width} ${height}`, width, height })) svg.setAttribute(name, value);
+    svg.replaceChildren();
+    this.#boxes.clear();
+    this.#texts = [];
+    const near = this.#chosen === null ? null : connected(graph, this.#chosen);
+    const far = (...ids) => (near && !ids.every((id) => near.has(id)) ? " far" : "");
+    const now = (key) => this.#graph.edges.get(key) ?? { hz: -1, lost: 0 };
+    svg.classList.toggle("crowded", graph.edges.size > CROWD);
+    const labels = [];
+    for (const [key, { from, to, label }] of ways) {
+      const { from: a, to: b } = graph.edges.get(key);
+      const bend = Math.max(24, Math.abs(to.y - from.y) / 2);
+      const path = add(svg, "path", { d: `M ${from.x} ${from.y} C ${from.x} ${from.y + bend} ${to.x} ${to.y - bend} ${to.x} ${to.y}` });
+      const loses = () => (now(key).lost ? " loses" : "");
+      const title = add(path, "title", {});
+      this.#texts.push([title, () => `${graph.nodes.get(a).name} → ${graph.nodes.get(b).name}: ${edgeText(now(key))}${now(key).lost ? `, ${now(key).lost.toFixed(1)} lost/s` : ""}`]);
+      this.#texts.push([{ set textContent(name) { path.setAttribute("class", name); } }, () => `way${loses()}${far(a, b)}`]);
+      if (label && !far(a, b)) labels.push([key, label]);
+    }
+    for (const { id, kind, name, note, trouble } of graph.nodes.values()) this.#makeBox(svg, { id, kind, name, note, trouble }, boxes.get(id), far(id));
+    for (const [key, { x: middle, y }] of labels) {
+      const half = widthOf(edgeText(now(key)) + (now(key).lost ? " 1000.0 lost/s" : ""), NOTE) / 2;
+      const x = Math.max(half, Math.min(middle, width - half));
+      const text = add(svg, "text", { x, y, "text-anchor": "middle", class: "edge" });
+      this.#texts.push([add(text, "tspan", {}), () => edgeText(now(key))]);
+      this.#texts.push([add(text, "tspan", { class: "loses" }), () => (now(key).lost ? ` ${now(key).lost.toFixed(1)} lost/s` : "")]);
+    }
+    for (const [element, text] of this.#texts) element.textContent = text();
+    if (focused) this.#boxes.get(focused)?.focus({ preventScroll: true });
+  }
+
+  #makeBox(svg, { id, kind, name, note, trouble }, { x, y, width }, far) {
+    const box = add(svg, "g", { class: `box ${kind}${trouble ? " trouble" : ""}${far}`, tabindex: 0, role: "button", "aria-pressed": String(id === this.#chosen), "data-node": id, transform: `translate(${x} ${y})` });
+    add(box, "rect", { width, height: BOX.height, rx: kind === "topic" ? BOX.height / 2 : 5 });
+    add(box, "text", { x: width / 2, y: 18, "text-anchor": "middle" }, cut(name, width - 24, 13));
+    const second = add(box, "text", { x: width / 2, y: 34, "text-anchor": "middle", class: "note" });
+    const title = add(box, "title", {});
+    const noteNow = () => this.#graph.nodes.get(id)?.note ?? note;
+    this.#texts.push([second, () => cut(noteNow().replace("/msg/", "/"), width - 24, NOTE)], [title, () => `${name}${noteNow() ? `, ${noteNow()}` : ""}`]);
+    box.onclick = () => this.#choose(id);
+    box.onkeydown = (event) => {
+      if (event.key === "Escape") this.#choose(null);
+      if (event.key !== "Enter" && event.key !== " ") return;
+      event.preventDefault();
+      this.#choose(id);
+    };
+    this.#boxes.set(id, box);
+  }
+
+  #list() {
+    const cells = (p, s) => [p.topic, `${p.program} (${p.pid})`, s.pid ? `${s.program} (${s.pid})` : "", rate(p), s.received, s.missed, timeText(s.p50_ns), timeText(s.p99_ns)];
+    const words = $("graph-filter").value.trim().toLowerCase();
+    const rows = this.#seen.publishers.flatMap((p) => (p.subscribers.length ? p.subscribers : [NONE]).map((s) => cells(p, s)));
+    fillTable($("connections"), rows.filter((row) => row.slice(0, 3).join(" ").toLowerCase().includes(words)), 3);
+  }
 }

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Topics of ROS 2's log messages, changes of the system's state, and what the bridge says to this page.
+// The log of `cardan run`, topics of ROS 2's log messages, changes of the system's state, and what the bridge says to this
+// page.
+import { clockText } from "./text.js";
 
 const $ = (id) => document.getElementById(id);
 const TYPE = "rcl_interfaces/msg/Log";
 const KEPT = 1000; // lines
 const NAMES = new Map([[10, "debug"], [20, "info"], [30, "warning"], [40, "error"], [50, "fatal"]]);
+const LEVELS = { info: 20, warning: 30, error: 40 };
 const LEVEL = { starting: 20, running: 20, degraded: 30, "safe stop": 40, stopped: 20 };
 
 export class Log {
@@ -12,6 +15,9 @@ export class Log {
   #ends = new Map(); // topic → what ends its subscription
   #changes = new Set();
   #drawing = false;
+  #began = null; // the bridge whose numbers these are
+  #number = 0; // of the newest line of `cardan run`
+  #newestOfRun = -Infinity; // ms
 
   constructor(session) {
     this.session = session;
@@ -33,20 +39,36 @@ export class Log {
       this.#ends.set(topic, end);
     }
     $("log-note").textContent = this.#ends.size
-      ? `From ${[...this.#ends.keys()].join(", ")}, the system's states and the bridge.`
-      : `No topic has log messages (${TYPE}); the system's states and the bridge's words are here.`;
+      ? `From cardan run, ${[...this.#ends.keys()].join(", ")}, the system's states and the bridge.`
+      : "From cardan run, the system's states and the bridge. Topics of the type rcl_interfaces/msg/Log are shown, too.";
   }
   states(changes) {
     for (const { system, state, previous, reason, wall_ms } of changes ?? []) {
       const key = `${system} ${state} ${previous} ${Math.round(wall_ms / 100)}`;
       if (this.#changes.has(key)) continue;
       this.#changes.add(key);
-      this.add(wall_ms, LEVEL[state] ?? 20, system, `${previous} → ${state}${reason ? `: ${reason}` : ""}`);
+      this.add(wall_ms, LEVEL[state] ?? 20, system, `${previous === state ? "" : `${previous} → `}${state}${reason ? `: ${reason}` : ""}`);
+    }
+  }
+
+  /** The lines of `cardan run`'s log that the bridge has now; those that are here already come again. */
+  run({ log_began: began, log = [] }) {
+    const isNew = began !== this.#began; // a bridge that has just begun has some of what the one before had
+    const newest = isNew ? this.#newestOfRun : -Infinity;
+    if (isNew) [this.#began, this.#number] = [began, 0];
+    for (const { number, wall_ms, level, process, component, text } of log) {
+      if (number <= this.#number) continue;
+      this.#number = number;
+      if (wall_ms <= newest) continue;
+      this.#newestOfRun = Math.max(this.#newestOfRun, wall_ms);
+      this.add(wall_ms, LEVELS[level] ?? 20, component || process, text);
     }
   }
 
   add(ms, level, name, text) {
     this.#lines.push({ ms, level, name, text });
+    // Sources reach the page at different times.
+    for (let i = this.#lines.length - 1; i > 0 && this.#lines[i - 1].ms > ms; --i) [this.#lines[i - 1], this.#lines[i]] = [this.#lines[i], this.#lines[i - 1]];
     if (this.#lines.length > KEPT) this.#lines.shift();
     if (this.#drawing || $("log").hidden) return;
     this.#drawing = true;
@@ -66,8 +88,7 @@ export class Log {
         const line = document.createElement("li");
         const kind = NAMES.get(level) ?? String(level);
         line.className = NAMES.has(level) ? `level-${kind}` : "";
-        const time = new Date(ms);
-        line.textContent = `${Number.isNaN(time.getTime()) ? "" : time.toISOString().slice(11, 23)}  ${kind}  ${name}: ${text}`;
+        line.textContent = `${clockText(ms)}  ${kind}  ${name}: ${text}`;
         return line;
       }),
     );

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the bridge sees of the domain, once a second: rates and the use of the processors from one look to the next.
 
-/** {publishers, rates: topic → {hz, bytes}, cpu: pid → percent}; `hz` is added to each publisher, `lost` to each subscriber. */
+/** {publishers, rates: topic → {hz, bytes}, cpu: pid → percent, memory: pid → bytes, programs: pid → name,
+    problems: texts}; `hz` is added to each publisher, `lost` to each subscriber. */
 export function compare(before, look) {
   const rates = new Map();
   const cpu = new Map();
-  const result = { publishers: look.publishers ?? [], rates, cpu };
+  const publishers = look.publishers ?? [];
+  const memory = new Map((look.processes ?? []).map((p) => [p.pid, p.memory_bytes]));
+  const programs = new Map(publishers.flatMap((p) => [[p.pid, p.program], ...p.subscribers.map((s) => [s.pid, s.program])]));
+  const result = { publishers, rates, cpu, memory, programs, problems: look.problems ?? [] };
   if (!before?.time_ns || look.time_ns <= before.time_ns) return result;
   const seconds = (look.time_ns - before.time_ns) / 1e9;
   const key = (p) => `${p.pid}/${p.serial}/${p.topic}`;

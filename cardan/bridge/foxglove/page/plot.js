@@ -7,8 +7,10 @@ import { cell, numberText } from "./text.js";
 
 const $ = (id) => document.getElementById(id);
 const LINES = 6;
-const KEPT = 20000; // points of a line
 const LONGEST = 300; // seconds
+const STEP = 15; // ms: what comes closer together becomes one stroke from its least to its most
+const KEPT = (LONGEST * 1000) / STEP;
+const FARTHEST = 1e300; // what is beyond is drawn at the edge
 const LATENCIES = "\0latencies"; // no topic has this name
 const DASHES = [[], [8, 4], [2, 3], [12, 3, 2, 3], [4, 4], [1, 5]]; // so that colours alone do not tell
 
@@ -22,8 +24,43 @@ export function ticks(least, most, count) {
   return all;
 }
 
+/** Powers of ten from `least` to `most`, both above 0; of a small range as ticks(). */
+export function powers(least, most, count) {
+  const [first, last] = [Math.ceil(Math.log10(least)), Math.floor(Math.log10(most))];
+  if (last <= first) return ticks(least, most, count);
+  const step = Math.ceil((last - first + 1) / count);
+  return Array.from({ length: Math.floor((last - first) / step) + 1 }, (_, i) => 10 ** (first + i * step));
+}
+
+/** A number beside a line at multiples of `step`: with as many digits as tell it from its neighbours. */
+export function tickText(value, step) {
+  if (value === 0) return "0";
+  const size = Math.max(Math.abs(value), step);
+  const digits = Math.floor(Math.log10(size)) - Math.floor(Math.log10(step));
+  if (size >= 1e15 || (size >= 1e7 && digits < 4) || size < 1e-4) return value.toExponential(Math.min(Math.max(digits, 0), 15));
+  return value.toFixed(Math.min(Math.max(0, -Math.floor(Math.log10(step))), 15));
+}
+
+/** Adds a number to {points: [{ms, low, high, gap}], newest}. One that is none leaves a gap in the line. */
+export function addPoint(line, ms, value) {
+  line.newest = value;
+  if (!Number.isFinite(value)) {
+    line.breaks = true;
+    return;
+  }
+  const last = line.points.at(-1);
+  if (last && !line.breaks && ms >= last.ms && ms - last.ms < STEP) {
+    last.low = Math.min(last.low, value);
+    last.high = Math.max(last.high, value);
+    return;
+  }
+  line.points.push({ ms, low: value, high: value, gap: Boolean(line.breaks) });
+  line.breaks = false;
+  if (line.points.length > KEPT || line.points[0].ms < ms - LONGEST * 1000) line.points.shift();
+}
+
 export class Plots {
-  #lines = []; // {topic, name, path, points: [[ms, value]], place, end}
+  #lines = []; // {topic, name, path, points, newest, place, end}
   #paused = false;
   #until = 0;
   #shown = 0;
@@ -36,10 +73,10 @@ export class Plots {
       event.preventDefault();
       this.#add();
     };
-    $("plot-span").onchange = () => this.draw();
+    $("plot-span").onchange = $("plot-scale").onchange = () => this.draw();
     $("plot-pause").onclick = () => {
       this.#paused = !this.#paused;
-      this.#until = Date.now();
+      this.#until = this.session.now();
       for (const line of this.#lines) line.held = this.#paused ? line.points.slice() : []; // messages under way come later
       $("plot-pause").setAttribute("aria-pressed", String(this.#paused));
       this.draw();
@@ -59,7 +96,7 @@ export class Plots {
     this.#streams = new Map(latencies(publishers));
     if (this.#streams.size !== before && $("plot-topic").value === LATENCIES) this.#listFields();
     for (const line of this.#lines)
-      if (line.topic === LATENCIES && (this.#streams.get(line.name) ?? -1) >= 0) this.#point(line, Date.now(), this.#streams.get(line.name) / 1e6);
+      if (line.topic === LATENCIES && (this.#streams.get(line.name) ?? -1) >= 0) addPoint(line, this.session.now(), this.#streams.get(line.name) / 1e6);
   }
 
   #options(select, all, chosen) {
@@ -89,12 +126,12 @@ export class Plots {
     const free = [...Array(LINES).keys()].find((place) => this.#lines.every((line) => line.place !== place));
     if (free === undefined) return this.#say(`At most ${LINES} lines: remove one first.`);
     if (this.#lines.some((line) => line.topic === topic && line.name === field.name)) return this.#say("This line is there already.");
-    const line = { topic, ...field, points: [], held: [], place: free, end: () => {} };
+    const line = { topic, ...field, points: [], held: [], newest: undefined, place: free, end: () => {} };
     if (topic !== LATENCIES)
       line.end = this.session.subscribe(topic, {
         message: (message) => {
           try {
-            this.#point(line, message.at, valueAt(message.value, line.path));
+            addPoint(line, message.at, valueAt(message.value, line.path));
           } catch (error) {
             this.#say(String(error));
           }
@@ -108,12 +145,6 @@ export class Plots {
   #say(text) {
     $("plot-note").textContent = text;
   }
-  #point(line, ms, value) {
-    if (!Number.isFinite(value)) return;
-    line.points.push([ms, value]);
-    if (line.points.length > KEPT || line.points[0][0] < ms - LONGEST * 1000) line.points.shift();
-  }
-
   #listLines() {
     $("plot-list").replaceChildren();
     for (const line of this.#lines) {
@@ -152,42 +183,54 @@ export class Plots {
     const size = { width: Math.round(width * scale), height: Math.round(height * scale) };
     if (canvas.width !== size.width || canvas.height !== size.height) Object.assign(canvas, size);
     const span = Number($("plot-span").value) * 1000;
-    const end = this.#paused ? this.#until : Date.now();
-    const seen = this.#lines.map((line) => (this.#paused ? line.held : line.points).filter(([ms]) => ms >= end - span && ms <= end + 1000));
-    const values = seen.flat().map(([, value]) => value);
-    let [least, most] = values.reduce(([a, b], v) => [Math.min(a, v), Math.max(b, v)], [Infinity, -Infinity]);
-    if (!values.length) [least, most] = [0, 1];
+    const end = this.#paused ? this.#until : this.session.now();
+    const seen = this.#lines.map((line) => (this.#paused ? line.held : line.points).filter(({ ms }) => ms >= end - span && ms <= end + 1000));
+    const isLog = $("plot-scale").value === "log";
+    let [least, most] = [Infinity, -Infinity];
+    for (const { low, high } of seen.flat()) if (!isLog || low > 0) [least, most] = [Math.min(least, low), Math.max(most, high)];
+    if (least > most) [least, most] = isLog ? [0.1, 10] : [0, 1];
+    [least, most] = [Math.max(least, -FARTHEST), Math.min(most, FARTHEST)];
     const margin = (most - least) * 0.05 || Math.abs(most) * 0.05 || 1;
-    [least, most] = [least - margin, most + margin];
+    [least, most] = isLog ? [least / 1.2, most * 1.2] : [least - margin, most + margin];
     const colour = (name) => getComputedStyle(canvas).getPropertyValue(name);
-    const [left, bottom] = [70, 24];
+    c.font = "12px system-ui, sans-serif";
+    const marks = isLog ? powers(least, most, 8) : ticks(least, most, 6);
+    const texts = marks.map((v) => tickText(v, isLog ? v : Math.abs(marks[1] - marks[0]) || 1));
+    c.setTransform(1, 0, 0, 1, 0, 0);
+    const [left, bottom] = [Math.max(40, ...texts.map((text) => c.measureText(text).width)) + 12, 24];
     const x = (ms) => left + ((ms - end + span) / span) * (width - left - 8);
-    const y = (v) => 8 + (1 - (v - least) / (most - least)) * (height - bottom - 8);
+    const scaled = isLog ? (v) => Math.log10(Math.max(v, least)) : (v) => Math.min(Math.max(v, least), most);
+    const [low, high] = [scaled(least), scaled(most)];
+    const y = (v) => 8 + (1 - (scaled(v) - low) / (high - low)) * (height - bottom - 8);
     c.setTransform(scale, 0, 0, scale, 0, 0);
     c.clearRect(0, 0, width, height);
-    c.font = "12px system-ui, sans-serif";
     c.lineWidth = 1;
     c.setLineDash([]);
     c.strokeStyle = colour("--line");
     c.fillStyle = colour("--soft");
-    for (const v of ticks(least, most, 6)) {
+    marks.forEach((v, i) => {
       c.strokeRect(left, y(v), width - left - 8, 0);
-      c.fillText(numberText(v).slice(0, 10), 4, y(v) + 4);
-    }
+      c.fillText(texts[i], 4, y(v) + 4);
+    });
     for (const s of ticks(-span / 1000, 0, width < 500 ? 3 : 6)) c.fillText(`${s} s`, Math.min(x(end + s * 1000) - 10, width - 34), height - 6);
     this.#lines.forEach((line, i) => {
       c.strokeStyle = colour(`--line-${line.place}`);
       c.lineWidth = 2;
       c.setLineDash(DASHES[line.place]);
       c.beginPath();
-      for (const [ms, value] of seen[i]) c.lineTo(x(ms), y(value));
+      for (const point of seen[i]) {
+        if (point.gap) c.moveTo(x(point.ms), y(point.low));
+        else c.lineTo(x(point.ms), y(point.low));
+        if (point.high !== point.low) c.lineTo(x(point.ms), y(point.high));
+      }
       c.stroke();
     });
     if (Date.now() - this.#shown < 250) return;
     this.#shown = Date.now();
     this.#lines.forEach((line, i) => {
-      const of = seen[i].map(([, value]) => value);
-      const texts = of.length ? [of.at(-1), Math.min(...of), Math.max(...of)].map(numberText) : ["", "", ""];
+      const newest = this.#paused ? seen[i].at(-1)?.high : line.newest;
+      const range = seen[i].reduce(([a, b], point) => [Math.min(a, point.low), Math.max(b, point.high)], [Infinity, -Infinity]);
+      const texts = [newest, ...(seen[i].length ? range : [undefined, undefined])].map((n) => (n === undefined ? "" : numberText(n)));
       line.cells.forEach((td, k) => (td.textContent = texts[k]));
     });
   }

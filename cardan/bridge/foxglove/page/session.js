@@ -33,6 +33,7 @@ export class Session {
   #socket = null;
   #lastId = 0;
   #wait = 500; // ms until the next try
+  #skew = 0; // ms that our clock is ahead
   #most = { picture: 960, points: 50000 };
 
   /** `on`: {channels(), state(text, isGood), parameters(text), status(text)} */
@@ -47,11 +48,22 @@ export class Session {
     this.#socket.onclose = () => {
       this.channels.clear();
       for (const use of this.#uses.values()) this.#forget(use);
-      this.on.channels();
       this.on.state("not connected; trying again …", false);
+      this.on.channels();
       setTimeout(() => this.connect(), this.#wait);
-      this.#wait = Math.min(this.#wait * 2, 8000);
+      this.#wait = Math.min(this.#wait * 2, 4000);
     };
+  }
+
+  /** The time of the bridge's computer in ms, as messages have it; another computer's clock may be far off. */
+  now() {
+    return Date.now() - this.#skew;
+  }
+  /** What the clock there said when it looked, up to two seconds ago. */
+  clock(ms) {
+    const off = Date.now() - ms;
+    const skew = off > -500 && off < 2500 ? 0 : off - 1000;
+    if (Math.abs(skew - this.#skew) > 1500 || skew === 0) this.#skew = skew;
   }
 
   /** Whether there was a connection to send it on. */

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What `cardan run` runs: states, processes, components and their parameters.
-import { fillTable, numberText, timeText } from "./text.js";
+import { bytesText, clockText, fillTable, numberText, timeText } from "./text.js";
 
 const $ = (id) => document.getElementById(id);
+const TROUBLE = ["degraded", "safe stop"];
 const percent = (n) => (n === undefined ? "" : `${n.toFixed(0)} %`);
 
 export class System {
@@ -19,20 +20,18 @@ export class System {
     return this.session.metadata["cardan.set_parameters"] === "yes";
   }
 
-  show(system, cpu) {
+  /** `seen`: as compare() of look.js has it. */
+  show(system, { cpu, memory, programs, problems }) {
     const components = system.components ?? [];
-    const processes = system.processes ?? [];
-    const all = [...(system.problems ?? [])];
-    if (!components.length && !processes.length) all.push("Nothing runs that `cardan run` started. Programs of their own have no states and no parameters.");
+    const processes = [...(system.processes ?? [])];
+    // Programs that nobody started with `cardan run` use the computer, too.
+    const listed = new Set(processes.map((p) => p.pid));
+    for (const [pid, name] of programs) if (!listed.has(pid)) processes.push({ system: "", name, state: "", pid, restarts: "" });
+    const all = [...new Set([...(system.problems ?? []), ...problems])];
+    if (!components.length && !system.processes?.length) all.push("Nothing runs that `cardan run` started. Programs of their own have no states and no parameters.");
     if (!this.#waiting.size) this.#say(all.join(" "));
-    $("changes").replaceChildren(
-      ...(system.changes ?? []).toReversed().map(({ system: name, state, previous, reason, wall_ms }) => {
-        const line = document.createElement("li");
-        line.textContent = `${new Date(wall_ms).toLocaleTimeString()}  ${name}: ${previous} → ${state}${reason ? ` (${reason})` : ""}`;
-        return line;
-      }),
-    );
-    fillTable($("processes"), processes.map((p) => [p.system, p.name, p.state, p.pid || "", percent(cpu.get(p.pid)), p.restarts]), 3);
+    this.#showStates(system.changes ?? []);
+    fillTable($("processes"), processes.map((p) => [p.system, p.name, p.state, p.pid || "", percent(cpu.get(p.pid)), memory.has(p.pid) ? bytesText(memory.get(p.pid)) : "", p.restarts]), 3);
     fillTable(
       $("components"),
       components.map((c) => {
@@ -43,6 +42,21 @@ export class System {
       3,
     );
     this.#showParameters(components.flatMap((c) => c.parameters));
+  }
+
+  #showStates(changes) {
+    const now = new Map(changes.map((c) => [c.system, c.state]));
+    const text = [...now].map(([name, state]) => `${name}: ${state}`).join(", ");
+    if ($("now").textContent !== text) $("now").textContent = text;
+    $("now").className = [...now.values()].some((state) => TROUBLE.includes(state)) ? "bad" : "";
+    $("changes").replaceChildren(
+      ...changes.toReversed().map(({ system: name, state, previous, reason, wall_ms }) => {
+        const line = document.createElement("li");
+        const change = previous === state ? state : `${previous} → ${state}`;
+        line.textContent = `${clockText(wall_ms)}  ${name}: ${change}${reason ? ` (${reason})` : ""}`;
+        return line;
+      }),
+    );
   }
 
   #say(text) {

@@ -18,6 +18,14 @@ export function timeText(ns) {
   return ns < 1e9 ? `${(ns / 1e6).toFixed(2)} ms` : `${(ns / 1e9).toFixed(2)} s`;
 }
 
+/** The reader's time of day, with milliseconds. */
+export function clockText(ms) {
+  const time = new Date(ms);
+  if (Number.isNaN(time.getTime())) return "";
+  const two = (n) => String(n).padStart(2, "0");
+  return `${two(time.getHours())}:${two(time.getMinutes())}:${two(time.getSeconds())}.${String(time.getMilliseconds()).padStart(3, "0")}`;
+}
+
 export const numberText = (n) => (typeof n === "number" && !Number.isInteger(n) ? String(Number(n.toPrecision(6))) : String(n));
 
 export function cell(row, text, kind) {
