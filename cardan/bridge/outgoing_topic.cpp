@@ -40,6 +40,7 @@ void OutgoingTopic::open() {
                                         .depth = period_ns_ != 0 ? 1 : options_.depth,
                                         .reliable = options_.reliable && period_ns_ == 0,
                                         .background = true,
+                                        .waiting = follow(),
                                         .not_via = options_.network});
 }
 

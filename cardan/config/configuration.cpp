@@ -101,6 +101,9 @@ TopicOptions apply(const TopicSettings& settings, TopicOptions options) noexcept
       case Waiting::Kind::Anticipate:
         options.waiting = anticipate();
         break;
+      case Waiting::Kind::Follow:
+        options.waiting = follow();
+        break;
     }
   }
   if (settings.spin) options.waiting.limit = *settings.spin;

@@ -11,10 +11,10 @@ namespace cardan {
 
 /// How a subscriber waits for the next sample. Each way trades CPU time for latency.
 struct Waiting {
-  enum class Kind : std::uint8_t { Block, Spin, Prewake, Anticipate };
+  enum class Kind : std::uint8_t { Block, Spin, Prewake, Anticipate, Follow };
   Kind kind = Kind::Block;
   /// Spin: how long to spin before sleeping. Prewake: the longest spin after a loan. Anticipate: the margin before the
-  /// expected frame.
+  /// expected frame. Follow: the least margin after it.
   std::chrono::nanoseconds limit{0};
 };
 
@@ -32,6 +32,13 @@ constexpr Waiting prewake(std::chrono::nanoseconds limit = std::chrono::millisec
 /// waking takes longer), then spins.
 constexpr Waiting anticipate(std::chrono::nanoseconds margin = std::chrono::microseconds{100}) {
   return {Waiting::Kind::Anticipate, margin};
+}
+/// For bridges and monitors: learns the rhythm of a periodic stream, and looks for the next frame by its own clock,
+/// `margin` or a few deviations after it is due. The publisher then has nobody to wake, so such a subscriber costs it no
+/// system call. A frame that is late wakes as with block(); one that is early waits until the look. fd() does the same.
+/// Only of one publisher at a time, of periods of 2 ms and more, and not of a reliable stream; else as block().
+constexpr Waiting follow(std::chrono::nanoseconds margin = std::chrono::microseconds{100}) {
+  return {Waiting::Kind::Follow, margin};
 }
 
 /// Which users may subscribe to a topic, and whose publications on it a subscriber accepts. The handshake decides by

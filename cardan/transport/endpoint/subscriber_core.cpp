@@ -340,8 +340,10 @@ CARDAN_TAKE_PATH SubscriberCore::Fit SubscriberCore::fill(SampleBlock& b, Stream
   const std::uint64_t every = interval < kFast ? 8 : interval < kSlow ? 4 : 1;
   if (page.received.load(kRelaxed) % every == 0)
     count_one(page.latency[layout::latency_bucket(steady_now() - b.publish_ns)]);
-  if (waiting_.kind != Waiting::Kind::Anticipate) s.last_publish_ns.store(b.publish_ns, kRelaxed);
-  if (waiting_.kind == Waiting::Kind::Anticipate) learn(s, b.publish_ns);
+  if (waiting_.kind == Waiting::Kind::Anticipate || waiting_.kind == Waiting::Kind::Follow)
+    learn(s, b.publish_ns);
+  else
+    s.last_publish_ns.store(b.publish_ns, kRelaxed);
   b.owner = this;
   b.stream = &s;
   add_reference();
@@ -419,9 +421,31 @@ bool SubscriberCore::copy_latest(ObservedSample& into) {
   return copied;
 }
 
+std::int64_t SubscriberCore::quiet_until() noexcept {
+  if (waiting_.kind != Waiting::Kind::Follow) return 0;
+  constexpr std::int64_t kShortest = 2'000'000;  // a shorter sleep is not worth its timer
+  const Inside inside(*this);
+  const Stream* only = nullptr;
+  for (const Stream& s : streams()) {
+    if (only != nullptr) return 0;
+    only = &s;
+  }
+  if (only == nullptr || only->reliable()) return 0;
+  const std::int64_t period = only->period_ns.load(kRelaxed);
+  const std::int64_t deviation = only->deviation_ns.load(kRelaxed);
+  const std::int64_t expected = only->expected_ns.load(kRelaxed);
+  if (expected == 0 || period < kShortest || deviation > period / 16) return 0;
+  const std::int64_t until = expected + std::max<std::int64_t>(waiting_.limit.count(), 4 * deviation);
+  const std::int64_t now = steady_now();
+  // Stamps that are not of our time must not let us sleep for long.
+  return until > now && until < now + 2 * period ? until : 0;
+}
+
 bool SubscriberCore::rearm() noexcept {
   eventfd_t ignored = 0;
   ::eventfd_read(helper_.event_fd_.get(), &ignored);
+  // The descriptor is emptied in any case; a publisher rings it only once it is armed.
+  const bool quiet = helper_.ring_at(quiet_until());
   {
     const Inside inside(*this);
     for (const Stream& s : streams()) {
@@ -431,7 +455,7 @@ bool SubscriberCore::rearm() noexcept {
       for (int i = 0; i < 16 && ::recv(fd, &token, 1, MSG_DONTWAIT) >= 0;
            ++i) {  // an honest publisher leaves at most one
       }
-      protocol::arm<Native>(s.page().armed);
+      if (!quiet) protocol::arm<Native>(s.page().armed);
     }
   }
   return ready_streams();

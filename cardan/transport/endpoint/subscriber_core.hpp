@@ -65,6 +65,10 @@ class SubscriberCore {
   /// Empties the descriptor and requests the next ring. Returns true if there is something already.
   bool rearm() noexcept;
 
+  /// Waiting::Kind::Follow: until when nobody need wake it (steady clock, ns), because the next sample is not overdue
+  /// before. 0: it must be woken.
+  [[nodiscard]] std::int64_t quiet_until() noexcept;
+
   /// The helper thread's part of it.
   [[nodiscard]] SubscriberHelper& helper() noexcept { return helper_; }
   [[nodiscard]] const SubscriberHelper& helper() const noexcept { return helper_; }

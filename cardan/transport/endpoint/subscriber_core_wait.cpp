@@ -42,6 +42,7 @@ CARDAN_TAKE_PATH void SubscriberCore::pause(std::int64_t deadline_ns) noexcept {
   const Waiting how = waiting();
   switch (how.kind) {
     case Waiting::Kind::Block:
+    case Waiting::Kind::Follow:
       return sleep(deadline_ns, false);
     case Waiting::Kind::Prewake:
       return prewake_next(deadline_ns);

@@ -5,6 +5,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -231,6 +232,10 @@ int SubscriberHelper::fd() {
                     "raise ulimit -n");
       epoll_event e{.events = EPOLLIN, .data = {.u64 = 0}};
       ::epoll_ctl(epoll.get(), EPOLL_CTL_ADD, event.get(), &e);
+      if (core_.waiting().kind == Waiting::Kind::Follow) {  // without it the publisher rings as always
+        timer_fd_ = Fd(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
+        if (timer_fd_) ::epoll_ctl(epoll.get(), EPOLL_CTL_ADD, timer_fd_.get(), &e);
+      }
       epoll_ = std::move(epoll);
       event_fd_ = std::move(event);
       core_.epoll_fd_.store(epoll_.get(), std::memory_order_release);
@@ -238,6 +243,16 @@ int SubscriberHelper::fd() {
   }
   core_.poke_helper();  // it connects the existing streams
   return epoll_.get();
+}
+
+bool SubscriberHelper::ring_at(std::int64_t until_ns) noexcept {
+  if (!timer_fd_) return false;
+  std::uint64_t ignored = 0;
+  // A timer that has not run out is left alone: what it costs is one look.
+  if (::read(timer_fd_.get(), &ignored, sizeof ignored) < 0 && until_ns == 0) return false;
+  const itimerspec at{.it_interval = {},
+                      .it_value = {.tv_sec = until_ns / 1'000'000'000, .tv_nsec = until_ns % 1'000'000'000}};
+  return ::timerfd_settime(timer_fd_.get(), TFD_TIMER_ABSTIME, &at, nullptr) == 0 && until_ns != 0;
 }
 
 void SubscriberHelper::connect_notify(Stream& stream) {

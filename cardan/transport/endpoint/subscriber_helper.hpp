@@ -54,6 +54,9 @@ class SubscriberHelper {
   [[nodiscard]] EventQueue& events() noexcept { return events_; }
   /// The subscriber's descriptor. Throws Error (Limit, Forked).
   int fd();
+  /// Once fd() is in use: makes it readable at this time (steady clock, ns); 0: not by time. Returns whether it will
+  /// be.
+  bool ring_at(std::int64_t until_ns) noexcept;
   struct Sums {
     std::uint64_t missed = 0, received = 0, bad = 0;
     std::int64_t spin_ns = 0;
@@ -75,6 +78,7 @@ class SubscriberHelper {
   std::vector<Stream*> retiring_;
   Fd epoll_;
   Fd event_fd_;
+  Fd timer_fd_;                         ///< Waiting::Kind::Follow only
   std::int64_t deadline_told_ns_ = 0;   ///< the last sign of life before the reported gap
   std::int64_t deadline_told_at_ = 0;   ///< when that was reported
   std::int64_t deadline_check_ns_ = 0;  ///< when to look again; 0: at once

@@ -32,7 +32,13 @@ class Sleep {
       SubscriberCore& core = *subscribers_[i];
       if (!core.sleepers_.begin(entries_[i].generation)) changed_ = true;
     }
-    for (SubscriberCore* core : subscribers_) gather(*core);
+    for (SubscriberCore* core : subscribers_) {
+      const std::int64_t until = core->quiet_until();
+      if (until == 0)
+        gather(*core);
+      else if (quiet_until_ == 0 || until < quiet_until_)
+        quiet_until_ = until;
+    }
   }
   Sleep(const Sleep&) = delete;
   Sleep& operator=(const Sleep&) = delete;
@@ -128,6 +134,7 @@ class Sleep {
   futex::Watch own_;
   bool changed_ = false;
   bool too_many_ = false;
+  std::int64_t quiet_until_ = 0;  ///< when a subscriber looks by itself that no publisher wakes; 0: there is none
   std::size_t count_ = 0;
   struct Entry {
     Stream* stream;
@@ -139,6 +146,7 @@ class Sleep {
 };
 
 CARDAN_TAKE_PATH void Sleep::run(std::span<Foreign> foreign, std::int64_t deadline_ns) noexcept {
+  if (quiet_until_ != 0) deadline_ns = deadline_ns == 0 ? quiet_until_ : std::min(deadline_ns, quiet_until_);
   const bool ready = changed_ || stopping() || some_ready();
   if (foreign.empty() && ready) return;
   const std::size_t words = count_ + subscribers_.size() + (own_.word != nullptr ? 1 : 0);

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Waiting::follow(): a subscriber that looks by its own clock, so that a periodic publisher has nobody to wake.
+#include <gtest/gtest.h>
+#include <poll.h>
+
+#include <chrono>
+#include <thread>
+
+#include "cardan/transport/publisher.hpp"
+#include "cardan/transport/subscriber.hpp"
+#include "cardan/transport/wait_any.hpp"
+#include "tests/support/run_directory.hpp"
+
+namespace {
+
+struct Beat {
+  std::uint64_t number;
+};
+
+}  // namespace
+
+CARDAN_MESSAGE(Beat, "test_msgs/msg/Beat", number);
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr cardan::Topic<Beat> kBeats{"/beats", {.depth = 4}};
+constexpr auto kPeriod = 5ms;
+
+class Follow : public cardan::test::OwnRunDirectory {
+ protected:
+  void publish() {
+    auto loan = out_.loan();
+    loan->number = ++published_;
+    ASSERT_TRUE(out_.publish(std::move(loan)));
+  }
+  /// Takes all that is there. The last take finds nothing, and so asks for the next ring.
+  void take_all() {
+    while (const auto sample = in_.take()) {
+      EXPECT_EQ(sample->number, ++taken_);
+      EXPECT_EQ(sample.missed(), 0U);
+    }
+  }
+  /// So many publications, each at its time unless this computer is too slow for that; each is taken.
+  void beat(int count) {
+    auto next = std::chrono::steady_clock::now();
+    for (int i = 0; i < count; ++i) {
+      std::this_thread::sleep_until(next += kPeriod);
+      publish();
+      take_all();
+    }
+  }
+  bool readable(int timeout_ms) {
+    pollfd one{.fd = in_.fd(), .events = POLLIN, .revents = 0};
+    return ::poll(&one, 1, timeout_ms) == 1;
+  }
+  /// Publishes in a steady rhythm until a publication right after one does not ring: the subscriber is not armed.
+  /// Leaves that publication in the queue.
+  bool reach_quiet() {
+    for (int tries = 0; tries < 60; ++tries) {
+      beat(25);
+      while (readable(0)) take_all();
+      publish();
+      if (!readable(0)) return true;
+      take_all();
+    }
+    return false;
+  }
+
+  cardan::Publisher<Beat> out_{kBeats};
+  cardan::Subscriber<Beat> in_{kBeats, {.waiting = cardan::follow()}};
+  std::uint64_t published_ = 0, taken_ = 0;
+};
+
+TEST_F(Follow, AFrameInTimeCostsThePublisherNoRing) {
+  (void)in_.fd();
+  ASSERT_TRUE(reach_quiet()) << "each publication rang";
+  EXPECT_TRUE(readable(10'000)) << "the subscriber looks by itself";
+  take_all();
+  EXPECT_EQ(taken_, published_);
+}
+
+TEST_F(Follow, AFrameThatIsLateRings) {
+  (void)in_.fd();
+  ASSERT_TRUE(reach_quiet());
+  ASSERT_TRUE(readable(10'000));
+  take_all();
+  // Whatever the rhythm is now, it ends by itself: at some look nothing is there, and the subscriber wants to be woken.
+  while (readable(200)) take_all();
+  publish();
+  EXPECT_TRUE(readable(0)) << "a late frame must ring at once";
+  take_all();
+  EXPECT_EQ(taken_, published_);
+}
+
+TEST_F(Follow, EveryWaitGetsEveryFrame) {
+  constexpr std::uint64_t kFrames = 200;
+  std::jthread publisher([this] {
+    auto next = std::chrono::steady_clock::now();
+    for (std::uint64_t i = 0; i < kFrames; ++i) {
+      // Steady, then a pause, then steady again.
+      std::this_thread::sleep_until(next += i == kFrames / 2 ? 20 * kPeriod : kPeriod);
+      publish();
+    }
+  });
+  std::uint64_t got = 0, missed = 0;
+  while (got + missed < kFrames) {
+    const auto sample = got % 2 == 0 ? in_.wait(10s) : [this] {
+      (void)cardan::wait_any_for(10s, in_);
+      return in_.take();
+    }();
+    ASSERT_TRUE(sample) << "after " << got;
+    ++got;
+    missed += sample.missed();
+  }
+  EXPECT_EQ(got + missed, kFrames);
+}
+
+TEST_F(Follow, AnotherPublisherEndsIt) {
+  (void)in_.fd();
+  ASSERT_TRUE(reach_quiet());
+  cardan::Publisher<Beat> other{kBeats};
+  while (in_.publishers() < 2) std::this_thread::sleep_for(1ms);
+  while (readable(100))
+    while (in_.take()) {
+    }
+  auto loan = other.loan();
+  ASSERT_TRUE(other.publish(std::move(loan)));
+  EXPECT_TRUE(readable(0)) << "of two publishers each rings";
+}
+
+}  // namespace
