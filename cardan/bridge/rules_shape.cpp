@@ -52,7 +52,7 @@ constexpr config::Shape kRuleShape{.title = "rule", .fields = kRuleFields};
 constexpr Field kRule = object("", kRuleShape);
 
 constexpr std::array kDdsFields{
-    whole("domain_id", 0, 232),
+    whole("domain_id", 0, kMostRosDomain),
     choice("discovery", kDiscoveries),
     one_or_more("peers", kText),
     text("node", Format::Identifier),
@@ -74,7 +74,8 @@ constexpr config::Shape kFoxgloveShape{.title = "foxglove", .fields = kFoxgloveF
 
 constexpr std::array kZenohFields{
     choice("form", kForms),        text("config", Format::Filled), choice("mode", kModes),
-    one_or_more("connect", kText), one_or_more("listen", kText),
+    one_or_more("connect", kText), one_or_more("listen", kText),   whole("domain_id", 0, kMostRosDomain),
+    text("node", Format::Identifier),
 };
 constexpr config::Shape kZenohShape{.title = "zenoh", .fields = kZenohFields};
 
