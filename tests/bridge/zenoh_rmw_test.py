@@ -108,6 +108,7 @@ class Outwards(RmwCase):
         self.assertEqual([a[0] for a in attached], list(range(attached[0][0], attached[0][0] + len(attached))))
         self.assertEqual({a[2:] for a in attached}, {(16, rmw_zenoh_gid(token))})
         self.assertTrue(all(0 < time.time_ns() - a[1] < 600e9 for a in attached), "when they were published")
+        self.until(lambda: self.count(bridge, "/camera", "carried") >= 50, "a report")
         camera = self.topic(bridge, "/camera")
         self.assertEqual((camera["lost"], camera["refused"]), (0, 0))
         self.assertLess(camera["copied_bytes"], max(camera["bytes"], 1) * 0.02)
