@@ -12,8 +12,8 @@ namespace cardan::bench {
 /// process with one thread.
 void enter_own_network();
 
-/// A second network, joined to this one by a veth pair: what goes there leaves loopback. Both have one address. It is gone
-/// with this process and those in it, also when they are killed. For a process with one thread.
+/// A second network, joined to this one by a veth pair: what goes there leaves loopback. Both have one address. It is
+/// gone with this process and those in it, also when they are killed. For a process with one thread.
 class OtherNetwork {
  public:
   static constexpr const char* kHere = "10.77.0.1";

@@ -84,8 +84,8 @@ class Run {
   std::unique_ptr<RunningBridge> zenoh_in() {
     const OtherNetwork::Inside inside(setting_.other);
     return std::make_unique<RunningBridge>(
-        std::vector<std::string>{"zenoh", "--form", "cardan", "--connect", zenoh_address(), "--in", "/camera", "--topic",
-                                 "/nothing"},
+        std::vector<std::string>{"zenoh", "--form", "cardan", "--connect", zenoh_address(), "--in", "/camera",
+                                 "--topic", "/nothing"},
         computer(true));
   }
 
@@ -251,8 +251,8 @@ void measure_foxglove(const Setting& setting, Row& row) {
 }
 
 void measure_zenoh(const Setting& setting, Row& row) {
-  const std::string way =
-      setting.other != nullptr ? "between two network namespaces over a veth pair" : "over loopback: " + setting.no_other;
+  const std::string way = setting.other != nullptr ? "between two network namespaces over a veth pair"
+                                                   : "over loopback: " + setting.no_other;
   row.title = fmt::format("{}, {}", kZenohTitle, way);
   Run run(setting);
   const auto camera = run.camera(kZenohHz);
@@ -362,10 +362,7 @@ const std::vector<Setup>& all_setups() {
       {.name = "foxglove",
        .title = "cardan bridge foxglove, 225 MB/s to one client; then beside one that reads a message a second",
        .measure = stoppable<measure_foxglove>},
-      {.name = "zenoh",
-       .title = kZenohTitle,
-       .measure = stoppable<measure_zenoh>,
-       .needs_zenoh = true},
+      {.name = "zenoh", .title = kZenohTitle, .measure = stoppable<measure_zenoh>, .needs_zenoh = true},
   };
   return kAllSetups;
 }

@@ -73,8 +73,8 @@ constexpr std::array kFoxgloveFields{
 constexpr config::Shape kFoxgloveShape{.title = "foxglove", .fields = kFoxgloveFields};
 
 constexpr std::array kZenohFields{
-    choice("form", kForms),        text("config", Format::Filled), choice("mode", kModes),
-    one_or_more("connect", kText), one_or_more("listen", kText),   whole("domain_id", 0, kMostRosDomain),
+    choice("form", kForms),           text("config", Format::Filled), choice("mode", kModes),
+    one_or_more("connect", kText),    one_or_more("listen", kText),   whole("domain_id", 0, kMostRosDomain),
     text("node", Format::Identifier),
 };
 constexpr config::Shape kZenohShape{.title = "zenoh", .fields = kZenohFields};

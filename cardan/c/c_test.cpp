@@ -245,7 +245,8 @@ TEST_F(CInterface, ATypeIsDescribedAsRos2Does) {
             R"({"type_description": {"type_name": "std_msgs/msg/String", "fields": [{"name": "data", "type": )"
             R"({"type_id": 17, "capacity": 0, "string_capacity": 0, "nested_type_name": ""}}]}, )"
             R"("referenced_type_descriptions": []})");
-  EXPECT_NE(described("sensor_msgs/msg/Image", nullptr).find(R"("type_name": "std_msgs/msg/Header")"), std::string::npos);
+  EXPECT_NE(described("sensor_msgs/msg/Image", nullptr).find(R"("type_name": "std_msgs/msg/Header")"),
+            std::string::npos);
   EXPECT_EQ(described("no/msg/Such", nullptr), "");
   EXPECT_TRUE(says("give its definition")) << cardan_error();
   EXPECT_EQ(described("a/msg/B", "string \"x"), "");

@@ -155,9 +155,10 @@ void cardan_unadvertise(cardan_publisher* publisher);
  * messages of one of them came through. Free it with cardan_free(). NULL: there is no run directory.
  * Any thread. Blocks as long as processes need to answer, at most a second for each that is stopped. */
 char* cardan_topics_json(const char* domain);
-/* The description of a type from which ROS 2 makes its hash: "RIHS01_" and the SHA-256 of this text in hexadecimal digits
- * (REP-2016). `definition`: its ros2msg text; NULL: Cardan's own message of that name. Free it with cardan_free(). NULL:
- * the type is unknown or malformed, or has a name that ROS 2 does not allow. Any thread; never blocks. */
+/* The description of a type from which ROS 2 makes its hash: "RIHS01_" and the SHA-256 of this text in hexadecimal
+ * digits (REP-2016). `definition`: its ros2msg text; NULL: Cardan's own message of that name. Free it with
+ * cardan_free(). NULL: the type is unknown or malformed, or has a name that ROS 2 does not allow. Any thread; never
+ * blocks. */
 char* cardan_type_description(const char* type, const char* definition);
 void cardan_free(char* text);
 

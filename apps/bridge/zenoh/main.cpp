@@ -39,9 +39,10 @@ CLI::IsMember one_of(const Names& names) {
 }
 
 void add_options(CLI::App& app, ZenohOptions& o) {
-  app.add_option("--form", o.form,
-                 "plain: keys as zenoh-plugin-ros2dds (default); cardan: between computers with Cardan; rmw: ROS 2 with "
-                 "rmw_zenoh")
+  app.add_option(
+         "--form", o.form,
+         "plain: keys as zenoh-plugin-ros2dds (default); cardan: between computers with Cardan; rmw: ROS 2 with "
+         "rmw_zenoh")
       ->check(one_of(bridge::kForms));
   app.add_option("--connect", o.connect, "Connect to a router or another bridge, as tcp/10.0.0.2:7447");
   app.add_option("--listen", o.listen, "Listen there (default, without --connect: tcp/127.0.0.1:7447)");
