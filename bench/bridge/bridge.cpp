@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 
 #include "bench/bridge/network.hpp"
@@ -82,11 +83,24 @@ bool has_lost(const Report& report) {
   });
 }
 
+/// Empty: `why` says what is missing.
+std::optional<OtherNetwork> other_network(std::string& why) {
+  try {
+    return std::make_optional<OtherNetwork>();
+  } catch (const Error& e) {
+    why = e.what();
+    return std::nullopt;
+  }
+}
+
 Report measure(const Options& options, Progress& progress) {
   Setting setting{.seconds = options.seconds,
                   .fastdds = can_run("cardan-bench-fastdds"),
                   .zenoh = can_run("cardan-zenoh"),
                   .stopped = is_stopped};
+  std::optional<OtherNetwork> other;
+  if (setting.zenoh) other = other_network(setting.no_other);
+  if (other) setting.other = &*other;
   Report report{.host = describe_host()};
   const auto leave_out = [&](const std::string& sentence) {
     progress.line(sentence);

@@ -2,7 +2,10 @@
 #include "bench/bridge/network.hpp"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/rtnetlink.h>
+#include <linux/veth.h>
 #include <net/if.h>
 #include <net/route.h>
 #include <netinet/in.h>
@@ -11,12 +14,17 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
+#include <cstddef>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "cardan/base/error.hpp"
-#include "cardan/base/fd.hpp"
 
 namespace cardan::bench {
 namespace {
@@ -46,7 +54,129 @@ sockaddr ipv4(const char* text) {
   return out;
 }
 
+constexpr const char* kOwnNetwork = "/proc/self/ns/net";
+
+[[noreturn]] void no_veth(const char* what, int error) {
+  throw Error(ErrorCode::Unavailable, fmt::format("no second network: cannot {}: {}", what, std::strerror(error)),
+              "run it as root, on a kernel with CONFIG_VETH");
+}
+
+Fd own_network() {
+  Fd fd{::open(kOwnNetwork, O_RDONLY | O_CLOEXEC)};
+  if (!fd) no_veth("open its own network", errno);
+  return fd;
+}
+
+/// One message to rtnetlink, built from the front.
+class LinkMessage {
+ public:
+  LinkMessage() {
+    append(nlmsghdr{.nlmsg_len = 0,
+                    .nlmsg_type = RTM_NEWLINK,
+                    .nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL,
+                    .nlmsg_seq = 1,
+                    .nlmsg_pid = 0});
+    append(ifinfomsg{});
+  }
+  template <class T>
+  void append(const T& value) {
+    const auto* const bytes = reinterpret_cast<const std::byte*>(&value);
+    bytes_.insert(bytes_.end(), bytes, bytes + sizeof(value));
+  }
+  void add(unsigned short type, std::string_view value) {
+    const std::size_t at = begin(type);
+    const auto* const bytes = reinterpret_cast<const std::byte*>(value.data());
+    bytes_.insert(bytes_.end(), bytes, bytes + value.size());
+    end(at);
+  }
+  void add(unsigned short type, int value) {
+    const std::size_t at = begin(type);
+    append(value);
+    end(at);
+  }
+  /// What is added until end() is inside.
+  std::size_t begin(unsigned short type) {
+    append(rtattr{.rta_len = 0, .rta_type = type});
+    return bytes_.size() - sizeof(rtattr);
+  }
+  void end(std::size_t at) {
+    const auto length = static_cast<unsigned short>(bytes_.size() - at);
+    std::memcpy(bytes_.data() + at + offsetof(rtattr, rta_len), &length, sizeof(length));
+    bytes_.resize(NLMSG_ALIGN(bytes_.size()));
+  }
+  /// Sends it and returns the kernel's error number; 0: done.
+  int send() {
+    const auto length = static_cast<std::uint32_t>(bytes_.size());
+    std::memcpy(bytes_.data() + offsetof(nlmsghdr, nlmsg_len), &length, sizeof(length));
+    const Fd fd{::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE)};
+    if (!fd || ::send(fd.get(), bytes_.data(), bytes_.size(), 0) < 0) return errno;
+    std::array<std::byte, 4096> answer{};
+    const ssize_t got = ::recv(fd.get(), answer.data(), answer.size(), 0);
+    if (got < 0) return errno;
+    nlmsgerr said{};
+    if (static_cast<std::size_t>(got) < NLMSG_HDRLEN + sizeof(said.error)) return EPROTO;
+    std::memcpy(&said.error, answer.data() + NLMSG_HDRLEN, sizeof(said.error));
+    return -said.error;
+  }
+
+ private:
+  std::vector<std::byte> bytes_;
+};
+
+/// A device here, and its other end in the network `there`.
+void make_pair(const char* here, const char* other, const Fd& there) {
+  LinkMessage message;
+  message.add(IFLA_IFNAME, {here, std::strlen(here) + 1});
+  const std::size_t info = message.begin(IFLA_LINKINFO);
+  message.add(IFLA_INFO_KIND, "veth");
+  const std::size_t data = message.begin(IFLA_INFO_DATA), peer = message.begin(VETH_INFO_PEER);
+  message.append(ifinfomsg{});
+  message.add(IFLA_IFNAME, {other, std::strlen(other) + 1});
+  message.add(IFLA_NET_NS_FD, there.get());
+  message.end(peer);
+  message.end(data);
+  message.end(info);
+  if (const int error = message.send(); error != 0) no_veth("make a veth pair", error);
+}
+
+void bring_up(const char* device, const char* address) {
+  const Fd fd{::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)};
+  if (!fd) no_veth("open a socket", errno);
+  ifreq request{};
+  std::strcpy(request.ifr_name, device);
+  if (address != nullptr) {
+    request.ifr_addr = ipv4(address);
+    if (::ioctl(fd.get(), SIOCSIFADDR, &request) != 0) no_veth("give it an address", errno);
+    request.ifr_netmask = ipv4("255.255.255.0");
+    if (::ioctl(fd.get(), SIOCSIFNETMASK, &request) != 0) no_veth("give it a netmask", errno);
+  }
+  request.ifr_flags = IFF_UP | IFF_RUNNING;
+  if (::ioctl(fd.get(), SIOCSIFFLAGS, &request) != 0) no_veth("set it up", errno);
+}
+
 }  // namespace
+
+OtherNetwork::OtherNetwork() {
+  const Fd here = own_network();
+  if (::unshare(CLONE_NEWNET) != 0) no_veth("make a network namespace", errno);
+  there_ = own_network();
+  if (::setns(here.get(), CLONE_NEWNET) != 0) no_veth("go back", errno);
+  make_pair("cardan0", "cardan1", there_);
+  bring_up("cardan0", kHere);
+  const Inside inside(this);
+  bring_up("lo", nullptr);
+  bring_up("cardan1", kThere);
+}
+
+OtherNetwork::Inside::Inside(const OtherNetwork* network) {
+  if (network == nullptr) return;
+  back_ = own_network();
+  if (::setns(network->there_.get(), CLONE_NEWNET) != 0) no_veth("go to the other network", errno);
+}
+
+OtherNetwork::Inside::~Inside() {
+  if (back_ && ::setns(back_.get(), CLONE_NEWNET) != 0) std::abort();  // all that follows would be in the wrong place
+}
 
 void enter_own_network() {
   if (::unshare(CLONE_NEWNET) != 0) enter_as_user();

@@ -1,11 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
+
+#include "cardan/base/fd.hpp"
+
 namespace cardan::bench {
 
 /// From here on this process and those that it starts are in a network of their own, where only loopback is: neither
 /// the bridges nor their peers meet anything else of this computer. Needs root or user namespaces; throws Error. For a
 /// process with one thread.
 void enter_own_network();
+
+/// A second network, joined to this one by a veth pair: what goes there leaves loopback. Both have one address. It is
+/// gone with this process and those in it, also when they are killed. For a process with one thread.
+class OtherNetwork {
+ public:
+  static constexpr const char* kHere = "10.77.0.1";
+  static constexpr const char* kThere = "10.77.0.2";
+
+  /// After enter_own_network(), once. Throws Error (Unavailable): this kernel has no veth, or the rights are missing.
+  OtherNetwork();
+
+  /// Processes that are started while one lives are in the other network.
+  class Inside {
+   public:
+    /// Throws Error (Unavailable). Null: stays here.
+    explicit Inside(const OtherNetwork* network);
+    Inside(const Inside&) = delete;
+    Inside& operator=(const Inside&) = delete;
+    ~Inside();
+
+   private:
+    Fd back_{};
+  };
+
+ private:
+  Fd there_;
+};
 
 }  // namespace cardan::bench

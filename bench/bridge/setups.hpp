@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "bench/actor.hpp"
+#include "bench/bridge/network.hpp"
 #include "bench/bridge/rows.hpp"
 
 namespace cardan::bench::bridging {
@@ -14,6 +15,9 @@ struct Setting {
   double seconds = 10;   ///< that the camera sends
   bool fastdds = false;  ///< the peer Fast DDS is here
   bool zenoh = false;    ///< cardan-zenoh is here
+  /// Where the second computer of the row `zenoh` is. Null: here, over loopback, and why.
+  const OtherNetwork* other = nullptr;
+  std::string no_other{};
   Stopped stopped = nullptr;
 };
 

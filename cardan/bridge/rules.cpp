@@ -124,6 +124,8 @@ void read_sections(const Node& root, Rules& rules) {
     read(*zenoh, "mode", rules.zenoh.mode);
     read(*zenoh, "connect", rules.zenoh.connect);
     read(*zenoh, "listen", rules.zenoh.listen);
+    if (const Node* id = zenoh->find("domain_id")) rules.zenoh.domain_id = static_cast<int>(id->integer);
+    read(*zenoh, "node", rules.zenoh.node);
   }
 }
 

@@ -76,6 +76,8 @@ struct ZenohRules {
   std::string mode{};                  ///< one of kModes; empty: by itself "router" if it listens, else "client"
   std::vector<std::string> connect{};  ///< as "tcp/10.0.0.2:7447"
   std::vector<std::string> listen{};   ///< empty, and no `connect`: loopback
+  std::optional<int> domain_id{};      ///< of form "rmw"; empty: $ROS_DOMAIN_ID, or 0
+  std::string node = "cardan_bridge";  ///< of form "rmw": name as a ROS node
   bool operator==(const ZenohRules&) const = default;
 };
 

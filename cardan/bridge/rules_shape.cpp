@@ -52,7 +52,7 @@ constexpr config::Shape kRuleShape{.title = "rule", .fields = kRuleFields};
 constexpr Field kRule = object("", kRuleShape);
 
 constexpr std::array kDdsFields{
-    whole("domain_id", 0, 232),
+    whole("domain_id", 0, kMostRosDomain),
     choice("discovery", kDiscoveries),
     one_or_more("peers", kText),
     text("node", Format::Identifier),
@@ -73,8 +73,9 @@ constexpr std::array kFoxgloveFields{
 constexpr config::Shape kFoxgloveShape{.title = "foxglove", .fields = kFoxgloveFields};
 
 constexpr std::array kZenohFields{
-    choice("form", kForms),        text("config", Format::Filled), choice("mode", kModes),
-    one_or_more("connect", kText), one_or_more("listen", kText),
+    choice("form", kForms),           text("config", Format::Filled), choice("mode", kModes),
+    one_or_more("connect", kText),    one_or_more("listen", kText),   whole("domain_id", 0, kMostRosDomain),
+    text("node", Format::Identifier),
 };
 constexpr config::Shape kZenohShape{.title = "zenoh", .fields = kZenohFields};
 

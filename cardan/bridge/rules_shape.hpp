@@ -15,8 +15,10 @@ extern const config::Shape kRulesShape;
 inline constexpr std::array<std::string_view, 4> kAccesses{"owner", "group", "everyone", "policy"};
 inline constexpr std::array<std::string_view, 4> kDiscoveries{"localhost", "subnet", "off", "system"};
 
+inline constexpr int kMostRosDomain = 232;
+
 // Of Zenoh.
-inline constexpr std::array<std::string_view, 2> kForms{"plain", "cardan"};
+inline constexpr std::array<std::string_view, 3> kForms{"plain", "cardan", "rmw"};
 inline constexpr std::array<std::string_view, 3> kModes{"router", "peer", "client"};
 inline constexpr std::array<std::string_view, 7> kPriorities{
     "real_time", "interactive_high", "interactive_low", "data_high", "data", "data_low", "background"};

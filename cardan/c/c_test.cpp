@@ -62,11 +62,15 @@ TEST_F(CInterface, AnImageOfACppPublisherIsNotCopied) {
   EXPECT_EQ(cardan_take(in, &d), CARDAN_LIMIT) << "two are held, and one by the thread that takes";
   EXPECT_EQ(d, nullptr);
   cardan_frame frame{};
-  cardan_sample_frame(b, &frame);
+  EXPECT_EQ(cardan_sample_frame(b, &frame), -1) << "without struct_size";
+  EXPECT_TRUE(says("struct_size of the frame")) << cardan_error();
+  frame.struct_size = sizeof(frame);
+  EXPECT_EQ(cardan_sample_frame(b, &frame), 0) << cardan_error();
   EXPECT_EQ(frame.sequence, 2U);
   EXPECT_NE(frame.publisher, 0U);
   cardan_frame first{};
-  cardan_sample_frame(a, &first);
+  first.struct_size = sizeof(first);
+  EXPECT_EQ(cardan_sample_frame(a, &first), 0) << cardan_error();
   EXPECT_EQ(first.publisher, frame.publisher) << "one publisher, one number";
   EXPECT_EQ(frame.payload_size, kPixels);
   EXPECT_EQ(frame.payload[0], 2);
@@ -82,7 +86,7 @@ TEST_F(CInterface, AnImageOfACppPublisherIsNotCopied) {
   cardan_release(a);
   EXPECT_EQ(cardan_take(in, &d), CARDAN_SAMPLE);
   cardan_unsubscribe(in);
-  cardan_sample_frame(d, &frame);
+  EXPECT_EQ(cardan_sample_frame(d, &frame), 0) << cardan_error();
   EXPECT_EQ(frame.payload[0], 4) << "a sample outlives its subscriber";
   cardan_release(b);
   cardan_release(c);
@@ -194,6 +198,60 @@ TEST_F(CInterface, OptionsOfAnOlderProgramAreShorter) {
   EXPECT_EQ(cardan_subscribe("/camera", &old), nullptr);
   EXPECT_TRUE(says("`access`")) << cardan_error();
   cardan_unsubscribe(in);
+}
+
+/// The structs of a program that was built with a later header.
+struct LaterOptions {
+  cardan_subscriber_options known{};
+  const char* later = nullptr;
+};
+struct LaterFrame {
+  cardan_frame known{};
+  std::uint64_t later = 7;
+};
+
+TEST_F(CInterface, ANewerProgramAsksForNothingThatThisLibraryDoesNotKnow) {
+  Publisher<Image> camera{kCamera};
+  LaterOptions options;
+  options.known.struct_size = sizeof(options);
+  cardan_subscriber* const in = cardan_subscribe("/camera", &options.known);
+  ASSERT_NE(in, nullptr) << cardan_error();
+  options.later = "wanted";
+  EXPECT_EQ(cardan_subscribe("/camera", &options.known), nullptr);
+  EXPECT_TRUE(says("does not know")) << cardan_error();
+  publish(camera, 1);
+  cardan_sample* sample = nullptr;
+  ASSERT_EQ(cardan_wait(in, 10'000'000'000, &sample), CARDAN_SAMPLE);
+  LaterFrame frame;
+  frame.known.struct_size = sizeof(frame);
+  EXPECT_EQ(cardan_sample_frame(sample, &frame.known), 0) << cardan_error();
+  EXPECT_EQ(frame.known.payload_size, kPixels);
+  EXPECT_EQ(frame.known.struct_size, sizeof(frame)) << "for the next call";
+  EXPECT_EQ(frame.later, 0U) << "not what lay there";
+  frame.known.struct_size = std::size_t{1} << 20U;
+  EXPECT_EQ(cardan_sample_frame(sample, &frame.known), -1) << "no struct is so large";
+  cardan_release(sample);
+  cardan_unsubscribe(in);
+}
+
+TEST_F(CInterface, ATypeIsDescribedAsRos2Does) {
+  const auto described = [](const char* name, const char* definition) {
+    char* const words = cardan_type_description(name, definition);
+    std::string copy = words == nullptr ? "" : words;
+    cardan_free(words);
+    return copy;
+  };
+  EXPECT_EQ(described("std_msgs/msg/String", "string data\n"),
+            R"({"type_description": {"type_name": "std_msgs/msg/String", "fields": [{"name": "data", "type": )"
+            R"({"type_id": 17, "capacity": 0, "string_capacity": 0, "nested_type_name": ""}}]}, )"
+            R"("referenced_type_descriptions": []})");
+  EXPECT_NE(described("sensor_msgs/msg/Image", nullptr).find(R"("type_name": "std_msgs/msg/Header")"),
+            std::string::npos);
+  EXPECT_EQ(described("no/msg/Such", nullptr), "");
+  EXPECT_TRUE(says("give its definition")) << cardan_error();
+  EXPECT_EQ(described("a/msg/B", "string \"x"), "");
+  EXPECT_TRUE(says("no description")) << cardan_error();
+  EXPECT_EQ(described(nullptr, nullptr), "");
 }
 
 TEST_F(CInterface, AStopEndsAWait) {

@@ -17,6 +17,7 @@
 
 #include "cardan/base/error.hpp"
 #include "cardan/messages/any_type.hpp"
+#include "cardan/messages/ros_description.hpp"
 #include "cardan/transport/any_publisher.hpp"
 #include "cardan/transport/any_subscriber.hpp"
 #include "cardan/transport/endpoint/sample_block.hpp"
@@ -66,15 +67,41 @@ Result guarded(Result failed, F f) noexcept {
   }
 }
 
-/// As much of the caller's struct as it has; an older program's is shorter. Throws Error: it is none.
+constexpr std::size_t kMostStruct = 4096;
+
+/// As much of the caller's struct as it has. An older program's is shorter; a newer one's is longer, and what this
+/// library does not know must not be asked for. Throws Error: that, or it is none.
 template <class Options>
 Options copy_of(const Options* given) {
   Options options{};
   if (given == nullptr) return options;
-  if (given->struct_size < offsetof(Options, type) || given->struct_size > 4096)
+  const std::size_t size = given->struct_size;
+  if (size < offsetof(Options, type) || size > kMostStruct)
     throw Error(ErrorCode::InvalidArgument, "struct_size of the options is wrong", "set it to sizeof the options");
-  std::memcpy(&options, given, std::min(given->struct_size, sizeof(options)));
+  const auto* const bytes = reinterpret_cast<const std::byte*>(given);
+  if (size > sizeof(options) &&
+      std::any_of(bytes + sizeof(options), bytes + size, [](std::byte b) { return b != std::byte{}; }))
+    throw Error(ErrorCode::InvalidArgument, "the options have a field that this libcardan does not know",
+                "install the libcardan that the program was built with, or a newer one");
+  std::memcpy(&options, given, std::min(size, sizeof(options)));
   return options;
+}
+
+/// The same in the other direction: fills as much of the caller's struct as this library knows, the rest with zeros.
+template <class Struct>
+void give(Struct known, Struct* to) {
+  const std::size_t size = to->struct_size;
+  known.struct_size = size;
+  std::memcpy(to, &known, std::min(size, sizeof(known)));
+  if (size > sizeof(known)) std::memset(reinterpret_cast<std::byte*>(to) + sizeof(known), 0, size - sizeof(known));
+}
+
+/// A text for the caller, by cardan_free().
+char* given_away(const std::string& words) {
+  auto* const copy = static_cast<char*>(std::malloc(words.size() + 1));
+  if (copy == nullptr) throw std::bad_alloc();
+  std::memcpy(copy, words.c_str(), words.size() + 1);
+  return copy;
 }
 
 cardan::Access access_of(int given) {
@@ -85,12 +112,19 @@ cardan::Access access_of(int given) {
 
 std::string text(const char* words) { return words == nullptr ? std::string() : std::string(words); }
 
-AnyType type_named(const char* name, const char* definition) {
-  if (definition != nullptr) return AnyType::of_definition(name, definition);
+std::shared_ptr<const cardan::TypeLayout> own_layout(const char* name) {
   auto layout = cardan::known_layout(name);
   if (layout == nullptr)
     throw Error(ErrorCode::InvalidArgument, "Cardan has no message type " + text(name) + " of its own",
                 "give its definition");
+  return layout;
+}
+
+std::string own_definition(const char* name) { return message_type_of(*own_layout(name), {}).schema; }
+
+AnyType type_named(const char* name, const char* definition) {
+  if (definition != nullptr) return AnyType::of_definition(name, definition);
+  auto layout = own_layout(name);
   auto type = message_type_of(*layout, {});
   return {std::move(layout), std::move(type)};
 }
@@ -189,19 +223,27 @@ const char* cardan_definition(const cardan_subscriber* subscriber) {
   return subscriber->type().message_type().schema.c_str();
 }
 
-void cardan_sample_frame(const cardan_sample* sample, cardan_frame* frame) {
-  const cardan::CdrFrame& parts = sample->parts;
-  *frame = {.prefix = bytes_of(parts.prefix.data()),
-            .prefix_size = parts.prefix.size(),
-            .payload = bytes_of(parts.payload.data()),
-            .payload_size = parts.payload.size(),
-            .suffix = bytes_of(parts.suffix.data()),
-            .suffix_size = parts.suffix.size(),
-            .sequence = sample->sample.sequence(),
-            .missed = sample->sample.missed(),
-            .publish_ns = sample->sample.publish_time(),
-            .source_ns = sample->sample.source_time(),
-            .publisher = publisher_of(sample->sample)};
+int cardan_sample_frame(const cardan_sample* sample, cardan_frame* frame) {
+  return guarded<int>(-1, [&] {
+    if (frame->struct_size < offsetof(cardan_frame, publisher) + sizeof(frame->publisher) ||
+        frame->struct_size > kMostStruct)
+      throw Error(ErrorCode::InvalidArgument, "struct_size of the frame is wrong", "set it to sizeof the frame");
+    const cardan::CdrFrame& parts = sample->parts;
+    give(cardan_frame{.struct_size = 0,
+                      .prefix = bytes_of(parts.prefix.data()),
+                      .prefix_size = parts.prefix.size(),
+                      .payload = bytes_of(parts.payload.data()),
+                      .payload_size = parts.payload.size(),
+                      .suffix = bytes_of(parts.suffix.data()),
+                      .suffix_size = parts.suffix.size(),
+                      .sequence = sample->sample.sequence(),
+                      .missed = sample->sample.missed(),
+                      .publish_ns = sample->sample.publish_time(),
+                      .source_ns = sample->sample.source_time(),
+                      .publisher = publisher_of(sample->sample)},
+         frame);
+    return 0;
+  });
 }
 
 void cardan_release(cardan_sample* sample) { delete sample; }
@@ -284,11 +326,19 @@ char* cardan_topics_json(const char* domain) {
                         {"via", sum.via}});
     const nlohmann::ordered_json all{
         {"run_directory", report.run_directory}, {"problems", report.problems}, {"topics", topics}};
-    const std::string dumped = all.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
-    auto* const copy = static_cast<char*>(std::malloc(dumped.size() + 1));
-    if (copy == nullptr) throw std::bad_alloc();
-    std::memcpy(copy, dumped.c_str(), dumped.size() + 1);
-    return copy;
+    return given_away(all.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+  });
+}
+
+char* cardan_type_description(const char* type, const char* definition) {
+  return guarded<char*>(nullptr, [&] {
+    if (type == nullptr) throw Error(ErrorCode::InvalidArgument, "a type without a name", "give its name");
+    const std::string schema = definition != nullptr ? std::string(definition) : own_definition(type);
+    std::string description = cardan::ros_type_description(type, schema);
+    if (description.empty())
+      throw Error(ErrorCode::InvalidArgument, text(type) + " has no description that ROS 2 could have",
+                  "check its name and its definition");
+    return given_away(description);
   });
 }
 

@@ -8,7 +8,7 @@
  *   cardan_subscriber *front = cardan_subscribe("/camera/front", NULL);
  *   cardan_sample *sample;
  *   while (cardan_wait(front, -1, &sample) == CARDAN_SAMPLE) {
- *     cardan_frame frame;
+ *     cardan_frame frame = {.struct_size = sizeof(frame)};
  *     cardan_sample_frame(sample, &frame);
  *     fwrite(frame.payload, 1, frame.payload_size, file);
  *     cardan_release(sample);
@@ -16,6 +16,10 @@
  *
  * Functions that can fail return NULL or a negative number; cardan_error() then says why. After fork() a child makes
  * new endpoints only after exec. Native layouts (structs without CDR) are for C++ and for bindings of a language.
+ *
+ * A program keeps working with a newer library. All structs start with struct_size, which the caller sets to sizeof;
+ * later versions add fields at the end, and the library reads and writes as much as the caller's struct has. An older
+ * library refuses options that it does not know, unless they are 0 or NULL. All other types are handles.
  */
 #ifndef CARDAN_C_CARDAN_H
 #define CARDAN_C_CARDAN_H
@@ -92,8 +96,10 @@ size_t cardan_publishers(const cardan_subscriber* subscriber);
 const char* cardan_type(const cardan_subscriber* subscriber);
 const char* cardan_definition(const cardan_subscriber* subscriber);
 
-/* A message: prefix + payload + suffix are its CDR bytes. */
+/* A message: prefix + payload + suffix are its CDR bytes. Set struct_size before each call:
+ *   cardan_frame frame = {.struct_size = sizeof(frame)}; */
 typedef struct cardan_frame {
+  size_t struct_size; /* sizeof(cardan_frame): later versions have more fields; it stays as the caller set it */
   const uint8_t* prefix;
   size_t prefix_size;
   const uint8_t* payload; /* in the publisher's memory, read-only; NULL if the type has no list of numbers */
@@ -107,8 +113,9 @@ typedef struct cardan_frame {
   uint64_t publisher; /* random number of that publisher: `sequence` counts on as long as it is the same */
 } cardan_frame;
 
-/* Valid until the sample is released. Any thread; never blocks. */
-void cardan_sample_frame(const cardan_sample* sample, cardan_frame* frame);
+/* 0: `frame` is filled, and valid until the sample is released; fields that only a newer library knows are 0. -1: its
+ * struct_size is none. Any thread; never blocks. */
+int cardan_sample_frame(const cardan_sample* sample, cardan_frame* frame);
 /* Lets the publisher use the slot again. NULL is allowed. Any thread; never blocks. */
 void cardan_release(cardan_sample* sample);
 
@@ -148,6 +155,11 @@ void cardan_unadvertise(cardan_publisher* publisher);
  * messages of one of them came through. Free it with cardan_free(). NULL: there is no run directory.
  * Any thread. Blocks as long as processes need to answer, at most a second for each that is stopped. */
 char* cardan_topics_json(const char* domain);
+/* The description of a type from which ROS 2 makes its hash: "RIHS01_" and the SHA-256 of this text in hexadecimal
+ * digits (REP-2016). `definition`: its ros2msg text; NULL: Cardan's own message of that name. Free it with
+ * cardan_free(). NULL: the type is unknown or malformed, or has a name that ROS 2 does not allow. Any thread; never
+ * blocks. */
+char* cardan_type_description(const char* type, const char* definition);
 void cardan_free(char* text);
 
 /* SIGINT and SIGTERM end every wait with CARDAN_STOPPED. Call it once, early. */

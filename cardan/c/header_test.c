@@ -23,8 +23,8 @@ int c_program(const char* topic, char* seen, size_t room) {
   if (poll(&ready, 1, -1) != 1) return 3;
   cardan_sample* sample;
   if (cardan_wait(in, -1, &sample) != CARDAN_SAMPLE) return 4;
-  cardan_frame frame;
-  cardan_sample_frame(sample, &frame);
+  cardan_frame frame = {.struct_size = sizeof(frame)};
+  if (cardan_sample_frame(sample, &frame) != 0) return 4;
   const size_t size = frame.prefix_size + frame.payload_size + frame.suffix_size;
   if (size != sizeof(hello) || frame.source_ns != 42 || frame.sequence != 1) return 5;
   snprintf(seen, room, "%s", (const char*)frame.prefix + 8);

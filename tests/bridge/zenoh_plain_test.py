@@ -151,10 +151,12 @@ class Inwards(PlainCase):
         self.until(sent, "a command")
         self.assertTrue(self.seen(cmd)[0]["text"].startswith("go "))
         self.assertEqual(self.seen(other), [])
-        session.put("cmd", b"\0\1\0\0\xff\xff\xff\xff")
-        session.put("cmd", b"")
-        session.put("cmd", b"\0\1\0\0" + bytes(2 << 20))
-        session.put("cmd", text_cdr("odd"), attachment=b"CDN1" + b"\xff" * 300)
+        # However slow the computer is, none of them is dropped on its way.
+        publisher = session.declare_publisher("cmd", congestion_control=zenoh.CongestionControl.BLOCK)
+        publisher.put(b"\0\1\0\0\xff\xff\xff\xff")
+        publisher.put(b"")
+        publisher.put(b"\0\1\0\0" + bytes(2 << 20))
+        publisher.put(text_cdr("odd"), attachment=b"CDN1" + b"\xff" * 300)
         self.until(lambda: self.seen(cmd)[-1]["text"] == "odd", "what follows nonsense")
         self.until(lambda: self.count(bridge, "/cmd", "refused", "in") == 3, "three refusals")
         self.end(bridge, 3)
@@ -170,6 +172,38 @@ class Inwards(PlainCase):
         self.until(lambda: self.topic(bridge, "/cmd/a", "in"), "a report")
         self.assertEqual([t["topic"] for t in self.report(bridge)["topics"] if t["direction"] == "in"], ["/cmd/a"])
         token.undeclare()
+        self.end(bridge)
+
+    def first_announced(self, kind):
+        """Whoever announces /cmd first, and as what, a std_msgs/msg/String arrives."""
+        bridge = self.bridge("car", "--listen", self.address, "--in", "/cmd")
+        watch = self.watch("car", "text", "/cmd")
+        session = self.session()
+        tokens = [session.liveliness().declare_token(f"@/ee/@ros2_lv/MP/cmd/{kind}/:::")]
+        time.sleep(1)
+        tokens.append(session.liveliness().declare_token(f"@/{session.zid()}/@ros2_lv/MP/cmd/{STRING}/:::"))
+        self.until(lambda: session.put("cmd", text_cdr("x")) or time.sleep(0.05) or self.seen(watch), "a message")
+        self.until(lambda: (self.topic(bridge, "/cmd", "in") or {}).get("type") == "std_msgs/msg/String", "a report")
+        self.end(bridge, 0, 3)
+
+    def test_an_unknown_type_that_is_announced_first_keeps_no_other_out(self):
+        self.first_announced("evil§msg§Thing")
+
+    def test_a_wrong_type_that_is_announced_first_keeps_no_other_out(self):
+        self.first_announced("sensor_msgs§msg§Image")
+
+    def test_a_type_whose_publisher_has_gone_makes_room(self):
+        bridge = self.bridge("car", "--listen", self.address, "--in", "/cmd")
+        session = self.session()
+        first = session.liveliness().declare_token("@/ee/@ros2_lv/MP/cmd/sensor_msgs§msg§Image/:::")
+        kind = lambda: (self.topic(bridge, "/cmd", "in") or {}).get("type")
+        self.until(lambda: kind() == "sensor_msgs/msg/Image", "the first")
+        second = session.liveliness().declare_token(f"@/{session.zid()}/@ros2_lv/MP/cmd/{STRING}/:::")
+        time.sleep(1)
+        first.undeclare()
+        self.until(lambda: kind() == "std_msgs/msg/String", "the second")
+        second.undeclare()
+        self.until(lambda: kind() is None, "a topic that nobody ever published takes no place")
         self.end(bridge)
 
     def test_a_flood_is_thinned_by_its_rule(self):

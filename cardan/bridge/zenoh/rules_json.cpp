@@ -47,6 +47,8 @@ std::string rules_json(const Rules& rules) {
   add_text(zenoh, "form", rules.zenoh.form);
   add_text(zenoh, "config", rules.zenoh.config);
   add_text(zenoh, "mode", rules.zenoh.mode);
+  if (rules.zenoh.domain_id) zenoh["domain_id"] = *rules.zenoh.domain_id;
+  add_text(zenoh, "node", rules.zenoh.node);
   ordered_json all{{"access", kAccesses.at(static_cast<std::size_t>(rules.access))},
                    {"out", rules_of_one_way(rules.out, false)},
                    {"in", rules_of_one_way(rules.in, true)},

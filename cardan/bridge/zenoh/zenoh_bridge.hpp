@@ -11,11 +11,6 @@
 
 namespace cardan::bridge::zenoh {
 
-/// The network's name in the loop guard.
-[[nodiscard]] inline std::string network_name(const Rules& rules) {
-  return rules.network.empty() ? "zenoh" : rules.network;
-}
-
 /// Starts the program cardan-zenoh, which carries the topics, and passes its reports on.
 /// Thread safety: one thread.
 class ZenohBridge : public Bridge {

@@ -60,7 +60,7 @@ TEST(ZenohRules, ComeBackFromTheirTextAsTheyWere) {
             {"topics": "/stop", "reliable": false, "congestion": "block", "depth": 3, "latched": true, "rename": "/s"}],
     "in": [{"types": ["a/msg/B", "c/msg/D"], "max_mib": 2}],
     "zenoh": {"form": "cardan", "mode": "peer", "connect": "tcp/10.0.0.2:7447", "listen": ["tcp/127.0.0.1:1"],
-              "config": "z.json5"}
+              "config": "z.json5", "domain_id": 7, "node": "vehicle"}
   })",
               "bridge.json", rules, problems);
   for (const auto& problem : problems) ADD_FAILURE() << config::text(problem, "bridge.json");
@@ -73,6 +73,8 @@ TEST(ZenohRules, ComeBackFromTheirTextAsTheyWere) {
   EXPECT_EQ(again.in, rules.in);
   EXPECT_EQ(again.zenoh, rules.zenoh);
   EXPECT_EQ(again.zenoh.listen.size(), 1U);
+  EXPECT_EQ(again.zenoh.domain_id, 7);
+  EXPECT_EQ(again.zenoh.node, "vehicle");
   EXPECT_EQ(again.domain, "d");
   EXPECT_EQ(again.network, "fleet");
   EXPECT_EQ(again.access, Access::Group);

@@ -18,15 +18,18 @@ use zenoh::{Session, Wait};
 use crate::clock::{self, Clocks};
 use crate::context::Context;
 use crate::counts::Report;
-use crate::incoming::Incoming;
-use crate::keys::{announced, announcements, clock_key, data_key, definition_key, domain_number, Announced};
+use crate::incoming::{Change, Incoming};
+use crate::keys::{announced, checked_name, clock_key, definition_key, domain_number, Announced};
 use crate::outgoing::{answer_questions, Local, Outgoing, Question};
 use crate::rules::{is_pattern, rule_for, Form, Rules};
 use crate::stamp::wall_now;
+use crate::types::definition_of;
 
 /// Each topic has a thread.
 const MOST_OUT: usize = 512;
 const MOST_IN: usize = 256;
+/// Of one topic that are looked at once.
+const MOST_TOKENS: usize = 1024;
 const LOOK: Duration = Duration::from_millis(500);
 
 /// What `cardan_topics_json()` gives.
@@ -72,7 +75,7 @@ impl Bridge {
         Ok(bridge)
     }
 
-    fn start(&self, tokens: Receiver<Announced>) {
+    fn start(&self, tokens: Receiver<Change>) {
         let (ask, questions) = sync_channel::<Question>(64);
         let (context, stop) = (self.context.clone(), self.stop.clone());
         self.spawn(move || find_topics(&context, &stop, &ask));
@@ -83,8 +86,12 @@ impl Bridge {
             for one in named_topics(&context) {
                 let_in(&context, &one);
             }
-            while let Ok(one) = tokens.recv() {
-                let_in(&context, &one);
+            while let Ok(change) = tokens.recv() {
+                if change.gone {
+                    forget(&context, &change.one);
+                } else {
+                    let_in(&context, &change.one);
+                }
             }
         });
         let (context, clocks, stop) = (self.context.clone(), self.clocks.clone(), self.stop.clone());
@@ -107,7 +114,7 @@ impl Bridge {
             topics.push(Report::of(&t.local.name, &t.beyond, &t.local.type_name, false, &t.counts));
         }
         for t in self.context.incoming.lock().unwrap().values() {
-            let mut one = Report::of(&t.name, &t.beyond, &t.announced.type_name, true, &t.counts);
+            let mut one = Report::of(&t.name, &t.beyond, &t.type_name(), true, &t.counts);
             one.lost += t.losses.lock().unwrap().lost();
             topics.push(one);
         }
@@ -126,8 +133,9 @@ impl Bridge {
         let info = self.context.session.info();
         let links = info.routers_zid().wait().count() + info.peers_zid().wait().count();
         let form = match self.context.rules.zenoh.form {
-            Form::Plain => "plain keys",
-            Form::Cardan => "between computers with Cardan",
+            Form::Plain => "plain keys".to_string(),
+            Form::Cardan => "between computers with Cardan".to_string(),
+            Form::Rmw => format!("ROS 2 domain {}", self.context.keys.domain_id),
         };
         format!("Zenoh, {form}, connected to {links}, id {}", self.context.zid)
     }
@@ -135,14 +143,10 @@ impl Bridge {
 
 type Declared = (Vec<Subscriber<()>>, Vec<Queryable<()>>, Vec<LivelinessToken>);
 
-fn declare(
-    context: &Arc<Context>,
-    clocks: &Arc<Clocks>,
-    found: &SyncSender<Announced>,
-) -> Result<Declared, zenoh::Error> {
+fn declare(context: &Arc<Context>, clocks: &Arc<Clocks>, found: &SyncSender<Change>) -> Result<Declared, zenoh::Error> {
     let form = context.rules.zenoh.form;
     let (mut subscribers, mut queryables) = (vec![], vec![]);
-    for tokens in announcements(form) {
+    for tokens in context.keys.announcements(None) {
         let (own, clocks, found) = (context.clone(), clocks.clone(), found.clone());
         let seen = move |sample: Sample| token_changed(&own, &clocks, &found, &sample);
         let liveliness = context.session.liveliness();
@@ -163,47 +167,63 @@ fn declare(
         };
         queryables.push(context.session.declare_queryable(key).callback(asked).wait()?);
     }
-    Ok((subscribers, queryables, vec![]))
+    let node = (form == Form::Rmw).then(|| context.session.liveliness().declare_token(context.node.token()).wait());
+    Ok((subscribers, queryables, node.transpose()?.into_iter().collect()))
 }
 
-/// Zenoh's thread. Only what a rule names goes further: others can declare tokens without end.
-fn token_changed(context: &Context, clocks: &Clocks, found: &SyncSender<Announced>, sample: &Sample) {
-    let form = context.rules.zenoh.form;
-    let Some(one) = announced(form, sample.key_expr().as_str()) else { return };
-    if one.zid == context.zid || one.domain == context.domain {
-        return;
-    }
-    if rule_for(&context.rules.inward, &one.name, &one.type_name).is_none() {
-        return;
-    }
-    if sample.kind() == SampleKind::Delete {
-        return;
-    }
-    if form == Form::Cardan {
+/// What a token says, if a rule names it: others can declare tokens without end.
+fn wanted(context: &Context, sample: &Sample) -> Option<Announced> {
+    let one = announced(context.keys.form, sample.key_expr().as_str())?;
+    let own = one.zid == context.zid || one.domain == context.domain;
+    (!own && rule_for(&context.rules.inward, &one.name, &one.type_name).is_some()).then_some(one)
+}
+
+/// Zenoh's thread.
+fn token_changed(context: &Context, clocks: &Clocks, found: &SyncSender<Change>, sample: &Sample) {
+    let Some(one) = wanted(context, sample) else { return };
+    let gone = sample.kind() == SampleKind::Delete;
+    if context.keys.form == Form::Cardan && !gone {
         clocks.add(&one.zid);
     }
-    if found.try_send(one).is_err() {
+    if found.try_send(Change { one, gone }).is_err() {
         context.note("tokens", "more topics are announced at once than can be looked at: some do not come in");
+    }
+}
+
+/// Asks again who announces a topic: some had to be left out.
+fn look_again(context: &Arc<Context>, name: &str) {
+    for tokens in context.keys.announcements(Some(name)) {
+        let Ok(replies) = context.session.liveliness().get(tokens).timeout(LOOK).wait() else { continue };
+        let found = replies.iter().take(MOST_TOKENS).filter_map(|reply| reply.into_result().ok());
+        for one in found.filter_map(|sample| wanted(context, &sample)) {
+            let_in(context, &one);
+        }
     }
 }
 
 /// Topics that rules of `in` name together with their type: they need no announcement.
 fn named_topics(context: &Context) -> Vec<Announced> {
-    if context.rules.zenoh.form == Form::Cardan {
+    let form = context.keys.form;
+    if form == Form::Cardan {
         return vec![]; // each topic there has a definition, which only its bridge knows
     }
     let mut all = vec![];
     for rule in &context.rules.inward {
         let [type_name] = rule.types.as_slice() else { continue };
         for name in rule.topics.iter().filter(|t| !is_pattern(t) && !is_pattern(type_name)) {
-            all.push(Announced {
-                zid: String::new(),
-                name: name.clone(),
-                type_name: type_name.clone(),
-                definition: 0,
-                domain: 0,
-                depth: 0,
-            });
+            let hash = match form {
+                Form::Rmw => context.hashes.of(type_name, &definition_of(type_name)),
+                _ => Ok(String::new()),
+            };
+            match hash {
+                Ok(hash) => all.push(Announced {
+                    name: name.clone(),
+                    type_name: type_name.clone(),
+                    hash,
+                    ..Announced::default()
+                }),
+                Err(why) => context.note(name, format!("{name} does not come in: {why}")),
+            }
         }
     }
     all
@@ -211,17 +231,29 @@ fn named_topics(context: &Context) -> Vec<Announced> {
 
 fn let_in(context: &Arc<Context>, one: &Announced) {
     let Some(rule) = rule_for(&context.rules.inward, &one.name, &one.type_name) else { return };
+    if let Err(why) = context.hashes.check(context.keys.form, one) {
+        context.note(&one.name, why);
+        return;
+    }
     let mut all = context.incoming.lock().unwrap();
     if let Some(known) = all.get(&one.name) {
-        if known.announced.type_name == one.type_name {
-            known.join();
-        } else {
-            let (name, kind, first) = (&one.name, &one.type_name, &known.announced.type_name);
-            context.note(name, format!("{name} is announced as {kind} too, and stays a {first}"));
+        if known.rule != *rule {
+            context.note(
+                &one.name,
+                format!(
+                    "{} as {} has a rule of its own, but it comes in as a {} already",
+                    one.name,
+                    one.type_name,
+                    known.type_name()
+                ),
+            );
+        } else if known.announce(one) {
+            let (name, kind, first) = (&one.name, &one.type_name, known.type_name());
+            context.note(name, format!("{name} is announced as {kind} too; it stays a {first} as long as that works"));
         }
         return;
     }
-    let topic = Incoming::new(one.clone(), rule.clone());
+    let topic = Incoming::new(one, rule.clone());
     if topic.name.starts_with("/cardan/") {
         context.note(&one.name, format!("{} does not come in: /cardan/ is Cardan's own", one.name));
         return;
@@ -231,10 +263,19 @@ fn let_in(context: &Arc<Context>, one: &Announced) {
         return;
     }
     let topic = Arc::new(topic);
-    topic.join();
     all.insert(one.name.clone(), topic.clone());
     let context = context.clone();
-    std::thread::spawn(move || topic.run(&context));
+    std::thread::spawn(move || topic.run(&context, &|name| look_again(&context, name)));
+}
+
+/// A token has ended. A topic of which nothing ever came makes room for others; of any other the counts stay.
+fn forget(context: &Context, one: &Announced) {
+    let mut all = context.incoming.lock().unwrap();
+    let Some(topic) = all.get(&one.name) else { return };
+    if topic.end_of(one) && topic.is_untouched() {
+        topic.stop();
+        all.remove(&one.name);
+    }
 }
 
 /// Looks for this computer's topics until `stop`.
@@ -268,7 +309,7 @@ fn update(context: &Arc<Context>, running: &mut BTreeMap<String, Local>, found: 
         if before.is_some_and(|b| b.type_name == local.type_name && b.via == local.via) {
             continue;
         }
-        if let Err(why) = data_key(rules.zenoh.form, &rule.beyond(&local.name)) {
+        if let Err(why) = checked_name(&rule.beyond(&local.name)) {
             context.note(&local.name, why);
             continue;
         }

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What all parts of the bridge share.
 use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
 use zenoh::Session;
 
 use crate::incoming::Incoming;
+use crate::keys::Keys;
 use crate::outgoing::Outgoing;
+use crate::ros::Node;
 use crate::rules::Rules;
+use crate::types::Hashes;
 
 pub struct Context {
     pub session: Session,
@@ -17,6 +21,11 @@ pub struct Context {
     /// Own number as a Cardan domain.
     pub domain: u64,
     pub zid: String,
+    pub keys: Keys,
+    /// The bridge in ROS 2.
+    pub node: Node,
+    endpoints: AtomicU32,
+    pub hashes: Hashes,
     /// Of types that leave, by their numbers.
     pub definitions: Mutex<HashMap<u64, String>>,
     pub outgoing: Mutex<BTreeMap<String, Arc<Outgoing>>>,
@@ -25,23 +34,37 @@ pub struct Context {
     notes: Mutex<BTreeMap<String, String>>,
 }
 
+const NODE: &str = "cardan_bridge";
 /// Others can cause notes.
 const MOST_NOTES: usize = 64;
 
 impl Context {
     pub fn new(session: Session, rules: Rules, network: String, domain: u64) -> Self {
         let zid = session.zid().to_string();
+        let of_ros = &rules.zenoh;
+        let name = if of_ros.node.is_empty() { NODE.into() } else { of_ros.node.clone() };
+        let node = Node { domain_id: of_ros.domain_id, zid: zid.clone(), domain, name };
+        let keys = Keys { form: of_ros.form, domain_id: of_ros.domain_id };
         Context {
             session,
             rules,
             network,
             domain,
             zid,
+            keys,
+            node,
+            endpoints: AtomicU32::new(1),
+            hashes: Hashes::default(),
             definitions: Mutex::default(),
             outgoing: Mutex::default(),
             incoming: Mutex::default(),
             notes: Mutex::default(),
         }
+    }
+
+    /// The number of another endpoint of the node.
+    pub fn new_endpoint(&self) -> u32 {
+        self.endpoints.fetch_add(1, Relaxed)
     }
 
     /// A sentence that a user should read, in place of the one before about the same thing.

@@ -2,22 +2,26 @@
 //! One topic on its way in. Zenoh's threads only put messages into its queue; a thread of its own publishes them.
 use std::borrow::Cow;
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use cardan::{Publisher, PublisherOptions};
 use zenoh::bytes::ZBytes;
-use zenoh::query::{ConsolidationMode, QueryTarget};
+use zenoh::liveliness::LivelinessToken;
+use zenoh::query::{ConsolidationMode, QueryTarget, ReplyKeyExpr};
 use zenoh::sample::{Locality, Sample, SampleKind};
 use zenoh::Wait;
 
+use crate::candidates::Candidates;
 use crate::context::Context;
 use crate::counts::{add, Counts};
-use crate::keys::{data_key, definition_key, Announced};
+use crate::keys::{definition_key, Announced};
 use crate::losses::Losses;
-use crate::rules::{Pace, Rule};
+use crate::ros;
+use crate::rules::{Form, Pace, Rule};
 use crate::stamp::{number_of, steady_now, Stamp};
+use crate::types::definition_of;
 
 const LARGE: usize = 1 << 20;
 const USUAL_DEPTH: u32 = 10;
@@ -29,15 +33,19 @@ const MOST_WAYS: usize = 4;
 const MOST_DEFINITION: usize = 64 << 10;
 const ASK: Duration = Duration::from_secs(2);
 const LOOK: Duration = Duration::from_millis(200);
+/// Messages in a row that are not of the topic's type, after which another type that is announced has its turn.
+const MOST_STRIKES: u32 = 3;
+/// And no sooner than this after the last turn.
+const TURN: Duration = Duration::from_secs(1);
+/// Messages of a latched topic that are told from those that come again.
+const MOST_SEEN: usize = 256;
 
-/// Types that only a name announces, beside those that Cardan has of its own.
-const USUAL_TYPES: [(&str, &str); 5] = [
-    ("std_msgs/msg/Bool", "bool data"),
-    ("std_msgs/msg/Float32", "float32 data"),
-    ("std_msgs/msg/Float64", "float64 data"),
-    ("std_msgs/msg/Int32", "int32 data"),
-    ("std_msgs/msg/String", "string data"),
-];
+/// An announcement, or its end.
+#[derive(Debug)]
+pub struct Change {
+    pub one: Announced,
+    pub gone: bool,
+}
 
 struct Message {
     bytes: ZBytes,
@@ -56,10 +64,13 @@ struct Queue {
 pub struct Incoming {
     pub beyond: String,
     pub name: String,
-    pub announced: Announced,
     pub rule: Rule,
     pub counts: Counts,
     pub losses: Mutex<Losses>,
+    candidates: Mutex<Candidates>,
+    strikes: AtomicU32,
+    /// Of the type that is carried: messages that a late joiner gets.
+    depth: AtomicU32,
     queue: Mutex<Queue>,
     bell: Condvar,
     stop: AtomicBool,
@@ -75,22 +86,32 @@ struct Way {
 struct Worker<'a> {
     topic: &'a Incoming,
     context: &'a Context,
+    /// What it is carried as, and the key of its messages.
+    one: &'a Announced,
+    key: &'a str,
     definition: String,
     pace: Pace,
     ways: Vec<Way>,
+    /// Publisher and number of the last messages.
+    seen: VecDeque<(u64, u64)>,
+    since: Instant,
 }
 
 impl Incoming {
-    pub fn new(announced: Announced, rule: Rule) -> Self {
-        let beyond = announced.name.clone();
+    pub fn new(one: &Announced, rule: Rule) -> Self {
+        let beyond = one.name.clone();
         let name = rule.beyond(&beyond);
+        let mut candidates = Candidates::default();
+        candidates.add(one);
         Incoming {
             beyond,
             name,
-            announced,
             rule,
             counts: Counts::default(),
             losses: Mutex::default(),
+            candidates: Mutex::new(candidates),
+            strikes: AtomicU32::new(0),
+            depth: AtomicU32::new(0),
             queue: Mutex::default(),
             bell: Condvar::new(),
             stop: AtomicBool::new(false),
@@ -102,18 +123,65 @@ impl Incoming {
         self.bell.notify_all();
     }
 
-    /// Somebody new publishes it.
-    pub fn join(&self) {
+    /// Somebody new publishes it. Returns whether as a type that nobody has announced before.
+    pub fn announce(&self, one: &Announced) -> bool {
+        let mut candidates = self.candidates.lock().unwrap();
+        let is_new = candidates.add(one);
+        if candidates.is_chosen(one) {
+            self.depth.fetch_max(one.depth, Relaxed);
+        }
+        drop(candidates);
+        self.join();
+        is_new
+    }
+
+    /// A publisher has gone. Returns whether it was the last one.
+    pub fn end_of(&self, one: &Announced) -> bool {
+        let mut candidates = self.candidates.lock().unwrap();
+        candidates.end(one);
+        candidates.is_empty()
+    }
+
+    /// Nothing has come yet.
+    pub fn is_untouched(&self) -> bool {
+        let Counts { carried, lost, refused, thinned, .. } = &self.counts;
+        [carried, lost, refused, thinned].iter().all(|n| n.load(Relaxed) == 0)
+    }
+
+    pub fn type_name(&self) -> String {
+        self.candidates.lock().unwrap().type_name()
+    }
+
+    fn join(&self) {
         self.queue.lock().unwrap().join = true;
         self.bell.notify_all();
     }
 
+    /// A message is not of the type.
+    fn strike(&self, why: String) {
+        self.counts.refuse(why);
+        self.strikes.fetch_add(1, Relaxed);
+    }
+
+    /// Whether the message is of another type than `one`, as its key says.
+    fn is_other(&self, one: &Announced, key: &str) -> bool {
+        let Some((type_name, hash)) = ros::type_of_key(key) else { return true };
+        if type_name == one.type_name && hash == one.hash {
+            return false;
+        }
+        // Other types are as other topics, unless a rule lets them in.
+        if self.candidates.lock().unwrap().knows(&type_name, hash) {
+            self.strike(format!("somebody publishes it as a {type_name} too"));
+        }
+        true
+    }
+
     /// Zenoh's thread. Never blocks for long.
-    fn arrived(&self, own_domain: u64, sample: &Sample) {
-        if sample.kind() != SampleKind::Put {
+    fn arrived(&self, form: Form, own_domain: u64, one: &Announced, sample: &Sample) {
+        if sample.kind() != SampleKind::Put || (form == Form::Rmw && self.is_other(one, sample.key_expr().as_str())) {
             return;
         }
-        let stamp = sample.attachment().and_then(|a| Stamp::decode(&a.to_bytes()));
+        let stamp = stamp_of(form, sample);
         if stamp.as_ref().is_some_and(|s| s.domain == own_domain) {
             return; // a bridge of this computer's domain sent it
         }
@@ -135,8 +203,11 @@ impl Incoming {
         let mut queue = self.queue.lock().unwrap();
         queue.bytes += size;
         queue.messages.push_back(message);
-        let depth =
-            if self.rule.depth != 0 { self.rule.depth } else { self.announced.depth.clamp(USUAL_DEPTH, MOST_DEPTH) };
+        let depth = if self.rule.depth != 0 {
+            self.rule.depth
+        } else {
+            self.depth.load(Relaxed).clamp(USUAL_DEPTH, MOST_DEPTH)
+        };
         let depth = depth as usize;
         while queue.messages.len() > depth || (queue.bytes > 2 * self.rule.max_bytes() && queue.messages.len() > 1) {
             let Some(oldest) = queue.messages.pop_front() else { break };
@@ -150,41 +221,75 @@ impl Incoming {
         self.bell.notify_one();
     }
 
-    /// Until it is stopped.
-    pub fn run(self: &Arc<Self>, context: &Arc<Context>) {
+    /// Until it is stopped. `look_again` asks again who announces a topic.
+    pub fn run(self: &Arc<Self>, context: &Arc<Context>, look_again: &dyn Fn(&str)) {
         while !self.stop.load(Relaxed) {
-            match self.carry(context) {
-                Ok(()) => return,
-                Err(why) => self.counts.note(why),
+            let chosen = self.candidates.lock().unwrap().choose();
+            let Some(one) = chosen else { return };
+            let Err(why) = self.carry(context, &one) else { continue };
+            self.counts.note(why);
+            let (others, again) = {
+                let mut candidates = self.candidates.lock().unwrap();
+                candidates.failed(&one);
+                (candidates.has_another(&one), candidates.takes_another_look())
+            };
+            if again {
+                look_again(&self.beyond);
             }
-            std::thread::sleep(ASK);
+            std::thread::sleep(if others { LOOK } else { ASK });
         }
     }
 
-    fn carry(self: &Arc<Self>, context: &Arc<Context>) -> Result<(), String> {
-        let definition = self.definition(context)?;
-        let key = data_key(context.rules.zenoh.form, &self.beyond)?;
-        let (own, domain) = (self.clone(), context.domain);
+    /// As one type, until it is stopped or another type takes its place.
+    fn carry(self: &Arc<Self>, context: &Arc<Context>, one: &Announced) -> Result<(), String> {
+        let definition = self.definition(context, one)?;
+        let key = context.keys.data(&self.beyond, &one.type_name, &one.hash)?;
+        let form = context.keys.form;
+        self.strikes.store(0, Relaxed);
+        self.depth.store(one.depth, Relaxed);
+        self.join();
+        let (own, domain, carried) = (self.clone(), context.domain, one.clone());
         let _subscriber = context
             .session
-            .declare_subscriber(key)
+            .declare_subscriber(if form == Form::Rmw { ros::any_type(&key) } else { key.clone() })
             .allowed_origin(Locality::Remote)
-            .callback(move |sample| own.arrived(domain, &sample))
+            .callback(move |sample| own.arrived(form, domain, &carried, &sample))
             .wait()
             .map_err(|e| e.to_string())?;
+        let _token = self.token(context, one)?;
         self.counts.note("");
-        let worker = Worker { topic: self, context, definition, pace: Pace::of(&self.rule), ways: vec![] };
+        let worker = Worker {
+            topic: self,
+            context,
+            one,
+            key: &key,
+            definition,
+            pace: Pace::of(&self.rule),
+            ways: vec![],
+            seen: VecDeque::new(),
+            since: Instant::now(),
+        };
         worker.publish_what_comes();
         Ok(())
     }
 
-    /// As the announcing bridge says. Empty: Cardan's own message of that name.
-    fn definition(&self, context: &Context) -> Result<String, String> {
-        if self.announced.definition == 0 {
-            let usual = USUAL_TYPES.iter().find(|(name, _)| *name == self.announced.type_name);
-            return Ok(usual.map_or("", |(_, text)| *text).into());
+    /// By which ROS 2 knows that this bridge subscribes.
+    fn token(&self, context: &Context, one: &Announced) -> Result<Option<LivelinessToken>, String> {
+        if context.keys.form != Form::Rmw {
+            return Ok(None);
         }
-        let key = definition_key(&self.announced.zid, self.announced.definition);
+        let depth = if self.rule.depth != 0 { self.rule.depth } else { one.depth.clamp(USUAL_DEPTH, MOST_DEPTH) };
+        let qos = ros::Qos { reliable: true, latched: one.depth > 0, depth };
+        let token = context.node.endpoint(context.new_endpoint(), "MS", one, qos)?;
+        context.session.liveliness().declare_token(token).wait().map(Some).map_err(|e| e.to_string())
+    }
+
+    /// As the announcing bridge says. Empty: Cardan's own message of that name.
+    fn definition(&self, context: &Context, one: &Announced) -> Result<String, String> {
+        if one.definition == 0 {
+            return Ok(definition_of(&one.type_name));
+        }
+        let key = definition_key(&one.zid, one.definition);
         let asked = context.session.get(key).timeout(ASK).wait();
         let replies = asked.map_err(|e| e.to_string())?;
         while let Ok(reply) = replies.recv() {
@@ -193,20 +298,31 @@ impl Incoming {
                 continue;
             }
             let text = sample.payload().try_to_string().map(|t| t.into_owned());
-            if let Some(text) = text.ok().filter(|t| number_of(t) == self.announced.definition) {
+            if let Some(text) = text.ok().filter(|t| number_of(t) == one.definition) {
                 return Ok(text);
             }
         }
-        Err(format!(
-            "bridge {} does not say what a {} is — it is asked again",
-            self.announced.zid, self.announced.type_name
-        ))
+        Err(format!("bridge {} does not say what a {} is — it is asked again", one.zid, one.type_name))
+    }
+}
+
+fn stamp_of(form: Form, sample: &Sample) -> Option<Stamp> {
+    match form {
+        Form::Rmw => ros::stamp_of(sample),
+        _ => sample.attachment().and_then(|a| Stamp::decode(&a.to_bytes())),
     }
 }
 
 impl Worker<'_> {
     fn publish_what_comes(mut self) {
+        let mut looked = Instant::now();
         while !self.topic.stop.load(Relaxed) {
+            if looked.elapsed() >= LOOK {
+                looked = Instant::now();
+                if self.gives_way() {
+                    return;
+                }
+            }
             let mut queue = self.topic.queue.lock().unwrap();
             if queue.messages.is_empty() && !queue.join {
                 queue = self.topic.bell.wait_timeout(queue, LOOK).unwrap().0;
@@ -222,22 +338,37 @@ impl Worker<'_> {
             }
             drop(queue);
             if let Some(message) = message {
-                self.deliver(message);
+                self.deliver(message, false);
             }
             let subscribers = self.ways.iter().map(|w| w.publisher.subscribers() as u64).max();
             self.topic.counts.receivers.store(subscribers.unwrap_or(0), Relaxed);
         }
     }
 
+    /// Whether another type has its turn: this one's messages are not of it, or its publishers have gone.
+    fn gives_way(&self) -> bool {
+        let mut candidates = self.topic.candidates.lock().unwrap();
+        let fails = self.topic.strikes.load(Relaxed) >= MOST_STRIKES && self.since.elapsed() >= TURN;
+        if fails && candidates.has_another(self.one) {
+            candidates.failed(self.one);
+            return true;
+        }
+        candidates.has_ended(self.one)
+    }
+
     /// Gets the last messages of who publishes the topic. What comes meanwhile waits in the queue.
     fn catch_up(&mut self) {
-        let Ok(key) = data_key(self.context.rules.zenoh.form, &self.topic.beyond) else {
-            return;
+        let (form, depth) = (self.context.keys.form, self.topic.depth.load(Relaxed));
+        let where_they_are = match form {
+            Form::Rmw if depth == 0 => return,
+            Form::Rmw => ros::histories(self.key, depth.min(MOST_DEPTH)),
+            _ => self.key.to_string(),
         };
         let asked = self
             .context
             .session
-            .get(key)
+            .get(where_they_are)
+            .accept_replies(if form == Form::Rmw { ReplyKeyExpr::Any } else { ReplyKeyExpr::MatchingQuery })
             .target(QueryTarget::All)
             .consolidation(ConsolidationMode::None)
             .allowed_destination(Locality::Remote)
@@ -246,25 +377,45 @@ impl Worker<'_> {
         let Ok(replies) = asked else { return };
         while let Ok(reply) = replies.recv() {
             let Ok(sample) = reply.into_result() else { continue };
-            let stamp = sample.attachment().and_then(|a| Stamp::decode(&a.to_bytes()));
-            let Some(stamp) = stamp.filter(|s| s.domain != self.context.domain) else {
+            if sample.key_expr().as_str() != self.key {
+                continue;
+            }
+            let Some(stamp) = stamp_of(form, &sample).filter(|s| s.domain != self.context.domain) else {
                 continue;
             };
             if sample.payload().len() > self.topic.rule.max_bytes() {
                 continue;
             }
             let source_ns = if stamp.source_ns != 0 { stamp.source_ns } else { stamp.publish_ns };
-            self.deliver(Message { bytes: sample.payload().clone(), stamp: Some(stamp), source_ns });
+            self.deliver(Message { bytes: sample.payload().clone(), stamp: Some(stamp), source_ns }, true);
         }
     }
 
-    fn deliver(&mut self, message: Message) {
+    /// Whether it has not come before: a late joiner gets messages that come by themselves, too.
+    fn is_new(&mut self, stamp: &Stamp, is_history: bool) -> bool {
+        let in_order = self.topic.losses.lock().unwrap().arrived(stamp);
+        if self.context.keys.form != Form::Rmw {
+            return in_order;
+        }
+        // A stranger can use another one's number, so a number alone refuses nothing that a publisher sends now.
+        let one = (stamp.publisher, stamp.sequence);
+        if (is_history && !in_order) || self.seen.contains(&one) {
+            return false;
+        }
+        if self.topic.depth.load(Relaxed) > 0 {
+            self.seen.push_back(one);
+            if self.seen.len() > MOST_SEEN {
+                self.seen.pop_front();
+            }
+        }
+        true
+    }
+
+    fn deliver(&mut self, message: Message, is_history: bool) {
         let topic = self.topic;
         let counts = &topic.counts;
-        if let Some(stamp) = &message.stamp {
-            if !topic.losses.lock().unwrap().arrived(stamp) {
-                return;
-            }
+        if message.stamp.as_ref().is_some_and(|stamp| !self.is_new(stamp, is_history)) {
+            return;
         }
         if !self.pace.passes(steady_now()) {
             add(&counts.thinned, 1);
@@ -282,15 +433,16 @@ impl Worker<'_> {
         let copies = if matches!(cdr, Cow::Owned(_)) { 2 } else { 1 };
         let way = match self.way(&via, cdr.len()) {
             Ok(way) => way,
-            Err(why) => return counts.refuse(why),
+            Err(why) => return topic.strike(why),
         };
         match way.publisher.publish(&cdr, message.source_ns) {
             Err(why) if why.is_full() => {
                 add(&counts.lost, 1);
                 counts.note(why.to_string());
             }
-            Err(why) => counts.refuse(why.to_string()),
+            Err(why) => topic.strike(why.to_string()),
             Ok(()) => {
+                topic.strikes.store(0, Relaxed);
                 add(&counts.carried, 1);
                 add(&counts.bytes, cdr.len() as u64);
                 add(&counts.copied, copies * cdr.len() as u64);
@@ -315,10 +467,10 @@ impl Worker<'_> {
         let usual = if room > LARGE { DEPTH_OF_LARGE } else { USUAL_DEPTH };
         // As deep as the original, where that costs little memory.
         let affordable = ((MOST_MEMORY / room) as u32).min(MOST_DEPTH);
-        let usual = topic.announced.depth.min(affordable).max(usual);
+        let usual = self.one.depth.min(affordable).max(usual);
         let options = PublisherOptions {
             domain: &self.context.rules.domain,
-            type_name: &self.topic.announced.type_name,
+            type_name: &self.one.type_name,
             definition: &self.definition,
             max_bytes: room,
             depth: if rule.depth != 0 { rule.depth } else { usual },

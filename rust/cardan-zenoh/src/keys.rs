@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Names of topics as keys of Zenoh, and the liveliness tokens that announce them.
+//! Names of topics as keys of Zenoh, and the liveliness tokens that announce them. Those of rmw_zenoh: ros.rs.
 use zenoh::key_expr::keyexpr;
 
+use crate::ros;
 use crate::rules::Form;
 use crate::stamp::number_of;
 
@@ -11,23 +12,57 @@ const SLASH_OF_ROS2DDS: char = '§';
 const SLASH: char = '%';
 const MOST_BYTES: usize = 512;
 
-/// The key of a topic's messages. Err: why Zenoh cannot have that name.
-pub fn data_key(form: Form, name: &str) -> Result<String, String> {
+/// A name as a key. Err: why Zenoh cannot have it.
+pub fn checked_name(name: &str) -> Result<&str, String> {
     let bare = name.strip_prefix('/').unwrap_or(name);
     let good = keyexpr::new(bare).is_ok_and(|key| !key.is_wild());
     let reserved = |c: char| c == SLASH || c == SLASH_OF_ROS2DDS || c.is_control();
     if !good || bare.starts_with('@') || bare.contains("/@") || bare.contains(reserved) {
         return Err(format!("Zenoh does not allow the name {name:?} — give it another by 'rename'"));
     }
-    Ok(match form {
-        Form::Plain => bare.to_string(),
-        Form::Cardan => format!("{CARDAN}/data/{bare}"),
-    })
+    Ok(bare)
+}
+
+/// Where a topic's messages are.
+#[derive(Debug, Clone, Copy)]
+pub struct Keys {
+    pub form: Form,
+    /// Of ROS 2.
+    pub domain_id: u32,
+}
+
+impl Keys {
+    /// The key of a topic's messages. Err: why Zenoh or ROS 2 cannot have that name. `type_name` and `hash` count for
+    /// rmw_zenoh alone.
+    pub fn data(&self, name: &str, type_name: &str, hash: &str) -> Result<String, String> {
+        let bare = checked_name(name)?;
+        match self.form {
+            Form::Plain => Ok(bare.to_string()),
+            Form::Cardan => Ok(format!("{CARDAN}/data/{bare}")),
+            Form::Rmw => ros::data_key(self.domain_id, bare, type_name, hash),
+        }
+    }
+
+    /// The tokens of all announcements, or of those of one topic.
+    pub fn announcements(&self, name: Option<&str>) -> Vec<String> {
+        let bare = name.map(|n| n.strip_prefix('/').unwrap_or(n));
+        let chunk = |slash: char| bare.map_or("*".into(), |b| b.replace('/', &slash.to_string()));
+        match self.form {
+            Form::Plain => {
+                let key = chunk(SLASH_OF_ROS2DDS);
+                vec![format!("@/*/@ros2_lv/MP/{key}/*/*"), format!("@ros2_lv/*/MP/{key}/*/*")]
+            }
+            Form::Cardan => vec![format!("{CARDAN}/pub/*/*/{}/*/*/*", chunk(SLASH))],
+            Form::Rmw => vec![ros::publishers(self.domain_id, name)],
+        }
+    }
 }
 
 /// What a token says of a topic.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Announced {
+    /// Number of the token's text.
+    pub token: u64,
     pub zid: String,
     /// With its slash.
     pub name: String,
@@ -38,9 +73,11 @@ pub struct Announced {
     pub domain: u64,
     /// Messages that a late joiner gets; 0: nobody says.
     pub depth: u32,
+    /// Of ROS 2, as "RIHS01_…". Empty: nobody says.
+    pub hash: String,
 }
 
-/// Messages that a plain subscriber finds by name alone.
+/// The token of a topic that leaves. Those of rmw_zenoh: ros::Node.
 pub fn announcement(form: Form, a: &Announced) -> String {
     let bare = a.name.strip_prefix('/').unwrap_or(&a.name);
     match form {
@@ -61,14 +98,7 @@ pub fn announcement(form: Form, a: &Announced) -> String {
             a.definition,
             a.depth
         ),
-    }
-}
-
-/// The tokens of all announcements in this form.
-pub fn announcements(form: Form) -> Vec<String> {
-    match form {
-        Form::Plain => vec!["@/*/@ros2_lv/MP/*/*/*".into(), "@ros2_lv/*/MP/*/*/*".into()],
-        Form::Cardan => vec![format!("{CARDAN}/pub/*/*/*/*/*/*")],
+        Form::Rmw => String::new(),
     }
 }
 
@@ -84,9 +114,7 @@ pub fn announced(form: Form, token: &str) -> Option<Announced> {
             zid: zid.to_string(),
             name: format!("/{}", key.replace(SLASH_OF_ROS2DDS, "/")),
             type_name: type_name.replace(SLASH_OF_ROS2DDS, "/"),
-            definition: 0,
-            domain: 0,
-            depth: 0,
+            ..Announced::default()
         },
         (Form::Cardan, ["@cardan", "pub", zid, domain, key, type_name, definition, depth]) => Announced {
             zid: zid.to_string(),
@@ -95,12 +123,15 @@ pub fn announced(form: Form, token: &str) -> Option<Announced> {
             definition: u64::from_str_radix(definition, 16).ok()?,
             domain: u64::from_str_radix(domain, 16).ok()?,
             depth: depth.parse().ok()?,
+            ..Announced::default()
         },
+        (Form::Rmw, chunks) => ros::announced(chunks)?,
         _ => return None,
     };
+    let a = Announced { token: number_of(token), ..a };
     let type_is_one = a.type_name.matches('/').count() == 2
         && a.type_name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '/');
-    (type_is_one && data_key(form, &a.name).is_ok()).then_some(a)
+    (type_is_one && checked_name(&a.name).is_ok()).then_some(a)
 }
 
 /// Where a bridge answers for the definition of a type.
@@ -127,37 +158,56 @@ mod tests {
             zid: "a1".into(),
             name: "/camera/front".into(),
             type_name: "sensor_msgs/msg/Image".into(),
-            definition: 0,
-            domain: 0,
-            depth: 0,
+            ..Announced::default()
         }
+    }
+    fn keys(form: Form) -> Keys {
+        Keys { form, domain_id: 0 }
+    }
+    fn of(token: &str, a: Announced) -> Option<Announced> {
+        Some(Announced { token: number_of(token), ..a })
     }
 
     #[test]
     fn plain_keys_are_those_of_zenoh_plugin_ros2dds() {
-        assert_eq!(data_key(Form::Plain, "/camera/front").unwrap(), "camera/front");
+        assert_eq!(keys(Form::Plain).data("/camera/front", "", "").unwrap(), "camera/front");
         let token = announcement(Form::Plain, &Announced { depth: 4, ..image() });
         assert_eq!(token, "@/a1/@ros2_lv/MP/camera§front/sensor_msgs§msg§Image/:1:0:0,4");
-        assert_eq!(announced(Form::Plain, &token), Some(image()));
+        assert_eq!(announced(Form::Plain, &token), of(&token, image()));
         let older = token.replace("@/a1/@ros2_lv", "@ros2_lv/a1");
-        assert_eq!(announced(Form::Plain, &older), Some(image()));
+        assert_eq!(announced(Form::Plain, &older), of(&older, image()));
     }
 
     #[test]
     fn cardans_own_form_comes_back() {
         let a = Announced { definition: 7, domain: u64::MAX, depth: 16, ..image() };
         let token = announcement(Form::Cardan, &a);
-        assert_eq!(announced(Form::Cardan, &token), Some(a));
+        assert_eq!(announced(Form::Cardan, &token), of(&token, a));
         assert!(keyexpr::new(token.as_str()).is_ok());
+    }
+
+    #[test]
+    fn the_tokens_of_one_topic_are_among_all() {
+        for form in [Form::Plain, Form::Cardan, Form::Rmw] {
+            let (all, one) = (keys(form).announcements(None), keys(form).announcements(Some("/camera/front")));
+            assert_eq!(all.len(), one.len());
+            for (wide, narrow) in all.iter().zip(&one) {
+                let (wide, narrow) = (keyexpr::new(wide.as_str()).unwrap(), keyexpr::new(narrow.as_str()).unwrap());
+                assert!(wide.includes(narrow) && !narrow.includes(wide), "{wide} {narrow}");
+            }
+        }
+        let token = announcement(Form::Cardan, &image());
+        let one = keys(Form::Cardan).announcements(Some("/camera/front")).remove(0);
+        assert!(keyexpr::new(one.as_str()).unwrap().includes(keyexpr::new(token.as_str()).unwrap()));
     }
 
     #[test]
     fn names_that_are_no_keys_are_refused() {
         for name in ["/a*", "/a//b", "/", "", "/a/", "/$x", "/a?b", "/a#", "/@x", "/a/@b", "/a%b", "/a§b"] {
-            assert!(data_key(Form::Plain, name).is_err(), "{name}");
+            assert!(keys(Form::Plain).data(name, "", "").is_err(), "{name}");
         }
         for control in ["/a\x1b[2Jb", "/a\nb"] {
-            assert!(data_key(Form::Cardan, control).is_err(), "{control:?}");
+            assert!(keys(Form::Cardan).data(control, "", "").is_err(), "{control:?}");
         }
     }
 

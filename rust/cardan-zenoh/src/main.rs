@@ -2,6 +2,7 @@
 //! Carries Cardan's topics to and from Zenoh. `cardan bridge zenoh` starts it: the rules come as one line of JSON on
 //! standard input, whose end ends the program; each second a report goes to standard output as one line of JSON.
 mod bridge;
+mod candidates;
 mod clock;
 mod context;
 mod counts;
@@ -9,8 +10,11 @@ mod incoming;
 mod keys;
 mod losses;
 mod outgoing;
+mod ros;
+mod ros_publisher;
 mod rules;
 mod stamp;
+mod types;
 
 use std::io::{BufRead, Read, Write};
 use std::sync::mpsc::{sync_channel, RecvTimeoutError};

@@ -19,7 +19,9 @@ use zenoh::Wait;
 
 use crate::context::Context;
 use crate::counts::{add, Counts};
-use crate::keys::{announcement, data_key, Announced};
+use crate::keys::{announcement, Announced};
+use crate::ros::Qos;
+use crate::ros_publisher::{asked_for, RosPublisher};
 use crate::rules::{Congestion, Form, Pace, Rule};
 use crate::stamp::{number_of, steady_now, wall_now, Stamp};
 
@@ -29,6 +31,8 @@ const SMALL: usize = 4096;
 const MOST_PUBLISHERS: usize = 64;
 /// What a late joiner gets at most.
 const MOST_HISTORY: usize = 64;
+/// ROS 2 keeps the last of them for late joiners, where they are on /tf_static.
+const TRANSFORMS: &str = "tf2_msgs/msg/TFMessage";
 
 /// What this computer says of a topic.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,8 +60,13 @@ pub struct Outgoing {
     stop: AtomicBool,
 }
 
-/// A question of a late joiner.
-pub type Question = (Arc<Outgoing>, Query);
+/// A question of a late joiner: for messages of a topic that leaves by this key.
+pub struct Question {
+    topic: Arc<Outgoing>,
+    key: String,
+    ros: Option<Arc<RosPublisher>>,
+    query: Query,
+}
 
 /// The slot, as bytes that Zenoh may keep.
 struct Slot(Sample);
@@ -95,7 +104,8 @@ impl Outgoing {
 
     /// Late joiners get the last messages: always between bridges of Cardan, else if the rule says so.
     fn has_history(&self, form: Form) -> bool {
-        form == Form::Cardan || self.rule.latched
+        let usual = form == Form::Rmw && self.local.type_name == TRANSFORMS && self.local.name.ends_with("/tf_static");
+        form == Form::Cardan || self.rule.latched.unwrap_or(usual)
     }
 
     fn subscriber(&self, context: &Context, depth: u32) -> Result<Subscriber, cardan::Error> {
@@ -138,10 +148,20 @@ impl Outgoing {
     }
 
     fn carry(self: &Arc<Self>, context: &Arc<Context>, questions: &SyncSender<Question>) -> Result<(), String> {
-        let form = context.rules.zenoh.form;
-        let key = data_key(form, &self.beyond)?;
+        let form = context.keys.form;
         let told = |e: zenoh::Error| e.to_string();
-        let definition = self.definition(context)?;
+        let (definition, hash) = self.definition(context)?;
+        let key = context.keys.data(&self.beyond, &self.local.type_name, &hash)?;
+        let announced = Announced {
+            zid: context.zid.clone(),
+            name: self.beyond.clone(),
+            type_name: self.local.type_name.clone(),
+            definition,
+            domain: context.domain,
+            depth: self.local.depth,
+            hash,
+            ..Announced::default()
+        };
         let publisher = context
             .session
             .declare_publisher(key.clone())
@@ -153,43 +173,55 @@ impl Outgoing {
         let (changed, changes) = sync_channel(1);
         let _listener =
             publisher.matching_listener().callback(move |_| _ = changed.try_send(())).wait().map_err(told)?;
+        let ros = match form {
+            Form::Rmw => {
+                let depth = if self.rule.depth != 0 { self.rule.depth } else { self.local.depth.max(1) };
+                let qos = Qos { reliable: true, latched: self.has_history(form), depth };
+                Some(Arc::new(RosPublisher::new(context, &announced, qos, &key, &self.local.via)?))
+            }
+            _ => None,
+        };
         let _queryable = if self.has_history(form) {
-            let (own, questions) = (self.clone(), questions.clone());
-            let asked = move |query: Query| drop(questions.try_send((own.clone(), query)));
-            let made = context.session.declare_queryable(key).callback(asked).wait();
+            let answered = ros.as_ref().and_then(|r| r.history_key()).unwrap_or(&key).to_string();
+            let (topic, key, ros, questions) = (self.clone(), key.clone(), ros.clone(), questions.clone());
+            let asked = move |query: Query| {
+                let question = Question { topic: topic.clone(), key: key.clone(), ros: ros.clone(), query };
+                drop(questions.try_send(question));
+            };
+            let made = context.session.declare_queryable(answered).callback(asked).wait();
             Some(made.map_err(told)?)
         } else {
             None
         };
-        let announced = Announced {
-            zid: context.zid.clone(),
-            name: self.beyond.clone(),
-            type_name: self.local.type_name.clone(),
-            definition,
-            domain: context.domain,
-            depth: self.local.depth,
+        let _token = match form {
+            Form::Rmw => None, // it has its own
+            _ => {
+                let token = context.session.liveliness().declare_token(announcement(form, &announced)).wait();
+                Some(token.map_err(told)?)
+            }
         };
-        let token = announcement(form, &announced);
-        let liveliness = context.session.liveliness();
-        let _token = liveliness.declare_token(token).wait().map_err(told)?;
         self.counts.note("");
-        self.send_while_wanted(context, &publisher, &changes)
+        self.send_while_wanted(context, &publisher, ros.as_deref(), &changes)
     }
 
-    /// Gives the type's definition to bridges that ask, and returns its number.
-    fn definition(&self, context: &Context) -> Result<u64, String> {
+    /// Gives the type's definition to bridges that ask, and returns its number, and for ROS 2 its hash.
+    fn definition(&self, context: &Context) -> Result<(u64, String), String> {
         let subscriber = self.subscriber(context, 1).map_err(|e| e.to_string())?;
         let definition = subscriber.definition();
         let number = number_of(&definition);
-        let mut definitions = context.definitions.lock().unwrap();
-        definitions.insert(number, definition);
-        Ok(number)
+        let hash = match context.keys.form {
+            Form::Rmw => context.hashes.of(&self.local.type_name, &definition)?,
+            _ => String::new(),
+        };
+        context.definitions.lock().unwrap().insert(number, definition);
+        Ok((number, hash))
     }
 
     fn send_while_wanted(
         &self,
         context: &Context,
         publisher: &Publisher,
+        ros: Option<&RosPublisher>,
         changes: &Receiver<()>,
     ) -> Result<(), String> {
         let mut pace = Pace::of(&self.rule);
@@ -228,7 +260,7 @@ impl Outgoing {
                 Ok(Taken::Sample(sample)) => {
                     if self.is_new(context, &sample, opened_ns) {
                         pace.passes(steady_now());
-                        self.send(context, publisher, sample);
+                        self.send(context, publisher, ros, sample);
                     }
                 }
                 Ok(Taken::Stopped) => return Ok(()),
@@ -245,15 +277,22 @@ impl Outgoing {
         if sent.get(&sample.publisher()).is_some_and(|s| sample.sequence() <= s.sequence) {
             return false;
         }
-        sample.publish_ns() >= opened_ns || self.has_history(context.rules.zenoh.form)
+        sample.publish_ns() >= opened_ns || self.has_history(context.keys.form)
     }
 
-    fn send(&self, context: &Context, publisher: &Publisher, sample: Sample) {
+    fn send(&self, context: &Context, publisher: &Publisher, ros: Option<&RosPublisher>, sample: Sample) {
         let thinned = self.count_gap(&sample);
         let stamp = self.stamp(context, &sample, thinned).encode();
+        let mark = ros.map(|r| r.now(&sample));
         let size = sample.size() as u64;
         let (payload, copied) = bytes_of(sample);
-        match publisher.put(payload).attachment(stamp).wait() {
+        let put = publisher.put(payload);
+        let sent = match mark {
+            None => put.attachment(stamp).wait(),
+            Some(m) if m.timestamp.is_none() => put.encoding(m.encoding).attachment(m.attachment).wait(),
+            Some(m) => put.encoding(m.encoding).attachment(m.attachment).timestamp(m.timestamp).wait(),
+        };
+        match sent {
             Ok(()) => {
                 add(&self.counts.carried, 1);
                 add(&self.counts.bytes, size);
@@ -297,16 +336,23 @@ impl Outgoing {
 
     /// The publisher's last messages, for somebody that came late. They are taken from the publisher's memory, so the
     /// bridge keeps none.
-    fn answer(&self, context: &Context, query: &Query) -> Result<(), String> {
-        let key = data_key(context.rules.zenoh.form, &self.beyond)?;
-        let mut subscriber = self.subscriber(context, self.rule.depth).map_err(|e| e.to_string())?;
+    fn answer(&self, context: &Context, question: &Question) -> Result<(), String> {
+        let Question { key, ros, query, .. } = question;
+        let asked = asked_for(query).filter(|_| ros.is_some()).unwrap_or(0);
+        let depth = [self.rule.depth, asked].into_iter().filter(|d| *d != 0).min().unwrap_or(0);
+        let mut subscriber = self.subscriber(context, depth).map_err(|e| e.to_string())?;
         for _ in 0..MOST_HISTORY {
             let Ok(Taken::Sample(sample)) = subscriber.take() else {
                 return Ok(());
             };
             let sent = self.sent.lock().unwrap().get(&sample.publisher()).copied();
             let stamp = self.stamp(context, &sample, sent.map_or(0, |s| s.thinned)).encode();
-            let replied = query.reply(key.clone(), bytes_of(sample).0).attachment(stamp).wait();
+            let mark = ros.as_ref().map(|r| r.again(&sample));
+            let reply = query.reply(key.clone(), bytes_of(sample).0);
+            let replied = match mark {
+                None => reply.attachment(stamp).wait(),
+                Some(m) => reply.encoding(m.encoding).attachment(m.attachment).timestamp(m.timestamp).wait(),
+            };
             replied.map_err(|e| e.to_string())?;
         }
         Ok(())
@@ -315,9 +361,9 @@ impl Outgoing {
 
 /// Answers late joiners, one after the other.
 pub fn answer_questions(context: &Context, questions: &Receiver<Question>) {
-    while let Ok((topic, query)) = questions.recv() {
-        if let Err(why) = topic.answer(context, &query) {
-            topic.counts.note(why);
+    while let Ok(question) = questions.recv() {
+        if let Err(why) = question.topic.answer(context, &question) {
+            question.topic.counts.note(why);
         }
     }
 }

@@ -47,7 +47,7 @@ impl AccessName {
     }
 }
 
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Rule {
     pub topics: Vec<String>,
@@ -58,7 +58,7 @@ pub struct Rule {
     pub max_hz: f64,
     pub reliable: Option<bool>,
     pub depth: u32,
-    pub latched: bool,
+    pub latched: Option<bool>,
     pub max_mib: u64,
     pub priority: Priority,
     pub congestion: Congestion,
@@ -75,7 +75,7 @@ impl Default for Rule {
             max_hz: 0.0,
             reliable: None,
             depth: 0,
-            latched: false,
+            latched: None,
             max_mib: 64,
             priority: Priority::default(),
             congestion: Congestion::default(),
@@ -128,6 +128,7 @@ pub enum Form {
     #[default]
     Plain,
     Cardan,
+    Rmw,
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -139,6 +140,9 @@ pub struct ZenohRules {
     pub mode: String,
     pub connect: Vec<String>,
     pub listen: Vec<String>,
+    /// Of ROS 2: the domain, and the bridge's name as a node.
+    pub domain_id: u32,
+    pub node: String,
 }
 
 extern "C" {

@@ -47,8 +47,7 @@ impl Stamp {
             u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap())
         };
         let via = std::str::from_utf8(&bytes[FIXED..]).ok()?;
-        // It becomes a publisher's `via`: names and single spaces alone.
-        if via.chars().any(|c| c.is_control() || c == '=') {
+        if !good_via(via) {
             return None;
         }
         Some(Stamp {
@@ -61,6 +60,11 @@ impl Stamp {
             via: via.into(),
         })
     }
+}
+
+/// Whether it can be a publisher's `via`: names and single spaces alone.
+pub fn good_via(via: &str) -> bool {
+    via.len() <= MOST_VIA && !via.chars().any(|c| c.is_control() || c == '=')
 }
 
 /// Nanoseconds since 1970.

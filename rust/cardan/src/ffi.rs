@@ -48,6 +48,7 @@ pub struct PublisherOptions {
 #[repr(C)]
 #[derive(Debug)]
 pub struct Frame {
+    pub struct_size: usize,
     pub prefix: *const u8,
     pub prefix_size: usize,
     pub payload: *const u8,
@@ -77,13 +78,14 @@ extern "C" {
     pub fn cardan_publishers(subscriber: *const Subscriber) -> usize;
     pub fn cardan_type(subscriber: *const Subscriber) -> *const c_char;
     pub fn cardan_definition(subscriber: *const Subscriber) -> *const c_char;
-    pub fn cardan_sample_frame(sample: *const Sample, frame: *mut Frame);
+    pub fn cardan_sample_frame(sample: *const Sample, frame: *mut Frame) -> c_int;
     pub fn cardan_release(sample: *mut Sample);
     pub fn cardan_advertise(topic: *const c_char, options: *const PublisherOptions) -> *mut Publisher;
     pub fn cardan_publish(publisher: *mut Publisher, cdr: *const c_void, size: usize, source_ns: i64) -> c_int;
     pub fn cardan_subscribers(publisher: *const Publisher) -> usize;
     pub fn cardan_unadvertise(publisher: *mut Publisher);
     pub fn cardan_topics_json(domain: *const c_char) -> *mut c_char;
+    pub fn cardan_type_description(type_name: *const c_char, definition: *const c_char) -> *mut c_char;
     pub fn cardan_free(text: *mut c_char);
     pub fn cardan_stop_on_signals();
     pub fn cardan_request_stop();
@@ -110,6 +112,7 @@ mod tests {
             ("cardan_publisher_options", "via"),
             ("cardan_frame", "publisher"),
             ("cardan_frame", "suffix_size"),
+            ("cardan_frame", "struct_size"),
         ];
         let mut text = String::from("#include <stdio.h>\n#include \"cardan/c/cardan.h\"\nint main(void) {\n");
         for (name, field) in asked {
@@ -131,6 +134,7 @@ mod tests {
             (publisher, offset_of!(PublisherOptions, via)),
             (size_of::<Frame>(), offset_of!(Frame, publisher)),
             (size_of::<Frame>(), offset_of!(Frame, suffix_size)),
+            (size_of::<Frame>(), offset_of!(Frame, struct_size)),
         ];
         let ours: String = ours.iter().map(|(s, o)| format!("{s} {o} ")).collect();
         assert_eq!(said, ours);

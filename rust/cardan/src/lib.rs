@@ -89,15 +89,26 @@ fn pointer(words: &Option<CString>) -> *const std::os::raw::c_char {
 pub fn topics_json(domain: &str) -> Result<String, Error> {
     let domain = c_option(domain)?;
     // SAFETY: the text is ours until cardan_free().
-    unsafe {
-        let words = ffi::cardan_topics_json(pointer(&domain));
-        if words.is_null() {
-            return Err(Error::last());
-        }
-        let copy = CStr::from_ptr(words).to_string_lossy().into_owned();
-        ffi::cardan_free(words);
-        Ok(copy)
+    unsafe { taken(ffi::cardan_topics_json(pointer(&domain))) }
+}
+
+/// The description of a type whose SHA-256 is the type's hash in ROS 2 (REP-2016). `definition`: its ros2msg text; empty:
+/// Cardan's own message of that name. Any thread; never blocks.
+pub fn type_description(type_name: &str, definition: &str) -> Result<String, Error> {
+    let (name, definition) = (c_text(type_name)?, c_option(definition)?);
+    // SAFETY: both texts live until the call has returned; the result is ours until cardan_free().
+    unsafe { taken(ffi::cardan_type_description(name.as_ptr(), pointer(&definition))) }
+}
+
+/// # Safety
+/// `words` must come from a function that gives a text away, or be null.
+unsafe fn taken(words: *mut std::os::raw::c_char) -> Result<String, Error> {
+    if words.is_null() {
+        return Err(Error::last());
     }
+    let copy = CStr::from_ptr(words).to_string_lossy().into_owned();
+    ffi::cardan_free(words);
+    Ok(copy)
 }
 
 /// SIGINT and SIGTERM end every wait with [`Taken::Stopped`]. Call it once, early.

@@ -165,6 +165,7 @@ unsafe impl Sync for Sample {}
 impl Sample {
     fn new(raw: NonNull<ffi::Sample>) -> Self {
         let mut frame = ffi::Frame {
+            struct_size: std::mem::size_of::<ffi::Frame>(),
             prefix: std::ptr::null(),
             prefix_size: 0,
             payload: std::ptr::null(),
@@ -177,7 +178,7 @@ impl Sample {
             source_ns: 0,
             publisher: 0,
         };
-        // SAFETY: the sample lives, and the frame's pointers are valid as long as it does.
+        // SAFETY: the sample lives, and the frame's pointers are valid as long as it does. It fails for a wrong size alone.
         unsafe { ffi::cardan_sample_frame(raw.as_ptr(), &mut frame) };
         Sample { raw, frame }
     }

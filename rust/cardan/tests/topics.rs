@@ -167,3 +167,13 @@ fn errors_name_cause_and_remedy() {
     let zero = Subscriber::new("/a\0b", &options).unwrap_err();
     assert!(zero.to_string().contains("zero byte"), "{zero}");
 }
+
+#[test]
+fn a_type_is_described_as_ros_2_does() {
+    let text = cardan::type_description("std_msgs/msg/String", "string data").unwrap();
+    assert!(text.starts_with("{\"type_description\": {\"type_name\": \"std_msgs/msg/String\", \"fields\""), "{text}");
+    let own = cardan::type_description("sensor_msgs/msg/Image", "").unwrap();
+    assert!(own.contains("\"nested_type_name\": \"std_msgs/msg/Header\""), "{own}");
+    assert!(cardan::type_description("no/msg/Such", "").is_err());
+    assert!(cardan::type_description("a/msg/B", "string").is_err());
+}
