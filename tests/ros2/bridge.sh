@@ -1,12 +1,19 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# `cardan bridge dds` against real ROS 2 nodes (rclcpp), in a network of the test's own.
+# bridge.sh bridge|tools: `cardan bridge dds` against real ROS 2 nodes (rclcpp), or against the ros2 command, in a network of the test's own.
 source "$(dirname "$0")/lib.sh"
+what=$1
 mkdir -p "$WORK"
-build "$SOURCE/tests/ros2/peer" "$WORK/peer"
+peer=$WORK/peer/ros2_peer
+if [[ $what == bridge ]]; then
+  build "$SOURCE/tests/ros2/peer" "$WORK/peer"
+elif ! command -v ros2 >/dev/null; then
+  echo "skipped: no ros2 command"
+  exit 77
+fi
 if ((EUID != 0)) || ! unshare -n true 2>/dev/null; then
   echo "skipped: it needs root for a network namespace"
   exit 77
 fi
 exec unshare -n sh -c 'ip link set lo up multicast on && ip route add 224.0.0.0/4 dev lo && exec "$@"' sh \
-  python3 "$SOURCE/tests/ros2/bridge_test.py" "$BIN" "$WORK/peer/ros2_peer"
+  python3 "$SOURCE/tests/ros2/${what}_test.py" "$BIN" "$peer" "$SOURCE"

@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "cardan_rclcpp/detail/prompt.hpp"
+
 namespace cardan::ros::detail {
 
 namespace {
@@ -159,6 +161,7 @@ int Bell::ring_those_of_later() {
 
 // Rings without the lock: what an executor does when it is rung may take locks of its own.
 void Bell::run() noexcept {
+  be_prompt();  // each hop to an executor begins here, and a busy CPU would let it wait for a time slice of others
   std::array<epoll_event, 32> events;
   while (!stop_.load(std::memory_order_acquire)) {
     const int timeout = ring_those_of_later();

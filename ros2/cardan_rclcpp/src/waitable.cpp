@@ -2,6 +2,7 @@
 #include "cardan_rclcpp/detail/waitable.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "cardan/base/clock.hpp"
@@ -23,6 +24,7 @@ SubscriptionWaitable::~SubscriptionWaitable() = default;
 void SubscriptionWaitable::listen(int fd) { number_ = bell_->add(fd, ring_); }
 
 void SubscriptionWaitable::stop_listening() noexcept {
+  const std::lock_guard lock(take_);
   if (number_ != 0) bell_->remove(std::exchange(number_, 0));
 }
 
@@ -39,6 +41,7 @@ std::shared_ptr<void> SubscriptionWaitable::take_data() {
   const std::lock_guard lock(take_);
   // Before the look, so that what comes after the look rings again.
   ring_->clear();
+  if (number_ == 0) return nullptr;  // the subscription has ended; this executor does not know it yet
   Reason why = Reason::None;
   std::shared_ptr<void> box;
   if (given_back_.empty()) {
@@ -52,7 +55,8 @@ std::shared_ptr<void> SubscriptionWaitable::take_data() {
     // before the callback has ended; an executor that was rung earlier would look again and again.
     if (reentrant_) ring_->ring();
     auto taken = std::make_shared<Taken>();
-    taken->from = weak_from_this();
+    taken_.push_back(taken.get());
+    taken->from = weak_from_this();  // from here on it takes the lock when it goes
     taken->box = std::move(box);
     return taken;
   }
@@ -72,8 +76,12 @@ void SubscriptionWaitable::run(const std::shared_ptr<void>& data) {
   auto& taken = *static_cast<Taken*>(data.get());
   taken.executed = true;
   // The sample leaves with this function, not with what the executor keeps for longer: a slot is free at once.
-  const std::shared_ptr<void> box = std::move(taken.box);
-  if (!begin_call()) return;
+  std::shared_ptr<void> box;
+  {
+    const std::lock_guard lock(take_);
+    box = std::move(taken.box);
+  }
+  if (!box || !begin_call()) return;
   struct Ending {
     SubscriptionWaitable& waitable;
     ~Ending() { waitable.end_call(); }
@@ -86,11 +94,14 @@ SubscriptionWaitable::Taken::~Taken() {
 }
 
 void SubscriptionWaitable::finished(Taken& taken) noexcept {
-  if (!taken.executed) {
+  {
     const std::lock_guard lock(take_);
-    given_back_.push_back(std::move(taken.box));
-  } else if (reentrant_) {
-    return;  // it was rung when the sample was taken
+    std::erase(taken_, &taken);
+    if (number_ == 0) return;
+    if (!taken.executed)
+      given_back_.push_back(std::move(taken.box));
+    else if (reentrant_)
+      return;  // it was rung when the sample was taken
   }
   ring_->ring();
 }
@@ -120,13 +131,24 @@ void SubscriptionWaitable::end_call() noexcept {
 }
 
 void SubscriptionWaitable::end() noexcept {
-  std::unique_lock lock(calls_mutex_);
-  ended_ = true;
-  // A callback that ends its own subscription must not wait for itself.
-  const std::thread::id self = std::this_thread::get_id();
-  calls_done_.wait(lock, [&] {
-    return std::all_of(calls_.begin(), calls_.end(), [&](std::thread::id thread) { return thread == self; });
-  });
+  {
+    std::unique_lock lock(calls_mutex_);
+    ended_ = true;
+    // A callback that ends its own subscription must not wait for itself.
+    const std::thread::id self = std::this_thread::get_id();
+    calls_done_.wait(lock, [&] {
+      return std::all_of(calls_.begin(), calls_.end(), [&](std::thread::id thread) { return thread == self; });
+    });
+  }
+  stop_listening();
+  // These go without the lock: the bell waits for its thread, and a callback may own anything.
+  std::shared_ptr<Bell> bell;
+  std::array<std::shared_ptr<void>, 2> owned;
+  const std::lock_guard lock(take_);
+  bell.swap(bell_);
+  owned = let_go();
+  given_back_.clear();
+  for (Taken* taken : taken_) taken->box.reset();
 }
 
 void SubscriptionWaitable::complain_about_holds() {

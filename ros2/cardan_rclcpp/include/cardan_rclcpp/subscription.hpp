@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -39,42 +40,48 @@ class TypedWaitable final : public SubscriptionWaitable {
   TypedWaitable(const NodeParts& node, const std::string& name, bool reentrant, const Topic<T>& topic,
                 Callback callback, SubscriberOptions options)
       : SubscriptionWaitable(node, name, reentrant),
-        subscriber_(Topic<T>{name.c_str(), topic.options}, std::move(options)),
-        callback_(std::move(callback)) {
-    listen(subscriber_.fd());
+        subscriber_(std::make_shared<Subscriber<T>>(Topic<T>{name.c_str(), topic.options}, std::move(options))),
+        callback_(std::make_shared<Callback>(std::move(callback))) {
+    listen(subscriber_->fd());
   }
   ~TypedWaitable() override { stop_listening(); }
 
-  [[nodiscard]] const Subscriber<T>& subscriber() const noexcept { return subscriber_; }
+  [[nodiscard]] const Subscriber<T>& subscriber() const noexcept { return *subscriber_; }
 
  private:
   std::shared_ptr<void> take_one(Reason& why) override {
-    Sample<T> sample = subscriber_.take();
+    Sample<T> sample = subscriber_->take();
     if (!sample) {
-      why = subscriber_.reason();
+      why = subscriber_->reason();
       return nullptr;
     }
     return std::make_shared<Sample<T>>(std::move(sample));
   }
 
+  std::array<std::shared_ptr<void>, 2> let_go() noexcept override {
+    return {std::exchange(subscriber_, nullptr), std::exchange(callback_, nullptr)};
+  }
+
   void call(void* box) override {
+    const std::shared_ptr<Callback> own = callback_;  // a callback may end its subscription
+    Callback& callback = *own;
     Sample<T> sample = std::move(*static_cast<Sample<T>*>(box));
     if constexpr (std::is_invocable_v<Callback&, Sample<T>>) {
-      callback_(std::move(sample));
+      callback(std::move(sample));
     } else if constexpr (std::is_invocable_v<Callback&, const T&>) {
-      callback_(*sample);
+      callback(*sample);
     } else {
       RosMessage<T> message;
       to_ros(*sample, message);
       sample.reset();
-      callback_(message);
+      callback(message);
     }
   }
 
-  std::optional<Event> next_event() override { return subscriber_.event(); }
+  std::optional<Event> next_event() override { return subscriber_->event(); }
 
-  Subscriber<T> subscriber_;
-  Callback callback_;
+  std::shared_ptr<Subscriber<T>> subscriber_;  // null after let_go()
+  std::shared_ptr<Callback> callback_;
 };
 
 }  // namespace detail
@@ -86,7 +93,8 @@ class TypedWaitable final : public SubscriptionWaitable {
 /// - `const sensor_msgs::msg::Image&` or whatever ROS message belongs to T: a copy, for code that stays as it is.
 ///
 /// What a callback throws leaves `spin()`, as with rclcpp's own subscriptions. The subscription can be moved. It may
-/// outlive its node. Its destructor waits for a callback that runs on another thread: afterwards none runs.
+/// outlive its node. Its destructor waits for a callback that runs on another thread: afterwards none runs, and the
+/// shared memory, the samples and the callback are released, whatever the executor still refers to.
 /// Thread safety: one thread at a time, except the counters. Set-up allocates and blocks for about 1 ms.
 template <Message T>
 class Subscription {

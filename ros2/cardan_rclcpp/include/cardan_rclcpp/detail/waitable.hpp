@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <cstddef>
@@ -55,7 +56,8 @@ class SubscriptionWaitable : public rclcpp::Waitable, public std::enable_shared_
   SubscriptionWaitable(const SubscriptionWaitable&) = delete;
   SubscriptionWaitable& operator=(const SubscriptionWaitable&) = delete;
 
-  /// Waits until no callback runs on another thread, and lets no further one begin. Then the subscriber may go.
+  /// Waits until no callback runs on another thread, and lets no further one begin. Then lets the subscriber, its
+  /// samples and the callback go. What is left is never ready: executors keep it until they next look at their nodes.
   void end() noexcept;
   /// How often a sample could not be taken because the application held as many as `holds` announces.
   [[nodiscard]] std::uint64_t held_up() const noexcept { return held_up_.load(std::memory_order_relaxed); }
@@ -82,15 +84,18 @@ class SubscriptionWaitable : public rclcpp::Waitable, public std::enable_shared_
   /// `reentrant`: several callbacks may run at once.
   SubscriptionWaitable(const NodeParts& node, std::string topic, bool reentrant);
 
-  /// The next sample in a box of its own. Null: none; `why` says whether to ask again. One thread at a time.
+  /// The next sample in a box of its own. Null: none; `why` says whether to ask again. One thread at a time, never
+  /// after let_go().
   virtual std::shared_ptr<void> take_one(Reason& why) = 0;
+  /// Hands over what owns the subscriber and the callback. No callback runs but one on this thread, which keeps itself.
+  virtual std::array<std::shared_ptr<void>, 2> let_go() noexcept = 0;
   /// Calls the application with the sample of a box.
   virtual void call(void* box) = 0;
   /// The next event that has not been reported.
   virtual std::optional<Event> next_event() = 0;
   /// Listens to the subscriber's descriptor. The last step of a constructor.
   void listen(int fd);
-  /// Before the subscriber goes. The first step of a destructor.
+  /// Before the subscriber goes. The first step of a destructor. Nothing is taken any more.
   void stop_listening() noexcept;
 
  private:
@@ -98,7 +103,7 @@ class SubscriptionWaitable : public rclcpp::Waitable, public std::enable_shared_
   /// execute(): then the sample goes back, and the next executor gets it.
   struct Taken {
     std::weak_ptr<SubscriptionWaitable> from;
-    std::shared_ptr<void> box;
+    std::shared_ptr<void> box;  // protected by `take_`
     bool executed = false;
 
     ~Taken();
@@ -116,9 +121,10 @@ class SubscriptionWaitable : public rclcpp::Waitable, public std::enable_shared_
   rclcpp::Logger logger_;
   const bool reentrant_;
   std::shared_ptr<Ring> ring_;
+  std::mutex take_;  // protects the next four
   std::shared_ptr<Bell> bell_;
-  std::uint64_t number_ = 0;  // at the bell; 0: does not listen
-  std::mutex take_;
+  std::uint64_t number_ = 0;   // at the bell; 0: does not listen, and has no subscriber
+  std::vector<Taken*> taken_;  // by executors, and not yet gone from them
   std::vector<std::shared_ptr<void>> given_back_;
   std::atomic<std::uint64_t> held_up_{0};
   std::int64_t complained_at_ = 0;

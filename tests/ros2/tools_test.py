@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`cardan bridge dds` seen by the ros2 command: tools_test.py BIN_DIRECTORY ROS2_PEER SOURCES."""
+import json
+import re
+import signal
+import subprocess
+
+from ros2_case import PATIENCE, Ros2Case, each_rmw, run
+
+
+class ToolCase(Ros2Case):
+    def setUp(self):
+        super().setUp()
+        self.addCleanup(self.ros2, "daemon", "stop")  # the tool's own; it would outlive this test
+
+    def ros2(self, *words):
+        """What it prints. It may look before it has found everything, so ask until the answer is there."""
+        done = subprocess.run(["ros2", *words], env=self.environment, cwd=self.path, capture_output=True, text=True, timeout=PATIENCE)
+        return done.stdout + done.stderr
+
+    def prints(self, *words, wanted):
+        got = [""]
+
+        def asked():
+            got[0] = self.ros2(*words)
+            return all(one in got[0] for one in wanted)
+        self.until(asked, f"ros2 {' '.join(words)} prints {wanted}, not {got}")
+        return got[0]
+
+
+class Tools(ToolCase):
+    def publish(self):
+        self.endpoints("publish", 64, 48, 30)
+        self.bridge()
+
+    def test_topics_and_the_node_are_listed(self):
+        self.publish()
+        self.prints("topic", "list", "-t", wanted=["/camera [sensor_msgs/msg/Image]", "/lidar [sensor_msgs/msg/PointCloud2]", "/text [std_msgs/msg/String]"])
+        self.prints("node", "list", wanted=["/cardan_bridge"])
+        self.prints("topic", "info", "-v", "/camera", wanted=["Publisher count: 1", "Node name: cardan_bridge", "Topic type: sensor_msgs/msg/Image", "RELIABLE"])
+
+    def test_echo_and_hz(self):
+        self.publish()
+        self.prints("topic", "echo", "--once", "/text", wanted=["data: number "])
+        self.prints("topic", "echo", "--once", "/camera", wanted=["frame_id: front", "height: 48", "width: 64", "encoding: bgr8"])
+        hz = self.start("ros2", "topic", "hz", "/text")
+        rates = self.until(lambda: (r := re.findall(r"average rate: ([0-9.]+)", hz.path.read_text())) and len(r) >= 5 and r, "rates")
+        self.assertTrue(20 < float(rates[-1]) < 40, rates)
+
+    def test_what_it_publishes_comes_in(self):
+        self.bridge("--in", "/said")
+        watcher = self.endpoints("watch", "text", "/said")
+        self.start("ros2", "topic", "pub", "-r", "10", "/said", "std_msgs/msg/String", "{data: from the tool}")
+        self.until(lambda: len(self.objects(watcher)) >= 5, "it arrives")
+        self.assertEqual(self.objects(watcher)[0]["text"], "from the tool")
+
+    def test_a_bag_is_recorded(self):
+        if "record" not in self.ros2("bag", "--help"):
+            self.skipTest("no ros2 bag")
+        self.publish()
+        bag = self.start("ros2", "bag", "record", "-o", "bag", "/text", "/camera")
+        self.until(lambda: "Subscribed to topic '/camera'" in bag.path.read_text() and "Subscribed to topic '/text'" in bag.path.read_text(), "it subscribes")
+        try:
+            bag.wait(5)
+        except subprocess.TimeoutExpired:
+            bag.send_signal(signal.SIGINT)
+        bag.wait(PATIENCE)
+        info = self.ros2("bag", "info", "bag")
+        for topic, kind in (("/text", "std_msgs/msg/String"), ("/camera", "sensor_msgs/msg/Image")):
+            found = re.search(rf"Topic: {topic} \| Type: {kind} \| Count: (\d+)", info)
+            self.assertTrue(found and int(found.group(1)) > 20, info)
+
+
+class ParameterTools(ToolCase):
+    NAME = "brake.limit_m"
+
+    def test_parameters(self):
+        rules = self.path / "rules.json"
+        rules.write_text(json.dumps({"dds": {"set_parameters": True}}))
+        self.bridge(rules)
+        self.components()
+        node = "/cardan_bridge"
+        self.prints("param", "list", node, wanted=[self.NAME])
+        self.prints("param", "get", node, self.NAME, wanted=["6.0"])
+        self.prints("param", "describe", node, self.NAME, wanted=["double", "brakes below, metres"])
+        self.prints("param", "set", node, self.NAME, "9.5", wanted=["successful"])
+        self.prints("param", "get", node, self.NAME, wanted=["9.5"])
+        self.assertIn("failed", self.ros2("param", "set", node, self.NAME, "500.0"))
+
+
+if __name__ == "__main__":
+    tests = each_rmw([Tools])
+    tests.addTests(each_rmw([ParameterTools], ["rmw_cyclonedds_cpp"]))  # the other one's requests: docs/bridges.md
+    run(tests)
