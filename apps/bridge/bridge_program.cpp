@@ -2,6 +2,7 @@
 #include "apps/bridge/bridge_program.hpp"
 
 #include <fmt/format.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -73,6 +74,13 @@ ordered_json report_json(const bridge::Bridge& bridge, const std::vector<bridge:
   ordered_json list = ordered_json::array();
   for (const auto& t : topics) list.push_back(topic_json(t));
   return {{"time_ns", wall_now()}, {"bridge", bridge.title()}, {"topics", list}, {"notes", bridge.notes()}};
+}
+
+/// Nothing that acts waits for a bridge. When the kernel wakes one, as for each message and each packet, it must not
+/// take the processor from the thread that publishes. Threads and programs that are started later inherit this.
+void take_no_processor() {
+  const sched_param none{};
+  if (::sched_getscheduler(0) == SCHED_OTHER) (void)::sched_setscheduler(0, SCHED_BATCH, &none);
 }
 
 /// As cardan/system/host says it: "ready", "failed WHY" (another start may help), "refused WHY" (it cannot).
@@ -242,6 +250,7 @@ Exit codes: 0 done, 1 failed, 2 wrong options or rules, 3 done, but something wa
   add_bridge_options(app, options);
   program.add(app);
   app.callback([&] {
+    take_no_processor();
     bridge::Rules rules;
     std::unique_ptr<bridge::Bridge> bridge;
     try {

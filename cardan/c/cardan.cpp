@@ -187,6 +187,7 @@ cardan_subscriber* cardan_subscribe(const char* topic, const cardan_subscriber_o
                                .depth = options.depth,
                                .reliable = options.best_effort == 0,
                                .background = options.background != 0,
+                               .waiting = options.background != 0 ? std::optional<cardan::Waiting>(cardan::follow()) : std::nullopt,
                                .not_via = text(options.not_via)})};
   });
 }

@@ -58,7 +58,7 @@ typedef struct cardan_subscriber_options {
   uint32_t holds;         /* samples held at once, 1 to 200; each costs the publisher a slot. 0: 1 */
   uint32_t depth;         /* samples that wait at most; 0: the topic's depth */
   int best_effort;        /* 1: a reliable publisher does not wait for this subscriber */
-  int background;         /* 1: is woken after all others */
+  int background;         /* 1: is woken after all others, and looks at periodic topics by its own clock (follow()) */
   const char* not_via;    /* for a bridge: publications that came through this network are not wanted; NULL: all are */
   int access;             /* CARDAN_OWNER and so on: whose publications are accepted */
 } cardan_subscriber_options;
