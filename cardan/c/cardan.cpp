@@ -180,15 +180,15 @@ cardan_subscriber* cardan_subscribe(const char* topic, const cardan_subscriber_o
     cardan::AnyMessageType described = type.message_type();
     return new cardan_subscriber{
         cardan::CdrFramer(std::move(type)),
-        cardan::AnySubscriber(name, std::move(described),
-                              {.max_bytes = std::size_t{1} << 30, .access = access_of(options.access)},
-                              {.domain = text(options.domain),
-                               .holds = std::max<std::uint32_t>(options.holds, 1),
-                               .depth = options.depth,
-                               .reliable = options.best_effort == 0,
-                               .background = options.background != 0,
-                               .waiting = options.background != 0 ? std::optional<cardan::Waiting>(cardan::follow()) : std::nullopt,
-                               .not_via = text(options.not_via)})};
+        cardan::AnySubscriber(
+            name, std::move(described), {.max_bytes = std::size_t{1} << 30, .access = access_of(options.access)},
+            {.domain = text(options.domain),
+             .holds = std::max<std::uint32_t>(options.holds, 1),
+             .depth = options.depth,
+             .reliable = options.best_effort == 0,
+             .background = options.background != 0,
+             .waiting = options.background != 0 ? std::optional<cardan::Waiting>(cardan::follow()) : std::nullopt,
+             .not_via = text(options.not_via)})};
   });
 }
 
