@@ -7,10 +7,12 @@
 #include <concepts>
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include "bench/transport/area.hpp"
 #include "bench/transport/clock.hpp"
 #include "bench/transport/pattern.hpp"
+#include "cardan/base/error.hpp"
 
 namespace cardan::bench {
 
@@ -48,6 +50,22 @@ void fill(Writer& out, Wait wait, std::span<std::uint64_t> words, FrameId id) no
   }
   fill_frame(words, id);
 }
+
+/// Waits, at set-up, until this role has met the others; that is not part of what is measured. Throws cardan::Error:
+/// `what` has not happened within 10 s.
+template <class Condition>
+void wait_until(const char* what, Condition condition) {
+  constexpr std::int64_t kSetUpLimit = 10'000'000'000;
+  const std::int64_t give_up = now_ns() + kSetUpLimit;
+  while (!condition()) {
+    if (now_ns() > give_up)
+      throw Error(ErrorCode::Unavailable, std::string(what) + " within 10 s",
+                  "try `cardan doctor`, or leave the peer out of --peers");
+    sleep_until(now_ns() + 1'000'000);
+  }
+}
+inline constexpr const char* kNoReaders = "not all readers attached";
+inline constexpr const char* kNoPublishers = "not all publishers were found";
 
 /// CPU and wall time since a point of a run.
 struct Window {
@@ -157,6 +175,18 @@ void read_frames(const Area& area, std::uint32_t reader, Reader& in) {
     checker.note();
   }
   area.header().readers_done.fetch_add(1, std::memory_order_release);
+}
+
+/// Plays a role of a peer whose writer and reader are made of the area.
+template <FrameWriter Writer, FrameReader Reader>
+void play_with(const Area& area, std::uint32_t index) {
+  if (index < area.publishers()) {
+    Writer out(area, index);
+    publish_frames(area, index, out);
+  } else {
+    Reader in(area, index);
+    read_frames(area, index - area.publishers(), in);
+  }
 }
 
 /// The same for a peer that delivers frames on a thread of its own. It calls deliver() for each, and the thread that

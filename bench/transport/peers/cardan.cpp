@@ -10,9 +10,9 @@ namespace {
 template <class T>
 class CardanWriter {
  public:
-  explicit CardanWriter(const Area& area)
+  CardanWriter(const Area& area, std::uint32_t /*index*/)
       : words_(area.header().cell.bytes / sizeof(std::uint64_t)), out_(topic_of<T>(area)) {
-    wait_until("not all readers attached", [&] { return out_.subscribers() == area.subscribers(); });
+    wait_until(kNoReaders, [&] { return out_.subscribers() == area.subscribers(); });
   }
 
   std::span<std::uint64_t> loan(std::uint64_t) noexcept {
@@ -37,8 +37,8 @@ class CardanWriter {
 template <class T>
 class CardanReader {
  public:
-  explicit CardanReader(const Area& area) : in_(topic_of<T>(area)) {
-    wait_until("not all publishers were found", [&] { return in_.publishers() == area.publishers(); });
+  CardanReader(const Area& area, std::uint32_t /*index*/) : in_(topic_of<T>(area)) {
+    wait_until(kNoPublishers, [&] { return in_.publishers() == area.publishers(); });
   }
 
   std::span<const std::uint64_t> next() noexcept {
@@ -56,22 +56,11 @@ class CardanReader {
   Sample<T> sample_;
 };
 
-template <class T>
-void play_frames(const Area& area, std::uint32_t index) {
-  if (index < area.publishers()) {
-    CardanWriter<T> out(area);
-    publish_frames(area, index, out);
-  } else {
-    CardanReader<T> in(area);
-    read_frames(area, index - area.publishers(), in);
-  }
-}
-
 void play_cardan(const Area& area, std::uint32_t index) {
   if (area.header().cell.bytes == sizeof(SmallFrame))
-    play_frames<SmallFrame>(area, index);
+    play_with<CardanWriter<SmallFrame>, CardanReader<SmallFrame>>(area, index);
   else
-    play_frames<Frame>(area, index);
+    play_with<CardanWriter<Frame>, CardanReader<Frame>>(area, index);
 }
 
 const RegisteredPeer kCardanPeer({.peer = kCardan,

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdint>
-#include <thread>
 
 #include "bench/transport/area.hpp"
+#include "bench/transport/role.hpp"
 #include "cardan/cardan.hpp"
 
 namespace cardan::bench {
@@ -30,7 +28,6 @@ CARDAN_MESSAGE(cardan::bench::Frame, "cardan_bench/msg/Frame", words);
 CARDAN_MESSAGE(cardan::bench::SmallFrame, "cardan_bench/msg/SmallFrame", words);
 
 namespace cardan::bench {
-inline constexpr std::chrono::seconds kSetUpLimit{10};
 // Long enough for a frame that is filled at 1 GB/s, a quarter of what memory gives.
 inline std::chrono::nanoseconds longest_fill(std::size_t bytes) {
   return std::max<std::chrono::nanoseconds>(std::chrono::milliseconds{5}, std::chrono::nanoseconds(bytes));
@@ -61,19 +58,6 @@ Topic<T> topic_of(const Area& area) {
   if constexpr (shm::has_vectors<T>) topic.options.max_bytes = area.header().cell.bytes;
   topic.options.waiting = waiting_of(area.header().contender, area.header().cell);
   return topic;
-}
-
-// Set-up only: discovery and attach are not part of what is measured.
-template <class Condition>
-void wait_until(const char* what, Condition condition) {
-  const auto give_up = std::chrono::steady_clock::now() + kSetUpLimit;
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() > give_up) {
-      throw Error(ErrorCode::Unavailable, fmt::format("{} within {} s", what, kSetUpLimit.count()),
-                  "try `cardan doctor`");
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds{1});
-  }
 }
 
 }  // namespace cardan::bench

@@ -66,7 +66,7 @@ class RawWriter {
 
 class RawReader {
  public:
-  explicit RawReader(const Area& area)
+  RawReader(const Area& area, std::uint32_t /*index*/)
       : region_(area), publishers_(area.publishers()), blocks_(area.header().contender.wait == Wait::Block) {}
 
   std::span<const std::uint64_t> next() noexcept {
@@ -99,23 +99,13 @@ Wiring wire_raw(const Cell& cell) {
   return wiring;
 }
 
-void play_raw(const Area& area, std::uint32_t index) {
-  if (index < area.publishers()) {
-    RawWriter out(area, index);
-    publish_frames(area, index, out);
-  } else {
-    RawReader in(area);
-    read_frames(area, index - area.publishers(), in);
-  }
-}
-
 const RegisteredPeer kRawPeer(
     {.peer = kRaw,
      .place = 10,
      // Blocking is the reference of every ratio, so it is always there.
      .waits = [](const std::vector<Wait>& wanted) { return waits_of({Wait::Block}, {Wait::Spin}, wanted); },
      .wire = wire_raw,
-     .play = play_raw});
+     .play = play_with<RawWriter, RawReader>});
 
 }  // namespace
 }  // namespace cardan::bench

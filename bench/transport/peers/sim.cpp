@@ -84,7 +84,7 @@ class SimWriter {
 
 class SimReader {
  public:
-  explicit SimReader(const Area& area)
+  SimReader(const Area& area, std::uint32_t /*index*/)
       : mapping_(map_all(area)),
         workspace_(area.header().cell.bytes / sizeof(std::uint64_t)),
         blocks_(area.header().contender.wait == Wait::Block) {
@@ -138,23 +138,13 @@ Wiring wire_sim(const Cell& cell) {
   return wiring;
 }
 
-void play_sim(const Area& area, std::uint32_t index) {
-  if (index < area.publishers()) {
-    SimWriter out(area, index);
-    publish_frames(area, index, out);
-  } else {
-    SimReader in(area);
-    read_frames(area, index - area.publishers(), in);
-  }
-}
-
 const RegisteredPeer kSimPeer(
     {.peer = Peer{"sim"},
      .place = 20,
      // As printed it polls.
      .waits = [](const std::vector<Wait>& wanted) { return waits_of({Wait::Poll}, {Wait::Block}, wanted); },
      .wire = wire_sim,
-     .play = play_sim});
+     .play = play_with<SimWriter, SimReader>});
 
 }  // namespace
 }  // namespace cardan::bench

@@ -176,28 +176,18 @@ Wiring wire_socket(const Cell& cell, bool tcp) {
   return wiring;
 }
 
-void play_socket(const Area& area, std::uint32_t index) {
-  if (index < area.publishers()) {
-    SocketWriter out(area, index);
-    publish_frames(area, index, out);
-  } else {
-    SocketReader in(area, index);
-    read_frames(area, index - area.publishers(), in);
-  }
-}
-
 std::vector<Wait> socket_waits(const std::vector<Wait>&) { return {Wait::Block}; }
 
 const RegisteredPeer kUdsPeer({.peer = Peer{"uds"},
                                .place = 30,
                                .waits = socket_waits,
                                .wire = [](const Cell& cell) { return wire_socket(cell, false); },
-                               .play = play_socket});
+                               .play = play_with<SocketWriter, SocketReader>});
 const RegisteredPeer kTcpPeer({.peer = Peer{"tcp"},
                                .place = 40,
                                .waits = socket_waits,
                                .wire = [](const Cell& cell) { return wire_socket(cell, true); },
-                               .play = play_socket});
+                               .play = play_with<SocketWriter, SocketReader>});
 
 }  // namespace
 }  // namespace cardan::bench

@@ -50,16 +50,6 @@ dds_entity_t checked(dds_entity_t entity, const char* what) {
   return entity;
 }
 
-/// Waits for the other roles. Set-up only.
-template <class Condition>
-void meet(Condition condition) {
-  const std::int64_t give_up = now_ns() + 10'000'000'000;
-  while (!condition()) {
-    if (now_ns() > give_up) throw Error(ErrorCode::Unavailable, "the roles did not find each other within 10 s", {});
-    ::dds_sleepfor(DDS_MSECS(1));
-  }
-}
-
 /// The participant's parts go with it.
 class Participant {
  public:
@@ -92,13 +82,13 @@ class Participant {
 
 class CycloneWriter {
  public:
-  explicit CycloneWriter(const Area& area)
+  CycloneWriter(const Area& area, std::uint32_t /*index*/)
       : participant_(area), words_(area.header().cell.bytes / sizeof(std::uint64_t)), writer_(participant_.writer()) {
     frame_.data = {._maximum = 0,
                    ._length = static_cast<std::uint32_t>(area.header().cell.bytes),
                    ._buffer = reinterpret_cast<std::uint8_t*>(words_.data()),
                    ._release = false};
-    meet([&] {
+    wait_until(kNoReaders, [&] {
       dds_publication_matched_status_t status{};
       return ::dds_get_publication_matched_status(writer_, &status) == DDS_RETCODE_OK &&
              status.current_count == area.subscribers();
@@ -116,11 +106,11 @@ class CycloneWriter {
 
 class CycloneReader {
  public:
-  explicit CycloneReader(const Area& area) : participant_(area), reader_(participant_.reader()) {
+  CycloneReader(const Area& area, std::uint32_t /*index*/) : participant_(area), reader_(participant_.reader()) {
     const dds_entity_t condition = checked(::dds_create_readcondition(reader_, DDS_ANY_STATE), "a condition");
     waitset_ = checked(::dds_create_waitset(participant_.entity()), "a wait set");
     ::dds_waitset_attach(waitset_, condition, 0);
-    meet([&] {
+    wait_until(kNoPublishers, [&] {
       dds_subscription_matched_status_t status{};
       return ::dds_get_subscription_matched_status(reader_, &status) == DDS_RETCODE_OK &&
              status.current_count == area.publishers();
@@ -150,20 +140,10 @@ class CycloneReader {
   void* sample_ = nullptr;
 };
 
-void play(const Area& area, std::uint32_t index) {
-  if (index < area.publishers()) {
-    CycloneWriter out(area);
-    publish_frames(area, index, out);
-  } else {
-    CycloneReader in(area);
-    read_frames(area, index - area.publishers(), in);
-  }
-}
-
 const RegisteredPeer kCyclone({.peer = Peer{"cyclone"},
                                .place = 70,
                                .waits = [](const std::vector<Wait>&) { return std::vector{Wait::Block}; },
-                               .play = play});
+                               .play = play_with<CycloneWriter, CycloneReader>});
 
 }  // namespace
 }  // namespace cardan::bench

@@ -22,7 +22,6 @@
 #include <functional>
 #include <memory>
 #include <string_view>
-#include <thread>
 
 #include "bench/transport/peers/peer.hpp"
 #include "bench/transport/role.hpp"
@@ -147,20 +146,11 @@ class Participant {
   dds::Topic* topic_ = nullptr;
 };
 
-template <class Condition>
-void meet(Condition condition) {
-  const std::int64_t give_up = now_ns() + 10'000'000'000;
-  while (!condition()) {
-    if (now_ns() > give_up) throw Error(ErrorCode::Unavailable, "the roles did not find each other within 10 s", {});
-    std::this_thread::sleep_for(std::chrono::milliseconds{1});
-  }
-}
-
 class FastWriter {
  public:
   explicit FastWriter(const Area& area)
       : participant_(area), words_(area.header().cell.bytes / sizeof(std::uint64_t)), writer_(participant_.writer()) {
-    meet([&] {
+    wait_until(kNoReaders, [&] {
       dds::PublicationMatchedStatus status;
       writer_->get_publication_matched_status(status);
       return status.current_count == static_cast<int>(area.subscribers());
@@ -185,7 +175,7 @@ class FastReader final : public dds::DataReaderListener {
   FastReader(const Area& area, std::uint32_t reader)
       : frames_(area, reader), words_(area.header().cell.bytes / sizeof(std::uint64_t)), participant_(area) {
     dds::DataReader* const in = participant_.reader(this);
-    meet([&] {
+    wait_until(kNoPublishers, [&] {
       dds::SubscriptionMatchedStatus status;
       in->get_subscription_matched_status(status);
       return status.current_count == static_cast<int>(area.publishers());

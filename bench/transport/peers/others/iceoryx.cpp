@@ -13,7 +13,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <thread>
 
 #include "bench/helper.hpp"
 #include "bench/transport/peers/peer.hpp"
@@ -31,28 +30,19 @@ iox::capro::ServiceDescription service_of(const Area& area) {
   return {"cardan", "bench", topic};
 }
 
-void init(const Area& area, std::uint32_t index) {
+void init(std::uint32_t index) {
   const std::string name = fmt::format("cardan-bench-{}-{}", ::getpid(), index);
-  static_cast<void>(area);
   iox::runtime::PoshRuntime::initRuntime(iox::RuntimeName_t(iox::cxx::TruncateToCapacity, name));
-}
-
-template <class Condition>
-void meet(Condition condition) {
-  const std::int64_t give_up = now_ns() + 10'000'000'000;
-  while (!condition()) {
-    if (now_ns() > give_up) throw Error(ErrorCode::Unavailable, "the roles did not find each other within 10 s", {});
-    std::this_thread::sleep_for(std::chrono::milliseconds{1});
-  }
 }
 
 class IceoryxWriter {
  public:
-  explicit IceoryxWriter(const Area& area) : bytes_(static_cast<std::uint32_t>(area.header().cell.bytes)) {
+  IceoryxWriter(const Area& area, std::uint32_t /*index*/)
+      : bytes_(static_cast<std::uint32_t>(area.header().cell.bytes)) {
     iox::popo::PublisherOptions options;
     options.historyCapacity = 0;
     out_.emplace(service_of(area), options);
-    meet([&] { return out_->hasSubscribers(); });
+    wait_until(kNoReaders, [&] { return out_->hasSubscribers(); });
   }
   std::span<std::uint64_t> loan(std::uint64_t) noexcept {
     chunk_ = nullptr;
@@ -70,7 +60,7 @@ class IceoryxWriter {
 
 class IceoryxReader {
  public:
-  explicit IceoryxReader(const Area& area)
+  IceoryxReader(const Area& area, std::uint32_t /*index*/)
       : words_(area.header().cell.bytes / sizeof(std::uint64_t)), spins_(area.header().contender.wait == Wait::Spin) {
     iox::popo::SubscriberOptions options;
     options.queueCapacity = 2;
@@ -78,7 +68,7 @@ class IceoryxReader {
     in_.emplace(service_of(area), options);
     if (!spins_ && waitset_.attachState(*in_, iox::popo::SubscriberState::HAS_DATA).has_error())
       throw Error(ErrorCode::System, "iceoryx cannot attach to its WaitSet", "leave iceoryx out of --peers");
-    meet([&] { return in_->getSubscriptionState() == iox::SubscribeState::SUBSCRIBED; });
+    wait_until(kNoPublishers, [&] { return in_->getSubscriptionState() == iox::SubscribeState::SUBSCRIBED; });
   }
   std::span<const std::uint64_t> next() noexcept {
     for (;;) {
@@ -99,14 +89,8 @@ class IceoryxReader {
 };
 
 void play(const Area& area, std::uint32_t index) {
-  init(area, index);
-  if (index < area.publishers()) {
-    IceoryxWriter out(area);
-    publish_frames(area, index, out);
-  } else {
-    IceoryxReader in(area);
-    read_frames(area, index - area.publishers(), in);
-  }
+  init(index);
+  play_with<IceoryxWriter, IceoryxReader>(area, index);
 }
 
 std::shared_ptr<void> start_roudi(const std::string& folder) {

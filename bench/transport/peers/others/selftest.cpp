@@ -77,23 +77,13 @@ Wiring wire(const Cell& cell) {
   return wiring;
 }
 
-void play(const Area& area, std::uint32_t index) {
-  if (index < area.publishers()) {
-    FaultyWriter out(area, index);
-    publish_frames(area, index, out);
-  } else {
-    Reader in(area, index);
-    read_frames(area, index - area.publishers(), in);
-  }
-}
-
 PeerKind kind(std::string_view name) {
   return {.peer = Peer{name},
           .place = 900,
           .on_request = true,
           .waits = [](const std::vector<Wait>&) { return std::vector{Wait::Block}; },
           .wire = wire,
-          .play = play};
+          .play = play_with<FaultyWriter, Reader>};
 }
 
 const RegisteredPeer kExact(kind("selftest-exact"));

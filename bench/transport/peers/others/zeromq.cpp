@@ -76,7 +76,7 @@ class ZeroMqWriter {
 
 class ZeroMqReader {
  public:
-  explicit ZeroMqReader(const Area& area) {
+  ZeroMqReader(const Area& area, std::uint32_t /*index*/) {
     ::zmq_setsockopt(socket_.get(), ZMQ_SUBSCRIBE, "", 0);
     for (std::uint32_t p = 0; p < area.publishers(); ++p)
       if (::zmq_connect(socket_.get(), address_of(p).c_str()) != 0) fail("connect to " + address_of(p));
@@ -95,20 +95,10 @@ class ZeroMqReader {
   zmq_msg_t message_{};
 };
 
-void play(const Area& area, std::uint32_t index) {
-  if (index < area.publishers()) {
-    ZeroMqWriter out(area, index);
-    publish_frames(area, index, out);
-  } else {
-    ZeroMqReader in(area);
-    read_frames(area, index - area.publishers(), in);
-  }
-}
-
 const RegisteredPeer kZeroMq({.peer = Peer{"zeromq"},
                               .place = 50,
                               .waits = [](const std::vector<Wait>&) { return std::vector{Wait::Block}; },
-                              .play = play});
+                              .play = play_with<ZeroMqWriter, ZeroMqReader>});
 
 }  // namespace
 }  // namespace cardan::bench
