@@ -55,6 +55,7 @@ sockaddr ipv4(const char* text) {
 }
 
 constexpr const char* kOwnNetwork = "/proc/self/ns/net";
+constexpr const char* kDevice = "cardan0";
 
 [[noreturn]] void no_veth(const char* what, int error) {
   throw Error(ErrorCode::Unavailable, fmt::format("no second network: cannot {}: {}", what, std::strerror(error)),
@@ -139,6 +140,15 @@ void make_pair(const char* here, const char* other, const Fd& there) {
   if (const int error = message.send(); error != 0) no_veth("make a veth pair", error);
 }
 
+/// 0, or the error.
+int switch_device(const char* device, bool up) {
+  const Fd fd{::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)};
+  ifreq request{};
+  std::strcpy(request.ifr_name, device);
+  if (up) request.ifr_flags = IFF_UP | IFF_RUNNING;
+  return fd && ::ioctl(fd.get(), SIOCSIFFLAGS, &request) == 0 ? 0 : errno;
+}
+
 void bring_up(const char* device, const char* address) {
   const Fd fd{::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)};
   if (!fd) no_veth("open a socket", errno);
@@ -150,8 +160,7 @@ void bring_up(const char* device, const char* address) {
     request.ifr_netmask = ipv4("255.255.255.0");
     if (::ioctl(fd.get(), SIOCSIFNETMASK, &request) != 0) no_veth("give it a netmask", errno);
   }
-  request.ifr_flags = IFF_UP | IFF_RUNNING;
-  if (::ioctl(fd.get(), SIOCSIFFLAGS, &request) != 0) no_veth("set it up", errno);
+  if (const int error = switch_device(device, true); error != 0) no_veth("set it up", error);
 }
 
 }  // namespace
@@ -161,11 +170,22 @@ OtherNetwork::OtherNetwork() {
   if (::unshare(CLONE_NEWNET) != 0) no_veth("make a network namespace", errno);
   there_ = own_network();
   if (::setns(here.get(), CLONE_NEWNET) != 0) no_veth("go back", errno);
-  make_pair("cardan0", "cardan1", there_);
-  bring_up("cardan0", kHere);
+  make_pair(kDevice, "cardan1", there_);
+  bring_up(kDevice, kHere);
+  if (const int error = switch_device(kDevice, false); error != 0) no_veth("set it down", error);
   const Inside inside(this);
   bring_up("lo", nullptr);
   bring_up("cardan1", kThere);
+}
+
+OtherNetwork::Joined::Joined(const OtherNetwork* network) {
+  if (network == nullptr) return;
+  if (const int error = switch_device(kDevice, true); error != 0) no_veth("set it up", error);
+  up_ = true;
+}
+
+OtherNetwork::Joined::~Joined() {
+  if (up_) (void)switch_device(kDevice, false);
 }
 
 OtherNetwork::Inside::Inside(const OtherNetwork* network) {

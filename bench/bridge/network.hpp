@@ -12,8 +12,8 @@ namespace cardan::bench {
 /// process with one thread.
 void enter_own_network();
 
-/// A second network, joined to this one by a veth pair: what goes there leaves loopback. Both have one address. It is
-/// gone with this process and those in it, also when they are killed. For a process with one thread.
+/// A second network, which a veth pair can join to this one: what goes there leaves loopback. Both have one address. It
+/// is gone with this process and those in it, also when they are killed. For a process with one thread.
 class OtherNetwork {
  public:
   static constexpr const char* kHere = "10.77.0.1";
@@ -21,6 +21,19 @@ class OtherNetwork {
 
   /// After enter_own_network(), once. Throws Error (Unavailable): this kernel has no veth, or the rights are missing.
   OtherNetwork();
+
+  /// The two are joined while it lives. Not longer, because DDS prefers such a device to loopback.
+  class Joined {
+   public:
+    /// Throws Error (Unavailable). Null: nothing is joined.
+    explicit Joined(const OtherNetwork* network);
+    Joined(const Joined&) = delete;
+    Joined& operator=(const Joined&) = delete;
+    ~Joined();
+
+   private:
+    bool up_ = false;
+  };
 
   /// Processes that are started while one lives are in the other network.
   class Inside {

@@ -40,7 +40,8 @@ struct Stop {};  // the user has asked for it
 /// The processes of one run.
 class Run {
  public:
-  explicit Run(const Setting& setting) : setting_(setting) {
+  /// `other`: where its second computer is; null: here.
+  explicit Run(const Setting& setting, const OtherNetwork* other = nullptr) : setting_(setting), other_(other) {
     for (const char* name : {"one", "two"}) std::filesystem::create_directory(folder_.path() + "/" + name);
   }
 
@@ -82,7 +83,7 @@ class Run {
         computer());
   }
   std::unique_ptr<RunningBridge> zenoh_in() {
-    const OtherNetwork::Inside inside(setting_.other);
+    const OtherNetwork::Inside inside(other_);
     return std::make_unique<RunningBridge>(
         std::vector<std::string>{"zenoh", "--form", "cardan", "--connect", zenoh_address(), "--in", "/camera",
                                  "--topic", "/nothing"},
@@ -151,10 +152,11 @@ class Run {
   }
 
   [[nodiscard]] std::string zenoh_address() const {
-    return fmt::format("tcp/{}:{}", setting_.other != nullptr ? OtherNetwork::kHere : "127.0.0.1", kZenohPort);
+    return fmt::format("tcp/{}:{}", other_ != nullptr ? OtherNetwork::kHere : "127.0.0.1", kZenohPort);
   }
 
   const Setting& setting_;
+  const OtherNetwork* const other_;
   const TemporaryFolder folder_{"cardan-bench-bridge"};
 };
 
@@ -254,7 +256,8 @@ void measure_zenoh(const Setting& setting, Row& row) {
   const std::string way = setting.other != nullptr ? "between two network namespaces over a veth pair"
                                                    : "over loopback: " + setting.no_other;
   row.title = fmt::format("{}, {}", kZenohTitle, way);
-  Run run(setting);
+  const OtherNetwork::Joined joined(setting.other);
+  Run run(setting, setting.other);
   const auto camera = run.camera(kZenohHz);
   const auto viewer = run.viewer(true);
   const auto out = run.zenoh_out();
