@@ -34,10 +34,11 @@ constexpr Waiting anticipate(std::chrono::nanoseconds margin = std::chrono::micr
   return {Waiting::Kind::Anticipate, margin};
 }
 /// For bridges and monitors: learns the rhythm of a periodic stream, and looks for the next frame by its own clock,
-/// `margin` or a few deviations after it is due. The publisher then has nobody to wake, so such a subscriber costs it no
-/// system call. A frame that is late wakes as with block(); one that is early waits until the look. fd() does the same.
+/// `margin` or two deviations after it is due, and again when it is a little late. The publisher then has nobody to
+/// wake, so such a subscriber costs it no system call. A frame that is later than an eighth of its period wakes as with
+/// block(); one that is early waits until the look. fd() does the same.
 /// Only of one publisher at a time, of periods of 2 ms and more, and not of a reliable stream; else as block().
-constexpr Waiting follow(std::chrono::nanoseconds margin = std::chrono::microseconds{100}) {
+constexpr Waiting follow(std::chrono::nanoseconds margin = std::chrono::microseconds{200}) {
   return {Waiting::Kind::Follow, margin};
 }
 
