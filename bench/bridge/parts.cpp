@@ -47,13 +47,12 @@ void play_camera(const nlohmann::json& job) {
   if (!stage.wait_for_go()) return Stage::report({{"sent", 0}});
   // The first frames are not measured, because readers learn the rhythm by them. Frames without a stamp are not
   // counted.
-  constexpr std::size_t kWarmUp = 10;
   std::int64_t start = now_ns();
-  for (std::size_t i = 0; i < kWarmUp && !stage.end_asked(); ++i) {
+  for (std::size_t i = 0; i < kWarmUpFrames && !stage.end_asked(); ++i) {
     sleep_until(start + static_cast<std::int64_t>(static_cast<double>(i) * 1e9 / hz));
     send(0);
   }
-  start += static_cast<std::int64_t>(static_cast<double>(kWarmUp) * 1e9 / hz);
+  start += static_cast<std::int64_t>(static_cast<double>(kWarmUpFrames) * 1e9 / hz);
   publish_ns.clear();
   std::uint64_t sent = 0;
   for (std::size_t i = 0; i < frames && !stage.end_asked(); ++i) {

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
+
 #include <nlohmann/json_fwd.hpp>
 
 namespace cardan::bench {
+
+/// Frames that the camera sends before those that are measured.
+inline constexpr std::size_t kWarmUpFrames = 10;
 
 /// Plays a part of `cardan bench bridge` (Stage); returns the exit code. Blocks.
 int play_bridge_part(const char* job) noexcept;

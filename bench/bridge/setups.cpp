@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "bench/bridge/parts.hpp"
 #include "bench/bridge/running_bridge.hpp"
 #include "bench/temporary_folder.hpp"
 #include "bench/transport/clock.hpp"
@@ -135,6 +136,8 @@ class Run {
     return actor.await_result(now_ns() + kMeetWithin);
   }
   [[nodiscard]] double seconds() const { return setting_.seconds; }
+  /// How long the camera sends, with the frames before those that are measured.
+  [[nodiscard]] double filmed(double hz) const { return setting_.seconds + static_cast<double>(kWarmUpFrames) / hz; }
   void check() const {
     if (setting_.stopped()) throw Stop{};
   }
@@ -192,7 +195,7 @@ void measure_dds_out(const Setting& setting, Row& row) {
   const json read = run.result(*reader), sent = run.result(*camera);
   bridge->end();
   add_arrival(row, sent, read, kAll);
-  row.add("bridge", "% of a core", percent(cpu, run.seconds()), Target{.limit = 6});
+  row.add("bridge", "% of a core", percent(cpu, run.filmed(kCameraHz)), Target{.limit = 6});
   row.add("copied of what was sent", "%",
           percent(static_cast<double>(counts.copied), static_cast<double>(counts.bytes)), Target{.limit = 1});
 }
@@ -248,7 +251,7 @@ void measure_foxglove(const Setting& setting, Row& row) {
     row.add("arrived" + with, "%", percent(read.at("received"), sent.at("sent")));
     row.add("latency p50" + with, "ms", ms.p50, Target{.limit = 10});
     row.add("own memory" + with, "MiB", memory, Target{.limit = 24});
-    if (!beside) row.add("bridge", "% of a core", percent(cpu, run.seconds()));
+    if (!beside) row.add("bridge", "% of a core", percent(cpu, run.filmed(kFoxgloveHz)));
   }
 }
 
@@ -273,8 +276,8 @@ void measure_zenoh(const Setting& setting, Row& row) {
   in->end();
   out->end();
   add_arrival(row, sent, read, kAll);
-  row.add("bridge that sends", "% of a core", percent(cpu_out, run.seconds()), Target{.limit = 6});
-  row.add("bridge that receives", "% of a core", percent(cpu_in, run.seconds()));
+  row.add("bridge that sends", "% of a core", percent(cpu_out, run.filmed(kZenohHz)), Target{.limit = 6});
+  row.add("bridge that receives", "% of a core", percent(cpu_in, run.filmed(kZenohHz)));
 }
 
 /// What publish() takes in µs, with one subscriber here.
