@@ -65,7 +65,7 @@ std::vector<const PeerKind*> parse_peers(const std::string& text) {
   for (const auto& word : split(text)) {
     const PeerKind* const found = find_peer(word);
     if (found == nullptr)
-      refuse(fmt::format("--peers: there is no peer `{}`", word),
+      refuse(fmt::format("--peers: unknown peer `{}`", word),
              module_remedy(word).empty() ? fmt::format("use some of {}", names_of_peers()) : module_remedy(word));
     if (std::find(peers.begin(), peers.end(), found) == peers.end()) peers.push_back(found);
   }

@@ -56,7 +56,7 @@ void load_module_of(std::string_view peer) {
   if (find_peer(peer) != nullptr) return;
   const std::string why = load(file_of(module_of(peer)));
   if (!why.empty() || find_peer(peer) == nullptr)
-    throw Error(ErrorCode::Unavailable, fmt::format("there is no peer '{}'{}{}", peer, why.empty() ? "" : ": ", why),
+    throw Error(ErrorCode::Unavailable, fmt::format("unknown peer '{}'{}{}", peer, why.empty() ? "" : ": ", why),
                 module_remedy(peer));
 }
 

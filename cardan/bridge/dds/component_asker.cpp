@@ -177,7 +177,7 @@ void ComponentAsker::diagnose() {
     const host::DomainLaunchers launchers = control().launchers();
     add({.place = kParameterServices.size(), .message = diagnostics_of(components, launchers, wall_now())});
   } catch (const std::exception&) {
-    // The domain cannot be looked at now, or there is no memory; the next look says more.
+    // The domain cannot be read now, or memory is short. The next round tries again.
   }
 }
 

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kMostSpare = 2;
 constexpr std::uint64_t kLeastKept = 16U << 20U;
-/// Nobody loses so many at once; whoever says so means no good, or began to count anew.
+/// A larger gap is not a loss: the writer is hostile, or has restarted its numbering.
 constexpr std::int64_t kMostAtOnce = 1'000'000;
 
 }  // namespace

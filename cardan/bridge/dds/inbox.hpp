@@ -33,8 +33,9 @@ class Inbox {
   [[nodiscard]] bool room(std::size_t size, Buffer& buffer) noexcept;
   void give_back(Buffer buffer) noexcept;
 
-  /// Whether a message may be kept that keeps so many bytes of Cyclone's buffers: all of them at most twice the largest
-  /// message, or 16 MiB. Those that do not fit in are copied. Each needs its let_go().
+  /// Returns whether a message may stay in Cyclone's buffers, of which it occupies `cost` bytes. Together, kept
+  /// messages occupy at most twice the largest message, or 16 MiB. Copy a message that is not kept. Each kept one needs
+  /// a let_go().
   [[nodiscard]] bool keep(std::size_t cost) noexcept;
   void let_go(std::size_t cost) noexcept { kept_.fetch_sub(cost); }
 

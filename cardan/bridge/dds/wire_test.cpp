@@ -23,7 +23,7 @@
 namespace {
 /// Allocations without exceptions fail while it is set.
 thread_local bool no_memory = false;
-/// Allocations of so many bytes fail on any thread.
+/// Every allocation of this size fails, on any thread.
 std::atomic<std::size_t> too_much{SIZE_MAX};
 }  // namespace
 

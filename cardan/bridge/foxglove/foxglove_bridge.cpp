@@ -400,7 +400,7 @@ void FoxgloveBridge::look_at_results() {
   for (Inquirer::Result& result : inquirer_->results()) {
     try {
       take(result);
-    } catch (const std::bad_alloc&) {  // the one who asked gets no answer; the next look says more
+    } catch (const std::bad_alloc&) {  // this client gets no answer; it may ask again
     }
   }
   results_watch_->arm();

@@ -117,7 +117,7 @@ void Inquirer::ask_all(const Wants& wants) {
     if (wants.parameters) add(std::make_shared<const Parameters>(parameters()));
     if (wants.system) add(System{system_.json(control())});
   } catch (const std::exception&) {
-    // The domain cannot be looked at now, or there is no memory; the next look says more.
+    // The domain cannot be read now, or memory is short. The next round tries again.
   }
 }
 

@@ -450,7 +450,7 @@ impl Worker<'_> {
         }
     }
 
-    /// The publisher for messages that came this way, with room for so many bytes.
+    /// The publisher for messages that came this way, with room for this number of bytes.
     fn way(&mut self, via: &str, bytes: usize) -> Result<&mut Way, String> {
         let known = self.ways.iter().position(|w| w.via == via);
         if let Some(at) = known {
