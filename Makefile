@@ -15,16 +15,16 @@ all: ## build everything to build/release; the command is build/release/bin/card
 
 library: ## build only the library and the command, without OpenCV or test tools
 	@scripts/setup.sh --for build
-	@scripts/build.sh release bin/cardan
+	@scripts/build.sh release bin/cardan bridges
 
 zenoh: ## build cardan-zenoh, which `cardan bridge zenoh` needs (cargo and crates.io; some minutes)
 	@scripts/setup.sh --for build
-	@scripts/build.sh release bin/cardan
+	@scripts/build.sh release bin/cardan bridges
 	@scripts/zenoh.sh
 
 demo: ## the street demo: camera, LiDAR, detector, obstacles and decision as processes, also in a browser (40 s)
 	@scripts/setup.sh --for demo
-	@scripts/build.sh release bin/cardan
+	@scripts/build.sh release bin/cardan viewer
 	@$(CARDAN) demo --view $(ARGS)
 
 test: ## all tests but the long ones (ARGS go to ctest)
@@ -37,7 +37,7 @@ test-deep: ## the long tests: models, kills, sanitizers, clang, arm64, PCL, tidy
 
 bench: ## measure transport, runtime, recorder and bridges against their peers (about half an hour; ARGS go to the transport's alone)
 	@scripts/setup.sh --for bench
-	@scripts/build.sh release bin/cardan bin/cardan-bench
+	@scripts/build.sh release bin/cardan bridges bin/cardan-bench
 	@$(CARDAN) bench transport $(ARGS)
 	@$(if $(ARGS),:,$(CARDAN) bench runtime)
 	@$(if $(ARGS),:,$(CARDAN) bench record)
@@ -50,7 +50,7 @@ bench-peers: ## install and build the other middlewares that cardan bench transp
 
 install: ## install library, headers, CMake and pkg-config files and the command: make install PREFIX=/usr/local
 	@scripts/setup.sh --for build
-	@scripts/build.sh release bin/cardan
+	@scripts/build.sh release bin/cardan bridges
 	@scripts/install.sh "$(PREFIX)"
 
 format: ## format all sources in place
