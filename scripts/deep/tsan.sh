@@ -7,7 +7,8 @@ cd "$(dirname "$0")/../.."
 source scripts/lib.sh
 find_tools
 CARDAN_TESTS=ON CXX=clang++-19 scripts/build.sh tsan
-export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1:suppressions=$PWD/scripts/deep/tsan.supp
+# Suppressions need the names of functions. An llvm-symbolizer of another version, which it would take first, gives none.
+export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1:external_symbolizer_path=$(command -v addr2line):suppressions=$PWD/scripts/deep/tsan.supp
 fixed=()
 if setarch -R true 2>/dev/null; then fixed=(setarch -R); fi
 "${fixed[@]}" "$CTEST" --test-dir build/tsan --output-on-failure --no-tests="$( (($#)) && echo ignore || echo error)" -j "$JOBS" -LE '^(deep|native|package)$' "$@"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -153,6 +154,18 @@ inline long descriptors_of(pid_t pid) {
 inline void limit_descriptors(rlim_t most) {
   const rlimit limit{most, most};
   ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/// All that this process may have. A helper thread may still close one that it used for what came before, so those that
+/// come free within 200 ms are taken too.
+inline std::vector<Fd> use_up_descriptors() {
+  std::vector<Fd> all;
+  for (int look = 0; look < 20; ++look) {
+    for (Fd fd(::open("/dev/null", O_RDONLY | O_CLOEXEC)); fd; fd = Fd(::open("/dev/null", O_RDONLY | O_CLOEXEC)))
+      all.push_back(std::move(fd));
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return all;
 }
 
 }  // namespace cardan::test

@@ -45,13 +45,6 @@ class HostileConnection : public cardan::test::OwnRunDirectory {
   ~HostileConnection() override { cardan::set_log({}); }
 };
 
-std::vector<Fd> use_up_descriptors() {
-  std::vector<Fd> all;
-  do all.emplace_back(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-  while (all.back());
-  return all;
-}
-
 /// A valid answer to the attach `m`.
 void send_attached(const RawPeer& peer, const cardan::socket::Message& m, const cardan::detail::PublisherCore& core,
                    const cardan::detail::BellBoard& bells, const std::string& more = {}) {
@@ -153,7 +146,7 @@ CARDAN_ROLE(holds_while_descriptors_lack) {
   cardan::test::say("holds");
   cardan::test::hear();  // the publisher is stopped: it answers later
   const cardan::Subscriber<Small> open{kOpen};
-  std::vector<Fd> all = use_up_descriptors();
+  std::vector<Fd> all = cardan::test::use_up_descriptors();
   cardan::test::say("used up");
   cardan::test::hear();  // it has answered, and published more than its slots
   cardan::test::say("intact " + std::to_string(cardan::test::intact(held) ? 1 : 0));
@@ -175,7 +168,7 @@ CARDAN_ROLE(publishes_without_descriptors) {
   const cardan::Publisher<Small> second{kSecond};
   cardan::test::say("ready");
   cardan::test::hear();
-  std::vector<Fd> all = use_up_descriptors();
+  std::vector<Fd> all = cardan::test::use_up_descriptors();
   cardan::test::say("used up");
   cardan::test::hear();
   all.clear();

@@ -41,18 +41,6 @@ void be_refused(const RawPeer& peer, const cardan::test::Target& target, std::ui
   }
 }
 
-/// All numbers that this process may have, but `but`.
-std::vector<Fd> take_all_descriptors(std::size_t but) {
-  std::vector<Fd> all;
-  for (;;) {
-    all.emplace_back(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-    if (all.back()) continue;
-    all.pop_back();
-    for (std::size_t i = 0; i < but && !all.empty(); ++i) all.pop_back();
-    return all;
-  }
-}
-
 }  // namespace
 
 CARDAN_ROLE(logs_into_a_full_pipe) {
@@ -80,7 +68,7 @@ CARDAN_ROLE(attaches_without_descriptors) {
   {
     const cardan::Subscriber<Small> first{cardan::Topic<Small>{"/other", {}}};
   }  // the process is there
-  std::vector<Fd> all = take_all_descriptors(0);
+  std::vector<Fd> all = cardan::test::use_up_descriptors();
   try {
     const cardan::Subscriber<Small> in{kOpen};
     cardan::test::say("nothing");
@@ -94,7 +82,7 @@ CARDAN_ROLE(finds_it_later) {  // a publisher comes while there is no descriptor
   cardan::set_log([](auto, const auto&) {});
   cardan::test::limit_descriptors(64);
   cardan::Subscriber<Small> in{kOpen};
-  std::vector<Fd> all = take_all_descriptors(0);
+  std::vector<Fd> all = cardan::test::use_up_descriptors();
   cardan::test::say("none left");
   cardan::test::hear();
   std::string told = "nothing";
@@ -117,7 +105,7 @@ CARDAN_ROLE(lacks_them_for_the_answer) {  // descriptors are used up between the
   const cardan::Subscriber<Small> in{kOpen};
   cardan::test::say("waits");
   cardan::test::hear();  // the publisher has been asked
-  std::vector<Fd> all = take_all_descriptors(0);
+  std::vector<Fd> all = cardan::test::use_up_descriptors();
   cardan::test::say("used up");
   cardan::test::hear();  // it has answered
   all.clear();
