@@ -43,7 +43,7 @@ bench: ## measure transport, runtime, recorder and bridges against their peers (
 	@$(if $(ARGS),:,$(CARDAN) bench record)
 	@$(if $(ARGS),:,$(CARDAN) bench bridge)
 
-bench-peers: ## install and build the other middlewares that cardan bench transport measures beside Cardan (apt)
+bench-peers: ## install and build the other middlewares that cardan bench transport measures beside Cardan (apt, crates.io)
 	@scripts/setup.sh --for peers
 	@scripts/build.sh release bin/cardan bin/cardan-bench bench_peers
 	@$(CARDAN) bench transport --help | sed -n '/--peers/,/default/p'

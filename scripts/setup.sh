@@ -48,6 +48,9 @@ bench?    | hdr:fastdds/dds/publisher/DataWriter.hpp | libfastrtps-dev          
 peers?    | hdr:zmq.h                                | libzmq3-dev              | ZeroMQ, a peer of `cardan bench transport`
 peers?    | file:/usr/include/iceoryx/v2.0.3         | libiceoryx-posh-dev      | iceoryx, a peer of `cardan bench transport`
 peers?    | cmd:iox-roudi                            | iceoryx                  | its daemon, which the bench starts
+peers?    | hdr:ros/ros.h                            | libroscpp-dev            | ROS 1, a peer of `cardan bench transport`
+peers?    | cmd:rosmaster                            | python3-rosmaster        | introduces its nodes to each other
+peers?    | hdr:boost/interprocess/smart_ptr/shared_ptr.hpp | libboost-dev      | what the LOT paper's mechanism is made of (headers only)
 bench?    | cmd:fio                                  | fio                      | the disk's limit, for `cardan bench record`
 test      | hdr:gtest/gtest.h                        | libgtest-dev             | the unit tests
 test      | hdr:eigen3/Eigen/Core                    | libeigen3-dev            | Eigen views of point clouds (headers only)

@@ -51,7 +51,7 @@ class RegisteredPeer {
 
 /// All peers, by their place.
 const std::vector<PeerKind>& all_peers();
-/// Those that are measured by default, "raw,sim,uds,tcp,cardan".
+/// Those that are measured by default, "raw,sim,uds,tcp,tzc,cardan".
 std::string names_of_peers();
 /// Null: there is none of that name.
 const PeerKind* find_peer(std::string_view name);

@@ -15,7 +15,7 @@ const RegisteredPeer kAdded({.peer = Peer{"added"},
 
 // What a newcomer does: one file, and the bench offers it.
 TEST(Peers, AFileAddsOne) {
-  EXPECT_EQ(names_of_peers(), "raw,sim,uds,tcp,cardan,added");
+  EXPECT_EQ(names_of_peers(), "raw,sim,uds,tcp,tzc,cardan,added");
   const TransportOptions options = parse_options({.peers = "added"}, {0, 1});
   EXPECT_EQ(options.contenders, (std::vector<Contender>{{Peer{"added"}, Wait::Block}}));
 }

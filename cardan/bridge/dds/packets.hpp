@@ -16,7 +16,7 @@
 // 11.0 gave these their prefix, and replaced iceoryx by exchangeable shared memory.
 #if DDS_VERSION_MAJOR == 0 && DDS_VERSION_MINOR <= 10
 #define CARDAN_DDS_BEFORE_11 1
-struct nn_rdata;
+struct nn_rdata;  // NOLINT(readability-identifier-naming): Cyclone DDS named it
 #else
 struct ddsi_rdata;
 #endif

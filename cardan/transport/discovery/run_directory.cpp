@@ -333,7 +333,10 @@ void RunDirectory::sweep() const {
     if ((process.empty() && !hidden && !entry && !lock) || !look_at(*folder, name, st) || !ours_to_remove(*folder, st))
       return;
     if (st.st_uid != ::geteuid() && ++of_others > kSweepOfOthers) return;  // the rest another time
-    if (lock) return locks.push_back(name);
+    if (lock) {
+      locks.emplace_back(name);
+      return;
+    }
     if (entry && S_ISLNK(st.st_mode)) links.push_back(std::move(*entry));
     if (entry || !S_ISSOCK(st.st_mode)) return;
     if (!hidden) sockets.push_back(process);

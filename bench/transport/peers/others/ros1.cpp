@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// `ros1`: roscpp over TCP with tcpNoDelay, queues of one message, the message object reused by the publisher and the
+// callback called by an AsyncSpinner of one thread. The bench starts a master of its own on 127.0.0.1.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+#include "bench/ros_master.hpp"
+#include "bench/transport/peers/others/ros1_node.hpp"
+#include "bench/transport/peers/peer.hpp"
+#include "bench/transport/role.hpp"
+#include "cardan/base/error.hpp"
+
+namespace cardan::bench {
+namespace {
+
+/// Names of ROS have letters, digits, `_` and `/` only.
+std::string topic_of(const Area& area) {
+  std::string topic = "/cardan_bench_" + std::string(area.header().topic);
+  std::replace_if(topic.begin() + 1, topic.end(), [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
+  return topic;
+}
+
+class Ros1Writer {
+ public:
+  explicit Ros1Writer(const Area& area)
+      : words_(area.header().cell.bytes / sizeof(std::uint64_t)), out_(topic_of(area), words_) {
+    wait_until(kNoReaders, [&] { return out_.subscribers() >= area.subscribers(); });
+  }
+  std::span<std::uint64_t> loan(std::uint64_t) noexcept { return {out_.data(), words_}; }
+  void publish(std::uint64_t) noexcept { out_.publish(); }
+
+ private:
+  std::size_t words_;
+  ros1::Publisher out_;
+};
+
+void play(const Area& area, std::uint32_t index) {
+  ros1::init("cardan_bench_" + std::to_string(::getpid()));
+  if (index < area.publishers()) {
+    Ros1Writer out(area);
+    publish_frames(area, index, out);
+    return;
+  }
+  DeliveredFrames frames(area, index - area.publishers());
+  const ros1::Subscriber in(
+      topic_of(area),
+      [](void* context, const std::uint64_t* words, std::size_t count) {
+        const std::int64_t in_hand = now_ns();
+        static_cast<DeliveredFrames*>(context)->deliver({words, count}, in_hand);
+      },
+      &frames);
+  wait_until(kNoPublishers, [&] { return in.publishers() >= area.publishers(); });
+  frames.read();
+}
+
+std::shared_ptr<void> start_master(const std::string&) {
+  if (find_ros_master().empty())
+    throw Error(ErrorCode::Unavailable, "ROS 1's rosmaster is not there",
+                "make bench-peers installs it (python3-rosmaster)");
+  auto master = std::make_shared<RosMaster>([] { return false; });
+  // The roles inherit it.
+  for (const auto& [name, value] : master->environment()) ::setenv(name.c_str(), value.c_str(), 1);
+  return master;
+}
+
+const RegisteredPeer kRos1({.peer = Peer{"ros1"},
+                            .place = 55,
+                            .waits = [](const std::vector<Wait>&) { return std::vector{Wait::Block}; },
+                            .start_companion = start_master,
+                            .play = play});
+
+}  // namespace
+}  // namespace cardan::bench

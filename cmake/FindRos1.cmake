@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+# What a program of ROS 1 needs, by hand: the CMake packages of ROS end the configuration when one of the dozens that they refer
+# to is missing, but the bench has these peers only where they can be had. Gives Ros1_FOUND and the target Ros1::roscpp, and with
+# nodelets Ros1_nodelets_FOUND and Ros1::nodelets. CMAKE_PREFIX_PATH helps where ROS is not in /usr.
+
+# _ros1_part(name HEADERS … LIBRARIES …): appends to _ros1_<name>_needed, and makes the target Ros1::<name> if all of it is there.
+function(_ros1_part name)
+  cmake_parse_arguments(P "" "" "HEADERS;LIBRARIES" ${ARGN})
+  set(needed "")
+  set(folders "")
+  set(libraries "")
+  foreach(header ${P_HEADERS})
+    string(MAKE_C_IDENTIFIER ${header} id)
+    find_path(Ros1_${id}_DIR ${header})
+    mark_as_advanced(Ros1_${id}_DIR)
+    list(APPEND needed Ros1_${id}_DIR)
+    list(APPEND folders ${Ros1_${id}_DIR})
+  endforeach()
+  foreach(library ${P_LIBRARIES})
+    find_library(Ros1_${library}_LIBRARY ${library})
+    mark_as_advanced(Ros1_${library}_LIBRARY)
+    list(APPEND needed Ros1_${library}_LIBRARY)
+    list(APPEND libraries ${Ros1_${library}_LIBRARY})
+  endforeach()
+  set(_ros1_${name}_needed ${needed} PARENT_SCOPE)
+  foreach(variable ${needed})
+    if(NOT ${variable})
+      return()
+    endif()
+  endforeach()
+  if(NOT TARGET Ros1::${name})
+    list(REMOVE_DUPLICATES folders)
+    add_library(Ros1::${name} INTERFACE IMPORTED)
+    target_include_directories(Ros1::${name} SYSTEM INTERFACE ${folders})
+    target_link_libraries(Ros1::${name} INTERFACE ${libraries})
+  endif()
+endfunction()
+
+_ros1_part(roscpp HEADERS ros/ros.h boost/shared_ptr.hpp
+           LIBRARIES roscpp roscpp_serialization rosconsole rostime xmlrpcpp boost_thread)
+_ros1_part(nodelets HEADERS nodelet/loader.h std_msgs/UInt8MultiArray.h LIBRARIES nodeletlib)
+include(FindPackageHandleStandardArgs)
+find_package_handle_standard_args(Ros1 REQUIRED_VARS ${_ros1_roscpp_needed})
+if(TARGET Ros1::roscpp AND TARGET Ros1::nodelets)
+  set(Ros1_nodelets_FOUND TRUE)
+  target_link_libraries(Ros1::nodelets INTERFACE Ros1::roscpp)
+endif()
