@@ -59,9 +59,9 @@ std::vector<double> thinned(std::vector<double> samples, std::size_t count) {
   return kept;
 }
 
-MeasuredRun make_run(std::vector<double> samples, double steal_percent) {
+MeasuredRun make_run(std::vector<double> samples, double steal_percent, double other_load_percent) {
   const std::uint64_t count = samples.size();
-  return {count, thinned(std::move(samples), kMostSamplesOfRun), steal_percent};
+  return {count, thinned(std::move(samples), kMostSamplesOfRun), steal_percent, other_load_percent};
 }
 
 std::string Result::host_entry(const std::string& name) const {
@@ -89,8 +89,10 @@ nlohmann::ordered_json to_json(const Measurement& m) {
   for (const MeasuredRun& run : m.runs) {
     nlohmann::ordered_json samples = nlohmann::ordered_json::array();
     for (const double sample : run.samples) samples.push_back(rounded(sample, 1e4));
-    out["runs"].push_back(
-        {{"count", run.count}, {"steal_percent", rounded(run.steal_percent)}, {"samples", std::move(samples)}});
+    out["runs"].push_back({{"count", run.count},
+                           {"steal_percent", rounded(run.steal_percent)},
+                           {"other_load_percent", rounded(run.other_load_percent)},
+                           {"samples", std::move(samples)}});
   }
   return out;
 }

@@ -21,6 +21,7 @@ struct MeasuredRun {
   std::uint64_t count = 0;        ///< samples that were taken
   std::vector<double> samples{};  ///< those that are kept
   double steal_percent = 0;       ///< of the computer, by its hypervisor
+  double other_load_percent = 0;  ///< of the computer, by programs outside the bench; 0 where a part does not look
 };
 
 /// What every part of the bench writes, one for each quantity that it measured of a peer in a cell: the form that
@@ -56,7 +57,8 @@ struct Measurement {
 [[nodiscard]] std::string name_of_size(double bytes);               ///< "900 KiB"; "": 0
 
 /// A run of these samples, thinned to kMostSamplesOfRun.
-[[nodiscard]] MeasuredRun make_run(std::vector<double> samples, double steal_percent = 0);
+[[nodiscard]] MeasuredRun make_run(std::vector<double> samples, double steal_percent = 0,
+                                   double other_load_percent = 0);
 
 /// `count` evenly spaced order statistics of `samples`, sorted, or the samples as they are if there are no more.
 [[nodiscard]] std::vector<double> thinned(std::vector<double> samples, std::size_t count);

@@ -232,6 +232,7 @@ class ResultReader : public nlohmann::json_sax<SaxJson> {
       if (where_ == Where::Run) {
         if (key_ == "count") now().runs.back().count = whole(n);
         if (key_ == "steal_percent") now().runs.back().steal_percent = figure(n);
+        if (key_ == "other_load_percent") now().runs.back().other_load_percent = figure(n);
         return;
       }
       if (where_ != Where::Measurement) return;

@@ -42,7 +42,8 @@ std::vector<Measurement> Results::measurements(std::uint32_t asked_runs) const {
         Measurement m = frame;
         m.quantity = quantity;
         for (const Entry& entry : runs)
-          m.runs.push_back(make_run(samples_of(entry.result), entry.result.steal_percent));
+          m.runs.push_back(
+              make_run(samples_of(entry.result), entry.result.steal_percent, entry.result.other_load_percent));
         all.push_back(std::move(m));
       };
       const auto samples = [](std::vector<double> RunResult::* which) {

@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::size_t kMostLines = 2000;  // of the table of all figures
 constexpr double kNotableSteal = 2;       // percent
+constexpr double kNotableLoad = 3;
 
 bool is_figure(const std::string& text) {
   return !text.empty() && (text[0] == '-' || (text[0] >= '0' && text[0] <= '9'));
@@ -34,35 +35,61 @@ std::string table_html(const std::vector<std::string>& head, const std::vector<s
   return out + "</tbody></table></div>\n";
 }
 
-std::string list_html(const char* title, const std::vector<std::string>& sentences) {
+std::string list_html(const std::string& title, const std::vector<std::string>& sentences) {
   if (sentences.empty()) return "";
-  std::string out = fmt::format("<p>{}:</p><ul>", title);
+  std::string out = fmt::format("<p>{}:</p><ul>", escaped(title));
   for (const std::string& sentence : sentences) out += "<li>" + escaped(sentence) + "</li>";
   return out + "</ul>\n";
 }
 
-std::string host_html(const Result& result) {
-  std::string out = "<h3>" + escaped(result.source) + "</h3>\n";
-  std::vector<std::vector<std::string>> rows;
-  for (const auto& [name, value] : result.host) rows.push_back({name, value});
-  out += table_html({"of the computer", ""}, rows);
-  if (result.interrupted) out += "<p class=\"bad\">Interrupted: not all was measured.</p>\n";
-  return out + list_html("Not measured", result.left_out) + list_html("Failed", result.failures);
+/// The computers side by side: what is alike is seen.
+std::string hosts_html(const std::vector<Result>& results) {
+  std::vector<std::string> entries;
+  for (const Result& result : results)
+    for (const auto& [name, value] : result.host)
+      if (std::find(entries.begin(), entries.end(), name) == entries.end()) entries.push_back(name);
+  std::string out = "<div class=\"scroll\" tabindex=\"0\"><table><thead><tr><th scope=\"col\">result</th>";
+  for (const Result& result : results) out += "<th scope=\"col\">" + escaped(result.source) + "</th>";
+  out += "</tr></thead><tbody>\n";
+  for (const std::string& entry : entries) {
+    out += "<tr><th scope=\"row\">" + escaped(entry) + "</th>";
+    for (const Result& result : results) out += "<td>" + escaped(result.host_entry(entry)) + "</td>";
+    out += "</tr>\n";
+  }
+  out += "</tbody></table></div>\n";
+  for (const Result& result : results) {
+    if (result.interrupted)
+      out += "<p class=\"bad\">" + escaped(result.source) + " was interrupted: not all was measured.</p>\n";
+    out += list_html(result.source + ": not measured", result.left_out);
+    out += list_html(result.source + ": failed", result.failures);
+  }
+  return out;
 }
 
 /// Whether the figures can be trusted.
 std::string noise_html(const Report& report) {
   std::vector<std::string> noisy;
   double most = 0;
+  std::vector<double> loads;
   for (const Measurement* m : report.measurements) {
     if (m->noisy) noisy.push_back(name_of(*m));
-    for (const MeasuredRun& run : m->runs) most = std::max(most, run.steal_percent);
+    for (const MeasuredRun& run : m->runs) {
+      most = std::max(most, run.steal_percent);
+      if (run.other_load_percent > 0) loads.push_back(run.other_load_percent);
+    }
   }
   std::string out = "<h3>Noise</h3>\n";
   out += fmt::format("<p class=\"{}\">{} of {} measurements were disturbed in all their repetitions. ",
                      noisy.empty() ? "good" : "bad", noisy.size(), report.measurements.size());
   out += fmt::format("The most that a hypervisor took from a run that was kept: {:.1f} %{}.</p>\n", most,
                      most > kNotableSteal ? " (above 2 %, it is measured again, at most twice)" : "");
+  if (!loads.empty()) {
+    const double load = median(loads);
+    out +=
+        fmt::format("<p class=\"{}\">Other programs used {:.1f} % of the computer, in the median of the runs{}.</p>\n",
+                    load > kNotableLoad ? "bad" : "good", load,
+                    load > kNotableLoad ? ": end them, and measure again, for figures that can be trusted" : "");
+  }
   if (noisy.size() > 50) noisy.resize(50);
   if (!noisy.empty()) out += "<details><summary>Which</summary>" + list_html("Disturbed", noisy) + "</details>\n";
   return out;
@@ -85,7 +112,7 @@ std::string losses_html(const Report& report) {
 
 std::string statements_html(const Report& report) {
   std::string out =
-      "<h2 id=\"statements\">What papers say, on this run</h2>\n<div class=\"scroll\" tabindex=\"0\"><table><thead><tr>"
+      "<h2 id=\"statements\">What papers say, on this run</h2>\n<div class=\"whole\" tabindex=\"0\"><table><thead><tr>"
       "<th scope=\"col\">paper</th><th scope=\"col\">statement</th><th scope=\"col\">here</th></tr></thead><tbody>\n";
   for (const Report::Judged& j : report.statements) {
     const char* const kind = j.finding.judgement == Judgement::Holds         ? "good"
@@ -165,7 +192,7 @@ std::string to_html(const Report& report) {
     if (std::any_of(plots.begin(), plots.end(), [&](const Plot& p) { return p.kind == chapter.kind; }))
       out += fmt::format("<a href=\"#{}\">{}</a>", chapter.kind, chapter.title);
   out += "<a href=\"#all\">All figures</a></nav>\n<main>\n<h2 id=\"host\">What was measured on what</h2>\n";
-  for (const Result& result : *report.results) out += host_html(result);
+  out += hosts_html(*report.results);
   out += noise_html(report) + statements_html(report) + losses_html(report);
   for (const Chapter& chapter : kChapters) {
     bool first = true;

@@ -50,6 +50,11 @@ std::vector<Group> grouped(const Group& all, const std::function<std::string(con
   return groups;
 }
 
+std::string unit_text(const Measurement& m) { return m.unit == "us" ? "µs" : m.unit; }
+std::string axis_of(const Measurement& m) { return m.quantity + ", " + unit_text(m); }
+/// "size" of "size, bytes".
+std::string name_before_unit(const std::string& axis) { return axis.substr(0, axis.find(',')); }
+
 bool is_distribution(const Measurement& m) {
   return std::any_of(m.runs.begin(), m.runs.end(),
                      [](const MeasuredRun& r) { return r.samples.size() >= kFewestForADistribution; });
@@ -140,7 +145,7 @@ class Plots {
       plot->svg = box_plot(frame_of(*plot,
                                     "Boxes from the 25th to the 75th percentile with the median, whiskers from the "
                                     "5th to the 95th, a dot at the 99th; the axis is logarithmic.",
-                                    fmt::format("{}, {}", first.quantity, first.unit)),
+                                    axis_of(first)),
                            drawn);
     }
   }
@@ -180,7 +185,7 @@ class Plots {
                                      "For each peer the share of messages that needed at most so long; the axis of "
                                      "times is logarithmic.",
                                      "share of messages"),
-                            lines, {fmt::format("{}, {}", first.quantity, first.unit), true, false});
+                            lines, {axis_of(first), true, false});
     }
   }
 
@@ -234,16 +239,16 @@ class Plots {
         if (lines.size() < 3U * kSeries) lines.push_back(std::move(line));
       }
       if (places.size() < 2) continue;
-      Plot* const plot =
-          next("scaling", fmt::format("{}: {} by {}, {}", first.part, first.quantity, x_name, others_of(first)));
+      Plot* const plot = next("scaling", fmt::format("{}: {} by {}, {}", first.part, first.quantity,
+                                                     name_before_unit(x_name), others_of(first)));
       if (plot == nullptr) continue;
       rows.resize(std::min(rows.size(), kMostRowsOfPlot));
       plot->head = {"peer", x_name, "p50", "95 % of p50"};
       plot->rows = std::move(rows);
       for (const Measurement* m : shown) add_command(*plot, *m);
-      plot->svg = line_plot(frame_of(*plot, "For each peer the median, as the value of the horizontal axis grows.",
-                                     fmt::format("{}, {}", first.quantity, first.unit)),
-                            lines, {x_name, log_x, first.unit != "%"});
+      plot->svg = line_plot(
+          frame_of(*plot, "For each peer the median, as the value of the horizontal axis grows.", axis_of(first)),
+          lines, {x_name, log_x, first.unit != "%"});
     }
   }
 
@@ -260,7 +265,7 @@ class Plots {
       cut(group);
       Plot* const plot = next("bars", fmt::format("{}: {}", first.part, first.quantity));
       if (plot == nullptr) continue;
-      plot->head = {"cell", "peer", fmt::format("median, {}", first.unit), "least", "greatest", "deviation", "noise"};
+      plot->head = {"cell", "peer", "median, " + unit_text(first), "least", "greatest", "deviation", "noise"};
       std::vector<Bar> drawn;
       for (const Measurement* m : group) {
         const Summary s = summary_of(*m);
@@ -276,7 +281,7 @@ class Plots {
       plot->svg = bar_plot(frame_of(*plot,
                                     "A bar for the median; its whisker is the standard deviation of samples, or the "
                                     "range of the runs.",
-                                    fmt::format("{}, {}", first.quantity, first.unit)),
+                                    axis_of(first)),
                            drawn);
     }
   }

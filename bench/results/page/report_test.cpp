@@ -63,9 +63,7 @@ TEST(ReportPage, HasEachChapterAndAsksForNothing) {
   EXPECT_EQ(count_of(page, "<svg "), count_of(page, "<desc id="));
   EXPECT_EQ(count_of(page, "<figure>"), count_of(page, "<summary>Figures</summary>")) << "a table under each plot";
   EXPECT_NE(page.find("<code>cardan bench transport --peers uds</code>"), std::string::npos);
-  EXPECT_NE(page.find("4 measurements lost messages") == std::string::npos ? page.find("2 measurements lost messages")
-                                                                           : std::string::npos,
-            std::string::npos);
+  EXPECT_NE(page.find("<p>2 measurements lost messages.</p>"), std::string::npos);
   EXPECT_EQ(count_of(page, "Finding "), 7U);
 }
 
@@ -93,6 +91,14 @@ TEST(ReportPage, TextsOfAFileAreShownAndNotRun) {
   const std::string markdown = to_markdown(prepare(results));
   EXPECT_EQ(markdown.find("<script"), std::string::npos);
   EXPECT_EQ(markdown.find("<img"), std::string::npos);
+}
+
+TEST(ReportPage, SaysWhatDisturbed) {
+  std::vector<Result> results{some_result()};
+  EXPECT_EQ(to_html(prepare(results)).find("Other programs used"), std::string::npos) << "no part looked";
+  for (Measurement& m : results[0].measurements)
+    for (MeasuredRun& run : m.runs) run.other_load_percent = 40;
+  EXPECT_NE(to_html(prepare(results)).find("<p class=\"bad\">Other programs used 40.0 %"), std::string::npos);
 }
 
 TEST(ReportPage, AResultWithoutMeasurementsIsAPageToo) {

@@ -14,7 +14,7 @@ body{margin:0 auto;max-width:960px;padding:1.5rem;background:var(--ground);color
 h1{font-size:1.7rem;margin:0 0 .5rem}h2{font-size:1.25rem;margin:2.5rem 0 .75rem;border-bottom:1px solid var(--rule)}h3{font-size:1rem;margin:1.5rem 0 .25rem}
 p{margin:.4rem 0}a{color:var(--s0)}nav a{margin-right:1rem}
 .faint{color:var(--faint)}.good{color:var(--good);font-weight:600}.bad{color:var(--bad);font-weight:600}
-.scroll{overflow-x:auto;max-height:30rem}
+.scroll,.whole{overflow-x:auto}.scroll{max-height:30rem}
 table{border-collapse:collapse;font-size:.85rem;width:100%}th,td{padding:.2rem .6rem;border-bottom:1px solid var(--rule);text-align:left;vertical-align:top}
 th{color:var(--faint);font-weight:600}td.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
 code{font:.8rem/1.4 ui-monospace,monospace;background:var(--panel);padding:.1rem .3rem;border-radius:3px;overflow-wrap:anywhere}
