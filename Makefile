@@ -2,9 +2,11 @@
 # The front door: each target first runs scripts/setup.sh, which installs what is missing (and says what and why).
 # More arguments for what is run: make demo ARGS="--seconds 5", make test ARGS="-R transport".
 .DEFAULT_GOAL := all
-.PHONY: all library zenoh demo test test-deep bench bench-peers install format lint clean help
+.PHONY: all library zenoh demo test test-deep bench bench-full bench-gate bench-peers install format lint clean help
 PREFIX ?= /usr/local
 ARGS ?=
+OUT ?= out/report
+BASE ?=
 CARDAN := build/release/bin/cardan
 
 all: ## build everything to build/release; the command is build/release/bin/cardan
@@ -35,13 +37,22 @@ test-deep: ## the long tests: models, kills, sanitizers, clang, arm64, PCL, tidy
 	@scripts/setup.sh --for test-deep
 	@scripts/test-deep.sh $(ARGS)
 
-bench: ## measure transport, runtime, recorder and bridges against their peers (about half an hour; ARGS go to the transport's alone)
+bench: ## measure transport, runtime, recorder and bridges in ten minutes; report in out/report (ARGS go to the transport's alone)
 	@scripts/setup.sh --for bench
 	@scripts/build.sh release bin/cardan bridges bin/cardan-bench
-	@$(CARDAN) bench transport $(ARGS)
-	@$(if $(ARGS),:,$(CARDAN) bench runtime)
-	@$(if $(ARGS),:,$(CARDAN) bench record)
-	@$(if $(ARGS),:,$(CARDAN) bench bridge)
+	@$(if $(ARGS),$(CARDAN) bench transport $(ARGS),$(CARDAN) bench all --out $(OUT))
+
+bench-full: ## the same with all sizes, rounds and parts: half an hour and more (ARGS: --resume, --only …)
+	@scripts/setup.sh --for bench
+	@scripts/build.sh release bin/cardan bridges bin/cardan-bench
+	@$(CARDAN) bench all --selection full --out $(OUT) $(ARGS)
+
+bench-gate: ## measure in ten minutes and compare with BASE=…/results.json of the same computer; fails if something is worse
+	@test -f "$(BASE)" || { echo "make bench-gate: give BASE=FILE, the results.json that make bench made before the change"; exit 2; }
+	@scripts/setup.sh --for bench
+	@scripts/build.sh release bin/cardan bridges bin/cardan-bench
+	@$(CARDAN) bench all --out out/gate $(ARGS) || test $$? -eq 3
+	@$(CARDAN) bench compare "$(BASE)" out/gate/results.json --json out/gate/changes.json
 
 bench-peers: ## install and build the other middlewares that cardan bench transport measures beside Cardan (apt, crates.io)
 	@scripts/setup.sh --for peers

@@ -15,6 +15,7 @@
 #ifdef CARDAN_HAS_RECORD_BENCH
 #include "bench/record/record.hpp"
 #endif
+#include "bench/results/commands.hpp"
 #include "bench/runtime/runtime.hpp"
 #include "bench/transport/host.hpp"
 #include "bench/transport/options.hpp"
@@ -152,6 +153,7 @@ bool is_role(int argc, char** argv) {
 void add_bench(CLI::App& app) {
   auto* const group = app.add_subcommand("bench", "Measure Cardan against its peers on this computer");
   group->require_subcommand(1);
+  add_result_commands(*group);
   add_runtime_bench(*group);
 #ifdef CARDAN_HAS_RECORD_BENCH
   add_record_bench(*group);

@@ -101,7 +101,7 @@ Report measure(const Options& options, Progress& progress) {
   std::optional<OtherNetwork> other;
   if (setting.zenoh) other = other_network(setting.no_other);
   if (other) setting.other = &*other;
-  Report report{.host = describe_host()};
+  Report report{.host = describe_host(), .seconds = options.seconds, .runs = options.runs};
   const auto leave_out = [&](const std::string& sentence) {
     progress.line(sentence);
     report.left_out.push_back(sentence);

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "bench/results/statistics.hpp"
 #include "bench/transport/report.hpp"
-#include "bench/transport/statistics.hpp"
 
 namespace cardan::bench::bridging {
 
@@ -70,7 +70,27 @@ nlohmann::ordered_json to_json(const Report& report) {
     }
     out["rows"].push_back({{"name", row.name}, {"title", row.title}, {"figures", std::move(figures)}});
   }
+  out["measurements"] = bench::to_json(measurements_of(report));
   return out;
+}
+
+std::vector<Measurement> measurements_of(const Report& report) {
+  std::vector<Measurement> all;
+  for (const Row& row : report.rows)
+    for (const Figure& f : row.figures) {
+      if (f.unit.empty()) continue;  // says what was there, and is no figure of it
+      Measurement m{.part = "bridge",
+                    .peer = "cardan",
+                    .setup = row.name,
+                    .quantity = f.name,
+                    .unit = f.unit,
+                    .more_is_better = f.target && !f.target->at_most,
+                    .command = fmt::format("cardan bench bridge --only {} --seconds {:g} --runs {}", row.name,
+                                           report.seconds, report.runs)};
+      for (const double value : f.runs) m.runs.push_back(make_run({value}, report.steal_percent));
+      all.push_back(std::move(m));
+    }
+  return all;
 }
 
 }  // namespace cardan::bench::bridging

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/results/measurement.hpp"
 #include "bench/transport/host.hpp"
 
 namespace cardan::bench::bridging {
@@ -44,10 +45,14 @@ struct Report {
   bool interrupted = false;
   std::vector<Row> rows{};
   std::vector<std::string> left_out{}, failures{};
+  double seconds = 0;  ///< that the camera sent in a run
+  int runs = 0;        ///< rounds that were asked for
 };
 
 [[nodiscard]] std::string to_table(const Report& report);
 /// docs/benchmarking.md explains each field.
 [[nodiscard]] nlohmann::ordered_json to_json(const Report& report);
+/// The figures in the form of all results: one a run.
+[[nodiscard]] std::vector<Measurement> measurements_of(const Report& report);
 
 }  // namespace cardan::bench::bridging

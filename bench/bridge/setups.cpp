@@ -12,9 +12,9 @@
 
 #include "bench/bridge/parts.hpp"
 #include "bench/bridge/running_bridge.hpp"
+#include "bench/results/statistics.hpp"
 #include "bench/temporary_folder.hpp"
 #include "bench/transport/clock.hpp"
-#include "bench/transport/statistics.hpp"
 #include "cardan/base/error.hpp"
 #include "cardan/system/launcher/own_program.hpp"
 

@@ -31,7 +31,11 @@ int run_bench(const RecordOptions& options) {
   RecordBench bench(options, is_stopped);
   bench.run();
   fmt::print("{}", to_table(bench.rows(), bench.circumstances()));
-  if (!options.json.empty()) write_json(options.json, to_json(bench.rows(), bench.circumstances()));
+  if (!options.json.empty()) {
+    auto json = to_json(bench.rows(), bench.circumstances());
+    json["measurements"] = bench::to_json(measurements_of(bench.rows(), options.seconds));
+    write_json(options.json, json);
+  }
   if (is_stopped()) {
     fmt::print(stderr, "interrupted: what is above is what was measured until then\n");
     return kFailed;

@@ -11,11 +11,13 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "bench/record/disk_folder.hpp"
+#include "bench/results/read.hpp"
 
 namespace {
 
@@ -96,6 +98,11 @@ TEST_F(RecordBenchCommand, MeasuresRecordersInTheSameRun) {
     EXPECT_GE(row["cpu_s_per_gb"], 0);
     EXPECT_GT(row["time_ms"]["system_calls"], 0);
   }
+  std::set<std::string> quantities;
+  for (const cardan::bench::Measurement& m : cardan::bench::read_result(json_path()).measurements)
+    quantities.insert(m.quantity);
+  for (const char* quantity : {"recorded share", "file's rate", "CPU per GB", "system calls per message"})
+    EXPECT_TRUE(quantities.contains(quantity)) << quantity;
   EXPECT_TRUE(result["summary"]["path_time_vs_rosbag2"].is_number());
   EXPECT_TRUE(result["summary"]["rate_vs_fio"].is_null()) << "fio was not measured";
   EXPECT_NE(out().find("Fig. 7"), std::string::npos);

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "bench/results/statistics.hpp"
 #include "bench/transport/report.hpp"
-#include "bench/transport/statistics.hpp"
 
 namespace cardan::bench::recording {
 namespace {

@@ -2,10 +2,9 @@
 #include "bench/record/rows.hpp"
 
 #include <array>
-#include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "bench/transport/statistics.hpp"
+#include "bench/results/words.hpp"
 
 namespace cardan::bench::recording {
 namespace {
@@ -14,12 +13,14 @@ using Json = nlohmann::ordered_json;
 
 constexpr double kMega = 1e6;
 
-Json number(double value) { return std::round(value * 1e4) / 1e4; }
+constexpr double kSteps = 1e4;  // milliseconds need one digit more than microseconds
+
+Json number(double value) { return rounded(value, kSteps); }
 
 Json summary_of(const std::vector<double>& samples) {
-  const Summary s = summarize(samples);
-  return {{"count", s.count},     {"min", number(s.min)}, {"mean", number(s.mean)}, {"p50", number(s.p50)},
-          {"p95", number(s.p95)}, {"p99", number(s.p99)}, {"max", number(s.max)},   {"std", number(s.std)}};
+  Json out{{"count", samples.size()}};
+  out.update(bench::to_json(summarize(samples), kSteps));
+  return out;
 }
 
 template <class Figure>

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "bench/record/schedule.hpp"
+#include "bench/results/measurement.hpp"
 #include "bench/stage.hpp"
 
 namespace cardan::bench::recording {
@@ -121,5 +122,7 @@ struct Row {
 using Rows = std::vector<Row>;
 
 [[nodiscard]] nlohmann::ordered_json to_json(const Row& row);
+/// The rows in the form of all results. `seconds`: how long the sensors send in a run.
+[[nodiscard]] std::vector<Measurement> measurements_of(const Rows& rows, double seconds);
 
 }  // namespace cardan::bench::recording

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/record/sensors.hpp"
-#include "bench/transport/statistics.hpp"
+#include "bench/results/statistics.hpp"
 
 namespace cardan::bench::recording {
 namespace {

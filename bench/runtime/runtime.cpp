@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "bench/results/measurement.hpp"
 #include "bench/runtime/nodelet/nodelet.hpp"
 #include "bench/runtime/system_report.hpp"
 #include "bench/runtime/workload.hpp"
@@ -39,22 +40,14 @@ struct RuntimeRow {
   bool stolen = false;
   std::vector<double> latency{}, rtt{}, first{}, last{};
   std::vector<double> run_means{};
+  std::vector<MeasuredRun> latency_runs{}, rtt_runs{}, spread_runs{}, last_runs{};
   std::vector<double> p50_ratio{}, mean_ratio{}, p99_ratio{}, tail_ratio{}, std_ratio{},
       rtt_ratio{};  ///< to handover of the same run
 };
 
 double tail_of(const Summary& s) { return s.p99 - s.p50; }
 
-Json to_json(const std::vector<double>& samples, const std::vector<double>* run_means = nullptr) {
-  const Summary s = summarize(samples);
-  Json out{{"min", rounded(s.min)}, {"mean", rounded(s.mean)}, {"p50", rounded(s.p50)}, {"p95", rounded(s.p95)},
-           {"p99", rounded(s.p99)}, {"max", rounded(s.max)},   {"std", rounded(s.std)}};
-  if (run_means != nullptr) {
-    const auto ci = confidence95(*run_means);
-    out["ci95"] = ci ? Json{rounded(ci->first), rounded(ci->second)} : Json(nullptr);
-  }
-  return out;
-}
+Json figures_of(const std::vector<double>& samples) { return to_json(summarize(samples)); }
 
 Json to_json(const RuntimeRow& row, const RuntimeBenchOptions& options) {
   Json out;
@@ -66,11 +59,13 @@ Json to_json(const RuntimeRow& row, const RuntimeBenchOptions& options) {
   out["runs"] = row.runs;
   out["sent"] = row.sent;
   out["lost"] = row.lost;
-  out["transport_us"] = to_json(row.latency, &row.run_means);
-  if (!row.rtt.empty()) out["rtt_us"] = to_json(row.rtt);
+  out["transport_us"] = figures_of(row.latency);
+  const auto ci = confidence95(row.run_means);
+  out["transport_us"]["ci95"] = ci ? Json{rounded(ci->first), rounded(ci->second)} : Json(nullptr);
+  if (!row.rtt.empty()) out["rtt_us"] = figures_of(row.rtt);
   if (!row.last.empty()) {
-    out["first_us"] = to_json(row.first);
-    out["last_us"] = to_json(row.last);
+    out["first_us"] = figures_of(row.first);
+    out["last_us"] = figures_of(row.last);
   }
   out["steal_percent"] = rounded(row.steal_percent);
   out["stolen"] = row.stolen;
@@ -83,6 +78,35 @@ Json to_json(const RuntimeRow& row, const RuntimeBenchOptions& options) {
         {"transport_std", rounded(median(row.std_ratio))},
         {"rtt_mean", row.rtt_ratio.empty() ? Json(nullptr) : Json(rounded(median(row.rtt_ratio)))}};
   return out;
+}
+
+std::vector<Measurement> measurements_of(const RuntimeRow& row, const RuntimeBenchOptions& options) {
+  const Measurement frame{.part = "runtime",
+                          .peer = std::string(name_of(row.peer)),
+                          .setup = std::string(variant_of(row.peer)),
+                          .cell = row.cell.echo ? "fastcycle" : fmt::format("1p{}c", row.cell.readers),
+                          .unit = "us",
+                          .bytes = static_cast<double>(row.cell.bytes),
+                          .rate_hz = 1e9 / static_cast<double>(options.interval_ns),
+                          .publishers = 1,
+                          .readers = row.cell.readers,
+                          .noisy = row.stolen,
+                          .command = fmt::format("cardan bench runtime --sizes {} --runs {} --frames {}",
+                                                 row.cell.bytes, options.runs, options.frames)};
+  std::vector<Measurement> all;
+  const auto add = [&](const char* quantity, const std::vector<MeasuredRun>& runs) {
+    if (runs.empty()) return;
+    all.push_back(frame);
+    all.back().quantity = quantity;
+    all.back().runs = runs;
+  };
+  add("transport", row.latency_runs);
+  all.back().due = row.sent * row.cell.readers;
+  all.back().lost = std::min(row.lost, *all.back().due);
+  add("round trip", row.rtt_runs);
+  add("first to last reader", row.spread_runs);
+  add("last reader", row.last_runs);
+  return all;
 }
 
 std::string title_of(const RuntimeCell& cell) {
@@ -117,6 +141,14 @@ void add(RuntimeRow& row, const RuntimeSamples& run, const RuntimeSamples& refer
   append(row.rtt, run.rtt_us);
   append(row.first, run.first_us);
   append(row.last, run.last_us);
+  row.latency_runs.push_back(make_run(run.latency_us, run.steal_percent));
+  if (!run.rtt_us.empty()) row.rtt_runs.push_back(make_run(run.rtt_us, run.steal_percent));
+  if (!run.last_us.empty()) {
+    std::vector<double> spread;
+    for (std::size_t i = 0; i < run.last_us.size(); ++i) spread.push_back(run.last_us[i] - run.first_us[i]);
+    row.spread_runs.push_back(make_run(std::move(spread), run.steal_percent));
+    row.last_runs.push_back(make_run(run.last_us, run.steal_percent));
+  }
   const Summary s = summarize(run.latency_us);
   const Summary r = summarize(reference.latency_us);
   row.run_means.push_back(s.mean);
@@ -190,6 +222,7 @@ class RuntimeBench {
         if (!samples[i]) break;
         const double steal = steal_percent(before, read_cpu_ticks());
         row.steal_percent = std::max(row.steal_percent, steal);
+        samples[i]->steal_percent = steal;
         if (steal <= kMostStealPercent) break;
         if (repetition == kMostRepetitions) {
           row.stolen = true;
@@ -284,6 +317,11 @@ int run_runtime_bench(const RuntimeArguments& arguments, const std::vector<int>&
     for (const RuntimeRow& row : bench.rows())
       if (row.runs != 0) json["rows"].push_back(to_json(row, options));
     for (const Json& row : system.rows()) json["rows"].push_back(row);
+    std::vector<Measurement> measurements = system.measurements();
+    for (const RuntimeRow& row : bench.rows())
+      if (row.runs != 0)
+        for (Measurement& m : measurements_of(row, options)) measurements.push_back(std::move(m));
+    json["measurements"] = to_json(measurements);
     try {
       write_json(arguments.json, json);
     } catch (const Error& e) {

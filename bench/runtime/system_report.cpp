@@ -5,8 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "bench/results/words.hpp"
 #include "bench/transport/progress.hpp"
-#include "bench/transport/statistics.hpp"
 #include "cardan/base/error.hpp"
 
 namespace cardan::bench {
@@ -14,11 +14,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json figures(const std::vector<double>& values) {
-  const Summary s = summarize(values);
-  return {{"min", s.min}, {"mean", s.mean}, {"p50", s.p50}, {"p95", s.p95},
-          {"p99", s.p99}, {"max", s.max},   {"std", s.std}};
-}
+Json figures(const std::vector<double>& values) { return to_json(summarize(values)); }
 
 }  // namespace
 
@@ -65,6 +61,33 @@ std::vector<Json> SystemReport::rows() const {
                    {"own_start_ms", figures(crash->own_start_ms)},
                    {"sent_between_others", crash->between_others + crash->lost},
                    {"lost_between_others", crash->lost}});
+  return all;
+}
+
+std::vector<Measurement> SystemReport::measurements() const {
+  std::vector<Measurement> all;
+  const auto add = [&](const char* cell, const char* quantity, const char* unit, std::vector<double> samples) {
+    all.push_back({.part = "runtime",
+                   .peer = "cardan",
+                   .setup = "run",
+                   .cell = cell,
+                   .quantity = quantity,
+                   .unit = unit,
+                   .command = "cardan bench runtime"});
+    all.back().runs.push_back(make_run(std::move(samples)));
+  };
+  if (start) {
+    add("start", "all ready", "ms", {start->ready_ms});
+    add("start", "idle CPU", "% of a core", {start->idle_cpu_percent});
+    add("start", "CPU while somebody looks", "% of a core", {start->looking_cpu_percent});
+  }
+  if (crash) {
+    add("crash", "noticed", "ms", crash->noticed_ms);
+    all.back().due = crash->between_others + crash->lost;
+    all.back().lost = crash->lost;
+    add("crash", "running again", "ms", crash->again_ms);
+    add("crash", "own start", "ms", crash->own_start_ms);
+  }
   return all;
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/results/measurement.hpp"
 #include "bench/runtime/system.hpp"
 
 namespace cardan::bench {
@@ -20,6 +21,8 @@ struct SystemReport {
   [[nodiscard]] bool lost() const noexcept { return crash && crash->lost != 0; }
   [[nodiscard]] std::string text() const;
   [[nodiscard]] std::vector<nlohmann::ordered_json> rows() const;
+  /// The same in the form of all results.
+  [[nodiscard]] std::vector<Measurement> measurements() const;
 };
 
 /// `quick`: fewer crashes. Tells how far it is on stderr. Blocks for about 20 s.

@@ -54,10 +54,10 @@ std::string Operation::run(const TransportOptions& options, const std::string& r
 
 void Operation::add_figures(std::vector<Figure>& figures) const {
   if (samples_.empty()) return;
-  figures.push_back({name_, by_publisher(task_) ? "us" : "ms", summarize(samples_), detail_});
+  figures.push_back({name_, by_publisher(task_) ? "us" : "ms", summarize(samples_), detail_, samples_});
   if (second_samples_.empty()) return;
   figures.push_back({"topics_1000_subscribed", "ms", summarize(second_samples_),
-                     "a subscriber for each of them, until all are attached"});
+                     "a subscriber for each of them, until all are attached", second_samples_});
 }
 
 std::vector<Operation> all_operations() {

@@ -2,15 +2,8 @@
 #include "bench/transport/report.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <cmath>
-#include <cstdio>
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
-
-#include "cardan/base/error.hpp"
 
 namespace cardan::bench {
 namespace {
@@ -20,14 +13,8 @@ using Json = nlohmann::ordered_json;
 // Above it, what others do shows in the tails.
 constexpr double kNotableLoadPercent = 3;
 
-// Nanoseconds are as fine as the clock: more digits would only look exact.
-Json to_json(const Summary& s) {
-  return {{"min", rounded(s.min)}, {"mean", rounded(s.mean)}, {"p50", rounded(s.p50)}, {"p95", rounded(s.p95)},
-          {"p99", rounded(s.p99)}, {"max", rounded(s.max)},   {"std", rounded(s.std)}};
-}
-
 Json to_json(const Latency& latency) {
-  Json out = to_json(latency.pooled);
+  Json out = bench::to_json(latency.pooled);
   // One run has no confidence: null, not a made-up interval.
   out["ci95"] = latency.ci95 ? Json{rounded(latency.ci95->first), rounded(latency.ci95->second)} : Json(nullptr);
   return out;
@@ -96,20 +83,6 @@ std::string table_line(const Row& row) {
 
 }  // namespace
 
-std::string three_digits(double value) {
-  const double size = std::fabs(value);
-  if (size >= 99.95) return fmt::format("{:.0f}", value);
-  if (size >= 9.995) return fmt::format("{:.1f}", value);
-  return fmt::format("{:.2f}", value);
-}
-
-std::string name_of_duration(double seconds) {
-  const auto whole = static_cast<long>(std::lround(seconds));
-  if (whole < 60) return fmt::format("{} s", whole);
-  if (whole < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
-  return fmt::format("{} h {:02} min", whole / 3600, whole % 3600 / 60);
-}
-
 Json to_json(const Host& host, double steal_percent) {
   return {{"cardan", host.cardan},
           {"compiler", host.compiler},
@@ -130,7 +103,7 @@ Json to_json(const std::vector<Row>& rows, const Circumstances& c) {
   out["figures"] = Json::array();
   for (const Figure& f : c.figures) {
     Json figure{{"name", f.name}, {"unit", f.unit}, {"count", f.summary.count}};
-    figure.update(to_json(f.summary));
+    figure.update(bench::to_json(f.summary));
     figure["detail"] = f.detail;
     out["figures"].push_back(figure);
   }
@@ -169,28 +142,6 @@ std::string to_table(const std::vector<Row>& rows, const Circumstances& c) {
   }
   for (const auto& failure : c.failures) out += fmt::format("failed: {}\n", failure);
   return out;
-}
-
-void write_json(const std::string& path, const Json& json) {
-  const std::string temporary = fmt::format("{}.{}.part", path, ::getpid());
-  {
-    std::ofstream file(temporary);
-    file << json.dump(2) << '\n';
-    if (!file.flush()) {
-      std::error_code ignored;
-      std::filesystem::remove(temporary, ignored);
-      throw Error(ErrorCode::System, fmt::format("cannot write {}", path),
-                  "give --json a file in a folder that you may write");
-    }
-  }
-  std::error_code error;
-  std::filesystem::rename(temporary, path, error);
-  if (error) {
-    std::error_code ignored;
-    std::filesystem::remove(temporary, ignored);
-    throw Error(ErrorCode::System, fmt::format("cannot write {}: {}", path, error.message()),
-                "give --json another file");
-  }
 }
 
 }  // namespace cardan::bench

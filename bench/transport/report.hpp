@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cmath>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
+#include "bench/results/words.hpp"
 #include "bench/transport/host.hpp"
 #include "bench/transport/rows.hpp"
 
@@ -15,16 +15,15 @@ namespace cardan::bench {
 inline constexpr double kMostStealPercent = 2;
 inline constexpr int kMostRepetitions = 2;
 
-/// To thousandths, as reports give figures.
-inline double rounded(double value) { return std::round(value * 1000) / 1000; }
-
 /// A figure that belongs to no cell: a single operation, or the machine's limit.
 struct Figure {
   std::string name;  ///< "ping_pong_round_trip"
   std::string unit;  ///< "us", "ms"
   Summary summary;
   std::string detail;  ///< how it was taken
+  std::vector<double> samples{};
 };
+inline constexpr const char* kPingPongName = "ping_pong_round_trip";  ///< of the figure that is the machine's
 
 /// What goes into the report beside the rows.
 struct Circumstances {
@@ -41,16 +40,10 @@ nlohmann::ordered_json to_json(const Host& host, double steal_percent);
 /// The JSON form that every benchmark of Cardan keeps; docs/benchmarking.md explains each field.
 nlohmann::ordered_json to_json(const std::vector<Row>& rows, const Circumstances& circumstances);
 
+/// The figures in the form of all results.
+std::vector<Measurement> measurements_of(const std::vector<Figure>& figures);
+
 /// A table for people, one block a cell.
 std::string to_table(const std::vector<Row>& rows, const Circumstances& circumstances);
-
-/// Writes through a temporary file beside it, so that an old result is never half overwritten. Throws cardan::Error.
-void write_json(const std::string& path, const nlohmann::ordered_json& json);
-
-/// "2 min 05 s"
-std::string name_of_duration(double seconds);
-
-/// "0.56", "56.3", "4211"
-std::string three_digits(double value);
 
 }  // namespace cardan::bench

@@ -7,9 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "bench/results/measurement.hpp"
+#include "bench/results/statistics.hpp"
 #include "bench/transport/options.hpp"
 #include "bench/transport/run.hpp"
-#include "bench/transport/statistics.hpp"
 
 namespace cardan::bench {
 
@@ -57,6 +58,8 @@ class Results {
   void add(std::size_t cell, std::size_t contender, Entry entry);
   /// Rows in the order of cells, then contenders; without those that have no run.
   [[nodiscard]] std::vector<Row> rows() const;
+  /// The same with the samples, in the form of all results. `asked_runs`: rounds that the user asked for.
+  [[nodiscard]] std::vector<Measurement> measurements(std::uint32_t asked_runs) const;
 
  private:
   [[nodiscard]] const std::vector<Entry>& entries(std::size_t cell, std::size_t contender) const;

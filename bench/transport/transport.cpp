@@ -155,15 +155,20 @@ class Bench {
   int report() {
     if (!ping_pong_.empty()) {
       circumstances_.figures.insert(circumstances_.figures.begin(),
-                                    {"ping_pong_round_trip", "us", summarize(std::move(ping_pong_)),
+                                    {kPingPongName, "us", summarize(ping_pong_),
                                      fmt::format("a cache line from CPU {} to {} and back, batches of 200",
-                                                 options_.publisher_cpu, options_.reader_cpus.front())});
+                                                 options_.publisher_cpu, options_.reader_cpus.front()),
+                                     std::move(ping_pong_)});
     }
     for (const Operation& operation : operations_) operation.add_figures(circumstances_.figures);
     const auto rows = results_.rows();
     fmt::print("{}", to_table(rows, circumstances_));
     if (!options_.json.empty()) {
-      write_json(options_.json, to_json(rows, circumstances_));
+      auto json = to_json(rows, circumstances_);
+      std::vector<Measurement> measurements = results_.measurements(options_.runs);
+      for (Measurement& m : measurements_of(circumstances_.figures)) measurements.push_back(std::move(m));
+      json["measurements"] = to_json(measurements);
+      write_json(options_.json, json);
       progress_.line(fmt::format("wrote {}", options_.json));
     }
     if (stopped()) {

@@ -11,10 +11,10 @@
 #include <thread>
 #include <vector>
 
+#include "bench/results/statistics.hpp"
 #include "bench/transport/peers/cardan_frames.hpp"
 #include "bench/transport/peers/peer.hpp"
 #include "bench/transport/role.hpp"
-#include "bench/transport/statistics.hpp"
 #include "cardan/transport/observer_report.hpp"
 
 namespace cardan::bench {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/transport/statistics.hpp"
+#include "bench/results/statistics.hpp"
 
 #include <algorithm>
 #include <array>

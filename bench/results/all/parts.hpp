@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cardan::bench {
+
+/// A part of the bench, as a child process.
+struct PartRun {
+  std::string name{};                    ///< "transport": also of its files
+  std::vector<std::string> arguments{};  ///< after `cardan bench NAME`
+  double expected_seconds = 0;           ///< for the time that is left; it may take kLongest times as long
+};
+
+/// A part that takes longer than this many times what is expected, and five minutes, hangs.
+inline constexpr double kLongest = 4;
+
+/// Empty: there is no such selection.
+[[nodiscard]] std::vector<PartRun> parts_of_selection(std::string_view selection);
+
+/// How a part ended, as the state file keeps it.
+struct PartState {
+  std::string name{};
+  std::vector<std::string> arguments{};
+  int code = -1;        ///< exit code; −1: none, see `words`
+  std::string words{};  ///< what went wrong; "": nothing
+  double seconds = 0;
+  [[nodiscard]] bool finished() const noexcept { return code == 0 || code == 3; }
+};
+
+/// The state file of a folder: what is done. Reads an empty state if there is no file. Throws Error: a file that is no
+/// state, or cannot be written.
+[[nodiscard]] std::vector<PartState> read_state(const std::string& path);
+void write_state(const std::string& path, const std::vector<PartState>& state);
+
+}  // namespace cardan::bench

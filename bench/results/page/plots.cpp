@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/results/page/plots.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <set>
+
+#include "bench/results/bootstrap.hpp"
+#include "bench/results/page/svg.hpp"
+#include "bench/results/words.hpp"
+
+namespace cardan::bench {
+namespace {
+
+using Group = std::vector<const Measurement*>;
+
+constexpr std::size_t kFewestForADistribution = 10;
+constexpr std::size_t kPointsOfCdf = 80;
+
+/// The same contender has the same colour in all plots.
+class Palette {
+ public:
+  explicit Palette(const Group& all) {
+    for (const Measurement* m : all) {
+      peers_.emplace(m->peer, static_cast<int>(peers_.size()));
+      auto& setups = setups_[m->peer];
+      setups.emplace(m->setup, static_cast<int>(setups.size()));
+    }
+  }
+  [[nodiscard]] int series(const Measurement& m) const { return peers_.at(m.peer); }
+  [[nodiscard]] int dash(const Measurement& m) const { return setups_.at(m.peer).at(m.setup) + series(m) / kSeries; }
+
+ private:
+  std::map<std::string, int> peers_;
+  std::map<std::string, std::map<std::string, int>> setups_;
+};
+
+/// Groups in the order in which their first member comes.
+std::vector<Group> grouped(const Group& all, const std::function<std::string(const Measurement&)>& key) {
+  std::vector<Group> groups;
+  std::map<std::string, std::size_t> places;
+  for (const Measurement* m : all) {
+    const auto [place, fresh] = places.emplace(key(*m), groups.size());
+    if (fresh) groups.emplace_back();
+    groups[place->second].push_back(m);
+  }
+  return groups;
+}
+
+std::string unit_text(const Measurement& m) { return m.unit == "us" ? "µs" : m.unit; }
+std::string axis_of(const Measurement& m) { return m.quantity + ", " + unit_text(m); }
+/// "size" of "size, bytes".
+std::string name_before_unit(const std::string& axis) { return axis.substr(0, axis.find(',')); }
+
+bool is_distribution(const Measurement& m) {
+  return std::any_of(m.runs.begin(), m.runs.end(),
+                     [](const MeasuredRun& r) { return r.samples.size() >= kFewestForADistribution; });
+}
+
+Summary summary_of(const Measurement& m) { return summarize(m.pooled()); }
+
+std::string interval_text(const Measurement& m) {
+  const auto interval = median_interval95(m);
+  return interval ? fmt::format("{} … {}", three_digits(interval->first), three_digits(interval->second)) : "–";
+}
+
+std::string rate_text(const Measurement& m) { return m.rate_hz > 0 ? fmt::format("{:g} Hz", m.rate_hz) : ""; }
+
+std::string size_and_rate(const Measurement& m) {
+  std::string out = name_of_size(m.bytes);
+  if (m.rate_hz > 0) out += (out.empty() ? "" : ", ") + rate_text(m);
+  return out;
+}
+
+void add_command(Plot& plot, const Measurement& m) {
+  if (!m.command.empty() && std::find(plot.commands.begin(), plot.commands.end(), m.command) == plot.commands.end())
+    plot.commands.push_back(m.command);
+}
+
+void cut(Group& group) {
+  if (group.size() > kMostRowsOfPlot) group.resize(kMostRowsOfPlot);
+}
+
+class Plots {
+ public:
+  explicit Plots(const Group& all) : all_(all), palette_(all) {}
+
+  std::vector<Plot> make(std::size_t& left_out) {
+    boxes("boxes", [](const Measurement& m) { return m.quantity != "first to last reader"; });
+    distributions();
+    boxes("fairness", [](const Measurement& m) { return m.quantity == "first to last reader"; });
+    scaling();
+    bars();
+    left_out = left_out_;
+    return std::move(plots_);
+  }
+
+ private:
+  // A place for another plot; null: there are too many.
+  Plot* next(const char* kind, std::string title) {
+    if (plots_.size() >= kMostPlots) {
+      ++left_out_;
+      return nullptr;
+    }
+    Plot& plot = plots_.emplace_back();
+    plot.kind = kind;
+    plot.title = std::move(title);
+    return &plot;
+  }
+  [[nodiscard]] PlotFrame frame_of(const Plot& plot, std::string description, std::string axis) const {
+    return {fmt::format("plot{}", plots_.size()), plot.title, std::move(description), std::move(axis)};
+  }
+
+  void boxes(const char* kind, const std::function<bool(const Measurement&)>& chosen) {
+    Group group_of_kind;
+    for (const Measurement* m : all_)
+      if (is_distribution(*m) && chosen(*m)) group_of_kind.push_back(m);
+    for (Group& group : grouped(group_of_kind, [](const Measurement& m) {
+           return fmt::format("{}\x1f{}\x1f{}\x1f{}", m.part, m.cell, m.quantity, m.unit);
+         })) {
+      const Measurement& first = *group.front();
+      std::stable_sort(group.begin(), group.end(), [](const Measurement* a, const Measurement* b) {
+        return std::pair(a->bytes, a->rate_hz) < std::pair(b->bytes, b->rate_hz);
+      });
+      cut(group);
+      Plot* const plot = next(kind, fmt::format("{}: {}, {}", first.part, first.quantity, first.cell));
+      if (plot == nullptr) continue;
+      plot->head = {"size, rate", "peer", "p50", "95 % of p50", "p95", "p99", "greatest", "lost", "noise"};
+      std::vector<Box> drawn;
+      for (const Measurement* m : group) {
+        std::vector<double> samples = m->pooled();
+        if (samples.empty()) continue;
+        std::sort(samples.begin(), samples.end());
+        const auto q = [&](double fraction) { return percentile(samples, fraction); };
+        drawn.push_back({size_and_rate(*m), name_of_contender(*m), palette_.series(*m), q(0.05), q(0.25), q(0.5),
+                         q(0.75), q(0.95), q(0.99)});
+        plot->rows.push_back({size_and_rate(*m), name_of_contender(*m), three_digits(q(0.5)), interval_text(*m),
+                              three_digits(q(0.95)), three_digits(q(0.99)), three_digits(samples.back()),
+                              m->lost ? fmt::format("{} of {}", *m->lost, *m->due) : "", m->noisy ? "noisy" : ""});
+        add_command(*plot, *m);
+      }
+      plot->svg = box_plot(frame_of(*plot,
+                                    "Boxes from the 25th to the 75th percentile with the median, whiskers from the "
+                                    "5th to the 95th, a dot at the 99th; the axis is logarithmic.",
+                                    axis_of(first)),
+                           drawn);
+    }
+  }
+
+  void distributions() {
+    Group chosen;
+    for (const Measurement* m : all_)
+      if (is_distribution(*m) && (m->quantity == "transport" || m->quantity == "end to end" ||
+                                  m->quantity == "sensor to actuator" || m->quantity == "round trip"))
+        chosen.push_back(m);
+    for (Group& group : grouped(chosen, [](const Measurement& m) {
+           return fmt::format("{}\x1f{}\x1f{}\x1f{}\x1f{}\x1f{}", m.part, m.cell, m.quantity, m.unit, m.bytes,
+                              m.rate_hz);
+         })) {
+      if (group.size() > 3U * kSeries) group.resize(3U * kSeries);  // more lines cannot be told apart
+      const Measurement& first = *group.front();
+      Plot* const plot =
+          next("cdf", fmt::format("{}: {}, {} {}", first.part, first.quantity, first.cell, size_and_rate(first)));
+      if (plot == nullptr) continue;
+      plot->head = {"peer", "samples", "p10", "p50", "p90", "p99", "greatest"};
+      std::vector<Line> lines;
+      for (const Measurement* m : group) {
+        std::vector<double> samples = m->pooled();
+        std::sort(samples.begin(), samples.end());
+        Line line{name_of_contender(*m), palette_.series(*m), palette_.dash(*m), {}};
+        for (std::size_t i = 0; i <= kPointsOfCdf; ++i) {
+          const double share = static_cast<double>(i) / kPointsOfCdf;
+          line.points.emplace_back(percentile(samples, share), share);
+        }
+        lines.push_back(std::move(line));
+        const auto q = [&](double fraction) { return three_digits(percentile(samples, fraction)); };
+        plot->rows.push_back({name_of_contender(*m), std::to_string(samples.size()), q(0.1), q(0.5), q(0.9), q(0.99),
+                              three_digits(samples.back())});
+        add_command(*plot, *m);
+      }
+      plot->svg = line_plot(frame_of(*plot,
+                                     "For each peer the share of messages that needed at most so long; the axis of "
+                                     "times is logarithmic.",
+                                     "share of messages"),
+                            lines, {axis_of(first), true, false});
+    }
+  }
+
+  // Medians by size, by readers, and of recorders by cameras.
+  void scaling() {
+    const auto is_latency = [](const Measurement& m) {
+      return m.quantity == "transport" || m.quantity == "end to end" || m.quantity == "last reader";
+    };
+    curves(
+        "size, bytes", true, is_latency, [](const Measurement& m) { return m.bytes; },
+        [](const Measurement& m) { return m.cell; });
+    curves(
+        "readers", false, is_latency,
+        [](const Measurement& m) { return m.publishers == 1 ? static_cast<double>(m.readers) : 0.0; },
+        [](const Measurement& m) { return size_and_rate(m); });
+    curves(
+        "cameras", false, [](const Measurement& m) { return m.quantity == "recorded share"; },
+        [](const Measurement& m) {
+          return m.cell.rfind("cameras ", 0) == 0 ? std::strtod(m.cell.c_str() + 8, nullptr) : 0.0;
+        },
+        [](const Measurement& m) { return m.cell.substr(m.cell.find_last_of(' ') + 1); });
+  }
+
+  void curves(const char* x_name, bool log_x, const std::function<bool(const Measurement&)>& chosen,
+              const std::function<double(const Measurement&)>& x_of,
+              const std::function<std::string(const Measurement&)>& others_of) {
+    Group with_x;
+    for (const Measurement* m : all_)
+      if (chosen(*m) && x_of(*m) > 0 && m->kept() > 0) with_x.push_back(m);
+    for (const Group& group : grouped(with_x, [&](const Measurement& m) {
+           return fmt::format("{}\x1f{}\x1f{}\x1f{}", m.part, others_of(m), m.quantity, m.unit);
+         })) {
+      const Measurement& first = *group.front();
+      std::vector<Line> lines;
+      std::set<double> places;
+      std::vector<std::vector<std::string>> rows;
+      std::vector<const Measurement*> shown;
+      for (const Group& contender : grouped(group, name_of_contender)) {
+        Line line{name_of_contender(*contender.front()),
+                  palette_.series(*contender.front()),
+                  palette_.dash(*contender.front()),
+                  {}};
+        for (const Measurement* m : contender) {
+          line.points.emplace_back(x_of(*m), summary_of(*m).p50);
+          places.insert(x_of(*m));
+          rows.push_back({name_of_contender(*m), fmt::format("{:g}", x_of(*m)), three_digits(summary_of(*m).p50),
+                          interval_text(*m)});
+          shown.push_back(m);
+        }
+        std::sort(line.points.begin(), line.points.end());
+        if (lines.size() < 3U * kSeries) lines.push_back(std::move(line));
+      }
+      if (places.size() < 2) continue;
+      Plot* const plot = next("scaling", fmt::format("{}: {} by {}, {}", first.part, first.quantity,
+                                                     name_before_unit(x_name), others_of(first)));
+      if (plot == nullptr) continue;
+      rows.resize(std::min(rows.size(), kMostRowsOfPlot));
+      plot->head = {"peer", x_name, "p50", "95 % of p50"};
+      plot->rows = std::move(rows);
+      for (const Measurement* m : shown) add_command(*plot, *m);
+      plot->svg = line_plot(
+          frame_of(*plot, "For each peer the median, as the value of the horizontal axis grows.", axis_of(first)),
+          lines, {x_name, log_x, first.unit != "%"});
+    }
+  }
+
+  // What has a figure a run, and the pipelines.
+  void bars() {
+    Group chosen;
+    for (const Measurement* m : all_)
+      if (m->kept() > 0 && (m->quantity == "sensor to actuator" || !is_distribution(*m)) &&
+          m->cell.rfind("cameras ", 0) != 0)
+        chosen.push_back(m);
+    for (Group& group : grouped(
+             chosen, [](const Measurement& m) { return fmt::format("{}\x1f{}\x1f{}", m.part, m.quantity, m.unit); })) {
+      const Measurement& first = *group.front();
+      cut(group);
+      Plot* const plot = next("bars", fmt::format("{}: {}", first.part, first.quantity));
+      if (plot == nullptr) continue;
+      plot->head = {"cell", "peer", "median, " + unit_text(first), "least", "greatest", "deviation", "noise"};
+      std::vector<Bar> drawn;
+      for (const Measurement* m : group) {
+        const Summary s = summary_of(*m);
+        const std::string cell = m->cell + (m->bytes > 0 ? " " + size_and_rate(*m) : "");
+        // Of samples the deviation, of runs their range.
+        const bool many = is_distribution(*m);
+        drawn.push_back({cell, name_of_contender(*m), palette_.series(*m), s.p50,
+                         many ? std::max(0.0, s.p50 - s.std) : s.min, many ? s.p50 + s.std : s.max});
+        plot->rows.push_back({cell, name_of_contender(*m), three_digits(s.p50), three_digits(s.min),
+                              three_digits(s.max), three_digits(s.std), m->noisy ? "noisy" : ""});
+        add_command(*plot, *m);
+      }
+      plot->svg = bar_plot(frame_of(*plot,
+                                    "A bar for the median; its whisker is the standard deviation of samples, or the "
+                                    "range of the runs.",
+                                    axis_of(first)),
+                           drawn);
+    }
+  }
+
+  const Group& all_;
+  Palette palette_;
+  std::vector<Plot> plots_;
+  std::size_t left_out_ = 0;
+};
+
+}  // namespace
+
+std::vector<Plot> plots_of(const std::vector<const Measurement*>& measurements, std::size_t& left_out) {
+  return Plots(measurements).make(left_out);
+}
+
+}  // namespace cardan::bench

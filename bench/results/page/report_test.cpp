@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/results/page/report.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "bench/results/page/axis.hpp"
+#include "bench/results/page/plots.hpp"
+#include "bench/results/page/svg.hpp"
+#include "bench/results/read.hpp"
+#include "bench/results/synthetic.hpp"
+#include "cardan/base/error.hpp"
+
+namespace cardan::bench {
+namespace {
+
+std::size_t count_of(const std::string& text, const std::string& word) {
+  std::size_t n = 0;
+  for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) ++n;
+  return n;
+}
+
+Result some_result() {
+  std::vector<Measurement> all;
+  std::uint64_t seed = 1;
+  for (const char* peer : {"raw", "cardan", "uds"})
+    for (const double bytes : {4096.0, 4.0 * 1024 * 1024}) {
+      Measurement m = synthetic({.seed = ++seed, .shift_us = peer[0] == 'u' ? bytes / 1000 : 0, .runs = 3});
+      m.peer = peer;
+      m.bytes = bytes;
+      m.due = 240;
+      m.lost = peer[0] == 'u' ? 4 : 0;
+      m.command = "cardan bench transport --peers " + m.peer;
+      all.push_back(m);
+      m.cell = "1p5s";
+      m.readers = 5;
+      m.quantity = "first to last reader";
+      m.due.reset();
+      m.lost.reset();
+      all.push_back(m);
+      m.quantity = "publisher's CPU";
+      for (MeasuredRun& run : m.runs) run.samples.resize(1);
+      all.push_back(m);
+    }
+  return result_of(std::move(all));
+}
+
+TEST(ReportPage, HasEachChapterAndAsksForNothing) {
+  const std::vector<Result> results{some_result()};
+  const std::string page = to_html(prepare(results));
+  for (const char* id : {"host", "statements", "loss", "boxes", "cdf", "fairness", "scaling", "bars", "all"})
+    EXPECT_EQ(count_of(page, std::string(" id=\"") + id + "\""), 1U) << id;
+  for (const char* never : {"<script", "http:", "https:", "src=", "@import", "url(", " style=", " on"})
+    EXPECT_EQ(page.find(never == std::string(" on") ? " onload" : never), std::string::npos) << never;
+  EXPECT_NE(page.find("default-src 'none'"), std::string::npos);
+  EXPECT_NE(page.find("prefers-color-scheme:dark"), std::string::npos);
+  EXPECT_EQ(count_of(page, "<svg "), count_of(page, "</svg>"));
+  EXPECT_EQ(count_of(page, "<svg "), count_of(page, "<title id="));
+  EXPECT_EQ(count_of(page, "<svg "), count_of(page, "<desc id="));
+  EXPECT_EQ(count_of(page, "<figure>"), count_of(page, "<summary>Figures</summary>")) << "a table under each plot";
+  EXPECT_NE(page.find("<code>cardan bench transport --peers uds</code>"), std::string::npos);
+  EXPECT_NE(page.find("<p>2 measurements lost messages.</p>"), std::string::npos);
+  EXPECT_EQ(count_of(page, "Finding "), 7U);
+}
+
+TEST(ReportPage, TextsOfAFileAreShownAndNotRun) {
+  Result result = some_result();
+  const std::string evil = "<script>alert('1')</script>\"><img src=x onerror=alert(1)>";
+  for (Measurement& m : result.measurements) {
+    m.part += evil;
+    m.peer += evil;
+    m.setup += evil;
+    m.cell += evil;
+    m.unit += evil;
+    m.command = evil;
+  }
+  result.measurements[0].quantity += evil;
+  result.measurements[0].noisy = true;
+  result.host.emplace_back(evil, evil);
+  result.source = result.host[0].second = evil;
+  result.left_out = result.failures = {evil};
+  const std::vector<Result> results{result};
+  const std::string page = to_html(prepare(results));
+  EXPECT_EQ(page.find("<script"), std::string::npos);
+  EXPECT_EQ(page.find("<img"), std::string::npos);
+  EXPECT_NE(page.find("&lt;script&gt;"), std::string::npos);
+  const std::string markdown = to_markdown(prepare(results));
+  EXPECT_EQ(markdown.find("<script"), std::string::npos);
+  EXPECT_EQ(markdown.find("<img"), std::string::npos);
+}
+
+TEST(ReportPage, SaysWhatDisturbed) {
+  std::vector<Result> results{some_result()};
+  EXPECT_EQ(to_html(prepare(results)).find("Other programs used"), std::string::npos) << "no part looked";
+  for (Measurement& m : results[0].measurements)
+    for (MeasuredRun& run : m.runs) run.other_load_percent = 40;
+  EXPECT_NE(to_html(prepare(results)).find("<p class=\"bad\">Other programs used 40.0 %"), std::string::npos);
+}
+
+TEST(ReportPage, AResultWithoutMeasurementsIsAPageToo) {
+  const std::vector<Result> results{result_of({})};
+  const std::string page = to_html(prepare(results));
+  EXPECT_NE(page.find("Nothing was lost of 0 messages"), std::string::npos);
+  EXPECT_EQ(page.find("<svg"), std::string::npos);
+  EXPECT_EQ(count_of(page, "not measured in this run"), all_statements().size());
+}
+
+TEST(ReportPage, FiguresWithoutASpreadOrALogarithmAreDrawn) {
+  std::vector<Measurement> all;
+  for (const double value : {0.0, -5.0, 7.0, 1e15}) {
+    Measurement m = synthetic({.runs = 1, .samples = 12});
+    m.peer = "peer " + std::to_string(value);
+    for (double& sample : m.runs[0].samples) sample = value;
+    all.push_back(std::move(m));
+  }
+  const std::vector<Result> results{result_of(std::move(all))};
+  const std::string page = to_html(prepare(results));
+  EXPECT_EQ(page.find("nan"), std::string::npos);
+  EXPECT_EQ(page.find("inf\""), std::string::npos);
+  EXPECT_GE(count_of(page, "<svg "), 2U);
+}
+
+TEST(ReportPage, StaysBoundedWithManyCells) {
+  std::vector<Measurement> all;
+  for (int i = 0; i < 3000; ++i) {
+    Measurement m = synthetic({.runs = 1, .samples = 10});
+    (i % 2 == 0 ? m.cell : m.peer) = "x" + std::to_string(i);
+    all.push_back(std::move(m));
+  }
+  std::size_t left_out = 0;
+  std::vector<const Measurement*> pointers;
+  for (const Measurement& m : all) pointers.push_back(&m);
+  EXPECT_EQ(plots_of(pointers, left_out).size(), kMostPlots);
+  EXPECT_GT(left_out, 1000U);
+  const std::vector<Result> results{result_of(std::move(all))};
+  EXPECT_LT(to_html(prepare(results)).size(), 8U << 20U);
+}
+
+TEST(ReportPage, RefusesAMeasurementOfTwoFiles) {
+  const std::vector<Result> results{some_result(), some_result()};
+  EXPECT_THROW(static_cast<void>(prepare(results)), Error);
+}
+
+TEST(ReportPage, IsWrittenWithItsSummaryAndOneFileOfAll) {
+  const auto folder = std::filesystem::temp_directory_path() / ("cardan-page-" + std::to_string(::getpid()));
+  Result other = result_of({synthetic({.seed = 9})});
+  other.measurements[0].part = "record";
+  write_report({some_result(), other}, (folder / "deep").string());
+  EXPECT_EQ(read_result((folder / "deep" / "results.json").string()).measurements.size(), 19U);
+  std::ifstream in(folder / "deep" / "summary.md");
+  std::stringstream summary;
+  summary << in.rdbuf();
+  EXPECT_NE(summary.str().find("| transport | 1p1s | 4 KiB, 100 Hz | uds block | transport, us |"), std::string::npos)
+      << summary.str();
+  EXPECT_NE(summary.str().find("Finding 7"), std::string::npos);
+  std::filesystem::remove_all(folder);
+  EXPECT_THROW(write_report({some_result()}, "/proc/nowhere"), Error);
+}
+
+TEST(Axis, TicksAreRoundAndInOrder) {
+  for (const auto& [low, high] : {std::pair{1.0, 9000.0}, {95.0, 130.0}, {0.3, 0.4}, {1e-3, 1e9}}) {
+    for (const bool logarithmic : {true, false}) {
+      const Axis axis({low, high}, logarithmic, 0, 100);
+      const auto ticks = axis.ticks();
+      ASSERT_GE(ticks.size(), 2U) << low << ' ' << high << ' ' << logarithmic;
+      EXPECT_LE(ticks.size(), 13U);
+      EXPECT_TRUE(std::is_sorted(ticks.begin(), ticks.end()));
+      EXPECT_LT(axis.at(low), axis.at(high));
+      EXPECT_GE(axis.at(low), 0);
+      EXPECT_LE(axis.at(high), 100);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace cardan::bench
