@@ -2,7 +2,7 @@
 # The front door: each target first runs scripts/setup.sh, which installs what is missing (and says what and why).
 # More arguments for what is run: make demo ARGS="--seconds 5", make test ARGS="-R transport".
 .DEFAULT_GOAL := all
-.PHONY: all library zenoh demo test test-deep bench bench-full bench-gate bench-peers install format lint clean help
+.PHONY: all library zenoh demo test test-deep bench bench-full bench-gate bench-peers install deb format lint clean help
 PREFIX ?= /usr/local
 ARGS ?=
 OUT ?= out/report
@@ -63,6 +63,10 @@ install: ## install library, headers, CMake and pkg-config files and the command
 	@scripts/setup.sh --for build
 	@scripts/build.sh release bin/cardan bridges
 	@scripts/install.sh "$(PREFIX)"
+
+deb: ## Debian packages to build/release/packages: libcardan0, libcardan-dev, cardan-tools, cardan-bridge, cardan-opencv
+	@scripts/setup.sh --for demo --for deb
+	@scripts/deb.sh
 
 format: ## format all sources in place
 	@scripts/lint.sh --fix

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "apps/completion/complete.hpp"
+#include "apps/manual/manual.hpp"
 #include "apps/view/numbers.hpp"
 #include "apps/view/output.hpp"
 #include "cardan/base/error.hpp"
@@ -95,6 +96,7 @@ int parse_and_run(CLI::App& app, std::vector<std::string> words) {
 int run_program(CLI::App& app, std::vector<std::string> words) {
   refuse_nonsense_numbers(app);
   take_one_value_each(app);
+  if (!words.empty() && words.front() == "__manual") return write_manual(app, {words.begin() + 1, words.end()});
   if (words.empty() || words.front() != "__complete") return parse_and_run(app, std::move(words));
   words.erase(words.begin());
   Candidates found = complete(app, words);

@@ -2,16 +2,23 @@
 # What `cmake --install` puts where, so that others find the library with find_package(cardan) or pkg-config.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
+# Each file belongs to a component, which becomes a package (CardanPackage.cmake) or can be installed alone:
+# cmake --install build/release --component runtime
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME development)
+# What the programs load, and no program links: beside nobody else's libraries.
+set(cardan_private_libdir lib/cardan)
+file(RELATIVE_PATH cardan_private_to_lib "/p/${cardan_private_libdir}" "/p/${CMAKE_INSTALL_LIBDIR}")
+file(RELATIVE_PATH cardan_libexec_to_lib "/p/libexec/cardan" "/p/${CMAKE_INSTALL_LIBDIR}")
 
 install(TARGETS cardan EXPORT cardanTargets
-  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_COMPONENT development
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 set(cardan_has_record OFF)
 if(TARGET cardan_record)  # cardan::record
   set(cardan_has_record ON)
   set_target_properties(cardan_record PROPERTIES INSTALL_RPATH "$ORIGIN")
   install(TARGETS cardan_record EXPORT cardanTargets
-    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_COMPONENT development
     INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 endif()
 install(EXPORT cardanTargets NAMESPACE cardan:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/cardan)
@@ -43,7 +50,7 @@ foreach(pc cardan cardan-c)
 endforeach()
 install(FILES ${PROJECT_BINARY_DIR}/cardan.pc ${PROJECT_BINARY_DIR}/cardan-c.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
-install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT license)
 
 # The command: the one executable that is called `cardan`, whatever its target is called.
 set(cardan_app_targets)
@@ -56,59 +63,75 @@ foreach(target IN LISTS cardan_app_targets)
   if(type STREQUAL "EXECUTABLE" AND name STREQUAL "cardan")
     file(RELATIVE_PATH cardan_bin_to_lib "/p/${CMAKE_INSTALL_BINDIR}" "/p/${CMAKE_INSTALL_LIBDIR}")
     set_target_properties(${target} PROPERTIES INSTALL_RPATH "$ORIGIN/${cardan_bin_to_lib}")
-    install(TARGETS ${target} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+    install(TARGETS ${target} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
   endif()
 endforeach()
 
 # For editors: what a configuration may say.
-install(FILES ${PROJECT_SOURCE_DIR}/cardan/config/cardan.schema.json ${PROJECT_SOURCE_DIR}/cardan/bridge/bridge.schema.json DESTINATION ${CMAKE_INSTALL_DATADIR}/cardan)
+install(FILES ${PROJECT_SOURCE_DIR}/cardan/config/cardan.schema.json ${PROJECT_SOURCE_DIR}/cardan/bridge/bridge.schema.json
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/cardan COMPONENT tools)
 
-# What `cardan bench runtime` and `cardan demo` run, and `cardan bag export` loads.
-if(TARGET cardan_images AND cardan_app_targets)
-  set_target_properties(cardan_images PROPERTIES INSTALL_RPATH "$ORIGIN")
-  install(TARGETS cardan_images LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-endif()
-if(TARGET cardan_bridge_dds_program AND cardan_app_targets)
-  file(RELATIVE_PATH cardan_libexec_to_lib "/p/libexec/cardan" "/p/${CMAKE_INSTALL_LIBDIR}")
-  set_target_properties(cardan_bridge_dds_program PROPERTIES INSTALL_RPATH "$ORIGIN/${cardan_libexec_to_lib}")
-  install(TARGETS cardan_bridge_dds_program RUNTIME DESTINATION libexec/cardan OPTIONAL)
-endif()
-if(TARGET cardan_bridge_zenoh_program AND cardan_app_targets)
-  file(RELATIVE_PATH cardan_libexec_to_lib "/p/libexec/cardan" "/p/${CMAKE_INSTALL_LIBDIR}")
-  set_target_properties(cardan_bridge_zenoh_program PROPERTIES INSTALL_RPATH "$ORIGIN/${cardan_libexec_to_lib}")
-  install(TARGETS cardan_bridge_zenoh_program RUNTIME DESTINATION libexec/cardan OPTIONAL)
+# Installs a program of libexec or a module that a program loads: (TARGET COMPONENT), where both exist.
+function(cardan_install_part target component)
+  if(NOT TARGET ${target} OR NOT CARDAN_BUILD_APPS)
+    return()
+  endif()
+  get_target_property(type ${target} TYPE)
+  if(type STREQUAL "EXECUTABLE")
+    set_target_properties(${target} PROPERTIES INSTALL_RPATH "$ORIGIN/${cardan_libexec_to_lib}")
+    install(TARGETS ${target} RUNTIME DESTINATION libexec/cardan COMPONENT ${component} OPTIONAL)
+  else()
+    set_target_properties(${target} PROPERTIES INSTALL_RPATH "$ORIGIN/${cardan_private_to_lib}")
+    install(TARGETS ${target} LIBRARY DESTINATION ${cardan_private_libdir} COMPONENT ${component} OPTIONAL)
+  endif()
+endfunction()
+foreach(kind dds foxglove zenoh)
+  cardan_install_part(cardan_bridge_${kind}_program bridge)
+endforeach()
+if(TARGET cardan_bridge_zenoh_program AND CARDAN_BUILD_APPS)
   # Cargo's: its search path has the library's place in a build tree and in an installed one.
-  install(PROGRAMS ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/cardan-zenoh DESTINATION libexec/cardan OPTIONAL)
+  install(PROGRAMS ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/cardan-zenoh DESTINATION libexec/cardan COMPONENT bridge OPTIONAL)
 endif()
-if(TARGET cardan_bench_program AND cardan_app_targets)
-  file(RELATIVE_PATH cardan_libexec_to_lib "/p/libexec/cardan" "/p/${CMAKE_INSTALL_LIBDIR}")
-  set_target_properties(cardan_bench_program PROPERTIES INSTALL_RPATH "$ORIGIN/${cardan_libexec_to_lib}")
-  install(TARGETS cardan_bench_program RUNTIME DESTINATION libexec/cardan OPTIONAL)
-endif()
-if(TARGET cardan_bridge_foxglove_program AND cardan_app_targets)
-  file(RELATIVE_PATH cardan_libexec_to_lib "/p/libexec/cardan" "/p/${CMAKE_INSTALL_LIBDIR}")
-  set_target_properties(cardan_bridge_foxglove_program PROPERTIES INSTALL_RPATH "$ORIGIN/${cardan_libexec_to_lib}")
-  install(TARGETS cardan_bridge_foxglove_program RUNTIME DESTINATION libexec/cardan OPTIONAL)
-endif()
-if(TARGET cardan_bench_nodes AND cardan_app_targets)
-  set_target_properties(cardan_bench_nodes PROPERTIES INSTALL_RPATH "$ORIGIN")
-  install(TARGETS cardan_bench_nodes LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} OPTIONAL)
-endif()
-if(TARGET street_components AND cardan_app_targets)
-  set_target_properties(street_components PROPERTIES INSTALL_RPATH "$ORIGIN")
-  install(TARGETS street_components LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+cardan_install_part(cardan_bench_program bench)
+cardan_install_part(cardan_bench_nodes bench)
+# What needs OpenCV: `cardan bag export` of pictures, and `cardan demo`.
+cardan_install_part(cardan_images opencv)
+cardan_install_part(street_components opencv)
+if(TARGET street_components AND CARDAN_BUILD_APPS)
   # Installed, it stands beside its schema.
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/demo/street.json)
   file(READ ${PROJECT_SOURCE_DIR}/demo/street.json cardan_street)
   string(REPLACE "../cardan/config/cardan.schema.json" "cardan.schema.json" cardan_street "${cardan_street}")
   file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/street.json CONTENT "${cardan_street}" @ONLY)
-  install(FILES ${PROJECT_BINARY_DIR}/generated/street.json DESTINATION ${CMAKE_INSTALL_DATADIR}/cardan)
+  install(FILES ${PROJECT_BINARY_DIR}/generated/street.json DESTINATION ${CMAKE_INSTALL_DATADIR}/cardan COMPONENT opencv)
 endif()
 
-# Shell completions, each where its shell looks for it.
-foreach(entry "cardan:bash-completion/completions" "_cardan:zsh/site-functions" "cardan.fish:fish/vendor_completions.d")
-  string(REPLACE ":" ";" entry "${entry}")
-  list(GET entry 0 file)
-  list(GET entry 1 folder)
-  install(FILES ${PROJECT_BINARY_DIR}/generated/completion/${file} DESTINATION ${CMAKE_INSTALL_DATADIR}/${folder} OPTIONAL)
-endforeach()
+if(CARDAN_BUILD_APPS)
+  # Shell completions, each where its shell looks for it, and the manual pages.
+  install(FILES ${PROJECT_BINARY_DIR}/generated/completion/cardan DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT tools OPTIONAL)
+  install(FILES ${PROJECT_BINARY_DIR}/generated/completion/cardan.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT tools OPTIONAL)
+  install(CODE "
+    set(folder site-functions)
+    if(CMAKE_INSTALL_PREFIX STREQUAL \"/usr\" AND EXISTS /etc/debian_version)
+      set(folder vendor-completions)  # Debian's zsh does not look in /usr/share/zsh/site-functions
+    endif()
+    file(INSTALL \"${PROJECT_BINARY_DIR}/generated/completion/_cardan\"
+         DESTINATION \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR}/zsh/\${folder}\" OPTIONAL)" COMPONENT tools)
+  install(DIRECTORY ${PROJECT_BINARY_DIR}/generated/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT tools
+    FILES_MATCHING PATTERN "cardan*.1" PATTERN "cardan-bridge-*.1" EXCLUDE PATTERN "cardan-view.1" EXCLUDE)
+  install(DIRECTORY ${PROJECT_BINARY_DIR}/generated/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT bridge
+    FILES_MATCHING PATTERN "cardan-bridge-*.1" PATTERN "cardan-view.1")
+
+  # The run directory of all users, at each start of the computer, and a system of a configuration as a service. systemd reads
+  # both below /usr and below /usr/local.
+  install(FILES ${PROJECT_SOURCE_DIR}/packaging/cardan.tmpfiles DESTINATION lib/tmpfiles.d RENAME cardan.conf COMPONENT tools)
+  install(CODE "
+    set(CARDAN_COMMAND \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}/cardan\")
+    set(unit \"${PROJECT_BINARY_DIR}/generated/cardan@.service\")
+    configure_file(\"${PROJECT_SOURCE_DIR}/packaging/cardan@.service.in\" \"\${unit}\" @ONLY)
+    file(INSTALL \"\${unit}\" DESTINATION \"\${CMAKE_INSTALL_PREFIX}/lib/systemd/system\")" COMPONENT tools)
+endif()
+
+if(PROJECT_IS_TOP_LEVEL)
+  include(CardanPackage)
+endif()

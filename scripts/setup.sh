@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Installs what is missing on this computer to build, show or test Cardan, and says why each thing is needed.
 #
-#   scripts/setup.sh [--for build|demo|bench|peers|test|test-deep]... [--dry-run] [--quiet]
+#   scripts/setup.sh [--for build|demo|bench|peers|deb|test|test-deep]... [--dry-run] [--quiet]
 #
 # Safe to run again: with nothing missing it prints one line and ends within a second. On Debian and Ubuntu packages come from
 # apt (as root, or through sudo); elsewhere the list is printed and the build goes on with what is there.
@@ -52,6 +52,7 @@ peers?    | hdr:ros/ros.h                            | libroscpp-dev            
 peers?    | cmd:rosmaster                            | python3-rosmaster        | introduces its nodes to each other
 peers?    | hdr:boost/interprocess/smart_ptr/shared_ptr.hpp | libboost-dev      | what the LOT paper's mechanism is made of (headers only)
 bench?    | cmd:fio                                  | fio                      | the disk's limit, for `cardan bench record`
+deb       | cmd:dpkg-shlibdeps                       | dpkg-dev                 | finds the packages that ours depend on, and packs them
 test      | hdr:gtest/gtest.h                        | libgtest-dev             | the unit tests
 test      | hdr:eigen3/Eigen/Core                    | libeigen3-dev            | Eigen views of point clouds (headers only)
 test      | hdr:google/protobuf/message.h            | libprotobuf-dev          | the Protobuf codec (headers, and the library for its test)
@@ -71,6 +72,10 @@ test-deep | file:/usr/src/googletest/CMakeLists.txt  | googletest               
 test-deep | hdr:boost/version.hpp                    | libboost-dev             | PCL's headers need it
 test-deep | file:/usr/lib/python3/dist-packages/clang/cindex.py | python3-clang-19 | lists the public names
 test-deep | cmd:abidiff                              | abigail-tools            | compares the library with the last release
+test-deep | cmd:dpkg-shlibdeps                       | dpkg-dev                 | finds the packages that ours depend on, and packs them
+test-deep | cmd:lintian                              | lintian                  | checks the Debian packages
+test-deep | cmd:debootstrap                          | debootstrap              | a fresh Debian, in which the packages are installed
+test-deep | cmd:mandoc                               | mandoc                   | a second opinion on the manual pages
 test-deep | cmd:chromium                             | chromium                 | the page of `cardan view` in a browser
 test-deep | cmd:npm                                  | npm                      | other independent readers: @mcap/core, @foxglove/ws-protocol
 TABLE
@@ -83,14 +88,15 @@ want() {  # a group brings the groups that it stands on
     bench) wanted+="build bench " ;;
     peers) wanted+="build bench peers " ;;
     demo) wanted+="build demo " ;;
+    deb) wanted+="build deb " ;;
     test) wanted+="build demo test " ;;
     test-deep) wanted+="build demo test test-deep " ;;
-    *) die "unknown group '$1' — use --for build, demo, bench, peers, test or test-deep" 2 ;;
+    *) die "unknown group '$1' — use --for build, demo, bench, peers, deb, test or test-deep" 2 ;;
   esac
 }
 while (($#)); do
   case $1 in
-    --for) [[ $# -ge 2 ]] || die "--for needs a group: build, demo, bench, peers, test or test-deep" 2; want "$2"; shift ;;
+    --for) [[ $# -ge 2 ]] || die "--for needs a group: build, demo, bench, peers, deb, test or test-deep" 2; want "$2"; shift ;;
     --for=*) want "${1#--for=}" ;;
     --dry-run) dry_run=yes ;;
     --quiet) quiet=yes ;;

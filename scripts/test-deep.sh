@@ -20,6 +20,7 @@ order=(
   "pcl      5"
   "zenoh   25"
   "dds     15"
+  "deb     20"
   "tidy    10"
   "fuzz    35"
 )

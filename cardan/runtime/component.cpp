@@ -130,8 +130,10 @@ std::string component_library_path(const std::string& library, const std::string
   const fs::path beside = fs::absolute(fs::path(configuration_file), ignored).parent_path() / library;
   if (fs::exists(beside, ignored)) return beside.string();
   // Where this program was built or installed, its libraries are not far.
-  const fs::path ours = fs::read_symlink("/proc/self/exe", ignored).parent_path().parent_path() / "lib" / library;
-  return fs::exists(ours, ignored) ? ours.string() : library;
+  const fs::path lib = fs::read_symlink("/proc/self/exe", ignored).parent_path().parent_path() / "lib";
+  for (const fs::path& ours : {lib / library, lib / "cardan" / library})
+    if (fs::exists(ours, ignored)) return ours.string();
+  return library;
 }
 
 }  // namespace cardan

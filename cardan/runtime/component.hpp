@@ -92,8 +92,8 @@ struct Registration {
 void load_component_library(const std::string& library);
 
 /// The path from which a configuration's library is loaded: beside the configuration file if it is there, otherwise in
-/// the lib folder of this program's installation (or build), otherwise as the configuration names it, for the loader to
-/// search.
+/// lib or lib/cardan of this program's installation (or build), otherwise as the configuration names it, for the
+/// loader to search.
 /// Any thread; looks at the file system.
 [[nodiscard]] std::string component_library_path(const std::string& library, const std::string& configuration_file);
 

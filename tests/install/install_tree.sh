@@ -5,7 +5,7 @@ fresh "$PREFIX"
 "$CMAKE" --install "$BUILD" --prefix "$PREFIX" >"$WORK/install.log" 2>&1 || { cat "$WORK/install.log"; fail "cmake --install failed"; }
 if grep -A5 -i warning "$WORK/install.log"; then fail "cmake --install warns"; fi
 for file in include/cardan/cardan.hpp include/cardan/base/error.hpp lib*/libcardan.so lib*/pkgconfig/cardan.pc \
-  lib*/cmake/cardan/cardanConfig.cmake lib*/cmake/cardan/cardanConfigVersion.cmake share/cardan/cardan.schema.json; do
+  lib*/cmake/cardan/cardanConfig.cmake lib*/cmake/cardan/cardanConfigVersion.cmake share/cardan/cardan.schema.json lib/tmpfiles.d/cardan.conf; do
   compgen -G "$PREFIX/$file" >/dev/null || compgen -G "$PREFIX/lib/*/${file#lib\*/}" >/dev/null || fail "not installed: $file"
 done
 # Exactly the headers of the list; those of the recorder only if it is built.
@@ -15,3 +15,18 @@ installed=$(cd "$PREFIX/include" && find . -type f -printf '%P\n' | sort)
 diff <(echo "$listed") <(echo "$installed") || fail "what is installed differs from cmake/installed_headers.txt"
 # Nothing of this computer may stay in what others build against.
 if grep -rlF -e "$SOURCE" -e "$BUILD" "$PREFIX" --include='*.cmake' --include='*.pc' --include='*.hpp'; then fail "a path of the build is left in the files above"; fi
+# The unit starts the command that is installed beside it.
+unit=$PREFIX/lib/systemd/system/cardan@.service
+if [[ -e $PREFIX/bin/cardan ]]; then
+  grep -q "^ExecStart=$PREFIX/bin/cardan run /etc/cardan/%i.json " "$unit" || fail "$unit does not start $PREFIX/bin/cardan"
+fi
+# Others' names (fmt, nlohmann_json, the standard library) stay inside the libraries, and Cardan's have the interface's version.
+if command -v readelf >/dev/null && command -v c++filt >/dev/null; then
+  for library in $(find "$PREFIX" -name 'libcardan*.so.0'); do
+    readelf -dW "$library" | grep -q "SONAME.*\[$(basename "$library")\]" || fail "$library has another SONAME"
+    shown=$(readelf --dyn-syms -W "$library" | awk '$1 ~ /^[0-9]+:$/ && $5 != "LOCAL" && $7 != "UND" && $7 != "ABS" {print $8}' | c++filt)
+    grep -q 'cardan::.*@@CARDAN_0\.' <<<"$shown" || fail "$library does not show Cardan's names with a version"
+    others=$(grep -v cardan <<<"$shown" | head -n 5 || true)
+    [[ -z $others ]] || fail "$library shows others' names: $others"
+  done
+fi
