@@ -126,20 +126,6 @@ class Usage(unittest.TestCase):
         run("topic", "nonsense", code=2)
         self.assertIn("there are 'list', 'info', 'echo', 'stats'", run.stderr)
 
-    def test_an_option_that_is_nearly_right_is_named(self):
-        for words, wrong, meant in ((["bag", "info", "file", "--jsn"], "--jsn", "--json"), (["topic", "stats", "--al"], "--al", "--all"), (["topic", "echo", "/a", "--cuont=3"], "--cuont", "--count")):
-            run(*words, code=2)
-            self.assertEqual(run.stderr, f"cardan: unknown option '{wrong}' of 'cardan {words[0]} {words[1]}' — did you mean '{meant}'?\n")
-        run("topic", "list", "--nothing-like-it", code=2)
-        self.assertIn("--nothing-like-it — see cardan topic list --help", run.stderr)
-
-    def test_a_number_that_cannot_be_is_named_in_few_words(self):
-        for value in "0", "x":
-            run("topic", "echo", "/a", f"--count={value}", code=2)
-            self.assertEqual(run.stderr, f"cardan: --count: '{value}' is not a number above 0 — see cardan topic echo --help\n")
-        run("bag", "ls", "file", "--start=-1", code=2)
-        self.assertIn("--start: '-1' is not a number from 0 on — see cardan bag ls --help", run.stderr)
-
     def test_a_standard_error_that_takes_nothing_ends_nothing(self):
         for words, code in (["topic", "info", "/nobody"], 1), (["run", "--stop", "nobody"], 1), (["check", "/nowhere.json"], 2), (["nonsense"], 2):
             with open("/dev/full", "w") as full:
