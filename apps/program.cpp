@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cctype>
 #include <exception>
+#include <sstream>
 #include <utility>
 
 #include "apps/completion/complete.hpp"
@@ -18,6 +19,12 @@
 
 namespace cardan::apps {
 namespace {
+
+const CLI::App& deepest_app(const CLI::App& app) {
+  const CLI::App* at = &app;
+  while (!at->get_subcommands().empty()) at = at->get_subcommands().front();
+  return *at;
+}
 
 /// The subcommand that the wrong words belong to: "cardan topic echo".
 std::string deepest(const CLI::App& app) {
@@ -32,10 +39,9 @@ std::string deepest(const CLI::App& app) {
 
 /// "unknown command 'cardan topic lst' — did you mean 'list'?" if the word of a subcommand is wrong; else nothing.
 std::string wrong_subcommand(const CLI::App& app) {
-  const CLI::App* at = &app;
-  while (!at->get_subcommands().empty()) at = at->get_subcommands().front();
   std::vector<std::string> known;
-  for (const CLI::App* const command : at->get_subcommands([](const CLI::App* c) { return !c->get_group().empty(); }))
+  for (const CLI::App* const command :
+       deepest_app(app).get_subcommands([](const CLI::App* c) { return !c->get_group().empty(); }))
     known.push_back(command->get_name());
   const std::vector<std::string> rest = app.remaining(true);
   if (known.empty() || rest.empty() || rest.front().starts_with('-')) return {};
@@ -43,8 +49,28 @@ std::string wrong_subcommand(const CLI::App& app) {
                      config::suggestion(rest.front(), known, ""));
 }
 
+/// "unknown option '--jsn' of 'cardan topic echo' — did you mean '--json'?" if one is not known and another one is
+/// near; else nothing.
+std::string wrong_option(const CLI::App& app) {
+  const std::vector<std::string> rest = app.remaining(true);
+  const auto wrong = std::find_if(rest.begin(), rest.end(), [](const std::string& s) { return s.starts_with("--"); });
+  if (wrong == rest.end()) return {};
+  std::vector<std::string> known;
+  for (const CLI::Option* const option : deepest_app(app).get_options())
+    for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+  const std::string name = wrong->substr(0, wrong->find('='));
+  const std::string meant = config::nearest(name, known);
+  return meant.empty() || meant == name
+             ? std::string()
+             : fmt::format("unknown option '{}' of '{}' — did you mean '{}'?", name, deepest(app), meant);
+}
+
 int wrong_usage(const CLI::App& app, const CLI::ParseError& e) {
   if (const std::string words = wrong_subcommand(app); !words.empty()) {
+    warn(words);
+    return kUsage;
+  }
+  if (const std::string words = wrong_option(app); !words.empty()) {
     warn(words);
     return kUsage;
   }
@@ -78,7 +104,9 @@ int parse_and_run(CLI::App& app, std::vector<std::string> words) {
   } catch (const CLI::RuntimeError& e) {
     return e.get_exit_code();
   } catch (const CLI::Success& e) {
-    return app.exit(e);  // --help, --version
+    std::ostringstream text;  // --help, --version
+    const int code = app.exit(e, text);
+    return emit(text.str()) ? code : kFailed;
   } catch (const CLI::ParseError& e) {
     return wrong_usage(app, e);
   } catch (const Error& e) {

@@ -110,10 +110,11 @@ bool go(Run& run, double seconds, std::vector<Measured>& measured) {
   return fine;
 }
 
-int run_all(const DemoOptions& options) {
+int run_all(const DemoOptions& options, const std::function<void()>& on_start) {
   const config::Configuration configuration = street_configuration();
   // Two streets in one domain, also one of `cardan run`, would read each other's topics.
   const launcher::SystemLock lock(configuration.name, launcher::domain_of(configuration));
+  on_start();
   const Folder folder;
   catch_signals();
   View view(options.view && can_draw());
@@ -205,7 +206,7 @@ int look_at_inputs(const DemoOptions& options) {
 
 }  // namespace
 
-int run_demo(const DemoOptions& given) {
+int run_demo(const DemoOptions& given, const std::function<void()>& on_start) {
   DemoOptions options = given;
   if (!(options.seconds >= 1) || options.seconds > 86400) {
     return complain(fmt::format("--seconds {} is out of range", options.seconds), "give 1 to 86400", kUsage);
@@ -231,7 +232,7 @@ int run_demo(const DemoOptions& given) {
     }
   }
   try {
-    return run_all(options);
+    return run_all(options, on_start);
   } catch (const Error& error) {
     return complain(error.cause(), error.remedy(), kFailed);
   }

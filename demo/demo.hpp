@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "demo/decision/obstacles.hpp"
@@ -23,7 +24,8 @@ struct DemoOptions {
 
 /// Runs demo/street.json as five processes with and without its priorities and as one, then the same over
 /// Unix sockets; shows and reports. Exit codes: 0 done (also when Ctrl-C cut it short), 1 failed, 2 something that was
-/// named does not exist.
-int run_demo(const DemoOptions& options);
+/// named does not exist. `on_start` is called when nothing that was named can be refused any more, before anything is
+/// started.
+int run_demo(const DemoOptions& options, const std::function<void()>& on_start);
 
 }  // namespace cardan::street

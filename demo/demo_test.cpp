@@ -359,5 +359,16 @@ TEST_F(Demo, MistakesAreNamedWithARemedy) {
   EXPECT_EQ(left_behind(), "");
 }
 
+TEST_F(Demo, AMistakeLeavesTheLastRecordingAsItIs) {
+  const std::string last = (folder_ / "last.mcap").string();
+  std::ofstream(last) << "the last demo's";
+  EXPECT_EQ(run({"--camera", "/nonexistent.mp4", "--record", last}), 2) << output_;
+  EXPECT_EQ(run({"--camera", video_, "--crash", "nobody", "--record", last}), 2) << output_;
+  std::ifstream file(last);
+  std::string text;
+  std::getline(file, text);
+  EXPECT_EQ(text, "the last demo's");
+}
+
 }  // namespace
 }  // namespace cardan::street

@@ -8,7 +8,7 @@
 
 extern "C" {
 /// run_demo() and run_role().
-int cardan_street_demo(const cardan::street::DemoOptions& options);
+int cardan_street_demo(const cardan::street::DemoOptions& options, const std::function<void()>& on_start);
 int cardan_street_role(const cardan::street::RoleOptions& options);
 }
 

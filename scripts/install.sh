@@ -4,7 +4,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source scripts/lib.sh
-prefix=${1:?usage: scripts/install.sh PREFIX}
+[[ -n ${1:-} ]] || die "no folder is named — scripts/install.sh PREFIX, or make install PREFIX=/usr/local"
+prefix=$1
 [[ $prefix == /* ]] || prefix=$PWD/$prefix
 find_tools
 target=${DESTDIR:-}$prefix

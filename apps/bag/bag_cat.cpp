@@ -83,7 +83,8 @@ int bag_cat(const BagCatOptions& o) {
                                           "\n"
                                     : fmt::format("{}  {}\n{}", stamp_text(one->message.log_time),
                                                   printable(one->channel->topic), readable(fields, 1));
-    if (!emit(text) || stopping() || ++shown == o.count) break;
+    if (!emit(text)) return kFailed;
+    if (stopping() || ++shown == o.count) break;
   }
   return tell_faults(files, messages) ? kLoss : kOk;
 }

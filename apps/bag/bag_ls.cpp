@@ -129,7 +129,8 @@ int bag_list(const BagListOptions& o) {
                   .dump(-1, ' ', false, Json::error_handler_t::replace)
             : fmt::format("{}  {:>10}  {:>10}  {}", stamp_text(m.log_time), m.sequence,
                           bytes_text(static_cast<double>(m.data.size())), printable(one->channel->topic));
-    if (!emit(line + "\n") || stopping() || ++shown == o.count) break;
+    if (!emit(line + "\n")) return kFailed;
+    if (stopping() || ++shown == o.count) break;
   }
   return tell_faults(files, messages) ? kLoss : kOk;
 }

@@ -74,7 +74,8 @@ Function* loaded(const char* name) {
 /// the demo as it is.
 class DemoRecording {
  public:
-  explicit DemoRecording(const std::string& path) {
+  /// It takes the place of the last demo's, so it begins when nothing can be refused any more.
+  void begin(const std::string& path) {
     if (path.empty()) return;
     try {
       std::error_code ignored;
@@ -127,11 +128,11 @@ int run(Arguments& a) {
       fmt::print("Look at it in a browser: {}\n", page->address());
     std::fflush(stdout);
 #if defined(CARDAN_HAS_RECORD_COMMANDS)
-    DemoRecording recording(a.record);
-    const int code = demo(a.demo);
+    DemoRecording recording;
+    const int code = demo(a.demo, [&] { recording.begin(a.record); });
     return code != kOk ? code : recording.finish();
 #else
-    return demo(a.demo);
+    return demo(a.demo, [] {});
 #endif
   }
   const auto role = street::role_named(a.role);

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <functional>
+#include <system_error>
 #include <utility>
 
 #include "apps/view/output.hpp"
@@ -21,18 +22,27 @@ using launcher::LogLine;
 
 constexpr std::size_t kMostWaiting = std::size_t{4} << 20U;
 
+std::uint64_t lines_in(std::string_view text) noexcept {
+  return static_cast<std::uint64_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
 }  // namespace
 
 void PatientOutput::add(std::string_view text) {
-  if (closed_) return;
-  if (waiting_.size() + text.size() > kMostWaiting) {
-    dropped_ += static_cast<std::uint64_t>(std::count(text.begin(), text.end(), '\n'));
+  if (closed_ && error_ == 0) return;
+  if (closed_ || waiting_.size() + text.size() > kMostWaiting) {
+    dropped_ += lines_in(text);
     return;
   }
   if (dropped_ != 0 && waiting_.size() < kMostWaiting / 2)
     waiting_ += fmt::format("cardan: {} lines were dropped: they were not read in time\n", std::exchange(dropped_, 0));
   waiting_ += text;
   pump();
+  if (error_ != 0) warn(fmt::format("cannot write standard output: {}", why()));  // once: it is closed from now on
+}
+
+std::string PatientOutput::why() const {
+  return error_ == 0 ? "it was not read in time" : std::generic_category().message(error_);
 }
 
 bool PatientOutput::pump(int timeout_ms) noexcept {
@@ -46,6 +56,10 @@ bool PatientOutput::pump(int timeout_ms) noexcept {
     if (wrote < 0 && (errno == EINTR || errno == EAGAIN)) break;
     if (wrote < 0) {
       closed_ = true;
+      if (errno != EPIPE) {  // a reader that has gone, as `head`, wants no more
+        error_ = errno;
+        dropped_ += lines_in(waiting_);
+      }
       waiting_.clear();
       return false;
     }
@@ -59,8 +73,8 @@ std::uint64_t PatientOutput::finish() noexcept {
   for (int i = 0; i < 20 && !waiting_.empty(); ++i)
     while (pump(100) && !waiting_.empty()) {
     }
-  if (closed_) return 0;
-  return dropped_ + static_cast<std::uint64_t>(std::count(waiting_.begin(), waiting_.end(), '\n'));
+  if (closed_ && error_ == 0) return 0;
+  return dropped_ + lines_in(waiting_);
 }
 
 std::string log_text(const LogLine& line, std::size_t name_width, bool colours) {
@@ -196,8 +210,8 @@ void RunView::finish(const launcher::Supervisor& supervisor, const std::vector<C
     draw();
   }
   if (const std::uint64_t unread = out_.finish(); unread != 0)
-    warn(fmt::format("{} line{} of the log {} not written: standard output was not read in time", unread,
-                     unread == 1 ? "" : "s", unread == 1 ? "was" : "were"));
+    warn(fmt::format("{} line{} of the log {} not written to standard output: {}", unread, unread == 1 ? "" : "s",
+                     unread == 1 ? "was" : "were", out_.why()));
 }
 
 }  // namespace cardan::apps

@@ -34,12 +34,15 @@ class PatientOutput {
   void pump() noexcept { (void)pump(0); }
   /// Waits for the reader, at most two seconds. Lines that nobody has read then; 0 also of a reader that has gone.
   [[nodiscard]] std::uint64_t finish() noexcept;
+  /// Why lines were dropped.
+  [[nodiscard]] std::string why() const;
 
  private:
   bool pump(int timeout_ms) noexcept;
   std::string waiting_;
   std::uint64_t dropped_ = 0;  ///< lines
   bool closed_ = false;
+  int error_ = 0;  ///< of a write: the disk is full, for example
 };
 
 /// A line of the merged log as text; with colours for a terminal.

@@ -18,11 +18,29 @@ std::string not_negative(std::string& text) {
   return text.starts_with('-') ? "'" + text + "' is negative" : std::string();
 }
 
+double number(const std::string& text) {
+  std::string copy = text;
+  double value = 0;
+  return CLI::detail::lexical_cast(copy, value) ? value : std::nan("");
+}
+
+std::string positive(std::string& text) {
+  return number(text) > 0 ? std::string() : "'" + text + "' is not a number above 0";
+}
+
+std::string none_or_more(std::string& text) {
+  return number(text) >= 0 ? std::string() : "'" + text + "' is not a number from 0 on";
+}
+
 }  // namespace
 
 void refuse_nonsense_numbers(CLI::App& app) {
   for (CLI::Option* const option : app.get_options()) {
     const std::string type = option->get_type_name();
+    // CLI11's own words for these two name its largest number, with 309 digits.
+    if (type == "FLOAT:POSITIVE" || type == "INT:POSITIVE" || type == "UINT:POSITIVE")
+      option->transform(CLI::Validator(positive, ""));
+    if (type == "FLOAT:NONNEGATIVE" || type == "INT:NONNEGATIVE") option->transform(CLI::Validator(none_or_more, ""));
     // Before checks that change the text, such as sizes.
     if (type.starts_with("FLOAT")) option->transform(CLI::Validator(finite, ""));
     if (type.starts_with("UINT")) option->transform(CLI::Validator(not_negative, ""));

@@ -2,6 +2,7 @@
 // Publishers and subscribers within one process: freshness, queues, ownership, waiting, events.
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <unistd.h>
 
 #include <thread>
 
@@ -249,6 +250,12 @@ TEST_F(Endpoints, WaitAnyNamesTheOneThatIsReady) {
   EXPECT_GE(timer.expired(), 1U);
   publish(a, 1);
   EXPECT_EQ(cardan::wait_any(in_a, timer), 0U);
+  EXPECT_TRUE(in_a.take());
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  ASSERT_EQ(::write(ends[1], "x", 1), 1);
+  EXPECT_EQ(cardan::wait_any(in_a, cardan::Readable{ends[0]}), 1U) << "made in the call, as the guide shows it";
+  for (const int end : ends) ::close(end);
 }
 
 TEST_F(Endpoints, StopEndsEveryWait) {

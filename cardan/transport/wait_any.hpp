@@ -64,7 +64,7 @@ class AnySet {
 /// and timers it is one ppoll.
 /// Any thread; blocks.
 template <class... Things>
-std::size_t wait_any(Things&... things) noexcept {
+std::size_t wait_any(const Things&... things) noexcept {
   static_assert(sizeof...(things) <= detail::kMostWaitedFor);
   detail::AnySet set;
   (set.add(things), ...);
@@ -73,7 +73,7 @@ std::size_t wait_any(Things&... things) noexcept {
 
 /// As above, with a time limit (kNothing when it is up).
 template <class... Things>
-std::size_t wait_any_for(std::chrono::nanoseconds timeout, Things&... things) noexcept {
+std::size_t wait_any_for(std::chrono::nanoseconds timeout, const Things&... things) noexcept {
   static_assert(sizeof...(things) <= detail::kMostWaitedFor);
   detail::AnySet set;
   (set.add(things), ...);

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <exception>
 
-#include "examples/quickstart/topics.hpp"
+#include "topics.hpp"
 
 int main(int argc, char** argv) try {
   using namespace std::chrono_literals;

@@ -50,6 +50,14 @@ class Events(CommandCase):
             lines = self.run_cardan("bag", "cat", self.recording(text), "--json").splitlines()
             self.assertEqual([json.loads(line)["message"] for line in lines], [shown(i) for i in range(6)])
 
+    def test_a_full_standard_output_is_a_failure(self):
+        path = self.recording(SERVICE)
+        for words in (["cat"], ["cat", "--json"], ["ls"], ["ls", "--json"]):
+            with open("/dev/full", "w") as full:
+                done = subprocess.run([CARDAN, "bag", words[0], path, *words[1:]], env=self.environment, stdout=full, stderr=subprocess.PIPE, text=True, timeout=120)
+            self.assertEqual(done.returncode, 1, words)
+            self.assertEqual(done.stderr.count("cannot write standard output: No space left on device"), 1, done.stderr)
+
     def test_events_of_services_are_played_and_echoed(self):
         path = self.recording(SERVICE, 10)
         playing = subprocess.Popen([CARDAN, "play", path, "--loop", "--json"], env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

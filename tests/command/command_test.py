@@ -112,7 +112,7 @@ class Usage(unittest.TestCase):
 
 
     def test_a_full_standard_output_is_named(self):
-        for words in ["topic", "list"], ["doctor"], ["doctor", "--json"], ["component", "list"]:
+        for words in ["topic", "list"], ["doctor"], ["doctor", "--json"], ["component", "list"], ["--help"], ["topic", "list", "--help"], ["--version"]:
             with open("/dev/full", "w") as full:
                 done = subprocess.run([CARDAN, *words], env=ENVIRONMENT, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
             self.assertEqual(done.returncode, 1, words)

@@ -270,6 +270,12 @@ class Run(unittest.TestCase):
         cardan("run", BRAKE, "--log", path("nowhere/run.log"), "--no-view", code=1)
         cardan("run", BRAKE, "--log-level", "nobody=info", "--no-view", code=2)
 
+    def test_a_full_standard_output_is_named(self):
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([CARDAN, "run", BRAKE, "--seconds", "0.3", "--reports", path("out")], env=ENVIRONMENT, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+        self.assertEqual(done.stderr.count("cannot write standard output: No space left on device"), 1, done.stderr)
+        self.assertRegex(done.stderr, r"cardan: \d+ lines of the log were not written to standard output: No space left on device\n$")
+
     def test_wrong_options(self):
         self.assertIn("no such process or component", cardan("run", BRAKE, "--crash", "nobody", code=2))
         self.assertIn("radar", cardan("run", BRAKE, "--set", "nobody/limit_m=3", code=2))

@@ -355,7 +355,10 @@ void SocketServer::Parts::listen() {
   if (ec)
     throw Error(ErrorCode::Unavailable,
                 fmt::format("cannot listen on {} port {}: {}", options.address, options.port, ec.message()),
-                "end the other program there, or choose another --port");
+                ec == asio::error::address_in_use ? "end the other program there, or choose another --port"
+                : ec == asio::error::access_denied
+                    ? "choose a --port from 1024 on, which needs no privilege"
+                    : "give --address one of this computer, 127.0.0.1 for itself alone, 0.0.0.0 for all networks");
 }
 
 void SocketServer::Parts::accept() {

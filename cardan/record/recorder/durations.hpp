@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "cardan/record/recorder/report.hpp"
@@ -19,11 +20,12 @@ class Durations {
   }
   [[nodiscard]] DurationReport report() const {
     const LatencyHistogram counts = histogram_.counts();
+    const std::int64_t most = histogram_.longest();  // exact; a percentile is the middle of a bucket, which may be more
     return {.count = count_,
             .sum = sum_,
-            .p50 = latency_percentile(counts, 50),
-            .p99 = latency_percentile(counts, 99),
-            .most = histogram_.longest()};
+            .p50 = std::min(latency_percentile(counts, 50), most),
+            .p99 = std::min(latency_percentile(counts, 99), most),
+            .most = most};
   }
 
  private:
