@@ -241,7 +241,7 @@ class PointCloud(Message):
             word = base.kind + str(base.itemsize)
             if word not in _POINT_TYPES or count == 0 or base.byteorder == ">":
                 raise TypeError(f"clouds have no {s} (field '{name}')")
-            offset = dtype.fields[name][1]  # type: ignore[index]
+            offset = dtype.fields[name][1]
             fields.append({"name": name, "offset": offset, "datatype": _POINT_TYPES.index(word), "count": count})
         self.allocate("data", rows * width * dtype.itemsize)
         self["fields"] = fields
@@ -377,9 +377,9 @@ def class_of(kind: typing.Any) -> type[typing.Any]:
         return kind
     made = kind.__dict__.get("__cardan_class__")
     if made is None:
-        made = type(kind.__name__, (Sample,), {"__slots__": (), "_dataclass": kind})
-        made.__cardan_type__ = described_type(kind)
-        kind.__cardan_class__ = made
+        own = {"__slots__": (), "_dataclass": kind, "__cardan_type__": described_type(kind)}
+        made = type(kind.__name__, (Sample,), own)
+        setattr(kind, "__cardan_class__", made)
     return typing.cast("type[typing.Any]", made)
 
 
@@ -463,7 +463,8 @@ def _built(hint: typing.Any, value: typing.Any) -> typing.Any:
         return value
     if hint is bytes:
         return value.tobytes()
-    return value.tolist() if typing.get_origin(hint) is not None and getattr(typing.get_origin(hint), "__name__", "") != "ndarray" else value.copy()
+    array = getattr(typing.get_origin(hint), "__name__", "") == "ndarray"
+    return value.copy() if array else value.tolist()
 
 
 def _repr(self: Message) -> str:
@@ -486,5 +487,5 @@ def _dir(self: Message) -> list[str]:
     return sorted({*object.__dir__(self), *Message._fields(self)})
 
 
-Message.__repr__ = _repr  # type: ignore[method-assign]
-Message.__dir__ = _dir  # type: ignore[method-assign]
+setattr(Message, "__repr__", _repr)
+setattr(Message, "__dir__", _dir)

@@ -20,13 +20,13 @@ class _Number(typing.NamedTuple):
 class Length(typing.NamedTuple):
     """`Annotated[list[cardan.float64], cardan.Length(9)]`: an array of exactly so many elements."""
 
-    count: int
+    elements: int
 
 
 class MaxLength(typing.NamedTuple):
     """`Annotated[str, cardan.MaxLength(16)]`: at most so many bytes; of a list: elements."""
 
-    count: int
+    elements: int
 
 
 int8 = typing.Annotated[int, _Number("int8")]
@@ -109,8 +109,8 @@ def _field(owner: str, name: str, hint: object, parts: dict[str, str]) -> str:
     number = next((m.ros for m in metadata if isinstance(m, _Number)), None)
     if number is not None:
         return number
-    length = next((m.count for m in metadata if isinstance(m, Length)), None)
-    most = next((m.count for m in metadata if isinstance(m, MaxLength)), None)
+    length = next((m.elements for m in metadata if isinstance(m, Length)), None)
+    most = next((m.elements for m in metadata if isinstance(m, MaxLength)), None)
     many = f"[{length}]" if length is not None else f"[<={most}]" if most is not None else "[]"
     if hint is str and most is not None:
         return f"string<={most}"

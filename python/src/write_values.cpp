@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <nanobind/stl/string.h>
+
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -16,6 +18,9 @@ namespace cardan::python {
 namespace {
 
 using Kind = TypeLayout::Kind;
+
+/// As print() shows it.
+std::string shown(const nb::object& value) { return nb::cast<std::string>(nb::str(nb::handle(value))); }
 
 std::string class_of(nb::handle value) { return nb::cast<std::string>(nb::str(value.type().attr("__name__"))); }
 
@@ -107,7 +112,7 @@ nb::object as_array(const TypeLayout& number, nb::handle value, const std::strin
             (!wanted.starts_with("float") && wanted != "bool" && (kind == "i" || kind == "u" || kind == "b"));
         if (!fits)
           raise(PyExc_TypeError, "field '" + name + "' takes a list or an array of " + wanted + ", not of " +
-                                     nb::cast<std::string>(nb::str(found.attr("dtype"))));
+                                     shown(found.attr("dtype")));
         return numpy.attr("array")(value, nb::arg("dtype") = wanted);
       }
       return found;
@@ -132,7 +137,7 @@ void check_numbers(const TypeLayout& number, const nb::object& from, const std::
       nb::module_::import_("numpy").attr("can_cast")(from.attr("dtype"), dtype_name(number), casting_to(number));
   if (PyObject_IsTrue(can.ptr()) == 1) return;
   raise(PyExc_TypeError, "field '" + name + "' takes an array of " + dtype_name(number) + ", not of " +
-                             nb::cast<std::string>(nb::str(from.attr("dtype"))) + ": convert it with .astype()");
+                             shown(from.attr("dtype")) + ": convert it with .astype()");
 }
 
 void copy_numbers(nb::handle owner, Content& content, const TypeLayout& number, const Elements& to,
@@ -184,7 +189,7 @@ void write_list(nb::handle owner, Content& content, const TypeLayout& t, std::by
     nb::object from = as_array(*t.element, value, name);
     if (t.kind != Kind::Array && nb::cast<std::size_t>(from.attr("ndim")) != 1)
       raise(PyExc_ValueError, "field '" + name + "' is one list of numbers; the array has the shape " +
-                                  nb::cast<std::string>(nb::str(from.attr("shape"))) + ": use .ravel()");
+                                  shown(from.attr("shape")) + ": use .ravel()");
     check_numbers(*t.element, from, name);
     const auto count = nb::cast<std::size_t>(from.attr("size"));
     fits(count);
