@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Endpoints that are open end in order when the interpreter does, so that their peers see "left" and not "died"."""
+"""Endpoints that are open end in order when the interpreter does, so that their peers see "left" and not "died". Waits of
+daemon threads end first."""
 
 from __future__ import annotations
 
 import atexit
 import typing
 import weakref
+
+from cardan import _cardan
 
 
 class _End(typing.Protocol):
@@ -20,6 +23,7 @@ def remember(end: _End) -> None:
 
 
 def _close_all() -> None:
+    _cardan.end_waits()
     for end in list(_open):
         end.close()
 

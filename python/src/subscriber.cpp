@@ -7,11 +7,13 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <deque>
 #include <limits>
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -40,6 +42,30 @@ std::int64_t deadline_of(std::int64_t timeout) noexcept {
                                                                   : now + timeout;
 }
 
+/// At the interpreter's end no thread may be left in a wait: it could never come back.
+struct Waits {
+  std::atomic<bool> ended{false};
+  std::atomic<int> inside{0};
+};
+Waits waits;
+
+class InWait {
+ public:
+  InWait() noexcept { waits.inside.fetch_add(1, std::memory_order_seq_cst); }
+  InWait(const InWait&) = delete;
+  InWait& operator=(const InWait&) = delete;
+  ~InWait() { waits.inside.fetch_sub(1, std::memory_order_seq_cst); }
+};
+
+/// Ends all waits, also later ones, and returns when no other thread is inside, or after a second.
+void end_waits() {
+  waits.ended.store(true, std::memory_order_seq_cst);
+  const std::int64_t until = deadline_of(1'000'000'000);
+  const nb::gil_scoped_release others_run;
+  while (waits.inside.load(std::memory_order_seq_cst) != 0 && steady_now() < until)
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+}
+
 void look_at_signals() {
   if (PyErr_CheckSignals() != 0) throw_python();
 }
@@ -66,6 +92,7 @@ class SubscriberHandle {
     refuse_fork();
     const std::shared_ptr<AnySubscriber> end = shared_end();
     const InUse inside(busy_, topic_);
+    const InWait waiting;
     const std::int64_t until = deadline_of(timeout);
     for (;;) {
       nb::object message = handed_over(*end, [&] {
@@ -76,7 +103,7 @@ class SubscriberHandle {
       if (!message.is_none()) return message;
       look_at_signals();
       if (reason_ != Reason::TimedOut || steady_now() >= until) return nb::none();
-      if (end_ == nullptr) return nb::none();  // closed by another thread
+      if (end_ == nullptr || waits.ended) return nb::none();  // closed by another thread
     }
   }
 
@@ -153,6 +180,7 @@ std::int64_t wait_any_of(nb::list things, std::int64_t timeout) {
       set.add(Readable{nb::cast<int>(thing)});
     }
   }
+  const InWait waiting;
   const std::int64_t until = deadline_of(timeout);
   for (;;) {
     const std::int64_t now = steady_now();
@@ -163,7 +191,9 @@ std::int64_t wait_any_of(nb::list things, std::int64_t timeout) {
     }
     if (ready != kNothing) return static_cast<std::int64_t>(ready);
     look_at_signals();
-    if (stopping() || steady_now() >= until) return -1;
+    if (stopping() || steady_now() >= until || waits.ended) return -1;
+    for (nb::handle thing : things)
+      if (nb::isinstance<SubscriberHandle>(thing) && nb::cast<SubscriberHandle&>(thing).closed()) return -1;
   }
 }
 
@@ -201,6 +231,7 @@ void bind_subscriber(nb::module_& m) {
       .def("expired", &Timer::expired)
       .def("fileno", &Timer::fd);
   m.def("wait_any", &wait_any_of, nb::arg("things"), nb::arg("timeout_ns"));
+  m.def("end_waits", &end_waits);
   m.def("stop_on_signals", &stop_on_signals);
   m.def("request_stop", &request_stop);
   m.def("stopping", &stopping);

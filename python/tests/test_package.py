@@ -56,8 +56,8 @@ cardan.Topic("/front", 5)
     revealed = [line.rpartition('is "')[2].rstrip('"') for line in lines if "note: Revealed" in line]
     assert revealed == ["cardan._messages.Image", "int", "use.Car", "cardan._cardan.Message", "cardan._messages.Image"], run.stdout
     errors = [line for line in run.stdout.splitlines() if ": error:" in line]
-    assert all("use.py:21:" in line or "use.py:22:" in line for line in errors), run.stdout
-    assert any("use.py:21:" in line for line in errors) and any("use.py:22:" in line for line in errors), run.stdout
+    assert all("use.py:20:" in line or "use.py:21:" in line for line in errors), run.stdout
+    assert any("use.py:20:" in line for line in errors) and any("use.py:21:" in line for line in errors), run.stdout
 
 
 @pytest.mark.skipif(find_spec("ruff") is None, reason="no ruff here")

@@ -367,6 +367,21 @@ def test_every_way_of_waiting(topic: str, waiting: cardan.Waiting) -> None:
             assert sub.wait(5).stamp == i
 
 
+def test_the_end_of_a_program_whose_threads_wait(topic: str, programs: Programs) -> None:
+    code = """
+import sys, threading, time, cardan
+for wait in (lambda s: s.wait(), lambda s: cardan.wait_any(s), lambda s: [*s], lambda s: cardan.wait_any(0)):
+    sub = cardan.Topic(sys.argv[1], cardan.Header).subscriber()
+    threading.Thread(target=wait, args=(sub,), daemon=True).start()
+time.sleep(0.2)
+print("end")
+"""
+    one = programs.python(code, topic)
+    assert one.wait(30) == 0
+    out, said = one.communicate()
+    assert (out, said) == ("end\n", "")
+
+
 def test_import_is_quick() -> None:
     # NumPy and asyncio are loaded when they are needed.
     code = "import sys, cardan; assert not {'numpy', 'asyncio', 'dataclasses', 'multiprocessing'} & set(sys.modules)"
