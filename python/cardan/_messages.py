@@ -81,17 +81,15 @@ class Image(Message):
         Raises Error if encoding, sizes and data contradict each other."""
         import numpy as np
 
-        depth, channels, halves = _cardan.image_format(self["encoding"])
+        dtype, channels, halves = _format(self["encoding"], self["is_bigendian"])
         rows, columns, step = (self["height"] * halves + 1) // 2, self["width"], self["step"]
-        dtype = np.dtype((">" if self["is_bigendian"] else "<") + _DEPTHS[depth])
-        shape, strides = [rows, columns], [step, dtype.itemsize * channels]
-        if channels > 1:
-            shape.append(channels)
-            strides.append(dtype.itemsize)
-        if step < columns * strides[1]:
-            raise Error("invalid_argument", f"a row of {step} bytes for {columns} pixels of {strides[1]} bytes")
+        pixel = dtype.itemsize * channels
+        if step < columns * pixel:
+            raise Error("invalid_argument", f"a row of {step} bytes for {columns} pixels of {pixel} bytes")
+        shape = (rows, columns) if channels == 1 else (rows, columns, channels)
+        strides = (step, pixel) if channels == 1 else (step, pixel, dtype.itemsize)
         try:
-            made: npt.NDArray[typing.Any] = np.ndarray(shape, dtype, self["data"], 0, strides)
+            made: npt.NDArray[typing.Any] = np.ndarray(shape, dtype, self._view("data"), 0, strides)
         except (TypeError, ValueError) as error:
             raise Error("invalid_argument", f"the image contradicts itself: {error}") from None
         self._track(made)
@@ -144,6 +142,23 @@ class Image(Message):
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return (1, 0)
+
+
+_formats: dict[tuple[str, int], tuple[np.dtype[typing.Any], int, int]] = {}
+
+
+def _format(encoding: str, is_bigendian: int) -> tuple[np.dtype[typing.Any], int, int]:
+    """The numbers, the channels, and the rows of bytes for two rows of pixels. Raises Error."""
+    known = _formats.get((encoding, is_bigendian))
+    if known is None:
+        import numpy as np
+
+        depth, channels, halves = _cardan.image_format(encoding)
+        known = (np.dtype((">" if is_bigendian else "<") + _DEPTHS[depth]), channels, halves)
+        if len(_formats) >= 256:
+            _formats.clear()
+        _formats[encoding, is_bigendian] = known
+    return known
 
 
 _DEPTHS = ("u1", "i1", "u2", "i2", "i4", "f4", "f8")
@@ -208,7 +223,7 @@ class PointCloud(Message):
             dtype = self._dtype()
             if rows > 1 and strides[0] < columns * strides[1]:
                 raise ValueError(f"a row of {strides[0]} bytes for {columns} points of {strides[1]}")
-            made: npt.NDArray[typing.Any] = np.ndarray(shape, dtype, self["data"], 0, strides[2 - len(shape) :])
+            made: npt.NDArray[typing.Any] = np.ndarray(shape, dtype, self._view("data"), 0, strides[2 - len(shape) :])
         except (TypeError, ValueError, KeyError, IndexError, OverflowError) as error:
             raise Error("invalid_argument", f"the cloud contradicts itself: {error}") from None
         self._track(made)
@@ -487,5 +502,15 @@ def _dir(self: Message) -> list[str]:
     return sorted({*object.__dir__(self), *Message._fields(self)})
 
 
+def _no_pickle(self: Message, version: int) -> typing.NoReturn:
+    raise TypeError("a message is a view and cannot be pickled: send message.cdr() or cardan.to_dict(message)")
+
+
+def _deepcopy(self: Message, memory: object) -> Message:
+    return self.copy()
+
+
+setattr(Message, "__reduce_ex__", _no_pickle)
+setattr(Message, "__deepcopy__", _deepcopy)
 setattr(Message, "__repr__", _repr)
 setattr(Message, "__dir__", _dir)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import typing
 
 from cardan import _cardan
+from cardan._errors import Error
 from cardan._subscriber import Subscriber
 from cardan._topic import nanoseconds
 
@@ -40,6 +41,8 @@ class Timer:
     """A periodic timer for wait_any(), of `period` seconds. It does not drift."""
 
     def __init__(self, period: float) -> None:
+        if nanoseconds(period, "period") == 0:
+            raise Error("invalid_argument", "period is 0 s", "give a period above 0")
         self._handle = _cardan.TimerHandle(nanoseconds(period, "period"))
 
     def expired(self) -> int:

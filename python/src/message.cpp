@@ -12,6 +12,7 @@
 
 #include "cardan/messages/any_type.hpp"
 #include "cardan/transport/endpoint/sample_clock.hpp"
+#include "python/src/arrays.hpp"
 #include "python/src/errors.hpp"
 #include "python/src/values.hpp"
 
@@ -44,7 +45,7 @@ PyObject* get_attribute(PyObject* self, PyObject* name) noexcept {
       const Message& m = message_of(self);
       if (const TypeLayout::Field* f = find_field(*m.layout, word)) {
         m.content->require_readable();
-        return read(self, m.content, *f->type, m.at + f->offset).release().ptr();
+        return read(m.content, *f->type, m.at + f->offset).release().ptr();
       }
     }
     return PyObject_GenericGetAttr(self, name);
@@ -62,7 +63,7 @@ int set_attribute(PyObject* self, PyObject* name, PyObject* value) noexcept {
     if (f == nullptr) return PyObject_GenericSetAttr(self, name, value);
     if (value == nullptr) raise(PyExc_TypeError, "a field of a message cannot be deleted");
     m.content->require_writable();
-    write(self, *m.content, *f->type, m.at + f->offset, value, f->name);
+    write(m.content, *f->type, m.at + f->offset, value, f->name);
     return 0;
   } catch (...) {
     set_python_error();
@@ -78,7 +79,7 @@ nb::object get_item(nb::handle self, const std::string& name) {
     throw_python();
   }
   m.content->require_readable();
-  return read(self, m.content, *f->type, m.at + f->offset);
+  return read(m.content, *f->type, m.at + f->offset);
 }
 
 void set_item(nb::handle self, const std::string& name, nb::handle value) {
@@ -89,7 +90,7 @@ void set_item(nb::handle self, const std::string& name, nb::handle value) {
     throw_python();
   }
   m.content->require_writable();
-  write(self, *m.content, *f->type, m.at + f->offset, value, f->name);
+  write(m.content, *f->type, m.at + f->offset, value, f->name);
 }
 
 std::vector<std::string> names(const TypeLayout& layout) {
@@ -106,13 +107,24 @@ nb::object allocate(nb::handle self, const std::string& name, std::size_t count)
   if (!list) raise(PyExc_TypeError, m.layout->name + " has no list '" + name + "'");
   m.content->require_writable();
   make_room(*m.content, *f->type, m.at + f->offset, count, name);
-  return read(self, m.content, *f->type, m.at + f->offset);
+  return read(m.content, *f->type, m.at + f->offset);
+}
+
+/// The bytes of a list or an array of numbers, for an array of another shape over them.
+nb::object view(const Message& m, const std::string& name) {
+  const TypeLayout::Field* const f = find_field(*m.layout, name);
+  const bool list =
+      f != nullptr && f->type->element != nullptr && f->type->kind != Kind::Enum && is_number(*f->type->element);
+  if (!list) raise(PyExc_TypeError, m.layout->name + " has no list of numbers '" + name + "'");
+  m.content->require_readable();
+  const Elements all = elements_of(*m.content, *f->type, m.at + f->offset);
+  return nb::cast(View{m.content, all.first, all.count * f->type->element->size});
 }
 
 void fill(nb::handle self, nb::handle value) {
   const Message& m = message_of(self.ptr());
   m.content->require_writable();
-  write(self, *m.content, *m.layout, m.at, value, "");
+  write(m.content, *m.layout, m.at, value, "");
 }
 
 /// The message's CDR form, in three parts of which the payload is not copied.
@@ -130,7 +142,7 @@ nb::tuple cdr_parts(nb::handle self) {
   const auto bytes = [](const std::vector<std::byte>& from) { return nb::bytes(from.data(), from.size()); };
   return nb::make_tuple(
       bytes(frame.prefix),
-      array_over(self, *m.content, byte_type(), const_cast<std::byte*>(frame.payload.data()), frame.payload.size()),
+      array_over(m.content, byte_type(), const_cast<std::byte*>(frame.payload.data()), frame.payload.size()),
       bytes(frame.suffix));
 }
 
@@ -231,6 +243,7 @@ void bind_message(nb::module_& m) {
           "__setitem__",
           [](nb::handle self, const std::string& name, nb::handle value) { set_item(self, name, value); },
           nb::arg("name"), nb::arg("value").none())
+      .def("_view", &view)
       .def("_fields", [](const Message& self) { return names(*self.layout); })
       .def("_type_name", [](const Message& self) { return self.layout->name; })
       .def("_writable", [](const Message& self) { return self.content->writable(); })
@@ -274,7 +287,7 @@ void bind_message(nb::module_& m) {
            [](nb::handle self) {
              const auto& all = *nb::inst_ptr<Records>(self);
              all.content->require_readable();
-             return array_over(self, *all.content, byte_type(), all.first, all.count * all.element->size);
+             return array_over(all.content, byte_type(), all.first, all.count * all.element->size);
            })
       .def("_track",
            [](const Records& self, nb::handle array) {

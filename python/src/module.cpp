@@ -2,6 +2,7 @@
 // The extension `cardan._cardan`. What users see is written in Python over it.
 #include <nanobind/nanobind.h>
 
+#include "python/src/arrays.hpp"
 #include "python/src/errors.hpp"
 #include "python/src/message.hpp"
 #include "python/src/options.hpp"
@@ -14,6 +15,7 @@ NB_MODULE(_cardan, m) {
   cardan::python::translate_errors(nanobind::module_::import_("cardan._errors").attr("Error"));
   cardan::python::bind_type(m);
   cardan::python::bind_options(m);
+  cardan::python::bind_view(m);
   cardan::python::bind_message(m);
   cardan::python::bind_publisher(m);
   cardan::python::bind_subscriber(m);

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <nanobind/ndarray.h>
-
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -8,6 +6,7 @@
 #include <utility>
 
 #include "cardan/messages/layout_walk.hpp"
+#include "python/src/arrays.hpp"
 #include "python/src/errors.hpp"
 #include "python/src/message.hpp"
 #include "python/src/values.hpp"
@@ -25,8 +24,6 @@ T load(const std::byte* at) noexcept {
   std::memcpy(&value, at, sizeof value);
   return value;
 }
-
-bool is_signed(const TypeLayout& t) noexcept { return t.kind == Kind::Enum ? t.element->is_signed : t.is_signed; }
 
 nb::object stolen(PyObject* object) {
   if (object == nullptr) throw_python();
@@ -53,38 +50,18 @@ nb::object wide_text(const std::byte* first, std::size_t letters) {
   return stolen(PyUnicode_DecodeUTF16(copy.data(), static_cast<Py_ssize_t>(copy.size()), "replace", &little_endian));
 }
 
-nb::object list_of(nb::handle owner, const std::shared_ptr<Content>& content, const TypeLayout& element,
-                   std::byte* first, std::size_t count) {
-  if (is_number(element)) return array_over(owner, *content, element, first, count);
+nb::object list_of(const std::shared_ptr<Content>& content, const TypeLayout& element, std::byte* first,
+                   std::size_t count) {
+  if (is_number(element)) return array_over(content, element, first, count);
   if (element.kind == Kind::Message) return nb::cast(Records{content, &element, first, count});
   nb::list all;
-  for (std::size_t i = 0; i < count; ++i) all.append(read(owner, content, element, first + i * element.size));
+  for (std::size_t i = 0; i < count; ++i) all.append(read(content, element, first + i * element.size));
   return all;
-}
-
-nb::dlpack::dtype dtype_of(const TypeLayout& t) noexcept {
-  using Code = nb::dlpack::dtype_code;
-  Code code = is_signed(t) ? Code::Int : Code::UInt;
-  if (t.kind == Kind::Bool) code = Code::Bool;
-  if (t.kind == Kind::Float) code = Code::Float;
-  return {static_cast<std::uint8_t>(code), static_cast<std::uint8_t>(8 * t.size), 1};
 }
 
 }  // namespace
 
-const TypeLayout& byte_type() noexcept {
-  static const auto kByte = layout_of<std::uint8_t>();
-  return *kByte;
-}
-
 bool is_number(const TypeLayout& t) noexcept { return t.kind == Kind::Bool || detail::is_plain_number(t); }
-
-std::string dtype_name(const TypeLayout& number) {
-  if (number.kind == Kind::Bool) return "bool";
-  const std::string bits = std::to_string(8 * number.size);
-  if (number.kind == Kind::Float) return "float" + bits;
-  return (is_signed(number) ? "int" : "uint") + bits;
-}
 
 Elements elements_of(const Content& content, const TypeLayout& t, std::byte* at) {
   if (t.kind == Kind::Array) return {at, t.count};
@@ -102,17 +79,7 @@ Elements elements_of(const Content& content, const TypeLayout& t, std::byte* at)
   return {const_cast<std::byte*>(found.first), found.count};
 }
 
-nb::object array_over(nb::handle owner, Content& content, const TypeLayout& number, std::byte* first,
-                      std::size_t count) {
-  const std::size_t shape[1] = {count};
-  if (!content.writable())
-    return nb::cast(nb::ndarray<nb::numpy, const std::uint8_t>(first, 1, shape, owner, nullptr, dtype_of(number)));
-  nb::object array = nb::cast(nb::ndarray<nb::numpy>(first, 1, shape, owner, nullptr, dtype_of(number)));
-  content.track(array.ptr());
-  return array;
-}
-
-nb::object read(nb::handle owner, const std::shared_ptr<Content>& content, const TypeLayout& t, std::byte* at) {
+nb::object read(const std::shared_ptr<Content>& content, const TypeLayout& t, std::byte* at) {
   switch (t.kind) {
     case Kind::Bool:
       return nb::bool_(load<std::uint8_t>(at) != 0);
@@ -135,7 +102,7 @@ nb::object read(nb::handle owner, const std::shared_ptr<Content>& content, const
     case Kind::FixedVector:
     case Kind::Vector: {
       const Elements all = elements_of(*content, t, at);
-      return list_of(owner, content, *t.element, all.first, all.count);
+      return list_of(content, *t.element, all.first, all.count);
     }
     case Kind::Message:
       return make_message(nb::handle(), content, t, at);

@@ -14,27 +14,16 @@
 namespace cardan::python {
 
 /// The value at `at`: numbers and texts as copies; arrays of numbers as NumPy arrays over the message's memory;
-/// messages as objects over it. `owner` is a Python object that keeps `content`. Throws Error: a hostile vector.
-[[nodiscard]] nanobind::object read(nanobind::handle owner, const std::shared_ptr<Content>& content,
-                                    const TypeLayout& t, std::byte* at);
+/// messages as objects over it. Throws Error: a hostile vector.
+[[nodiscard]] nanobind::object read(const std::shared_ptr<Content>& content, const TypeLayout& t, std::byte* at);
 
 /// Sets the value at `at` in a loan. `name` is for the text of errors. Throws Error (no room), and TypeError,
 /// ValueError and OverflowError of Python.
-void write(nanobind::handle owner, Content& content, const TypeLayout& t, std::byte* at, nanobind::handle value,
+void write(const std::shared_ptr<Content>& content, const TypeLayout& t, std::byte* at, nanobind::handle value,
            const std::string& name);
 
 /// Makes room for `count` uninitialized (numbers) or zeroed elements of a vector in a loan.
 void make_room(Content& content, const TypeLayout& t, std::byte* at, std::size_t count, const std::string& name);
-
-/// A NumPy array over `count` numbers; `owner` as above. Of a loan it is writable, and read-only after the publication.
-[[nodiscard]] nanobind::object array_over(nanobind::handle owner, Content& content, const TypeLayout& number,
-                                          std::byte* first, std::size_t count);
-
-/// The type of plain bytes.
-[[nodiscard]] const TypeLayout& byte_type() noexcept;
-
-/// NumPy's name for a number: "uint8", "float64", "bool".
-[[nodiscard]] std::string dtype_name(const TypeLayout& number);
 
 /// Where a vector's elements are, with the checks that it needs.
 struct Elements {

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "cardan/messages/layout_walk.hpp"
+#include "python/src/arrays.hpp"
 #include "python/src/errors.hpp"
 #include "python/src/message.hpp"
 #include "python/src/values.hpp"
@@ -140,15 +141,15 @@ void check_numbers(const TypeLayout& number, const nb::object& from, const std::
                              shown(from.attr("dtype")) + ": convert it with .astype()");
 }
 
-void copy_numbers(nb::handle owner, Content& content, const TypeLayout& number, const Elements& to,
+void copy_numbers(const std::shared_ptr<Content>& content, const TypeLayout& number, const Elements& to,
                   const nb::object& from) {
   if (to.count == 0) return;
-  nb::object array = array_over(owner, content, number, to.first, to.count);
+  nb::object array = array_over(content, number, to.first, to.count);
   nb::module_::import_("numpy").attr("copyto")(array, from.attr("reshape")(-1),
                                                nb::arg("casting") = casting_to(number));
 }
 
-void write_message(nb::handle owner, Content& content, const TypeLayout& t, std::byte* at, nb::handle value,
+void write_message(const std::shared_ptr<Content>& content, const TypeLayout& t, std::byte* at, nb::handle value,
                    const std::string& name) {
   const std::string prefix = name.empty() ? "" : name + ".";
   if (PyDict_Check(value.ptr())) {
@@ -158,7 +159,7 @@ void write_message(nb::handle owner, Content& content, const TypeLayout& t, std:
     }
     for (const TypeLayout::Field& f : t.fields) {
       nb::object item = nb::borrow(PyDict_GetItemString(value.ptr(), f.name.c_str()));
-      if (item.is_valid()) write(owner, content, *f.type, at + f.offset, item, prefix + f.name);
+      if (item.is_valid()) write(content, *f.type, at + f.offset, item, prefix + f.name);
     }
     return;
   }
@@ -174,11 +175,11 @@ void write_message(nb::handle owner, Content& content, const TypeLayout& t, std:
                                  ", a dict or an object with its fields; " + class_of(value) + " has no '" + f.name +
                                  "'");
     }
-    write(owner, content, *f.type, at + f.offset, part, prefix + f.name);
+    write(content, *f.type, at + f.offset, part, prefix + f.name);
   }
 }
 
-void write_list(nb::handle owner, Content& content, const TypeLayout& t, std::byte* at, nb::handle value,
+void write_list(const std::shared_ptr<Content>& content, const TypeLayout& t, std::byte* at, nb::handle value,
                 const std::string& name) {
   const auto fits = [&](std::size_t count) {
     if (t.kind == Kind::Array && count != t.count)
@@ -193,8 +194,8 @@ void write_list(nb::handle owner, Content& content, const TypeLayout& t, std::by
     check_numbers(*t.element, from, name);
     const auto count = nb::cast<std::size_t>(from.attr("size"));
     fits(count);
-    if (t.kind != Kind::Array) make_room(content, t, at, count, name);
-    copy_numbers(owner, content, *t.element, elements_of(content, t, at), from);
+    if (t.kind != Kind::Array) make_room(*content, t, at, count, name);
+    copy_numbers(content, *t.element, elements_of(*content, t, at), from);
     return;
   }
   if (PyUnicode_Check(value.ptr()) || PyDict_Check(value.ptr())) wrong_class(name, "a list", value);
@@ -205,21 +206,22 @@ void write_list(nb::handle owner, Content& content, const TypeLayout& t, std::by
   }
   const auto count = static_cast<std::size_t>(PyList_Size(items.ptr()));
   fits(count);
-  if (t.kind != Kind::Array) make_room(content, t, at, count, name);
-  const Elements all = elements_of(content, t, at);
+  if (t.kind != Kind::Array) make_room(*content, t, at, count, name);
+  const Elements all = elements_of(*content, t, at);
   for (std::size_t i = 0; i < all.count; ++i)
-    write(owner, content, *t.element, all.first + i * t.element->size,
-          PyList_GetItem(items.ptr(), static_cast<Py_ssize_t>(i)), name + "[" + std::to_string(i) + "]");
+    write(content, *t.element, all.first + i * t.element->size, PyList_GetItem(items.ptr(), static_cast<Py_ssize_t>(i)),
+          name + "[" + std::to_string(i) + "]");
 }
 
-void write_text(Content& content, const TypeLayout& t, std::byte* at, nb::handle value, const std::string& name) {
+void write_text(const std::shared_ptr<Content>& content, const TypeLayout& t, std::byte* at, nb::handle value,
+                const std::string& name) {
   if (t.kind == Kind::WString) {
     if (!PyUnicode_Check(value.ptr())) wrong_class(name, "a str", value);
     nb::object letters = nb::steal(PyUnicode_AsEncodedString(value.ptr(), "utf-16-le", "strict"));
     if (!letters.is_valid()) throw_python();
     const auto bytes = static_cast<std::size_t>(PyBytes_Size(letters.ptr()));
-    make_room(content, t, at, bytes / sizeof(char16_t), name);
-    if (bytes != 0) std::memcpy(elements_of(content, t, at).first, PyBytes_AsString(letters.ptr()), bytes);
+    make_room(*content, t, at, bytes / sizeof(char16_t), name);
+    if (bytes != 0) std::memcpy(elements_of(*content, t, at).first, PyBytes_AsString(letters.ptr()), bytes);
     return;
   }
   const std::string_view letters = utf8(value, name);
@@ -232,8 +234,8 @@ void write_text(Content& content, const TypeLayout& t, std::byte* at, nb::handle
     std::memcpy(at + sizeof count, letters.data(), letters.size());
     return;
   }
-  make_room(content, t, at, letters.size(), name);
-  if (!letters.empty()) std::memcpy(elements_of(content, t, at).first, letters.data(), letters.size());
+  make_room(*content, t, at, letters.size(), name);
+  if (!letters.empty()) std::memcpy(elements_of(*content, t, at).first, letters.data(), letters.size());
 }
 
 }  // namespace
@@ -268,7 +270,7 @@ void make_room(Content& content, const TypeLayout& t, std::byte* at, std::size_t
                                [&](shm::VectorBase& inner, const TypeLayout&) { inner.bind_to(*vector.storage()); });
 }
 
-void write(nb::handle owner, Content& content, const TypeLayout& t, std::byte* at, nb::handle value,
+void write(const std::shared_ptr<Content>& content, const TypeLayout& t, std::byte* at, nb::handle value,
            const std::string& name) {
   switch (t.kind) {
     case Kind::Bool:
@@ -285,9 +287,9 @@ void write(nb::handle owner, Content& content, const TypeLayout& t, std::byte* a
     case Kind::Array:
     case Kind::FixedVector:
     case Kind::Vector:
-      return write_list(owner, content, t, at, value, name);
+      return write_list(content, t, at, value, name);
     case Kind::Message:
-      return write_message(owner, content, t, at, value, name);
+      return write_message(content, t, at, value, name);
     default:
       raise(PyExc_TypeError, "field '" + name + "' is of a kind that Python does not know");
   }

@@ -132,6 +132,8 @@ def test_wait_any(topic: str) -> None:
         cardan.wait_any(*[reading] * 65, timeout=0)
     with pytest.raises(cardan.Error):
         cardan.wait_any(first, first, timeout=0)
+    with pytest.raises(cardan.Error, match="period"):
+        cardan.Timer(0)
     with pytest.raises(TypeError):
         cardan.wait_any("front", timeout=0)
     with pytest.raises(TypeError):

@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
@@ -122,6 +125,11 @@ def test_a_loan_is_writable_until_it_is_published(topic: str) -> None:
             use()
     with pytest.raises(cardan.Error, match="published"):
         frame.height = 1
+    for array in (view, data):
+        with pytest.raises(ValueError):
+            array.flags.writeable = True
+    with pytest.raises(TypeError):
+        memoryview(data)[0] = 1
     assert np.array_equal(sub.wait(5).mat, picture(8))
     pub.close()
     assert view[0, 0, 0] == picture(8)[0, 0, 0]  # its memory stays there
@@ -289,6 +297,15 @@ def test_detections_are_records(topic: str) -> None:
     assert cardan.to_dict(got)["detections"][0]["label"] == "car"
     with pytest.raises(cardan.Error, match="read-only"):
         got.detections[0].label = "bus"
+
+
+def test_pickle_and_copy(topic: str) -> None:
+    pub, sub = pair(topic)
+    pub.publish(cardan_fields(picture()))
+    got = sub.wait(5)
+    with pytest.raises(TypeError, match="cdr"):
+        pickle.dumps(got)
+    assert np.array_equal(copy.deepcopy(got).mat, picture())
 
 
 def test_messages_are_not_made_by_hand() -> None:
