@@ -79,21 +79,7 @@ class Image(Message):
         of a loan writable until the publication. Setting it copies an array of uint8, int8, uint16, int16, int32,
         float32 or float64 into a loan, with OpenCV's encoding of its shape ("mono8", "bgr8", "bgra8", "16UC1", …).
         Raises Error if encoding, sizes and data contradict each other."""
-        import numpy as np
-
-        dtype, channels, halves = _format(self["encoding"], self["is_bigendian"])
-        rows, columns, step = (self["height"] * halves + 1) // 2, self["width"], self["step"]
-        pixel = dtype.itemsize * channels
-        if step < columns * pixel:
-            raise Error("invalid_argument", f"a row of {step} bytes for {columns} pixels of {pixel} bytes")
-        shape = (rows, columns) if channels == 1 else (rows, columns, channels)
-        strides = (step, pixel) if channels == 1 else (step, pixel, dtype.itemsize)
-        try:
-            made: npt.NDArray[typing.Any] = np.ndarray(shape, dtype, self._view("data"), 0, strides)
-        except (TypeError, ValueError) as error:
-            raise Error("invalid_argument", f"the image contradicts itself: {error}") from None
-        self._track(made)
-        return made
+        return _cardan.image_mat(self)
 
     @mat.setter
     def mat(self, pixels: npt.NDArray[typing.Any]) -> None:
@@ -142,23 +128,6 @@ class Image(Message):
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return (1, 0)
-
-
-_formats: dict[tuple[str, int], tuple[np.dtype[typing.Any], int, int]] = {}
-
-
-def _format(encoding: str, is_bigendian: int) -> tuple[np.dtype[typing.Any], int, int]:
-    """The numbers, the channels, and the rows of bytes for two rows of pixels. Raises Error."""
-    known = _formats.get((encoding, is_bigendian))
-    if known is None:
-        import numpy as np
-
-        depth, channels, halves = _cardan.image_format(encoding)
-        known = (np.dtype((">" if is_bigendian else "<") + _DEPTHS[depth]), channels, halves)
-        if len(_formats) >= 256:
-            _formats.clear()
-        _formats[encoding, is_bigendian] = known
-    return known
 
 
 _DEPTHS = ("u1", "i1", "u2", "i2", "i4", "f4", "f8")
@@ -373,6 +342,11 @@ _BY_NAME: dict[str, type[Message]] = {
 }
 _NAMES_OF = {cls: name for name, cls in _BY_NAME.items()}
 _cardan._set_classes(_BY_NAME)
+
+
+# The getter without a frame of Python.
+_mat = vars(Image)["mat"]
+setattr(Image, "mat", property(_cardan.image_mat, _mat.fset, doc=_mat.__doc__))
 
 
 def from_ros2msg(name: str, definition: str) -> type[Message]:

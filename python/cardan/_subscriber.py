@@ -7,12 +7,11 @@ import typing
 
 from cardan import _cardan
 from cardan._ends import remember
-from cardan._errors import Error
 from cardan._messages import class_for, type_of
 from cardan._topic import _MOST_BYTES, Waiting, _options, _whole, nanoseconds
 
 if typing.TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from cardan._topic import Topic
 
@@ -147,15 +146,16 @@ class Subscriber(typing.Generic[M]):
     def __exit__(self, *unused: object) -> None:
         self.close()
 
-    def __iter__(self) -> Subscriber[M]:
-        return self
+    def __iter__(self) -> Iterator[M]:
+        # Without events the extension iterates: no Python runs between the wake-up and the frame.
+        return self._handle if self._on_event is None else self
 
     def __next__(self) -> M:
         if self._handle.closed():
             raise StopIteration
         message = self.wait()
         if message is None:
-            self._refuse_limit()
+            self._handle.refuse_limit()
             raise StopIteration
         return message
 
@@ -170,7 +170,7 @@ class Subscriber(typing.Generic[M]):
             message = self.take()
             if message is not None:
                 return message
-            self._refuse_limit()
+            self._handle.refuse_limit()
             ready = loop.create_future()
             descriptor = self._handle.fileno()
             loop.add_reader(descriptor, _set, ready)
@@ -179,14 +179,6 @@ class Subscriber(typing.Generic[M]):
             finally:
                 loop.remove_reader(descriptor)
         raise StopAsyncIteration
-
-    def _refuse_limit(self) -> None:
-        if self._handle.reason() == "limit":
-            raise Error(
-                "limit",
-                f"more messages of '{self.topic}' are kept than the subscriber announced",
-                "drop them (and arrays over them) sooner, keep .copy(), or give subscriber(holds=…)",
-            )
 
 
 def _set(future: typing.Any) -> None:

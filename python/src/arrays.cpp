@@ -29,7 +29,7 @@ int get_buffer(PyObject* self, Py_buffer* buffer, int flags) noexcept {
 }
 
 /// Never freed: the module is not unloaded. A call of NumPy by name would take longer than making the array.
-PyObject* dtype_of(const TypeLayout& number) {
+PyObject* number_dtype(const TypeLayout& number) {
   static std::array<PyObject*, 16> known{};
   const std::size_t kind = number.kind == Kind::Bool ? 0 : number.kind == Kind::Float ? 1 : is_signed(number) ? 2 : 3;
   PyObject*& dtype = known[4 * kind + static_cast<std::size_t>(std::countr_zero(number.size))];
@@ -40,6 +40,8 @@ PyObject* dtype_of(const TypeLayout& number) {
   return dtype;
 }
 
+}  // namespace
+
 PyObject* array_class() {
   static PyObject* const found = [] {
     nb::object made = nb::module_::import_("numpy").attr("ndarray");
@@ -47,8 +49,6 @@ PyObject* array_class() {
   }();
   return found;
 }
-
-}  // namespace
 
 const TypeLayout& byte_type() noexcept {
   static const auto kByte = layout_of<std::uint8_t>();
@@ -68,7 +68,7 @@ nb::object array_over(const std::shared_ptr<Content>& content, const TypeLayout&
                       std::size_t count) {
   nb::object view = nb::cast(View{content, first, count * number.size});
   nb::object array = nb::steal(
-      PyObject_CallFunction(array_class(), "(n)OO", static_cast<Py_ssize_t>(count), dtype_of(number), view.ptr()));
+      PyObject_CallFunction(array_class(), "(n)OO", static_cast<Py_ssize_t>(count), number_dtype(number), view.ptr()));
   if (!array.is_valid()) throw_python();
   if (content->writable()) content->track(array.ptr());
   return array;

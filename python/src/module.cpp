@@ -4,6 +4,7 @@
 
 #include "python/src/arrays.hpp"
 #include "python/src/errors.hpp"
+#include "python/src/image.hpp"
 #include "python/src/message.hpp"
 #include "python/src/options.hpp"
 #include "python/src/publisher.hpp"
@@ -17,6 +18,7 @@ NB_MODULE(_cardan, m) {
   cardan::python::bind_options(m);
   cardan::python::bind_view(m);
   cardan::python::bind_message(m);
+  cardan::python::bind_image(m);
   cardan::python::bind_publisher(m);
   cardan::python::bind_subscriber(m);
 }

@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "cardan/messages/image_format.hpp"
 #include "cardan/messages/type_layout.hpp"
 #include "python/src/errors.hpp"
 
@@ -63,10 +62,6 @@ void bind_type(nb::module_& m) {
         for (const TypeLayout::Field& f : self.layout().fields) all.push_back(f.name);
         return all;
       });
-  m.def("image_format", [](const std::string& encoding) {
-    const ImageFormat format = image_format_or_throw(encoding);
-    return nb::make_tuple(static_cast<int>(format.depth), format.channels, format.row_halves);
-  });
 }
 
 }  // namespace cardan::python

@@ -109,7 +109,7 @@ def test_the_guide_works(programs: Programs) -> None:
     assert sensors.stdout is not None and sensors.stdout.readline() == "ready\n"
     for block in blocks:
         # What a program's file says; dataclasses look for their module there.
-        run = subprocess.run([sys.executable, "-c", PRELUDE + block], capture_output=True, text=True, timeout=60, check=False)
+        run = subprocess.run([sys.executable, "-c", PRELUDE + block], capture_output=True, text=True, timeout=300, check=False)
         assert run.returncode == 0, f"{block}\n{run.stdout}{run.stderr}"
 
 
