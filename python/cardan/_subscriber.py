@@ -71,7 +71,7 @@ class Subscriber(typing.Generic[M]):
         """The next message: the newest with depth 1, the oldest that is left otherwise. None: there is nothing new, or
         `reason` says why. Never blocks."""
         message: M | None = self._handle.take()
-        if message is None and self._on_event is not None:
+        if self._on_event is not None:
             self._tell()
         return message
 
@@ -89,9 +89,10 @@ class Subscriber(typing.Generic[M]):
         until = time.monotonic_ns() + left
         while True:
             message: M | None = self._handle.wait(left if left < 0 else max(until - time.monotonic_ns(), 0))
-            if message is not None or self._handle.reason() != "event":
+            ended = message is not None or self._handle.reason() != "event"
+            self._tell()  # also beside messages: a stream that never pauses has events too
+            if ended:
                 return message
-            self._tell()
 
     def _tell(self) -> None:
         while self._on_event is not None and (event := self._handle.event()) is not None:

@@ -53,7 +53,7 @@ def programs() -> Iterator[Programs]:
         one.communicate()
 
 
-def until(condition: Callable[[], object], seconds: float = 30.0) -> None:
+def until(condition: Callable[[], object], seconds: float = 300.0) -> None:
     """Waits for a condition; fails when it does not come."""
     end = time.monotonic() + seconds
     while not condition():

@@ -88,7 +88,7 @@ def test_a_killed_publisher_and_the_next_one(topic: str, programs: Programs) -> 
         assert died.pid == camera.pid and died.text and "died" in repr(died)
         programs.python(CAMERA, topic, "100000", "0.002")
         assert sub.wait(30) is not None
-        until(lambda: [e.kind for e in events].count("joined") == 2)
+        until(lambda: sub.take() is None and [e.kind for e in events].count("joined") == 2)
 
 
 def test_the_end_of_a_publisher_in_order(topic: str, programs: Programs) -> None:
