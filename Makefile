@@ -2,7 +2,7 @@
 # The front door: each target first runs scripts/setup.sh, which installs what is missing (and says what and why).
 # More arguments for what is run: make demo ARGS="--seconds 5", make test ARGS="-R transport".
 .DEFAULT_GOAL := all
-.PHONY: all library zenoh demo test test-deep bench bench-full bench-gate bench-peers install deb format lint clean help
+.PHONY: all library wheel zenoh demo test test-deep bench bench-full bench-gate bench-peers install deb format lint clean help
 PREFIX ?= /usr/local
 ARGS ?=
 OUT ?= out/report
@@ -18,6 +18,11 @@ all: ## build everything to build/release; the command is build/release/bin/card
 library: ## build only the library and the command, without OpenCV or test tools
 	@scripts/setup.sh --for build
 	@scripts/build.sh release bin/cardan bridges
+
+wheel: ## build the Python package as a wheel, to build/wheel (some minutes; for this Python, or newer ones from 3.12 on)
+	@scripts/setup.sh --for test
+	@build/venv/bin/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir build/wheel ./python
+	@echo "make: pip install build/wheel/*.whl"
 
 zenoh: ## build cardan-zenoh, which `cardan bridge zenoh` needs (cargo and crates.io; some minutes)
 	@scripts/setup.sh --for build

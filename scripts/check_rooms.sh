@@ -10,7 +10,7 @@ status=0
 complain() { printf '%s\n' "$*" >&2; status=1; }
 
 # Top to bottom; programs (apps, bench, examples) stand together below the library. A unit test may use what tests/ shares.
-rooms=(cardan/base cardan/types cardan/transport cardan/messages cardan/c cardan/mcap cardan/config cardan/runtime cardan/system cardan/record cardan/bridge '(apps|bench|demo|examples|tests)')
+rooms=(cardan/base cardan/types cardan/transport cardan/messages cardan/c cardan/mcap cardan/config cardan/runtime cardan/system cardan/record cardan/bridge '(apps|bench|demo|examples|python|tests)')
 for ((i = 0; i < ${#rooms[@]}; i++)); do
   [[ -d ${rooms[i]} ]] || continue
   for below in "${rooms[@]:i+1}"; do
@@ -28,6 +28,6 @@ while read -r file; do
   lines=$(wc -l <"$file")
   ((lines <= 500)) || complain "$file has $lines lines, 500 are the limit: split it by ideas (rule 3)"
   head -n 2 "$file" | grep -q 'SPDX-License-Identifier: Apache-2.0' || complain "$file does not begin with its licence (rule 3)"
-done < <(find cardan apps bench demo examples ros2 tests scripts cmake \( -name '*.cpp' -o -name '*.hpp' -o -name '*.sh' -o -name '*.cmake' -o -name CMakeLists.txt -o -name '*.py' -o -name '*.pml' \) -type f)
+done < <(find cardan apps bench demo examples python ros2 tests scripts cmake \( -name '*.cpp' -o -name '*.hpp' -o -name '*.sh' -o -name '*.cmake' -o -name CMakeLists.txt -o -name '*.py' -o -name '*.pml' \) -type f)
 ((status)) || echo "rooms: in order"
 exit $status

@@ -62,6 +62,7 @@ test      | cmd:spin                                 | spin                     
 test?     | hdr:fastcdr/Cdr.h                        | libfastcdr-dev           | Fast DDS's CDR, for the next
 test?     | hdr:fastdds/dds/publisher/DataWriter.hpp | libfastrtps-dev          | Fast DDS, ROS 2's default: a peer of the bridge's tests
 test      | py:venv                                  | python3-venv             | the independent message check (rosbags) in build/venv
+test?     | py:dev                                   | python3-dev              | Python's headers, for the Python package
 test-deep | cmd:clang++-19                           | clang-19                 | the second compiler, and the thread sanitizer
 test-deep | clangrt:libclang_rt.tsan                 | libclang-rt-19-dev       | the runtime of clang's sanitizers and fuzzer
 test-deep | cmd:clang-tidy-19                        | clang-tidy-19            | static checks
@@ -125,7 +126,10 @@ present() {
     hdr) has_header "$what" ;;
     file) [[ -e $what ]] ;;
     clangrt) for file in /usr/lib/llvm-19/lib/clang/19/lib/*/"$what"*; do [[ -e $file ]] && return 0; done; return 1 ;;
-    py) [[ -x build/venv/bin/python ]] || python3 -c 'import ensurepip, venv' 2>/dev/null ;;
+    py) case $what in
+      venv) [[ -x build/venv/bin/python ]] || python3 -c 'import ensurepip, venv' 2>/dev/null ;;
+      dev) python3 -c 'import os, sys, sysconfig; sys.exit(not os.path.exists(sysconfig.get_path("include") + "/Python.h"))' 2>/dev/null ;;
+    esac ;;
   esac
 }
 

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Cardan: topics of one vehicle computer over shared memory, without a copy.
+
+    front = cardan.Topic("/camera/front", cardan.Image, max_bytes=1920 * 1200 * 3)
+    with front.subscriber() as sub:
+        for frame in sub:
+            detect(frame.mat)
+
+Durations that are given are in seconds; points in time are in nanoseconds. See docs/python.md.
+"""
+
+from __future__ import annotations
+
+from cardan._cardan import Event, Message, Records, request_stop, stop_on_signals, stopping
+from cardan._errors import Error
+from cardan._messages import (
+    CompressedImage,
+    Detection2D,
+    Detection3D,
+    Detections2D,
+    Detections3D,
+    Header,
+    Image,
+    Imu,
+    Info,
+    PointCloud,
+    PoseStamped,
+    Sample,
+    from_ros2msg,
+    info,
+    structured,
+    to_dict,
+)
+from cardan._publisher import Loan, Publisher
+from cardan._subscriber import Subscriber
+from cardan._topic import Topic, Waiting, anticipate, block, follow, prewake, spin_then_block
+from cardan._types import (
+    Length,
+    MaxLength,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    message,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+)
+from cardan._wait import Timer, wait_any
+
+__all__ = [
+    "CompressedImage",
+    "Detection2D",
+    "Detection3D",
+    "Detections2D",
+    "Detections3D",
+    "Error",
+    "Event",
+    "Header",
+    "Image",
+    "Imu",
+    "Info",
+    "Length",
+    "Loan",
+    "MaxLength",
+    "Message",
+    "PointCloud",
+    "PoseStamped",
+    "Publisher",
+    "Records",
+    "Sample",
+    "Subscriber",
+    "Timer",
+    "Topic",
+    "Waiting",
+    "anticipate",
+    "block",
+    "float32",
+    "float64",
+    "follow",
+    "from_ros2msg",
+    "info",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "message",
+    "prewake",
+    "request_stop",
+    "spin_then_block",
+    "stop_on_signals",
+    "stopping",
+    "structured",
+    "to_dict",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "wait_any",
+]

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// How failures reach Python: cardan::Error as cardan.Error, the interpreter's own as they are.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <string>
+
+#include "cardan/base/error.hpp"
+
+namespace cardan::python {
+
+/// Throws the interpreter's current exception.
+[[noreturn]] inline void throw_python() { throw nanobind::python_error(); }
+
+/// Throws Error (Forked) in a child of fork(), with multiprocessing's remedy.
+void refuse_fork();
+
+/// `raise kind(text)`; kind is PyExc_TypeError and the like.
+[[noreturn]] void raise(PyObject* kind, const std::string& text);
+
+/// Makes cardan::Error the class `error` of Python: error(code, cause, remedy).
+void translate_errors(nanobind::object error);
+
+/// Sets the Python exception of the C++ one in flight. For slots of types, which nanobind does not wrap.
+void set_python_error() noexcept;
+
+}  // namespace cardan::python

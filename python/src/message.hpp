@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <cstddef>
+#include <memory>
+#include <string_view>
+
+#include "cardan/messages/type_layout.hpp"
+#include "python/src/content.hpp"
+
+namespace cardan::python {
+
+/// A message, or a part of one, as Python sees it: its fields are attributes. Subclasses (Image) are written in Python.
+struct Message {
+  std::shared_ptr<Content> content;
+  const TypeLayout* layout;  ///< lives as long as the content's type
+  std::byte* at;
+};
+
+/// Messages in a list or an array, without a copy. A sequence in Python.
+struct Records {
+  std::shared_ptr<Content> content;
+  const TypeLayout* element;
+  std::byte* first;
+  std::size_t count;
+};
+
+/// The field of that name, or null.
+[[nodiscard]] const TypeLayout::Field* find_field(const TypeLayout& layout, std::string_view name) noexcept;
+
+/// A new object of `cls`, a subclass of Message; none: the class that Python has for the type's name.
+[[nodiscard]] nanobind::object make_message(nanobind::handle cls, std::shared_ptr<Content> content,
+                                            const TypeLayout& layout, std::byte* at);
+
+void bind_message(nanobind::module_& m);
+
+}  // namespace cardan::python

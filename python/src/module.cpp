@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// The extension `cardan._cardan`. What users see is written in Python over it.
+#include <nanobind/nanobind.h>
+
+#include "python/src/arrays.hpp"
+#include "python/src/errors.hpp"
+#include "python/src/image.hpp"
+#include "python/src/message.hpp"
+#include "python/src/options.hpp"
+#include "python/src/publisher.hpp"
+#include "python/src/subscriber.hpp"
+#include "python/src/type.hpp"
+
+NB_MODULE(_cardan, m) {
+  nanobind::set_leak_warnings(false);  // endpoints of a program that ends are no leaks
+  cardan::python::translate_errors(nanobind::module_::import_("cardan._errors").attr("Error"));
+  cardan::python::bind_type(m);
+  cardan::python::bind_options(m);
+  cardan::python::bind_view(m);
+  cardan::python::bind_message(m);
+  cardan::python::bind_image(m);
+  cardan::python::bind_publisher(m);
+  cardan::python::bind_subscriber(m);
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "python/src/type.hpp"
+
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cardan/messages/type_layout.hpp"
+#include "python/src/errors.hpp"
+
+namespace nb = nanobind;
+
+namespace cardan::python {
+namespace {
+
+std::shared_ptr<AnyType> known(const std::string& name) {
+  auto layout = known_layout(name);
+  if (layout == nullptr)
+    throw Error(ErrorCode::InvalidArgument, "Cardan has no message type '" + name + "' of its own",
+                "give its definition: cardan.from_ros2msg(name, text)");
+  auto type = message_type_of(*layout, {});
+  return std::make_shared<AnyType>(std::move(layout), std::move(type));
+}
+
+std::shared_ptr<AnyType> of_topic(const std::string& topic, const std::string& domain) {
+  refuse_fork();
+  std::optional<AnyType> type;
+  {
+    const nb::gil_scoped_release others_run;
+    type = AnyType::of_topic(topic, {.domain = domain});
+  }
+  if (!type)
+    throw Error(ErrorCode::Unavailable, "nobody publishes '" + topic + "' with a type that can be read",
+                "start the publisher first, or give the type");
+  return std::make_shared<AnyType>(std::move(*type));
+}
+
+}  // namespace
+
+void bind_type(nb::module_& m) {
+  nb::class_<AnyType>(m, "Type")
+      .def_static("known", &known, nb::arg("name"))
+      .def_static("of_topic", &of_topic, nb::arg("topic"), nb::arg("domain"))
+      .def_static(
+          "of_definition",
+          [](const std::string& name, const std::string& text) {
+            return std::make_shared<AnyType>(AnyType::of_definition(name, text));
+          },
+          nb::arg("name"), nb::arg("definition"))
+      .def("payload_bytes", &AnyType::payload_bytes, nb::arg("cdr_bytes"))
+      .def_prop_ro("name", [](const AnyType& self) { return self.layout().name; })
+      .def_prop_ro("definition", [](const AnyType& self) { return self.message_type().schema; })
+      .def_prop_ro("hash", [](const AnyType& self) { return self.message_type().hash; })
+      .def_prop_ro("has_lists", [](const AnyType& self) { return self.layout().has_vectors(); })
+      .def_prop_ro("fields", [](const AnyType& self) {
+        std::vector<std::string> all;
+        for (const TypeLayout::Field& f : self.layout().fields) all.push_back(f.name);
+        return all;
+      });
+}
+
+}  // namespace cardan::python

@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: Apache-2.0
+# cmake -DPYTHON=… -DTESTS=… -P run_pytest.cmake
+execute_process(COMMAND ${PYTHON} -c "import pytest, numpy" RESULT_VARIABLE missing OUTPUT_QUIET ERROR_QUIET)
+if(missing)
+  message(STATUS "python_tests: skipped, because ${PYTHON} has no pytest or no numpy (scripts/setup.sh --for test installs them)")
+  return()
+endif()
+execute_process(COMMAND ${PYTHON} -m pytest -q -p no:cacheprovider --rootdir ${TESTS} ${TESTS} RESULT_VARIABLE failed)
+if(failed)
+  message(FATAL_ERROR "the tests of the Python package failed (see above)")
+endif()

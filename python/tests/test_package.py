@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The package as a whole: its types, its style, its guide, and what users' code is checked as."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from conftest import Programs
+
+SOURCE = Path(os.environ.get("CARDAN_SOURCE", Path(__file__).parents[2]))
+PACKAGE = SOURCE / "python"
+
+
+@pytest.mark.skipif(find_spec("mypy") is None, reason="no mypy here")
+def test_types_are_strict(tmp_path: Path) -> None:
+    use = tmp_path / "use.py"
+    use.write_text(
+        """
+from dataclasses import dataclass
+import cardan
+
+@cardan.message("my_msgs/msg/Car")
+@dataclass
+class Car:
+    speed: float = 0.0
+
+front = cardan.Topic("/front", cardan.Image, max_bytes=3)
+for frame in front.subscriber(holds=2):
+    reveal_type(frame)
+    reveal_type(frame.height)
+for car in cardan.Topic("/car", Car).subscriber():
+    reveal_type(car.value)
+for other in cardan.Topic("/other").subscriber():
+    reveal_type(other)
+with front.publisher().loan() as loan:
+    reveal_type(loan)
+cardan.Topic("/front", cardan.Image, max_byte=3)
+cardan.Topic("/front", 5)
+"""
+    )
+    cache = f"--cache-dir={tmp_path / 'cache'}"
+    run = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--config-file", str(PACKAGE / "pyproject.toml"), cache, "cardan", str(use)],
+        cwd=PACKAGE,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    lines = [line.partition("use.py:")[2] for line in run.stdout.splitlines() if "use.py:" in line]
+    revealed = [line.rpartition('is "')[2].rstrip('"') for line in lines if "note: Revealed" in line]
+    assert revealed == ["cardan._messages.Image", "int", "use.Car", "cardan._cardan.Message", "cardan._messages.Image"], run.stdout
+    errors = [line for line in run.stdout.splitlines() if ": error:" in line]
+    assert all("use.py:20:" in line or "use.py:21:" in line for line in errors), run.stdout
+    assert any("use.py:20:" in line for line in errors) and any("use.py:21:" in line for line in errors), run.stdout
+
+
+@pytest.mark.skipif(find_spec("ruff") is None, reason="no ruff here")
+def test_style() -> None:
+    run = subprocess.run(
+        [sys.executable, "-m", "ruff", "check", "--no-cache", str(PACKAGE)], capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stdout
+
+
+PRELUDE = """
+import threading, numpy as np, cardan
+frames = 0
+def detect(mat):
+    global frames
+    assert mat.shape == (1200, 1920, 3) and not mat.flags.writeable
+    frames += 1
+    if frames == 3:
+        cardan.request_stop()
+class capture:
+    left = 3
+    @classmethod
+    def is_open(cls):
+        cls.left -= 1
+        return cls.left >= 0
+    @staticmethod
+    def read_into(pixels):
+        pixels[:] = 7
+"""
+SENSORS = """
+import time, numpy as np, cardan
+front = cardan.Topic("/camera/front", cardan.Image, max_bytes=1920 * 1200 * 3).publisher()
+top = cardan.Topic("/lidar/top", cardan.PointCloud, max_bytes=1200).publisher()
+print("ready")
+while True:
+    with front.loan() as frame:
+        frame.resize(1200, 1920, "bgr8")[:] = 7
+    with top.loan() as cloud:
+        cloud.points = np.zeros(100, [("x", "f4"), ("y", "f4"), ("z", "f4")])
+    time.sleep(0.05)
+"""
+
+
+def test_the_guide_works(programs: Programs) -> None:
+    page = (SOURCE / "docs" / "python.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", page, flags=re.S)
+    assert len(blocks) == 6
+    sensors = programs.python(SENSORS)
+    assert sensors.stdout is not None and sensors.stdout.readline() == "ready\n"
+    for block in blocks:
+        # What a program's file says; dataclasses look for their module there.
+        run = subprocess.run([sys.executable, "-c", PRELUDE + block], capture_output=True, text=True, timeout=300, check=False)
+        assert run.returncode == 0, f"{block}\n{run.stdout}{run.stderr}"
+
+
+def test_the_version_is_the_librarys() -> None:
+    project = (PACKAGE / "pyproject.toml").read_text(encoding="utf-8")
+    library = (SOURCE / "CMakeLists.txt").read_text(encoding="utf-8")
+    ours = re.search(r'^version = "(.*)"', project, flags=re.M)
+    theirs = re.search(r"project\(cardan VERSION (\S+)", library)
+    assert ours is not None and theirs is not None and ours[1] == theirs[1]
