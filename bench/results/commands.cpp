@@ -66,7 +66,7 @@ void add_result_commands(CLI::App& group) {
   auto* const report = group.add_subcommand("report", "A page with plots, and a summary, of results");
   report->footer(kReportExamples);
   auto report_arguments = std::make_shared<ReportArguments>();
-  report->add_option("results", report_arguments->results, "Results (--json of parts)")->required();
+  report->add_option("results", report_arguments->results, "Files with the results of parts")->required();
   report->add_option("--out", report_arguments->out,
                      "Folder for index.html, summary.md and results.json (default: out/report)");
   on_call(*report, report_arguments, run_report);

@@ -59,7 +59,7 @@ TEST(TransportOptions, DefaultSelectionEndsWithinTenMinutes) {
   EXPECT_GT(o.minutes, 0);
   EXPECT_LE(o.minutes, 10);
   EXPECT_EQ(o.runs, 5U);
-  EXPECT_EQ(o.contenders.size(), 10U);  // raw 2, sim 2, uds, tcp, cardan 4
+  EXPECT_EQ(o.contenders.size(), 11U);  // raw 2, sim 2, uds, tcp, tzc, cardan 4
   EXPECT_EQ(o.publisher_cpu, 0);
   EXPECT_EQ(o.reader_cpus, std::vector<int>{1});
 }
