@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 #include <utility>
 
 #include "cardan/base/clock.hpp"
@@ -17,6 +18,8 @@ constexpr std::uint32_t kDepthOfLarge = 2;
 constexpr std::size_t kMostUsual = 16U << 20U;  ///< bytes that the messages of a depth that no rule names take at most
 /// Elements may be larger in memory than on the wire. What a sender can make us commit is bounded all the same.
 constexpr std::size_t kMostGrowth = 4;
+/// Orders to this computer's programs are messages there. Whatever the rules say, nobody on a network gives them.
+constexpr std::string_view kCardansOwn = "/cardan/";
 
 }  // namespace
 
@@ -26,7 +29,11 @@ IncomingTopic::IncomingTopic(std::string beyond, std::string name, AnyType type,
       name_(std::move(name)),
       type_(std::move(type)),
       rule_(std::move(rule)),
-      options_(std::move(options)) {}
+      options_(std::move(options)) {
+  if (name_.starts_with(kCardansOwn))
+    throw Error(ErrorCode::Refused, fmt::format("'{}' does not come in: {} is Cardan's own", name_, kCardansOwn),
+                "give it another name with 'rename' or 'namespace', or leave it out with 'exclude'");
+}
 
 bool IncomingTopic::refuse(std::string why) {
   ++counts_.refused;

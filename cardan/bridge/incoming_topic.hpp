@@ -29,7 +29,8 @@ struct IncomingOptions {
 /// Thread safety: one thread. No function blocks, except that a reliable publish waits for reliable subscribers.
 class IncomingTopic {
  public:
-  /// `beyond`: the name on the other side. `name`: on this computer.
+  /// `beyond`: the name on the other side. `name`: on this computer. Throws Error (Refused): it is a topic of Cardan's
+  /// own.
   IncomingTopic(std::string beyond, std::string name, AnyType type, TopicRule rule, IncomingOptions options);
 
   /// Publishes a message in CDR with its header of four bytes. `source_ns`: the sender's stamp (wall clock), or 0.

@@ -49,6 +49,13 @@ class BridgedTopics : public test::OwnRunDirectory {
   }
 };
 
+TEST_F(BridgedTopics, NothingComesInUnderCardansOwnNames) {
+  const AnyType type = AnyType::of_definition("std_msgs/msg/String", "string data\n");
+  for (const char* const own : {"/cardan/control", "/cardan/log", "/cardan/record/orders"})
+    EXPECT_THROW(IncomingTopic("/from/beyond", own, type, {}, {}), Error) << own;
+  EXPECT_NO_THROW(IncomingTopic("/cardan/control", "/cardan_of_others/control", type, {}, {}));
+}
+
 TEST_F(BridgedTopics, AFrameGoesOutByReferenceAndComesInAgainAsItWas) {
   Publisher<Image> camera{kCamera};
   OutgoingTopic out(local(), {.name_space = "/v1"}, {.network = "net", .holds = 2});

@@ -108,6 +108,30 @@ class Latched(BridgeCase):
         self.assertEqual(set(self.children(self.watch("any", "/tf_static"), 202)), {"one", "two", *many})
         self.end(bridge)
 
+    def test_another_writers_qos_brings_no_message_twice(self):
+        """A writer that is not latched makes the bridge read anew; when it leaves, latched again."""
+        bridge = self.bridge("--in", "/goal")
+        other = DomainParticipant(self.id)
+        latched = DataWriter(other, Topic(other, "rt/goal", t.String), qos=t.qos(transient_local=True, depth=1))
+        latched.write(t.String(data="there"))
+        carried = lambda: (c := self.topic(bridge, "/goal", "in")) and c["carried"]  # noqa: E731
+        self.until(lambda: carried() == 1, "the goal")
+        readers = BuiltinDataReader(self.peer, BuiltinTopicDcpsSubscription)
+
+        def reads(durability):
+            return any(one.sample_info.valid_data and one.topic_name == "rt/goal" and "Policy.Durability." + durability in " ".join(map(repr, one.qos))
+                       for one in readers.take(N=100))
+        self.until(lambda: reads("TransientLocal"), "it reads what is latched")
+        volatile = self.writer("rt/goal", t.String)
+        self.until(lambda: reads("Volatile"), "it reads what is not")
+        del volatile
+        self.until(lambda: reads("TransientLocal"), "it reads what is latched again")
+        time.sleep(3)
+        self.assertEqual(carried(), 1, "the goal came once")
+        latched.write(t.String(data="elsewhere"))
+        self.until(lambda: carried() == 2, "the next one")
+        self.end(bridge)
+
     def test_a_clock_of_best_effort_comes_in(self):
         bridge = self.bridge("--in", "/clock", "--in", "/tf")
         clock = self.writer("rt/clock", t.Clock, reliable=False, depth=1)

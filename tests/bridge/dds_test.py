@@ -235,6 +235,26 @@ class Inwards(BridgeCase):
         note = self.until(lambda: [n for n in self.report(bridge)["notes"] if n.startswith("in /unknown")], "a note")[0]
         self.assertIn("my_msgs/msg/Unknown.msg is not there", note)
 
+    def among_strangers(self, kind, *options):
+        """A command arrives, although there are writers of another type: so many that one is looked at before its own."""
+        others = [DomainParticipant(self.id) for _ in range(8)]
+        strangers = [DataWriter(one, Topic(one, "rt/cmd", kind), qos=t.qos()) for one in others]
+        bridge = self.bridge(*options)
+        self.until(lambda: " 9 other participants" in self.report(bridge).get("bridge", ""), "they are there")
+        time.sleep(1)
+        commands = self.writer("rt/cmd", t.String)
+        self.assertEqual(self.send_until_seen(commands, lambda: t.String(data="go"), self.watch("text", "/cmd"))["text"], "go")
+        del strangers
+        self.end(bridge)
+
+    def test_writers_of_an_unknown_type_keep_no_other_out(self):
+        self.among_strangers(t.Unknown, "--in", "/cmd")
+
+    def test_writers_of_a_type_that_no_rule_names_keep_no_other_out(self):
+        rules = self.path / "rules.json"
+        rules.write_text(json.dumps({"in": [{"topics": "/cmd", "types": "std_msgs/msg/String"}]}))
+        self.among_strangers(t.PointCloud2, rules)
+
     def test_garbage_is_refused_counted_and_does_no_harm(self):
         bridge = self.bridge("--in", "/camera", "--in", "/text")
         garbage = self.writer("rt/camera", t.NotAnImage)

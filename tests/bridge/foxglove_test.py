@@ -269,6 +269,14 @@ class Foxglove(FoxgloveCase):
         self.assertEqual(self.end(bridge), 3)
         self.assertGreaterEqual(self.of(bridge, "/point", "in")["refused"], 1)
 
+    def test_nobody_gives_orders_to_cardans_programs(self):
+        viewer = self.viewer(self.bridge("--in", "*"))
+        control = "uint64 asker\nuint32 number\nuint32 part\nuint32 parts\nstring host\nstring text\n"
+        self.publish(viewer, "/cardan/control", b"", kind="cardan_msgs/msg/Control", schema=control)
+        viewer.status("Cardan's own")
+        names = self.start("cardan", "topic", "list", "--json", stdin=subprocess.DEVNULL).stdout.read()
+        self.assertNotIn("/cardan/control", names)
+
     def test_nothing_comes_in_by_itself(self):
         viewer = self.viewer(self.bridge())
         self.publish(viewer, "/point", b"", schema="float64 x\n")

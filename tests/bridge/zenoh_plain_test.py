@@ -5,6 +5,7 @@ zenoh_plain_test.py BIN_DIRECTORY
 """
 import json
 import signal
+import struct
 import subprocess
 import sys
 import time
@@ -223,6 +224,89 @@ class Inwards(PlainCase):
         self.assertLess(came, 5 * (time.monotonic() - start) + 3)
         self.assertGreater(came, 5)
         self.until(lambda: self.count(bridge, "/cmd", "thinned", "in") > 100, "it is counted")
+        self.end(bridge, 0, 3)
+
+
+class Strangers(PlainCase):
+    """What bridges of Cardan attach to their messages, anybody can attach."""
+
+    @staticmethod
+    def stamp(publisher, sequence, via=""):
+        return b"CDN1" + struct.pack("<4Q2q", 0xabc, publisher, sequence, 0, 1, 0) + via.encode()
+
+    def topic_in(self):
+        rules = self.path / "bridge.json"
+        rules.write_text(json.dumps({"out": [], "in": [{"topics": "/cmd", "types": "std_msgs/msg/String"}], "zenoh": {"listen": self.address}}))
+        watch = self.watch("car", "text", "/cmd")
+        return self.bridge("car", rules), watch, self.session()
+
+    def test_a_number_that_is_invented_silences_nobody(self):
+        bridge, watch, session = self.topic_in()
+        numbers = iter(range(1, 10 ** 6))
+        send = lambda words: session.put("cmd", text_cdr(words), attachment=self.stamp(7, next(numbers)))  # noqa: E731
+        self.until(lambda: send("before") or time.sleep(0.05) or self.seen(watch), "a message")
+        session.put("cmd", b"rubbish", attachment=self.stamp(7, 2 ** 64 - 1))
+        self.until(lambda: send("after") or time.sleep(0.05) or self.seen(watch)[-1]["text"] == "after", "the publisher's next", patience=20)
+        self.end(bridge, 3)
+
+    def test_networks_that_are_invented_keep_nobody_out(self):
+        bridge, watch, session = self.topic_in()
+        numbers = iter(range(1, 10 ** 6))
+
+        def crowded():
+            for n in range(8):
+                session.put("cmd", text_cdr(f"stranger {n}"), attachment=self.stamp(n, next(numbers), f"net{n}"))
+            time.sleep(0.1)
+            return len({s["text"] for s in self.seen(watch)}) >= 4
+        self.until(crowded, "messages over four other ways")
+        self.until(lambda: session.put("cmd", text_cdr("x")) or time.sleep(0.05) or any(s["text"] == "x" for s in self.seen(watch)), "what comes straight", patience=20)
+        far = lambda: session.put("cmd", text_cdr("far"), attachment=self.stamp(99, time.time_ns(), "fleet"))  # noqa: E731
+        self.until(lambda: far() or time.sleep(0.05) or any(s["text"] == "far" for s in self.seen(watch)), "what came through another network", patience=20)
+        self.end(bridge, 0, 3)
+
+
+    def test_topics_that_have_gone_keep_no_other_out(self):
+        bridge = self.bridge("car", "--listen", self.address, "--in", "/cmd/*")
+        watch = self.watch("car", "text", "/cmd/honest")
+        session = self.session()
+        count = 256  # as many as come in
+        token = lambda name: session.liveliness().declare_token(f"@/{session.zid()}/@ros2_lv/MP/cmd§{name}/{STRING}/:::")  # noqa: E731
+        tokens = [token(f"evil{n}") for n in range(count)]
+        there = lambda: [t for t in self.report(bridge)["topics"] if t["direction"] == "in"]  # noqa: E731
+        self.until(lambda: len(there()) == count, "all of them come in")
+        publishers = [session.declare_publisher(f"cmd/evil{n}", congestion_control=zenoh.CongestionControl.BLOCK) for n in range(count)]
+
+        def touched():
+            for publisher in publishers:
+                publisher.put(b"rubbish")
+            time.sleep(0.5)
+            return all(t["refused"] for t in there())
+        self.until(touched, "none of them is untouched")
+        for one in tokens:
+            one.undeclare()
+        honest = token("honest")
+        self.until(lambda: session.put("cmd/honest", text_cdr("x")) or time.sleep(0.05) or self.seen(watch), "a message", patience=20)
+        self.until(lambda: sum(t["refused"] > 0 for t in there()) == count and len(there()) == count + 1, "nothing is forgotten")
+        honest.undeclare()
+        self.end(bridge, 3)
+
+    def test_who_never_answers_stops_nothing(self):
+        bridge, watch, session = self.topic_in()
+        self.until(lambda: session.put("cmd", text_cdr("first")) or time.sleep(0.05) or self.seen(watch), "a message")
+        asked, tokens = [], []
+        silent = session.declare_queryable("cmd", lambda query: asked.append(query))
+        sent, end = 0, time.monotonic() + 10
+        while time.monotonic() < end:
+            # Whoever announces the topic is asked for its last messages.
+            tokens.append(session.liveliness().declare_token(f"@/{sent:x}/@ros2_lv/MP/cmd/{STRING}/:::"))
+            session.put("cmd", text_cdr(f"number {sent}"))
+            sent += 1
+            time.sleep(0.1)
+        arrived = lambda: len({s["text"] for s in self.seen(watch)} & {f"number {n}" for n in range(sent)})  # noqa: E731
+        self.until(lambda: arrived() > 0.8 * sent, f"most of {sent} messages", patience=10)
+        self.assertTrue(asked, "it was asked")
+        asked.clear()
+        silent.undeclare()
         self.end(bridge, 0, 3)
 
 

@@ -8,11 +8,13 @@
 #include <fstream>
 #include <limits>
 #include <new>
+#include <optional>
 #include <thread>
 #include <utility>
 
 #include "cardan/base/clock.hpp"
 #include "cardan/base/error.hpp"
+#include "cardan/messages/type_layout.hpp"
 #include "cardan/record/ros2_form.hpp"
 #include "cardan/transport/stop.hpp"
 
@@ -20,6 +22,7 @@ namespace cardan::bridge::dds {
 namespace {
 
 constexpr std::size_t kMostReaders = 1024;
+constexpr std::size_t kMostTypes = 64;  ///< of one topic that are tried
 constexpr std::size_t kMostPast = 4096, kMostProblems = 64;
 /// With less, frames of some megabytes do not arrive whole.
 constexpr std::uint64_t kEnoughBuffer = 4U << 20U;
@@ -189,45 +192,76 @@ std::vector<const RemoteWriter*> DdsBridge::usable(const std::vector<const Remot
   return good;
 }
 
-void DdsBridge::read(const std::string& topic, const std::vector<const RemoteWriter*>& writers) {
+/// The types that its writers say; that of its reader first, then those that are here without a file.
+std::vector<std::string> DdsBridge::types_of(const std::string& topic,
+                                             const std::vector<const RemoteWriter*>& writers) const {
   const auto known = readers_.find(topic);
-  const auto of_known = [&](const RemoteWriter* w) {
-    return known != readers_.end() && w->type == known->second->type_name();
-  };
-  const bool same = std::any_of(writers.begin(), writers.end(), of_known);
-  const std::string type = same ? known->second->type_name() : writers.front()->type;
+  std::vector<std::string> types;
+  for (const RemoteWriter* const writer : writers) types.push_back(writer->type);
+  std::sort(types.begin(), types.end());
+  types.erase(std::unique(types.begin(), types.end()), types.end());
+  std::stable_partition(types.begin(), types.end(), [](const std::string& t) { return known_layout(t) != nullptr; });
+  if (known != readers_.end())
+    if (const auto it = std::find(types.begin(), types.end(), known->second->type_name()); it != types.end())
+      std::rotate(types.begin(), it, it + 1);
+  return types;
+}
+
+/// A name can have writers of several types, by mistake or by an enemy: the first that works is the topic's.
+void DdsBridge::read(const std::string& topic, const std::vector<const RemoteWriter*>& writers) {
+  std::optional<Error> why;
+  std::size_t tried = 0;
+  for (const std::string& type : types_of(topic, writers)) {
+    if (rule_for(rules_.in, topic, type) == nullptr && !type.empty()) continue;  // the rules are about other types
+    if (++tried > kMostTypes) break;
+    try {
+      if (read(topic, type, writers)) return;
+    } catch (const Error& e) {
+      if (!why) why = e;
+    }
+  }
+  if (why) throw Error(*why);
+}
+
+/// Returns false if no writer can be read as this type.
+bool DdsBridge::read(const std::string& topic, const std::string& type,
+                     const std::vector<const RemoteWriter*>& writers) {
   if (type.empty())
     throw Error(ErrorCode::Incompatible, "its type has a name that ROS 2 does not use",
                 "name it pkg::msg::dds_::Type_");
+  const auto known = readers_.find(topic);
+  const bool same = known != readers_.end() && type == known->second->type_name();
   const TopicRule* const rule = rule_for(rules_.in, topic, type);
-  if (rule == nullptr) return;  // the rule is about other types
   if (known == readers_.end() && readers_.size() >= kMostReaders)
     throw Error(ErrorCode::Limit, fmt::format("a bridge reads at most {} topics", kMostReaders),
                 "name the topics in 'in'");
-  const AnyType any = finder_.find(type);
-  const std::string hash = record::ros_type_hash(type, any.message_type().schema);
+  std::optional<AnyType> any;
+  if (!same) any = finder_.find(type);
+  const std::string hash =
+      same ? known->second->qos().type_hash : record::ros_type_hash(type, any->message_type().schema);
   const auto good = usable(writers, type, hash);
-  if (good.empty()) return;
+  if (good.empty()) return false;
   const auto all = [&](auto what) { return std::all_of(good.begin(), good.end(), what); };
   const EndpointQos qos = incoming_qos(*rule, {.name = topic, .type = type, .type_hash = hash},
                                        all([](const RemoteWriter* w) { return w->reliable; }),
                                        all([](const RemoteWriter* w) { return w->transient_local; }));
-  if (same && known->second->qos() == qos) return;
+  if (same && known->second->qos() == qos) return true;
   endpoints_changed_ = true;
   if (same) {
     known->second->set_qos(participant_, qos);
-    return;
+    return true;
   }
   if (known != readers_.end()) {
     remember(known->second->report());
     readers_.erase(known);
   }
-  readers_.emplace(topic, std::make_unique<DdsReader>(participant_, topic, any, *rule, qos,
+  readers_.emplace(topic, std::make_unique<DdsReader>(participant_, topic, *any, *rule, qos,
                                                       IncomingOptions{.domain = rules_.domain,
                                                                       .via = network_,
                                                                       .access = rules_.access,
                                                                       .depth = qos.depth,
                                                                       .latched = qos.transient_local}));
+  return true;
 }
 
 void DdsBridge::note_problem(const std::string& topic, std::string why) {

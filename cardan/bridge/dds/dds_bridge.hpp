@@ -45,7 +45,10 @@ class DdsBridge final : public Bridge {
   void update_writers();
   void update_readers(bool changed, std::int64_t now);
   void remove_readers(std::int64_t now);
+  [[nodiscard]] std::vector<std::string> types_of(const std::string& topic,
+                                                  const std::vector<const RemoteWriter*>& writers) const;
   void read(const std::string& topic, const std::vector<const RemoteWriter*>& writers);
+  bool read(const std::string& topic, const std::string& type, const std::vector<const RemoteWriter*>& writers);
   [[nodiscard]] std::vector<const RemoteWriter*> usable(const std::vector<const RemoteWriter*>& writers,
                                                         const std::string& type, const std::string& hash);
   void note_problem(const std::string& topic, std::string why);

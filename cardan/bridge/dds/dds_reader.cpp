@@ -21,11 +21,11 @@ DdsReader::DdsReader(const Participant& participant, const std::string& topic, c
 }
 
 void DdsReader::start(const Participant& participant) {
-  gather_counts();
-  if (inbox_) inbox_->close();
   reader_.reset();
   wire_ = {};
-  inbox_ = std::make_shared<Inbox>(rule_.max_bytes, Inbox::Way::Kept);
+  gather_counts();
+  const auto before = std::exchange(inbox_, std::make_shared<Inbox>(rule_.max_bytes, Inbox::Way::Kept));
+  if (before) inbox_->go_on_from(*before);
   const auto name = dds_topic_of(topic_.beyond());
   const auto type = dds_type_of(type_name());
   if (!name || !type)
@@ -36,27 +36,29 @@ void DdsReader::start(const Participant& participant) {
   guid_ = guid_of(reader_.get());
 }
 
-void DdsReader::set_qos(const Participant& participant, const EndpointQos& qos) {
+void DdsReader::set_qos(Participant& participant, const EndpointQos& qos) {
+  for (std::uint32_t left = qos_.depth; carry(participant) && left > kAtOnce; left -= kAtOnce) {
+  }  // what is there already came by the old one
   qos_ = qos;
   start(participant);
 }
 
-bool DdsReader::wanted(const Participant& participant, dds_instance_handle_t writer) {
-  const auto known = participant.writers().find(writer);
-  if (known == participant.writers().end()) {
+bool DdsReader::wanted(Participant& participant, dds_instance_handle_t handle) {
+  const RemoteWriter* const writer = participant.writer(handle);
+  if (writer == nullptr) {
     topic_.lost();  // whose it is cannot be known: it might be our own
     return false;
   }
-  if (participant.is_sibling(known->second)) return false;
-  if (!known->second.type_hash.empty() && !qos_.type_hash.empty() && known->second.type_hash != qos_.type_hash) {
+  if (participant.is_sibling(*writer)) return false;
+  if (!writer->type_hash.empty() && !qos_.type_hash.empty() && writer->type_hash != qos_.type_hash) {
     ++own_.refused;
-    note_ = "a writer's " + known->second.type + " has other fields than ours (" + known->second.type_hash + ")";
+    note_ = "a writer's " + writer->type + " has other fields than ours (" + writer->type_hash + ")";
     return false;
   }
   return true;
 }
 
-bool DdsReader::carry(const Participant& participant) {
+bool DdsReader::carry(Participant& participant) {
   std::vector<Received> received = take(reader_.get(), kAtOnce);
   for (Received& next : received) {
     const Received one = std::move(next);  // its packets go back to Cyclone before the next one is read

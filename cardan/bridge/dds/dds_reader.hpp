@@ -24,10 +24,10 @@ class DdsReader {
             const EndpointQos& qos, IncomingOptions options);
 
   /// Takes and publishes what has come in, at most some messages. Returns whether there may be more.
-  bool carry(const Participant& participant);
+  bool carry(Participant& participant);
 
-  /// Reads with this QoS from now on.
-  void set_qos(const Participant& participant, const EndpointQos& qos);
+  /// Reads with this QoS from now on. What was waiting is carried before, as by carry().
+  void set_qos(Participant& participant, const EndpointQos& qos);
   [[nodiscard]] const EndpointQos& qos() const noexcept { return qos_; }
   [[nodiscard]] const std::string& type_name() const noexcept { return topic_.type().message_type().name; }
   [[nodiscard]] const TopicRule& rule() const noexcept { return rule_; }
@@ -40,7 +40,7 @@ class DdsReader {
  private:
   void start(const Participant& participant);
   /// Whether a message of this writer may come in.
-  bool wanted(const Participant& participant, dds_instance_handle_t writer);
+  bool wanted(Participant& participant, dds_instance_handle_t handle);
   void gather_counts();
 
   const TopicRule rule_;

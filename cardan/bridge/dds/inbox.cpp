@@ -62,9 +62,16 @@ bool Inbox::keep(std::size_t cost) noexcept {
   return false;
 }
 
-void Inbox::note(const Origin& origin) noexcept {
-  if (way_ != Way::Kept || origin.sequence <= 0) return;
+void Inbox::go_on_from(Inbox& before) noexcept {
+  const std::scoped_lock lock(mutex_, before.mutex_);
+  writers_ = before.writers_;
+  known_ = before.known_;
+}
+
+bool Inbox::note(const Origin& origin) noexcept {
+  if (way_ != Way::Kept || origin.sequence <= 0) return true;
   std::uint64_t missing = 0;
+  bool is_new = true;
   {
     const std::lock_guard lock(mutex_);
     auto it = std::find_if(writers_.begin(), writers_.begin() + static_cast<std::ptrdiff_t>(known_),
@@ -80,10 +87,13 @@ void Inbox::note(const Origin& origin) noexcept {
       const std::int64_t between = origin.sequence - it->sequence - 1;
       missing = static_cast<std::uint64_t>(between > kMostAtOnce ? 1 : between);
       it->sequence = origin.sequence;
+    } else {
+      is_new = false;
     }
     std::rotate(writers_.begin(), it, it + 1);
   }
   if (missing != 0) not_taken(missing);
+  return is_new;
 }
 
 }  // namespace cardan::bridge::dds

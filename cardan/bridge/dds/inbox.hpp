@@ -39,14 +39,14 @@ class Inbox {
   [[nodiscard]] bool keep(std::size_t cost) noexcept;
   void let_go(std::size_t cost) noexcept { kept_.fetch_sub(cost); }
 
-  /// A message has arrived. Those of its writer between the one before and it have not, and will not.
-  void note(const Origin& origin) noexcept;
+  /// A message has arrived. Those of its writer between the one before and it have not, and will not. Returns false if
+  /// it had come before: to a reader before this one, which had the same writer.
+  bool note(const Origin& origin) noexcept;
+  /// Goes on with the numbers of the inbox of the reader before this one, which has ended: what was written in between
+  /// counts, and what comes again does not.
+  void go_on_from(Inbox& before) noexcept;
 
-  /// From now on messages that nobody takes do not count as lost: their reader is about to go.
-  void close() noexcept { closed_.store(true); }
-  void not_taken(std::uint64_t messages = 1) noexcept {
-    if (!closed_.load()) lost_.fetch_add(messages);
-  }
+  void not_taken(std::uint64_t messages = 1) noexcept { lost_.fetch_add(messages); }
   void refuse() noexcept { refused_.fetch_add(1); }
   /// Counts since the call before.
   [[nodiscard]] std::uint64_t take_lost() noexcept { return lost_.exchange(0); }
@@ -56,7 +56,6 @@ class Inbox {
  private:
   const std::uint64_t most_bytes_;
   const Way way_;
-  Atomic<bool> closed_{false};
   Atomic<std::uint64_t> lost_{0}, refused_{0}, copied_{0}, kept_{0};
   std::mutex mutex_;
   std::vector<Buffer> spare_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cardan/bridge/dds/packets.hpp"
 
+#include <arpa/inet.h>
 #include <dds/ddsrt/atomics.h>
 
 #include <cstring>
@@ -51,20 +52,37 @@ void Packets::add_to(std::vector<std::span<const std::byte>>& pieces) const {
 
 #if defined(CARDAN_DDS_BEFORE_11)
 
-/// Both are in the packet, in this computer's byte order by now. A relay could name another participant before them
-/// (INFO_SRC); the writers of all that it names are then one, and no DDS here sends such.
+/// The participant whose submessage lies there: that of the packet's header, or another that was named since
+/// (INFO_SRC). Cyclone packs messages of all participants of a process together.
+::ddsi_guid_prefix_t participant_at(const std::byte* packet, std::size_t offset) noexcept {
+  ::Header_t header;
+  std::memcpy(&header, packet, sizeof header);
+  ::ddsi_guid_prefix_t prefix = header.guid_prefix;
+  for (std::size_t at = sizeof(::Header_t); at + sizeof(::InfoSRC_t) <= offset;) {
+    ::InfoSRC_t source;  // of others, only its head counts
+    std::memcpy(&source, packet + at, sizeof source);
+    if (source.smhdr.submessageId == SMID_INFO_SRC) {
+      prefix = source.guid_prefix;
+      for (auto& word : prefix.u) word = ::ntohl(word);  // in the packet it has stayed as it came
+    }
+    if (source.smhdr.octetsToNextHeader == 0) break;
+    at += sizeof source.smhdr + source.smhdr.octetsToNextHeader;
+  }
+  return prefix;
+}
+
+/// Both are in the packet, in this computer's byte order by now.
 Origin origin_of(const Fragment& first) noexcept {
   Origin origin;
   const std::size_t offset = NN_RDATA_SUBMSG_OFF(&first);
   if (offset == 0) return origin;
   const auto* const packet = reinterpret_cast<const std::byte*>(NN_RMSG_PAYLOAD(first.rmsg));
-  ::Header_t header;
+  const ::ddsi_guid_prefix_t participant = participant_at(packet, offset);
   ::Data_DataFrag_common_t data;
-  std::memcpy(&header, packet, sizeof header);
   std::memcpy(&data, packet + offset, sizeof data);
-  static_assert(sizeof header.guid_prefix + sizeof data.writerId == sizeof origin.writer);
-  std::memcpy(origin.writer.data(), &header.guid_prefix, sizeof header.guid_prefix);
-  std::memcpy(origin.writer.data() + sizeof header.guid_prefix, &data.writerId, sizeof data.writerId);
+  static_assert(sizeof participant + sizeof data.writerId == sizeof origin.writer);
+  std::memcpy(origin.writer.data(), &participant, sizeof participant);
+  std::memcpy(origin.writer.data() + sizeof participant, &data.writerId, sizeof data.writerId);
   origin.sequence = static_cast<std::int64_t>(
       static_cast<std::uint64_t>(static_cast<std::uint32_t>(data.writerSN.high)) << 32U | data.writerSN.low);
   return origin;

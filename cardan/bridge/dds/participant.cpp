@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cardan/bridge/dds/participant.hpp"
 
+#include <dds/ddsrt/log.h>
 #include <fmt/format.h>
 #include <netinet/in.h>
 #include <sys/eventfd.h>
@@ -13,12 +14,16 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <filesystem>
 #include <fstream>
 #include <new>
 #include <utility>
 
 #include "cardan/base/clock.hpp"
+#include "cardan/base/limiter.hpp"
+#include "cardan/base/log.hpp"
+#include "cardan/base/printable.hpp"
 #include "cardan/bridge/dds/names.hpp"
 #include "cardan/bridge/dds/qos.hpp"
 #include "cardan/transport/discovery/run_directory.hpp"
@@ -28,6 +33,18 @@ namespace {
 
 /// Anybody on the network can make writers. Each costs us an entry.
 constexpr std::size_t kMostWriters = 16384, kMostSiblings = 1024;
+
+/// Cyclone writes a line for each packet that it cannot read, and anybody can send these without end.
+void log_line(void* /*nothing*/, const dds_log_data_t* line) noexcept {
+  constexpr std::size_t kLongest = 500;
+  try {
+    const std::string text = "Cyclone DDS: " + detail::printable({line->message, line->size}, kLongest);
+    if ((line->priority & DDS_LC_FATAL) != 0) return detail::log(LogLevel::Error, text);  // it ends the process then
+    const LogLevel level = (line->priority & DDS_LC_ERROR) != 0 ? LogLevel::Error : LogLevel::Warning;
+    detail::log(level, {"line of Cyclone DDS", ::geteuid()}, text);
+  } catch (const std::exception&) {  // no memory: it stays unsaid
+  }
+}
 
 void ring_bell(dds_entity_t /*entity*/, void* bell) { static_cast<Bell*>(bell)->ring(); }
 void ring_on_match(dds_entity_t /*entity*/, const dds_publication_matched_status_t /*status*/, void* bell) {
@@ -98,11 +115,11 @@ void Bell::ring() noexcept {
 }
 
 bool Bell::answer() noexcept {
-  if (!rung_.load()) return false;
+  // The descriptor is emptied in any case. A ring may come to it only after its mark was answered; nobody would read it
+  // then, and the bridge would never sleep.
   std::uint64_t ignored = 0;
-  (void)!::read(fd_.get(), &ignored, sizeof(ignored));
-  rung_.store(false);
-  return true;
+  const bool late = ::read(fd_.get(), &ignored, sizeof(ignored)) == sizeof(ignored);
+  return rung_.exchange(false) || late;
 }
 
 std::string domain_marker(const std::string& cardan_domain) {
@@ -125,6 +142,7 @@ Guid guid_of(dds_entity_t entity) {
 
 Participant::Participant(const DomainChoice& choice, const Rules& rules, std::string marker, std::shared_ptr<Bell> bell)
     : rules_(rules), marker_(std::move(marker)), bell_(std::move(bell)) {
+  ::dds_set_log_sink(log_line, nullptr);
   const std::string configuration = domain_configuration(choice, loopback_has_multicast());
   const auto id = static_cast<dds_domainid_t>(choice.id);
   domain_ = Entity(::dds_create_domain(id, configuration.c_str()));
@@ -161,33 +179,44 @@ bool Participant::update() {
     look_from_the_start();
     missed_some_ = false;
   }
+  look_on();
+  if (changed_) forget_old();
+  return std::exchange(changed_, false);
+}
+
+void Participant::look_on() {
   try {
     // Writers first: each one's participant is known before itself.
-    const bool changed = update_writers();
+    update_writers();
     update_participants();
-    return changed;
   } catch (const std::bad_alloc&) {
     missed_some_ = true;
     throw;
   }
 }
 
-bool Participant::update_writers() {
-  bool changed = false;
+const RemoteWriter* Participant::writer(dds_instance_handle_t handle) {
+  auto known = writers_.find(handle);
+  if (known == writers_.end()) {
+    look_on();
+    known = writers_.find(handle);
+  }
+  return known == writers_.end() ? nullptr : &known->second;
+}
+
+void Participant::update_writers() {
   take_all<dds_builtintopic_endpoint_t>(
       writers_reader_.get(), [&](const dds_sample_info_t& info, const dds_builtintopic_endpoint_t& endpoint) {
         const auto known = writers_.find(info.instance_handle);
         if (info.valid_data && info.instance_state == DDS_ALIVE_INSTANCE_STATE) {
           const std::size_t before = writers_.size();
           note_writer(info.instance_handle, endpoint);
-          changed = changed || known != writers_.end() || writers_.size() != before;
+          changed_ = changed_ || known != writers_.end() || writers_.size() != before;
         } else if (known != writers_.end() && known->second.alive) {
           known->second.alive = false;
-          changed = true;
+          changed_ = true;
         }
       });
-  if (changed) forget_old();
-  return changed;
 }
 
 void Participant::note_writer(dds_instance_handle_t handle, const dds_builtintopic_endpoint_t& endpoint) {

@@ -48,6 +48,10 @@ class Participant {
   bool update();
   /// Writers on topics that a rule of `in` names, by their instance handles; also those that have left lately.
   [[nodiscard]] const std::map<dds_instance_handle_t, RemoteWriter>& writers() const noexcept { return writers_; }
+  /// One of these. If it is not known yet, looks again, because what a writer sends can be there before anybody has
+  /// looked; update() still returns that something has changed, and until then no entry goes. Null: no rule names its
+  /// topic, or there are too many. Throws bad_alloc.
+  [[nodiscard]] const RemoteWriter* writer(dds_instance_handle_t handle);
   /// Whether it belongs to a bridge of the same Cardan domain: what it sends is here already.
   [[nodiscard]] bool is_sibling(const RemoteWriter& writer) const;
   /// Others that are there now.
@@ -55,7 +59,8 @@ class Participant {
 
  private:
   void look_from_the_start();
-  bool update_writers();
+  void look_on();
+  void update_writers();
   void update_participants();
   void note_writer(dds_instance_handle_t handle, const dds_builtintopic_endpoint_t& endpoint);
   void forget_old();
@@ -66,6 +71,7 @@ class Participant {
   Entity domain_, participant_, participants_reader_, writers_reader_;
   Guid guid_{};
   bool missed_some_ = false;  ///< of what was discovered, for want of memory
+  bool changed_ = false;      ///< since the last update()
   std::map<dds_instance_handle_t, RemoteWriter> writers_;
   std::map<dds_instance_handle_t, Guid> others_;
   std::map<Guid, std::int64_t> siblings_;  ///< and the time when it left; 0: it is there

@@ -117,7 +117,8 @@ Data* new_received(const ::ddsi_sertype* type, ::ddsi_serdata_kind kind) noexcep
   return d;
 }
 
-/// An empty message, which has been counted. For none at all, Cyclone would write a line to its log each time.
+/// An empty message, which has been counted or had come before. For none at all, Cyclone would write a line to its log
+/// each time.
 Data* refused(Data* d) noexcept {
   d->taken.store(true);
   return d;
@@ -127,11 +128,11 @@ Data* refused(Data* d) noexcept {
 ::ddsi_serdata* from_fragments(const ::ddsi_sertype* type, ::ddsi_serdata_kind kind, const Fragment* fragments,
                                std::size_t size) noexcept {
   const auto& inbox = own(type).inbox;
-  if (inbox && fragments != nullptr) inbox->note(origin_of(*fragments));
+  const bool is_new = !inbox || fragments == nullptr || inbox->note(origin_of(*fragments));
   Data* const d = new_received(type, kind);
   if (d == nullptr && kind == SDK_DATA && inbox) inbox->not_taken();
   if (d == nullptr || kind != SDK_DATA || !inbox) return d;
-  if (!inbox->admits(size)) return refused(d);
+  if (!is_new || !inbox->admits(size)) return refused(d);
   if (const std::size_t cost = cost_of_keeping(fragments, size); inbox->keep(cost)) {
     d->packets = Packets(fragments, size);
     d->cost = cost;

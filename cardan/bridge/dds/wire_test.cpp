@@ -6,19 +6,26 @@
 #include <dds/ddsi/q_radmin.h>
 #include <dds/ddsrt/log.h>
 #include <gtest/gtest.h>
+#include <poll.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <new>
+#include <string>
+#include <thread>
 #include <vector>
 
 #include "cardan/bridge/dds/component_asker.hpp"
+#include "cardan/bridge/dds/dds_reader.hpp"
 #include "cardan/bridge/dds/participant.hpp"
 #include "cardan/messages/cdr_writer.hpp"
+#include "tests/support/run_directory.hpp"
 
 namespace {
 /// Allocations without exceptions fail while it is set.
@@ -284,6 +291,60 @@ TEST_F(Arrivals, WithoutMemoryForAMessageItIsLost) {
   EXPECT_EQ(inbox_->take_lost(), 1U);
   (void)taken(receive(arrive(5U << 20U, 65'000), 5U << 20U));
   EXPECT_EQ(inbox_->take_refused(), 1U);
+}
+
+TEST(DdsBell, ARingThatComesToItsDescriptorLateLeavesItNotReadable) {
+  Bell bell;
+  (void)bell.answer();
+  bell.ring();
+  ASSERT_TRUE(bell.answer());
+  // A ring was marked and answered before it wrote, as on a busy computer. It writes now.
+  const std::uint64_t one = 1;
+  ASSERT_EQ(::write(bell.fd(), &one, sizeof(one)), static_cast<ssize_t>(sizeof(one)));
+  (void)bell.answer();
+  pollfd poll{.fd = bell.fd(), .events = POLLIN, .revents = 0};
+  EXPECT_EQ(::poll(&poll, 1, 0), 0) << "the bridge would never sleep again";
+  EXPECT_FALSE(bell.answer());
+}
+
+TEST_F(Wire, LinesThatOthersCauseAreFew) {
+  testing::internal::CaptureStderr();
+  for (int i = 0; i < 1000; ++i) ::dds_log(DDS_LC_WARNING, __FILE__, __LINE__, __func__, "malformed packet %d\n", i);
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_NE(said.find("malformed packet 0"), std::string::npos) << said;
+  EXPECT_LE(std::count(said.begin(), said.end(), '\n'), 10);
+}
+
+class Reading : public test::OwnRunDirectory {
+ protected:
+  Rules rules_ = [] {
+    Rules rules;
+    rules.in = {TopicRule{}};
+    return rules;
+  }();
+  Participant participant_{DomainChoice{.id = 97}, rules_, "wire-test", std::make_shared<Bell>()};
+};
+
+TEST_F(Reading, AMessageThatIsThereBeforeItsWriterWasSeenComesIn) {
+  DdsReader reader(participant_, "/late", AnyType::of_definition("std_msgs/msg/String", "string data\n"), TopicRule{},
+                   {.reliable = true, .depth = 10}, {});
+  (void)participant_.update();
+  // Of another participant, as of another program. Nobody looks around before its message is read.
+  const Entity other(::dds_create_participant(97, nullptr, nullptr));
+  const WireTopic topic = make_topic(other.get(), "rt/late", "std_msgs::msg::dds_::String_", nullptr);
+  const Entity writer(::dds_create_writer(other.get(), topic.topic.get(), nullptr, nullptr));
+  const auto bytes = std::make_shared<std::vector<std::byte>>(13);
+  (*bytes)[1] = std::byte{1};
+  (*bytes)[4] = std::byte{5};  // "late"
+  std::memcpy(&(*bytes)[8], "late", 5);
+  ASSERT_EQ(write(writer.get(), topic, {.pieces = {*bytes}, .keep = bytes}, nullptr), DDS_RETCODE_OK);
+  for (int tries = 0; tries < 1000 && reader.report().counts.carried + reader.report().counts.lost == 0; ++tries) {
+    (void)reader.carry(participant_);
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  EXPECT_EQ(reader.report().counts.carried, 1U);
+  EXPECT_EQ(reader.report().counts.lost, 0U);
+  EXPECT_TRUE(participant_.update()) << "the bridge hears of the writer";
 }
 
 TEST(ComponentAsker, ARequestWithoutMemoryForItsAnswerIsLostAndTheNextOneIsAnswered) {

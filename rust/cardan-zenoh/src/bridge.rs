@@ -113,11 +113,15 @@ impl Bridge {
         for t in self.context.outgoing.lock().unwrap().values() {
             topics.push(Report::of(&t.local.name, &t.beyond, &t.local.type_name, false, &t.counts));
         }
+        let mut past = self.context.past.lock().unwrap().clone();
         for t in self.context.incoming.lock().unwrap().values() {
-            let mut one = Report::of(&t.name, &t.beyond, &t.type_name(), true, &t.counts);
-            one.lost += t.losses.lock().unwrap().lost();
+            let mut one = report_of(t);
+            if let Some(before) = past.remove(&t.beyond) {
+                one.add(&before);
+            }
             topics.push(one);
         }
+        topics.extend(past.into_values());
         let peers: Vec<Value> = self
             .clocks
             .best()
@@ -139,6 +143,12 @@ impl Bridge {
         };
         format!("Zenoh, {form}, connected to {links}, id {}", self.context.zid)
     }
+}
+
+fn report_of(t: &Incoming) -> Report {
+    let mut one = Report::of(&t.name, &t.beyond, &t.type_name(), true, &t.counts);
+    one.lost = one.lost.saturating_add(t.losses.lock().unwrap().lost());
+    one
 }
 
 type Declared = (Vec<Subscriber<()>>, Vec<Queryable<()>>, Vec<LivelinessToken>);
@@ -257,6 +267,14 @@ fn let_in(context: &Arc<Context>, one: &Announced) {
     if topic.name.starts_with("/cardan/") {
         context.note(&one.name, format!("{} does not come in: /cardan/ is Cardan's own", one.name));
         return;
+    }
+    if all.len() >= MOST_IN {
+        // One that nobody publishes any more makes room. Its publishers' tokens bring it back.
+        if let Some(gone) = all.iter().find(|(_, t)| t.has_ended()).map(|(name, _)| name.clone()) {
+            let gone = all.remove(&gone).expect("just found");
+            gone.stop();
+            context.keep(report_of(&gone));
+        }
     }
     if all.len() >= MOST_IN {
         context.note("in", format!("at most {MOST_IN} topics come in: name them in 'in'"));

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use zenoh::Session;
 
+use crate::counts::Report;
 use crate::incoming::Incoming;
 use crate::keys::Keys;
 use crate::outgoing::Outgoing;
@@ -31,12 +32,15 @@ pub struct Context {
     pub outgoing: Mutex<BTreeMap<String, Arc<Outgoing>>>,
     /// By their names beyond.
     pub incoming: Mutex<BTreeMap<String, Arc<Incoming>>>,
+    /// Counts of those that have gone, so that no loss is forgotten.
+    pub past: Mutex<BTreeMap<String, Report>>,
     notes: Mutex<BTreeMap<String, String>>,
 }
 
 const NODE: &str = "cardan_bridge";
 /// Others can cause notes.
 const MOST_NOTES: usize = 64;
+const MOST_PAST: usize = 1024;
 
 impl Context {
     pub fn new(session: Session, rules: Rules, network: String, domain: u64) -> Self {
@@ -58,8 +62,23 @@ impl Context {
             definitions: Mutex::default(),
             outgoing: Mutex::default(),
             incoming: Mutex::default(),
+            past: Mutex::default(),
             notes: Mutex::default(),
         }
+    }
+
+    /// Keeps the counts of a topic that goes. Strangers can invent topics: of too many, the rest are one.
+    pub fn keep(&self, mut last: Report) {
+        let mut past = self.past.lock().unwrap();
+        if past.len() >= MOST_PAST && !past.contains_key(&last.beyond) {
+            last.topic = "(others)".into();
+            last.beyond = last.topic.clone();
+        }
+        last.receivers = 0;
+        if let Some(before) = past.get(&last.beyond) {
+            last.add(before);
+        }
+        past.insert(last.beyond.clone(), last);
     }
 
     /// The number of another endpoint of the node.

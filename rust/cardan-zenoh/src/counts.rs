@@ -73,6 +73,17 @@ impl Report {
         }
     }
 
+    /// Adds the counts of another time of the same topic.
+    pub fn add(&mut self, before: &Report) {
+        let sum = |to: &mut u64, more: u64| *to = to.saturating_add(more);
+        sum(&mut self.carried, before.carried);
+        sum(&mut self.bytes, before.bytes);
+        sum(&mut self.copied, before.copied);
+        sum(&mut self.thinned, before.thinned);
+        sum(&mut self.lost, before.lost);
+        sum(&mut self.refused, before.refused);
+    }
+
     pub fn direction(&self) -> &'static str {
         if self.inward {
             "in"

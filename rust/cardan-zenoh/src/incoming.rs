@@ -22,17 +22,17 @@ use crate::ros;
 use crate::rules::{Form, Pace, Rule};
 use crate::stamp::{number_of, steady_now, Stamp};
 use crate::types::definition_of;
+use crate::ways::Ways;
 
 const LARGE: usize = 1 << 20;
 const USUAL_DEPTH: u32 = 10;
 const DEPTH_OF_LARGE: u32 = 2;
 const MOST_DEPTH: u32 = 64;
 const MOST_MEMORY: usize = 64 << 20;
-/// Publishers of one topic that differ in the networks that their messages came through.
-const MOST_WAYS: usize = 4;
 const MOST_DEFINITION: usize = 64 << 10;
 const ASK: Duration = Duration::from_secs(2);
 const LOOK: Duration = Duration::from_millis(200);
+const GLANCE: Duration = Duration::from_millis(50);
 /// Messages in a row that are not of the topic's type, after which another type that is announced has its turn.
 const MOST_STRIKES: u32 = 3;
 /// And no sooner than this after the last turn.
@@ -76,12 +76,6 @@ pub struct Incoming {
     stop: AtomicBool,
 }
 
-struct Way {
-    via: String,
-    room: usize,
-    publisher: Publisher,
-}
-
 /// Of the thread that publishes.
 struct Worker<'a> {
     topic: &'a Incoming,
@@ -91,7 +85,7 @@ struct Worker<'a> {
     key: &'a str,
     definition: String,
     pace: Pace,
-    ways: Vec<Way>,
+    ways: Ways<Publisher>,
     /// Publisher and number of the last messages.
     seen: VecDeque<(u64, u64)>,
     since: Instant,
@@ -140,6 +134,11 @@ impl Incoming {
         let mut candidates = self.candidates.lock().unwrap();
         candidates.end(one);
         candidates.is_empty()
+    }
+
+    /// Nobody publishes it.
+    pub fn has_ended(&self) -> bool {
+        self.candidates.lock().unwrap().is_empty()
     }
 
     /// Nothing has come yet.
@@ -265,7 +264,7 @@ impl Incoming {
             key: &key,
             definition,
             pace: Pace::of(&self.rule),
-            ways: vec![],
+            ways: Ways::new(&context.network),
             seen: VecDeque::new(),
             since: Instant::now(),
         };
@@ -316,6 +315,8 @@ fn stamp_of(form: Form, sample: &Sample) -> Option<Stamp> {
 impl Worker<'_> {
     fn publish_what_comes(mut self) {
         let mut looked = Instant::now();
+        // Messages that waited while others were asked: they come before anybody is asked again.
+        let mut waited = 0;
         while !self.topic.stop.load(Relaxed) {
             if looked.elapsed() >= LOOK {
                 looked = Instant::now();
@@ -327,11 +328,14 @@ impl Worker<'_> {
             if queue.messages.is_empty() && !queue.join {
                 queue = self.topic.bell.wait_timeout(queue, LOOK).unwrap().0;
             }
-            if std::mem::take(&mut queue.join) {
+            waited = waited.min(queue.messages.len());
+            if waited == 0 && std::mem::take(&mut queue.join) {
                 drop(queue);
                 self.catch_up();
+                waited = self.topic.queue.lock().unwrap().messages.len();
                 continue;
             }
+            waited = waited.saturating_sub(1);
             let message = queue.messages.pop_front();
             if let Some(message) = &message {
                 queue.bytes -= message.bytes.len();
@@ -340,7 +344,7 @@ impl Worker<'_> {
             if let Some(message) = message {
                 self.deliver(message, false);
             }
-            let subscribers = self.ways.iter().map(|w| w.publisher.subscribers() as u64).max();
+            let subscribers = self.ways.publishers().map(|p| p.subscribers() as u64).max();
             self.topic.counts.receivers.store(subscribers.unwrap_or(0), Relaxed);
         }
     }
@@ -356,7 +360,8 @@ impl Worker<'_> {
         candidates.has_ended(self.one)
     }
 
-    /// Gets the last messages of who publishes the topic. What comes meanwhile waits in the queue.
+    /// Gets the last messages of who publishes the topic. What comes meanwhile waits in the queue, for a moment: somebody
+    /// may be asked that never answers.
     fn catch_up(&mut self) {
         let (form, depth) = (self.context.keys.form, self.topic.depth.load(Relaxed));
         let where_they_are = match form {
@@ -375,8 +380,15 @@ impl Worker<'_> {
             .timeout(ASK)
             .wait();
         let Ok(replies) = asked else { return };
-        while let Ok(reply) = replies.recv() {
-            let Ok(sample) = reply.into_result() else { continue };
+        let began = Instant::now();
+        while let Ok(reply) = replies.recv_timeout(GLANCE) {
+            if self.topic.stop.load(Relaxed) {
+                return;
+            }
+            if began.elapsed() > LOOK {
+                self.deliver_some(|s, losses| s.map_or(true, |s| losses.knows(s.publisher)));
+            }
+            let Some(Ok(sample)) = reply.map(|r| r.into_result()) else { continue };
             if sample.key_expr().as_str() != self.key {
                 continue;
             }
@@ -387,22 +399,40 @@ impl Worker<'_> {
                 continue;
             }
             let source_ns = if stamp.source_ns != 0 { stamp.source_ns } else { stamp.publish_ns };
+            // A subscriber must not get an older message after this one.
+            self.deliver_some(|s, _| s.is_some_and(|s| s.publisher == stamp.publisher && s.sequence < stamp.sequence));
             self.deliver(Message { bytes: sample.payload().clone(), stamp: Some(stamp), source_ns }, true);
+        }
+    }
+
+    /// Of the messages that wait, those that are `chosen`.
+    fn deliver_some(&mut self, chosen: impl Fn(Option<&Stamp>, &Losses) -> bool) {
+        let most = self.topic.queue.lock().unwrap().messages.len();
+        for _ in 0..most {
+            let message = {
+                let mut queue = self.topic.queue.lock().unwrap();
+                let losses = self.topic.losses.lock().unwrap();
+                let at = queue.messages.iter().position(|m| chosen(m.stamp.as_ref(), &losses));
+                drop(losses);
+                let Some(message) = at.and_then(|at| queue.messages.remove(at)) else { return };
+                queue.bytes -= message.bytes.len();
+                message
+            };
+            self.deliver(message, false);
         }
     }
 
     /// Whether it has not come before: a late joiner gets messages that come by themselves, too.
     fn is_new(&mut self, stamp: &Stamp, is_history: bool) -> bool {
-        let in_order = self.topic.losses.lock().unwrap().arrived(stamp);
-        if self.context.keys.form != Form::Rmw {
-            return in_order;
-        }
+        let mut losses = self.topic.losses.lock().unwrap();
+        let in_order = if is_history { losses.arrived(stamp) } else { losses.arrived_live(stamp) };
+        drop(losses);
         // A stranger can use another one's number, so a number alone refuses nothing that a publisher sends now.
         let one = (stamp.publisher, stamp.sequence);
         if (is_history && !in_order) || self.seen.contains(&one) {
             return false;
         }
-        if self.topic.depth.load(Relaxed) > 0 {
+        if is_history || (self.context.keys.form == Form::Rmw && self.topic.depth.load(Relaxed) > 0) {
             self.seen.push_back(one);
             if self.seen.len() > MOST_SEEN {
                 self.seen.pop_front();
@@ -431,11 +461,29 @@ impl Worker<'_> {
         let cdr = message.bytes.to_bytes();
         // What came in fragments is joined first.
         let copies = if matches!(cdr, Cow::Owned(_)) { 2 } else { 1 };
-        let way = match self.way(&via, cdr.len()) {
-            Ok(way) => way,
+        let (rule, context, one, definition) = (&topic.rule, self.context, self.one, &self.definition);
+        let make = |room: usize| {
+            let usual = if room > LARGE { DEPTH_OF_LARGE } else { USUAL_DEPTH };
+            // As deep as the original, where that costs little memory.
+            let affordable = ((MOST_MEMORY / room) as u32).min(MOST_DEPTH);
+            let usual = one.depth.min(affordable).max(usual);
+            let options = PublisherOptions {
+                domain: &context.rules.domain,
+                type_name: &one.type_name,
+                definition,
+                max_bytes: room,
+                depth: if rule.depth != 0 { rule.depth } else { usual },
+                reliable: rule.reliable.unwrap_or(false),
+                via: &via,
+                access: context.rules.access.access(),
+            };
+            Publisher::new(&topic.name, &options).map_err(|e| e.to_string())
+        };
+        let publisher = match self.ways.find(&via, cdr.len(), rule.max_bytes(), Instant::now(), make) {
+            Ok(publisher) => publisher,
             Err(why) => return topic.strike(why),
         };
-        match way.publisher.publish(&cdr, message.source_ns) {
+        match publisher.publish(&cdr, message.source_ns) {
             Err(why) if why.is_full() => {
                 add(&counts.lost, 1);
                 counts.note(why.to_string());
@@ -448,38 +496,5 @@ impl Worker<'_> {
                 add(&counts.copied, copies * cdr.len() as u64);
             }
         }
-    }
-
-    /// The publisher for messages that came this way, with room for this number of bytes.
-    fn way(&mut self, via: &str, bytes: usize) -> Result<&mut Way, String> {
-        let known = self.ways.iter().position(|w| w.via == via);
-        if let Some(at) = known {
-            if self.ways[at].room >= bytes {
-                return Ok(&mut self.ways[at]);
-            }
-            self.ways.remove(at); // its samples stay with the subscribers that hold them
-        } else if self.ways.len() == MOST_WAYS {
-            return Err(format!("messages came over more than {MOST_WAYS} different ways"));
-        }
-        let topic = self.topic;
-        let rule = &topic.rule;
-        let room = (2 * bytes).min(rule.max_bytes()).max(bytes).max(256);
-        let usual = if room > LARGE { DEPTH_OF_LARGE } else { USUAL_DEPTH };
-        // As deep as the original, where that costs little memory.
-        let affordable = ((MOST_MEMORY / room) as u32).min(MOST_DEPTH);
-        let usual = self.one.depth.min(affordable).max(usual);
-        let options = PublisherOptions {
-            domain: &self.context.rules.domain,
-            type_name: &self.one.type_name,
-            definition: &self.definition,
-            max_bytes: room,
-            depth: if rule.depth != 0 { rule.depth } else { usual },
-            reliable: rule.reliable.unwrap_or(false),
-            via,
-            access: self.context.rules.access.access(),
-        };
-        let publisher = Publisher::new(&self.topic.name, &options).map_err(|e| e.to_string())?;
-        self.ways.push(Way { via: via.into(), room, publisher });
-        Ok(self.ways.last_mut().expect("just added"))
     }
 }

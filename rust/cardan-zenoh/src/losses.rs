@@ -7,6 +7,8 @@ use crate::stamp::Stamp;
 
 /// A hostile sender can invent publishers: the one that was silent longest is forgotten.
 const MOST_PUBLISHERS: usize = 64;
+/// No message comes later by so many numbers: the one before was invented, by a stranger with this publisher's number.
+const MOST_LATE: u64 = 1024;
 
 #[derive(Debug, Default)]
 struct Stream {
@@ -26,6 +28,20 @@ pub struct Losses {
 }
 
 impl Losses {
+    /// The same of a message that comes by itself, as far as its publisher's number can be trusted at all.
+    pub fn arrived_live(&mut self, stamp: &Stamp) -> bool {
+        let ahead = self.streams.get(&stamp.publisher).map_or(0, |s| s.last.saturating_sub(stamp.sequence));
+        if ahead > MOST_LATE {
+            self.streams.remove(&stamp.publisher); // so that gaps count again, from here on
+        }
+        self.arrived(stamp)
+    }
+
+    /// Whether a message of it has come.
+    pub fn knows(&self, publisher: u64) -> bool {
+        self.streams.contains_key(&publisher)
+    }
+
     /// Whether the message is new. An older one has come twice, as part of what a late joiner gets.
     pub fn arrived(&mut self, stamp: &Stamp) -> bool {
         self.clock += 1;
@@ -144,6 +160,22 @@ mod tests {
             losses.told(publisher, u64::MAX, 0);
         }
         assert_eq!(losses.lost(), u64::MAX);
+    }
+
+    /// One message of a stranger must not make all that the publisher sends look late.
+    #[test]
+    fn an_invented_number_does_not_stay() {
+        let mut losses = Losses::default();
+        losses.arrived_live(&stamp(1, 10, 0));
+        losses.arrived_live(&stamp(1, 1_000_000, 0));
+        let invented = losses.lost();
+        assert!(!losses.arrived(&stamp(1, 11, 0)), "a late joiner gets no such");
+        assert!(losses.arrived_live(&stamp(1, 11, 0)));
+        assert!(losses.arrived_live(&stamp(1, 12, 0)));
+        assert!(!losses.arrived_live(&stamp(1, 12, 0)), "twice");
+        assert_eq!(losses.lost(), invented);
+        losses.arrived_live(&stamp(1, 14, 0));
+        assert_eq!(losses.lost(), invented.saturating_add(1));
     }
 
     #[test]

@@ -15,6 +15,7 @@ mod ros_publisher;
 mod rules;
 mod stamp;
 mod types;
+mod ways;
 
 use std::io::{BufRead, Read, Write};
 use std::sync::mpsc::{sync_channel, RecvTimeoutError};
