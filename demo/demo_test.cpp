@@ -362,8 +362,10 @@ TEST_F(Demo, MistakesAreNamedWithARemedy) {
 TEST_F(Demo, AMistakeLeavesTheLastRecordingAsItIs) {
   const std::string last = (folder_ / "last.mcap").string();
   std::ofstream(last) << "the last demo's";
-  EXPECT_EQ(run({"--camera", "/nonexistent.mp4", "--record", last}), 2) << output_;
-  EXPECT_EQ(run({"--camera", video_, "--crash", "nobody", "--record", last}), 2) << output_;
+  EXPECT_EQ(run({"--camera", "/nonexistent.mp4", "--force", "--record", last}), 2) << output_;
+  EXPECT_EQ(run({"--camera", video_, "--crash", "nobody", "--force", "--record", last}), 2) << output_;
+  EXPECT_EQ(run({"--camera", video_, "--record", last}), 2) << output_;
+  EXPECT_NE(output_.find(last + " exists — give another name, or --force"), std::string::npos) << output_;
   std::ifstream file(last);
   std::string text;
   std::getline(file, text);

@@ -42,11 +42,14 @@ terminal: cardan topic list, cardan component stats, cardan topic stats /street/
 
 Exit codes: 0 done (also when Ctrl-C cut it short), 1 failed, 2 wrong options or no such file.)";
 
+constexpr const char* kLastDemo = "out/demo.mcap";
+
 struct Arguments {
   street::DemoOptions demo;
   bool no_view = false;
   bool page = false;
-  std::string record = "out/demo.mcap";
+  bool force = false;
+  std::string record = kLastDemo;
   std::vector<float> own;
   std::string role;
   street::RoleOptions of_role;
@@ -70,6 +73,13 @@ Function* loaded(const char* name) {
 }
 
 #if defined(CARDAN_HAS_RECORD_COMMANDS)
+/// Only the demo's own file is replaced without a word. Throws Error: another one is there.
+void refuse_to_replace(const Arguments& a) {
+  if (a.record.empty() || a.record == kLastDemo || a.force || !std::filesystem::exists(a.record)) return;
+  throw Error(ErrorCode::InvalidArgument, fmt::format("{} exists", a.record),
+              "give another name, or --force to replace it");
+}
+
 /// Records everything that the demo publishes, and shows the result. A recording that fails is reported, and leaves
 /// the demo as it is.
 class DemoRecording {
@@ -118,6 +128,9 @@ int run(Arguments& a) {
   if (!a.own.empty()) a.demo.own = {.front = a.own[0], .rear = a.own[1], .side = a.own[2]};
   if (a.role.empty()) {
     a.demo.view = !a.no_view;
+#if defined(CARDAN_HAS_RECORD_COMMANDS)
+    refuse_to_replace(a);
+#endif
     auto* const demo = loaded<decltype(cardan_street_demo)>("cardan_street_demo");
     if (demo == nullptr) return kFailed;
     std::unique_ptr<DemoPage> page;
@@ -191,6 +204,7 @@ static void add_demo_command(CLI::App& app) {
 #if defined(CARDAN_HAS_RECORD_COMMANDS)
   command->add_option("--record", a.record, "Record all topics into this file; \"\": no recording")
       ->capture_default_str();
+  command->add_flag("--force", a.force, "Replace the file of --record if it exists (the default one always is)");
 #endif
   command->add_flag("--no-view", a.no_view, "Plain lines instead of the live view");
   command->add_flag("--view", a.page, "Show it in a browser too, and print the page's address (as cardan view)");
