@@ -17,7 +17,7 @@ all: ## build everything to build/release; the command is build/release/bin/card
 
 library: ## build only the library and the command, without OpenCV or test tools
 	@scripts/setup.sh --for build
-	@scripts/build.sh release bin/cardan bridges
+	@scripts/build.sh release whole_command
 
 wheel: ## build the Python package as a wheel, to build/wheel (some minutes; for this Python, or newer ones from 3.12 on)
 	@scripts/setup.sh --for test
@@ -26,7 +26,7 @@ wheel: ## build the Python package as a wheel, to build/wheel (some minutes; for
 
 zenoh: ## build cardan-zenoh, which `cardan bridge zenoh` needs (cargo and crates.io; some minutes)
 	@scripts/setup.sh --for build
-	@scripts/build.sh release bin/cardan bridges
+	@scripts/build.sh release whole_command
 	@scripts/zenoh.sh
 
 demo: ## the street demo: camera, LiDAR, detector, obstacles and decision as processes, also in a browser (40 s)
@@ -44,18 +44,18 @@ test-deep: ## the long tests: models, kills, sanitizers, clang, arm64, PCL, tidy
 
 bench: ## measure transport, runtime, recorder and bridges in ten minutes; report in out/report (ARGS go to the transport's alone)
 	@scripts/setup.sh --for bench
-	@scripts/build.sh release bin/cardan bridges bin/cardan-bench
+	@scripts/build.sh release whole_command bin/cardan-bench
 	@$(if $(ARGS),$(CARDAN) bench transport $(ARGS),$(CARDAN) bench all --out $(OUT))
 
 bench-full: ## the same with all sizes, rounds and parts: half an hour and more (ARGS: --resume, --only …)
 	@scripts/setup.sh --for bench
-	@scripts/build.sh release bin/cardan bridges bin/cardan-bench
+	@scripts/build.sh release whole_command bin/cardan-bench
 	@$(CARDAN) bench all --selection full --out $(OUT) $(ARGS)
 
 bench-gate: ## measure in ten minutes and compare with BASE=…/results.json of the same computer; fails if something is worse
 	@test -f "$(BASE)" || { echo "make bench-gate: give BASE=FILE, the results.json that make bench made before the change"; exit 2; }
 	@scripts/setup.sh --for bench
-	@scripts/build.sh release bin/cardan bridges bin/cardan-bench
+	@scripts/build.sh release whole_command bin/cardan-bench
 	@$(CARDAN) bench all --out out/gate $(ARGS) || test $$? -eq 3
 	@$(CARDAN) bench compare "$(BASE)" out/gate/results.json --json out/gate/changes.json
 
@@ -66,7 +66,7 @@ bench-peers: ## install and build the other middlewares that cardan bench transp
 
 install: ## install library, headers, CMake and pkg-config files and the command: make install PREFIX=/usr/local
 	@scripts/setup.sh --for build
-	@scripts/build.sh release bin/cardan bridges
+	@scripts/build.sh release whole_command
 	@scripts/install.sh "$(PREFIX)"
 
 deb: ## Debian packages to build/release/packages: libcardan0, libcardan-dev, cardan-tools, cardan-bridge, cardan-opencv

@@ -16,7 +16,7 @@ for program in dpkg-shlibdeps dpkg-deb gzip; do
   command -v "$program" >/dev/null || die "no $program — packages are built on Debian or Ubuntu: scripts/setup.sh --for deb"
 done
 find_tools
-scripts/build.sh release bin/cardan bridges
+scripts/build.sh release whole_command
 packages=$PWD/build/release/packages
 mkdir -p "$packages"
 find "$packages" -mindepth 1 -maxdepth 1 -name '*.deb' -delete

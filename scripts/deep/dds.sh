@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 source scripts/lib.sh
 if ! command -v cargo >/dev/null; then say "skipped: no cargo"; exit 0; fi
-scripts/build.sh release bin/cardan bridges bin/bridge_endpoints
+scripts/build.sh release whole_command bin/bridge_endpoints
 [[ -x build/release/bin/cardan-bridge-dds ]] || { say "skipped: the bridge was not built (cyclonedds-dev)"; exit 0; }
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/build/rust}
 (cd tests/bridge/ros2_client && cargo build --locked --release -j "${JOBS:-$(nproc)}")

@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 source scripts/lib.sh
 if ! command -v cargo >/dev/null; then say "skipped: no cargo"; exit 0; fi
-scripts/build.sh release bin/cardan bridges bin/bridge_endpoints
+scripts/build.sh release whole_command bin/bridge_endpoints
 scripts/zenoh.sh
 export CARDAN_LIB_DIR=$PWD/build/release/lib CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/build/rust}
 (cd rust/cardan && cargo test --locked)
