@@ -78,7 +78,7 @@ std::vector<Measurement> measurements_of(const Report& report) {
   std::vector<Measurement> all;
   for (const Row& row : report.rows)
     for (const Figure& f : row.figures) {
-      if (f.unit.empty()) continue;  // says what was there, and is no figure of it
+      if (f.unit.empty()) continue;  // only says what was there; it is not measured
       Measurement m{.part = "bridge",
                     .peer = "cardan",
                     .setup = row.name,

@@ -342,7 +342,7 @@ Result read_result(const std::string& path, const ReadLimits& limits) {
   struct stat about{};
   if (::stat(path.c_str(), &about) != 0) refuse_file(path, std::strerror(errno));
   // A pipe or a device may never end.
-  if (!S_ISREG(about.st_mode)) refuse_file(path, "it is no regular file");
+  if (!S_ISREG(about.st_mode)) refuse_file(path, "it is not a regular file");
   if (static_cast<std::uint64_t>(about.st_size) > limits.file_bytes)
     refuse_file(path, fmt::format("it has {} bytes, {} are read", about.st_size, limits.file_bytes));
   std::ifstream in(path, std::ios::binary);

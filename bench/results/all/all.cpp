@@ -182,7 +182,7 @@ class AllParts {
   PartState run_part(const PartRun& part, const EndSignals& signals) {
     PartState state{.name = part.name, .arguments = part.arguments};
     std::error_code ignored;
-    fs::remove(file(part, "json"), ignored);  // an old one is no result of this run
+    fs::remove(file(part, "json"), ignored);  // a file of an earlier run must not count as this run's result
     launcher::ChildOptions child_options{.program = options_.program, .arguments = options_.program_arguments};
     child_options.arguments.push_back(part.name);
     child_options.arguments.insert(child_options.arguments.end(), part.arguments.begin(), part.arguments.end());
@@ -257,7 +257,7 @@ class AllParts {
       }
     }
     if (results.empty()) {
-      say("nothing was measured, so there is no report");
+      say("no report was written, because nothing was measured");
       return kAllFailed;
     }
     for (const PartState& state : state_)

@@ -36,7 +36,7 @@ std::vector<PartRun> parts_of_selection(std::string_view selection) {
 std::vector<PartState> read_state(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::exists(path, error)) return {};
-  if (!std::filesystem::is_regular_file(path, error)) no_state(path, "it is no regular file");
+  if (!std::filesystem::is_regular_file(path, error)) no_state(path, "it is not a regular file");
   if (std::filesystem::file_size(path, error) > kMostStateBytes) no_state(path, "it is too large for a state");
   std::ifstream in(path);
   std::stringstream text;
@@ -49,7 +49,7 @@ std::vector<PartState> read_state(const std::string& path) {
                        part.at("code").get<int>(), part.at("words").get<std::string>(),
                        part.at("seconds").get<double>()});
   } catch (const nlohmann::json::exception& e) {
-    no_state(path, fmt::format("it is no state of `cardan bench all` ({})", e.what()));
+    no_state(path, fmt::format("`cardan bench all` did not write it ({})", e.what()));
   }
   return state;
 }

@@ -17,7 +17,7 @@ struct PartRun {
 /// A part that takes longer than this many times what is expected, and five minutes, hangs.
 inline constexpr double kLongest = 4;
 
-/// Empty: there is no such selection.
+/// Empty if no selection has this name.
 [[nodiscard]] std::vector<PartRun> parts_of_selection(std::string_view selection);
 
 /// How a part ended, as the state file keeps it.
