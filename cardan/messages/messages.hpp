@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// All standard messages and their ROS 2 forms. The adaptors that need other libraries (eigen.hpp, pcl.hpp) are not
+// All standard messages. The adaptors that need other libraries (eigen.hpp, pcl.hpp) are not
 // included.
 #include "cardan/messages/cdr.hpp"
 #include "cardan/messages/clock.hpp"
@@ -14,16 +14,3 @@
 #include "cardan/messages/point_cloud.hpp"
 #include "cardan/messages/recorder_statistics.hpp"
 #include "cardan/messages/sensors.hpp"
-
-namespace cardan::detail {
-
-template <class... T>
-struct MessageList {};
-
-/// The standard messages, for everything that goes through all of them (known_layout(), tests). A type that is only
-/// part of another one needs no place here.
-using StandardMessages =
-    MessageList<CanFrame, Clock, CompressedImage, CycleHint, Detections2D, Detections3D, Header, Image, Imu, NavSatFix,
-                Odometry, PointCloud, PoseStamped, RecorderStatistics, Transform, TransformStamped, TwistStamped>;
-
-}  // namespace cardan::detail

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A standard message is its header and its place in messages.hpp; everything else follows.
-#include "cardan/messages/messages.hpp"
+// A standard message is its header and its line in standard_messages.hpp; everything else follows.
+#include "cardan/messages/standard_messages.hpp"
 
 #include <gtest/gtest.h>
 
@@ -54,7 +54,7 @@ TEST(StandardMessages, AreThoseOfTheHeaders) {
       names.insert(name);
       EXPECT_NE(umbrella.find("#include \"cardan/messages/" + file + "\""), std::string::npos)
           << "messages.hpp does not include " << file;
-      EXPECT_NE(known_layout(name), nullptr) << name << " of " << file << " is not in StandardMessages (messages.hpp)";
+      EXPECT_NE(known_layout(name), nullptr) << name << " of " << file << " is not in CARDAN_STANDARD_MESSAGES_ (standard_messages.hpp)";
     }
   }
   EXPECT_TRUE(names.contains("sensor_msgs/msg/Imu")) << "the headers were not read";

@@ -138,11 +138,3 @@ inline constexpr RosDefinition kDetection3DArray{"vision_msgs/Detection3DArray",
                                                  "std_msgs/Header header\nDetection3D[] detections\n"};
 
 }  // namespace cardan::ros
-
-/// Gives a described type the listed ROS definitions (its own first) instead of the definition that its fields would
-/// give. Definitions of its fields' types are added automatically.
-#define CARDAN_ROS_FORM_(Type, ...)                                                          \
-  template <>                                                                                \
-  struct cardan::RosForm<Type> {                                                             \
-    static constexpr auto definitions = std::to_array<cardan::RosDefinition>({__VA_ARGS__}); \
-  }

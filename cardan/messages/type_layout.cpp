@@ -8,7 +8,7 @@
 #include <sstream>
 #include <string_view>
 
-#include "cardan/messages/messages.hpp"
+#include "cardan/messages/standard_messages.hpp"
 #include "cardan/messages/ros_layout.hpp"
 
 namespace cardan {

@@ -216,7 +216,7 @@ template <Message T>
                 name " cannot be a Cardan message")
 
 /// The same for a message of the library, at namespace scope outside every namespace: its description is instantiated
-/// in the sources that use it. A line in cardan/messages/standard_messages.cpp checks and defines it.
+/// in the sources that use it. A line in cardan/messages/standard_messages.hpp checks and defines it.
 #define CARDAN_STANDARD_MESSAGE_(Type, name, ...)                                                     \
   template <>                                                                                         \
   struct cardan::detail::StandardMessage<Type> {                                                      \

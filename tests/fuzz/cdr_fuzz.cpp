@@ -10,7 +10,7 @@
 
 #include "cardan/base/error.hpp"
 #include "cardan/messages/layout_cdr.hpp"
-#include "cardan/messages/messages.hpp"
+#include "cardan/messages/standard_messages.hpp"
 #include "cardan/messages/ros_layout.hpp"
 #include "tests/fuzz/fuzz.hpp"
 

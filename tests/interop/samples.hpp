@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "cardan/messages/messages.hpp"
+#include "cardan/messages/standard_messages.hpp"
 
 // One message of every type, no two of its numbers alike, for whoever checks their wire form.
 
@@ -296,7 +296,7 @@ template <class F>
 void for_each_type(F&& f) {
   const auto all = [&]<class... T>(cardan::detail::MessageList<T...>) { (f.template operator()<T>(), ...); };
   all(cardan::detail::StandardMessages{});
-  all(cardan::detail::MessageList<cardan::Pose, cardan::Detection2D, cardan::Detection3D, Own>{});
+  all(cardan::detail::MessageList<Own>{});
 }
 
 /// A filled message of type T.
