@@ -21,6 +21,7 @@
 #include "bench/transport/options.hpp"
 #include "bench/transport/peer_modules.hpp"
 #include "bench/transport/peers/peer.hpp"
+#include "bench/transport/sensors.hpp"
 #include "bench/transport/transport.hpp"
 #include "cardan/base/error.hpp"
 
@@ -32,6 +33,7 @@ constexpr const char* kExamples = R"(Examples:
   cardan bench transport --quick                          a look in a minute
   cardan bench transport --peers raw,cardan --sizes 640*480*3 --waits block,prewake
   cardan bench transport --scenarios 1p10s --sizes 4K,4M --runs 5 --json out.json
+  cardan bench transport --sensors imu,cv,radar           messages of sensors, as in the Oops! paper
   cardan bench transport --full --scenarios 1p1s          5 x 1000 frames a cell, as in the SIM paper
 
 Exit codes: 0 ok, 1 a run failed or was interrupted, 2 wrong options, 3 a reader of cardan lost or tore a frame.)";
@@ -170,6 +172,8 @@ void add_bench(CLI::App& app) {
   command->add_option("--peers", a.peers, "Some of " + names_of_peers() + " (default: all)");
   command->add_option("--scenarios", a.scenarios, "Publishers and readers: 1p1s,1p5s,1p10s,5p1s");
   command->add_option("--sizes", a.sizes, "Payloads: 128,4K,64K,640*480*3,4M,8M … to 1G");
+  command->add_option("--sensors", a.sensors,
+                      "Messages of the papers' sensors at their rates: all, or some of " + names_of_sensors());
   command->add_option("--waits", a.waits,
                       "How readers wait: some of block,spin,prewake,anticipate (default: all), soon");
   command->add_option("--rate", a.rate_hz, "Frames per second of each publisher (default: 100 up to 64 KiB, 30 above)");

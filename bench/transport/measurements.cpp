@@ -13,9 +13,11 @@ namespace {
 std::string command_of(const Contender& contender, const Cell& cell, std::uint32_t runs) {
   // `poll` is the way of a peer that has no other, and comes with `block`.
   const std::string_view wait = contender.wait == Wait::Poll ? name_of(Wait::Block) : name_of(contender.wait);
-  return fmt::format(
-      "cardan bench transport --peers {} --waits {} --scenarios {} --sizes {} --rate {:g} --frames {} --runs {}",
-      name_of(contender.peer), wait, name_of(cell.scenario), cell.bytes, cell.rate_hz, cell.frames, runs);
+  const std::string_view sensor = name_of(cell.sensor);
+  return fmt::format("cardan bench transport --peers {} --waits {} --scenarios {} {} --rate {:g} --frames {} --runs {}",
+                     name_of(contender.peer), wait, name_of(cell.scenario),
+                     sensor.empty() ? fmt::format("--sizes {}", cell.bytes) : fmt::format("--sensors {}", sensor),
+                     cell.rate_hz, cell.frames, runs);
 }
 
 }  // namespace
@@ -30,7 +32,7 @@ std::vector<Measurement> Results::measurements(std::uint32_t asked_runs) const {
       Measurement frame{.part = "transport",
                         .peer = std::string(name_of(contenders_[k].peer)),
                         .setup = std::string(name_of(contenders_[k].wait)),
-                        .cell = name_of(cell.scenario),
+                        .cell = name_of(cell),
                         .unit = "us",
                         .bytes = static_cast<double>(cell.bytes),
                         .rate_hz = cell.rate_hz,

@@ -10,6 +10,7 @@
 
 #include "bench/transport/peer_modules.hpp"
 #include "bench/transport/peers/peer.hpp"
+#include "bench/transport/sensors.hpp"
 #include "cardan/base/error.hpp"
 
 namespace cardan::bench {
@@ -95,9 +96,22 @@ std::vector<int> parse_cpus(const std::string& text, const std::vector<int>& all
   return out;
 }
 
-Cell make_cell(Scenario scenario, std::size_t bytes, const TransportArguments& arguments) {
+std::vector<const Sensor*> parse_sensors(const std::string& text) {
+  std::vector<const Sensor*> sensors;
+  for (const auto& word : split(text == "all" ? names_of_sensors() : text)) {
+    const Sensor* const found = find_sensor(word);
+    if (found == nullptr)
+      refuse(fmt::format("--sensors: `{}` is no sensor", word),
+             fmt::format("use all or some of {}", names_of_sensors()));
+    if (std::find(sensors.begin(), sensors.end(), found) == sensors.end()) sensors.push_back(found);
+  }
+  return sensors;
+}
+
+Cell make_cell(Scenario scenario, std::size_t bytes, const TransportArguments& arguments, double usual_hz = 0) {
   Cell cell{.scenario = scenario, .bytes = bytes};
-  cell.rate_hz = arguments.rate_hz > 0 ? arguments.rate_hz : usual_rate_hz(bytes);
+  if (usual_hz <= 0) usual_hz = usual_rate_hz(bytes);
+  cell.rate_hz = arguments.rate_hz > 0 ? arguments.rate_hz : usual_hz;
   const bool fast = cell.rate_hz > 50;
   std::uint32_t frames = fast ? 80 : 40;
   if (arguments.quick) frames = 40;
@@ -113,10 +127,11 @@ std::vector<Cell> make_cells(const TransportArguments& arguments) {
   for (const auto& word : split(arguments.scenarios)) scenarios.push_back(parse_scenario(word));
   std::vector<std::size_t> sizes;
   for (const auto& word : split(arguments.sizes)) sizes.push_back(parse_size(word));
+  const std::vector<const Sensor*> sensors = parse_sensors(arguments.sensors);
 
   const std::vector<Scenario> fan{{1, 5}, {1, 10}, {5, 1}};
   std::vector<Cell> cells;
-  if (scenarios.empty() && sizes.empty() && !arguments.full) {
+  if (scenarios.empty() && sizes.empty() && sensors.empty() && !arguments.full) {
     // The selection that answers most questions within ten minutes.
     if (arguments.quick)
       sizes = {128, kCamera};
@@ -128,7 +143,7 @@ std::vector<Cell> make_cells(const TransportArguments& arguments) {
     }
     return cells;
   }
-  if (sizes.empty()) {
+  if (sizes.empty() && sensors.empty()) {
     if (arguments.full)
       sizes = {128, 4 * kKiB, 64 * kKiB, kCamera, kMiB, 4 * kMiB, 8 * kMiB, 16 * kMiB};
     else
@@ -142,6 +157,11 @@ std::vector<Cell> make_cells(const TransportArguments& arguments) {
     for (const std::size_t bytes : sizes) {
       const Cell cell = make_cell(s, bytes, arguments);
       if (std::find(cells.begin(), cells.end(), cell) == cells.end()) cells.push_back(cell);
+    }
+    for (const Sensor* const sensor : sensors) {
+      Cell cell = make_cell(s, sensor->bytes, arguments, sensor->rate_hz);
+      cell.sensor = ShortName(sensor->name);
+      cells.push_back(cell);
     }
   }
   return cells;
@@ -166,7 +186,7 @@ void check_numbers(const TransportArguments& a) {
 
 }  // namespace
 
-std::string_view name_of(const Peer& peer) noexcept { return peer.name.data(); }
+std::string_view name_of(const ShortName& name) noexcept { return name.name.data(); }
 
 std::string_view name_of(Wait wait) noexcept {
   switch (wait) {
@@ -187,6 +207,11 @@ std::string_view name_of(Wait wait) noexcept {
 }
 
 std::string name_of(Scenario scenario) { return fmt::format("{}p{}s", scenario.publishers, scenario.subscribers); }
+
+std::string name_of(const Cell& cell) {
+  const std::string_view sensor = name_of(cell.sensor);
+  return fmt::format("{}{}{}", name_of(cell.scenario), sensor.empty() ? "" : " ", sensor);
+}
 
 std::string name_of_bytes(std::size_t n) {
   if (n >= kMiB && n % kMiB == 0) return fmt::format("{} MiB", n / kMiB);
@@ -297,8 +322,9 @@ TransportOptions parse_options(const TransportArguments& arguments, const std::v
     if (options.reader_cpus.empty()) options.reader_cpus = {options.publisher_cpu};  // a single CPU: they share it
   }
   // Only the selection that nobody changed promises an end within ten minutes.
-  const bool chosen = arguments.full || !arguments.sizes.empty() || !arguments.scenarios.empty() ||
-                      arguments.runs > 0 || arguments.frames > 0 || arguments.rate_hz > 0;
+  const bool chosen = arguments.full || !arguments.sizes.empty() || !arguments.sensors.empty() ||
+                      !arguments.scenarios.empty() || arguments.runs > 0 || arguments.frames > 0 ||
+                      arguments.rate_hz > 0;
   options.minutes = arguments.minutes > 0 ? arguments.minutes : (chosen ? 0 : 9.5);
   return options;
 }

@@ -10,20 +10,22 @@
 
 namespace cardan::bench {
 
-/// A peer by its name, of at most 15 characters. How it is measured: `peers/peer.hpp`. Lies in shared memory.
-struct Peer {
-  constexpr Peer() = default;
-  explicit constexpr Peer(std::string_view text) {
+/// A name of at most 15 characters, for shared memory.
+struct ShortName {
+  constexpr ShortName() = default;
+  explicit constexpr ShortName(std::string_view text) {
     for (std::size_t i = 0; i < text.size() && i + 1 < name.size(); ++i) name[i] = text[i];
   }
   std::array<char, 16> name{};
-  friend bool operator==(const Peer&, const Peer&) = default;
+  friend bool operator==(const ShortName&, const ShortName&) = default;
 };
+/// A peer by its name. How it is measured: `peers/peer.hpp`.
+using Peer = ShortName;
 inline constexpr Peer kRaw{"raw"};        ///< the reference of every ratio
 inline constexpr Peer kCardan{"cardan"};  ///< what it loses changes the exit code
 enum class Wait : std::uint32_t { Block, Spin, Poll, Prewake, Soon, Anticipate };
 
-std::string_view name_of(const Peer& peer) noexcept;  ///< as long as `peer` lives
+std::string_view name_of(const ShortName& name) noexcept;  ///< as long as `name` lives
 std::string_view name_of(Wait wait) noexcept;
 
 /// So many publishing and so many reading processes.
@@ -43,8 +45,11 @@ struct Cell {
   double rate_hz = 0;
   std::uint32_t frames = 0;  ///< of each publisher in one run, the discarded ones included
   std::uint32_t warmup = 0;  ///< the first so many frames are discarded
+  ShortName sensor{};        ///< whose message and rate they are; empty: a size
   friend bool operator==(const Cell&, const Cell&) = default;
 };
+
+std::string name_of(const Cell& cell);  ///< its scenario and, if there is one, its sensor: "1p1s", "1p1s imu"
 
 /// One peer with one way of waiting.
 struct Contender {
@@ -71,7 +76,7 @@ struct TransportOptions {
 
 /// The words of the command line, as typed; empty or 0: not given.
 struct TransportArguments {
-  std::string peers{}, scenarios{}, sizes{}, waits{}, reader_cpus{}, json{};
+  std::string peers{}, scenarios{}, sizes{}, sensors{}, waits{}, reader_cpus{}, json{};
   double rate_hz = 0, minutes = 0;
   int runs = 0, frames = 0, publisher_cpu = -1;
   bool full = false, quick = false, micro = false;

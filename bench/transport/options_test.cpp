@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "bench/transport/sensors.hpp"
 #include "cardan/base/error.hpp"
 
 namespace cardan::bench {
@@ -90,6 +91,22 @@ TEST(TransportOptions, SelectionIsTheProduct) {
   EXPECT_EQ(o.cells[3], (Cell{{1, 5}, 4096, 50, 60, 10}));
   EXPECT_EQ(o.contenders, (std::vector<Contender>{{kCardan, Wait::Prewake}, {kRaw, Wait::Block}}));
   EXPECT_EQ(o.runs, 2U);
+}
+
+TEST(TransportOptions, SensorsHaveTheirSizeAndRate) {
+  const auto o = parse_options({.scenarios = "1p1s,1p5s", .sensors = "imu,cv,imu"}, kTwoCpus);
+  ASSERT_EQ(o.cells.size(), 4U);
+  EXPECT_EQ(o.cells[0], (Cell{{1, 1}, 1000, 200, 80, 10, ShortName("imu")}));
+  EXPECT_EQ(o.cells[3], (Cell{{1, 5}, 4'000'000, 50, 40, 10, ShortName("cv")}));
+  EXPECT_EQ(name_of(o.cells[3]), "1p5s cv");
+  const auto all = parse_options({.sizes = "128", .sensors = "all"}, kTwoCpus);
+  EXPECT_EQ(all.cells.size(), 1 + kSensors.size());
+  EXPECT_EQ(name_of(all.cells[0]), "1p1s");
+  for (const Sensor& sensor : kSensors) {
+    EXPECT_EQ(parse_size(std::to_string(sensor.bytes)), sensor.bytes) << "can be measured";
+    EXPECT_EQ(name_of(ShortName(sensor.name)), sensor.name) << "is not cut";
+  }
+  EXPECT_NE(refused([] { parse_options({.sensors = "sonar"}, kTwoCpus); }).find("`sonar`"), std::string::npos);
 }
 
 TEST(TransportOptions, FewFramesKeepSomeToMeasure) {

@@ -25,6 +25,7 @@ Json to_json(const Row& row) {
   out["peer"] = name_of(row.contender.peer);
   out["wait"] = name_of(row.contender.wait);
   out["scenario"] = name_of(row.cell.scenario);
+  out["sensor"] = name_of(row.cell.sensor);
   out["bytes"] = row.cell.bytes;
   out["rate_hz"] = row.cell.rate_hz;
   out["runs"] = row.runs;
@@ -61,7 +62,7 @@ std::string title_of(const Cell& cell) {
   const auto plural = [](std::uint32_t n, const char* what) {
     return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
   };
-  return fmt::format("{} · {}, {} · {} · {} Hz", name_of(cell.scenario), plural(cell.scenario.publishers, "publisher"),
+  return fmt::format("{} · {}, {} · {} · {} Hz", name_of(cell), plural(cell.scenario.publishers, "publisher"),
                      plural(cell.scenario.subscribers, "reader"), name_of_bytes(cell.bytes),
                      three_digits(cell.rate_hz));
 }

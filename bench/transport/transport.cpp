@@ -108,8 +108,7 @@ class Bench {
       }
       if (!found.empty())
         progress_.plain(fmt::format("round {}/{} {} {}: p50 µs{}", round + 1, options_.runs,
-                                    name_of(options_.cells[cell].scenario), name_of_bytes(options_.cells[cell].bytes),
-                                    found));
+                                    name_of(options_.cells[cell]), name_of_bytes(options_.cells[cell].bytes), found));
     }
     run_operations(round);
   }
@@ -129,7 +128,7 @@ class Bench {
     const Cell& cell = options_.cells[cell_index];
     const Contender& contender = options_.contenders[contender_index];
     const std::string name = fmt::format("{}/{}", name_of(contender.peer), name_of(contender.wait));
-    const std::string where = fmt::format("{} {} {}", name, name_of(cell.scenario), name_of_bytes(cell.bytes));
+    const std::string where = fmt::format("{} {} {}", name, name_of(cell), name_of_bytes(cell.bytes));
     RunOutcome best;
     for (int attempt = 0; attempt <= kMostRepetitions; ++attempt) {
       if (attempt > 0 && !time_for(expected_seconds(cell))) break;

@@ -184,7 +184,7 @@ class AllParts {
     std::error_code ignored;
     fs::remove(file(part, "json"), ignored);  // a file of an earlier run must not count as this run's result
     launcher::ChildOptions child_options{.program = options_.program, .arguments = options_.program_arguments};
-    child_options.arguments.push_back(part.name);
+    child_options.arguments.push_back(part.command);
     child_options.arguments.insert(child_options.arguments.end(), part.arguments.begin(), part.arguments.end());
     child_options.arguments.insert(child_options.arguments.end(), {"--json", file(part, "json")});
     const auto start = Clock::now();

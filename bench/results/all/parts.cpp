@@ -23,13 +23,29 @@ constexpr std::uintmax_t kMostStateBytes = 1 << 20;
 }  // namespace
 
 std::vector<PartRun> parts_of_selection(std::string_view selection) {
+  // `transport` has 1, 5 and 10 readers of 4 KiB; `readers` adds what lies between and beyond.
+  const std::string more_readers = "1p2s,1p20s,1p40s";
   if (selection == "quick")
-    return {{"transport", {"--runs", "3", "--minutes", "6"}, 360},
-            {"runtime", {"--runs", "2", "--frames", "500", "--sizes", "32K,4M"}, 70},
-            {"record", {"--quick"}, 100},
-            {"bridge", {"--quick"}, 70}};
+    return {
+        {"transport", "transport", {"--runs", "3", "--minutes", "5"}, 300},
+        {"sensors",
+         "transport",
+         {"--sensors", "imu,cv,lidar-low,lidar-high,radar", "--waits", "block,prewake", "--runs", "1"},
+         120},
+        {"readers", "transport", {"--scenarios", more_readers, "--sizes", "4K", "--waits", "block", "--runs", "1"}, 60},
+        {"runtime", "runtime", {"--runs", "2", "--frames", "500", "--sizes", "32K,4M"}, 70},
+        {"record", "record", {"--quick"}, 100},
+        {"bridge", "bridge", {"--quick"}, 70}};
   if (selection == "full")
-    return {{"transport", {"--micro"}, 600}, {"runtime", {}, 120}, {"record", {}, 900}, {"bridge", {}, 420}};
+    return {{"transport", "transport", {"--micro"}, 600},
+            {"sensors", "transport", {"--sensors", "all", "--waits", "block,prewake,anticipate", "--runs", "3"}, 700},
+            {"readers",
+             "transport",
+             {"--scenarios", more_readers + ",1p64s", "--sizes", "4K,640*480*3", "--waits", "block", "--runs", "3"},
+             500},
+            {"runtime", "runtime", {}, 120},
+            {"record", "record", {}, 900},
+            {"bridge", "bridge", {}, 420}};
   return {};
 }
 

@@ -9,8 +9,9 @@ namespace cardan::bench {
 
 /// A part of the bench, as a child process.
 struct PartRun {
-  std::string name{};                    ///< "transport": also of its files
-  std::vector<std::string> arguments{};  ///< after `cardan bench NAME`
+  std::string name{};                    ///< "sensors": also of its files
+  std::string command{};                 ///< "transport", for `cardan bench transport`
+  std::vector<std::string> arguments{};  ///< after the command
   double expected_seconds = 0;           ///< for the time that is left; it may take kLongest times as long
 };
 
