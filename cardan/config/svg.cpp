@@ -4,35 +4,15 @@
 #include <array>
 #include <iterator>
 
+#include "cardan/base/xml_text.hpp"
 #include "cardan/config/graph_layout.hpp"
 
 namespace cardan::config {
 namespace {
 
-constexpr std::array kColours{"#1f5fa8", "#b3541e", "#2c7a3f", "#7a3fa0", "#a8323e", "#14808a", "#7d6a10", "#5a5f66"};
+using detail::xml_text;
 
-std::string xml_text(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
+constexpr std::array kColours{"#1f5fa8", "#b3541e", "#2c7a3f", "#7a3fa0", "#a8323e", "#14808a", "#7d6a10", "#5a5f66"};
 
 class Drawing {
  public:

@@ -10,9 +10,12 @@
 #include "bench/results/page/style.hpp"
 #include "bench/results/page/svg.hpp"
 #include "bench/results/words.hpp"
+#include "cardan/base/xml_text.hpp"
 
 namespace cardan::bench {
 namespace {
+
+using detail::xml_text;
 
 constexpr std::size_t kMostLines = 2000;  // of the table of all figures
 constexpr double kNotableSteal = 2;       // percent
@@ -24,12 +27,12 @@ bool is_figure(const std::string& text) {
 
 std::string table_html(const std::vector<std::string>& head, const std::vector<std::vector<std::string>>& rows) {
   std::string out = "<div class=\"scroll\" tabindex=\"0\"><table><thead><tr>";
-  for (const std::string& name : head) out += "<th scope=\"col\">" + escaped(name) + "</th>";
+  for (const std::string& name : head) out += "<th scope=\"col\">" + xml_text(name) + "</th>";
   out += "</tr></thead><tbody>\n";
   for (const auto& row : rows) {
     out += "<tr>";
     for (const std::string& cell : row)
-      out += (is_figure(cell) ? "<td class=\"n\">" : "<td>") + escaped(cell) + "</td>";
+      out += (is_figure(cell) ? "<td class=\"n\">" : "<td>") + xml_text(cell) + "</td>";
     out += "</tr>\n";
   }
   return out + "</tbody></table></div>\n";
@@ -37,8 +40,8 @@ std::string table_html(const std::vector<std::string>& head, const std::vector<s
 
 std::string list_html(const std::string& title, const std::vector<std::string>& sentences) {
   if (sentences.empty()) return "";
-  std::string out = fmt::format("<p>{}:</p><ul>", escaped(title));
-  for (const std::string& sentence : sentences) out += "<li>" + escaped(sentence) + "</li>";
+  std::string out = fmt::format("<p>{}:</p><ul>", xml_text(title));
+  for (const std::string& sentence : sentences) out += "<li>" + xml_text(sentence) + "</li>";
   return out + "</ul>\n";
 }
 
@@ -49,17 +52,17 @@ std::string hosts_html(const std::vector<Result>& results) {
     for (const auto& [name, value] : result.host)
       if (std::find(entries.begin(), entries.end(), name) == entries.end()) entries.push_back(name);
   std::string out = "<div class=\"scroll\" tabindex=\"0\"><table><thead><tr><th scope=\"col\">result</th>";
-  for (const Result& result : results) out += "<th scope=\"col\">" + escaped(result.source) + "</th>";
+  for (const Result& result : results) out += "<th scope=\"col\">" + xml_text(result.source) + "</th>";
   out += "</tr></thead><tbody>\n";
   for (const std::string& entry : entries) {
-    out += "<tr><th scope=\"row\">" + escaped(entry) + "</th>";
-    for (const Result& result : results) out += "<td>" + escaped(result.host_entry(entry)) + "</td>";
+    out += "<tr><th scope=\"row\">" + xml_text(entry) + "</th>";
+    for (const Result& result : results) out += "<td>" + xml_text(result.host_entry(entry)) + "</td>";
     out += "</tr>\n";
   }
   out += "</tbody></table></div>\n";
   for (const Result& result : results) {
     if (result.interrupted)
-      out += "<p class=\"bad\">" + escaped(result.source) + " was interrupted: not all was measured.</p>\n";
+      out += "<p class=\"bad\">" + xml_text(result.source) + " was interrupted: not all was measured.</p>\n";
     out += list_html(result.source + ": not measured", result.left_out);
     out += list_html(result.source + ": failed", result.failures);
   }
@@ -121,18 +124,18 @@ std::string statements_html(const Report& report) {
     out += fmt::format(
         "<tr><td>{}</td><td>{}<br><span class=\"faint\">Holds if: {}</span></td><td><span class=\"{}\">{}</span><br>{}"
         "</td></tr>\n",
-        escaped(j.statement->paper), escaped(j.statement->text), escaped(j.statement->rule), kind,
-        name_of(j.finding.judgement), escaped(j.finding.figures));
+        xml_text(j.statement->paper), xml_text(j.statement->text), xml_text(j.statement->rule), kind,
+        name_of(j.finding.judgement), xml_text(j.finding.figures));
   }
   return out + "</tbody></table></div>\n";
 }
 
 std::string plot_html(const Plot& plot) {
-  std::string out = "<figure><h3>" + escaped(plot.title) + "</h3>\n" + plot.svg + "<figcaption>\n";
+  std::string out = "<figure><h3>" + xml_text(plot.title) + "</h3>\n" + plot.svg + "<figcaption>\n";
   out += "<details><summary>Figures</summary>" + table_html(plot.head, plot.rows) + "</details>\n";
   if (!plot.commands.empty()) {
     out += "<details><summary>Measure it again</summary>\n";
-    for (const std::string& command : plot.commands) out += "<p><code>" + escaped(command) + "</code></p>\n";
+    for (const std::string& command : plot.commands) out += "<p><code>" + xml_text(command) + "</code></p>\n";
     out += "</details>\n";
   }
   return out + "</figcaption></figure>\n";
@@ -184,7 +187,7 @@ std::string to_html(const Report& report) {
   out += fmt::format(
       "<p class=\"faint\">{} measurements{}. Compare peers within this page only: another computer has "
       "other figures.</p>\n",
-      report.measurements.size(), report.made.empty() ? "" : " · " + escaped(report.made));
+      report.measurements.size(), report.made.empty() ? "" : " · " + xml_text(report.made));
   out +=
       "<nav aria-label=\"Chapters\"><a href=\"#host\">Computer</a><a href=\"#statements\">Papers</a>"
       "<a href=\"#loss\">Loss</a>";

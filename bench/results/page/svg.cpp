@@ -5,9 +5,12 @@
 
 #include "bench/results/page/axis.hpp"
 #include "bench/results/words.hpp"
+#include "cardan/base/xml_text.hpp"
 
 namespace cardan::bench {
 namespace {
+
+using detail::xml_text;
 
 constexpr double kWidth = 860;
 constexpr double kLabels = 200;  // the column of names
@@ -36,15 +39,15 @@ std::string line_element(double x1, double y1, double x2, double y2, const std::
                      x2, y2);
 }
 std::string text_element(double x, double y, const std::string& classes, const std::string& text) {
-  return fmt::format("<text class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>", classes, x, y, escaped(text));
+  return fmt::format("<text class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>", classes, x, y, xml_text(text));
 }
 
 std::string open_svg(const PlotFrame& frame, double height) {
-  const std::string id = escaped(frame.id);
+  const std::string id = xml_text(frame.id);
   return fmt::format(
       "<svg role=\"img\" viewBox=\"0 0 {:.0f} {:.0f}\" aria-labelledby=\"{}-t {}-d\"><title id=\"{}-t\">{}</title>"
       "<desc id=\"{}-d\">{}</desc>\n",
-      kWidth, height, id, id, id, escaped(frame.title), id, escaped(frame.description));
+      kWidth, height, id, id, id, xml_text(frame.title), id, xml_text(frame.description));
 }
 
 std::string value_axis(const Axis& axis, double top, double bottom, const std::string& name) {
@@ -88,32 +91,6 @@ std::string name_of_tick(double value) {
   if (size >= 1e6) return fmt::format("{:.4g} M", value / 1e6);
   if (size >= 1e4) return fmt::format("{:.4g} k", value / 1e3);
   return fmt::format("{:.4g}", value);
-}
-
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      case '\'':
-        out += "&#39;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
 }
 
 std::string box_plot(const PlotFrame& frame, const std::vector<Box>& boxes) {

@@ -8,9 +8,6 @@
 
 namespace cardan::bench {
 
-/// `text` as HTML or SVG shows it, in an attribute as well.
-[[nodiscard]] std::string escaped(std::string_view text);
-
 /// Colours and dashes of lines; more series than this share them.
 inline constexpr int kSeries = 8;
 
