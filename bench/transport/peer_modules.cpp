@@ -32,9 +32,10 @@ std::string load(const std::filesystem::path& file) {
 const std::vector<KnownModule>& known_modules() {
   static const std::vector<KnownModule> kModules = [] {
     std::vector<KnownModule> all;
-    for (const std::string& entry : split(CARDAN_BENCH_MODULES, ';')) {  // name:packages
-      const std::size_t colon = entry.find(':');
-      if (colon != std::string::npos) all.push_back({entry.substr(0, colon), entry.substr(colon + 1)});
+    for (const std::string& entry : split(CARDAN_BENCH_MODULES, ';')) {  // name:packages:version
+      const std::vector<std::string> words = split(entry, ':');
+      if (words.size() < 2) continue;
+      all.push_back({words[0], words[1], words.size() > 2 ? words[2] : std::string()});
     }
     return all;
   }();
@@ -58,6 +59,12 @@ void load_module_of(std::string_view peer) {
   if (!why.empty() || find_peer(peer) == nullptr)
     throw Error(ErrorCode::Unavailable, fmt::format("unknown peer '{}'{}{}", peer, why.empty() ? "" : ": ", why),
                 module_remedy(peer));
+}
+
+std::string module_version(std::string_view peer) {
+  for (const KnownModule& module : known_modules())
+    if (module.name == module_of(peer)) return module.version;
+  return {};
 }
 
 std::string module_remedy(std::string_view peer) {

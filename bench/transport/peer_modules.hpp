@@ -13,6 +13,7 @@ namespace cardan::bench {
 struct KnownModule {
   std::string name;
   std::string packages;  ///< Debian packages that building it needs
+  std::string version;   ///< of the software that it was built with; empty: unknown
 };
 /// All that the bench knows, built or not.
 const std::vector<KnownModule>& known_modules();
@@ -22,6 +23,9 @@ const std::vector<KnownModule>& known_modules();
 std::vector<std::string> load_all_modules();
 /// The same for the module of one peer; a peer of the bench itself needs none. Throws Error (Unavailable).
 void load_module_of(std::string_view peer);
+
+/// The version of the software that a peer of this name is: "2.9.1". Empty: it is the bench's own, or unknown.
+std::string module_version(std::string_view peer);
 
 /// Where a peer of this name would come from, as a remedy: "make bench-peers builds it (libzmq3-dev)". Empty: nowhere.
 std::string module_remedy(std::string_view peer);

@@ -2,8 +2,12 @@
 #include "bench/transport/report.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <nlohmann/json.hpp>
+#include <set>
+
+#include "bench/transport/peer_modules.hpp"
 
 namespace cardan::bench {
 namespace {
@@ -82,6 +86,17 @@ std::string table_line(const Row& row) {
   return line + "\n";
 }
 
+// "cyclone 0.10.2, fastdds 2.9.1": of those that were measured.
+std::string versions_of_peers(const std::vector<Row>& rows) {
+  std::set<std::string> all;
+  for (const Row& row : rows) {
+    const std::string_view peer = name_of(row.contender.peer);
+    if (const std::string version = module_version(peer); !version.empty())
+      all.insert(fmt::format("{} {}", peer.substr(0, peer.find('-')), version));
+  }
+  return fmt::format("{}", fmt::join(all, ", "));
+}
+
 }  // namespace
 
 Json to_json(const Host& host, double steal_percent) {
@@ -99,6 +114,7 @@ Json to_json(const Host& host, double steal_percent) {
 Json to_json(const std::vector<Row>& rows, const Circumstances& c) {
   Json out;
   out["host"] = to_json(c.host, c.steal_percent);
+  out["host"]["peers"] = versions_of_peers(rows);
   out["rows"] = Json::array();
   for (const Row& row : rows) out["rows"].push_back(to_json(row));
   out["figures"] = Json::array();

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "bench/transport/peer_modules.hpp"
 #include "cardan/base/error.hpp"
 
 namespace cardan::bench {
@@ -36,7 +37,7 @@ TEST(Report, JsonHasTheAgreedForm) {
   c.host = describe_host();
   c.figures.push_back({"ping_pong_round_trip", "us", summarize({0.25}), "two threads"});
   const auto json = to_json({some_row({1, 1}), some_row({1, 5})}, c);
-  for (const char* key : {"cardan", "kernel", "cpu", "governor", "steal_percent"})
+  for (const char* key : {"cardan", "kernel", "cpu", "governor", "steal_percent", "peers"})
     EXPECT_TRUE(json["host"].contains(key)) << key;
   ASSERT_EQ(json["rows"].size(), 2U);
   const auto& row = json["rows"][0];
@@ -63,6 +64,15 @@ TEST(Report, JsonHasTheAgreedForm) {
   EXPECT_FALSE(row.contains("last_us"));
   EXPECT_TRUE(json["rows"][1].contains("last_us"));
   EXPECT_EQ(json["figures"][0]["name"], "ping_pong_round_trip");
+}
+
+TEST(Report, NamesTheVersionsOfThePeersThatWereMeasured) {
+  Row zenoh = some_row({1, 1});
+  zenoh.contender.peer = Peer{"zenoh-shm"};
+  const std::string version = module_version("zenoh");
+  EXPECT_FALSE(version.empty()) << "Cargo.lock has it";
+  const auto json = to_json({some_row({1, 1}), zenoh, zenoh}, Circumstances{});
+  EXPECT_EQ(json["host"]["peers"], "zenoh " + version);
 }
 
 TEST(Report, TableNamesEveryRowAndTheLoss) {
