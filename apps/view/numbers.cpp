@@ -19,9 +19,8 @@ std::string not_negative(std::string& text) {
 }
 
 double number(const std::string& text) {
-  std::string copy = text;
   double value = 0;
-  return CLI::detail::lexical_cast(copy, value) ? value : std::nan("");
+  return CLI::detail::lexical_cast(text, value) ? value : std::nan("");
 }
 
 std::string positive(std::string& text) {

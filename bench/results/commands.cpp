@@ -35,7 +35,7 @@ constexpr const char* kReportExamples = R"(Examples:
 Exit codes: 0 written, 1 it cannot be written, 2 a file is wrong.)";
 
 template <class Arguments, class Run>
-void on_call(CLI::App& command, std::shared_ptr<Arguments> arguments, Run run) {
+void on_call(CLI::App& command, const std::shared_ptr<Arguments>& arguments, Run run) {
   command.callback([arguments, run] {
     if (const int code = run(*arguments); code != 0) throw CLI::RuntimeError(code);
   });
@@ -47,8 +47,8 @@ void add_result_commands(CLI::App& group) {
   auto* const all = group.add_subcommand("all", "All parts one after the other, and a report of them");
   all->footer(kAllExamples);
   auto all_arguments = std::make_shared<AllArguments>();
-  all->add_option("--selection", all_arguments->selection, "quick (ten minutes, default) or full");
-  all->add_option("--only", all_arguments->only, "Some of the parts: transport,runtime,record,bridge");
+  all->add_option("--selection", all_arguments->selection, "quick (twelve minutes, default) or full");
+  all->add_option("--only", all_arguments->only, "Some of the parts: transport,sensors,readers,runtime,record,bridge");
   all->add_option("--out", all_arguments->out, "Folder of the report and of each part's result (default: out/report)");
   all->add_flag("--resume", all_arguments->resume, "Keep the parts that are done in that folder");
   on_call(*all, all_arguments, run_all);

@@ -80,6 +80,14 @@ void add_command(Plot& plot, const Measurement& m) {
     plot.commands.push_back(m.command);
 }
 
+/// Those of one size and rate stay in their order.
+void sort_by_size(Group& group) {
+  std::map<std::pair<double, double>, Group> sizes;
+  for (const Measurement* m : group) sizes[{m->bytes, m->rate_hz}].push_back(m);
+  group.clear();
+  for (const auto& [size, members] : sizes) group.insert(group.end(), members.begin(), members.end());
+}
+
 void cut(Group& group) {
   if (group.size() > kMostRowsOfPlot) group.resize(kMostRowsOfPlot);
 }
@@ -122,9 +130,7 @@ class Plots {
            return fmt::format("{}\x1f{}\x1f{}\x1f{}", m.part, m.cell, m.quantity, m.unit);
          })) {
       const Measurement& first = *group.front();
-      std::stable_sort(group.begin(), group.end(), [](const Measurement* a, const Measurement* b) {
-        return std::pair(a->bytes, a->rate_hz) < std::pair(b->bytes, b->rate_hz);
-      });
+      sort_by_size(group);
       cut(group);
       Plot* const plot = next(kind, fmt::format("{}: {}, {}", first.part, first.quantity, first.cell));
       if (plot == nullptr) continue;

@@ -168,7 +168,8 @@ std::string line_plot(const PlotFrame& frame, const std::vector<Line>& lines, co
         out += fmt::format("<circle class=\"far s{}\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3\"/>", series_class(line.series),
                            x_axis.at(x), y_axis.at(y));
     const double x = kLeft + kLegendColumn * static_cast<double>(i % columns);
-    const double y = bottom + kFoot + kRow * static_cast<double>(i / columns) + 8;
+    const std::size_t row = i / columns;
+    const double y = bottom + kFoot + kRow * static_cast<double>(row) + 8;
     out += line_element(x, y, x + 30, y, classes);
     out += text_element(x + 36, y + 4, "legend", fitted(line.label)) + "\n";
   }

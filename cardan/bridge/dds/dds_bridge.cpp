@@ -9,6 +9,7 @@
 #include <limits>
 #include <new>
 #include <optional>
+#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -198,9 +199,11 @@ std::vector<std::string> DdsBridge::types_of(const std::string& topic,
   const auto known = readers_.find(topic);
   std::vector<std::string> types;
   for (const RemoteWriter* const writer : writers) types.push_back(writer->type);
-  std::sort(types.begin(), types.end());
+  const auto place = [](const std::string& type) {
+    return std::pair(known_layout(type) == nullptr, std::string_view(type));
+  };
+  std::sort(types.begin(), types.end(), [&](const auto& a, const auto& b) { return place(a) < place(b); });
   types.erase(std::unique(types.begin(), types.end()), types.end());
-  std::stable_partition(types.begin(), types.end(), [](const std::string& t) { return known_layout(t) != nullptr; });
   if (known != readers_.end())
     if (const auto it = std::find(types.begin(), types.end(), known->second->type_name()); it != types.end())
       std::rotate(types.begin(), it, it + 1);
