@@ -31,6 +31,7 @@ def environment(run, **more):
     for name in ("CARDAN_DOMAIN", "NO_COLOR"):
         if name not in more:
             all_of_it.pop(name, None)
+    os.makedirs(all_of_it["CARDAN_RUN_DIR"], exist_ok=True)  # top makes none
     return all_of_it
 
 

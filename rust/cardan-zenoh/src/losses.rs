@@ -36,6 +36,10 @@ impl Losses {
         if ahead > MOST_LATE {
             self.streams.remove(&stamp.publisher); // so that gaps count again, from here on
         }
+        if let Some((first, thinned)) = self.early.remove(&stamp.publisher) {
+            let gap = stamp.sequence.saturating_sub(first);
+            self.lost = self.lost.saturating_add(gap.saturating_sub(stamp.thinned.saturating_sub(thinned)));
+        }
         self.arrived(stamp)
     }
 
@@ -45,7 +49,7 @@ impl Losses {
     }
 
     /// The message was dropped here before it was delivered. Later ones of its publisher count it as a gap, unless it is
-    /// from before the first one.
+    /// from before the first one: then the first one counts it, if that comes by itself.
     pub fn dropped(&mut self, stamp: &Stamp) {
         if self.knows(stamp.publisher) {
             return;
@@ -83,10 +87,7 @@ impl Losses {
                 self.forget(oldest);
             }
         }
-        if let Some((first, thinned)) = self.early.remove(&stamp.publisher) {
-            let gap = stamp.sequence.saturating_sub(first);
-            self.lost = self.lost.saturating_add(gap.saturating_sub(stamp.thinned.saturating_sub(thinned)));
-        }
+        self.early.remove(&stamp.publisher); // a late joiner's stream starts here
         let stream = Stream { last: stamp.sequence, thinned: stamp.thinned, used: clock, ..Default::default() };
         self.streams.insert(stamp.publisher, stream);
         true
@@ -174,21 +175,23 @@ mod tests {
         losses.dropped(&stamp(1, 11, 0));
         losses.dropped(&stamp(1, 14, 2)); // two were left out on purpose
         assert_eq!(losses.lost(), 0, "they may still come as a late joiner's");
-        losses.arrived(&stamp(1, 15, 2));
+        losses.arrived_live(&stamp(1, 15, 2));
         assert_eq!(losses.lost(), 3);
         losses.dropped(&stamp(1, 16, 2));
-        losses.arrived(&stamp(1, 17, 2));
+        losses.arrived_live(&stamp(1, 17, 2));
         assert_eq!(losses.lost(), 4, "counted once");
         losses.dropped(&stamp(2, 10, 0));
-        losses.arrived(&stamp(2, 9, 0));
-        losses.arrived(&stamp(2, 10, 0));
-        losses.arrived(&stamp(2, 11, 0));
-        assert_eq!(losses.lost(), 4, "all of them came as a late joiner's");
+        losses.dropped(&stamp(2, 14, 0));
+        losses.arrived(&stamp(2, 12, 0));
+        losses.arrived(&stamp(2, 13, 0));
+        assert_eq!(losses.lost(), 4, "a late joiner's stream starts with its first message");
+        losses.arrived_live(&stamp(2, 15, 0));
+        assert_eq!(losses.lost(), 5);
         for publisher in 100..100_000 {
             losses.dropped(&stamp(publisher, 0, 0));
         }
         assert!(losses.early.len() <= MOST_PUBLISHERS);
-        assert_eq!(losses.lost(), 4 + 99_900 - MOST_PUBLISHERS as u64);
+        assert_eq!(losses.lost(), 5 + 99_900 - MOST_PUBLISHERS as u64);
     }
 
     /// What a stranger's stamps say is added as far as a number reaches; in a debug build an overflow would panic.
