@@ -119,17 +119,21 @@ int parse_and_run(CLI::App& app, std::vector<std::string> words) {
   }
 }
 
-}  // namespace
-
-int run_program(CLI::App& app, std::vector<std::string> words) {
-  refuse_nonsense_numbers(app);
-  take_one_value_each(app);
+int run_words(CLI::App& app, std::vector<std::string> words) {
   if (!words.empty() && words.front() == "__manual") return write_manual(app, {words.begin() + 1, words.end()});
   if (words.empty() || words.front() != "__complete") return parse_and_run(app, std::move(words));
   words.erase(words.begin());
   Candidates found = complete(app, words);
   if (found.asks.empty()) return emit(found.lines) ? kOk : kFailed;
   return parse_and_run(app, std::move(found.asks));
+}
+
+}  // namespace
+
+int run_program(CLI::App& app, std::vector<std::string> words) {
+  refuse_nonsense_numbers(app);
+  take_one_value_each(app);
+  return finish_output(run_words(app, std::move(words)));
 }
 
 }  // namespace cardan::apps

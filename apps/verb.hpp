@@ -6,6 +6,8 @@
 #include <memory>
 #include <string>
 
+#include "apps/run_place.hpp"
+
 namespace cardan::apps {
 
 /// Adds a subcommand to `group`, with its examples.
@@ -17,6 +19,15 @@ inline CLI::App* add_verb(CLI::App* group, const char* name, const char* what, c
 
 inline void add_domain_option(CLI::App* command, std::string& domain) {
   command->add_option("--domain", domain, "Domain to observe (default: $CARDAN_DOMAIN, else \"default\")");
+}
+
+/// As run_with(), for a command that looks at what runs, or gives it orders.
+template <class Run, class Options>
+void look_with(CLI::App* command, Run run, const std::shared_ptr<Options>& options) {
+  command->callback([run, options] {
+    refuse_missing_run_directory();
+    if (const int code = run(*options); code != 0) throw CLI::RuntimeError(code);
+  });
 }
 
 /// The command runs `run(*options)`, which returns its exit code.

@@ -24,6 +24,7 @@
 #include "demo/processes/priorities.hpp"
 #include "demo/report/columns.hpp"
 #include "demo/report/drawing.hpp"
+#include "demo/report/say.hpp"
 #include "demo/sensors/camera_source.hpp"
 #include "demo/sensors/lidar_source.hpp"
 #include "demo/sockets/socket_run.hpp"
@@ -37,7 +38,7 @@ constexpr int kFailed = 1;
 constexpr int kUsage = 2;
 
 int complain(const std::string& cause, const std::string& remedy, int code) {
-  fmt::print(stderr, "cardan demo: {}\n  what to do: {}\n", cause, remedy);
+  fmt::print(stderr, "cardan: {}{}{}\n", cause, remedy.empty() ? "" : " — ", remedy);
   return code;
 }
 
@@ -84,27 +85,27 @@ void save_picture(const CardanRun& run, const std::string& path) {
   std::vector<unsigned char> png;
   std::string why;
   if (!cv::imencode(".png", picture, png) || !write_file(path, {png.begin(), png.end()}, why)) {
-    fmt::print(stderr, "cardan demo: cannot write {}: {}\n", path, why);
+    fmt::print(stderr, "cardan: cannot write {}: {}\n", path, why);
     return;
   }
-  fmt::print("Picture of the detections: {}\n", path);
+  say("Picture of the detections: {}\n", path);
 }
 
 void hints(const Run& run) {
   const Figures figures = run.figures();
   if (figures.hops[kCloudHop].received == 0) {
-    fmt::print("The LiDAR delivered no scan.\n");
+    say("The LiDAR delivered no scan.\n");
   }
-  if (figures.hops[kImageHop].received == 0) fmt::print("The camera delivered no picture.\n");
+  if (figures.hops[kImageHop].received == 0) say("The camera delivered no picture.\n");
 }
 
 // Measures with one setup; false: it failed, and the reason was shown.
 bool go(Run& run, double seconds, std::vector<Measured>& measured) {
   const bool fine = run.go(seconds);
-  if (!fine) fmt::print(stderr, "cardan demo: {}\n", run.failure());
+  if (!fine) fmt::print(stderr, "cardan: {}\n", run.failure());
   if (run.measured() == 0) return fine;
   measured.push_back({run.setup(), run.figures()});
-  fmt::print("\n{}{}", table(run.setup(), run.figures(), run.inputs(), output_width()), run.disturbed());
+  say("\n{}{}", table(run.setup(), run.figures(), run.inputs(), output_width()), run.disturbed());
   if (fine) hints(run);
   std::fflush(stdout);
   return fine;
@@ -121,9 +122,9 @@ int run_all(const DemoOptions& options, const std::function<void()>& on_start) {
   std::vector<Setup> setups = {Setup::FiveProcesses, Setup::WithoutPriorities, Setup::OneProcess, Setup::UnixSockets};
   if (options.one_process) setups.erase(setups.begin(), setups.begin() + 2);
   const double seconds = options.seconds / static_cast<double>(setups.size());
-  fmt::print("Runs the same as `cardan run demo/street.json{}`, and then the same over Unix sockets.\n",
-             options.one_process ? " --one-process" : "");
-  fmt::print("{}", priorities_text(ask_for_priorities(configuration)));
+  say("Runs the same as `cardan run demo/street.json{}`, and then the same over Unix sockets.\n",
+      options.one_process ? " --one-process" : "");
+  say("{}", priorities_text(ask_for_priorities(configuration)));
   std::fflush(stdout);
 
   std::vector<Measured> measured;
@@ -145,20 +146,20 @@ int run_all(const DemoOptions& options, const std::function<void()>& on_start) {
     inputs = run.inputs();
     if (run.crash()) {
       crash = run.crash();
-      fmt::print("{}", text(*crash));
+      say("{}", text(*crash));
     }
     if (first && !measured.empty() && !options.picture.empty()) save_picture(run, options.picture);
   }
   if (measured.empty()) return fine && signals_caught() > 0 ? 0 : kFailed;
-  if (measured.size() > 1) fmt::print("\n{}", comparison(measured, inputs, output_width()));
-  if (signals_caught() > 0) fmt::print("Ended by a signal: the figures cover the time until then.\n");
+  if (measured.size() > 1) say("\n{}", comparison(measured, inputs, output_width()));
+  if (signals_caught() > 0) say("Ended by a signal: the figures cover the time until then.\n");
   if (!options.json.empty()) {
     std::string why;
     if (!write_file(options.json, json(measured, inputs, crash), why)) {
       return complain("cannot write " + options.json + ": " + why,
                       "give --json a file in a folder that you can write to", kFailed);
     }
-    fmt::print("Figures as JSON: {}\n", options.json);
+    say("Figures as JSON: {}\n", options.json);
   }
   return fine ? 0 : kFailed;
 }

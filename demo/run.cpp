@@ -39,7 +39,7 @@ Run::Run(const DemoOptions& options, Setup setup, View& view) : options_(options
 
 void Run::fail(const std::string& cause, const std::string& remedy) {
   if (!failure_.empty()) return;
-  failure_ = remedy.empty() ? cause : fmt::format("{}\n  what to do: {}", cause, remedy);
+  failure_ = remedy.empty() ? cause : fmt::format("{} — {}", cause, remedy);
 }
 
 void Run::on_note(const Note& note) {

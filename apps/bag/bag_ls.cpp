@@ -39,6 +39,16 @@ std::uint64_t first_time(const std::vector<const mcap::Reader*>& readers) {
   return first;
 }
 
+/// Of the last message of all; 0: it is not known.
+std::uint64_t last_time(const std::vector<const mcap::Reader*>& readers) {
+  std::uint64_t last = 0;
+  for (const mcap::Reader* const reader : readers) {
+    if (reader->has_statistics()) last = std::max(last, reader->summary().statistics().message_end_time);
+    for (const mcap::ChunkIndex& chunk : reader->summary().chunks()) last = std::max(last, chunk.message_end_time);
+  }
+  return last;
+}
+
 mcap::ReadOptions options_of(const BagSelection& s, const std::vector<const mcap::Reader*>& readers,
                              const std::string& path) {
   for (const std::string& pattern : s.topics) {
@@ -59,6 +69,11 @@ mcap::ReadOptions options_of(const BagSelection& s, const std::vector<const mcap
   if (s.start && s.end && *s.end < *s.start)
     throw Error(ErrorCode::InvalidArgument, fmt::format("--end {} is before --start {}", *s.end, *s.start),
                 "both count from the first message");
+  if (const std::uint64_t last = last_time(readers); s.start && last >= first && last != 0 && at(*s.start) > last)
+    throw Error(ErrorCode::InvalidArgument,
+                fmt::format("--start {} is behind the last message: {} lasts {:.3f} s", *s.start, path,
+                            static_cast<double>(last - first) / 1e9),
+                "it counts from the first message");
   if (s.start) options.start = at(*s.start);
   if (s.end) options.end = at(*s.end);
   if (!s.topics.empty() || !s.exclude.empty())

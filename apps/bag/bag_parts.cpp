@@ -149,6 +149,7 @@ int bag_attachment_list(const BagListPartsOptions& o) {
                a.create_time == 0 ? "-" : stamp_text(a.create_time), a.log_time == 0 ? "-" : stamp_text(a.log_time),
                std::to_string(a.offset)});
   }
+  if (!o.json && all.empty()) warn(fmt::format("{} has no attachment", o.file));
   if (!emit(o.json ? json_text(all) : all.empty() ? std::string() : table.text())) return kFailed;
   return tell_losses(reader) ? kLoss : kOk;
 }

@@ -41,6 +41,13 @@ Access access_named(const std::string& name) {
   return static_cast<Access>(at - bridge::kAccesses.begin());
 }
 
+void refuse_misfits(const char* option, const std::vector<std::string>& patterns) {
+  for (const std::string& pattern : patterns)
+    if (!bridge::can_fit(pattern))
+      throw wrong(fmt::format("'{} {}' fits no topic, because names start with '/'", option, pattern),
+                  fmt::format("write {} /{}", option, pattern));
+}
+
 void rename(std::vector<bridge::TopicRule>& rules, const std::string& text) {
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0 || text[0] != '/' || text.substr(equals + 1, 1) != "/")
@@ -163,6 +170,9 @@ void add_bridge_options(CLI::App& app, BridgeOptions& o) {
 }
 
 bridge::Rules rules_of(const BridgeOptions& o) {
+  refuse_misfits("--topic", o.topics);
+  refuse_misfits("--exclude", o.exclude);
+  refuse_misfits("--in", o.in);
   bridge::Rules rules;
   if (!o.file.empty()) {
     std::vector<config::Problem> problems;

@@ -113,8 +113,9 @@ int check(const CheckOptions& o) {
       fmt::format("{} error{}, {} warning{}", errors, errors == 1 ? "" : "s", warnings, warnings == 1 ? "" : "s");
   if (bad)
     warn(fmt::format("{}: {}", o.file, found));
-  else if (!emit(fmt::format("{}: {} processes, {} components{}; {}\n", o.file, configuration.processes.size(),
-                             components, bridges == 0 ? "" : fmt::format(", {} bridges", bridges),
+  else if (!emit(fmt::format("{}: {}, {}{}; {}\n", o.file, number_of(configuration.processes.size(), "process", "es"),
+                             number_of(components, "component"),
+                             bridges == 0 ? "" : ", " + number_of(bridges, "bridge"),
                              problems.empty() ? "nothing wrong" : found)))
     return kFailed;
   return bad ? kFailed : kOk;

@@ -388,7 +388,7 @@ static void add_component_command(CLI::App& app) {
     auto o = std::make_shared<ComponentOptions>();
     auto* const command = add_verb(group, name, what, examples);
     add_domain_option(command, o->domain);
-    run_with(command, run, o);
+    look_with(command, run, o);
     return std::pair(command, o);
   };
   const auto [list_command, list_options] =

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -61,14 +60,12 @@ Function* loaded(const char* name) {
   void* const library = ::dlopen(component_library_path(street::kLibrary, "/proc/self/exe").c_str(), RTLD_NOW);
   void* const function = library == nullptr ? nullptr : ::dlsym(library, name);
   if (function == nullptr)
-    fmt::print(stderr,
-               "cardan demo: {}\n"
-               "  what to do: the demo is built only with OpenCV, which reads the camera and finds the pedestrians. On "
-               "Debian and Ubuntu: sudo apt-get install libopencv-core-dev libopencv-imgproc-dev "
-               "libopencv-imgcodecs-dev libopencv-videoio-dev libopencv-objdetect-dev libopencv-dnn-dev; then build "
-               "again (or: make demo, "
-               "which does both)\n",
-               ::dlerror());
+    warn(fmt::format(
+        "{} — the demo is built only with OpenCV, which reads the camera and finds the pedestrians. On "
+        "Debian and Ubuntu: sudo apt-get install libopencv-core-dev libopencv-imgproc-dev "
+        "libopencv-imgcodecs-dev libopencv-videoio-dev libopencv-objdetect-dev libopencv-dnn-dev; then build "
+        "again (or: make demo, which does both)",
+        ::dlerror()));
   return reinterpret_cast<Function*>(function);
 }
 
@@ -106,13 +103,11 @@ class DemoRecording {
     // As wide as there is room, and all its rows.
     const std::vector<std::string> table =
         record_lines(report, {}, {.columns = terminal_size().columns, .rows = report.topics.size() + 100});
-    fmt::print("\nRecorded meanwhile ({}):\n{}", report.mode, text_of(table));
+    (void)emit(fmt::format("\nRecorded meanwhile ({}):\n{}", report.mode, text_of(table)));
     for (const std::string& file : report.files) {
-      fmt::print("\n$ cardan bag info {}\n", file);
-      std::fflush(stdout);
+      (void)emit(fmt::format("\n$ cardan bag info {}\n", file));
       bag_info({.file = file});
-      fmt::print("\n$ cardan bag verify {}\n", file);
-      std::fflush(stdout);
+      (void)emit(fmt::format("\n$ cardan bag verify {}\n", file));
       if (bag_verify({.files = {file}}) != kOk) return kFailed;
     }
     if (!report.failure.empty()) warn(fmt::format("the recording ended early: {}", report.failure));
@@ -138,8 +133,7 @@ int run(Arguments& a) {
     if (page && page->address().empty())
       warn(fmt::format("no page for a browser: {}", page->trouble()));
     else if (page)
-      fmt::print("Look at it in a browser: {}\n", page->address());
-    std::fflush(stdout);
+      (void)emit(fmt::format("Look at it in a browser: {}\n", page->address()));
 #if defined(CARDAN_HAS_RECORD_COMMANDS)
     DemoRecording recording;
     const int code = demo(a.demo, [&] { recording.begin(a.record); });
@@ -150,8 +144,8 @@ int run(Arguments& a) {
   }
   const auto role = street::role_named(a.role);
   if (!role) {
-    fmt::print(stderr, "cardan demo: unknown role {}\n", a.role);
-    return 2;
+    warn(fmt::format("unknown role {}", a.role));
+    return kUsage;
   }
   a.of_role.role = *role;
   a.of_role.camera = a.demo.camera;

@@ -280,11 +280,44 @@ void check_memory(Findings& all) {
     all.push_back({"NUMA", Status::Ok, "one node"});
 }
 
+/// A run directory that does not exist is made to see whether that is possible. What was made is removed again.
+class MadeForTrial {
+ public:
+  explicit MadeForTrial(const std::string& domain) {
+    const char* const set = std::getenv("CARDAN_RUN_DIR");
+    std::error_code error;
+    if (set == nullptr || *set == '\0') return;
+    fs::path folder = fs::absolute(set, error).lexically_normal();
+    if (!folder.has_filename()) folder = folder.parent_path();
+    if (fs::symlink_status(folder, error).type() != fs::file_type::not_found) return;
+    made_.push_back(folder / domain);
+    for (; fs::symlink_status(folder, error).type() == fs::file_type::not_found; folder = folder.parent_path())
+      made_.push_back(folder);
+  }
+  MadeForTrial(const MadeForTrial&) = delete;
+  MadeForTrial& operator=(const MadeForTrial&) = delete;
+  ~MadeForTrial() {
+    for (const fs::path& folder : made_) ::rmdir(folder.c_str());  // only what is empty
+  }
+  [[nodiscard]] bool is_one() const noexcept { return !made_.empty(); }
+
+ private:
+  std::vector<fs::path> made_;  ///< the deepest first
+};
+
 void check_run_directory(Findings& all, const std::string& domain) {
+  const char* const set = std::getenv("CARDAN_DOMAIN");
+  const std::string name = !domain.empty() ? domain : set != nullptr && *set != '\0' ? set : "default";
+  const MadeForTrial trial(name);
   try {
-    const char* const set = std::getenv("CARDAN_DOMAIN");
-    const detail::RunDirectory directory(!domain.empty() ? domain : set != nullptr && *set != '\0' ? set : "default");
-    all.push_back({"run directory", Status::Ok, fmt::format("{}: {}", directory.path(), why_there(directory.root()))});
+    const detail::RunDirectory directory(name);
+    if (trial.is_one())
+      all.push_back({"run directory", Status::Note,
+                     fmt::format("{}: {}; it does not exist yet, and the first program that publishes makes it",
+                                 directory.path(), why_there(directory.root()))});
+    else
+      all.push_back(
+          {"run directory", Status::Ok, fmt::format("{}: {}", directory.path(), why_there(directory.root()))});
     struct statvfs space{};
     if (::statvfs(directory.path().c_str(), &space) == 0 && space.f_files != 0 && space.f_favail < 64)
       all.push_back({"run directory's space", Status::Fail,

@@ -306,7 +306,7 @@ static void add_param_command(CLI::App& app) {
     auto* const command = add_verb(group, name, what, examples);
     add_domain_option(command, o->domain);
     command->add_flag("--json", o->json, "One JSON object");
-    run_with(command, run, o);
+    look_with(command, run, o);
     return std::pair(command, o);
   };
   const auto [list_command, list_options] =

@@ -10,6 +10,7 @@
 #include "apps/bag/decode.hpp"
 #include "apps/component/components.hpp"
 #include "apps/component/others.hpp"
+#include "apps/run_place.hpp"
 #include "apps/view/output.hpp"
 #include "cardan/base/error.hpp"
 #include "cardan/config/suggest.hpp"
@@ -150,6 +151,7 @@ int restart_component(const std::string& domain, const std::string& name, bool j
 }
 
 int order_processes(const std::string& domain, const std::vector<std::string>& processes, bool starts) {
+  refuse_missing_run_directory();
   stop_on_signals();
   host::ControlClient client({.domain = domain});
   const host::DomainLaunchers all = client.launchers();

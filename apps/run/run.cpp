@@ -56,7 +56,7 @@ the file's rules; each crash is reported in a file in --reports. The state of th
 the reverse order of their start, a second Ctrl-C at once. From another terminal: cardan component stats, cardan topic list.
 With --from, Ctrl-C gives a callback that hangs --grace seconds. A system runs only once in a domain: to run a second one, give it another --domain.
 Exit codes: 0 all ended in order, 1 `check` refuses the file, the system runs already, a process was given up, did not start or had to be killed (also for
---stop and --restart), an order was not carried out, or with --from a callback did not come back; 2 wrong options, a file that does not exist, or a path of
+--stop and --restart), an order was not carried out, lines of the log could not be written, or with --from a callback did not come back; 2 wrong options, a file that does not exist, or a path of
 --json or --reports that cannot be written; 3 done, but exceptions left callbacks, or with --from no component got a message of the recording, or
 a part of the recording is damaged or could not be used; a signal's code with --from: a component crashed.)";
 
@@ -216,13 +216,16 @@ int supervise(const RunOptions& o, Prepared& p, RunView& view, OwnLines& own,
   options.tick = std::chrono::milliseconds(100);
   std::unique_ptr<ComponentWatch> components;
   launcher::Supervisor* running = nullptr;
+  bool log_is_whole = true;
   const auto rows = [&] { return components ? components->rows() : std::vector<ComponentRow>(); };
   options.on_line = on_line;
   options.on_tick = [&] {
     p.crash->look(*running);
     own.pump();
-    if (const std::string trouble = log != nullptr ? log->trouble() : std::string(); !trouble.empty())
+    if (const std::string trouble = log != nullptr ? log->trouble() : std::string(); !trouble.empty()) {
+      log_is_whole = false;
       own.say(LogLevel::Error, trouble);
+    }
     view.tick(*running, rows());
   };
   launcher::Supervisor supervisor(std::move(p.configuration), options);
@@ -231,10 +234,14 @@ int supervise(const RunOptions& o, Prepared& p, RunView& view, OwnLines& own,
   const launcher::LauncherControl control(supervisor, p.domain);
   if (live) components = std::make_unique<ComponentWatch>(p.domain);
   const std::int64_t begun = steady_now();
-  const int code = supervisor.run();
+  int code = supervisor.run();
   own.pump();
-  view.finish(supervisor, rows());
-  if (const std::string trouble = log != nullptr ? log->close() : std::string(); !trouble.empty()) warn(trouble);
+  log_is_whole = view.finish(supervisor, rows()) && log_is_whole;
+  if (const std::string trouble = log != nullptr ? log->close() : std::string(); !trouble.empty()) {
+    log_is_whole = false;
+    warn(trouble);
+  }
+  if (!log_is_whole && (code == kOk || code == kLoss)) code = kFailed;
   if (!o.json.empty())
     write_file(o.json,
                summary(o, supervisor, begun, code).dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n");

@@ -38,7 +38,7 @@ void PatientOutput::add(std::string_view text) {
     waiting_ += fmt::format("cardan: {} lines were dropped: they were not read in time\n", std::exchange(dropped_, 0));
   waiting_ += text;
   pump();
-  if (error_ != 0) warn(fmt::format("cannot write standard output: {}", why()));  // once: it is closed from now on
+  if (error_ != 0) output_failed(error_);  // once: it is closed from now on
 }
 
 std::string PatientOutput::why() const {
@@ -204,14 +204,16 @@ void RunView::draw() {
   out_.add(block_.draw(std::exchange(lines_, {}), block, size));
 }
 
-void RunView::finish(const launcher::Supervisor& supervisor, const std::vector<ComponentRow>& components) {
+bool RunView::finish(const launcher::Supervisor& supervisor, const std::vector<ComponentRow>& components) {
   if (live_) {
     look(supervisor, components);
     draw();
   }
-  if (const std::uint64_t unread = out_.finish(); unread != 0)
+  const std::uint64_t unread = out_.finish();
+  if (unread != 0)
     warn(fmt::format("{} line{} of the log {} not written to standard output: {}", unread, unread == 1 ? "" : "s",
                      unread == 1 ? "was" : "were", out_.why()));
+  return unread == 0;
 }
 
 }  // namespace cardan::apps

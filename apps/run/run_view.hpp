@@ -58,8 +58,8 @@ class RunView {
   void show();
   /// Some times a second: draws what has come, and the table each second.
   void tick(const launcher::Supervisor& supervisor, const std::vector<ComponentRow>& components);
-  /// The table as it is in the end stays; all is written.
-  void finish(const launcher::Supervisor& supervisor, const std::vector<ComponentRow>& components);
+  /// The table as it is in the end stays; all is written. False: lines were left out, as it says.
+  [[nodiscard]] bool finish(const launcher::Supervisor& supervisor, const std::vector<ComponentRow>& components);
 
  private:
   /// Asks for what is shown.

@@ -87,7 +87,7 @@ void Collector::add_topics(Figures& into) {
   const std::int64_t now = steady_now();
   into.seconds = looked_ns_ == 0 ? 0 : static_cast<double>(now - looked_ns_) / 1e9;
   into.problems = report.problems;
-  into.closed = report.closed.size();
+  into.closed = report.closed;
   std::map<std::string, TopicFigures> topics;
   for (const PublisherReport& p : report.publishers) {
     if (is_own(p)) continue;

@@ -87,7 +87,7 @@ std::string json_of(const Figures& figures) {
                    {"topics", list(figures.topics)},
                    {"callbacks", list(figures.callbacks)},
                    {"problems", figures.problems},
-                   {"closed_topics", figures.closed}});
+                   {"closed", figures.closed}});
 }
 
 }  // namespace cardan::apps::top

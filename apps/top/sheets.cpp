@@ -214,11 +214,14 @@ std::string summary_of(const Figures& figures) {
     running += p.pid != 0 ? 1U : 0U;
   }
   for (const TopicFigures& t : figures.topics) bytes += t.bytes_per_s;
-  std::string text = fmt::format("{} processes, {} topics, {} callbacks, CPU {:.0f} %, {}/s", running,
-                                 figures.topics.size(), figures.callbacks.size(), cpu, bytes_text(bytes));
+  std::string text = fmt::format("{}, {}, {}, CPU {:.0f} %, {}/s", number_of(running, "process", "es"),
+                                 number_of(figures.topics.size(), "topic"),
+                                 number_of(figures.callbacks.size(), "callback"), cpu, bytes_text(bytes));
   if (figures.lost != 0) text += fmt::format(", {} lost", figures.lost);
-  if (figures.closed != 0) text += fmt::format(", {} topics not open to this user", figures.closed);
-  if (figures.left_out != 0) text += fmt::format(", CPU of {} processes not looked up", figures.left_out);
+  if (!figures.closed.empty())
+    text += fmt::format(", {} not open to this user", number_of(figures.closed.size(), "topic"));
+  if (figures.left_out != 0)
+    text += fmt::format(", CPU of {} not looked up", number_of(figures.left_out, "process", "es"));
   return text;
 }
 

@@ -59,7 +59,7 @@ static void add_topic_command(CLI::App& app) {
   command->add_flag("-v,--verbose", list->verbose, "One line per publisher");
   command->add_flag("--names", list->names, "Only the names, one per line");
   add_domain_option(command, list->domain);
-  run_with(command, topic_list, list);
+  look_with(command, topic_list, list);
 
   auto info = std::make_shared<InfoOptions>();
   command =
@@ -68,7 +68,7 @@ static void add_topic_command(CLI::App& app) {
   command->add_flag("--json", info->json, "One JSON object");
   command->add_flag("--schema", info->schema, "Also print the message's fields");
   add_domain_option(command, info->domain);
-  run_with(command, topic_info, info);
+  look_with(command, topic_info, info);
 
   auto echo = std::make_shared<EchoOptions>();
   command = add_verb(group, "echo", "Print the messages of a topic", kEchoExamples);
@@ -82,7 +82,13 @@ static void add_topic_command(CLI::App& app) {
       ->check(CLI::NonNegativeNumber);
   command->add_flag("--wait", echo->wait, "Wait for a publisher, and for the next one when it ends");
   add_domain_option(command, echo->domain);
-  run_with(command, topic_echo, echo);
+  run_with(
+      command,
+      [](const EchoOptions& o) {
+        if (!o.wait) refuse_missing_run_directory();
+        return topic_echo(o);
+      },
+      echo);
 
   auto stats = std::make_shared<StatsOptions>();
   command =
@@ -98,7 +104,7 @@ static void add_topic_command(CLI::App& app) {
     if (!stats->all && stats->topic.empty()) throw CLI::RequiredError("a topic, or --all");
   });
   add_domain_option(command, stats->domain);
-  run_with(command, topic_stats, stats);
+  look_with(command, topic_stats, stats);
 }
 
 const Command kTopicCommand{100, add_topic_command};

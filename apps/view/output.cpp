@@ -2,6 +2,7 @@
 #include "apps/view/output.hpp"
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -22,6 +23,17 @@ namespace {
 std::string three_digits(double value, const char* unit) {
   const int decimals = std::abs(value) < 9.995 ? 2 : std::abs(value) < 99.95 ? 1 : 0;
   return fmt::format("{:.{}f}{}", value, decimals, unit);
+}
+
+struct OutputState {
+  bool failed = false;
+  bool reader_gone = false;
+};
+OutputState output_state;
+
+bool reader_has_gone() {
+  pollfd out{STDOUT_FILENO, POLLOUT, 0};
+  return ::poll(&out, 1, 0) == 1 && (out.revents & POLLERR) != 0;
 }
 
 }  // namespace
@@ -50,6 +62,10 @@ std::string count_text(double number) {
   return three_digits(number / 1e6, "M");
 }
 
+std::string number_of(std::size_t number, std::string_view what, std::string_view ending) {
+  return fmt::format("{} {}{}", number, what, number == 1 ? "" : ending);
+}
+
 std::string printable(std::string_view text) { return detail::printable(text); }
 std::string printable_lines(std::string_view text) { return detail::printable_lines(text); }
 
@@ -58,11 +74,26 @@ bool stdout_is_terminal() { return ::isatty(STDOUT_FILENO) == 1; }
 bool emit(std::string_view text) {
   errno = 0;
   if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return true;
-  // A reader that has gone, as `head`, is nothing to tell.
-  static bool told = false;
-  if (const int error = errno; error != EPIPE && !std::exchange(told, true))
-    warn(fmt::format("cannot write standard output: {}", std::generic_category().message(error)));
+  output_failed(errno);
   return false;
+}
+
+void output_failed(int error) {
+  // A reader that has gone, as `head`, is nothing to tell.
+  if (error == EPIPE)
+    output_state.reader_gone = true;
+  else if (!std::exchange(output_state.failed, true))
+    warn(fmt::format("cannot write standard output: {}", std::generic_category().message(error)));
+}
+
+int finish_output(int code) {
+  errno = 0;
+  // Also what others have printed, as the street's library: of that only the stream knows that it failed.
+  if (std::fflush(stdout) != 0)
+    output_failed(errno);
+  else if (std::ferror(stdout) != 0 && !output_state.failed && !output_state.reader_gone && !reader_has_gone())
+    output_failed(EIO);
+  return output_state.failed && (code == kOk || code == kLoss) ? kFailed : code;
 }
 
 void complain(std::string_view text) noexcept {

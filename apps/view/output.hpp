@@ -20,6 +20,8 @@ std::string bytes_text(double bytes);
 std::string time_text(double nanoseconds);
 /// "30.0", "10.0k"; for a column of rates.
 std::string count_text(double number);
+/// "1 process", "2 processes" with the ending "es".
+std::string number_of(std::size_t number, std::string_view what, std::string_view ending = "s");
 /// Text from another process without control characters, which a terminal would obey.
 std::string printable(std::string_view text);
 /// The same for a text of many lines.
@@ -71,6 +73,11 @@ bool stdout_is_terminal();
 /// Writes to standard output at once. False: nobody reads it any more (a closed pipe), or it cannot be written, which
 /// is said on standard error once.
 bool emit(std::string_view text);
+/// Says once on standard error why standard output could not be written; `finish_output` then fails.
+void output_failed(int error);
+/// Ends the command: writes what still waits for standard output. Returns the exit code, which is kFailed instead of
+/// kOk and kLoss if a part of the output could not be written. A reader that has gone changes nothing.
+[[nodiscard]] int finish_output(int code);
 /// Writes to standard error what it takes: that it is closed or full ends nothing.
 void complain(std::string_view text) noexcept;
 /// "cardan: …" on standard error, likewise.

@@ -61,7 +61,8 @@ FramePtr OutgoingTopic::next(std::int64_t now) {
     if (period_ns_ != 0) due_ns_ = now - due_ns_ < period_ns_ ? due_ns_ + period_ns_ : now + period_ns_;
     auto frame = std::make_shared<OutgoingFrame>();
     frame->cdr = framer_.take_parts();
-    frame->publish_ns = sample.publish_time() + (wall_now() - steady_now());
+    frame->steady_ns = sample.publish_time();
+    frame->publish_ns = frame->steady_ns + (wall_now() - steady_now());
     frame->source_ns = sample.source_time();
     frame->sequence = sample.sequence();
     frame->sample = std::move(sample);

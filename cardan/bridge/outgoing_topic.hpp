@@ -24,6 +24,7 @@ struct OutgoingFrame {
   AnySample sample{};
   CdrFrame cdr{};
   std::int64_t publish_ns = 0;  ///< wall clock
+  std::int64_t steady_ns = 0;   ///< the same by the steady clock, which nobody sets
   std::int64_t source_ns = 0;   ///< the application's stamp; 0: none
   std::uint64_t sequence = 0;   ///< in its stream, from 1
   [[nodiscard]] std::size_t size() const noexcept { return cdr.size(); }
@@ -63,6 +64,8 @@ class OutgoingTopic {
   void carried(const OutgoingFrame& frame, std::size_t copied) noexcept;
   void thinned(std::uint64_t frames = 1) noexcept { counts_.thinned += frames; }
   void lost(std::uint64_t frames = 1) noexcept { counts_.lost += frames; }
+  /// Cannot leave, as it is.
+  void refused() noexcept { ++counts_.refused; }
 
   [[nodiscard]] const LocalTopic& topic() const noexcept { return topic_; }
   [[nodiscard]] const TopicRule& rule() const noexcept { return rule_; }

@@ -75,6 +75,8 @@ class Reader {
     read(node, "priority", rule.priority);
     read(node, "congestion", rule.congestion);
     if (const Node* n = node.find("max_mib")) rule.max_bytes = static_cast<std::uint64_t>(n->integer) << 20U;
+    refuse_misfits(node, pointer, "topics");
+    refuse_misfits(node, pointer, "exclude");
     if (!rule.rename.empty() && !names_one_topic(rule))
       error(pointer + "/rename", "a rule for several topics cannot give them one name",
             "name one topic in 'topics', or use 'namespace'");
@@ -86,6 +88,19 @@ class Reader {
       error(pointer, "a rule of 'in' names neither topics nor types",
             "add \"topics\": [\"/cmd_vel\"]; \"*\" lets everything in");
     return rule;
+  }
+
+  void refuse_misfits(const Node& rule, const std::string& pointer, const std::string& name) {
+    const Node* const list = rule.find(name);
+    if (list == nullptr) return;
+    const auto look = [&](const Node& node, const std::string& where) {
+      if (node.kind == Node::Kind::Text && !node.text.empty() && !can_fit(node.text))
+        error(where, fmt::format("'{}' fits no topic, because names start with '/'", node.text),
+              fmt::format("write \"/{}\"", node.text));
+    };
+    look(*list, pointer + "/" + name);
+    for (std::size_t i = 0; i < list->elements.size(); ++i)
+      look(list->elements[i], fmt::format("{}/{}/{}", pointer, name, i));
   }
 
   void error(const std::string& pointer, std::string cause, std::string remedy) {
@@ -139,6 +154,10 @@ const TopicRule* rule_for(const std::vector<TopicRule>& rules, const std::string
   };
   const auto found = std::find_if(rules.begin(), rules.end(), fits);
   return found == rules.end() ? nullptr : &*found;
+}
+
+bool can_fit(const std::string& pattern) noexcept {
+  return !pattern.empty() && std::string_view("/*?[").find(pattern.front()) != std::string_view::npos;
 }
 
 std::string name_beyond(const TopicRule& rule, const std::string& topic) {

@@ -99,6 +99,8 @@ struct Rules {
 /// The first rule that fits, or null. `type` empty: only the name is compared. Any thread; does not block.
 [[nodiscard]] const TopicRule* rule_for(const std::vector<TopicRule>& rules, const std::string& topic,
                                         const std::string& type) noexcept;
+/// Whether there can be a topic that fits the pattern: names start with '/'. Any thread; does not block.
+[[nodiscard]] bool can_fit(const std::string& pattern) noexcept;
 /// The topic's name on the other side.
 [[nodiscard]] std::string name_beyond(const TopicRule& rule, const std::string& topic);
 

@@ -117,6 +117,26 @@ TEST_F(CInterface, WhatItPublishesIsReadAsTheType) {
   cardan_unadvertise(nullptr);
 }
 
+TEST_F(CInterface, AMessageThatCouldGrowBeyondItsLimitIsRefused) {
+  cardan_publisher_options options{};
+  options.struct_size = sizeof(options);
+  options.type = "example_msgs/msg/Words";
+  options.definition = "string[] words\n";  // of an empty one there are four bytes as CDR
+  options.max_bytes = 1U << 20U;
+  options.max_memory = 4U << 20U;
+  EXPECT_EQ(cardan_advertise("/words", &options), nullptr);
+  EXPECT_NE(std::string(cardan_error()).find("a message of 1048576 bytes could need "), std::string::npos);
+  options.max_memory = 0;
+  cardan_publisher* const any = cardan_advertise("/words", &options);
+  EXPECT_NE(any, nullptr) << cardan_error();
+  cardan_unadvertise(any);
+  options.definition = "uint8[] words\n";
+  options.max_memory = 4U << 20U;
+  cardan_publisher* const flat = cardan_advertise("/words", &options);
+  EXPECT_NE(flat, nullptr) << cardan_error();
+  cardan_unadvertise(flat);
+}
+
 TEST_F(CInterface, ErrorsNameCauseAndRemedy) {
   EXPECT_EQ(cardan_subscribe("/nobody", nullptr), nullptr);
   EXPECT_TRUE(says("nobody publishes '/nobody'")) << cardan_error();

@@ -257,6 +257,11 @@ cardan_publisher* cardan_advertise(const char* topic, const cardan_publisher_opt
     AnyType type = type_named(options.type, options.definition);
     cardan::AnyMessageType described = type.message_type();
     const std::size_t payload = type.payload_bytes(options.max_bytes);
+    if (options.max_memory != 0 && payload > options.max_memory)
+      throw Error(ErrorCode::Limit,
+                  "a message of " + std::to_string(options.max_bytes) + " bytes could need " + std::to_string(payload) +
+                      " bytes of memory",
+                  "allow more (max_memory), or give max_bytes as large as messages are");
     return new cardan_publisher{std::move(type),
                                 cardan::AnyPublisher(text(topic), std::move(described),
                                                      {.max_bytes = payload,

@@ -133,6 +133,8 @@ typedef struct cardan_publisher_options {
   int reliable;           /* 1: publishing waits for reliable subscribers, at most 100 ms */
   const char* via;        /* for a bridge: networks that the messages came through, separated by spaces; NULL: none */
   int access;             /* CARDAN_OWNER and so on: who may subscribe */
+  size_t max_memory;      /* the most memory that a message of max_bytes may need, in bytes; 0: any. A type whose elements
+                             are larger there than as CDR can need many times as much */
 } cardan_publisher_options;
 
 /* Announces a topic. Returns NULL as cardan_subscribe() does, or without memory. Any thread; blocks below 1 ms. */

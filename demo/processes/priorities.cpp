@@ -19,8 +19,7 @@ std::string priorities_text(const RealtimeReport& asked) {
   std::string text = last.granted ? fmt::format("Priorities: {} others ({}), {}.\n", kUrgent, last.what, kBehind)
                                   : fmt::format("Priorities: only {}.\n", kBehind);
   for (const RealtimeGrant& grant : asked.grants)
-    if (!grant.granted)
-      text += fmt::format("  {} is not permitted: {}\n  what to do: {}\n", grant.what, grant.cause, grant.remedy);
+    if (!grant.granted) text += fmt::format("  {} is not permitted: {} — {}\n", grant.what, grant.cause, grant.remedy);
   return text + "  `cardan doctor` says what else this computer lacks.\n";
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "demo/report/view.hpp"
+#include "demo/report/say.hpp"
 
 #include <fmt/format.h>
 #include <sys/ioctl.h>
@@ -105,7 +106,7 @@ void View::show(const Moment& moment, const Inputs& inputs) {
     if (last_line_ >= 0 && moment.seconds < last_line_ + kSecondsPerLine) return;
     if (moment.seconds < 1 && moment.of_seconds > 2) return;
     last_line_ = moment.seconds;
-    fmt::print("{}\n", render_line(moment, inputs));
+    say("{}\n", render_line(moment, inputs));
     std::fflush(stdout);
     return;
   }

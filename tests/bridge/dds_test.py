@@ -13,6 +13,7 @@ import sys
 import time
 import unittest
 
+from cyclonedds._clayer import ddspy_write
 from cyclonedds.builtin import BuiltinDataReader, BuiltinTopicDcpsParticipant, BuiltinTopicDcpsPublication
 from cyclonedds.domain import DomainParticipant
 from cyclonedds.pub import DataWriter
@@ -281,6 +282,20 @@ class Inwards(BridgeCase):
             counts = self.topic(bridge, "/text", "in")
             return counts and counts["refused"] > 0 and counts
         self.assertIn("max_mib", self.until(refused, "it is refused")["note"])
+        self.end(bridge, code=3)
+
+    def test_a_message_without_bounds_costs_little_memory(self):
+        """Cyclone keeps what has come of a message until it is whole, however large its writer says that it is."""
+        bridge = self.bridge("--in", "/text")
+        texts = self.writer("rt/text", t.String, reliable=False)  # what is lost of it is not sent again
+        self.send_until_seen(texts, lambda: t.String(data="before"), self.watch("text", "/text"))
+        size = 300 << 20
+        ddspy_write(texts._ref, b"\0\1\0\0" + (size + 1).to_bytes(4, "little") + b"x" * size + b"\0")
+        with open(f"/proc/{bridge.pid}/status") as status:
+            peak_kib = next(int(line.split()[1]) for line in status if line.startswith("VmHWM"))
+        self.assertLess(peak_kib, 120 << 10)
+        watch = self.watch("text", "/text")
+        self.until(lambda: self.send_until_seen(texts, lambda: t.String(data="after"), watch)["text"] == "after", "what comes behind it")
         self.end(bridge, code=3)
 
 

@@ -13,7 +13,7 @@ import unittest
 
 import zenoh
 
-from zenoh_case import ZenohCase, free_port, text_cdr, text_of
+from zenoh_case import CARDAN, ZenohCase, free_port, text_cdr, text_of
 
 IMAGE = 48 * 64 * 3
 STRING = "std_msgs§msg§String"
@@ -81,6 +81,27 @@ class Outwards(PlainCase):
         time.sleep(2.5)
         self.assertEqual(self.count(bridge, "/camera", "carried"), before)
         self.end(bridge)
+
+    def test_who_comes_and_goes_does_not_open_the_subscription_each_time(self):
+        self.publish("car")
+        self.bridge("car", "--listen", self.address, "--topic", "/text")
+        session = self.session()
+
+        def received():
+            """By the bridge's subscription: a new one counts from 0."""
+            done = subprocess.run([CARDAN, "topic", "info", "/text", "--json"], env=self.environment("car"), capture_output=True, text=True, timeout=60)
+            there = [s for p in json.loads(done.stdout)["publishers"] for s in p["subscribers"]]
+            return there[0]["received"] if there else None
+        before = 0
+        for _ in range(5):
+            texts, subscriber = self.collect(session, "text")
+            self.until(lambda: len(texts) >= 5, "some messages")
+            now = received()
+            self.assertGreater(now, before)
+            before = now
+            subscriber.undeclare()
+            time.sleep(0.6)
+        self.until(lambda: received() is None, "nobody wants it for long")
 
     def test_names_rates_and_exclusions(self):
         rules = self.path / "bridge.json"
@@ -289,6 +310,22 @@ class Strangers(PlainCase):
         self.until(lambda: sum(t["refused"] > 0 for t in there()) == count and len(there()) == count + 1, "nothing is forgotten")
         honest.undeclare()
         self.end(bridge, 3)
+
+    def test_who_found_no_place_comes_in_when_there_is_one(self):
+        bridge = self.bridge("car", "--listen", self.address, "--in", "/cmd/*")
+        watch = self.watch("car", "text", "/cmd/honest")
+        session = self.session()
+        token = lambda name: session.liveliness().declare_token(f"@/{session.zid()}/@ros2_lv/MP/cmd§{name}/{STRING}/:::")  # noqa: E731
+        tokens = [token(f"evil{n}") for n in range(256)]  # as many as come in
+        self.until(lambda: sum(t["direction"] == "in" for t in self.report(bridge)["topics"]) == 256, "all of them come in")
+        honest = token("honest")
+        self.until(lambda: any("at most 256 topics" in note for note in self.report(bridge)["notes"]), "there is no place")
+        for one in tokens:
+            one.undeclare()
+        self.until(lambda: session.put("cmd/honest", text_cdr("x")) or time.sleep(0.05) or self.seen(watch), "a message", patience=30)
+        self.until(lambda: not self.report(bridge)["notes"], "all is well")
+        honest.undeclare()
+        self.end(bridge, 0, 3)
 
     def test_who_never_answers_stops_nothing(self):
         bridge, watch, session = self.topic_in()

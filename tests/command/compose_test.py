@@ -19,6 +19,7 @@ CORNER = os.path.join(os.path.dirname(CAR), "corner.json")
 FOLDER = tempfile.mkdtemp(prefix="cardan-compose-")
 ENVIRONMENT = {**os.environ, "CARDAN_RUN_DIR": os.path.join(FOLDER, "run")}
 ENVIRONMENT.pop("CARDAN_DOMAIN", None)
+os.mkdir(ENVIRONMENT["CARDAN_RUN_DIR"])  # commands that look make none
 
 
 def cardan(*words, code=0):

@@ -118,7 +118,7 @@ class Bridges(unittest.TestCase):
             self.assertEqual(run.wait(60), 1)
 
     def test_check_reads_the_rules_too(self):
-        self.assertIn("1 bridges; nothing wrong", self.cardan("check", self.system({"kind": "foxglove", "file": "rules/view.json"})))
+        self.assertIn("1 bridge; nothing wrong", self.cardan("check", self.system({"kind": "foxglove", "file": "rules/view.json"})))
         self.assertIn("bridge foxglove", self.cardan("graph", str(self.path / "car.json")))
         self.write("rules/wrong.json", {"out": [{"topcs": "*"}]})
         text = self.cardan("check", self.system({"kind": "foxglove", "file": "rules/wrong.json"}), code=1)
@@ -139,7 +139,7 @@ class Bridges(unittest.TestCase):
         self.write("part/part.json", {"processes": {"view": {"bridge": {"kind": "foxglove", "file": "rules/view.json"}}}})
         shutil.rmtree(self.path / "rules")
         file = self.write("whole.json", {"include": [{"file": "part/part.json", "namespace": "left"}]})
-        self.assertIn("1 bridges; nothing wrong", self.cardan("check", file))
+        self.assertIn("1 bridge; nothing wrong", self.cardan("check", file))
 
 
 if __name__ == "__main__":

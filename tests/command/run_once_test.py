@@ -18,6 +18,7 @@ CARDAN, BRAKE = sys.argv[1:3]
 FOLDER = tempfile.mkdtemp(prefix="cardan-once-")
 ENVIRONMENT = {**os.environ, "CARDAN_RUN_DIR": os.path.join(FOLDER, "run")}
 ENVIRONMENT.pop("CARDAN_DOMAIN", None)
+os.mkdir(ENVIRONMENT["CARDAN_RUN_DIR"])  # commands that look make none
 
 
 def path(name):

@@ -20,6 +20,7 @@ CARDAN, BRAKE = sys.argv[1:3]
 FOLDER = tempfile.mkdtemp(prefix="cardan-run-")
 ENVIRONMENT = {**os.environ, "CARDAN_RUN_DIR": os.path.join(FOLDER, "run")}
 ENVIRONMENT.pop("CARDAN_DOMAIN", None)
+os.mkdir(ENVIRONMENT["CARDAN_RUN_DIR"])  # commands that look make none
 
 
 def path(name):
@@ -275,6 +276,15 @@ class Run(unittest.TestCase):
             done = subprocess.run([CARDAN, "run", BRAKE, "--seconds", "0.3", "--reports", path("out")], env=ENVIRONMENT, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
         self.assertEqual(done.stderr.count("cannot write standard output: No space left on device"), 1, done.stderr)
         self.assertRegex(done.stderr, r"cardan: \d+ lines of the log were not written to standard output: No space left on device\n$")
+        self.assertEqual(done.returncode, 1)
+
+    def test_a_log_that_cannot_be_written_is_a_failure(self):
+        os.mkdir(path("stuck.log.1"))  # so that the log cannot be renamed to it when it is full
+        with open(path("stuck.log"), "w") as log:
+            log.write("before\n" * 145)
+        said = cardan("run", BRAKE, "--seconds", "0.5", "--no-view", "--reports", path("out"), "--log", path("stuck.log"), "--log-size", "1k", "--log-files", "1", code=1)
+        self.assertRegex(said, r"cannot rename the log .*stuck\.log: Is a directory")
+        self.assertRegex(said, r"\d+ lines are not in it\n$")
 
     def test_wrong_options(self):
         self.assertIn("no such process or component", cardan("run", BRAKE, "--crash", "nobody", code=2))

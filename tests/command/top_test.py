@@ -31,6 +31,7 @@ def environment(run, **more):
     for name in ("CARDAN_DOMAIN", "NO_COLOR"):
         if name not in more:
             all_of_it.pop(name, None)
+    os.makedirs(all_of_it["CARDAN_RUN_DIR"], exist_ok=True)  # top makes none
     return all_of_it
 
 
@@ -335,6 +336,7 @@ class Top(unittest.TestCase):
         publisher.tell("subscribe")
         publisher.tell("run 100")
         text = self.run_top("--once", "--seconds", "0.5").stdout
+        self.assertRegex(text, r"\A1 process, \d+ topics?, 0 callbacks, ")
         for part in ("PROCESS", "TOPIC", "/test/own", "command_publisher"):
             self.assertIn(part, text)
         once = subprocess.Popen([CARDAN, "top", "--once", "--json", "--seconds", "3"], env=environment(self.id()), stdout=subprocess.PIPE, text=True)
@@ -342,6 +344,7 @@ class Top(unittest.TestCase):
         publisher.tell("take")  # depth 8: what came before is lost
         figures = json.loads(once.communicate(timeout=60)[0])
         self.assertEqual(once.returncode, 3)
+        self.assertEqual(figures["closed"], [], "as topic list names it")
         topic = next(t for t in figures["topics"] if t["topic"] == "/test/own")
         self.assertTrue(10 < topic["rate_hz"] < 200, topic)
         self.assertEqual(topic["readers"], 1)

@@ -4,7 +4,11 @@
 
     usage_test.py CARDAN [unittest arguments]
 """
-from command_case import CommandCase, main
+import pathlib
+import subprocess
+
+import recording
+from command_case import CARDAN, CommandCase, main
 
 
 class Usage(CommandCase):
@@ -25,6 +29,56 @@ class Usage(CommandCase):
             self.assertEqual(self.errors, f"cardan: --count: '{value}' is not a number above 0 — see cardan topic echo --help\n")
         self.run_cardan("bag", "ls", "file", "--start=-1", code=2)
         self.assertIn("--start: '-1' is not a number from 0 on — see cardan bag ls --help", self.errors)
+
+    def test_looking_makes_no_run_directory(self):
+        missing = self.path / "mistyped" / "run"
+        self.environment["CARDAN_RUN_DIR"] = str(missing)
+        for words in (["topic", "list"], ["topic", "list", "--json"], ["topic", "info", "/a"], ["topic", "echo", "/a", "--once"], ["topic", "stats", "--all", "--once"],
+                      ["top", "--once"], ["component", "list"], ["component", "stats", "--once"], ["param", "list"], ["run", "--stop", "a"]):
+            self.assertEqual(self.run_cardan(*words, code=1), "", words)
+            self.assertRegex(self.errors, rf"^cardan: the run directory {missing}, which CARDAN_RUN_DIR names, does not exist — .+\n$")
+            self.assertFalse(missing.parent.exists(), words)
+        # The doctor finds out whether the directory can be made, and leaves nothing.
+        done = subprocess.run([CARDAN, "doctor"], env=self.environment, capture_output=True, text=True, timeout=120)
+        self.assertIn("does not exist yet", done.stdout)
+        self.assertFalse(missing.parent.exists())
+        self.run_cardan("topic", "list", "--help")
+        missing.mkdir(parents=True)
+        self.run_cardan("topic", "list")
+
+    def test_output_that_cannot_be_written_is_a_failure(self):
+        bag = self.path / "full.mcap"
+        commands = [["record", "--seconds", "0.2", "-o", str(bag)]]
+        if (pathlib.Path(CARDAN).parent / "cardan-bridge-foxglove").exists():
+            commands.append(["bridge", "foxglove", "--seconds", "0.2", "--port", "0"])
+        for words in commands:
+            with open("/dev/full", "w") as full:
+                done = subprocess.run([CARDAN, *words], env=self.environment, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+            self.assertEqual(done.stderr.count("cannot write standard output: No space left on device"), 1, done.stderr)
+            self.assertEqual(done.returncode, 1, words)
+
+    def test_a_range_behind_the_end_is_refused(self):
+        second = 1_000_000_000
+        bag = self.path / "short.mcap"
+        recording.write(bag, {"/a": (*recording.DISTANCE, "cdr", {})}, [("/a", i * second // 2, recording.Cdr().number("d", i).done()) for i in range(5)])
+        self.run_cardan("bag", "cut", bag, "--start", "9", "-o", self.path / "cut.mcap", code=2)
+        self.assertEqual(self.errors, f"cardan: --start 9 is behind the last message: {bag} lasts 2.000 s — it counts from the first message\n")
+        self.assertFalse((self.path / "cut.mcap").exists())
+        self.run_cardan("bag", "cut", bag, "--start", "2", "-o", self.path / "cut.mcap")
+        self.assertEqual(len(self.run_cardan("bag", "ls", self.path / "cut.mcap", "--json").splitlines()), 1)
+        self.run_cardan("bag", "attachment", "list", bag)
+        self.assertEqual(self.errors, f"cardan: {bag} has no attachment\n")
+
+    def test_a_bridge_refuses_a_name_that_no_topic_has(self):
+        for option in "--topic", "--exclude", "--in":
+            self.run_cardan("bridge", "foxglove", option, "camera", "--seconds", "0.1", "--port", "0", code=2)
+            self.assertEqual(self.errors, f"cardan: '{option} camera' fits no topic, because names start with '/' — write {option} /camera\n")
+        self.run_cardan("bridge", "foxglove", "--topic", "*camera", "--seconds", "0.1", "--port", "0")
+        rules = self.path / "rules.json"
+        rules.write_text('{"out": [{"topics": ["/a", "camera"]}], "in": [{"topics": ["*"], "exclude": "x"}]}')
+        self.run_cardan("check", rules, code=1)
+        self.assertIn("rules.json:1:28: error: 'camera' fits no topic, because names start with '/'", self.errors)
+        self.assertIn("'x' fits no topic", self.errors)
 
 
 if __name__ == "__main__":

@@ -245,9 +245,15 @@ bool DdsBridge::read(const std::string& topic, const std::string& type,
   const auto good = usable(writers, type, hash);
   if (good.empty()) return false;
   const auto all = [&](auto what) { return std::all_of(good.begin(), good.end(), what); };
+  const auto keeps = [](const RemoteWriter* w) { return w->transient_local; };
   const EndpointQos qos = incoming_qos(*rule, {.name = topic, .type = type, .type_hash = hash},
-                                       all([](const RemoteWriter* w) { return w->reliable; }),
-                                       all([](const RemoteWriter* w) { return w->transient_local; }));
+                                       {.all_reliable = all([](const RemoteWriter* w) { return w->reliable; }),
+                                        .all_transient_local = all(keeps),
+                                        .one_transient_local = std::any_of(good.begin(), good.end(), keeps)});
+  if (qos.transient_local && !all(keeps))
+    note_problem("in " + topic,
+                 "a writer that keeps nothing for late readers (volatile) is not heard here, as by "
+                 "ROS 2's own subscribers — let it write transient local");
   if (same && known->second->qos() == qos) return true;
   endpoints_changed_ = true;
   if (same) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cardan/bridge/dds/dds_writer.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 #include <new>
@@ -9,6 +11,7 @@
 #include <vector>
 
 #include "cardan/base/error.hpp"
+#include "cardan/bridge/dds/environment.hpp"
 #include "cardan/bridge/dds/names.hpp"
 #include "cardan/record/ros2_form.hpp"
 
@@ -53,6 +56,7 @@ OutgoingOptions DdsWriter::options(const EndpointQos& qos, bool copies, const Ru
 DdsWriter::DdsWriter(const Participant& participant, LocalTopic topic, const TopicRule& rule, const Rules& rules,
                      const std::string& network, std::shared_ptr<Bell> bell)
     : qos_(outgoing_qos(rule, form_of(topic, rule), most_bytes(topic))),
+      most_bytes_(most_sample_bytes(rules)),
       copies_(keeps_copies(qos_, most_bytes(topic))),
       options_(options(qos_, copies_, rules, network)),
       topic_(std::move(topic), rule, options_),
@@ -114,6 +118,14 @@ bool DdsWriter::carry(std::int64_t now) {
 bool DdsWriter::send(std::int64_t now) {
   const FramePtr frame = topic_.next(now);
   if (!frame) return false;
+  if (frame->size() > most_bytes_) {
+    topic_.refused();
+    note_ = fmt::format(
+        "a message of {} bytes was not sent: at most {} leave or come in — a rule of 'in' with a larger "
+        "max_mib raises this",
+        frame->size(), most_bytes_);
+    return true;
+  }
   WireMessage message = copies_ ? copy_of(*frame)
                                 : WireMessage{.pieces = {frame->cdr.prefix, frame->cdr.payload, frame->cdr.suffix},
                                               .keep = frame,

@@ -45,7 +45,8 @@ class DdsWriter {
   bool send(std::int64_t now);
 
   EndpointQos qos_;
-  bool copies_;  ///< what waits for readers is copied: it takes no slots of the publisher
+  std::size_t most_bytes_;  ///< of a message on DDS
+  bool copies_;             ///< what waits for readers is copied: it takes no slots of the publisher
   OutgoingOptions options_;
   OutgoingTopic topic_;
   std::shared_ptr<SendTally> tally_;

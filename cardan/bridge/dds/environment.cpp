@@ -24,6 +24,8 @@ namespace {
 constexpr int kMostDomain = 232;
 /// Without multicast, Cyclone looks for 10 participants of a computer by default, and does not find an eleventh.
 constexpr int kMostParticipants = 64;
+/// Of a reliable writer (best effort: four, too); Cyclone's default is 16.
+constexpr int kMostHalfReceived = 4;
 
 Error wrong(std::string cause, std::string remedy) {
   return {ErrorCode::InvalidArgument, std::move(cause), std::move(remedy)};
@@ -187,7 +189,16 @@ DomainChoice choose_domain(const DdsRules& rules, const Variables& variables) {
 
 bool uses_loopback_alone(const DomainChoice& choice) { return choice.range == Range::Localhost && all_here(choice); }
 
-std::string domain_configuration(const DomainChoice& choice, bool loopback_has_multicast) {
+std::size_t most_sample_bytes(const Rules& rules) {
+  constexpr std::uint64_t kMostOut = std::uint64_t{256} << 20;  // the rules say nothing of what leaves
+  constexpr std::uint64_t kHead = 64U << 10U;                   // so that a rule, not Cyclone, refuses and counts
+  std::uint64_t most = kMostOut;
+  for (const TopicRule& rule : rules.in) most = std::max(most, rule.max_bytes);
+  return most + kHead;
+}
+
+std::string domain_configuration(const DomainChoice& choice, bool loopback_has_multicast,
+                                 std::size_t most_sample_bytes) {
   std::string general;
   if (uses_loopback_alone(choice)) {
     // Who else uses loopback may know multicast alone, or may not know it. Data go by unicast.
@@ -205,9 +216,11 @@ std::string domain_configuration(const DomainChoice& choice, bool loopback_has_m
         fmt::format("<ParticipantIndex>auto</ParticipantIndex><MaxAutoParticipantIndex>{}</MaxAutoParticipantIndex>",
                     kMostParticipants);
   // A write must not wait for a slow reader (QoS: keep last). Cyclone would hold it back from half a megabyte on.
-  const std::string internal =
+  // Of a message in fragments Cyclone keeps those that have come, however large the writer says that it is.
+  const std::string internal = fmt::format(
       "<SocketReceiveBufferSize max=\"16MiB\"/><Watermarks><WhcHigh>1GiB</WhcHigh><WhcAdaptive>false</WhcAdaptive>"
-      "</Watermarks>";
+      "</Watermarks><MaxSampleSize>{}B</MaxSampleSize><DefragReliableMaxSamples>{}</DefragReliableMaxSamples>",
+      most_sample_bytes, kMostHalfReceived);
   std::string all = fmt::format(
       "<CycloneDDS><Domain Id=\"any\"><General>{}</General><Discovery>{}</Discovery><Internal>{}</Internal>"
       "</Domain></CycloneDDS>",

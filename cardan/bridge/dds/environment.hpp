@@ -41,8 +41,13 @@ struct DomainChoice {
 /// them to `lo`.
 [[nodiscard]] bool uses_loopback_alone(const DomainChoice& choice);
 
-/// Cyclone's configuration. `loopback_has_multicast`: `lo` is up with multicast.
-[[nodiscard]] std::string domain_configuration(const DomainChoice& choice, bool loopback_has_multicast);
+/// Bytes of the largest message, in either direction. What Cyclone keeps of messages that have come in part is bounded
+/// by it: of each remote writer four of them.
+[[nodiscard]] std::size_t most_sample_bytes(const Rules& rules);
+
+/// Cyclone's configuration. `loopback_has_multicast`: `lo` is up with multicast. `most_sample_bytes`: as above.
+[[nodiscard]] std::string domain_configuration(const DomainChoice& choice, bool loopback_has_multicast,
+                                               std::size_t most_sample_bytes);
 
 /// Whether multicast works on loopback. Reads the kernel's list of interfaces.
 [[nodiscard]] bool loopback_has_multicast();

@@ -31,6 +31,8 @@ std::string refusal(const Values& values, const DdsRules& rules = {}) {
 }
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
+constexpr std::size_t kMost = 1U << 30U;
+
 TEST(DdsEnvironment, RosVariablesDecideWhatTheRulesDoNot) {
   EXPECT_EQ(chosen({}).id, 0);
   EXPECT_EQ(chosen({}).range, Range::Localhost) << "nothing leaves the computer unless somebody says so";
@@ -50,7 +52,7 @@ TEST(DdsEnvironment, RosVariablesDecideWhatTheRulesDoNot) {
 TEST(DdsEnvironment, NodesThatStayOnTheComputerAreMetWhereTheyAre) {
   const DomainChoice iron = chosen({{"ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST"}});
   EXPECT_EQ(iron.range, Range::Computer);
-  const std::string xml = domain_configuration(iron, true);
+  const std::string xml = domain_configuration(iron, true, kMost);
   EXPECT_FALSE(has(xml, "NetworkInterface")) << "they have the address of another interface";
   EXPECT_TRUE(has(xml, "<AllowMulticast>false"));
   EXPECT_TRUE(has(xml, R"(<Peer address="127.0.0.1"/>)"));
@@ -75,21 +77,22 @@ TEST(DdsEnvironment, ANodeHasANameThatRosAllows) {
 }
 
 TEST(DdsEnvironment, OnLoopbackNothingElseIsUsed) {
-  const std::string with = domain_configuration(chosen({}), true);
+  const std::string with = domain_configuration(chosen({}), true, kMost);
   EXPECT_TRUE(has(with, R"(<NetworkInterface name="lo")"));
   EXPECT_TRUE(has(with, "<AllowMulticast>spdp</AllowMulticast>"));
   EXPECT_TRUE(has(with, R"(<Peer address="127.0.0.1"/>)"));
   EXPECT_TRUE(has(with, "<MaxAutoParticipantIndex>64<"));
   EXPECT_TRUE(has(with, "<FragmentSize>65000B<"));
-  EXPECT_TRUE(has(domain_configuration(chosen({}), false), "<AllowMulticast>false</AllowMulticast>"));
-  const std::string beyond = domain_configuration(chosen({{"ROS_STATIC_PEERS", "10.0.0.2"}}), true);
+  EXPECT_TRUE(has(domain_configuration(chosen({}), false, kMost), "<AllowMulticast>false</AllowMulticast>"));
+  const std::string beyond = domain_configuration(chosen({{"ROS_STATIC_PEERS", "10.0.0.2"}}), true, kMost);
   EXPECT_FALSE(has(beyond, "NetworkInterface")) << "a peer elsewhere is not reached through loopback";
   EXPECT_TRUE(has(beyond, R"(<Peer address="10.0.0.2"/>)"));
   EXPECT_TRUE(has(beyond, "<AllowMulticast>false"));
 }
 
 TEST(DdsEnvironment, BeyondTheComputerPacketsFitEthernet) {
-  const std::string subnet = domain_configuration(chosen({}, {.discovery = "subnet", .peers = {"10.0.0.2"}}), true);
+  const std::string subnet =
+      domain_configuration(chosen({}, {.discovery = "subnet", .peers = {"10.0.0.2"}}), true, kMost);
   EXPECT_FALSE(has(subnet, "FragmentSize"));
   EXPECT_FALSE(has(subnet, "NetworkInterface"));
   EXPECT_FALSE(has(subnet, "AllowMulticast"));
@@ -100,9 +103,21 @@ TEST(DdsEnvironment, BeyondTheComputerPacketsFitEthernet) {
 TEST(DdsEnvironment, TheUsersConfigurationComesLast) {
   const std::string uri = R"(<CycloneDDS><Domain><General><Interfaces><NetworkInterface name="eth1"/></Interfaces>)"
                           R"(</General></Domain></CycloneDDS>)";
-  const std::string all = domain_configuration(chosen({{"CYCLONEDDS_URI", uri}}), true);
+  const std::string all = domain_configuration(chosen({{"CYCLONEDDS_URI", uri}}), true, kMost);
   EXPECT_TRUE(all.ends_with("," + uri));
   EXPECT_FALSE(has(all, R"(name="lo")")) << "two interfaces would be used otherwise";
+}
+
+TEST(DdsEnvironment, WhatHasComeInPartIsBounded) {
+  EXPECT_EQ(most_sample_bytes({}), (256U << 20U) + (64U << 10U));
+  Rules rules;
+  rules.in.push_back({.max_bytes = std::uint64_t{1} << 20});
+  EXPECT_EQ(most_sample_bytes(rules), (256U << 20U) + (64U << 10U)) << "what leaves may be larger";
+  rules.in.push_back({.max_bytes = std::uint64_t{1} << 30});
+  EXPECT_EQ(most_sample_bytes(rules), (1U << 30U) + (64U << 10U));
+  const std::string xml = domain_configuration(chosen({}), true, 12345);
+  EXPECT_TRUE(has(xml, "<MaxSampleSize>12345B</MaxSampleSize>"));
+  EXPECT_TRUE(has(xml, "<DefragReliableMaxSamples>4</DefragReliableMaxSamples>"));
 }
 
 TEST(DdsEnvironment, SharedMemoryOfCycloneIsRefused) {

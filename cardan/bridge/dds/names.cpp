@@ -8,6 +8,7 @@ namespace cardan::bridge::dds {
 namespace {
 
 constexpr std::size_t kMostLetters = 255;
+constexpr std::size_t kMostOfValue = 128;  ///< a type's hash has 71
 constexpr std::string_view kTopicPrefix = "rt";
 
 bool is_letter(char c) noexcept { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
@@ -56,6 +57,7 @@ std::optional<std::string> dds_type_of(std::string_view ros) {
 }
 
 std::optional<std::string> ros_type_of(std::string_view dds) {
+  if (dds.size() > kMostLetters) return std::nullopt;  // it is remembered for each writer
   std::array<std::string_view, 4> parts{};
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const auto colons = dds.find("::");
@@ -74,7 +76,7 @@ std::string value_in(std::string_view user_data, std::string_view key) {
     const auto end = user_data.find(';');
     const std::string_view entry = user_data.substr(0, end);
     if (entry.size() > key.size() && entry.starts_with(key) && entry[key.size()] == '=')
-      return std::string(entry.substr(key.size() + 1));
+      return std::string(entry.substr(key.size() + 1, kMostOfValue));
     if (end == std::string_view::npos) break;
     user_data.remove_prefix(end + 1);
   }

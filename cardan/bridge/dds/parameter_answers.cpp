@@ -203,7 +203,8 @@ bool answer_list(CdrReader& in, CdrWriter& out, ParameterTable& table) {
   return true;
 }
 
-bool answer_set(ParameterService service, CdrReader& in, CdrWriter& out, ParameterTable& table) {
+bool answer_set(ParameterService service, CdrReader& in, CdrWriter& out, ParameterTable& table,
+                std::chrono::nanoseconds most_time) {
   std::vector<Wish> wishes;
   if (!read(in, wishes) || !in.finish()) return false;
   if (service == ParameterService::SetAtomically) {
@@ -213,14 +214,18 @@ bool answer_set(ParameterService service, CdrReader& in, CdrWriter& out, Paramet
     return true;
   }
   out.count(wishes.size());
-  for (const Wish& wish : wishes) write_result(out, set_one(wish, table));
+  const auto end = std::chrono::steady_clock::now() + most_time;
+  for (const Wish& wish : wishes)
+    write_result(out, std::chrono::steady_clock::now() < end
+                          ? set_one(wish, table)
+                          : "the components took too long for those before: set it in another request");
   return true;
 }
 
 }  // namespace
 
 std::optional<std::vector<std::byte>> parameter_answer(ParameterService service, std::span<const std::byte> request,
-                                                       ParameterTable& table) {
+                                                       ParameterTable& table, std::chrono::nanoseconds most_set_time) {
   CdrReader in(request);
   RequestId id;
   if (request.size() > kMostRequestBytes || !in.number(id.client) || !in.number(id.sequence)) return std::nullopt;
@@ -241,7 +246,7 @@ std::optional<std::vector<std::byte>> parameter_answer(ParameterService service,
       break;
     case ParameterService::Set:
     case ParameterService::SetAtomically:
-      good = answer_set(service, in, out, table);
+      good = answer_set(service, in, out, table, most_set_time);
       break;
   }
   if (!good) return std::nullopt;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -77,10 +78,13 @@ inline constexpr std::size_t kMostRequestBytes = 256U << 10U;
 /// A request may name a parameter with a long text thousands of times.
 inline constexpr std::size_t kMostReplyBytes = 4U << 20U;
 
+/// A request may name thousands of parameters of a component that hangs, each of which costs a time-out.
+inline constexpr std::chrono::nanoseconds kMostSetTime = std::chrono::seconds(5);
+
 /// The reply in CDR to a request in CDR, which may be hostile. Empty: the request is not of this form, or its reply
-/// would be too large, and gets none.
-[[nodiscard]] std::optional<std::vector<std::byte>> parameter_answer(ParameterService service,
-                                                                     std::span<const std::byte> request,
-                                                                     ParameterTable& table);
+/// would be too large, and gets none. What is not set within `most_set_time` is refused.
+[[nodiscard]] std::optional<std::vector<std::byte>> parameter_answer(
+    ParameterService service, std::span<const std::byte> request, ParameterTable& table,
+    std::chrono::nanoseconds most_set_time = kMostSetTime);
 
 }  // namespace cardan::bridge::dds

@@ -3,9 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <map>
 #include <random>
 #include <string_view>
+#include <thread>
 
 #include "cardan/messages/cdr_reader.hpp"
 #include "cardan/messages/cdr_writer.hpp"
@@ -122,6 +124,33 @@ TEST(DdsParameters, ValuesAndTypesAreGivenAndUnknownOnesAreNotSet) {
   EXPECT_EQ(type, 1);
   EXPECT_TRUE(yes);
   EXPECT_TRUE(parameter_answer(ParameterService::Describe, request.bytes, table));
+}
+
+/// Of a component that hangs.
+class SlowTable final : public ParameterTable {
+ public:
+  std::vector<RosParameter> all() override { return {}; }
+  std::string set(const std::string&, const config::Value&) override {
+    ++asked;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    return "it does not answer";
+  }
+  int asked = 0;
+};
+
+TEST(DdsParameters, ARequestTakesOnlySoLong) {
+  SlowTable table;
+  Request request;
+  request.out.count(1000);
+  for (int i = 0; i < 1000; ++i) request.parameter("a", 1, true);
+  const auto reply = parameter_answer(ParameterService::Set, request.bytes, table, std::chrono::milliseconds(50));
+  ASSERT_TRUE(reply);
+  EXPECT_LE(table.asked, 3);
+  EXPECT_GE(table.asked, 1);
+  CdrReader in = opened(reply);
+  std::size_t count = 0;
+  EXPECT_TRUE(in.count(count, 4));
+  EXPECT_EQ(count, 1000U) << "each of them has its answer";
 }
 
 TEST(DdsParameters, ASetIsAnsweredWithItsReason) {

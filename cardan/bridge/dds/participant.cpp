@@ -143,7 +143,7 @@ Guid guid_of(dds_entity_t entity) {
 Participant::Participant(const DomainChoice& choice, const Rules& rules, std::string marker, std::shared_ptr<Bell> bell)
     : rules_(rules), marker_(std::move(marker)), bell_(std::move(bell)) {
   ::dds_set_log_sink(log_line, nullptr);
-  const std::string configuration = domain_configuration(choice, loopback_has_multicast());
+  const std::string configuration = domain_configuration(choice, loopback_has_multicast(), most_sample_bytes(rules));
   const auto id = static_cast<dds_domainid_t>(choice.id);
   domain_ = Entity(::dds_create_domain(id, configuration.c_str()));
   if (!domain_)

@@ -75,14 +75,15 @@ bool keeps_copies(const EndpointQos& qos, std::size_t max_bytes) noexcept {
   return max_bytes <= kMostCopied && (qos.transient_local || qos.depth > kDepthOfSmall);
 }
 
-EndpointQos incoming_qos(const TopicRule& rule, const TopicForm& topic, bool writers_are_reliable,
-                         bool writers_are_transient_local) {
+EndpointQos incoming_qos(const TopicRule& rule, const TopicForm& topic, const WritersOffer& writers) {
   const Habit* const habit = habit_of(topic);
   const bool sensor = is_sensor_data(topic.type);
   const bool reliably = habit != nullptr ? habit->read_reliably : !sensor;
   const std::uint32_t usual = sensor ? kDepthOfLarge : kDepthOfSmall;
-  return {.reliable = rule.reliable.value_or(reliably) && writers_are_reliable,
-          .transient_local = rule.latched.value_or(true) && writers_are_transient_local,
+  // Where ROS 2's own subscribers ask for what writers keep, one that keeps nothing does not take it from the others.
+  const bool kept = habit != nullptr && habit->latched ? writers.one_transient_local : writers.all_transient_local;
+  return {.reliable = rule.reliable.value_or(reliably) && writers.all_reliable,
+          .transient_local = rule.latched.value_or(true) && kept,
           .depth = rule.depth != 0    ? rule.depth
                    : habit != nullptr ? habit->depth
                                       : usual,

@@ -39,11 +39,16 @@ struct TopicForm {
 /// Whether the bridge keeps copies of what waits for receivers, rather than the publisher's slots: small messages of
 /// which many are kept.
 [[nodiscard]] bool keeps_copies(const EndpointQos& qos, std::size_t max_bytes) noexcept;
+/// What the writers of a topic offer.
+struct WritersOffer {
+  bool all_reliable = false;
+  bool all_transient_local = false, one_transient_local = false;
+};
+
 /// Of a topic that comes in. Sensor data in large messages and the clock are read best effort, the rest reliably, and
 /// nothing asks for more than the writers offer. What they keep for late readers is read unless the rule says
-/// otherwise.
-[[nodiscard]] EndpointQos incoming_qos(const TopicRule& rule, const TopicForm& topic, bool writers_are_reliable,
-                                       bool writers_are_transient_local);
+/// otherwise; of static transforms also if other writers keep nothing, which are not heard then.
+[[nodiscard]] EndpointQos incoming_qos(const TopicRule& rule, const TopicForm& topic, const WritersOffer& writers);
 /// Of the topic that names the nodes.
 [[nodiscard]] EndpointQos discovery_qos(std::string type_hash);
 

@@ -12,6 +12,8 @@ const TopicForm kTime{.name = "/clock", .type = "rosgraph_msgs/msg/Clock"};
 const TopicForm kText{.name = "/text", .type = "std_msgs/msg/String"};
 const TopicForm kCamera{.name = "/camera", .type = "sensor_msgs/msg/Image"};
 
+constexpr WritersOffer kBoth{.all_reliable = true, .all_transient_local = true, .one_transient_local = true};
+
 TEST(DdsQos, TransformsAndTheClockAreAsInRos) {
   const EndpointQos fixed = outgoing_qos({}, kStatic, 1000);
   EXPECT_TRUE(fixed.transient_local && fixed.reliable);
@@ -22,8 +24,8 @@ TEST(DdsQos, TransformsAndTheClockAreAsInRos) {
   EXPECT_EQ(moving.depth, 100U);
   EXPECT_EQ(outgoing_qos({}, kTime, 8).depth, 1U);
   EXPECT_TRUE(outgoing_qos({}, kTime, 8).reliable) << "it matches readers of both kinds";
-  EXPECT_FALSE(incoming_qos({}, kTime, true, false).reliable);
-  EXPECT_TRUE(incoming_qos({}, kMoving, true, false).reliable);
+  EXPECT_FALSE(incoming_qos({}, kTime, {.all_reliable = true}).reliable);
+  EXPECT_TRUE(incoming_qos({}, kMoving, {.all_reliable = true}).reliable);
   EXPECT_FALSE(outgoing_qos({}, {.name = "/tf_static", .type = "std_msgs/msg/String"}, 9).transient_local)
       << "only of their type";
   EXPECT_EQ(outgoing_qos({}, {.name = "/my_tf", .type = kMoving.type}, 9).depth, 10U);
@@ -34,14 +36,21 @@ TEST(DdsQos, ARuleHasTheLastWord) {
   EXPECT_EQ(outgoing_qos({.depth = 3}, kStatic, 1000).depth, 3U);
   EXPECT_TRUE(outgoing_qos({.latched = true}, kText, 1000).transient_local);
   EXPECT_EQ(outgoing_qos({.latched = true}, kText, 1000).depth, 1U);
-  EXPECT_FALSE(incoming_qos({.latched = false}, kStatic, true, true).transient_local);
+  EXPECT_FALSE(incoming_qos({.latched = false}, kStatic, kBoth).transient_local);
   EXPECT_FALSE(outgoing_qos({.reliable = false}, kText, 1000).reliable);
 }
 
 TEST(DdsQos, NothingAsksForMoreThanTheWritersOffer) {
-  EXPECT_TRUE(incoming_qos({}, kText, true, true).transient_local) << "what they keep is wanted";
-  EXPECT_FALSE(incoming_qos({.latched = true}, kText, true, false).transient_local);
-  EXPECT_FALSE(incoming_qos({.reliable = true}, kText, false, false).reliable);
+  EXPECT_TRUE(incoming_qos({}, kText, kBoth).transient_local) << "what they keep is wanted";
+  EXPECT_FALSE(incoming_qos({.latched = true}, kText, {.all_reliable = true}).transient_local);
+  EXPECT_FALSE(incoming_qos({.reliable = true}, kText, {}).reliable);
+}
+
+TEST(DdsQos, AWriterThatKeepsNothingTakesNoTransformsFromTheOthers) {
+  const WritersOffer one{.all_reliable = true, .one_transient_local = true};
+  EXPECT_TRUE(incoming_qos({}, kStatic, one).transient_local) << "as ROS 2's own subscribers";
+  EXPECT_FALSE(incoming_qos({}, kText, one).transient_local) << "all of them are heard";
+  EXPECT_FALSE(incoming_qos({}, kStatic, {.all_reliable = true}).transient_local);
 }
 
 TEST(DdsQos, LargeMessagesStayInThePublishersMemory) {
@@ -50,7 +59,7 @@ TEST(DdsQos, LargeMessagesStayInThePublishersMemory) {
   EXPECT_FALSE(keeps_copies(outgoing_qos({}, kCamera, large), large));
   EXPECT_EQ(outgoing_qos({}, kStatic, large).depth, 1U) << "so many would take too many slots";
   EXPECT_FALSE(keeps_copies(outgoing_qos({}, kText, 1000), 1000)) << "few small ones do not either";
-  EXPECT_FALSE(incoming_qos({}, kCamera, true, false).reliable);
+  EXPECT_FALSE(incoming_qos({}, kCamera, {.all_reliable = true}).reliable);
 }
 
 }  // namespace

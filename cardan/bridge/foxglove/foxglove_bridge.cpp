@@ -35,6 +35,7 @@ ServerOptions server_options(const FoxgloveRules& rules) {
 FramePtr copy_of(const OutgoingFrame& frame) {
   auto copy = std::make_shared<OutgoingFrame>();
   copy->publish_ns = frame.publish_ns;
+  copy->steady_ns = frame.steady_ns;
   copy->source_ns = frame.source_ns;
   copy->sequence = frame.sequence;
   auto& bytes = copy->cdr.prefix;
@@ -183,7 +184,7 @@ void FoxgloveBridge::open_or_close(Channel& channel) {
     return;
   }
   try {
-    channel.opened_ns = wall_now();
+    channel.opened_ns = steady_now();
     channel.out.open();
     channel.watch = server_->watch(channel.out.fd(), [this, &channel] { pump(channel); });
     channel.trouble.clear();

@@ -24,6 +24,7 @@ Shaper::Made make_shapes(const Shaper::Job& job) {
     try {
       auto frame = std::make_shared<OutgoingFrame>();
       frame->publish_ns = job.frame->publish_ns;
+      frame->steady_ns = job.frame->steady_ns;
       frame->source_ns = job.frame->source_ns;
       frame->sequence = job.frame->sequence;
       frame->cdr.prefix = shaped(*job.frame, shape);

@@ -66,7 +66,7 @@ Viewer::Wish* Viewer::wish(std::uint32_t channel) {
 void Viewer::offer(Channel& channel, const FramePtr& frame) {
   const std::size_t skipped = queue_.offer(channel.info.id, frame);
   // What was published before anybody subscribed and gives way at once is not a loss.
-  if (skipped == 0 || frame->publish_ns < channel.opened_ns) return;
+  if (skipped == 0 || frame->steady_ns < channel.opened_ns) return;
   channel.out.lost(skipped);
   if (std::exchange(told_of_skips_, true)) return;
   tell(Level::Warning,

@@ -37,7 +37,7 @@ struct Channel {
   OutgoingTopic out;
   std::size_t depth = 1;  ///< large messages that wait for a client
   bool is_clock = false;
-  std::int64_t opened_ns = 0;  ///< wall clock
+  std::int64_t opened_ns = 0;  ///< steady clock
   std::set<Viewer*> viewers{};
   std::deque<FramePtr> latched{};
   std::map<const OutgoingFrame*, std::size_t> under_way{};  ///< large ones that clients get by reference

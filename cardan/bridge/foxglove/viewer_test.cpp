@@ -100,6 +100,24 @@ TEST(FoxgloveViewer, WithoutMemoryForAMessageItGivesUpItsConnection) {
   EXPECT_TRUE(line.given_up);
 }
 
+TEST(FoxgloveViewer, WhatASlowClientSkipsIsCountedAfterTheWallClockWasSetBack) {
+  Bridge bridge;
+  Line line;
+  Viewer viewer(1, bridge, line, {});
+  bridge.only.opened_ns = 1000;  // the steady clock's
+  viewer.text(kSubscribe);
+  const auto frame = [](std::int64_t steady_ns) {
+    auto one = std::make_shared<OutgoingFrame>();
+    one->steady_ns = steady_ns;
+    one->publish_ns = 5;  // by the wall clock, which was set back meanwhile
+    return one;
+  };
+  for (int i = 0; i < 200; ++i) viewer.offer(bridge.only, frame(999));
+  EXPECT_EQ(bridge.only.out.counts().lost, 0U) << "from before";
+  for (int i = 0; i < 50; ++i) viewer.offer(bridge.only, frame(1000 + i));
+  EXPECT_EQ(bridge.only.out.counts().lost, 50U);
+}
+
 TEST(FoxgloveViewer, FewQuestionsWaitAtOnce) {
   Bridge bridge;
   Line line;

@@ -94,6 +94,18 @@ TEST_F(Follow, AFrameThatIsLateRings) {
   EXPECT_EQ(taken_, published_);
 }
 
+TEST_F(Follow, OfASlowStreamEachFrameRings) {
+  (void)in_.fd();
+  auto next = std::chrono::steady_clock::now();
+  for (int i = 0; i < 24; ++i) {  // a quicker rhythm is known by then
+    std::this_thread::sleep_until(next += 300ms);
+    publish();
+    EXPECT_TRUE(readable(0)) << "a few rings a second cost nothing; a frame between two beats must not wait: " << i;
+    take_all();
+  }
+  EXPECT_EQ(taken_, published_);
+}
+
 TEST_F(Follow, EveryWaitGetsEveryFrame) {
   constexpr std::uint64_t kFrames = 200;
   std::jthread publisher([this] {

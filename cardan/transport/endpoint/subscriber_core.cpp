@@ -423,7 +423,8 @@ bool SubscriberCore::copy_latest(ObservedSample& into) {
 
 std::int64_t SubscriberCore::quiet_until() noexcept {
   if (waiting_.kind != Waiting::Kind::Follow) return 0;
-  constexpr std::int64_t kShortest = 2'000'000;  // a shorter sleep is not worth its timer
+  constexpr std::int64_t kShortest = 2'000'000;   // a shorter sleep is not worth its timer
+  constexpr std::int64_t kLongest = 250'000'000;  // so few rings cost nothing, and what comes between must not wait
   const Inside inside(*this);
   const Stream* only = nullptr;
   for (const Stream& s : streams()) {
@@ -434,7 +435,7 @@ std::int64_t SubscriberCore::quiet_until() noexcept {
   const std::int64_t period = only->period_ns.load(kRelaxed);
   const std::int64_t deviation = only->deviation_ns.load(kRelaxed);
   const std::int64_t expected = only->expected_ns.load(kRelaxed);
-  if (expected == 0 || period < kShortest || deviation > period / 16) return 0;
+  if (expected == 0 || period < kShortest || period > kLongest || deviation > period / 16) return 0;
   const std::int64_t now = steady_now();
   std::int64_t until = expected + std::max<std::int64_t>(waiting_.limit.count(), 2 * deviation);
   // A little late: another look, twice as late, is cheaper for the publisher than a ring.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The whole: finds topics on both sides, starts and stops what carries them, and reports.
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::mpsc::{sync_channel, Receiver, SyncSender};
+use std::sync::mpsc::{sync_channel, Receiver, RecvTimeoutError, SyncSender};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 use serde_json::{json, Value};
@@ -18,8 +18,8 @@ use zenoh::{Session, Wait};
 use crate::clock::{self, Clocks};
 use crate::context::Context;
 use crate::counts::Report;
-use crate::incoming::{Change, Incoming};
-use crate::keys::{announced, checked_name, clock_key, definition_key, domain_number, Announced};
+use crate::incoming::Incoming;
+use crate::keys::{announced, checked_name, clock_key, definition_key, domain_number, Announced, Change};
 use crate::outgoing::{answer_questions, Local, Outgoing, Question};
 use crate::rules::{is_pattern, rule_for, Form, Rules};
 use crate::stamp::wall_now;
@@ -31,6 +31,10 @@ const MOST_IN: usize = 256;
 /// Of one topic that are looked at once.
 const MOST_TOKENS: usize = 1024;
 const LOOK: Duration = Duration::from_millis(500);
+/// Between two looks at all that is announced, which strangers can cause, and for its answers.
+const AGAIN: Duration = Duration::from_secs(5);
+/// Tokens that such a look takes.
+const MOST_LIVE: usize = 1 << 16;
 
 /// What `cardan_topics_json()` gives.
 #[derive(Deserialize)]
@@ -86,11 +90,19 @@ impl Bridge {
             for one in named_topics(&context) {
                 let_in(&context, &one);
             }
-            while let Ok(change) = tokens.recv() {
-                if change.gone {
-                    forget(&context, &change.one);
-                } else {
-                    let_in(&context, &change.one);
+            let mut looked = Instant::now();
+            loop {
+                match tokens.recv_timeout(LOOK) {
+                    Ok(Change { one, gone: true }) => forget(&context, &one),
+                    Ok(Change { one, .. }) => let_in(&context, &one),
+                    Err(RecvTimeoutError::Disconnected) => return,
+                    // All that came is done: what had no place is looked for now.
+                    Err(RecvTimeoutError::Timeout) => {
+                        if looked.elapsed() >= AGAIN && context.left_out.swap(false, Relaxed) {
+                            look_at_all(&context);
+                            looked = Instant::now();
+                        }
+                    }
                 }
             }
         });
@@ -196,7 +208,8 @@ fn token_changed(context: &Context, clocks: &Clocks, found: &SyncSender<Change>,
         clocks.add(&one.zid);
     }
     if found.try_send(Change { one, gone }).is_err() {
-        context.note("tokens", "more topics are announced at once than can be looked at: some do not come in");
+        context.note("tokens", "more topics are announced at once than can be looked at: some come in later");
+        context.left_out.store(true, Relaxed);
     }
 }
 
@@ -209,6 +222,34 @@ fn look_again(context: &Arc<Context>, name: &str) {
             let_in(context, &one);
         }
     }
+}
+
+/// Asks again who announces anything: some had no place when they came, and of others the end was not seen.
+fn look_at_all(context: &Arc<Context>) {
+    context.forget_note("tokens");
+    context.forget_note("in");
+    let mut live = HashSet::new();
+    for tokens in context.keys.announcements(None) {
+        let Ok(replies) = context.session.liveliness().get(tokens).timeout(AGAIN).wait() else { return };
+        for reply in replies.iter() {
+            // Without all answers, or of too many, none is taken for gone.
+            let Ok(sample) = reply.into_result() else { return };
+            let Some(one) = wanted(context, &sample) else { continue };
+            if live.len() >= MOST_LIVE {
+                return;
+            }
+            live.insert(one.token);
+            let_in(context, &one);
+        }
+    }
+    let mut all = context.incoming.lock().unwrap();
+    all.retain(|_, topic| {
+        let goes = topic.end_all_but(&live) && topic.is_untouched();
+        if goes {
+            topic.stop();
+        }
+        !goes
+    });
 }
 
 /// Topics that rules of `in` name together with their type: they need no announcement.
@@ -278,6 +319,7 @@ fn let_in(context: &Arc<Context>, one: &Announced) {
     }
     if all.len() >= MOST_IN {
         context.note("in", format!("at most {MOST_IN} topics come in: name them in 'in'"));
+        context.left_out.store(true, Relaxed);
         return;
     }
     let topic = Arc::new(topic);

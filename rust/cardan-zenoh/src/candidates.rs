@@ -96,6 +96,17 @@ impl Candidates {
         }
     }
 
+    /// Tokens that are not among these have ended. Returns whether there was one.
+    pub fn end_all_but(&mut self, live: &HashSet<u64>) -> bool {
+        let mut some = false;
+        for candidate in &mut self.all {
+            let before = candidate.tokens.len();
+            candidate.tokens.retain(|token| live.contains(token));
+            some |= candidate.tokens.len() != before;
+        }
+        some
+    }
+
     /// None of its publishers is there.
     pub fn is_empty(&self) -> bool {
         !self.all.iter().any(Candidate::is_live)
@@ -216,6 +227,18 @@ mod tests {
         all.end(&one("x/msg/B", 3));
         assert!(all.is_empty() && !all.has_ended(&one("x/msg/B", 0)));
         assert_eq!(chosen(&mut all), "x/msg/A", "they may come back");
+    }
+
+    #[test]
+    fn an_end_that_was_not_seen_is_made_up_for() {
+        let mut all = Candidates::default();
+        all.add(&one("x/msg/A", 1));
+        all.add(&one("x/msg/B", 2));
+        all.add(&one("x/msg/C", 0));
+        assert!(!all.end_all_but(&HashSet::from([1, 2, 3])));
+        assert!(all.end_all_but(&HashSet::from([2])));
+        assert!(all.has_ended(&one("x/msg/A", 0)) && !all.has_ended(&one("x/msg/B", 0)));
+        assert!(all.end_all_but(&HashSet::new()) && !all.is_empty(), "a rule names one");
     }
 
     #[test]

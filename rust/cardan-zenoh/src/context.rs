@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What all parts of the bridge share.
 use std::collections::{BTreeMap, HashMap};
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
 use zenoh::Session;
@@ -34,6 +34,8 @@ pub struct Context {
     pub incoming: Mutex<BTreeMap<String, Arc<Incoming>>>,
     /// Counts of those that have gone, so that no loss is forgotten.
     pub past: Mutex<BTreeMap<String, Report>>,
+    /// Announcements, or their ends, were left out.
+    pub left_out: AtomicBool,
     notes: Mutex<BTreeMap<String, String>>,
 }
 
@@ -63,6 +65,7 @@ impl Context {
             outgoing: Mutex::default(),
             incoming: Mutex::default(),
             past: Mutex::default(),
+            left_out: AtomicBool::new(false),
             notes: Mutex::default(),
         }
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! One topic on its way in. Zenoh's threads only put messages into its queue; a thread of its own publishes them.
 use std::borrow::Cow;
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
@@ -20,7 +20,7 @@ use crate::keys::{definition_key, Announced};
 use crate::losses::Losses;
 use crate::ros;
 use crate::rules::{Form, Pace, Rule};
-use crate::stamp::{number_of, steady_now, Stamp};
+use crate::stamp::{number_of, steady_now, via_with, Stamp};
 use crate::types::definition_of;
 use crate::ways::Ways;
 
@@ -29,6 +29,8 @@ const USUAL_DEPTH: u32 = 10;
 const DEPTH_OF_LARGE: u32 = 2;
 const MOST_DEPTH: u32 = 64;
 const MOST_MEMORY: usize = 64 << 20;
+/// Elements may be larger in memory than on the wire. What a sender can make us commit is bounded all the same.
+const MOST_GROWTH: usize = 4;
 const MOST_DEFINITION: usize = 64 << 10;
 const ASK: Duration = Duration::from_secs(2);
 const LOOK: Duration = Duration::from_millis(200);
@@ -39,13 +41,6 @@ const MOST_STRIKES: u32 = 3;
 const TURN: Duration = Duration::from_secs(1);
 /// Messages of a latched topic that are told from those that come again.
 const MOST_SEEN: usize = 256;
-
-/// An announcement, or its end.
-#[derive(Debug)]
-pub struct Change {
-    pub one: Announced,
-    pub gone: bool,
-}
 
 struct Message {
     bytes: ZBytes,
@@ -136,6 +131,12 @@ impl Incoming {
         candidates.is_empty()
     }
 
+    /// Of its publishers, those whose tokens are not among these have gone. Returns whether they were the last ones.
+    pub fn end_all_but(&self, live: &HashSet<u64>) -> bool {
+        let mut candidates = self.candidates.lock().unwrap();
+        candidates.end_all_but(live) && candidates.is_empty()
+    }
+
     /// Nobody publishes it.
     pub fn has_ended(&self) -> bool {
         self.candidates.lock().unwrap().is_empty()
@@ -211,9 +212,10 @@ impl Incoming {
         while queue.messages.len() > depth || (queue.bytes > 2 * self.rule.max_bytes() && queue.messages.len() > 1) {
             let Some(oldest) = queue.messages.pop_front() else { break };
             queue.bytes -= oldest.bytes.len();
-            // What has a number leaves a gap, and is counted there.
-            if oldest.stamp.is_none() {
-                add(&self.counts.lost, 1);
+            match &oldest.stamp {
+                // What has a number leaves a gap, and is counted there.
+                Some(stamp) => self.losses.lock().unwrap().dropped(stamp),
+                None => add(&self.counts.lost, 1),
             }
         }
         drop(queue);
@@ -451,12 +453,9 @@ impl Worker<'_> {
             add(&counts.thinned, 1);
             return;
         }
-        let mut via = self.context.network.clone();
-        for network in message.stamp.iter().flat_map(|s| s.via.split(' ')) {
-            if !network.is_empty() && network != self.context.network {
-                via += " ";
-                via += network;
-            }
+        let via = via_with(&self.context.network, message.stamp.as_ref());
+        if via.len() > ros::MOST_VIA {
+            return counts.refuse("a message names more networks that it came through than can be passed on");
         }
         let cdr = message.bytes.to_bytes();
         // What came in fragments is joined first.
@@ -472,6 +471,7 @@ impl Worker<'_> {
                 type_name: &one.type_name,
                 definition,
                 max_bytes: room,
+                max_memory: MOST_GROWTH * rule.max_bytes(),
                 depth: if rule.depth != 0 { rule.depth } else { usual },
                 reliable: rule.reliable.unwrap_or(false),
                 via: &via,

@@ -77,6 +77,13 @@ pub struct Announced {
     pub hash: String,
 }
 
+/// An announcement, or its end.
+#[derive(Debug)]
+pub struct Change {
+    pub one: Announced,
+    pub gone: bool,
+}
+
 /// The token of a topic that leaves. Those of rmw_zenoh: ros::Node.
 pub fn announcement(form: Form, a: &Announced) -> String {
     let bare = a.name.strip_prefix('/').unwrap_or(&a.name);

@@ -23,6 +23,8 @@ struct Stream {
 #[derive(Debug, Default)]
 pub struct Losses {
     streams: HashMap<u64, Stream>,
+    /// Of publishers of which nothing was delivered yet: number and count of the first message that was dropped here.
+    early: HashMap<u64, (u64, u64)>,
     clock: u64,
     lost: u64,
 }
@@ -34,12 +36,32 @@ impl Losses {
         if ahead > MOST_LATE {
             self.streams.remove(&stamp.publisher); // so that gaps count again, from here on
         }
+        if let Some((first, thinned)) = self.early.remove(&stamp.publisher) {
+            let gap = stamp.sequence.saturating_sub(first);
+            self.lost = self.lost.saturating_add(gap.saturating_sub(stamp.thinned.saturating_sub(thinned)));
+        }
         self.arrived(stamp)
     }
 
     /// Whether a message of it has come.
     pub fn knows(&self, publisher: u64) -> bool {
         self.streams.contains_key(&publisher)
+    }
+
+    /// The message was dropped here before it was delivered. Later ones of its publisher count it as a gap, unless it is
+    /// from before the first one: then the first one counts it, if that comes by itself.
+    pub fn dropped(&mut self, stamp: &Stamp) {
+        if self.knows(stamp.publisher) {
+            return;
+        }
+        if self.early.len() >= MOST_PUBLISHERS && !self.early.contains_key(&stamp.publisher) {
+            self.lost = self.lost.saturating_add(1);
+            return;
+        }
+        let first = self.early.entry(stamp.publisher).or_insert((stamp.sequence, stamp.thinned));
+        if stamp.sequence < first.0 {
+            *first = (stamp.sequence, stamp.thinned);
+        }
     }
 
     /// Whether the message is new. An older one has come twice, as part of what a late joiner gets.
@@ -65,6 +87,7 @@ impl Losses {
                 self.forget(oldest);
             }
         }
+        self.early.remove(&stamp.publisher); // a late joiner's stream starts here
         let stream = Stream { last: stamp.sequence, thinned: stamp.thinned, used: clock, ..Default::default() };
         self.streams.insert(stamp.publisher, stream);
         true
@@ -143,6 +166,32 @@ mod tests {
         assert_eq!(losses.lost(), 2, "one of three was left out on purpose");
         losses.told(9, 100, 0);
         assert_eq!(losses.lost(), 2, "nobody knows that publisher");
+    }
+
+    #[test]
+    fn what_was_dropped_before_the_first_message_is_counted() {
+        let mut losses = Losses::default();
+        losses.dropped(&stamp(1, 10, 0));
+        losses.dropped(&stamp(1, 11, 0));
+        losses.dropped(&stamp(1, 14, 2)); // two were left out on purpose
+        assert_eq!(losses.lost(), 0, "they may still come as a late joiner's");
+        losses.arrived_live(&stamp(1, 15, 2));
+        assert_eq!(losses.lost(), 3);
+        losses.dropped(&stamp(1, 16, 2));
+        losses.arrived_live(&stamp(1, 17, 2));
+        assert_eq!(losses.lost(), 4, "counted once");
+        losses.dropped(&stamp(2, 10, 0));
+        losses.dropped(&stamp(2, 14, 0));
+        losses.arrived(&stamp(2, 12, 0));
+        losses.arrived(&stamp(2, 13, 0));
+        assert_eq!(losses.lost(), 4, "a late joiner's stream starts with its first message");
+        losses.arrived_live(&stamp(2, 15, 0));
+        assert_eq!(losses.lost(), 5);
+        for publisher in 100..100_000 {
+            losses.dropped(&stamp(publisher, 0, 0));
+        }
+        assert!(losses.early.len() <= MOST_PUBLISHERS);
+        assert_eq!(losses.lost(), 5 + 99_900 - MOST_PUBLISHERS as u64);
     }
 
     /// What a stranger's stamps say is added as far as a number reaches; in a debug build an overflow would panic.

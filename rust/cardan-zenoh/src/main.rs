@@ -8,6 +8,7 @@ mod context;
 mod counts;
 mod incoming;
 mod keys;
+mod log;
 mod losses;
 mod outgoing;
 mod ros;
@@ -137,7 +138,7 @@ fn report(bridge: &bridge::Bridge) -> Result<(), String> {
 }
 
 fn main() {
-    zenoh::init_log_from_env_or("error");
+    log::start();
     let code = match run() {
         Ok(()) => 0,
         Err(why) => {

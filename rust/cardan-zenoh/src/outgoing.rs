@@ -26,6 +26,9 @@ use crate::rules::{Congestion, Form, Pace, Rule};
 use crate::stamp::{number_of, steady_now, wall_now, Stamp};
 
 const LOOK: Duration = Duration::from_millis(200);
+/// Who comes back soon, as a tool that is called again, finds the subscription here open. A peer that comes and goes
+/// without end costs the publisher no handshake each time.
+const LINGER: Duration = Duration::from_secs(2);
 /// Below this a copy is cheaper than a reference to the slot.
 const SMALL: usize = 4096;
 const MOST_PUBLISHERS: usize = 64;
@@ -226,16 +229,19 @@ impl Outgoing {
     ) -> Result<(), String> {
         let mut pace = Pace::of(&self.rule);
         let mut subscriber: Option<Subscriber> = None;
-        let mut wanted = false;
+        let is_matching = || publisher.matching_status().wait().is_ok_and(|s| s.matching());
+        let mut matching = false;
+        let mut wanted: Option<Instant> = None; // lately
         let mut opened_ns = 0;
         let mut look: Option<Instant> = None;
         while !self.stop.load(Relaxed) {
             if changes.try_recv().is_ok() || look.map_or(true, |at| at.elapsed() >= LOOK) {
                 look = Some(Instant::now());
-                wanted = publisher.matching_status().wait().is_ok_and(|s| s.matching());
-                self.counts.receivers.store(wanted.into(), Relaxed);
+                matching = is_matching();
+                self.counts.receivers.store(matching.into(), Relaxed);
+                wanted = if matching { look } else { wanted.filter(|at| at.elapsed() < LINGER) };
             }
-            if !wanted {
+            if wanted.is_none() {
                 subscriber = None;
                 let _ = changes.recv_timeout(LOOK);
                 look = None;
@@ -258,7 +264,10 @@ impl Outgoing {
             }
             match from.wait(Some(LOOK)) {
                 Ok(Taken::Sample(sample)) => {
-                    if self.is_new(context, &sample, opened_ns) {
+                    if !matching && changes.try_recv().is_ok() {
+                        (matching, look) = (is_matching(), None);
+                    }
+                    if matching && self.is_new(context, &sample, opened_ns) {
                         pace.passes(steady_now());
                         self.send(context, publisher, ros, sample);
                     }

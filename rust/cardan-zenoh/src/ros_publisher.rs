@@ -2,6 +2,7 @@
 //! A topic on its way out as a publisher of rmw_zenoh: tokens, numbers, and for a latched topic what zenoh-ext's advanced
 //! subscribers expect of a publisher that keeps its last messages.
 use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 use std::sync::Mutex;
 use std::time::Duration;
 
@@ -19,6 +20,8 @@ use crate::stamp::{steady_now, wall_now};
 
 /// Messages whose numbers are remembered, for late joiners.
 const MOST_NUMBERS: usize = 256;
+/// ns: the wall clock was set by so much.
+const SET: u64 = 100_000_000;
 
 /// The numbers of messages, from 1, in the order in which somebody first gets them. All of this computer's publishers of a
 /// topic are one publisher of ROS 2.
@@ -61,8 +64,9 @@ pub struct RosPublisher {
     latched: bool,
     history_key: String,
     id: TimestampId,
-    /// The wall clock minus the steady one, once and for all: a message has one time, whenever it is sent.
-    offset_ns: i64,
+    /// The wall clock minus the steady one, as long as nobody sets the wall clock: a message has one time, whenever it is
+    /// sent.
+    offset_ns: AtomicI64,
     numbers: Mutex<Numbers>,
     last_ns: Mutex<i64>,
     _tokens: Vec<LivelinessToken>,
@@ -86,7 +90,7 @@ impl RosPublisher {
             latched: qos.latched,
             history_key,
             id: context.session.zid().into(),
-            offset_ns: wall_now() - steady_now(),
+            offset_ns: AtomicI64::new(wall_now() - steady_now()),
             numbers: Mutex::default(),
             last_ns: Mutex::new(0),
             _tokens: declared.map_err(|e: zenoh::Error| e.to_string())?,
@@ -98,9 +102,19 @@ impl RosPublisher {
         self.latched.then_some(&self.history_key)
     }
 
+    /// Follows a wall clock that was set; small differences are its drift.
+    fn offset_ns(&self) -> i64 {
+        let (now, known) = (wall_now() - steady_now(), self.offset_ns.load(Relaxed));
+        if now.abs_diff(known) < SET {
+            return known;
+        }
+        self.offset_ns.store(now, Relaxed);
+        now
+    }
+
     fn mark(&self, sample: &Sample, published_ns: i64) -> Mark {
         let sequence = self.numbers.lock().unwrap().of(sample.publisher(), sample.sequence());
-        let own_ns = sample.publish_ns() + self.offset_ns;
+        let own_ns = sample.publish_ns() + self.offset_ns();
         let source_ns = if sample.source_ns() != 0 { sample.source_ns() } else { own_ns };
         let time = NTP64::from(Duration::from_nanos(published_ns.max(0) as u64));
         Mark {
@@ -114,13 +128,13 @@ impl RosPublisher {
     /// come later with an older message.
     pub fn now(&self, sample: &Sample) -> Mark {
         let mut last_ns = self.last_ns.lock().unwrap();
-        *last_ns = (sample.publish_ns() + self.offset_ns).max(*last_ns + 1);
+        *last_ns = (sample.publish_ns() + self.offset_ns()).max(*last_ns + 1);
         self.mark(sample, *last_ns)
     }
 
     /// For a message that a late joiner asks for.
     pub fn again(&self, sample: &Sample) -> Mark {
-        self.mark(sample, sample.publish_ns() + self.offset_ns)
+        self.mark(sample, sample.publish_ns() + self.offset_ns())
     }
 }
 

@@ -67,6 +67,16 @@ pub fn good_via(via: &str) -> bool {
     via.len() <= MOST_VIA && !via.chars().any(|c| c.is_control() || c == '=')
 }
 
+/// The networks that a message came through, this one first.
+pub fn via_with(network: &str, stamp: Option<&Stamp>) -> String {
+    let mut via = network.to_string();
+    for other in stamp.iter().flat_map(|s| s.via.split(' ')).filter(|other| !other.is_empty() && *other != network) {
+        via += " ";
+        via += other;
+    }
+    via
+}
+
 /// Nanoseconds since 1970.
 pub fn wall_now() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_nanos() as i64)

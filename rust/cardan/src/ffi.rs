@@ -43,6 +43,7 @@ pub struct PublisherOptions {
     pub reliable: c_int,
     pub via: *const c_char,
     pub access: c_int,
+    pub max_memory: usize,
 }
 
 #[repr(C)]

@@ -15,6 +15,9 @@ pub struct PublisherOptions<'a> {
     pub definition: &'a str,
     /// The largest message as CDR, in bytes. Memory is committed for slots in use only.
     pub max_bytes: usize,
+    /// The most memory that a message of `max_bytes` may need, in bytes; 0: any. A type whose elements are larger there than
+    /// as CDR can need many times as much.
+    pub max_memory: usize,
     /// Samples kept for slow and late subscribers. 0: 1.
     pub depth: u32,
     /// Publishing waits for reliable subscribers, at most 100 ms.
@@ -51,6 +54,7 @@ impl Publisher {
             reliable: options.reliable.into(),
             via: pointer(&texts[3]),
             access: options.access as i32,
+            max_memory: options.max_memory,
         };
         // SAFETY: all texts live until the call has returned.
         let made = unsafe { ffi::cardan_advertise(topic.as_ptr(), &given) };
