@@ -11,6 +11,7 @@ Durations that are given are in seconds; points in time are in nanoseconds. See 
 
 from __future__ import annotations
 
+from cardan._bag import Bag
 from cardan._cardan import Event, Message, Records, request_stop, stop_on_signals, stopping
 from cardan._errors import Error
 from cardan._messages import (
@@ -32,6 +33,9 @@ from cardan._messages import (
     to_dict,
 )
 from cardan._publisher import Loan, Publisher
+from cardan._recorded import Encoded, RecordingWarning
+from cardan._recorder import Player, Recorder, play, record
+from cardan._selection import BagTopic, Selection
 from cardan._subscriber import Subscriber
 from cardan._topic import Topic, Waiting, anticipate, block, follow, prewake, spin_then_block
 from cardan._types import (
@@ -52,11 +56,14 @@ from cardan._types import (
 from cardan._wait import Timer, wait_any
 
 __all__ = [
+    "Bag",
+    "BagTopic",
     "CompressedImage",
     "Detection2D",
     "Detection3D",
     "Detections2D",
     "Detections3D",
+    "Encoded",
     "Error",
     "Event",
     "Header",
@@ -67,11 +74,15 @@ __all__ = [
     "Loan",
     "MaxLength",
     "Message",
+    "Player",
     "PointCloud",
     "PoseStamped",
     "Publisher",
+    "Recorder",
+    "RecordingWarning",
     "Records",
     "Sample",
+    "Selection",
     "Subscriber",
     "Timer",
     "Topic",
@@ -88,7 +99,9 @@ __all__ = [
     "int32",
     "int64",
     "message",
+    "play",
     "prewake",
+    "record",
     "request_stop",
     "spin_then_block",
     "stop_on_signals",

@@ -37,6 +37,15 @@ class Message:
     @property
     def source_time(self) -> int:
         """The publisher's own stamp in nanoseconds. 0: none."""
+    @property
+    def topic(self) -> str:
+        """Of a recorded message: its topic."""
+    @property
+    def log_ns(self) -> int:
+        """Of a recorded message: when it was recorded, nanoseconds since 1970. 0: it is not recorded."""
+    @property
+    def publish_ns(self) -> int:
+        """Of a recorded message: when it was published, nanoseconds since 1970."""
     def __getitem__(self, name: str) -> Any: ...
     def __setitem__(self, name: str, value: Any) -> None: ...
     def __getattr__(self, name: str) -> Any: ...
@@ -61,7 +70,7 @@ class Message:
     def _type_name(self) -> str: ...
     def _writable(self) -> bool: ...
     def _track(self, array: object) -> None: ...
-    def _info(self) -> tuple[int, int, int, int]: ...
+    def _info(self) -> tuple[int, int, int, int, int, str]: ...
 
 class Records:
     """A list or an array of messages in a message, without a copy. `cardan.structured(records)` is a NumPy array over it
@@ -182,4 +191,19 @@ def request_stop() -> None:
 def stopping() -> bool:
     """Whether a stop was requested."""
 
+def _recorded(
+    cls: type[M],
+    type: Type,
+    data: Buffer,
+    encoded: bool,
+    most_bytes: int,
+    topic: str,
+    log_ns: int,
+    publish_ns: int,
+    sequence: int,
+    source_ns: int,
+) -> M | str: ...
+def _draft(cls: type[M], type: Type, capacity: int) -> M: ...
+def _columns(type: Type) -> tuple[list[tuple[str, str, int, int]], int]: ...
+def _root(message: Message) -> bytes: ...
 def _set_classes(by_name: dict[str, type[Message]]) -> None: ...

@@ -8,6 +8,7 @@
 #include "python/src/message.hpp"
 #include "python/src/options.hpp"
 #include "python/src/publisher.hpp"
+#include "python/src/recorded.hpp"
 #include "python/src/subscriber.hpp"
 #include "python/src/type.hpp"
 
@@ -19,6 +20,7 @@ NB_MODULE(_cardan, m) {
   cardan::python::bind_view(m);
   cardan::python::bind_message(m);
   cardan::python::bind_image(m);
+  cardan::python::bind_recorded(m);
   cardan::python::bind_publisher(m);
   cardan::python::bind_subscriber(m);
 }

@@ -84,9 +84,10 @@ void FileSet::open(const std::string& path, bool was_named) {
 }
 
 FileMessages::FileMessages(const FileSet& files, std::uint64_t start, std::uint64_t end, const WantedChannel& wanted,
-                           const std::atomic<bool>* cancelled) {
+                           const std::atomic<bool>* cancelled, std::uint64_t most_unpacked_bytes) {
   for (std::size_t i = 0; i < files.readers().size(); ++i) {
-    mcap::ReadOptions options{.start = start, .end = end, .cancelled = cancelled};
+    mcap::ReadOptions options{
+        .start = start, .end = end, .cancelled = cancelled, .most_unpacked_bytes = most_unpacked_bytes};
     if (wanted) options.wanted = [wanted, i](const mcap::Channel& channel) { return wanted(i, channel); };
     inputs_.push_back({files.readers()[i]->messages(std::move(options))});
     inputs_.back().next = inputs_.back().messages.next();

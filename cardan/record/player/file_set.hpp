@@ -61,9 +61,10 @@ struct FileProblem {
 class FileMessages {
  public:
   /// `start` is included, `end` is not; nanoseconds of log time.
-  /// Once `cancelled` is true, no message comes any more.
+  /// Once `cancelled` is true, no message comes any more. `most_unpacked_bytes`: of each file, as in ReadOptions.
   FileMessages(const FileSet& files, std::uint64_t start, std::uint64_t end, const WantedChannel& wanted,
-               const std::atomic<bool>* cancelled = nullptr);
+               const std::atomic<bool>* cancelled = nullptr,
+               std::uint64_t most_unpacked_bytes = mcap::ReadOptions{}.most_unpacked_bytes);
 
   struct Next {
     std::size_t file = 0;
