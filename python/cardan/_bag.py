@@ -126,7 +126,7 @@ class Bag:
         return dict(self._reader().files.metadata())
 
     @typing.overload
-    def read(
+    def read(  # type: ignore[overload-overlap]
         self,
         *topics: str,
         type: type[M],

@@ -22,6 +22,7 @@ M = typing.TypeVar("M", bound=Message)
 
 _LEAST = 4096
 _MOST = 4 << 30
+_NEEDS_TYPE = "a dict and bytes need a type: write(topic, message, type=cardan.Imu)"
 
 
 class BagWriter:
@@ -96,7 +97,9 @@ class BagWriter:
     def _encode(self, message: object, kind: object) -> tuple[type[Message], bytes]:
         """The class of a message, and its CDR form."""
         if isinstance(message, (bytes, bytearray, memoryview)):
-            cls = _class_given(kind, "CDR bytes")
+            if kind is None:
+                raise TypeError(_NEEDS_TYPE)
+            cls = class_of(kind)
             self._check(cls, message)
             return cls, bytes(message)
         if isinstance(message, Message) and kind is None:
@@ -105,10 +108,9 @@ class BagWriter:
                 return cls, Message.cdr(message)
             except TypeError:  # a part of a message
                 return cls, self._drafted(cls, message)
-        if isinstance(message, dict):
-            cls = _class_given(kind, "a dict")
-        else:
-            cls = class_of(type(message) if kind is None else kind)
+        if isinstance(message, dict) and kind is None:
+            raise TypeError(_NEEDS_TYPE)
+        cls = class_of(type(message) if kind is None else kind)
         return cls, self._drafted(cls, message)
 
     def _check(self, cls: type[Message], data: bytes | bytearray | memoryview) -> None:
@@ -145,12 +147,6 @@ class BagLoan(typing.Generic[M]):
     ) -> None:
         if kind is None:
             self._writer.write(self._topic, self._message, None, self._log_ns, None, None, None)
-
-
-def _class_given(kind: object, what: str) -> type[Message]:
-    if kind is None:
-        raise TypeError(f"{what} without a type: write(topic, message, type=cardan.Imu)")
-    return typing.cast("type[Message]", class_of(kind))
 
 
 def _time(ns: int, name: str) -> int:

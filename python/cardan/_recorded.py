@@ -48,7 +48,7 @@ class Channel(typing.NamedTuple):
     encoding: str
     schema_encoding: str
     metadata: dict[str, str]
-    count: int | None
+    messages: int | None
 
 
 class Encoded(Message):
@@ -110,7 +110,7 @@ class Recorded:
     """Opened files, and what could not be read of them."""
 
     def __init__(self, paths: list[str], most_bytes: int) -> None:
-        self.files: _record.BagFiles = record_module().BagFiles(paths)
+        self.files: _record.BagFiles = record_module().BagFiles(paths, most_bytes)
         self.channels = [Channel(*one) for one in self.files.channels()]
         self.most_bytes = most_bytes
         self.bad = 0

@@ -30,7 +30,7 @@ class BagTopic:
         """The name of the messages' type; of several types, all of them. "": the file does not say."""
         self.encoding = ", ".join(dict.fromkeys(c.encoding for c in channels))
         """"cdr", "protobuf", …"""
-        counts = [c.count for c in channels]
+        counts = [c.messages for c in channels]
         self.count: int | None = None if None in counts else sum(typing.cast("list[int]", counts))
         """Messages; None: the file does not say."""
         self._recorded, self._indices = recorded, indices

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <utility>
@@ -42,9 +43,14 @@ int get_recorded(PyObject* self, Py_buffer* buffer, int flags) noexcept {
 /// Opened files with their channels. Immutable but for the types, which are made when they are asked for.
 class BagFiles {
  public:
-  explicit BagFiles(const std::vector<std::string>& paths) {
+  BagFiles(const std::vector<std::string>& paths, std::uint64_t most_bytes) {
     const nb::gil_scoped_release others_run;
-    files_ = std::make_unique<record::FileSet>(paths);
+    try {
+      files_ = std::make_unique<record::FileSet>(paths, most_bytes);
+    } catch (const std::bad_alloc&) {
+      throw Error(ErrorCode::NoMemory, "there is no memory for the contents of " + (paths.empty() ? "" : paths.front()),
+                  "lower max_memory, and what needs more is left out");
+    }
     for (std::size_t file = 0; file < files_->readers().size(); ++file) {
       const mcap::Summary& summary = files_->readers()[file]->summary();
       for (const auto& [id, channel] : summary.channels()) {
@@ -222,7 +228,7 @@ void bind_bag_reader(nb::module_& m) {
   static PyType_Slot slots[] = {{Py_bf_getbuffer, reinterpret_cast<void*>(get_recorded)}, {0, nullptr}};
   nb::class_<RecordedBytes>(m, "RecordedBytes", nb::type_slots(slots));
   nb::class_<BagFiles>(m, "BagFiles")
-      .def(nb::init<const std::vector<std::string>&>(), nb::arg("paths"))
+      .def(nb::init<const std::vector<std::string>&, std::uint64_t>(), nb::arg("paths"), nb::arg("most_bytes"))
       .def("channels", &BagFiles::channels)
       .def("schema", &BagFiles::schema, nb::arg("index"))
       .def("type", &BagFiles::type, nb::arg("index"))
