@@ -21,6 +21,7 @@ enum class Format : std::uint8_t {
   Topic,       ///< as the transport demands
   Variable,    ///< of the environment
   Identifier,  ///< of a variable of the configuration
+  PythonClass,  ///< "my_package.my_module:Class"
 };
 [[nodiscard]] bool fits(Format format, std::string_view text) noexcept;
 /// Completes "… is not a valid ": "name", "topic's name", …
@@ -50,6 +51,7 @@ struct Field {
   std::string_view name{};
   Kind kind = Kind::Text;
   bool required = false;
+  std::string_view unless{};  ///< a required one: but where this key stands, it must not
   double min = 0;  ///< Integer, Number: both inclusive
   double max = 0;
   Format format = Format::Any;                  ///< Text: its format; Map: that of the keys

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from cardan._bag import Bag
 from cardan._cardan import Event, Message, Records, request_stop, stop_on_signals, stopping
+from cardan._component import Component, Context, Latest, Output, Parameter
 from cardan._errors import Error
 from cardan._messages import (
     CompressedImage,
@@ -58,7 +59,9 @@ from cardan._wait import Timer, wait_any
 __all__ = [
     "Bag",
     "BagTopic",
+    "Component",
     "CompressedImage",
+    "Context",
     "Detection2D",
     "Detection3D",
     "Detections2D",
@@ -70,10 +73,13 @@ __all__ = [
     "Image",
     "Imu",
     "Info",
+    "Latest",
     "Length",
     "Loan",
     "MaxLength",
     "Message",
+    "Output",
+    "Parameter",
     "Player",
     "PointCloud",
     "PoseStamped",

@@ -45,7 +45,7 @@ class Bag:
             What needs more is left out and named.
 
     Raises:
-        Error: the file is not there, or no MCAP file; the file is there already; the disk fails.
+        Error: the file is not there, or not an MCAP file; the file is there already; the disk fails.
     """
 
     def __init__(

@@ -52,7 +52,7 @@ def record(
         types: names of types, or patterns.
         reliable: publishers of reliable topics wait for the recorder, so that there is no gap.
         compression: "none", "lz4" or "zstd", of small samples; `level` 0: its default.
-        split_bytes, split_time: a new file after so many bytes or seconds; 0: never.
+        split_bytes, split_time: a new file after this number of bytes or seconds; 0: never.
         keep_last: flight recorder: only the last seconds are kept, until trigger().
         min_space: bytes that stay free on the disk.
         paused: starts paused.
@@ -118,7 +118,7 @@ def play(
         paused: starts paused.
         reliable: reliable subscribers lose no message; a slow one slows all topics down.
         as_fast_as_readers: no pauses; as soon as all reliable subscribers have room. Implies `reliable`.
-        wait_for_readers: starts when the topics have so many subscribers in total.
+        wait_for_readers: starts when the topics have this number of subscribers in total.
         depth: of the topics; 0: the player's choice.
         clock_hz: the rate of /clock; 0: none.
         access: who may read: "owner", "group", "everyone" or "policy".
@@ -244,7 +244,7 @@ class Player:
         self._handle.pause(False)
 
     def step(self, messages: int = 1) -> None:
-        """Pauses, and publishes so many more messages at once."""
+        """Pauses, and publishes the next messages at once, this number."""
         self._handle.step(_whole(messages, "messages", 0, 1 << 62))
 
     def seek(self, seconds: float) -> None:

@@ -54,7 +54,7 @@ class BagTopic:
 
     @property
     def metadata(self) -> dict[str, str]:
-        """What the file says of it beyond MCAP's fields: ROS 2's QoS and type hash."""
+        """What the file says about the topic beyond MCAP's fields: ROS 2's QoS and type hash."""
         return dict(self._recorded.channels[self._indices[0]].metadata)
 
     def _bounds(self) -> tuple[int, int]:

@@ -14,24 +14,43 @@
 namespace cardan::python {
 
 std::shared_ptr<Content> Content::of_sample(std::shared_ptr<const AnyType> type, AnySample sample) {
-  std::shared_ptr<Content> made(new Content);
-  const TypeLayout& layout = type->layout();
   const std::span<const std::byte> message = sample.message();
-  if (message.size() < layout.size) return nullptr;
-  made->payload_ = sample.payload();
+  if (message.size() < type->layout().size) return nullptr;
+  std::shared_ptr<Content> made = of_shared(std::move(type), message.data(), sample.payload(),
+                                            {.sequence = sample.sequence(),
+                                             .missed = sample.missed(),
+                                             .publish_ns = sample.publish_time(),
+                                             .source_ns = sample.source_time()});
+  if (made != nullptr) made->sample_ = std::make_shared<AnySample>(std::move(sample));
+  return made;
+}
+
+std::shared_ptr<Content> Content::of_block(std::shared_ptr<const AnyType> type, detail::SampleBlock* block) {
+  std::shared_ptr<const void> kept(block, &detail::drop);
+  const std::span<const std::byte> payload(block->payload, static_cast<std::size_t>(block->payload_bytes));
+  std::shared_ptr<Content> made = of_shared(std::move(type), static_cast<const std::byte*>(block->message), payload,
+                                            {.sequence = block->sequence,
+                                             .missed = block->missed,
+                                             .publish_ns = block->publish_ns,
+                                             .source_ns = block->source_ns});
+  if (made != nullptr) made->sample_ = std::move(kept);
+  return made;
+}
+
+std::shared_ptr<Content> Content::of_shared(std::shared_ptr<const AnyType> type, const std::byte* message,
+                                            std::span<const std::byte> payload, Info info) {
+  const TypeLayout& layout = type->layout();
+  std::shared_ptr<Content> made(new Content);
+  made->payload_ = payload;
   if (layout.has_vectors()) {
-    made->copy_.assign(message.begin(), message.begin() + static_cast<std::ptrdiff_t>(layout.size));
-    if (!adopt(layout, made->copy_.data(), message.data(), made->payload_)) return nullptr;
+    made->copy_.assign(message, message + layout.size);
+    if (!adopt(layout, made->copy_.data(), message, payload)) return nullptr;
     made->root_ = made->copy_.data();
   } else {
-    made->root_ = const_cast<std::byte*>(message.data());  // never written: state_ says Sample
+    made->root_ = const_cast<std::byte*>(message);  // never written: state_ says Sample
   }
-  made->info_ = {.sequence = sample.sequence(),
-                 .missed = sample.missed(),
-                 .publish_ns = sample.publish_time(),
-                 .source_ns = sample.source_time()};
+  made->info_ = std::move(info);
   made->type_ = std::move(type);
-  made->sample_ = std::move(sample);
   return made;
 }
 

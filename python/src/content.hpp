@@ -38,6 +38,8 @@ class Content {
 
   /// Null: the sample is malformed.
   static std::shared_ptr<Content> of_sample(std::shared_ptr<const AnyType> type, AnySample sample);
+  /// The same of a component's input, which has checked that the sample is of this type. Takes over the reference.
+  static std::shared_ptr<Content> of_block(std::shared_ptr<const AnyType> type, detail::SampleBlock* block);
   /// `memory` keeps the publisher's mapping as long as arrays over it exist, also after the publication.
   static std::shared_ptr<Content> of_loan(std::shared_ptr<const AnyType> type, AnyLoan loan,
                                           std::shared_ptr<const void> memory);
@@ -91,6 +93,8 @@ class Content {
 
  private:
   Content() = default;
+  static std::shared_ptr<Content> of_shared(std::shared_ptr<const AnyType> type, const std::byte* message,
+                                            std::span<const std::byte> payload, Info info);
   void end_arrays();
   void reserve(std::size_t capacity);
 
@@ -103,7 +107,7 @@ class Content {
   State state_ = State::Sample;
   std::shared_ptr<const AnyType> type_;
   std::byte* root_ = nullptr;
-  AnySample sample_;
+  std::shared_ptr<const void> sample_;  ///< keeps the slot
   std::vector<std::byte> copy_;
   std::unique_ptr<std::byte[], Free> own_payload_;
   shm::Arena arena_;  ///< over own_payload_

@@ -3,6 +3,7 @@
 #include <nanobind/nanobind.h>
 
 #include "python/src/arrays.hpp"
+#include "python/src/component.hpp"
 #include "python/src/errors.hpp"
 #include "python/src/image.hpp"
 #include "python/src/message.hpp"
@@ -23,4 +24,6 @@ NB_MODULE(_cardan, m) {
   cardan::python::bind_recorded(m);
   cardan::python::bind_publisher(m);
   cardan::python::bind_subscriber(m);
+  cardan::python::bind_component(m);
+  cardan::python::bind_host(m);
 }
