@@ -129,11 +129,13 @@ class ShapeCheck {
     };
     for (const Field& field : shape.fields) {
       const bool there = has(field.name);
-      if (!field.unless.empty() && has(field.unless)) {
+      if (!field.required) continue;
+      const auto other = std::find_if(field.choices.begin(), field.choices.end(), has);
+      if (field.kind != Kind::Choice && other != field.choices.end()) {
         if (there)
-          add_problem(pointer, place, fmt::format("{} has '{}' and '{}'", subject, field.unless, field.name),
-                      fmt::format("remove one of them: '{}' stands alone", field.unless));
-      } else if (field.required && !there)
+          add_problem(pointer, place, fmt::format("{} has '{}' and '{}'", subject, *other, field.name),
+                      fmt::format("remove one of them: '{}' stands alone", *other));
+      } else if (!there)
         add_problem(pointer, place, fmt::format("{} has no '{}', which it needs", subject, field.name),
                     fmt::format("add \"{}\": {}", field.name, wanted(field)));
     }

@@ -52,8 +52,8 @@ class Comparison {
     for (const auto& [key, value] : node.at("properties").items()) in_schema.insert(key);
     for (const Field& field : shape.fields) {
       in_table.emplace(field.name);
-      if (!field.unless.empty())
-        either[std::string(field.unless)].emplace(field.name);
+      if (field.required && field.kind != Kind::Choice && !field.choices.empty())
+        either[std::string(field.choices.front())].emplace(field.name);
       else if (field.required)
         needed.emplace(field.name);
     }

@@ -45,8 +45,8 @@ constexpr Field required(Field field) {
   field.required = true;
   return field;
 }
-constexpr Field required_unless(std::string_view other, Field field) {
-  field.unless = other;
+constexpr Field required_unless(std::span<const std::string_view> others, Field field) {
+  field.choices = others;
   return required(field);
 }
 
@@ -80,9 +80,10 @@ constexpr std::array kCycleFields{
 };
 constexpr Shape kCycle{"cycle", kCycleFields};
 
+constexpr std::array<std::string_view, 1> kPython{"python"};
 constexpr std::array kComponentFields{
-    required_unless("python", text("library", Format::Filled)),
-    required_unless("python", text("class", Format::Filled)),
+    required_unless(kPython, text("library", Format::Filled)),
+    required_unless(kPython, text("class", Format::Filled)),
     text("python", Format::PythonClass),
     map("parameters", Format::Filled, kScalar),
     map("topics", Format::Topic, kTopicName),

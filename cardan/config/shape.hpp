@@ -51,11 +51,10 @@ struct Field {
   std::string_view name{};
   Kind kind = Kind::Text;
   bool required = false;
-  std::string_view unless{};  ///< a required one: but where this key stands, it must not
   double min = 0;  ///< Integer, Number: both inclusive
   double max = 0;
   Format format = Format::Any;                  ///< Text: its format; Map: that of the keys
-  std::span<const std::string_view> choices{};  ///< Choice
+  std::span<const std::string_view> choices{};  ///< Choice; else of a required one: keys in whose place it stands
   const Shape* object = nullptr;                ///< Object
   const Field* element = nullptr;               ///< Map, List, OneOrMore: what each value or element is
 };
