@@ -16,6 +16,7 @@
 #include "cardan/messages/any_type.hpp"
 #include "cardan/runtime/component.hpp"
 #include "cardan/runtime/executor/component_core.hpp"
+#include "cardan/runtime/runtime.hpp"
 #include "cardan/transport/any_publisher.hpp"
 #include "python/src/errors.hpp"
 #include "python/src/held.hpp"
