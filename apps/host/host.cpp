@@ -46,7 +46,8 @@ struct HostCommandOptions {
 [[noreturn]] void become_python(const HostCommandOptions& o) {
   const char* const wanted = std::getenv("CARDAN_PYTHON");
   const std::string python = wanted != nullptr && *wanted != '\0' ? wanted : "python3";
-  std::vector<std::string> words{python, "-m", "cardan.component", o.file, "--process", o.process, "--domain", o.domain};
+  std::vector<std::string> words{python,      "-m",      "cardan.component", o.file,
+                                 "--process", o.process, "--domain",         o.domain};
   const auto add = [&](const char* option, const std::vector<std::string>& values) {
     for (const std::string& value : values) words.push_back(fmt::format("{}={}", option, value));
   };

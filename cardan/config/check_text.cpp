@@ -60,7 +60,8 @@ class TextCheck {
       for (const Component& c : p.components)
         if (!is_python(c) && !c.library.empty())
           problems_.error_in_key(
-              c.pointer, fmt::format("component '{}' is in C++, and others of process '{}' are in Python", c.name, p.name),
+              c.pointer,
+              fmt::format("component '{}' is in C++, and others of process '{}' are in Python", c.name, p.name),
               "move it into a process of its own: an interpreter runs only components in Python");
     const Restart& r = p.restart;
     if (r.backoff > r.backoff_max) {

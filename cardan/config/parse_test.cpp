@@ -347,8 +347,10 @@ TEST(Parse, ReadsAComponentInPython) {
 }
 
 TEST(Parse, RefusesWhatIsNoClassOfPython) {
-  for (const char* const wrong : {"module", "module:", ":Class", "a..b:C", ".a:C", "1a:C", "a:b:c", "a:C()", "a b:C", ""}) {
-    const std::vector<Problem> problems = problems_of(process_of(R"("c": {"python": ")" + std::string(wrong) + R"("})"));
+  for (const char* const wrong :
+       {"module", "module:", ":Class", "a..b:C", ".a:C", "1a:C", "a:b:c", "a:C()", "a b:C", ""}) {
+    const std::vector<Problem> problems =
+        problems_of(process_of(R"("c": {"python": ")" + std::string(wrong) + R"("})"));
     ASSERT_EQ(problems.size(), 1U) << wrong << shown(problems);
     EXPECT_EQ(problems[0].pointer, "/processes/p/components/c/python");
     EXPECT_NE(problems[0].remedy.find("module:Class"), std::string::npos);

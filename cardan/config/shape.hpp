@@ -14,13 +14,13 @@ namespace cardan::config {
 
 /// What a text, or the key of a map, may be.
 enum class Format : std::uint8_t {
-  Any,         ///< without NUL
-  Filled,      ///< not empty, without control characters
-  Name,        ///< of the system, a process, component or group: it stands in logs and in names of files
-  Domain,      ///< names a folder
-  Topic,       ///< as the transport demands
-  Variable,    ///< of the environment
-  Identifier,  ///< of a variable of the configuration
+  Any,          ///< without NUL
+  Filled,       ///< not empty, without control characters
+  Name,         ///< of the system, a process, component or group: it stands in logs and in names of files
+  Domain,       ///< names a folder
+  Topic,        ///< as the transport demands
+  Variable,     ///< of the environment
+  Identifier,   ///< of a variable of the configuration
   PythonClass,  ///< "my_package.my_module:Class"
 };
 [[nodiscard]] bool fits(Format format, std::string_view text) noexcept;

@@ -118,7 +118,8 @@ void load_component_library(const std::string& library) {
     const std::string module = library.substr(config::kPythonLibrary.size());
     const std::vector<std::string> known = component_classes();
     // The interpreter offers what its process has.
-    if (std::any_of(known.begin(), known.end(), [&](const std::string& name) { return name.starts_with(module + ":"); }))
+    if (std::any_of(known.begin(), known.end(),
+                    [&](const std::string& name) { return name.starts_with(module + ":"); }))
       return;
     throw Error(ErrorCode::Unavailable,
                 fmt::format("a component of the module '{}' is in Python, which this process does not run", module),

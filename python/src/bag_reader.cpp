@@ -239,12 +239,11 @@ void bind_bag_reader(nb::module_& m) {
       .def_prop_ro("empty", [](const BagFiles& self) { return self.files().empty(); })
       .def_prop_ro("first", [](const BagFiles& self) { return self.files().first(); })
       .def_prop_ro("last", [](const BagFiles& self) { return self.files().last(); })
-      .def("problems",
-           [](const BagFiles& self) {
-             nb::list all;
-             for (const std::string& one : self.files().problems()) all.append(BagFiles::text(one));
-             return all;
-           });
+      .def("problems", [](const BagFiles& self) {
+        nb::list all;
+        for (const std::string& one : self.files().problems()) all.append(BagFiles::text(one));
+        return all;
+      });
   nb::class_<BagCursor>(m, "BagCursor")
       .def(nb::init<std::shared_ptr<BagFiles>, const std::vector<std::size_t>&, std::uint64_t, std::uint64_t,
                     std::uint64_t>(),

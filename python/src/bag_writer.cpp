@@ -130,8 +130,8 @@ class BagWriter {
     constexpr std::size_t kMost = std::numeric_limits<std::uint16_t>::max();
     if (channels_ == kMost)
       throw Error(ErrorCode::Limit, path_ + " has 65,535 channels", "write further topics into another file");
-    const std::string key = type + '\n' + schema_encoding + '\n' +
-                            std::string(reinterpret_cast<const char*>(schema.data()), schema.size());
+    const std::string key =
+        type + '\n' + schema_encoding + '\n' + std::string(reinterpret_cast<const char*>(schema.data()), schema.size());
     const bool has_schema = !type.empty() || !schema.empty();
     std::uint16_t schema_id = 0;
     guarded([&] {

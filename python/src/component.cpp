@@ -63,7 +63,11 @@ class OutputHandle {
  public:
   OutputHandle(std::shared_ptr<const Life> life, std::string topic, std::shared_ptr<AnyType> type,
                std::shared_ptr<detail::OutputCore> core, bool reliable)
-      : life_(std::move(life)), topic_(std::move(topic)), type_(std::move(type)), core_(std::move(core)), reliable_(reliable) {}
+      : life_(std::move(life)),
+        topic_(std::move(topic)),
+        type_(std::move(type)),
+        core_(std::move(core)),
+        reliable_(reliable) {}
 
   nb::object loan(nb::handle cls) {
     (void)life_->of();
@@ -161,27 +165,28 @@ class ContextHandle {
              const TopicOptions& options, nb::object callback, std::uint32_t depth, std::uint32_t keeps,
              const std::string& name) {
     const Held call = held(std::move(callback)), kind = held(std::move(cls));
-    detail::declare_input(
-        core(), topic, payload_of(*type, true), options, {.depth = depth, .keeps = keeps, .name = name},
-        [call, kind, type](detail::SampleBlock* block) {
-          in_python([&] {
-            nb::object message = message_of(block, kind.get(), type);
-            nb::object result = nb::handle(call.get())(message);
-          });
-        },
-        {});
+    detail::declare_input(core(), topic, payload_of(*type, true), options,
+                          {.depth = depth, .keeps = keeps, .name = name},
+                          [call, kind, type](detail::SampleBlock* block) {
+                            in_python([&] {
+                              nb::object message = message_of(block, kind.get(), type);
+                              nb::object result = nb::handle(call.get())(message);
+                            });
+                          },
+                          {});
   }
   LatestHandle latest(const std::string& topic, const std::shared_ptr<AnyType>& type, nb::object cls,
                       const TopicOptions& options, const std::string& name) {
-    detail::Port& port = detail::declare_input(core(), topic, payload_of(*type, true), options,
-                                               {.depth = 1, .name = name}, {}, {});
+    detail::Port& port =
+        detail::declare_input(core(), topic, payload_of(*type, true), options, {.depth = 1, .name = name}, {}, {});
     return {life_, type, std::move(cls), port};
   }
   OutputHandle output(const std::string& topic, const std::shared_ptr<AnyType>& type, const TopicOptions& options) {
     return {life_, topic, type, detail::declare_output(core(), topic, payload_of(*type, false), options),
             core().runtime().options_of(core().settings().bus_name(topic), options).reliable};
   }
-  void timer(std::int64_t period_ns, nb::object callback, bool catch_up, std::int64_t delay_ns, const std::string& name) {
+  void timer(std::int64_t period_ns, nb::object callback, bool catch_up, std::int64_t delay_ns,
+             const std::string& name) {
     const Held call = held(std::move(callback));
     detail::declare_timer(core(), std::chrono::nanoseconds(period_ns),
                           {.overrun = catch_up ? Overrun::CatchUp : Overrun::Skip,
@@ -197,7 +202,8 @@ class ContextHandle {
       ParameterValue made = value_of(given);
       if (std::holds_alternative<double>(value) && std::holds_alternative<std::int64_t>(made))
         made = static_cast<double>(std::get<std::int64_t>(made));
-      if (made.index() != value.index() || std::holds_alternative<bool>(made) || std::holds_alternative<std::string>(made))
+      if (made.index() != value.index() || std::holds_alternative<bool>(made) ||
+          std::holds_alternative<std::string>(made))
         raise(PyExc_TypeError, "min and max of the parameter '" + name + "' are numbers of the default's type");
       return made;
     };
@@ -235,13 +241,15 @@ class PythonComponent final : public Component {
   ~PythonComponent() override { life_->context = nullptr; }
 
   void on_start(Context& context) override {
-    in_python([&] {
-      life_->context = &context;
-      const std::string& class_name = detail::core_of(context).settings().class_name;
-      nb::object made = nb::handle(factory.get())(class_name, ContextHandle(life_));
-      instance_ = held(std::move(made));
-      nb::object result = nb::handle(instance_.get()).attr("_start")();
-    }, true);
+    in_python(
+        [&] {
+          life_->context = &context;
+          const std::string& class_name = detail::core_of(context).settings().class_name;
+          nb::object made = nb::handle(factory.get())(class_name, ContextHandle(life_));
+          instance_ = held(std::move(made));
+          nb::object result = nb::handle(instance_.get()).attr("_start")();
+        },
+        true);
   }
   void on_stop() override {
     if (instance_ == nullptr) return;
@@ -276,9 +284,9 @@ void offer_class(const std::string& name) {
   static auto& offered = *new std::set<std::string>;
   const auto [at, is_new] = offered.insert(name);
   if (!is_new) return;
-  auto* const described = new detail::ComponentClass{detail::build_stamp(), at->c_str(),
-                                                     []() -> Component* { return new PythonComponent; },
-                                                     [](Component* component) { delete component; }};
+  auto* const described =
+      new detail::ComponentClass{detail::build_stamp(), at->c_str(), []() -> Component* { return new PythonComponent; },
+                                 [](Component* component) { delete component; }};
   new detail::Registration(*described);  // to the end of the process
 }
 
@@ -292,8 +300,9 @@ void bind_component(nb::module_& m) {
       .def("published", &OutputHandle::published)
       .def("closed", &OutputHandle::closed);
   nb::class_<LatestHandle>(m, "LatestHandle").def("get", &LatestHandle::get);
-  nb::class_<ParameterHandle>(m, "ParameterHandle")
-      .def("value", [](const ParameterHandle& self) { return python_of(self.core->value()); });
+  nb::class_<ParameterHandle>(m, "ParameterHandle").def("value", [](const ParameterHandle& self) {
+    return python_of(self.core->value());
+  });
   nb::class_<ContextHandle>(m, "ContextHandle")
       .def("input", &ContextHandle::input, nb::arg("topic"), nb::arg("type"), nb::arg("cls"), nb::arg("options"),
            nb::arg("callback"), nb::arg("depth"), nb::arg("keeps"), nb::arg("name"))

@@ -67,8 +67,7 @@ std::shared_ptr<Content> Content::of_loan(std::shared_ptr<const AnyType> type, A
 }
 
 void Content::reserve(std::size_t capacity) {
-  own_payload_.reset(
-      static_cast<std::byte*>(::operator new(capacity + 1, std::align_val_t{shm::Arena::kAlignment})));
+  own_payload_.reset(static_cast<std::byte*>(::operator new(capacity + 1, std::align_val_t{shm::Arena::kAlignment})));
   arena_.place(own_payload_.get(), capacity);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Processes of `cardan run` that have components in Python. `cardan host` becomes the interpreter, which comes here: the
-// host is the same, so that supervision, parameters and statistics are.
+// Processes of `cardan run` that have components in Python. `cardan host` becomes the interpreter, which comes here:
+// the host is the same, so that supervision, parameters and statistics are.
 #include <fmt/format.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>

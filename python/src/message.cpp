@@ -268,8 +268,7 @@ void bind_message(nb::module_& m) {
              if (!self.content->own()) self.content->loan().soon();
            })
       .def(
-          "set_source_time",
-          [](const Message& self, std::int64_t ns) { self.content->set_source_time(ns); },
+          "set_source_time", [](const Message& self, std::int64_t ns) { self.content->set_source_time(ns); },
           nb::arg("nanoseconds"))
       .def_prop_ro("age", &age)
       .def_prop_ro("missed", [](const Message& self) { return self.content->info().missed; })

@@ -67,9 +67,7 @@ nb::object recorded(nb::handle cls, const std::shared_ptr<AnyType>& type, nb::ha
             .source_ns = source_ns,
             .log_ns = time_of(log_ns),
             .topic = topic};
-  const auto decode = [&] {
-    content = Content::of_recorded(type, bytes, encoded, most_bytes, std::move(info), why);
-  };
+  const auto decode = [&] { content = Content::of_recorded(type, bytes, encoded, most_bytes, std::move(info), why); };
   try {
     if (bytes.size() < kLetOthersRun) {
       decode();
