@@ -1,26 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // `cardan host`: one process of a configuration. `cardan run` starts it, people hardly.
 #include "cardan/system/host/host.hpp"
+#include "apps/become.hpp"
 #include "apps/command.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <cerrno>
-#include <cstdlib>
 #include <memory>
-#include <system_error>
 #include <utility>
 
 #include "apps/component/components.hpp"
 #include "apps/configuration_file.hpp"
 #include "apps/run/replay_crash.hpp"
 #include "apps/view/output.hpp"
-#include "cardan/base/error.hpp"
 #include "cardan/config/configuration.hpp"
 #include "cardan/config/problem.hpp"
-#include "cardan/config/python_component.hpp"
 #include "cardan/system/launcher/adjust.hpp"
 #include "cardan/system/launcher/child_process.hpp"
 #include "cardan/system/launcher/crash_words.hpp"
@@ -42,12 +37,9 @@ struct HostCommandOptions {
   host::HostOptions host{};
 };
 
-/// Replaces this process by an interpreter with the same orders: the package `cardan` has the same host.
-[[noreturn]] void become_python(const HostCommandOptions& o) {
-  const char* const wanted = std::getenv("CARDAN_PYTHON");
-  const std::string python = wanted != nullptr && *wanted != '\0' ? wanted : "python3";
-  std::vector<std::string> words{python,      "-m",      "cardan.component", o.file,
-                                 "--process", o.process, "--domain",         o.domain};
+/// The same orders for an interpreter.
+std::vector<std::string> words_for_python(const HostCommandOptions& o) {
+  std::vector<std::string> words{o.file, "--process", o.process, "--domain", o.domain};
   const auto add = [&](const char* option, const std::vector<std::string>& values) {
     for (const std::string& value : values) words.push_back(fmt::format("{}={}", option, value));
   };
@@ -59,13 +51,7 @@ struct HostCommandOptions {
   if (o.one_process) words.emplace_back("--one-process");
   add("--ready-fd", {std::to_string(o.host.ready_fd)});
   add("--report-fd", {std::to_string(o.host.report_fd)});
-  std::vector<char*> pointers;
-  for (std::string& word : words) pointers.push_back(word.data());
-  pointers.push_back(nullptr);
-  ::execvp(python.c_str(), pointers.data());
-  throw Error(ErrorCode::Unavailable,
-              fmt::format("the interpreter {} cannot be started: {}", python, std::generic_category().message(errno)),
-              "install it, or name one: \"environment\": {\"CARDAN_PYTHON\": \"/path/to/python3\"} of the process");
+  return words;
 }
 
 int run_host_command(const HostCommandOptions& o) {
@@ -79,8 +65,8 @@ int run_host_command(const HostCommandOptions& o) {
     for (const std::string& level : o.log_levels) launcher::set_log_level(configuration, level, host.log_levels);
     if (o.one_process) configuration = launcher::one_process(std::move(configuration));
   }
-  const config::Process* const process = configuration.process(o.declare.empty() ? o.process : o.declare[0]);
-  if (process != nullptr && config::is_python(*process) && (!bad || !o.declare.empty())) become_python(o);
+  if (!bad || !o.declare.empty())
+    become_python(configuration, o.declare.empty() ? o.process : o.declare[0], words_for_python(o));
   if (!o.declare.empty())
     return launcher::declare_components(launcher::askable(configuration, problems), o.declare[0],
                                         std::stoul(o.declare[1]), launcher::ChildProcess::kReportFd);
