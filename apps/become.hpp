@@ -4,10 +4,17 @@
 #include <string>
 #include <vector>
 
+#include "cardan/config/configuration.hpp"
+
 namespace cardan::apps {
 
 /// Replaces this process by a program that is built with the command (launcher::own_program()). The first of `words` is
 /// the name that the program shows. If the program is missing, prints `missing` and throws CLI::RuntimeError (kFailed).
 [[noreturn]] void become(const std::string& program, std::vector<std::string> words, const std::string& missing);
+
+/// If `process` of the configuration has components in Python, replaces this process by their interpreter: the program
+/// cardan.component of the package, with `words`. Else returns. Throws Error (Unavailable): there is no interpreter.
+void become_python(const config::Configuration& configuration, const std::string& process,
+                   const std::vector<std::string>& words);
 
 }  // namespace cardan::apps

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
+#include "apps/become.hpp"
 #include "apps/bridge/check_bridges.hpp"
 #include "apps/command.hpp"
 #include "apps/configuration_file.hpp"
@@ -79,9 +80,13 @@ int check(const CheckOptions& o) {
       return check_bridge(o, text);
   std::vector<config::Problem> problems;
   const config::Configuration configuration = config::read_configuration(o.file, problems, {.variables = o.variables});
-  if (!o.declare.empty())
+  if (!o.declare.empty()) {
+    std::vector<std::string> words{o.file, "--declare", o.declare[0], o.declare[1]};
+    for (const std::string& variable : o.variables) words.push_back("--var=" + variable);
+    become_python(configuration, o.declare[0], words);
     return launcher::declare_components(launcher::askable(configuration, problems), o.declare[0],
                                         std::stoul(o.declare[1]), launcher::ChildProcess::kReportFd);
+  }
   const config::Machine machine = config::this_machine();
   std::vector<config::Problem> more;
   if (!o.no_components)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `cardan host`: one process of a configuration. `cardan run` starts it, people hardly.
 #include "cardan/system/host/host.hpp"
+#include "apps/become.hpp"
 #include "apps/command.hpp"
 
 #include <fmt/format.h>
@@ -36,6 +37,23 @@ struct HostCommandOptions {
   host::HostOptions host{};
 };
 
+/// The same orders for an interpreter.
+std::vector<std::string> words_for_python(const HostCommandOptions& o) {
+  std::vector<std::string> words{o.file, "--process", o.process, "--domain", o.domain};
+  const auto add = [&](const char* option, const std::vector<std::string>& values) {
+    for (const std::string& value : values) words.push_back(fmt::format("{}={}", option, value));
+  };
+  add("--log-level", o.log_levels);
+  add("--skip", o.skip);
+  add("--set", o.set);
+  add("--var", o.variables);
+  if (!o.declare.empty()) words.insert(words.end(), {"--declare", o.declare[0], o.declare[1]});
+  if (o.one_process) words.emplace_back("--one-process");
+  add("--ready-fd", {std::to_string(o.host.ready_fd)});
+  add("--report-fd", {std::to_string(o.host.report_fd)});
+  return words;
+}
+
 int run_host_command(const HostCommandOptions& o) {
   if (!o.report.empty()) return write_replay_report(o.report);
   std::vector<config::Problem> problems;
@@ -47,6 +65,8 @@ int run_host_command(const HostCommandOptions& o) {
     for (const std::string& level : o.log_levels) launcher::set_log_level(configuration, level, host.log_levels);
     if (o.one_process) configuration = launcher::one_process(std::move(configuration));
   }
+  if (!bad || !o.declare.empty())
+    become_python(configuration, o.declare.empty() ? o.process : o.declare[0], words_for_python(o));
   if (!o.declare.empty())
     return launcher::declare_components(launcher::askable(configuration, problems), o.declare[0],
                                         std::stoul(o.declare[1]), launcher::ChildProcess::kReportFd);

@@ -123,10 +123,19 @@ class ShapeCheck {
       }
       value(member.value, *field, at, member.place, fmt::format("'{}' of {}", member.name, subject));
     }
+    const auto has = [&](std::string_view name) {
+      return std::any_of(node.members.begin(), node.members.end(),
+                         [&](const Member& member) { return member.name == name; });
+    };
     for (const Field& field : shape.fields) {
-      const bool there = std::any_of(node.members.begin(), node.members.end(),
-                                     [&](const Member& member) { return member.name == field.name; });
-      if (field.required && !there)
+      const bool there = has(field.name);
+      if (!field.required) continue;
+      const auto other = std::find_if(field.choices.begin(), field.choices.end(), has);
+      if (field.kind != Kind::Choice && other != field.choices.end()) {
+        if (there)
+          add_problem(pointer, place, fmt::format("{} has '{}' and '{}'", subject, *other, field.name),
+                      fmt::format("remove one of them: '{}' stands alone", *other));
+      } else if (!there)
         add_problem(pointer, place, fmt::format("{} has no '{}', which it needs", subject, field.name),
                     fmt::format("add \"{}\": {}", field.name, wanted(field)));
     }

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "cardan/config/python_component.hpp"
 #include "cardan/config/suggest.hpp"
 
 namespace cardan::config {
@@ -55,6 +56,13 @@ class TextCheck {
     } else if (p.components.empty() && !problems_.was_wrong(components)) {
       problems_.error(components, fmt::format("process '{}' has no component", p.name), "add one, or remove it");
     }
+    if (is_python(p))
+      for (const Component& c : p.components)
+        if (!is_python(c) && !c.library.empty())
+          problems_.error_in_key(
+              c.pointer,
+              fmt::format("component '{}' is in C++, and others of process '{}' are in Python", c.name, p.name),
+              "move it into a process of its own: an interpreter runs only components in Python");
     const Restart& r = p.restart;
     if (r.backoff > r.backoff_max) {
       const bool longest_stands = problems_.stands(p.pointer + "/restart/backoff_max_ms");

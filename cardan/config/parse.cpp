@@ -9,6 +9,7 @@
 #include "cardan/config/compose.hpp"
 #include "cardan/config/document.hpp"
 #include "cardan/config/problem_list.hpp"
+#include "cardan/config/python_component.hpp"
 #include "cardan/config/shape.hpp"
 
 namespace cardan::config {
@@ -128,6 +129,10 @@ Component read_component(const std::string& name, const Node& node, const std::s
   Component component{.name = name, .pointer = pointer};
   read(node, "library", component.library);
   read(node, "class", component.class_name);
+  if (std::string python; read(node, "python", python), !python.empty()) {
+    component.library = std::string(kPythonLibrary) + python.substr(0, python.find(':'));
+    component.class_name = std::move(python);
+  }
   each(node, "parameters", pointer, [&](const std::string& parameter, const Node& value, const std::string&) {
     component.parameters.emplace(parameter, read_value(value));
   });

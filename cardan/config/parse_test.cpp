@@ -2,6 +2,7 @@
 // What a valid file says, and every mistake of keys, types and values.
 #include <gtest/gtest.h>
 
+#include "cardan/config/python_component.hpp"
 #include "cardan/config/street_file_test.hpp"
 
 namespace cardan::config {
@@ -328,6 +329,41 @@ TEST(Parse, TellsAllAtOnceInTheOrderOfTheText) {
   EXPECT_EQ(problems[3].line, 40);
   EXPECT_EQ(problems[4].line, 43);
   EXPECT_TRUE(has_errors(problems));
+}
+
+/// A process of these components.
+std::string process_of(const std::string& components) {
+  return R"({"processes": {"p": {"components": {)" + components + "}}}}";
+}
+
+TEST(Parse, ReadsAComponentInPython) {
+  std::vector<Problem> problems;
+  const Configuration c = parse_configuration(process_of(R"("c": {"python": "my.module_1:Class"})"), "x", problems);
+  EXPECT_TRUE(problems.empty()) << shown(problems);
+  EXPECT_EQ(c.component("c")->library, "python:my.module_1");
+  EXPECT_EQ(c.component("c")->class_name, "my.module_1:Class");
+  EXPECT_TRUE(is_python(c.processes.front()));
+  EXPECT_FALSE(is_python(parsed(kStreet).processes.front()));
+}
+
+TEST(Parse, RefusesWhatIsNoClassOfPython) {
+  for (const char* const wrong :
+       {"module", "module:", ":Class", "a..b:C", ".a:C", "1a:C", "a:b:c", "a:C()", "a b:C", ""}) {
+    const std::vector<Problem> problems =
+        problems_of(process_of(R"("c": {"python": ")" + std::string(wrong) + R"("})"));
+    ASSERT_EQ(problems.size(), 1U) << wrong << shown(problems);
+    EXPECT_EQ(problems[0].pointer, "/processes/p/components/c/python");
+    EXPECT_NE(problems[0].remedy.find("module:Class"), std::string::npos);
+  }
+}
+
+TEST(Parse, RefusesPythonBesideALibrary) {
+  std::vector<Problem> problems = problems_of(process_of(R"("c": {"python": "m:C", "library": "l.so"})"));
+  ASSERT_EQ(problems.size(), 1U) << shown(problems);
+  EXPECT_EQ(problems[0].cause, "component 'c' has 'python' and 'library'");
+  problems = problems_of(process_of(R"("a": {"python": "m:C"}, "b": {"library": "l.so", "class": "B"})"));
+  ASSERT_EQ(problems.size(), 1U) << shown(problems);
+  EXPECT_NE(problems[0].cause.find("component 'b' is in C++"), std::string::npos);
 }
 
 TEST(Parse, KeepsWhatTheCallerFoundBefore) {

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <regex>
 #include <set>
@@ -47,10 +48,14 @@ class Comparison {
     std::set<std::string> in_schema;
     std::set<std::string> in_table;
     std::set<std::string> needed;
+    std::map<std::string, std::set<std::string>> either;  // what is needed unless that key stands there
     for (const auto& [key, value] : node.at("properties").items()) in_schema.insert(key);
     for (const Field& field : shape.fields) {
       in_table.emplace(field.name);
-      if (field.required) needed.emplace(field.name);
+      if (field.required && field.kind != Kind::Choice && !field.choices.empty())
+        either[std::string(field.choices.front())].emplace(field.name);
+      else if (field.required)
+        needed.emplace(field.name);
     }
     EXPECT_EQ(in_schema, in_table);
     if (shape.title == kFile.title) {  // the processes may be in included files
@@ -59,6 +64,8 @@ class Comparison {
     } else {
       EXPECT_EQ(node.value("required", std::set<std::string>{}), needed);
     }
+    for (const auto& [other, fields] : either)
+      EXPECT_EQ(node.at("oneOf"), json({{{"required", fields}}, {{"required", {other}}}}));
     if (!seen_.insert(at + std::string(shape.title)).second) return;
     for (const Field& field : shape.fields) {
       const std::string name(field.name);

@@ -45,6 +45,10 @@ constexpr Field required(Field field) {
   field.required = true;
   return field;
 }
+constexpr Field required_unless(std::span<const std::string_view> others, Field field) {
+  field.choices = others;
+  return required(field);
+}
 
 constexpr Field kCpu = whole("", 0, kMaxCpu);
 constexpr Field kAnyText = text("", Format::Any);
@@ -76,9 +80,11 @@ constexpr std::array kCycleFields{
 };
 constexpr Shape kCycle{"cycle", kCycleFields};
 
+constexpr std::array<std::string_view, 1> kPython{"python"};
 constexpr std::array kComponentFields{
-    required(text("library", Format::Filled)),
-    required(text("class", Format::Filled)),
+    required_unless(kPython, text("library", Format::Filled)),
+    required_unless(kPython, text("class", Format::Filled)),
+    text("python", Format::PythonClass),
     map("parameters", Format::Filled, kScalar),
     map("topics", Format::Topic, kTopicName),
     text("group", Format::Name),
@@ -234,6 +240,16 @@ bool fits(Format format, std::string_view text) noexcept {
     case Format::Identifier:
       return !text.empty() && text.size() <= 64 && (text.front() < '0' || text.front() > '9') &&
              all(text, [](char c) { return is_plain(c) && c != '-'; });
+    case Format::PythonClass: {
+      const std::size_t colon = text.find(':');
+      if (colon == std::string_view::npos || !fits(Format::Identifier, text.substr(colon + 1))) return false;
+      for (std::string_view module = text.substr(0, colon);;) {
+        const std::size_t dot = module.find('.');
+        if (!fits(Format::Identifier, module.substr(0, dot))) return false;
+        if (dot == std::string_view::npos) return true;
+        module.remove_prefix(dot + 1);
+      }
+    }
   }
   return false;
 }
@@ -253,6 +269,8 @@ std::string_view noun(Format format) noexcept {
       return "name of an environment variable";
     case Format::Identifier:
       return "name of a variable";
+    case Format::PythonClass:
+      return "module and class of Python";
   }
   return {};
 }
@@ -273,6 +291,8 @@ std::string_view remedy(Format format) noexcept {
       return "use letters, digits and '_'";
     case Format::Identifier:
       return "use up to 64 letters, digits and '_', but no digit first";
+    case Format::PythonClass:
+      return "write \"module:Class\", as \"my_package.detector:Detector\"";
   }
   return {};
 }
@@ -293,6 +313,8 @@ std::string_view pattern(Format format) noexcept {
       return "^[^\\u0000-\\u0020\\u007f=]+$";
     case Format::Identifier:
       return "^[A-Za-z_][A-Za-z0-9_]{0,63}$";
+    case Format::PythonClass:
+      return "^[A-Za-z_][A-Za-z0-9_]{0,63}(\\.[A-Za-z_][A-Za-z0-9_]{0,63})*:[A-Za-z_][A-Za-z0-9_]{0,63}$";
   }
   return {};
 }

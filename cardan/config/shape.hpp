@@ -14,13 +14,14 @@ namespace cardan::config {
 
 /// What a text, or the key of a map, may be.
 enum class Format : std::uint8_t {
-  Any,         ///< without NUL
-  Filled,      ///< not empty, without control characters
-  Name,        ///< of the system, a process, component or group: it stands in logs and in names of files
-  Domain,      ///< names a folder
-  Topic,       ///< as the transport demands
-  Variable,    ///< of the environment
-  Identifier,  ///< of a variable of the configuration
+  Any,          ///< without NUL
+  Filled,       ///< not empty, without control characters
+  Name,         ///< of the system, a process, component or group: it stands in logs and in names of files
+  Domain,       ///< names a folder
+  Topic,        ///< as the transport demands
+  Variable,     ///< of the environment
+  Identifier,   ///< of a variable of the configuration
+  PythonClass,  ///< "my_package.my_module:Class"
 };
 [[nodiscard]] bool fits(Format format, std::string_view text) noexcept;
 /// Completes "… is not a valid ": "name", "topic's name", …
@@ -53,7 +54,7 @@ struct Field {
   double min = 0;  ///< Integer, Number: both inclusive
   double max = 0;
   Format format = Format::Any;                  ///< Text: its format; Map: that of the keys
-  std::span<const std::string_view> choices{};  ///< Choice
+  std::span<const std::string_view> choices{};  ///< Choice; else of a required one: keys in whose place it stands
   const Shape* object = nullptr;                ///< Object
   const Field* element = nullptr;               ///< Map, List, OneOrMore: what each value or element is
 };

@@ -306,6 +306,10 @@ class Scanner {
                      .compression = c.compression,
                      .compressed_size = head->records_size,
                      .uncompressed_size = c.uncompressed_size};
+    if (!c.compression.empty() && c.uncompressed_size > options_.most_unpacked_bytes) {
+      chunk_.reset();
+      return damage("the chunk there needs too much memory when it is unpacked", behind);
+    }
     const bool check = options_.search || uncertain || !c.compression.empty();
     if (walker_.walk(*head, content + head->records_at, check, *chunk_, scan_.summary)) return std::nullopt;
     chunk_.reset();

@@ -52,6 +52,8 @@ struct ScanOptions {
   /// count only as far as their writer's mark says, unless its file system has been mounted ever since: their bytes
   /// perhaps never reached the disk.
   MountIdentity mount{};
+  /// A compressed chunk that says it is larger counts as damage: its messages are left out.
+  std::uint64_t most_unpacked_bytes = std::uint64_t{4} << 30;
 };
 
 /// The mark: a metadata record at the beginning of a file that is written without checksums, replaced while it grows.

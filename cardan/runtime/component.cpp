@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "cardan/base/error.hpp"
+#include "cardan/config/python_component.hpp"
 #include "cardan/config/suggest.hpp"
 
 namespace cardan {
@@ -113,6 +114,18 @@ std::shared_ptr<Component> make_component(const std::string& class_name) {
 }
 
 void load_component_library(const std::string& library) {
+  if (library.starts_with(config::kPythonLibrary)) {
+    const std::string module = library.substr(config::kPythonLibrary.size());
+    const std::vector<std::string> known = component_classes();
+    // The interpreter offers what its process has.
+    if (std::any_of(known.begin(), known.end(),
+                    [&](const std::string& name) { return name.starts_with(module + ":"); }))
+      return;
+    throw Error(ErrorCode::Unavailable,
+                fmt::format("a component of the module '{}' is in Python, which this process does not run", module),
+                "cardan run starts an interpreter for it; a simulation or a replay cannot have it yet: leave it out "
+                "(--without NAME)");
+  }
   // Never unloaded: its code may be on some stack, and its types in some sample, until the process ends.
   if (::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL) != nullptr) return;
   const char* why = ::dlerror();

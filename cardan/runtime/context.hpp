@@ -24,9 +24,13 @@
 
 namespace cardan {
 
+class Context;
+
 namespace detail {
 template <class F, class... Ts>
 struct Joined;
+/// For other languages, whose types are known only at run time: they declare by the functions of declaring.hpp.
+[[nodiscard]] inline ComponentCore& core_of(const Context& context) noexcept;
 }  // namespace detail
 
 /// The newest sample of a topic, for a control loop to read when it needs it. Context::latest() makes it. One that was
@@ -126,6 +130,7 @@ class Context {
 
  private:
   friend class detail::ComponentCore;
+  friend detail::ComponentCore& detail::core_of(const Context& context) noexcept;
   explicit Context(detail::ComponentCore& core) noexcept : core_(core) {}
   template <class T>
   detail::Port& declare(const Topic<T>& topic, const InputOptions& options, detail::InputCall call) {
@@ -139,6 +144,8 @@ class Context {
 };
 
 namespace detail {
+
+inline ComponentCore& core_of(const Context& context) noexcept { return context.core_; }
 
 /// A fusion of a component, and its callback. Used on the thread of the component's callbacks; any thread may read
 /// statistics.

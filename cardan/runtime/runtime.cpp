@@ -246,8 +246,9 @@ std::shared_ptr<Channel> Runtime::channel(const std::string& topic, const detail
     return channel;
   }
   const detail::PayloadType& known = channel->type();
-  const bool same_layout = known.native && type.native && known.shared->hash == type.shared->hash;
-  if (known.cpp != type.cpp && !same_layout) {
+  // Two languages have different C++ types for one message; one language, the same for all its messages.
+  const bool both_native = known.native && type.native;
+  if (both_native ? known.shared->hash != type.shared->hash : known.cpp != type.cpp) {
     const auto name_of = [](const detail::PayloadType& t) { return t.shared ? t.shared->name : t.cpp.name(); };
     throw Error(ErrorCode::Incompatible,
                 fmt::format("topic '{}' carries {}, but component '{}' expects {}", topic, name_of(known), component,

@@ -11,7 +11,9 @@ Durations that are given are in seconds; points in time are in nanoseconds. See 
 
 from __future__ import annotations
 
+from cardan._bag import Bag
 from cardan._cardan import Event, Message, Records, request_stop, stop_on_signals, stopping
+from cardan._component import Component, Context, Latest, Output, Parameter
 from cardan._errors import Error
 from cardan._messages import (
     CompressedImage,
@@ -32,6 +34,9 @@ from cardan._messages import (
     to_dict,
 )
 from cardan._publisher import Loan, Publisher
+from cardan._recorded import Encoded, RecordingWarning
+from cardan._recorder import Player, Recorder, play, record
+from cardan._selection import BagTopic, Selection
 from cardan._subscriber import Subscriber
 from cardan._topic import Topic, Waiting, anticipate, block, follow, prewake, spin_then_block
 from cardan._types import (
@@ -52,26 +57,38 @@ from cardan._types import (
 from cardan._wait import Timer, wait_any
 
 __all__ = [
+    "Bag",
+    "BagTopic",
+    "Component",
     "CompressedImage",
+    "Context",
     "Detection2D",
     "Detection3D",
     "Detections2D",
     "Detections3D",
+    "Encoded",
     "Error",
     "Event",
     "Header",
     "Image",
     "Imu",
     "Info",
+    "Latest",
     "Length",
     "Loan",
     "MaxLength",
     "Message",
+    "Output",
+    "Parameter",
+    "Player",
     "PointCloud",
     "PoseStamped",
     "Publisher",
+    "Recorder",
+    "RecordingWarning",
     "Records",
     "Sample",
+    "Selection",
     "Subscriber",
     "Timer",
     "Topic",
@@ -88,7 +105,9 @@ __all__ = [
     "int32",
     "int64",
     "message",
+    "play",
     "prewake",
+    "record",
     "request_stop",
     "spin_then_block",
     "stop_on_signals",

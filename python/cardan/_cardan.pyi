@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The extension. What programs use is in `cardan`."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 import numpy as np
@@ -37,6 +37,15 @@ class Message:
     @property
     def source_time(self) -> int:
         """The publisher's own stamp in nanoseconds. 0: none."""
+    @property
+    def topic(self) -> str:
+        """Of a recorded message: its topic."""
+    @property
+    def log_ns(self) -> int:
+        """Of a recorded message: when it was recorded, nanoseconds since 1970. 0: it is not recorded."""
+    @property
+    def publish_ns(self) -> int:
+        """Of a recorded message: when it was published, nanoseconds since 1970."""
     def __getitem__(self, name: str) -> Any: ...
     def __setitem__(self, name: str, value: Any) -> None: ...
     def __getattr__(self, name: str) -> Any: ...
@@ -61,7 +70,7 @@ class Message:
     def _type_name(self) -> str: ...
     def _writable(self) -> bool: ...
     def _track(self, array: object) -> None: ...
-    def _info(self) -> tuple[int, int, int, int]: ...
+    def _info(self) -> tuple[int, int, int, int, int, str]: ...
 
 class Records:
     """A list or an array of messages in a message, without a copy. `cardan.structured(records)` is a NumPy array over it
@@ -168,6 +177,74 @@ class TimerHandle:
     def expired(self) -> int: ...
     def fileno(self) -> int: ...
 
+class OutputHandle:
+    def loan(self, cls: type[M]) -> M: ...
+    def publish(self, message: Message) -> bool: ...
+    def discard(self, message: Message) -> None: ...
+    def fill_cdr(self, message: Message, data: Buffer) -> None: ...
+    def published(self) -> int: ...
+    def closed(self) -> bool: ...
+
+class LatestHandle:
+    def get(self) -> Any: ...
+
+class ParameterHandle:
+    def value(self) -> bool | int | float | str: ...
+
+class ContextHandle:
+    def input(
+        self,
+        topic: str,
+        type: Type,
+        cls: type[Message],
+        options: TopicOptions,
+        callback: Callable[..., object],
+        depth: int,
+        keeps: int,
+        name: str,
+    ) -> None: ...
+    def latest(self, topic: str, type: Type, cls: type[Message], options: TopicOptions, name: str) -> LatestHandle: ...
+    def output(self, topic: str, type: Type, options: TopicOptions) -> OutputHandle: ...
+    def timer(
+        self, period_ns: int, callback: Callable[[], object], catch_up: bool, delay_ns: int, name: str
+    ) -> None: ...
+    def parameter(
+        self,
+        name: str,
+        initial: bool | int | float | str,
+        min: Any,
+        max: Any,
+        description: str,
+        fixed: bool,
+        accept: Callable[[Any], str | None] | None,
+    ) -> ParameterHandle: ...
+    def name(self) -> str: ...
+    def now(self) -> int: ...
+    def log(self, level: int, text: str) -> None: ...
+
+def _run_host(
+    file: str,
+    process: str,
+    domain: str,
+    variables: list[str],
+    set: list[str],
+    log_levels: list[str],
+    skip: list[str],
+    one_process: bool,
+    ready_fd: int,
+    report_fd: int,
+    prepare: Callable[[list[str]], object],
+) -> int: ...
+def _declare(
+    file: str,
+    process: str,
+    first: int,
+    variables: list[str],
+    set: list[str],
+    log_levels: list[str],
+    one_process: bool,
+    prepare: Callable[[list[str]], object],
+) -> int: ...
 def wait_any(things: list[SubscriberHandle | int], timeout_ns: int) -> int: ...
 def end_waits() -> None: ...
 def image_mat(image: Message) -> npt.NDArray[Any]: ...
@@ -182,4 +259,19 @@ def request_stop() -> None:
 def stopping() -> bool:
     """Whether a stop was requested."""
 
+def _recorded(
+    cls: type[M],
+    type: Type,
+    data: Buffer,
+    encoded: bool,
+    most_bytes: int,
+    topic: str,
+    log_ns: int,
+    publish_ns: int,
+    sequence: int,
+    source_ns: int,
+) -> M | str: ...
+def _draft(cls: type[M], type: Type, capacity: int) -> M: ...
+def _columns(type: Type) -> tuple[list[tuple[str, str, int, int]], int]: ...
+def _root(message: Message) -> bytes: ...
 def _set_classes(by_name: dict[str, type[Message]]) -> None: ...

@@ -3,6 +3,14 @@
 
 from __future__ import annotations
 
+import os
+import typing
+
+if typing.TYPE_CHECKING:
+    from types import TracebackType
+
+_HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+
 
 class Error(Exception):
     """A failure of Cardan. ``str(error)`` is the cause and the remedy.
@@ -26,3 +34,18 @@ class Error(Exception):
 
     def __str__(self) -> str:
         return f"{self.cause} — {self.remedy}" if self.remedy else self.cause
+
+
+def _described(error: BaseException, trace: TracebackType | None) -> tuple[str, str, str, str]:
+    """An exception that leaves a callback of a component: its text with its place; of an Error, also its parts."""
+    import traceback  # many programs never need it
+
+    text = "".join(traceback.format_exception_only(type(error), error)).strip()
+    frames = traceback.extract_tb(trace)
+    own = [frame for frame in frames if not frame.filename.startswith(_HERE)]
+    if own or frames:
+        last = (own or list(frames))[-1]
+        text += f" ({last.filename}, line {last.lineno}, in {last.name})"
+    if isinstance(error, Error):
+        return text, error.code, error.cause, error.remedy
+    return text, "", "", ""

@@ -23,9 +23,13 @@ class Info(typing.NamedTuple):
     sequence: int
     missed: int
     publish_time: int
-    """Nanoseconds of the steady clock."""
+    """Nanoseconds of the steady clock; of a recorded message, of the wall clock."""
     source_time: int
     """Nanoseconds of the publisher's choice; 0: none."""
+    log_time: int = 0
+    """Of a recorded message: when it was recorded, nanoseconds since 1970."""
+    topic: str = ""
+    """Of a recorded message."""
 
 
 def info(message: Message) -> Info:

@@ -18,8 +18,8 @@ using Kind = TypeLayout::Kind;
 
 int get_buffer(PyObject* self, Py_buffer* buffer, int flags) noexcept {
   try {
-    refuse_fork();
     const View& view = *nb::inst_ptr<View>(self);
+    if (!view.content->own()) refuse_fork();
     const bool read_only = !view.content->writable();
     return PyBuffer_FillInfo(buffer, self, view.first, static_cast<Py_ssize_t>(view.bytes), read_only ? 1 : 0, flags);
   } catch (...) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "python/src/content.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -13,21 +14,43 @@
 namespace cardan::python {
 
 std::shared_ptr<Content> Content::of_sample(std::shared_ptr<const AnyType> type, AnySample sample) {
-  std::shared_ptr<Content> made(new Content);
-  const TypeLayout& layout = type->layout();
   const std::span<const std::byte> message = sample.message();
-  if (message.size() < layout.size) return nullptr;
-  made->payload_ = sample.payload();
+  if (message.size() < type->layout().size) return nullptr;
+  std::shared_ptr<Content> made = of_shared(std::move(type), message.data(), sample.payload(),
+                                            {.sequence = sample.sequence(),
+                                             .missed = sample.missed(),
+                                             .publish_ns = sample.publish_time(),
+                                             .source_ns = sample.source_time()});
+  if (made != nullptr) made->sample_ = std::make_shared<AnySample>(std::move(sample));
+  return made;
+}
+
+std::shared_ptr<Content> Content::of_block(std::shared_ptr<const AnyType> type, detail::SampleBlock* block) {
+  std::shared_ptr<const void> kept(block, &detail::drop);
+  const std::span<const std::byte> payload(block->payload, static_cast<std::size_t>(block->payload_bytes));
+  std::shared_ptr<Content> made = of_shared(std::move(type), static_cast<const std::byte*>(block->message), payload,
+                                            {.sequence = block->sequence,
+                                             .missed = block->missed,
+                                             .publish_ns = block->publish_ns,
+                                             .source_ns = block->source_ns});
+  if (made != nullptr) made->sample_ = std::move(kept);
+  return made;
+}
+
+std::shared_ptr<Content> Content::of_shared(std::shared_ptr<const AnyType> type, const std::byte* message,
+                                            std::span<const std::byte> payload, Info info) {
+  const TypeLayout& layout = type->layout();
+  std::shared_ptr<Content> made(new Content);
+  made->payload_ = payload;
   if (layout.has_vectors()) {
-    made->copy_.assign(message.begin(), message.begin() + static_cast<std::ptrdiff_t>(layout.size));
-    if (!adopt(layout, made->copy_.data(), message.data(), made->payload_)) return nullptr;
+    made->copy_.assign(message, message + layout.size);
+    if (!adopt(layout, made->copy_.data(), message, payload)) return nullptr;
     made->root_ = made->copy_.data();
   } else {
-    made->root_ = const_cast<std::byte*>(message.data());  // never written: state_ says Sample
+    made->root_ = const_cast<std::byte*>(message);  // never written: state_ says Sample
   }
-  made->info_ = {sample.sequence(), sample.missed(), sample.publish_time(), sample.source_time()};
+  made->info_ = std::move(info);
   made->type_ = std::move(type);
-  made->sample_ = std::move(sample);
   return made;
 }
 
@@ -43,6 +66,59 @@ std::shared_ptr<Content> Content::of_loan(std::shared_ptr<const AnyType> type, A
   return made;
 }
 
+void Content::reserve(std::size_t capacity) {
+  own_payload_.reset(static_cast<std::byte*>(::operator new(capacity + 1, std::align_val_t{shm::Arena::kAlignment})));
+  arena_.place(own_payload_.get(), capacity);
+}
+
+std::shared_ptr<Content> Content::of_recorded(std::shared_ptr<const AnyType> type, std::span<const std::byte> bytes,
+                                              bool encoded, std::uint64_t most_bytes, Info info, std::string& why) {
+  const TypeLayout& layout = type->layout();
+  // Checked before the memory for it is zeroed: a definition may name an array of a gigabyte.
+  if (!encoded && bytes.size() < detail::least_cdr_bytes(layout)) {
+    why = "it has " + std::to_string(bytes.size()) + " bytes, which is too few for its type";
+    return nullptr;
+  }
+  const std::size_t wanted = encoded ? bytes.size() : type->payload_bytes(bytes.size());
+  std::shared_ptr<Content> made(new Content);
+  made->own_ = true;
+  made->copy_.assign(layout.size, std::byte{});
+  made->root_ = made->copy_.data();
+  // The pages that the message does not need are never touched.
+  if (layout.has_vectors()) made->reserve(static_cast<std::size_t>(std::min<std::uint64_t>(wanted, most_bytes)));
+  if (encoded) {
+    bind(layout, made->root_, made->arena_);
+    auto& list = *reinterpret_cast<shm::VectorBase*>(made->root_ + layout.fields.front().offset);
+    if (!list.try_resize_elements(bytes.size(), 1, shm::Arena::kAlignment)) {
+      why = "it has " + std::to_string(bytes.size()) + " bytes, more than max_memory";
+      return nullptr;
+    }
+    if (!bytes.empty()) std::memcpy(list.elements(), bytes.data(), bytes.size());
+  } else if (const CdrResult result = type->fill(bytes, made->root_, layout.has_vectors() ? &made->arena_ : nullptr);
+             !result) {
+    why = result.error == CdrError::NoRoom ? "it needs more memory than max_memory" : result.text();
+    return nullptr;
+  }
+  made->payload_ = {made->own_payload_.get(), static_cast<std::size_t>(made->arena_.used)};
+  made->info_ = std::move(info);
+  made->type_ = std::move(type);
+  return made;
+}
+
+std::shared_ptr<Content> Content::of_draft(std::shared_ptr<const AnyType> type, std::size_t capacity) {
+  std::shared_ptr<Content> made(new Content);
+  made->state_ = State::Loan;
+  made->own_ = true;
+  made->copy_.assign(type->layout().size, std::byte{});
+  made->root_ = made->copy_.data();
+  if (type->layout().has_vectors()) {
+    made->reserve(capacity);
+    bind(type->layout(), made->root_, made->arena_);
+  }
+  made->type_ = std::move(type);
+  return made;
+}
+
 Content::~Content() {
   for (PyObject* weak : arrays_) Py_DECREF(weak);
 }
@@ -51,17 +127,16 @@ std::shared_ptr<Content> Content::copied() const {
   require_readable();
   if (state_ != State::Sample)
     throw Error(ErrorCode::InvalidArgument, "a loan is not a message yet", "publish it, and copy what is received");
-  constexpr std::size_t kAlignment = 64;
   std::shared_ptr<Content> made(new Content);
+  made->own_ = true;
   made->type_ = type_;
   made->info_ = info_;
   made->copy_.assign(root_, root_ + type_->layout().size);
   made->root_ = made->copy_.data();
   if (!type_->layout().has_vectors()) return made;
-  made->own_payload_.resize(payload_.size() + kAlignment);
-  const auto address = reinterpret_cast<std::uintptr_t>(made->own_payload_.data());
-  std::byte* const payload = made->own_payload_.data() + (kAlignment - address % kAlignment) % kAlignment;
-  std::memcpy(payload, payload_.data(), payload_.size());
+  made->reserve(payload_.size());
+  std::byte* const payload = made->own_payload_.get();
+  if (!payload_.empty()) std::memcpy(payload, payload_.data(), payload_.size());
   made->payload_ = {payload, payload_.size()};
   if (!adopt(type_->layout(), made->root_, root_, payload_))
     throw Error(ErrorCode::Incompatible, "the message is malformed", "");
@@ -72,10 +147,21 @@ std::shared_ptr<Content> Content::copied() const {
   return made;
 }
 
-std::size_t Content::capacity() const noexcept { return loan_.arena() == nullptr ? 0 : loan_.arena()->capacity; }
+std::size_t Content::capacity() const noexcept {
+  if (own_) return arena_.capacity;
+  return loan_.arena() == nullptr ? 0 : loan_.arena()->capacity;
+}
+
+void Content::set_source_time(std::int64_t ns) {
+  require_writable();
+  if (own_)
+    info_.source_ns = ns;
+  else
+    loan_.set_source_time(ns);
+}
 
 void Content::require_readable() const {
-  refuse_fork();
+  if (!own_) refuse_fork();
   if (state_ == State::Published)
     throw Error(ErrorCode::InvalidArgument, "this loan is published: the message belongs to its readers now",
                 "take what you still need before the publication, or a new loan");

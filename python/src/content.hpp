@@ -6,12 +6,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "cardan/messages/any_type.hpp"
 #include "cardan/transport/any_publisher.hpp"
 #include "cardan/transport/any_subscriber.hpp"
+#include "cardan/types/arena.hpp"
 
 namespace cardan::python {
 
@@ -19,8 +22,10 @@ namespace cardan::python {
 struct Info {
   std::uint64_t sequence = 0;
   std::uint64_t missed = 0;
-  std::int64_t publish_ns = 0;
+  std::int64_t publish_ns = 0;  ///< of the steady clock; of a recorded message, of the wall clock
   std::int64_t source_ns = 0;
+  std::int64_t log_ns = 0;  ///< of a recorded message: when it was recorded, by the wall clock
+  std::string topic{};      ///< of a recorded message
 };
 
 /// The memory of one message: a sample that was received, a loan that is being filled, or a private copy. All Python
@@ -33,9 +38,19 @@ class Content {
 
   /// Null: the sample is malformed.
   static std::shared_ptr<Content> of_sample(std::shared_ptr<const AnyType> type, AnySample sample);
+  /// The same of a component's input, which has checked that the sample is of this type. Takes over the reference.
+  static std::shared_ptr<Content> of_block(std::shared_ptr<const AnyType> type, detail::SampleBlock* block);
   /// `memory` keeps the publisher's mapping as long as arrays over it exist, also after the publication.
   static std::shared_ptr<Content> of_loan(std::shared_ptr<const AnyType> type, AnyLoan loan,
                                           std::shared_ptr<const void> memory);
+  /// A recorded message, decoded from its CDR form into this process's own memory, of which it takes at most
+  /// `most_bytes`. `encoded`: the bytes are the type's only field, a list of bytes, as they are. Null: they do not fit
+  /// the type, and `why` says so. Throws std::bad_alloc.
+  static std::shared_ptr<Content> of_recorded(std::shared_ptr<const AnyType> type, std::span<const std::byte> bytes,
+                                              bool encoded, std::uint64_t most_bytes, Info info, std::string& why);
+  /// A message in this process's own memory that is being filled: what is written to a file, and not published. Throws
+  /// std::bad_alloc.
+  static std::shared_ptr<Content> of_draft(std::shared_ptr<const AnyType> type, std::size_t capacity);
   Content(const Content&) = delete;
   Content& operator=(const Content&) = delete;
   ~Content();
@@ -58,8 +73,13 @@ class Content {
   [[nodiscard]] const Info& info() const noexcept { return info_; }
   [[nodiscard]] AnyLoan& loan() noexcept { return loan_; }
   [[nodiscard]] std::size_t capacity() const noexcept;
+  /// Of a loan or a draft.
+  void set_source_time(std::int64_t ns);
 
-  /// Throws Error: after the publication, and in a child of fork().
+  /// Whether all its memory is this process's own: then a child of fork() may read it.
+  [[nodiscard]] bool own() const noexcept { return own_; }
+
+  /// Throws Error: after the publication, and in a child of fork() unless own().
   void require_readable() const;
   /// The same, and for everything that is not a loan.
   void require_writable() const;
@@ -73,13 +93,25 @@ class Content {
 
  private:
   Content() = default;
+  static std::shared_ptr<Content> of_shared(std::shared_ptr<const AnyType> type, const std::byte* message,
+                                            std::span<const std::byte> payload, Info info);
   void end_arrays();
+  void reserve(std::size_t capacity);
+
+  struct Free {
+    void operator()(std::byte* bytes) const noexcept {
+      ::operator delete(bytes, std::align_val_t{shm::Arena::kAlignment});
+    }
+  };
 
   State state_ = State::Sample;
   std::shared_ptr<const AnyType> type_;
   std::byte* root_ = nullptr;
-  AnySample sample_;
-  std::vector<std::byte> copy_, own_payload_;
+  std::shared_ptr<const void> sample_;  ///< keeps the slot
+  std::vector<std::byte> copy_;
+  std::unique_ptr<std::byte[], Free> own_payload_;
+  shm::Arena arena_;  ///< over own_payload_
+  bool own_ = false;
   std::span<const std::byte> payload_;
   Info info_;
   AnyLoan loan_;

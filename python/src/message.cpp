@@ -176,10 +176,11 @@ nb::object copy(nb::handle self) {
 
 nb::tuple info(nb::handle self) {
   const Info& i = message_of(self.ptr()).content->info();
-  return nb::make_tuple(i.sequence, i.missed, i.publish_ns, i.source_ns);
+  return nb::make_tuple(i.sequence, i.missed, i.publish_ns, i.source_ns, i.log_ns, i.topic);
 }
 
 double age(const Message& m) {
+  if (m.content->own()) return 0.0;  // recorded: its times are another clock's
   const std::int64_t published = m.content->info().publish_ns;
   return published == 0 ? 0.0 : static_cast<double>(detail::sample_clock_now() - published) * 1e-9;
 }
@@ -264,20 +265,19 @@ void bind_message(nb::module_& m) {
       .def("soon",
            [](const Message& self) {
              self.content->require_writable();
-             self.content->loan().soon();
+             if (!self.content->own()) self.content->loan().soon();
            })
       .def(
-          "set_source_time",
-          [](const Message& self, std::int64_t ns) {
-            self.content->require_writable();
-            self.content->loan().set_source_time(ns);
-          },
+          "set_source_time", [](const Message& self, std::int64_t ns) { self.content->set_source_time(ns); },
           nb::arg("nanoseconds"))
       .def_prop_ro("age", &age)
       .def_prop_ro("missed", [](const Message& self) { return self.content->info().missed; })
       .def_prop_ro("sequence", [](const Message& self) { return self.content->info().sequence; })
       .def_prop_ro("publish_time", [](const Message& self) { return self.content->info().publish_ns; })
-      .def_prop_ro("source_time", [](const Message& self) { return self.content->info().source_ns; });
+      .def_prop_ro("source_time", [](const Message& self) { return self.content->info().source_ns; })
+      .def_prop_ro("topic", [](const Message& self) { return self.content->info().topic; })
+      .def_prop_ro("log_ns", [](const Message& self) { return self.content->info().log_ns; })
+      .def_prop_ro("publish_ns", [](const Message& self) { return self.content->info().publish_ns; });
   nb::class_<Records>(m, "Records", nb::is_weak_referenceable())
       .def("__len__", [](const Records& self) { return self.count; })
       .def(

@@ -3,11 +3,13 @@
 #include <nanobind/nanobind.h>
 
 #include "python/src/arrays.hpp"
+#include "python/src/component.hpp"
 #include "python/src/errors.hpp"
 #include "python/src/image.hpp"
 #include "python/src/message.hpp"
 #include "python/src/options.hpp"
 #include "python/src/publisher.hpp"
+#include "python/src/recorded.hpp"
 #include "python/src/subscriber.hpp"
 #include "python/src/type.hpp"
 
@@ -19,6 +21,9 @@ NB_MODULE(_cardan, m) {
   cardan::python::bind_view(m);
   cardan::python::bind_message(m);
   cardan::python::bind_image(m);
+  cardan::python::bind_recorded(m);
   cardan::python::bind_publisher(m);
   cardan::python::bind_subscriber(m);
+  cardan::python::bind_component(m);
+  cardan::python::bind_host(m);
 }

@@ -94,7 +94,7 @@ class PublisherHandle {
   PublisherEnd& end() const { return *shared_end(); }
 
   void check_own(const Message& message) const {
-    if (message.content->shared_type() != type_ || message.at != message.content->root())
+    if (message.content->own() || message.content->shared_type() != type_ || message.at != message.content->root())
       throw Error(ErrorCode::InvalidArgument, "this message is not a loan of the publisher of '" + topic_ + "'",
                   "publish what loan() returned");
   }

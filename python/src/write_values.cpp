@@ -259,8 +259,9 @@ void make_room(Content& content, const TypeLayout& t, std::byte* at, std::size_t
       !vector.try_resize_elements(count, each, piece))
     throw Error(ErrorCode::Limit,
                 "field '" + name + "' needs " + std::to_string(count) + " elements of " + std::to_string(each) +
-                    " bytes, and the topic's max_bytes is " + std::to_string(content.capacity()),
-                "raise max_bytes of the topic");
+                    " bytes, and " + (content.own() ? "" : "the topic's ") + "max_bytes is " +
+                    std::to_string(content.capacity()),
+                content.own() ? "raise max_bytes" : "raise max_bytes of the topic");
   if (count == 0 || t.kind != Kind::Vector || is_number(*t.element)) return;
   auto* const first = static_cast<std::byte*>(vector.elements());
   std::memset(first, 0, count * each);

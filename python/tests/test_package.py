@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from conftest import Programs
 
+import cardan
+
 SOURCE = Path(os.environ.get("CARDAN_SOURCE", Path(__file__).parents[2]))
 PACKAGE = SOURCE / "python"
 
@@ -101,15 +103,26 @@ while True:
 """
 
 
-def test_the_guide_works(programs: Programs) -> None:
+def write_drive(path: Path) -> None:
+    with cardan.Bag(path, "w") as out:
+        for i in range(10):
+            with out.loan("/camera/front", cardan.Image, log_ns=1_700_000_000_000_000_000 + i * 200_000_000) as frame:
+                frame.resize(1200, 1920, "bgr8")[:] = i
+            out.write("/imu", {"header": {"stamp": i}}, type=cardan.Imu, log_ns=1_700_000_000_000_000_000 + i * 200_000_000)
+
+
+def test_the_guide_works(programs: Programs, tmp_path: Path) -> None:
     page = (SOURCE / "docs" / "python.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```python\n(.*?)```", page, flags=re.S)
-    assert len(blocks) == 6
+    assert len(blocks) == 10
     sensors = programs.python(SENSORS)
     assert sensors.stdout is not None and sensors.stdout.readline() == "ready\n"
+    write_drive(tmp_path / "drive.mcap")
     for block in blocks:
         # What a program's file says; dataclasses look for their module there.
-        run = subprocess.run([sys.executable, "-c", PRELUDE + block], capture_output=True, text=True, timeout=300, check=False)
+        run = subprocess.run(
+            [sys.executable, "-c", PRELUDE + block], cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False
+        )
         assert run.returncode == 0, f"{block}\n{run.stdout}{run.stderr}"
 
 

@@ -35,7 +35,7 @@ std::int64_t ahead_in(const mcap::Reader& reader, std::uint64_t first) {
 
 }  // namespace
 
-FileSet::FileSet(const std::vector<std::string>& paths) {
+FileSet::FileSet(const std::vector<std::string>& paths, std::uint64_t most_unpacked_bytes) {
   const auto include = [this](std::uint64_t first, std::uint64_t last) {
     first_ = empty_ ? first : std::min(first_, first);
     last_ = empty_ ? last : std::max(last_, last);
@@ -44,7 +44,8 @@ FileSet::FileSet(const std::vector<std::string>& paths) {
   RecordingFiles found = recording_files(paths);
   problems_ = std::move(found.problems);
   notes_ = std::move(found.notes);
-  for (const std::string& path : found.files) open(path, std::find(paths.begin(), paths.end(), path) != paths.end());
+  for (const std::string& path : found.files)
+    open(path, std::find(paths.begin(), paths.end(), path) != paths.end(), most_unpacked_bytes);
   if (readers_.empty() && !paths.empty())
     throw Error(ErrorCode::InvalidArgument, fmt::format("{} has no readable messages: {}", paths[0], problems_[0]),
                 "cardan bag recover may recover messages from its files");
@@ -66,9 +67,10 @@ FileSet::FileSet(const std::vector<std::string>& paths) {
     if (wall_clock_ahead_ == 0) wall_clock_ahead_ = ahead_in(*reader, first_);
 }
 
-void FileSet::open(const std::string& path, bool was_named) {
+void FileSet::open(const std::string& path, bool was_named, std::uint64_t most_unpacked_bytes) {
   try {
-    readers_.push_back(std::make_unique<mcap::Reader>(path));
+    readers_.push_back(std::make_unique<mcap::Reader>(
+        path, mcap::OpenOptions{.scanning = {.most_unpacked_bytes = most_unpacked_bytes}}));
   } catch (const Error& e) {
     // What a folder holds beside it is worth something.
     if (was_named || e.code() != ErrorCode::InvalidArgument) throw;
@@ -84,9 +86,10 @@ void FileSet::open(const std::string& path, bool was_named) {
 }
 
 FileMessages::FileMessages(const FileSet& files, std::uint64_t start, std::uint64_t end, const WantedChannel& wanted,
-                           const std::atomic<bool>* cancelled) {
+                           const std::atomic<bool>* cancelled, std::uint64_t most_unpacked_bytes) {
   for (std::size_t i = 0; i < files.readers().size(); ++i) {
-    mcap::ReadOptions options{.start = start, .end = end, .cancelled = cancelled};
+    mcap::ReadOptions options{
+        .start = start, .end = end, .cancelled = cancelled, .most_unpacked_bytes = most_unpacked_bytes};
     if (wanted) options.wanted = [wanted, i](const mcap::Channel& channel) { return wanted(i, channel); };
     inputs_.push_back({files.readers()[i]->messages(std::move(options))});
     inputs_.back().next = inputs_.back().messages.next();

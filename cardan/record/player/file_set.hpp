@@ -22,8 +22,10 @@ using WantedChannel = std::function<bool(std::size_t file, const mcap::Channel& 
 class FileSet {
  public:
   /// Files, and folders of a recording (recording_folder.hpp). Throws Error (InvalidArgument): one is not there, or no
-  /// MCAP file; (System): it cannot be read. One that nobody finished is walked through first.
-  explicit FileSet(const std::vector<std::string>& paths);
+  /// MCAP file; (System): it cannot be read. One that nobody finished is walked through first; a compressed chunk in it
+  /// may take `most_unpacked_bytes` of memory.
+  explicit FileSet(const std::vector<std::string>& paths,
+                   std::uint64_t most_unpacked_bytes = mcap::ScanOptions{}.most_unpacked_bytes);
 
   [[nodiscard]] const std::vector<std::unique_ptr<mcap::Reader>>& readers() const noexcept { return readers_; }
   /// What is missing of them, with its place: files of a folder, and what a walk through a damaged file could not find.
@@ -41,7 +43,7 @@ class FileSet {
   [[nodiscard]] std::int64_t wall_clock_ahead() const noexcept { return wall_clock_ahead_; }
 
  private:
-  void open(const std::string& path, bool was_named);
+  void open(const std::string& path, bool was_named, std::uint64_t most_unpacked_bytes);
 
   std::vector<std::unique_ptr<mcap::Reader>> readers_;
   std::vector<std::string> problems_, notes_;
@@ -61,9 +63,10 @@ struct FileProblem {
 class FileMessages {
  public:
   /// `start` is included, `end` is not; nanoseconds of log time.
-  /// Once `cancelled` is true, no message comes any more.
+  /// Once `cancelled` is true, no message comes any more. `most_unpacked_bytes`: of each file, as in ReadOptions.
   FileMessages(const FileSet& files, std::uint64_t start, std::uint64_t end, const WantedChannel& wanted,
-               const std::atomic<bool>* cancelled = nullptr);
+               const std::atomic<bool>* cancelled = nullptr,
+               std::uint64_t most_unpacked_bytes = mcap::ReadOptions{}.most_unpacked_bytes);
 
   struct Next {
     std::size_t file = 0;

@@ -27,6 +27,8 @@ class MessageForm {
   [[nodiscard]] const detail::MessageType& type() const noexcept { return type_; }
   /// Null: encoded.
   [[nodiscard]] const TypeLayout* layout() const noexcept { return native_ ? &native_->layout() : nullptr; }
+  /// The type that messages are decoded to; null: encoded.
+  [[nodiscard]] const AnyType* native() const noexcept { return native_ ? &*native_ : nullptr; }
   /// The most payload that a message of this many recorded bytes can need.
   [[nodiscard]] std::size_t payload_bytes(std::size_t recorded_bytes) const noexcept;
   /// Fills a zeroed message where it lies. `arena`: where the type has vectors. Never throws or blocks.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cardan/base/error.hpp"
+#include "cardan/config/python_component.hpp"
 #include "cardan/config/suggest.hpp"
 
 namespace cardan {
@@ -58,6 +59,7 @@ void load_library_of(const std::string& configuration_file, const std::string& l
     load_component_library(path);
   } catch (const Error& e) {
     if (fs::exists(path, ignored) && path.find('/') != std::string::npos) throw;  // it is there, and cannot be used
+    if (library.starts_with(config::kPythonLibrary)) throw;
     const std::vector<std::string> names = libraries_near(library, configuration_file);
     const std::string file_name = library.substr(library.rfind('/') + 1);
     // One of that very name in a folder of its own, as a build puts it, before one that is spelt nearly like it.

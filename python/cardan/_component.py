@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Components of `cardan run` in Python."""
+
+from __future__ import annotations
+
+import typing
+
+from cardan import _cardan
+from cardan._cardan import Message
+from cardan._errors import Error
+from cardan._messages import type_of
+from cardan._publisher import Publisher
+from cardan._topic import Topic, _whole, nanoseconds
+
+if typing.TYPE_CHECKING:
+    from collections.abc import Callable
+
+M = typing.TypeVar("M", bound=Message)
+V = typing.TypeVar("V", bool, int, float, str)
+
+_LOG_LEVELS = ("info", "warning", "error")
+
+
+class Component:
+    """A part of a vehicle's software, as cardan::Component is in C++: inputs with callbacks, outputs, timers and
+    parameters, declared in on_start(). A configuration file runs it, `"python": "my_module:Detector"`.
+
+        class Detector(cardan.Component):
+            def on_start(self, context: cardan.Context) -> None:
+                self.limit = context.parameter("limit", 0.5, min=0.0, max=1.0)
+                self.people = context.output(PEOPLE)
+                context.input(FRONT, self.on_image)
+
+            def on_image(self, image: cardan.Image) -> None:
+                self.people.publish(detections=detect(image.mat, self.limit.value))
+
+    Its callbacks never overlap. An exception that leaves one is logged and counted; `on_exception` of the file says
+    what follows. Its __init__ takes nothing."""
+
+    _context: Context
+
+    def on_start(self, context: Context) -> None:
+        """Declares everything. If it raises, the component does not start. No callback runs before all components of
+        the process have started."""
+        raise NotImplementedError(f"{type(self).__name__} has no on_start()")
+
+    def on_stop(self) -> None:
+        """Called after the last callback."""
+
+    def _start(self) -> None:
+        self.on_start(self._context)
+
+
+class Parameter(typing.Generic[V]):
+    """A value that the configuration file and `cardan param` can set."""
+
+    def __init__(self, handle: _cardan.ParameterHandle) -> None:
+        self._handle = handle
+
+    @property
+    def value(self) -> V:
+        return typing.cast("V", self._handle.value())
+
+
+class Latest(typing.Generic[M]):
+    """The newest message of a topic, for loops that look when they want to."""
+
+    def __init__(self, handle: _cardan.LatestHandle) -> None:
+        self._handle = handle
+
+    def get(self) -> M | None:
+        """None: nothing has come yet."""
+        return typing.cast("M | None", self._handle.get())
+
+
+class Output(Publisher[M]):
+    """An output of a component: a Publisher whose stream belongs to it. It ends with the component."""
+
+    def __init__(self, handle: _cardan.OutputHandle, cls: type[M], topic: str) -> None:
+        self._handle: typing.Any = handle
+        self._class = cls
+        self._late = 0
+        self.topic = topic
+
+    @property
+    def subscribers(self) -> int:
+        raise Error("unavailable", "an output does not count its subscribers", f"cardan topic info {self.topic}")
+
+    def set_checksum(self, on: bool) -> None:
+        raise Error("unavailable", "the checksum of an output is its topic's", "Topic(…, checksum=True)")
+
+    def close(self) -> None:
+        """It ends with its component."""
+
+
+class Context:
+    """With which a component declares its parts, in on_start() only. Topics have the names that the component's code
+    gives them; the configuration file may rename them, and change their options."""
+
+    def __init__(self, handle: _cardan.ContextHandle) -> None:
+        self._handle = handle
+
+    def input(
+        self, topic: Topic[M], callback: Callable[[M], object], *, depth: int = 0, keeps: int = 1, name: str = ""
+    ) -> None:
+        """Calls `callback(message)` for each message, one after the other.
+
+        Args:
+            depth: messages that may wait; of more, the oldest is dropped and counted. 0: the topic's.
+            keeps: messages (and arrays over them) that the component keeps after its callback. Each costs the publisher
+                a slot.
+            name: in statistics and in the file's `callbacks`; "": the topic's.
+        """
+        cls = _class_of(topic)
+        _callable(callback)
+        depth, keeps = _whole(depth, "depth", 0, 1 << 16), _whole(keeps, "keeps", 0, 1 << 16)
+        self._handle.input(topic.name, type_of(cls), cls, topic._options, callback, depth, keeps, name)
+
+    def latest(self, topic: Topic[M], *, name: str = "") -> Latest[M]:
+        """Keeps the newest message, without a callback."""
+        cls = _class_of(topic)
+        return Latest(self._handle.latest(topic.name, type_of(cls), cls, topic._options, name))
+
+    def output(self, topic: Topic[M]) -> Output[M]:
+        """Where the component publishes: loan(), publish() and publish_cdr() as of a Publisher."""
+        cls = _class_of(topic)
+        return Output(self._handle.output(topic.name, type_of(cls), topic._options), cls, topic.name)
+
+    def timer(
+        self,
+        period: float,
+        callback: Callable[[], object],
+        *,
+        catch_up: bool = False,
+        delay: float = 0.0,
+        name: str = "",
+    ) -> None:
+        """Calls `callback()` at each multiple of `period` seconds, without drift.
+
+        Args:
+            catch_up: calls it once for each period that was over before it could run; else these are left out.
+            delay: of the first call, seconds after the start; 0: one period.
+            name: in statistics and in the file's `callbacks`; "": "timer", "timer2", …
+        """
+        _callable(callback)
+        self._handle.timer(nanoseconds(period, "period"), callback, catch_up, nanoseconds(delay, "delay"), name)
+
+    def parameter(
+        self,
+        name: str,
+        initial: V,
+        *,
+        min: V | None = None,
+        max: V | None = None,
+        description: str = "",
+        fixed: bool = False,
+        accept: Callable[[V], str | None] | None = None,
+    ) -> Parameter[V]:
+        """A value that the file and `cardan param set` can change: a bool, an int, a float or a str, as `initial`.
+
+        Args:
+            min, max: of numbers.
+            description: its effect and its unit.
+            fixed: only the file can set it.
+            accept: called before a change at run time, as a callback of the component: None or "" accepts it, another
+                text is the reason for the refusal.
+        """
+        return Parameter(self._handle.parameter(name, initial, min, max, description, fixed, accept))
+
+    @property
+    def name(self) -> str:
+        """The component's name in the file."""
+        return self._handle.name()
+
+    def now(self) -> int:
+        """The runtime's time, nanoseconds of the steady clock."""
+        return self._handle.now()
+
+    def log(self, text: str, level: str = "info") -> None:
+        """A line of the log, with the component's name: "info", "warning" or "error"."""
+        if level not in _LOG_LEVELS:
+            raise Error("invalid_argument", f"level is {level!r}", f"use {', '.join(_LOG_LEVELS)}")
+        self._handle.log(_LOG_LEVELS.index(level), text)
+
+
+def _class_of(topic: Topic[M]) -> type[M]:
+    if not isinstance(topic, Topic):
+        raise TypeError(f"a component's topic is a cardan.Topic, not {type(topic).__name__}")
+    if topic.message_class is None:
+        raise Error("invalid_argument", f"'{topic.name}' without a type", "give it: cardan.Topic(name, type)")
+    return topic.message_class
+
+
+def _callable(callback: object) -> None:
+    if not callable(callback):
+        raise TypeError(f"a callback is a function, not {type(callback).__name__}")
+
+
+def make(class_name: str, handle: _cardan.ContextHandle) -> Component:
+    """The instance of "module:Class", for the runtime."""
+    import importlib
+
+    module_name, _, name = class_name.partition(":")
+    try:
+        module = importlib.import_module(module_name)
+    except ImportError as error:
+        if error.name is None or not (module_name + ".").startswith(error.name + "."):
+            raise  # of what the module imports itself
+        raise Error(
+            "invalid_argument",
+            f"there is no Python module '{module_name}'",
+            "put it beside the configuration file, install it, or name its folder in PYTHONPATH",
+        ) from None
+    cls = getattr(module, name, None)
+    if not (isinstance(cls, type) and issubclass(cls, Component)):
+        there = ", ".join(
+            n for n, c in vars(module).items() if isinstance(c, type) and issubclass(c, Component) and c is not Component
+        )
+        what = "has no" if cls is None else "has, but not as a cardan.Component,"
+        raise Error("invalid_argument", f"the module '{module_name}' {what} '{name}'", f"it has {there or 'no component'}")
+    made = cls()
+    made._context = Context(handle)
+    return made

@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "python/src/component.hpp"
+
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <typeinfo>
+#include <utility>
+
+#include "cardan/messages/any_type.hpp"
+#include "cardan/runtime/component.hpp"
+#include "cardan/runtime/executor/component_core.hpp"
+#include "cardan/runtime/runtime.hpp"
+#include "cardan/transport/any_publisher.hpp"
+#include "python/src/errors.hpp"
+#include "python/src/held.hpp"
+#include "python/src/message.hpp"
+
+namespace nb = nanobind;
+
+namespace cardan::python {
+namespace {
+
+/// What a component of Python is to its handles; they may live longer than it.
+struct Life {
+  const Context* context = nullptr;  ///< null: it has ended
+  [[nodiscard]] const Context& of() const {
+    if (context == nullptr)
+      throw Error(ErrorCode::InvalidArgument, "the component has ended", "use its parts in its callbacks only");
+    return *context;
+  }
+};
+
+/// Of any message of Python; the runtime tells them apart by their hashes.
+struct PythonMessage {};
+
+detail::PayloadType payload_of(const AnyType& type, bool input) {
+  detail::PayloadType made{.cpp = typeid(PythonMessage), .shared = type.message_type(), .native = true};
+  if (input) {  // samples stay as they were published: Content checks what it copies
+    made.shared->has_arena = false;
+    made.shared->arena_bytes = 0;
+  }
+  return made;
+}
+
+/// Takes over the reference.
+nb::object message_of(detail::SampleBlock* block, nb::handle cls, const std::shared_ptr<AnyType>& type) {
+  std::shared_ptr<Content> content = Content::of_block(type, block);
+  if (content == nullptr)
+    throw Error(ErrorCode::Incompatible, "a sample is malformed: its publisher is hostile or broken",
+                "cardan topic info names it");
+  std::byte* const root = content->root();
+  return make_message(cls, std::move(content), type->layout(), root);
+}
+
+class OutputHandle {
+ public:
+  OutputHandle(std::shared_ptr<const Life> life, std::string topic, std::shared_ptr<AnyType> type,
+               std::shared_ptr<detail::OutputCore> core, bool reliable)
+      : life_(std::move(life)),
+        topic_(std::move(topic)),
+        type_(std::move(type)),
+        core_(std::move(core)),
+        reliable_(reliable) {}
+
+  nb::object loan(nb::handle cls) {
+    (void)life_->of();
+    detail::LoanedSlot slot = detail::loan_of_output(*core_);
+    if (!slot)
+      throw Error(ErrorCode::Limit, "all slots of '" + topic_ + "' are held or on loan",
+                  "publish or discard the loan that is out, or let components keep fewer samples");
+    std::shared_ptr<const void> memory = slot.core();
+    auto content = Content::of_loan(type_, detail::untyped(std::move(slot), type_->message_type()), std::move(memory));
+    std::byte* const root = content->root();
+    return make_message(cls, std::move(content), type_->layout(), root);
+  }
+
+  bool publish(const Message& message) {
+    (void)life_->of();
+    check_own(message);
+    AnyLoan loan = message.content->release();
+    const detail::Filled filled = detail::take_out(loan);
+    if (!reliable_) return detail::publish_filled(*core_, filled);
+    const nb::gil_scoped_release others_run;
+    return detail::publish_filled(*core_, filled);
+  }
+
+  void fill_cdr(const Message& message, nb::handle bytes) {
+    check_own(message);
+    message.content->require_writable();
+    Py_buffer view;
+    if (PyObject_GetBuffer(bytes.ptr(), &view, PyBUF_SIMPLE) != 0) throw_python();
+    const CdrResult result = type_->fill({static_cast<const std::byte*>(view.buf), static_cast<std::size_t>(view.len)},
+                                         message.content->loan());
+    PyBuffer_Release(&view);
+    if (!result)
+      throw Error(ErrorCode::InvalidArgument, "the bytes are not a " + type_->layout().name + ": " + result.text(),
+                  "check the sender's type, and max_bytes of the topic");
+  }
+
+  [[nodiscard]] std::uint64_t published() const noexcept { return detail::published_by(*core_); }
+  [[nodiscard]] bool closed() const noexcept { return life_->context == nullptr; }
+
+ private:
+  void check_own(const Message& message) const {
+    if (message.content->own() || message.content->shared_type() != type_ || message.at != message.content->root())
+      throw Error(ErrorCode::InvalidArgument, "this message is not a loan of the output '" + topic_ + "'",
+                  "publish what loan() returned");
+  }
+
+  std::shared_ptr<const Life> life_;
+  std::string topic_;
+  std::shared_ptr<AnyType> type_;
+  std::shared_ptr<detail::OutputCore> core_;
+  bool reliable_;
+};
+
+class LatestHandle {
+ public:
+  LatestHandle(std::shared_ptr<const Life> life, std::shared_ptr<AnyType> type, nb::object cls, detail::Port& port)
+      : life_(std::move(life)), type_(std::move(type)), cls_(held(std::move(cls))), port_(port) {}
+  nb::object get() const {
+    (void)life_->of();
+    detail::SampleBlock* const block = detail::latest_of(port_);
+    return block == nullptr ? nb::none() : message_of(block, cls_.get(), type_);
+  }
+
+ private:
+  std::shared_ptr<const Life> life_;
+  std::shared_ptr<AnyType> type_;
+  Held cls_;
+  detail::Port& port_;
+};
+
+nb::object python_of(const ParameterValue& value) {
+  if (const auto* truth = std::get_if<bool>(&value)) return nb::bool_(*truth);
+  if (const auto* whole = std::get_if<std::int64_t>(&value)) return nb::int_(*whole);
+  if (const auto* number = std::get_if<double>(&value)) return nb::float_(*number);
+  return nb::cast(std::get<std::string>(value));
+}
+
+ParameterValue value_of(nb::handle value) {
+  if (PyBool_Check(value.ptr())) return value.ptr() == Py_True;
+  if (PyLong_Check(value.ptr())) return nb::cast<std::int64_t>(value);
+  if (PyFloat_Check(value.ptr())) return nb::cast<double>(value);
+  if (PyUnicode_Check(value.ptr())) return nb::cast<std::string>(value);
+  raise(PyExc_TypeError, "a parameter is a bool, an int, a float or a str");
+}
+
+struct ParameterHandle {
+  std::shared_ptr<detail::ParameterCore> core;
+};
+
+class ContextHandle {
+ public:
+  explicit ContextHandle(std::shared_ptr<const Life> life) : life_(std::move(life)) {}
+
+  void input(const std::string& topic, const std::shared_ptr<AnyType>& type, nb::object cls,
+             const TopicOptions& options, nb::object callback, std::uint32_t depth, std::uint32_t keeps,
+             const std::string& name) {
+    const Held call = held(std::move(callback)), kind = held(std::move(cls));
+    detail::declare_input(core(), topic, payload_of(*type, true), options,
+                          {.depth = depth, .keeps = keeps, .name = name},
+                          [call, kind, type](detail::SampleBlock* block) {
+                            in_python([&] {
+                              nb::object message = message_of(block, kind.get(), type);
+                              nb::object result = nb::handle(call.get())(message);
+                            });
+                          },
+                          {});
+  }
+  LatestHandle latest(const std::string& topic, const std::shared_ptr<AnyType>& type, nb::object cls,
+                      const TopicOptions& options, const std::string& name) {
+    detail::Port& port =
+        detail::declare_input(core(), topic, payload_of(*type, true), options, {.depth = 1, .name = name}, {}, {});
+    return {life_, type, std::move(cls), port};
+  }
+  OutputHandle output(const std::string& topic, const std::shared_ptr<AnyType>& type, const TopicOptions& options) {
+    return {life_, topic, type, detail::declare_output(core(), topic, payload_of(*type, false), options),
+            core().runtime().options_of(core().settings().bus_name(topic), options).reliable};
+  }
+  void timer(std::int64_t period_ns, nb::object callback, bool catch_up, std::int64_t delay_ns,
+             const std::string& name) {
+    const Held call = held(std::move(callback));
+    detail::declare_timer(core(), std::chrono::nanoseconds(period_ns),
+                          {.overrun = catch_up ? Overrun::CatchUp : Overrun::Skip,
+                           .delay = std::chrono::nanoseconds(delay_ns),
+                           .name = name},
+                          [call] { in_python([&] { nb::object result = nb::handle(call.get())(); }); });
+  }
+  ParameterHandle parameter(const std::string& name, nb::handle initial, nb::handle min, nb::handle max,
+                            const std::string& description, bool fixed, nb::object accept) {
+    ParameterValue value = value_of(initial);
+    const auto bound = [&](nb::handle given) -> std::optional<ParameterValue> {
+      if (given.is_none()) return std::nullopt;
+      ParameterValue made = value_of(given);
+      if (std::holds_alternative<double>(value) && std::holds_alternative<std::int64_t>(made))
+        made = static_cast<double>(std::get<std::int64_t>(made));
+      if (made.index() != value.index() || std::holds_alternative<bool>(made) ||
+          std::holds_alternative<std::string>(made))
+        raise(PyExc_TypeError, "min and max of the parameter '" + name + "' are numbers of the default's type");
+      return made;
+    };
+    const std::optional<ParameterValue> least = bound(min), most = bound(max);
+    Held check = accept.is_none() ? Held() : held(std::move(accept));
+    return {detail::declare_parameter(core(), name, std::move(value), [&](detail::ParameterCore& p) {
+      p.description = description;
+      p.fixed = fixed;
+      p.min = least;
+      p.max = most;
+      if (check != nullptr)
+        p.accept = [check](const ParameterValue& wanted) {
+          std::string refusal;
+          in_python([&] {
+            nb::object why = nb::handle(check.get())(python_of(wanted));
+            if (!why.is_none()) refusal = nb::cast<std::string>(nb::str(why));
+          });
+          return refusal;
+        };
+    })};
+  }
+  [[nodiscard]] std::string name() const { return life_->of().name(); }
+  [[nodiscard]] std::int64_t now() const { return life_->of().now(); }
+  void log(int level, const std::string& text) const { life_->of().log(static_cast<LogLevel>(level), text); }
+
+ private:
+  [[nodiscard]] detail::ComponentCore& core() const { return detail::core_of(life_->of()); }
+  std::shared_ptr<const Life> life_;
+};
+
+Held factory;
+
+class PythonComponent final : public Component {
+ public:
+  ~PythonComponent() override { life_->context = nullptr; }
+
+  void on_start(Context& context) override {
+    in_python(
+        [&] {
+          life_->context = &context;
+          const std::string& class_name = detail::core_of(context).settings().class_name;
+          nb::object made = nb::handle(factory.get())(class_name, ContextHandle(life_));
+          instance_ = held(std::move(made));
+          nb::object result = nb::handle(instance_.get()).attr("_start")();
+        },
+        true);
+  }
+  void on_stop() override {
+    if (instance_ == nullptr) return;
+    in_python([&] { nb::object result = nb::handle(instance_.get()).attr("on_stop")(); });
+  }
+
+ private:
+  std::shared_ptr<Life> life_ = std::make_shared<Life>();
+  Held instance_;
+};
+
+}  // namespace
+
+void throw_as_cpp(nb::python_error& error, bool set_up) {
+  std::string text = "an exception of Python", code, cause, remedy;
+  try {
+    nb::object parts = nb::module_::import_("cardan._errors").attr("_described")(error.value(), error.traceback());
+    text = nb::cast<std::string>(parts[0]);
+    code = nb::cast<std::string>(parts[1]);
+    cause = nb::cast<std::string>(parts[2]);
+    remedy = nb::cast<std::string>(parts[3]);
+  } catch (const nb::python_error&) {  // its text cannot be made
+  }
+  if (set_up && code == "invalid_argument") throw Error(ErrorCode::InvalidArgument, cause, remedy);
+  if (set_up && !code.empty()) throw Error(ErrorCode::Unavailable, cause, remedy);
+  throw std::runtime_error(text);
+}
+
+void set_factory(nb::object make) { factory = held(std::move(make)); }
+
+void offer_class(const std::string& name) {
+  static auto& offered = *new std::set<std::string>;
+  const auto [at, is_new] = offered.insert(name);
+  if (!is_new) return;
+  auto* const described =
+      new detail::ComponentClass{detail::build_stamp(), at->c_str(), []() -> Component* { return new PythonComponent; },
+                                 [](Component* component) { delete component; }};
+  new detail::Registration(*described);  // to the end of the process
+}
+
+void bind_component(nb::module_& m) {
+  nb::class_<OutputHandle>(m, "OutputHandle")
+      .def("loan", &OutputHandle::loan, nb::arg("cls"))
+      .def("publish", &OutputHandle::publish, nb::arg("message"))
+      .def(
+          "discard", [](OutputHandle&, const Message& message) { message.content->discard(); }, nb::arg("message"))
+      .def("fill_cdr", &OutputHandle::fill_cdr, nb::arg("message"), nb::arg("data"))
+      .def("published", &OutputHandle::published)
+      .def("closed", &OutputHandle::closed);
+  nb::class_<LatestHandle>(m, "LatestHandle").def("get", &LatestHandle::get);
+  nb::class_<ParameterHandle>(m, "ParameterHandle").def("value", [](const ParameterHandle& self) {
+    return python_of(self.core->value());
+  });
+  nb::class_<ContextHandle>(m, "ContextHandle")
+      .def("input", &ContextHandle::input, nb::arg("topic"), nb::arg("type"), nb::arg("cls"), nb::arg("options"),
+           nb::arg("callback"), nb::arg("depth"), nb::arg("keeps"), nb::arg("name"))
+      .def("latest", &ContextHandle::latest, nb::arg("topic"), nb::arg("type"), nb::arg("cls"), nb::arg("options"),
+           nb::arg("name"))
+      .def("output", &ContextHandle::output, nb::arg("topic"), nb::arg("type"), nb::arg("options"))
+      .def("timer", &ContextHandle::timer, nb::arg("period_ns"), nb::arg("callback"), nb::arg("catch_up"),
+           nb::arg("delay_ns"), nb::arg("name"))
+      .def("parameter", &ContextHandle::parameter, nb::arg("name"), nb::arg("initial"), nb::arg("min").none(),
+           nb::arg("max").none(), nb::arg("description"), nb::arg("fixed"), nb::arg("accept").none())
+      .def("name", &ContextHandle::name)
+      .def("now", &ContextHandle::now)
+      .def("log", &ContextHandle::log, nb::arg("level"), nb::arg("text"));
+}
+
+}  // namespace cardan::python

@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Components in Python under `cardan run`: check, topics, parameters, kills and restarts, exceptions, an end in order."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import Programs, until
+
+import cardan
+
+PARTS = """
+import os
+import time
+from dataclasses import dataclass
+
+import cardan
+
+@cardan.message("my_msgs/msg/Number")
+@dataclass
+class Number:
+    value: int = 0
+    pid: int = 0
+    text: str = ""
+
+NUMBERS = cardan.Topic("/numbers", Number, max_bytes=1000, depth=10)
+DOUBLES = cardan.Topic("/doubles", Number, max_bytes=1000, depth=10)
+
+class Counter(cardan.Component):
+    def on_start(self, context):
+        self.context = context
+        self.count = 0
+        self.step = context.parameter("step", 1, min=1, max=100, description="added each time", accept=self.accept)
+        self.word = context.parameter("word", "x", fixed=True)
+        self.out = context.output(NUMBERS)
+        context.timer(0.01, self.tick, name="tick")
+        context.log(f"starts as {context.name}")
+
+    def accept(self, step):
+        return "13 is refused" if step == 13 else None
+
+    def tick(self):
+        self.count += self.step.value
+        with self.out.loan() as number:
+            number.value, number.pid, number.text = self.count, os.getpid(), self.word.value
+
+    def on_stop(self):
+        print("counter stops after", self.count, flush=True)
+
+class Doubler(cardan.Component):
+    def on_start(self, context):
+        self.seen = context.latest(NUMBERS, name="seen")
+        self.out = context.output(DOUBLES)
+        context.input(NUMBERS, self.on_number, depth=5)
+
+    def on_number(self, number):
+        assert self.seen.get().value >= number.value
+        self.out.publish(value=2 * number.value, pid=os.getpid(), text=number.text)
+        if number.value % 50 == 0:
+            raise ValueError(f"fifty: {number.value}")
+
+class Breaks(cardan.Component):
+    def on_start(self, context):
+        raise RuntimeError("no device")
+
+class NoComponent:
+    pass
+"""
+
+CONFIGURATION = {
+    "processes": {
+        "sensor": {"components": {"counter": {"python": "my_parts:Counter", "parameters": {"step": 2, "word": "zwölf"}}}},
+        "controller": {
+            "components": {"doubler": {"python": "my_parts:Doubler", "topics": {"/doubles": "/results"}}},
+            "restart": {"backoff_ms": 10},
+        },
+    }
+}
+
+
+class System:
+    """A configuration with components in Python, and the commands over it."""
+
+    def __init__(self, folder: Path, command: str, programs: Programs) -> None:
+        self.folder, self.command, self.programs = folder, command, programs
+        (folder / "my_parts.py").write_text(textwrap.dedent(PARTS))
+        self.file = folder / "system.json"
+        self.write(CONFIGURATION)
+        self.environment = {**os.environ, "CARDAN_DOMAIN": folder.name[:40].replace("_", "-")}
+
+    def write(self, configuration: dict[str, Any]) -> None:
+        self.file.write_text(json.dumps(configuration))
+
+    def ask(self, *words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [self.command, *words], capture_output=True, text=True, timeout=300, check=False, env=self.environment
+        )
+
+    def run(self, *words: str) -> subprocess.Popen[str]:
+        return self.programs.start(
+            [self.command, "run", str(self.file), "--no-view", "--reports", str(self.folder / "reports"), *words],
+            env=self.environment,
+        )
+
+    def subscriber(self, topic: str) -> cardan.Subscriber[cardan.Message]:
+        def there() -> bool:
+            try:
+                self._found = cardan.Topic(topic, depth=10).subscriber(domain=self.environment["CARDAN_DOMAIN"])
+            except cardan.Error as error:
+                assert error.code == "unavailable"
+                return False
+            return True
+
+        until(there)
+        return self._found
+
+
+@pytest.fixture
+def system(tmp_path: Path, command: str, programs: Programs) -> System:
+    import sys
+
+    os.environ["CARDAN_PYTHON"] = sys.executable
+    return System(tmp_path, command, programs)
+
+
+def test_they_run_and_are_restarted(system: System) -> None:
+    checked = system.ask("check", str(system.file))
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    run = system.run("--json", str(system.folder / "summary.json"))
+    results = system.subscriber("/results")
+    first = results.wait(60)
+    assert first is not None and first["value"] % 4 == 0 and first["text"] == "zwölf"
+
+    listed = json.loads(system.ask("component", "list", "--json").stdout)
+    classes = {c["component"]: (c["class"], c["library"]) for c in listed["components"]}
+    assert classes["doubler"] == ("my_parts:Doubler", "python:my_parts")
+    assert system.ask("param", "get", "counter/step").stdout.split()[-1] == "2"
+    assert system.ask("param", "set", "counter/step", "5").returncode == 0
+    until(lambda: (got := results.wait(60)) is not None and (got["value"] // 2) % 2 == 1)
+    refused = system.ask("param", "set", "counter/step", "13")
+    assert refused.returncode != 0 and "13 is refused" in refused.stdout + refused.stderr
+    assert "at most 100" in (out := system.ask("param", "set", "counter/step", "101")).stdout + out.stderr or out.returncode != 0
+    stats = json.loads(system.ask("component", "stats", "--json", "--once", "--seconds", "0.3").stdout.splitlines()[-1])
+    assert "tick" in json.dumps(stats)
+
+    pid = results.wait(60)["pid"]
+    os.kill(pid, signal.SIGKILL)
+    until(lambda: (got := results.wait(60)) is not None and got["pid"] not in (pid, 0))
+    restarted = system.ask("component", "restart", "doubler")
+    assert restarted.returncode == 0, restarted.stdout + restarted.stderr
+    assert results.wait(60) is not None
+
+    run.send_signal(signal.SIGINT)
+    output, errors = run.communicate(timeout=120)
+    assert "starts as counter" in output + errors and "counter stops after" in output + errors
+    # An exception with its place; it is counted, and the exit code says so.
+    assert "ValueError: fifty: " in output + errors and "my_parts.py, line" in output + errors, output + errors
+    assert run.returncode == 3, output + errors
+    summary = json.loads((system.folder / "summary.json").read_text())
+    assert "doubler" in json.dumps(summary)
+
+
+def test_a_callback_that_hangs_ends_by_its_watchdog(system: System) -> None:
+    (system.folder / "my_parts.py").write_text(PARTS.replace("self.count += self.step.value", "time.sleep(1000)"))
+    configuration = json.loads(json.dumps(CONFIGURATION))
+    configuration["processes"]["sensor"]["components"]["counter"]["watchdog_ms"] = 200
+    configuration["processes"]["sensor"]["restart"] = {"limit": 0}
+    system.write(configuration)
+    run = system.run()
+    seen: list[str] = []
+    assert run.stdout is not None
+    for line in run.stdout:
+        seen.append(line)
+        if "watchdog" in line:
+            break
+    assert any("'tick'" in line and "counter" in line for line in seen), seen
+    run.send_signal(signal.SIGINT)
+    run.communicate(timeout=120)
+
+
+@pytest.mark.parametrize(
+    ("component", "says"),
+    [
+        ({"python": "my_parts:Breaks"}, "RuntimeError: no device"),
+        ({"python": "my_parts:Nothing"}, "has no 'Nothing'"),
+        ({"python": "my_parts:NoComponent"}, "not as a cardan.Component"),
+        ({"python": "nowhere:Counter"}, "there is no Python module 'nowhere'"),
+        ({"python": "my_parts"}, "module and class of Python"),
+        ({"python": "my_parts:Counter", "parameters": {"stepp": 2}}, "has no parameter 'stepp'"),
+        ({"python": "my_parts:Counter", "parameters": {"step": 200}}, "200"),
+        ({"python": "my_parts:Counter", "topics": {"/nmbers": "/x"}}, "/nmbers"),
+        ({"python": "my_parts:Counter", "library": "libx.so", "class": "X"}, "has 'python' and 'library'"),
+        ({"class": "X"}, "has no 'library'"),
+    ],
+)
+def test_what_check_finds(component: dict[str, Any], says: str, system: System) -> None:
+    system.write({"processes": {"one": {"components": {"part": component}}}})
+    checked = system.ask("check", str(system.file))
+    assert checked.returncode != 0 and says in checked.stdout + checked.stderr, checked.stdout + checked.stderr
+    assert "Traceback" not in checked.stdout + checked.stderr
+
+
+def test_what_cannot_be(system: System) -> None:
+    mixed = json.loads(json.dumps(CONFIGURATION))
+    mixed["processes"]["sensor"]["components"]["radar"] = {"library": "libexample_components.so", "class": "Radar"}
+    system.write(mixed)
+    checked = system.ask("check", str(system.file))
+    assert "component 'radar' is in C++, and others of process 'sensor' are in Python" in checked.stdout + checked.stderr
+
+    system.write(CONFIGURATION)
+    with cardan.Bag(system.folder / "drive.mcap", "w") as bag:
+        bag.write("/x", {"header": {"stamp": 1}}, type=cardan.Imu)
+    replay = system.ask("run", str(system.file), "--from", str(system.folder / "drive.mcap"))
+    assert replay.returncode == 1 and "is in Python, which this process does not run" in replay.stdout + replay.stderr
+    assert "--without" in replay.stdout + replay.stderr
+
+    system.environment["CARDAN_PYTHON"] = "/nowhere/python3"
+    checked = system.ask("check", str(system.file))
+    assert checked.returncode != 0 and "/nowhere/python3 cannot be started" in checked.stdout + checked.stderr
