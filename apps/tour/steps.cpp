@@ -154,9 +154,8 @@ void step_read(TourGuide& guide) {
   need_camera(guide);
   for (int i = 0; i < 3; ++i) {
     const auto frame = frame_of(guide, *guide.reader);
-    say_in_tour(fmt::format("  frame {}: {} x {} {}, {} old when it was read, whole", frame.sequence(), frame->width,
-                            frame->height, frame->encoding.view(),
-                            time_text(static_cast<double>(frame.age().count()))));
+    say_in_tour(fmt::format("  frame {}: {} x {}, {} old when it was read, and whole", frame.sequence(), frame->width,
+                            frame->height, time_text(static_cast<double>(frame.age().count()))));
   }
 }
 
