@@ -50,7 +50,8 @@ def navigation():
                 seen.add(page)
                 listed.append({title_of(page): page})
         found.append({heading.strip(): listed})
-    return [*found, {"All pages": index}]
+    programs = [f"{path}/index.md" for path in linked() if (ROOT / path).is_dir()]
+    return [*found, {"Programs": programs}, {"All pages": index}]
 
 
 def folder_page(folder):
