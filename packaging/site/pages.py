@@ -85,10 +85,26 @@ def on_files(files, config):
     return Files(kept)
 
 
+def with_four_spaces(markdown):
+    """Git hosts let an item of a list go on after two spaces; here it takes four."""
+    fenced, lines = False, []
+    for line in markdown.split("\n"):
+        fenced ^= line.startswith("```")
+        spaces = len(line) - len(line.lstrip(" "))
+        lines.append(line if fenced or not line.strip() else " " * (4 * ((spaces + 2) // 3)) + line.lstrip(" "))
+    return "\n".join(lines)
+
+
 def on_page_markdown(markdown, page, **_):
-    """A link to a folder leads to its page."""
+    """A link to a folder leads to its page, and the list of all pages shows their titles."""
+    here = page.file.src_uri
+    if here.endswith("/index.md"):
+        return markdown  # a page of ours, and nothing but code
+
     def to_page(match):
-        is_folder = (ROOT / target(page.file.src_uri, match.group(1))).is_dir()
+        is_folder = (ROOT / target(here, match.group(1))).is_dir()
         return match.group(0).rstrip("/") + "/index.md" if is_folder else match.group(0)
 
-    return LINK.sub(to_page, markdown)
+    if here == "docs/README.md":
+        markdown = re.sub(r"\[([^\]]+\.md)\](?=\()", lambda match: f"[{title_of(target(here, match.group(1)))}]", markdown)
+    return LINK.sub(to_page, with_four_spaces(markdown))

@@ -4,11 +4,15 @@
     browser.py SITE FOLDER    pictures of pages of a built site, light and dark, for people to look at
 """
 import base64
+import contextlib
+import functools
+import http.server
 import json
 import pathlib
 import shutil
 import subprocess
 import sys
+import threading
 import time
 
 CHROMIUM = shutil.which("chromium")
@@ -92,8 +96,8 @@ class Browser:
             raise RuntimeError(result["exceptionDetails"]["text"])
         return result["result"].get("value")
 
-    def until(self, expression):
-        end = time.monotonic() + PATIENCE
+    def until(self, expression, seconds=PATIENCE):
+        end = time.monotonic() + seconds
         while not (value := self.value(expression)) and time.monotonic() < end:
             time.sleep(0.05)
         return value
@@ -111,17 +115,31 @@ class Browser:
         path.write_bytes(base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"]))
 
 
+@contextlib.contextmanager
+def served(site):
+    """The address of a web server for the folder."""
+    class Handler(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *words):
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Handler, directory=str(site))) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
 def pictures(site, folder):
     folder.mkdir(parents=True, exist_ok=True)
-    with Browser(folder / "profile") as page:
-        for scheme in "light", "dark":
+    for scheme in "light", "dark":
+        with served(site) as own, Browser(folder / f"profile-{scheme}") as page:  # a profile remembers what was chosen
             page.colours(scheme)
             for name, width, height in ("wide", 1280, 900), ("phone", 390, 844):
                 page.resize(width, height)
                 for path in ("index.html", "docs/guide.html", "docs/command.html", "docs/index.html", "examples/component/index.html"):
-                    page.open((site / path).resolve().as_uri())
+                    page.open(f"{own}/{path}")
+                    time.sleep(0.3)
                     page.picture(folder / f"{path.replace('/', '-').removesuffix('.html')}-{scheme}-{name}.png")
-    shutil.rmtree(folder / "profile", ignore_errors=True)
+        shutil.rmtree(folder / f"profile-{scheme}", ignore_errors=True)
 
 
 if __name__ == "__main__":

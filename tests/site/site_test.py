@@ -5,9 +5,7 @@
 
 Ends with 77 where mkdocs is not installed. What a browser does is checked where Chromium is (browser.py).
 """
-import functools
 import html.parser
-import http.server
 import os
 import pathlib
 import re
@@ -15,7 +13,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import threading
 import unittest
 import urllib.parse
 
@@ -41,6 +38,7 @@ class Page(html.parser.HTMLParser):
     def __init__(self, text):
         super().__init__()
         self.loads, self.links, self.anchors, self.paragraphs, self.inside = [], [], set(), [], False
+        self.article, self.items, self.nested = False, 0, 0
         self.feed(text)
 
     def handle_starttag(self, tag, attributes):
@@ -54,11 +52,16 @@ class Page(html.parser.HTMLParser):
         if tag == "a" and of.get("href"):
             self.links.append(of["href"])
         self.loads += re.findall(r"url\(['\"]?([^'\")]+)", of.get("style") or "")
+        self.article = self.article or tag == "article"
+        self.items += tag == "li" and self.article
+        self.nested += tag in ("ul", "ol") and self.items > 0
         if tag == "p":
             self.inside = True
             self.paragraphs.append("")
 
     def handle_endtag(self, tag):
+        self.article = self.article and tag != "article"
+        self.items -= tag == "li" and self.article
         if tag == "p":
             self.inside = False
 
@@ -137,6 +140,17 @@ class Site(unittest.TestCase):
             for text in page.paragraphs:
                 self.assertIsNone(re.search(r"^(- |\d+\. |\|)", text, flags=re.M), f"{name}: {text[:200]}")
 
+    def test_lists_in_lists_stay_there(self):
+        found = 0
+        for source in [*SOURCE.glob("*.md"), *SOURCE.glob("docs/**/*.md")]:
+            prose = re.sub(r"^```.*?^```", "", source.read_text(encoding="utf-8"), flags=re.M | re.S)
+            # A list begins with an item that is deeper than the line before.
+            lists = re.findall(r"^(?! +[-0-9]).*\n +(?:-|\d+\.) ", prose, flags=re.M)
+            page = source.relative_to(SOURCE).with_suffix(".html").as_posix().replace("README.html", "index.html")
+            self.assertGreaterEqual(self.pages[page].nested, 1 if lists else 0, page)
+            found += len(lists) > 0
+        self.assertGreater(found, 2)
+
     def test_a_link_that_leads_nowhere_fails_the_build(self):
         copy = self.folder / "copy"
         for folder in ("docs", "packaging/site", "examples", "demo"):
@@ -153,22 +167,13 @@ class Site(unittest.TestCase):
 
     @unittest.skipUnless(browser.CHROMIUM, "no Chromium here")
     def test_a_browser_asks_no_other_host_and_finds_words(self):
-        class Handler(http.server.SimpleHTTPRequestHandler):
-            def log_message(self, *words):
-                pass
-
-        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Handler, directory=str(self.site)))
-        self.addCleanup(server.server_close)
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        self.addCleanup(server.shutdown)
-        own = f"http://127.0.0.1:{server.server_port}"
-        with browser.Browser(self.folder / "profile") as chromium:
+        with browser.served(self.site) as own, browser.Browser(self.folder / "profile") as chromium:
             for path in ("index.html", "docs/guide.html", "docs/command.html", "docs/protocols/slot.html", "examples/component/index.html"):
                 chromium.open(f"{own}/{path}")
                 # The page is as wide as the window, also on a phone.
                 for width in 1280, 390:
                     chromium.resize(width, 800)
-                    self.assertLessEqual(chromium.value("document.documentElement.scrollWidth"), width, path)
+                    self.assertTrue(chromium.until(f"document.documentElement.scrollWidth <= {width}", 10), f"{path} is wider than {width}")
             chromium.resize(1280, 800)
             chromium.open(f"{own}/index.html")
             chromium.value("document.querySelector('.md-search__input').focus()")
