@@ -145,6 +145,11 @@ class Tour(unittest.TestCase):
         self.assertEqual([line[:2] for line in lines], [f"{n:2}" for n in range(1, 11)])
         self.assertIn(f"\n3/10  {lines[2][4:]}\n", self.tour("--step", "3").stdout)
 
+    def test_completion_names_the_options_and_not_the_hidden_one(self):
+        done = subprocess.run([CARDAN, "__complete", "tour", "--"], env=self.environment, capture_output=True, text=True, timeout=PATIENCE)
+        names = [line.split("\t")[0] for line in done.stdout.splitlines()]
+        self.assertEqual(sorted(names), ["--help", "--list", "--step", "--yes"])
+
     def test_wrong_options(self):
         for words in (["--step", "0"], ["--step", "11"], ["--step", "x"], ["--step", "3", "--list"], ["now"]):
             done = self.tour(*words)
