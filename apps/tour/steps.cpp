@@ -24,8 +24,8 @@ namespace {
 using namespace std::chrono_literals;
 using Words = std::vector<std::string>;
 
-/// A computer that is this slow is not used for driving; and no step waits for ever.
-constexpr std::int64_t kPatience = 60'000'000'000;  // ns
+/// No step waits for ever. It counts its waits, and not the time: the computer may have slept meanwhile.
+constexpr std::chrono::nanoseconds kPatience = 60s;
 
 [[noreturn]] void step_failed(const std::string& cause) {
   throw Error(ErrorCode::Unavailable, cause, "cardan doctor says what this computer lacks");
@@ -43,8 +43,10 @@ void be_busy(std::chrono::nanoseconds time) {
 /// Until `good()`. Throws Error with the cause if it takes too long.
 template <class Good>
 void wait_until(const Good& good, std::chrono::nanoseconds step, const char* otherwise) {
-  for (const std::int64_t end = steady_now() + kPatience; !good(); be_busy(step))
-    must(steady_now() < end, fmt::format("{} for 60 s", otherwise));
+  for (std::chrono::nanoseconds waited{0}; !good(); waited += step) {
+    must(waited < kPatience, fmt::format("{} for 60 s", otherwise));
+    be_busy(step);
+  }
 }
 
 std::string milliseconds_since(std::int64_t begin) { return time_text(static_cast<double>(steady_now() - begin)); }
@@ -85,14 +87,14 @@ Said show_command(const Words& words) {
 
 /// The next frame of the camera; it is whole, or the step fails.
 Sample<Image> frame_of(TourGuide& guide, Subscriber<Image>& reader) {
-  for (const std::int64_t end = steady_now() + kPatience;;) {
+  for (std::chrono::nanoseconds waited{0};; waited += 200ms) {
     if (auto frame = reader.wait(200ms)) {
       must(is_whole(*frame), fmt::format("frame {} is torn", frame.sequence()));
       return frame;
     }
     if (stopping()) throw TourInterrupted{};
     must(guide.stage.camera_runs(), fmt::format("the camera's process {}", guide.stage.camera_end()));
-    must(steady_now() < end, "no frame came for 60 s");
+    must(waited < kPatience, "no frame came for 60 s");
   }
 }
 
