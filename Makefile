@@ -2,7 +2,7 @@
 # The front door: each target first runs scripts/setup.sh, which installs what is missing (and says what and why).
 # More arguments for what is run: make demo ARGS="--seconds 5", make test ARGS="-R transport".
 .DEFAULT_GOAL := all
-.PHONY: all library wheel zenoh demo test test-deep bench bench-full bench-gate bench-peers install deb format lint clean help
+.PHONY: all library wheel zenoh demo test test-deep bench bench-full bench-gate bench-peers install deb site format lint clean help
 PREFIX ?= /usr/local
 ARGS ?=
 OUT ?= out/report
@@ -72,6 +72,11 @@ install: ## install library, headers, CMake and pkg-config files and the command
 deb: ## Debian packages to build/release/packages: libcardan0, libcardan-dev, cardan-tools, cardan-bridge, cardan-opencv
 	@scripts/setup.sh --for demo --for deb
 	@scripts/deb.sh
+
+site: ## the documentation as a website, to build/site (mkdocs-material from PyPI)
+	@scripts/setup.sh --for site
+	@NO_MKDOCS_2_WARNING=1 build/venv/bin/mkdocs build --strict
+	@echo "make: build/site/index.html; with search: python3 -m http.server --directory build/site"
 
 format: ## format all sources in place
 	@scripts/lint.sh --fix

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Installs what is missing on this computer to build, show or test Cardan, and says why each thing is needed.
 #
-#   scripts/setup.sh [--for build|demo|bench|peers|deb|test|test-deep]... [--dry-run] [--quiet]
+#   scripts/setup.sh [--for build|demo|bench|peers|deb|site|test|test-deep]... [--dry-run] [--quiet]
 #
 # Safe to run again: with nothing missing it prints one line and ends within a second. On Debian and Ubuntu packages come from
 # apt (as root, or through sudo); elsewhere the list is printed and the build goes on with what is there.
@@ -53,6 +53,7 @@ peers?    | cmd:rosmaster                            | python3-rosmaster        
 peers?    | hdr:boost/interprocess/smart_ptr/shared_ptr.hpp | libboost-dev      | what the LOT paper's mechanism is made of (headers only)
 bench?    | cmd:fio                                  | fio                      | the disk's limit, for `cardan bench record`
 deb       | cmd:dpkg-shlibdeps                       | dpkg-dev                 | finds the packages that ours depend on, and packs them
+site      | py:venv                                  | python3-venv             | mkdocs in build/venv
 test      | hdr:gtest/gtest.h                        | libgtest-dev             | the unit tests
 test      | hdr:eigen3/Eigen/Core                    | libeigen3-dev            | Eigen views of point clouds (headers only)
 test      | hdr:google/protobuf/message.h            | libprotobuf-dev          | the Protobuf codec (headers, and the library for its test)
@@ -90,14 +91,15 @@ want() {  # a group brings the groups that it stands on
     peers) wanted+="build bench peers " ;;
     demo) wanted+="build demo " ;;
     deb) wanted+="build deb " ;;
+    site) wanted+="site " ;;
     test) wanted+="build demo test " ;;
     test-deep) wanted+="build demo test test-deep " ;;
-    *) die "unknown group '$1' — use --for build, demo, bench, peers, deb, test or test-deep" 2 ;;
+    *) die "unknown group '$1' — use --for build, demo, bench, peers, deb, site, test or test-deep" 2 ;;
   esac
 }
 while (($#)); do
   case $1 in
-    --for) [[ $# -ge 2 ]] || die "--for needs a group: build, demo, bench, peers, deb, test or test-deep" 2; want "$2"; shift ;;
+    --for) [[ $# -ge 2 ]] || die "--for needs a group: build, demo, bench, peers, deb, site, test or test-deep" 2; want "$2"; shift ;;
     --for=*) want "${1#--for=}" ;;
     --dry-run) dry_run=yes ;;
     --quiet) quiet=yes ;;
@@ -350,7 +352,7 @@ install_packages
 install_optional
 if wants demo; then fetch_video; fi
 if wants test-deep; then fetch_pcl_headers; fi
-if wants test; then install_python; fi
+if wants test || wants site; then install_python; fi
 if wants test-deep; then install_npm; fi
 if [[ $lacking == yes ]]; then say "setup: nothing was installed, the above is missing"; exit 0; fi
 [[ $quiet == yes ]] || say "setup: ready ($(printf '%s\n' $wanted | sort -u | paste -sd' '), $(seconds_since "$began") s)"

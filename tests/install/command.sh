@@ -16,3 +16,11 @@ if [[ -e $street ]]; then
       { cat "$WORK/check.txt"; fail "cardan check $street finds errors"; }
   fi
 fi
+# The tour starts processes of the installed program. It belongs to the recorder's commands.
+if compgen -G "$PREFIX/lib*/libcardan_record.so*" >/dev/null; then
+  fresh "$WORK/tour"
+  TMPDIR=$WORK/tour timeout 120 "$PREFIX/bin/cardan" tour --step 7 >"$WORK/tour.txt" 2>&1 || { cat "$WORK/tour.txt"; fail "cardan tour --step 7 failed"; }
+  grep -q "is still whole: 307200 bytes" "$WORK/tour.txt" || { cat "$WORK/tour.txt"; fail "cardan tour --step 7 does not say what it measured"; }
+  [[ -s $PREFIX/share/man/man1/cardan-tour.1 ]] || fail "cardan tour has no manual page"
+  rmdir "$WORK/tour" || fail "cardan tour left something in its TMPDIR"
+fi

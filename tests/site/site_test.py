@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The documentation as a website (`make site`): pages, links, and that nothing comes from another host.
+
+    site_test.py SOURCE [unittest arguments]
+
+Ends with 77 where mkdocs is not installed. What a browser does is checked where Chromium is (browser.py).
+"""
+import html.parser
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+import urllib.parse
+
+import browser
+
+SOURCE = pathlib.Path(sys.argv[1]).resolve()
+# Elements that load what an attribute names; links to other sites are no requests.
+LOADS = {"script": ["src"], "img": ["src", "srcset"], "iframe": ["src"], "source": ["src", "srcset"], "video": ["src", "poster"], "audio": ["src"],
+         "embed": ["src"], "object": ["data"], "input": ["src"], "track": ["src"], "image": ["href"], "use": ["href"]}
+LINKS_THAT_LOAD = {"stylesheet", "icon", "preload", "prefetch", "modulepreload", "preconnect", "dns-prefetch", "manifest", "apple-touch-icon"}
+
+
+def build(source, site):
+    """The exit code, and all that it complains of. (With --quiet, --strict would see no warning.)"""
+    done = subprocess.run([sys.executable, "-m", "mkdocs", "build", "--strict", "-f", str(source / "mkdocs.yml"), "-d", str(site)],
+                          env={**os.environ, "NO_MKDOCS_2_WARNING": "1"}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300)
+    return done.returncode, "\n".join(line for line in done.stdout.splitlines() if not line.startswith("INFO "))
+
+
+class Page(html.parser.HTMLParser):
+    """What a page loads, where it links to, and its anchors and paragraphs."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.loads, self.links, self.anchors, self.paragraphs, self.inside = [], [], set(), [], False
+        self.article, self.items, self.nested = False, 0, 0
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        of = dict(attributes)
+        self.anchors.update(of[name] for name in ("id", "name") if of.get(name))
+        for name in LOADS.get(tag, []):
+            if of.get(name):
+                self.loads += [one.split()[0] for one in of[name].split(",")] if name == "srcset" else [of[name]]
+        if tag == "link" and set((of.get("rel") or "").split()) & LINKS_THAT_LOAD:
+            self.loads.append(of["href"])
+        if tag == "a" and of.get("href"):
+            self.links.append(of["href"])
+        self.loads += re.findall(r"url\(['\"]?([^'\")]+)", of.get("style") or "")
+        self.article = self.article or tag == "article"
+        self.items += tag == "li" and self.article
+        self.nested += tag in ("ul", "ol") and self.items > 0
+        if tag == "p":
+            self.inside = True
+            self.paragraphs.append("")
+
+    def handle_endtag(self, tag):
+        self.article = self.article and tag != "article"
+        self.items -= tag == "li" and self.article
+        if tag == "p":
+            self.inside = False
+
+    def handle_data(self, data):
+        if self.inside:
+            self.paragraphs[-1] += data
+
+
+class Site(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory(prefix="cardan-site-")
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = pathlib.Path(folder.name)
+        cls.site = cls.folder / "site"
+        cls.built = build(SOURCE, cls.site)
+        cls.pages = {page.relative_to(cls.site).as_posix(): Page(page.read_text(encoding="utf-8")) for page in cls.site.rglob("*.html")}
+
+    def test_it_builds_without_a_warning(self):
+        self.assertEqual(self.built, (0, ""))
+
+    def test_each_page_of_the_tree_is_there(self):
+        for page in [*SOURCE.glob("*.md"), *SOURCE.glob("docs/**/*.md")]:
+            path = page.relative_to(SOURCE).with_suffix(".html").as_posix().replace("README.html", "index.html")
+            self.assertIn(path, self.pages)
+
+    def test_the_navigation_has_the_sections_of_the_list(self):
+        text = (self.site / "index.html").read_text(encoding="utf-8")
+        shown = [re.sub(r"<[^>]+>|\s+", " ", tab).strip() for tab in re.findall(r'<li class="md-tabs__item[^"]*">(.*?)</li>', text, flags=re.S)]
+        sections = re.findall(r"^## (.*)$", (SOURCE / "docs/README.md").read_text(encoding="utf-8"), flags=re.M)
+        self.assertEqual(shown, ["Cardan", *sections, "Programs", "All pages"])
+
+    def resolved(self, page, link):
+        """A path in the site, and the anchor; None for another site."""
+        parts = urllib.parse.urlsplit(link)
+        if parts.scheme or parts.netloc:
+            return None
+        # The page for wrong addresses is given for any of them, so its links start with /.
+        path = page if not parts.path else os.path.normpath(os.path.join("/", os.path.dirname(page), urllib.parse.unquote(parts.path))).lstrip("/")
+        return (path + "/index.html").lstrip("/") if (self.site / path).is_dir() else path, urllib.parse.unquote(parts.fragment)
+
+    def test_links_lead_to_a_page_and_a_heading(self):
+        count = 0
+        for name, page in self.pages.items():
+            for link in page.links:
+                to = self.resolved(name, link)
+                if to is None:
+                    self.assertIn(urllib.parse.urlsplit(link).scheme, ("https", "http"), f"{name}: {link}")
+                    continue
+                count += 1
+                path, anchor = to
+                self.assertTrue((self.site / path).exists(), f"{name}: {link} leads nowhere")
+                if anchor and path in self.pages and anchor != "__codelineno":
+                    self.assertIn(anchor, self.pages[path].anchors, f"{name}: {link}")
+        self.assertGreater(count, 500)
+
+    def test_what_pages_load_is_in_the_site(self):
+        count = 0
+        for name, page in self.pages.items():
+            for load in page.loads:
+                if load.startswith("data:"):
+                    continue
+                to = self.resolved(name, load)
+                self.assertIsNotNone(to, f"{name} loads {load} from another host")
+                self.assertTrue((self.site / to[0]).is_file(), f"{name} loads {load}, which is not there")
+                count += 1
+        self.assertGreater(count, 100)
+        for style in self.site.rglob("*.css"):
+            text = style.read_text(encoding="utf-8")
+            self.assertEqual([u for u in re.findall(r"url\(['\"]?([^'\")]+)", text) if re.match(r"[a-z]+:|//", u) and not u.startswith("data:")], [], style.name)
+            self.assertEqual(re.findall(r"@import[^;]*", text), [], style.name)
+
+    def test_lists_and_tables_are_not_taken_for_text(self):
+        """The two dialects differ: here a list needs an empty line before it."""
+        for name, page in self.pages.items():
+            for text in page.paragraphs:
+                self.assertIsNone(re.search(r"^(- |\d+\. |\|)", text, flags=re.M), f"{name}: {text[:200]}")
+
+    def test_lists_in_lists_stay_there(self):
+        found = 0
+        for source in [*SOURCE.glob("*.md"), *SOURCE.glob("docs/**/*.md")]:
+            prose = re.sub(r"^```.*?^```", "", source.read_text(encoding="utf-8"), flags=re.M | re.S)
+            # A list begins with an item that is deeper than the line before.
+            lists = re.findall(r"^(?! +[-0-9]).*\n +(?:-|\d+\.) ", prose, flags=re.M)
+            page = source.relative_to(SOURCE).with_suffix(".html").as_posix().replace("README.html", "index.html")
+            self.assertGreaterEqual(self.pages[page].nested, 1 if lists else 0, page)
+            found += len(lists) > 0
+        self.assertGreater(found, 2)
+
+    def test_a_link_that_leads_nowhere_fails_the_build(self):
+        copy = self.folder / "copy"
+        for folder in ("docs", "packaging/site", "examples", "demo"):
+            shutil.copytree(SOURCE / folder, copy / folder)
+        for page in [*SOURCE.glob("*.md"), SOURCE / "mkdocs.yml"]:
+            shutil.copy(page, copy)
+        guide = copy / "docs/guide.md"
+        good = guide.read_text(encoding="utf-8")
+        for link in ("nothing.md", "install.md#nothing", "../examples/nothing"):
+            guide.write_text(f"{good}\n[a link]({link})\n", encoding="utf-8")
+            code, complaints = build(copy, self.folder / "copied")
+            self.assertNotEqual(code, 0, link)
+            self.assertIn(link, complaints)
+
+    @unittest.skipUnless(browser.CHROMIUM, "no Chromium here")
+    def test_a_browser_asks_no_other_host_and_finds_words(self):
+        with browser.served(self.site) as own, browser.Browser(self.folder / "profile") as chromium:
+            for path in ("index.html", "docs/guide.html", "docs/command.html", "docs/protocols/slot.html", "examples/component/index.html"):
+                chromium.open(f"{own}/{path}")
+                # The page is as wide as the window, also on a phone.
+                for width in 1280, 390:
+                    chromium.resize(width, 800)
+                    self.assertTrue(chromium.until(f"document.documentElement.scrollWidth <= {width}", 10), f"{path} is wider than {width}")
+            chromium.resize(1280, 800)
+            chromium.open(f"{own}/index.html")
+            chromium.value("document.querySelector('.md-search__input').focus()")
+            chromium.type("prewake")
+            found = chromium.until("document.querySelectorAll('.md-search-result__item').length")
+            self.assertGreater(found, 0)
+            asked = {url for url in chromium.requests if not url.startswith(("data:", "blob:"))}
+        self.assertGreater(len(asked), 5)
+        self.assertEqual([url for url in asked if not url.startswith(own + "/")], [])
+        self.assertTrue(any("search_index" in url for url in asked))
+        self.assertEqual(chromium.errors, [])
+
+
+if __name__ == "__main__":
+    if subprocess.run([sys.executable, "-c", "import mkdocs, material"], stderr=subprocess.DEVNULL).returncode != 0:
+        print("skipped: no mkdocs-material here (scripts/setup.sh --for test installs it)")
+        sys.exit(77)
+    unittest.main(argv=[sys.argv[0], *sys.argv[2:]])
