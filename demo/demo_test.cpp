@@ -334,8 +334,7 @@ TEST_F(Demo, IsRefusedWhileItsSystemRuns) {
 }
 
 TEST_F(Demo, MistakesAreNamedWithARemedy) {
-  const auto check = [&](std::vector<std::string> arguments, int code, const char* words,
-                         const char* remedy = "what to do") {
+  const auto check = [&](std::vector<std::string> arguments, int code, const char* words, const char* remedy = " — ") {
     EXPECT_EQ(run(std::move(arguments)), code) << output_;
     EXPECT_NE(output_.find(words), std::string::npos) << output_;
     EXPECT_NE(output_.find(remedy), std::string::npos) << output_;
@@ -345,6 +344,9 @@ TEST_F(Demo, MistakesAreNamedWithARemedy) {
   check({"--camera", video_, "--seconds", "0"}, 2, "out of range");
   check({"--camera", video_, "--crash", "nobody"}, 2, "no such component");
   check({"--camera", video_, "--json", "/proc/nowhere/out.json"}, 2, "cannot write");
+  EXPECT_TRUE(output_.starts_with("cardan: ")) << output_;
+  EXPECT_EQ(std::count(output_.begin(), output_.end(), '\n'), 1) << "one line\n" << output_;
+  check({"--camera", video_, "--reports", "/proc/nowhere"}, 2, "--reports");
   const std::string text = (folder_ / "text.mp4").string();
   std::ofstream(text) << "not a video";
   check({"--camera", text, "--no-view"}, 1, "not a video that OpenCV can decode", "ffprobe");

@@ -12,6 +12,7 @@
 
 #include "apps/command.hpp"
 #include "apps/demo/demo_page.hpp"
+#include "apps/run/try_paths.hpp"
 #include "apps/view/output.hpp"
 #include "cardan/base/error.hpp"
 #include "cardan/runtime/component.hpp"
@@ -48,6 +49,7 @@ struct Arguments {
   bool no_view = false;
   bool page = false;
   bool force = false;
+  bool reports_given = false;
   std::string record = kLastDemo;
   std::vector<float> own;
   std::string role;
@@ -123,6 +125,7 @@ int run(Arguments& a) {
   if (!a.own.empty()) a.demo.own = {.front = a.own[0], .rear = a.own[1], .side = a.own[2]};
   if (a.role.empty()) {
     a.demo.view = !a.no_view;
+    if (a.reports_given) try_folder(a.demo.reports, "--reports");  // not only after a crash
 #if defined(CARDAN_HAS_RECORD_COMMANDS)
     refuse_to_replace(a);
 #endif
@@ -191,7 +194,8 @@ static void add_demo_command(CLI::App& app) {
   command->add_flag("--one-process", a.demo.one_process, "Leave out the five processes");
   command->add_option("--crash", a.demo.crash,
                       "Make this component crash (SIGSEGV) after a third of its time, and show the recovery");
-  command->add_option("--reports", a.demo.reports, "Folder for the reports of crashes")->capture_default_str();
+  const auto* const reports =
+      command->add_option("--reports", a.demo.reports, "Folder for the reports of crashes")->capture_default_str();
   command->add_option("--json", a.demo.json, "Write the figures to this file");
   command->add_option("--picture", a.demo.picture, "Write a picture of the detections to this file; \"\": none")
       ->capture_default_str();
@@ -210,7 +214,8 @@ static void add_demo_command(CLI::App& app) {
   command->add_option("--origin", a.of_role.origin)->group("");
   command->add_option("--priority", a.of_role.priority)->group("");
   command->add_option("--nice", a.of_role.nice)->group("");
-  command->callback([arguments] {
+  command->callback([arguments, reports] {
+    arguments->reports_given = reports->count() > 0;
     if (const int code = run(*arguments); code != 0) throw CLI::RuntimeError(code);
   });
 }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cardan/base/fd.hpp"
@@ -31,6 +33,16 @@ class Catalogue : private detail::TopicWatchListener {
   };
   /// What has changed since the last call, in order. Empties fd().
   [[nodiscard]] std::vector<Change> changes();
+  /// Hands each of them to `take`. What it throws for is handed out again by the next call, with all that comes behind
+  /// it: a change that is forgotten comes never again.
+  template <class Take>
+  void each_change(const Take& take) {
+    if (handed_out_ == open_.size()) {
+      handed_out_ = 0;
+      open_ = changes();
+    }
+    for (; handed_out_ < open_.size(); ++handed_out_) take(std::as_const(open_[handed_out_]));
+  }
   /// Readable when there are changes.
   [[nodiscard]] int fd() const noexcept { return changed_.get(); }
   /// Topics that the rules want and that cannot be sent, each with the reason; at most 64.
@@ -51,6 +63,8 @@ class Catalogue : private detail::TopicWatchListener {
   const Rules& rules_;
   Fd changed_;
   std::map<std::string, LocalTopic> present_;  ///< of the watch's thread
+  std::vector<Change> open_;                   ///< of each_change()
+  std::size_t handed_out_ = 0;                 ///< of them
   mutable std::mutex mutex_;
   std::vector<Change> changes_;
   std::map<std::string, std::string> problems_;

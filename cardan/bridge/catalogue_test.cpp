@@ -4,7 +4,12 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 
+#include <array>
 #include <memory>
+#include <new>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "cardan/messages/messages.hpp"
 #include "cardan/transport/publisher.hpp"
@@ -54,6 +59,30 @@ TEST_F(CatalogueTest, TopicsComeAndGoAsTheRulesSay) {
   EXPECT_FALSE(change.added) << "one end for both, and no second beginning";
   EXPECT_EQ(change.topic.name, "/wanted/later");
   EXPECT_TRUE(catalogue.changes().empty());
+}
+
+TEST_F(CatalogueTest, AChangeThatCouldNotBeTakenComesAgain) {
+  constexpr std::array kNames{"/t0", "/t1", "/t2", "/t3"};
+  std::vector<std::unique_ptr<Publisher<Clock>>> there;
+  for (const char* const name : kNames) there.push_back(std::make_unique<Publisher<Clock>>(Topic<Clock>{name, {}}));
+  Rules rules;
+  rules.out = {{}};
+  Catalogue catalogue(rules);
+  std::set<std::string> taken;
+  int tries = 0;
+  for (bool out_of_memory = true; taken.size() < 4; out_of_memory = !out_of_memory) {
+    pollfd fd{.fd = catalogue.fd(), .events = POLLIN, .revents = 0};
+    ::poll(&fd, 1, 10);
+    try {
+      catalogue.each_change([&](const Catalogue::Change& change) {
+        ++tries;
+        if (out_of_memory && taken.size() == 2) throw std::bad_alloc();
+        EXPECT_TRUE(taken.insert(change.topic.name).second) << "handed out once: " << change.topic.name;
+      });
+    } catch (const std::bad_alloc&) {
+    }
+  }
+  EXPECT_GE(tries, 4);
 }
 
 TEST_F(CatalogueTest, AnotherTypeOfTheSameTopicIsAProblemWithAName) {

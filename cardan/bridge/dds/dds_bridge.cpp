@@ -116,7 +116,7 @@ void DdsBridge::wait(std::int64_t until) {
 }
 
 void DdsBridge::update_writers() {
-  for (Catalogue::Change& change : catalogue_.changes()) {
+  catalogue_.each_change([this](const Catalogue::Change& change) {
     const std::string name = change.topic.name;
     endpoints_changed_ = true;
     if (const auto known = writers_.find(name); known != writers_.end()) {
@@ -124,14 +124,14 @@ void DdsBridge::update_writers() {
       writers_.erase(known);
     }
     problems_.erase(name);
-    if (!change.added) continue;
+    if (!change.added) return;
     try {
-      writers_.emplace(name, std::make_unique<DdsWriter>(participant_, std::move(change.topic), *change.rule, rules_,
-                                                         network_, bell_));
+      writers_.emplace(name,
+                       std::make_unique<DdsWriter>(participant_, change.topic, *change.rule, rules_, network_, bell_));
     } catch (const Error& e) {
       note_problem(name, e.what());
     }
-  }
+  });
 }
 
 void DdsBridge::update_readers(bool changed, std::int64_t now) {

@@ -22,7 +22,8 @@ constexpr std::size_t kMostDepth = 32;  ///< large messages that wait for a clie
 constexpr int kFramesOfOneTurn = 32;
 /// ns that a topic stays subscribed without clients: one that comes and goes all the time costs no handshake each time.
 constexpr std::int64_t kLinger = 1'000'000'000;
-constexpr std::int64_t kPageAsks = 5'000'000'000;  ///< ns that a question of the page counts for
+constexpr std::int64_t kWhenMemoryRunsOut = 10'000'000;  ///< ns until the next try
+constexpr std::int64_t kPageAsks = 5'000'000'000;        ///< ns that a question of the page counts for
 
 ServerOptions server_options(const FoxgloveRules& rules) {
   return {.address = rules.address,
@@ -119,11 +120,16 @@ FoxgloveBridge::~FoxgloveBridge() {
 // ---- topics
 
 void FoxgloveBridge::look_at_changes() {
-  for (const Catalogue::Change& change : catalogue_.changes()) {
-    if (change.added)
-      add(change.topic, *change.rule);
-    else
-      remove(change.topic.name);
+  try {
+    catalogue_.each_change([this](const Catalogue::Change& change) {
+      if (change.added)
+        add(change.topic, *change.rule);
+      else
+        remove(change.topic.name);
+    });
+  } catch (const std::bad_alloc&) {  // again, soon
+    changes_watch_->arm_at(steady_now() + kWhenMemoryRunsOut);
+    return;
   }
   for (auto& [number, viewer] : viewers_) viewer->flush();
   changes_watch_->arm();
@@ -146,6 +152,11 @@ void FoxgloveBridge::add(const LocalTopic& topic, const TopicRule& rule) {
     channel.is_clock = topic.name == "/clock" && topic.type == "rosgraph_msgs/msg/Clock";
     by_name_[topic.name] = id;
     for (auto& [number, viewer] : viewers_) viewer->advertise(id);
+  } catch (const std::bad_alloc&) {  // it comes again, and nothing is left of this try
+    for (auto& [number, viewer] : viewers_) viewer->unadvertise(id);
+    by_name_.erase(topic.name);
+    channels_.erase(id);
+    throw;
   } catch (const Error& e) {
     keep({.topic = topic.name, .beyond = topic.name, .type = topic.type, .note = e.what()});
   }
