@@ -129,6 +129,23 @@ TEST(Damage, OneBadChunkCostsItsOwnMessagesOnly) {
   EXPECT_GT(found.size(), samples.size() - 10);
 }
 
+TEST(Damage, AWalkUnpacksNoMoreThanItMay) {
+  const auto samples = test::some_samples(12, 60);
+  WriterOptions way{.compression = Compression::Zstd};
+  way.chunk_bytes = 200;
+  const Bytes whole = test::write_file(samples, way);
+  const FileOnDisk file(View(whole).first(whole.size() - 20));  // nobody finished it: it is walked through
+  EXPECT_EQ(read_all(Reader(file.path(), {.scanning = {.most_unpacked_bytes = 1000}})).size(), samples.size());
+  for (const bool search : {false, true}) {
+    const Reader reader(file.path(), {.scanning = {.search = search, .most_unpacked_bytes = 150}});
+    const std::size_t found = read_all(reader).size();  // behind the first one, those of a small chunk
+    EXPECT_TRUE(search ? found < samples.size() / 2 : found == 0) << found;
+    EXPECT_TRUE(reader.lossy());
+    const std::string cause = search ? reader.gaps().at(0).cause : reader.finish().cause;
+    EXPECT_NE(cause.find("too much memory"), std::string::npos) << cause;
+  }
+}
+
 TEST(Damage, WhatOnlyLooksLikeChunksEndsASearch) {
   const auto samples = test::some_samples(40, 60);
   Bytes bytes = test::write_file(samples, {.chunk_bytes = 200});

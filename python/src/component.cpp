@@ -234,7 +234,8 @@ class ContextHandle {
   std::shared_ptr<const Life> life_;
 };
 
-Held factory;
+/// Never freed: when static objects end, there is no interpreter any more.
+Held& factory = *new Held;
 
 class PythonComponent final : public Component {
  public:
