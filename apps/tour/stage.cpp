@@ -62,6 +62,8 @@ Stage::Stage() {
 }
 
 Stage::~Stage() {
+  // This takes some seconds at most, and the process ends behind it: another Ctrl-C would only leave the folder.
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, SIG_IGN);
   end_camera();
   std::error_code ignored;
   std::filesystem::remove_all(folder_, ignored);

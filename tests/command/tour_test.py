@@ -185,6 +185,21 @@ class Tour(unittest.TestCase):
                 self.assertEqual(tour.wait(), 130, text)
                 self.nothing_is_left()
 
+    def test_a_second_ctrl_c_does_not_leave_half_of_it(self):
+        tour = self.begin("--step", "6")
+        self.read_until(tour, "in.missed()")
+        until = time.monotonic() + PATIENCE
+        while not self.processes(b"--camera") and time.monotonic() < until:
+            time.sleep(0.01)
+        camera, = self.processes(b"--camera")
+        os.kill(camera, signal.SIGSTOP)  # the tour waits for its end
+        for _ in range(3):
+            tour.send_signal(signal.SIGINT)
+            time.sleep(0.4)
+        text = tour.stdout.read()
+        self.assertEqual(tour.wait(), 130, text)
+        self.nothing_is_left()
+
     def test_a_killed_tour_ends_its_processes(self):
         for step, words, child in ((9, "$ cardan record", b"cardan record"), (10, "$ cardan play", b"cardan play")):
             with self.subTest(step):

@@ -2,8 +2,10 @@
 #include "cardan/record/disk/recording_file.hpp"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -20,6 +22,12 @@ namespace cardan::record {
 namespace {
 
 std::string name_of(const std::string& path) { return std::filesystem::path(path).filename().string(); }
+
+/// There, fallocate() takes memory and fills it with zeros: for seconds, while no sample is taken.
+bool is_in_memory(int fd) noexcept {
+  struct statfs system{};
+  return ::fstatfs(fd, &system) == 0 && (system.f_type == TMPFS_MAGIC || system.f_type == RAMFS_MAGIC);
+}
 
 }  // namespace
 
@@ -57,10 +65,9 @@ void RecordingFile::failed(int error, const char* what) const {
 int RecordingFile::allocate_to(std::uint64_t bytes) noexcept {
   const std::uint64_t from = allocated();
   if (bytes <= from) return 0;
-  int result = 0;
-  do {
+  int result = is_in_memory(fd_.get()) ? EOPNOTSUPP : EINTR;
+  while (result == EINTR)
     result = ::fallocate(fd_.get(), 0, static_cast<off_t>(from), static_cast<off_t>(bytes - from)) == 0 ? 0 : errno;
-  } while (result == EINTR);
   if (result == EOPNOTSUPP || result == ENOSYS) {
     allocated_.store(kAllOfIt, std::memory_order_release);
     return 0;

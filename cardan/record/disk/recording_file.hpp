@@ -34,7 +34,7 @@ class RecordingFile {
   void permit_to(std::uint64_t bytes) noexcept { permitted_.store(bytes, std::memory_order_release); }
 
   // One thread at a time; each blocks for the disk.
-  /// Room up to there; errno, or 0. Where the file system cannot do that, all is taken for allocated.
+  /// Room up to there; errno, or 0. Where the file system cannot do that, or is in memory, all is taken for allocated.
   int allocate_to(std::uint64_t bytes) noexcept;
   /// Writes whole blocks, all of them. Throws Error (System).
   void write_now(std::uint64_t offset, mcap::View blocks) const;

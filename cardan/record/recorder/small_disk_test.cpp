@@ -4,8 +4,10 @@
 #include <dirent.h>
 #include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <linux/magic.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/vfs.h>
 
 #include <atomic>
 #include <cerrno>
@@ -55,6 +57,12 @@ int statvfs(const char* path, struct statvfs* status) noexcept {
   status->f_frsize = 4096;
   status->f_bavail = (disk_capacity - std::min(disk_capacity, used)) / 4096;
   return 0;
+}
+int fstatfs(int fd, struct statfs* status) noexcept {
+  const int result = of_the_library<int(int, struct statfs*)>("fstatfs")(fd, status);
+  const std::lock_guard lock(disk_mutex);
+  if (disk_capacity != 0) status->f_type = EXT4_SUPER_MAGIC;  // also where temporary files are in memory
+  return result;
 }
 int fallocate(int fd, int mode, off_t from, off_t bytes) {
   {
