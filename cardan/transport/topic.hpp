@@ -37,7 +37,7 @@ constexpr Waiting anticipate(std::chrono::nanoseconds margin = std::chrono::micr
 /// `margin` or two deviations after it is due, and again when it is a little late. The publisher then has nobody to
 /// wake, so such a subscriber costs it no system call. A frame that is later than an eighth of its period wakes as with
 /// block(); one that is early waits until the look. fd() does the same.
-/// Only of one publisher at a time, of periods of 2 ms and more, and not of a reliable stream; else as block().
+/// Only of one publisher at a time, of periods of 2 to 250 ms, and not of a reliable stream; else as block().
 constexpr Waiting follow(std::chrono::nanoseconds margin = std::chrono::microseconds{200}) {
   return {Waiting::Kind::Follow, margin};
 }
