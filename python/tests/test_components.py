@@ -226,3 +226,16 @@ def test_what_cannot_be(system: System) -> None:
     system.environment["CARDAN_PYTHON"] = "/nowhere/python3"
     checked = system.ask("check", str(system.file))
     assert checked.returncode != 0 and "/nowhere/python3 cannot be started" in checked.stdout + checked.stderr
+
+
+def test_in_one_process_messages_pass_where_they_are(system: System) -> None:
+    run = system.run("--one-process")
+    results = system.subscriber("/results")
+    seen = [cardan.to_dict(results.wait(60)) for _ in range(5)]
+    assert len({m["pid"] for m in seen}) == 1 and all(m["text"] == "zwölf" for m in seen)
+    stats = json.loads(system.ask("component", "stats", "--json", "--once", "--seconds", "0.3").stdout.splitlines()[-1])
+    assert "/numbers" in json.dumps(stats)
+    run.send_signal(signal.SIGINT)
+    output, errors = run.communicate(timeout=120)
+    assert run.returncode == 3 and "the third is" in output + errors, output + errors  # and nothing else
+    assert output.count(" exception left its callbacks") == 1, output

@@ -18,7 +18,7 @@ wheel=$(ls "$work"/dist/cardan-*.whl)
 grep -q manylinux "$work/audit" || { echo "the wheel suits no manylinux"; exit 1; }
 "$python" -m zipfile -e "$wheel" "$work/contents"
 for library in "$work"/contents/cardan/*.so*; do
-  needed=$(readelf -d "$library" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | grep -vE '^(libcardan\.so\.0|lib(c|m|gcc_s|stdc\+\+|pthread|dl|rt)\.so\.[0-9]+|ld-linux.*)$' || true)
+  needed=$(readelf -d "$library" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | grep -vE '^(libcardan(_record)?\.so\.0|lib(c|m|gcc_s|stdc\+\+|pthread|dl|rt)\.so\.[0-9]+|ld-linux.*)$' || true)
   [[ -z $needed ]] || { echo "$library needs $needed"; exit 1; }
 done
 readelf -d "$work"/contents/cardan/_cardan*.so | grep -q 'RUNPATH.*\[\$ORIGIN\]'
@@ -36,5 +36,8 @@ with front.subscriber() as sub, front.publisher() as pub:
         frame.resize(1200, 1920, "bgr8")[:] = 5
     got = sub.wait(10)
     assert got.mat.shape == (1200, 1920, 3) and (got.mat == 5).all() and not got.mat.flags.writeable
+with cardan.Bag("wheel.mcap", "w", compression="zstd", replace=True) as bag:
+    bag.write("/imu", {"header": {"stamp": 5}}, type=cardan.Imu)
+assert cardan.Bag("wheel.mcap").frame("/imu")["header.stamp"].tolist() == [5]
 print("the wheel works:", cardan.__file__)
 PYTHON
