@@ -41,6 +41,11 @@ std::uint64_t used_in(const std::string& folder) {
   return sum;
 }
 
+bool is_in(const std::string& folder, int fd) {
+  std::error_code none;
+  return std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(fd), none).parent_path() == folder;
+}
+
 template <class F>
 F* of_the_library(const char* name) {
   return reinterpret_cast<F*>(::dlsym(RTLD_NEXT, name));
@@ -61,7 +66,8 @@ int statvfs(const char* path, struct statvfs* status) noexcept {
 int fstatfs(int fd, struct statfs* status) noexcept {
   const int result = of_the_library<int(int, struct statfs*)>("fstatfs")(fd, status);
   const std::lock_guard lock(disk_mutex);
-  if (disk_capacity != 0) status->f_type = EXT4_SUPER_MAGIC;  // also where temporary files are in memory
+  // Also where temporary files are in memory. The transport's areas, which this asks about too, stay what they are.
+  if (disk_capacity != 0 && is_in(disk_folder, fd)) status->f_type = EXT4_SUPER_MAGIC;
   return result;
 }
 int fallocate(int fd, int mode, off_t from, off_t bytes) {
