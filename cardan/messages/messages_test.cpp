@@ -54,7 +54,8 @@ TEST(StandardMessages, AreThoseOfTheHeaders) {
       names.insert(name);
       EXPECT_NE(umbrella.find("#include \"cardan/messages/" + file + "\""), std::string::npos)
           << "messages.hpp does not include " << file;
-      EXPECT_NE(known_layout(name), nullptr) << name << " of " << file << " is not in CARDAN_STANDARD_MESSAGES_ (standard_messages.hpp)";
+      EXPECT_NE(known_layout(name), nullptr)
+          << name << " of " << file << " is not in CARDAN_STANDARD_MESSAGES_ (standard_messages.hpp)";
     }
   }
   EXPECT_TRUE(names.contains("sensor_msgs/msg/Imu")) << "the headers were not read";

@@ -8,8 +8,8 @@
 #include <sstream>
 #include <string_view>
 
-#include "cardan/messages/standard_messages.hpp"
 #include "cardan/messages/ros_layout.hpp"
+#include "cardan/messages/standard_messages.hpp"
 
 namespace cardan {
 namespace {
