@@ -269,6 +269,13 @@ Scenario parse_scenario(std::string_view word) {
 
 double usual_rate_hz(std::size_t bytes) noexcept { return bytes <= 64 * kKiB ? 100 : 30; }
 
+std::vector<Peer> peers_of(const std::vector<Contender>& contenders) {
+  std::vector<Peer> peers;
+  for (const Contender& c : contenders)
+    if (std::find(peers.begin(), peers.end(), c.peer) == peers.end()) peers.push_back(c.peer);
+  return peers;
+}
+
 bool fits(const Contender& contender, const Scenario& scenario, std::size_t reader_cpus) noexcept {
   return contender.wait != Wait::Spin || scenario.subscribers <= reader_cpus;
 }

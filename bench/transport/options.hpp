@@ -95,6 +95,9 @@ std::vector<std::string> split(std::string_view text, char separator = ',');
 /// The usual rate of a payload: 100 Hz up to 64 KiB (lists, states), 30 Hz above (cameras).
 double usual_rate_hz(std::size_t bytes) noexcept;
 
+/// The peers of these contenders, each once.
+std::vector<Peer> peers_of(const std::vector<Contender>& contenders);
+
 /// Whether a contender makes sense in a scenario: readers that spin for ever need a CPU each.
 bool fits(const Contender& contender, const Scenario& scenario, std::size_t reader_cpus) noexcept;
 

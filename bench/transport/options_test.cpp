@@ -93,6 +93,12 @@ TEST(TransportOptions, SelectionIsTheProduct) {
   EXPECT_EQ(o.runs, 2U);
 }
 
+TEST(TransportOptions, APeerIsOneHoweverManyWaysItWaits) {
+  const auto o = parse_options({.peers = "cardan,raw", .waits = "block,spin,prewake"}, kTwoCpus);
+  ASSERT_EQ(o.contenders.size(), 5U);
+  EXPECT_EQ(peers_of(o.contenders), (std::vector{kCardan, kRaw}));
+}
+
 TEST(TransportOptions, SensorsHaveTheirSizeAndRate) {
   const auto o = parse_options({.scenarios = "1p1s,1p5s", .sensors = "imu,cv,imu"}, kTwoCpus);
   ASSERT_EQ(o.cells.size(), 4U);

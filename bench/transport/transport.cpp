@@ -34,7 +34,7 @@ class Bench {
  public:
   explicit Bench(const TransportOptions& options) : options_(options), results_(options) {
     if (options.micro) operations_ = all_operations();
-    for (const Contender& contender : options.contenders) start_companion(contender.peer);
+    for (const Peer& peer : peers_of(options.contenders)) start_companion(peer);  // a second daemon would not start
   }
 
   int run() {
