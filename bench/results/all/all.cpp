@@ -14,6 +14,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <map>
 
 #include "bench/results/page/report.hpp"
 #include "bench/results/read.hpp"
@@ -103,6 +104,23 @@ class Drain {
 };
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+/// What an earlier part has measured too, as the ping-pong of all parts of the transport, are further runs of that.
+void join_shared(std::vector<Result>& earlier, Result& result) {
+  std::map<std::string, Measurement*> known;
+  for (Result& r : earlier)
+    for (Measurement& m : r.measurements) known.emplace(m.identity(), &m);
+  std::erase_if(result.measurements, [&](const Measurement& m) {
+    const auto found = known.find(m.identity());
+    if (found == known.end()) return false;
+    Measurement& first = *found->second;
+    first.runs.insert(first.runs.end(), m.runs.begin(), m.runs.end());
+    first.noisy = first.noisy || m.noisy;
+    if (m.due) first.due = first.due.value_or(0) + *m.due;
+    if (m.lost) first.lost = first.lost.value_or(0) + *m.lost;
+    return true;
+  });
+}
 
 class AllParts {
  public:
@@ -249,8 +267,10 @@ class AllParts {
       const std::string json = (out_ / "parts" / (state.name + ".json")).string();
       if (!fs::exists(json)) continue;
       try {
-        results.push_back(read_result(json));
-        results.back().source = state.name;
+        Result result = read_result(json);
+        result.source = state.name;
+        join_shared(results, result);
+        results.push_back(std::move(result));
       } catch (const Error& e) {
         say(e.what());
         code = kAllFailed;

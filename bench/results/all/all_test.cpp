@@ -103,6 +103,14 @@ TEST_F(AllPartsTest, APartThatLeavesNoResultHasFailed) {
   EXPECT_EQ(state()[1].words, "it left no result");
 }
 
+TEST_F(AllPartsTest, WhatTwoPartsMeasureIsOneMeasurement) {
+  const std::string same = "cat " + (folder_ / "a.json").string() + " > $2";
+  EXPECT_EQ(run_all_parts(options({part("a", "GIVE"), part("d", same), part("b", "GIVE")})), 0);
+  EXPECT_EQ(measured(), (Names{"a", "b"}));
+  const Result all = read_result((folder_ / "out" / "results.json").string());
+  EXPECT_EQ(all.measurements[0].runs.size(), 2 * all.measurements[1].runs.size());
+}
+
 TEST_F(AllPartsTest, LossIsItsExitCode) {
   EXPECT_EQ(run_all_parts(options({part("a", "GIVE; exit 3"), part("b", "GIVE")})), 3);
   EXPECT_EQ(measured(), (Names{"a", "b"}));
