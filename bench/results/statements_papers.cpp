@@ -61,9 +61,9 @@ Finding far_below_fastdds(const Evidence& e, const char* peer, const std::vector
     const Summary ours = summarize(m->pooled());
     reached = reached || (ours.mean <= 0.05 * theirs.mean && ours.p99 <= 0.04 * theirs.p99);
     text = joined(text,
-                  fmt::format("{} {}: mean {} of {} µs (− {:.0f} %), p99 {} of {} µs (− {:.0f} %)", peer, setup,
-                              three_digits(ours.mean), three_digits(theirs.mean), 100 * (1 - ours.mean / theirs.mean),
-                              three_digits(ours.p99), three_digits(theirs.p99), 100 * (1 - ours.p99 / theirs.p99)));
+                  fmt::format("{} {}: mean {} of {} µs ({:+.0f} %), p99 {} of {} µs ({:+.0f} %)", peer, setup,
+                              three_digits(ours.mean), three_digits(theirs.mean), 100 * (ours.mean / theirs.mean - 1),
+                              three_digits(ours.p99), three_digits(theirs.p99), 100 * (ours.p99 / theirs.p99 - 1)));
   }
   if (text.empty()) return missing(fmt::format("{} with 640 × 480 × 3", peer));
   return decided(reached, fmt::format("against {}: {}", baseline->peer, text));
@@ -166,8 +166,8 @@ Finding less_time_in_system_calls(const Evidence& e) {
     if (const auto own = e.p50(recorded(peer, "", "phases", "system calls per message"));
         own && rosbag2 && *rosbag2 > 0) {
       if (std::string_view(peer) == "speed") reached = *own <= 0.16 * *rosbag2;
-      text = joined(text, fmt::format("{} {:.3f} of rosbag2's {:.3f} ms (− {:.0f} %)", peer, *own, *rosbag2,
-                                      100 * (1 - *own / *rosbag2)));
+      text = joined(text, fmt::format("{} {:.3f} of rosbag2's {:.3f} ms ({:+.0f} %)", peer, *own, *rosbag2,
+                                      100 * (*own / *rosbag2 - 1)));
     }
   return text.empty() ? missing("phases of rosbag2 and speed") : decided(reached, text);
 }
