@@ -13,7 +13,8 @@ namespace cardan::apps {
 [[noreturn]] void become(const std::string& program, std::vector<std::string> words, const std::string& missing);
 
 /// If `process` of the configuration has components in Python, replaces this process by their interpreter: the program
-/// cardan.component of the package, with `words`. Else returns. Throws Error (Unavailable): there is no interpreter.
+/// cardan.component of the package, with `words`. Otherwise it returns. Throws Error (Unavailable) if no interpreter
+/// starts.
 void become_python(const config::Configuration& configuration, const std::string& process,
                    const std::vector<std::string>& words);
 

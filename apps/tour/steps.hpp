@@ -15,7 +15,7 @@ namespace cardan::apps {
 struct TourGuide {
   Stage stage{};
   std::unique_ptr<Subscriber<Image>> reader{};
-  std::uint64_t recorded = 0;  ///< frames in tour.mcap; 0: there is no recording yet
+  std::uint64_t recorded = 0;  ///< frames in tour.mcap; 0 before the recording
   bool lost = false;           ///< the recorder lost frames
 };
 

@@ -71,7 +71,7 @@ int show_list() {
 int tour(const TourOptions& o) {
   if (o.list) return show_list();
   const bool keys = ::isatty(STDIN_FILENO) == 1 && stdout_is_terminal();
-  if (!keys && !o.yes && o.step == 0) say_in_tour("this is no terminal: the steps follow without waiting for a key");
+  if (!keys && !o.yes && o.step == 0) say_in_tour("no terminal: the steps follow without waiting for a key");
   std::signal(SIGPIPE, SIG_IGN);  // a reader that has gone ends us in order
   stop_on_signals();
   stop_on_hang_up();

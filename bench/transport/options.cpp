@@ -101,7 +101,7 @@ std::vector<const Sensor*> parse_sensors(const std::string& text) {
   for (const auto& word : split(text == "all" ? names_of_sensors() : text)) {
     const Sensor* const found = find_sensor(word);
     if (found == nullptr)
-      refuse(fmt::format("--sensors: `{}` is no sensor", word),
+      refuse(fmt::format("--sensors: unknown sensor `{}`", word),
              fmt::format("use all or some of {}", names_of_sensors()));
     if (std::find(sensors.begin(), sensors.end(), found) == sensors.end()) sensors.push_back(found);
   }

@@ -48,7 +48,7 @@ class BagFiles {
     try {
       files_ = std::make_unique<record::FileSet>(paths, most_bytes);
     } catch (const std::bad_alloc&) {
-      throw Error(ErrorCode::NoMemory, "there is no memory for the contents of " + (paths.empty() ? "" : paths.front()),
+      throw Error(ErrorCode::NoMemory, "not enough memory for the contents of " + (paths.empty() ? "" : paths.front()),
                   "lower max_memory, and what needs more is left out");
     }
     for (std::size_t file = 0; file < files_->readers().size(); ++file) {

@@ -93,15 +93,7 @@ class OutputHandle {
 
   void fill_cdr(const Message& message, nb::handle bytes) {
     check_own(message);
-    message.content->require_writable();
-    Py_buffer view;
-    if (PyObject_GetBuffer(bytes.ptr(), &view, PyBUF_SIMPLE) != 0) throw_python();
-    const CdrResult result = type_->fill({static_cast<const std::byte*>(view.buf), static_cast<std::size_t>(view.len)},
-                                         message.content->loan());
-    PyBuffer_Release(&view);
-    if (!result)
-      throw Error(ErrorCode::InvalidArgument, "the bytes are not a " + type_->layout().name + ": " + result.text(),
-                  "check the sender's type, and max_bytes of the topic");
+    fill_from_cdr(*message.content, *type_, bytes.ptr());
   }
 
   [[nodiscard]] std::uint64_t published() const noexcept { return detail::published_by(*core_); }
@@ -234,7 +226,7 @@ class ContextHandle {
   std::shared_ptr<const Life> life_;
 };
 
-/// Never freed: when static objects end, there is no interpreter any more.
+/// Never freed: the interpreter ends before static objects do.
 Held& factory = *new Held;
 
 class PythonComponent final : public Component {

@@ -219,4 +219,16 @@ void Content::discard() {
   loan_.reset();
 }
 
+void fill_from_cdr(Content& content, const AnyType& type, PyObject* bytes) {
+  content.require_writable();
+  Py_buffer view;
+  if (PyObject_GetBuffer(bytes, &view, PyBUF_SIMPLE) != 0) throw_python();
+  const CdrResult result =
+      type.fill({static_cast<const std::byte*>(view.buf), static_cast<std::size_t>(view.len)}, content.loan());
+  PyBuffer_Release(&view);
+  if (!result)
+    throw Error(ErrorCode::InvalidArgument, "the bytes are not a " + type.layout().name + ": " + result.text(),
+                "check the sender's type, and max_bytes of the topic");
+}
+
 }  // namespace cardan::python

@@ -120,4 +120,8 @@ class Content {
   std::size_t prune_at_ = 16;
 };
 
+/// Fills a loan with a message in CDR, from any object with a buffer. Throws Error (InvalidArgument): the bytes are not
+/// of this type; nanobind::python_error: the object has no buffer. With the GIL.
+void fill_from_cdr(Content& content, const AnyType& type, PyObject* bytes);
+
 }  // namespace cardan::python

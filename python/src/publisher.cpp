@@ -60,15 +60,7 @@ class PublisherHandle {
 
   void fill_cdr(const Message& message, nb::handle bytes) {
     check_own(message);
-    message.content->require_writable();
-    Py_buffer view;
-    if (PyObject_GetBuffer(bytes.ptr(), &view, PyBUF_SIMPLE) != 0) throw_python();
-    const CdrResult result = type_->fill({static_cast<const std::byte*>(view.buf), static_cast<std::size_t>(view.len)},
-                                         message.content->loan());
-    PyBuffer_Release(&view);
-    if (!result)
-      throw Error(ErrorCode::InvalidArgument, "the bytes are not a " + type_->layout().name + ": " + result.text(),
-                  "check the sender's type, and max_bytes of the topic");
+    fill_from_cdr(*message.content, *type_, bytes.ptr());
   }
 
   std::uint64_t published() const { return shared_end()->published(); }

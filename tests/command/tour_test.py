@@ -124,7 +124,7 @@ class Tour(unittest.TestCase):
 
     def test_without_a_terminal_it_waits_for_no_key(self):
         tour = self.begin()
-        self.assertIn("this is no terminal: the steps follow without waiting for a key", self.read_until(tour, "3/10"))
+        self.assertIn("no terminal: the steps follow without waiting for a key", self.read_until(tour, "3/10"))
         tour.send_signal(signal.SIGTERM)
         tour.stdout.read()
         self.assertEqual(tour.wait(), 130)
