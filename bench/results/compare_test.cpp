@@ -53,7 +53,7 @@ int wrong_verdicts(Synthetic kind) {
 TEST(Compare, OneDistributionGivesNoVerdict) {
   EXPECT_LE(wrong_verdicts({}), 5);
   EXPECT_LE(wrong_verdicts({.runs = 1, .samples = 40}), 5);
-  EXPECT_LE(wrong_verdicts({.runs = 3, .samples = 500}), 5);
+  EXPECT_LE(wrong_verdicts({.runs = 3, .samples = 150}), 5);
 }
 
 TEST(Compare, RunsThatDifferByThemselvesGiveNoVerdict) {
