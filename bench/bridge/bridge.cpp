@@ -96,7 +96,9 @@ std::optional<OtherNetwork> other_network(std::string& why) {
 Report measure(const Options& options, Progress& progress) {
   Setting setting{.seconds = options.seconds,
                   .fastdds = can_run("cardan-bench-fastdds"),
-                  .zenoh = can_run("cardan-zenoh"),
+                  .dds = can_run("cardan-bridge-dds"),
+                  .foxglove = can_run("cardan-bridge-foxglove"),
+                  .zenoh = can_run("cardan-bridge-zenoh") && can_run("cardan-zenoh"),
                   .stopped = is_stopped};
   std::optional<OtherNetwork> other;
   if (setting.zenoh) other = other_network(setting.no_other);
@@ -108,6 +110,9 @@ Report measure(const Options& options, Progress& progress) {
   };
   if (!setting.fastdds)
     leave_out("Fast DDS left out; to have it: apt-get install libfastrtps-dev libfastcdr-dev, and build again.");
+  if (!setting.dds)
+    leave_out("The bridge to DDS left out; to have it: apt-get install cyclonedds-dev, and build again.");
+  if (!setting.foxglove) leave_out("The bridge to Foxglove left out; this build does not have it.");
   if (!setting.zenoh) leave_out("Zenoh left out; to have it: make zenoh.");
   leave_out(
       "cardan_rclcpp is not measured here: ros2/cardan_rclcpp/bench does, where a ROS 2 is sourced (docs/ros2.md).");
@@ -115,8 +120,7 @@ Report measure(const Options& options, Progress& progress) {
   std::set<const Setup*> failed;
   for (int round = 0; round < options.runs; ++round) {
     for (const Setup* const setup : options.setups) {
-      if (is_stopped() || failed.contains(setup)) continue;
-      if ((setup->needs_fastdds && !setting.fastdds) || (setup->needs_zenoh && !setting.zenoh)) continue;
+      if (is_stopped() || failed.contains(setup) || !setup->possible(setting)) continue;
       progress.now(fmt::format("{}, round {} of {}", setup->name, round + 1, options.runs));
       auto found =
           std::find_if(report.rows.begin(), report.rows.end(), [&](const Row& r) { return r.name == setup->name; });

@@ -14,7 +14,7 @@ struct BridgeArguments {
   std::string part{};  ///< this process plays a part of a run; JSON
 };
 
-/// "publish,dds-out,dds-native,dds-in,foxglove,zenoh"
+/// "publish,publish-small,dds-out,dds-native,dds-in,foxglove,zenoh"
 std::string names_of_bridge_rows();
 
 /// Measures the bridges with peers that others have written, in a network of this run alone: a table on stdout,

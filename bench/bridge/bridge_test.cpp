@@ -87,6 +87,26 @@ TEST_F(BridgeBenchCommand, MeasuresWhatIsHereAndLeavesNothing) {
   EXPECT_EQ(folders(), 0U);
 }
 
+TEST_F(BridgeBenchCommand, ComparesPublishWithoutAndWithTheBridgesThatAreHere) {
+  const fs::path json = tmp_ / "out.json";
+  const int code = bench({"--only", "publish-small", "--seconds", "1", "--runs", "2", "--json", json.string()});
+  if (has_no_network()) GTEST_SKIP() << errors();
+  ASSERT_EQ(code, 0) << errors();
+  const auto report = nlohmann::json::parse(content_of(json));
+  ASSERT_EQ(report.at("rows").size(), 1U);
+  const auto& row = report.at("rows").at(0);
+  EXPECT_NE(row.at("title").get<std::string>().find("foxglove"), std::string::npos) << row.at("title");
+  for (const auto& figure : row.at("figures")) {
+    const std::string name = figure.at("name");
+    const bool of_all_rounds = name == "bridges" || name.ends_with("with / without");
+    EXPECT_EQ(figure.at("runs").size(), of_all_rounds ? 1U : 2U) << name;
+    EXPECT_GT(figure.at("median"), 0) << name;
+    EXPECT_EQ(figure.contains("wanted"), name == "p99 with / without") << name;
+  }
+  EXPECT_EQ(row.at("figures").size(), 7U);
+  EXPECT_EQ(folders(), 0U);
+}
+
 TEST_F(BridgeBenchCommand, CtrlCReportsWhatItHasAndLeavesNothing) {
   const pid_t pid = start({"--only", "foxglove", "--seconds", "60"});
   std::this_thread::sleep_for(std::chrono::seconds(2));

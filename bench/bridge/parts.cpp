@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <vector>
 
 #include "bench/stage.hpp"
@@ -25,15 +26,17 @@ int play_bridge_part(const char* job) noexcept {
 void play_camera(const nlohmann::json& job) {
   Stage stage;
   const std::uint32_t width = job.at("width"), height = job.at("height");
+  const std::string encoding = job.at("encoding");
   const double hz = job.at("hz"), seconds = job.at("seconds");
-  Publisher<Image> out(Topic<Image>{kTopic, {.max_bytes = std::size_t{width} * height * 3, .depth = 4}});
+  const std::size_t bytes = image_bytes_or_throw(height, width, image_format_or_throw(encoding));
+  Publisher<Image> out(Topic<Image>{kTopic, {.max_bytes = bytes, .depth = 4}});
   const auto frames = static_cast<std::size_t>(seconds * hz);
   std::vector<std::int64_t> publish_ns;
   publish_ns.reserve(frames);
   const auto send = [&](std::int64_t stamp) {
     auto frame = out.loan();
     if (!frame) return false;
-    static_cast<void>(frame->resize(height, width, "bgr8"));
+    static_cast<void>(frame->resize(height, width, encoding));
     frame->header.frame_id = "camera";
     frame->header.stamp = stamp;
     const std::int64_t before = now_ns();

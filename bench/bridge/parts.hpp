@@ -15,8 +15,8 @@ int play_bridge_part(const char* job) noexcept;
 
 // The parts. Each throws what goes wrong. Ages are wall clock at arrival less the stamp that the camera gave.
 
-/// Images of `width` × `height` × 3 on `/camera`: at the first order one with stamp 0, which nobody counts and by which
-/// all meet; at the second one `hz` for `seconds`. Reports {sent, publish_ns: [each publish()]}.
+/// Images of `width` × `height` in `encoding` on `/camera`: at the first order one with stamp 0, which nobody counts
+/// and by which all meet; at the second one `hz` for `seconds`. Reports {sent, publish_ns: [each publish()]}.
 void play_camera(const nlohmann::json& job);
 /// A subscriber of `/camera`. Reports {received, missed, latency_ns}.
 void play_viewer(const nlohmann::json& job);

@@ -18,10 +18,22 @@ std::optional<bool> Figure::reached() const {
   return target->at_most ? median() <= target->limit : median() >= target->limit;
 }
 
+namespace {
+
+Figure& figure_of(Row& row, const std::string& name, const std::string& unit, std::optional<Target> target) {
+  for (Figure& one : row.figures)
+    if (one.name == name) return one;
+  return row.figures.emplace_back(Figure{name, unit, target, {}});
+}
+
+}  // namespace
+
 void Row::add(const std::string& figure, const std::string& unit, double value, std::optional<Target> target) {
-  const auto found = std::find_if(figures.begin(), figures.end(), [&](const Figure& f) { return f.name == figure; });
-  Figure& to = found != figures.end() ? *found : figures.emplace_back(Figure{figure, unit, target, {}});
-  to.runs.push_back(value);
+  figure_of(*this, figure, unit, target).runs.push_back(value);
+}
+
+void Row::set(const std::string& figure, const std::string& unit, double value, std::optional<Target> target) {
+  figure_of(*this, figure, unit, target).runs = {value};
 }
 
 const Figure* Row::find(const std::string& figure) const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -33,9 +34,13 @@ struct Row {
   std::string name{};   ///< "dds-out"
   std::string title{};  ///< what was measured
   std::vector<Figure> figures{};
+  /// Of all runs together, for the figures that are made of them.
+  std::map<std::string, std::vector<double>> samples{};
 
   /// Adds the value of a run.
   void add(const std::string& name, const std::string& unit, double value, std::optional<Target> target = {});
+  /// Gives a figure of all runs together its value so far.
+  void set(const std::string& name, const std::string& unit, double value, std::optional<Target> target = {});
   [[nodiscard]] const Figure* find(const std::string& name) const;
 };
 

@@ -9,8 +9,12 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "bench/bridge/parts.hpp"
+#include "bench/bridge/publish_cost.hpp"
 #include "bench/bridge/running_bridge.hpp"
 #include "bench/results/statistics.hpp"
 #include "bench/temporary_folder.hpp"
@@ -36,6 +40,16 @@ constexpr std::int64_t kMeetWithin = 30 * kSecond;
 constexpr std::int64_t kLast = kSecond;                 // what is under way at the end arrives
 constexpr std::int64_t kBeforeDiscovery = 3 * kSecond;  // peers that do not say when they have met
 
+/// What the camera sends.
+struct Pictures {
+  const char* what;
+  int width, height;
+  const char* encoding;
+  double hz;
+};
+constexpr Pictures kLarge{"1920×1200×3 at 30 Hz", kWidth, kHeight, "bgr8", kCameraHz};
+constexpr Pictures kSmall{"4 KiB at 100 Hz", 64, 64, "mono8", 100};
+
 struct Stop {};  // the user has asked for it
 
 /// The processes of one run.
@@ -49,13 +63,19 @@ class Run {
   /// The run directory of the vehicle's computer, or of another one.
   [[nodiscard]] std::string computer(bool other = false) const { return folder_.path() + (other ? "/two" : "/one"); }
 
-  std::unique_ptr<Actor> start(json job, bool on_other = false) {
-    job["width"] = kWidth;
-    job["height"] = kHeight;
+  std::unique_ptr<Actor> start(const json& job, bool on_other = false) {
     return ready(std::make_unique<Actor>("bridge", job, computer(on_other)));
   }
   std::unique_ptr<Actor> camera(double hz) {
-    return start({{"part", "camera"}, {"hz", hz}, {"seconds", setting_.seconds}});
+    return camera(Pictures{.what = "", .width = kWidth, .height = kHeight, .encoding = "bgr8", .hz = hz});
+  }
+  std::unique_ptr<Actor> camera(const Pictures& pictures) {
+    return start({{"part", "camera"},
+                  {"width", pictures.width},
+                  {"height", pictures.height},
+                  {"encoding", pictures.encoding},
+                  {"hz", pictures.hz},
+                  {"seconds", setting_.seconds}});
   }
   std::unique_ptr<Actor> viewer(bool on_other = false) { return start({{"part", "viewer"}}, on_other); }
   std::unique_ptr<Actor> browser(int pause_ms = 0) {
@@ -280,56 +300,73 @@ void measure_zenoh(const Setting& setting, Row& row) {
   row.add("bridge that receives", "% of a core", percent(cpu_in, run.filmed(kZenohHz)));
 }
 
-/// What publish() takes in µs, with one subscriber here.
-Summary publish_us(const json& sent) {
-  auto us = sent.at("publish_ns").get<std::vector<double>>();
-  for (double& value : us) value /= 1e3;
-  return summarize(std::move(us));
-}
-
-void measure_publish(const Setting& setting, Row& row) {
-  std::optional<Summary> alone;
-  {
-    Run run(setting);
-    const auto viewer = run.viewer();
-    const auto camera = run.camera(kCameraHz);
-    run.first_image(*camera);
-    run.film(*camera);
-    alone = publish_us(run.result(*camera));
+/// The bridges that are here, each with a client that reads the camera.
+class Bridges {
+ public:
+  /// The camera is there, and sends nothing yet. Returns when all have met.
+  Bridges(Run& run, const Setting& setting) {
+    if (setting.foxglove) {
+      RunningBridge& bridge = add(run.foxglove());
+      clients_.push_back(run.browser());
+      run.until_met(bridge);
+    }
+    if (setting.dds && setting.fastdds) {
+      clients_.push_back(run.fastdds_reader());
+      run.until_met(add(run.dds({"--topic", "/camera"})));
+    }
+    if (setting.zenoh) {
+      clients_.push_back(run.viewer(true));
+      RunningBridge& out = add(run.zenoh_out());
+      run.until(out, [&] { return out.report().is_object(); }, "the bridge listens");
+      add(run.zenoh_in());
+      run.until_met(out);
+    }
   }
+  [[nodiscard]] std::vector<RunningBridge*> all() const {
+    std::vector<RunningBridge*> some;
+    for (const auto& bridge : bridges_) some.push_back(bridge.get());
+    return some;
+  }
+
+ private:
+  RunningBridge& add(std::unique_ptr<RunningBridge> bridge) { return *bridges_.emplace_back(std::move(bridge)); }
+
+  std::vector<std::unique_ptr<RunningBridge>> bridges_;
+  std::vector<std::unique_ptr<Actor>> clients_;
+};
+
+/// µs of each publish(), with one subscriber on this computer.
+std::vector<double> publish_us(const Setting& setting, const Pictures& pictures, bool with_bridges) {
   Run run(setting);
   const auto viewer = run.viewer();
-  const auto camera = run.camera(kCameraHz);
-  const auto foxglove = run.foxglove();
-  const auto browser = run.browser();
-  std::vector<RunningBridge*> bridges{foxglove.get()};
-  run.until_met(*foxglove);
-  std::unique_ptr<RunningBridge> dds, out, in;
-  std::unique_ptr<Actor> reader, other;
-  if (setting.fastdds) {
-    reader = run.fastdds_reader();
-    dds = run.dds({"--topic", "/camera"});
-    run.until_met(*dds);
-    bridges.push_back(dds.get());
-  }
-  if (setting.zenoh) {
-    other = run.viewer(true);
-    out = run.zenoh_out();
-    run.until(*out, [&] { return out->report().is_object(); }, "the bridge listens");
-    in = run.zenoh_in();
-    run.until_met(*out);
-    bridges.insert(bridges.end(), {out.get(), in.get()});
-  }
-  run.first_image(*camera, bridges);
-  run.film(*camera, bridges);
-  const Summary bridged = publish_us(run.result(*camera));
-  row.add("bridges", "", static_cast<double>(1 + (setting.fastdds ? 1 : 0) + (setting.zenoh ? 1 : 0)));
-  row.add("publish p50 without", "µs", alone->p50);
-  row.add("publish p50 with", "µs", bridged.p50);
-  row.add("publish p99 without", "µs", alone->p99);
-  row.add("publish p99 with", "µs", bridged.p99);
-  row.add("p99 with / without", "×", alone->p99 > 0 ? bridged.p99 / alone->p99 : 0, Target{.limit = 1.2});
+  const auto camera = run.camera(pictures);
+  std::optional<Bridges> bridges;
+  if (with_bridges) bridges.emplace(run, setting);
+  const auto running = bridges ? bridges->all() : std::vector<RunningBridge*>{};
+  run.first_image(*camera, running);
+  run.film(*camera, running);
+  auto us = run.result(*camera).at("publish_ns").get<std::vector<double>>();
+  for (double& value : us) value /= 1e3;
+  return us;
 }
+
+void measure_publish(const Setting& setting, Row& row, const Pictures& pictures) {
+  std::vector<std::string> names, left_out;
+  const auto name = [&](const char* bridge, bool here) { (here ? names : left_out).emplace_back(bridge); };
+  name("dds", setting.dds && setting.fastdds);
+  name("foxglove", setting.foxglove);
+  name("zenoh", setting.zenoh);
+  if (names.empty())
+    throw Error(ErrorCode::Unavailable, "there is no bridge, or nobody who reads from it",
+                "the end of the report says how to have them");
+  row.title = publish_title(pictures.what, names, left_out);
+  auto without = publish_us(setting, pictures, false);
+  auto with = publish_us(setting, pictures, true);
+  add_publish_round(row, std::move(without), std::move(with), names.size());
+}
+
+void measure_publish_large(const Setting& setting, Row& row) { measure_publish(setting, row, kLarge); }
+void measure_publish_small(const Setting& setting, Row& row) { measure_publish(setting, row, kSmall); }
 
 /// Nothing is added when the user has stopped it.
 template <void (*kMeasure)(const Setting&, Row&)>
@@ -351,12 +388,16 @@ void stoppable(const Setting& setting, Row& row) {
 const std::vector<Setup>& all_setups() {
   static const std::vector<Setup> kAllSetups{
       {.name = "publish",
-       .title = "publish() of 1920×1200×3 at 30 Hz with one subscriber, without bridges and with all that are here",
-       .measure = stoppable<measure_publish>},
+       .title = "publish() of 1920×1200×3 at 30 Hz, without bridges and with all that are here",
+       .measure = stoppable<measure_publish_large>},
+      {.name = "publish-small",
+       .title = "publish() of 4 KiB at 100 Hz, without bridges and with all that are here",
+       .measure = stoppable<measure_publish_small>},
       {.name = "dds-out",
        .title = "cardan bridge dds to Fast DDS, 1920×1200×3 at 30 Hz, socket buffers of 4 MiB",
        .measure = stoppable<measure_dds_out>,
-       .needs_fastdds = true},
+       .needs_fastdds = true,
+       .needs_dds = true},
       {.name = "dds-native",
        .title = "the same from Fast DDS to Fast DDS, with its own transports",
        .measure = stoppable<measure_dds_native>,
@@ -364,10 +405,12 @@ const std::vector<Setup>& all_setups() {
       {.name = "dds-in",
        .title = "Fast DDS to Cardan by cardan bridge dds, 1920×1200×3 at 30 Hz",
        .measure = stoppable<measure_dds_in>,
-       .needs_fastdds = true},
+       .needs_fastdds = true,
+       .needs_dds = true},
       {.name = "foxglove",
        .title = "cardan bridge foxglove, 225 MB/s to one client; then beside one that reads a message a second",
-       .measure = stoppable<measure_foxglove>},
+       .measure = stoppable<measure_foxglove>,
+       .needs_foxglove = true},
       {.name = "zenoh", .title = kZenohTitle, .measure = stoppable<measure_zenoh>, .needs_zenoh = true},
   };
   return kAllSetups;

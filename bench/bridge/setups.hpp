@@ -12,9 +12,11 @@ namespace cardan::bench::bridging {
 
 /// What all runs share.
 struct Setting {
-  double seconds = 10;   ///< that the camera sends
-  bool fastdds = false;  ///< the peer Fast DDS is here
-  bool zenoh = false;    ///< cardan-zenoh is here
+  double seconds = 10;    ///< that the camera sends
+  bool fastdds = false;   ///< the peer Fast DDS is here
+  bool dds = false;       ///< so is the bridge to DDS
+  bool foxglove = false;  ///< the one to Foxglove
+  bool zenoh = false;     ///< the one to Zenoh, with cardan-zenoh
   /// Where the second computer of the row `zenoh` is. Null: here, over loopback, and why.
   const OtherNetwork* other = nullptr;
   std::string no_other{};
@@ -28,7 +30,12 @@ struct Setup {
   /// Adds the figures of one run to `row`; all processes are gone when it returns. Throws Error when one of them
   /// failed. Returns early, and then adds nothing, when the user stops it.
   void (*measure)(const Setting& setting, Row& row);
-  bool needs_fastdds = false, needs_zenoh = false;
+  bool needs_fastdds = false, needs_dds = false, needs_foxglove = false, needs_zenoh = false;
+
+  [[nodiscard]] bool possible(const Setting& here) const noexcept {
+    return (here.fastdds || !needs_fastdds) && (here.dds || !needs_dds) && (here.foxglove || !needs_foxglove) &&
+           (here.zenoh || !needs_zenoh);
+  }
 };
 
 [[nodiscard]] const std::vector<Setup>& all_setups();

@@ -1,24 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "cardan/base/atomic.hpp"
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <span>
+
 #include "cardan/base/fd.hpp"
 
 namespace cardan::bridge::dds {
 
-/// Wakes the bridge's thread from any of Cyclone's. Any thread; does not block.
+/// Wakes the bridge's thread from any of Cyclone's, and says who rang, so that the bridge need not look at everybody.
+/// Any thread; does not block.
 class Bell {
  public:
+  using Who = std::int32_t;  ///< a dds_entity_t
+
+  /// Those who have rung. Of more than kMostNamed it knows only that everybody may have.
+  class Rung {
+   public:
+    static constexpr std::size_t kMostNamed = 64;
+    explicit operator bool() const noexcept { return any_; }
+    [[nodiscard]] bool everybody() const noexcept { return everybody_; }
+    /// Each once.
+    [[nodiscard]] std::span<const Who> named() const noexcept { return {who_.data(), count_}; }
+
+   private:
+    friend class Bell;
+    void note(Who who) noexcept;
+    bool any_ = false, everybody_ = false;
+    std::size_t count_ = 0;
+    std::array<Who, kMostNamed> who_{};
+  };
+
   /// Throws Error (Limit).
   Bell();
-  void ring() noexcept;
-  /// Whether it has rung since the last call; at the first call it has. Call it before looking at what it rang for.
-  [[nodiscard]] bool answer() noexcept;
+  /// `who`: the entity that has something; 0: none of those that are looked up.
+  void ring(Who who = 0) noexcept;
+  /// Everybody may have something.
+  void ring_all() noexcept;
+  /// Who has rung since the last call; at the first call everybody has. Call it before looking at what it rang for.
+  [[nodiscard]] Rung answer() noexcept;
   [[nodiscard]] int fd() const noexcept { return fd_.get(); }
 
  private:
+  void wake(bool first) noexcept;
+
   Fd fd_;
-  Atomic<bool> rung_{true};
+  std::mutex mutex_;
+  Rung rung_;
 };
 
 }  // namespace cardan::bridge::dds

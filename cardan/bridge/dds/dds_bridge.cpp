@@ -5,10 +5,12 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <array>
 #include <fstream>
 #include <limits>
 #include <new>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <thread>
 #include <utility>
@@ -29,6 +31,8 @@ constexpr std::size_t kMostPast = 4096, kMostProblems = 64;
 constexpr std::uint64_t kEnoughBuffer = 4U << 20U;
 /// A writer that is restarted finds its topic as it left it.
 constexpr std::int64_t kLingerOfReader = 2'000'000'000;
+/// How often a topic is looked at whose descriptor the kernel has no room to watch.
+constexpr std::int64_t kUnwatched = 10'000'000;
 constexpr auto kWhenMemoryRunsOut = std::chrono::milliseconds(10);
 
 const char* word_of(Range range) {
@@ -73,44 +77,74 @@ void DdsBridge::turn(std::chrono::nanoseconds timeout) {
     } catch (const std::bad_alloc&) {  // somebody's message or endpoint was too much; the others' go on
       look_at_all_ = endpoints_changed_ = true;
       ++out_of_memory_;
-      bell_->ring();
+      bell_->ring_all();
       std::this_thread::sleep_for(kWhenMemoryRunsOut);
     }
   } while (!stopping() && steady_now() < until);
 }
 
 bool DdsBridge::pass() {
-  const bool rung = bell_->answer();
+  const Bell::Rung rung = bell_->answer();
   const std::int64_t now = steady_now();
   update_writers();
-  const bool changed = rung && participant_.update();
-  update_readers(std::exchange(look_at_all_, false) || changed, now);
-  if (rung || endpoints_changed_) announce();
+  update_readers(rung, now);
+  if ((rung && node_.learn()) || endpoints_changed_) announce();
   if (rung) habits_.carry();
-  if (rung || more_to_read_) {
-    more_to_read_ = false;
-    for (const auto& [topic, reader] : readers_) more_to_read_ = reader->carry(participant_) || more_to_read_;
+  note_rung(rung);
+  const bool more_log = habits_.carry_log();
+  const bool more_in = carry_in();
+  const bool more_out = carry_out(now);
+  return more_log || more_in || more_out;
+}
+
+void DdsBridge::note_rung(const Bell::Rung& rung) {
+  const auto note = [this](dds_entity_t who) {
+    if (writer_of_.contains(who)) agenda_.add(who);
+    if (reader_of_.contains(who) && std::find(to_read_.begin(), to_read_.end(), who) == to_read_.end())
+      to_read_.push_back(who);
+  };
+  if (rung.everybody()) {
+    to_read_.clear();
+    for (const auto& [who, reader] : reader_of_) to_read_.push_back(who);
+    for (const auto& [who, writer] : writer_of_) agenda_.add(who);
+  } else {
+    for (const Bell::Who who : rung.named()) note(who);
   }
-  bool busy = habits_.carry_log() || more_to_read_;
-  for (const auto& [topic, writer] : writers_) {  // in turns: a topic of large messages leaves the others their place
-    writer->look(now, rung);
-    busy = writer->carry(now) || busy;
+}
+
+/// Returns whether there may be more.
+bool DdsBridge::carry_in() {
+  std::erase_if(to_read_, [this](dds_entity_t who) {
+    const auto reader = reader_of_.find(who);
+    return reader == reader_of_.end() || !reader->second->carry(participant_);
+  });
+  return !to_read_.empty();
+}
+
+/// Returns whether there may be more.
+bool DdsBridge::carry_out(std::int64_t now) {
+  bool busy = false;
+  for (const Agenda::Id who : agenda_.take(now)) {  // in turns: a topic of large messages leaves the others their place
+    const auto found = writer_of_.find(who);
+    if (found == writer_of_.end()) continue;
+    DdsWriter& writer = *found->second;
+    writer.look(now);
+    const bool more = writer.carry(now);
+    if (more) agenda_.add(who);
+    busy = busy || more;
+    const bool watched = more || !writer.waits_for_fd(now) || agenda_.watch(who, writer.fd());
+    agenda_.at(who, watched ? writer.due_ns(now) : now + kUnwatched);
   }
   return busy;
 }
 
 void DdsBridge::wait(std::int64_t until) {
-  const std::int64_t now = steady_now();
-  std::vector<pollfd> all{{.fd = bell_->fd(), .events = POLLIN, .revents = 0},
-                          {.fd = catalogue_.fd(), .events = POLLIN, .revents = 0},
-                          {.fd = habits_.fd(), .events = POLLIN, .revents = 0}};
-  for (const auto& [topic, writer] : writers_) {
-    if (writer->waits_for_fd(now)) all.push_back({.fd = writer->fd(), .events = POLLIN, .revents = 0});
-    until = std::min(until, writer->due_ns(now));
-  }
-  for (const auto& [topic, reader] : readers_)
-    if (reader->alone_since != 0) until = std::min(until, reader->alone_since + kLingerOfReader);
-  const std::int64_t left = std::max<std::int64_t>(until - now, 0);
+  std::array<pollfd, 4> all{{{.fd = bell_->fd(), .events = POLLIN, .revents = 0},
+                             {.fd = catalogue_.fd(), .events = POLLIN, .revents = 0},
+                             {.fd = habits_.fd(), .events = POLLIN, .revents = 0},
+                             {.fd = agenda_.fd(), .events = POLLIN, .revents = 0}}};
+  until = std::min({until, agenda_.next_ns(), remove_at_});
+  const std::int64_t left = std::max<std::int64_t>(until - steady_now(), 0);
   const timespec timeout{.tv_sec = left / 1'000'000'000, .tv_nsec = left % 1'000'000'000};
   (void)::ppoll(all.data(), all.size(), &timeout, nullptr);
 }
@@ -121,53 +155,67 @@ void DdsBridge::update_writers() {
     endpoints_changed_ = true;
     if (const auto known = writers_.find(name); known != writers_.end()) {
       remember(known->second->report());
+      agenda_.forget(known->second->entity());
+      writer_of_.erase(known->second->entity());
       writers_.erase(known);
     }
     problems_.erase(name);
     if (!change.added) return;
     try {
-      writers_.emplace(name,
-                       std::make_unique<DdsWriter>(participant_, change.topic, *change.rule, rules_, network_, bell_));
+      auto writer = std::make_unique<DdsWriter>(participant_, change.topic, *change.rule, rules_, network_, bell_);
+      agenda_.add(writer->entity());
+      writers_.emplace(name, std::move(writer));
     } catch (const Error& e) {
       note_problem(name, e.what());
     }
   });
 }
 
-void DdsBridge::update_readers(bool changed, std::int64_t now) {
-  if (changed) {
-    std::map<std::string, std::vector<const RemoteWriter*>> topics;
-    for (const auto& [handle, writer] : participant_.writers())
-      if (writer.alive && !participant_.is_sibling(writer)) topics[writer.topic].push_back(&writer);
-    for (const auto& [topic, reader] : readers_) {
-      if (topics.contains(topic))
-        reader->alone_since = 0;
-      else if (reader->alone_since == 0)
-        reader->alone_since = now;
+void DdsBridge::update_readers(const Bell::Rung& rung, std::int64_t now) {
+  std::set<std::string> topics;
+  if (rung) topics = participant_.update();
+  if (std::exchange(look_at_all_, false)) {
+    for (std::string& topic : participant_.topics()) topics.insert(std::move(topic));
+    for (const auto& [topic, reader] : readers_) topics.insert(topic);
+  }
+  for (const std::string& topic : topics) {
+    std::vector<const RemoteWriter*> writers = participant_.writers_of(topic);
+    std::erase_if(writers, [this](const RemoteWriter* writer) { return participant_.is_sibling(*writer); });
+    if (const auto known = readers_.find(topic); known != readers_.end()) {
+      std::int64_t& alone_since = known->second->alone_since;
+      if (!writers.empty())
+        alone_since = 0;
+      else if (alone_since == 0)
+        alone_since = now;
+      if (alone_since != 0) remove_at_ = std::min(remove_at_, alone_since + kLingerOfReader);
     }
-    for (const auto& [topic, writers] : topics) {
-      try {
-        problems_.erase("in " + topic);
-        read(topic, writers);
-      } catch (const Error& e) {
-        note_problem("in " + topic, e.what());
-      } catch (const std::bad_alloc&) {  // the others get their readers, and this one at the next look
-        look_at_all_ = true;
-        ++out_of_memory_;
-      }
+    if (writers.empty()) continue;
+    try {
+      problems_.erase("in " + topic);
+      read(topic, writers);
+    } catch (const Error& e) {
+      note_problem("in " + topic, e.what());
+    } catch (const std::bad_alloc&) {  // the others get their readers, and this one at the next look
+      look_at_all_ = true;
+      ++out_of_memory_;
     }
   }
   remove_readers(now);
 }
 
 void DdsBridge::remove_readers(std::int64_t now) {
+  if (now < remove_at_) return;
+  remove_at_ = std::numeric_limits<std::int64_t>::max();
   for (auto it = readers_.begin(); it != readers_.end();) {
     const DdsReader& reader = *it->second;
     if (reader.alone_since != 0 && now >= reader.alone_since + kLingerOfReader) {
+      look_at_all_ = look_at_all_ || readers_.size() == kMostReaders;  // another topic gets its place
       remember(reader.report());
+      reader_of_.erase(reader.entity());
       it = readers_.erase(it);
       endpoints_changed_ = true;
     } else {
+      if (reader.alone_since != 0) remove_at_ = std::min(remove_at_, reader.alone_since + kLingerOfReader);
       ++it;
     }
   }
@@ -254,8 +302,9 @@ bool DdsBridge::read(const std::string& topic, const std::string& type,
     note_problem("in " + topic,
                  "a writer that keeps nothing for late readers (volatile) is not heard here, as by "
                  "ROS 2's own subscribers — let it write transient local");
-  if (same && known->second->qos() == qos) return true;
+  if (same && known->second->reads() && known->second->qos() == qos) return true;
   endpoints_changed_ = true;
+  if (known != readers_.end()) reader_of_.erase(known->second->entity());
   if (same) {
     known->second->set_qos(participant_, qos);
     return true;
@@ -281,8 +330,14 @@ void DdsBridge::announce() {
   endpoints_changed_ = false;
   std::vector<Guid> readers = habits_.readers();
   std::vector<Guid> writers = habits_.writers();
-  for (const auto& [topic, reader] : readers_) readers.push_back(reader->guid());
-  for (const auto& [topic, writer] : writers_) writers.push_back(writer->guid());
+  for (const auto& [topic, reader] : readers_) {
+    readers.push_back(reader->guid());
+    if (reader->reads()) reader_of_[reader->entity()] = reader.get();
+  }
+  for (const auto& [topic, writer] : writers_) {
+    writers.push_back(writer->guid());
+    writer_of_[writer->entity()] = writer.get();
+  }
   node_.update(std::move(readers), std::move(writers));
 }
 

@@ -5,12 +5,15 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "cardan/bridge/bridge.hpp"
 #include "cardan/bridge/catalogue.hpp"
+#include "cardan/bridge/dds/agenda.hpp"
 #include "cardan/bridge/dds/bell.hpp"
 #include "cardan/bridge/dds/dds_reader.hpp"
 #include "cardan/bridge/dds/dds_writer.hpp"
@@ -26,6 +29,7 @@ namespace cardan::bridge::dds {
 /// The name of the network for the loop guard: the rules', or "dds:<domain>".
 [[nodiscard]] std::string network_name(const Rules& rules, const DomainChoice& choice);
 
+/// What a pass costs grows with the topics that have something to do, not with those that are there.
 /// Thread safety: one thread.
 class DdsBridge final : public Bridge {
  public:
@@ -43,7 +47,10 @@ class DdsBridge final : public Bridge {
   bool pass();
   void wait(std::int64_t until);
   void update_writers();
-  void update_readers(bool changed, std::int64_t now);
+  void update_readers(const Bell::Rung& rung, std::int64_t now);
+  void note_rung(const Bell::Rung& rung);
+  bool carry_in();
+  bool carry_out(std::int64_t now);
   void remove_readers(std::int64_t now);
   [[nodiscard]] std::vector<std::string> types_of(const std::string& topic,
                                                   const std::vector<const RemoteWriter*>& writers) const;
@@ -68,8 +75,14 @@ class DdsBridge final : public Bridge {
   std::map<std::string, std::unique_ptr<DdsReader>> readers_;  ///< by the topic on DDS
   std::map<std::string, std::string> problems_;                ///< by topic: why it is not carried
   std::map<Key, TopicReport> past_;                            ///< topics that have ended
-  bool endpoints_changed_ = true, more_to_read_ = false;
-  bool look_at_all_ = false;  ///< writers may have been passed over
+  /// The same by the entities that ring the bell, as they are after announce().
+  std::unordered_map<dds_entity_t, DdsWriter*> writer_of_;
+  std::unordered_map<dds_entity_t, DdsReader*> reader_of_;
+  Agenda agenda_;                       ///< of the writers
+  std::vector<dds_entity_t> to_read_;   ///< readers with messages
+  std::int64_t remove_at_ = INT64_MAX;  ///< when a reader has been alone for long enough
+  bool endpoints_changed_ = true;
+  bool look_at_all_ = false;  ///< writers on DDS may have been passed over
   std::uint64_t out_of_memory_ = 0;
 };
 

@@ -29,11 +29,15 @@ class DdsReader {
   /// Reads with this QoS from now on. What was waiting is carried before, as by carry().
   void set_qos(Participant& participant, const EndpointQos& qos);
   [[nodiscard]] const EndpointQos& qos() const noexcept { return qos_; }
+  /// Whether it has a reader on DDS. Not after a set_qos() that has thrown, until one that has not.
+  [[nodiscard]] bool reads() const noexcept { return static_cast<bool>(reader_); }
   [[nodiscard]] const std::string& type_name() const noexcept { return topic_.type().message_type().name; }
   [[nodiscard]] const TopicRule& rule() const noexcept { return rule_; }
 
   [[nodiscard]] TopicReport report() const;
   [[nodiscard]] const Guid& guid() const noexcept { return guid_; }
+  /// With which it rings the bell; another one after set_qos().
+  [[nodiscard]] dds_entity_t entity() const noexcept { return reader_.get(); }
 
   std::int64_t alone_since = 0;  ///< steady clock: since when it has no writer; 0: it has one
 

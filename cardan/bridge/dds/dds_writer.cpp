@@ -69,11 +69,11 @@ DdsWriter::DdsWriter(const Participant& participant, LocalTopic topic, const Top
   if (!type)
     throw Error(ErrorCode::InvalidArgument, "the type '" + topic_.topic().type + "' is not as package/msg/Type",
                 "name it so in CARDAN_MESSAGE");
-  tally_->released = [bell = std::move(bell)] { bell->ring(); };
   wire_ = make_topic(participant.entity(), *name, *type, nullptr);
   writer_ = Entity(checked(
       ::dds_create_writer(participant.entity(), wire_.topic.get(), writer_qos(qos_).get(), nullptr), "write " + *name));
   guid_ = guid_of(writer_.get());
+  tally_->released = [bell = std::move(bell), who = writer_.get()] { bell->ring(who); };
 }
 
 void DdsWriter::open(std::int64_t now) {
@@ -87,10 +87,9 @@ void DdsWriter::open(std::int64_t now) {
   }
 }
 
-void DdsWriter::look(std::int64_t now, bool changed) {
+void DdsWriter::look(std::int64_t now) {
   dds_publication_matched_status_t status{};
-  if (changed && ::dds_get_publication_matched_status(writer_.get(), &status) == DDS_RETCODE_OK)
-    readers_ = status.current_count;
+  if (::dds_get_publication_matched_status(writer_.get(), &status) == DDS_RETCODE_OK) readers_ = status.current_count;
   if (readers_ != 0 || qos_.transient_local) {
     close_at_ = 0;
     open(now);

@@ -23,13 +23,12 @@ class DdsWriter {
   DdsWriter(const Participant& participant, LocalTopic topic, const TopicRule& rule, const Rules& rules,
             const std::string& network, std::shared_ptr<Bell> bell);
 
-  /// Opens or closes the subscription, as there are readers. `now`: steady clock, ns. `changed`: their
-  /// number may have changed.
-  void look(std::int64_t now, bool changed);
+  /// Opens or closes the subscription, as there are readers. `now`: steady clock, ns.
+  void look(std::int64_t now);
   /// Sends the next frame. Returns false if there is none to send now.
   bool carry(std::int64_t now);
 
-  /// Whether fd() says when carry() will have something; if not, the bell or due_ns() does.
+  /// Whether fd() says when carry() will have something; if not, the bell (with entity()) or due_ns() does.
   [[nodiscard]] bool waits_for_fd(std::int64_t now);
   [[nodiscard]] int fd() { return topic_.fd(); }
   /// When look() or carry() has something to do again; INT64_MAX: unknown.
@@ -37,6 +36,7 @@ class DdsWriter {
 
   [[nodiscard]] TopicReport report() const;
   [[nodiscard]] const Guid& guid() const noexcept { return guid_; }
+  [[nodiscard]] dds_entity_t entity() const noexcept { return writer_.get(); }
 
  private:
   [[nodiscard]] static OutgoingOptions options(const EndpointQos& qos, bool copies, const Rules& rules,

@@ -4,7 +4,6 @@
 #include <dds/ddsrt/log.h>
 #include <fmt/format.h>
 #include <netinet/in.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -46,9 +45,9 @@ void log_line(void* /*nothing*/, const dds_log_data_t* line) noexcept {
   }
 }
 
-void ring_bell(dds_entity_t /*entity*/, void* bell) { static_cast<Bell*>(bell)->ring(); }
-void ring_on_match(dds_entity_t /*entity*/, const dds_publication_matched_status_t /*status*/, void* bell) {
-  static_cast<Bell*>(bell)->ring();
+void ring_bell(dds_entity_t entity, void* bell) { static_cast<Bell*>(bell)->ring(entity); }
+void ring_on_match(dds_entity_t writer, const dds_publication_matched_status_t /*status*/, void* bell) {
+  static_cast<Bell*>(bell)->ring(writer);
 }
 
 struct ListenerDeleter {
@@ -102,26 +101,6 @@ void take_all(dds_entity_t reader, Use&& use) {
 
 }  // namespace
 
-Bell::Bell() : fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-  if (!fd_)
-    throw Error(ErrorCode::Limit, fmt::format("cannot make an eventfd: {}", std::strerror(errno)),
-                "raise ulimit -n of the bridge");
-}
-
-void Bell::ring() noexcept {
-  if (rung_.exchange(true)) return;
-  const std::uint64_t one = 1;
-  (void)!::write(fd_.get(), &one, sizeof(one));
-}
-
-bool Bell::answer() noexcept {
-  // The descriptor is emptied in any case. A ring may come to it only after its mark was answered; nobody would read it
-  // then, and the bridge would never sleep.
-  std::uint64_t ignored = 0;
-  const bool late = ::read(fd_.get(), &ignored, sizeof(ignored)) == sizeof(ignored);
-  return rung_.exchange(false) || late;
-}
-
 std::string domain_marker(const std::string& cardan_domain) {
   std::string name = cardan_domain;
   if (name.empty()) name = variable("CARDAN_DOMAIN");
@@ -170,18 +149,33 @@ void Participant::look_from_the_start() {
   };
   participants_reader_ = reader(DDS_BUILTIN_TOPIC_DCPSPARTICIPANT);
   writers_reader_ = reader(DDS_BUILTIN_TOPIC_DCPSPUBLICATION);
-  for (auto& [handle, writer] : writers_) writer.alive = false;  // those that are there are found again
+  for (auto& [handle, writer] : writers_) note_left(writer);  // those that are there are found again
   others_.clear();
 }
 
-bool Participant::update() {
+std::set<std::string> Participant::update() {
   if (missed_some_) {
     look_from_the_start();
     missed_some_ = false;
   }
   look_on();
-  if (changed_) forget_old();
-  return std::exchange(changed_, false);
+  forget_old();
+  return std::exchange(changed_, {});
+}
+
+std::vector<std::string> Participant::topics() const {
+  std::vector<std::string> all;
+  for (const auto& [topic, handles] : by_topic_) all.push_back(topic);
+  return all;
+}
+
+std::vector<const RemoteWriter*> Participant::writers_of(const std::string& topic) const {
+  std::vector<const RemoteWriter*> there;
+  if (const auto found = by_topic_.find(topic); found != by_topic_.end())
+    for (const dds_instance_handle_t handle : found->second)
+      if (const auto writer = writers_.find(handle); writer != writers_.end() && writer->second.alive)
+        there.push_back(&writer->second);
+  return there;
 }
 
 void Participant::look_on() {
@@ -207,15 +201,10 @@ const RemoteWriter* Participant::writer(dds_instance_handle_t handle) {
 void Participant::update_writers() {
   take_all<dds_builtintopic_endpoint_t>(
       writers_reader_.get(), [&](const dds_sample_info_t& info, const dds_builtintopic_endpoint_t& endpoint) {
-        const auto known = writers_.find(info.instance_handle);
-        if (info.valid_data && info.instance_state == DDS_ALIVE_INSTANCE_STATE) {
-          const std::size_t before = writers_.size();
+        if (info.valid_data && info.instance_state == DDS_ALIVE_INSTANCE_STATE)
           note_writer(info.instance_handle, endpoint);
-          changed_ = changed_ || known != writers_.end() || writers_.size() != before;
-        } else if (known != writers_.end() && known->second.alive) {
-          known->second.alive = false;
-          changed_ = true;
-        }
+        else if (const auto known = writers_.find(info.instance_handle); known != writers_.end())
+          note_left(known->second);
       });
 }
 
@@ -224,8 +213,9 @@ void Participant::note_writer(dds_instance_handle_t handle, const dds_builtintop
   if (participant == guid_ || endpoint.topic_name == nullptr || endpoint.type_name == nullptr) return;
   auto topic = ros_topic_of(endpoint.topic_name);
   if (!topic || rule_for(rules_.in, *topic, {}) == nullptr) return;
-  if (writers_.size() >= kMostWriters && writers_.find(handle) == writers_.end()) return;
-  writers_[handle] = {.topic = std::move(*topic),
+  auto known = writers_.find(handle);
+  if (known == writers_.end() && writers_.size() >= kMostWriters) return;
+  RemoteWriter writer{.topic = std::move(*topic),
                       .type = ros_type_of(endpoint.type_name).value_or(""),
                       .type_hash = value_in(user_data_of(endpoint.qos), "typehash"),
                       .participant = participant,
@@ -233,20 +223,36 @@ void Participant::note_writer(dds_instance_handle_t handle, const dds_builtintop
                       .transient_local = is_transient_local(endpoint.qos),
                       .xcdr1 = offers_xcdr1(endpoint.qos),
                       .alive = true};
+  changed_.insert(writer.topic);
+  by_topic_[writer.topic].insert(handle);
+  if (known == writers_.end())
+    known = writers_.try_emplace(handle).first;
+  else if (!known->second.alive)
+    --gone_;
+  known->second = std::move(writer);
+}
+
+void Participant::note_left(RemoteWriter& writer) {
+  if (!writer.alive) return;
+  changed_.insert(writer.topic);
+  writer.alive = false;
+  ++gone_;
 }
 
 /// Of a writer that has left, messages may still be waiting, so its entry stays for a while.
 void Participant::forget_old() {
   constexpr std::size_t kMostGone = 256;
-  auto gone = static_cast<std::size_t>(
-      std::count_if(writers_.begin(), writers_.end(), [](const auto& one) { return !one.second.alive; }));
-  for (auto it = writers_.begin(); it != writers_.end() && gone > kMostGone;) {
+  if (gone_ <= kMostGone) return;
+  for (auto it = writers_.begin(); it != writers_.end() && gone_ > kMostGone / 2;) {  // half: not again at once
     if (it->second.alive) {
       ++it;
-    } else {
-      it = writers_.erase(it);
-      --gone;
+      continue;
     }
+    const auto topic = by_topic_.find(it->second.topic);
+    topic->second.erase(it->first);
+    if (topic->second.empty()) by_topic_.erase(topic);
+    it = writers_.erase(it);
+    --gone_;
   }
 }
 

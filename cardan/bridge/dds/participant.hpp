@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -43,17 +44,21 @@ class Participant {
   [[nodiscard]] dds_entity_t entity() const noexcept { return participant_.get(); }
   [[nodiscard]] const Guid& guid() const noexcept { return guid_; }
 
-  /// Looks at what has been discovered since. Returns whether writers that may come in have changed. Throws bad_alloc;
-  /// the next call then finds what this one missed.
-  bool update();
-  /// Writers on topics that a rule of `in` names, by their instance handles; also those that have left lately.
-  [[nodiscard]] const std::map<dds_instance_handle_t, RemoteWriter>& writers() const noexcept { return writers_; }
-  /// One of these. If it is not known yet, looks again, because what a writer sends can be there before anybody has
-  /// looked; update() still returns that something has changed, and until then no entry goes. Null: no rule names its
-  /// topic, or there are too many. Throws bad_alloc.
+  /// Looks at what has been discovered since. Returns the topics whose writers have changed, of those that a rule of
+  /// `in` names. Throws bad_alloc; the next call then finds what this one missed.
+  [[nodiscard]] std::set<std::string> update();
+  /// The topics that a rule of `in` names and that have writers, or had some lately.
+  [[nodiscard]] std::vector<std::string> topics() const;
+  /// Those of a topic that are there now.
+  [[nodiscard]] std::vector<const RemoteWriter*> writers_of(const std::string& topic) const;
+  /// One of these, or one that has left lately. If it is not known yet, looks again, because what a writer sends can be
+  /// there before anybody has looked; update() still returns that its topic has changed, and until then no entry goes.
+  /// Null: no rule names its topic, or there are too many. Throws bad_alloc.
   [[nodiscard]] const RemoteWriter* writer(dds_instance_handle_t handle);
   /// Whether it belongs to a bridge of the same Cardan domain: what it sends is here already.
   [[nodiscard]] bool is_sibling(const RemoteWriter& writer) const;
+  /// Writers that are remembered, with those that have left lately.
+  [[nodiscard]] std::size_t known() const noexcept { return writers_.size(); }
   /// Others that are there now.
   [[nodiscard]] std::size_t others() const noexcept { return others_.size(); }
 
@@ -63,6 +68,7 @@ class Participant {
   void update_writers();
   void update_participants();
   void note_writer(dds_instance_handle_t handle, const dds_builtintopic_endpoint_t& endpoint);
+  void note_left(RemoteWriter& writer);
   void forget_old();
 
   const Rules& rules_;
@@ -70,9 +76,11 @@ class Participant {
   std::shared_ptr<Bell> bell_;
   Entity domain_, participant_, participants_reader_, writers_reader_;
   Guid guid_{};
-  bool missed_some_ = false;  ///< of what was discovered, for want of memory
-  bool changed_ = false;      ///< since the last update()
+  bool missed_some_ = false;       ///< of what was discovered, for want of memory
+  std::set<std::string> changed_;  ///< topics, since the last update()
   std::map<dds_instance_handle_t, RemoteWriter> writers_;
+  std::map<std::string, std::set<dds_instance_handle_t>> by_topic_;  ///< the same, by their topics
+  std::size_t gone_ = 0;                                             ///< of them, those that are not alive
   std::map<dds_instance_handle_t, Guid> others_;
   std::map<Guid, std::int64_t> siblings_;  ///< and the time when it left; 0: it is there
 };

@@ -32,20 +32,21 @@ RosNode::RosNode(const Participant& participant, std::string name_space, std::st
               "read ros_discovery_info"));
 }
 
-void RosNode::learn() {
+bool RosNode::learn() {
   for (const Received& one : take(reader_.get(), kInfosAtOnce)) {
     const int bytes = one.bytes().empty() ? 0 : gid_bytes_of(one.bytes());
     seen_old_ = seen_old_ || bytes == kOldGidBytes;
     seen_new_ = seen_new_ || bytes == kNewGidBytes;
   }
-  if (fixed_ || seen_old_ == seen_new_) return;
-  const int bytes = seen_old_ ? kOldGidBytes : kNewGidBytes;
-  published_ = published_ && bytes == gid_bytes_;
-  gid_bytes_ = bytes;
+  if (!fixed_ && seen_old_ != seen_new_) {
+    const int bytes = seen_old_ ? kOldGidBytes : kNewGidBytes;
+    published_ = published_ && bytes == gid_bytes_;
+    gid_bytes_ = bytes;
+  }
+  return !published_;
 }
 
 void RosNode::update(std::vector<Guid> readers, std::vector<Guid> writers) {
-  learn();
   NodeEntities& node = entities_.nodes.front();
   if (published_ && node.readers == readers && node.writers == writers) return;
   node.readers = std::move(readers);

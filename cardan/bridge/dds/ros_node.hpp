@@ -19,15 +19,15 @@ class RosNode {
   /// `gid_bytes`: 24 or 16; kept if `fixed`, otherwise until somebody's message says more. Throws Error (System).
   RosNode(const Participant& participant, std::string name_space, std::string name, int gid_bytes, bool fixed);
 
-  /// Publishes what has changed, and looks at others' messages.
+  /// Looks at others' messages. Returns whether update() has something to say, although the endpoints are the same.
+  [[nodiscard]] bool learn();
+  /// Publishes what has changed.
   void update(std::vector<Guid> readers, std::vector<Guid> writers);
   [[nodiscard]] int gid_bytes() const noexcept { return gid_bytes_; }
   /// Others use both forms: releases before and after Iron on one domain. Those of one kind do not see the node.
   [[nodiscard]] bool mixed() const noexcept { return seen_old_ && seen_new_; }
 
  private:
-  void learn();
-
   ParticipantEntities entities_;
   int gid_bytes_;
   const bool fixed_;

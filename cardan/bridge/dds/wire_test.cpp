@@ -6,8 +6,6 @@
 #include <dds/ddsi/q_radmin.h>
 #include <dds/ddsrt/log.h>
 #include <gtest/gtest.h>
-#include <poll.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -17,6 +15,7 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -293,20 +292,6 @@ TEST_F(Arrivals, WithoutMemoryForAMessageItIsLost) {
   EXPECT_EQ(inbox_->take_refused(), 1U);
 }
 
-TEST(DdsBell, ARingThatComesToItsDescriptorLateLeavesItNotReadable) {
-  Bell bell;
-  (void)bell.answer();
-  bell.ring();
-  ASSERT_TRUE(bell.answer());
-  // A ring was marked and answered before it wrote, as on a busy computer. It writes now.
-  const std::uint64_t one = 1;
-  ASSERT_EQ(::write(bell.fd(), &one, sizeof(one)), static_cast<ssize_t>(sizeof(one)));
-  (void)bell.answer();
-  pollfd poll{.fd = bell.fd(), .events = POLLIN, .revents = 0};
-  EXPECT_EQ(::poll(&poll, 1, 0), 0) << "the bridge would never sleep again";
-  EXPECT_FALSE(bell.answer());
-}
-
 TEST_F(Wire, LinesThatOthersCauseAreFew) {
   testing::internal::CaptureStderr();
   for (int i = 0; i < 1000; ++i) ::dds_log(DDS_LC_WARNING, __FILE__, __LINE__, __func__, "malformed packet %d\n", i);
@@ -324,6 +309,41 @@ class Reading : public test::OwnRunDirectory {
   }();
   Participant participant_{DomainChoice{.id = 97}, rules_, "wire-test", std::make_shared<Bell>()};
 };
+
+TEST_F(Reading, OnlyTopicsWhoseWritersHaveChangedAreLookedAtAgain) {
+  const Entity other(::dds_create_participant(97, nullptr, nullptr));
+  std::vector<WireTopic> topics;
+  for (const char* const name : {"rt/a", "rt/b", "rt/c"})
+    topics.push_back(make_topic(other.get(), name, "std_msgs::msg::dds_::String_", nullptr));
+  const auto write_to = [&](const WireTopic& topic) {
+    return Entity(::dds_create_writer(other.get(), topic.topic.get(), nullptr, nullptr));
+  };
+  const Entity a = write_to(topics[0]), b = write_to(topics[1]);
+  EXPECT_EQ(participant_.update(), (std::set<std::string>{"/a", "/b"}));
+  EXPECT_EQ(participant_.update(), std::set<std::string>{});
+  Entity second = write_to(topics[1]);
+  EXPECT_EQ(participant_.update(), std::set<std::string>{"/b"});
+  EXPECT_EQ(participant_.writers_of("/b").size(), 2U);
+  second.reset();
+  EXPECT_EQ(participant_.update(), std::set<std::string>{"/b"});
+  EXPECT_EQ(participant_.writers_of("/b").size(), 1U);
+  EXPECT_TRUE(participant_.writers_of("/c").empty());
+}
+
+TEST_F(Reading, WritersThatComeAndGoAreForgotten) {
+  const Entity other(::dds_create_participant(97, nullptr, nullptr));
+  const WireTopic topic = make_topic(other.get(), "rt/a", "std_msgs::msg::dds_::String_", nullptr);
+  const WireTopic stays = make_topic(other.get(), "rt/b", "std_msgs::msg::dds_::String_", nullptr);
+  const Entity last(::dds_create_writer(other.get(), stays.topic.get(), nullptr, nullptr));
+  for (int i = 0; i < 600; ++i) {
+    const Entity writer(::dds_create_writer(other.get(), topic.topic.get(), nullptr, nullptr));
+    EXPECT_TRUE(participant_.update().contains("/a"));
+  }
+  EXPECT_EQ(participant_.update(), std::set<std::string>{"/a"});
+  EXPECT_TRUE(participant_.writers_of("/a").empty());
+  EXPECT_EQ(participant_.writers_of("/b").size(), 1U);
+  EXPECT_LE(participant_.known(), 258U);
+}
 
 TEST_F(Reading, AMessageThatIsThereBeforeItsWriterWasSeenComesIn) {
   DdsReader reader(participant_, "/late", AnyType::of_definition("std_msgs/msg/String", "string data\n"), TopicRule{},
@@ -344,7 +364,7 @@ TEST_F(Reading, AMessageThatIsThereBeforeItsWriterWasSeenComesIn) {
   }
   EXPECT_EQ(reader.report().counts.carried, 1U);
   EXPECT_EQ(reader.report().counts.lost, 0U);
-  EXPECT_TRUE(participant_.update()) << "the bridge hears of the writer";
+  EXPECT_EQ(participant_.update(), std::set<std::string>{"/late"}) << "the bridge hears of the writer";
 }
 
 TEST(ComponentAsker, ARequestWithoutMemoryForItsAnswerIsLostAndTheNextOneIsAnswered) {

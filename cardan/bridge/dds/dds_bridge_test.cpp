@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the bridge looks at for one message is counted: it must not grow with the topics that are only there.
+#include "cardan/bridge/dds/dds_bridge.hpp"
+
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <sys/eventfd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cardan/messages/messages.hpp"
+#include "cardan/transport/publisher.hpp"
+#include "tests/support/run_directory.hpp"
+
+namespace {
+/// At readers and writers of DDS, and at subscribers of Cardan that have nothing.
+std::atomic<std::uint64_t> looks{0};
+
+template <class Function>
+Function* next(const char* name) {
+  return reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name));
+}
+}  // namespace
+
+extern "C" {
+dds_return_t dds_takecdr(dds_entity_t reader, ddsi_serdata** data, std::uint32_t most, dds_sample_info_t* info,
+                         std::uint32_t mask) {
+  static auto* const real = next<decltype(dds_takecdr)>("dds_takecdr");
+  ++looks;
+  return real(reader, data, most, info, mask);
+}
+dds_return_t dds_get_publication_matched_status(dds_entity_t writer, dds_publication_matched_status_t* status) {
+  static auto* const real = next<decltype(dds_get_publication_matched_status)>("dds_get_publication_matched_status");
+  ++looks;
+  return real(writer, status);
+}
+int eventfd_read(int fd, eventfd_t* value) {
+  static auto* const real = next<decltype(eventfd_read)>("eventfd_read");
+  ++looks;
+  return real(fd, value);
+}
+}
+
+namespace cardan::bridge::dds {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr int kDomain = 96;
+constexpr int kMessages = 20;
+/// More than a message costs, and fewer than there are topics. Passes that find nothing look at nothing.
+constexpr std::uint64_t kMostLooks = 40;
+constexpr std::size_t kManyTopics = 100;
+
+class Crowd : public test::OwnRunDirectory {
+ protected:
+  static Rules rules() {
+    Rules rules;
+    rules.dds = {.parameters = false, .rosout = false, .diagnostics = false};
+    return rules;
+  }
+  template <class Holds>
+  static void until(DdsBridge& bridge, const Holds& holds, const std::string& what) {
+    for (int tries = 0; !holds(); ++tries) {
+      ASSERT_LT(tries, 30'000) << what;
+      bridge.turn(1ms);
+    }
+  }
+  /// What is under way comes to its end.
+  static void settle(DdsBridge& bridge) { bridge.turn(300ms); }
+
+  static std::uint64_t carried(const DdsBridge& bridge, const std::string& topic) {
+    for (const TopicReport& one : bridge.topics())
+      if (one.topic == topic) return one.counts.carried;
+    return 0;
+  }
+  static std::shared_ptr<const std::vector<std::byte>> text(const char* said) {
+    const std::size_t size = std::strlen(said) + 1;
+    auto cdr = std::make_shared<std::vector<std::byte>>(8 + size);
+    (*cdr)[1] = std::byte{1};
+    (*cdr)[4] = static_cast<std::byte>(size);
+    std::memcpy(&(*cdr)[8], said, size);
+    return cdr;
+  }
+
+  /// Looks for each message that comes in on one of so many topics.
+  static std::uint64_t looks_in(std::size_t topics) {
+    Rules all = rules();
+    all.in = {{}};
+    DdsBridge bridge(all, {.id = kDomain});
+    const Entity other(checked(::dds_create_participant(kDomain, nullptr, nullptr), "come in"));
+    std::vector<WireTopic> wires;
+    std::vector<Entity> writers;
+    for (std::size_t i = 0; i < topics; ++i) {
+      wires.push_back(make_topic(other.get(), "rt/t" + std::to_string(i), "std_msgs::msg::dds_::String_", nullptr));
+      writers.emplace_back(
+          checked(::dds_create_writer(other.get(), wires.back().topic.get(), nullptr, nullptr), "write"));
+    }
+    until(bridge, [&] { return bridge.topics().size() == topics; }, "all are read");
+    settle(bridge);
+    const std::uint64_t before = looks;
+    for (std::uint64_t i = 1; i <= kMessages; ++i) {
+      const auto cdr = text("hello");
+      EXPECT_EQ(write(writers[0].get(), wires[0], {.pieces = {*cdr}, .keep = cdr}, nullptr), DDS_RETCODE_OK);
+      until(bridge, [&] { return carried(bridge, "/t0") == i; }, "it comes in");
+    }
+    return (looks - before) / kMessages;
+  }
+
+  /// Looks for each message that leaves by one of so many topics, which are all read.
+  static std::uint64_t looks_out(std::size_t topics) {
+    Rules all = rules();
+    all.out = {{}};
+    DdsBridge bridge(all, {.id = kDomain});
+    const Entity other(checked(::dds_create_participant(kDomain, nullptr, nullptr), "come in"));
+    std::vector<std::unique_ptr<Publisher<Clock>>> publishers;
+    std::vector<WireTopic> wires;
+    std::vector<Entity> readers;
+    for (std::size_t i = 0; i < topics; ++i) {
+      const std::string name = "/t" + std::to_string(i);
+      publishers.push_back(std::make_unique<Publisher<Clock>>(Topic<Clock>{name.c_str(), {}}));
+      wires.push_back(make_topic(other.get(), "rt" + name, "rosgraph_msgs::msg::dds_::Clock_",
+                                 std::make_shared<Inbox>(std::uint64_t{1} << 20U)));
+      readers.emplace_back(
+          checked(::dds_create_reader(other.get(), wires.back().topic.get(), nullptr, nullptr), "read"));
+    }
+    const auto all_read = [&] {
+      const auto there = bridge.topics();
+      return there.size() == topics &&
+             std::all_of(there.begin(), there.end(), [](const TopicReport& one) { return one.receivers == 1; }) &&
+             std::all_of(publishers.begin(), publishers.end(), [](const auto& p) { return p->subscribers() == 1; });
+    };
+    until(bridge, all_read, "all are read");
+    settle(bridge);
+    const std::uint64_t before = looks;
+    for (std::uint64_t i = 1; i <= kMessages; ++i) {
+      publishers[0]->publish(publishers[0]->loan());
+      until(bridge, [&] { return carried(bridge, "/t0") == i; }, "it leaves");
+    }
+    return (looks - before) / kMessages;
+  }
+};
+
+TEST_F(Crowd, AMessageThatComesInCostsTheSameBesideManyTopics) {
+  const std::uint64_t alone = looks_in(1), beside = looks_in(kManyTopics);
+  RecordProperty("alone", static_cast<int>(alone));
+  RecordProperty("beside", static_cast<int>(beside));
+  EXPECT_LE(beside, kMostLooks) << "alone: " << alone;
+}
+
+TEST_F(Crowd, AMessageThatLeavesCostsTheSameBesideManyTopics) {
+  const std::uint64_t alone = looks_out(1), beside = looks_out(kManyTopics);
+  RecordProperty("alone", static_cast<int>(alone));
+  RecordProperty("beside", static_cast<int>(beside));
+  EXPECT_LE(beside, kMostLooks) << "alone: " << alone;
+}
+
+}  // namespace
+}  // namespace cardan::bridge::dds
