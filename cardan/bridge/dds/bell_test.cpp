@@ -10,7 +10,7 @@
 namespace cardan::bridge::dds {
 namespace {
 
-bool readable(const Bell& bell) {
+bool is_readable(const Bell& bell) {
   pollfd fd{.fd = bell.fd(), .events = POLLIN, .revents = 0};
   return ::poll(&fd, 1, 0) == 1;
 }
@@ -29,11 +29,11 @@ TEST(Bell, SaysWhoRangEachOnce) {
   Bell bell;
   (void)bell.answer();
   for (const Bell::Who who : {7, 9, 7, 9, 7}) bell.ring(who);
-  EXPECT_TRUE(readable(bell));
+  EXPECT_TRUE(is_readable(bell));
   const Bell::Rung rung = bell.answer();
   EXPECT_EQ(named(rung), (std::vector<Bell::Who>{7, 9}));
   EXPECT_FALSE(rung.everybody());
-  EXPECT_FALSE(readable(bell));
+  EXPECT_FALSE(is_readable(bell));
   bell.ring();
   const Bell::Rung nobody = bell.answer();
   EXPECT_TRUE(nobody);
@@ -49,7 +49,7 @@ TEST(Bell, OfTooManyItKnowsThatEverybodyMayHaveRung) {
   for (Bell::Who who = 1; who <= static_cast<Bell::Who>(Bell::Rung::kMostNamed) + 1; ++who) bell.ring(who);
   EXPECT_TRUE(bell.answer().everybody());
   bell.ring_all();
-  EXPECT_TRUE(readable(bell));
+  EXPECT_TRUE(is_readable(bell));
   EXPECT_TRUE(bell.answer().everybody());
 }
 
@@ -62,7 +62,7 @@ TEST(Bell, ARingThatComesToItsDescriptorLateLeavesItNotReadable) {
   const std::uint64_t one = 1;
   ASSERT_EQ(::write(bell.fd(), &one, sizeof(one)), static_cast<ssize_t>(sizeof(one)));
   (void)bell.answer();
-  EXPECT_FALSE(readable(bell)) << "the bridge would never sleep again";
+  EXPECT_FALSE(is_readable(bell)) << "the bridge would never sleep again";
   EXPECT_FALSE(bell.answer());
 }
 
