@@ -3,7 +3,7 @@
 
     cardan.rerun.log(cardan.Bag("drive.mcap"), "drive.rrd")
 
-python3 -m cardan.rerun drive.mcap drive.rrd does the same.
+`cardan bag export drive.mcap --to drive.rrd` and `python3 -m cardan.rerun drive.mcap drive.rrd` do the same.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from cardan._errors import Error
 from cardan._frame import _dtype
 from cardan._messages import CompressedImage, Image, PointCloud
 from cardan._recorded import Encoded
-from cardan._selection import Selection
+from cardan._selection import Selection, chosen
 from cardan._topic import Topic, nanoseconds
 
 if typing.TYPE_CHECKING:
@@ -198,12 +198,24 @@ def main(arguments: list[str] | None = None) -> int:
 
     parser = argparse.ArgumentParser(prog="python3 -m cardan.rerun", description="Write a recording as a file of Rerun.")
     parser.add_argument("bag", help="the recording")
-    parser.add_argument("to", help="the .rrd file, which is replaced")
+    parser.add_argument("to", help="the .rrd file")
     parser.add_argument("topics", nargs="*", help="names, or patterns with * and ?; none: all")
+    parser.add_argument("--exclude", action="append", default=[], metavar="TOPIC", help="name, or pattern; repeatable")
+    parser.add_argument("--start", type=float, help="seconds from the first message")
+    parser.add_argument("--end", type=float, help="the same, exclusive")
+    parser.add_argument("--force", action="store_true", help="replace a file that is there")
     given = parser.parse_args(arguments)
     try:
+        _sdk()
+        if not given.force and os.path.lexists(given.to):
+            raise Error("invalid_argument", f"{given.to} is there already", "name another file, or replace it: --force")
         with Bag(given.bag) as bag:
-            done = log(bag.read(*given.topics), given.to)
+            topics = chosen(bag.topics, given.topics or ["*"])
+            for name in chosen(bag.topics, given.exclude):
+                topics.pop(name, None)
+            if not topics:
+                raise Error("invalid_argument", "no topic is left", "exclude fewer")
+            done = log(bag.read(*topics, start=given.start, end=given.end), given.to)
             lost = done.left_out + bag.bad
     except Error as error:
         print(f"cardan: error: {error}", file=sys.stderr)

@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import threading
 from importlib.util import find_spec
 from pathlib import Path
@@ -67,7 +70,21 @@ def test_a_recording(tmp_path: Path) -> None:
     assert [bytes(v[0]) for v in pictures] == [bytes([i]) * 72 for i in range(5)]
     assert cardan.rerun.main([str(tmp_path / "drive.mcap"), str(tmp_path / "b.rrd"), "/imu"]) == 0
     assert set(read(tmp_path / "b.rrd")) & {"/lidar", "/camera/front"} == set()
-    assert cardan.rerun.main([str(tmp_path / "drive.mcap"), str(tmp_path / "b.rrd")]) == 3
+    assert cardan.rerun.main([str(tmp_path / "drive.mcap"), str(tmp_path / "b.rrd")]) == 1  # it is there
+    assert cardan.rerun.main([str(tmp_path / "drive.mcap"), str(tmp_path / "b.rrd"), "--force"]) == 3
+
+
+@needs_rerun
+def test_the_command_writes_one(tmp_path: Path, command: str) -> None:
+    write(tmp_path / "drive.mcap")
+    to = tmp_path / "drive.rrd"
+    words = [command, "bag", "export", str(tmp_path / "drive.mcap"), "--to", str(to), "--exclude", "/text", "--end", "0.025"]
+    environment = {**os.environ, "CARDAN_PYTHON": sys.executable}
+    run = subprocess.run(words, capture_output=True, text=True, check=False, timeout=300, env=environment)
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert len(column(read(to)["/imu/angular_velocity.x"], "calars")) == 3
+    run = subprocess.run([*words, "--json"], capture_output=True, text=True, check=False, timeout=300, env=environment)
+    assert run.returncode == 2 and "no meaning for a file of Rerun" in run.stderr
 
 
 @needs_rerun
