@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <system_error>
+#include <utility>
 
 #include "apps/view/output.hpp"
 #include "cardan/base/error.hpp"
@@ -28,11 +29,16 @@ void become(const std::string& program, std::vector<std::string> words, const st
 
 void become_python(const config::Configuration& configuration, const std::string& process,
                    const std::vector<std::string>& words) {
-  const config::Process* const found = configuration.process(process);
-  if (found == nullptr || !config::is_python(*found)) return;
-  const char* const wanted = std::getenv("CARDAN_PYTHON");
+  const config::Process* found = configuration.process(process);
+  if (found != nullptr && config::is_python(*found)) become_interpreter("", "cardan.component", words);
+}
+
+void become_interpreter(const std::string& wanted, const std::string& module, const std::vector<std::string>& words) {
+  const char* const set = std::getenv("CARDAN_PYTHON");
+  std::string name = wanted;
+  if (name.empty()) name = set != nullptr && *set != '\0' ? set : "python3";
   // Its own name comes first, not the process's: by it an interpreter finds the environment that it belongs to.
-  std::vector<std::string> all{wanted != nullptr && *wanted != '\0' ? wanted : "python3", "-m", "cardan.component"};
+  std::vector<std::string> all{std::move(name), "-m", module};
   all.insert(all.end(), words.begin(), words.end());
   std::vector<char*> pointers;
   for (std::string& word : all) pointers.push_back(word.data());
@@ -41,7 +47,8 @@ void become_python(const config::Configuration& configuration, const std::string
   throw Error(
       ErrorCode::Unavailable,
       fmt::format("the interpreter {} cannot be started: {}", all.front(), std::generic_category().message(errno)),
-      "install it, or name one: \"environment\": {\"CARDAN_PYTHON\": \"/path/to/python3\"} of the process");
+      "install it, or name one: CARDAN_PYTHON=/path/to/python3, also as \"environment\" of a process in a "
+      "configuration");
 }
 
 }  // namespace cardan::apps

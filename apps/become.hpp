@@ -18,4 +18,9 @@ namespace cardan::apps {
 void become_python(const config::Configuration& configuration, const std::string& process,
                    const std::vector<std::string>& words);
 
+/// Replaces this process by the interpreter `wanted` ("": $CARDAN_PYTHON, or else python3), as `python3 -m MODULE` with
+/// `words`. Throws Error (Unavailable) if it does not start.
+[[noreturn]] void become_interpreter(const std::string& wanted, const std::string& module,
+                                     const std::vector<std::string>& words);
+
 }  // namespace cardan::apps

@@ -1,16 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/configuration_file.hpp"
 
-#include <cstdio>
-
-#include <fmt/format.h>
-
 #include <CLI/CLI.hpp>
-#include <cerrno>
-#include <system_error>
 
 #include "apps/view/output.hpp"
-#include "cardan/base/error.hpp"
 
 namespace cardan::apps {
 
@@ -27,19 +20,6 @@ std::vector<std::string> asking_command(const std::string& file, const std::vect
 
 void show(const std::vector<config::Problem>& problems, const std::string& file) {
   for (const config::Problem& problem : problems) complain(printable(config::text(problem, file)) + "\n");
-}
-
-void write_file(const std::string& path, const std::string& text) {
-  std::FILE* const file = std::fopen(path.c_str(), "we");
-  bool whole = file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  int error = errno;
-  if (file != nullptr && std::fclose(file) != 0) {  // small texts are written only now
-    if (whole) error = errno;
-    whole = false;
-  }
-  if (!whole)
-    throw Error(ErrorCode::System, fmt::format("cannot write {}: {}", path, std::generic_category().message(error)),
-                "check the path, its rights, and whether the disk is full");
 }
 
 }  // namespace cardan::apps

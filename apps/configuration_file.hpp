@@ -23,7 +23,4 @@ void add_variables_option(CLI::App& command, std::vector<std::string>& variables
 /// Each problem as a line on standard error: "FILE:line:col: error: cause — remedy".
 void show(const std::vector<config::Problem>& problems, const std::string& file);
 
-/// Replaces a file's content. Throws Error (System) with the cause.
-void write_file(const std::string& path, const std::string& text);
-
 }  // namespace cardan::apps

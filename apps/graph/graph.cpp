@@ -13,6 +13,7 @@
 
 #include "apps/configuration_file.hpp"
 #include "apps/view/output.hpp"
+#include "apps/view/write_file.hpp"
 #include "cardan/base/error.hpp"
 #include "cardan/system/launcher/declare.hpp"
 

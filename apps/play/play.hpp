@@ -21,9 +21,10 @@ struct RunFromOptions {
   bool force = false;
   double start = 0;  ///< seconds from the files' first message
   std::optional<double> seconds{};
-  std::string json{};           ///< file for a summary
-  std::string reports = "out";  ///< folder of the crash reports
-  double grace = 5;             ///< seconds that a callback gets to come back when the end was asked for
+  std::string json{};                      ///< file for a summary
+  std::string reports = "out";             ///< folder of the crash reports
+  double grace = 5;                        ///< seconds that a callback gets to come back when the end was asked for
+  std::string command = "/proc/self/exe";  ///< the program `cardan`, which writes the report of a crash
 };
 
 /// Adds the options to `cardan run`; all of them need the first one.

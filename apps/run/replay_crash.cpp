@@ -25,14 +25,14 @@ constexpr std::size_t kMostWords = std::size_t{1} << 20U;
 
 }  // namespace
 
-void report_crashes_of_replay(const std::string& system, const std::string& folder) {
+void report_crashes_of_replay(const std::string& system, const std::string& folder, const std::string& command) {
   const int file = ::memfd_create("cardan-report", MFD_CLOEXEC);
   if (file < 0)
     throw Error(ErrorCode::Limit, "cannot make a file in memory: " + std::generic_category().message(errno),
                 "raise the limit of open descriptors (ulimit -n)");
   host::crash_report::install(kProcess, file);
-  host::crash_report::then_run({"/proc/self/exe", "host", system, "--write-report", folder, system,
-                                std::to_string(::getpid()), std::to_string(steady_now())});
+  host::crash_report::then_run({command, "host", system, "--write-report", folder, system, std::to_string(::getpid()),
+                                std::to_string(steady_now())});
 }
 
 void crashes_are_of(const Runtime* runtime) { host::crash_report::know(runtime); }

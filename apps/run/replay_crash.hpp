@@ -12,8 +12,9 @@ class Runtime;
 namespace cardan::apps {
 
 /// From now on a crash of this process leaves a report in `folder` as `cardan run` writes them of its processes, of a
-/// process "replay" of this system; then the process dies as it would have. Set-up; once.
-void report_crashes_of_replay(const std::string& system, const std::string& folder);
+/// process "replay" of this system, by the program `command` (cardan); then the process dies as it would have. Set-up;
+/// once.
+void report_crashes_of_replay(const std::string& system, const std::string& folder, const std::string& command);
 
 /// What the report is about: SimulateOptions::on_runtime.
 void crashes_are_of(const Runtime* runtime);

@@ -22,6 +22,7 @@
 #include "apps/run/run_view.hpp"
 #include "apps/run/try_paths.hpp"
 #include "apps/view/output.hpp"
+#include "apps/view/write_file.hpp"
 #include "cardan/base/clock.hpp"
 #include "cardan/base/error.hpp"
 #include "cardan/system/launcher/adjust.hpp"
@@ -32,6 +33,7 @@
 #include "cardan/transport/stop.hpp"
 #if defined(CARDAN_HAS_RECORD_COMMANDS)
 #include "apps/play/play.hpp"
+#include "apps/run/run_from_python.hpp"
 #endif
 
 namespace cardan::apps {
@@ -166,13 +168,14 @@ int run_on_recording(const RunOptions& o) {
   config::Configuration configuration = config::read_configuration(o.file, problems, {.variables = o.variables});
   show(problems, o.file);
   if (config::has_errors(problems)) return kFailed;
-  set_parameters(configuration, o);
+  const std::vector<std::string> assignments = set_parameters(configuration, o);
   RunFromOptions recording = o.recording;
   if (o.seconds > 0) recording.seconds = o.seconds;
   recording.json = o.json;
   recording.reports = o.reports;
   recording.grace = o.grace;
   try_paths(o, nullptr);
+  replay_in_python(configuration, o.file, o.variables, assignments, recording);
   return run_from(configuration, recording);
 }
 #endif

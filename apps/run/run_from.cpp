@@ -4,19 +4,18 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "apps/configuration_file.hpp"
 #include "apps/play/play.hpp"
 #include "apps/run/replay_crash.hpp"
 #include "apps/run/replay_guard.hpp"
 #include "apps/view/output.hpp"
 #include "apps/view/progress.hpp"
+#include "apps/view/write_file.hpp"
 #include "cardan/base/clock.hpp"
 #include "cardan/base/error.hpp"
 #include "cardan/record/player/simulate.hpp"
@@ -183,28 +182,10 @@ std::chrono::nanoseconds nanoseconds(double seconds) {
 
 }  // namespace
 
-void add_run_from_options(CLI::App& command, RunFromOptions& o) {
-  auto* const from = command.add_option("--from", o.files,
-                                        "Replay this recording to the components, in one process, as fast as they can, "
-                                        "with the same result each time; repeatable");
-  from->allow_extra_args(false);
-  command
-      .add_option("--without", o.without,
-                  "With --from: leave out this component, or all of this process, such as a driver whose topics are in "
-                  "the recording; repeatable")
-      ->needs(from);
-  command.add_option("--output", o.output, "With --from: write what the components publish to this file (MCAP)")
-      ->needs(from);
-  command.add_flag("--force", o.force, "With --output: replace the file if it exists")->needs(from);
-  command.add_option("--start", o.start, "With --from: seconds after the first message to start at")
-      ->check(CLI::Range(0.0, 4e9))
-      ->needs(from);
-}
-
 int run_from(const config::Configuration& configuration, const RunFromOptions& o) {
   stop_on_signals();
   stop_on_hang_up();
-  report_crashes_of_replay(configuration.name, o.reports);
+  report_crashes_of_replay(configuration.name, o.reports, o.command);
   const std::int64_t begun = steady_now();
   auto progress = std::make_unique<Progress>();
   ReplayGuardOptions guarded{.grace = nanoseconds(o.grace),

@@ -121,10 +121,11 @@ void load_component_library(const std::string& library) {
     if (std::any_of(known.begin(), known.end(),
                     [&](const std::string& name) { return name.starts_with(module + ":"); }))
       return;
-    throw Error(ErrorCode::Unavailable,
-                fmt::format("a component of the module '{}' is in Python, which this process does not run", module),
-                "cardan run starts an interpreter for it; a simulation or a replay cannot have it yet: leave it out "
-                "(--without NAME)");
+    throw Error(
+        ErrorCode::Unavailable,
+        fmt::format("a component of the module '{}' is in Python, which this process does not run", module),
+        "cardan run and cardan run --from start an interpreter for it; a Simulation in C++ cannot have it: leave "
+        "it out there, or use cardan.Simulation of Python");
   }
   // Never unloaded: its code may be on some stack, and its types in some sample, until the process ends.
   if (::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL) != nullptr) return;

@@ -12,9 +12,10 @@ Durations that are given are in seconds; points in time are in nanoseconds. See 
 from __future__ import annotations
 
 from cardan._bag import Bag
-from cardan._cardan import Event, Message, Records, request_stop, stop_on_signals, stopping
+from cardan._cardan import Event, FusionPolicy, Message, Records, request_stop, stop_on_signals, stopping
 from cardan._component import Component, Context, Latest, Output, Parameter
 from cardan._errors import Error
+from cardan._fusion import approximate, exact, primary
 from cardan._messages import (
     CompressedImage,
     Detection2D,
@@ -37,6 +38,7 @@ from cardan._publisher import Loan, Publisher
 from cardan._recorded import Encoded, RecordingWarning
 from cardan._recorder import Player, Recorder, play, record
 from cardan._selection import BagTopic, Selection
+from cardan._simulation import Simulation
 from cardan._subscriber import Subscriber
 from cardan._topic import Topic, Waiting, anticipate, block, follow, prewake, spin_then_block
 from cardan._types import (
@@ -69,6 +71,7 @@ __all__ = [
     "Encoded",
     "Error",
     "Event",
+    "FusionPolicy",
     "Header",
     "Image",
     "Imu",
@@ -89,12 +92,15 @@ __all__ = [
     "Records",
     "Sample",
     "Selection",
+    "Simulation",
     "Subscriber",
     "Timer",
     "Topic",
     "Waiting",
     "anticipate",
+    "approximate",
     "block",
+    "exact",
     "float32",
     "float64",
     "follow",
@@ -107,6 +113,7 @@ __all__ = [
     "message",
     "play",
     "prewake",
+    "primary",
     "record",
     "request_stop",
     "spin_then_block",

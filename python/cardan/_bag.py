@@ -18,6 +18,15 @@ if typing.TYPE_CHECKING:
     from cardan._messages import Sample
     from cardan._selection import Columns
 
+    class _Part(typing.TypedDict, total=False):
+        """What read() takes beside the type."""
+
+        start: float | None
+        end: float | None
+        start_ns: int | None
+        end_ns: int | None
+        progress: Progress | None
+
 M = typing.TypeVar("M", bound=Message)
 D = typing.TypeVar("D")
 Path = typing.Union[str, "os.PathLike[str]"]
@@ -127,37 +136,12 @@ class Bag:
 
     @typing.overload
     def read(  # type: ignore[overload-overlap]
-        self,
-        *topics: str,
-        type: type[M],
-        start: float | None = None,
-        end: float | None = None,
-        start_ns: int | None = None,
-        end_ns: int | None = None,
-        progress: Progress | None = None,
+        self, *topics: str, type: type[M], **part: typing.Unpack[_Part]
     ) -> Selection[M]: ...
     @typing.overload
-    def read(
-        self,
-        *topics: str,
-        type: type[D],
-        start: float | None = None,
-        end: float | None = None,
-        start_ns: int | None = None,
-        end_ns: int | None = None,
-        progress: Progress | None = None,
-    ) -> Selection[Sample[D]]: ...
+    def read(self, *topics: str, type: type[D], **part: typing.Unpack[_Part]) -> Selection[Sample[D]]: ...
     @typing.overload
-    def read(
-        self,
-        *topics: str,
-        start: float | None = None,
-        end: float | None = None,
-        start_ns: int | None = None,
-        end_ns: int | None = None,
-        raw: bool = False,
-        progress: Progress | None = None,
-    ) -> Selection[Message]: ...
+    def read(self, *topics: str, raw: bool = False, **part: typing.Unpack[_Part]) -> Selection[Message]: ...
     def read(
         self,
         *topics: str,

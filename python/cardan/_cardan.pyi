@@ -191,6 +191,23 @@ class LatestHandle:
 class ParameterHandle:
     def value(self) -> bool | int | float | str: ...
 
+class FusionPolicy:
+    """How a component joins topics: made by primary(), approximate() or exact()."""
+
+    @staticmethod
+    def primary(
+        input: int, max_age: int, max_ages: list[int | None], required: list[bool], time: int
+    ) -> FusionPolicy: ...
+    @staticmethod
+    def approximate(
+        tolerance: int, queue: int, patience: int, min_periods: list[int], clock_step: int, time: int
+    ) -> FusionPolicy: ...
+    @staticmethod
+    def exact(queue: int, clock_step: int, time: int) -> FusionPolicy: ...
+    @property
+    def name(self) -> str:
+        """"primary", "approximate" or "exact"."""
+
 class ContextHandle:
     def input(
         self,
@@ -218,9 +235,54 @@ class ContextHandle:
         fixed: bool,
         accept: Callable[[Any], str | None] | None,
     ) -> ParameterHandle: ...
+    def fuse(
+        self,
+        policy: FusionPolicy,
+        callback: Callable[..., object],
+        topics: list[str],
+        types: list[Type],
+        classes: list[type[Message]],
+        options: list[TopicOptions],
+        names: list[str],
+        depths: list[int],
+        keeps: int,
+        name: str,
+    ) -> None: ...
     def name(self) -> str: ...
     def now(self) -> int: ...
     def log(self, level: int, text: str) -> None: ...
+
+class SimulationHandle:
+    def __init__(
+        self,
+        file: str,
+        variables: list[str],
+        set: list[str],
+        without: list[str],
+        begin: int,
+        offer: Callable[[list[str], list[str]], None],
+    ) -> None: ...
+    def add(
+        self,
+        name: str,
+        instance: object,
+        parameters: dict[str, bool | int | float | str],
+        topics: dict[str, str],
+        priority: int,
+    ) -> None: ...
+    def outside(self) -> ContextHandle: ...
+    def at(self, time: int, callback: Callable[[], object]) -> None: ...
+    def start(self) -> None: ...
+    def run(self) -> int: ...
+    def run_until(self, time: int) -> int: ...
+    def stop(self) -> None: ...
+    def close(self) -> None: ...
+    def closed(self) -> bool: ...
+    def now(self) -> int: ...
+    def losses(self) -> tuple[int, int]: ...
+    def fusions(self) -> dict[str, int]: ...
+
+def _offer(classes: list[str], make: Callable[[str, ContextHandle], object]) -> None: ...
 
 def _run_host(
     file: str,

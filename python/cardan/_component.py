@@ -3,19 +3,23 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import typing
 
 from cardan import _cardan
-from cardan._cardan import Message
+from cardan._cardan import FusionPolicy, Message
 from cardan._errors import Error
 from cardan._messages import type_of
 from cardan._publisher import Publisher
 from cardan._topic import Topic, _whole, nanoseconds
 
 if typing.TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 M = typing.TypeVar("M", bound=Message)
+M2 = typing.TypeVar("M2", bound=Message)
+M3 = typing.TypeVar("M3", bound=Message)
 V = typing.TypeVar("V", bool, int, float, str)
 
 _LOG_LEVELS = ("info", "warning", "error")
@@ -46,6 +50,9 @@ class Component:
 
     def on_stop(self) -> None:
         """Called after the last callback."""
+
+    def _bind(self, handle: _cardan.ContextHandle) -> None:
+        self._context = Context(handle)
 
     def _start(self) -> None:
         self.on_start(self._context)
@@ -121,6 +128,88 @@ class Context:
         cls = _class_of(topic)
         return Latest(self._handle.latest(topic.name, type_of(cls), cls, topic._options, name))
 
+    @typing.overload
+    def fuse(
+        self,
+        policy: FusionPolicy,
+        callback: Callable[[M, M2], object],
+        first: Topic[M],
+        second: Topic[M2],
+        /,
+        *,
+        name: str = "",
+        names: Sequence[str] = (),
+        depths: Sequence[int] = (),
+        keeps: int = 1,
+    ) -> None: ...
+    @typing.overload
+    def fuse(
+        self,
+        policy: FusionPolicy,
+        callback: Callable[[M, M2, M3], object],
+        first: Topic[M],
+        second: Topic[M2],
+        third: Topic[M3],
+        /,
+        *,
+        name: str = "",
+        names: Sequence[str] = (),
+        depths: Sequence[int] = (),
+        keeps: int = 1,
+    ) -> None: ...
+    @typing.overload
+    def fuse(
+        self,
+        policy: FusionPolicy,
+        callback: Callable[..., object],
+        /,
+        *topics: Topic[typing.Any],
+        name: str = "",
+        names: Sequence[str] = (),
+        depths: Sequence[int] = (),
+        keeps: int = 1,
+    ) -> None: ...
+    def fuse(
+        self,
+        policy: FusionPolicy,
+        callback: Callable[..., object],
+        /,
+        *topics: Topic[typing.Any],
+        name: str = "",
+        names: Sequence[str] = (),
+        depths: Sequence[int] = (),
+        keeps: int = 1,
+    ) -> None:
+        """Joins 2 to 8 topics into sets by a policy: primary(), approximate() or exact(). Calls `callback` for each set,
+        with one message of each topic in their order.
+
+            context.fuse(cardan.approximate(tolerance=0.02), self.on_set, FRONT, TOP)
+
+        Args:
+            name: of the fusion in statistics; "": "fusion", "fusion2", …
+            names: of the inputs in statistics and in the file's `callbacks`; "": the topic's.
+            depths: of each input, messages that wait for the fusion; 0: the topic's.
+            keeps: sets that the component keeps after its callback.
+        """
+        if not isinstance(policy, FusionPolicy):
+            raise TypeError(f"a policy is made by primary(), approximate() or exact(); not {type(policy).__name__}")
+        _callable(callback)
+        if max(len(names), len(depths)) > len(topics):
+            raise Error("invalid_argument", "more names or depths than topics", "give one for each topic, in their order")
+        classes = [_class_of(topic) for topic in topics]
+        self._handle.fuse(
+            policy,
+            callback,
+            [topic.name for topic in topics],
+            [type_of(cls) for cls in classes],
+            classes,
+            [topic._options for topic in topics],
+            list(names),
+            [_whole(depth, "depths", 0, 1 << 16) for depth in depths],
+            _whole(keeps, "keeps", 0, 1 << 16),
+            name,
+        )
+
     def output(self, topic: Topic[M]) -> Output[M]:
         """Where the component publishes: loan(), publish() and publish_cdr() as of a Publisher."""
         cls = _class_of(topic)
@@ -173,7 +262,7 @@ class Context:
         return self._handle.name()
 
     def now(self) -> int:
-        """The runtime's time, nanoseconds of the steady clock."""
+        """The runtime's time in nanoseconds: of the steady clock, or of the simulation or replay."""
         return self._handle.now()
 
     def log(self, text: str, level: str = "info") -> None:
@@ -219,5 +308,20 @@ def make(class_name: str, handle: _cardan.ContextHandle) -> Component:
         what = "has no" if cls is None else "has, but not as a cardan.Component,"
         raise Error("invalid_argument", f"the module '{module_name}' {what} '{name}'", f"it has {there or 'no component'}")
     made = cls()
-    made._context = Context(handle)
+    made._bind(handle)
     return made
+
+
+def search_beside(files: list[str]) -> None:
+    """The folders of the files that name components come first, as `python3 module.py` has it."""
+    for file in reversed(files):
+        folder = os.path.dirname(os.path.abspath(file))
+        if folder in sys.path:
+            sys.path.remove(folder)
+        sys.path.insert(0, folder)
+
+
+def offer(classes: list[str], files: list[str]) -> None:
+    """Makes the classes of a configuration known to the runtime: "module:Class", and the files that name them."""
+    search_beside(files)
+    _cardan._offer(classes, make)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The extension for recordings. What programs use is in `cardan`."""
 
+from collections.abc import Callable
 from typing import Any
 
 from typing_extensions import Buffer
@@ -72,6 +73,7 @@ class RecorderHandle:
     def trigger(self) -> None: ...
     def ended(self) -> bool: ...
     def report(self) -> dict[str, Any]: ...
+    def totals(self) -> tuple[int, int]: ...
 
 class PlayerOptions:
     rate: float
@@ -90,6 +92,23 @@ class PlayerOptions:
     def set_start(self, seconds: float, /) -> None: ...
     def set_until(self, seconds: float, /) -> None: ...
 
+def _replay(
+    file: str,
+    variables: list[str],
+    set: list[str],
+    files: list[str],
+    without: list[str],
+    output: str,
+    force: bool,
+    start: float,
+    seconds: float | None,
+    json: str,
+    reports: str,
+    grace: float,
+    command: str,
+    offer: Callable[[list[str], list[str]], None],
+) -> int: ...
+
 class PlayerHandle:
     def __init__(self, files: list[str], options: PlayerOptions) -> None: ...
     def wait(self, timeout_ns: int) -> bool: ...
@@ -99,3 +118,4 @@ class PlayerHandle:
     def seek(self, seconds: float, /) -> None: ...
     def set_rate(self, rate: float, /) -> None: ...
     def report(self) -> dict[str, Any]: ...
+    def totals(self) -> tuple[int, int]: ...

@@ -147,26 +147,49 @@ def _access(word: str) -> int:
     return _ACCESS[word]
 
 
-class Recorder:
-    """A recording in progress, made by record(). Any thread. As a context manager it stops at the end of the block."""
+class _Running:
+    """What runs on threads of its own until it is stopped."""
 
-    def __init__(self, handle: _record.RecorderHandle) -> None:
+    _handle: _record.RecorderHandle | _record.PlayerHandle
+
+    def __init__(self, handle: _record.RecorderHandle | _record.PlayerHandle) -> None:
         self._handle = handle
         remember(self)
 
     def stop(self) -> None:
-        """Writes what was taken, and finishes the file. A second call does nothing. Blocks for the disk. Raises Error if
-        the disk failed."""
         self._handle.stop()
 
-    close = stop
+    def close(self) -> None:
+        """stop()."""
+        self.stop()
 
     def pause(self) -> None:
-        """Until resume(), nothing is recorded, and nothing counts as lost."""
+        """Until resume()."""
         self._handle.pause(True)
 
     def resume(self) -> None:
         self._handle.pause(False)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *unused: object) -> None:
+        self.stop()
+
+
+class Recorder(_Running):
+    """A recording in progress, made by record(). Any thread. As a context manager it stops at the end of the block."""
+
+    _handle: _record.RecorderHandle
+
+    def stop(self) -> None:
+        """Writes what was taken, and finishes the file. A second call does nothing. Blocks for the disk. Raises Error if
+        the disk failed."""
+        super().stop()
+
+    def pause(self) -> None:
+        """Until resume(), nothing is recorded, and nothing counts as lost."""
+        super().pause()
 
     def split(self) -> None:
         """Later samples go into the next file."""
@@ -190,32 +213,24 @@ class Recorder:
     @property
     def recorded(self) -> int:
         """Samples that are in the files, or on their way to the disk."""
-        return int(self._handle.report()["recorded"])
+        return self._handle.totals()[0]
 
     @property
     def lost(self) -> int:
         """Samples that are not in the files and should be. `statistics["topics"]` says why."""
-        return int(self._handle.report()["lost"])
+        return self._handle.totals()[1]
 
     @property
     def files(self) -> list[str]:
         """Finished files."""
         return list(self._handle.report()["files"])
 
-    def __enter__(self) -> Self:
-        return self
 
-    def __exit__(self, *unused: object) -> None:
-        self.stop()
-
-
-class Player:
+class Player(_Running):
     """A recording that is being played, made by play(). Any thread. As a context manager it stops at the end of the
     block."""
 
-    def __init__(self, handle: _record.PlayerHandle) -> None:
-        self._handle = handle
-        remember(self)
+    _handle: _record.PlayerHandle
 
     def wait(self, timeout: float | None = None) -> bool:
         """Waits for the end. False: `timeout` seconds are over, or a stop was requested. Ctrl-C ends it. Raises Error
@@ -233,15 +248,7 @@ class Player:
 
     def stop(self) -> None:
         """Ends it. Waits until the message that is being published is out."""
-        self._handle.stop()
-
-    close = stop
-
-    def pause(self) -> None:
-        self._handle.pause(True)
-
-    def resume(self) -> None:
-        self._handle.pause(False)
+        super().stop()
 
     def step(self, messages: int = 1) -> None:
         """Pauses, and publishes the next messages at once, this number."""
@@ -263,15 +270,9 @@ class Player:
 
     @property
     def published(self) -> int:
-        return int(self._handle.report()["published"])
+        return self._handle.totals()[0]
 
     @property
     def failed(self) -> int:
         """Messages that could not be published. `statistics["topics"]` says why."""
-        return int(self._handle.report()["failed"])
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *unused: object) -> None:
-        self.stop()
+        return self._handle.totals()[1]

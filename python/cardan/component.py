@@ -2,27 +2,44 @@
 """The program of a process of `cardan run` that has components in Python: `cardan host` becomes it.
 
 To start one by hand, as under a debugger: python3 -m cardan.component street.json --process perception
+`cardan run FILE --from BAG` becomes it too if a component is in Python: python3 -m cardan.component street.json --from drive.mcap
 """
 
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 
 from cardan import _cardan
-from cardan._component import make
+from cardan._component import make, offer, search_beside
 from cardan._errors import Error
 
 
 def _prepare(files: list[str]) -> object:
-    """The folders of the files that name components come first, as `python3 module.py` has it."""
-    for file in reversed(files):
-        folder = os.path.dirname(os.path.abspath(file))
-        if folder in sys.path:
-            sys.path.remove(folder)
-        sys.path.insert(0, folder)
+    search_beside(files)
     return make
+
+
+def _replay(given: argparse.Namespace) -> int:
+    from cardan._recorded import record_module
+
+    code: int = record_module()._replay(
+        given.file,
+        given.var,
+        given.set,
+        given.bags,
+        given.without,
+        given.output,
+        given.force,
+        given.start,
+        given.seconds,
+        given.json,
+        given.reports,
+        given.grace,
+        given.command,
+        offer,
+    )
+    return code
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -38,8 +55,21 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--one-process", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--ready-fd", type=int, default=-1, help=argparse.SUPPRESS)
     parser.add_argument("--report-fd", type=int, default=-1, help=argparse.SUPPRESS)
+    replay = parser.add_argument_group("a replay, with the options of `cardan run --from`")
+    replay.add_argument("--from", dest="bags", action="append", default=[], metavar="BAG", help="the recording; repeatable")
+    replay.add_argument("--without", action="append", default=[], metavar="NAME", help="leave out this component or process")
+    replay.add_argument("--output", default="", help="file for what the components publish")
+    replay.add_argument("--force", action="store_true", help="replace that file")
+    replay.add_argument("--start", type=float, default=0.0, help="seconds after the first message")
+    replay.add_argument("--seconds", type=float, default=None, help="of the recording")
+    replay.add_argument("--json", default="", help="file for a summary")
+    replay.add_argument("--reports", default="out", help="folder of the crash reports")
+    replay.add_argument("--grace", type=float, default=5.0, help="seconds that a callback has to end")
+    replay.add_argument("--command", default="", help=argparse.SUPPRESS)
     given = parser.parse_args(arguments)
     try:
+        if given.bags:
+            return _replay(given)
         if given.declare:
             return _cardan._declare(
                 given.file,

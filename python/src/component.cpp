@@ -3,15 +3,17 @@
 
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
-#include <typeinfo>
 #include <utility>
+#include <vector>
 
 #include "cardan/messages/any_type.hpp"
 #include "cardan/runtime/component.hpp"
@@ -19,45 +21,15 @@
 #include "cardan/runtime/runtime.hpp"
 #include "cardan/transport/any_publisher.hpp"
 #include "python/src/errors.hpp"
+#include "python/src/fusion.hpp"
 #include "python/src/held.hpp"
 #include "python/src/message.hpp"
+#include "python/src/samples.hpp"
 
 namespace nb = nanobind;
 
 namespace cardan::python {
 namespace {
-
-/// What a component of Python is to its handles; they may live longer than it.
-struct Life {
-  const Context* context = nullptr;  ///< null: it has ended
-  [[nodiscard]] const Context& of() const {
-    if (context == nullptr)
-      throw Error(ErrorCode::InvalidArgument, "the component has ended", "use its parts in its callbacks only");
-    return *context;
-  }
-};
-
-/// Of any message of Python; the runtime tells them apart by their hashes.
-struct PythonMessage {};
-
-detail::PayloadType payload_of(const AnyType& type, bool input) {
-  detail::PayloadType made{.cpp = typeid(PythonMessage), .shared = type.message_type(), .native = true};
-  if (input) {  // samples stay as they were published: Content checks what it copies
-    made.shared->has_arena = false;
-    made.shared->arena_bytes = 0;
-  }
-  return made;
-}
-
-/// Takes over the reference.
-nb::object message_of(detail::SampleBlock* block, nb::handle cls, const std::shared_ptr<AnyType>& type) {
-  std::shared_ptr<Content> content = Content::of_block(type, block);
-  if (content == nullptr)
-    throw Error(ErrorCode::Incompatible, "a sample is malformed: its publisher is hostile or broken",
-                "cardan topic info names it");
-  std::byte* const root = content->root();
-  return make_message(cls, std::move(content), type->layout(), root);
-}
 
 class OutputHandle {
  public:
@@ -186,6 +158,22 @@ class ContextHandle {
                            .name = name},
                           [call] { in_python([&] { nb::object result = nb::handle(call.get())(); }); });
   }
+  void fuse(const FusionPolicy& policy, nb::object callback, const std::vector<std::string>& names,
+            const std::vector<std::shared_ptr<AnyType>>& types, const nb::list& classes,
+            const std::vector<TopicOptions>& options, const std::vector<std::string>& input_names,
+            const std::vector<std::uint32_t>& depths, std::uint32_t keeps, const std::string& name) {
+    if (names.size() > kMaxFusionInputs)
+      throw Error(ErrorCode::InvalidArgument, "a fusion of " + std::to_string(names.size()) + " topics",
+                  "a fusion joins 2 to " + std::to_string(kMaxFusionInputs));
+    std::vector<FusedTopic> topics;
+    for (std::size_t i = 0; i < names.size(); ++i)
+      topics.push_back({names[i], types.at(i), held(nb::object(classes[i])), options.at(i)});
+    FuseOptions own{.name = name};
+    for (std::size_t i = 0; i < std::min(input_names.size(), kMaxFusionInputs); ++i)
+      own.inputs[i].name = input_names[i];
+    for (std::size_t i = 0; i < std::min(depths.size(), kMaxFusionInputs); ++i) own.inputs[i].depth = depths[i];
+    python::fuse(core(), policy, own, topics, keeps, held(std::move(callback)));
+  }
   ParameterHandle parameter(const std::string& name, nb::handle initial, nb::handle min, nb::handle max,
                             const std::string& description, bool fixed, nb::object accept) {
     ParameterValue value = value_of(initial);
@@ -231,15 +219,23 @@ Held& factory = *new Held;
 
 class PythonComponent final : public Component {
  public:
+  /// `given`: the instance; null: the factory makes one of the class that the settings name.
+  explicit PythonComponent(Held given = {}) : given_(std::move(given)) {}
   ~PythonComponent() override { life_->context = nullptr; }
 
   void on_start(Context& context) override {
     in_python(
         [&] {
           life_->context = &context;
-          const std::string& class_name = detail::core_of(context).settings().class_name;
-          nb::object made = nb::handle(factory.get())(class_name, ContextHandle(life_));
-          instance_ = held(std::move(made));
+          nb::object handle = context_handle(life_);
+          if (given_ != nullptr) {
+            instance_ = given_;
+            nb::handle(given_.get()).attr("_bind")(handle);
+          } else {
+            const std::string& class_name = detail::core_of(context).settings().class_name;
+            nb::object made = nb::handle(factory.get())(class_name, handle);
+            instance_ = held(std::move(made));
+          }
           nb::object result = nb::handle(instance_.get()).attr("_start")();
         },
         true);
@@ -251,7 +247,7 @@ class PythonComponent final : public Component {
 
  private:
   std::shared_ptr<Life> life_ = std::make_shared<Life>();
-  Held instance_;
+  Held given_, instance_;
 };
 
 }  // namespace
@@ -269,6 +265,12 @@ void throw_as_cpp(nb::python_error& error, bool set_up) {
   if (set_up && code == "invalid_argument") throw Error(ErrorCode::InvalidArgument, cause, remedy);
   if (set_up && !code.empty()) throw Error(ErrorCode::Unavailable, cause, remedy);
   throw std::runtime_error(text);
+}
+
+nb::object context_handle(std::shared_ptr<const Life> life) { return nb::cast(ContextHandle(std::move(life))); }
+
+std::shared_ptr<Component> component_of(nb::object instance) {
+  return std::make_shared<PythonComponent>(held(std::move(instance)));
 }
 
 void set_factory(nb::object make) { factory = held(std::move(make)); }
@@ -306,9 +308,19 @@ void bind_component(nb::module_& m) {
            nb::arg("delay_ns"), nb::arg("name"))
       .def("parameter", &ContextHandle::parameter, nb::arg("name"), nb::arg("initial"), nb::arg("min").none(),
            nb::arg("max").none(), nb::arg("description"), nb::arg("fixed"), nb::arg("accept").none())
+      .def("fuse", &ContextHandle::fuse, nb::arg("policy"), nb::arg("callback"), nb::arg("topics"), nb::arg("types"),
+           nb::arg("classes"), nb::arg("options"), nb::arg("names"), nb::arg("depths"), nb::arg("keeps"),
+           nb::arg("name"))
       .def("name", &ContextHandle::name)
       .def("now", &ContextHandle::now)
       .def("log", &ContextHandle::log, nb::arg("level"), nb::arg("text"));
+  m.def(
+      "_offer",
+      [](const std::vector<std::string>& classes, nb::object make) {
+        for (const std::string& name : classes) offer_class(name);
+        set_factory(std::move(make));
+      },
+      nb::arg("classes"), nb::arg("make"));
 }
 
 }  // namespace cardan::python

@@ -5,6 +5,7 @@
 #include "python/src/arrays.hpp"
 #include "python/src/component.hpp"
 #include "python/src/errors.hpp"
+#include "python/src/fusion.hpp"
 #include "python/src/image.hpp"
 #include "python/src/message.hpp"
 #include "python/src/options.hpp"
@@ -24,6 +25,8 @@ NB_MODULE(_cardan, m) {
   cardan::python::bind_recorded(m);
   cardan::python::bind_publisher(m);
   cardan::python::bind_subscriber(m);
+  cardan::python::bind_fusion(m);
   cardan::python::bind_component(m);
   cardan::python::bind_host(m);
+  cardan::python::bind_simulation(m);
 }

@@ -2,6 +2,7 @@
 #include "cardan/record/player/player.hpp"
 
 #include <nanobind/stl/map.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -174,6 +175,11 @@ void bind_player(nb::module_& m) {
       .def("step", [](const PlayerHandle& self, std::uint64_t messages) { self.player().step(messages); })
       .def("seek", [](const PlayerHandle& self, double seconds) { self.player().seek(span_of(seconds)); })
       .def("set_rate", [](const PlayerHandle& self, double rate) { self.player().set_rate(rate); })
+      .def("totals",
+           [](const PlayerHandle& self) {
+             const PlayerReport r = self.player().report();
+             return std::pair(r.published, r.failed);
+           })
       .def("report", &player_dict);
 }
 

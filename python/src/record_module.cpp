@@ -13,4 +13,5 @@ NB_MODULE(_record, m) {
   cardan::python::bind_bag_writer(m);
   cardan::python::bind_recorder(m);
   cardan::python::bind_player(m);
+  cardan::python::bind_replay(m);
 }

@@ -13,5 +13,7 @@ void bind_bag_writer(nanobind::module_& m);
 void bind_recorder(nanobind::module_& m);
 /// `PlayerHandle`.
 void bind_player(nanobind::module_& m);
+/// `_replay`: `cardan run --from` in an interpreter.
+void bind_replay(nanobind::module_& m);
 
 }  // namespace cardan::python

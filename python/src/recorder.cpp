@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -6,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "cardan/base/forked.hpp"
 #include "cardan/record/recorder/recorder.hpp"
@@ -124,6 +126,11 @@ void bind_recorder(nb::module_& m) {
       .def("split", [](const RecorderHandle& self) { self.recorder().split(); })
       .def("trigger", [](const RecorderHandle& self) { self.recorder().trigger(); })
       .def("ended", [](const RecorderHandle& self) { return self.recorder().ended(); })
+      .def("totals",
+           [](const RecorderHandle& self) {
+             const RecorderReport r = self.recorder().report();
+             return std::pair(r.recorded, r.lost);
+           })
       .def("report", &recorder_dict);
 }
 

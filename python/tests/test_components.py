@@ -217,12 +217,6 @@ def test_what_cannot_be(system: System) -> None:
     assert "component 'radar' is in C++, and others of process 'sensor' are in Python" in checked.stdout + checked.stderr
 
     system.write(CONFIGURATION)
-    with cardan.Bag(system.folder / "drive.mcap", "w") as bag:
-        bag.write("/x", {"header": {"stamp": 1}}, type=cardan.Imu)
-    replay = system.ask("run", str(system.file), "--from", str(system.folder / "drive.mcap"))
-    assert replay.returncode == 1 and "is in Python, which this process does not run" in replay.stdout + replay.stderr
-    assert "--without" in replay.stdout + replay.stderr
-
     system.environment["CARDAN_PYTHON"] = "/nowhere/python3"
     checked = system.ask("check", str(system.file))
     assert checked.returncode != 0 and "/nowhere/python3 cannot be started" in checked.stdout + checked.stderr
@@ -239,3 +233,36 @@ def test_in_one_process_messages_pass_where_they_are(system: System) -> None:
     output, errors = run.communicate(timeout=120)
     assert run.returncode == 3 and "the third is" in output + errors, output + errors  # and nothing else
     assert output.count(" exception left its callbacks") == 1, output
+
+
+def test_sets_of_a_fusion_while_it_runs(system: System) -> None:
+    (system.folder / "my_parts.py").write_text(
+        PARTS
+        + '''
+class Joiner(cardan.Component):
+    def on_start(self, context):
+        self.out = context.output(cardan.Topic("/sums", Number, max_bytes=1000, depth=10))
+        context.fuse(cardan.primary(), self.on_set, DOUBLES, NUMBERS, name="sum", names=("double", "single"))
+
+    def on_set(self, double, single):
+        self.out.publish(value=double.value + single.value, pid=os.getpid(), text=double.text)
+'''
+    )
+    configuration = json.loads(json.dumps(CONFIGURATION))
+    configuration["processes"]["controller"]["components"]["doubler"].pop("topics")
+    configuration["processes"]["fusion"] = {"components": {"joiner": {"python": "my_parts:Joiner"}}}
+    system.write(configuration)
+    checked = system.ask("check", str(system.file))
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    run = system.run()
+    sums = system.subscriber("/sums")
+    for _ in range(5):
+        one = sums.wait(60)
+        assert one is not None and one["value"] > 0 and one["text"] == "zwölf"
+    stats = json.loads(system.ask("component", "stats", "--json", "--once", "--seconds", "0.3").stdout.splitlines()[-1])
+    (joiner,) = [c for c in stats["components"] if c["component"] == "joiner"]
+    (fusion,) = joiner["fusions"]
+    assert fusion["fusion"] == "sum" and fusion["policy"] == "primary" and fusion["fired"] > 0, fusion
+    assert [i["input"] for i in fusion["inputs"]] == ["double", "single"], fusion
+    run.send_signal(signal.SIGINT)
+    run.communicate(timeout=120)

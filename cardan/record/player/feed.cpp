@@ -13,7 +13,13 @@
 namespace cardan::record {
 
 Feed::Feed(std::string topic, const detail::ComponentCore::Declared& reader, MessageForm form)
-    : topic_(std::move(topic)), type_(reader.type), convert_(reader.convert), form_(std::move(form)) {}
+    : topic_(std::move(topic)), type_(reader.type), convert_(reader.convert), form_(std::move(form)) {
+  // A reader in another language takes vectors as they were published, and has no arena; who fills them needs one.
+  if (type_.native && form_.layout()->has_vectors()) {
+    type_.shared->has_arena = true;
+    type_.shared->arena_bytes = sizeof(shm::Arena);
+  }
+}
 
 void Feed::expect(std::uint64_t recorded_bytes) {
   payload_bytes_ = std::max(payload_bytes_, form_.payload_bytes(static_cast<std::size_t>(recorded_bytes)));

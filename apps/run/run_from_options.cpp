@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// The options of `cardan run` for a replay; apart from run_from.cpp, which the Python package compiles too.
+#include <CLI/CLI.hpp>
+
+#include "apps/play/play.hpp"
+
+namespace cardan::apps {
+
+void add_run_from_options(CLI::App& command, RunFromOptions& o) {
+  auto* const from = command.add_option("--from", o.files,
+                                        "Replay this recording to the components, in one process, as fast as they can, "
+                                        "with the same result each time; repeatable");
+  from->allow_extra_args(false);
+  command
+      .add_option("--without", o.without,
+                  "With --from: leave out this component, or all of this process, such as a driver whose topics are in "
+                  "the recording; repeatable")
+      ->needs(from);
+  command.add_option("--output", o.output, "With --from: write what the components publish to this file (MCAP)")
+      ->needs(from);
+  command.add_flag("--force", o.force, "With --output: replace the file if it exists")->needs(from);
+  command.add_option("--start", o.start, "With --from: seconds after the first message to start at")
+      ->check(CLI::Range(0.0, 4e9))
+      ->needs(from);
+}
+
+}  // namespace cardan::apps

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// `cardan run FILE --from BAG` where a component is in Python: the command becomes the interpreter, which comes here
+// and does what the command would have done, with the same code.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "apps/play/play.hpp"
+#include "apps/view/output.hpp"
+#include "cardan/config/configuration.hpp"
+#include "cardan/config/problem.hpp"
+#include "cardan/config/python_component.hpp"
+#include "cardan/system/launcher/adjust.hpp"
+#include "python/src/errors.hpp"
+#include "python/src/record_module.hpp"
+
+namespace nb = nanobind;
+
+namespace cardan::python {
+namespace {
+
+using Names = std::vector<std::string>;
+
+bool contains(const Names& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// The exit code. `offer(classes, files)` makes the components in Python known.
+int replay(const std::string& file, const Names& variables, const Names& set, Names files, Names without,
+           std::string output, bool force, double start, std::optional<double> seconds, std::string json,
+           std::string reports, double grace, std::string command, nb::object offer) {
+  std::vector<config::Problem> problems;
+  config::Configuration configuration = config::read_configuration(file, problems, {.variables = variables});
+  if (config::has_errors(problems)) {
+    for (const config::Problem& p : problems) apps::complain(config::text(p, file) + "\n");
+    return apps::kFailed;
+  }
+  for (const std::string& assignment : set) launcher::set_parameter(configuration, assignment);
+  Names classes, where;
+  for (const config::Process& process : configuration.processes)
+    for (const config::Component& component : process.components) {
+      if (!config::is_python(component) || contains(without, component.name) || contains(without, process.name))
+        continue;
+      classes.push_back(component.class_name);
+      where.push_back(configuration.file_of(component));
+    }
+  nb::object done = offer(classes, where);
+  apps::RunFromOptions options{.files = std::move(files),
+                               .without = std::move(without),
+                               .output = std::move(output),
+                               .force = force,
+                               .start = start,
+                               .seconds = seconds,
+                               .json = std::move(json),
+                               .reports = std::move(reports),
+                               .grace = grace};
+  if (!command.empty()) options.command = std::move(command);
+  const nb::gil_scoped_release others_run;
+  std::signal(SIGPIPE, SIG_IGN);
+  return apps::finish_output(apps::run_from(configuration, options));
+}
+
+}  // namespace
+
+void bind_replay(nb::module_& m) {
+  m.def("_replay", &replay, nb::arg("file"), nb::arg("variables"), nb::arg("set"), nb::arg("files"), nb::arg("without"),
+        nb::arg("output"), nb::arg("force"), nb::arg("start"), nb::arg("seconds").none(), nb::arg("json"),
+        nb::arg("reports"), nb::arg("grace"), nb::arg("command"), nb::arg("offer"));
+}
+
+}  // namespace cardan::python

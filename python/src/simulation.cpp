@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// `SimulationHandle`: components in Python, and those of a file, on the simulation's thread and clock.
+#include "cardan/runtime/simulation.hpp"
+
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/variant.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "cardan/base/forked.hpp"
+#include "cardan/config/configuration.hpp"
+#include "cardan/config/problem.hpp"
+#include "cardan/config/python_component.hpp"
+#include "cardan/runtime/executor/component_core.hpp"
+#include "cardan/runtime/fusion/fusion_watch.hpp"
+#include "cardan/runtime/runtime.hpp"
+#include "cardan/system/launcher/adjust.hpp"
+#include "python/src/component.hpp"
+#include "python/src/errors.hpp"
+#include "python/src/held.hpp"
+
+namespace nb = nanobind;
+
+namespace cardan::python {
+namespace {
+
+using Names = std::vector<std::string>;
+
+config::Configuration configuration_of(const std::string& file, const Names& variables, const Names& set) {
+  std::vector<config::Problem> problems;
+  config::Configuration made = config::read_configuration(file, problems, {.variables = variables});
+  for (const config::Problem& problem : problems)
+    if (problem.severity == config::Severity::Error)
+      throw Error(ErrorCode::InvalidArgument, config::text(problem, file), "see: cardan check");
+  for (const std::string& assignment : set) launcher::set_parameter(made, assignment);
+  return made;
+}
+
+/// A Simulation, and the thread that it belongs to.
+class SimulationHandle {
+ public:
+  /// `file`: "" for none. `offer(classes, files)` makes the file's components in Python known.
+  SimulationHandle(const std::string& file, const Names& variables, const Names& set, const Names& without,
+                   std::int64_t begin, nb::object offer) {
+    refuse_fork();
+    if (file.empty()) {
+      simulation_ = std::make_unique<Simulation>(SimulationOptions{.begin = begin});
+    } else {
+      const config::Configuration configuration = configuration_of(file, variables, set);
+      Names python_classes, files;
+      for (const config::Process& process : configuration.processes)
+        for (const config::Component& component : process.components)
+          if (config::is_python(component) &&
+              std::find(without.begin(), without.end(), component.name) == without.end()) {
+            python_classes.push_back(component.class_name);
+            files.push_back(configuration.file_of(component));
+          }
+      if (!python_classes.empty()) nb::object done = offer(python_classes, files);
+      const nb::gil_scoped_release others_run;
+      simulation_ = std::make_unique<Simulation>(configuration, without, SimulationOptions{.begin = begin});
+    }
+    know_outside();
+  }
+  SimulationHandle(const SimulationHandle&) = delete;
+  SimulationHandle& operator=(const SimulationHandle&) = delete;
+  ~SimulationHandle() {
+    if (is_forked_child()) (void)simulation_.release();
+    close();
+  }
+
+  void add(const std::string& name, nb::object instance, const std::map<std::string, ParameterValue>& parameters,
+           const std::map<std::string, std::string>& topics, int priority) {
+    own().add({.name = name, .parameters = parameters, .topics = topics, .priority = priority},
+              component_of(std::move(instance)));
+  }
+  nb::object outside() {
+    (void)own();
+    return context_handle(outside_);
+  }
+  void at(std::int64_t time, nb::object what) {
+    own().at(time, [call = held(std::move(what))] { in_python([&] { nb::object r = nb::handle(call.get())(); }); });
+  }
+  void start() {
+    Simulation& simulation = idle();
+    outside_->context = nullptr;  // it gets another one
+    try {
+      const Inside inside(*this);
+      simulation.start();
+    } catch (...) {
+      know_outside();
+      throw;
+    }
+    know_outside();
+  }
+  std::size_t run() {
+    Simulation& simulation = idle();
+    const Inside inside(*this);
+    return simulation.run();
+  }
+  std::size_t run_until(std::int64_t time) {
+    Simulation& simulation = idle();
+    const Inside inside(*this);
+    return simulation.run_until(time);
+  }
+  void stop() {
+    Simulation& simulation = idle();
+    const Inside inside(*this);
+    simulation.stop();
+  }
+  /// Nothing happens while it runs.
+  void close() {
+    if (simulation_ == nullptr || runs_) return;
+    simulation_->stop();
+    outside_->context = nullptr;
+    simulation_.reset();
+  }
+  [[nodiscard]] bool closed() const noexcept { return simulation_ == nullptr; }
+  [[nodiscard]] std::int64_t now() { return own().now(); }
+  /// Exceptions that left callbacks, and samples that newer ones pushed out of an input's queue.
+  [[nodiscard]] std::pair<std::uint64_t, std::uint64_t> losses() {
+    std::uint64_t failures = 0, dropped = 0;
+    (void)own();
+    for (const auto& core : runtime().components())
+      for (const auto& callback : core->callbacks()) {
+        failures += callback->statistics().failures.load(std::memory_order_relaxed);
+        dropped += callback->statistics().dropped.load(std::memory_order_relaxed);
+      }
+    return {failures, dropped};
+  }
+  /// Sets that each fusion made, by "component/fusion".
+  [[nodiscard]] std::map<std::string, std::uint64_t> fusions() {
+    std::map<std::string, std::uint64_t> all;
+    (void)own();
+    for (const auto& core : runtime().components())
+      for (const auto& fused : core->fusions())
+        all[core->name() + "/" + fused.watch->name()] = fused.statistics().fired;
+    return all;
+  }
+
+ private:
+  /// Components run, and other threads of Python may.
+  class Inside {
+   public:
+    explicit Inside(SimulationHandle& of) : of_(of) { of_.runs_ = true; }
+    Inside(const Inside&) = delete;
+    Inside& operator=(const Inside&) = delete;
+    ~Inside() { of_.runs_ = false; }
+
+   private:
+    SimulationHandle& of_;
+    nb::gil_scoped_release others_run_;
+  };
+
+  void know_outside() { outside_->context = runtime().components().front()->context.get(); }
+  [[nodiscard]] Runtime& runtime() { return detail::runtime_of(*simulation_); }
+  [[nodiscard]] Simulation& own() {
+    refuse_fork();
+    if (std::this_thread::get_id() != thread_)
+      throw Error(ErrorCode::InvalidArgument, "a simulation is used by another thread than the one that made it",
+                  "make a simulation for each thread");
+    if (simulation_ == nullptr) throw Error(ErrorCode::InvalidArgument, "the simulation is closed", "make a new one");
+    return *simulation_;
+  }
+  [[nodiscard]] Simulation& idle() {
+    Simulation& simulation = own();
+    if (runs_)
+      throw Error(ErrorCode::InvalidArgument, "a simulation is run from within its own callback",
+                  "run it from outside; use at() for what comes later");
+    return simulation;
+  }
+
+  std::thread::id thread_ = std::this_thread::get_id();
+  std::shared_ptr<Life> outside_ = std::make_shared<Life>();
+  std::unique_ptr<Simulation> simulation_;
+  bool runs_ = false;
+};
+
+}  // namespace
+
+void bind_simulation(nb::module_& m) {
+  nb::class_<SimulationHandle>(m, "SimulationHandle")
+      .def(nb::init<const std::string&, const Names&, const Names&, const Names&, std::int64_t, nb::object>(),
+           nb::arg("file"), nb::arg("variables"), nb::arg("set"), nb::arg("without"), nb::arg("begin"),
+           nb::arg("offer"))
+      .def("add", &SimulationHandle::add, nb::arg("name"), nb::arg("instance"), nb::arg("parameters"),
+           nb::arg("topics"), nb::arg("priority"))
+      .def("outside", &SimulationHandle::outside)
+      .def("at", &SimulationHandle::at, nb::arg("time"), nb::arg("callback"))
+      .def("start", &SimulationHandle::start)
+      .def("run", &SimulationHandle::run)
+      .def("run_until", &SimulationHandle::run_until, nb::arg("time"))
+      .def("stop", &SimulationHandle::stop)
+      .def("close", &SimulationHandle::close)
+      .def("closed", &SimulationHandle::closed)
+      .def("now", &SimulationHandle::now)
+      .def("losses", &SimulationHandle::losses)
+      .def("fusions", &SimulationHandle::fusions);
+}
+
+}  // namespace cardan::python
