@@ -39,7 +39,7 @@ class TransportBench : public testing::Test {
   void TearDown() override { fs::remove_all(folder_); }
 
   pid_t start(std::vector<std::string> words) {
-    words.insert(words.begin(), {CARDAN_BENCH_DRIVER, "bench", "transport"});
+    words.insert(words.begin(), {CARDAN_BENCH_DRIVER, "bench", part_});
     std::vector<char*> arguments;
     for (auto& w : words) arguments.push_back(w.data());
     arguments.push_back(nullptr);
@@ -69,6 +69,7 @@ class TransportBench : public testing::Test {
   [[nodiscard]] std::string json_path() const { return (folder_ / "out.json").string(); }
 
   fs::path folder_;
+  std::string part_ = "transport";  ///< of `cardan bench`
 };
 
 }  // namespace cardan::bench

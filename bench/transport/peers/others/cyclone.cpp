@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <string>
 
+#include "bench/transport/peers/link.hpp"
 #include "bench/transport/peers/peer.hpp"
 #include "bench/transport/role.hpp"
 #include "cardan/base/error.hpp"
@@ -143,7 +144,8 @@ class CycloneReader {
 const RegisteredPeer kCyclone({.peer = Peer{"cyclone"},
                                .place = 70,
                                .waits = [](const std::vector<Wait>&) { return std::vector{Wait::Block}; },
-                               .play = play_with<CycloneWriter, CycloneReader>});
+                               .play = play_with<CycloneWriter, CycloneReader>,
+                               .links = links_with<CycloneWriter, CycloneReader>()});
 
 }  // namespace
 }  // namespace cardan::bench
