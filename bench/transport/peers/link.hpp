@@ -9,6 +9,7 @@
 #include <memory>
 #include <span>
 
+#include "bench/transport/peers/peer.hpp"
 #include "bench/transport/role.hpp"
 
 namespace cardan::bench {
