@@ -88,6 +88,20 @@ TEST_F(PipelineProgram, ACameraThatIsTooFastLosesAndTheCodeSaysSo) {
   EXPECT_NE(ended.err.find("lost"), std::string::npos);
 }
 
+// The stages are a module beside the program; a build without OpenCV has none.
+TEST_F(PipelineProgram, WithoutItsStagesItSaysSoAndFailsNobody) {
+  fs::create_directories(folder_ / "bin");
+  fs::copy_file(driver_, folder_ / "bin" / "cardan-bench");
+  driver_ = (folder_ / "bin" / "cardan-bench").string();
+  const Ended ended = bench({"--quick", "--json", json_path()});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_NE(ended.out.find("left out"), std::string::npos);
+  const Result read = read_result(json_path());
+  EXPECT_TRUE(read.measurements.empty());
+  ASSERT_EQ(read.left_out.size(), 1U);
+  EXPECT_NE(read.left_out.front().find("OpenCV"), std::string::npos);
+}
+
 TEST_F(PipelineProgram, WrongInputsAreNamed) {
   EXPECT_EQ(bench({"--peers", "nobody"}).code, 2);
   EXPECT_EQ(bench({"--links", "sounds=raw"}).code, 2);

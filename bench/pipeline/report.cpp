@@ -17,6 +17,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr double kNotableRate = 0.95;  // of the rate that was asked for
+
 bool is_finder(Stage stage) { return stage != Stage::Camera && stage != Stage::Fusion; }
 
 std::string two_figures(const std::vector<double>& samples) {
@@ -79,17 +81,15 @@ Json json_of(const PipelineRow& row) {
   const std::vector<double> whole = row.pooled(&PipelineRun::whole);
   if (!whole.empty()) out["camera_to_fusion_ms"] = bench::to_json(summarize(whole), 1e4);
   std::uint64_t refused = 0;
-  std::vector<double> rates;
   std::vector<double> steal;
   std::vector<double> load;
   for (const PipelineRun& run : row.runs) {
     refused += run.refused;
-    rates.push_back(run.achieved_rate_hz);
     steal.push_back(run.steal_percent);
     load.push_back(run.other_load_percent);
   }
   out["refused"] = refused;
-  out["achieved_rate_hz"] = rounded(median(rates));
+  out["achieved_rate_hz"] = rounded(row.achieved_rate_hz());
   out["steal_percent"] = rounded(median(steal));
   out["stolen"] = row.stolen;
   out["other_load_percent"] = rounded(median(load));
@@ -148,6 +148,12 @@ double PipelineRow::median_of(Stage stage, double StageFigures::* which) const {
   return median(values);
 }
 
+double PipelineRow::achieved_rate_hz() const {
+  std::vector<double> values;
+  for (const PipelineRun& run : runs) values.push_back(run.achieved_rate_hz);
+  return median(values);
+}
+
 double PipelineRow::ratio_percent(Stage stage) const {
   std::vector<double> values;
   for (const PipelineRun& run : runs)
@@ -178,9 +184,13 @@ std::string to_table(const PipelineReport& report) {
                        "p99", "processing", "p99", "results", "p99", "ratio %", "lost", "torn", "found", "CPU %");
     for (const Stage stage : kStages) out += line_of(row, stage);
     const std::vector<double> whole = row.pooled(&PipelineRun::whole);
-    out += whole.empty() ? "  no frame came through\n"
-                         : fmt::format("  camera to fusion: p50 {}, p99 {} ms\n", three_digits(summarize(whole).p50),
+    out += whole.empty() ? "  no frame came through"
+                         : fmt::format("  camera to fusion: p50 {}, p99 {} ms", three_digits(summarize(whole).p50),
                                        three_digits(summarize(whole).p99));
+    if (row.achieved_rate_hz() < kNotableRate * report.options.rate_hz)
+      out +=
+          fmt::format("; the camera reached {} Hz, because a link made it wait", three_digits(row.achieved_rate_hz()));
+    out += '\n';
   }
   out += '\n';
   for (const std::string& sentence : report.left_out) out += sentence + "\n";

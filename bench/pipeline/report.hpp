@@ -27,6 +27,7 @@ struct PipelineRow {
   /// The median over the runs.
   [[nodiscard]] double ratio_percent(Stage stage) const;
   [[nodiscard]] double median_of(Stage stage, double StageFigures::* which) const;
+  [[nodiscard]] double achieved_rate_hz() const;
 };
 
 struct PipelineReport {

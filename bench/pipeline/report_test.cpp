@@ -111,6 +111,9 @@ TEST(PipelineReport, TheTableHasEachStageAndWhatWasLeftOut) {
   for (const Stage stage : kStages) EXPECT_NE(table.find("\n  " + std::string(name_of(stage))), std::string::npos);
   EXPECT_NE(table.find("camera to fusion: p50 13.5"), std::string::npos) << table;
   EXPECT_NE(table.find("something is left out"), std::string::npos);
+  EXPECT_NE(table.find("the camera reached 0.00 Hz"), std::string::npos) << "these stamps come from no camera";
+  report.rows.front().runs.front().achieved_rate_hz = 10;
+  EXPECT_EQ(to_table(report).find("the camera reached"), std::string::npos);
   const auto json = to_json(report);
   EXPECT_EQ(json["rows"][0]["stages"][2]["lost"], 1);
   EXPECT_EQ(json["rows"][0]["stages"][2]["transport_to_processing_percent"], 10);
