@@ -171,7 +171,8 @@ TEST(Selections, AreKnownAndBounded) {
   for (const char* selection : {"quick", "full"}) {
     std::set<std::string> names;  // of files: none may be written twice
     for (const PartRun& part : parts_of_selection(selection)) EXPECT_TRUE(names.insert(part.name).second) << part.name;
-    EXPECT_EQ(names, (std::set<std::string>{"transport", "sensors", "readers", "runtime", "record", "bridge", "pipeline"}));
+    EXPECT_EQ(names,
+              (std::set<std::string>{"transport", "sensors", "readers", "runtime", "record", "bridge", "pipeline"}));
   }
   EXPECT_TRUE(parts_of_selection("").empty());
   double seconds = 0;
