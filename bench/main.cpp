@@ -15,6 +15,7 @@
 #ifdef CARDAN_HAS_RECORD_BENCH
 #include "bench/record/record.hpp"
 #endif
+#include "bench/pipeline/pipeline.hpp"
 #include "bench/results/commands.hpp"
 #include "bench/runtime/runtime.hpp"
 #include "bench/transport/host.hpp"
@@ -147,6 +148,43 @@ void add_bridge_bench(CLI::App& group) {
 }
 #endif
 
+constexpr const char* kPipelineExamples = R"(Examples:
+  cardan bench pipeline                                   all peers on the street video, some minutes
+  cardan bench pipeline --quick                           a first look
+  cardan bench pipeline --peers raw,cardan,uds --camera drive.mp4 --detector yolov8n.onnx --json out.json
+  cardan bench pipeline --peers uds --links results=cardan   one link made by another peer
+
+Camera -> lane finder, detector, tracker -> fusion, each a process of its own. The table has the latency of each stage, of
+the whole, the ratio of transmission to processing, losses and CPU. It needs a build with OpenCV.
+Exit codes: 0 ok, 1 failed or interrupted, 2 wrong options, 3 a link made by cardan lost or tore a frame.)";
+
+void add_pipeline_bench(CLI::App& group) {
+  auto* const command = group.add_subcommand(
+      "pipeline", "A perception pipeline with real algorithms in five processes, over each peer in turn");
+  command->footer(kPipelineExamples);
+  auto arguments = std::make_shared<PipelineArguments>();
+  auto& a = *arguments;
+  command->add_option("--peers", a.peers, "Some of " + names_of_peers() + " (default: all)");
+  command->add_option("--waits", a.waits, "How stages wait: some of block,spin,prewake,anticipate (default: block)");
+  command->add_option("--links", a.links,
+                      "Links that another peer makes: pictures=PEER,results=PEER,targets=PEER (default: none)");
+  command->add_option("--camera", a.camera,
+                      "A video file, or `drawn` (default: the street video, or drawn where there is none)");
+  command->add_option("--detector", a.detector, "An ONNX file (default: OpenCV's pedestrian detector)");
+  command->add_option("--threads", a.threads, "Of OpenCV in the detector (default: as many as there are CPUs)");
+  command->add_option("--rate", a.rate_hz, "Pictures per second (default: 5)");
+  command->add_option("--frames", a.frames, "Pictures per run (default: 60); the first tenth is discarded");
+  command->add_option("--runs", a.runs, "Rounds over all peers, interleaved (default: 3)");
+  command->add_option("--json", a.json, "Write everything to this file");
+  command->add_flag("--quick", a.quick, "One round of 30 pictures");
+  // How the bench starts its own stages.
+  command->add_option("--role-fd", a.role_fd)->group("");
+  command->add_option("--role-index", a.role_index)->group("");
+  command->callback([arguments] {
+    if (const int code = run_pipeline_bench(*arguments, allowed_cpus()); code != 0) throw CLI::RuntimeError(code);
+  });
+}
+
 /// Whether this process is a publisher or reader that the bench has started.
 bool is_role(int argc, char** argv) {
   return std::any_of(argv, argv + argc, [](const char* word) { return std::string_view(word) == "--role-fd"; });
@@ -163,6 +201,7 @@ void add_bench(CLI::App& app) {
 #ifdef CARDAN_HAS_BRIDGE_BENCH
   add_bridge_bench(*group);
 #endif
+  add_pipeline_bench(*group);
   auto* const command = group->add_subcommand(
       "transport", "Latency, loss and CPU of handing frames over: cardan, raw shared memory, SIM, Unix sockets, TCP");
   command->footer(kExamples);

@@ -52,6 +52,7 @@ struct alignas(64) RoleSlot {
   std::uint64_t messages = 0;     ///< published or received in the window
   std::uint64_t torn = 0;         ///< measured frames that held words of another
   std::uint64_t refused = 0;      ///< publishers: frames for which the peer gave no memory
+  std::uint64_t found = 0;        ///< stages of a pipeline: things that they found in the measured frames
   std::array<char, 512> error{};  ///< why the role gave up, in words
 };
 

@@ -39,7 +39,7 @@ class TransportBench : public testing::Test {
   void TearDown() override { fs::remove_all(folder_); }
 
   pid_t start(std::vector<std::string> words) {
-    words.insert(words.begin(), {CARDAN_BENCH_DRIVER, "bench", "transport"});
+    words.insert(words.begin(), {driver_, "bench", part_});
     std::vector<char*> arguments;
     for (auto& w : words) arguments.push_back(w.data());
     arguments.push_back(nullptr);
@@ -48,7 +48,7 @@ class TransportBench : public testing::Test {
       ::setenv("TMPDIR", (folder_ / "tmp").c_str(), 1);
       if (std::freopen((folder_ / "out").c_str(), "w", stdout) == nullptr) ::_exit(126);
       if (std::freopen((folder_ / "err").c_str(), "w", stderr) == nullptr) ::_exit(126);
-      ::execv(CARDAN_BENCH_DRIVER, arguments.data());
+      ::execv(driver_.c_str(), arguments.data());
       ::_exit(127);
     }
     return pid;
@@ -69,6 +69,8 @@ class TransportBench : public testing::Test {
   [[nodiscard]] std::string json_path() const { return (folder_ / "out.json").string(); }
 
   fs::path folder_;
+  std::string driver_ = CARDAN_BENCH_DRIVER;
+  std::string part_ = "transport";  ///< of `cardan bench`
 };
 
 }  // namespace cardan::bench

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <utility>
 
 #include "bench/transport/clock.hpp"
 #include "bench/transport/futex.hpp"
@@ -19,16 +20,6 @@ constexpr std::int64_t kMs = 1'000'000;
 constexpr std::int64_t kSetUpLimitNs = 15'000 * kMs;
 
 double to_us(std::int64_t ns) noexcept { return static_cast<double>(ns) / 1e3; }
-
-// CPU time in seconds of every child that has been reaped.
-double seconds_of_children() {
-  rusage usage{};
-  ::getrusage(RUSAGE_CHILDREN, &usage);
-  const auto seconds = [](const timeval& t) {
-    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
-  };
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
 
 void place(const Area& area, const TransportOptions& options) {
   for (std::uint32_t p = 0; p < area.publishers(); ++p) area.role(p).cpu = options.publisher_cpu;
@@ -123,6 +114,15 @@ void evaluate_cpu(const Area& area, RunResult& out) {
 
 }  // namespace
 
+double seconds_of_children() {
+  rusage usage{};
+  ::getrusage(RUSAGE_CHILDREN, &usage);
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
 std::string fresh_topic() {
   static std::uint64_t serial = 0;
   return fmt::format("/bench/{}/{}", ::getpid(), ++serial);
@@ -142,8 +142,13 @@ std::string run_roles(const Area& area, const TransportOptions& options, const s
                       QuietSignals& signals, double& steal) {
   place(area, options);
   const PeerKind& kind = kind_of(area.header().contender.peer);
-  Crew crew(area, kind.wire != nullptr ? kind.wire(area.header().cell) : Wiring{}, options.role_command, run_dir,
-            signals);
+  return run_wired(area, kind.wire != nullptr ? kind.wire(area.header().cell) : Wiring{}, options.role_command, run_dir,
+                   signals, steal);
+}
+
+std::string run_wired(const Area& area, Wiring wiring, const std::vector<std::string>& role_command,
+                      const std::string& run_dir, QuietSignals& signals, double& steal) {
+  Crew crew(area, std::move(wiring), role_command, run_dir, signals);
   const bool ready = wait_until_ready(area, crew, signals);
   const CpuTicks before = read_cpu_ticks();
   if (ready) {

@@ -45,6 +45,12 @@ RunOutcome run_once(const Contender& contender, const Cell& cell, const Transpor
 /// `signals.interrupted()`). `steal` gets the steal while they ran, in percent.
 std::string run_roles(const Area& area, const TransportOptions& options, const std::string& run_dir,
                       QuietSignals& signals, double& steal);
+/// The same for roles that are wired otherwise, and started with `role_command`.
+std::string run_wired(const Area& area, Wiring wiring, const std::vector<std::string>& role_command,
+                      const std::string& run_dir, QuietSignals& signals, double& steal);
+
+/// CPU time in seconds of every child that has been reaped.
+double seconds_of_children();
 
 /// A topic name that no run of this bench had before.
 std::string fresh_topic();

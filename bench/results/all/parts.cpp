@@ -35,7 +35,8 @@ std::vector<PartRun> parts_of_selection(std::string_view selection) {
         {"readers", "transport", {"--scenarios", more_readers, "--sizes", "4K", "--waits", "block", "--runs", "1"}, 60},
         {"runtime", "runtime", {"--runs", "2", "--frames", "500", "--sizes", "32K,4M"}, 70},
         {"record", "record", {"--quick"}, 100},
-        {"bridge", "bridge", {"--quick"}, 70}};
+        {"bridge", "bridge", {"--quick"}, 70},
+        {"pipeline", "pipeline", {"--peers", "raw,cardan,uds,tcp", "--runs", "1"}, 60}};
   if (selection == "full")
     return {{"transport", "transport", {"--micro"}, 600},
             {"sensors", "transport", {"--sensors", "all", "--waits", "block,prewake,anticipate", "--runs", "3"}, 700},
@@ -45,7 +46,8 @@ std::vector<PartRun> parts_of_selection(std::string_view selection) {
              500},
             {"runtime", "runtime", {}, 120},
             {"record", "record", {}, 900},
-            {"bridge", "bridge", {}, 420}};
+            {"bridge", "bridge", {}, 420},
+            {"pipeline", "pipeline", {}, 420}};
   return {};
 }
 

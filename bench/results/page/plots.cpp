@@ -258,11 +258,11 @@ class Plots {
     }
   }
 
-  // What has a figure a run, and the pipelines.
+  // What has a figure a run, the recorder's pipelines, and each stage of the perception pipeline.
   void bars() {
     Group chosen;
     for (const Measurement* m : all_)
-      if (m->kept() > 0 && (m->quantity == "sensor to actuator" || !is_distribution(*m)) &&
+      if (m->kept() > 0 && (m->quantity == "sensor to actuator" || m->part == "pipeline" || !is_distribution(*m)) &&
           m->cell.rfind("cameras ", 0) != 0)
         chosen.push_back(m);
     for (Group& group : grouped(

@@ -101,7 +101,8 @@ std::string to_markdown(const Report& report) {
   std::size_t rows = 0;
   for (const Measurement* m : report.measurements) {
     // The main quantity of each cell: the one that counts its losses, or all there is.
-    if (m->kept() == 0 || (!m->due && m->part == "transport") || (!m->due && m->part == "runtime")) continue;
+    if (m->kept() == 0) continue;
+    if (!m->due && (m->part == "transport" || m->part == "runtime" || m->part == "pipeline")) continue;
     if (++rows > kMostMarkdownRows) break;
     const Summary s = summarize(m->pooled());
     const auto interval = median_interval95(*m);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `cardan`: a topic of depth 1, filled in place in a loan and read in place in the sample, as an application does it.
 #include "bench/transport/peers/cardan_frames.hpp"
+#include "bench/transport/peers/link.hpp"
 #include "bench/transport/peers/peer.hpp"
 #include "bench/transport/role.hpp"
 
@@ -66,7 +67,8 @@ void play_cardan(const Area& area, std::uint32_t index) {
 const RegisteredPeer kCardanPeer({.peer = kCardan,
                                   .place = 100,
                                   .waits = [](const std::vector<Wait>& wanted) { return wanted; },
-                                  .play = play_cardan});
+                                  .play = play_cardan,
+                                  .links = links_with<CardanWriter<Frame>, CardanReader<Frame>>()});
 
 }  // namespace
 }  // namespace cardan::bench

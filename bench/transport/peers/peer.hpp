@@ -25,6 +25,15 @@ struct Wiring {
   std::vector<std::vector<Fd>> owned;
 };
 
+class LinkWriter;
+class LinkReader;
+class FrameSink;
+/// A peer's ends for a graph of processes (link.hpp). Null: the peer cannot be a link of a graph.
+struct LinkEnds {
+  std::unique_ptr<LinkWriter> (*writer)(const Area& area, std::uint32_t index) = nullptr;
+  std::unique_ptr<LinkReader> (*reader)(const Area& area, std::uint32_t index, FrameSink& sink) = nullptr;
+};
+
 /// How a peer is measured.
 struct PeerKind {
   Peer peer;
@@ -41,6 +50,8 @@ struct PeerKind {
   std::shared_ptr<void> (*start_companion)(const std::string& folder) = nullptr;
   /// Plays one role of a run, in a process of its own: publishers first, then readers. Throws cardan::Error.
   void (*play)(const Area& area, std::uint32_t index) = nullptr;
+  /// Its ends for `cardan bench pipeline`.
+  LinkEnds links{};
 };
 
 /// Adds a peer to the list, before main(). A second one of a name ends the program.

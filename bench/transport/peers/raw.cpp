@@ -7,6 +7,7 @@
 #include <new>
 
 #include "bench/transport/futex.hpp"
+#include "bench/transport/peers/link.hpp"
 #include "bench/transport/peers/peer.hpp"
 #include "bench/transport/role.hpp"
 
@@ -105,7 +106,8 @@ const RegisteredPeer kRawPeer(
      // Blocking is the reference of every ratio, so it is always there.
      .waits = [](const std::vector<Wait>& wanted) { return waits_of({Wait::Block}, {Wait::Spin}, wanted); },
      .wire = wire_raw,
-     .play = play_with<RawWriter, RawReader>});
+     .play = play_with<RawWriter, RawReader>,
+     .links = links_with<RawWriter, RawReader>()});
 
 }  // namespace
 }  // namespace cardan::bench

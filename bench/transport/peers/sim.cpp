@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "bench/transport/futex.hpp"
+#include "bench/transport/peers/link.hpp"
 #include "bench/transport/peers/peer.hpp"
 #include "bench/transport/role.hpp"
 
@@ -144,7 +145,8 @@ const RegisteredPeer kSimPeer(
      // As printed it polls.
      .waits = [](const std::vector<Wait>& wanted) { return waits_of({Wait::Poll}, {Wait::Block}, wanted); },
      .wire = wire_sim,
-     .play = play_with<SimWriter, SimReader>});
+     .play = play_with<SimWriter, SimReader>,
+     .links = links_with<SimWriter, SimReader>()});
 
 }  // namespace
 }  // namespace cardan::bench

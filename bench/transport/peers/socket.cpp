@@ -4,6 +4,7 @@
 // known size, so there is no framing: less than any real protocol would do.
 #include <vector>
 
+#include "bench/transport/peers/link.hpp"
 #include "bench/transport/peers/peer.hpp"
 #include "bench/transport/peers/streams.hpp"
 #include "bench/transport/role.hpp"
@@ -44,12 +45,14 @@ const RegisteredPeer kUdsPeer({.peer = Peer{"uds"},
                                .place = 30,
                                .waits = socket_waits,
                                .wire = [](const Cell& cell) { return wire_streams(cell, Stream::Unix); },
-                               .play = play_with<SocketWriter, SocketReader>});
+                               .play = play_with<SocketWriter, SocketReader>,
+                               .links = links_with<SocketWriter, SocketReader>()});
 const RegisteredPeer kTcpPeer({.peer = Peer{"tcp"},
                                .place = 40,
                                .waits = socket_waits,
                                .wire = [](const Cell& cell) { return wire_streams(cell, Stream::Tcp); },
-                               .play = play_with<SocketWriter, SocketReader>});
+                               .play = play_with<SocketWriter, SocketReader>,
+                               .links = links_with<SocketWriter, SocketReader>()});
 
 }  // namespace
 }  // namespace cardan::bench

@@ -106,6 +106,11 @@ StreamsIn::StreamsIn(const RoleSlot& slot, std::uint32_t first) {
     publishers_.push_back({.fd = slot.descriptors[i], .events = POLLIN, .revents = 0});
 }
 
+StreamsIn::~StreamsIn() {
+  for (const pollfd& p : publishers_)
+    if (p.fd >= 0) ::shutdown(p.fd, SHUT_RDWR);
+}
+
 bool StreamsIn::receive(std::span<std::byte> bytes) noexcept {
   for (;;) {
     const int fd = ready();

@@ -35,6 +35,10 @@ class StreamsOut {
 class StreamsIn {
  public:
   explicit StreamsIn(const RoleSlot& slot, std::uint32_t first = 0);
+  /// Shuts its ends down, so that no publisher waits for a reader that has gone while its process lives on.
+  ~StreamsIn();
+  StreamsIn(const StreamsIn&) = delete;
+  StreamsIn& operator=(const StreamsIn&) = delete;
   /// Fills `bytes` from one publisher. False: all publishers have gone.
   bool receive(std::span<std::byte> bytes) noexcept;
 

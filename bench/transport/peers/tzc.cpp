@@ -7,6 +7,7 @@
 #include <atomic>
 #include <new>
 
+#include "bench/transport/peers/link.hpp"
 #include "bench/transport/peers/peer.hpp"
 #include "bench/transport/peers/streams.hpp"
 #include "bench/transport/role.hpp"
@@ -104,7 +105,8 @@ const RegisteredPeer kTzc({.peer = Peer{"tzc"},
                            .place = 45,
                            .waits = [](const std::vector<Wait>&) { return std::vector{Wait::Block}; },
                            .wire = wire_tzc,
-                           .play = play_with<TzcWriter, TzcReader>});
+                           .play = play_with<TzcWriter, TzcReader>,
+                           .links = links_with<TzcWriter, TzcReader>()});
 
 }  // namespace
 }  // namespace cardan::bench

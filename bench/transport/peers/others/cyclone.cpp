@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <string>
 
+#include "bench/transport/peers/link.hpp"
 #include "bench/transport/peers/peer.hpp"
 #include "bench/transport/role.hpp"
 #include "cardan/base/error.hpp"
@@ -54,7 +55,9 @@ dds_entity_t checked(dds_entity_t entity, const char* what) {
 class Participant {
  public:
   explicit Participant(const Area& area) {
-    checked(::dds_create_domain(kDomain, kConfiguration), "its domain");
+    // Once in a process, whatever number of ends it has.
+    static const dds_entity_t kMade = checked(::dds_create_domain(kDomain, kConfiguration), "its domain");
+    static_cast<void>(kMade);
     participant_ = checked(::dds_create_participant(kDomain, nullptr, nullptr), "a participant");
     topic_ = checked(::dds_create_topic(participant_, &kFrame, area.header().topic + 1, nullptr, nullptr), "a topic");
     qos_ = ::dds_create_qos();
@@ -143,7 +146,8 @@ class CycloneReader {
 const RegisteredPeer kCyclone({.peer = Peer{"cyclone"},
                                .place = 70,
                                .waits = [](const std::vector<Wait>&) { return std::vector{Wait::Block}; },
-                               .play = play_with<CycloneWriter, CycloneReader>});
+                               .play = play_with<CycloneWriter, CycloneReader>,
+                               .links = links_with<CycloneWriter, CycloneReader>()});
 
 }  // namespace
 }  // namespace cardan::bench

@@ -23,6 +23,7 @@
 #include <memory>
 #include <string_view>
 
+#include "bench/transport/peers/link.hpp"
 #include "bench/transport/peers/peer.hpp"
 #include "bench/transport/role.hpp"
 #include "cardan/base/error.hpp"
@@ -148,7 +149,7 @@ class Participant {
 
 class FastWriter {
  public:
-  explicit FastWriter(const Area& area)
+  explicit FastWriter(const Area& area, std::uint32_t /*index*/ = 0)
       : participant_(area), words_(area.header().cell.bytes / sizeof(std::uint64_t)), writer_(participant_.writer()) {
     wait_until(kNoReaders, [&] {
       dds::PublicationMatchedStatus status;
@@ -170,10 +171,12 @@ class FastWriter {
   void* sample_ = nullptr;
 };
 
+/// Calls deliver() of the receiver on Fast DDS's own thread, for each frame.
+template <class Receiver>
 class FastReader final : public dds::DataReaderListener {
  public:
-  FastReader(const Area& area, std::uint32_t reader)
-      : frames_(area, reader), words_(area.header().cell.bytes / sizeof(std::uint64_t)), participant_(area) {
+  FastReader(const Area& area, Receiver& frames)
+      : frames_(frames), words_(area.header().cell.bytes / sizeof(std::uint64_t)), participant_(area) {
     dds::DataReader* const in = participant_.reader(this);
     wait_until(kNoPublishers, [&] {
       dds::SubscriptionMatchedStatus status;
@@ -181,8 +184,6 @@ class FastReader final : public dds::DataReaderListener {
       return status.current_count == static_cast<int>(area.publishers());
     });
   }
-  void read() noexcept { frames_.read(); }
-
   void on_data_available(dds::DataReader* in) override {
     if (participant_.form() == Form::Loans)
       take_loans(in);
@@ -210,7 +211,7 @@ class FastReader final : public dds::DataReaderListener {
     }
   }
 
-  DeliveredFrames frames_;
+  Receiver& frames_;
   std::vector<std::uint64_t> words_;
   Participant participant_;  // last: its end is the end of callbacks
 };
@@ -220,16 +221,35 @@ void play(const Area& area, std::uint32_t index) {
     FastWriter out(area);
     publish_frames(area, index, out);
   } else {
-    FastReader in(area, index - area.publishers());
-    in.read();
+    DeliveredFrames frames(area, index - area.publishers());
+    const FastReader in(area, frames);
+    frames.read();
   }
 }
 
+class FastLink final : public LinkReader {
+ public:
+  FastLink(const Area& area, FrameSink& sink) : delivery_(sink), in_(area, delivery_) {}
+  void read() override { delivery_.wait(); }
+
+ private:
+  LinkDelivery delivery_;
+  FastReader<LinkDelivery> in_;
+};
+
+std::unique_ptr<LinkReader> open_reader(const Area& area, std::uint32_t /*index*/, FrameSink& sink) {
+  return std::make_unique<FastLink>(area, sink);
+}
+
+constexpr LinkEnds kLinks{open_writer<FastWriter>, open_reader};
+
 std::vector<Wait> waits(const std::vector<Wait>&) { return {Wait::Block}; }
 
-const RegisteredPeer kShipped({.peer = Peer{"fastdds"}, .place = 60, .waits = waits, .play = play});
-const RegisteredPeer kSharedMemory({.peer = Peer{"fastdds-shm"}, .place = 61, .waits = waits, .play = play});
-const RegisteredPeer kLoans({.peer = Peer{"fastdds-loans"}, .place = 62, .waits = waits, .play = play});
+const RegisteredPeer kShipped({.peer = Peer{"fastdds"}, .place = 60, .waits = waits, .play = play, .links = kLinks});
+const RegisteredPeer kSharedMemory(
+    {.peer = Peer{"fastdds-shm"}, .place = 61, .waits = waits, .play = play, .links = kLinks});
+const RegisteredPeer kLoans(
+    {.peer = Peer{"fastdds-loans"}, .place = 62, .waits = waits, .play = play, .links = kLinks});
 
 }  // namespace
 }  // namespace cardan::bench

@@ -15,6 +15,7 @@
 #include <string>
 
 #include "bench/helper.hpp"
+#include "bench/transport/peers/link.hpp"
 #include "bench/transport/peers/peer.hpp"
 #include "bench/transport/role.hpp"
 #include "cardan/base/error.hpp"
@@ -30,8 +31,9 @@ iox::capro::ServiceDescription service_of(const Area& area) {
   return {"cardan", "bench", topic};
 }
 
-void init(std::uint32_t index) {
-  const std::string name = fmt::format("cardan-bench-{}-{}", ::getpid(), index);
+/// Once in a process, whatever number of ends it has.
+void init() {
+  const std::string name = fmt::format("cardan-bench-{}", ::getpid());
   iox::runtime::PoshRuntime::initRuntime(iox::RuntimeName_t(iox::cxx::TruncateToCapacity, name));
 }
 
@@ -89,8 +91,18 @@ class IceoryxReader {
 };
 
 void play(const Area& area, std::uint32_t index) {
-  init(index);
+  init();
   play_with<IceoryxWriter, IceoryxReader>(area, index);
+}
+
+std::unique_ptr<LinkWriter> writer(const Area& area, std::uint32_t index) {
+  init();
+  return open_writer<IceoryxWriter>(area, index);
+}
+
+std::unique_ptr<LinkReader> reader(const Area& area, std::uint32_t index, FrameSink& sink) {
+  init();
+  return open_pulled<IceoryxReader>(area, index, sink);
 }
 
 std::shared_ptr<void> start_roudi(const std::string& folder) {
@@ -122,7 +134,8 @@ const RegisteredPeer kIceoryx(
      .place = 80,
      .waits = [](const std::vector<Wait>& wanted) { return waits_of({Wait::Block}, {Wait::Spin}, wanted); },
      .start_companion = start_roudi,
-     .play = play});
+     .play = play,
+     .links = {writer, reader}});
 
 }  // namespace
 }  // namespace cardan::bench

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "bench/transport/peers/link.hpp"
 #include "bench/transport/peers/peer.hpp"
 #include "bench/transport/role.hpp"
 #include "cardan/base/error.hpp"
@@ -76,7 +77,8 @@ const RegisteredPeer kIceoryx2(
     {.peer = Peer{"iceoryx2"},
      .place = 85,
      .waits = [](const std::vector<Wait>& wanted) { return waits_of({Wait::Block}, {Wait::Spin}, wanted); },
-     .play = play_with<Writer, Reader>});
+     .play = play_with<Writer, Reader>,
+     .links = links_with<Writer, Reader>()});
 
 }  // namespace
 }  // namespace cardan::bench

@@ -18,6 +18,7 @@
 #include <string>
 #include <utility>
 
+#include "bench/transport/peers/link.hpp"
 #include "bench/transport/peers/peer.hpp"
 #include "bench/transport/role.hpp"
 
@@ -148,7 +149,8 @@ const RegisteredPeer kLot({.peer = Peer{"lot"},
                            .place = 47,
                            .waits = [](const std::vector<Wait>&) { return std::vector{Wait::Block}; },
                            .wire = wire_lot,
-                           .play = play_with<LotWriter, LotReader>});
+                           .play = play_with<LotWriter, LotReader>,
+                           .links = links_with<LotWriter, LotReader>()});
 
 }  // namespace
 }  // namespace cardan::bench

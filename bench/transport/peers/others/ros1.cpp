@@ -9,6 +9,7 @@
 #include <string>
 
 #include "bench/ros_master.hpp"
+#include "bench/transport/peers/link.hpp"
 #include "bench/transport/peers/others/ros1_node.hpp"
 #include "bench/transport/peers/peer.hpp"
 #include "bench/transport/role.hpp"
@@ -26,7 +27,7 @@ std::string topic_of(const Area& area) {
 
 class Ros1Writer {
  public:
-  explicit Ros1Writer(const Area& area)
+  explicit Ros1Writer(const Area& area, std::uint32_t /*index*/ = 0)
       : words_(area.header().cell.bytes / sizeof(std::uint64_t)), out_(topic_of(area), words_) {
     wait_until(kNoReaders, [&] { return out_.subscribers() >= area.subscribers(); });
   }
@@ -38,22 +39,62 @@ class Ros1Writer {
   ros1::Publisher out_;
 };
 
+/// Calls deliver() of the receiver on roscpp's thread, for each frame.
+template <class Receiver>
+class Ros1Reader {
+ public:
+  Ros1Reader(const Area& area, Receiver& receiver)
+      : in_(
+            topic_of(area),
+            [](void* context, const std::uint64_t* words, std::size_t count) {
+              const std::int64_t in_hand = now_ns();
+              static_cast<Receiver*>(context)->deliver({words, count}, in_hand);
+            },
+            &receiver) {
+    wait_until(kNoPublishers, [&] { return in_.publishers() >= area.publishers(); });
+  }
+
+ private:
+  ros1::Subscriber in_;
+};
+
+class Ros1Link final : public LinkReader {
+ public:
+  Ros1Link(const Area& area, FrameSink& sink) : delivery_(sink), in_(area, delivery_) {}
+  void read() override { delivery_.wait(); }
+
+ private:
+  LinkDelivery delivery_;
+  Ros1Reader<LinkDelivery> in_;
+};
+
+void init() {
+  static const bool done = [] {
+    ros1::init("cardan_bench_" + std::to_string(::getpid()));
+    return true;
+  }();
+  static_cast<void>(done);
+}
+
+std::unique_ptr<LinkWriter> writer(const Area& area, std::uint32_t index) {
+  init();
+  return open_writer<Ros1Writer>(area, index);
+}
+
+std::unique_ptr<LinkReader> reader(const Area& area, std::uint32_t /*index*/, FrameSink& sink) {
+  init();
+  return std::make_unique<Ros1Link>(area, sink);
+}
+
 void play(const Area& area, std::uint32_t index) {
-  ros1::init("cardan_bench_" + std::to_string(::getpid()));
+  init();
   if (index < area.publishers()) {
     Ros1Writer out(area);
     publish_frames(area, index, out);
     return;
   }
   DeliveredFrames frames(area, index - area.publishers());
-  const ros1::Subscriber in(
-      topic_of(area),
-      [](void* context, const std::uint64_t* words, std::size_t count) {
-        const std::int64_t in_hand = now_ns();
-        static_cast<DeliveredFrames*>(context)->deliver({words, count}, in_hand);
-      },
-      &frames);
-  wait_until(kNoPublishers, [&] { return in.publishers() >= area.publishers(); });
+  const Ros1Reader in(area, frames);
   frames.read();
 }
 
@@ -71,7 +112,8 @@ const RegisteredPeer kRos1({.peer = Peer{"ros1"},
                             .place = 55,
                             .waits = [](const std::vector<Wait>&) { return std::vector{Wait::Block}; },
                             .start_companion = start_master,
-                            .play = play});
+                            .play = play,
+                            .links = {writer, reader}});
 
 }  // namespace
 }  // namespace cardan::bench

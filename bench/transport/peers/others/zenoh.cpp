@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "bench/transport/peers/link.hpp"
 #include "bench/transport/peers/peer.hpp"
 #include "bench/transport/role.hpp"
 #include "cardan/base/error.hpp"
@@ -73,21 +74,50 @@ class Writer {
   std::unique_ptr<ZenohWriter, decltype(&cardan_bench_zenoh_end_writer)> out_;
 };
 
+/// Calls deliver() of the receiver on Zenoh's own thread, for each frame.
+template <class Receiver>
+class Reader {
+ public:
+  Reader(const Area& area, Receiver& receiver)
+      : in_(made(cardan_bench_zenoh_reader(
+                area.header().topic, files_of(area).c_str(), is_shared(area),
+                [](void* context, const std::uint64_t* words, std::size_t count) {
+                  const std::int64_t in_hand = now_ns();
+                  static_cast<Receiver*>(context)->deliver({words, count}, in_hand);
+                },
+                &receiver)),
+            cardan_bench_zenoh_end_reader) {
+    wait_until(kNoPublishers, [&] { return cardan_bench_zenoh_writers(in_.get()) >= area.publishers(); });
+  }
+
+ private:
+  static std::string files_of(const Area& area) {
+    std::string files;
+    for (std::uint32_t p = 0; p < area.publishers(); ++p) files += file_of(area, p) + ";";
+    return files;
+  }
+
+  std::unique_ptr<ZenohReader, decltype(&cardan_bench_zenoh_end_reader)> in_;
+};
+
 void read(const Area& area, std::uint32_t reader) {
   DeliveredFrames frames(area, reader);
-  std::string files;
-  for (std::uint32_t p = 0; p < area.publishers(); ++p) files += file_of(area, p) + ";";
-  const std::unique_ptr<ZenohReader, decltype(&cardan_bench_zenoh_end_reader)> in(
-      made(cardan_bench_zenoh_reader(
-          area.header().topic, files.c_str(), is_shared(area),
-          [](void* context, const std::uint64_t* words, std::size_t count) {
-            const std::int64_t in_hand = now_ns();
-            static_cast<DeliveredFrames*>(context)->deliver({words, count}, in_hand);
-          },
-          &frames)),
-      cardan_bench_zenoh_end_reader);
-  wait_until(kNoPublishers, [&] { return cardan_bench_zenoh_writers(in.get()) >= area.publishers(); });
+  const Reader in(area, frames);
   frames.read();
+}
+
+class ZenohLink final : public LinkReader {
+ public:
+  ZenohLink(const Area& area, FrameSink& sink) : delivery_(sink), in_(area, delivery_) {}
+  void read() override { delivery_.wait(); }
+
+ private:
+  LinkDelivery delivery_;
+  Reader<LinkDelivery> in_;
+};
+
+std::unique_ptr<LinkReader> open_reader(const Area& area, std::uint32_t /*index*/, FrameSink& sink) {
+  return std::make_unique<ZenohLink>(area, sink);
 }
 
 void play(const Area& area, std::uint32_t index) {
@@ -100,7 +130,8 @@ PeerKind kind(std::string_view name, int place) {
   return {.peer = Peer{name},
           .place = place,
           .waits = [](const std::vector<Wait>&) { return std::vector{Wait::Block}; },
-          .play = play};
+          .play = play,
+          .links = {open_writer<Writer>, open_reader}};
 }
 
 const RegisteredPeer kZenoh(kind("zenoh", 56));

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "bench/transport/peers/link.hpp"
 #include "bench/transport/peers/peer.hpp"
 #include "bench/transport/role.hpp"
 #include "cardan/base/error.hpp"
@@ -19,10 +20,14 @@ namespace {
               "leave zeromq out of --peers");
 }
 
-/// Of one publisher, in the folder that the harness made for this run.
-std::string address_of(std::uint32_t publisher) {
+/// Of one publisher of a topic, in the folder that the harness made for this run.
+std::string address_of(const Area& area, std::uint32_t publisher) {
   const char* const folder = std::getenv("CARDAN_RUN_DIR");
-  return std::string("ipc://") + (folder != nullptr ? folder : "/tmp") + "/zmq" + std::to_string(publisher);
+  std::string topic = area.header().topic;
+  for (char& c : topic)
+    if (c == '/') c = '_';
+  return std::string("ipc://") + (folder != nullptr ? folder : "/tmp") + "/zmq" + topic + "_" +
+         std::to_string(publisher);
 }
 
 class Socket {
@@ -51,7 +56,7 @@ class ZeroMqWriter {
     // So its socket hears of each subscription, also of one that another reader has already.
     const int all = 1;
     ::zmq_setsockopt(socket_.get(), ZMQ_XPUB_VERBOSE, &all, sizeof all);
-    if (::zmq_bind(socket_.get(), address_of(index).c_str()) != 0) fail("listen on " + address_of(index));
+    if (::zmq_bind(socket_.get(), address_of(area, index).c_str()) != 0) fail("listen on " + address_of(area, index));
     for (std::uint32_t i = 0; i < area.subscribers(); ++i) {
       zmq_msg_t message;
       ::zmq_msg_init(&message);
@@ -79,7 +84,7 @@ class ZeroMqReader {
   ZeroMqReader(const Area& area, std::uint32_t /*index*/) {
     ::zmq_setsockopt(socket_.get(), ZMQ_SUBSCRIBE, "", 0);
     for (std::uint32_t p = 0; p < area.publishers(); ++p)
-      if (::zmq_connect(socket_.get(), address_of(p).c_str()) != 0) fail("connect to " + address_of(p));
+      if (::zmq_connect(socket_.get(), address_of(area, p).c_str()) != 0) fail("connect to " + address_of(area, p));
   }
 
   std::span<const std::uint64_t> next() noexcept {
@@ -98,7 +103,8 @@ class ZeroMqReader {
 const RegisteredPeer kZeroMq({.peer = Peer{"zeromq"},
                               .place = 50,
                               .waits = [](const std::vector<Wait>&) { return std::vector{Wait::Block}; },
-                              .play = play_with<ZeroMqWriter, ZeroMqReader>});
+                              .play = play_with<ZeroMqWriter, ZeroMqReader>,
+                              .links = links_with<ZeroMqWriter, ZeroMqReader>()});
 
 }  // namespace
 }  // namespace cardan::bench

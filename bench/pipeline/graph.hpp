@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// The graph of the perception pipeline, as in ComP ("Oops! It's Too Late"): a camera; lane finder, detector and
+// tracker, which all read its pictures; and a fusion of their results. The detector's results go to the tracker too,
+// which begins to track what was detected.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "bench/transport/area.hpp"
+#include "bench/transport/peers/peer.hpp"
+
+namespace cardan::bench::perception {
+
+/// A process of the pipeline; the value is its role in the run.
+enum class Stage : std::uint32_t { Camera, Lane, Detector, Tracker, Fusion };
+inline constexpr std::array kStages{Stage::Camera, Stage::Lane, Stage::Detector, Stage::Tracker, Stage::Fusion};
+/// The stages that read pictures; their order is that of the readers of `Pictures` and the publishers of `Results`.
+inline constexpr std::array kFinders{Stage::Lane, Stage::Detector, Stage::Tracker};
+constexpr std::uint32_t role_of(Stage stage) { return static_cast<std::uint32_t>(stage); }
+/// Of a finder, its place in kFinders.
+constexpr std::uint32_t place_of(Stage finder) { return role_of(finder) - 1; }
+[[nodiscard]] std::string_view name_of(Stage stage) noexcept;
+
+/// What connects stages. Each link has an Area and a peer of its own.
+enum class Link : std::uint32_t {
+  Pictures,  ///< camera → lane, detector, tracker
+  Results,   ///< lane, detector, tracker → fusion
+  Targets,   ///< detector → tracker
+};
+inline constexpr std::size_t kLinkCount = 3;
+inline constexpr std::array kLinks{Link::Pictures, Link::Results, Link::Targets};
+[[nodiscard]] std::string_view name_of(Link link) noexcept;
+[[nodiscard]] std::optional<Link> find_link(std::string_view name) noexcept;
+
+/// Who stands at a link: publishers first, as the roles of its area are numbered.
+struct Ends {
+  std::vector<Stage> publishers, readers;
+};
+[[nodiscard]] const Ends& ends_of(Link link);
+
+/// Each link's peer and way of waiting.
+using LinkContenders = std::array<Contender, kLinkCount>;
+
+/// What a run of the pipeline needs, made by the harness: the stages' area, whose roles are the stages, and the links'.
+/// Stamps are in the links' areas, by the number of the frame: when a picture or result was published, when it was in
+/// hand, and (pictures) when the stage was ready with it. Stamps of the fusion are the stages' area's received(3, 0).
+struct Graph {
+  Area stages;
+  std::vector<Area> links;  ///< by Link
+  Wiring wiring;            ///< of the stages' area, for the crew
+
+  [[nodiscard]] const Area& link(Link which) const { return links.at(static_cast<std::size_t>(which)); }
+};
+/// `frames` and `rate_hz` of the camera, the first `warmup` of them discarded; `picture_bytes` of a whole picture
+/// message. Throws cardan::Error: a peer cannot be a link, or the system gives no memory or socket.
+[[nodiscard]] Graph make_graph(const LinkContenders& contenders, std::size_t picture_bytes, double rate_hz,
+                               std::uint32_t frames, std::uint32_t warmup);
+/// In a stage: opens the links' areas that the harness handed over. Throws cardan::Error.
+[[nodiscard]] std::vector<Area> open_links(const Area& stages, Stage stage);
+
+inline constexpr std::uint32_t kFusionReader = 3;  ///< of the stages' area: whose column has the fusion's stamps
+
+}  // namespace cardan::bench::perception

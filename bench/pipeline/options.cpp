@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/pipeline/options.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "bench/transport/options.hpp"
+#include "cardan/base/error.hpp"
+
+namespace cardan::bench::perception {
+namespace {
+
+// OpenCV's pedestrian detector takes 0.1 s for a picture: a faster camera would measure its queue and not the links.
+constexpr double kUsualRate = 5;
+constexpr std::uint32_t kUsualFrames = 60, kQuickFrames = 30, kUsualRuns = 3, kQuickRuns = 1;
+constexpr int kFewestFrames = 4, kMostFrames = 100'000, kMostRuns = 100, kMostThreads = 256;
+constexpr double kSlowest = 0.5, kFastest = 1000;
+constexpr double kSetUpSeconds = 2;  // five processes, of which each loads OpenCV
+
+[[noreturn]] void refuse_option(std::string cause, std::string remedy) {
+  throw Error(ErrorCode::InvalidArgument, std::move(cause), std::move(remedy));
+}
+
+bool can_be_link(const Peer& peer) {
+  const PeerKind* const kind = find_peer(bench::name_of(peer));
+  return kind != nullptr && kind->links.writer != nullptr && kind->links.reader != nullptr;
+}
+
+/// "results=cardan,targets=uds": the links that are not made by the peer that is measured.
+std::vector<std::pair<Link, Contender>> parse_links(const std::string& text) {
+  const std::string remedy = "write it as results=cardan; the links are pictures, results and targets";
+  std::vector<std::pair<Link, Contender>> chosen;
+  for (const std::string& word : split(text)) {
+    const std::size_t at = word.find('=');
+    const auto link = find_link(std::string_view(word).substr(0, at));
+    if (at == std::string::npos || !link) refuse_option(fmt::format("--links: `{}` names no link", word), remedy);
+    const PeerKind* const kind = find_peer(std::string_view(word).substr(at + 1));
+    if (kind == nullptr || !can_be_link(kind->peer))
+      refuse_option(fmt::format("--links: `{}` names no peer that can be a link", word), remedy);
+    if (std::any_of(chosen.begin(), chosen.end(), [&](const auto& c) { return c.first == *link; }))
+      refuse_option(fmt::format("--links names `{}` twice", name_of(*link)), remedy);
+    chosen.emplace_back(*link, Contender{kind->peer, kind->waits({Wait::Block}).front()});
+  }
+  return chosen;
+}
+
+void check_pipeline_numbers(const PipelineArguments& a) {
+  if (a.rate_hz != 0 && !(a.rate_hz >= kSlowest && a.rate_hz <= kFastest))
+    refuse_option(fmt::format("--rate {} is out of range", a.rate_hz),
+                  fmt::format("use {:g} to {:g} Hz", kSlowest, kFastest));
+  if (a.frames != 0 && (a.frames < kFewestFrames || a.frames > kMostFrames))
+    refuse_option(fmt::format("--frames {} is out of range", a.frames),
+                  fmt::format("use {} to {}: the first tenth is discarded", kFewestFrames, kMostFrames));
+  if (a.runs < 0 || a.runs > kMostRuns)
+    refuse_option(fmt::format("--runs {} is out of range", a.runs), fmt::format("use 1 to {}", kMostRuns));
+  if (a.threads < 0 || a.threads > kMostThreads)
+    refuse_option(fmt::format("--threads {} is out of range", a.threads),
+                  fmt::format("use 1 to {}, or 0 for as many as there are CPUs", kMostThreads));
+}
+
+}  // namespace
+
+std::string Mix::setup() const {
+  std::string out(bench::name_of(contender.wait));
+  if (!chosen.empty()) out += " " + chosen;
+  return out;
+}
+
+PipelineOptions parse_pipeline(const PipelineArguments& a, const std::vector<int>& cpus) {
+  check_pipeline_numbers(a);
+  // Peers and ways of waiting are those of `cardan bench transport`, and so are their mistakes.
+  const TransportOptions of_transport =
+      parse_options({.peers = a.peers, .waits = a.waits.empty() ? "block" : a.waits}, cpus);
+  PipelineOptions options{.rate_hz = a.rate_hz > 0 ? a.rate_hz : kUsualRate,
+                          .camera = a.camera,
+                          .detector = a.detector,
+                          .threads = a.threads,
+                          .json = a.json};
+  options.frames = a.frames > 0 ? static_cast<std::uint32_t>(a.frames) : (a.quick ? kQuickFrames : kUsualFrames);
+  options.runs = a.runs > 0 ? static_cast<std::uint32_t>(a.runs) : (a.quick ? kQuickRuns : kUsualRuns);
+  options.warmup = std::min(std::max(options.frames / 10, 5U), options.frames / 2);
+
+  const auto chosen = parse_links(a.links);
+  for (const Contender& contender : of_transport.contenders) {
+    const std::string_view name = bench::name_of(contender.peer);
+    if (!can_be_link(contender.peer)) {
+      const std::string why = fmt::format("`{}` cannot be a link of a pipeline", name);
+      if (!a.peers.empty()) refuse_option("--peers: " + why, "leave it out");
+      options.left_out.push_back(why);
+      continue;
+    }
+    Mix mix{.contender = contender};
+    mix.links.fill(contender);
+    for (const auto& [link, other] : chosen) {
+      mix.links[static_cast<std::size_t>(link)] = other;
+      mix.chosen += fmt::format("{}{}={}", mix.chosen.empty() ? "" : ",", name_of(link), bench::name_of(other.peer));
+    }
+    options.mixes.push_back(std::move(mix));
+  }
+  return options;
+}
+
+double expected_seconds(const PipelineOptions& options) noexcept {
+  return kSetUpSeconds + static_cast<double>(options.frames) / options.rate_hz;
+}
+
+}  // namespace cardan::bench::perception

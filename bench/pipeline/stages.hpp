@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// The stages need OpenCV, which the rest of the bench does not load: they are a module beside the program, as the peers
+// that need another middleware.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "bench/transport/area.hpp"
+
+namespace cardan::bench::perception {
+
+/// What the stages read, the same in each process of a run.
+struct StageInputs {
+  std::string camera{};    ///< a video file, kDrawnStreet; empty: the street video, or drawn where there is none
+  std::string detector{};  ///< an ONNX file; empty: OpenCV's pedestrian detector
+  int threads = 0;         ///< of OpenCV in the detector; 0: as many as there are CPUs
+};
+
+/// What they will read, for the report.
+struct LookedAt {
+  std::uint32_t width = 0, height = 0;  ///< of the pictures
+  std::string camera{}, detector{};     ///< "vtest.avi", "HOG"
+};
+
+/// What the module gives.
+struct StagesModule {
+  /// Opens the inputs once. Throws cardan::Error: one cannot be used.
+  LookedAt (*look)(const StageInputs& inputs) = nullptr;
+  /// Plays a stage of a run, in a process of its own. Throws cardan::Error.
+  void (*play)(const Area& stages, std::uint32_t role, const StageInputs& inputs) = nullptr;
+};
+
+/// Whether the module was built.
+[[nodiscard]] bool has_stages();
+/// Loads it. Throws cardan::Error (Unavailable).
+[[nodiscard]] const StagesModule& stages_module();
+
+/// Plays the stage that the harness started this process for; returns the exit code.
+int play_stage(int area_fd, std::uint32_t role, const StageInputs& inputs);
+
+}  // namespace cardan::bench::perception
+
+/// What the module exports.
+extern "C" const cardan::bench::perception::StagesModule* cardan_bench_pipeline_stages();
