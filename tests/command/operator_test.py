@@ -21,11 +21,21 @@ ENVIRONMENT.pop("CARDAN_DOMAIN", None)
 STRANGER = 65534
 
 
-def cardan(*words, code=0, environment=None, **how):
+def ended(*words, code=0, environment=None, **how):
     done = subprocess.run([CARDAN, *words], env=environment or ENVIRONMENT, capture_output=True, text=True, timeout=120, **how)
     if done.returncode != code:
         raise AssertionError(f"cardan {' '.join(words)} ended with {done.returncode}, not {code}\n{done.stdout}\n{done.stderr}")
+    return done
+
+
+def cardan(*words, **how):
+    done = ended(*words, **how)
     return done.stdout + done.stderr
+
+
+def report(*words):
+    """Standard output alone: what a component does not answer in time is on standard error."""
+    return json.loads(ended(*words, "--json").stdout)
 
 
 def stranger(*words, **more):
@@ -119,12 +129,12 @@ class Several(unittest.TestCase):
 class Stopped(unittest.TestCase):
     def test_what_was_stopped_is_listed_and_starts_again_by_its_component(self):
         running = Running(self)
-        self.assertEqual(json.loads(cardan("component", "list", "--json"))["down"], [])
+        self.assertEqual(report("component", "list")["down"], [])
         cardan("run", "--stop", "driving")
         rows = {line.split()[0]: line for line in cardan("component", "list").splitlines()}
         self.assertIn("running", rows["radar"])
         self.assertRegex(rows["brake"], r"Brake +driving +stopped +-")
-        down = json.loads(cardan("component", "list", "--json"))["down"]
+        down = report("component", "list")["down"]
         self.assertEqual([(c["component"], c["class"], c["process"], c["state"]) for c in down], [("brake", "Brake", "driving", "stopped")])
         self.assertEqual(cardan("component", "list", "--names").split(), ["radar", "brake"])
         for words in (["component", "stats", "brake", "--once"], ["component", "log", "brake", "info"], ["param", "list", "brake"],
@@ -135,9 +145,9 @@ class Stopped(unittest.TestCase):
         self.assertIn("component 'brake' does not run", saved)
         self.assertIn("which was stopped, has been started", cardan("component", "restart", "brake"))
         self.assertEqual(sorted(running.pids()), ["brake", "radar"])
-        self.assertEqual(json.loads(cardan("component", "list", "--json"))["down"], [])
+        self.assertEqual(report("component", "list")["down"], [])
         cardan("run", "--stop", "driving")
-        again = json.loads(cardan("component", "restart", "brake", "--json"))
+        again = report("component", "restart", "brake")
         self.assertEqual((again["component"], again["process"], again["was"]), ("brake", "driving", "stopped"))
         self.assertEqual(again["pid"], running.pids()["brake"])
 

@@ -60,8 +60,8 @@ class Running:
             time.sleep(0.05)
         raise AssertionError(f"not all components run\n{self.text()}")
 
-    def list(self):
-        done = subprocess.run([CARDAN, "component", "list", "--json"], env=ENVIRONMENT, capture_output=True, text=True, timeout=60)
+    def list(self, *words):
+        done = subprocess.run([CARDAN, "component", "list", "--json", *words], env=ENVIRONMENT, capture_output=True, text=True, timeout=60)
         return json.loads(done.stdout)["components"] if done.returncode == 0 else []
 
     def text(self):
@@ -253,7 +253,7 @@ class Run(unittest.TestCase):
         running = Running(self, BRAKE, "--domain", "elsewhere", "--log", path("run.log"), "--log-size", "1k", "--log-files", "2", "--log-level", "brake=error",
                           components=0)
         for _ in range(600):
-            if len(json.loads(cardan("component", "list", "--json", "--domain", "elsewhere"))["components"]) == 2:
+            if len(running.list("--domain", "elsewhere")) == 2:
                 break
             time.sleep(0.05)
         self.assertEqual(cardan("param", "get", "brake/limit_m", "--domain", "elsewhere").strip(), "6.0")
