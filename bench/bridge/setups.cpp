@@ -357,7 +357,7 @@ void measure_publish(const Setting& setting, Row& row, const Pictures& pictures)
   name("foxglove", setting.foxglove);
   name("zenoh", setting.zenoh);
   if (names.empty())
-    throw Error(ErrorCode::Unavailable, "there is no bridge, or nobody who reads from it",
+    throw Error(ErrorCode::Unavailable, "no bridge runs, or it has no client",
                 "the end of the report says how to have them");
   row.title = publish_title(pictures.what, names, left_out);
   auto without = publish_us(setting, pictures, false);

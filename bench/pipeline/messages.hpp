@@ -33,7 +33,7 @@ inline constexpr std::size_t kLargestPicture = 64U << 20U;  ///< bytes of a mess
 [[nodiscard]] std::span<std::uint8_t> begin_picture(std::span<std::uint64_t> words, std::uint64_t number,
                                                     std::uint32_t width, std::uint32_t height) noexcept;
 void end_picture(std::span<std::uint64_t> words, std::uint64_t number) noexcept;
-/// Empty: the message is no whole picture. It reads nothing beyond `words`, whatever they hold.
+/// Returns an empty value if the message does not hold a whole picture. Never reads beyond `words`, whatever they hold.
 [[nodiscard]] std::optional<Picture> picture_of(std::span<const std::uint64_t> words) noexcept;
 /// Whether the message is still that of frame `number`: asked after the pixels were used.
 [[nodiscard]] bool is_intact(std::span<const std::uint64_t> words, std::uint64_t number) noexcept;
@@ -73,7 +73,7 @@ inline constexpr std::size_t kResultBytes = 512;
 static_assert(sizeof(Result) <= kResultBytes);
 
 void write_result(std::span<std::uint64_t> words, const Result& result) noexcept;
-/// Empty: the message is no whole result of a stage that gives one.
+/// Returns an empty value if the message does not hold a whole result of a stage that gives one.
 [[nodiscard]] std::optional<Result> read_result(std::span<const std::uint64_t> words) noexcept;
 
 }  // namespace cardan::bench::perception

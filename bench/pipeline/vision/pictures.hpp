@@ -15,7 +15,7 @@ class Pictures {
   static constexpr std::size_t kMostBytes = 256U << 20U;  ///< of all pictures; a longer video is repeated from there
 
   /// `camera`: a video file, kDrawnStreet; empty: the street video, or drawn where there is none. At most `most`
-  /// pictures. Throws cardan::Error: Unavailable (no such file), InvalidArgument (it is no video, or too large).
+  /// pictures. Throws cardan::Error: Unavailable (no such file), InvalidArgument (not a video, or too large).
   Pictures(const std::string& camera, std::size_t most);
 
   [[nodiscard]] const std::string& name() const noexcept { return name_; }  ///< "vtest.avi"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What each process of the pipeline does. A stage that reads closes its end when it has seen a frame after the last
-// one; who publishes goes on with such frames until all readers have seen one. So all end by the path that is measured.
+// one; a publisher repeats such frames until all readers have seen one. So all end by the path that is measured.
 #include "bench/pipeline/vision/play.hpp"
 
 #include <algorithm>
@@ -98,7 +98,7 @@ class ResultOut {
   std::unique_ptr<LinkWriter> out_;
 };
 
-/// Results with numbers after the last, until who reads them has seen one from everybody.
+/// Sends results with numbers after the last until their reader has seen one from each stage.
 void send_ends(std::vector<ResultOut*> outs, Result last) {
   const std::int64_t give_up = now_ns() + kEndLimitNs;
   while (now_ns() < give_up) {
