@@ -34,11 +34,11 @@ find_cmake() {
 find_tools() {
   find_compiler || die "no g++ 12 or newer — run scripts/setup.sh, or set CXX"
   find_cmake || die "no CMake 3.25 or newer — run scripts/setup.sh"
-  # One compiler may want a GiB: a small computer with many cores takes fewer at once.
+  # One compiler may want 1.5 GiB: a small computer with many cores takes fewer at once.
   if [[ -z ${JOBS:-} ]]; then
     JOBS=$(nproc)
     local memory
-    memory=$(awk '$1 == "MemAvailable:" {print int($2 / 1048576)}' /proc/meminfo)
+    memory=$(awk '$1 == "MemAvailable:" {print int($2 / 1572864)}' /proc/meminfo)
     if ((memory < JOBS)); then JOBS=$((memory > 0 ? memory : 1)); fi
     export JOBS
   fi

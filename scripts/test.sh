@@ -36,8 +36,8 @@ if [[ $sanitizers != 0 ]]; then
   CARDAN_TESTS=ON setsid nice -n 19 scripts/build.sh asan >"$asan_log" 2>&1 &
   beside+=($!)
 fi
-# Most tests wait more than they compute.
-"${tests[@]}" -j "$((JOBS * 2))" -LE "^($left)\$" "$@" || failed=1
+# Tests wait three times as long as they compute, most of them.
+"${tests[@]}" -j "$((JOBS * 3))" -LE "^($left)\$" "$@" || failed=1
 ((failed == 0)) || die "some tests failed (above)"
 if [[ $sanitizers != 0 ]]; then
   say "== address and undefined-behaviour sanitizers =="

@@ -271,7 +271,7 @@ void find_rules(Configuration& configuration) {
 }
 
 /// Of a file that is included twice.
-bool same(const Problem& a, const Problem& b) {
+bool same_problem(const Problem& a, const Problem& b) {
   return a.file == b.file && a.line == b.line && a.column == b.column && a.cause == b.cause;
 }
 
@@ -309,7 +309,7 @@ Configuration parse_configuration(std::string_view text, std::string file_name, 
     check_shape(document.root, configuration.source, found);
   }
   sort(found);
-  found.erase(std::unique(found.begin(), found.end(), same), found.end());
+  found.erase(std::unique(found.begin(), found.end(), same_problem), found.end());
   problems.insert(problems.end(), std::make_move_iterator(found.begin()), std::make_move_iterator(found.end()));
   return configuration;
 }

@@ -217,7 +217,7 @@ class Stress : public cardan::test::OwnRunDirectory, public testing::WithParamIn
     std::printf("  %-8s %9llu frames, %9llu missed\n", who.c_str(), static_cast<unsigned long long>(frames),
                 static_cast<unsigned long long>(missed));
   }
-  static std::chrono::milliseconds length() { return cardan::test::deep() ? 20s : 1200ms; }
+  static std::chrono::milliseconds length() { return cardan::test::deep() ? 20s : 700ms; }
 
   StressTally tally_;
   std::mt19937 random_{42};
