@@ -21,6 +21,9 @@ namespace cardan::detail {
 namespace {
 
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
+/// A process that waits for a look that begins after its announcement may note the time of this late, after all looks
+/// that the announcement caused: there is another one.
+constexpr std::int64_t kLookAgain = 500'000'000;
 /// How long a process that did not answer, or refused, is not asked again.
 constexpr std::int64_t kAskAgain = 500'000'000;
 
@@ -61,7 +64,7 @@ void TopicWatch::run() {
     }
     // Once more after each: a process that waits for a look that starts after its announcement must not wait for the
     // next round.
-    if (told || again || !watch_) again = !look() || told;
+    if (told || again || !watch_ || steady_now() - looked_ns_.load() > kLookAgain) again = !look() || told;
   }
 }
 
