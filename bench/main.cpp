@@ -153,30 +153,40 @@ constexpr const char* kPipelineExamples = R"(Examples:
   cardan bench pipeline --quick                           a first look
   cardan bench pipeline --peers raw,cardan,uds --camera drive.mp4 --detector yolov8n.onnx --json out.json
   cardan bench pipeline --peers uds --links results=cardan   one link made by another peer
+  cardan bench pipeline --chain lidar                     the LiDAR's pipeline on the simulated street
+  cardan bench pipeline --chain lidar --from drive.mcap --topic /lidar/points
 
-Camera -> lane finder, detector, tracker -> fusion, each a process of its own. The table has the latency of each stage, of
-the whole, the ratio of transmission to processing, losses and CPU. It needs a build with OpenCV.
+camera: camera -> lane finder, detector, tracker -> fusion. lidar: LiDAR -> preprocessing -> localization by NDT ->
+perception -> planning -> decision. Each stage is a process of its own. The table has the latency of each stage, of the
+whole, the ratio of transmission to processing, losses and CPU; of the LiDAR's also how often NDT gives a pose, and how
+much sooner the vehicle brakes. The first needs a build with OpenCV, the second one with PCL.
 Exit codes: 0 ok, 1 failed or interrupted, 2 wrong options, 3 a link made by cardan lost or tore a frame.)";
 
 void add_pipeline_bench(CLI::App& group) {
   auto* const command = group.add_subcommand(
-      "pipeline", "A perception pipeline with real algorithms in five processes, over each peer in turn");
+      "pipeline", "Pipelines with real algorithms in five or six processes, over each peer in turn");
   command->footer(kPipelineExamples);
   auto arguments = std::make_shared<PipelineArguments>();
   auto& a = *arguments;
+  command->add_option("--chain", a.chain, "camera or lidar (default: camera)");
   command->add_option("--peers", a.peers, "Some of " + names_of_peers() + " (default: all)");
   command->add_option("--waits", a.waits, "How stages wait: some of block,spin,prewake,anticipate (default: block)");
   command->add_option("--links", a.links,
-                      "Links that another peer makes: pictures=PEER,results=PEER,targets=PEER (default: none)");
+                      "Links that another peer makes: pictures,results,targets of camera, "
+                      "scans,points,located,obstacles,plans of lidar, as results=PEER (default: none)");
   command->add_option("--camera", a.camera,
                       "A video file, or `drawn` (default: the street video, or drawn where there is none)");
   command->add_option("--detector", a.detector, "An ONNX file (default: OpenCV's pedestrian detector)");
   command->add_option("--threads", a.threads, "Of OpenCV in the detector (default: as many as there are CPUs)");
-  command->add_option("--rate", a.rate_hz, "Pictures per second (default: 5)");
-  command->add_option("--frames", a.frames, "Pictures per run (default: 60); the first tenth is discarded");
+  command->add_option("--lidar", a.lidar,
+                      "A pcap file of a Velodyne or a folder of KITTI scans (default: the simulated street)");
+  command->add_option("--from", a.from, "A recording (MCAP) with images or point clouds instead");
+  command->add_option("--topic", a.topic, "Its topic (default: the only one of that kind)");
+  command->add_option("--rate", a.rate_hz, "Pictures or scans per second (default: 5 or 10)");
+  command->add_option("--frames", a.frames, "Pictures or scans per run (default: 60); the first tenth is discarded");
   command->add_option("--runs", a.runs, "Rounds over all peers, interleaved (default: 3)");
   command->add_option("--json", a.json, "Write everything to this file");
-  command->add_flag("--quick", a.quick, "One round of 30 pictures");
+  command->add_flag("--quick", a.quick, "One round of 30 pictures or scans");
   // How the bench starts its own stages.
   command->add_option("--role-fd", a.role_fd)->group("");
   command->add_option("--role-index", a.role_index)->group("");
