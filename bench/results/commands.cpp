@@ -49,7 +49,7 @@ void add_result_commands(CLI::App& group) {
   auto all_arguments = std::make_shared<AllArguments>();
   all->add_option("--selection", all_arguments->selection, "quick (fourteen minutes, default) or full");
   all->add_option("--only", all_arguments->only,
-                  "Some of the parts: transport,sensors,readers,runtime,record,bridge,pipeline,lidar");
+                  "Some of the parts: transport,sensors,readers,runtime,record,bridge,pipeline,lidar,v2x");
   all->add_option("--out", all_arguments->out, "Folder of the report and of each part's result (default: out/report)");
   all->add_flag("--resume", all_arguments->resume, "Keep the parts that are done in that folder");
   on_call(*all, all_arguments, run_all);

@@ -172,7 +172,7 @@ TEST(Selections, AreKnownAndBounded) {
     std::set<std::string> names;  // of files: none may be written twice
     for (const PartRun& part : parts_of_selection(selection)) EXPECT_TRUE(names.insert(part.name).second) << part.name;
     EXPECT_EQ(names, (std::set<std::string>{"transport", "sensors", "readers", "runtime", "record", "bridge",
-                                            "pipeline", "lidar"}));
+                                            "pipeline", "lidar", "v2x"}));
   }
   EXPECT_TRUE(parts_of_selection("").empty());
   double seconds = 0;

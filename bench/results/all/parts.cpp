@@ -40,7 +40,8 @@ std::vector<PartRun> parts_of_selection(std::string_view selection) {
         {"lidar",
          "pipeline",
          {"--chain", "lidar", "--peers", "raw,cardan,uds,tcp", "--runs", "1", "--frames", "50"},
-         35}};
+         35},
+        {"v2x", "v2x", {"--quick"}, 25}};
   if (selection == "full")
     return {{"transport", "transport", {"--micro"}, 600},
             {"sensors", "transport", {"--sensors", "all", "--waits", "block,prewake,anticipate", "--runs", "3"}, 700},
@@ -52,7 +53,8 @@ std::vector<PartRun> parts_of_selection(std::string_view selection) {
             {"record", "record", {}, 900},
             {"bridge", "bridge", {}, 420},
             {"pipeline", "pipeline", {}, 420},
-            {"lidar", "pipeline", {"--chain", "lidar"}, 250}};
+            {"lidar", "pipeline", {"--chain", "lidar"}, 250},
+            {"v2x", "v2x", {}, 110}};
   return {};
 }
 
