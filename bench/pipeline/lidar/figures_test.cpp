@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "bench/pipeline/lidar/chain.hpp"
@@ -88,8 +89,10 @@ TEST(LidarReport, ComparesWithTheSlowestAndCountsLossOnce) {
   EXPECT_EQ(json["rows"][0]["stages"][3]["latency_ms"]["p50"], 11);
   EXPECT_TRUE(json["rows"][0].contains("perception_to_decision_ms"));
   const std::string table = to_table(report);
-  EXPECT_NE(table.find("brakes 100 ms before tcp block: 1.79 m at 40 mph, 3.13 m at 70 mph"), std::string::npos)
-      << table;
+  EXPECT_NE(table.find("before tcp block: 1.79 m at 40 mph, 3.13 m at 70 mph"), std::string::npos) << table;
+  EXPECT_NE(table.find("brakes 100 ± "), std::string::npos) << table;
+  EXPECT_EQ(table.find("within the noise"), std::string::npos) << "three wholes of 55, 55 and 115 ms, and 100 more";
+  EXPECT_NEAR(saved["ci95_ms"].get<double>(), 1.96 * std::sqrt(2 * 60.0 * 60.0 / 3 / 3), 0.1);
   EXPECT_NE(table.find("NDT gave 8.33 Hz, 0 % of them matched"), std::string::npos) << table;
 }
 
