@@ -42,7 +42,7 @@ test-deep: ## the long tests: models, kills, sanitizers, clang, arm64, PCL, tidy
 	@scripts/setup.sh --for test-deep
 	@scripts/test-deep.sh $(ARGS)
 
-bench: ## measure transport, runtime, recorder, bridges and perception in thirteen minutes; report in out/report (ARGS go to the transport's alone)
+bench: ## measure transport, runtime, recorder, bridges, perception and localization in fourteen minutes; report in out/report (ARGS go to the transport's alone)
 	@scripts/setup.sh --for bench
 	@scripts/build.sh release whole_command bin/cardan-bench
 	@$(if $(ARGS),$(CARDAN) bench transport $(ARGS),$(CARDAN) bench all --out $(OUT))
@@ -52,7 +52,7 @@ bench-full: ## the same with all sizes, rounds and parts: half an hour and more 
 	@scripts/build.sh release whole_command bin/cardan-bench
 	@$(CARDAN) bench all --selection full --out $(OUT) $(ARGS)
 
-bench-gate: ## measure in thirteen minutes and compare with BASE=…/results.json of the same computer; fails if something is worse
+bench-gate: ## measure in fourteen minutes and compare with BASE=…/results.json of the same computer; fails if something is worse
 	@test -f "$(BASE)" || { echo "make bench-gate: give BASE=FILE, the results.json that make bench made before the change"; exit 2; }
 	@scripts/setup.sh --for bench
 	@scripts/build.sh release whole_command bin/cardan-bench

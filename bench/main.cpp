@@ -11,6 +11,7 @@
 #include "apps/program.hpp"
 #ifdef CARDAN_HAS_BRIDGE_BENCH
 #include "bench/bridge/bridge.hpp"
+#include "bench/bridge/v2x/v2x.hpp"
 #endif
 #ifdef CARDAN_HAS_RECORD_BENCH
 #include "bench/record/record.hpp"
@@ -146,6 +147,41 @@ void add_bridge_bench(CLI::App& group) {
     if (const int code = run_bridge_bench(*arguments); code != 0) throw CLI::RuntimeError(code);
   });
 }
+
+constexpr const char* kV2xExamples = R"(Examples:
+  cardan bench v2x                              every peer, three rounds of 30 s
+  cardan bench v2x --quick                      a first look
+  cardan bench v2x --only udp,cardan-dds --bytes 300 --loss 5 --json out.json
+
+Two network namespaces, and a link like Wi-Fi between them (tc netem, or the bench's own where the kernel has no netem).
+A small message goes there and back: by UDP and TCP, through cardan bridge dds and zenoh in each, and by Fast DDS. All at
+once, one after the other within a period. It needs root or user namespaces, and leaves nothing behind.
+Exit codes: 0 ok, 1 failed or interrupted, 2 wrong options, 3 a message through a bridge of cardan got no answer.)";
+
+void add_v2x_bench(CLI::App& group) {
+  auto* const command =
+      group.add_subcommand("v2x", "The round trip of a small message between two networks over a link like Wi-Fi");
+  command->footer(kV2xExamples);
+  auto arguments = std::make_shared<V2xArguments>();
+  auto& a = *arguments;
+  command->add_option("--only", a.only, "Some of " + names_of_v2x_peers() + " (default: all)");
+  command->add_option("--bytes", a.bytes, "Of a message: 16 to 60000 (default: 1000)");
+  command->add_option("--hz", a.hz, "Messages a second (default: 10)");
+  command->add_option("--seconds", a.seconds, "How long they are sent in a run (default: 30)");
+  command->add_option("--runs", a.runs, "Rounds (default: 3)");
+  command->add_option("--delay-ms", a.delay_ms, "Of the link in each direction (default: 2)");
+  command->add_option("--jitter-ms", a.jitter_ms, "Its standard deviation (default: 1)");
+  command->add_option("--loss", a.loss_percent,
+                      "Percent of the packets that the link loses in each direction (default: 1)");
+  command->add_option("--rate-mbit", a.rate_mbit, "Mbit/s of the link (default: 6)");
+  command->add_option("--json", a.json, "Write everything to this file");
+  command->add_flag("--quick", a.quick, "One round of 15 s");
+  // How the bench starts those who talk.
+  command->add_option("--part", a.part)->group("");
+  command->callback([arguments] {
+    if (const int code = run_v2x_bench(*arguments); code != 0) throw CLI::RuntimeError(code);
+  });
+}
 #endif
 
 constexpr const char* kPipelineExamples = R"(Examples:
@@ -153,30 +189,40 @@ constexpr const char* kPipelineExamples = R"(Examples:
   cardan bench pipeline --quick                           a first look
   cardan bench pipeline --peers raw,cardan,uds --camera drive.mp4 --detector yolov8n.onnx --json out.json
   cardan bench pipeline --peers uds --links results=cardan   one link made by another peer
+  cardan bench pipeline --chain lidar                     the LiDAR's pipeline on the simulated street
+  cardan bench pipeline --chain lidar --from drive.mcap --topic /lidar/points
 
-Camera -> lane finder, detector, tracker -> fusion, each a process of its own. The table has the latency of each stage, of
-the whole, the ratio of transmission to processing, losses and CPU. It needs a build with OpenCV.
+camera: camera -> lane finder, detector, tracker -> fusion. lidar: LiDAR -> preprocessing -> localization by NDT ->
+perception -> planning -> decision. Each stage is a process of its own. The table has the latency of each stage, of the
+whole, the ratio of transmission to processing, losses and CPU; of the LiDAR's also how often NDT gives a pose, and how
+much sooner the vehicle brakes. The first needs a build with OpenCV, the second one with PCL.
 Exit codes: 0 ok, 1 failed or interrupted, 2 wrong options, 3 a link made by cardan lost or tore a frame.)";
 
 void add_pipeline_bench(CLI::App& group) {
   auto* const command = group.add_subcommand(
-      "pipeline", "A perception pipeline with real algorithms in five processes, over each peer in turn");
+      "pipeline", "Pipelines with real algorithms in five or six processes, over each peer in turn");
   command->footer(kPipelineExamples);
   auto arguments = std::make_shared<PipelineArguments>();
   auto& a = *arguments;
+  command->add_option("--chain", a.chain, "camera or lidar (default: camera)");
   command->add_option("--peers", a.peers, "Some of " + names_of_peers() + " (default: all)");
   command->add_option("--waits", a.waits, "How stages wait: some of block,spin,prewake,anticipate (default: block)");
   command->add_option("--links", a.links,
-                      "Links that another peer makes: pictures=PEER,results=PEER,targets=PEER (default: none)");
+                      "Links that another peer makes: pictures,results,targets of camera, "
+                      "scans,points,located,obstacles,plans of lidar, as results=PEER (default: none)");
   command->add_option("--camera", a.camera,
                       "A video file, or `drawn` (default: the street video, or drawn where there is none)");
   command->add_option("--detector", a.detector, "An ONNX file (default: OpenCV's pedestrian detector)");
   command->add_option("--threads", a.threads, "Of OpenCV in the detector (default: as many as there are CPUs)");
-  command->add_option("--rate", a.rate_hz, "Pictures per second (default: 5)");
-  command->add_option("--frames", a.frames, "Pictures per run (default: 60); the first tenth is discarded");
+  command->add_option("--lidar", a.lidar,
+                      "A pcap file of a Velodyne or a folder of KITTI scans (default: the simulated street)");
+  command->add_option("--from", a.from, "A recording (MCAP) with images or point clouds instead");
+  command->add_option("--topic", a.topic, "Its topic (default: the only one of that kind)");
+  command->add_option("--rate", a.rate_hz, "Pictures or scans per second (default: 5 or 10)");
+  command->add_option("--frames", a.frames, "Pictures or scans per run (default: 60); the first tenth is discarded");
   command->add_option("--runs", a.runs, "Rounds over all peers, interleaved (default: 3)");
   command->add_option("--json", a.json, "Write everything to this file");
-  command->add_flag("--quick", a.quick, "One round of 30 pictures");
+  command->add_flag("--quick", a.quick, "One round of 30 pictures or scans");
   // How the bench starts its own stages.
   command->add_option("--role-fd", a.role_fd)->group("");
   command->add_option("--role-index", a.role_index)->group("");
@@ -185,9 +231,11 @@ void add_pipeline_bench(CLI::App& group) {
   });
 }
 
-/// Whether this process is a publisher or reader that the bench has started.
+/// Whether this process is one that the bench has started. What it needs of the peers' modules, it loads itself.
 bool is_role(int argc, char** argv) {
-  return std::any_of(argv, argv + argc, [](const char* word) { return std::string_view(word) == "--role-fd"; });
+  return std::any_of(argv, argv + argc, [](const char* word) {
+    return std::string_view(word) == "--role-fd" || std::string_view(word) == "--part";
+  });
 }
 
 void add_bench(CLI::App& app) {
@@ -200,6 +248,7 @@ void add_bench(CLI::App& app) {
 #endif
 #ifdef CARDAN_HAS_BRIDGE_BENCH
   add_bridge_bench(*group);
+  add_v2x_bench(*group);
 #endif
   add_pipeline_bench(*group);
   auto* const command = group->add_subcommand(

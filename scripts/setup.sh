@@ -45,6 +45,9 @@ bench?    | cmd:rosmaster                            | python3-rosmaster        
 bench?    | file:/usr/lib/rosbag/record              | python3-rosbag           | ROS 1's recorder, a peer of `cardan bench record`
 bench?    | hdr:fastcdr/Cdr.h                        | libfastcdr-dev           | Fast DDS's CDR, for the next
 bench?    | hdr:fastdds/dds/publisher/DataWriter.hpp | libfastrtps-dev          | Fast DDS, ROS 2's default: a peer of `cardan bench bridge`
+bench?    | hdr:eigen3/Eigen/Core                    | libeigen3-dev            | PCL's headers need it
+bench?    | hdr:boost/version.hpp                    | libboost-dev             | PCL's headers need it
+bench?    | hdr:flann/util/params.h                  | libflann-dev             | PCL's headers need it
 peers?    | hdr:zmq.h                                | libzmq3-dev              | ZeroMQ, a peer of `cardan bench transport`
 peers?    | file:/usr/include/iceoryx/v2.0.3         | libiceoryx-posh-dev      | iceoryx, a peer of `cardan bench transport`
 peers?    | cmd:iox-roudi                            | iceoryx                  | its daemon, which the bench starts
@@ -286,7 +289,7 @@ fetch_video() {
 }
 
 # ---------------------------------------------------------------- PCL's headers, without the 4 GB that libpcl-dev pulls in
-fetch_pcl_headers() {
+fetch_pcl_headers() {  # $1: ? where it is optional
   local into=build/pcl work deb
   [[ -e $into/usr/include ]] && return 0
   compgen -G '/usr/include/pcl-1.*/pcl/point_cloud.h' >/dev/null && return 0
@@ -301,8 +304,22 @@ fetch_pcl_headers() {
     rm -rf "$work"
   else
     rm -rf "$work"
+    [[ -z ${1:-} ]] || { say "setup: PCL's headers could not be fetched (build/setup.log says why); cardan bench pipeline --chain lidar is left out" >&2; return 0; }
     die "PCL's headers could not be fetched (build/setup.log; \`apt-get download libpcl-dev\` must work)"
   fi
+}
+# The libraries for NDT, some megabytes: the package whose name has PCL's version.
+install_pcl_registration() {
+  compgen -G '/usr/lib/*/libpcl_registration.so*' >/dev/null && return 0
+  command -v apt-get >/dev/null && { ((EUID == 0)) || command -v sudo >/dev/null; } || return 0
+  local package
+  package=$(LC_ALL=C apt-cache depends libpcl-dev 2>/dev/null | awk '$2 ~ /^libpcl-registration/ {print $2; exit}')
+  [[ -n $package ]] || { say "setup: this release has no package libpcl-registration; cardan bench pipeline --chain lidar is left out"; return 0; }
+  say "setup: optional, for the scan matching of cardan bench pipeline --chain lidar: $package"
+  [[ $dry_run == no ]] || return 0
+  use_apt
+  "${apt[@]}" install -y --no-install-recommends "$package" >>"$log" 2>&1 ||
+    say "setup: apt-get could not install $package ($log says why); cardan bench pipeline --chain lidar is left out" >&2
 }
 
 # ---------------------------------------------------------------- Python packages, in a folder of their own
@@ -351,7 +368,8 @@ began=$EPOCHREALTIME
 install_packages
 install_optional
 if wants demo; then fetch_video; fi
-if wants test-deep; then fetch_pcl_headers; fi
+if wants test-deep; then fetch_pcl_headers; elif wants bench; then fetch_pcl_headers '?'; fi
+if wants bench; then install_pcl_registration; fi
 if wants test || wants site; then install_python; fi
 if wants test-deep; then install_npm; fi
 if [[ $lacking == yes ]]; then say "setup: nothing was installed, the above is missing"; exit 0; fi

@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/if_tun.h>
 #include <linux/rtnetlink.h>
 #include <linux/veth.h>
 #include <net/if.h>
@@ -55,11 +56,16 @@ sockaddr ipv4(const char* text) {
 }
 
 constexpr const char* kOwnNetwork = "/proc/self/ns/net";
-constexpr const char* kDevice = "cardan0";
+constexpr const char* kDevice = OtherNetwork::kDeviceHere;
 
 [[noreturn]] void no_veth(const char* what, int error) {
   throw Error(ErrorCode::Unavailable, fmt::format("no second network: cannot {}: {}", what, std::strerror(error)),
               "run it as root, on a kernel with CONFIG_VETH");
+}
+
+[[noreturn]] void no_tap(int error) {
+  throw Error(ErrorCode::Unavailable, fmt::format("no second network: cannot make a tap: {}", std::strerror(error)),
+              "run it as root, on a kernel with CONFIG_TUN and with /dev/net/tun");
 }
 
 Fd own_network() {
@@ -145,8 +151,10 @@ int switch_device(const char* device, bool up) {
   const Fd fd{::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)};
   ifreq request{};
   std::strcpy(request.ifr_name, device);
-  if (up) request.ifr_flags = IFF_UP | IFF_RUNNING;
-  return fd && ::ioctl(fd.get(), SIOCSIFFLAGS, &request) == 0 ? 0 : errno;
+  if (!fd || ::ioctl(fd.get(), SIOCGIFFLAGS, &request) != 0) return errno;
+  // The others stay: without IFF_MULTICAST, Cyclone DDS looks for nobody there.
+  request.ifr_flags = static_cast<short>(up ? request.ifr_flags | IFF_UP : request.ifr_flags & ~IFF_UP);
+  return ::ioctl(fd.get(), SIOCSIFFLAGS, &request) == 0 ? 0 : errno;
 }
 
 void bring_up(const char* device, const char* address) {
@@ -163,19 +171,33 @@ void bring_up(const char* device, const char* address) {
   if (const int error = switch_device(device, true); error != 0) no_veth("set it up", error);
 }
 
+/// An Ethernet device in the network of now, which is gone with its descriptor.
+Fd make_tap(const char* name) {
+  Fd fd{::open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC)};
+  ifreq request{};
+  std::strcpy(request.ifr_name, name);
+  request.ifr_flags = IFF_TAP | IFF_NO_PI;
+  if (!fd || ::ioctl(fd.get(), TUNSETIFF, &request) != 0) no_tap(errno);
+  return fd;
+}
+
 }  // namespace
 
-OtherNetwork::OtherNetwork() {
+OtherNetwork::OtherNetwork(Cable cable) {
   const Fd here = own_network();
   if (::unshare(CLONE_NEWNET) != 0) no_veth("make a network namespace", errno);
   there_ = own_network();
   if (::setns(here.get(), CLONE_NEWNET) != 0) no_veth("go back", errno);
-  make_pair(kDevice, "cardan1", there_);
+  if (cable == Cable::Veth)
+    make_pair(kDevice, kDeviceThere, there_);
+  else
+    tap_here_ = make_tap(kDevice);
   bring_up(kDevice, kHere);
   if (const int error = switch_device(kDevice, false); error != 0) no_veth("set it down", error);
   const Inside inside(this);
+  if (cable == Cable::Taps) tap_there_ = make_tap(kDeviceThere);
   bring_up("lo", nullptr);
-  bring_up("cardan1", kThere);
+  bring_up(kDeviceThere, kThere);
 }
 
 OtherNetwork::Joined::Joined(const OtherNetwork* network) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "cardan/base/fd.hpp"
@@ -12,15 +13,26 @@ namespace cardan::bench {
 /// process with one thread.
 void enter_own_network();
 
-/// A second network, which a veth pair can join to this one: what goes there leaves loopback. Both have one address. It
+/// A second network, which a cable can join to this one: what goes there leaves loopback. Both have one address. It
 /// is gone with this process and those in it, also when they are killed. For a process with one thread.
 class OtherNetwork {
  public:
   static constexpr const char* kHere = "10.77.0.1";
   static constexpr const char* kThere = "10.77.0.2";
+  static constexpr const char* kDeviceHere = "cardan0";
+  static constexpr const char* kDeviceThere = "cardan1";
+  enum class Cable : std::uint8_t {
+    Veth,
+    Taps,  ///< the frames of each device are in its descriptor, and whoever made it carries them
+  };
 
-  /// After enter_own_network(), once. Throws Error (Unavailable): this kernel has no veth, or the rights are missing.
-  OtherNetwork();
+  /// After enter_own_network(), once. Throws Error (Unavailable): this kernel has no such devices, or the rights are
+  /// missing.
+  explicit OtherNetwork(Cable cable = Cable::Veth);
+
+  /// Of Cable::Taps: one frame a read and a write, without blocking.
+  [[nodiscard]] int tap_here() const noexcept { return tap_here_.get(); }
+  [[nodiscard]] int tap_there() const noexcept { return tap_there_.get(); }
 
   /// The two are joined while it lives. Not longer, because DDS prefers such a device to loopback.
   class Joined {
@@ -49,7 +61,7 @@ class OtherNetwork {
   };
 
  private:
-  Fd there_;
+  Fd there_, tap_here_, tap_there_;
 };
 
 }  // namespace cardan::bench

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The graph of the perception pipeline, as in ComP ("Oops! It's Too Late"): a camera; lane finder, detector and
+// The graphs of the pipelines. The camera's, as in ComP ("Oops! It's Too Late"): a camera; lane finder, detector and
 // tracker, which all read its pictures; and a fusion of their results. The detector's results go to the tracker too,
-// which begins to track what was detected.
+// which begins to track what was detected. The LiDAR's, as in SIM, is a line of six stages (lidar/chain.hpp).
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -16,7 +18,33 @@
 
 namespace cardan::bench::perception {
 
-/// A process of the pipeline; the value is its role in the run.
+inline constexpr std::size_t kMostStages = 6, kMostLinks = 5;
+
+/// What connects stages: the places of those that publish and of those that read.
+struct ChainLink {
+  std::string_view name{};
+  std::vector<std::uint32_t> publishers{}, readers{};
+};
+/// A pipeline: its processes, and what connects them. The place of a stage is its role in a run.
+struct Chain {
+  std::string_view name{};   ///< --chain
+  std::string_view whole{};  ///< from its first to its last stage, "camera to fusion"
+  double usual_rate_hz = 0;
+  std::vector<std::string_view> stages{};
+  std::vector<ChainLink> links{};
+
+  /// The place of a link. Empty: it has none of that name.
+  [[nodiscard]] std::optional<std::size_t> find_link(std::string_view link) const noexcept;
+  /// "pictures, results and targets"
+  [[nodiscard]] std::string names_of_links() const;
+};
+[[nodiscard]] const Chain& camera_chain();
+/// Null: there is no such chain.
+[[nodiscard]] const Chain* find_chain(std::string_view name) noexcept;
+/// "camera or lidar"
+[[nodiscard]] std::string names_of_chains();
+
+/// A process of the camera's pipeline; the value is its role in the run.
 enum class Stage : std::uint32_t { Camera, Lane, Detector, Tracker, Fusion };
 inline constexpr std::array kStages{Stage::Camera, Stage::Lane, Stage::Detector, Stage::Tracker, Stage::Fusion};
 /// The stages that read pictures; their order is that of the readers of `Pictures` and the publishers of `Results`.
@@ -26,7 +54,7 @@ constexpr std::uint32_t role_of(Stage stage) { return static_cast<std::uint32_t>
 constexpr std::uint32_t place_of(Stage finder) { return role_of(finder) - 1; }
 [[nodiscard]] std::string_view name_of(Stage stage) noexcept;
 
-/// What connects stages. Each link has an Area and a peer of its own.
+/// What connects the stages of the camera's pipeline. Each link has an Area and a peer of its own.
 enum class Link : std::uint32_t {
   Pictures,  ///< camera → lane, detector, tracker
   Results,   ///< lane, detector, tracker → fusion
@@ -43,25 +71,25 @@ struct Ends {
 };
 [[nodiscard]] const Ends& ends_of(Link link);
 
-/// Each link's peer and way of waiting.
-using LinkContenders = std::array<Contender, kLinkCount>;
+/// Each link's peer and way of waiting, by its place; a chain uses as many as it has links.
+using LinkContenders = std::array<Contender, kMostLinks>;
 
 /// What a run of the pipeline needs, made by the harness: the stages' area, whose roles are the stages, and the links'.
 /// Stamps are in the links' areas, by the number of the frame: when a picture or result was published, when it was in
 /// hand, and (pictures) when the stage was ready with it. Stamps of the fusion are the stages' area's received(3, 0).
 struct Graph {
   Area stages;
-  std::vector<Area> links;  ///< by Link
+  std::vector<Area> links;  ///< by their place
   Wiring wiring;            ///< of the stages' area, for the crew
 
   [[nodiscard]] const Area& link(Link which) const { return links.at(static_cast<std::size_t>(which)); }
 };
-/// `frames` and `rate_hz` of the camera, the first `warmup` of them discarded; `picture_bytes` of a whole picture
-/// message. Throws cardan::Error: a peer cannot be a link, or the system gives no memory or socket.
-[[nodiscard]] Graph make_graph(const LinkContenders& contenders, std::size_t picture_bytes, double rate_hz,
-                               std::uint32_t frames, std::uint32_t warmup);
+/// `frames` and `rate_hz` of the first stage, the first `warmup` of them discarded; `bytes`: of a whole message of each
+/// link. Throws cardan::Error: a peer cannot be a link, or the system gives no memory or socket.
+[[nodiscard]] Graph make_graph(const Chain& chain, const LinkContenders& contenders, std::span<const std::size_t> bytes,
+                               double rate_hz, std::uint32_t frames, std::uint32_t warmup);
 /// In a stage: opens the links' areas that the harness handed over. Throws cardan::Error.
-[[nodiscard]] std::vector<Area> open_links(const Area& stages, Stage stage);
+[[nodiscard]] std::vector<Area> open_links(const Area& stages, const Chain& chain, std::uint32_t role);
 
 inline constexpr std::uint32_t kFusionReader = 3;  ///< of the stages' area: whose column has the fusion's stamps
 

@@ -72,6 +72,11 @@ static_assert(sizeof(Result) % sizeof(std::uint64_t) == 0);
 inline constexpr std::size_t kResultBytes = 512;
 static_assert(sizeof(Result) <= kResultBytes);
 
+/// Of a message of each link of the camera's pipeline.
+[[nodiscard]] constexpr std::array<std::size_t, kLinkCount> camera_link_bytes(std::size_t picture) noexcept {
+  return {picture, kResultBytes, kResultBytes};
+}
+
 void write_result(std::span<std::uint64_t> words, const Result& result) noexcept;
 /// Returns an empty value if the message does not hold a whole result of a stage that gives one.
 [[nodiscard]] std::optional<Result> read_result(std::span<const std::uint64_t> words) noexcept;

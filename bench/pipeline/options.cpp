@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "bench/transport/options.hpp"
 #include "cardan/base/error.hpp"
@@ -13,12 +14,10 @@
 namespace cardan::bench::perception {
 namespace {
 
-// OpenCV's pedestrian detector takes 0.1 s for a picture: a faster camera would measure its queue and not the links.
-constexpr double kUsualRate = 5;
 constexpr std::uint32_t kUsualFrames = 60, kQuickFrames = 30, kUsualRuns = 3, kQuickRuns = 1;
 constexpr int kFewestFrames = 4, kMostFrames = 100'000, kMostRuns = 100, kMostThreads = 256;
 constexpr double kSlowest = 0.5, kFastest = 1000;
-constexpr double kSetUpSeconds = 2;  // five processes, of which each loads OpenCV
+constexpr double kSetUpSeconds = 2;  // five or six processes, of which each loads OpenCV or PCL
 
 [[noreturn]] void refuse_option(std::string cause, std::string remedy) {
   throw Error(ErrorCode::InvalidArgument, std::move(cause), std::move(remedy));
@@ -30,21 +29,37 @@ bool can_be_link(const Peer& peer) {
 }
 
 /// "results=cardan,targets=uds": the links that are not made by the peer that is measured.
-std::vector<std::pair<Link, Contender>> parse_links(const std::string& text) {
-  const std::string remedy = "write it as results=cardan; the links are pictures, results and targets";
-  std::vector<std::pair<Link, Contender>> chosen;
+std::vector<std::pair<std::size_t, Contender>> parse_links(const Chain& chain, const std::string& text) {
+  const std::string remedy =
+      fmt::format("write it as {}=cardan; the links are {}", chain.links[1].name, chain.names_of_links());
+  std::vector<std::pair<std::size_t, Contender>> chosen;
   for (const std::string& word : split(text)) {
     const std::size_t at = word.find('=');
-    const auto link = find_link(std::string_view(word).substr(0, at));
+    const auto link = chain.find_link(std::string_view(word).substr(0, at));
     if (at == std::string::npos || !link) refuse_option(fmt::format("--links: `{}` names no link", word), remedy);
     const PeerKind* const kind = find_peer(std::string_view(word).substr(at + 1));
     if (kind == nullptr || !can_be_link(kind->peer))
       refuse_option(fmt::format("--links: `{}` names no peer that can be a link", word), remedy);
     if (std::any_of(chosen.begin(), chosen.end(), [&](const auto& c) { return c.first == *link; }))
-      refuse_option(fmt::format("--links names `{}` twice", name_of(*link)), remedy);
+      refuse_option(fmt::format("--links names `{}` twice", chain.links[*link].name), remedy);
     chosen.emplace_back(*link, Contender{kind->peer, kind->waits({Wait::Block}).front()});
   }
   return chosen;
+}
+
+const Chain& parse_chain(const PipelineArguments& a) {
+  const Chain* const chain = a.chain.empty() ? &camera_chain() : find_chain(a.chain);
+  if (chain == nullptr)
+    refuse_option(fmt::format("--chain: there is no `{}`", a.chain), fmt::format("use {}", names_of_chains()));
+  const bool is_camera = chain == &camera_chain();
+  for (const auto& [option, value, of_camera] :
+       {std::tuple{"--camera", &a.camera, true}, {"--detector", &a.detector, true}, {"--lidar", &a.lidar, false}})
+    if (!value->empty() && of_camera != is_camera)
+      refuse_option(fmt::format("{} is not for --chain {}", option, chain->name), "leave one of them out");
+  if (!a.topic.empty() && a.from.empty()) refuse_option("--topic is of a recording", "give it with --from FILE.mcap");
+  if (!a.from.empty() && (!a.camera.empty() || !a.lidar.empty()))
+    refuse_option("--from and another source of the same sensor", "give one of them");
+  return *chain;
 }
 
 void check_pipeline_numbers(const PipelineArguments& a) {
@@ -70,20 +85,25 @@ std::string Mix::setup() const {
 }
 
 PipelineOptions parse_pipeline(const PipelineArguments& a, const std::vector<int>& cpus) {
+  const Chain& chain = parse_chain(a);
   check_pipeline_numbers(a);
   // Peers and ways of waiting are those of `cardan bench transport`, and so are their mistakes.
   const TransportOptions of_transport =
       parse_options({.peers = a.peers, .waits = a.waits.empty() ? "block" : a.waits}, cpus);
-  PipelineOptions options{.rate_hz = a.rate_hz > 0 ? a.rate_hz : kUsualRate,
+  PipelineOptions options{.chain = &chain,
+                          .rate_hz = a.rate_hz > 0 ? a.rate_hz : chain.usual_rate_hz,
                           .camera = a.camera,
                           .detector = a.detector,
+                          .lidar = a.lidar,
+                          .from = a.from,
+                          .topic = a.topic,
                           .threads = a.threads,
                           .json = a.json};
   options.frames = a.frames > 0 ? static_cast<std::uint32_t>(a.frames) : (a.quick ? kQuickFrames : kUsualFrames);
   options.runs = a.runs > 0 ? static_cast<std::uint32_t>(a.runs) : (a.quick ? kQuickRuns : kUsualRuns);
   options.warmup = std::min(std::max(options.frames / 10, 5U), options.frames / 2);
 
-  const auto chosen = parse_links(a.links);
+  const auto chosen = parse_links(chain, a.links);
   for (const Contender& contender : of_transport.contenders) {
     const std::string_view name = bench::name_of(contender.peer);
     if (!can_be_link(contender.peer)) {
@@ -95,8 +115,9 @@ PipelineOptions parse_pipeline(const PipelineArguments& a, const std::vector<int
     Mix mix{.contender = contender};
     mix.links.fill(contender);
     for (const auto& [link, other] : chosen) {
-      mix.links[static_cast<std::size_t>(link)] = other;
-      mix.chosen += fmt::format("{}{}={}", mix.chosen.empty() ? "" : ",", name_of(link), bench::name_of(other.peer));
+      mix.links.at(link) = other;
+      mix.chosen +=
+          fmt::format("{}{}={}", mix.chosen.empty() ? "" : ",", chain.links[link].name, bench::name_of(other.peer));
     }
     options.mixes.push_back(std::move(mix));
   }

@@ -22,11 +22,12 @@ struct Mix {
 
 /// What `cardan bench pipeline` measures, checked and complete.
 struct PipelineOptions {
+  const Chain* chain = &camera_chain();
   std::vector<Mix> mixes{};
   double rate_hz = 0;
   std::uint32_t runs = 0, frames = 0, warmup = 0;
-  std::string camera{}, detector{};  ///< as typed; empty: the usual
-  int threads = 0;                   ///< of OpenCV in the detector; 0: as many as there are CPUs
+  std::string camera{}, detector{}, lidar{}, from{}, topic{};  ///< as typed; empty: the usual
+  int threads = 0;  ///< of OpenCV in the detector; 0: as many as there are CPUs
   std::string json{};
   std::vector<std::string> left_out{};  ///< peers that cannot be links, in words
 };

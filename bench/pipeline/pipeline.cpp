@@ -10,7 +10,6 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "bench/pipeline/messages.hpp"
 #include "bench/pipeline/options.hpp"
 #include "bench/pipeline/report.hpp"
 #include "bench/pipeline/run.hpp"
@@ -35,15 +34,19 @@ class PipelineBench {
   }
 
   int run() {
-    if (!has_stages()) return say_nothing_is_measured();
-    report_.inputs = stages_module().look(
-        {.camera = options().camera, .detector = options().detector, .threads = options().threads});
+    if (!has_stages(*options().chain)) return say_nothing_is_measured();
+    report_.inputs = stages_module(*options().chain)
+                         .look({.camera = options().camera,
+                                .detector = options().detector,
+                                .threads = options().threads,
+                                .lidar = options().lidar,
+                                .from = options().from,
+                                .topic = options().topic,
+                                .rate_hz = options().rate_hz});
     for (const Mix& mix : options().mixes) report_.rows.push_back({.mix = mix, .runs = {}});
     start_companions();
-    progress_.line(fmt::format("{} ways to make the links × {} rounds: about {}; {} × {} at {:g} Hz, detector {}",
-                               options().mixes.size(), options().runs, name_of_duration(expected_left(0, 0)),
-                               report_.inputs.width, report_.inputs.height, options().rate_hz,
-                               report_.inputs.detector));
+    progress_.line(fmt::format("{} ways to make the links × {} rounds: about {}; {}", options().mixes.size(),
+                               options().runs, name_of_duration(expected_left(0, 0)), name_of_inputs(report_)));
     const CpuTicks before = read_cpu_ticks();
     for (std::uint32_t round = 0; round < options().runs && !signals_.interrupted(); ++round) {
       // Rotated, so that nobody always follows the same neighbour or always comes first.
@@ -67,11 +70,9 @@ class PipelineBench {
     return runs * expected_seconds(options());
   }
 
-  /// Built without OpenCV, the part is left out, and the others of `cardan bench all` are not to blame for it.
+  /// Built without OpenCV or PCL, the part is left out, and the others of `cardan bench all` are not to blame for it.
   int say_nothing_is_measured() {
-    report_.left_out.emplace_back(
-        "The perception pipeline is left out: lib/cardan-bench/pipeline-stages.so, which needs OpenCV, is not here. To "
-        "have it: scripts/setup.sh --for demo, and build again.");
+    report_.left_out.push_back(sentence_without_stages(*options().chain));
     report_.host = describe_host();
     return finish();
   }
@@ -99,12 +100,12 @@ class PipelineBench {
   void run_mix(std::uint32_t round, std::size_t done, std::size_t index) {
     const Mix& mix = options().mixes[index];
     const std::string name = fmt::format("{} {}", bench::name_of(mix.contender.peer), mix.setup());
-    const std::size_t bytes = picture_bytes(report_.inputs.width, report_.inputs.height);
     PipelineOutcome best;
     for (int attempt = 0; attempt <= kMostRepetitions; ++attempt) {
       progress_.now(fmt::format("round {}/{} · {}{} · about {} left", round + 1, options().runs, name,
                                 attempt > 0 ? " (again: steal)" : "", name_of_duration(expected_left(round, done))));
-      PipelineOutcome outcome = run_pipeline_once(mix, options(), bytes, run_directory_.path(), signals_);
+      PipelineOutcome outcome =
+          run_pipeline_once(mix, options(), report_.inputs.link_bytes, run_directory_.path(), signals_);
       if (outcome.interrupted) return;
       if (!outcome.failure.empty()) return fail(fmt::format("round {} {}: {}", round + 1, name, outcome.failure));
       if (attempt == 0 || outcome.run.steal_percent < best.run.steal_percent) best = std::move(outcome);
@@ -114,8 +115,8 @@ class PipelineBench {
     PipelineRow& row = report_.rows[index];
     row.stolen = row.stolen || best.run.steal_percent > kMostStealPercent;
     row.runs.push_back(std::move(best.run));
-    progress_.plain(
-        fmt::format("round {}/{} {}: camera to fusion p50 {} ms", round + 1, options().runs, name, three_digits(p50)));
+    progress_.plain(fmt::format("round {}/{} {}: {} p50 {} ms", round + 1, options().runs, name, options().chain->whole,
+                                three_digits(p50)));
   }
 
   int finish() {
@@ -127,11 +128,11 @@ class PipelineBench {
     }
     if (!report_.failures.empty()) return kFailed;
     std::uint64_t lost = 0;
-    for (const PipelineRow& row : report_.rows) lost += lost_by_cardan(row);
+    for (const PipelineRow& row : report_.rows) lost += lost_by_cardan(row, *options().chain);
     if (lost == 0) return kOk;
     progress_.line(fmt::format(
-        "links made by `cardan` lost {} messages. Topics here have depth 1: a stage that is slower than the "
-        "camera gets the newest picture, and counts the others as lost. Use a lower --rate",
+        "links made by `cardan` lost {} messages. Topics here have depth 1: a stage that is slower than its "
+        "input gets the newest message, and counts the others as lost. Use a lower --rate",
         lost));
     return kWithLoss;
   }
@@ -148,9 +149,17 @@ class PipelineBench {
 
 int run_pipeline_bench(const PipelineArguments& arguments, const std::vector<int>& cpus) {
   using namespace perception;
-  if (arguments.role_fd >= 0)
+  if (arguments.role_fd >= 0) {
+    const Chain* const chain = find_chain(arguments.chain);
     return play_stage(arguments.role_fd, static_cast<std::uint32_t>(std::max(arguments.role_index, 0)),
-                      {.camera = arguments.camera, .detector = arguments.detector, .threads = arguments.threads});
+                      chain != nullptr ? *chain : camera_chain(),
+                      {.camera = arguments.camera,
+                       .detector = arguments.detector,
+                       .threads = arguments.threads,
+                       .lidar = arguments.lidar,
+                       .from = arguments.from,
+                       .topic = arguments.topic});
+  }
   try {
     return PipelineBench(parse_pipeline(arguments, cpus)).run();
   } catch (const Error& e) {

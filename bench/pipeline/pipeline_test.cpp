@@ -3,8 +3,13 @@
 // are not.
 #include <algorithm>
 
+#include "bench/pipeline/recording_test.hpp"
+#include "bench/pipeline/vision/pictures.hpp"
 #include "bench/results/read.hpp"
 #include "bench/transport/bench_case.hpp"
+#include "cardan/messages/cdr.hpp"
+#include "cardan/messages/image.hpp"
+#include "cardan/messages/local_message.hpp"
 
 namespace cardan::bench {
 namespace {
@@ -100,9 +105,37 @@ TEST_F(PipelineProgram, WithoutItsStagesItSaysSoAndFailsNobody) {
   EXPECT_TRUE(read.measurements.empty());
   ASSERT_EQ(read.left_out.size(), 1U);
   EXPECT_NE(read.left_out.front().find("OpenCV"), std::string::npos);
+  const Ended lidar = bench({"--chain", "lidar", "--quick", "--json", json_path()});
+  EXPECT_EQ(lidar.code, 0) << lidar.err;
+  EXPECT_NE(lidar.out.find("left out"), std::string::npos);
+  EXPECT_NE(lidar.out.find("libpcl-dev"), std::string::npos) << "the package that is missing";
+}
+
+TEST_F(PipelineProgram, TheCameraCanBeARecording) {
+  const std::string file = (folder_ / "drive.mcap").string();
+  std::vector<std::vector<std::byte>> messages;
+  for (std::uint64_t n = 1; n <= 3; ++n) {
+    const cv::Mat picture = perception::draw_street(n);
+    LocalMessage<Image> image(picture.total() * picture.elemSize());
+    picture.copyTo(image->mat(picture.rows, picture.cols, picture.type()));
+    messages.push_back(to_cdr(*image));
+  }
+  perception::test::write_recording(file, "/camera", "sensor_msgs/msg/Image", messages);
+  const Ended ended = bench({"--peers", "uds", "--from", file, "--topic", "/camera", "--rate", "4", "--frames", "8",
+                             "--runs", "1", "--json", json_path()});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(json()["inputs"]["camera"], "drive.mcap");
+  EXPECT_EQ(json()["inputs"]["width"], 640);
+  EXPECT_EQ(stage(json()["rows"][0], "lane")["found_per_frame"], 2) << "both lines of the drawn street";
+  const Ended wrong = bench({"--peers", "uds", "--from", file, "--topic", "/rear"});
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_NE(wrong.err.find("give one of these: /camera"), std::string::npos) << wrong.err;
 }
 
 TEST_F(PipelineProgram, WrongInputsAreNamed) {
+  EXPECT_EQ(bench({"--chain", "sonar"}).code, 2);
+  EXPECT_EQ(bench({"--lidar", "drive.pcap"}).code, 2);
+
   EXPECT_EQ(bench({"--peers", "nobody"}).code, 2);
   EXPECT_EQ(bench({"--links", "sounds=raw"}).code, 2);
   const Ended missing = bench({"--peers", "raw", "--camera", "/nonexistent/drive.mp4"});

@@ -21,13 +21,14 @@ struct PipelineRow {
   bool stolen = false;  ///< a run was disturbed in all its repetitions
 
   /// All samples of the runs.
-  [[nodiscard]] std::vector<double> pooled(Stage stage, std::vector<double> StageFigures::* which) const;
+  [[nodiscard]] std::vector<double> pooled(std::uint32_t role, std::vector<double> StageFigures::* which) const;
   [[nodiscard]] std::vector<double> pooled(std::vector<double> PipelineRun::* which) const;
-  [[nodiscard]] std::uint64_t sum(Stage stage, std::uint64_t StageFigures::* which) const;
+  [[nodiscard]] std::uint64_t sum(std::uint32_t role, std::uint64_t StageFigures::* which) const;
   /// The median over the runs.
-  [[nodiscard]] double ratio_percent(Stage stage) const;
-  [[nodiscard]] double median_of(Stage stage, double StageFigures::* which) const;
-  [[nodiscard]] double achieved_rate_hz() const;
+  [[nodiscard]] double ratio_percent(std::uint32_t role) const;
+  [[nodiscard]] double median_of(std::uint32_t role, double StageFigures::* which) const;
+  [[nodiscard]] double median_of(double PipelineRun::* which) const;
+  [[nodiscard]] double achieved_rate_hz() const { return median_of(&PipelineRun::achieved_rate_hz); }
 };
 
 struct PipelineReport {
@@ -41,7 +42,12 @@ struct PipelineReport {
 };
 
 /// Pictures, results and torn messages that links made by `cardan` lost.
-[[nodiscard]] std::uint64_t lost_by_cardan(const PipelineRow& row);
+[[nodiscard]] std::uint64_t lost_by_cardan(const PipelineRow& row, const Chain& chain);
+
+/// The row whose mean of the whole is the greatest. Null: there are fewer than two.
+[[nodiscard]] const PipelineRow* slowest(const PipelineReport& report);
+/// "vtest.avi, 768 × 576 at 5 Hz · detector HOG"
+[[nodiscard]] std::string name_of_inputs(const PipelineReport& report);
 
 [[nodiscard]] std::string to_table(const PipelineReport& report);
 /// docs/benchmarking.md explains each field.

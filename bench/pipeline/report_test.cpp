@@ -18,7 +18,7 @@ namespace {
 Graph graph_with_stamps() {
   LinkContenders contenders;
   contenders.fill({kRaw, Wait::Block});
-  Graph graph = make_graph(contenders, picture_bytes(64, 48), 10, 6, 2);
+  Graph graph = make_graph(camera_chain(), contenders, camera_link_bytes(picture_bytes(64, 48)), 10, 6, 2);
   constexpr std::int64_t kMs = 1'000'000;
   for (std::size_t n = 1; n <= 6; ++n) {
     const std::int64_t sent = static_cast<std::int64_t>(n) * 100 * kMs;
@@ -62,7 +62,7 @@ PipelineReport report_of(std::string_view peer, const std::string& camera) {
   Mix mix{.contender = contender};
   mix.links.fill(contender);
   PipelineReport report;
-  report.inputs = {.width = 64, .height = 48, .camera = camera, .detector = "HOG"};
+  report.inputs = {.width = 64, .height = 48, .camera = camera, .detector = "HOG", .link_bytes = {9288, 512, 512}};
   report.options.camera = camera;
   report.options.rate_hz = 10;
   report.options.frames = 6;
@@ -72,11 +72,12 @@ PipelineReport report_of(std::string_view peer, const std::string& camera) {
 }
 
 TEST(PipelineReport, OnlyLossOfLinksByCardanCounts) {
-  EXPECT_EQ(lost_by_cardan(report_of("raw", "drawn").rows.front()), 0U);
+  EXPECT_EQ(lost_by_cardan(report_of("raw", "drawn").rows.front(), camera_chain()), 0U);
   PipelineReport report = report_of("cardan", "drawn");
-  EXPECT_EQ(lost_by_cardan(report.rows.front()), 2U) << "a picture and a result; the fusion's loss follows from them";
+  EXPECT_EQ(lost_by_cardan(report.rows.front(), camera_chain()), 2U)
+      << "a picture and a result; the fusion's loss follows from them";
   report.rows.front().mix.links[0] = {kRaw, Wait::Block};
-  EXPECT_EQ(lost_by_cardan(report.rows.front()), 1U);
+  EXPECT_EQ(lost_by_cardan(report.rows.front(), camera_chain()), 1U);
 }
 
 TEST(PipelineReport, HasAMeasurementForEachQuantityOfAStage) {

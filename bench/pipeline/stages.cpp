@@ -15,18 +15,31 @@
 namespace cardan::bench::perception {
 namespace {
 
-std::filesystem::path file_of_stages() {
-  std::error_code error;
-  const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
-  return program.parent_path().parent_path() / "lib" / "cardan-bench" / "pipeline-stages.so";
+struct ModuleFile {
+  const char* file;
+  const char* needs;
+  const char* set_up;
+};
+
+const ModuleFile& module_file_of(const Chain& chain) {
+  static constexpr ModuleFile kCamera{"pipeline-stages.so", "OpenCV", "scripts/setup.sh --for demo"};
+  static constexpr ModuleFile kLidar{"pipeline-lidar.so", "PCL (libpcl-dev)", "scripts/setup.sh --for bench"};
+  return &chain == &camera_chain() ? kCamera : kLidar;
 }
 
-const StagesModule* load_stages() {
-  const auto refuse = [](const std::string& why) {
-    throw Error(ErrorCode::Unavailable, "the stages of the pipeline cannot be loaded: " + why,
-                "scripts/setup.sh --for demo installs OpenCV; then build again");
+std::filesystem::path path_of_stages(const Chain& chain) {
+  std::error_code error;
+  const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
+  return program.parent_path().parent_path() / "lib" / "cardan-bench" / module_file_of(chain).file;
+}
+
+const StagesModule* load_stages(const Chain& chain) {
+  const auto refuse = [&](const std::string& why) {
+    throw Error(
+        ErrorCode::Unavailable, "the stages of the pipeline cannot be loaded: " + why,
+        fmt::format("{} installs {}; then build again", module_file_of(chain).set_up, module_file_of(chain).needs));
   };
-  void* const module = ::dlopen(file_of_stages().c_str(), RTLD_NOW | RTLD_LOCAL);  // never closed
+  void* const module = ::dlopen(path_of_stages(chain).c_str(), RTLD_NOW | RTLD_LOCAL);  // never closed
   if (module == nullptr) refuse(::dlerror());
   using Get = const StagesModule* (*)();
   const auto get = reinterpret_cast<Get>(::dlsym(module, "cardan_bench_pipeline_stages"));
@@ -36,29 +49,37 @@ const StagesModule* load_stages() {
 
 }  // namespace
 
-bool has_stages() {
+bool has_stages(const Chain& chain) {
   std::error_code ignored;
-  return std::filesystem::exists(file_of_stages(), ignored);
+  return std::filesystem::exists(path_of_stages(chain), ignored);
 }
 
-const StagesModule& stages_module() {
-  static const StagesModule* const kModule = load_stages();
+std::string sentence_without_stages(const Chain& chain) {
+  const ModuleFile& module = module_file_of(chain);
+  return fmt::format(
+      "The pipeline of --chain {} is left out: lib/cardan-bench/{}, which needs {}, is not here. To have it: {}, and "
+      "build again.",
+      chain.name, module.file, module.needs, module.set_up);
+}
+
+const StagesModule& stages_module(const Chain& chain) {
+  static const StagesModule* const kModule = load_stages(chain);  // a process has one chain
   return *kModule;
 }
 
-int play_stage(int area_fd, std::uint32_t role, const StageInputs& inputs) {
+int play_stage(int area_fd, std::uint32_t role, const Chain& chain, const StageInputs& inputs) {
   try {
     const Area stages(area_fd);
-    if (role >= kStages.size())
+    if (role >= chain.stages.size())
       throw Error(ErrorCode::InvalidArgument, fmt::format("the pipeline has no role {}", role),
                   "start it without --role-index");
     try {
-      for (const Area& link : open_links(stages, kStages[role]))
+      for (const Area& link : open_links(stages, chain, role))
         load_module_of(bench::name_of(link.header().contender.peer));
-      stages_module().play(stages, role, inputs);
+      stages_module(chain).play(stages, role, inputs);
       return 0;
     } catch (const std::exception& e) {
-      stages.set_error(role, fmt::format("{}: {}", name_of(kStages[role]), e.what()));
+      stages.set_error(role, fmt::format("{}: {}", chain.stages[role], e.what()));
       return 1;
     }
   } catch (const std::exception& e) {

@@ -12,7 +12,7 @@ namespace cardan::bench {
 namespace {
 
 constexpr const char* kAllExamples = R"(Examples:
-  cardan bench all                                 thirteen minutes, then out/report/index.html
+  cardan bench all                                 fourteen minutes, then out/report/index.html
   cardan bench all --selection full --out out/full half an hour and more
   cardan bench all --resume                        goes on after Ctrl-C or a crash
   cardan bench all --only transport,runtime
@@ -47,9 +47,9 @@ void add_result_commands(CLI::App& group) {
   auto* const all = group.add_subcommand("all", "All parts one after the other, and a report of them");
   all->footer(kAllExamples);
   auto all_arguments = std::make_shared<AllArguments>();
-  all->add_option("--selection", all_arguments->selection, "quick (thirteen minutes, default) or full");
+  all->add_option("--selection", all_arguments->selection, "quick (fourteen minutes, default) or full");
   all->add_option("--only", all_arguments->only,
-                  "Some of the parts: transport,sensors,readers,runtime,record,bridge,pipeline");
+                  "Some of the parts: transport,sensors,readers,runtime,record,bridge,pipeline,lidar,v2x");
   all->add_option("--out", all_arguments->out, "Folder of the report and of each part's result (default: out/report)");
   all->add_flag("--resume", all_arguments->resume, "Keep the parts that are done in that folder");
   on_call(*all, all_arguments, run_all);

@@ -10,10 +10,15 @@
 #include <opencv2/imgproc.hpp>
 #include <opencv2/videoio.hpp>
 #include <system_error>
+#include <utility>
 
 #include "bench/pipeline/messages.hpp"
 #include "bench/pipeline/options.hpp"
+#include "bench/pipeline/recording.hpp"
 #include "cardan/base/error.hpp"
+#include "cardan/messages/cdr.hpp"
+#include "cardan/messages/image.hpp"
+#include "cardan/messages/local_message.hpp"
 #include "demo/files.hpp"
 
 namespace cardan::bench::perception {
@@ -41,6 +46,46 @@ Pictures::Pictures(const std::string& camera, std::size_t most) {
   name_ = "a drawn street";
   for (std::size_t i = 1; i <= std::clamp<std::size_t>(most, 1, kDrawnPictures); ++i)
     pictures_.push_back(draw_street(i));
+}
+
+Pictures::Pictures(const StageInputs& inputs, std::size_t most) {
+  if (inputs.from.empty())
+    *this = Pictures(inputs.camera, most);
+  else
+    record(inputs.from, inputs.topic, most);
+}
+
+void Pictures::record(const std::string& file, const std::string& topic, std::size_t most) {
+  name_ = std::filesystem::path(file).filename().string();
+  std::size_t bytes = 0;
+  read_recording(file, topic, "sensor_msgs/msg/Image", [&](std::span<const std::byte> message) {
+    const auto refuse = [&](const std::string& why) {
+      throw Error(ErrorCode::InvalidArgument, fmt::format("--from {}: an image {}", file, why),
+                  "give a recording with uncompressed images of one size, bgr8, rgb8 or mono8");
+    };
+    LocalMessage<Image> image(message.size());
+    if (const CdrResult read = from_cdr(message, *image); !read) refuse("cannot be read: " + read.text());
+    const cv::Mat pixels = std::as_const(*image).mat();
+    if (pixels.empty() || pixels.cols > static_cast<int>(kLargestSide) ||
+        pixels.rows > static_cast<int>(kLargestSide) ||
+        picture_bytes(static_cast<std::uint32_t>(pixels.cols), static_cast<std::uint32_t>(pixels.rows)) >
+            kLargestPicture)
+      refuse("is empty, or too large");
+    cv::Mat picture;
+    const std::string_view encoding = image->encoding.view();
+    if (encoding == "bgr8")
+      picture = pixels.clone();
+    else if (encoding == "rgb8")
+      cv::cvtColor(pixels, picture, cv::COLOR_RGB2BGR);
+    else if (encoding == "mono8")
+      cv::cvtColor(pixels, picture, cv::COLOR_GRAY2BGR);
+    else
+      refuse(fmt::format("is `{}`", encoding));
+    if (!pictures_.empty() && picture.size() != size()) refuse("has another size than the one before");
+    bytes += picture.total() * picture.elemSize();
+    pictures_.push_back(picture);
+    return pictures_.size() < most && bytes < kMostBytes;
+  });
 }
 
 void Pictures::decode(const std::string& file, std::size_t most) {

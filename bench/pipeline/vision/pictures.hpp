@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "bench/pipeline/stages.hpp"
+
 namespace cardan::bench::perception {
 
 /// The pictures of the camera, decoded before the run: a camera's hardware makes them without the CPU, and so decoding
@@ -17,6 +19,8 @@ class Pictures {
   /// `camera`: a video file, kDrawnStreet; empty: the street video, or drawn where there is none. At most `most`
   /// pictures. Throws cardan::Error: Unavailable (no such file), InvalidArgument (not a video, or too large).
   Pictures(const std::string& camera, std::size_t most);
+  /// The same, or from the images of a recording.
+  Pictures(const StageInputs& inputs, std::size_t most);
 
   [[nodiscard]] const std::string& name() const noexcept { return name_; }  ///< "vtest.avi"
   [[nodiscard]] cv::Size size() const noexcept { return pictures_.front().size(); }
@@ -27,6 +31,7 @@ class Pictures {
 
  private:
   void decode(const std::string& file, std::size_t most);
+  void record(const std::string& file, const std::string& topic, std::size_t most);
 
   std::string name_;
   std::vector<cv::Mat> pictures_;

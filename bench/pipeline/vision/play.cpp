@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each process of the pipeline does. A stage that reads closes its end when it has seen a frame after the last
-// one; a publisher repeats such frames until all readers have seen one. So all end by the path that is measured.
+// What each process of the camera's pipeline does.
 #include "bench/pipeline/vision/play.hpp"
 
 #include <algorithm>
@@ -18,6 +17,7 @@
 #include "bench/pipeline/graph.hpp"
 #include "bench/pipeline/join.hpp"
 #include "bench/pipeline/messages.hpp"
+#include "bench/pipeline/play_parts.hpp"
 #include "bench/pipeline/vision/lane.hpp"
 #include "bench/pipeline/vision/mosse.hpp"
 #include "bench/pipeline/vision/pictures.hpp"
@@ -28,39 +28,6 @@
 
 namespace cardan::bench::perception {
 namespace {
-
-constexpr std::int64_t kSecondNs = 1'000'000'000;
-constexpr std::int64_t kEndLimitNs = 10 * kSecondNs;  // for the others to see that the camera has ended
-constexpr std::int64_t kEndPauseNs = 10'000'000;
-
-const PeerKind& kind_of_link(const Area& link) { return kind_of(link.header().contender.peer); }
-
-/// The CPU and the frames of a stage in the measured part of the run.
-class StageWindow {
- public:
-  explicit StageWindow(const Area& stages, RoleSlot& slot) : cell_(stages.header().cell), slot_(slot) {}
-  /// At the beginning of frame `n`. True: it is measured.
-  bool open_for(std::uint64_t n) noexcept {
-    if (!opened_ && n > cell_.warmup) {
-      opened_ = true;
-      window_ = {};
-    }
-    return opened_ && n <= cell_.frames;
-  }
-  void add(std::uint64_t found) noexcept {
-    ++slot_.messages;
-    slot_.found += found;
-  }
-  void close() noexcept {
-    if (opened_) window_.close_into(slot_);
-  }
-
- private:
-  Cell cell_;
-  RoleSlot& slot_;
-  bool opened_ = false;
-  Window window_;
-};
 
 /// A stage's writing end of a link for results.
 class ResultOut {
@@ -86,9 +53,7 @@ class ResultOut {
       link_.published(publisher_)[static_cast<std::size_t>(result.number)] = {ready, before_publish, 0};
     out_->publish(result.number);
   }
-  [[nodiscard]] bool all_ended() const noexcept {
-    return link_.header().readers_done.load(std::memory_order_acquire) >= link_.subscribers();
-  }
+  [[nodiscard]] bool all_ended() const noexcept { return all_readers_ended(link_); }
 
  private:
   const Area& link_;
@@ -256,62 +221,21 @@ class FusionSink final : public FrameSink {
 };
 
 void play_camera(const Area& stages, const Area& link, const Pictures& pictures) {
-  const Cell& cell = stages.header().cell;
-  RoleSlot& slot = stages.role(role_of(Stage::Camera));
   const auto width = static_cast<std::uint32_t>(pictures.size().width);
   const auto height = static_cast<std::uint32_t>(pictures.size().height);
   const std::size_t row = std::size_t{width} * 3;
-  const auto stamps = link.published(0);
-  const auto period = static_cast<std::int64_t>(1e9 / cell.rate_hz);
-  const auto out = kind_of_link(link).links.writer(link, 0);
-  StageWindow window(stages, slot);
-  // Of the next picture, or after the last one empty ones.
-  const auto publish = [&](std::uint64_t n) {
-    const std::int64_t before_filling = now_ns();
-    const auto words = out->loan(n);
+  const std::uint32_t frames = stages.header().cell.frames;
+  play_source(stages, link, [&](std::span<std::uint64_t> words, std::uint64_t n) {
     const auto pixels = begin_picture(words, n, width, height);
-    if (pixels.empty()) {
-      if (n <= cell.frames) ++slot.refused;
-      return;
-    }
-    if (n <= cell.frames) {
+    if (pixels.empty()) return false;
+    if (n <= frames) {
       const cv::Mat& picture = pictures.at(n);
       for (int y = 0; y < picture.rows; ++y)
         std::memcpy(pixels.data() + static_cast<std::size_t>(y) * row, picture.ptr(y), row);
     }
     end_picture(words, n);
-    now_ns();  // the clock's own pages are fetched here, and not between the stamp and the publication
-    if (n <= cell.frames) stamps[static_cast<std::size_t>(n)] = {before_filling, now_ns(), 0};
-    out->publish(n);
-  };
-
-  if (!stages.arrive_and_wait()) return;
-  std::int64_t beat = stages.header().start_ns.load();
-  const auto next_beat = [&] {
-    beat += period;  // who is late skips beats, as a camera does
-    if (const std::int64_t now = now_ns(); now > beat) beat += (now - beat) / period * period;
-    sleep_until(beat);
-  };
-  sleep_until(beat);
-  for (std::uint64_t n = 1; n <= cell.frames; ++n) {
-    if (window.open_for(n)) window.add(0);
-    publish(n);
-    next_beat();
-  }
-  window.close();
-  const std::int64_t give_up = now_ns() + std::max(kEndLimitNs, 10 * period);
-  for (std::uint64_t n = std::uint64_t{cell.frames} + 1; now_ns() < give_up; ++n) {
-    if (link.header().readers_done.load(std::memory_order_acquire) >= link.subscribers()) return;
-    publish(n);
-    next_beat();  // as slowly as before: a stage may still work on the last one
-  }
-}
-
-/// Reads a link until its sink has enough, and closes the end, so that no publisher waits for it.
-void read_and_close(const Area& link, std::unique_ptr<LinkReader> reader) {
-  reader->read();
-  reader.reset();
-  link.header().readers_done.fetch_add(1, std::memory_order_release);
+    return true;
+  });
 }
 
 void play_finder(const Area& stages, const std::vector<Area>& links, Stage stage, const StageInputs& inputs) {
@@ -384,10 +308,10 @@ void play_fusion(const Area& stages, const Area& results) {
 
 void play(const Area& stages, std::uint32_t role, const StageInputs& inputs) {
   const Stage stage = kStages.at(role);
-  const std::vector<Area> links = open_links(stages, stage);
+  const std::vector<Area> links = open_links(stages, camera_chain(), role);
   const auto link = [&](Link which) -> const Area& { return links[static_cast<std::size_t>(which)]; };
   if (stage == Stage::Camera)
-    play_camera(stages, link(Link::Pictures), Pictures(inputs.camera, stages.header().cell.frames));
+    play_camera(stages, link(Link::Pictures), Pictures(inputs, stages.header().cell.frames));
   else if (stage == Stage::Fusion)
     play_fusion(stages, link(Link::Results));
   else

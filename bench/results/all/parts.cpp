@@ -36,7 +36,12 @@ std::vector<PartRun> parts_of_selection(std::string_view selection) {
         {"runtime", "runtime", {"--runs", "2", "--frames", "500", "--sizes", "32K,4M"}, 70},
         {"record", "record", {"--quick"}, 100},
         {"bridge", "bridge", {"--quick"}, 70},
-        {"pipeline", "pipeline", {"--peers", "raw,cardan,uds,tcp", "--runs", "1"}, 60}};
+        {"pipeline", "pipeline", {"--peers", "raw,cardan,uds,tcp", "--runs", "1"}, 60},
+        {"lidar",
+         "pipeline",
+         {"--chain", "lidar", "--peers", "raw,cardan,uds,tcp", "--runs", "1", "--frames", "50"},
+         35},
+        {"v2x", "v2x", {"--quick"}, 25}};
   if (selection == "full")
     return {{"transport", "transport", {"--micro"}, 600},
             {"sensors", "transport", {"--sensors", "all", "--waits", "block,prewake,anticipate", "--runs", "3"}, 700},
@@ -47,7 +52,9 @@ std::vector<PartRun> parts_of_selection(std::string_view selection) {
             {"runtime", "runtime", {}, 120},
             {"record", "record", {}, 900},
             {"bridge", "bridge", {}, 420},
-            {"pipeline", "pipeline", {}, 420}};
+            {"pipeline", "pipeline", {}, 420},
+            {"lidar", "pipeline", {"--chain", "lidar"}, 250},
+            {"v2x", "v2x", {}, 110}};
   return {};
 }
 

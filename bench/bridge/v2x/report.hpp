@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "bench/bridge/v2x/radio.hpp"
+#include "bench/results/measurement.hpp"
+#include "bench/transport/host.hpp"
+
+namespace cardan::bench::v2x {
+
+/// What `cardan bench v2x` measures, checked and complete.
+struct Options {
+  std::vector<std::string> only{};  ///< peers; empty: all
+  double seconds = 30, hz = 10;
+  int runs = 3, bytes = 1000;
+  Link link{};
+  std::string json{};
+};
+
+struct PeerResult {
+  std::string name{}, title{};
+  std::vector<std::vector<double>> runs{};  ///< round trips in ms
+  std::uint64_t sent = 0, answered = 0;
+
+  [[nodiscard]] std::vector<double> pooled() const;
+};
+
+struct Report {
+  Host host{};
+  double steal_percent = 0;
+  bool interrupted = false;
+  Options options{};
+  std::string how{};  ///< what makes the link
+  std::vector<PeerResult> peers{};
+  std::vector<std::string> left_out{}, failures{};
+};
+
+[[nodiscard]] std::string to_table(const Report& report);
+/// docs/benchmarking.md explains each field.
+[[nodiscard]] nlohmann::ordered_json to_json(const Report& report);
+[[nodiscard]] std::vector<Measurement> measurements_of(const Report& report);
+
+}  // namespace cardan::bench::v2x
