@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -183,7 +184,7 @@ TEST_F(Follow, EveryWaitGetsEveryFrame) {
   EXPECT_EQ(got + missed, kFrames);
 }
 
-TEST_F(Follow, AnotherPublisherEndsIt) {
+TEST_F(Follow, AnotherPublisherRingsUntilItsRhythmIsKnown) {
   (void)in_.fd();
   ASSERT_TRUE(reach_quiet());
   cardan::Publisher<Beat> other{kBeats};
@@ -193,7 +194,28 @@ TEST_F(Follow, AnotherPublisherEndsIt) {
     }
   auto loan = other.loan();
   ASSERT_TRUE(other.publish(std::move(loan)));
-  EXPECT_TRUE(readable(0)) << "of two publishers each rings";
+  EXPECT_TRUE(readable(0)) << "nothing is known of it yet";
+  const auto wakes = [] {
+    std::uint64_t all = 0;
+    for (const auto& p : cardan::look_around({}, kBeats.name).publishers) all += p.wakes;
+    return all;
+  };
+  std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
+  for (int tries = 0; tries < 20 && least > 5; ++tries) {  // this computer may be busy
+    const std::uint64_t before = wakes();
+    auto next = std::chrono::steady_clock::now();
+    for (int i = 0; i < 50; ++i) {
+      std::this_thread::sleep_until(next += kPeriod);
+      for (auto* out : {&out_, &other}) {
+        auto beat = out->loan();
+        ASSERT_TRUE(out->publish(std::move(beat)));
+      }
+      while (in_.take()) {
+      }
+    }
+    least = std::min(least, wakes() - before);
+  }
+  EXPECT_LE(least, 5U) << "rings for 100 publications of two publishers";
 }
 
 }  // namespace
