@@ -61,11 +61,12 @@ void StreamRhythm::learn(std::int64_t publish_ns) noexcept {
     deviation = interval / 4;
   } else {
     odd_.store(odd, kAnyOrder);
+    const std::int64_t usual = 2 * deviation;
     deviation += (size - deviation) / (size > deviation || deviation > period / 16 ? 4 : 8);
     if (interval > kSilence * period) {
       expected = publish_ns + period;  // it pauses, and starts again at any time
       deviation = std::max(deviation, period / 8);
-    } else if (skipped <= 0 || error >= -period / 16) {
+    } else if (skipped <= 0 || error >= -usual) {
       if (regular) period += error / 32;
       expected += (in_step ? error / 4 : 0) + period;
     }  // else it may be the late one of the beat before, and that of this beat is still to come

@@ -104,11 +104,28 @@ TEST_F(FollowedStream, ALateOneIsLookedForAndNotRungFor) {
 TEST_F(FollowedStream, APauseThatEndsRingsAFewTimes) {
   auto published = beats(1000, 10 * kMs, 100'000);
   for (std::size_t i = 500; i < published.size(); ++i) published[i] += 30'000 * kMs;
-  const Outcome o = read(published, 4, late_);
-  EXPECT_GE(o.rings, 1) << "nobody looks for half a minute";
-  EXPECT_LE(o.rings, 4);
-  EXPECT_LE(o.looks, 1300) << "a silent stream costs nothing";
-  EXPECT_EQ(o.lost, 0);
+  for (const std::uint32_t depth : {4U, 1024U}) {
+    const Outcome o = read(published, depth, late_);
+    EXPECT_GE(o.rings, 1) << "nobody looks for half a minute";
+    EXPECT_LE(o.rings, 5);
+    EXPECT_LE(o.looks, 1300) << "a silent stream costs nothing";
+    EXPECT_EQ(o.lost, 0);
+  }
+}
+
+TEST_F(FollowedStream, TheFirstVeryLateOneIsNotOverwritten) {
+  for (std::int64_t late = 5 * kMs; late <= 32 * kMs; late += kMs / 4) {
+    auto published = beats(600, 33 * kMs, 100'000);
+    published[500] += late;
+    EXPECT_EQ(read(published, 1, late_).lost, 0) << late;
+  }
+}
+
+TEST_F(FollowedStream, OnesBetweenTheBeatsAreNotOverwritten) {
+  auto published = beats(1000, 10 * kMs, 100'000);
+  for (std::size_t i = 10; i < 1000; i += 10) published.push_back(published[i] + 7 * kMs);
+  std::sort(published.begin(), published.end());
+  EXPECT_EQ(read(published, 1, late_, 100).lost, 0) << "each is overwritten 3 ms later";
 }
 
 TEST_F(FollowedStream, APublisherThatCatchesUpLosesNothing) {
@@ -162,6 +179,11 @@ TEST_F(FollowedStream, ASlowOneIsRungFor) {
 }
 
 TEST_F(FollowedStream, StampsThatCannotBeTrueDoNotMakeItSleep) {
+  StreamRhythm ahead;
+  for (std::int64_t i = 0; i < 100; ++i) {
+    ahead.learn(kStart + 3'600'000 * kMs + i * 33 * kMs, 0, 1);
+    EXPECT_EQ(ahead.look_at(kStart + i * 33 * kMs, kMargin, 1), 0) << "an hour ahead";
+  }
   for (int round = 0; round < 2000; ++round) {
     StreamRhythm rhythm;
     std::int64_t stamp = kStart;
