@@ -103,7 +103,7 @@ TEST_F(BridgeBenchCommand, ComparesPublishWithoutAndWithTheBridgesThatAreHere) {
     EXPECT_GT(figure.at("median"), 0) << name;
     EXPECT_EQ(figure.contains("wanted"), name == "p99 with / without") << name;
   }
-  EXPECT_EQ(row.at("figures").size(), 7U);
+  EXPECT_EQ(row.at("figures").size(), 9U);
   EXPECT_EQ(folders(), 0U);
 }
 

@@ -10,11 +10,18 @@
 #include "bench/stage.hpp"
 #include "bench/transport/clock.hpp"
 #include "cardan/cardan.hpp"
+#include "cardan/transport/observer.hpp"
 
 namespace cardan::bench {
 namespace {
 
 constexpr const char* kTopic = "/camera";
+/// System calls that this process has made to wake readers of the camera.
+std::uint64_t wakes_so_far() {
+  const auto seen = look_around({}, kTopic);
+  return seen.publishers.empty() ? 0 : seen.publishers[0].wakes;
+}
+
 constexpr std::size_t kMostBytes = 128U << 20U;  // a subscriber takes what a bridge lets in, 64 MiB
 
 }  // namespace
@@ -57,14 +64,16 @@ void play_camera(const nlohmann::json& job) {
   }
   start += static_cast<std::int64_t>(static_cast<double>(kWarmUpFrames) * 1e9 / hz);
   publish_ns.clear();
+  const std::uint64_t wakes = wakes_so_far();
   std::uint64_t sent = 0;
   for (std::size_t i = 0; i < frames && !stage.end_asked(); ++i) {
     sleep_until(start + static_cast<std::int64_t>(static_cast<double>(i) * 1e9 / hz));
     if (send(wall_now())) ++sent;
   }
+  const std::uint64_t woken = wakes_so_far() - wakes;
   stage.done();
   stage.wait_for_end();
-  Stage::report({{"sent", sent}, {"publish_ns", publish_ns}});
+  Stage::report({{"sent", sent}, {"publish_ns", publish_ns}, {"wakes", woken}});
 }
 
 void play_viewer(const nlohmann::json& /*job*/) {

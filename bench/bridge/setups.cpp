@@ -335,8 +335,13 @@ class Bridges {
   std::vector<std::unique_ptr<Actor>> clients_;
 };
 
-/// µs of each publish(), with one subscriber on this computer.
-std::vector<double> publish_us(const Setting& setting, const Pictures& pictures, bool with_bridges) {
+/// The publications with one subscriber on this computer.
+struct Published {
+  std::vector<double> us;  ///< of each publish()
+  double wakes = 0;        ///< system calls to wake readers, for each publication
+};
+
+Published publish_all(const Setting& setting, const Pictures& pictures, bool with_bridges) {
   Run run(setting);
   const auto viewer = run.viewer();
   const auto camera = run.camera(pictures);
@@ -345,9 +350,11 @@ std::vector<double> publish_us(const Setting& setting, const Pictures& pictures,
   const auto running = bridges ? bridges->all() : std::vector<RunningBridge*>{};
   run.first_image(*camera, running);
   run.film(*camera, running);
-  auto us = run.result(*camera).at("publish_ns").get<std::vector<double>>();
-  for (double& value : us) value /= 1e3;
-  return us;
+  const json result = run.result(*camera);
+  Published all{.us = result.at("publish_ns").get<std::vector<double>>()};
+  for (double& value : all.us) value /= 1e3;
+  if (!all.us.empty()) all.wakes = result.at("wakes").get<double>() / static_cast<double>(all.us.size());
+  return all;
 }
 
 void measure_publish(const Setting& setting, Row& row, const Pictures& pictures) {
@@ -360,9 +367,11 @@ void measure_publish(const Setting& setting, Row& row, const Pictures& pictures)
     throw Error(ErrorCode::Unavailable, "no bridge runs, or it has no client",
                 "the end of the report says how to have them");
   row.title = publish_title(pictures.what, names, left_out);
-  auto without = publish_us(setting, pictures, false);
-  auto with = publish_us(setting, pictures, true);
-  add_publish_round(row, std::move(without), std::move(with), names.size());
+  Published without = publish_all(setting, pictures, false);
+  Published with = publish_all(setting, pictures, true);
+  row.add("wake-ups without", "per publish", without.wakes);
+  row.add("wake-ups with", "per publish", with.wakes);
+  add_publish_round(row, std::move(without.us), std::move(with.us), names.size());
 }
 
 void measure_publish_large(const Setting& setting, Row& row) { measure_publish(setting, row, kLarge); }

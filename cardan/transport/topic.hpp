@@ -33,11 +33,11 @@ constexpr Waiting prewake(std::chrono::nanoseconds limit = std::chrono::millisec
 constexpr Waiting anticipate(std::chrono::nanoseconds margin = std::chrono::microseconds{100}) {
   return {Waiting::Kind::Anticipate, margin};
 }
-/// For bridges and monitors: learns the rhythm of a periodic stream, and looks for the next frame by its own clock,
-/// `margin` or two deviations after it is due, and again when it is a little late. The publisher then has nobody to
-/// wake, so such a subscriber costs it no system call. A frame that is later than an eighth of its period wakes as with
-/// block(); one that is early waits until the look. fd() does the same.
-/// Only of one publisher at a time, of periods of 2 to 250 ms, and not of a reliable stream; else as block().
+/// For bridges and monitors: learns the rhythm of a stream, and looks for the next frame by its own clock, `margin` or
+/// two deviations after it is due, and each 2 to 10 ms if it is late or the stream jitters. The publisher then has
+/// nobody to wake, so such a subscriber costs it no system call. A frame wakes as with block() after a silence, or if
+/// others would soon overwrite it; one system call then wakes all that follow. A frame that is early waits until the
+/// look. fd() does the same. Not of a reliable stream, nor of periods above 250 ms; these as with block().
 constexpr Waiting follow(std::chrono::nanoseconds margin = std::chrono::microseconds{200}) {
   return {Waiting::Kind::Follow, margin};
 }

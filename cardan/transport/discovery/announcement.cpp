@@ -16,6 +16,7 @@ Announcement Announcement::of(const SubscriberCore& subscriber) {
           .background = subscriber.endpoint().background,
           .reliable = subscriber.endpoint().reliable,
           .prewake = subscriber.waiting().kind == Waiting::Kind::Prewake,
+          .follows = subscriber.waiting().kind == Waiting::Kind::Follow,
           .not_via = subscriber.endpoint().not_via};
 }
 
@@ -30,6 +31,7 @@ std::optional<Announcement> Announcement::read(const nlohmann::json& message) {
                       .background = wire::flag(message, "background"),
                       .reliable = wire::flag(message, "reliable"),
                       .prewake = wire::flag(message, "prewake"),
+                      .follows = wire::flag(message, "follows"),
                       .not_via = wire::text(message, "not_via")};
 }
 
@@ -40,6 +42,7 @@ void Announcement::write(nlohmann::json& message) const {
   message["background"] = background;
   message["reliable"] = reliable;
   message["prewake"] = prewake;
+  message["follows"] = follows;
   if (!not_via.empty()) message["not_via"] = not_via;
 }
 
@@ -62,6 +65,7 @@ std::unique_ptr<Attached> make_attached(PublisherCore& publisher, const Announce
   attached->announced = announced.holds + announced.threads;
   attached->threads = announced.threads;
   attached->prewake = announced.prewake;
+  attached->follows = announced.follows;
   attached->reliable = publisher.options().reliable && announced.reliable;
   attached->floor = publisher.floor_for_late_joiner();
   attached->uid = uid;

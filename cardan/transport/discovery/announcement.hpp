@@ -22,6 +22,7 @@ struct Announcement {
   bool background = false;
   bool reliable = false;
   bool prewake = false;
+  bool follows = false;   ///< follow(): its descriptor may be rung by the helper thread
   std::string not_via{};  ///< a network: what came through it is not wanted
 
   [[nodiscard]] static Announcement of(const SubscriberCore& subscriber);

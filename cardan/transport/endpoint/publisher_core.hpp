@@ -60,6 +60,7 @@ struct Attached {
   std::uint32_t threads = 1;
   bool prewake = false;
   bool reliable = false;
+  bool follows = false;                 ///< its descriptor is rung after a silence only, and may wait for the helper
   bool foreign = false;                 ///< of another user
   Atomic<bool> token_due{false};        ///< the helper thread must ring its descriptor
   Atomic<bool> liar{false};             ///< it held more than it announced and is cut off; the helper thread cleans up
@@ -139,9 +140,9 @@ class PublisherCore : public std::enable_shared_from_this<PublisherCore> {
     const std::lock_guard lock(mutex_);
     return attached_.size();
   }
-  /// Rings the bells and descriptors of other users that publish() left to the helper thread: at most once a
-  /// millisecond for each user, and as long as it has `time` left. Returns false if some must wait for a millisecond
-  /// more. `now`: steady clock, ns.
+  /// Rings what publish() left to the helper thread: the descriptors of followers, and the bells and descriptors of
+  /// other users, these at most once a millisecond for each user, and as long as it has `time` left. Returns false if
+  /// some must wait for a millisecond more. `now`: steady clock, ns.
   bool ring_for_others(HelperTime& time, std::int64_t now);
   /// True if the publishing thread found subscribers that hold more than they announced, or demoted some. The helper
   /// thread handles them.
@@ -185,6 +186,7 @@ class PublisherCore : public std::enable_shared_from_this<PublisherCore> {
   void ring(BellLine& bell) noexcept;
   void wake_others(BellLine& bell, int count, std::uint32_t bits) noexcept;
   void ring_descriptor(Attached& subscriber, const layout::SubscriberPage& page) noexcept;
+  void ring_followers() noexcept;
   void ask_helper() noexcept;
   void tell_demoted(Attached& subscriber) noexcept;
   void lose_patience(Patience& patience) const noexcept;
@@ -198,6 +200,8 @@ class PublisherCore : public std::enable_shared_from_this<PublisherCore> {
   alignas(layout::kLine) std::uint64_t sequence_ = 0;
   std::int64_t last_publish_ns_ = 0;
   std::uint64_t round_ = 0;
+  Attached* follower_ = nullptr;  ///< the first one that this round must ring
+  bool several_followers_ = false;
   std::uint64_t epoch_ = 0;        ///< the value in table_.epoch
   std::uint32_t loans_taken_ = 0;  ///< taken and not published; wraps together with loans_returned_
   std::uint32_t prewakes_in_window_ = 0;

@@ -58,6 +58,26 @@ struct TopicMade {
 
 uid_t stranger(unsigned n) { return ::geteuid() + 1000 + n; }
 
+/// The other end of a subscriber's fd().
+class Descriptor {
+ public:
+  explicit Descriptor(Attached& of) {
+    int pair[2];
+    EXPECT_EQ(::socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair), 0);
+    theirs_ = Fd(pair[0]);
+    of.notify_socket = cardan::detail::BoundFd(Fd(pair[1]));
+    of.notify = of.notify_socket.get();
+  }
+  int rung() {
+    int count = 0;
+    for (char c = 0; ::recv(theirs_.get(), &c, 1, MSG_DONTWAIT) > 0;) ++count;
+    return count;
+  }
+
+ private:
+  Fd theirs_;
+};
+
 TEST(PublisherTable, ManyStrangersLeavePlacesForOurOwnUser) {
   TopicMade made({.depth = 1});
   for (unsigned user = 0; user < 20; ++user)
@@ -205,21 +225,13 @@ TEST(PublisherTable, DescriptorsOfAStrangerAreRungOnceAMillisecondAndWithinItsTi
   made.core->poke_helper = [] {};
   Attached* const a = made.attach(stranger(0));
   ASSERT_NE(a, nullptr);
-  int pair[2];
-  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair), 0);
-  const Fd theirs(pair[0]);
-  a->notify_socket = cardan::detail::BoundFd(Fd(pair[1]));
-  a->notify = a->notify_socket.get();
+  Descriptor descriptor(*a);
   auto& page = const_cast<cardan::layout::SubscriberPage&>(*a->page);
   const auto publish = [&] {
     page.armed = page.armed.load() + 1;
     made.core->publish(made.core->loan(), 0, 0);
   };
-  const auto rung = [&] {
-    int count = 0;
-    for (char c = 0; ::recv(theirs.get(), &c, 1, MSG_DONTWAIT) > 0;) ++count;
-    return count;
-  };
+  const auto rung = [&] { return descriptor.rung(); };
   cardan::detail::HelperTime time;
   std::int64_t now = cardan::steady_now();
   publish();
@@ -236,6 +248,55 @@ TEST(PublisherTable, DescriptorsOfAStrangerAreRungOnceAMillisecondAndWithinItsTi
   EXPECT_EQ(rung(), 0);
   EXPECT_TRUE(made.core->ring_for_others(time, now + 60'000'000'000));
   EXPECT_EQ(rung(), 1);
+}
+
+TEST(PublisherTable, APublicationRingsAnyNumberOfFollowersByOneSystemCall) {
+  TopicMade made({.depth = 1});
+  int pokes = 0;
+  made.core->poke_helper = [&] { ++pokes; };
+  std::vector<Attached*> followers;
+  std::vector<std::unique_ptr<Descriptor>> descriptors;
+  for (int i = 0; i < 6; ++i) {
+    followers.push_back(made.attach(::geteuid(), 1, false, i % 3 != 0));
+    ASSERT_NE(followers.back(), nullptr);
+    followers.back()->follows = true;
+    descriptors.push_back(std::make_unique<Descriptor>(*followers.back()));
+  }
+  cardan::detail::HelperTime time;
+  const auto& wakes = made.core->hot().wakes;
+  // So many of them have emptied their descriptors.
+  for (std::size_t armed = 0; armed <= followers.size(); ++armed) {
+    for (std::size_t i = 0; i < armed; ++i) {
+      auto& page = const_cast<cardan::layout::SubscriberPage&>(*followers[i]->page);
+      page.armed = page.armed.load() + 1;
+    }
+    const std::uint64_t before = wakes.load();
+    const int pokes_before = pokes;
+    made.core->publish(made.core->loan(), 0, 0);
+    made.core->publish(made.core->loan(), 0, 0);  // they are rung once
+    EXPECT_EQ(wakes.load() - before, armed == 0 ? 0U : 1U) << armed;
+    EXPECT_EQ(pokes - pokes_before, armed > 1 ? 1 : 0) << armed;
+    EXPECT_TRUE(made.core->ring_for_others(time, cardan::steady_now()));
+    for (std::size_t i = 0; i < followers.size(); ++i)
+      EXPECT_EQ(descriptors[i]->rung(), i < armed ? 1 : 0) << armed << ", " << i;
+  }
+}
+
+TEST(PublisherTable, WhoDoesNotFollowIsRungAtOnceBesideFollowers) {
+  TopicMade made({.depth = 1});
+  made.core->poke_helper = [] {};
+  std::vector<std::unique_ptr<Descriptor>> descriptors;
+  for (int i = 0; i < 3; ++i) {
+    Attached* const a = made.attach(::geteuid(), 1, false, true);
+    ASSERT_NE(a, nullptr);
+    a->follows = i != 2;
+    descriptors.push_back(std::make_unique<Descriptor>(*a));
+    const_cast<cardan::layout::SubscriberPage&>(*a->page).armed = 1;
+  }
+  made.core->publish(made.core->loan(), 0, 0);
+  EXPECT_EQ(descriptors[2]->rung(), 1) << "a recorder does not wait for the helper thread";
+  EXPECT_EQ(descriptors[0]->rung() + descriptors[1]->rung(), 0);
+  EXPECT_EQ(made.core->hot().wakes.load(), 2U);
 }
 
 TEST(PublisherTable, WhoLeavesWhileItIsWaitedForCostsNoMore) {

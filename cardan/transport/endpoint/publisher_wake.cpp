@@ -7,6 +7,7 @@
 
 #include <climits>
 #include <thread>
+#include <utility>
 
 #include "cardan/base/clock.hpp"
 #include "cardan/base/futex.hpp"
@@ -29,7 +30,9 @@ void send_token(int fd) noexcept { ::send(fd, "!", 1, MSG_DONTWAIT | MSG_NOSIGNA
 }  // namespace
 
 CARDAN_PUBLISH_PATH void PublisherCore::ask_helper() noexcept {
-  if (!helper_asked_.exchange(true, std::memory_order_seq_cst) && poke_helper) poke_helper();
+  if (helper_asked_.exchange(true, std::memory_order_seq_cst) || !poke_helper) return;
+  poke_helper();
+  count_one(hot_->wakes);
 }
 
 /// Another user's queue may be arbitrarily long, and the kernel walks it. So the number of woken threads is bounded. A
@@ -64,8 +67,29 @@ CARDAN_PUBLISH_PATH void PublisherCore::ring(BellLine& bell) noexcept {
 CARDAN_PUBLISH_PATH void PublisherCore::ring_descriptor(Attached& a, const layout::SubscriberPage& page) noexcept {
   const int fd = a.notify.load(std::memory_order_acquire);
   if (fd < 0 || !protocol::wants_token<Native>(page.armed, a.rung)) return;
-  if (!a.foreign) return send_token(fd);
+  if (!a.foreign && !a.follows) {
+    send_token(fd);
+    return count_one(hot_->wakes);
+  }
+  if (!a.foreign && follower_ == nullptr) {
+    follower_ = &a;
+    return;
+  }
   a.token_due.store(true, std::memory_order_seq_cst);
+  if (a.foreign) return ask_helper();
+  several_followers_ = true;
+}
+
+/// Bridges and monitors of a stream that starts again all want to be rung at the same publication. That costs it one
+/// system call, however many they are: it rings one itself, and leaves several to the helper thread.
+CARDAN_PUBLISH_PATH void PublisherCore::ring_followers() noexcept {
+  Attached* const first = std::exchange(follower_, nullptr);
+  if (first == nullptr) return;
+  if (!std::exchange(several_followers_, false)) {
+    send_token(first->notify.load(std::memory_order_relaxed));
+    return count_one(hot_->wakes);
+  }
+  first->token_due.store(true, std::memory_order_seq_cst);
   ask_helper();
 }
 
@@ -77,6 +101,7 @@ CARDAN_PUBLISH_PATH void PublisherCore::wake(HandOver here, int slot) noexcept {
   if (here.call != nullptr) here.call(here.self, slot);
   bool others = false;
   if (some_in_background) protocol::wake<Native>(table_, Sleepers{*this, true, others});
+  ring_followers();
 }
 
 CARDAN_PUBLISH_PATH void PublisherCore::ring_prewake() noexcept {
@@ -111,8 +136,8 @@ CARDAN_PUBLISH_PATH void PublisherCore::ring_prewake() noexcept {
   });
 }
 
-/// The cost of both depends on their user: the kernel walks its queue, and notifies everything that polls its
-/// descriptor.
+/// For another user the cost of both depends on that user: the kernel walks its queue, and notifies everything that
+/// polls its descriptor. Our own followers are rung at once.
 bool PublisherCore::ring_for_others(HelperTime& time, std::int64_t now) {
   if (!helper_asked_.exchange(false, std::memory_order_seq_cst)) return true;
   bool all = true;
@@ -120,6 +145,8 @@ bool PublisherCore::ring_for_others(HelperTime& time, std::int64_t now) {
   for (const auto& a : attached_) {
     BellLine& bell = *a->bell;
     const bool token = a->token_due.load(std::memory_order_acquire);
+    if (token && !bell.foreign && a->token_due.exchange(false, std::memory_order_seq_cst))
+      send_token(a->notify_socket.get());
     if (!bell.foreign || (!token && !bell.due.load(std::memory_order_acquire))) continue;
     if ((bell.woken_ns != now && now - bell.woken_ns < kBetweenRings) || time.opens_at(a->uid, now) != 0) {
       all = false;

@@ -14,6 +14,7 @@
 #include "cardan/base/warm.hpp"
 #include "cardan/transport/endpoint/publisher_area.hpp"
 #include "cardan/transport/endpoint/refusals.hpp"
+#include "cardan/transport/endpoint/stream_rhythm.hpp"
 #include "cardan/transport/protocol/bell_protocol.hpp"
 #include "cardan/transport/protocol/layout.hpp"
 #include "cardan/transport/protocol/slot_protocol.hpp"
@@ -144,11 +145,7 @@ class alignas(layout::kLine) Stream {
   std::int64_t time_shift_ns_ = 0;
 
  public:
-  // The rhythm that `anticipate` learns. Relaxed: a lost update costs nothing.
-  Atomic<std::int64_t> last_publish_ns{0};
-  Atomic<std::int64_t> expected_ns{0};  ///< when the next one is due
-  Atomic<std::int64_t> period_ns{0};
-  Atomic<std::int64_t> deviation_ns{0};
+  StreamRhythm rhythm;
 
  private:
   const layout::Bell* bell_ = nullptr;

@@ -336,46 +336,22 @@ CARDAN_TAKE_PATH SubscriberCore::Fit SubscriberCore::fill(SampleBlock& b, Stream
   // histogram.
   constexpr std::int64_t kFast = 100'000;
   constexpr std::int64_t kSlow = 200'000'000;
-  const std::int64_t interval = b.publish_ns - s.last_publish_ns.load(kRelaxed);
+  const std::int64_t interval = b.publish_ns - s.rhythm.last_publish_ns.load(kRelaxed);
   const std::uint64_t every = interval < kFast ? 8 : interval < kSlow ? 4 : 1;
   if (page.received.load(kRelaxed) % every == 0)
     count_one(page.latency[layout::latency_bucket(steady_now() - b.publish_ns)]);
-  if (waiting_.kind == Waiting::Kind::Anticipate || waiting_.kind == Waiting::Kind::Follow)
-    learn(s, b.publish_ns);
+  if (waiting_.kind == Waiting::Kind::Anticipate)
+    s.rhythm.learn(b.publish_ns);
+  else if (waiting_.kind == Waiting::Kind::Follow)
+    s.rhythm.learn(b.publish_ns, b.missed, std::min(depth_, s.ring.depth));
   else
-    s.last_publish_ns.store(b.publish_ns, kRelaxed);
+    s.rhythm.last_publish_ns.store(b.publish_ns, kRelaxed);
   b.owner = this;
   b.stream = &s;
   add_reference();
   s.add_reference();
   b.references.store(1, std::memory_order_release);
   return Fit::Good;
-}
-
-void SubscriberCore::learn(Stream& s, std::int64_t publish_ns) noexcept {
-  const std::int64_t last = s.last_publish_ns.exchange(publish_ns, kRelaxed);
-  const std::int64_t interval = publish_ns - last;
-  constexpr std::int64_t kLongest = 10'000'000'000;  // no rhythm worth waiting for
-  if (last == 0 || interval <= 0 || interval > kLongest) return;
-  std::int64_t period = s.period_ns.load(kRelaxed);
-  std::int64_t expected = s.expected_ns.load(kRelaxed);
-  std::int64_t deviation = s.deviation_ns.load(kRelaxed);
-  if (period > 0 && interval > period + period / 2)
-    expected += (interval + period / 2) / period * period - period;  // some were skipped
-  const std::int64_t error = publish_ns - expected;
-  const std::int64_t size = error < 0 ? -error : error;
-  if (period == 0 || size > period / 4) {  // not (or no longer) in step: start again from these two
-    period = interval;
-    expected = publish_ns + interval;
-    deviation = interval / 4;
-  } else {
-    deviation += (size - deviation) / (deviation > period / 16 ? 2 : 8);  // soon from the first guess to what is there
-    period += error / 32;
-    expected += error / 4 + period;
-  }
-  s.period_ns.store(period, kRelaxed);
-  s.expected_ns.store(expected, kRelaxed);
-  s.deviation_ns.store(deviation, kRelaxed);
 }
 
 CARDAN_TAKE_PATH bool SubscriberCore::ready() noexcept {
@@ -421,46 +397,34 @@ bool SubscriberCore::copy_latest(ObservedSample& into) {
   return copied;
 }
 
-std::int64_t SubscriberCore::quiet_until() noexcept {
-  if (waiting_.kind != Waiting::Kind::Follow) return 0;
-  constexpr std::int64_t kShortest = 2'000'000;   // a shorter sleep is not worth its timer
-  constexpr std::int64_t kLongest = 250'000'000;  // so few rings cost nothing, and what comes between must not wait
-  const Inside inside(*this);
-  const Stream* only = nullptr;
-  for (const Stream& s : streams()) {
-    if (only != nullptr) return 0;
-    only = &s;
-  }
-  if (only == nullptr || only->reliable()) return 0;
-  const std::int64_t period = only->period_ns.load(kRelaxed);
-  const std::int64_t deviation = only->deviation_ns.load(kRelaxed);
-  const std::int64_t expected = only->expected_ns.load(kRelaxed);
-  if (expected == 0 || period < kShortest || period > kLongest || deviation > period / 16) return 0;
-  const std::int64_t now = steady_now();
-  std::int64_t until = expected + std::max<std::int64_t>(waiting_.limit.count(), 2 * deviation);
-  // A little late: another look, twice as late, is cheaper for the publisher than a ring.
-  if (until <= now) until = now + (now - expected);
-  if (now > expected && until - expected > period / 8) return 0;
-  // Stamps that are not of our time must not let us sleep for long.
-  return until < now + 2 * period ? until : 0;
+std::int64_t SubscriberCore::quiet_until(const Stream& s, std::int64_t now) const noexcept {
+  if (waiting_.kind != Waiting::Kind::Follow || s.reliable()) return 0;
+  return s.rhythm.look_at(now, waiting_.limit.count(), std::min(depth_, s.ring.depth));
 }
 
 bool SubscriberCore::rearm() noexcept {
   eventfd_t ignored = 0;
   ::eventfd_read(helper_.event_fd_.get(), &ignored);
-  // The descriptor is emptied in any case; a publisher rings it only once it is armed.
-  const bool quiet = helper_.ring_at(quiet_until());
   {
     const Inside inside(*this);
+    std::int64_t look = 0;
+    const std::int64_t now = waiting_.kind == Waiting::Kind::Follow ? steady_now() : 0;
     for (const Stream& s : streams()) {
       const int fd = s.notify_fd.load(std::memory_order_acquire);
       if (fd < 0) continue;
+      // Emptied in any case; a publisher rings it only once it is armed.
       char token = 0;
       for (int i = 0; i < 16 && ::recv(fd, &token, 1, MSG_DONTWAIT) >= 0;
            ++i) {  // an honest publisher leaves at most one
       }
-      if (!quiet) protocol::arm<Native>(s.page().armed);
+      const std::int64_t until = quiet_until(s, now);
+      if (until == 0)
+        protocol::arm<Native>(s.page().armed);
+      else if (look == 0 || until < look)
+        look = until;
     }
+    if (!helper_.ring_at(look) && look != 0)  // without its timer it must be woken by all
+      for (const Stream& s : streams()) protocol::arm<Native>(s.page().armed);
   }
   return ready_streams();
 }

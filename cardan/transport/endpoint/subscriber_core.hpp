@@ -65,9 +65,8 @@ class SubscriberCore {
   /// Empties the descriptor and requests the next ring. Returns true if there is something already.
   bool rearm() noexcept;
 
-  /// Waiting::Kind::Follow: until when nobody need wake it (steady clock, ns), because the next sample is not overdue
-  /// before. 0: it must be woken.
-  [[nodiscard]] std::int64_t quiet_until() noexcept;
+  /// Waiting::Kind::Follow: until when the publisher of this stream need not wake it (steady clock, ns). 0: it must.
+  [[nodiscard]] std::int64_t quiet_until(const Stream& stream, std::int64_t now) const noexcept;
 
   /// The helper thread's part of it.
   [[nodiscard]] SubscriberHelper& helper() noexcept { return helper_; }
@@ -131,7 +130,6 @@ class SubscriberCore {
   Fit fill(SampleBlock& block, Stream& stream, const protocol::Taken& taken) noexcept;
   void refuse(Stream& stream, const SampleBlock& block, Fit fit, RefusalBudget& budget) noexcept;
   static void tell_progress(Stream& stream) noexcept;
-  void learn(Stream& stream, std::int64_t publish_ns) noexcept;
   void pause(std::int64_t deadline_ns) noexcept;
   bool spin(std::int64_t until, bool only_while_filling) noexcept;
   void anticipate_next(std::int64_t deadline_ns) noexcept;

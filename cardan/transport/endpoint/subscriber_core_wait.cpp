@@ -148,9 +148,9 @@ void SubscriberCore::anticipate_next(std::int64_t deadline_ns) noexcept {
   {
     const Inside inside(*this);
     for (const Stream& s : streams()) {
-      const std::int64_t at = s.expected_ns.load(std::memory_order_relaxed);
-      const std::int64_t off = s.deviation_ns.load(std::memory_order_relaxed);
-      const std::int64_t rhythm = s.period_ns.load(std::memory_order_relaxed);
+      const std::int64_t at = s.rhythm.expected_ns.load(std::memory_order_relaxed);
+      const std::int64_t off = s.rhythm.deviation_ns.load(std::memory_order_relaxed);
+      const std::int64_t rhythm = s.rhythm.period_ns.load(std::memory_order_relaxed);
       // A stream without a rhythm, or whose stamps are not of our time, must not hide the rhythm of another one.
       if (at == 0 || rhythm < kShortest || off > rhythm / 8 || at < now - rhythm || at > now + 2 * rhythm) continue;
       if (expected != 0 && at >= expected) continue;

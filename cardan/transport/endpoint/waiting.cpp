@@ -32,13 +32,7 @@ class Sleep {
       SubscriberCore& core = *subscribers_[i];
       if (!core.sleepers_.begin(entries_[i].generation)) changed_ = true;
     }
-    for (SubscriberCore* core : subscribers_) {
-      const std::int64_t until = core->quiet_until();
-      if (until == 0)
-        gather(*core);
-      else if (quiet_until_ == 0 || until < quiet_until_)
-        quiet_until_ = until;
-    }
+    for (SubscriberCore* core : subscribers_) gather(*core);
   }
   Sleep(const Sleep&) = delete;
   Sleep& operator=(const Sleep&) = delete;
@@ -65,7 +59,12 @@ class Sleep {
 
   void gather(SubscriberCore& core) noexcept {
     const SubscriberCore::Inside inside(core);
+    const std::int64_t now = core.waiting().kind == Waiting::Kind::Follow ? steady_now() : 0;
     for (Stream& s : core.streams()) {
+      if (const std::int64_t until = core.quiet_until(s, now); until != 0) {
+        if (quiet_until_ == 0 || until < quiet_until_) quiet_until_ = until;
+        continue;
+      }
       if (count_ == kMaxWords) {
         too_many_ = true;
         return;
@@ -134,7 +133,7 @@ class Sleep {
   futex::Watch own_;
   bool changed_ = false;
   bool too_many_ = false;
-  std::int64_t quiet_until_ = 0;  ///< when a subscriber looks by itself that no publisher wakes; 0: there is none
+  std::int64_t quiet_until_ = 0;  ///< when a subscriber looks by itself at a stream that does not wake it; 0: never
   std::size_t count_ = 0;
   struct Entry {
     Stream* stream;
