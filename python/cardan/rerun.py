@@ -222,7 +222,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 1
     for topic, why in done.why.items():
         print(f"cardan: {topic}: {why}", file=sys.stderr)
-    print(f"{done.messages} messages, {lost} left out")
+    print(f"{given.to}: {done.messages} messages, {lost} left out")
     return 3 if lost else 0
 
 
