@@ -8,6 +8,7 @@ import typing
 from cardan import _cardan
 from cardan._cardan import Message, Records, Type
 from cardan._errors import Error
+from cardan._known import NAMES_OF, type_of
 from cardan._types import described_type
 
 if typing.TYPE_CHECKING:
@@ -344,7 +345,7 @@ _BY_NAME: dict[str, type[Message]] = {
     "vision_msgs/msg/Detection2DArray": Detections2D,
     "vision_msgs/msg/Detection3DArray": Detections3D,
 }
-_NAMES_OF = {cls: name for name, cls in _BY_NAME.items()}
+NAMES_OF.update({cls: name for name, cls in _BY_NAME.items()})
 _cardan._set_classes(_BY_NAME)
 
 
@@ -374,18 +375,6 @@ def class_of(kind: typing.Any) -> type[typing.Any]:
         made = type(kind.__name__, (Sample,), own)
         setattr(kind, "__cardan_class__", made)
     return typing.cast("type[typing.Any]", made)
-
-
-def type_of(cls: type[Message]) -> Type:
-    """The type of a class of messages. Raises TypeError: it has none."""
-    known: Type | None = getattr(cls, "__cardan_type__", None)
-    if known is None:
-        name = _NAMES_OF.get(cls)
-        if name is None:
-            raise TypeError(f"{cls.__name__} is no type of messages; use from_ros2msg(), or a dataclass with @cardan.message")
-        known = Type.known(name)
-        cls.__cardan_type__ = known  # type: ignore[attr-defined]
-    return known
 
 
 def class_for(kind: Type) -> type[Message]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import typing
 
 from cardan._cardan import Message, Type
+from cardan._known import type_of
 
 if typing.TYPE_CHECKING:
     from collections.abc import Callable
@@ -153,8 +154,6 @@ def _element(hint: object) -> object | None:
 
 def _message_type(hint: type) -> Type | None:
     if issubclass(hint, Message):
-        from cardan._messages import type_of
-
         return type_of(hint)
     made = hint.__dict__.get("__cardan_type__")
     return made if isinstance(made, Type) else None
