@@ -55,16 +55,23 @@ nb::object tuple_of(std::span<const Py_ssize_t> numbers) {
 }  // namespace
 
 PyObject* array_class() {
-  static PyObject* const found = [] {
+  // Not in its initializer: an import gives up the GIL, and a second thread that waits for the first would not.
+  static PyObject* found = nullptr;
+  if (found == nullptr) {
     nb::object made = nb::module_::import_("numpy").attr("ndarray");
-    return made.release().ptr();
-  }();
+    found = made.release().ptr();
+  }
   return found;
 }
 
 nb::object numpy_array(PyObject* dtype, const ArrayShape& shape, const std::shared_ptr<Content>& content,
                        std::byte* data, std::size_t bytes, nb::handle owner) {
-  static const Functions numpy = load();
+  static Functions numpy;
+  static bool loaded = false;
+  if (!loaded) {  // as in array_class()
+    numpy = load();
+    loaded = true;
+  }
   const bool known = numpy.new_from_descr != nullptr && !avoided;
   nb::object view;
   if (!known || !owner.is_valid()) owner = view = nb::cast(View{content, data, bytes});
