@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+import types
 import typing
 
 from cardan import _cardan
 from cardan._cardan import Message, Records, Type
 from cardan._errors import Error
 from cardan._known import NAMES_OF, type_of
-from cardan._types import described_type
+from cardan._types import described_type, resolved
 
 if typing.TYPE_CHECKING:
     import numpy as np
@@ -38,7 +39,19 @@ def info(message: Message) -> Info:
     return Info(*Message._info(message))
 
 
-class Sample(Message, typing.Generic[D]):
+if typing.TYPE_CHECKING:
+
+    class _Generic(Message, typing.Generic[D]): ...
+else:
+
+    class _Generic(Message):
+        """Of one base: nanobind before 3.0, which Python 3.9 has, allows no more."""
+
+        __slots__ = ()
+        __class_getitem__ = classmethod(types.GenericAlias)
+
+
+class Sample(_Generic[D]):
     """A message of a dataclass: its fields are attributes, and `value` makes the dataclass."""
 
     __slots__ = ()
@@ -436,6 +449,7 @@ def _build(cls: type, message: Message) -> typing.Any:
 
 
 def _built(hint: typing.Any, value: typing.Any) -> typing.Any:
+    hint = resolved(hint)
     if isinstance(value, Message):
         return to_dict(value) if issubclass(hint, Message) else _build(hint, value)
     if isinstance(value, Records):
