@@ -94,6 +94,8 @@ class System:
         self.folder, self.command, self.programs = folder, command, programs
         (folder / "my_parts.py").write_text(textwrap.dedent(PARTS))
         self.file = folder / "system.json"
+        self.elsewhere = folder / "elsewhere"  # interpreters search the working directory for modules, too
+        self.elsewhere.mkdir()
         self.write(CONFIGURATION)
         self.environment = {**os.environ, "CARDAN_DOMAIN": folder.name[:40].replace("_", "-")}
 
@@ -102,13 +104,20 @@ class System:
 
     def ask(self, *words: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [self.command, *words], capture_output=True, text=True, timeout=300, check=False, env=self.environment
+            [self.command, *words],
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+            env=self.environment,
+            cwd=self.elsewhere,
         )
 
     def run(self, *words: str) -> subprocess.Popen[str]:
         return self.programs.start(
             [self.command, "run", str(self.file), "--no-view", "--reports", str(self.folder / "reports"), *words],
             env=self.environment,
+            cwd=self.elsewhere,
         )
 
     def subscriber(self, topic: str) -> cardan.Subscriber[cardan.Message]:
