@@ -2,7 +2,7 @@
 # The front door: each target first runs scripts/setup.sh, which installs what is missing (and says what and why).
 # More arguments for what is run: make demo ARGS="--seconds 5", make test ARGS="-R transport".
 .DEFAULT_GOAL := all
-.PHONY: all library wheel zenoh demo test test-deep bench bench-full bench-gate bench-peers install deb site format lint clean help
+.PHONY: all library wheel wheel-arm64 zenoh demo test test-deep bench bench-full bench-gate bench-peers install deb site format lint clean help
 PREFIX ?= /usr/local
 ARGS ?=
 OUT ?= out/report
@@ -23,6 +23,10 @@ wheel: ## build the Python package as a wheel, to build/wheel (some minutes; for
 	@scripts/setup.sh --for test
 	@build/venv/bin/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir build/wheel ./python
 	@echo "make: pip install build/wheel/*.whl"
+
+wheel-arm64: ## the same for arm64, cross-built and tried under qemu-user, to build/wheel (without the recorder)
+	@scripts/setup.sh --for test-deep
+	@scripts/wheel_arm64.sh
 
 zenoh: ## build cardan-zenoh, which `cardan bridge zenoh` needs (cargo and crates.io; some minutes)
 	@scripts/setup.sh --for build
@@ -93,4 +97,4 @@ distclean: ## remove all of build
 	@rm -rf build
 
 help: ## this list
-	@sed -n 's/^\([a-z-]*\): ## /\1|/p' $(firstword $(MAKEFILE_LIST)) | awk -F'|' '{printf "  make %-10s %s\n", $$1, $$2}'
+	@sed -n 's/^\([a-z0-9-]*\): ## /\1|/p' $(firstword $(MAKEFILE_LIST)) | awk -F'|' '{printf "  make %-11s %s\n", $$1, $$2}'

@@ -13,6 +13,8 @@
 #include "apps/view/output.hpp"
 #include "cardan/base/error.hpp"
 #include "cardan/config/python_component.hpp"
+#include "cardan/system/launcher/child_process.hpp"
+#include "cardan/system/launcher/declare.hpp"
 #include "cardan/system/launcher/own_program.hpp"
 
 namespace cardan::apps {
@@ -28,15 +30,23 @@ void become(const std::string& program, std::vector<std::string> words, const st
 }
 
 void become_python(const config::Configuration& configuration, const std::string& process,
-                   const std::vector<std::string>& words) {
+                   const std::vector<std::string>& words, bool declare) {
   const config::Process* found = configuration.process(process);
-  if (found != nullptr && config::is_python(*found)) become_interpreter("", "cardan.component", words);
+  if (found == nullptr || !config::is_python(*found)) return;
+  try {
+    become_interpreter("", "cardan.component", words, {.process = true});
+  } catch (const Error& e) {
+    if (declare) launcher::decline_to_declare(e.cause(), e.remedy(), launcher::ChildProcess::kReportFd);
+    throw;
+  }
 }
 
-void become_interpreter(const std::string& wanted, const std::string& module, const std::vector<std::string>& words) {
+void become_interpreter(const std::string& wanted, const std::string& module, const std::vector<std::string>& words,
+                        const PythonNeeds& needs) {
   const char* const set = std::getenv("CARDAN_PYTHON");
   std::string name = wanted;
   if (name.empty()) name = set != nullptr && *set != '\0' ? set : "python3";
+  require_package(name, needs);
   // Its own name comes first, not the process's: by it an interpreter finds the environment that it belongs to.
   std::vector<std::string> all{std::move(name), "-m", module};
   all.insert(all.end(), words.begin(), words.end());
@@ -47,8 +57,7 @@ void become_interpreter(const std::string& wanted, const std::string& module, co
   throw Error(
       ErrorCode::Unavailable,
       fmt::format("the interpreter {} cannot be started: {}", all.front(), std::generic_category().message(errno)),
-      "install it, or name one: CARDAN_PYTHON=/path/to/python3, also as \"environment\" of a process in a "
-      "configuration");
+      fmt::format("install it, or name one: CARDAN_PYTHON=/path/to/python3{}", in_environment(needs)));
 }
 
 }  // namespace cardan::apps

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/python_package.hpp"
 #include "cardan/config/configuration.hpp"
 
 namespace cardan::apps {
@@ -14,13 +15,13 @@ namespace cardan::apps {
 
 /// If `process` of the configuration has components in Python, replaces this process by their interpreter: the program
 /// cardan.component of the package, with `words`. Otherwise it returns. Throws Error (Unavailable) if no interpreter
-/// starts.
+/// starts, or if it lacks the package. `declare`: also answers so to ask_components(), whose question this is.
 void become_python(const config::Configuration& configuration, const std::string& process,
-                   const std::vector<std::string>& words);
+                   const std::vector<std::string>& words, bool declare);
 
 /// Replaces this process by the interpreter `wanted` ("": $CARDAN_PYTHON, or else python3), as `python3 -m MODULE` with
-/// `words`. Throws Error (Unavailable) if it does not start.
+/// `words`. Throws Error (Unavailable) if it does not start, or lacks what it needs.
 [[noreturn]] void become_interpreter(const std::string& wanted, const std::string& module,
-                                     const std::vector<std::string>& words);
+                                     const std::vector<std::string>& words, const PythonNeeds& needs);
 
 }  // namespace cardan::apps

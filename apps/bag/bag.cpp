@@ -87,6 +87,7 @@ constexpr const char* kExportExamples = R"(Examples:
   cardan bag export drive.mcap --to clip --topic '/camera/*' --start 10 --end 20 --images video
   cardan bag export drive.mcap --to small --images jpeg --quality 80 --exclude /lidar
   cardan bag export drive.mcap --to drive.rrd         for Rerun; needs the Python package, and pip install rerun-sdk
+  cardan bag export drive.mcap --to rerun             the same, with the recording's name: drive.rrd
 
 What a topic becomes:
   Image            FOLDER/TOPIC/LOGTIME.png (or .jpg), or FOLDER/TOPIC.mp4
@@ -309,7 +310,8 @@ static void add_bag_command(CLI::App& app) {
   auto files = std::make_shared<BagExportOptions>();
   command = add_verb(group, "export", "Write images, point clouds and tables for other programs", kExportExamples);
   command->add_option("file", files->file, "File, as drive.mcap")->required();
-  command->add_option("--to", files->to, "Folder to write to; FILE.rrd: a file for the viewer Rerun")->required();
+  command->add_option("--to", files->to, "Folder to write to; FILE.rrd, or rerun: a file for the viewer Rerun")
+      ->required();
   add_selection(command, files->selection);
   command->add_option("--images", files->images, "What images become: png, jpeg or video (H.264, one rate)")
       ->check(CLI::IsMember({"png", "jpeg", "video"}))

@@ -11,9 +11,9 @@
 #include <tuple>
 
 #include "apps/bag/bag.hpp"
+#include "apps/bag/bag_rerun.hpp"
 #include "apps/bag/export/names.hpp"
 #include "apps/bag/export/topic_output.hpp"
-#include "apps/become.hpp"
 #include "apps/view/output.hpp"
 #include "apps/view/progress.hpp"
 #include "cardan/base/error.hpp"
@@ -255,29 +255,10 @@ class Export {
 
 }  // namespace
 
-namespace {
-
-/// A file for the viewer Rerun, which the Python package writes.
-[[noreturn]] void become_rerun(const BagExportOptions& o) {
-  if (o.json || o.images != "png" || o.list != BagExportOptions{}.list)
-    throw Error(ErrorCode::InvalidArgument, "--json, --images and --list have no meaning for a file of Rerun",
-                "leave them out, or name a folder with --to");
-  std::vector<std::string> words;
-  for (const std::string& topic : o.selection.exclude) words.push_back("--exclude=" + topic);
-  if (o.selection.start) words.push_back(fmt::format("--start={}", *o.selection.start));
-  if (o.selection.end) words.push_back(fmt::format("--end={}", *o.selection.end));
-  if (o.force) words.emplace_back("--force");
-  words.insert(words.end(), {"--", o.file, o.to});
-  words.insert(words.end(), o.selection.topics.begin(), o.selection.topics.end());
-  become_interpreter("", "cardan.rerun", words);
-}
-
-}  // namespace
-
 int bag_export(const BagExportOptions& o) {
   if (o.quality && o.images != "jpeg")
     throw Error(ErrorCode::InvalidArgument, "--quality is only for JPEGs", "add --images jpeg, or leave it out");
-  if (o.to.ends_with(".rrd")) become_rerun(o);
+  if (const std::string file = rerun_file(o); !file.empty()) become_rerun(o, file);
   const mcap::Reader reader(o.file);
   Export work(o, reader);
   const bool whole = work.run();

@@ -83,7 +83,7 @@ int check(const CheckOptions& o) {
   if (!o.declare.empty()) {
     std::vector<std::string> words{o.file, "--declare", o.declare[0], o.declare[1]};
     for (const std::string& variable : o.variables) words.push_back("--var=" + variable);
-    become_python(configuration, o.declare[0], words);
+    become_python(configuration, o.declare[0], words, true);
     return launcher::declare_components(launcher::askable(configuration, problems), o.declare[0],
                                         std::stoul(o.declare[1]), launcher::ChildProcess::kReportFd);
   }

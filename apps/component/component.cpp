@@ -92,8 +92,7 @@ ordered_json runs_for_ms(const CallbackReport& callback) {
 }
 
 int list_components(const ComponentOptions& o) {
-  host::ControlClient client({.domain = o.domain});
-  const host::DomainComponents there = components_there(client);
+  const host::DomainComponents there = components_there(o.domain);
   const std::vector<ComponentReport>& all = there.components;
   if (o.names) {
     std::string names;
@@ -158,12 +157,7 @@ int list_components(const ComponentOptions& o) {
 
 class ComponentStats {
  public:
-  explicit ComponentStats(const ComponentOptions& o)
-      : o_(o),
-        seconds_(o.seconds > 0 ? o.seconds
-                 : o.once      ? 2
-                               : 1),
-        client_({.domain = o.domain}) {}
+  explicit ComponentStats(const ComponentOptions& o) : o_(o), seconds_(o.seconds > 0 ? o.seconds : o.once ? 2 : 1) {}
 
   int run() {
     now_ = look();
@@ -188,7 +182,9 @@ class ComponentStats {
 
  private:
   std::vector<ComponentReport> look() {
-    there_ = client_.components();
+    if (client_ == nullptr && !nothing_runs_yet())
+      client_ = std::make_unique<host::ControlClient>(host::ControlOptions{.domain = o_.domain});
+    if (client_ != nullptr) there_ = client_->components();
     for (const std::string& problem : there_.problems) warn(problem);
     if (std::exchange(first_, false)) warn_of_others(there_.others);
     measured_at_ = steady_now();
@@ -324,7 +320,7 @@ class ComponentStats {
 
   const ComponentOptions& o_;
   double seconds_;
-  host::ControlClient client_;
+  std::unique_ptr<host::ControlClient> client_;  ///< null: nothing runs yet
   std::int64_t measured_at_ = 0;
   double took_ = 1;  ///< seconds
   host::DomainComponents there_;
@@ -388,7 +384,9 @@ static void add_component_command(CLI::App& app) {
     auto o = std::make_shared<ComponentOptions>();
     auto* const command = add_verb(group, name, what, examples);
     add_domain_option(command, o->domain);
-    look_with(command, run, o);
+    list_with(command, run, o, [name = std::string(name)](const ComponentOptions& given) {
+      return !given.component.empty() || (name != "list" && name != "stats");
+    });
     return std::pair(command, o);
   };
   const auto [list_command, list_options] =

@@ -66,7 +66,7 @@ int run_host_command(const HostCommandOptions& o) {
     if (o.one_process) configuration = launcher::one_process(std::move(configuration));
   }
   if (!bad || !o.declare.empty())
-    become_python(configuration, o.declare.empty() ? o.process : o.declare[0], words_for_python(o));
+    become_python(configuration, o.declare.empty() ? o.process : o.declare[0], words_for_python(o), !o.declare.empty());
   if (!o.declare.empty())
     return launcher::declare_components(launcher::askable(configuration, problems), o.declare[0],
                                         std::stoul(o.declare[1]), launcher::ChildProcess::kReportFd);

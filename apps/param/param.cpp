@@ -150,8 +150,7 @@ std::string no_parameters(const host::DomainComponents& all, bool of_one) {
 }
 
 int list_parameters(const ParamOptions& o) {
-  host::ControlClient client({.domain = o.domain});
-  const host::DomainComponents all = components_there(client);
+  const host::DomainComponents all = components_there(o.domain);
   ordered_json parameters = ordered_json::array();
   Table table({{"PARAMETER"}, {"VALUE"}, {"TYPE"}, {"RANGE"}, {"DESCRIPTION"}});
   std::string names;
@@ -306,7 +305,8 @@ static void add_param_command(CLI::App& app) {
     auto* const command = add_verb(group, name, what, examples);
     add_domain_option(command, o->domain);
     command->add_flag("--json", o->json, "One JSON object");
-    look_with(command, run, o);
+    list_with(command, run, o,
+              [name = std::string(name)](const ParamOptions& given) { return !given.what.empty() || name != "list"; });
     return std::pair(command, o);
   };
   const auto [list_command, list_options] =

@@ -99,6 +99,12 @@ host::DomainComponents components_there(host::ControlClient& client) {
   return all;
 }
 
+host::DomainComponents components_there(const std::string& domain) {
+  if (nothing_runs_yet()) return {};
+  host::ControlClient client({.domain = domain});
+  return components_there(client);
+}
+
 int no_such_component(const host::DomainComponents& there, const std::string& name) {
   std::vector<std::string> names;
   for (const host::ComponentReport& c : there.components) names.push_back(c.name);

@@ -95,7 +95,7 @@ void replay_in_python(const config::Configuration& configuration, const std::str
   add("--grace", fmt::format("{}", o.grace));
   add("--command", command.string());
   interpreter.set_environment(command);
-  become_interpreter(interpreter.name(), "cardan.component", words);
+  become_interpreter(interpreter.name(), "cardan.component", words, {.process = true});
 }
 
 }  // namespace cardan::apps

@@ -9,6 +9,7 @@
 
 #include "apps/component/component_fusions.hpp"
 #include "apps/report_json.hpp"
+#include "apps/run_place.hpp"
 #include "apps/view/losses.hpp"
 #include "cardan/base/clock.hpp"
 #include "cardan/base/error.hpp"
@@ -235,6 +236,14 @@ void keep_silent(Figures& into, const std::vector<ProcessFigures>& before, bool 
 
 Figures Collector::look() {
   Figures figures;
+  if (const std::string why = why_nothing_runs(); !why.empty()) {
+    const std::int64_t now = steady_now();
+    figures.seconds = looked_ns_ == 0 ? 0 : static_cast<double>(now - looked_ns_) / 1e9;
+    figures.time_ns = wall_now();
+    figures.problems.push_back(why);
+    looked_ns_ = now;
+    return figures;
+  }
   add_topics(figures);
   add_callbacks(figures);
   add_processes(figures);

@@ -190,7 +190,7 @@ static void add_top_command(CLI::App& app) {
   command->add_flag("--once", o->once, "Measure once, print, end");
   command->add_flag("--json", o->json, "One JSON object per measurement, one per line");
   add_domain_option(command, o->domain);
-  look_with(command, top, o);
+  list_with(command, top, o, [](const TopOptions&) { return false; });
 }
 
 const Command kTopCommand{110, add_top_command};

@@ -59,7 +59,7 @@ static void add_topic_command(CLI::App& app) {
   command->add_flag("-v,--verbose", list->verbose, "One line per publisher");
   command->add_flag("--names", list->names, "Only the names, one per line");
   add_domain_option(command, list->domain);
-  look_with(command, topic_list, list);
+  list_with(command, topic_list, list, [](const ListOptions&) { return false; });
 
   auto info = std::make_shared<InfoOptions>();
   command =
@@ -104,7 +104,7 @@ static void add_topic_command(CLI::App& app) {
     if (!stats->all && stats->topic.empty()) throw CLI::RequiredError("a topic, or --all");
   });
   add_domain_option(command, stats->domain);
-  look_with(command, topic_stats, stats);
+  list_with(command, topic_stats, stats, [](const StatsOptions& o) { return !o.all; });
 }
 
 const Command kTopicCommand{100, add_topic_command};

@@ -10,6 +10,7 @@
 #include "apps/bag/decode.hpp"
 #include "apps/component/others.hpp"
 #include "apps/report_json.hpp"
+#include "apps/run_place.hpp"
 #include "apps/topic/topic.hpp"
 #include "apps/view/output.hpp"
 #include "cardan/base/clock.hpp"
@@ -127,7 +128,11 @@ int no_such_topic(const std::string& domain, const std::string& topic) {
 }
 
 int topic_list(const ListOptions& o) {
-  const DomainReport report = look_around({.domain = o.domain});
+  DomainReport report;
+  if (nothing_runs_yet())
+    report.run_directory = printable(named_run_directory());
+  else
+    report = look_around({.domain = o.domain});
   warn_of(report, o.domain);
   std::map<std::string, std::vector<const PublisherReport*>> topics;
   for (const PublisherReport& p : report.publishers) topics[p.topic].push_back(&p);

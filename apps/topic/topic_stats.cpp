@@ -13,6 +13,7 @@
 
 #include "apps/bag/decode.hpp"
 #include "apps/report_json.hpp"
+#include "apps/run_place.hpp"
 #include "apps/topic/topic.hpp"
 #include "apps/view/output.hpp"
 #include "apps/view/rate_window.hpp"
@@ -84,7 +85,9 @@ class TopicStats {
 
   /// Asks the processes, and starts to watch new streams.
   void look() {
-    before_ = std::exchange(now_, look_around({.domain = o_.domain, .timeout = 500ms}, o_.all ? "" : o_.topic));
+    before_ = std::exchange(now_, nothing_runs_yet()
+                                      ? DomainReport{}
+                                      : look_around({.domain = o_.domain, .timeout = 500ms}, o_.all ? "" : o_.topic));
     if (measured_at_ == 0) {
       before_ = now_;
       if (o_.all) warn_of_closed(now_, o_.domain);

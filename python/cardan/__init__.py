@@ -14,6 +14,7 @@ from __future__ import annotations
 from cardan._bag import Bag
 from cardan._cardan import Event, FusionPolicy, Message, Records, request_stop, stop_on_signals, stopping
 from cardan._component import Component, Context, Latest, Output, Parameter
+from cardan._contract import Waiting, anticipate, block, follow, prewake, spin_then_block
 from cardan._errors import Error
 from cardan._fusion import approximate, exact, primary
 from cardan._messages import (
@@ -40,7 +41,7 @@ from cardan._recorder import Player, Recorder, play, record
 from cardan._selection import BagTopic, Selection
 from cardan._simulation import Simulation
 from cardan._subscriber import Subscriber
-from cardan._topic import Topic, Waiting, anticipate, block, follow, prewake, spin_then_block
+from cardan._topic import Topic
 from cardan._types import (
     Length,
     MaxLength,

@@ -9,10 +9,11 @@ import typing
 
 from cardan import _cardan
 from cardan._cardan import FusionPolicy, Message
+from cardan._contract import nanoseconds, whole
 from cardan._errors import Error
-from cardan._messages import type_of
+from cardan._known import type_of
 from cardan._publisher import Publisher
-from cardan._topic import Topic, _whole, nanoseconds
+from cardan._topic import Topic
 
 if typing.TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -120,7 +121,7 @@ class Context:
         """
         cls = _class_of(topic)
         _callable(callback)
-        depth, keeps = _whole(depth, "depth", 0, 1 << 16), _whole(keeps, "keeps", 0, 1 << 16)
+        depth, keeps = whole(depth, "depth", 0, 1 << 16), whole(keeps, "keeps", 0, 1 << 16)
         self._handle.input(topic.name, type_of(cls), cls, topic._options, callback, depth, keeps, name)
 
     def latest(self, topic: Topic[M], *, name: str = "") -> Latest[M]:
@@ -205,8 +206,8 @@ class Context:
             classes,
             [topic._options for topic in topics],
             list(names),
-            [_whole(depth, "depths", 0, 1 << 16) for depth in depths],
-            _whole(keeps, "keeps", 0, 1 << 16),
+            [whole(depth, "depths", 0, 1 << 16) for depth in depths],
+            whole(keeps, "keeps", 0, 1 << 16),
             name,
         )
 

@@ -7,14 +7,12 @@ import typing
 
 from cardan import _cardan
 from cardan._errors import Error
-from cardan._messages import type_of
+from cardan._known import type_of
 from cardan._recorded import Encoded
 
 if typing.TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
-
-    from cardan._selection import Selection
 
     Columns = dict[str, npt.NDArray[typing.Any]]
 
@@ -22,11 +20,14 @@ _AT_ONCE = 4096
 _TIMES = ("log_ns", "publish_ns", "source_time", "sequence")
 
 
-def frame_of(selection: Selection[typing.Any], as_: str, fields: typing.Iterable[str] | None) -> typing.Any:
+def frame_of(
+    messages: typing.Iterable[typing.Any], class_of_nothing: typing.Callable[[], type], as_: str, fields: typing.Iterable[str] | None
+) -> typing.Any:
+    """The columns of messages of one class; without a message, `class_of_nothing()` says which."""
     if as_ not in ("dict", "pandas", "polars"):
         raise Error("invalid_argument", f"a frame as '{as_}'", "use dict, pandas or polars")
     library = _imported(as_)
-    columns = _columns(selection, None if fields is None else list(fields))
+    columns = _columns(messages, class_of_nothing, None if fields is None else list(fields))
     if as_ == "dict":
         return columns
     flat: Columns = {}
@@ -51,7 +52,9 @@ def _imported(as_: str) -> typing.Any:
         raise Error("unavailable", f"{as_} cannot be imported: {error}", f"pip install {as_}, or take the dict") from None
 
 
-def _columns(selection: Selection[typing.Any], fields: list[str] | None) -> Columns:
+def _columns(
+    messages: typing.Iterable[typing.Any], class_of_nothing: typing.Callable[[], type], fields: list[str] | None
+) -> Columns:
     import numpy as np
 
     parts: dict[str, list[npt.NDArray[typing.Any]]] = {}
@@ -72,7 +75,7 @@ def _columns(selection: Selection[typing.Any], fields: list[str] | None) -> Colu
         roots.clear()
         times.clear()
 
-    for message in selection:
+    for message in messages:
         kind = type(message)
         if kind is not known:
             if isinstance(message, Encoded):
@@ -87,22 +90,11 @@ def _columns(selection: Selection[typing.Any], fields: list[str] | None) -> Colu
         if len(times) >= _AT_ONCE:
             flush()
     if dtype is None:
-        names, dtype = _dtype_of_nothing(selection, fields)
+        names, dtype = _dtype(class_of_nothing(), fields)
         parts = {name: [np.zeros(0, np.int64)] for name in _TIMES}
         parts.update({name: [np.zeros(0, dtype)[field]] for name, field in names.items()})
     flush()
     return {name: pieces[0] if len(pieces) == 1 else np.concatenate(pieces) for name, pieces in parts.items()}
-
-
-def _dtype_of_nothing(
-    selection: Selection[typing.Any], fields: list[str] | None
-) -> tuple[dict[str, str], np.dtype[typing.Any]]:
-    """Of a selection without a message."""
-    topic = next(iter(selection._topics.values()))
-    form = selection._recorded.form(topic._indices[0], selection._raw, selection._kind)
-    if form.encoded:
-        raise Error("invalid_argument", f"{topic.name} has no columns", "read its messages instead")
-    return _dtype(form.cls, fields)
 
 
 def _dtype(cls: type, fields: list[str] | None) -> tuple[dict[str, str], np.dtype[typing.Any]]:

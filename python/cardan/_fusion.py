@@ -6,8 +6,8 @@ from __future__ import annotations
 import typing
 
 from cardan._cardan import FusionPolicy
+from cardan._contract import nanoseconds, whole
 from cardan._errors import Error
-from cardan._topic import _whole, nanoseconds
 
 if typing.TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,7 +36,7 @@ def primary(
     """
     ages = [None if one is None else nanoseconds(one, "max_ages") for one in max_ages]
     needs = [bool(one) for one in required]
-    return FusionPolicy.primary(_whole(input, "input", 0, 7), nanoseconds(max_age, "max_age"), ages, needs, _time(time))
+    return FusionPolicy.primary(whole(input, "input", 0, 7), nanoseconds(max_age, "max_age"), ages, needs, _time(time))
 
 
 def approximate(
@@ -62,7 +62,7 @@ def approximate(
     periods = [nanoseconds(one, "min_periods") for one in min_periods]
     return FusionPolicy.approximate(
         nanoseconds(tolerance, "tolerance"),
-        _whole(queue, "queue", 1, _MOST_QUEUE),
+        whole(queue, "queue", 1, _MOST_QUEUE),
         nanoseconds(patience, "patience"),
         periods,
         nanoseconds(clock_step, "clock_step"),
@@ -72,7 +72,7 @@ def approximate(
 
 def exact(*, queue: int = 10, clock_step: float = 1.0, time: str = "source") -> FusionPolicy:
     """Sets of messages with equal times, for what was computed from one measurement. Arguments as of approximate()."""
-    queue = _whole(queue, "queue", 1, _MOST_QUEUE)
+    queue = whole(queue, "queue", 1, _MOST_QUEUE)
     return FusionPolicy.exact(queue, nanoseconds(clock_step, "clock_step"), _time(time))
 
 

@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import types
 import typing
 
 from cardan import _cardan
 from cardan._cardan import Message, Records, Type
 from cardan._errors import Error
-from cardan._types import described_type
+from cardan._known import NAMES_OF, type_of
+from cardan._types import described_type, resolved
 
 if typing.TYPE_CHECKING:
     import numpy as np
@@ -37,7 +39,19 @@ def info(message: Message) -> Info:
     return Info(*Message._info(message))
 
 
-class Sample(Message, typing.Generic[D]):
+if typing.TYPE_CHECKING:
+
+    class _Generic(Message, typing.Generic[D]): ...
+else:
+
+    class _Generic(Message):
+        """Of one base: nanobind before 3.0, which Python 3.9 has, allows no more."""
+
+        __slots__ = ()
+        __class_getitem__ = classmethod(types.GenericAlias)
+
+
+class Sample(_Generic[D]):
     """A message of a dataclass: its fields are attributes, and `value` makes the dataclass."""
 
     __slots__ = ()
@@ -344,7 +358,7 @@ _BY_NAME: dict[str, type[Message]] = {
     "vision_msgs/msg/Detection2DArray": Detections2D,
     "vision_msgs/msg/Detection3DArray": Detections3D,
 }
-_NAMES_OF = {cls: name for name, cls in _BY_NAME.items()}
+NAMES_OF.update({cls: name for name, cls in _BY_NAME.items()})
 _cardan._set_classes(_BY_NAME)
 
 
@@ -374,18 +388,6 @@ def class_of(kind: typing.Any) -> type[typing.Any]:
         made = type(kind.__name__, (Sample,), own)
         setattr(kind, "__cardan_class__", made)
     return typing.cast("type[typing.Any]", made)
-
-
-def type_of(cls: type[Message]) -> Type:
-    """The type of a class of messages. Raises TypeError: it has none."""
-    known: Type | None = getattr(cls, "__cardan_type__", None)
-    if known is None:
-        name = _NAMES_OF.get(cls)
-        if name is None:
-            raise TypeError(f"{cls.__name__} is no type of messages; use from_ros2msg(), or a dataclass with @cardan.message")
-        known = Type.known(name)
-        cls.__cardan_type__ = known  # type: ignore[attr-defined]
-    return known
 
 
 def class_for(kind: Type) -> type[Message]:
@@ -447,6 +449,7 @@ def _build(cls: type, message: Message) -> typing.Any:
 
 
 def _built(hint: typing.Any, value: typing.Any) -> typing.Any:
+    hint = resolved(hint)
     if isinstance(value, Message):
         return to_dict(value) if issubclass(hint, Message) else _build(hint, value)
     if isinstance(value, Records):

@@ -8,14 +8,14 @@ import typing
 from cardan import _cardan
 from cardan._ends import remember
 from cardan._errors import Error
-from cardan._messages import type_of
+from cardan._known import type_of
 
 if typing.TYPE_CHECKING:
     from types import TracebackType
 
     from typing_extensions import Buffer
 
-    from cardan._topic import Topic
+    from cardan._contract import Contract
 
 M = typing.TypeVar("M", bound=_cardan.Message)
 
@@ -67,7 +67,7 @@ class Publisher(typing.Generic[M]):
                 frame.resize(1200, 1920, "bgr8")[:] = pixels
     """
 
-    def __init__(self, topic: Topic[M], *, domain: str = "", via: str = "") -> None:
+    def __init__(self, topic: Contract[M], *, domain: str = "", via: str = "") -> None:
         if topic.message_class is None:
             raise Error("invalid_argument", f"a publisher of '{topic.name}' without a type", "give the topic a type")
         self._class: type[M] = topic.message_class

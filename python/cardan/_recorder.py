@@ -7,10 +7,10 @@ import os
 import typing
 
 from cardan import _cardan
+from cardan._contract import ACCESS, nanoseconds, whole
 from cardan._ends import remember
 from cardan._errors import Error
 from cardan._recorded import record_module
-from cardan._topic import _ACCESS, _whole, nanoseconds
 
 if typing.TYPE_CHECKING:
     from typing_extensions import Self
@@ -76,8 +76,8 @@ def record(
     if compression not in _COMPRESSIONS:
         raise Error("invalid_argument", f"compression is {compression!r}", f"use {', '.join(_COMPRESSIONS)}")
     options.set_compression(_COMPRESSIONS.index(compression), level)
-    options.split_bytes = _whole(split_bytes, "split_bytes", 0, (1 << 63) - 1)
-    options.min_space = _whole(min_space, "min_space", 0, (1 << 63) - 1)
+    options.split_bytes = whole(split_bytes, "split_bytes", 0, (1 << 63) - 1)
+    options.min_space = whole(min_space, "min_space", 0, (1 << 63) - 1)
     options.set_split_time(nanoseconds(split_time, "split_time"))
     options.set_keep_last(nanoseconds(keep_last, "keep_last"))
     options.set_access(_access(access))
@@ -131,8 +131,8 @@ def play(
     options.topics, options.exclude, options.remap = list(topics), list(exclude), dict(remap or {})
     options.rate, options.loop, options.paused = float(rate), loop, paused
     options.reliable, options.as_fast_as_readers = reliable, as_fast_as_readers
-    options.wait_for_readers = _whole(wait_for_readers, "wait_for_readers", 0, 1 << 16)
-    options.depth = _whole(depth, "depth", 0, 1 << 16)
+    options.wait_for_readers = whole(wait_for_readers, "wait_for_readers", 0, 1 << 16)
+    options.depth = whole(depth, "depth", 0, 1 << 16)
     options.clock_hz, options.domain = float(clock_hz), domain
     options.set_start(nanoseconds(start, "start") * 1e-9)
     if until is not None:
@@ -142,9 +142,9 @@ def play(
 
 
 def _access(word: str) -> int:
-    if word not in _ACCESS:
-        raise Error("invalid_argument", f"access is {word!r}", f"use {', '.join(_ACCESS)}")
-    return _ACCESS[word]
+    if word not in ACCESS:
+        raise Error("invalid_argument", f"access is {word!r}", f"use {', '.join(ACCESS)}")
+    return ACCESS[word]
 
 
 class _Running:
@@ -252,7 +252,7 @@ class Player(_Running):
 
     def step(self, messages: int = 1) -> None:
         """Pauses, and publishes the next messages at once, this number."""
-        self._handle.step(_whole(messages, "messages", 0, 1 << 62))
+        self._handle.step(whole(messages, "messages", 0, 1 << 62))
 
     def seek(self, seconds: float) -> None:
         """Goes on from `seconds` after the recording's start."""

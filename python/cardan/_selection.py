@@ -154,7 +154,14 @@ class Selection(typing.Generic[M]):
 
         if len(self._topics) != 1:
             raise Error("invalid_argument", f"a frame of {len(self._topics)} topics", "select one: bag.frame('/imu')")
-        return frame_of(self, as_, fields)
+        return frame_of(self, self._class_of_nothing, as_, fields)
+
+    def _class_of_nothing(self) -> type:
+        topic = next(iter(self._topics.values()))
+        form = self._recorded.form(topic._indices[0], self._raw, self._kind)
+        if form.encoded:
+            raise Error("invalid_argument", f"{topic.name} has no columns", "read its messages instead")
+        return form.cls
 
     def __repr__(self) -> str:
         return f"Selection({', '.join(self._topics) or 'nothing'}, {self.duration:.3f} s)"

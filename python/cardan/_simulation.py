@@ -9,9 +9,9 @@ import typing
 from cardan import _cardan
 from cardan._cardan import Message
 from cardan._component import Component, Context, Output, offer
+from cardan._contract import nanoseconds, whole
 from cardan._ends import remember
 from cardan._errors import Error
-from cardan._topic import _whole, nanoseconds
 
 if typing.TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -60,7 +60,7 @@ class Simulation:
     ) -> None:
         name = "" if file is None else os.fspath(file)
         self._handle = _cardan.SimulationHandle(
-            name, list(variables), list(set), list(without), _whole(begin, "begin", 0, (1 << 62)), offer
+            name, list(variables), list(set), list(without), whole(begin, "begin", 0, (1 << 62)), offer
         )
         self._outside = Context(self._handle.outside())
         self._outputs: dict[str, tuple[type, Output[typing.Any]]] = {}
@@ -87,7 +87,7 @@ class Simulation:
         if not (isinstance(component, type) and issubclass(component, Component)):
             raise TypeError("a component is a subclass of cardan.Component")
         made = component()
-        self._handle.add(name, made, dict(parameters or {}), dict(topics or {}), _whole(priority, "priority", 0, 31))
+        self._handle.add(name, made, dict(parameters or {}), dict(topics or {}), whole(priority, "priority", 0, 31))
         return made
 
     def collect(self, topic: Topic[M]) -> list[M]:

@@ -6,14 +6,15 @@ from __future__ import annotations
 import typing
 
 from cardan import _cardan
+from cardan._contract import MOST_BYTES, nanoseconds, topic_options, whole
 from cardan._ends import remember
-from cardan._messages import class_for, type_of
-from cardan._topic import _MOST_BYTES, Waiting, _options, _whole, nanoseconds
+from cardan._known import type_of
+from cardan._messages import class_for
 
 if typing.TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from cardan._topic import Topic
+    from cardan._contract import Contract, Waiting
 
 M = typing.TypeVar("M", bound=_cardan.Message)
 
@@ -31,7 +32,7 @@ class Subscriber(typing.Generic[M]):
 
     def __init__(
         self,
-        topic: Topic[M],
+        topic: Contract[M],
         *,
         holds: int = 1,
         depth: int = 0,
@@ -44,7 +45,7 @@ class Subscriber(typing.Generic[M]):
     ) -> None:
         options = topic._options
         if "max_bytes" not in topic._given:
-            options = _options({**topic._given, "max_bytes": _MOST_BYTES})
+            options = topic_options({**topic._given, "max_bytes": MOST_BYTES})
         if topic.message_class is None:
             found = _cardan.Type.of_topic(topic.name, domain)
             cls = typing.cast("type[M]", class_for(found))
@@ -53,8 +54,8 @@ class Subscriber(typing.Generic[M]):
             found = type_of(cls)
         own = _cardan.SubscriberOptions()
         own.domain, own.not_via = domain, not_via
-        own.holds = _whole(holds, "holds", 1, 200)
-        own.depth = _whole(depth, "depth", 0, (1 << 32) - 1)
+        own.holds = whole(holds, "holds", 1, 200)
+        own.depth = whole(depth, "depth", 0, (1 << 32) - 1)
         own.reliable, own.background = reliable, background
         own.events_end_wait = on_event is not None
         if waiting is not None:

@@ -3,76 +3,21 @@
 
 from __future__ import annotations
 
-import math
 import typing
 
 from cardan import _cardan
-from cardan._errors import Error
+from cardan._contract import OPTIONS, topic_options
 from cardan._messages import Sample, class_of
+from cardan._publisher import Publisher
+from cardan._subscriber import Subscriber
 
 if typing.TYPE_CHECKING:
     from collections.abc import Callable
 
-    from cardan._publisher import Publisher
-    from cardan._subscriber import Subscriber
+    from cardan._contract import Options, Waiting
 
 M = typing.TypeVar("M", bound=_cardan.Message)
 D = typing.TypeVar("D")
-
-
-def nanoseconds(seconds: float, name: str) -> int:
-    """A duration for the library. Raises Error for negative ones and those that are no number."""
-    if not isinstance(seconds, (int, float)):
-        raise TypeError(f"{name} is in seconds, a float; not {type(seconds).__name__}")
-    if math.isnan(seconds) or seconds < 0:
-        raise Error("invalid_argument", f"{name} is {seconds} s", "give 0 or more")
-    return min(int(seconds * 1e9), 1 << 60) if math.isfinite(seconds) else 1 << 60
-
-
-def _whole(value: int, name: str, least: int, most: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise TypeError(f"{name} is an int, not {type(value).__name__}")
-    if not least <= value <= most:
-        raise Error("invalid_argument", f"{name} is {value}", f"use {least} to {most}")
-    return value
-
-
-class Waiting(typing.NamedTuple):
-    """How a subscriber waits. Made by block(), spin_then_block(), prewake(), anticipate() and follow()."""
-
-    kind: int
-    limit: int
-    """Nanoseconds."""
-
-
-def block() -> Waiting:
-    """Sleeps in the kernel: no CPU, the full wake-up for each sample."""
-    return Waiting(0, 0)
-
-
-def spin_then_block(seconds: float) -> Waiting:
-    """Spins so long before it sleeps: a whole core while it spins."""
-    return Waiting(1, nanoseconds(seconds, "the time to spin"))
-
-
-def prewake(limit: float = 0.005) -> Waiting:
-    """Is woken when the publisher takes a loan, and spins until it publishes, at most `limit` seconds."""
-    return Waiting(2, nanoseconds(limit, "limit"))
-
-
-def anticipate(margin: float = 0.0001) -> Waiting:
-    """Learns the rhythm of a periodic stream, and spins from `margin` seconds before the next sample is due."""
-    return Waiting(3, nanoseconds(margin, "margin"))
-
-
-def follow(margin: float = 0.0002) -> Waiting:
-    """Learns the rhythm of a periodic stream, and looks `margin` seconds after the next sample is due: the publisher has
-    nobody to wake."""
-    return Waiting(4, nanoseconds(margin, "margin"))
-
-
-_ACCESS = {"owner": 0, "group": 1, "everyone": 2, "policy": 3}
-_MOST_BYTES = 1 << 30
 
 
 class Topic(typing.Generic[M]):
@@ -105,13 +50,13 @@ class Topic(typing.Generic[M]):
     message_class: type[M] | None
 
     @typing.overload
-    def __init__(self, name: str, type: type[M], **options: typing.Unpack[_Options]) -> None: ...
+    def __init__(self, name: str, type: type[M], **options: typing.Unpack[Options]) -> None: ...
     @typing.overload
     def __init__(
-        self: Topic[_cardan.Message], name: str, type: str | None = None, **options: typing.Unpack[_Options]
+        self: Topic[_cardan.Message], name: str, type: str | None = None, **options: typing.Unpack[Options]
     ) -> None: ...
     @typing.overload
-    def __init__(self: Topic[Sample[D]], name: str, type: type[D], **options: typing.Unpack[_Options]) -> None: ...
+    def __init__(self: Topic[Sample[D]], name: str, type: type[D], **options: typing.Unpack[Options]) -> None: ...
     def __init__(
         self,
         name: str,
@@ -120,18 +65,16 @@ class Topic(typing.Generic[M]):
     ) -> None:
         if not isinstance(name, str):
             raise TypeError(f"a topic's name is a str, not {name.__class__.__name__}")
-        unknown = set(given) - set(_OPTIONS)
+        unknown = set(given) - set(OPTIONS)
         if unknown:
-            raise TypeError(f"a topic has no option '{sorted(unknown)[0]}'; there are {', '.join(_OPTIONS)}")
+            raise TypeError(f"a topic has no option '{sorted(unknown)[0]}'; there are {', '.join(OPTIONS)}")
         self.name = name
         self.message_class = None if type is None else class_of(type)
         self._given = given
-        self._options = _options(given)
+        self._options = topic_options(given)
 
     def publisher(self, *, domain: str = "", via: str = "") -> Publisher[M]:
         """A publisher. Blocks for about 1 ms. `via`: for bridges, the networks that the messages came through."""
-        from cardan._publisher import Publisher
-
         return Publisher(self, domain=domain, via=via)
 
     def subscriber(
@@ -157,8 +100,6 @@ class Topic(typing.Generic[M]):
             waiting: overrides the topic's.
             on_event: called for each event, on the thread that waits.
         """
-        from cardan._subscriber import Subscriber
-
         return Subscriber(
             self,
             holds=holds,
@@ -174,64 +115,3 @@ class Topic(typing.Generic[M]):
     def __repr__(self) -> str:
         kind = "any type" if self.message_class is None else self.message_class.__name__
         return f"Topic({self.name!r}, {kind})"
-
-
-if typing.TYPE_CHECKING:
-
-    class _Options(typing.TypedDict, total=False):
-        max_bytes: int
-        depth: int
-        reliable: bool
-        reliable_timeout: float
-        deadline: float
-        lifespan: float
-        waiting: Waiting
-        access: str
-        checksum: bool
-        exclusive: bool
-        process_private: bool
-        loans: int
-        max_memory: int
-
-
-_OPTIONS = (
-    "max_bytes",
-    "depth",
-    "reliable",
-    "reliable_timeout",
-    "deadline",
-    "lifespan",
-    "waiting",
-    "access",
-    "checksum",
-    "exclusive",
-    "process_private",
-    "loans",
-    "max_memory",
-)
-
-
-def _options(given: dict[str, typing.Any]) -> _cardan.TopicOptions:
-    made = _cardan.TopicOptions()
-    made.max_bytes = _whole(given.get("max_bytes", 0), "max_bytes", 0, _MOST_BYTES)
-    made.depth = _whole(given.get("depth", 1), "depth", 1, (1 << 32) - 1)
-    made.loans = _whole(given.get("loans", 1), "loans", 1, (1 << 32) - 1)
-    made.max_memory = _whole(given.get("max_memory", 0), "max_memory", 0, (1 << 63) - 1)
-    for name in ("reliable", "checksum", "exclusive", "process_private"):
-        value = given.get(name, False)
-        if not isinstance(value, bool):
-            raise TypeError(f"{name} is a bool, not {type(value).__name__}")
-        setattr(made, name, value)
-    if "reliable_timeout" in given:
-        made.set_reliable_timeout(nanoseconds(given["reliable_timeout"], "reliable_timeout"))
-    made.set_deadline(nanoseconds(given.get("deadline", 0), "deadline"))
-    made.set_lifespan(nanoseconds(given.get("lifespan", 0), "lifespan"))
-    waiting = given.get("waiting", block())
-    if not isinstance(waiting, Waiting):
-        raise TypeError(f"waiting is made by block(), prewake() and so on; not {type(waiting).__name__}")
-    made.set_waiting(waiting.kind, waiting.limit)
-    access = given.get("access", "owner")
-    if access not in _ACCESS:
-        raise Error("invalid_argument", f"access is {access!r}", f"use {', '.join(_ACCESS)}")
-    made.set_access(_ACCESS[access])
-    return made

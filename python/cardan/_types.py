@@ -6,6 +6,7 @@ from __future__ import annotations
 import typing
 
 from cardan._cardan import Message, Type
+from cardan._known import type_of
 
 if typing.TYPE_CHECKING:
     from collections.abc import Callable
@@ -100,12 +101,20 @@ def _definition(cls: type) -> str:
     return "\n".join(lines)
 
 
+def resolved(hint: typing.Any) -> typing.Any:
+    """An annotation behind `type X = …`, which numpy.typing.NDArray is for Python 3.12 and newer."""
+    while type(alias := typing.get_origin(hint) or hint).__name__ == "TypeAliasType":
+        hint = alias.__value__[typing.get_args(hint)] if typing.get_args(hint) else alias.__value__
+    return hint
+
+
 def _field(owner: str, name: str, hint: object, parts: dict[str, str]) -> str:
     """The ROS 2 type of an annotation. `parts` gets the definitions that it needs."""
     metadata: tuple[object, ...] = ()
+    hint = resolved(hint)
     if typing.get_origin(hint) is typing.Annotated:
         metadata = hint.__metadata__  # type: ignore[attr-defined]
-        hint = hint.__origin__  # type: ignore[attr-defined]
+        hint = resolved(hint.__origin__)  # type: ignore[attr-defined]
     number = next((m.ros for m in metadata if isinstance(m, _Number)), None)
     if number is not None:
         return number
@@ -153,8 +162,6 @@ def _element(hint: object) -> object | None:
 
 def _message_type(hint: type) -> Type | None:
     if issubclass(hint, Message):
-        from cardan._messages import type_of
-
         return type_of(hint)
     made = hint.__dict__.get("__cardan_type__")
     return made if isinstance(made, Type) else None

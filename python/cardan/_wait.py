@@ -6,9 +6,9 @@ from __future__ import annotations
 import typing
 
 from cardan import _cardan
+from cardan._contract import nanoseconds
 from cardan._errors import Error
 from cardan._subscriber import Subscriber
-from cardan._topic import nanoseconds
 
 
 class _HasFileno(typing.Protocol):

@@ -18,12 +18,13 @@ from dataclasses import dataclass, field
 from cardan import _cardan
 from cardan._bag import Bag
 from cardan._cardan import Message
+from cardan._contract import nanoseconds
 from cardan._errors import Error
 from cardan._frame import _dtype
 from cardan._messages import CompressedImage, Image, PointCloud
 from cardan._recorded import Encoded
 from cardan._selection import Selection, chosen
-from cardan._topic import Topic, nanoseconds
+from cardan._topic import Topic
 
 if typing.TYPE_CHECKING:
     from collections.abc import Iterator
@@ -222,7 +223,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 1
     for topic, why in done.why.items():
         print(f"cardan: {topic}: {why}", file=sys.stderr)
-    print(f"{done.messages} messages, {lost} left out")
+    print(f"{given.to}: {done.messages} messages, {lost} left out")
     return 3 if lost else 0
 
 

@@ -7,6 +7,7 @@
 #include <bit>
 
 #include "python/src/errors.hpp"
+#include "python/src/numpy_array.hpp"
 #include "python/src/values.hpp"
 
 namespace nb = nanobind;
@@ -42,14 +43,6 @@ PyObject* number_dtype(const TypeLayout& number) {
 
 }  // namespace
 
-PyObject* array_class() {
-  static PyObject* const found = [] {
-    nb::object made = nb::module_::import_("numpy").attr("ndarray");
-    return made.release().ptr();
-  }();
-  return found;
-}
-
 const TypeLayout& byte_type() noexcept {
   static const auto kByte = layout_of<std::uint8_t>();
   return *kByte;
@@ -66,12 +59,8 @@ std::string dtype_name(const TypeLayout& number) {
 
 nb::object array_over(const std::shared_ptr<Content>& content, const TypeLayout& number, std::byte* first,
                       std::size_t count) {
-  nb::object view = nb::cast(View{content, first, count * number.size});
-  nb::object array = nb::steal(
-      PyObject_CallFunction(array_class(), "(n)OO", static_cast<Py_ssize_t>(count), number_dtype(number), view.ptr()));
-  if (!array.is_valid()) throw_python();
-  if (content->writable()) content->track(array.ptr());
-  return array;
+  const auto size = static_cast<Py_ssize_t>(count), stride = static_cast<Py_ssize_t>(number.size);
+  return numpy_array(number_dtype(number), {{&size, 1}, {&stride, 1}}, content, first, count * number.size);
 }
 
 void bind_view(nb::module_& m) {

@@ -25,9 +25,6 @@ struct View {
 [[nodiscard]] nanobind::object array_over(const std::shared_ptr<Content>& content, const TypeLayout& number,
                                           std::byte* first, std::size_t count);
 
-/// numpy.ndarray.
-[[nodiscard]] PyObject* array_class();
-
 /// NumPy's name for a number: "uint8", "float64", "bool".
 [[nodiscard]] std::string dtype_name(const TypeLayout& number);
 

@@ -3,15 +3,19 @@
 
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "cardan/messages/image_format.hpp"
 #include "cardan/messages/layout_walk.hpp"
 #include "python/src/arrays.hpp"
 #include "python/src/errors.hpp"
 #include "python/src/message.hpp"
+#include "python/src/numpy_array.hpp"
 #include "python/src/values.hpp"
 
 namespace nb = nanobind;
@@ -21,32 +25,75 @@ namespace {
 
 using Kind = TypeLayout::Kind;
 
-const TypeLayout::Field& field_of(const Message& m, const char* name) {
-  const TypeLayout::Field* const f = find_field(*m.layout, name);
-  if (f == nullptr) raise(PyExc_TypeError, m.layout->name + " has no field '" + name + "', which an image has");
-  return *f;
+/// Where an image's fields are.
+struct Fields {
+  std::shared_ptr<const AnyType> type;  ///< keeps the layout, whose address is the key
+  const TypeLayout* layout = nullptr;
+  std::array<const TypeLayout::Field*, 5> numbers{};
+  const TypeLayout::Field *encoding = nullptr, *data = nullptr;
+};
+enum Number : std::uint8_t { kHeight, kWidth, kStep, kBigEndian, kNumbers };
+
+/// Of the last layout: a search by names would read memory that is cold in a reader that has just woken.
+const Fields& fields_of(const Message& m) {
+  static Fields known;
+  if (known.layout == m.layout) return known;
+  const auto field_of = [&](const char* name) {
+    const TypeLayout::Field* const f = find_field(*m.layout, name);
+    if (f == nullptr) raise(PyExc_TypeError, m.layout->name + " has no field '" + name + "', which an image has");
+    return f;
+  };
+  Fields found{.type = m.content->shared_type(), .layout = m.layout};
+  constexpr std::array<const char*, kNumbers> kNames{"height", "width", "step", "is_bigendian"};
+  for (std::size_t i = 0; i < kNumbers; ++i) {
+    found.numbers[i] = field_of(kNames[i]);
+    const Kind kind = found.numbers[i]->type->kind;
+    if (kind != Kind::Bool && kind != Kind::Integer)
+      raise(PyExc_TypeError, std::string("an image's '") + kNames[i] + "' is an integer");
+  }
+  found.encoding = field_of("encoding");
+  if (found.encoding->type->kind != Kind::FixedString && found.encoding->type->kind != Kind::String)
+    raise(PyExc_TypeError, "an image's 'encoding' is a text");
+  found.data = field_of("data");
+  if (found.data->type->kind != Kind::Vector || found.data->type->element->size != 1)
+    raise(PyExc_TypeError, "an image's 'data' is a list of bytes");
+  known = std::move(found);
+  return known;
 }
 
-std::uint64_t number(const Message& m, const char* name) {
-  const TypeLayout::Field& f = field_of(m, name);
+std::uint64_t number(const Message& m, const TypeLayout::Field& f) {
   if (f.type->kind == Kind::Bool) return static_cast<std::uint8_t>(m.at[f.offset]) != 0 ? 1 : 0;
-  if (f.type->kind != Kind::Integer) raise(PyExc_TypeError, std::string("an image's '") + name + "' is an integer");
   return detail::with_number_of(f.type->size, [&](auto value) {
     std::memcpy(&value, m.at + f.offset, sizeof value);
     return std::uint64_t{value};
   });
 }
 
-std::string encoding_of(const Message& m) {
-  const TypeLayout::Field& f = field_of(m, "encoding");
+/// The text lies in the message, or in its payload.
+std::string_view encoding_of(const Message& m, const TypeLayout::Field& f) {
   std::byte* const at = m.at + f.offset;
   if (f.type->kind == Kind::FixedString) {
     const std::size_t bytes = std::min<std::size_t>(detail::count_at(at), f.type->count);
     return {reinterpret_cast<const char*>(at) + sizeof(std::uint32_t), bytes};
   }
-  if (f.type->kind != Kind::String) raise(PyExc_TypeError, "an image's 'encoding' is a text");
   const Elements all = elements_of(*m.content, *f.type, at);
   return {reinterpret_cast<const char*>(all.first), std::min<std::size_t>(all.count, 256)};
+}
+
+/// Of the last encoding, which is copied first: a publisher may write while it is read.
+const ImageFormat& format_of(std::string_view encoding) {
+  static std::array<char, 32> name{};
+  static std::size_t bytes = 0;
+  static ImageFormat format;
+  std::array<char, 32> copied{};
+  if (encoding.size() > copied.size()) return format = image_format_or_throw(std::string(encoding));
+  std::memcpy(copied.data(), encoding.data(), encoding.size());
+  if (encoding.size() == bytes && copied == name && format.known()) return format;
+  bytes = 0;
+  format = image_format_or_throw({copied.data(), encoding.size()});
+  name = copied;
+  bytes = encoding.size();
+  return format;
 }
 
 /// Never freed: the module is not unloaded.
@@ -66,15 +113,16 @@ PyObject* dtype_of(const ImageFormat& format, bool big_endian) {
   throw Error(ErrorCode::InvalidArgument, "the image contradicts itself: " + what, "its publisher filled it wrongly");
 }
 
-/// The pixels: (rows, columns) of one channel, else (rows, columns, channels).
-nb::object mat(const Message& m) {
+}  // namespace
+
+nb::object image_mat(nb::handle self) {
+  const Message& m = *nb::inst_ptr<Message>(self);
   m.content->require_readable();
-  const ImageFormat format = image_format_or_throw(encoding_of(m));
-  const std::uint64_t width = number(m, "width"), step = number(m, "step"), height = number(m, "height");
-  const TypeLayout::Field& f = field_of(m, "data");
-  if (f.type->kind != Kind::Vector || f.type->element->size != 1)
-    raise(PyExc_TypeError, "an image's 'data' is a list of bytes");
-  const Elements data = elements_of(*m.content, *f.type, m.at + f.offset);
+  const Fields& fields = fields_of(m);
+  const auto value = [&](Number which) { return number(m, *fields.numbers[which]); };
+  const ImageFormat format = format_of(encoding_of(m, *fields.encoding));
+  const std::uint64_t width = value(kWidth), step = value(kStep), height = value(kHeight);
+  const Elements data = elements_of(*m.content, *fields.data->type, m.at + fields.data->offset);
   if (width > kMostImageRows || height > kMostImageRows || step > (std::uint64_t{1} << 32))
     contradiction(std::to_string(height) + " rows of " + std::to_string(width) + " pixels");
   const std::uint64_t rows = format.rows(static_cast<std::uint32_t>(height)),
@@ -84,29 +132,21 @@ nb::object mat(const Message& m) {
     contradiction(std::to_string(rows) + " rows of " + std::to_string(step) + " bytes in " +
                   std::to_string(data.count));
   const auto pixel = static_cast<Py_ssize_t>(format.pixel_bytes());
-  const auto signed_rows = static_cast<Py_ssize_t>(rows), columns = static_cast<Py_ssize_t>(width),
-             stride = static_cast<Py_ssize_t>(step);
-  nb::object view = nb::cast(View{m.content, data.first, data.count});
-  PyObject* const dtype = dtype_of(format, number(m, "is_bigendian") != 0);
-  const Py_ssize_t channels = format.channels;
-  nb::object array =
-      nb::steal(channels == 1 ? PyObject_CallFunction(array_class(), "(nn)OOi(nn)", signed_rows, columns, dtype,
-                                                      view.ptr(), 0, stride, pixel)
-                              : PyObject_CallFunction(array_class(), "(nnn)OOi(nnn)", signed_rows, columns, channels,
-                                                      dtype, view.ptr(), 0, stride, pixel, pixel / channels));
-  if (!array.is_valid()) throw_python();
-  if (m.content->writable()) m.content->track(array.ptr());
-  return array;
+  const std::array<Py_ssize_t, 3> sizes{static_cast<Py_ssize_t>(rows), static_cast<Py_ssize_t>(width),
+                                        Py_ssize_t{format.channels}};
+  const std::array<Py_ssize_t, 3> strides{static_cast<Py_ssize_t>(step), pixel, pixel / format.channels};
+  const std::size_t dimensions = format.channels == 1 ? 2 : 3;
+  return numpy_array(dtype_of(format, value(kBigEndian) != 0),
+                     {{sizes.data(), dimensions}, {strides.data(), dimensions}}, m.content, data.first, data.count,
+                     self);
 }
-
-}  // namespace
 
 void bind_image(nb::module_& m) {
   m.def("image_format", [](const std::string& encoding) {
     const ImageFormat format = image_format_or_throw(encoding);
     return nb::make_tuple(static_cast<int>(format.depth), format.channels, format.row_halves);
   });
-  m.def("image_mat", &mat, nb::arg("image"));
+  m.def("image_mat", [](nb::handle_t<Message> image) { return image_mat(image); }, nb::arg("image"));
 }
 
 }  // namespace cardan::python

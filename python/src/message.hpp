@@ -34,6 +34,12 @@ struct Records {
 [[nodiscard]] nanobind::object make_message(nanobind::handle cls, std::shared_ptr<Content> content,
                                             const TypeLayout& layout, std::byte* at);
 
+/// An object of `cls` without a message, for place_message(): what takes time before a message is there need not be
+/// done after it.
+[[nodiscard]] nanobind::object empty_message(nanobind::handle cls);
+/// Gives an empty object its message.
+void place_message(nanobind::handle empty, std::shared_ptr<Content> content, const TypeLayout& layout, std::byte* at);
+
 void bind_message(nanobind::module_& m);
 
 }  // namespace cardan::python

@@ -8,6 +8,7 @@
 #include "python/src/fusion.hpp"
 #include "python/src/image.hpp"
 #include "python/src/message.hpp"
+#include "python/src/numpy_array.hpp"
 #include "python/src/options.hpp"
 #include "python/src/publisher.hpp"
 #include "python/src/recorded.hpp"
@@ -20,6 +21,7 @@ NB_MODULE(_cardan, m) {
   cardan::python::bind_type(m);
   cardan::python::bind_options(m);
   cardan::python::bind_view(m);
+  cardan::python::bind_numpy_array(m);
   cardan::python::bind_message(m);
   cardan::python::bind_image(m);
   cardan::python::bind_recorded(m);

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -59,6 +60,15 @@ def until(condition: Callable[[], object], seconds: float = 300.0) -> None:
     while not condition():
         assert time.monotonic() < end, "the condition did not come"
         time.sleep(0.005)
+
+
+@pytest.fixture
+def bare_python(tmp_path: Path) -> str:
+    """An interpreter without any package: no PYTHONPATH, no site-packages."""
+    file = tmp_path / "bare-python3"
+    file.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -E -S "$@"\n')
+    file.chmod(0o755)
+    return str(file)
 
 
 @pytest.fixture

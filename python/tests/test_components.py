@@ -94,6 +94,8 @@ class System:
         self.folder, self.command, self.programs = folder, command, programs
         (folder / "my_parts.py").write_text(textwrap.dedent(PARTS))
         self.file = folder / "system.json"
+        self.elsewhere = folder / "elsewhere"  # interpreters search the working directory for modules, too
+        self.elsewhere.mkdir()
         self.write(CONFIGURATION)
         self.environment = {**os.environ, "CARDAN_DOMAIN": folder.name[:40].replace("_", "-")}
 
@@ -102,13 +104,20 @@ class System:
 
     def ask(self, *words: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [self.command, *words], capture_output=True, text=True, timeout=300, check=False, env=self.environment
+            [self.command, *words],
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+            env=self.environment,
+            cwd=self.elsewhere,
         )
 
     def run(self, *words: str) -> subprocess.Popen[str]:
         return self.programs.start(
             [self.command, "run", str(self.file), "--no-view", "--reports", str(self.folder / "reports"), *words],
             env=self.environment,
+            cwd=self.elsewhere,
         )
 
     def subscriber(self, topic: str) -> cardan.Subscriber[cardan.Message]:
@@ -220,6 +229,34 @@ def test_what_cannot_be(system: System) -> None:
     system.environment["CARDAN_PYTHON"] = "/nowhere/python3"
     checked = system.ask("check", str(system.file))
     assert checked.returncode != 0 and "/nowhere/python3 cannot be started" in checked.stdout + checked.stderr
+
+
+def test_an_interpreter_without_the_package(system: System, bare_python: str) -> None:
+    """One line with cause and remedy for the process, not one for each of its components, and nothing about on_start."""
+    configuration = {"processes": {"sensor": {"components": {name: {"python": "my_parts:Counter"} for name in ("a", "b", "c")}}}}
+    system.write(configuration)
+    system.environment["CARDAN_PYTHON"] = bare_python
+    for ask in (lambda: system.ask("check", str(system.file)), lambda: system.ask("run", str(system.file), "--no-view")):
+        asked = ask()
+        said = asked.stdout + asked.stderr
+        assert asked.returncode == 1, said
+        assert said.count("lacks the package cardan") == 1 and "process 'sensor' cannot start" in said, said
+        assert "pip install ./python" in said and "PYTHONPATH" in said and 'CARDAN_PYTHON=/path/to/python3, also in "environment"' in said
+        assert "on_start" not in said and "No module" not in said, said
+    run = system.run("--no-check")
+    output, errors = run.communicate(timeout=120)
+    assert run.returncode == 1 and "lacks the package cardan" in output + errors, output + errors
+    assert "No module" not in output + errors
+
+
+def test_a_package_for_another_interpreter(system: System, tmp_path: Path) -> None:
+    package = tmp_path / "other" / "cardan"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("from cardan import _cardan\n")
+    system.environment["PYTHONPATH"] = str(tmp_path / "other")
+    asked = system.ask("check", str(system.file))
+    said = asked.stdout + asked.stderr
+    assert asked.returncode == 1 and f"the package cardan in {package} is not for the interpreter" in said, said
 
 
 def test_in_one_process_messages_pass_where_they_are(system: System) -> None:

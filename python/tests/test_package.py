@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import subprocess
@@ -60,6 +61,29 @@ cardan.Topic("/front", 5)
     errors = [line for line in run.stdout.splitlines() if ": error:" in line]
     assert all("use.py:20:" in line or "use.py:21:" in line for line in errors), run.stdout
     assert any("use.py:20:" in line for line in errors) and any("use.py:21:" in line for line in errors), run.stdout
+
+
+def imports_of(file: Path) -> set[str]:
+    """Modules of the package that a module names, at its top, in its functions, and for types alone."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {name.name.partition("cardan.")[2] for name in node.names if name.name.startswith("cardan.")}
+        elif isinstance(node, ast.ImportFrom) and node.module == "cardan":
+            found |= {name.name for name in node.names}
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("cardan."):
+            found.add(str(node.module).partition(".")[2])
+    return found
+
+
+def test_imports_go_one_way() -> None:
+    left = {file.stem: imports_of(file) for file in (PACKAGE / "cardan").glob("*.py")}
+    assert len(left) > 15
+    while free := [name for name, needs in left.items() if not needs & set(left)]:
+        for name in free:
+            del left[name]
+    circles = {name: sorted(needs & set(left)) for name, needs in left.items() if any(name in left[n] for n in needs & set(left))}
+    assert not left, f"these import each other: {circles or left}"
 
 
 @pytest.mark.skipif(find_spec("ruff") is None, reason="no ruff here")

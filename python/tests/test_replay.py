@@ -181,3 +181,10 @@ def test_what_a_replay_needs(replays: Replays) -> None:
     assert run.returncode == 2 and "a replay has one interpreter" in run.stderr and "--without" in run.stderr
     run = replays.run({"a": {**of("Joiner"), "environment": {"CARDAN_PYTHON": sys.executable}}}, CARDAN_PYTHON="/nowhere")
     assert run.returncode == 0, run.stdout + run.stderr
+
+
+def test_an_interpreter_without_the_package(replays: Replays, bare_python: str) -> None:
+    run = replays.run({"a": of("Joiner")}, CARDAN_PYTHON=bare_python)
+    assert run.returncode == 1 and run.stderr.count("\n") == 1 and run.stderr.startswith("cardan: "), run.stderr
+    assert "lacks the package cardan" in run.stderr and "pip install ./python" in run.stderr, run.stderr
+    assert 'CARDAN_PYTHON=/path/to/python3, also in "environment" of the process' in run.stderr, run.stderr

@@ -87,6 +87,80 @@ def test_the_command_writes_one(tmp_path: Path, command: str) -> None:
     assert run.returncode == 2 and "no meaning for a file of Rerun" in run.stderr
 
 
+class Exports:
+    """`cardan bag export drive.mcap` in a folder of its own."""
+
+    def __init__(self, folder: Path, command: str) -> None:
+        self.folder, self.command = folder, command
+        write(folder / "drive.mcap")
+
+    def run(self, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [self.command, "bag", "export", *words],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=300,
+            cwd=self.folder,
+            env={**os.environ, "CARDAN_PYTHON": sys.executable, **environment},
+        )
+
+    def fails(self, says: str, *words: str, code: int = 1, **environment: str) -> str:
+        """One line on standard error, which has these words."""
+        run = self.run(*words, **environment)
+        assert run.returncode == code and run.stderr.startswith("cardan: ") and run.stderr.count("\n") == 1, run.stderr
+        assert says in run.stderr, run.stderr
+        return run.stderr
+
+
+@pytest.fixture
+def exports(tmp_path: Path, command: str) -> Exports:
+    return Exports(tmp_path, command)
+
+
+def test_the_recording_is_looked_at_first(exports: Exports, bare_python: str) -> None:
+    for python in (bare_python, "/nowhere/python3"):
+        exports.fails("none.mcap", "none.mcap", "--to", "x.rrd", code=2, CARDAN_PYTHON=python)
+        exports.fails("/nothing", "drive.mcap", "--to", "x.rrd", "--topic", "/nothing", code=2, CARDAN_PYTHON=python)
+        (exports.folder / "there.rrd").write_text("")
+        exports.fails("there.rrd", "drive.mcap", "--to", "there.rrd", code=2, CARDAN_PYTHON=python)
+    exports.fails("/nowhere/python3 cannot be started", "drive.mcap", "--to", "x.rrd", CARDAN_PYTHON="/nowhere/python3")
+
+
+def test_an_interpreter_that_lacks_packages(exports: Exports, bare_python: str) -> None:
+    said = exports.fails("lacks the package cardan and rerun-sdk", "drive.mcap", "--to", "x.rrd", CARDAN_PYTHON=bare_python)
+    assert "pip install ./python" in said and "-m pip install rerun-sdk" in said and "CARDAN_PYTHON=" in said
+    assert "environment" not in said  # no process of a configuration
+    # With the package, but without rerun-sdk.
+    package = Path(cardan.__file__).parent.parent
+    half = exports.folder / "half-python3"
+    half.write_text(f'#!/bin/sh\nPYTHONPATH="{package}" exec "{sys.executable}" -S "$@"\n')
+    half.chmod(0o755)
+    said = exports.fails("lacks the package rerun-sdk", "drive.mcap", "--to", "x.rrd", CARDAN_PYTHON=str(half))
+    assert "./python" not in said and "-m pip install rerun-sdk" in said
+
+
+def test_what_the_word_rerun_means(exports: Exports, bare_python: str) -> None:
+    (exports.folder / "rerun").mkdir()
+    said = exports.fails("rerun is a folder here", "drive.mcap", "--to", "rerun", code=2)
+    assert "--to ./rerun" in said and "--to drive.rrd" in said
+    run = exports.run("drive.mcap", "--to", "./rerun", CARDAN_PYTHON=bare_python)  # a folder, as always
+    assert (exports.folder / "rerun" / "imu.csv").exists(), run.stderr
+
+
+@needs_rerun
+def test_the_word_rerun_writes_beside_the_recording(exports: Exports) -> None:
+    (exports.folder / "bags").mkdir()
+    (exports.folder / "drive.mcap").rename(exports.folder / "bags" / "drive.mcap")
+    run = exports.run("bags/drive.mcap", "--to", "rerun", "--topic", "/imu")
+    assert run.returncode == 0 and "bags/drive.rrd" in run.stdout, run.stdout + run.stderr
+    assert set(read(exports.folder / "bags" / "drive.rrd")) >= {"/imu/angular_velocity.x"}
+    exports.fails("bags/drive.rrd", "bags/drive.mcap", "--to", "rerun", code=2)
+    assert exports.run("bags/drive.mcap", "--to", "rerun", "--topic", "/imu", "--force").returncode == 0
+    run = exports.run("bags", "--to", "rerun", "--topic", "/imu")  # a recording in parts
+    assert run.returncode == 0 and (exports.folder / "bags.rrd").exists(), run.stdout + run.stderr
+
+
 @needs_rerun
 def test_a_live_topic(tmp_path: Path, topic: str) -> None:
     imu = cardan.Topic(topic, cardan.Imu, depth=100)

@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import ctypes
+import dataclasses
 import json
 import os
 import subprocess
+import sys
 import typing
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Optional
@@ -287,3 +289,12 @@ def test_python_reads_what_a_cpp_program_publishes(programs: Programs) -> None:
     image = cardan.Topic("/test/image", cardan.Image).subscriber().wait(30)
     assert image.encoding == "rgb8" and (image.mat == 3).all() and image.header.frame_id == "camera"
     own.communicate("end\n", timeout=30)
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="aliases by `type` came with Python 3.12")
+def test_aliases_are_what_they_stand_for(topic: str) -> None:
+    names: dict[str, Any] = {"np": np, "npt": npt, "cardan": cardan, "Annotated": Annotated}
+    exec("type Few[T] = Annotated[list[T], cardan.Length(2)]\ntype Speed = cardan.float32\ntype Ranges = npt.NDArray[np.float32]", names)
+    fields = {"speeds": names["Few"][names["Speed"]], "ranges": names["Ranges"], "speed": names["Speed"]}
+    made = cardan.message("my_msgs/msg/Aliases")(dataclasses.make_dataclass("Aliases", fields.items()))
+    assert cardan.Topic(topic, made).subscriber().definition == "float32[2] speeds\nfloat32[] ranges\nfloat32 speed"

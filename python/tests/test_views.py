@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import cardan
+from cardan import _cardan
 
 SHAPE = (48, 64, 3)
 BYTES = 48 * 64 * 3
@@ -50,6 +51,7 @@ def test_an_image_arrives_as_a_read_only_view(topic: str) -> None:
     assert "encoding='bgr8'" in repr(got)
 
 
+@pytest.mark.skipif(np.lib.NumpyVersion(np.__version__) < "2.1.0", reason="NumPy before 2.1 gives DLPack nothing read-only")
 def test_dlpack_shows_the_same_memory(topic: str) -> None:
     pub, sub = pair(topic)
     pub.publish(cardan_fields(picture(3)))
@@ -316,3 +318,47 @@ def test_messages_are_not_made_by_hand() -> None:
         raw.height
     with pytest.raises(TypeError):
         raw.mat
+
+
+@pytest.mark.parametrize("avoided", [False, True])
+def test_arrays_with_and_without_numpys_c_functions(avoided: bool, topic: str) -> None:
+    front = cardan.Topic(topic, cardan.Image, max_bytes=10000)
+    _cardan._avoid_numpy_functions(avoided)
+    try:
+        with front.subscriber(holds=4) as sub, front.publisher() as pub:
+            for encoding, shape, strides in (("bgr8", (4, 6, 3), (18, 3, 1)), ("mono16", (4, 6), (12, 2))):
+                with pub.loan() as frame:
+                    pixels = frame.resize(4, 6, encoding)
+                    pixels[:] = np.arange(pixels.size).reshape(shape)
+                    assert pixels.flags.writeable
+                assert not pixels.flags.writeable
+                with pytest.raises(ValueError, match="cannot set WRITEABLE"):
+                    pixels.flags.writeable = True
+                got = sub.take()
+                assert got is not None
+                mat, data = got.mat, got.data
+                assert mat.shape == shape and mat.strides == strides and mat.flags.c_contiguous and mat.flags.aligned
+                assert not mat.flags.writeable and not mat.flags.owndata and data.strides == (1,)
+                for array in (mat, data, mat[1:], mat.view(np.uint8)):
+                    with pytest.raises(ValueError, match="cannot set WRITEABLE"):
+                        array.flags.writeable = True
+                want = np.arange(mat.size).reshape(shape).astype(mat.dtype)
+                del got, data  # the array alone keeps the slot
+                assert (mat == want).all() and (mat.reshape(-1).view(np.uint8) == want.reshape(-1).view(np.uint8)).all()
+    finally:
+        _cardan._avoid_numpy_functions(False)
+
+
+def test_a_subclass_and_another_layout_have_their_own_mat(topic: str) -> None:
+    class Mine(cardan.Image):
+        mat = 5  # type: ignore[assignment]
+
+    assert Mine.mat == 5
+    fields = "uint8 mat\nuint32 height\nuint32 width\nstring encoding\nuint8 is_bigendian\nuint32 step\nuint8[] data"
+    odd = cardan.from_ros2msg("my_msgs/msg/Odd", fields)
+    sub, pub = cardan.Topic(topic, odd, max_bytes=100).subscriber(), cardan.Topic(topic, odd, max_bytes=100).publisher()
+    pub.publish(mat=7)
+    got = sub.take()
+    assert got is not None and got.mat == 7
+    with pytest.raises(cardan.Error, match="no image encoding"):
+        _cardan.image_mat(got)

@@ -100,8 +100,10 @@ class Usage(unittest.TestCase):
         before = ENVIRONMENT["CARDAN_RUN_DIR"]
         ENVIRONMENT["CARDAN_RUN_DIR"] = "/proc/nowhere"
         try:
-            run("topic", "list", code=1)
+            run("topic", "info", "/a", code=1)
             self.assertRegex(run.stderr, r"^cardan: the run directory .+ — .+\n$")
+            self.assertEqual(as_json("topic", "list", "--json")["topics"], [])
+            self.assertRegex(run.stderr, r"^cardan: nothing runs yet: the run directory .+ — .+\n$")
             report = as_json("doctor", "--json", code=1)
             self.assertFalse(report["ok"])
             failed = [c for c in report["checks"] if c["status"] == "fail"]

@@ -4,7 +4,9 @@
 
     usage_test.py CARDAN [unittest arguments]
 """
+import json
 import pathlib
+import signal
 import subprocess
 
 import recording
@@ -33,8 +35,21 @@ class Usage(CommandCase):
     def test_looking_makes_no_run_directory(self):
         missing = self.path / "mistyped" / "run"
         self.environment["CARDAN_RUN_DIR"] = str(missing)
-        for words in (["topic", "list"], ["topic", "list", "--json"], ["topic", "info", "/a"], ["topic", "echo", "/a", "--once"], ["topic", "stats", "--all", "--once"],
-                      ["top", "--once"], ["component", "list"], ["component", "stats", "--once"], ["param", "list"], ["run", "--stop", "a"]):
+        # What has a name cannot be there; the list of what is there is empty.
+        for words, answer in ((["topic", "list"], "no topics in "), (["topic", "list", "--names"], ""), (["topic", "list", "--json"], {"topics": [], "closed": []}),
+                              (["topic", "stats", "--all", "--once", "--seconds", "0.2"], ""), (["top", "--once", "--seconds", "0.2"], "0 processes, 0 topics"),
+                              (["top", "--once", "--json", "--seconds", "0.2"], {"processes": [], "topics": [], "callbacks": []}), (["component", "list"], "no components run"),
+                              (["component", "list", "--json"], {"components": []}), (["component", "stats", "--once", "--seconds", "0.2"], "no components run"),
+                              (["param", "list"], "no components run"), (["param", "list", "--json"], {"parameters": []})):
+            output = self.run_cardan(*words)
+            if isinstance(answer, dict):
+                self.assertEqual({name: value for name, value in json.loads(output).items() if name in answer}, answer, words)
+            else:
+                self.assertIn(answer, output, words)
+            self.assertRegex(self.errors, rf"^cardan: nothing runs yet: the run directory {missing}, which CARDAN_RUN_DIR names, does not exist — .+\n$", words)
+            self.assertFalse(missing.parent.exists(), words)
+        for words in (["topic", "info", "/a"], ["topic", "echo", "/a", "--once"], ["topic", "stats", "/a", "--once"], ["component", "stats", "a", "--once"],
+                      ["param", "list", "a"], ["param", "get", "a/b"], ["run", "--stop", "a"]):
             self.assertEqual(self.run_cardan(*words, code=1), "", words)
             self.assertRegex(self.errors, rf"^cardan: the run directory {missing}, which CARDAN_RUN_DIR names, does not exist — .+\n$")
             self.assertFalse(missing.parent.exists(), words)
@@ -43,7 +58,16 @@ class Usage(CommandCase):
         self.assertIn("does not exist yet", done.stdout)
         self.assertFalse(missing.parent.exists())
         self.run_cardan("topic", "list", "--help")
+        # A live view waits until something runs.
+        top = subprocess.Popen([CARDAN, "top", "--json", "--seconds", "0.2"], env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.assertEqual(json.loads(top.stdout.readline())["processes"], [])
+        self.assertFalse(missing.parent.exists())
         missing.mkdir(parents=True)
+        while not list(missing.iterdir()):  # it looks there now
+            self.assertNotEqual(top.stdout.readline(), "")
+        top.send_signal(signal.SIGINT)
+        self.assertEqual(top.communicate(timeout=60)[1].count("nothing runs yet"), 1)
+        self.assertEqual(top.returncode, 0)
         self.run_cardan("topic", "list")
 
     def test_output_that_cannot_be_written_is_a_failure(self):

@@ -129,6 +129,7 @@ class Question {
       const json answer = json::parse(line, nullptr, false);
       // A component can write into its process's descriptors what it likes.
       if (!answer.is_object() || done == process_.components.size()) break;
+      if (answer.contains("process")) return decline(answer, done, into);
       const Component& component = process_.components[done++];
       try {
         if (answer.contains("error")) {
@@ -167,6 +168,19 @@ class Question {
   }
 
  private:
+  /// No component of the process can be asked: one cause for all, and they are not asked again.
+  std::size_t decline(const json& answer, std::size_t done, Asked& into) const {
+    const auto text_of = [&](const char* name) {
+      const json& of = answer.at("process");
+      return of.is_object() && of.contains(name) && of.at(name).is_string() ? of.at(name).get<std::string>() : "";
+    };
+    into.problems.push_back(config::problem_at(
+        configuration_, process_.pointer, config::Severity::Error,
+        fmt::format("process '{}' cannot start: {}", process_.name, text_of("cause")), text_of("remedy")));
+    for (; done < process_.components.size(); ++done)
+      into.declarations.unknown.push_back(process_.components[done].name);
+    return done;
+  }
   void complain(const Component& component, const std::string& at, const std::string& cause, const std::string& remedy,
                 Asked& into, config::Severity severity = config::Severity::Error) const {
     into.problems.push_back(config::problem_at(configuration_, component.pointer + at, severity, cause, remedy));

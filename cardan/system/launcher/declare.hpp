@@ -41,6 +41,9 @@ struct Asked {
 int declare_components(const config::Configuration& configuration, const std::string& process, std::size_t first,
                        int fd);
 
+/// In place of it, where no component of the process can be asked: the answer for all of them.
+void decline_to_declare(const std::string& cause, const std::string& remedy, int fd);
+
 /// The file with only those components that can be asked: its text says which library and class they are, and what
 /// their topics are called. Of one with another error in the text only these are left.
 [[nodiscard]] config::Configuration askable(config::Configuration configuration,

@@ -158,4 +158,8 @@ int declare_components(const config::Configuration& configuration, const std::st
   ::_exit(0);
 }
 
+void decline_to_declare(const std::string& cause, const std::string& remedy, int fd) {
+  (void)write_line(fd, {{"process", {{"cause", cause}, {"remedy", remedy}}}});
+}
+
 }  // namespace cardan::launcher

@@ -15,14 +15,16 @@ use zenoh::query::{Query, Queryable};
 use zenoh::sample::{Sample, SampleKind};
 use zenoh::{Session, Wait};
 
+use crate::announced::{Announced, Change};
 use crate::clock::{self, Clocks};
 use crate::context::Context;
 use crate::counts::Report;
 use crate::incoming::Incoming;
-use crate::keys::{announced, checked_name, clock_key, definition_key, domain_number, Announced, Change};
+use crate::keys::{announced, checked_name, clock_key, definition_key, domain_number};
 use crate::outgoing::{answer_questions, Local, Outgoing, Question};
 use crate::rules::{is_pattern, rule_for, Form, Rules};
 use crate::stamp::wall_now;
+use crate::topics::Topics;
 use crate::types::definition_of;
 
 /// Each topic has a thread.
@@ -57,7 +59,7 @@ fn look(domain: &str) -> Result<Found, String> {
 }
 
 pub struct Bridge {
-    context: Arc<Context>,
+    topics: Arc<Topics>,
     clocks: Arc<Clocks>,
     stop: Arc<AtomicBool>,
     threads: Mutex<Vec<JoinHandle<()>>>,
@@ -70,44 +72,44 @@ impl Bridge {
         let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
         let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
         let domain = domain_number(&(boot + &host), &look(&rules.domain)?.run_directory);
-        let context = Arc::new(Context::new(session, rules, network, domain));
+        let topics = Arc::new(Topics::new(Context::new(session, rules, network, domain)));
         let clocks = Arc::new(Clocks::default());
         let (found, tokens) = sync_channel(1024);
-        let declared = declare(&context, &clocks, &found).map_err(|e| e.to_string())?;
-        let bridge = Bridge { context, clocks, stop: Arc::default(), threads: Mutex::default(), _declared: declared };
+        let declared = declare(&topics, &clocks, &found).map_err(|e| e.to_string())?;
+        let bridge = Bridge { topics, clocks, stop: Arc::default(), threads: Mutex::default(), _declared: declared };
         bridge.start(tokens);
         Ok(bridge)
     }
 
     fn start(&self, tokens: Receiver<Change>) {
         let (ask, questions) = sync_channel::<Question>(64);
-        let (context, stop) = (self.context.clone(), self.stop.clone());
-        self.spawn(move || find_topics(&context, &stop, &ask));
-        let context = self.context.clone();
+        let (topics, stop) = (self.topics.clone(), self.stop.clone());
+        self.spawn(move || find_topics(&topics, &stop, &ask));
+        let context = self.topics.context.clone();
         std::thread::spawn(move || answer_questions(&context, &questions));
-        let context = self.context.clone();
+        let topics = self.topics.clone();
         std::thread::spawn(move || {
-            for one in named_topics(&context) {
-                let_in(&context, &one);
+            for one in named_topics(&topics.context) {
+                let_in(&topics, &one);
             }
             let mut looked = Instant::now();
             loop {
                 match tokens.recv_timeout(LOOK) {
-                    Ok(Change { one, gone: true }) => forget(&context, &one),
-                    Ok(Change { one, .. }) => let_in(&context, &one),
+                    Ok(Change { one, gone: true }) => forget(&topics, &one),
+                    Ok(Change { one, .. }) => let_in(&topics, &one),
                     Err(RecvTimeoutError::Disconnected) => return,
                     // All that came is done: what had no place is looked for now.
                     Err(RecvTimeoutError::Timeout) => {
-                        if looked.elapsed() >= AGAIN && context.left_out.swap(false, Relaxed) {
-                            look_at_all(&context);
+                        if looked.elapsed() >= AGAIN && topics.context.left_out.swap(false, Relaxed) {
+                            look_at_all(&topics);
                             looked = Instant::now();
                         }
                     }
                 }
             }
         });
-        let (context, clocks, stop) = (self.context.clone(), self.clocks.clone(), self.stop.clone());
-        self.spawn(move || clocks.ask(&context, &stop));
+        let (topics, clocks, stop) = (self.topics.clone(), self.clocks.clone(), self.stop.clone());
+        self.spawn(move || clocks.ask(&topics, &stop));
     }
 
     fn spawn(&self, work: impl FnOnce() + Send + 'static) {
@@ -116,17 +118,17 @@ impl Bridge {
 
     pub fn stop(&self) {
         self.stop.store(true, Relaxed);
-        self.context.outgoing.lock().unwrap().values().for_each(|t| t.stop());
-        self.context.incoming.lock().unwrap().values().for_each(|t| t.stop());
+        self.topics.outgoing.lock().unwrap().values().for_each(|t| t.stop());
+        self.topics.incoming.lock().unwrap().values().for_each(|t| t.stop());
     }
 
     pub fn report(&self) -> Value {
         let mut topics = vec![];
-        for t in self.context.outgoing.lock().unwrap().values() {
+        for t in self.topics.outgoing.lock().unwrap().values() {
             topics.push(Report::of(&t.local.name, &t.beyond, &t.local.type_name, false, &t.counts));
         }
-        let mut past = self.context.past.lock().unwrap().clone();
-        for t in self.context.incoming.lock().unwrap().values() {
+        let mut past = self.topics.context.past.lock().unwrap().clone();
+        for t in self.topics.incoming.lock().unwrap().values() {
             let mut one = report_of(t);
             if let Some(before) = past.remove(&t.beyond) {
                 one.add(&before);
@@ -140,20 +142,20 @@ impl Bridge {
             .into_iter()
             .map(|(zid, m)| json!({"id": zid, "clock_offset_ns": m.offset_ns, "round_trip_ns": m.round_trip_ns}))
             .collect();
-        json!({"time_ns": wall_now(), "bridge": self.title(), "network": self.context.network,
+        json!({"time_ns": wall_now(), "bridge": self.title(), "network": self.topics.context.network,
             "topics": topics.iter().map(Report::json).collect::<Vec<_>>(), "peers": peers,
-            "notes": self.context.notes()})
+            "notes": self.topics.context.notes()})
     }
 
     fn title(&self) -> String {
-        let info = self.context.session.info();
+        let info = self.topics.context.session.info();
         let links = info.routers_zid().wait().count() + info.peers_zid().wait().count();
-        let form = match self.context.rules.zenoh.form {
+        let form = match self.topics.context.rules.zenoh.form {
             Form::Plain => "plain keys".to_string(),
             Form::Cardan => "between computers with Cardan".to_string(),
-            Form::Rmw => format!("ROS 2 domain {}", self.context.keys.domain_id),
+            Form::Rmw => format!("ROS 2 domain {}", self.topics.context.keys.domain_id),
         };
-        format!("Zenoh, {form}, connected to {links}, id {}", self.context.zid)
+        format!("Zenoh, {form}, connected to {links}, id {}", self.topics.context.zid)
     }
 }
 
@@ -165,7 +167,8 @@ fn report_of(t: &Incoming) -> Report {
 
 type Declared = (Vec<Subscriber<()>>, Vec<Queryable<()>>, Vec<LivelinessToken>);
 
-fn declare(context: &Arc<Context>, clocks: &Arc<Clocks>, found: &SyncSender<Change>) -> Result<Declared, zenoh::Error> {
+fn declare(topics: &Arc<Topics>, clocks: &Arc<Clocks>, found: &SyncSender<Change>) -> Result<Declared, zenoh::Error> {
+    let context = &topics.context;
     let form = context.rules.zenoh.form;
     let (mut subscribers, mut queryables) = (vec![], vec![]);
     for tokens in context.keys.announcements(None) {
@@ -175,7 +178,7 @@ fn declare(context: &Arc<Context>, clocks: &Arc<Clocks>, found: &SyncSender<Chan
         subscribers.push(liveliness.declare_subscriber(tokens).history(true).callback(seen).wait()?);
     }
     if form == Form::Cardan {
-        let own = context.clone();
+        let own = topics.clone();
         let asked = move |query: Query| clock::answer(&own, &query);
         queryables.push(context.session.declare_queryable(clock_key(&context.zid)).callback(asked).wait()?);
         let own = context.clone();
@@ -214,18 +217,20 @@ fn token_changed(context: &Context, clocks: &Clocks, found: &SyncSender<Change>,
 }
 
 /// Asks again who announces a topic: some had to be left out.
-fn look_again(context: &Arc<Context>, name: &str) {
+fn look_again(topics: &Arc<Topics>, name: &str) {
+    let context = &topics.context;
     for tokens in context.keys.announcements(Some(name)) {
         let Ok(replies) = context.session.liveliness().get(tokens).timeout(LOOK).wait() else { continue };
         let found = replies.iter().take(MOST_TOKENS).filter_map(|reply| reply.into_result().ok());
         for one in found.filter_map(|sample| wanted(context, &sample)) {
-            let_in(context, &one);
+            let_in(topics, &one);
         }
     }
 }
 
 /// Asks again who announces anything: some had no place when they came, and of others the end was not seen.
-fn look_at_all(context: &Arc<Context>) {
+fn look_at_all(topics: &Arc<Topics>) {
+    let context = &topics.context;
     context.forget_note("tokens");
     context.forget_note("in");
     let mut live = HashSet::new();
@@ -239,10 +244,10 @@ fn look_at_all(context: &Arc<Context>) {
                 return;
             }
             live.insert(one.token);
-            let_in(context, &one);
+            let_in(topics, &one);
         }
     }
-    let mut all = context.incoming.lock().unwrap();
+    let mut all = topics.incoming.lock().unwrap();
     all.retain(|_, topic| {
         let goes = topic.end_all_but(&live) && topic.is_untouched();
         if goes {
@@ -280,13 +285,14 @@ fn named_topics(context: &Context) -> Vec<Announced> {
     all
 }
 
-fn let_in(context: &Arc<Context>, one: &Announced) {
+fn let_in(topics: &Arc<Topics>, one: &Announced) {
+    let context = &topics.context;
     let Some(rule) = rule_for(&context.rules.inward, &one.name, &one.type_name) else { return };
     if let Err(why) = context.hashes.check(context.keys.form, one) {
         context.note(&one.name, why);
         return;
     }
-    let mut all = context.incoming.lock().unwrap();
+    let mut all = topics.incoming.lock().unwrap();
     if let Some(known) = all.get(&one.name) {
         if known.rule != *rule {
             context.note(
@@ -324,13 +330,13 @@ fn let_in(context: &Arc<Context>, one: &Announced) {
     }
     let topic = Arc::new(topic);
     all.insert(one.name.clone(), topic.clone());
-    let context = context.clone();
-    std::thread::spawn(move || topic.run(&context, &|name| look_again(&context, name)));
+    let topics = topics.clone();
+    std::thread::spawn(move || topic.run(&topics.context, &|name| look_again(&topics, name)));
 }
 
 /// A token has ended. A topic of which nothing ever came makes room for others; of any other the counts stay.
-fn forget(context: &Context, one: &Announced) {
-    let mut all = context.incoming.lock().unwrap();
+fn forget(topics: &Topics, one: &Announced) {
+    let mut all = topics.incoming.lock().unwrap();
     let Some(topic) = all.get(&one.name) else { return };
     if topic.end_of(one) && topic.is_untouched() {
         topic.stop();
@@ -339,13 +345,14 @@ fn forget(context: &Context, one: &Announced) {
 }
 
 /// Looks for this computer's topics until `stop`.
-fn find_topics(context: &Arc<Context>, stop: &AtomicBool, ask: &SyncSender<Question>) {
+fn find_topics(topics: &Arc<Topics>, stop: &AtomicBool, ask: &SyncSender<Question>) {
+    let context = &topics.context;
     let mut running: BTreeMap<String, Local> = BTreeMap::new();
     while !stop.load(Relaxed) {
         match look(&context.rules.domain) {
             Ok(found) => {
                 context.forget_note("look");
-                update(context, &mut running, found, ask);
+                update(topics, &mut running, found, ask);
             }
             Err(why) => context.note("look", why),
         }
@@ -353,7 +360,8 @@ fn find_topics(context: &Arc<Context>, stop: &AtomicBool, ask: &SyncSender<Quest
     }
 }
 
-fn update(context: &Arc<Context>, running: &mut BTreeMap<String, Local>, found: Found, ask: &SyncSender<Question>) {
+fn update(topics: &Topics, running: &mut BTreeMap<String, Local>, found: Found, ask: &SyncSender<Question>) {
+    let context = &topics.context;
     let mut here = BTreeSet::new();
     for topic in found.topics {
         let rules = &context.rules;
@@ -373,7 +381,7 @@ fn update(context: &Arc<Context>, running: &mut BTreeMap<String, Local>, found: 
             context.note(&local.name, why);
             continue;
         }
-        let mut all = context.outgoing.lock().unwrap();
+        let mut all = topics.outgoing.lock().unwrap();
         if all.len() >= MOST_OUT && before.is_none() {
             context.note("out", format!("at most {MOST_OUT} topics leave: name them in 'out'"));
             continue;
@@ -392,7 +400,7 @@ fn update(context: &Arc<Context>, running: &mut BTreeMap<String, Local>, found: 
     running.retain(|name, _| {
         let stays = here.contains(name);
         if !stays {
-            if let Some(gone) = context.outgoing.lock().unwrap().get(name) {
+            if let Some(gone) = topics.outgoing.lock().unwrap().get(name) {
                 gone.stop();
             }
         }

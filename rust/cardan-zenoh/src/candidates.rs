@@ -3,7 +3,7 @@
 //! only one can be its type here. The first that works is; another one takes its place when it turns out not to work.
 use std::collections::HashSet;
 
-use crate::keys::Announced;
+use crate::announced::Announced;
 
 /// Of one topic: what is announced beyond them takes the place of what has failed.
 const MOST: usize = 32;

@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 use zenoh::query::Query;
 use zenoh::Wait;
 
-use crate::context::Context;
 use crate::keys::clock_key;
 use crate::stamp::wall_now;
+use crate::topics::Topics;
 
 const PERIOD: Duration = Duration::from_secs(1);
 const ASK: Duration = Duration::from_secs(2);
@@ -106,18 +106,18 @@ impl Clocks {
     }
 
     /// Asks until `stop`.
-    pub fn ask(&self, context: &Context, stop: &AtomicBool) {
+    pub fn ask(&self, topics: &Topics, stop: &AtomicBool) {
         while !stop.load(Relaxed) {
             for zid in self.zids() {
-                self.ask_one(context, &zid);
+                self.ask_one(topics, &zid);
             }
             std::thread::sleep(PERIOD);
         }
     }
 
-    fn ask_one(&self, context: &Context, zid: &str) {
+    fn ask_one(&self, topics: &Topics, zid: &str) {
         let asked = wall_now();
-        let Ok(replies) = context.session.get(clock_key(zid)).timeout(ASK).wait() else {
+        let Ok(replies) = topics.context.session.get(clock_key(zid)).timeout(ASK).wait() else {
             return;
         };
         let mut has_answered = false;
@@ -134,7 +134,7 @@ impl Clocks {
                 self.note(zid, one);
             }
             has_answered = true;
-            let incoming = context.incoming.lock().unwrap();
+            let incoming = topics.incoming.lock().unwrap();
             for told in answer.streams {
                 if let Some(topic) = incoming.get(&told.topic) {
                     let mut losses = topic.losses.lock().unwrap();
@@ -147,10 +147,10 @@ impl Clocks {
 }
 
 /// Answers such a question. Zenoh's thread.
-pub fn answer(context: &Context, query: &Query) {
+pub fn answer(topics: &Topics, query: &Query) {
     let received_ns = wall_now();
     let mut streams = vec![];
-    for topic in context.outgoing.lock().unwrap().values() {
+    for topic in topics.outgoing.lock().unwrap().values() {
         for (publisher, sent) in topic.sent.lock().unwrap().iter() {
             streams.push(Told {
                 topic: topic.beyond.clone(),

@@ -2,14 +2,12 @@
 //! What all parts of the bridge share.
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 
 use zenoh::Session;
 
 use crate::counts::Report;
-use crate::incoming::Incoming;
 use crate::keys::Keys;
-use crate::outgoing::Outgoing;
 use crate::ros::Node;
 use crate::rules::Rules;
 use crate::types::Hashes;
@@ -29,9 +27,6 @@ pub struct Context {
     pub hashes: Hashes,
     /// Of types that leave, by their numbers.
     pub definitions: Mutex<HashMap<u64, String>>,
-    pub outgoing: Mutex<BTreeMap<String, Arc<Outgoing>>>,
-    /// By their names beyond.
-    pub incoming: Mutex<BTreeMap<String, Arc<Incoming>>>,
     /// Counts of those that have gone, so that no loss is forgotten.
     pub past: Mutex<BTreeMap<String, Report>>,
     /// Announcements, or their ends, were left out.
@@ -62,8 +57,6 @@ impl Context {
             endpoints: AtomicU32::new(1),
             hashes: Hashes::default(),
             definitions: Mutex::default(),
-            outgoing: Mutex::default(),
-            incoming: Mutex::default(),
             past: Mutex::default(),
             left_out: AtomicBool::new(false),
             notes: Mutex::default(),

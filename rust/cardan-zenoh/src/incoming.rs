@@ -13,10 +13,11 @@ use zenoh::query::{ConsolidationMode, QueryTarget, ReplyKeyExpr};
 use zenoh::sample::{Locality, Sample, SampleKind};
 use zenoh::Wait;
 
+use crate::announced::Announced;
 use crate::candidates::Candidates;
 use crate::context::Context;
 use crate::counts::{add, Counts};
-use crate::keys::{definition_key, Announced};
+use crate::keys::definition_key;
 use crate::losses::Losses;
 use crate::ros;
 use crate::rules::{Form, Pace, Rule};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Carries Cardan's topics to and from Zenoh. `cardan bridge zenoh` starts it: the rules come as one line of JSON on
 //! standard input, whose end ends the program; each second a report goes to standard output as one line of JSON.
+mod announced;
 mod bridge;
 mod candidates;
 mod clock;
@@ -15,6 +16,7 @@ mod ros;
 mod ros_publisher;
 mod rules;
 mod stamp;
+mod topics;
 mod types;
 mod ways;
 

@@ -17,9 +17,10 @@ use zenoh::query::Query;
 use zenoh::sample::Locality;
 use zenoh::Wait;
 
+use crate::announced::Announced;
 use crate::context::Context;
 use crate::counts::{add, Counts};
-use crate::keys::{announcement, Announced};
+use crate::keys::announcement;
 use crate::ros::Qos;
 use crate::ros_publisher::{asked_for, RosPublisher};
 use crate::rules::{Congestion, Form, Pace, Rule};

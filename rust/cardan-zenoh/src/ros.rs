@@ -5,7 +5,7 @@ use sha2::{Digest, Sha256};
 use zenoh::bytes::Encoding;
 use zenoh::sample::Sample;
 
-use crate::keys::Announced;
+use crate::announced::Announced;
 use crate::stamp::{good_via, Stamp};
 
 const SPACE: &str = "@ros2_lv";

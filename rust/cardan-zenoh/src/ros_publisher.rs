@@ -13,8 +13,8 @@ use zenoh::query::Query;
 use zenoh::time::{Timestamp, TimestampId, NTP64};
 use zenoh::Wait;
 
+use crate::announced::Announced;
 use crate::context::Context;
-use crate::keys::Announced;
 use crate::ros::{encoding, gid, history_key, Attachment, Qos};
 use crate::stamp::{steady_now, wall_now};
 

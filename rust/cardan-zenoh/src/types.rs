@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Mutex;
 
-use crate::keys::Announced;
+use crate::announced::Announced;
 use crate::ros;
 use crate::rules::Form;
 use crate::stamp::number_of;

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/python_package.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <sstream>
+#include <system_error>
+
+#include "cardan/base/error.hpp"
+#include "cardan/system/launcher/child_process.hpp"
+
+namespace cardan::apps {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Nothing is imported: that would take the time of the import twice. A folder `cardan` without the package's files, as
+/// Cardan's sources have one, is a package to Python too; it has no origin.
+constexpr const char* kQuestion = R"(
+import sys
+
+def find(name, path=None):
+    for finder in sys.meta_path:
+        spec = finder.find_spec(name, path)
+        if spec is not None:
+            return spec
+
+def state(path=None):
+    package = find("cardan", path)
+    if package is None or package.origin in (None, "namespace"):
+        return "missing", ""
+    found = find("cardan._cardan", package.submodule_search_locations)
+    return "there" if found else "foreign", package.origin
+
+has, where = state()
+beside = bool(sys.argv[1]) and state([sys.argv[1]])[0] == "there"
+print("cardan", has, find("rerun") is not None, beside, "%d.%d" % sys.version_info[:2])
+print(where)
+print(sys.executable)
+)";
+
+struct Answer {
+  std::string has, version, where, executable;
+  bool rerun = false, beside = false;
+};
+
+/// Everything that the interpreter prints; absent: it does not end, or not in order.
+std::optional<std::string> output_of(launcher::ChildProcess& child) {
+  std::string text;
+  const auto end = std::chrono::steady_clock::now() + 5s;
+  while (std::chrono::steady_clock::now() < end && text.size() < 65536) {
+    const auto ending = child.ended();  // before the read: then all is in the pipe
+    std::array<char, 4096> some{};
+    for (ssize_t got = 0; (got = ::read(child.output_fd(), some.data(), some.size())) > 0;)
+      text.append(some.data(), static_cast<std::size_t>(got));
+    if (ending) return ending->in_order() ? std::optional(text) : std::nullopt;
+    pollfd over{.fd = child.end_fd(), .events = POLLIN, .revents = 0};
+    (void)::poll(&over, 1, 100);
+  }
+  return {};
+}
+
+std::optional<Answer> ask(const std::string& interpreter, const std::string& beside) try {
+  // env looks it up in PATH as execvp() does.
+  launcher::ChildProcess child({.program = "/usr/bin/env", .arguments = {"env", interpreter, "-c", kQuestion, beside}});
+  const auto text = output_of(child);
+  const auto at = text ? text->rfind("cardan ") : std::string::npos;  // a site may print before
+  if (at == std::string::npos) return {};
+  std::istringstream words(text->substr(at + 7));
+  Answer answer;
+  std::string rerun, is_beside, rest;
+  if (!(words >> answer.has >> rerun >> is_beside >> answer.version) || !std::getline(words, rest) ||
+      !std::getline(words, answer.where) || !std::getline(words, answer.executable))
+    return {};
+  answer.rerun = rerun == "True";
+  answer.beside = is_beside == "True";
+  return answer;
+} catch (const Error&) {
+  return {};  // no process is left, or the like
+}
+
+/// The folder of the package in the build tree that this program is from; "": it is installed.
+std::string built_beside() {
+  std::error_code failed;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", failed);
+  const std::filesystem::path package = program.parent_path().parent_path() / "python";
+  return std::filesystem::is_regular_file(package / "cardan" / "__init__.py", failed) ? package.string() : "";
+}
+
+}  // namespace
+
+const char* in_environment(const PythonNeeds& needs) noexcept {
+  return needs.process ? ", also in \"environment\" of the process" : "";
+}
+
+void require_package(const std::string& interpreter, const PythonNeeds& needs) {
+  const std::string beside = built_beside();
+  const auto answer = ask(interpreter, beside);
+  if (!answer) return;
+  const bool no_rerun = needs.rerun && !answer->rerun;
+  if (answer->has == "there" && !no_rerun) return;
+  const std::string who = fmt::format("{} (Python {})", answer->executable, answer->version);
+  const std::string pip = answer->executable + " -m pip install ";
+  std::string cause, remedy;
+  if (answer->has == "foreign") {
+    const std::string folder = std::filesystem::path(answer->where).parent_path().string();
+    cause = fmt::format("the package cardan in {} is not for the interpreter {}{}", folder, who,
+                        no_rerun ? ", which lacks the package rerun-sdk too" : "");
+  } else if (answer->has == "missing") {
+    cause = fmt::format("the interpreter {} lacks the package cardan{}", who, no_rerun ? " and rerun-sdk" : "");
+  } else {
+    cause = fmt::format("the interpreter {} lacks the package rerun-sdk", who);
+  }
+  if (answer->has != "there") {
+    remedy = fmt::format("run {}./python in the sources of Cardan", pip);
+    if (answer->beside)
+      remedy += fmt::format(", or set PYTHONPATH={}", beside);
+    else if (answer->has == "missing")
+      remedy += ", or set PYTHONPATH to the folder python of a build of Cardan for this Python";
+  }
+  if (no_rerun) remedy += fmt::format("{}{}rerun-sdk", remedy.empty() ? "run " : "; ", pip);
+  remedy += fmt::format("; or name another interpreter: CARDAN_PYTHON=/path/to/python3{}", in_environment(needs));
+  throw Error(ErrorCode::Unavailable, cause, remedy);
+}
+
+}  // namespace cardan::apps
