@@ -280,7 +280,7 @@ def test_python_reads_what_a_cpp_program_publishes(programs: Programs) -> None:
     assert own.stdin is not None and own.stdout is not None
     own.stdin.write("publish 3\n")
     own.stdin.flush()
-    assert own.stdout.readline()
+    assert [own.stdout.readline() for _ in range(2)] == ["ready\n", "done\n"]
     got = cardan.Topic("/test/own").subscriber().wait(30)  # FixedString, an enum, a vector; depth 8
     assert (got.number, got.gear, got.text, got.header.frame_id) == (1, 7, "some text", "")
     assert got.values.dtype == np.int32 and got.values.tolist() == list(range(100))
