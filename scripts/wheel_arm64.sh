@@ -6,6 +6,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source scripts/lib.sh
+find_tools
 python=build/venv/bin/python
 for program in aarch64-linux-gnu-g++ qemu-aarch64 dpkg-deb; do
   command -v "$program" >/dev/null || die "no $program — run: scripts/setup.sh --for test-deep"

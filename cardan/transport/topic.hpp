@@ -37,7 +37,8 @@ constexpr Waiting anticipate(std::chrono::nanoseconds margin = std::chrono::micr
 /// two deviations after it is due, and each 2 to 10 ms if it is late or the stream jitters. The publisher then has
 /// nobody to wake, so such a subscriber costs it no system call. A frame wakes as with block() after a silence, or if
 /// others would soon overwrite it; one system call then wakes all that follow. A frame that is early waits until the
-/// look. fd() does the same. Not of a reliable stream, nor of periods above 250 ms; these as with block().
+/// look. fd() does the same. Not of a reliable stream, with a lifespan, or of periods above 250 ms: these as with
+/// block().
 constexpr Waiting follow(std::chrono::nanoseconds margin = std::chrono::microseconds{200}) {
   return {Waiting::Kind::Follow, margin};
 }

@@ -116,7 +116,7 @@ PyObject* dtype_of(const ImageFormat& format, bool big_endian) {
 }  // namespace
 
 nb::object image_mat(nb::handle self) {
-  const Message& m = *nb::inst_ptr<Message>(self);
+  const Message& m = message_in(self.ptr());
   m.content->require_readable();
   const Fields& fields = fields_of(m);
   const auto value = [&](Number which) { return number(m, *fields.numbers[which]); };

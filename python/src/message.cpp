@@ -20,17 +20,17 @@
 namespace nb = nanobind;
 
 namespace cardan::python {
+Message& message_in(PyObject* self) {
+  if (!nb::inst_ready(self))
+    raise(PyExc_TypeError, "messages come from a subscriber or a loan; this one was made without either");
+  return *nb::inst_ptr<Message>(self);
+}
+
 namespace {
 
 using Kind = TypeLayout::Kind;
 
 PyObject* classes = nullptr;  // the dict: name of a type -> its class
-
-Message& message_of(PyObject* self) {
-  if (!nb::inst_ready(self))
-    raise(PyExc_TypeError, "messages come from a subscriber or a loan; this one was made without either");
-  return *nb::inst_ptr<Message>(self);
-}
 
 std::string_view name_of(PyObject* name) {
   Py_ssize_t bytes = 0;
@@ -45,13 +45,10 @@ PyObject* mat_name = nullptr;
 
 PyObject* get_attribute(PyObject* self, PyObject* name) noexcept {
   try {
-    if (name == mat_name && Py_TYPE(self) == image_class) {
-      (void)message_of(self);
-      return image_mat(self).release().ptr();
-    }
+    if (name == mat_name && Py_TYPE(self) == image_class) return image_mat(self).release().ptr();
     const std::string_view word = name_of(name);
     if (!word.starts_with("_")) {
-      const Message& m = message_of(self);
+      const Message& m = message_in(self);
       if (const TypeLayout::Field* f = find_field(*m.layout, word)) {
         m.content->require_readable();
         return read(m.content, *f->type, m.at + f->offset).release().ptr();
@@ -67,7 +64,7 @@ PyObject* get_attribute(PyObject* self, PyObject* name) noexcept {
 int set_attribute(PyObject* self, PyObject* name, PyObject* value) noexcept {
   try {
     const std::string_view word = name_of(name);
-    const Message& m = message_of(self);
+    const Message& m = message_in(self);
     const TypeLayout::Field* const f = word.starts_with("_") ? nullptr : find_field(*m.layout, word);
     if (f == nullptr) return PyObject_GenericSetAttr(self, name, value);
     if (value == nullptr) raise(PyExc_TypeError, "a field of a message cannot be deleted");
@@ -81,7 +78,7 @@ int set_attribute(PyObject* self, PyObject* name, PyObject* value) noexcept {
 }
 
 nb::object get_item(nb::handle self, const std::string& name) {
-  const Message& m = message_of(self.ptr());
+  const Message& m = message_in(self.ptr());
   const TypeLayout::Field* const f = find_field(*m.layout, name);
   if (f == nullptr) {
     PyErr_SetString(PyExc_KeyError, (m.layout->name + " has no field '" + name + "'").c_str());
@@ -92,7 +89,7 @@ nb::object get_item(nb::handle self, const std::string& name) {
 }
 
 void set_item(nb::handle self, const std::string& name, nb::handle value) {
-  const Message& m = message_of(self.ptr());
+  const Message& m = message_in(self.ptr());
   const TypeLayout::Field* const f = find_field(*m.layout, name);
   if (f == nullptr) {
     PyErr_SetString(PyExc_KeyError, (m.layout->name + " has no field '" + name + "'").c_str());
@@ -110,7 +107,7 @@ std::vector<std::string> names(const TypeLayout& layout) {
 }
 
 nb::object allocate(nb::handle self, const std::string& name, std::size_t count) {
-  const Message& m = message_of(self.ptr());
+  const Message& m = message_in(self.ptr());
   const TypeLayout::Field* const f = find_field(*m.layout, name);
   const bool list = f != nullptr && (f->type->kind == Kind::Vector || f->type->kind == Kind::FixedVector);
   if (!list) raise(PyExc_TypeError, m.layout->name + " has no list '" + name + "'");
@@ -131,14 +128,14 @@ nb::object view(const Message& m, const std::string& name) {
 }
 
 void fill(nb::handle self, nb::handle value) {
-  const Message& m = message_of(self.ptr());
+  const Message& m = message_in(self.ptr());
   m.content->require_writable();
   write(m.content, *m.layout, m.at, value, "");
 }
 
 /// The message's CDR form, in three parts of which the payload is not copied.
 nb::tuple cdr_parts(nb::handle self) {
-  const Message& m = message_of(self.ptr());
+  const Message& m = message_in(self.ptr());
   m.content->require_readable();
   if (m.at != m.content->root())
     raise(PyExc_TypeError, "a part of a message has no CDR form of its own; take the message's");
@@ -156,7 +153,7 @@ nb::tuple cdr_parts(nb::handle self) {
 }
 
 nb::bytes cdr(nb::handle self) {
-  const Message& m = message_of(self.ptr());
+  const Message& m = message_in(self.ptr());
   m.content->require_readable();
   if (m.at != m.content->root())
     raise(PyExc_TypeError, "a part of a message has no CDR form of its own; take the message's");
@@ -176,7 +173,7 @@ nb::bytes cdr(nb::handle self) {
 }
 
 nb::object copy(nb::handle self) {
-  const Message& m = message_of(self.ptr());
+  const Message& m = message_in(self.ptr());
   if (m.at != m.content->root()) raise(PyExc_TypeError, "copy the message, not a part of it");
   std::shared_ptr<Content> copied = m.content->copied();
   std::byte* const root = copied->root();
@@ -184,7 +181,7 @@ nb::object copy(nb::handle self) {
 }
 
 nb::tuple info(nb::handle self) {
-  const Info& i = message_of(self.ptr()).content->info();
+  const Info& i = message_in(self.ptr()).content->info();
   return nb::make_tuple(i.sequence, i.missed, i.publish_ns, i.source_ns, i.log_ns, i.topic);
 }
 

@@ -27,6 +27,9 @@ struct Records {
   std::size_t count;
 };
 
+/// The message of an object of class Message. Raises TypeError if it has none.
+[[nodiscard]] Message& message_in(PyObject* self);
+
 /// The field of that name, or null.
 [[nodiscard]] const TypeLayout::Field* find_field(const TypeLayout& layout, std::string_view name) noexcept;
 

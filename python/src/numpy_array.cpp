@@ -81,8 +81,9 @@ nb::object numpy_array(PyObject* dtype, const ArrayShape& shape, const std::shar
     made = nb::steal(numpy.new_from_descr(reinterpret_cast<PyTypeObject*>(array_class()), dtype,
                                           static_cast<int>(shape.sizes.size()), shape.sizes.data(),
                                           shape.strides.data(), data, content->writable() ? kWritable : 0, nullptr));
-    Py_INCREF(owner.ptr());
-    if (!made.is_valid() || numpy.set_base_object(made.ptr(), owner.ptr()) != 0) throw_python();
+    if (!made.is_valid()) throw_python();
+    Py_INCREF(owner.ptr());  // the call takes it, also when it fails
+    if (numpy.set_base_object(made.ptr(), owner.ptr()) != 0) throw_python();
   } else {
     made = nb::steal(PyObject_CallFunction(array_class(), "OOOiO", tuple_of(shape.sizes).ptr(), dtype, owner.ptr(), 0,
                                            tuple_of(shape.strides).ptr()));

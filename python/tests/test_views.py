@@ -318,6 +318,8 @@ def test_messages_are_not_made_by_hand() -> None:
         raw.height
     with pytest.raises(TypeError):
         raw.mat
+    with pytest.raises(TypeError):
+        _cardan.image_mat(raw)
 
 
 @pytest.mark.parametrize("avoided", [False, True])

@@ -38,7 +38,8 @@ using nlohmann::json;
 
 constexpr std::int64_t kMs = 1'000'000, kSecond = 1'000 * kMs;
 constexpr std::int64_t kEndWithin = 20 * kSecond;
-constexpr int kDepth = 10;  // messages
+constexpr int kDepth = 10;                // messages
+constexpr int kMostMessages = 1'000'000;  // their round trips come in one report
 constexpr int kBridgeDomain = 97, kNativeDomain = 98;
 constexpr int kUdpPort = 7001, kTcpPort = 7002, kZenohPort = 7447;  // in networks of our own
 
@@ -242,24 +243,26 @@ class Talk {
 }
 
 template <class T>
-void set(T& to, T given, T least, T most, const char* option, bool is_given) {
-  if (!is_given) return;
-  if (!(given >= least && given <= most))
-    refuse(fmt::format("{} {} is out of range", option, given), fmt::format("use {} to {}", least, most));
-  to = given;
+void set(T& to, const std::optional<T>& given, T least, T most, const char* option) {
+  if (!given) return;
+  if (!(*given >= least && *given <= most))
+    refuse(fmt::format("{} {} is out of range", option, *given), fmt::format("use {} to {}", least, most));
+  to = *given;
 }
 
 Options parse_v2x(const V2xArguments& a) {
   Options o{.seconds = a.quick ? 15.0 : 30.0, .runs = a.quick ? 1 : 3, .json = a.json};
-  set(o.seconds, a.seconds, 1.0, 3600.0, "--seconds", a.seconds != 0);
-  set(o.hz, a.hz, 0.5, 1000.0, "--hz", a.hz != 0);
-  set(o.runs, a.runs, 1, 100, "--runs", a.runs != 0);
-  set(o.bytes, a.bytes, 16, 60000, "--bytes", a.bytes != 0);
-  // −1: not given.
-  set(o.link.delay_ms, a.delay_ms, 0.0, 1000.0, "--delay-ms", a.delay_ms != -1);
-  set(o.link.jitter_ms, a.jitter_ms, 0.0, 1000.0, "--jitter-ms", a.jitter_ms != -1);
-  set(o.link.loss_percent, a.loss_percent, 0.0, 90.0, "--loss", a.loss_percent != -1);
-  set(o.link.rate_mbit, a.rate_mbit, 0.1, 10000.0, "--rate-mbit", a.rate_mbit != -1);
+  set(o.seconds, a.seconds, 1.0, 3600.0, "--seconds");
+  set(o.hz, a.hz, 0.5, 1000.0, "--hz");
+  set(o.runs, a.runs, 1, 100, "--runs");
+  set(o.bytes, a.bytes, 16, 60000, "--bytes");
+  set(o.link.delay_ms, a.delay_ms, 0.0, 1000.0, "--delay-ms");
+  set(o.link.jitter_ms, a.jitter_ms, 0.0, 1000.0, "--jitter-ms");
+  set(o.link.loss_percent, a.loss_percent, 0.0, 90.0, "--loss");
+  set(o.link.rate_mbit, a.rate_mbit, 0.1, 10000.0, "--rate-mbit");
+  if (const double messages = o.seconds * o.hz; messages < 1 || messages > kMostMessages)
+    refuse(fmt::format("--seconds {:g} at --hz {:g} are {:g} messages", o.seconds, o.hz, messages),
+           fmt::format("use 1 to {} in a round", kMostMessages));
   for (const std::string& word : split(a.only)) {
     const auto& peers = all_v2x_peers();
     if (std::none_of(peers.begin(), peers.end(), [&](const Peer& p) { return word == p.name; }))
@@ -283,12 +286,15 @@ class V2xBench {
     try {
       enter_own_network();
       networks = std::make_unique<Networks>(report_.options.link);
-    } catch (const Error& e) {  // no rights here; the other parts of `cardan bench all` are not to blame
+    } catch (const Error& e) {
+      if (e.code() != ErrorCode::Unavailable) throw;
+      // No rights here; the other parts of `cardan bench all` are not to blame
       report_.left_out.push_back(fmt::format("V2X is left out: {}", e.what()));
       return finish();
     }
     report_.how = networks->how();
     choose();
+    if (peers_.empty()) return finish();
     progress_.line(fmt::format("{} B at {:g} Hz over {}: {}; {} peers at once, {} rounds of {:g} s",
                                report_.options.bytes, report_.options.hz, report_.how, report_.options.link.text(),
                                peers_.size(), report_.options.runs, report_.options.seconds));
@@ -330,6 +336,7 @@ class V2xBench {
       auto talk = std::make_unique<Talk>(*peers_[i], report_.options, networks, folder.path(), late_ms);
       if (attempt(*peers_[i], [&] { talk->meet(); })) talks.emplace_back(std::move(talk), &report_.peers[i]);
     }
+    if (talks.empty()) return;
     for (auto& [talk, result] : talks) talk->go();
     for (const std::int64_t end = now_ns() + static_cast<std::int64_t>(report_.options.seconds * 1e9);
          now_ns() < end;) {

@@ -40,6 +40,7 @@ std::vector<CloudPoint> points_of(const PointCloud& cloud, const std::string& fi
                 fmt::format("--from {}: a cloud without x, y, z as 32-bit floats, or with more than {} points", file,
                             kMostPoints),
                 "give a recording of clouds as a LiDAR's driver publishes them");
+  if (cloud.width == 0) return {};  // whatever its height
   std::vector<CloudPoint> out;
   out.reserve(std::size_t{cloud.height} * cloud.width);
   for (std::size_t row = 0; row < cloud.height; ++row) {

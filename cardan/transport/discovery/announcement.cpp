@@ -65,8 +65,8 @@ std::unique_ptr<Attached> make_attached(PublisherCore& publisher, const Announce
   attached->announced = announced.holds + announced.threads;
   attached->threads = announced.threads;
   attached->prewake = announced.prewake;
-  attached->follows = announced.follows;
   attached->reliable = publisher.options().reliable && announced.reliable;
+  attached->follows = announced.follows && !attached->reliable;  // a publication may wait for a reliable one
   attached->floor = publisher.floor_for_late_joiner();
   attached->uid = uid;
   attached->depth = announced.depth;

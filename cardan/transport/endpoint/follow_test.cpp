@@ -94,13 +94,12 @@ TEST_F(Follow, AFrameOutOfTimeRingsNobody) {
       cardan::Subscriber<Beat>{kBeats, {.background = true, .waiting = cardan::follow()}},
       cardan::Subscriber<Beat>{kBeats, {.background = true, .waiting = cardan::follow()}},
       cardan::Subscriber<Beat>{kBeats, {.background = true, .waiting = cardan::follow()}}};
-  std::atomic<bool> over{false};
   std::atomic<std::uint64_t> taken{0}, missed{0};
   std::vector<std::jthread> threads;
   for (auto& in : followers)
-    threads.emplace_back([&] {
+    threads.emplace_back([&](const std::stop_token& over) {
       pollfd one{.fd = in.fd(), .events = POLLIN, .revents = 0};
-      while (!over) {
+      while (!over.stop_requested()) {
         (void)::poll(&one, 1, 50);
         while (const auto sample = in.take()) {
           ++taken;
@@ -113,25 +112,30 @@ TEST_F(Follow, AFrameOutOfTimeRingsNobody) {
   std::mt19937 random(3);
   std::uniform_int_distribution<int> late(0, 3);
   auto next = std::chrono::steady_clock::now();
+  // Returns how many beats came half a period late: this computer may be busy.
   const auto jitter = [&](int count) {
+    int missed_beats = 0;
     for (int i = 0; i < count; ++i) {
       // Each eighth is later than an eighth of the period.
       std::this_thread::sleep_until((next += kBeat) + std::chrono::milliseconds(i % 8 == 0 ? 6 : late(random)));
+      missed_beats += std::chrono::steady_clock::now() > next + kBeat / 2 ? 1 : 0;
       publish();
       take_all();
     }
+    return missed_beats;
   };
   jitter(50);  // they learn
   std::uint64_t best = std::numeric_limits<std::uint64_t>::max();
-  for (int tries = 0; tries < 10 && best > 5; ++tries) {  // this computer may be busy
+  bool in_time = false;
+  for (int tries = 0; tries < 10 && best > 5; ++tries) {
     const std::uint64_t before = wakes();
-    jitter(100);
+    in_time = jitter(100) == 0 || in_time;
     best = std::min(best, wakes() - before);
   }
+  if (best > 5 && !in_time) GTEST_SKIP() << "the computer is too busy for a rhythm";
   EXPECT_LE(best, 5U) << "system calls for 100 publications and three followers";
   const std::uint64_t all = 3 * published_;
   for (int i = 0; i < 1000 && taken + missed < all; ++i) std::this_thread::sleep_for(10ms);
-  over = true;
   threads.clear();
   EXPECT_EQ(taken + missed, all);
 }
@@ -147,6 +151,23 @@ TEST_F(Follow, AFrameThatIsLateRings) {
   EXPECT_TRUE(readable(0)) << "a late frame must ring at once";
   take_all();
   EXPECT_EQ(taken_, published_);
+}
+
+// A look of its own may come when the frame has expired.
+TEST_F(Follow, WithALifespanEachFrameRings) {
+  constexpr cardan::Topic<Beat> kShort{"/short", {.depth = 4, .lifespan = 1s}};
+  cardan::Publisher<Beat> out{kShort};
+  cardan::Subscriber<Beat> in{kShort, {.waiting = cardan::follow()}};
+  (void)in.fd();
+  auto next = std::chrono::steady_clock::now();
+  for (std::uint64_t i = 1; i <= 100; ++i) {
+    std::this_thread::sleep_until(next += kPeriod);
+    out.publish({i});
+    pollfd one{.fd = in.fd(), .events = POLLIN, .revents = 0};
+    EXPECT_EQ(::poll(&one, 1, 0), 1) << i;
+    while (in.take()) {
+    }
+  }
 }
 
 TEST_F(Follow, OfASlowStreamEachFrameRings) {

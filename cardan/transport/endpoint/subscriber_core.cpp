@@ -399,6 +399,7 @@ bool SubscriberCore::copy_latest(ObservedSample& into) {
 
 std::int64_t SubscriberCore::quiet_until(const Stream& s, std::int64_t now) const noexcept {
   if (waiting_.kind != Waiting::Kind::Follow || s.reliable()) return 0;
+  if (lifespan_ns_ > 0) return 0;  // a look may come when the sample has expired
   return s.rhythm.look_at(now, waiting_.limit.count(), std::min(depth_, s.ring.depth));
 }
 

@@ -17,13 +17,12 @@ use crate::announced::Announced;
 use crate::candidates::Candidates;
 use crate::context::Context;
 use crate::counts::{add, Counts};
-use crate::keys::definition_key;
 use crate::losses::Losses;
-use crate::ros;
 use crate::rules::{Form, Pace, Rule};
 use crate::stamp::{number_of, steady_now, via_with, Stamp};
 use crate::types::definition_of;
 use crate::ways::Ways;
+use crate::{keys::definition_key, ros};
 
 const LARGE: usize = 1 << 20;
 const USUAL_DEPTH: u32 = 10;
