@@ -14,9 +14,9 @@
 #include "bench/bridge/network.hpp"
 #include "bench/bridge/parts.hpp"
 #include "bench/bridge/setups.hpp"
+#include "bench/exit_code.hpp"
 #include "bench/transport/progress.hpp"
 #include "bench/transport/report.hpp"
-#include "bench/transport/transport.hpp"
 #include "cardan/base/error.hpp"
 #include "cardan/system/launcher/own_program.hpp"
 
@@ -178,12 +178,7 @@ std::string names_of_bridge_rows() {
 
 int run_bridge_bench(const BridgeArguments& arguments) {
   if (!arguments.part.empty()) return play_bridge_part(arguments.part.c_str());
-  try {
-    return bridging::run(bridging::parse_options(arguments));
-  } catch (const Error& e) {
-    fmt::print(stderr, "cardan bench bridge: {}\n", e.what());
-    return e.code() == ErrorCode::InvalidArgument ? kUsage : kFailed;
-  }
+  return exit_code_of("bridge", [&] { return bridging::run(bridging::parse_options(arguments)); });
 }
 
 }  // namespace cardan::bench

@@ -39,7 +39,7 @@ struct Chain {
   [[nodiscard]] std::string names_of_links() const;
 };
 [[nodiscard]] const Chain& camera_chain();
-/// Null: there is no such chain.
+/// Returns null if no chain has this name.
 [[nodiscard]] const Chain* find_chain(std::string_view name) noexcept;
 /// "camera or lidar"
 [[nodiscard]] std::string names_of_chains();

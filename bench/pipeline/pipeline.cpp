@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "bench/exit_code.hpp"
 #include "bench/pipeline/options.hpp"
 #include "bench/pipeline/report.hpp"
 #include "bench/pipeline/run.hpp"
@@ -19,7 +20,6 @@
 #include "bench/transport/clock.hpp"
 #include "bench/transport/progress.hpp"
 #include "bench/transport/report.hpp"
-#include "bench/transport/transport.hpp"
 #include "cardan/base/error.hpp"
 
 namespace cardan::bench {
@@ -160,15 +160,7 @@ int run_pipeline_bench(const PipelineArguments& arguments, const std::vector<int
                        .from = arguments.from,
                        .topic = arguments.topic});
   }
-  try {
-    return PipelineBench(parse_pipeline(arguments, cpus)).run();
-  } catch (const Error& e) {
-    fmt::print(stderr, "cardan bench pipeline: {}\n", e.what());
-    return e.code() == ErrorCode::InvalidArgument ? kUsage : kFailed;
-  } catch (const std::exception& e) {
-    fmt::print(stderr, "cardan bench pipeline: {}\n", e.what());
-    return kFailed;
-  }
+  return exit_code_of("pipeline", [&] { return PipelineBench(parse_pipeline(arguments, cpus)).run(); });
 }
 
 }  // namespace cardan::bench

@@ -7,10 +7,10 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "bench/exit_code.hpp"
 #include "bench/record/parts.hpp"
 #include "bench/record/record_bench.hpp"
 #include "bench/transport/report.hpp"
-#include "bench/transport/transport.hpp"
 #include "cardan/base/error.hpp"
 
 namespace cardan::bench {
@@ -53,20 +53,11 @@ int run_bench(const RecordOptions& options) {
 
 int run_record_bench(const RecordArguments& arguments, const std::vector<int>& cpus) {
   if (!arguments.part.empty()) return recording::play_recording_part(arguments.part.c_str());
-  recording::RecordOptions options;
-  try {
-    options = recording::parse_options(arguments, cpus);
-  } catch (const Error& e) {
-    fmt::print(stderr, "cardan bench record: {}\n", e.what());
-    return kUsage;
-  }
-  recording::catch_signals();
-  try {
+  return exit_code_of("record", [&] {
+    const recording::RecordOptions options = recording::parse_options(arguments, cpus);
+    recording::catch_signals();
     return recording::run_bench(options);
-  } catch (const Error& e) {
-    fmt::print(stderr, "cardan bench record: {}\n", e.what());
-    return e.code() == ErrorCode::InvalidArgument ? kUsage : kFailed;
-  }
+  });
 }
 
 }  // namespace cardan::bench

@@ -21,12 +21,12 @@
 #include "bench/bridge/running_bridge.hpp"
 #include "bench/bridge/v2x/parts.hpp"
 #include "bench/bridge/v2x/report.hpp"
+#include "bench/exit_code.hpp"
 #include "bench/temporary_folder.hpp"
 #include "bench/transport/clock.hpp"
 #include "bench/transport/options.hpp"
 #include "bench/transport/progress.hpp"
 #include "bench/transport/report.hpp"
-#include "bench/transport/transport.hpp"
 #include "cardan/base/error.hpp"
 #include "cardan/system/launcher/own_program.hpp"
 
@@ -403,15 +403,7 @@ std::string names_of_v2x_peers() {
 
 int run_v2x_bench(const V2xArguments& arguments) {
   if (!arguments.part.empty()) return play_v2x_part(arguments.part.c_str());
-  try {
-    return v2x::V2xBench(v2x::parse_v2x(arguments)).run();
-  } catch (const Error& e) {
-    fmt::print(stderr, "cardan bench v2x: {}\n", e.what());
-    return e.code() == ErrorCode::InvalidArgument ? kUsage : kFailed;
-  } catch (const std::exception& e) {
-    fmt::print(stderr, "cardan bench v2x: {}\n", e.what());
-    return kFailed;
-  }
+  return exit_code_of("v2x", [&] { return v2x::V2xBench(v2x::parse_v2x(arguments)).run(); });
 }
 
 }  // namespace cardan::bench

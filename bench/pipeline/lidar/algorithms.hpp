@@ -60,7 +60,7 @@ class Clusters {
   Clusters(const Clusters&) = delete;
   Clusters& operator=(const Clusters&) = delete;
 
-  /// The boxes of points that are no ground, the nearest first, at most Obstacles::kMost.
+  /// Returns the boxes around points above the ground, the nearest first, at most Obstacles::kMost.
   std::span<const ObstacleBox> find(std::span<const CloudPoint> points);
 
  private:

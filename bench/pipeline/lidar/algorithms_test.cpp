@@ -98,7 +98,7 @@ TEST(Clusters, BecomeBoxesTheNearestFirst) {
     for (float y = 0; y < 2; y += 0.2F)
       for (float z = -1.5F; z < 0; z += 0.2F) points.push_back({x, y, z, 1});
   points.push_back({std::numeric_limits<float>::quiet_NaN(), 0, 0, 1});
-  points.push_back({5, -5, 0, 1});  // one point is no thing
+  points.push_back({5, -5, 0, 1});  // a single point does not make a box
   Clusters clusters;
   const auto boxes = clusters.find(points);
   ASSERT_EQ(boxes.size(), 2U);

@@ -46,7 +46,7 @@ struct Cloud {
   [[nodiscard]] std::span<const CloudPoint> obstacles() const noexcept { return all().subspan(head.ground); }
 };
 
-/// Of a message with so many points.
+/// The size of a message with this number of points.
 [[nodiscard]] constexpr std::size_t cloud_bytes(std::size_t points) noexcept {
   return sizeof(CloudHead) + points * sizeof(CloudPoint) + sizeof(std::uint64_t);
 }
@@ -101,11 +101,11 @@ struct Plan {
   [[nodiscard]] bool valid() const noexcept { return has <= 1; }
 };
 
-/// Of a message with a struct.
+/// The size of a message that holds a T.
 template <class T>
 inline constexpr std::size_t kMessageBytes = (sizeof(T) + 7) / 8 * 8 + sizeof(std::uint64_t);
 
-/// The message is whole after sign(). False: there is no room.
+/// Writes the message; sign() completes it. Returns false if it does not fit.
 template <class T>
 [[nodiscard]] bool put(std::span<std::uint64_t> words, const T& message) noexcept {
   static_assert(std::is_trivially_copyable_v<T>);
