@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program `cardan-bench`, which `cardan bench` becomes: measures Cardan against its peers on this computer.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
+#include <filesystem>
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "apps/program.hpp"
@@ -29,6 +34,19 @@
 
 namespace cardan::bench {
 namespace {
+
+/// The file of all parts' results. Its folder is looked at before minutes of measuring, which would be for nothing.
+void add_json_option(CLI::App& command, std::string& json) {
+  command.add_option("--json", json, "Write everything to this file")
+      ->check(CLI::Validator(
+          [](const std::string& path) -> std::string {
+            const auto folder = std::filesystem::absolute(path).parent_path();
+            if (::access(folder.c_str(), W_OK | X_OK) == 0) return {};
+            return fmt::format("cannot write in {}: {}; give a file in a folder that you may write", folder.string(),
+                               std::strerror(errno));
+          },
+          ""));
+}
 
 constexpr const char* kExamples = R"(Examples:
   cardan bench transport                                  all peers, the usual sizes, ten minutes
@@ -72,7 +90,7 @@ void add_runtime_bench(CLI::App& group) {
   command->add_option("--publisher-cpu", a.publisher_cpu,
                       "Pin the publisher's thread to this CPU (default: the first)");
   command->add_option("--reader-cpu", a.reader_cpu, "Pin the readers' thread to this one (default: the second)");
-  command->add_option("--json", a.json, "Write everything to this file");
+  add_json_option(*command, a.json);
   command->add_flag("--quick", a.quick, "One round, one size");
   command->callback([arguments] {
     if (const int code = run_runtime_bench(*arguments, allowed_cpus()); code != 0) throw CLI::RuntimeError(code);
@@ -108,7 +126,7 @@ void add_record_bench(CLI::App& group) {
   command->add_option("--producer-cpu", a.producer_cpu, "Pin the sensors to this CPU (default: the first)");
   command->add_option("--task-cpu", a.task_cpu,
                       "Pin the task, the pipeline and the other reader to this one (default: the last)");
-  command->add_option("--json", a.json, "Write everything to this file");
+  add_json_option(*command, a.json);
   command->add_flag("--keep", a.keep, "Leave the recorded files; they are many, and large");
   command->add_flag("--quick", a.quick, "Short runs, one round, at most two cameras in the sweep");
   command->add_flag("--full", a.full, "10 s a run, five rounds, whole scenes (hours)");
@@ -139,7 +157,7 @@ void add_bridge_bench(CLI::App& group) {
   command->add_option("--only", a.only, "Some of " + names_of_bridge_rows() + " (default: all)");
   command->add_option("--seconds", a.seconds, "How long the camera sends in a run (default: 10)");
   command->add_option("--runs", a.runs, "Rounds, interleaved (default: 3)");
-  command->add_option("--json", a.json, "Write everything to this file");
+  add_json_option(*command, a.json);
   command->add_flag("--quick", a.quick, "One round of 2 s");
   // How the bench starts its own camera and readers.
   command->add_option("--part", a.part)->group("");
@@ -174,7 +192,7 @@ void add_v2x_bench(CLI::App& group) {
   command->add_option("--loss", a.loss_percent,
                       "Percent of the packets that the link loses in each direction (default: 1)");
   command->add_option("--rate-mbit", a.rate_mbit, "Mbit/s of the link (default: 6)");
-  command->add_option("--json", a.json, "Write everything to this file");
+  add_json_option(*command, a.json);
   command->add_flag("--quick", a.quick, "One round of 15 s");
   // How the bench starts those who talk.
   command->add_option("--part", a.part)->group("");
@@ -221,7 +239,7 @@ void add_pipeline_bench(CLI::App& group) {
   command->add_option("--rate", a.rate_hz, "Pictures or scans per second (default: 5 or 10)");
   command->add_option("--frames", a.frames, "Pictures or scans per run (default: 60); the first tenth is discarded");
   command->add_option("--runs", a.runs, "Rounds over all peers, interleaved (default: 3)");
-  command->add_option("--json", a.json, "Write everything to this file");
+  add_json_option(*command, a.json);
   command->add_flag("--quick", a.quick, "One round of 30 pictures or scans");
   // How the bench starts its own stages.
   command->add_option("--role-fd", a.role_fd)->group("");
@@ -270,7 +288,7 @@ void add_bench(CLI::App& app) {
   command->add_option("--minutes", a.minutes, "Start no round that would end later");
   command->add_option("--publisher-cpu", a.publisher_cpu, "Pin publishers to this CPU (default: the first)");
   command->add_option("--reader-cpus", a.reader_cpus, "Pin readers to these in turn (default: all others)");
-  command->add_option("--json", a.json, "Write everything to this file");
+  add_json_option(*command, a.json);
   command->add_flag("--full", a.full, "5 rounds of 1000 frames, 100 discarded, all sizes and scenarios (hours)");
   command->add_flag("--quick", a.quick, "One round, two sizes");
   command->add_flag("--micro", a.micro, "Also single operations: loan + publish, attach, discovery");

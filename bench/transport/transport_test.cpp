@@ -140,9 +140,17 @@ TEST_F(TransportBench, WrongOptionsAreUsageErrorsInWords) {
 
 TEST_F(TransportBench, AnUnwritableJsonFileFailsInWords) {
   const Ended ended = bench({"--peers", "raw", "--waits", "block", "--sizes", "128", "--frames", "4", "--runs", "1",
-                             "--json", (folder_ / "no" / "out.json").string()});
+                             "--json", folder_.string()});
   EXPECT_EQ(ended.code, 1);
   EXPECT_NE(ended.err.find("cannot write"), std::string::npos) << ended.err;
+}
+
+TEST_F(TransportBench, AJsonFileInNoFolderIsRefusedBeforeItMeasures) {
+  const Ended ended = bench({"--peers", "raw", "--waits", "block", "--sizes", "128", "--frames", "4", "--runs", "1",
+                             "--json", (folder_ / "no" / "out.json").string()});
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_NE(ended.err.find("cannot write"), std::string::npos) << ended.err;
+  EXPECT_EQ(ended.out.find("transport:"), std::string::npos) << ended.out;
 }
 
 // Every process whose command line says that it plays a role for the bench with this process as its parent.
