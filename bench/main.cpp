@@ -277,12 +277,17 @@ void add_bench(CLI::App& app) {
   auto& a = *arguments;
   command->add_option("--peers", a.peers, "Some of " + names_of_peers() + " (default: all)");
   command->add_option("--scenarios", a.scenarios, "Publishers and readers: 1p1s,1p5s,1p10s,5p1s");
-  command->add_option("--sizes", a.sizes, "Payloads: 128,4K,64K,640*480*3,4M,8M … to 1G");
+  command->add_option("--sizes", a.sizes, "Payloads: 128,4K,64K,640*480*3,4M,8M … to 1G; none, with --micro");
   command->add_option("--sensors", a.sensors,
                       "Messages of the papers' sensors at their rates: all, or some of " + names_of_sensors());
   command->add_option("--waits", a.waits,
                       "How readers wait: some of block,spin,prewake,anticipate (default: all), soon");
-  command->add_option("--rate", a.rate_hz, "Frames per second of each publisher (default: 100 up to 64 KiB, 30 above)");
+  command->add_option(
+      "--rate", a.rates,
+      "Frames per second of each publisher, also several: 20,40,80 (default: 100 up to 64 KiB, 30 above)");
+  command->add_option("--conditions", a.conditions,
+                      "What surrounds the frames, one after the other: some of none (default), work=MS, "
+                      "load=THREADSxPERCENT, cpu=PERCENT, fifo; several at once as work=20+fifo");
   command->add_option("--runs", a.runs, "Rounds over everything, interleaved (default: 5)");
   command->add_option("--frames", a.frames, "Frames per run; the first tenth (at least 10) is discarded");
   command->add_option("--minutes", a.minutes, "Start no round that would end later");

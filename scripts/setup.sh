@@ -49,6 +49,7 @@ bench?    | hdr:eigen3/Eigen/Core                    | libeigen3-dev            
 bench?    | hdr:boost/version.hpp                    | libboost-dev             | PCL's headers need it
 bench?    | hdr:flann/util/params.h                  | libflann-dev             | PCL's headers need it
 peers?    | hdr:zmq.h                                | libzmq3-dev              | ZeroMQ, a peer of `cardan bench transport`
+peers?    | hdr:lcm/lcm.h                            | liblcm-dev               | LCM, a peer of `cardan bench transport`
 peers?    | file:/usr/include/iceoryx/v2.0.3         | libiceoryx-posh-dev      | iceoryx, a peer of `cardan bench transport`
 peers?    | cmd:iox-roudi                            | iceoryx                  | its daemon, which the bench starts
 peers?    | hdr:ros/ros.h                            | libroscpp-dev            | ROS 1, a peer of `cardan bench transport`

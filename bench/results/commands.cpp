@@ -7,6 +7,7 @@
 #include "bench/results/all/all.hpp"
 #include "bench/results/compare.hpp"
 #include "bench/results/page/report.hpp"
+#include "bench/transport/peers/peer.hpp"
 
 namespace cardan::bench {
 namespace {
@@ -47,9 +48,11 @@ void add_result_commands(CLI::App& group) {
   auto* const all = group.add_subcommand("all", "All parts one after the other, and a report of them");
   all->footer(kAllExamples);
   auto all_arguments = std::make_shared<AllArguments>();
+  for (const PeerKind& kind : all_peers()) all_arguments->peers.emplace_back(name_of(kind.peer));
   all->add_option("--selection", all_arguments->selection, "quick (fourteen minutes, default) or full");
   all->add_option("--only", all_arguments->only,
-                  "Some of the parts: transport,sensors,readers,runtime,record,bridge,pipeline,lidar,v2x");
+                  "Some of the parts: "
+                  "transport,sensors,readers,topics,load,rates,reliability,runtime,record,bridge,pipeline,lidar,v2x");
   all->add_option("--out", all_arguments->out, "Folder of the report and of each part's result (default: out/report)");
   all->add_flag("--resume", all_arguments->resume, "Keep the parts that are done in that folder");
   on_call(*all, all_arguments, run_all);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "bench/results/statements.hpp"
 #include "bench/results/statistics.hpp"
@@ -55,21 +56,21 @@ Finding copies_cost_most(const Evidence& e) {
                                  three_digits(in_place), text));
 }
 
-// Whatever differs by a setting of quality of service only.
+// Peers that differ by a setting of quality of service only: NAME is best effort, NAME-reliable is not.
 Finding qos_matters_little(const Evidence& e) {
+  constexpr std::string_view kEnding = "-reliable";
   std::string text;
   bool little = true;
-  for (const Measurement* best : e.all({.quantity = "transport"})) {
-    if (best->setup.find("best effort") == std::string::npos) continue;
-    std::string setup = best->setup;
-    setup.replace(setup.find("best effort"), 11, "reliable");
-    const auto reliable = e.p50({best->part, best->peer, setup, best->cell, best->quantity, best->bytes});
-    const double effort = median(best->pooled());
-    if (!reliable || effort <= 0) continue;
-    const double ratio = *reliable / effort;
+  for (const Measurement* reliable : e.all({.quantity = "transport"})) {
+    if (!reliable->peer.ends_with(kEnding)) continue;
+    const std::string peer = reliable->peer.substr(0, reliable->peer.size() - kEnding.size());
+    const auto effort =
+        e.p50({reliable->part, peer, reliable->setup, reliable->cell, reliable->quantity, reliable->bytes});
+    if (!effort || *effort <= 0) continue;
+    const double ratio = median(reliable->pooled()) / *effort;
     little = little && std::fabs(ratio - 1) <= kLittle;
-    text += fmt::format("{}{} {}: reliable / best effort × {:.2f}", text.empty() ? "" : ", ", best->peer,
-                        name_of_size(best->bytes), ratio);
+    text += fmt::format("{}{} {}: reliable / best effort × {:.2f}", text.empty() ? "" : ", ", peer,
+                        name_of_size(reliable->bytes), ratio);
   }
   if (text.empty()) return not_measured("no peer with two settings of reliability");
   return judged(little, text);
@@ -104,6 +105,30 @@ Finding fusion_shapes_latency(const Evidence& e) {
   return judged(most / least >= 1 + kLittle, text);
 }
 
+// Cells "1p1s load=4x50": threads and their share of the CPU. Their number alone, at one share, must not matter.
+std::string threads_at_equal_load(const Evidence& e, bool& little) {
+  std::map<std::string, std::vector<std::pair<std::string, double>>> by_share;
+  for (const Measurement* m :
+       e.all({.part = "transport", .peer = "cardan", .setup = "block", .quantity = "transport"})) {
+    const auto at = m->cell.find(" load=");
+    const auto x = m->cell.find('x', at);
+    if (at == std::string::npos || x == std::string::npos || m->cell.find('+') != std::string::npos) continue;
+    const std::string threads = m->cell.substr(at + 6, x - at - 6);
+    by_share[fmt::format("{} beside {} % load", name_of_size(m->bytes), m->cell.substr(x + 1))].emplace_back(
+        threads, median(m->pooled()));
+  }
+  std::string text;
+  for (const auto& [share, cells] : by_share) {
+    if (cells.size() < 2) continue;
+    const auto [least, most] = std::minmax_element(cells.begin(), cells.end(),
+                                                   [](const auto& a, const auto& b) { return a.second < b.second; });
+    little = little && least->second > 0 && most->second / least->second <= 1 + kLittle;
+    text += fmt::format("{}{}:", text.empty() ? "" : ", ", share);
+    for (const auto& [threads, p50] : cells) text += fmt::format(" {} µs with {} threads", three_digits(p50), threads);
+  }
+  return text;
+}
+
 // A wake-up is what a reader that sleeps needs beyond one that spins, of bare shared memory.
 Finding scheduling_matters_little(const Evidence& e) {
   std::string text;
@@ -119,7 +144,9 @@ Finding scheduling_matters_little(const Evidence& e) {
                         three_digits(*block - *spin), three_digits(*cardan), 100 * share);
   }
   if (text.empty()) return not_measured("raw with `spin` and `block` beside cardan `block`");
-  return judged(little, "waking the reader, of cardan block's transport: " + text);
+  text = "waking the reader, of cardan block's transport: " + text;
+  const std::string threads = threads_at_equal_load(e, little);
+  return judged(little, threads.empty() ? text : text + "; " + threads);
 }
 
 Finding faster_platform_more_bottleneck(const Evidence& e) {
@@ -160,14 +187,15 @@ void add_oops_findings(std::vector<Statement>& all) {
       "not copy, does not need.",
       copies_cost_most);
   add("Finding 2: QoS settings may cost, but have little effect on local latency.",
-      "Reliable and best effort differ by at most 20 % in p50.", qos_matters_little);
+      "Reliable and best effort differ by at most 20 % in p50, for each peer that has both.", qos_matters_little);
   add("Finding 3: optimizing for the characteristics of a scenario brings significant benefits.",
       "A way of waiting for periodic streams takes at most 0.8 of the transport p50 of the general one.",
       scenario_specific_gain);
   add("Finding 4: the strategy of fusion, and rate and order of its channels, shape its latency.",
       "The p50 of ways to fuse differ by at least 20 %.", fusion_shapes_latency);
   add("Finding 5: the overhead of scheduling has no significant impact on latency.",
-      "Waking a sleeping reader takes at most 35 % of cardan block's transport p50, at each size.",
+      "Waking a sleeping reader takes at most 35 % of cardan block's transport p50, at each size; and the number of "
+      "threads of another program that use an equal share of the CPU changes that p50 by at most 20 %.",
       scheduling_matters_little);
   add("Finding 6: the faster the platform, the more likely communication is the bottleneck.",
       "On the faster of two computers transport is a greater share of the time of processing.",

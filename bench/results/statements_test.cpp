@@ -79,6 +79,32 @@ TEST_F(Statements, SchedulingIsAQuestionOfTheWakeUp) {
   expect("Finding 5", Judgement::DoesNotHold);
 }
 
+TEST_F(Statements, ThreadsAtOneLoadMustNotMatter) {
+  frames("raw", "spin", 128, 1);
+  frames("raw", "block", 128, 20);
+  frames("cardan", "block", 128, 100);
+  const auto beside = [&](const char* cell, double p50) {
+    add("transport", "cardan", "block", cell, "transport", 4096, {p50, p50});
+  };
+  beside("1p1s load=1x50", 100);
+  beside("1p1s load=8x50", 110);
+  beside("1p1s load=8x90", 900);      // another load: not compared
+  beside("1p1s load=1x90+fifo", 10);  // another policy: neither
+  expect("Finding 5", Judgement::Holds);
+  beside("1p1s load=1x90", 90);
+  expect("Finding 5", Judgement::DoesNotHold);
+}
+
+TEST_F(Statements, ReliabilityIsJudgedByPeersThatHaveBoth) {
+  frames("cyclone-reliable", "block", 4096, 100);
+  expect("Finding 2", Judgement::NotMeasured);
+  frames("cyclone", "block", 4096, 90);
+  expect("Finding 2", Judgement::Holds);
+  frames("cardan", "block", 4096, 100);
+  frames("cardan-reliable", "block", 4096, 130);
+  expect("Finding 2", Judgement::DoesNotHold);
+}
+
 TEST_F(Statements, AWayForPeriodicStreamsGains) {
   frames("cardan", "block", 4096, 100);
   frames("cardan", "prewake", 4096, 95);

@@ -46,14 +46,15 @@ struct alignas(64) RoleSlot {
   std::uint32_t descriptor_count = 0;
   std::array<std::int32_t, kMostDescriptors> descriptors{};
   // Written by the role.
-  std::int64_t cpu_ns = 0;        ///< CPU time of the process in the measured window
-  std::int64_t wall_ns = 0;       ///< length of that window
-  std::int64_t reading_ns = 0;    ///< readers: the part of it between receipt and the last byte read
-  std::uint64_t messages = 0;     ///< published or received in the window
-  std::uint64_t torn = 0;         ///< measured frames that held words of another
-  std::uint64_t refused = 0;      ///< publishers: frames for which the peer gave no memory
-  std::uint64_t found = 0;        ///< stages of a pipeline: things that they found in the measured frames
-  std::array<char, 512> error{};  ///< why the role gave up, in words
+  std::int64_t cpu_ns = 0;         ///< CPU time of the process in the measured window
+  std::int64_t wall_ns = 0;        ///< length of that window
+  std::int64_t reading_ns = 0;     ///< readers: the part of it between receipt and the last byte read
+  std::uint64_t messages = 0;      ///< published or received in the window
+  std::uint64_t torn = 0;          ///< measured frames that held words of another
+  std::uint64_t refused = 0;       ///< publishers: frames for which the peer gave no memory
+  std::uint64_t found = 0;         ///< stages of a pipeline: things that they found in the measured frames
+  std::uint64_t memory_bytes = 0;  ///< Discover: by how much the process has grown
+  std::array<char, 512> error{};   ///< why the role gave up, in words
 };
 
 /// A frame's stamps; publisher: before filling, just before publish; reader: in hand, every byte read. 0: never.
@@ -85,7 +86,9 @@ struct alignas(64) AreaHeader {
   std::atomic<std::uint32_t> go{0};
   std::atomic<std::int64_t> start_ns{0};
   alignas(64) std::atomic<std::uint32_t> readers_done{0};
-  alignas(64) std::atomic<std::uint64_t> acknowledged{0};  ///< HandOver: the last frame that every subscriber has taken
+  /// HandOver: the last frame that every subscriber has taken. Discover: 1 when the reader has measured its memory, 2
+  /// when the publisher has.
+  alignas(64) std::atomic<std::uint64_t> acknowledged{0};
   std::array<RoleSlot, kMostRoles> roles{};
 };
 

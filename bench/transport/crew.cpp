@@ -136,6 +136,13 @@ std::string Crew::failure() const {
   return {};
 }
 
+std::vector<pid_t> Crew::pids() const {
+  std::vector<pid_t> all;
+  for (const Member& m : members_)
+    if (!m.ended) all.push_back(m.pid);
+  return all;
+}
+
 void Crew::kill_all() noexcept {
   for (Member& m : members_) {
     if (!m.ended) ::kill(m.pid, SIGKILL);

@@ -48,6 +48,8 @@ class Crew {
   [[nodiscard]] bool all_ended() const noexcept;
   /// The first role that ended badly, in words; empty: none so far.
   [[nodiscard]] std::string failure() const;
+  /// Of those that have not ended.
+  [[nodiscard]] std::vector<pid_t> pids() const;
   /// Ends what still runs, at once.
   void kill_all() noexcept;
 

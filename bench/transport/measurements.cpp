@@ -14,10 +14,13 @@ std::string command_of(const Contender& contender, const Cell& cell, std::uint32
   // `poll` is the way of a peer that has no other, and comes with `block`.
   const std::string_view wait = contender.wait == Wait::Poll ? name_of(Wait::Block) : name_of(contender.wait);
   const std::string_view sensor = name_of(cell.sensor);
-  return fmt::format("cardan bench transport --peers {} --waits {} --scenarios {} {} --rate {:g} --frames {} --runs {}",
-                     name_of(contender.peer), wait, name_of(cell.scenario),
-                     sensor.empty() ? fmt::format("--sizes {}", cell.bytes) : fmt::format("--sensors {}", sensor),
-                     cell.rate_hz, cell.frames, runs);
+  const std::string conditions =
+      cell.conditions == Conditions{} ? std::string() : fmt::format(" --conditions {}", name_of(cell.conditions));
+  return fmt::format(
+      "cardan bench transport --peers {} --waits {} --scenarios {} {}{} --rate {:g} --frames {} --runs {}",
+      name_of(contender.peer), wait, name_of(cell.scenario),
+      sensor.empty() ? fmt::format("--sizes {}", cell.bytes) : fmt::format("--sensors {}", sensor), conditions,
+      cell.rate_hz, cell.frames, runs);
 }
 
 }  // namespace
@@ -84,7 +87,13 @@ std::vector<Measurement> measurements_of(const std::vector<Figure>& figures) {
                   .quantity = f.name,
                   .unit = f.unit,
                   .command = f.name == kPingPongName ? "cardan bench transport --quick"
-                                                     : "cardan bench transport --micro --quick"};
+                                                     : "cardan bench transport --micro --sizes none --runs 1"};
+    // "topics_1000_listed" is a point of a curve over topics.
+    if (constexpr std::string_view kTopics = "topics_"; f.name.starts_with(kTopics)) {
+      const auto end = f.name.find('_', kTopics.size());
+      m.cell = "topics " + f.name.substr(kTopics.size(), end - kTopics.size());
+      m.quantity = f.name.substr(end + 1);
+    }
     m.runs.push_back(make_run(f.samples));
     all.push_back(std::move(m));
   }

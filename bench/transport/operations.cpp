@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/transport/operations.hpp"
 
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,8 +17,9 @@ constexpr std::uint32_t kSieges = 500;
 constexpr std::uint32_t kCrowd = 400;
 constexpr std::uint32_t kAttaches = 200;
 
+constexpr std::uint32_t kTopics[] = {1, 10, 100, 1'000};
+
 bool by_publisher(Task task) { return task == Task::HandOver || task == Task::Besieged; }
-constexpr std::uint32_t kTopics = 1'000;
 
 }  // namespace
 
@@ -43,9 +45,11 @@ std::string Operation::run(const TransportOptions& options, const std::string& r
         samples_.push_back(static_cast<double>(stamps[n].handing_ns) / 1e3);
       } else {
         samples_.push_back(static_cast<double>(stamps[n].first) / 1e6);
-        if (task_ == Task::Discover) second_samples_.push_back(static_cast<double>(stamps[n].second) / 1e6);
+        if (task_ == Task::Discover) attaching_.push_back(static_cast<double>(stamps[n].second) / 1e6);
       }
     }
+    if (task_ == Task::Discover)
+      memory_.push_back(static_cast<double>(area.role(0).memory_bytes + area.role(1).memory_bytes) / 1024 / endpoints_);
     return {};
   } catch (const std::exception& e) {
     return e.what();
@@ -55,9 +59,12 @@ std::string Operation::run(const TransportOptions& options, const std::string& r
 void Operation::add_figures(std::vector<Figure>& figures) const {
   if (samples_.empty()) return;
   figures.push_back({name_, by_publisher(task_) ? "us" : "ms", summarize(samples_), detail_, samples_});
-  if (second_samples_.empty()) return;
-  figures.push_back({"topics_1000_subscribed", "ms", summarize(second_samples_),
-                     "a subscriber for each of them, until all are attached", second_samples_});
+  if (attaching_.empty()) return;
+  const std::string topics = fmt::format("topics_{}_", endpoints_);
+  figures.push_back({topics + "subscribed", "ms", summarize(attaching_),
+                     "a subscriber for each of them, until all are attached", attaching_});
+  figures.push_back({topics + "memory", "KiB", summarize(memory_),
+                     "that one of them costs both processes together, 128 B, before its first message", memory_});
 }
 
 std::vector<Operation> all_operations() {
@@ -72,8 +79,9 @@ std::vector<Operation> all_operations() {
     all.emplace_back("loan_publish_besieged", Task::Besieged, kCrowd, kSieges,
                      "the same, and the sleepers are 400 threads of another user that announced one");
   all.emplace_back("attach", Task::Attach, 1, kAttaches, "construct a subscriber until its publisher is attached");
-  all.emplace_back("topics_1000_listed", Task::Discover, kTopics, 1,
-                   "another process's topics, until all are known by name and type");
+  for (const std::uint32_t topics : kTopics)
+    all.emplace_back(fmt::format("topics_{}_listed", topics), Task::Discover, topics, 1,
+                     "another process's topics, until all are known by name and type");
   return all;
 }
 

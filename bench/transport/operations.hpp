@@ -27,10 +27,10 @@ class Operation {
   std::uint32_t count_;
   std::string detail_;
   std::vector<double> samples_;
-  std::vector<double> second_samples_;  ///< Discover: the attaching after the listing
+  std::vector<double> attaching_, memory_;  ///< Discover: ms until all are attached after the listing; KiB of a topic
 };
 
-/// loan + publish with 1 and 50 polling subscribers, attach, 1000 topics.
+/// loan + publish with 1 and 50 polling subscribers, attach, 1 to 1000 topics.
 std::vector<Operation> all_operations();
 
 }  // namespace cardan::bench

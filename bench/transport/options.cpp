@@ -24,6 +24,7 @@ constexpr std::size_t kLargestPayload = 1024 * kMiB;
 constexpr std::uint32_t kMostProcesses = 64;
 constexpr int kMostFrames = 1'000'000;
 constexpr int kMostRuns = 1'000;
+constexpr double kSlowestHz = 0.1, kFastestHz = 100'000;
 // Starting and joining the processes of one run, measured with some reserve.
 constexpr double kSetUpSeconds = 0.2;
 // The single operations of --micro, once.
@@ -108,10 +109,23 @@ std::vector<const Sensor*> parse_sensors(const std::string& text) {
   return sensors;
 }
 
-Cell make_cell(Scenario scenario, std::size_t bytes, const TransportArguments& arguments, double usual_hz = 0) {
-  Cell cell{.scenario = scenario, .bytes = bytes};
-  if (usual_hz <= 0) usual_hz = usual_rate_hz(bytes);
-  cell.rate_hz = arguments.rate_hz > 0 ? arguments.rate_hz : usual_hz;
+/// Single operations alone.
+bool has_no_frames(const TransportArguments& a) { return a.sizes == "none" && a.sensors.empty(); }
+
+std::vector<double> parse_rates(const std::string& text) {
+  std::vector<double> rates;
+  for (const auto& word : split(text)) {
+    double rate = 0;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), rate);
+    if (error != std::errc{} || end != word.data() + word.size() || !(rate >= kSlowestHz && rate <= kFastestHz))
+      refuse(fmt::format("--rate {} is out of range", word),
+             fmt::format("use {:g} to {:g} Hz; several are separated by commas", kSlowestHz, kFastestHz));
+    if (std::find(rates.begin(), rates.end(), rate) == rates.end()) rates.push_back(rate);
+  }
+  return rates;
+}
+
+void set_frames(Cell& cell, const TransportArguments& arguments) {
   const bool fast = cell.rate_hz > 50;
   std::uint32_t frames = fast ? 80 : 40;
   if (arguments.quick) frames = 40;
@@ -119,10 +133,17 @@ Cell make_cell(Scenario scenario, std::size_t bytes, const TransportArguments& a
   if (arguments.frames > 0) frames = static_cast<std::uint32_t>(arguments.frames);
   cell.frames = frames;
   cell.warmup = std::min(std::max(frames / 10, 10U), frames / 2);
+}
+
+Cell make_cell(Scenario scenario, std::size_t bytes, const TransportArguments& arguments, double rate_hz = 0) {
+  Cell cell{.scenario = scenario, .bytes = bytes};
+  cell.rate_hz = rate_hz > 0 ? rate_hz : usual_rate_hz(bytes);
+  set_frames(cell, arguments);
   return cell;
 }
 
-std::vector<Cell> make_cells(const TransportArguments& arguments) {
+std::vector<Cell> make_grid(const TransportArguments& arguments) {
+  if (has_no_frames(arguments)) return {};
   std::vector<Scenario> scenarios;
   for (const auto& word : split(arguments.scenarios)) scenarios.push_back(parse_scenario(word));
   std::vector<std::size_t> sizes;
@@ -167,13 +188,35 @@ std::vector<Cell> make_cells(const TransportArguments& arguments) {
   return cells;
 }
 
+/// The grid at each rate, under all conditions that can be had here.
+std::vector<Cell> make_cells(const TransportArguments& arguments, std::vector<std::string>& left_out) {
+  const std::vector<double> rates = parse_rates(arguments.rates);
+  std::vector<Conditions> all;
+  for (const auto& word : split(arguments.conditions)) {
+    const Conditions conditions = parse_conditions(word);
+    if (std::find(all.begin(), all.end(), conditions) != all.end()) continue;
+    if (const std::string why = why_not(conditions); !why.empty())
+      left_out.push_back(fmt::format("{} is left out: {}", name_of(conditions), why));
+    else
+      all.push_back(conditions);
+  }
+  if (all.empty() && left_out.empty()) all.emplace_back();
+  if (all.empty()) throw Error(ErrorCode::Refused, fmt::format("--conditions: {}", fmt::join(left_out, "; ")), "");
+  std::vector<Cell> cells;
+  for (const Cell& cell : make_grid(arguments))
+    for (const Conditions& conditions : all)
+      for (std::size_t i = 0; i < std::max<std::size_t>(rates.size(), 1); ++i) {
+        Cell variant = cell;
+        variant.conditions = conditions;
+        if (!rates.empty()) variant.rate_hz = rates[i];
+        set_frames(variant, arguments);
+        cells.push_back(variant);
+      }
+  return cells;
+}
+
 void check_numbers(const TransportArguments& a) {
   if (a.full && a.quick) refuse("--full and --quick exclude each other", "give one of them");
-  if (a.rate_hz < 0 || !std::isfinite(a.rate_hz) || a.rate_hz > 100'000) {
-    refuse(fmt::format("--rate {} is out of range", a.rate_hz), "use a rate above 0 and up to 100000 Hz");
-  }
-  if (a.rate_hz > 0 && a.rate_hz < 0.1)
-    refuse(fmt::format("--rate {} is out of range", a.rate_hz), "use 0.1 Hz or more");
   if (a.runs < 0 || a.runs > kMostRuns)
     refuse(fmt::format("--runs {} is out of range", a.runs), fmt::format("use 1 to {}", kMostRuns));
   if (a.frames != 0 && (a.frames < 4 || a.frames > kMostFrames)) {
@@ -210,7 +253,10 @@ std::string name_of(Scenario scenario) { return fmt::format("{}p{}s", scenario.p
 
 std::string name_of(const Cell& cell) {
   const std::string_view sensor = name_of(cell.sensor);
-  return fmt::format("{}{}{}", name_of(cell.scenario), sensor.empty() ? "" : " ", sensor);
+  std::string name = name_of(cell.scenario);
+  if (!sensor.empty()) name += fmt::format(" {}", sensor);
+  if (!(cell.conditions == Conditions{})) name += fmt::format(" {}", name_of(cell.conditions));
+  return name;
 }
 
 std::string name_of_bytes(std::size_t n) {
@@ -277,11 +323,12 @@ std::vector<Peer> peers_of(const std::vector<Contender>& contenders) {
 }
 
 bool fits(const Contender& contender, const Scenario& scenario, std::size_t reader_cpus) noexcept {
-  return contender.wait != Wait::Spin || scenario.subscribers <= reader_cpus;
+  return contender.wait != Wait::Spin || (scenario.publishers == 1 && scenario.subscribers <= reader_cpus);
 }
 
 double expected_seconds(const Cell& cell) noexcept {
-  return kSetUpSeconds + static_cast<double>(cell.frames) / cell.rate_hz;
+  // A reader that computes for longer than a period keeps senders that block.
+  return kSetUpSeconds + static_cast<double>(cell.frames) * std::max(1 / cell.rate_hz, cell.conditions.work_ms / 1e3);
 }
 
 double expected_seconds(const TransportOptions& options) noexcept {
@@ -305,6 +352,8 @@ TransportOptions parse_options(const TransportArguments& arguments, const std::v
     return options;
   }
   check_numbers(arguments);
+  if (has_no_frames(arguments) && !arguments.micro)
+    refuse("--sizes none leaves nothing to measure", "give --micro, too, or sizes");
   if (cpus.empty()) refuse("this process may use no CPU", "check its affinity with taskset -p");
 
   const auto peers = parse_peers(arguments.peers.empty() ? names_of_peers() : arguments.peers);
@@ -312,7 +361,7 @@ TransportOptions parse_options(const TransportArguments& arguments, const std::v
   if (peers.empty()) refuse("--peers names nobody", fmt::format("use some of {}", names_of_peers()));
   if (waits.empty()) refuse("--waits names nothing", "use some of block,spin,prewake,soon,anticipate");
   options.contenders = make_contenders(peers, waits);
-  options.cells = make_cells(arguments);
+  options.cells = make_cells(arguments, options.left_out);
   options.runs = arguments.runs > 0 ? static_cast<std::uint32_t>(arguments.runs) : (arguments.quick ? 1U : 5U);
   options.micro = arguments.micro;
   options.json = arguments.json;
@@ -331,7 +380,7 @@ TransportOptions parse_options(const TransportArguments& arguments, const std::v
   // Only the selection that nobody changed promises an end within ten minutes.
   const bool chosen = arguments.full || !arguments.sizes.empty() || !arguments.sensors.empty() ||
                       !arguments.scenarios.empty() || arguments.runs > 0 || arguments.frames > 0 ||
-                      arguments.rate_hz > 0;
+                      !arguments.rates.empty() || !arguments.conditions.empty();
   options.minutes = arguments.minutes > 0 ? arguments.minutes : (chosen ? 0 : 9.5);
   return options;
 }

@@ -8,21 +8,24 @@
 #include <string_view>
 #include <vector>
 
+#include "bench/transport/conditions.hpp"
+
 namespace cardan::bench {
 
-/// A name of at most 15 characters, for shared memory.
+/// A name of at most 23 characters, for shared memory.
 struct ShortName {
   constexpr ShortName() = default;
   explicit constexpr ShortName(std::string_view text) {
     for (std::size_t i = 0; i < text.size() && i + 1 < name.size(); ++i) name[i] = text[i];
   }
-  std::array<char, 16> name{};
+  std::array<char, 24> name{};
   friend bool operator==(const ShortName&, const ShortName&) = default;
 };
 /// A peer by its name. How it is measured: `peers/peer.hpp`.
 using Peer = ShortName;
 inline constexpr Peer kRaw{"raw"};        ///< the reference of every ratio
 inline constexpr Peer kCardan{"cardan"};  ///< what it loses changes the exit code
+inline constexpr Peer kCardanReliable{"cardan-reliable"};
 enum class Wait : std::uint32_t { Block, Spin, Poll, Prewake, Soon, Anticipate };
 
 std::string_view name_of(const ShortName& name) noexcept;  ///< as long as `name` lives
@@ -46,10 +49,11 @@ struct Cell {
   std::uint32_t frames = 0;  ///< of each publisher in one run, the discarded ones included
   std::uint32_t warmup = 0;  ///< the first so many frames are discarded
   ShortName sensor{};        ///< whose message and rate they are; empty: a size
+  Conditions conditions{};   ///< what surrounds the frames
   friend bool operator==(const Cell&, const Cell&) = default;
 };
 
-std::string name_of(const Cell& cell);  ///< its scenario and, if there is one, its sensor: "1p1s", "1p1s imu"
+std::string name_of(const Cell& cell);  ///< its scenario, and its sensor and conditions if it has any: "1p1s imu fifo"
 
 /// One peer with one way of waiting.
 struct Contender {
@@ -62,12 +66,13 @@ struct Contender {
 struct TransportOptions {
   std::vector<Contender> contenders;  ///< in the order of measurement; the order rotates from run to run
   std::vector<Cell> cells;
-  std::uint32_t runs = 5;        ///< rounds over all cells and contenders, interleaved
-  int publisher_cpu = 0;         ///< every publisher is pinned to it
-  std::vector<int> reader_cpus;  ///< readers take them in turn
-  bool micro = false;            ///< also single operations: loan + publish, attach, discovery
-  double minutes = 0;            ///< no new round and no repetition that would end later; 0: no limit
-  std::string json;              ///< file for the results; empty: none
+  std::vector<std::string> left_out;  ///< sentences: conditions that cannot be had here
+  std::uint32_t runs = 5;             ///< rounds over all cells and contenders, interleaved
+  int publisher_cpu = 0;              ///< every publisher is pinned to it
+  std::vector<int> reader_cpus;       ///< readers take them in turn
+  bool micro = false;                 ///< also single operations: loan + publish, attach, discovery
+  double minutes = 0;                 ///< no new round and no repetition that would end later; 0: no limit
+  std::string json;                   ///< file for the results; empty: none
   std::vector<std::string> role_command{"bench", "transport"};  ///< how this program is told to play a role
   bool is_role = false;  ///< this process is a publisher or reader that the harness started
   int role_fd = -1;
@@ -76,8 +81,8 @@ struct TransportOptions {
 
 /// The words of the command line, as typed; empty or 0: not given.
 struct TransportArguments {
-  std::string peers{}, scenarios{}, sizes{}, sensors{}, waits{}, reader_cpus{}, json{};
-  double rate_hz = 0, minutes = 0;
+  std::string peers{}, scenarios{}, sizes{}, sensors{}, waits{}, rates{}, conditions{}, reader_cpus{}, json{};
+  double minutes = 0;
   int runs = 0, frames = 0, publisher_cpu = -1;
   bool full = false, quick = false, micro = false;
   int role_fd = -1;
@@ -98,7 +103,8 @@ double usual_rate_hz(std::size_t bytes) noexcept;
 /// The peers of these contenders, each once.
 std::vector<Peer> peers_of(const std::vector<Contender>& contenders);
 
-/// Whether a contender makes sense in a scenario: readers that spin for ever need a CPU each.
+/// Whether a contender makes sense in a scenario: readers that spin for ever need a CPU each, and so do publishers,
+/// which spin too then and have one CPU together.
 bool fits(const Contender& contender, const Scenario& scenario, std::size_t reader_cpus) noexcept;
 
 /// Seconds that one run of one contender in a cell takes, starting the processes included.

@@ -82,7 +82,7 @@ TEST(TransportOptions, SelectionIsTheProduct) {
                                 .scenarios = "1p1s,1p5s",
                                 .sizes = "128,4K,4K",
                                 .waits = "prewake",
-                                .rate_hz = 50,
+                                .rates = "50",
                                 .runs = 2,
                                 .frames = 60},
                                kTwoCpus);
@@ -124,6 +124,7 @@ TEST(TransportOptions, SpinningNeedsACpuEach) {
   EXPECT_TRUE(fits({kRaw, Wait::Spin}, {1, 1}, 1));
   EXPECT_FALSE(fits({kRaw, Wait::Spin}, {1, 5}, 1));
   EXPECT_TRUE(fits({kRaw, Wait::Spin}, {1, 5}, 5));
+  EXPECT_FALSE(fits({kRaw, Wait::Spin}, {5, 1}, 1)) << "its publishers share a CPU";
   EXPECT_TRUE(fits({kCardan, Wait::Prewake}, {1, 10}, 1));
 }
 
@@ -147,8 +148,8 @@ TEST(TransportOptions, BadWordsAreNamed) {
   EXPECT_NE(refused([] { parse_options({.peers = "raw,ros"}, kTwoCpus); }).find("ros"), std::string::npos);
   EXPECT_NE(refused([] { parse_options({.waits = "sleep"}, kTwoCpus); }).find("sleep"), std::string::npos);
   EXPECT_FALSE(refused([] { parse_options({.peers = ","}, kTwoCpus); }).empty());
-  EXPECT_FALSE(refused([] { parse_options({.rate_hz = -1}, kTwoCpus); }).empty());
-  EXPECT_FALSE(refused([] { parse_options({.rate_hz = 0.01}, kTwoCpus); }).empty());
+  EXPECT_FALSE(refused([] { parse_options({.rates = "-1"}, kTwoCpus); }).empty());
+  EXPECT_FALSE(refused([] { parse_options({.rates = "30,0.01"}, kTwoCpus); }).empty());
   EXPECT_FALSE(refused([] { parse_options({.runs = -1}, kTwoCpus); }).empty());
   EXPECT_FALSE(refused([] { parse_options({.frames = 3}, kTwoCpus); }).empty());
   EXPECT_FALSE(refused([] { parse_options({.full = true, .quick = true}, kTwoCpus); }).empty());

@@ -30,6 +30,7 @@ Json to_json(const Row& row) {
   out["wait"] = name_of(row.contender.wait);
   out["scenario"] = name_of(row.cell.scenario);
   out["sensor"] = name_of(row.cell.sensor);
+  out["conditions"] = name_of(row.cell.conditions);
   out["bytes"] = row.cell.bytes;
   out["rate_hz"] = row.cell.rate_hz;
   out["runs"] = row.runs;
@@ -125,6 +126,7 @@ Json to_json(const std::vector<Row>& rows, const Circumstances& c) {
     out["figures"].push_back(figure);
   }
   out["interrupted"] = c.interrupted;
+  out["left_out"] = c.left_out;
   out["failures"] = c.failures;
   return out;
 }

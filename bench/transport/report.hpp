@@ -31,6 +31,7 @@ struct Circumstances {
   double steal_percent = 0;  ///< over the whole bench
   bool interrupted = false;
   std::vector<std::string> failures;
+  std::vector<std::string> left_out;  ///< sentences: conditions that cannot be had here
   std::vector<Figure> figures;
 };
 

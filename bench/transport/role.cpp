@@ -2,8 +2,6 @@
 #include "bench/transport/role.hpp"
 
 #include <fmt/format.h>
-#include <sched.h>
-#include <sys/prctl.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -17,20 +15,13 @@
 namespace cardan::bench {
 namespace {
 
-void pin_to(int cpu) {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  CPU_SET(static_cast<unsigned>(cpu), &set);
-  if (::sched_setaffinity(0, sizeof set, &set) != 0) {
-    throw Error(ErrorCode::Refused, fmt::format("cannot pin to CPU {}: {}", cpu, std::strerror(errno)),
-                "choose other CPUs with --publisher-cpu and --reader-cpus");
-  }
-}
-
 void play_as(const Area& area, std::uint32_t index) {
   // Before any endpoint exists, so that its helper threads inherit the place.
-  pin_to(area.role(index).cpu);
+  if (const int cpu = area.role(index).cpu; !pin_to(cpu))
+    throw Error(ErrorCode::Refused, fmt::format("cannot pin to CPU {}: {}", cpu, std::strerror(errno)),
+                "choose other CPUs with --publisher-cpu and --reader-cpus");
   if (area.header().task != Task::Frames) return play_cardan_operation(area, index);
+  if (area.header().cell.conditions.fifo) become_real_time();
   load_module_of(name_of(area.header().contender.peer));
   kind_of(area.header().contender.peer).play(area, index);
 }
@@ -57,7 +48,7 @@ void FrameChecker::note() noexcept {
   stamp = {in_hand_, read_, 0};
   if (n > cell.warmup && opened_ && !closed_) {
     ++slot_.messages;
-    slot_.reading_ns += read_ - in_hand_;
+    slot_.reading_ns += done_ - in_hand_;
   }
   if (n >= cell.warmup && !opened_) {
     opened_ = true;

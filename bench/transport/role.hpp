@@ -136,13 +136,21 @@ void publish_frames(const Area& area, std::uint32_t publisher, Writer& out) {
 class FrameChecker {
  public:
   FrameChecker(const Area& area, std::uint32_t reader) noexcept
-      : area_(area), slot_(area.role(area.publishers() + reader)), reader_(reader) {}
+      : area_(area),
+        slot_(area.role(area.publishers() + reader)),
+        reader_(reader),
+        work_ns_(static_cast<std::int64_t>(area.header().cell.conditions.work_ms * 1e6)) {}
 
-  /// Reads every byte of a frame. `in_hand`: now_ns() in the first statement after its receipt.
+  /// Reads every byte of a frame, and works for as long as the cell says. `in_hand`: now_ns() in the first statement
+  /// after its receipt.
   void check(std::span<const std::uint64_t> words, std::int64_t in_hand) noexcept {
     in_hand_ = in_hand;
     frame_ = check_frame(words);
     read_ = now_ns();
+    done_ = read_;
+    if (work_ns_ == 0 || frame_.id.number > area_.header().cell.frames) return;
+    done_ += work_ns_;
+    spin_until(done_);
   }
   /// Notes the frame of the last check(). The peer may have the frame's memory back before.
   void note() noexcept;
@@ -154,7 +162,8 @@ class FrameChecker {
   RoleSlot& slot_;
   std::uint32_t reader_;
   CheckedFrame frame_{};
-  std::int64_t in_hand_ = 0, read_ = 0;
+  std::int64_t work_ns_;
+  std::int64_t in_hand_ = 0, read_ = 0, done_ = 0;
   std::array<bool, kMostRoles> ended_{};
   std::uint32_t ended_count_ = 0;
   bool opened_ = false, closed_ = false;

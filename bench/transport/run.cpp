@@ -28,6 +28,12 @@ void place(const Area& area, const TransportOptions& options) {
   }
 }
 
+std::vector<int> cpus_of(const Area& area) {
+  std::vector<int> cpus;
+  for (std::uint32_t i = 0; i < area.publishers() + area.subscribers(); ++i) cpus.push_back(area.role(i).cpu);
+  return cpus;
+}
+
 // True when all roles are set up; false: a failure, Ctrl-C, or too long.
 bool wait_until_ready(const Area& area, Crew& crew, QuietSignals& signals) {
   const std::uint32_t count = area.publishers() + area.subscribers();
@@ -42,7 +48,7 @@ bool wait_until_ready(const Area& area, Crew& crew, QuietSignals& signals) {
 
 bool wait_until_ended(const Cell& cell, Crew& crew, QuietSignals& signals) {
   // A peer that cannot keep the rate runs slower than its beats: three times as long, and some more for big frames.
-  const double seconds = static_cast<double>(cell.frames) / cell.rate_hz;
+  const double seconds = expected_seconds(cell);
   const std::int64_t give_up = now_ns() + static_cast<std::int64_t>((10 + 3 * seconds) * 1e9);
   while (!crew.all_ended()) {
     const std::int64_t left = give_up - now_ns();
@@ -148,8 +154,14 @@ std::string run_roles(const Area& area, const TransportOptions& options, const s
 
 std::string run_wired(const Area& area, Wiring wiring, const std::vector<std::string>& role_command,
                       const std::string& run_dir, QuietSignals& signals, double& steal) {
+  const Conditions& conditions = area.header().cell.conditions;
+  const CpuBudget budget(conditions.cpu_percent);
   Crew crew(area, std::move(wiring), role_command, run_dir, signals);
   const bool ready = wait_until_ready(area, crew, signals);
+  // Only what is measured is under the conditions. Discovery on a tenth of a core would take longer than its limit.
+  if (ready)
+    for (const pid_t pid : crew.pids()) budget.take(pid);
+  const BackgroundLoad load(ready ? conditions : Conditions{}, cpus_of(area));
   const CpuTicks before = read_cpu_ticks();
   if (ready) {
     area.header().start_ns.store(now_ns() + 20 * kMs);

@@ -320,8 +320,9 @@ int run_all_parts(const AllOptions& options) {
 }
 
 int run_all(const AllArguments& arguments) {
-  AllOptions options{
-      .parts = parts_of_selection(arguments.selection), .out = arguments.out, .resume = arguments.resume};
+  AllOptions options{.parts = parts_of_selection(arguments.selection, arguments.peers),
+                     .out = arguments.out,
+                     .resume = arguments.resume};
   if (options.parts.empty()) {
     fmt::print(stderr, "cardan bench all: --selection: there is no `{}` — use quick or full\n", arguments.selection);
     return kAllUsage;

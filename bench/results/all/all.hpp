@@ -27,6 +27,7 @@ int run_all_parts(const AllOptions& options);
 /// The words of the command line.
 struct AllArguments {
   std::string selection = "quick", only{}, out = "out/report";
+  std::vector<std::string> peers{};  ///< of the transport, that this program has
   bool resume = false;
 };
 /// `cardan bench all`.

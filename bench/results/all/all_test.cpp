@@ -168,15 +168,21 @@ TEST_F(AllPartsTest, AStateThatIsNoneIsRefused) {
 }
 
 TEST(Selections, AreKnownAndBounded) {
+  const std::vector<std::string> kPeers{"raw", "uds", "cardan", "cardan-reliable"};
   for (const char* selection : {"quick", "full"}) {
     std::set<std::string> names;  // of files: none may be written twice
-    for (const PartRun& part : parts_of_selection(selection)) EXPECT_TRUE(names.insert(part.name).second) << part.name;
-    EXPECT_EQ(names, (std::set<std::string>{"transport", "sensors", "readers", "runtime", "record", "bridge",
-                                            "pipeline", "lidar", "v2x"}));
+    for (const PartRun& part : parts_of_selection(selection, kPeers))
+      EXPECT_TRUE(names.insert(part.name).second) << part.name;
+    EXPECT_EQ(names, (std::set<std::string>{"transport", "sensors", "readers", "topics", "load", "rates", "reliability",
+                                            "runtime", "record", "bridge", "pipeline", "lidar", "v2x"}));
   }
-  EXPECT_TRUE(parts_of_selection("").empty());
+  EXPECT_TRUE(parts_of_selection("", kPeers).empty());
   double seconds = 0;
-  for (const PartRun& part : parts_of_selection("quick")) seconds += part.expected_seconds;
+  for (const PartRun& part : parts_of_selection("quick", kPeers)) {
+    seconds += part.expected_seconds;
+    for (const std::string& word : part.arguments)
+      EXPECT_EQ(word.find("fastdds"), std::string::npos) << part.name << " asks for a peer that is not here";
+  }
   EXPECT_LE(seconds, 870) << "a quarter of an hour, with its report";
   EXPECT_EQ(run_all({.selection = "most"}), 2);
   EXPECT_EQ(run_all({.only = "transport,nothing"}), 2);

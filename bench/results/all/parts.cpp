@@ -2,9 +2,12 @@
 #include "bench/results/all/parts.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -20,19 +23,62 @@ constexpr std::uintmax_t kMostStateBytes = 1 << 20;
   throw Error(ErrorCode::InvalidArgument, fmt::format("{}: {}", path, why), "remove it, or give --out another folder");
 }
 
+using Peers = std::vector<std::string>;
+
+/// Those of `names` that are in `peers`.
+std::string known_of(const Peers& peers, std::initializer_list<const char*> names) {
+  Peers known;
+  for (const char* name : names)
+    if (std::find(peers.begin(), peers.end(), name) != peers.end()) known.emplace_back(name);
+  return fmt::format("{}", fmt::join(known, ","));
+}
+
+// Single operations of Cardan, among them 1 to 1000 topics.
+std::vector<std::string> operations() { return {"--micro", "--sizes", "none", "--runs", "1"}; }
+
+// Oops! IV-A, Fig. 3 (shares of CPU), and IV-D (threads against load, priority).
+std::vector<std::string> under_load(const Peers& peers, const char* runs, const char* frames) {
+  return {"--peers",      known_of(peers, {"raw", "uds", "fastdds", "cardan"}),
+          "--waits",      "block",
+          "--sizes",      "640*480*3",
+          "--conditions", "none,load=1x50,load=8x50,load=1x90,load=8x90+fifo,cpu=10,cpu=20,cpu=50",
+          "--frames",     frames,
+          "--runs",       runs};
+}
+// Oops! V-3: a message each 12 to 50 ms, and 20 ms of work for each.
+std::vector<std::string> at_rates(const char* runs, const char* frames) {
+  return {"--peers", "uds,cardan", "--waits",  "block",    "--sizes", "4K",     "--conditions",
+          "work=20", "--rate",     "20,40,80", "--frames", frames,    "--runs", runs};
+}
+// Oops! IV-B, Fig. 4b.
+std::vector<std::string> two_reliabilities(const Peers& peers, const char* runs) {
+  return {"--peers",
+          known_of(peers, {"fastdds", "fastdds-reliable", "cyclone", "cyclone-reliable", "cardan", "cardan-reliable"}),
+          "--waits",
+          "block",
+          "--sizes",
+          "4K,4000000",
+          "--runs",
+          runs};
+}
+
 }  // namespace
 
-std::vector<PartRun> parts_of_selection(std::string_view selection) {
+std::vector<PartRun> parts_of_selection(std::string_view selection, const Peers& peers) {
   // `transport` has 1, 5 and 10 readers of 4 KiB; `readers` adds what lies between and beyond.
   const std::string more_readers = "1p2s,1p20s,1p40s";
   if (selection == "quick")
     return {
-        {"transport", "transport", {"--runs", "3", "--minutes", "5"}, 300},
+        {"transport", "transport", {"--runs", "3", "--minutes", "4"}, 240},
         {"sensors",
          "transport",
          {"--sensors", "imu,cv,lidar-low,lidar-high,radar", "--waits", "block,prewake", "--runs", "1"},
          120},
         {"readers", "transport", {"--scenarios", more_readers, "--sizes", "4K", "--waits", "block", "--runs", "1"}, 60},
+        {"topics", "transport", operations(), 12},
+        {"load", "transport", under_load(peers, "1", "40"), 50},
+        {"rates", "transport", at_rates("1", "30"), 12},
+        {"reliability", "transport", two_reliabilities(peers, "1"), 15},
         {"runtime", "runtime", {"--runs", "2", "--frames", "500", "--sizes", "32K,4M"}, 70},
         {"record", "record", {"--quick"}, 100},
         {"bridge", "bridge", {"--quick"}, 70},
@@ -43,12 +89,16 @@ std::vector<PartRun> parts_of_selection(std::string_view selection) {
          35},
         {"v2x", "v2x", {"--quick"}, 25}};
   if (selection == "full")
-    return {{"transport", "transport", {"--micro"}, 600},
+    return {{"transport", "transport", {}, 600},
             {"sensors", "transport", {"--sensors", "all", "--waits", "block,prewake,anticipate", "--runs", "3"}, 700},
             {"readers",
              "transport",
              {"--scenarios", more_readers + ",1p64s", "--sizes", "4K,640*480*3", "--waits", "block", "--runs", "3"},
              500},
+            {"topics", "transport", operations(), 12},
+            {"load", "transport", under_load(peers, "3", "100"), 300},
+            {"rates", "transport", at_rates("3", "100"), 100},
+            {"reliability", "transport", two_reliabilities(peers, "3"), 60},
             {"runtime", "runtime", {}, 120},
             {"record", "record", {}, 900},
             {"bridge", "bridge", {}, 420},

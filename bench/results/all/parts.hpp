@@ -18,8 +18,9 @@ struct PartRun {
 /// A part that takes longer than this many times what is expected, and five minutes, hangs.
 inline constexpr double kLongest = 4;
 
-/// Empty if no selection has this name.
-[[nodiscard]] std::vector<PartRun> parts_of_selection(std::string_view selection);
+/// Empty if no selection has this name. `peers`: those of the transport that this program has.
+[[nodiscard]] std::vector<PartRun> parts_of_selection(std::string_view selection,
+                                                      const std::vector<std::string>& peers);
 
 /// How a part ended, as the state file keeps it.
 struct PartState {

@@ -4,6 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
 #include <functional>
 #include <map>
 #include <set>
@@ -74,6 +77,19 @@ std::string size_and_rate(const Measurement& m) {
   if (m.rate_hz > 0) out += (out.empty() ? "" : ", ") + rate_text(m);
   return out;
 }
+
+/// Of a cell such as "1p1s cpu=20": what follows `word` and nothing else; 0: the cell is another.
+double number_after(const std::string& cell, const char* word) {
+  const auto at = cell.find(word);
+  if (at == std::string::npos) return 0;
+  const char* const start = cell.c_str() + at + std::strlen(word);
+  char* end = nullptr;
+  const double value = std::strtod(start, &end);
+  return end != start && *end == '\0' && std::isfinite(value) ? value : 0;
+}
+
+/// Of a cell of the transport: something surrounded its frames.
+bool has_conditions(const Measurement& m) { return m.cell.find('=') != std::string::npos || m.cell.ends_with(" fifo"); }
 
 void add_command(Plot& plot, const Measurement& m) {
   if (!m.command.empty() && std::find(plot.commands.begin(), plot.commands.end(), m.command) == plot.commands.end())
@@ -205,7 +221,9 @@ class Plots {
         [](const Measurement& m) { return m.cell; });
     curves(
         "readers", false, is_latency,
-        [](const Measurement& m) { return m.publishers == 1 ? static_cast<double>(m.readers) : 0.0; },
+        [](const Measurement& m) {
+          return m.publishers == 1 && !has_conditions(m) ? static_cast<double>(m.readers) : 0.0;
+        },
         [](const Measurement& m) { return size_and_rate(m); });
     curves(
         "cameras", false, [](const Measurement& m) { return m.quantity == "recorded share"; },
@@ -213,6 +231,18 @@ class Plots {
           return m.cell.rfind("cameras ", 0) == 0 ? std::strtod(m.cell.c_str() + 8, nullptr) : 0.0;
         },
         [](const Measurement& m) { return m.cell.substr(m.cell.find_last_of(' ') + 1); });
+    curves(
+        "topics", true, [](const Measurement& m) { return m.part == "transport"; },
+        [](const Measurement& m) { return number_after(m.cell, "topics "); },
+        [](const Measurement&) { return "of another process"; });
+    curves(
+        "CPU of all processes together, % of a core", false, is_latency,
+        [](const Measurement& m) { return number_after(m.cell, " cpu="); },
+        [](const Measurement& m) { return size_and_rate(m); });
+    curves(
+        "rate, Hz", false, is_latency,
+        [](const Measurement& m) { return m.cell.find(" work=") != std::string::npos ? m.rate_hz : 0.0; },
+        [](const Measurement& m) { return fmt::format("{}, {}", m.cell, name_of_size(m.bytes)); });
   }
 
   void curves(const char* x_name, bool log_x, const std::function<bool(const Measurement&)>& chosen,

@@ -109,6 +109,26 @@ TEST(ReportPage, AResultWithoutMeasurementsIsAPageToo) {
   EXPECT_EQ(count_of(page, "not measured in this run"), all_statements().size());
 }
 
+// Each has its curve: the median as the number in the cell's name, or the rate, grows.
+TEST(ReportPage, CurvesOverTopicsCpuAndRates) {
+  std::vector<Measurement> all;
+  const auto add = [&](const char* cell, double rate_hz) {
+    Measurement m = synthetic({.runs = 1, .samples = 12});
+    m.cell = cell;
+    m.rate_hz = rate_hz;
+    all.push_back(std::move(m));
+  };
+  for (const char* cell : {"topics 1", "topics 1000", "1p1s cpu=10", "1p1s cpu=50", "1p1s cpu=20+fifo"}) add(cell, 30);
+  for (const double rate : {20.0, 40.0}) add("1p1s work=20", rate);
+  std::vector<const Measurement*> pointers;
+  for (const Measurement& m : all) pointers.push_back(&m);
+  std::size_t left_out = 0;
+  std::size_t points = 0;
+  for (const Plot& plot : plots_of(pointers, left_out))
+    if (plot.kind == "scaling") points += plot.rows.size();
+  EXPECT_EQ(points, 6U) << "of the seven cells one has two conditions";
+}
+
 TEST(ReportPage, FiguresWithoutASpreadOrALogarithmAreDrawn) {
   std::vector<Measurement> all;
   for (const double value : {0.0, -5.0, 7.0, 1e15}) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `cardan`: a topic of depth 1, filled in place in a loan and read in place in the sample, as an application does it.
+// `cardan-reliable`: the same, and publish() waits until the reader has taken the frame before.
 #include "bench/transport/peers/cardan_frames.hpp"
 #include "bench/transport/peers/link.hpp"
 #include "bench/transport/peers/peer.hpp"
@@ -69,6 +70,12 @@ const RegisteredPeer kCardanPeer({.peer = kCardan,
                                   .waits = [](const std::vector<Wait>& wanted) { return wanted; },
                                   .play = play_cardan,
                                   .links = links_with<CardanWriter<Frame>, CardanReader<Frame>>()});
+
+const RegisteredPeer kReliablePeer({.peer = kCardanReliable,
+                                    .place = 101,
+                                    .on_request = true,
+                                    .waits = [](const std::vector<Wait>&) { return std::vector{Wait::Block}; },
+                                    .play = play_cardan});
 
 }  // namespace
 }  // namespace cardan::bench

@@ -56,6 +56,7 @@ template <class T>
 Topic<T> topic_of(const Area& area) {
   Topic<T> topic{area.header().topic, {}};
   if constexpr (shm::has_vectors<T>) topic.options.max_bytes = area.header().cell.bytes;
+  topic.options.reliable = area.header().contender.peer == kCardanReliable;
   topic.options.waiting = waiting_of(area.header().contender, area.header().cell);
   return topic;
 }

@@ -2,6 +2,7 @@
 // `cyclone`: Cyclone DDS over loopback, best effort, the last 1, a sequence of octets. Its default fragments of 1344
 // bytes are for Ethernet; on loopback 65,000 bytes halve its cost, and 64 MiB of receive buffer are asked for
 // (net.core.rmem_max limits it). A wait set and dds_take(), as rmw_cyclonedds does.
+// `cyclone-reliable`: the same with reliable delivery.
 #include <dds/dds.h>
 
 #include <cstddef>
@@ -16,6 +17,7 @@ namespace cardan::bench {
 namespace {
 
 constexpr dds_domainid_t kDomain = 98;
+constexpr Peer kReliable{"cyclone-reliable"};
 constexpr const char* kConfiguration = R"(<CycloneDDS><Domain id="any">
 <General><Interfaces><NetworkInterface name="lo"/></Interfaces><AllowMulticast>false</AllowMulticast>
 <MaxMessageSize>65500B</MaxMessageSize><FragmentSize>65000B</FragmentSize></General>
@@ -61,7 +63,10 @@ class Participant {
     participant_ = checked(::dds_create_participant(kDomain, nullptr, nullptr), "a participant");
     topic_ = checked(::dds_create_topic(participant_, &kFrame, area.header().topic + 1, nullptr, nullptr), "a topic");
     qos_ = ::dds_create_qos();
-    ::dds_qset_reliability(qos_, DDS_RELIABILITY_BEST_EFFORT, 0);
+    if (area.header().contender.peer == kReliable)
+      ::dds_qset_reliability(qos_, DDS_RELIABILITY_RELIABLE, DDS_SECS(1));
+    else
+      ::dds_qset_reliability(qos_, DDS_RELIABILITY_BEST_EFFORT, 0);
     ::dds_qset_history(qos_, DDS_HISTORY_KEEP_LAST, 1);
   }
   Participant(const Participant&) = delete;
@@ -143,11 +148,18 @@ class CycloneReader {
   void* sample_ = nullptr;
 };
 
+std::vector<Wait> waits(const std::vector<Wait>&) { return {Wait::Block}; }
+
 const RegisteredPeer kCyclone({.peer = Peer{"cyclone"},
                                .place = 70,
-                               .waits = [](const std::vector<Wait>&) { return std::vector{Wait::Block}; },
+                               .waits = waits,
                                .play = play_with<CycloneWriter, CycloneReader>,
                                .links = links_with<CycloneWriter, CycloneReader>()});
+const RegisteredPeer kReliableCyclone({.peer = kReliable,
+                                       .place = 71,
+                                       .on_request = true,
+                                       .waits = waits,
+                                       .play = play_with<CycloneWriter, CycloneReader>});
 
 }  // namespace
 }  // namespace cardan::bench

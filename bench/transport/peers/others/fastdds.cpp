@@ -2,6 +2,7 @@
 // Fast DDS, the default of ROS 2: best effort, the last 1, a listener, a type of octets that is copied whole, as
 // fastddsgen makes it.
 //   fastdds        its transports as shipped: shared memory of 512 KiB, UDP; frames above 64 KiB asynchronously
+//   fastdds-reliable  the same with reliable delivery
 //   fastdds-shm    shared memory alone, a segment of four frames, each frame in one fragment
 //   fastdds-loans  data sharing: a plain type, the frame filled in a loan of the writer and read in a loan of the
 //   reader
@@ -36,6 +37,8 @@ namespace rtps = eprosima::fastrtps::rtps;
 
 constexpr std::uint32_t kDomain = 98;
 constexpr std::uint32_t kHeader = 4;  // of CDR
+
+constexpr Peer kReliable{"fastdds-reliable"};
 
 enum class Form : std::uint8_t { Shipped, SharedMemory, Loans };
 
@@ -87,7 +90,8 @@ T* checked(T* made, const char* what) {
 
 class Participant {
  public:
-  explicit Participant(const Area& area) : form_(form_of(area)), bytes_(area.header().cell.bytes) {
+  explicit Participant(const Area& area)
+      : form_(form_of(area)), reliable_(area.header().contender.peer == kReliable), bytes_(area.header().cell.bytes) {
     dds::DomainParticipantQos qos;
     if (form_ == Form::SharedMemory) {
       auto transport = std::make_shared<eprosima::fastdds::rtps::SharedMemTransportDescriptor>();
@@ -131,7 +135,7 @@ class Participant {
  private:
   template <class Qos>
   void complete(Qos& qos) const {
-    qos.reliability().kind = dds::BEST_EFFORT_RELIABILITY_QOS;
+    qos.reliability().kind = reliable_ ? dds::RELIABLE_RELIABILITY_QOS : dds::BEST_EFFORT_RELIABILITY_QOS;
     qos.durability().kind = dds::VOLATILE_DURABILITY_QOS;
     qos.history().kind = dds::KEEP_LAST_HISTORY_QOS;
     qos.history().depth = 1;
@@ -142,6 +146,7 @@ class Participant {
   }
 
   Form form_;
+  bool reliable_;
   std::size_t bytes_;
   dds::DomainParticipant* participant_ = nullptr;
   dds::Topic* topic_ = nullptr;
@@ -246,6 +251,7 @@ constexpr LinkEnds kLinks{open_writer<FastWriter>, open_reader};
 std::vector<Wait> waits(const std::vector<Wait>&) { return {Wait::Block}; }
 
 const RegisteredPeer kShipped({.peer = Peer{"fastdds"}, .place = 60, .waits = waits, .play = play, .links = kLinks});
+const RegisteredPeer kReliablePeer({.peer = kReliable, .place = 63, .on_request = true, .waits = waits, .play = play});
 const RegisteredPeer kSharedMemory(
     {.peer = Peer{"fastdds-shm"}, .place = 61, .waits = waits, .play = play, .links = kLinks});
 const RegisteredPeer kLoans(

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/transport/conditions.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+#include <thread>
+
+#include "bench/transport/clock.hpp"
+#include "bench/transport/options.hpp"
+#include "cardan/base/error.hpp"
+
+namespace cardan::bench {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double kMostWorkMs = 1000;
+constexpr std::uint32_t kMostLoadThreads = 256;
+constexpr double kLeastCpuPercent = 10;  // the kernel gives a group 1 ms of a period or more
+constexpr double kMostCpuPercent = 100'000;
+constexpr int kRealTimePriority = 50;               // the middle, below the kernel's own threads
+constexpr std::int64_t kLoadPeriodNs = 10'000'000;  // of a load's threads
+constexpr std::int64_t kBudgetPeriodUs = 10'000;    // of a control group; the kernel's default of 100 ms is a long gap
+constexpr std::string_view kGroupPrefix = "cardan-bench-";
+
+[[noreturn]] void refuse(std::string_view word) {
+  throw Error(ErrorCode::InvalidArgument, fmt::format("--conditions: `{}` is no condition", word),
+              fmt::format("use none, or some of work=MS (to {:g}), load=THREADSxPERCENT (to {}x100), cpu=PERCENT "
+                          "({:g} and more), fifo, joined as work=20+fifo",
+                          kMostWorkMs, kMostLoadThreads, kLeastCpuPercent));
+}
+
+std::optional<double> number_in(std::string_view text, double least, double most) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || !(value >= least && value <= most))
+    return std::nullopt;
+  return value;
+}
+
+void take_word(Conditions& out, const std::string& word) {
+  const auto equals = std::min(word.find('='), word.size());
+  const std::string_view key = std::string_view(word).substr(0, equals);
+  const std::string_view value = std::string_view(word).substr(std::min(equals + 1, word.size()));
+  if (word == "fifo") {
+    out.fifo = true;
+  } else if (key == "work") {
+    out.work_ms = number_in(value, 0.001, kMostWorkMs).value_or(0);
+    if (out.work_ms == 0) refuse(word);
+  } else if (key == "cpu") {
+    out.cpu_percent = number_in(value, kLeastCpuPercent, kMostCpuPercent).value_or(0);
+    if (out.cpu_percent == 0) refuse(word);
+  } else if (key == "load" && value.find('x') != std::string_view::npos) {
+    const auto threads = number_in(value.substr(0, value.find('x')), 1, kMostLoadThreads);
+    const auto percent = number_in(value.substr(value.find('x') + 1), 1, 100);
+    if (!threads || !percent || *threads != std::floor(*threads)) refuse(word);
+    out.load_threads = static_cast<std::uint32_t>(*threads);
+    out.load_percent = *percent;
+  } else {
+    refuse(word);
+  }
+}
+
+void compute_for(std::int64_t cpu_ns) {
+  const std::int64_t until = read_clock(CLOCK_THREAD_CPUTIME_ID) + cpu_ns;
+  while (read_clock(CLOCK_THREAD_CPUTIME_ID) < until) {
+  }
+}
+
+// Threads take turns within the period, so that their number alone differs between two loads of a share.
+[[noreturn]] void run_load(std::uint32_t threads, double percent) {
+  const auto each = static_cast<std::int64_t>(static_cast<double>(kLoadPeriodNs) * percent / 100 / threads);
+  const std::int64_t start = now_ns();
+  const auto work = [=](std::uint32_t index) {
+    std::int64_t beat = start + kLoadPeriodNs * index / threads;
+    for (;;) {
+      sleep_until(beat);
+      compute_for(each);
+      beat += kLoadPeriodNs;
+      if (const std::int64_t now = now_ns(); now > beat) beat += (now - beat) / kLoadPeriodNs * kLoadPeriodNs;
+    }
+  };
+  for (std::uint32_t i = 1; i < threads; ++i) std::thread(work, i).detach();
+  work(0);
+  ::_exit(0);
+}
+
+std::string write_to(const std::string& path, const std::string& text) {
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  const bool written = fd >= 0 && ::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+  const int error = errno;
+  if (fd >= 0) ::close(fd);
+  return written ? std::string() : fmt::format("cannot write {}: {}", path, std::strerror(error));
+}
+
+bool is_second_version() { return ::access("/sys/fs/cgroup/cgroup.controllers", F_OK) == 0; }
+
+std::string root_of_groups() { return is_second_version() ? "/sys/fs/cgroup" : "/sys/fs/cgroup/cpu"; }
+
+// Of benches that were killed: an empty group costs nothing, but nobody else removes it.
+void remove_orphans(const std::string& root) {
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(root, error)) {
+    const std::string name = entry.path().filename().string();
+    if (name.rfind(kGroupPrefix, 0) != 0) continue;
+    const auto pid = number_in(std::string_view(name).substr(kGroupPrefix.size()), 1, 1e9);
+    if (pid && ::kill(static_cast<pid_t>(*pid), 0) != 0 && errno == ESRCH) ::rmdir(entry.path().c_str());
+  }
+}
+
+}  // namespace
+
+std::string name_of(const Conditions& c) {
+  std::vector<std::string> words;
+  if (c.work_ms > 0) words.push_back(fmt::format("work={:g}", c.work_ms));
+  if (c.load_threads > 0) words.push_back(fmt::format("load={}x{:g}", c.load_threads, c.load_percent));
+  if (c.cpu_percent > 0) words.push_back(fmt::format("cpu={:g}", c.cpu_percent));
+  if (c.fifo) words.emplace_back("fifo");
+  return words.empty() ? "none" : fmt::format("{}", fmt::join(words, "+"));
+}
+
+Conditions parse_conditions(std::string_view text) {
+  Conditions out;
+  if (text == "none") return out;
+  const auto words = split(text, '+');
+  if (words.empty()) refuse(text);
+  for (const std::string& word : words) take_word(out, word);
+  return out;
+}
+
+bool pin_to(int cpu) noexcept {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(static_cast<unsigned>(cpu), &set);
+  return ::sched_setaffinity(0, sizeof set, &set) == 0;
+}
+
+void become_real_time() {
+  const sched_param parameters{.sched_priority = kRealTimePriority};
+  if (::sched_setscheduler(0, SCHED_FIFO, &parameters) != 0)
+    throw Error(ErrorCode::Refused, fmt::format("cannot have SCHED_FIFO: {}", std::strerror(errno)),
+                "run as root or with rtprio in /etc/security/limits.conf, or leave out fifo");
+}
+
+std::string why_not(const Conditions& conditions) {
+  try {
+    const CpuBudget budget(conditions.cpu_percent);
+    if (!conditions.fifo) return {};
+    const int policy = ::sched_getscheduler(0);
+    sched_param former{};
+    ::sched_getparam(0, &former);
+    become_real_time();
+    ::sched_setscheduler(0, policy, &former);
+    return {};
+  } catch (const Error& e) {
+    return e.what();
+  }
+}
+
+BackgroundLoad::BackgroundLoad(const Conditions& conditions, const std::vector<int>& cpus) {
+  if (conditions.load_threads == 0) return;
+  std::vector<int> each = cpus;
+  std::sort(each.begin(), each.end());
+  each.erase(std::unique(each.begin(), each.end()), each.end());
+  const pid_t harness = ::getpid();
+  for (const int cpu : each) {
+    const pid_t pid = ::fork();
+    if (pid == 0) {
+      ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+      ::signal(SIGINT, SIG_IGN);  // the harness alone decides what Ctrl-C means
+      if (::getppid() != harness || !pin_to(cpu)) ::_exit(1);
+      run_load(conditions.load_threads, conditions.load_percent);
+    }
+    if (pid < 0)
+      throw Error(ErrorCode::Limit, fmt::format("cannot start a process: {}", std::strerror(errno)),
+                  "raise the limit of processes with ulimit -u");
+    pids_.push_back(pid);
+  }
+}
+
+BackgroundLoad::~BackgroundLoad() {
+  for (const pid_t pid : pids_) ::kill(pid, SIGKILL);
+  for (const pid_t pid : pids_)
+    while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
+    }
+}
+
+CpuBudget::CpuBudget(double percent) {
+  if (percent <= 0) return;
+  const std::string root = root_of_groups();
+  const auto fail = [&](const std::string& cause) {
+    if (!folder_.empty()) ::rmdir(folder_.c_str());
+    throw Error(ErrorCode::Refused, fmt::format("cannot limit CPU time by a control group: {}", cause),
+                "run as root on a computer with control groups, or leave out cpu=");
+  };
+  remove_orphans(root);
+  if (is_second_version())
+    if (const std::string error = write_to(root + "/cgroup.subtree_control", "+cpu"); !error.empty()) fail(error);
+  const std::string folder = fmt::format("{}/{}{}", root, kGroupPrefix, ::getpid());
+  if (::mkdir(folder.c_str(), 0755) != 0) fail(fmt::format("cannot make {}: {}", folder, std::strerror(errno)));
+  folder_ = folder;
+  const auto quota = static_cast<std::int64_t>(percent / 100 * static_cast<double>(kBudgetPeriodUs));
+  std::string error;
+  if (is_second_version()) {
+    error = write_to(folder_ + "/cpu.max", fmt::format("{} {}", quota, kBudgetPeriodUs));
+  } else {
+    error = write_to(folder_ + "/cpu.cfs_period_us", std::to_string(kBudgetPeriodUs));
+    if (error.empty()) error = write_to(folder_ + "/cpu.cfs_quota_us", std::to_string(quota));
+  }
+  if (!error.empty()) fail(error);
+}
+
+CpuBudget::~CpuBudget() {
+  if (folder_.empty()) return;
+  // The kernel counts a process as a member until a moment after it was reaped.
+  for (int i = 0; i < 100 && ::rmdir(folder_.c_str()) != 0 && errno == EBUSY; ++i) sleep_until(now_ns() + 1'000'000);
+}
+
+void CpuBudget::take(pid_t pid) const {
+  if (folder_.empty()) return;
+  if (const std::string error = write_to(folder_ + "/cgroup.procs", std::to_string(pid)); !error.empty())
+    throw Error(ErrorCode::Refused, fmt::format("cannot limit the CPU time of process {}: {}", pid, error),
+                "leave out cpu=");
+}
+
+}  // namespace cardan::bench

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/types.h>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cardan::bench {
+
+/// What surrounds the frames of a cell: the reader's work, other programs, priorities, a limit of CPU time. It lies in
+/// shared memory. By default there is nothing.
+struct Conditions {
+  double work_ms = 0;              ///< a reader computes for so long after it read a frame
+  std::uint32_t load_threads = 0;  ///< threads of another program on each CPU that the roles use
+  double load_percent = 0;         ///< of the CPU that these threads ask for, together
+  double cpu_percent = 0;          ///< of one core that all roles get, together; 0: no limit
+  bool fifo = false;               ///< roles have the real-time policy SCHED_FIFO, the load has not
+  friend bool operator==(const Conditions&, const Conditions&) = default;
+};
+
+/// "work=20+load=4x50+cpu=40+fifo"; "none" for the default. parse_conditions() understands it.
+std::string name_of(const Conditions& conditions);
+/// Throws cardan::Error{InvalidArgument} that names the word and what would be right.
+Conditions parse_conditions(std::string_view word);
+
+/// Pins the calling thread, and the threads that it will start, to a CPU. False: errno says why.
+[[nodiscard]] bool pin_to(int cpu) noexcept;
+/// Gives the calling thread SCHED_FIFO; threads that it starts inherit it. Throws cardan::Error{Refused}.
+void become_real_time();
+/// Why `conditions` cannot be had by this process on this computer; empty: they can.
+std::string why_not(const Conditions& conditions);
+
+/// Another program beside the roles: a process on each CPU, whose threads compute for a share of each 10 ms. It goes
+/// with this object, and with the process that made it. Not thread-safe.
+class BackgroundLoad {
+ public:
+  /// Does nothing if the conditions have no load. Throws cardan::Error: no process can be started.
+  BackgroundLoad(const Conditions& conditions, const std::vector<int>& cpus);
+  ~BackgroundLoad();
+  BackgroundLoad(const BackgroundLoad&) = delete;
+  BackgroundLoad& operator=(const BackgroundLoad&) = delete;
+
+ private:
+  std::vector<pid_t> pids_;
+};
+
+/// A control group with a limit of CPU time, which is enforced in periods of 10 ms. It goes with this object, after its
+/// processes have ended. Not thread-safe.
+class CpuBudget {
+ public:
+  /// Does nothing without a limit. Throws cardan::Error: control groups cannot be used.
+  explicit CpuBudget(double percent);
+  ~CpuBudget();
+  CpuBudget(const CpuBudget&) = delete;
+  CpuBudget& operator=(const CpuBudget&) = delete;
+
+  /// From now on `pid` lives on this budget.
+  void take(pid_t pid) const;
+
+ private:
+  std::string folder_{};
+};
+
+}  // namespace cardan::bench
