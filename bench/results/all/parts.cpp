@@ -40,7 +40,7 @@ std::vector<std::string> operations() { return {"--micro", "--sizes", "none", "-
 std::vector<std::string> under_load(const Peers& peers, const char* runs, const char* frames) {
   return {"--peers",      known_of(peers, {"raw", "uds", "fastdds", "cardan"}),
           "--waits",      "block",
-          "--sizes",      "640*480*3",
+          "--sensors",    "cv",
           "--conditions", "none,load=1x50,load=8x50,load=1x90,load=8x90+fifo,cpu=10,cpu=20,cpu=50",
           "--frames",     frames,
           "--runs",       runs};
