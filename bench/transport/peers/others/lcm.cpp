@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// `lcm`: LCM's UDP multicast within this computer (ttl 0), 64 MiB of receive buffer asked for (net.core.rmem_max limits
-// it). The payload is sent from where it was filled, and copied out of LCM's buffer as a generated decoder does. Only
-// on request: LCM does not send lost fragments again, so messages beyond the receive buffer do not arrive.
+// `lcm`: LCM's UDP multicast within this computer (ttl 0), with the largest receive buffer that the kernel gives, up to
+// 64 MiB. The payload is sent from where it was filled, and copied out of LCM's buffer as a generated decoder does.
+// Only on request: LCM does not send lost fragments again, so messages beyond the receive buffer do not arrive.
 #include <lcm/lcm.h>
 
 #include <algorithm>
 #include <cstring>
+#include <fstream>
+#include <string>
 #include <vector>
 
 #include "bench/transport/peers/peer.hpp"
@@ -16,11 +18,19 @@ namespace cardan::bench {
 namespace {
 
 // A group and a port of its own, so that the bench neither hears nor disturbs an LCM system.
-constexpr const char* kProvider = "udpm://239.255.76.98:7698?ttl=0&recv_buf_size=67108864";
+constexpr const char* kProvider = "udpm://239.255.76.98:7698?ttl=0&recv_buf_size=";
+constexpr long kMostBuffer = 64L << 20U;
+
+// LCM complains on standard error about a buffer that the kernel does not give.
+std::string provider() {
+  long most = 212'992;  // the kernel's default
+  std::ifstream("/proc/sys/net/core/rmem_max") >> most;
+  return kProvider + std::to_string(std::min(most, kMostBuffer));
+}
 
 class Lcm {
  public:
-  explicit Lcm(const Area& area) : channel_(area.header().topic), lcm_(::lcm_create(kProvider)) {
+  explicit Lcm(const Area& area) : channel_(area.header().topic), lcm_(::lcm_create(provider().c_str())) {
     if (lcm_ == nullptr)
       throw Error(ErrorCode::System, "LCM cannot use UDP multicast",
                   "ip link set lo multicast on; ip route add 224.0.0.0/4 dev lo; or leave lcm out of --peers");
