@@ -10,7 +10,6 @@
 #include <optional>
 
 #include "bench/results/measurement.hpp"
-#include "bench/runtime/fusion_bench.hpp"
 #include "bench/runtime/nodelet/nodelet.hpp"
 #include "bench/runtime/system_report.hpp"
 #include "bench/runtime/workload.hpp"
@@ -285,11 +284,6 @@ int run_runtime_bench(const RuntimeArguments& arguments, const std::vector<int>&
   const CpuTicks before = read_cpu_ticks();
   RuntimeBench bench(options);
   bench.run();
-  const FusionOptions fusion_options{.runs = options.runs,
-                                     .seconds = arguments.quick ? 1.0 : 2.0,
-                                     .publisher_cpu = options.publisher_cpu,
-                                     .reader_cpu = options.reader_cpu};
-  const FusionReport fusion = measure_fusion(fusion_options, is_interrupted);
   const double steal = steal_percent(before, read_cpu_ticks());
 
   const SystemReport system =
@@ -309,7 +303,7 @@ int run_runtime_bench(const RuntimeArguments& arguments, const std::vector<int>&
     last = &row;
     lost = lost || (is_cardan(row.peer) && row.lost != 0);
   }
-  fmt::print("{}{}\nTimes in µs.\n{}", table, fusion.text(), system.text());
+  fmt::print("{}\nTimes in µs.\n{}", table, system.text());
   for (const auto* sentences : {&bench.left_out(), &bench.failures()})
     for (const std::string& sentence : *sentences) fmt::print("{}\n", sentence);
   fmt::print("Host steal {:.1f} %.{}\n", steal, interrupted != 0 ? " Interrupted: not all rounds are in." : "");
@@ -322,10 +316,8 @@ int run_runtime_bench(const RuntimeArguments& arguments, const std::vector<int>&
     json["rows"] = Json::array();
     for (const RuntimeRow& row : bench.rows())
       if (row.runs != 0) json["rows"].push_back(to_json(row, options));
-    for (const Json& row : fusion.rows()) json["rows"].push_back(row);
     for (const Json& row : system.rows()) json["rows"].push_back(row);
     std::vector<Measurement> measurements = system.measurements();
-    for (Measurement& m : fusion.measurements(fusion_options)) measurements.push_back(std::move(m));
     for (const RuntimeRow& row : bench.rows())
       if (row.runs != 0)
         for (Measurement& m : measurements_of(row, options)) measurements.push_back(std::move(m));
