@@ -11,6 +11,7 @@
 #include "bench/results/statements.hpp"
 #include "bench/results/statistics.hpp"
 #include "bench/runtime/fusion_report.hpp"
+#include "bench/transport/host.hpp"
 
 namespace cardan::bench {
 namespace {
@@ -22,7 +23,7 @@ constexpr FusionPhases kPhases{0.4, 0.25, 0.7, 0.1};
 RuntimeBenchOptions short_runs() {
   RuntimeBenchOptions options;
   options.fusion_cycles = kCycles;
-  options.reader_cpu = 0;  // there may be no other
+  options.publisher_cpu = options.reader_cpu = allowed_cpus().front();  // there may be no other
   return options;
 }
 
