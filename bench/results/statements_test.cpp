@@ -113,6 +113,15 @@ TEST_F(Statements, AWayForPeriodicStreamsGains) {
   expect("Finding 3", Judgement::Holds);
 }
 
+TEST_F(Statements, WaysToFuseDifferInLatency) {
+  add("runtime", "cardan", "primary slowest", "fusion", "transport", 4e6, {1000, 1000});
+  add("runtime", "cardan", "primary fastest", "fusion", "transport", 4e6, {1100, 1100});
+  add("runtime", "cardan", "primary fastest", "fusion", "transport of 10 Hz", 4e6, {9000});  // a channel is no way
+  expect("Finding 4", Judgement::DoesNotHold);
+  add("runtime", "cardan", "exact", "fusion", "transport", 4e6, {1300, 1300});
+  expect("Finding 4", Judgement::Holds);
+}
+
 TEST_F(Statements, RatesMustMatch) {
   frames("cardan", "block", 4096, 100);
   frames("cardan", "block", 4096, 101);

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "bench/results/measurement.hpp"
+#include "bench/runtime/fusion_report.hpp"
 #include "bench/runtime/nodelet/nodelet.hpp"
 #include "bench/runtime/system_report.hpp"
 #include "bench/runtime/workload.hpp"
@@ -177,6 +178,8 @@ RuntimeBenchOptions options_of(const RuntimeArguments& a, const std::vector<int>
   if (a.runs != 0) o.runs = static_cast<std::uint32_t>(std::clamp(a.runs, 1, 1000));
   if (a.frames != 0) o.frames = static_cast<std::uint32_t>(std::clamp(a.frames, 20, 1'000'000));
   o.warmup = std::max(10U, o.frames / 10);
+  // 3 s beside 1000 frames; a first look has half of it. Less than a second has too few sets.
+  o.fusion_cycles = std::max(10U, o.frames * (a.quick ? 15 : 30) / 1000);
   for (const std::string& word : split(a.sizes.empty() ? (a.quick ? "4M" : "32K,256K,1M,4M") : a.sizes))
     o.cells.push_back({parse_size(word), 1, true});
   o.cells.push_back({o.cells.back().bytes, 8, false});
@@ -185,7 +188,7 @@ RuntimeBenchOptions options_of(const RuntimeArguments& a, const std::vector<int>
 
 class RuntimeBench {
  public:
-  explicit RuntimeBench(const RuntimeBenchOptions& options) : options_(options) {
+  explicit RuntimeBench(const RuntimeBenchOptions& options) : options_(options), fusion_(options) {
     if (std::string why = why_no_nodelets(); why.empty())
       peers_.insert(peers_.end(), {RuntimePeer::Nodelet, RuntimePeer::NodeletNew});
     else
@@ -195,14 +198,17 @@ class RuntimeBench {
   }
 
   void run() {
-    for (std::uint32_t round = 0; round < options_.runs; ++round)
+    for (std::uint32_t round = 0; round < options_.runs; ++round) {
       for (std::size_t cell = 0; cell < options_.cells.size(); ++cell) {
         if (interrupted != 0) return;
         run_cell(round, cell);
       }
+      run_fusions(round);
+    }
   }
 
   [[nodiscard]] const std::vector<RuntimeRow>& rows() const noexcept { return rows_; }
+  [[nodiscard]] const FusionReport& fusion() const noexcept { return fusion_; }
   /// Sentences: which peers are not here.
   [[nodiscard]] const std::vector<std::string>& left_out() const noexcept { return left_out_; }
   /// Sentences: which were, and did not run.
@@ -236,6 +242,13 @@ class RuntimeBench {
     progress_.plain(fmt::format("round {} of {}: {}", round + 1, options_.runs, title_of(options_.cells[cell])));
   }
 
+  void run_fusions(std::uint32_t round) {
+    const std::string where = fmt::format("round {} of {}", round + 1, options_.runs);
+    fusion_.run_round(round, is_interrupted,
+                      [&](const std::string& what) { progress_.now(fmt::format("{}: {}", where, what)); });
+    if (interrupted == 0) progress_.plain(where + ": fusion of four topics");
+  }
+
   /// Empty: it failed, now or before, which only a peer that is a program of others may do.
   std::optional<RuntimeSamples> run_peer(const RuntimeRow& row) {
     if (row.peer == RuntimePeer::Handover) return run_handover(row.cell, options_);
@@ -254,6 +267,7 @@ class RuntimeBench {
   std::vector<RuntimePeer> peers_{RuntimePeer::Handover, RuntimePeer::Pointer,
                                   RuntimePeer::Slot};  // the reference first
   std::vector<RuntimeRow> rows_;
+  FusionReport fusion_;
   std::vector<std::string> left_out_, failures_;
   Progress progress_;
 };
@@ -290,7 +304,7 @@ int run_runtime_bench(const RuntimeArguments& arguments, const std::vector<int>&
       interrupted != 0 ? SystemReport() : measure_system(arguments.quick, [] { return interrupted != 0; });
 
   std::string table;
-  bool lost = system.lost();
+  bool lost = system.lost() || bench.fusion().lost();
   const RuntimeRow* last = nullptr;
   for (const RuntimeRow& row : bench.rows()) {
     if (row.runs == 0) continue;
@@ -303,7 +317,7 @@ int run_runtime_bench(const RuntimeArguments& arguments, const std::vector<int>&
     last = &row;
     lost = lost || (is_cardan(row.peer) && row.lost != 0);
   }
-  fmt::print("{}\nTimes in µs.\n{}", table, system.text());
+  fmt::print("{}{}\nTimes in µs.\n{}", table, bench.fusion().text(), system.text());
   for (const auto* sentences : {&bench.left_out(), &bench.failures()})
     for (const std::string& sentence : *sentences) fmt::print("{}\n", sentence);
   fmt::print("Host steal {:.1f} %.{}\n", steal, interrupted != 0 ? " Interrupted: not all rounds are in." : "");
@@ -316,8 +330,10 @@ int run_runtime_bench(const RuntimeArguments& arguments, const std::vector<int>&
     json["rows"] = Json::array();
     for (const RuntimeRow& row : bench.rows())
       if (row.runs != 0) json["rows"].push_back(to_json(row, options));
+    for (const Json& row : bench.fusion().rows()) json["rows"].push_back(row);
     for (const Json& row : system.rows()) json["rows"].push_back(row);
     std::vector<Measurement> measurements = system.measurements();
+    for (Measurement& m : bench.fusion().measurements()) measurements.push_back(std::move(m));
     for (const RuntimeRow& row : bench.rows())
       if (row.runs != 0)
         for (Measurement& m : measurements_of(row, options)) measurements.push_back(std::move(m));

@@ -14,8 +14,9 @@ struct RuntimeArguments {
 };
 
 /// Measures components of one process against a bare hand-over between two threads, and against ROS 1 nodelets where
-/// they are there: a table on stdout, progress on stderr, the JSON file. Returns an exit code: 0 ok, 1 interrupted or
-/// failed, 2 usage, 3 frames of cardan were lost. Blocks until the end; call it from a process with one thread.
+/// they are there; ways to fuse topics; whole systems: a table on stdout, progress on stderr, the JSON file. Returns an
+/// exit code: 0 ok, 1 interrupted or failed, 2 usage, 3 frames of cardan were lost. Blocks until the end; call it from
+/// a process with one thread.
 int run_runtime_bench(const RuntimeArguments& arguments, const std::vector<int>& cpus);
 
 }  // namespace cardan::bench

@@ -38,6 +38,7 @@ struct RuntimeBenchOptions {
   std::uint32_t frames = 1000;  ///< a run, the discarded ones included
   std::uint32_t warmup = 100;   ///< discarded
   std::int64_t interval_ns = 1'000'000;
+  std::uint32_t fusion_cycles = 30;  ///< of 100 ms: a run of a fusion (bench/runtime/fusion.hpp)
   int publisher_cpu = 0;
   int reader_cpu = 1;
 };

@@ -74,7 +74,7 @@ std::string title_of(const Cell& cell) {
 
 std::string table_line(const Row& row) {
   const auto& t = row.transport_us.pooled;
-  std::string line = fmt::format("  {:<15}{:<11}", name_of(row.contender.peer), name_of(row.contender.wait));
+  std::string line = fmt::format("  {:<18}{:<11}", name_of(row.contender.peer), name_of(row.contender.wait));
   if (t.count == 0) return line + fmt::format("nothing arrived of {} sent\n", row.sent);
   line += fmt::format("{:>9}{:>9}{:>9}", three_digits(t.p50), three_digits(t.p99), three_digits(t.max));
   line += fmt::format("{:>9}", row.last_us ? three_digits(row.last_us->pooled.p50) : "");
@@ -147,7 +147,7 @@ std::string to_table(const std::vector<Row>& rows, const Circumstances& c) {
   for (const Row& row : rows) {
     if (cell == nullptr || !(*cell == row.cell)) {
       out += fmt::format("\n{}\n", title_of(row.cell));
-      out += fmt::format("  {:<15}{:<11}{:>9}{:>9}{:>9}{:>9}{:>10}{:>9}{:>9}{:>8}{:>8}{:>7}{:>7}{:>9}\n", "peer",
+      out += fmt::format("  {:<18}{:<11}{:>9}{:>9}{:>9}{:>9}{:>10}{:>9}{:>9}{:>8}{:>8}{:>7}{:>7}{:>9}\n", "peer",
                          "wait", "p50", "p99", "max", row.last_us ? "last p50" : "", "e2e p50", "CPU pub", "CPU rdr",
                          "rdr %", "sent", "lost", "torn", "× raw");
       cell = &row.cell;

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/runtime/fusion.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "bench/results/statements.hpp"
+#include "bench/results/statistics.hpp"
+#include "bench/runtime/fusion_report.hpp"
+#include "bench/transport/host.hpp"
+
+namespace cardan::bench {
+namespace {
+
+constexpr std::uint32_t kCycles = 10;
+// 40, 12.5, 23.3 and 2.5 ms after the beat: no other channel publishes within 4 ms of a primary one.
+constexpr FusionPhases kPhases{0.4, 0.25, 0.7, 0.1};
+
+RuntimeBenchOptions short_runs() {
+  RuntimeBenchOptions options;
+  options.fusion_cycles = kCycles;
+  options.publisher_cpu = options.reader_cpu = allowed_cpus().front();  // there may be no other
+  return options;
+}
+
+double period_us(std::size_t channel) { return 1e6 / kFusionRates[channel]; }
+double phase_us(std::size_t channel) { return kPhases[channel] * period_us(channel); }
+
+/// What the schedule alone makes of each channel's median, if publishing and fusing took no time.
+std::array<double, kFusionChannels> scheduled_medians(FusionWay way) {
+  std::array<double, kFusionChannels> medians{};
+  double last = 0;
+  for (std::size_t c = 0; c < kFusionChannels; ++c) last = std::max(last, phase_us(c));
+  for (std::size_t c = 0; c < kFusionChannels; ++c) {
+    if (way == FusionWay::Exact) {  // a set is complete with the message that needs longest from the common beat
+      medians[c] = last - phase_us(c);
+      continue;
+    }
+    const std::size_t primary = way == FusionWay::PrimarySlowest ? 0 : kFusionChannels - 1;
+    std::vector<double> ages;
+    for (std::uint32_t n = 0; n < kCycles * kFusionRates[primary] / 10; ++n) {
+      const double fires = phase_us(primary) + n * period_us(primary);
+      const double newest = std::min(std::floor((fires - phase_us(c) + 1e-3) / period_us(c)),
+                                     kCycles * kFusionRates[c] / 10.0 - 1);  // its number
+      // Those of the first cycle are discarded, and before them nothing fires.
+      if (newest >= kFusionRates[c] / 10.0) ages.push_back(fires - phase_us(c) - newest * period_us(c));
+    }
+    medians[c] = median(ages);
+  }
+  return medians;
+}
+
+/// Empty: the run is as the schedule and the policy say. Times within a fifth of the shortest period.
+std::string what_differs(const FusionRun& run, FusionWay way, std::uint64_t sets) {
+  std::string text;
+  const auto note = [&](const std::string& what, std::size_t channel, double is, double wanted) {
+    text += what + " of channel " + std::to_string(channel) + ": " + std::to_string(is) + ", not " +
+            std::to_string(wanted) + "\n";
+  };
+  const auto wanted = scheduled_medians(way);
+  for (std::size_t c = 0; c < kFusionChannels; ++c) {
+    const FusionChannelRun& channel = run.channels[c];
+    const double p50 = median(channel.latency_us);
+    if (!(p50 > 0) || std::fabs(p50 - wanted[c]) > 5'000) note("median", c, p50, wanted[c]);
+    const std::uint64_t due = std::uint64_t{kCycles} * kFusionRates[c] / 10;
+    if (channel.sent != due) note("sent", c, static_cast<double>(channel.sent), static_cast<double>(due));
+    if (channel.lost() != 0) note("lost", c, static_cast<double>(channel.lost()), 0);
+    const std::uint64_t sum = channel.counts.used + channel.dropped() + channel.counts.waiting;
+    if (sum != due) note("accounted", c, static_cast<double>(sum), static_cast<double>(due));
+  }
+  if (run.sets != sets) text += "sets: " + std::to_string(run.sets) + ", not " + std::to_string(sets) + "\n";
+  return text;
+}
+
+/// A computer that is busy with something else gets further chances; figures that are wrong do not become right by
+/// them.
+FusionRun measured(FusionWay way, std::uint64_t sets) {
+  constexpr int kChances = 6;
+  for (int chance = 1;; ++chance) {
+    FusionRun run = run_fusion(way, kPhases, short_runs(), [] { return false; });
+    const std::string differs = what_differs(run, way, sets);
+    if (differs.empty() || chance == kChances) {
+      EXPECT_EQ(differs, "") << name_of(way);
+      return run;
+    }
+  }
+}
+
+TEST(BenchFusion, AChannelThatIsPrimaryIsFreshAndTheOthersAreAsOldAsTheirPeriodsMakeThem) {
+  const FusionRun slowest = measured(FusionWay::PrimarySlowest, 10);
+  for (std::size_t c = 0; c < kFusionChannels; ++c) EXPECT_EQ(slowest.channels[c].counts.used, 10U) << c;
+  EXPECT_LT(median(slowest.channels[0].latency_us), period_us(0) / 10);
+  EXPECT_GT(median(slowest.channels[1].latency_us), median(slowest.channels[0].latency_us));
+
+  // The first two of 40 Hz come before anything of 10 Hz.
+  const FusionRun fastest = measured(FusionWay::PrimaryFastest, 38);
+  EXPECT_EQ(fastest.channels[3].counts.unfired, 2U);
+  EXPECT_EQ(fastest.channels[3].dropped(), 2U);
+  EXPECT_EQ(fastest.channels[0].counts.used, 10U);
+  EXPECT_LT(median(fastest.channels[3].latency_us), period_us(3) / 4);
+  EXPECT_GT(median(fastest.channels[0].latency_us), period_us(0) / 4);
+  EXPECT_GT(fastest.channels[0].latency_us.size(), 3 * slowest.channels[0].latency_us.size());
+}
+
+TEST(BenchFusion, ExactJoinsTheBeatsThatAllChannelsShare) {
+  const FusionRun run = measured(FusionWay::Exact, kCycles);
+  for (std::size_t c = 0; c < kFusionChannels; ++c) {
+    EXPECT_EQ(run.channels[c].counts.used, kCycles) << c;
+    EXPECT_EQ(run.channels[c].latency_us.size(), kCycles - 1) << c;  // the first cycle's is discarded
+  }
+  EXPECT_EQ(run.channels[0].dropped(), 0U);
+  EXPECT_GE(run.channels[3].dropped(), 3U * (kCycles - 1));
+}
+
+TEST(BenchFusion, PhasesOfManyRoundsAreSpreadOverThePeriod) {
+  std::array<std::set<int>, kFusionChannels> tenths;
+  std::set<std::pair<int, int>> pairs;
+  for (std::uint32_t round = 0; round < 100; ++round) {
+    const FusionPhases phases = fusion_phases(round);
+    EXPECT_EQ(phases, fusion_phases(round));
+    for (std::size_t c = 0; c < kFusionChannels; ++c) {
+      ASSERT_GE(phases[c], 0);
+      ASSERT_LT(phases[c], 1);
+      tenths[c].insert(static_cast<int>(10 * phases[c]));
+    }
+    pairs.emplace(static_cast<int>(5 * phases[0]), static_cast<int>(5 * phases[3]));
+  }
+  for (const auto& t : tenths) EXPECT_EQ(t.size(), 10U);
+  EXPECT_EQ(pairs.size(), 25U);  // one channel does not say where another is
+}
+
+TEST(BenchFusion, WhatAPolicyDropsIsNotLost) {
+  FusionRun run;
+  run.sets = 4;
+  run.channels[1].sent = 10;
+  run.channels[1].counts = {.offered = 10, .used = 4, .unfired = 1, .replaced = 4, .waiting = 1};
+  FusionRow row;
+  row.add(run);
+  EXPECT_EQ(row.channels[1].dropped, 5U);
+  EXPECT_EQ(row.channels[1].waiting, 1U);
+  EXPECT_EQ(row.channels[1].used_percent, std::vector<double>{40});
+  EXPECT_EQ(row.lost(), 0U);
+  run.channels[1].sent = 13;
+  row.add(run);
+  EXPECT_EQ(row.lost(), 3U);
+  EXPECT_EQ(row.sent(), 23U);
+}
+
+TEST(BenchFusion, ItsReportHasAllWaysAndJudgesTheFinding) {
+  const RuntimeBenchOptions options = short_runs();
+  FusionReport report(options);
+  std::vector<std::string> told;
+  report.run_round(1, [] { return false; }, [&](const std::string& what) { told.push_back(what); });
+  ASSERT_EQ(told.size(), 4U);
+  EXPECT_NE(told.front().find("primary fastest"), std::string::npos);  // the order rotates
+
+  const std::vector<nlohmann::ordered_json> rows = report.rows();
+  const std::vector<Measurement> measurements = report.measurements();
+  ASSERT_EQ(rows.size(), 4U);
+  std::vector<const Measurement*> pointers;
+  for (const Measurement& m : measurements) pointers.push_back(&m);
+  const Evidence evidence(pointers);
+  for (std::size_t w = 0; w < kFusionWays.size(); ++w) {
+    const std::string setup(name_of(kFusionWays[w]));
+    EXPECT_EQ(rows[w]["policy"], setup);
+    EXPECT_EQ(rows[w]["sent"], 100);
+    EXPECT_GT(rows[w]["sets"], 0) << setup;
+    EXPECT_NE(report.text().find("  " + setup), std::string::npos);
+    const Measurement* const all = evidence.one({"runtime", "cardan", setup, "fusion", "transport"});
+    ASSERT_NE(all, nullptr) << setup;
+    EXPECT_EQ(all->due, 100U);
+    EXPECT_EQ(all->rate_hz, 0);  // several
+    std::size_t samples = 0;
+    for (const std::uint32_t rate : kFusionRates) {
+      const std::string hz = std::to_string(rate) + " Hz";
+      const Measurement* const channel = evidence.one({"runtime", "cardan", setup, "fusion", "transport of " + hz});
+      ASSERT_NE(channel, nullptr) << setup << hz;
+      EXPECT_EQ(channel->rate_hz, rate);
+      samples += channel->kept();
+      const Measurement* const used = evidence.one({"runtime", "cardan", setup, "fusion", "used of " + hz});
+      ASSERT_NE(used, nullptr) << setup << hz;
+      EXPECT_TRUE(used->more_is_better);
+      EXPECT_GT(used->pooled().at(0), 0);
+      EXPECT_LE(used->pooled().at(0), 100);
+    }
+    EXPECT_EQ(all->kept(), samples) << setup;
+  }
+  for (const Statement& s : all_statements())
+    if (s.text.rfind("Finding 4", 0) == 0) {
+      const Finding finding = s.judge(evidence);
+      EXPECT_NE(finding.judgement, Judgement::NotMeasured);
+      EXPECT_NE(finding.figures.find("cardan primary slowest"), std::string::npos) << finding.figures;
+    }
+}
+
+}  // namespace
+}  // namespace cardan::bench
