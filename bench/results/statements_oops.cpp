@@ -64,13 +64,15 @@ Finding qos_matters_little(const Evidence& e) {
   for (const Measurement* reliable : e.all({.quantity = "transport"})) {
     if (!reliable->peer.ends_with(kEnding)) continue;
     const std::string peer = reliable->peer.substr(0, reliable->peer.size() - kEnding.size());
-    const auto effort =
-        e.p50({reliable->part, peer, reliable->setup, reliable->cell, reliable->quantity, reliable->bytes});
-    if (!effort || *effort <= 0) continue;
-    const double ratio = median(reliable->pooled()) / *effort;
-    little = little && std::fabs(ratio - 1) <= kLittle;
-    text += fmt::format("{}{} {}: reliable / best effort × {:.2f}", text.empty() ? "" : ", ", peer,
-                        name_of_size(reliable->bytes), ratio);
+    for (const Measurement* effort :
+         e.all({reliable->part, peer, reliable->setup, reliable->cell, reliable->quantity, reliable->bytes})) {
+      const double p50 = median(effort->pooled());
+      if (effort->rate_hz != reliable->rate_hz || p50 <= 0) continue;
+      const double ratio = median(reliable->pooled()) / p50;
+      little = little && std::fabs(ratio - 1) <= kLittle;
+      text += fmt::format("{}{} {}: × {:.2f} (lost {} with best effort, {} reliable)", text.empty() ? "" : ", ", peer,
+                          name_of_size(reliable->bytes), ratio, effort->lost.value_or(0), reliable->lost.value_or(0));
+    }
   }
   if (text.empty()) return not_measured("no peer with two settings of reliability");
   return judged(little, text);
@@ -105,26 +107,26 @@ Finding fusion_shapes_latency(const Evidence& e) {
   return judged(most / least >= 1 + kLittle, text);
 }
 
-// Cells "1p1s load=4x50": threads and their share of the CPU. Their number alone, at one share, must not matter.
+// Cells "1p1s cv load=4x50": threads and their share of the CPU. Their number alone, at one share, must not matter.
 std::string threads_at_equal_load(const Evidence& e, bool& little) {
-  std::map<std::string, std::vector<std::pair<std::string, double>>> by_share;
+  std::map<std::string, std::map<std::string, double>> by_share;  // p50 by the number of threads
   for (const Measurement* m :
        e.all({.part = "transport", .peer = "cardan", .setup = "block", .quantity = "transport"})) {
     const auto at = m->cell.find(" load=");
     const auto x = m->cell.find('x', at);
     if (at == std::string::npos || x == std::string::npos || m->cell.find('+') != std::string::npos) continue;
     const std::string threads = m->cell.substr(at + 6, x - at - 6);
-    by_share[fmt::format("{} beside {} % load", name_of_size(m->bytes), m->cell.substr(x + 1))].emplace_back(
-        threads, median(m->pooled()));
+    by_share[fmt::format("{} {} at {:g} Hz beside {} % load", m->cell.substr(0, at), name_of_size(m->bytes), m->rate_hz,
+                         m->cell.substr(x + 1))][threads] = median(m->pooled());
   }
   std::string text;
-  for (const auto& [share, cells] : by_share) {
-    if (cells.size() < 2) continue;
-    const auto [least, most] = std::minmax_element(cells.begin(), cells.end(),
-                                                   [](const auto& a, const auto& b) { return a.second < b.second; });
+  for (const auto& [share, p50s] : by_share) {
+    if (p50s.size() < 2) continue;
+    const auto [least, most] =
+        std::minmax_element(p50s.begin(), p50s.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
     little = little && least->second > 0 && most->second / least->second <= 1 + kLittle;
     text += fmt::format("{}{}:", text.empty() ? "" : ", ", share);
-    for (const auto& [threads, p50] : cells) text += fmt::format(" {} µs with {} threads", three_digits(p50), threads);
+    for (const auto& [threads, p50] : p50s) text += fmt::format(" {} µs with {} threads", three_digits(p50), threads);
   }
   return text;
 }

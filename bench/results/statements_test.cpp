@@ -102,6 +102,9 @@ TEST_F(Statements, ReliabilityIsJudgedByPeersThatHaveBoth) {
   expect("Finding 2", Judgement::Holds);
   frames("cardan", "block", 4096, 100);
   frames("cardan-reliable", "block", 4096, 130);
+  all_.back().rate_hz = 100;  // another cell: not compared
+  expect("Finding 2", Judgement::Holds);
+  all_.back().rate_hz = 30;
   expect("Finding 2", Judgement::DoesNotHold);
 }
 

@@ -16,7 +16,9 @@
 #include <cmath>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <optional>
+#include <random>
 #include <thread>
 
 #include "bench/transport/clock.hpp"
@@ -32,9 +34,11 @@ constexpr double kMostWorkMs = 1000;
 constexpr std::uint32_t kMostLoadThreads = 256;
 constexpr double kLeastCpuPercent = 10;  // the kernel gives a group 1 ms of a period or more
 constexpr double kMostCpuPercent = 100'000;
-constexpr int kRealTimePriority = 50;               // the middle, below the kernel's own threads
-constexpr std::int64_t kLoadPeriodNs = 10'000'000;  // of a load's threads
-constexpr std::int64_t kBudgetPeriodUs = 10'000;    // of a control group; the kernel's default of 100 ms is a long gap
+constexpr int kRealTimePriority = 50;  // the middle, below the kernel's own threads
+// A load's periods vary around 10 ms, so that it does not march in step with the frames.
+constexpr std::int64_t kLeastLoadPeriodNs = 5'000'000, kMostLoadPeriodNs = 15'000'000;
+constexpr int kStepsBetweenLooks = 20'000;        // some 20 µs: the clock of a thread's CPU time is a system call
+constexpr std::int64_t kBudgetPeriodUs = 10'000;  // of a control group; the kernel's default of 100 ms is a long gap
 constexpr std::string_view kGroupPrefix = "cardan-bench-";
 
 [[noreturn]] void refuse(std::string_view word) {
@@ -75,26 +79,25 @@ void take_word(Conditions& out, const std::string& word) {
   }
 }
 
-void compute_for(std::int64_t cpu_ns) {
-  const std::int64_t until = read_clock(CLOCK_THREAD_CPUTIME_ID) + cpu_ns;
-  while (read_clock(CLOCK_THREAD_CPUTIME_ID) < until) {
-  }
-}
-
-// Threads take turns within the period, so that their number alone differs between two loads of a share.
-[[noreturn]] void run_load(std::uint32_t threads, double percent) {
-  const auto each = static_cast<std::int64_t>(static_cast<double>(kLoadPeriodNs) * percent / 100 / threads);
-  const std::int64_t start = now_ns();
-  const auto work = [=](std::uint32_t index) {
-    std::int64_t beat = start + kLoadPeriodNs * index / threads;
+// Threads start one after the other within a period, and differ in their periods. An exception must not leave a
+// process that is a copy of the harness.
+[[noreturn]] void run_load(std::uint32_t threads, double percent) noexcept {
+  const auto work = [=](std::uint32_t index) noexcept {
+    std::minstd_rand random(index + 1);
+    std::uniform_int_distribution<std::int64_t> periods(kLeastLoadPeriodNs, kMostLoadPeriodNs);
+    std::int64_t beat = now_ns() + kLeastLoadPeriodNs * index / threads;
     for (;;) {
+      const std::int64_t period = periods(random);
       sleep_until(beat);
-      compute_for(each);
-      beat += kLoadPeriodNs;
-      if (const std::int64_t now = now_ns(); now > beat) beat += (now - beat) / kLoadPeriodNs * kLoadPeriodNs;
+      compute_for(static_cast<std::int64_t>(static_cast<double>(period) * percent / 100 / threads));
+      beat = std::max(beat + period, now_ns());
     }
   };
-  for (std::uint32_t i = 1; i < threads; ++i) std::thread(work, i).detach();
+  try {
+    for (std::uint32_t i = 1; i < threads; ++i) std::thread(work, i).detach();
+  } catch (...) {
+    ::_exit(1);  // BackgroundLoad::failure() says so
+  }
   work(0);
   ::_exit(0);
 }
@@ -107,6 +110,13 @@ std::string write_to(const std::string& path, const std::string& text) {
   return written ? std::string() : fmt::format("cannot write {}: {}", path, std::strerror(error));
 }
 
+bool has_word(const std::string& path, std::string_view wanted) {
+  std::ifstream in(path);
+  for (std::string word; in >> word;)
+    if (word == wanted) return true;
+  return false;
+}
+
 bool is_second_version() { return ::access("/sys/fs/cgroup/cgroup.controllers", F_OK) == 0; }
 
 std::string root_of_groups() { return is_second_version() ? "/sys/fs/cgroup" : "/sys/fs/cgroup/cpu"; }
@@ -117,7 +127,8 @@ void remove_orphans(const std::string& root) {
   for (const auto& entry : fs::directory_iterator(root, error)) {
     const std::string name = entry.path().filename().string();
     if (name.rfind(kGroupPrefix, 0) != 0) continue;
-    const auto pid = number_in(std::string_view(name).substr(kGroupPrefix.size()), 1, 1e9);
+    const std::string numbers = name.substr(kGroupPrefix.size());  // PID-SERIAL
+    const auto pid = number_in(std::string_view(numbers).substr(0, numbers.find('-')), 1, 1e9);
     if (pid && ::kill(static_cast<pid_t>(*pid), 0) != 0 && errno == ESRCH) ::rmdir(entry.path().c_str());
   }
 }
@@ -139,7 +150,18 @@ Conditions parse_conditions(std::string_view text) {
   const auto words = split(text, '+');
   if (words.empty()) refuse(text);
   for (const std::string& word : words) take_word(out, word);
+  if (out.fifo && out.cpu_percent > 0)
+    throw Error(ErrorCode::InvalidArgument,
+                fmt::format("--conditions: `{}`: a limit of CPU time does not hold for SCHED_FIFO", text),
+                "give cpu= and fifo as two conditions");
   return out;
+}
+
+void compute_for(std::int64_t cpu_ns) noexcept {
+  const std::int64_t until = read_clock(CLOCK_THREAD_CPUTIME_ID) + cpu_ns;
+  volatile std::uint64_t value = 1;
+  while (read_clock(CLOCK_THREAD_CPUTIME_ID) < until)
+    for (int i = 0; i < kStepsBetweenLooks; ++i) value = value * 6'364'136'223'846'793'005U + 1;
 }
 
 bool pin_to(int cpu) noexcept {
@@ -185,14 +207,27 @@ BackgroundLoad::BackgroundLoad(const Conditions& conditions, const std::vector<i
       if (::getppid() != harness || !pin_to(cpu)) ::_exit(1);
       run_load(conditions.load_threads, conditions.load_percent);
     }
-    if (pid < 0)
-      throw Error(ErrorCode::Limit, fmt::format("cannot start a process: {}", std::strerror(errno)),
+    if (pid < 0) {
+      const int error = errno;
+      end();
+      throw Error(ErrorCode::Limit, fmt::format("cannot start a process: {}", std::strerror(error)),
                   "raise the limit of processes with ulimit -u");
+    }
     pids_.push_back(pid);
   }
 }
 
-BackgroundLoad::~BackgroundLoad() {
+BackgroundLoad::~BackgroundLoad() { end(); }
+
+std::string BackgroundLoad::failure() {
+  for (const pid_t pid : pids_)
+    if (siginfo_t info{};
+        ::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0)
+      return "the load of --conditions could not be had: too few processes or threads, or a CPU that may not be used";
+  return {};
+}
+
+void BackgroundLoad::end() noexcept {
   for (const pid_t pid : pids_) ::kill(pid, SIGKILL);
   for (const pid_t pid : pids_)
     while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
@@ -203,14 +238,17 @@ CpuBudget::CpuBudget(double percent) {
   if (percent <= 0) return;
   const std::string root = root_of_groups();
   const auto fail = [&](const std::string& cause) {
-    if (!folder_.empty()) ::rmdir(folder_.c_str());
+    remove();
     throw Error(ErrorCode::Refused, fmt::format("cannot limit CPU time by a control group: {}", cause),
                 "run as root on a computer with control groups, or leave out cpu=");
   };
   remove_orphans(root);
-  if (is_second_version())
+  if (is_second_version() && !has_word(root + "/cgroup.subtree_control", "cpu")) {
     if (const std::string error = write_to(root + "/cgroup.subtree_control", "+cpu"); !error.empty()) fail(error);
-  const std::string folder = fmt::format("{}/{}{}", root, kGroupPrefix, ::getpid());
+    takes_back_ = true;
+  }
+  static std::uint32_t serial = 0;
+  const std::string folder = fmt::format("{}/{}{}-{}", root, kGroupPrefix, ::getpid(), ++serial);
   if (::mkdir(folder.c_str(), 0755) != 0) fail(fmt::format("cannot make {}: {}", folder, std::strerror(errno)));
   folder_ = folder;
   const auto quota = static_cast<std::int64_t>(percent / 100 * static_cast<double>(kBudgetPeriodUs));
@@ -224,10 +262,15 @@ CpuBudget::CpuBudget(double percent) {
   if (!error.empty()) fail(error);
 }
 
-CpuBudget::~CpuBudget() {
-  if (folder_.empty()) return;
+CpuBudget::~CpuBudget() { remove(); }
+
+void CpuBudget::remove() noexcept {
   // The kernel counts a process as a member until a moment after it was reaped.
-  for (int i = 0; i < 100 && ::rmdir(folder_.c_str()) != 0 && errno == EBUSY; ++i) sleep_until(now_ns() + 1'000'000);
+  if (!folder_.empty())
+    for (int i = 0; i < 100 && ::rmdir(folder_.c_str()) != 0 && errno == EBUSY; ++i) sleep_until(now_ns() + 1'000'000);
+  if (takes_back_) static_cast<void>(write_to(root_of_groups() + "/cgroup.subtree_control", "-cpu"));
+  folder_.clear();
+  takes_back_ = false;
 }
 
 void CpuBudget::take(pid_t pid) const {

@@ -48,7 +48,7 @@ std::string Operation::run(const TransportOptions& options, const std::string& r
         if (task_ == Task::Discover) attaching_.push_back(static_cast<double>(stamps[n].second) / 1e6);
       }
     }
-    if (task_ == Task::Discover)
+    if (task_ == Task::Discover && area.role(0).memory_bytes > 0 && area.role(1).memory_bytes > 0)
       memory_.push_back(static_cast<double>(area.role(0).memory_bytes + area.role(1).memory_bytes) / 1024 / endpoints_);
     return {};
   } catch (const std::exception& e) {
@@ -63,6 +63,7 @@ void Operation::add_figures(std::vector<Figure>& figures) const {
   const std::string topics = fmt::format("topics_{}_", endpoints_);
   figures.push_back({topics + "subscribed", "ms", summarize(attaching_),
                      "a subscriber for each of them, until all are attached", attaching_});
+  if (memory_.empty()) return;
   figures.push_back({topics + "memory", "KiB", summarize(memory_),
                      "that one of them costs both processes together, 128 B, before its first message", memory_});
 }

@@ -322,21 +322,22 @@ std::vector<Peer> peers_of(const std::vector<Contender>& contenders) {
   return peers;
 }
 
-bool fits(const Contender& contender, const Scenario& scenario, std::size_t reader_cpus) noexcept {
-  return contender.wait != Wait::Spin || (scenario.publishers == 1 && scenario.subscribers <= reader_cpus);
+bool fits(const Contender& contender, const Cell& cell, std::size_t reader_cpus) noexcept {
+  return contender.wait != Wait::Spin ||
+         (cell.scenario.publishers == 1 && cell.scenario.subscribers <= reader_cpus && !cell.conditions.fifo);
 }
 
 double expected_seconds(const Cell& cell) noexcept {
   // A reader that computes for longer than a period keeps senders that block.
-  return kSetUpSeconds + static_cast<double>(cell.frames) * std::max(1 / cell.rate_hz, cell.conditions.work_ms / 1e3);
+  return kSetUpSeconds + static_cast<double>(cell.frames) *
+                             std::max(1 / cell.rate_hz, cell.scenario.publishers * cell.conditions.work_ms / 1e3);
 }
 
 double expected_seconds(const TransportOptions& options) noexcept {
   double seconds = 0;
   for (const Cell& cell : options.cells) {
-    const auto count = std::count_if(options.contenders.begin(), options.contenders.end(), [&](const Contender& c) {
-      return fits(c, cell.scenario, options.reader_cpus.size());
-    });
+    const auto count = std::count_if(options.contenders.begin(), options.contenders.end(),
+                                     [&](const Contender& c) { return fits(c, cell, options.reader_cpus.size()); });
     seconds += static_cast<double>(count) * expected_seconds(cell);
   }
   if (options.micro) seconds += kOperationsSeconds;

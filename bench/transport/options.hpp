@@ -104,8 +104,8 @@ double usual_rate_hz(std::size_t bytes) noexcept;
 std::vector<Peer> peers_of(const std::vector<Contender>& contenders);
 
 /// Whether a contender makes sense in a scenario: readers that spin for ever need a CPU each, and so do publishers,
-/// which spin too then and have one CPU together.
-bool fits(const Contender& contender, const Scenario& scenario, std::size_t reader_cpus) noexcept;
+/// which spin too then and have one CPU together. With SCHED_FIFO they would keep the kernel's own threads waiting.
+bool fits(const Contender& contender, const Cell& cell, std::size_t reader_cpus) noexcept;
 
 /// Seconds that one run of one contender in a cell takes, starting the processes included.
 double expected_seconds(const Cell& cell) noexcept;

@@ -121,11 +121,12 @@ TEST(TransportOptions, FewFramesKeepSomeToMeasure) {
 }
 
 TEST(TransportOptions, SpinningNeedsACpuEach) {
-  EXPECT_TRUE(fits({kRaw, Wait::Spin}, {1, 1}, 1));
-  EXPECT_FALSE(fits({kRaw, Wait::Spin}, {1, 5}, 1));
-  EXPECT_TRUE(fits({kRaw, Wait::Spin}, {1, 5}, 5));
-  EXPECT_FALSE(fits({kRaw, Wait::Spin}, {5, 1}, 1)) << "its publishers share a CPU";
-  EXPECT_TRUE(fits({kCardan, Wait::Prewake}, {1, 10}, 1));
+  EXPECT_TRUE(fits({kRaw, Wait::Spin}, {.scenario = {1, 1}}, 1));
+  EXPECT_FALSE(fits({kRaw, Wait::Spin}, {.scenario = {1, 1}, .conditions = {.fifo = true}}, 1));
+  EXPECT_FALSE(fits({kRaw, Wait::Spin}, {.scenario = {1, 5}}, 1));
+  EXPECT_TRUE(fits({kRaw, Wait::Spin}, {.scenario = {1, 5}}, 5));
+  EXPECT_FALSE(fits({kRaw, Wait::Spin}, {.scenario = {5, 1}}, 1)) << "its publishers share a CPU";
+  EXPECT_TRUE(fits({kCardan, Wait::Prewake}, {.scenario = {1, 10}}, 1));
 }
 
 TEST(TransportOptions, SoonIsOnRequest) {

@@ -149,8 +149,8 @@ class FrameChecker {
     read_ = now_ns();
     done_ = read_;
     if (work_ns_ == 0 || frame_.id.number > area_.header().cell.frames) return;
-    done_ += work_ns_;
-    spin_until(done_);
+    compute_for(work_ns_);
+    done_ = now_ns();
   }
   /// Notes the frame of the last check(). The peer may have the frame's memory back before.
   void note() noexcept;

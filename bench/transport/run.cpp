@@ -48,7 +48,8 @@ bool wait_until_ready(const Area& area, Crew& crew, QuietSignals& signals) {
 
 bool wait_until_ended(const Cell& cell, Crew& crew, QuietSignals& signals) {
   // A peer that cannot keep the rate runs slower than its beats: three times as long, and some more for big frames.
-  const double seconds = expected_seconds(cell);
+  const double slower = cell.conditions.cpu_percent > 0 ? std::max(1.0, 100 / cell.conditions.cpu_percent) : 1;
+  const double seconds = slower * expected_seconds(cell);
   const std::int64_t give_up = now_ns() + static_cast<std::int64_t>((10 + 3 * seconds) * 1e9);
   while (!crew.all_ended()) {
     const std::int64_t left = give_up - now_ns();
@@ -161,7 +162,7 @@ std::string run_wired(const Area& area, Wiring wiring, const std::vector<std::st
   // Only what is measured is under the conditions. Discovery on a tenth of a core would take longer than its limit.
   if (ready)
     for (const pid_t pid : crew.pids()) budget.take(pid);
-  const BackgroundLoad load(ready ? conditions : Conditions{}, cpus_of(area));
+  BackgroundLoad load(ready ? conditions : Conditions{}, cpus_of(area));
   const CpuTicks before = read_cpu_ticks();
   if (ready) {
     area.header().start_ns.store(now_ns() + 20 * kMs);
@@ -170,7 +171,7 @@ std::string run_wired(const Area& area, Wiring wiring, const std::vector<std::st
   }
   const bool complete = ready && wait_until_ended(area.header().cell, crew, signals);
   steal = steal_percent(before, read_cpu_ticks());
-  std::string failure = crew.failure();
+  std::string failure = crew.failure().empty() ? load.failure() : crew.failure();
   crew.kill_all();
   if (complete || !failure.empty()) return failure;
   return ready ? "did not end in time" : "was not ready within 15 s";

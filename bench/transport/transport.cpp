@@ -34,7 +34,8 @@ class Bench {
  public:
   explicit Bench(const TransportOptions& options) : options_(options), results_(options) {
     if (options.micro) operations_ = all_operations();
-    for (const Peer& peer : peers_of(options.contenders)) start_companion(peer);  // a second daemon would not start
+    if (!options.cells.empty())
+      for (const Peer& peer : peers_of(options.contenders)) start_companion(peer);  // a second daemon would not start
   }
 
   int run() {
@@ -77,8 +78,7 @@ class Bench {
     for (const std::string& sentence : options_.left_out) progress_.line(sentence);
     std::size_t skipped = 0;
     for (const Cell& cell : options_.cells) {
-      for (const Contender& c : options_.contenders)
-        skipped += fits(c, cell.scenario, options_.reader_cpus.size()) ? 0U : 1U;
+      for (const Contender& c : options_.contenders) skipped += fits(c, cell, options_.reader_cpus.size()) ? 0U : 1U;
     }
     progress_.line(fmt::format("{} cells × {} contenders × {} rounds: about {}; publishers on CPU {}, readers on {}",
                                options_.cells.size(), options_.contenders.size(), options_.runs,
@@ -107,7 +107,7 @@ class Bench {
       std::string found;
       for (const std::size_t contender : order) {
         if (stopped()) break;
-        if (!fits(options_.contenders[contender], options_.cells[cell].scenario, options_.reader_cpus.size())) continue;
+        if (!fits(options_.contenders[contender], options_.cells[cell], options_.reader_cpus.size())) continue;
         found += run_contender(round, cell, contender);
       }
       if (!found.empty())

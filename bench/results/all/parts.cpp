@@ -34,14 +34,16 @@ std::string known_of(const Peers& peers, std::initializer_list<const char*> name
 }
 
 // Single operations of Cardan, among them 1 to 1000 topics.
-std::vector<std::string> operations() { return {"--micro", "--sizes", "none", "--runs", "1"}; }
+std::vector<std::string> operations(const char* runs) {
+  return {"--micro", "--peers", "cardan", "--sizes", "none", "--runs", runs};
+}
 
 // Oops! IV-A, Fig. 3 (shares of CPU), and IV-D (threads against load, priority).
 std::vector<std::string> under_load(const Peers& peers, const char* runs, const char* frames) {
   return {"--peers",      known_of(peers, {"raw", "uds", "fastdds", "cardan"}),
           "--waits",      "block",
           "--sensors",    "cv",
-          "--conditions", "none,load=1x50,load=8x50,load=1x90,load=8x90+fifo,cpu=10,cpu=20,cpu=50",
+          "--conditions", "none,load=1x50,load=8x50,load=1x90,load=8x90,load=8x90+fifo,cpu=10,cpu=20,cpu=50",
           "--frames",     frames,
           "--runs",       runs};
 }
@@ -58,6 +60,8 @@ std::vector<std::string> two_reliabilities(const Peers& peers, const char* runs)
           "block",
           "--sizes",
           "4K,4000000",
+          "--rate",  // of its own: other parts measure these sizes at other rates, minutes before
+          "50",
           "--runs",
           runs};
 }
@@ -75,8 +79,8 @@ std::vector<PartRun> parts_of_selection(std::string_view selection, const Peers&
          {"--sensors", "imu,cv,lidar-low,lidar-high,radar", "--waits", "block,prewake", "--runs", "1"},
          100},
         {"readers", "transport", {"--scenarios", more_readers, "--sizes", "4K", "--waits", "block", "--runs", "1"}, 60},
-        {"topics", "transport", operations(), 12},
-        {"load", "transport", under_load(peers, "1", "40"), 50},
+        {"topics", "transport", operations("1"), 12},
+        {"load", "transport", under_load(peers, "1", "50"), 50},
         {"rates", "transport", at_rates("1", "30"), 12},
         {"reliability", "transport", two_reliabilities(peers, "1"), 15},
         {"runtime", "runtime", {"--runs", "2", "--frames", "500", "--sizes", "32K,4M"}, 75},
@@ -95,7 +99,7 @@ std::vector<PartRun> parts_of_selection(std::string_view selection, const Peers&
              "transport",
              {"--scenarios", more_readers + ",1p64s", "--sizes", "4K,640*480*3", "--waits", "block", "--runs", "3"},
              500},
-            {"topics", "transport", operations(), 12},
+            {"topics", "transport", operations("5"), 55},
             {"load", "transport", under_load(peers, "3", "100"), 300},
             {"rates", "transport", at_rates("3", "100"), 100},
             {"reliability", "transport", two_reliabilities(peers, "3"), 60},

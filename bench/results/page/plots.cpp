@@ -125,7 +125,8 @@ class Plots {
  private:
   // A place for another plot; null: there are too many.
   Plot* next(const char* kind, std::string title) {
-    if (plots_.size() >= kMostPlots) {
+    if (std::count_if(plots_.begin(), plots_.end(), [&](const Plot& p) { return p.kind == kind; }) >=
+        static_cast<std::ptrdiff_t>(kMostPlots)) {
       ++left_out_;
       return nullptr;
     }
@@ -175,8 +176,9 @@ class Plots {
   void distributions() {
     Group chosen;
     for (const Measurement* m : all_)
-      if (is_distribution(*m) && (m->quantity == "transport" || m->quantity == "end to end" ||
-                                  m->quantity == "sensor to actuator" || m->quantity == "round trip"))
+      if (is_distribution(*m) && !has_conditions(*m) &&
+          (m->quantity == "transport" || m->quantity == "end to end" || m->quantity == "sensor to actuator" ||
+           m->quantity == "round trip"))
         chosen.push_back(m);
     for (Group& group : grouped(chosen, [](const Measurement& m) {
            return fmt::format("{}\x1f{}\x1f{}\x1f{}\x1f{}\x1f{}", m.part, m.cell, m.quantity, m.unit, m.bytes,

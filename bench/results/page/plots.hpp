@@ -19,7 +19,7 @@ struct Plot {
 };
 
 /// What a page shows at most: a result may have any number of cells.
-inline constexpr std::size_t kMostPlots = 120;
+inline constexpr std::size_t kMostPlots = 80;
 inline constexpr std::size_t kMostRowsOfPlot = 150;
 
 /// All plots that these measurements have data for; `left_out` gets how many were too many.

@@ -85,7 +85,8 @@ void play(const Area& area, std::uint32_t index) {
   const Lcm lcm(area);
   ::lcm_subscription_t* const subscription = ::lcm_subscribe(lcm.get(), lcm.channel(), receive, &receipt);
   if (subscription == nullptr) throw Error(ErrorCode::System, "LCM cannot subscribe", "leave lcm out of --peers");
-  ::lcm_subscription_set_queue_capacity(subscription, 1);  // the freshest, as the depth of the others
+  ::lcm_subscription_set_queue_capacity(subscription,
+                                        1);  // as the depth of the others; LCM drops what comes while it is full
   if (!area.arrive_and_wait()) return;
   while (!receipt.checker.all_ended() && ::lcm_handle(lcm.get()) == 0) {
   }
