@@ -10,7 +10,7 @@
 #include <system_error>
 #include <utility>
 
-#include "apps/view/output.hpp"
+#include "apps/terminal/output.hpp"
 #include "cardan/base/error.hpp"
 #include "cardan/config/python_component.hpp"
 #include "cardan/system/launcher/child_process.hpp"

@@ -3,7 +3,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "apps/view/output.hpp"
+#include "apps/terminal/output.hpp"
 
 namespace cardan::apps {
 

@@ -12,8 +12,8 @@
 
 #include "apps/completion/complete.hpp"
 #include "apps/manual/manual.hpp"
-#include "apps/view/numbers.hpp"
-#include "apps/view/output.hpp"
+#include "apps/terminal/numbers.hpp"
+#include "apps/terminal/output.hpp"
 #include "cardan/base/error.hpp"
 #include "cardan/config/suggest.hpp"
 

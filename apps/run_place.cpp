@@ -9,7 +9,7 @@
 #include <system_error>
 #include <utility>
 
-#include "apps/view/output.hpp"
+#include "apps/terminal/output.hpp"
 #include "cardan/base/error.hpp"
 #include "cardan/base/printable.hpp"
 

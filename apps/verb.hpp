@@ -24,7 +24,7 @@ inline void add_domain_option(CLI::App* command, std::string& domain) {
 /// As run_with(), for a command that lists what runs, and knows what to do where nothing does (nothing_runs_yet()),
 /// unless `names(*options)`: it was asked for something by its name.
 template <class Run, class Options, class Names>
-void list_with(CLI::App* command, Run run, const std::shared_ptr<Options>& options, Names names) {
+void list_with(CLI::App* command, Run run, const std::shared_ptr<Options>& options, const Names& names) {
   command->callback([run, options, names] {
     if (names(*options)) refuse_missing_run_directory();
     if (const int code = run(*options); code != 0) throw CLI::RuntimeError(code);

@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/bag/bag.hpp"
-#include "apps/bag/cdr_json.hpp"
-#include "apps/bag/decode.hpp"
-#include "apps/view/output.hpp"
+#include "apps/cdr_json.hpp"
+#include "apps/decode.hpp"
+#include "apps/terminal/output.hpp"
 #include "cardan/base/error.hpp"
 #include "cardan/mcap/reader.hpp"
 #include "cardan/record/player/file_set.hpp"

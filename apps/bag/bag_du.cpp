@@ -8,8 +8,8 @@
 #include <tuple>
 
 #include "apps/bag/bag.hpp"
-#include "apps/view/output.hpp"
-#include "apps/view/progress.hpp"
+#include "apps/terminal/output.hpp"
+#include "apps/terminal/progress.hpp"
 #include "cardan/base/error.hpp"
 #include "cardan/mcap/input_file.hpp"
 #include "cardan/mcap/record_reader.hpp"

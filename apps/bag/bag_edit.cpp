@@ -8,8 +8,8 @@
 #include <optional>
 
 #include "apps/bag/bag.hpp"
-#include "apps/view/output.hpp"
-#include "apps/view/progress.hpp"
+#include "apps/terminal/output.hpp"
+#include "apps/terminal/progress.hpp"
 #include "cardan/base/error.hpp"
 #include "cardan/mcap/rewrite.hpp"
 #include "cardan/mcap/verify.hpp"

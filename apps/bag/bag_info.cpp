@@ -11,7 +11,7 @@
 #include <tuple>
 
 #include "apps/bag/bag.hpp"
-#include "apps/view/output.hpp"
+#include "apps/terminal/output.hpp"
 #include "cardan/mcap/reader.hpp"
 #include "cardan/record/player/file_set.hpp"
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "apps/bag/bag.hpp"
-#include "apps/view/output.hpp"
+#include "apps/terminal/output.hpp"
 #include "cardan/base/error.hpp"
 #include "cardan/mcap/reader.hpp"
 #include "cardan/record/name_patterns.hpp"

@@ -11,8 +11,8 @@
 #include <system_error>
 
 #include "apps/bag/bag.hpp"
-#include "apps/bag/decode.hpp"
-#include "apps/view/output.hpp"
+#include "apps/decode.hpp"
+#include "apps/terminal/output.hpp"
 #include "cardan/base/error.hpp"
 #include "cardan/mcap/new_file.hpp"
 #include "cardan/mcap/rewrite.hpp"

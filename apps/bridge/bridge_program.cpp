@@ -16,8 +16,8 @@
 
 #include "apps/configuration_file.hpp"
 #include "apps/program.hpp"
-#include "apps/view/output.hpp"
-#include "apps/view/screen.hpp"
+#include "apps/terminal/output.hpp"
+#include "apps/terminal/screen.hpp"
 #include "cardan/base/clock.hpp"
 #include "cardan/base/error.hpp"
 #include "cardan/bridge/bridge_statistics.hpp"

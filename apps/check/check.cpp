@@ -13,7 +13,7 @@
 #include "apps/bridge/check_bridges.hpp"
 #include "apps/command.hpp"
 #include "apps/configuration_file.hpp"
-#include "apps/view/output.hpp"
+#include "apps/terminal/output.hpp"
 #include "cardan/bridge/rules.hpp"
 #include "cardan/config/check.hpp"
 #include "cardan/config/problem_list.hpp"

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "apps/command.hpp"
-#include "apps/view/output.hpp"
+#include "apps/terminal/output.hpp"
 
 namespace cardan::apps {
 namespace {

@@ -9,16 +9,16 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "apps/bag/decode.hpp"
 #include "apps/command.hpp"
 #include "apps/component/component_fusions.hpp"
 #include "apps/component/components.hpp"
 #include "apps/component/others.hpp"
+#include "apps/decode.hpp"
 #include "apps/report_json.hpp"
+#include "apps/terminal/losses.hpp"
+#include "apps/terminal/output.hpp"
+#include "apps/terminal/screen.hpp"
 #include "apps/verb.hpp"
-#include "apps/view/losses.hpp"
-#include "apps/view/output.hpp"
-#include "apps/view/screen.hpp"
 #include "cardan/base/clock.hpp"
 #include "cardan/base/error.hpp"
 #include "cardan/config/suggest.hpp"

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "apps/report_json.hpp"
-#include "apps/view/losses.hpp"
+#include "apps/terminal/losses.hpp"
 
 namespace cardan::apps {
 namespace {

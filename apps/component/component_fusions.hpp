@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/view/output.hpp"
+#include "apps/terminal/output.hpp"
 #include "cardan/system/host/component_report.hpp"
 
 namespace cardan::apps {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "apps/component/component_fusions.hpp"
-#include "apps/view/losses.hpp"
+#include "apps/terminal/losses.hpp"
 #include "cardan/base/clock.hpp"
 #include "cardan/system/host/control_client.hpp"
 

@@ -14,7 +14,7 @@
 #include <fstream>
 #include <system_error>
 
-#include "apps/view/output.hpp"
+#include "apps/terminal/output.hpp"
 #include "cardan/base/socket.hpp"
 
 namespace cardan::apps {

@@ -8,6 +8,8 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <utility>
+#include <vector>
 
 #include "cardan/base/clock.hpp"
 #include "cardan/base/error.hpp"
@@ -42,15 +44,17 @@ DemoPage::DemoPage() {
     return;
   }
   try {
-    if (!start(program, "8765")) static_cast<void>(start(program, "0"));
+    if (!start(program, "")) static_cast<void>(start(program, "0"));
   } catch (const Error& e) {
     trouble_ = e.what();
   }
 }
 
 bool DemoPage::start(const std::string& program, const std::string& port) {
-  process_ = std::make_unique<launcher::ChildProcess>(launcher::ChildOptions{
-      .program = program, .arguments = {"cardan view", "--address", "127.0.0.1", "--port", port}});
+  std::vector<std::string> arguments{"cardan view", "--address", "127.0.0.1"};
+  if (!port.empty()) arguments.insert(arguments.end(), {"--port", port});
+  process_ = std::make_unique<launcher::ChildProcess>(
+      launcher::ChildOptions{.program = program, .arguments = std::move(arguments)});
   std::string words;
   const std::int64_t end = steady_now() + kStart;
   while (steady_now() < end && words.size() < kMostWords) {

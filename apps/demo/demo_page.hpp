@@ -27,7 +27,7 @@ class DemoPage {
   [[nodiscard]] const std::string& trouble() const noexcept { return trouble_; }
 
  private:
-  /// False: it ended, or said nothing in time.
+  /// Without a port on its default one. False: it ended, or said nothing in time.
   bool start(const std::string& program, const std::string& port);
 
   std::unique_ptr<launcher::ChildProcess> process_;

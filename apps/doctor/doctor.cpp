@@ -10,9 +10,9 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "apps/bag/decode.hpp"
 #include "apps/command.hpp"
-#include "apps/view/output.hpp"
+#include "apps/decode.hpp"
+#include "apps/terminal/output.hpp"
 
 namespace cardan::apps {
 namespace {

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "apps/doctor/doctor.hpp"
-#include "apps/view/output.hpp"
+#include "apps/terminal/output.hpp"
 #include "cardan/base/clock.hpp"
 #include "cardan/base/futex.hpp"
 #include "cardan/transport/discovery/observer_link.hpp"

@@ -16,7 +16,7 @@
 #include <fstream>
 
 #include "apps/doctor/doctor.hpp"
-#include "apps/view/output.hpp"
+#include "apps/terminal/output.hpp"
 #include "cardan/base/capacity.hpp"
 #include "cardan/base/error.hpp"
 #include "cardan/base/fd.hpp"

@@ -12,8 +12,8 @@
 #include <system_error>
 
 #include "apps/configuration_file.hpp"
-#include "apps/view/output.hpp"
-#include "apps/view/write_file.hpp"
+#include "apps/terminal/output.hpp"
+#include "apps/terminal/write_file.hpp"
 #include "cardan/base/error.hpp"
 #include "cardan/system/launcher/declare.hpp"
 

@@ -13,7 +13,7 @@
 #include "apps/component/components.hpp"
 #include "apps/configuration_file.hpp"
 #include "apps/run/replay_crash.hpp"
-#include "apps/view/output.hpp"
+#include "apps/terminal/output.hpp"
 #include "cardan/config/configuration.hpp"
 #include "cardan/config/problem.hpp"
 #include "cardan/system/launcher/adjust.hpp"

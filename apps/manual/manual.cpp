@@ -10,7 +10,7 @@
 #include <memory>
 #include <string_view>
 
-#include "apps/view/output.hpp"
+#include "apps/terminal/output.hpp"
 
 namespace cardan::apps {
 namespace {

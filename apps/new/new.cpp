@@ -17,8 +17,8 @@
 #include "apps/new/new_name.hpp"
 #include "apps/new/templates.hpp"
 #include "apps/schema/schema_file.hpp"
+#include "apps/terminal/output.hpp"
 #include "apps/verb.hpp"
-#include "apps/view/output.hpp"
 #include "cardan/base/error.hpp"
 
 namespace cardan::apps {

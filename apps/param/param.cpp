@@ -15,12 +15,12 @@
 #include <optional>
 #include <system_error>
 
-#include "apps/bag/decode.hpp"
 #include "apps/command.hpp"
 #include "apps/component/components.hpp"
 #include "apps/component/others.hpp"
+#include "apps/decode.hpp"
+#include "apps/terminal/output.hpp"
 #include "apps/verb.hpp"
-#include "apps/view/output.hpp"
 #include "cardan/base/error.hpp"
 #include "cardan/config/suggest.hpp"
 #include "cardan/runtime/executor/parameter_words.hpp"

@@ -20,8 +20,8 @@
 
 #include "apps/command.hpp"
 #include "apps/play/play_control.hpp"
-#include "apps/view/keys.hpp"
-#include "apps/view/output.hpp"
+#include "apps/terminal/keys.hpp"
+#include "apps/terminal/output.hpp"
 #include "cardan/base/clock.hpp"
 #include "cardan/base/error.hpp"
 #include "cardan/record/player/player.hpp"

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <nlohmann/json.hpp>
 
-#include "apps/view/output.hpp"
+#include "apps/terminal/output.hpp"
 
 namespace cardan::apps {
 namespace {

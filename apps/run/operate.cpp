@@ -7,11 +7,11 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "apps/bag/decode.hpp"
 #include "apps/component/components.hpp"
 #include "apps/component/others.hpp"
+#include "apps/decode.hpp"
 #include "apps/run_place.hpp"
-#include "apps/view/output.hpp"
+#include "apps/terminal/output.hpp"
 #include "cardan/base/error.hpp"
 #include "cardan/config/suggest.hpp"
 #include "cardan/transport/stop.hpp"

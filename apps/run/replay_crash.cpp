@@ -9,7 +9,7 @@
 #include <string>
 #include <system_error>
 
-#include "apps/view/output.hpp"
+#include "apps/terminal/output.hpp"
 #include "cardan/base/clock.hpp"
 #include "cardan/base/error.hpp"
 #include "cardan/system/host/crash_report.hpp"

@@ -9,7 +9,7 @@
 #include <exception>
 #include <utility>
 
-#include "apps/view/output.hpp"
+#include "apps/terminal/output.hpp"
 #include "cardan/base/clock.hpp"
 #include "cardan/transport/stop.hpp"
 

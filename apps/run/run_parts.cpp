@@ -13,7 +13,7 @@
 
 #include "apps/bridge/check_bridges.hpp"
 #include "apps/configuration_file.hpp"
-#include "apps/view/output.hpp"
+#include "apps/terminal/output.hpp"
 #include "cardan/base/clock.hpp"
 #include "cardan/base/error.hpp"
 #include "cardan/config/check.hpp"

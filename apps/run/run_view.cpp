@@ -11,7 +11,7 @@
 #include <system_error>
 #include <utility>
 
-#include "apps/view/output.hpp"
+#include "apps/terminal/output.hpp"
 #include "cardan/base/clock.hpp"
 #include "cardan/system/launcher/crash_report.hpp"
 

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "apps/view/output.hpp"
-#include "apps/view/screen.hpp"
+#include "apps/terminal/output.hpp"
+#include "apps/terminal/screen.hpp"
 #include "cardan/system/launcher/supervisor.hpp"
 #include "cardan/system/launcher/usage.hpp"
 

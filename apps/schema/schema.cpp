@@ -12,7 +12,7 @@
 
 #include "apps/command.hpp"
 #include "apps/schema/schema_file.hpp"
-#include "apps/view/output.hpp"
+#include "apps/terminal/output.hpp"
 
 namespace cardan::apps {
 namespace {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "apps/terminal/screen.hpp"
 #include "apps/top/sheets.hpp"
-#include "apps/view/screen.hpp"
 #include "cardan/base/clock.hpp"
 
 namespace cardan::apps::top {

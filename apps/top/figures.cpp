@@ -10,7 +10,7 @@
 #include "apps/component/component_fusions.hpp"
 #include "apps/report_json.hpp"
 #include "apps/run_place.hpp"
-#include "apps/view/losses.hpp"
+#include "apps/terminal/losses.hpp"
 #include "cardan/base/clock.hpp"
 #include "cardan/base/error.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <nlohmann/json.hpp>
 
-#include "apps/bag/decode.hpp"
+#include "apps/decode.hpp"
 #include "apps/report_json.hpp"
 #include "apps/top/figures.hpp"
 

@@ -12,7 +12,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "apps/view/output.hpp"
+#include "apps/terminal/output.hpp"
 
 namespace cardan::apps::top {
 namespace {

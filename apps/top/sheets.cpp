@@ -8,7 +8,7 @@
 #include <cctype>
 #include <set>
 
-#include "apps/view/losses.hpp"
+#include "apps/terminal/losses.hpp"
 
 namespace cardan::apps::top {
 namespace {

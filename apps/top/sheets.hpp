@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "apps/terminal/output.hpp"
 #include "apps/top/figures.hpp"
-#include "apps/view/output.hpp"
 
 namespace cardan::apps::top {
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "apps/view/keys.hpp"
+#include "apps/terminal/keys.hpp"
 
 namespace cardan::apps::top {
 namespace {

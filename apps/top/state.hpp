@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "apps/terminal/screen.hpp"
 #include "apps/top/sheets.hpp"
-#include "apps/view/screen.hpp"
 
 namespace cardan::apps::top {
 

@@ -14,12 +14,12 @@
 #include <utility>
 
 #include "apps/command.hpp"
+#include "apps/terminal/keys.hpp"
+#include "apps/terminal/output.hpp"
 #include "apps/top/figures.hpp"
 #include "apps/top/full_terminal.hpp"
 #include "apps/top/state.hpp"
 #include "apps/verb.hpp"
-#include "apps/view/keys.hpp"
-#include "apps/view/output.hpp"
 #include "cardan/base/clock.hpp"
 #include "cardan/transport/stop.hpp"
 

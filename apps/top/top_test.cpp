@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "apps/terminal/keys.hpp"
 #include "apps/top/state.hpp"
-#include "apps/view/keys.hpp"
 
 namespace cardan::apps::top {
 namespace {

@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "apps/bag/decode.hpp"
+#include "apps/decode.hpp"
+#include "apps/terminal/output.hpp"
 #include "apps/topic/topic.hpp"
-#include "apps/view/output.hpp"
 #include "cardan/base/clock.hpp"
 #include "cardan/base/error.hpp"
 #include "cardan/messages/type_layout.hpp"

@@ -7,12 +7,12 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "apps/bag/decode.hpp"
 #include "apps/component/others.hpp"
+#include "apps/decode.hpp"
 #include "apps/report_json.hpp"
 #include "apps/run_place.hpp"
+#include "apps/terminal/output.hpp"
 #include "apps/topic/topic.hpp"
-#include "apps/view/output.hpp"
 #include "cardan/base/clock.hpp"
 #include "cardan/transport/discovery/closed_topics.hpp"
 #include "cardan/transport/observer.hpp"

@@ -11,13 +11,13 @@
 #include <optional>
 #include <set>
 
-#include "apps/bag/decode.hpp"
+#include "apps/decode.hpp"
 #include "apps/report_json.hpp"
 #include "apps/run_place.hpp"
+#include "apps/terminal/output.hpp"
+#include "apps/terminal/rate_window.hpp"
+#include "apps/terminal/screen.hpp"
 #include "apps/topic/topic.hpp"
-#include "apps/view/output.hpp"
-#include "apps/view/rate_window.hpp"
-#include "apps/view/screen.hpp"
 #include "cardan/base/clock.hpp"
 #include "cardan/transport/observer.hpp"
 #include "cardan/transport/stop.hpp"

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "apps/view/output.hpp"
+#include "apps/terminal/output.hpp"
 #include "cardan/transport/publisher.hpp"
 #include "cardan/transport/stop.hpp"
 #include "cardan/transport/wait_any.hpp"

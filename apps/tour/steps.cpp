@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "apps/terminal/output.hpp"
 #include "apps/tour/camera.hpp"
-#include "apps/view/output.hpp"
 #include "cardan/base/clock.hpp"
 #include "cardan/base/error.hpp"
 #include "cardan/transport/observer.hpp"

@@ -11,9 +11,9 @@
 #include <string>
 
 #include "apps/command.hpp"
+#include "apps/terminal/output.hpp"
 #include "apps/tour/camera.hpp"
 #include "apps/tour/steps.hpp"
-#include "apps/view/output.hpp"
 #include "cardan/base/error.hpp"
 #include "cardan/transport/stop.hpp"
 

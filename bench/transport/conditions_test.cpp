@@ -20,7 +20,7 @@ namespace {
 
 TEST(Conditions, NamesAreWhatIsParsed) {
   for (const char* name :
-       {"none", "work=20", "work=0.5", "load=4x50", "cpu=40", "fifo", "work=20+load=1x90+cpu=25+fifo"})
+       {"none", "work=20", "work=0.5", "load=4x50", "cpu=40", "fifo", "work=20+load=1x90+cpu=25", "load=1x90+fifo"})
     EXPECT_EQ(name_of(parse_conditions(name)), name);
   EXPECT_EQ(parse_conditions("none"), Conditions{});
   EXPECT_EQ(parse_conditions("fifo+work=1").work_ms, 1);

@@ -59,10 +59,12 @@ struct DdsRules {
   bool operator==(const DdsRules&) const = default;
 };
 
+inline constexpr int kFoxglovePort = 8765;  ///< Foxglove's own default
+
 /// Settings of `cardan bridge foxglove`.
 struct FoxgloveRules {
   std::string address = "127.0.0.1";
-  int port = 8765;
+  int port = kFoxglovePort;
   std::uint32_t max_clients = 16;
   std::vector<std::string> origins{};  ///< pages that may connect, beside the server's own; "*": all
   bool set_parameters = false;         ///< clients may set parameters of components

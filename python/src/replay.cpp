@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "apps/play/play.hpp"
-#include "apps/view/output.hpp"
+#include "apps/terminal/output.hpp"
 #include "cardan/config/configuration.hpp"
 #include "cardan/config/problem.hpp"
 #include "cardan/config/python_component.hpp"

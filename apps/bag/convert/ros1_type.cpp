@@ -12,7 +12,7 @@
 #include <string_view>
 #include <utility>
 
-#include "apps/view/output.hpp"
+#include "apps/terminal/output.hpp"
 #include "cardan/base/error.hpp"
 
 namespace cardan::apps {

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "apps/bag/cdr_json.hpp"
+#include "apps/cdr_json.hpp"
 #include "cardan/base/error.hpp"
 
 namespace cardan::apps {

@@ -44,7 +44,8 @@ BridgeProgram foxglove_program(FoxgloveOptions& o) {
       .add =
           [&o](CLI::App& app) {
             app.add_option("--address", o.address, "Address to listen on (default: 127.0.0.1, this computer alone)");
-            app.add_option("--port", o.port, "Port to listen on (default: 8765); 0: any that is free")
+            app.add_option("--port", o.port,
+                           fmt::format("Port to listen on (default: {}); 0: any that is free", bridge::kFoxglovePort))
                 ->check(CLI::Range(0, 65535));
             app.add_option("--max-clients", o.max_clients, "Clients at once (default: 16)")->check(CLI::Range(1, 256));
             app.add_option("--origin", o.origins,

@@ -35,7 +35,8 @@ Plan plan(const Obstacles& obstacles) noexcept {
   Plan best{.number = obstacles.number, .speed = obstacles.pose.speed};
   double best_cost = 0;
   for (int candidate = 0; candidate < kCandidates; ++candidate) {
-    const double offset = kApart * (candidate - kCandidates / 2);
+    const int side = candidate - kCandidates / 2;
+    const double offset = kApart * side;
     Plan one{.number = obstacles.number, .speed = obstacles.pose.speed, .offset = offset, .has = 1};
     bool is_free = true;
     for (std::size_t i = 0; i < Plan::kPoints; ++i) {

@@ -53,10 +53,11 @@ Mosse::Mosse(const cv::Mat& grey, const cv::Rect2d& box)
   centre_.y = std::clamp(centre_.y, 0.0, static_cast<double>(grey.rows));
   cv::createHanningWindow(window_, size_, CV_32F);
   cv::Mat goal(size_, CV_32F);
+  const cv::Point middle(size_.width / 2, size_.height / 2);
   for (int y = 0; y < size_.height; ++y)
     for (int x = 0; x < size_.width; ++x) {
-      const double dx = x - size_.width / 2;  // NOLINT(bugprone-integer-division): the middle pixel
-      const double dy = y - size_.height / 2;
+      const double dx = x - middle.x;
+      const double dy = y - middle.y;
       goal.at<float>(y, x) = static_cast<float>(std::exp(-(dx * dx + dy * dy) / (2 * kSigma * kSigma)));
     }
   goal_ = forward(goal);
@@ -116,7 +117,7 @@ double Mosse::update(const cv::Mat& grey) {
   cv::minMaxLoc(response, nullptr, &height, nullptr, &at);
   const double peak = peak_to_sidelobe(response, at, height);
   if (peak < kLeastPeak) return peak;  // it learns nothing from what is not the target
-  centre_ += cv::Point2d(at.x - size_.width / 2, at.y - size_.height / 2);
+  centre_ += cv::Point2d(at - cv::Point(size_.width / 2, size_.height / 2));
   centre_.x = std::clamp(centre_.x, 0.0, static_cast<double>(grey.cols));
   centre_.y = std::clamp(centre_.y, 0.0, static_cast<double>(grey.rows));
   const cv::Mat seen = spectrum_of(patch_at(grey, centre_));

@@ -150,7 +150,7 @@ constexpr std::array<Chapter, 5> kChapters{{
     {"boxes", "Latencies by size and peer",
      "Box: 25th to 75th percentile, with the median. Whiskers: 5th to 95th. Dot: 99th. Logarithmic."},
     {"cdf", "Distributions",
-     "The share of messages that needed at most so long. A line's dashes tell the setups of a peer apart."},
+     "The share of messages that needed at most so long. Lines of one colour differ in their dashes."},
     {"fairness", "Fairness", "From the first reader of a message to the last. Small is fair."},
     {"scaling", "Scaling", "Medians, as messages, readers or cameras grow."},
     {"bars", "Pipelines, CPU, memory and rates",

@@ -28,17 +28,20 @@ class Palette {
  public:
   explicit Palette(const Group& all) {
     for (const Measurement* m : all) {
-      peers_.emplace(m->peer, static_cast<int>(peers_.size()));
-      auto& setups = setups_[m->peer];
-      setups.emplace(m->setup, static_cast<int>(setups.size()));
+      // Cardan has a colour of its own; the others share the rest in turn.
+      const int others = static_cast<int>(peers_.size() - peers_.count("cardan"));
+      const int colour = peers_.emplace(m->peer, m->peer == "cardan" ? 0 : 1 + others % (kSeries - 1)).first->second;
+      // What shares a colour differs in its dashes, as long as these last.
+      if (dashes_.emplace(std::pair(m->peer, m->setup), used_dashes_[colour]).second) ++used_dashes_[colour];
     }
   }
   [[nodiscard]] int series(const Measurement& m) const { return peers_.at(m.peer); }
-  [[nodiscard]] int dash(const Measurement& m) const { return setups_.at(m.peer).at(m.setup) + series(m) / kSeries; }
+  [[nodiscard]] int dash(const Measurement& m) const { return dashes_.at({m.peer, m.setup}); }
 
  private:
   std::map<std::string, int> peers_;
-  std::map<std::string, std::map<std::string, int>> setups_;
+  std::map<std::pair<std::string, std::string>, int> dashes_;
+  std::map<int, int> used_dashes_;
 };
 
 /// Groups in the order in which their first member comes.

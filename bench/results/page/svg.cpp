@@ -90,7 +90,7 @@ std::string name_of_tick(double value) {
   const double size = std::fabs(value);
   if (size >= 1e6) return fmt::format("{:.4g} M", value / 1e6);
   if (size >= 1e4) return fmt::format("{:.4g} k", value / 1e3);
-  return fmt::format("{:.4g}", value);
+  return fmt::format("{:.4g}", value + 0.0);  // not "-0"
 }
 
 std::string box_plot(const PlotFrame& frame, const std::vector<Box>& boxes) {

@@ -70,7 +70,7 @@ class Application {
 
 struct ServerOptions {
   std::string address = "127.0.0.1";
-  std::uint16_t port = 8765;     ///< 0: any that is free
+  std::uint16_t port = 0;        ///< 0: any that is free
   std::size_t max_clients = 16;  ///< WebSocket connections
   std::size_t max_pending = 32;  ///< others; the oldest gives way
   std::vector<std::string> origins{};

@@ -12,6 +12,7 @@
 #include "cardan/messages/cycle_hint.hpp"
 #include "cardan/record/disk/recording_file.hpp"
 #include "cardan/record/recorder/selection.hpp"
+#include "cardan/record/recorder/split_rule.hpp"
 
 namespace cardan::record {
 namespace {
@@ -35,8 +36,8 @@ void make_folder(const std::string& folder) {
 
 RecorderOptions checked(RecorderOptions options) {
   if (options.path.empty()) throw Error(ErrorCode::InvalidArgument, "no file to record into", "name one");
-  if (options.on_full == OnFull::DeleteOldest && options.keep_last.count() == 0 && options.split_bytes == 0 &&
-      options.split_time.count() == 0)
+  if (options.on_full == OnFull::DeleteOldest && options.keep_last.count() == 0 &&
+      !splits(options.split_bytes, options.split_time))
     throw Error(ErrorCode::InvalidArgument, "the oldest file cannot be deleted: the recording is one file",
                 "split it by size or time");
   if (options.keep_last.count() > 0 && options.split_time.count() == 0) options.split_time = options.keep_last / 4;

@@ -12,6 +12,7 @@
 #include "cardan/record/recorder/bag_folder.hpp"
 #include "cardan/record/recorder/recorder.hpp"
 #include "cardan/record/recorder/segment.hpp"
+#include "cardan/record/recorder/split_rule.hpp"
 #include "cardan/record/recorder/worker.hpp"
 
 namespace cardan::record {
@@ -78,7 +79,7 @@ class Files {
   void note_finished(Segment& segment, const SeamLayout::Trailer& trailer);
   void write_folder();
   void fail(const std::string& what);
-  [[nodiscard]] bool splits() const noexcept { return options_.split_bytes != 0 || options_.split_time.count() != 0; }
+  [[nodiscard]] bool splits() const noexcept { return record::splits(options_.split_bytes, options_.split_time); }
 
   const RecorderOptions& options_;
   DiskProbe probe_;

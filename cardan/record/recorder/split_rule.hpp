@@ -6,6 +6,11 @@
 
 namespace cardan::record {
 
+/// Whether a recording may have several files: 0 is never.
+[[nodiscard]] constexpr bool splits(std::uint64_t bytes, std::chrono::nanoseconds time) noexcept {
+  return bytes != 0 || time.count() != 0;
+}
+
 /// When a recording goes on in its next file: by size, by time, and on request. One thread; does not block.
 class SplitRule {
  public:

@@ -21,7 +21,7 @@ const char* to_string(Event::Kind kind) noexcept {
     case Event::Kind::Died:
       return "died";
     case Event::Kind::DeadlineMissed:
-      return "deadline missed";
+      return "deadline_missed";
     case Event::Kind::Incompatible:
       return "incompatible";
     case Event::Kind::Refused:

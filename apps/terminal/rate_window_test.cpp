@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/view/rate_window.hpp"
+#include "apps/terminal/rate_window.hpp"
 
 #include <gtest/gtest.h>
 

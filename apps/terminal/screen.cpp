@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/view/screen.hpp"
+#include "apps/terminal/screen.hpp"
 
 #include <fmt/format.h>
 #include <sys/ioctl.h>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/view/losses.hpp"
+#include "apps/terminal/losses.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "apps/view/output.hpp"
+#include "apps/terminal/output.hpp"
 
 namespace cardan::apps {
 namespace {

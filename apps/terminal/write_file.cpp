@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/view/write_file.hpp"
+#include "apps/terminal/write_file.hpp"
 
 #include <fmt/format.h>
 

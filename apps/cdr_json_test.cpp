@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/bag/cdr_json.hpp"
+#include "apps/cdr_json.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/view/keys.hpp"
+#include "apps/terminal/keys.hpp"
 
 #include <poll.h>
 #include <sys/ioctl.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/bag/decode.hpp"
+#include "apps/decode.hpp"
 
 #include <fmt/format.h>
 
@@ -9,8 +9,8 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
-#include "apps/view/output.hpp"
-#include "apps/view/wide_text.hpp"
+#include "apps/terminal/output.hpp"
+#include "apps/terminal/wide_text.hpp"
 #include "cardan/base/error.hpp"
 
 namespace cardan::apps {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/view/output.hpp"
+#include "apps/terminal/output.hpp"
 
 #include <fmt/format.h>
 #include <poll.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/view/wide_text.hpp"
+#include "apps/terminal/wide_text.hpp"
 
 #include <cstdint>
 

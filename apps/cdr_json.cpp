@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/bag/cdr_json.hpp"
+#include "apps/cdr_json.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "apps/view/wide_text.hpp"
+#include "apps/terminal/wide_text.hpp"
 #include "cardan/messages/wide_form.hpp"
 
 namespace cardan::apps {

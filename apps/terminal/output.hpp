@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "apps/view/screen.hpp"
+#include "apps/terminal/screen.hpp"
 
 namespace cardan::apps {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "apps/view/output.hpp"
+#include "apps/terminal/output.hpp"
 
 namespace cardan::apps {
 namespace {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tables and live blocks on screens that are too small for them, and that change their size.
-#include "apps/view/screen.hpp"
+#include "apps/terminal/screen.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "apps/view/output.hpp"
+#include "apps/terminal/output.hpp"
 
 namespace cardan::apps {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/view/numbers.hpp"
+#include "apps/terminal/numbers.hpp"
 
 #include <CLI/CLI.hpp>
 #include <cmath>

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "apps/bag/decode.hpp"
+#include "apps/decode.hpp"
 #include "cardan/cardan.hpp"
 #include "cardan/messages/any_type.hpp"
 #include "cardan/transport/observer.hpp"
