@@ -53,11 +53,11 @@ Mosse::Mosse(const cv::Mat& grey, const cv::Rect2d& box)
   centre_.y = std::clamp(centre_.y, 0.0, static_cast<double>(grey.rows));
   cv::createHanningWindow(window_, size_, CV_32F);
   cv::Mat goal(size_, CV_32F);
-  const cv::Point middle(size_.width / 2, size_.height / 2);
+  const cv::Point middle_pixel(size_.width / 2, size_.height / 2);
   for (int y = 0; y < size_.height; ++y)
     for (int x = 0; x < size_.width; ++x) {
-      const double dx = x - middle.x;
-      const double dy = y - middle.y;
+      const double dx = x - middle_pixel.x;
+      const double dy = y - middle_pixel.y;
       goal.at<float>(y, x) = static_cast<float>(std::exp(-(dx * dx + dy * dy) / (2 * kSigma * kSigma)));
     }
   goal_ = forward(goal);
