@@ -121,15 +121,14 @@ void RecordingFile::drop_cache(std::uint64_t bytes) const noexcept {
 
 std::string RecordingFile::missing() const {
   struct stat ours{}, there{};
+  const bool found = ::stat(active_path().c_str(), &there) == 0;
+  // After the look at its name: what is deleted between the two would seem to have been moved.
   if (::fstat(fd_.get(), &ours) != 0) return {};
   if (ours.st_nlink == 0)
     return active_path() +
            " was deleted while it was being recorded, and its data is lost; record again, to another folder";
-  const bool same =
-      ::stat(active_path().c_str(), &there) == 0 && there.st_ino == ours.st_ino && there.st_dev == ours.st_dev;
-  return same
-             ? std::string()
-             : active_path() + " does not exist any more: the file or its folder was moved while it was being recorded";
+  if (found && there.st_ino == ours.st_ino && there.st_dev == ours.st_dev) return {};
+  return active_path() + " does not exist any more: the file or its folder was moved while it was being recorded";
 }
 
 void RecordingFile::remove() noexcept {
