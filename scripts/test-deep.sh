@@ -12,7 +12,7 @@ total=7200  # seconds for all of it; a section gets what is left, and at most it
 order=(
   "format   2"
   "api      5"
-  "clang   10"
+  "clang   20"
   "tests   35"
   "asan     20"
   "tsan    20"
@@ -21,7 +21,7 @@ order=(
   "zenoh   25"
   "dds     15"
   "deb     20"
-  "tidy    10"
+  "tidy    20"
   "fuzz    35"
 )
 selected=" $* "
