@@ -2,7 +2,6 @@
 #include "bench/stage.hpp"
 
 #include <fmt/format.h>
-#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -15,6 +14,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "bench/pin.hpp"
 #include "cardan/base/error.hpp"
 #include "cardan/system/launcher/child_process.hpp"
 
@@ -49,10 +49,7 @@ void take_place(const nlohmann::json& job) {
   ::prctl(PR_SET_TIMERSLACK, 1UL);
   const int cpu = job.value("cpu", -1);
   if (cpu < 0) return;
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  CPU_SET(static_cast<std::size_t>(cpu), &set);
-  if (::sched_setaffinity(0, sizeof set, &set) != 0)
+  if (!pin_to(cpu))
     throw Error(ErrorCode::Refused, fmt::format("cannot pin to CPU {}: {}", cpu, std::strerror(errno)),
                 "choose another with the options of the bench");
 }

@@ -51,8 +51,7 @@ void add_result_commands(CLI::App& group) {
   for (const PeerKind& kind : all_peers()) all_arguments->peers.emplace_back(name_of(kind.peer));
   all->add_option("--selection", all_arguments->selection, "quick (fourteen minutes, default) or full");
   all->add_option("--only", all_arguments->only,
-                  "Some of the parts: "
-                  "transport,sensors,readers,topics,load,rates,reliability,runtime,record,bridge,pipeline,lidar,v2x");
+                  "Some of the parts: " + names_of(parts_of_selection("quick", all_arguments->peers)));
   all->add_option("--out", all_arguments->out, "Folder of the report and of each part's result (default: out/report)");
   all->add_flag("--resume", all_arguments->resume, "Keep the parts that are done in that folder");
   on_call(*all, all_arguments, run_all);

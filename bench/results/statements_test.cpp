@@ -119,7 +119,8 @@ TEST_F(Statements, AWayForPeriodicStreamsGains) {
 TEST_F(Statements, WaysToFuseDifferInLatency) {
   add("runtime", "cardan", "primary slowest", "fusion", "transport", 4e6, {1000, 1000});
   add("runtime", "cardan", "primary fastest", "fusion", "transport", 4e6, {1100, 1100});
-  add("runtime", "cardan", "primary fastest", "fusion", "transport of 10 Hz", 4e6, {9000});  // a channel is no way
+  add("runtime", "cardan", "primary fastest", "fusion", "transport of 10 Hz", 4e6,
+      {9000});  // of one channel: not judged
   expect("Finding 4", Judgement::DoesNotHold);
   add("runtime", "cardan", "exact", "fusion", "transport", 4e6, {1300, 1300});
   expect("Finding 4", Judgement::Holds);

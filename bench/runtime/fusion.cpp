@@ -112,7 +112,7 @@ class FusionReader : public Component {
     const std::uint32_t warmup = std::max(1U, cycles / 10);
     for (std::size_t c = 0; c < kFusionChannels; ++c) {
       first_[c] = messages_in(warmup, c);
-      latency_us_[c].reserve(messages_in(cycles, kFusionChannels - 1));  // there are no more sets
+      latency_us_[c].reserve(messages_in(cycles, kFusionChannels - 1));  // a set for each of its messages at most
     }
   }
   void on_start(Context& context) override {
@@ -191,18 +191,6 @@ std::vector<double> FusionRun::latency_us() const {
   std::vector<double> all;
   for (const FusionChannelRun& c : channels) all.insert(all.end(), c.latency_us.begin(), c.latency_us.end());
   return all;
-}
-
-std::uint64_t FusionRun::sent() const noexcept {
-  std::uint64_t sum = 0;
-  for (const FusionChannelRun& c : channels) sum += c.sent;
-  return sum;
-}
-
-std::uint64_t FusionRun::lost() const noexcept {
-  std::uint64_t sum = 0;
-  for (const FusionChannelRun& c : channels) sum += c.lost();
-  return sum;
 }
 
 FusionRun run_fusion(FusionWay way, const FusionPhases& phases, const RuntimeBenchOptions& options,

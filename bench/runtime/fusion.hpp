@@ -53,8 +53,6 @@ struct FusionRun {
   double steal_percent = 0;  ///< of the computer meanwhile; whoever repeats runs sets it
 
   [[nodiscard]] std::vector<double> latency_us() const;  ///< of all channels together
-  [[nodiscard]] std::uint64_t sent() const noexcept;
-  [[nodiscard]] std::uint64_t lost() const noexcept;
 };
 
 /// One run of `options.fusion_cycles`, of whose messages those of the first tenth (at least one cycle) give no latency.

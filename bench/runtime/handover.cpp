@@ -7,7 +7,7 @@
 #include <mutex>
 #include <thread>
 
-#include "bench/runtime/pin.hpp"
+#include "bench/pin.hpp"
 #include "bench/runtime/workload.hpp"
 #include "bench/transport/clock.hpp"
 

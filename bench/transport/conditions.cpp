@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
@@ -21,9 +20,11 @@
 #include <random>
 #include <thread>
 
+#include "bench/pin.hpp"
 #include "bench/transport/clock.hpp"
 #include "bench/transport/options.hpp"
 #include "cardan/base/error.hpp"
+#include "cardan/base/realtime.hpp"
 
 namespace cardan::bench {
 namespace {
@@ -42,18 +43,10 @@ constexpr std::int64_t kBudgetPeriodUs = 10'000;  // of a control group; the ker
 constexpr std::string_view kGroupPrefix = "cardan-bench-";
 
 [[noreturn]] void refuse(std::string_view word) {
-  throw Error(ErrorCode::InvalidArgument, fmt::format("--conditions: `{}` is no condition", word),
+  throw Error(ErrorCode::InvalidArgument, fmt::format("--conditions: unknown condition `{}`", word),
               fmt::format("use none, or some of work=MS (to {:g}), load=THREADSxPERCENT (to {}x100), cpu=PERCENT "
                           "({:g} and more), fifo, joined as work=20+fifo",
                           kMostWorkMs, kMostLoadThreads, kLeastCpuPercent));
-}
-
-std::optional<double> number_in(std::string_view text, double least, double most) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || !(value >= least && value <= most))
-    return std::nullopt;
-  return value;
 }
 
 void take_word(Conditions& out, const std::string& word) {
@@ -164,18 +157,11 @@ void compute_for(std::int64_t cpu_ns) noexcept {
     for (int i = 0; i < kStepsBetweenLooks; ++i) value = value * 6'364'136'223'846'793'005U + 1;
 }
 
-bool pin_to(int cpu) noexcept {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  CPU_SET(static_cast<unsigned>(cpu), &set);
-  return ::sched_setaffinity(0, sizeof set, &set) == 0;
-}
-
 void become_real_time() {
-  const sched_param parameters{.sched_priority = kRealTimePriority};
-  if (::sched_setscheduler(0, SCHED_FIFO, &parameters) != 0)
-    throw Error(ErrorCode::Refused, fmt::format("cannot have SCHED_FIFO: {}", std::strerror(errno)),
-                "run as root or with rtprio in /etc/security/limits.conf, or leave out fifo");
+  const RealtimeReport report = realtime({.priority = kRealTimePriority});
+  for (const RealtimeGrant& grant : report.grants)
+    if (!grant.granted)
+      throw Error(ErrorCode::Refused, fmt::format("cannot have {}: {}", grant.what, grant.cause), grant.remedy);
 }
 
 std::string why_not(const Conditions& conditions) {

@@ -27,8 +27,6 @@ Conditions parse_conditions(std::string_view word);
 
 /// Computes until the calling thread has used this CPU time.
 void compute_for(std::int64_t cpu_ns) noexcept;
-/// Pins the calling thread, and the threads that it will start, to a CPU. False: errno says why.
-[[nodiscard]] bool pin_to(int cpu) noexcept;
 /// Gives the calling thread SCHED_FIFO; threads that it starts inherit it. Throws cardan::Error{Refused}.
 void become_real_time();
 /// Why `conditions` cannot be had by this process on this computer; empty: they can.

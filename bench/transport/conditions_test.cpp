@@ -103,7 +103,7 @@ TEST(Conditions, WorkIsCpuTime) {
 class BenchUnderConditions : public TransportBench {};
 
 // A reader that works for two periods gets every second frame: the bench must say that the others are lost, and that
-// this is no failure.
+// the exit code must be 0.
 TEST_F(BenchUnderConditions, WorkBeyondThePeriodLosesFramesOfDepthOne) {
   const Ended ended = bench({"--peers", "cardan", "--waits", "block", "--sizes", "4K", "--rate", "25,100",
                              "--conditions", "work=25", "--frames", "40", "--runs", "1", "--json", json_path()});

@@ -115,12 +115,11 @@ bool has_no_frames(const TransportArguments& a) { return a.sizes == "none" && a.
 std::vector<double> parse_rates(const std::string& text) {
   std::vector<double> rates;
   for (const auto& word : split(text)) {
-    double rate = 0;
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), rate);
-    if (error != std::errc{} || end != word.data() + word.size() || !(rate >= kSlowestHz && rate <= kFastestHz))
+    const auto rate = number_in(word, kSlowestHz, kFastestHz);
+    if (!rate)
       refuse(fmt::format("--rate {} is out of range", word),
              fmt::format("use {:g} to {:g} Hz; several are separated by commas", kSlowestHz, kFastestHz));
-    if (std::find(rates.begin(), rates.end(), rate) == rates.end()) rates.push_back(rate);
+    if (std::find(rates.begin(), rates.end(), *rate) == rates.end()) rates.push_back(*rate);
   }
   return rates;
 }
@@ -275,6 +274,13 @@ std::vector<std::string> split(std::string_view text, char separator) {
     text.remove_prefix(at + 1);
   }
   return out;
+}
+
+std::optional<double> number_in(std::string_view text, double least, double most) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool whole = error == std::errc{} && end == text.data() + text.size();
+  return whole && value >= least && value <= most ? std::optional(value) : std::nullopt;
 }
 
 std::size_t parse_size(std::string_view word) {

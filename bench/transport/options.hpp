@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -96,6 +97,9 @@ TransportOptions parse_options(const TransportArguments& arguments, const std::v
 std::size_t parse_size(std::string_view word);   ///< "128", "4K", "64KiB", "8M", "640*480*3"
 Scenario parse_scenario(std::string_view word);  ///< "1p10s"
 std::vector<std::string> split(std::string_view text, char separator = ',');
+
+/// Empty: `text` is no number of this range.
+std::optional<double> number_in(std::string_view text, double least, double most);
 
 /// The usual rate of a payload: 100 Hz up to 64 KiB (lists, states), 30 Hz above (cameras).
 double usual_rate_hz(std::size_t bytes) noexcept;

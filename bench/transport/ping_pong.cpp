@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/transport/ping_pong.hpp"
 
-#include <pthread.h>
-#include <sched.h>
-
 #include <atomic>
 #include <cstdint>
 #include <thread>
 
+#include "bench/pin.hpp"
 #include "bench/transport/clock.hpp"
 
 namespace cardan::bench {
@@ -21,16 +19,9 @@ struct alignas(64) PingLine {
   std::atomic<std::uint64_t> value{0};
 };
 
-void pin_this_thread(int cpu) noexcept {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  CPU_SET(static_cast<unsigned>(cpu), &set);
-  ::pthread_setaffinity_np(::pthread_self(), sizeof set, &set);
-}
-
 // Odd values are the asker's, even ones the answerer's: one line travels there and back.
 void answer(PingLine& line, int cpu) noexcept {
-  pin_this_thread(cpu);
+  static_cast<void>(pin_to(cpu));
   std::uint64_t expected = 1;
   for (;;) {
     const std::uint64_t value = line.value.load(std::memory_order_acquire);
@@ -42,7 +33,7 @@ void answer(PingLine& line, int cpu) noexcept {
 }
 
 void ask(PingLine& line, int cpu, int milliseconds, std::vector<double>& out) {
-  pin_this_thread(cpu);
+  static_cast<void>(pin_to(cpu));
   const std::int64_t end = now_ns() + std::int64_t{milliseconds} * 1'000'000;
   std::uint64_t next = 1;
   for (std::int64_t before = now_ns(); before < end;) {

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <exception>
 
+#include "bench/pin.hpp"
 #include "bench/transport/peer_modules.hpp"
 #include "bench/transport/peers/peer.hpp"
 #include "cardan/base/error.hpp"

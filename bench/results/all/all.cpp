@@ -2,7 +2,6 @@
 #include "bench/results/all/all.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <poll.h>
 #include <signal.h>
 #include <unistd.h>
@@ -329,12 +328,11 @@ int run_all(const AllArguments& arguments) {
   }
   if (!arguments.only.empty()) {
     const std::string wanted = "," + arguments.only + ",";
-    std::vector<std::string> names;
-    for (const PartRun& part : options.parts) names.push_back(part.name);
+    const std::string names = names_of(options.parts);
     std::erase_if(options.parts,
                   [&](const PartRun& p) { return wanted.find("," + p.name + ",") == std::string::npos; });
     if (options.parts.size() != static_cast<std::size_t>(std::count(wanted.begin(), wanted.end(), ',')) - 1) {
-      fmt::print(stderr, "cardan bench all: --only {} — use some of {}\n", arguments.only, fmt::join(names, ","));
+      fmt::print(stderr, "cardan bench all: --only {} — use some of {}\n", arguments.only, names);
       return kAllUsage;
     }
   }

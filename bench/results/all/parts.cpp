@@ -112,6 +112,12 @@ std::vector<PartRun> parts_of_selection(std::string_view selection, const Peers&
   return {};
 }
 
+std::string names_of(const std::vector<PartRun>& parts) {
+  std::vector<std::string_view> names;
+  for (const PartRun& part : parts) names.push_back(part.name);
+  return fmt::format("{}", fmt::join(names, ","));
+}
+
 std::vector<PartState> read_state(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::exists(path, error)) return {};

@@ -22,6 +22,9 @@ inline constexpr double kLongest = 4;
 [[nodiscard]] std::vector<PartRun> parts_of_selection(std::string_view selection,
                                                       const std::vector<std::string>& peers);
 
+/// "transport,sensors,readers".
+[[nodiscard]] std::string names_of(const std::vector<PartRun>& parts);
+
 /// How a part ended, as the state file keeps it.
 struct PartState {
   std::string name{};

@@ -18,7 +18,7 @@ struct Plot {
   std::vector<std::string> commands{};
 };
 
-/// What a page shows at most: a result may have any number of cells.
+/// What a page shows at most, of each kind and in each plot: a result may have any number of cells.
 inline constexpr std::size_t kMostPlots = 80;
 inline constexpr std::size_t kMostRowsOfPlot = 150;
 

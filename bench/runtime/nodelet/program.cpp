@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/runtime/pin.hpp"
+#include "bench/pin.hpp"
 #include "bench/runtime/workload.hpp"
 #include "bench/transport/clock.hpp"
 

@@ -17,8 +17,8 @@
 #include <thread>
 #include <vector>
 
+#include "bench/pin.hpp"
 #include "bench/record/schedule.hpp"
-#include "bench/runtime/pin.hpp"
 #include "bench/transport/clock.hpp"
 
 namespace cardan::bench::recording {
