@@ -39,6 +39,7 @@ TEST_F(Sockets, LargeFramesArriveWholeAlsoWhileTheReaderComputes) {
   SocketInbox inbox;
   SocketReader& reader = inbox.open(path());
   std::atomic<bool> done{false};
+  std::atomic<std::uint64_t> published{0};
   std::thread writer([&] {
     SocketServer server(path());
     std::vector<std::uint32_t> frame(1'000'000);
@@ -46,6 +47,7 @@ TEST_F(Sockets, LargeFramesArriveWholeAlsoWhileTheReaderComputes) {
       std::iota(frame.begin(), frame.end(), static_cast<std::uint32_t>(server.published()));
       const auto before = std::chrono::steady_clock::now();
       server.publish(std::as_bytes(std::span(frame)));
+      published = server.published();
       EXPECT_LT(std::chrono::steady_clock::now() - before, 1s) << "a busy reader must not hold the writer up";
       std::this_thread::sleep_for(2ms);
     }
@@ -64,7 +66,12 @@ TEST_F(Sockets, LargeFramesArriveWholeAlsoWhileTheReaderComputes) {
     EXPECT_TRUE(last == 0 || frame->missed == frame->sequence - last - 1);
     last = frame->sequence;
     missed += frame->missed;
-    std::this_thread::sleep_for(30ms);
+    // The reader computes until the writer is some frames ahead. A fixed time would not do: a loaded computer may give
+    // the writer none.
+    const auto limit = std::chrono::steady_clock::now() + 10s;
+    for (const std::uint64_t ahead = published + 4; published < ahead && std::chrono::steady_clock::now() < limit;) {
+      std::this_thread::sleep_for(1ms);
+    }
   }
   EXPECT_GT(missed, 0U) << "the writer went on meanwhile";
   done = true;
