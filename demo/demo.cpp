@@ -11,8 +11,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <opencv2/core/utility.hpp>
-#include <opencv2/imgcodecs.hpp>
 #include <system_error>
 
 #include "cardan/base/error.hpp"
@@ -80,11 +78,10 @@ bool write_file(const std::string& path, const std::string& text, std::string& w
 }
 
 void save_picture(const CardanRun& run, const std::string& path) {
-  const cv::Mat picture = side_by_side(cv::imread(run.camera_picture()), cv::imread(run.obstacles_picture()));
-  if (picture.empty()) return;
-  std::vector<unsigned char> png;
+  const std::string png = side_by_side(run.camera_picture(), run.obstacles_picture());
+  if (png.empty()) return;
   std::string why;
-  if (!cv::imencode(".png", picture, png) || !write_file(path, {png.begin(), png.end()}, why)) {
+  if (!write_file(path, png, why)) {
     fmt::print(stderr, "cardan: cannot write {}: {}\n", path, why);
     return;
   }
@@ -124,6 +121,8 @@ int run_all(const DemoOptions& options, const std::function<void()>& on_start) {
   const double seconds = options.seconds / static_cast<double>(setups.size());
   say("Runs the same as `cardan run demo/street.json{}`, and then the same over Unix sockets.\n",
       options.one_process ? " --one-process" : "");
+  if (options.camera == kDrawn)
+    say("The camera shows a drawn street{}.\n", kHasOpenCv ? "; give a video with --camera FILE" : "");
   say("{}", priorities_text(ask_for_priorities(configuration)));
   std::fflush(stdout);
 
@@ -174,7 +173,7 @@ int look_at_inputs(const DemoOptions& options) {
   const bool number = options.camera.find_first_not_of("0123456789") == std::string::npos;
   const bool device =
       fs::is_character_file(options.camera, ignored) || (number && !fs::exists(options.camera, ignored));
-  const bool here = options.camera.find("://") == std::string::npos && !device;
+  const bool here = options.camera.find("://") == std::string::npos && !device && options.camera != kDrawn;
   if (here && missing(options.camera)) {
     return complain("--camera " + options.camera + ": no such file",
                     "give a video file, a folder of pictures, a V4L2 device number (0) or a URL", kUsage);
@@ -190,15 +189,14 @@ int look_at_inputs(const DemoOptions& options) {
                     "give an ONNX file (FastestDet or YOLO), or leave it out for OpenCV's pedestrian detector", kUsage);
   }
   try {
-    const int threads = cv::getNumThreads();
-    cv::setNumThreads(1);  // none that would stay in this process
-    if (here) CameraSource{options.camera, {.folder = options.lidar}};
+    set_detector_threads(1);  // none that would stay in this process
+    if (here) static_cast<void>(open_video(options.camera, {.folder = options.lidar}));
     if (device && number && !fs::exists("/dev/video" + options.camera, ignored))
       throw Error(ErrorCode::Unavailable, "there is no /dev/video" + options.camera,
                   "list the cameras: ls /dev/video*; or give a video file");
     if (!options.lidar.empty()) static_cast<void>(open_lidar(options.lidar, {.folder = options.camera}));
     if (!options.detector.empty()) static_cast<void>(open_detector(options.detector));
-    cv::setNumThreads(threads);
+    set_detector_threads(-1);
   } catch (const Error& error) {
     return complain(error.cause(), error.remedy(), kFailed);
   }
@@ -216,13 +214,8 @@ int run_demo(const DemoOptions& given, const std::function<void()>& on_start) {
     return complain(fmt::format("--crash {}: no such component", options.crash),
                     fmt::format("use one of: {}", fmt::join(kRoleNames, ", ")), kUsage);
   }
-  if (options.camera.empty()) {
-    try {
-      options.camera = street_video();
-    } catch (const Error& error) {
-      return complain(error.cause(), error.remedy(), kUsage);
-    }
-  }
+  if (options.camera.empty()) options.camera = usual_camera();
+  if (!kHasOpenCv) options.picture.clear();
   if (const int code = look_at_inputs(options); code != 0) return code;
   if (!options.json.empty()) {
     // Better now than after half a minute.

@@ -9,9 +9,9 @@
 namespace cardan::street {
 
 struct DemoOptions {
-  std::string camera;                    ///< file, folder, V4L2 device or URL; empty: the pedestrian street video
+  std::string camera;                    ///< file, folder, V4L2 device, URL or "drawn"; empty: usual_camera()
   std::string lidar;                     ///< pcap, KITTI folder or UDP port; empty: the simulated street
-  std::string detector;                  ///< ONNX file; empty: OpenCV's HOG pedestrian detector
+  std::string detector;                  ///< ONNX file; empty: as open_detector(), for the drawn street what moves
   OwnVehicle own;                        ///< what the LiDAR is mounted on
   double seconds = 40;                   ///< of measuring, shared equally by the setups
   bool one_process = false;              ///< not as five processes

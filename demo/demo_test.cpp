@@ -166,6 +166,18 @@ TEST_F(Demo, MeasuresAllSetupsAndLeavesNothingBehind) {
   EXPECT_EQ(left_behind(), "");
 }
 
+TEST_F(Demo, TheDrawnStreetIsCalledSoAndItsWalkersAreSeen) {
+  const std::string figures = (folder_ / "out.json").string();
+  ASSERT_EQ(run({"--camera", "drawn", "--one-process", "--seconds", "6", "--no-view", "--json", figures, "--picture",
+                 "", "--record", (folder_ / "drawn.mcap").string()}),
+            0)
+      << output_;
+  EXPECT_NE(output_.find("The camera shows a drawn street"), std::string::npos) << output_;
+  EXPECT_NE(output_.find("(camera alone)"), std::string::npos) << output_;
+  const auto parsed = nlohmann::json::parse(std::ifstream(figures));
+  EXPECT_EQ(parsed.at("one_process").at("hops")[0].at("from"), "camera (drawn)");
+}
+
 TEST_F(Demo, AModelSeesInADriveWhatItWasTrainedFor) {
   // A drive as KITTI has it, of pictures with one bright square, which the model takes for a car.
   std::ofstream(folder_ / "model.onnx", std::ios::binary) << bright_cars().bytes();

@@ -6,6 +6,8 @@
 #include <system_error>
 
 #include "cardan/base/error.hpp"
+#include "demo/detector/picture_detector.hpp"
+#include "demo/sensors/camera_source.hpp"
 
 namespace cardan::street {
 namespace {
@@ -25,11 +27,9 @@ std::string first_file(std::initializer_list<const char*> from_program, const ch
 
 }  // namespace
 
-std::string street_video() {
-  if (std::string file = first_file({"../../data/vtest.avi"}, "build/data/vtest.avi"); !file.empty()) return file;
-  throw Error(ErrorCode::Unavailable, "the street video build/data/vtest.avi does not exist",
-              "run `make demo` or scripts/setup.sh --for demo once, which fetch it; or give a video: --camera FILE, or "
-              "the parameter camera/video");
+std::string usual_camera() {
+  std::string video = kHasOpenCv ? first_file({"../../data/vtest.avi"}, "build/data/vtest.avi") : std::string();
+  return video.empty() ? kDrawn : video;
 }
 
 std::string street_file() {

@@ -8,9 +8,10 @@
 
 namespace cardan::street {
 
-/// The pedestrian street video of Debian's opencv-doc, where the set-up script puts it: build/data, next to the build
-/// of this program, or in the working directory. Throws Error (Unavailable).
-[[nodiscard]] std::string street_video();
+/// What the camera shows if nothing is given: the pedestrian street video of Debian's opencv-doc, where the set-up
+/// script puts it (build/data, next to the build of this program, or in the working directory); kDrawn if it is not
+/// there, or in a build without OpenCV.
+[[nodiscard]] std::string usual_camera();
 
 /// demo/street.json: beside the build of this program, where an installation puts it, or in the working
 /// directory. Throws Error (Unavailable).

@@ -10,6 +10,7 @@
 
 #include "cardan/base/clock.hpp"
 #include "cardan/base/error.hpp"
+#include "demo/sensors/camera_source.hpp"
 #include "demo/sensors/lidar_source.hpp"
 
 namespace cardan::street {
@@ -34,6 +35,7 @@ int signals_caught() noexcept { return caught; }
 
 Run::Run(const DemoOptions& options, Setup setup, View& view) : options_(options), setup_(setup), view_(view) {
   inputs_.camera = inputs_.lidar = "…";
+  inputs_.camera_drawn = options.camera == kDrawn;
   inputs_.lidar_simulated = options.lidar.empty();
 }
 

@@ -3,10 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <opencv2/core.hpp>
-#include <opencv2/core/utility.hpp>
 
 #include "demo/detector/coco.hpp"
+#include "demo/detector/motion_detector.hpp"
 #include "demo/report/drawing.hpp"
 
 namespace cardan::street {
@@ -49,10 +48,10 @@ Topic<PointCloud> topic_of(const LidarSource& lidar) {
 }
 
 void fill(Image& image, CameraSource& camera, std::uint64_t sequence) {
-  cv::Mat picture = image.mat(camera.height(), camera.width(), CV_8UC3);
-  camera.read(picture);
+  camera.read(
+      image.resize(static_cast<std::uint32_t>(camera.height()), static_cast<std::uint32_t>(camera.width()), "bgr8"));
   image.header.stamp = camera.stamp();
-  image.header.frame_id = "camera";
+  image.header.frame_id = camera.drawn() ? FrameId(kDrawnFrame) : FrameId("camera");
   image.header.sequence = sequence;
 }
 
@@ -66,17 +65,23 @@ void fill(PointCloud& cloud, LidarSource& lidar, std::uint64_t sequence) {
   cloud.header.sequence = sequence;
 }
 
-DetectStep::DetectStep(const Options& options) : threads_(options.threads) {
+DetectStep::DetectStep(const Options& options) : options_(options) {
   // A model is tried on this thread alone: OpenCV's threads get the priority of the thread that starts them, which is
   // to be the one that calls find().
-  cv::setNumThreads(1);
+  set_detector_threads(1);
   detector_ = open_detector(options.model);
 }
 
-void DetectStep::find(const Image& image, std::uint64_t sequence, Detections2D& found) {
-  if (!begun_) cv::setNumThreads(threads_ > 0 ? threads_ : -1);
+void DetectStep::begin(const Image& first) {
   begun_ = true;
-  seen_ = detector_->detect(image.mat());
+  set_detector_threads(options_.threads > 0 ? options_.threads : -1);
+  // HOG was trained on photographs: it does not see who is drawn.
+  if (options_.model.empty() && first.header.frame_id == kDrawnFrame) detector_ = std::make_unique<MotionDetector>();
+}
+
+void DetectStep::find(const Image& image, std::uint64_t sequence, Detections2D& found) {
+  if (!begun_) begin(image);
+  seen_ = detector_->detect(picture_of(image));
   found.header = image.header;
   found.header.sequence = sequence;
   for (const Seen& s : seen_.first(std::min(seen_.size(), kMostSeen))) {
@@ -92,13 +97,16 @@ void DetectStep::find(const Image& image, std::uint64_t sequence, Detections2D& 
 }
 
 void DetectStep::remember(const Image& image) {
-  if (!best_.empty() && seen_.size() <= best_seen_.size()) return;
-  image.mat().copyTo(best_);
+  const Picture picture = picture_of(image);
+  if (picture.empty() || (!best_.empty() && seen_.size() <= best_seen_.size())) return;
+  best_pixels_.assign(picture.pixels, picture.pixels + picture.step * static_cast<std::size_t>(picture.height));
+  best_ = picture;
+  best_.pixels = best_pixels_.data();
   best_seen_.assign(seen_.begin(), seen_.end());
 }
 
-cv::Mat DetectStep::drawn() const {
-  return best_.empty() ? cv::Mat() : draw_seen(best_, best_seen_, detector_->name());
+bool DetectStep::draw(const std::string& file) const {
+  return best_.empty() || draw_seen(file, best_, best_seen_, detector_->name());
 }
 
 void ObstacleStep::find(const PointCloud& cloud, std::uint64_t sequence, Detections3D& found) {
@@ -126,8 +134,8 @@ void ObstacleStep::remember(const PointCloud& cloud) {
   simulated_ = cloud.header.frame_id == kSimulatedFrame;
 }
 
-cv::Mat ObstacleStep::drawn() const {
-  return best_.empty() ? cv::Mat() : draw_obstacles(best_, best_obstacles_, simulated_);
+bool ObstacleStep::draw(const std::string& file) const {
+  return best_.empty() || draw_obstacles(file, best_, best_obstacles_, simulated_);
 }
 
 void DecisionStep::see(const Detections2D& picture, float image_width, std::int64_t now) {

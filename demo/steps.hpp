@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <opencv2/core/mat.hpp>
 #include <span>
 #include <string>
 #include <vector>
@@ -33,7 +32,7 @@ void fill(PointCloud& cloud, LidarSource& lidar, std::uint64_t sequence);
 class DetectStep {
  public:
   struct Options {
-    std::string model{};  ///< an ONNX file; empty: OpenCV's pedestrian detector
+    std::string model{};  ///< an ONNX file; empty: OpenCV's pedestrian detector, for drawn pictures a MotionDetector
     int threads = 0;      ///< of OpenCV's; 0: as many as there are CPUs
   };
   /// Throws Error as open_detector().
@@ -42,15 +41,18 @@ class DetectStep {
   void find(const Image& image, std::uint64_t sequence, Detections2D& found);
   /// Keeps the picture that find() looked at last, if more was seen in none. For after the work: it copies.
   void remember(const Image& image);
-  /// That picture with what was seen drawn in; empty: there is none.
-  [[nodiscard]] cv::Mat drawn() const;
+  /// Writes that picture with what was seen drawn in, if there is one. False: the file cannot be written.
+  [[nodiscard]] bool draw(const std::string& file) const;
 
  private:
+  void begin(const Image& first);
+
   std::unique_ptr<PictureDetector> detector_;
-  int threads_;
+  Options options_;
   bool begun_ = false;
   std::span<const Seen> seen_;
-  cv::Mat best_;
+  Picture best_;
+  std::vector<std::uint8_t> best_pixels_;
   std::vector<Seen> best_seen_;
 };
 
@@ -61,7 +63,8 @@ class ObstacleStep {
   void find(const PointCloud& cloud, std::uint64_t sequence, Detections3D& found);
   /// Keeps the scan, if none had more pedestrians near the path.
   void remember(const PointCloud& cloud);
-  [[nodiscard]] cv::Mat drawn() const;
+  /// As DetectStep's.
+  [[nodiscard]] bool draw(const std::string& file) const;
 
  private:
   ObstacleFinder finder_;

@@ -63,10 +63,8 @@ Function* loaded(const char* name) {
   void* const function = library == nullptr ? nullptr : ::dlsym(library, name);
   if (function == nullptr)
     warn(fmt::format(
-        "{} — the demo is built only with OpenCV, which reads the camera and finds the pedestrians. On "
-        "Debian and Ubuntu: sudo apt-get install libopencv-core-dev libopencv-imgproc-dev "
-        "libopencv-imgcodecs-dev libopencv-videoio-dev libopencv-objdetect-dev libopencv-dnn-dev; then build "
-        "again (or: make demo, which does both)",
+        "{} — the demo's library is not installed with this program: install the package cardan-opencv, or, in "
+        "Cardan's sources, run `make demo`",
         ::dlerror()));
   return reinterpret_cast<Function*>(function);
 }
@@ -168,15 +166,15 @@ static void add_demo_command(CLI::App& app) {
   auto arguments = std::make_shared<Arguments>();
   auto& a = *arguments;
   command->add_option("--camera", a.demo.camera,
-                      "Video file (looped), folder of pictures or its pattern (DIR/%010d.png), V4L2 device number, or "
-                      "URL (default: the pedestrian street video)");
+                      "Video file (looped), folder of pictures or its pattern (DIR/%010d.png), V4L2 device number, "
+                      "URL, or \"drawn\" (default: the pedestrian street video, or a drawn street where that is not)");
   command->add_option("--lidar", a.demo.lidar,
                       "Velodyne pcap file, folder of KITTI scans, or UDP port (default: a simulated street). With "
                       "timestamps.txt, as in KITTI, the folders of both sensors keep step");
   command->add_option(
       "--detector", a.demo.detector,
       "ONNX file of a detector of COCO's classes: FastestDet, YOLOv5, YOLOv8, YOLO11 (default: OpenCV's "
-      "HOG pedestrian detector)");
+      "HOG pedestrian detector; for the drawn street, what moves)");
   command
       ->add_option(
           "--own-vehicle", a.own,

@@ -16,10 +16,11 @@ class Camera : public Component {
     const auto video = context.parameter(
         "video", std::string(),
         {.description =
-             "video file (looped), folder of pictures, V4L2 device or URL; empty: the pedestrian street video",
+             "video file (looped), folder of pictures, V4L2 device or URL; \"drawn\": a drawn street; empty: the "
+             "pedestrian street video, or the drawn street if that is not here",
          .fixed = true});
-    source_ = std::make_unique<CameraSource>((*video).empty() ? street_video() : *video,
-                                             beside_of(context, "lidar", "the LiDAR's folder"));
+    source_ =
+        open_camera((*video).empty() ? usual_camera() : *video, beside_of(context, "lidar", "the LiDAR's folder"));
     images_ = context.output(topic_of(*source_));
     info_ = context.output(kCameraInfo);
     notes_.open(context);

@@ -11,7 +11,8 @@ class Detector : public Finder<Image, Detections2D, DetectStep> {
   void on_start(Context& context) override {
     const auto model = context.parameter(
         "model", std::string(),
-        {.description = "ONNX file of a detector (FastestDet, YOLO); empty: OpenCV's HOG pedestrian detector",
+        {.description = "ONNX file of a detector (FastestDet, YOLO); empty: OpenCV's HOG pedestrian detector, for a "
+                        "drawn street what moves",
          .fixed = true});
     const auto threads = context.parameter(
         "threads", std::int64_t{0},

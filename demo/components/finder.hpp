@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <opencv2/imgcodecs.hpp>
 #include <optional>
 #include <string>
 #include <utility>
@@ -43,8 +42,7 @@ class Finder : public Component {
   void on_stop() override {
     const std::string path = *picture_;
     if (path.empty() || !step_) return;
-    const cv::Mat drawn = step_->drawn();
-    if (!drawn.empty() && !cv::imwrite(path, drawn)) context_->log(LogLevel::Warning, "cannot write " + path);
+    if (!step_->draw(path)) context_->log(LogLevel::Warning, "cannot write " + path);
   }
 
   Context* context_ = nullptr;

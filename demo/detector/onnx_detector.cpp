@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <opencv2/core/utility.hpp>
 #include <opencv2/core/utils/logger.hpp>
 #include <opencv2/imgproc.hpp>
 #include <system_error>
@@ -177,5 +178,9 @@ std::unique_ptr<PictureDetector> open_detector(const std::string& model) {
   if (model.empty()) return std::make_unique<PeopleDetector>();
   return std::make_unique<OnnxDetector>(model);
 }
+
+void set_detector_threads(int threads) { cv::setNumThreads(threads); }
+
+const bool kHasOpenCv = true;
 
 }  // namespace cardan::street

@@ -8,6 +8,7 @@
 
 #include "demo/detector/detector_layouts.hpp"
 #include "demo/detector/picture_detector.hpp"
+#include "demo/opencv_picture.hpp"
 
 namespace cardan::street {
 
@@ -27,7 +28,8 @@ class OnnxDetector final : public PictureDetector {
   [[nodiscard]] DetectorLayout layout() const noexcept { return layout_; }
   /// Of the pictures that the model takes, in pixels.
   [[nodiscard]] cv::Size input() const noexcept { return input_; }
-  std::span<const Seen> detect(const cv::Mat& picture) override;
+  std::span<const Seen> detect(const Picture& picture) override { return detect(mat_of(picture)); }
+  std::span<const Seen> detect(const cv::Mat& picture);
 
  private:
   void learn_input(std::string_view model);

@@ -102,12 +102,12 @@ TEST(OnnxData, FastestDetSeesTheCarsOnTheHighway) {
   if (data == nullptr) GTEST_SKIP() << "skipped: no sample data";
   const std::filesystem::path folder = data;
   OnnxDetector detector((folder / "FastestDet.onnx").string());
-  CameraSource camera((folder / "dashcam-highway-1280x720-25fps.mp4").string());
-  cv::Mat picture(camera.height(), camera.width(), CV_8UC3);
+  const auto camera = open_camera((folder / "dashcam-highway-1280x720-25fps.mp4").string());
+  cv::Mat picture(camera->height(), camera->width(), CV_8UC3);
   std::size_t cars = 0;
   for (int i = 0; i < 5; ++i) {
-    ASSERT_TRUE(camera.wait([] { return false; }));
-    camera.read(picture);
+    ASSERT_TRUE(camera->wait([] { return false; }));
+    camera->read({picture.data, picture.total() * picture.elemSize()});
     for (const Seen& s : detector.detect(picture))
       cars += s.label == "car" && s.x > 700 && s.y > 300 && s.y + s.height < 600 ? 1U : 0U;
   }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "demo/detector/picture_detector.hpp"
+#include "demo/opencv_picture.hpp"
 
 namespace cardan::street {
 
@@ -19,7 +20,8 @@ class PeopleDetector final : public PictureDetector {
   PeopleDetector();
   [[nodiscard]] std::string name() const override { return "HOG"; }
   /// Takes about 0.1 s.
-  std::span<const Seen> detect(const cv::Mat& picture) override;
+  std::span<const Seen> detect(const Picture& picture) override { return detect(mat_of(picture)); }
+  std::span<const Seen> detect(const cv::Mat& picture);
 
   /// What overlaps becomes one box, the same in whatever order they are.
   void group(std::vector<cv::Rect>& boxes, std::vector<double>& weights) const;

@@ -5,12 +5,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "demo/detector/coco.hpp"
+#include "demo/opencv_picture.hpp"
 
 namespace cardan::street {
 namespace {
@@ -58,8 +60,7 @@ cv::Scalar colour_of(Obstacle::Kind kind) {
   return kGreen;
 }
 
-}  // namespace
-
+/// "2 cars, 1 person"; "nothing".
 std::string count_text(std::span<const Seen> seen) {
   std::vector<std::pair<std::string_view, std::size_t>> counts;  // in the order in which they were seen
   for (const Seen& s : seen) {
@@ -74,8 +75,15 @@ std::string count_text(std::span<const Seen> seen) {
   return text.empty() ? "nothing" : text;
 }
 
-cv::Mat draw_seen(const cv::Mat& picture, std::span<const Seen> seen, const std::string& detector) {
-  cv::Mat out = picture.clone();
+}  // namespace
+
+bool draw_seen(const std::string& file, const Picture& picture, std::span<const Seen> seen,
+               const std::string& detector) {
+  cv::Mat out;
+  if (picture.channels == 1)
+    cv::cvtColor(mat_of(picture), out, cv::COLOR_GRAY2BGR);
+  else
+    out = mat_of(picture).clone();
   for (const Seen& s : seen) {
     const cv::Rect box(static_cast<int>(s.x), static_cast<int>(s.y), static_cast<int>(s.width),
                        static_cast<int>(s.height));
@@ -85,10 +93,11 @@ cv::Mat draw_seen(const cv::Mat& picture, std::span<const Seen> seen, const std:
                 cv::FONT_HERSHEY_SIMPLEX, 0.45, colour, 1, cv::LINE_AA);
   }
   caption(out, fmt::format("camera: {} ({})", count_text(seen), detector));
-  return out;
+  return cv::imwrite(file, out);
 }
 
-cv::Mat draw_obstacles(std::span<const Point> cloud, std::span<const Obstacle> obstacles, bool simulated) {
+bool draw_obstacles(const std::string& file, std::span<const Point> cloud, std::span<const Obstacle> obstacles,
+                    bool simulated) {
   constexpr int kWidth = 480;
   constexpr int kHeight = 576;
   constexpr float kPixelsPerMetre = 16;
@@ -122,19 +131,24 @@ cv::Mat draw_obstacles(std::span<const Point> cloud, std::span<const Obstacle> o
     }
   }
   caption(out, fmt::format("{}LiDAR from above: {} obstacles", simulated ? "SIMULATED " : "", shown));
-  return out;
+  return cv::imwrite(file, out);
 }
 
-cv::Mat side_by_side(const cv::Mat& left, const cv::Mat& right) {
-  if (left.empty()) return right.clone();
-  if (right.empty()) return left.clone();
-  cv::Mat scaled;
-  const double factor = static_cast<double>(left.rows) / right.rows;
-  cv::resize(right, scaled, cv::Size(std::max(1, static_cast<int>(right.cols * factor)), left.rows), 0, 0,
-             factor < 1 ? cv::INTER_AREA : cv::INTER_LINEAR);
+std::string side_by_side(const std::string& left_file, const std::string& right_file) {
+  const cv::Mat left = cv::imread(left_file), right = cv::imread(right_file);
   cv::Mat out;
-  cv::hconcat(left, scaled, out);
-  return out;
+  if (left.empty() || right.empty()) {
+    out = left.empty() ? right : left;
+  } else {
+    cv::Mat scaled;
+    const double factor = static_cast<double>(left.rows) / right.rows;
+    cv::resize(right, scaled, cv::Size(std::max(1, static_cast<int>(right.cols * factor)), left.rows), 0, 0,
+               factor < 1 ? cv::INTER_AREA : cv::INTER_LINEAR);
+    cv::hconcat(left, scaled, out);
+  }
+  std::vector<unsigned char> png;
+  if (out.empty() || !cv::imencode(".png", out, png)) return {};
+  return {png.begin(), png.end()};
 }
 
 }  // namespace cardan::street

@@ -1,25 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <opencv2/core/mat.hpp>
 #include <span>
 #include <string>
 
 #include "demo/decision/obstacles.hpp"
+#include "demo/picture.hpp"
 #include "demo/seen.hpp"
+
+// Pictures of the detections, as PNG files. In a build without OpenCV there are none: the functions return false or "".
 
 namespace cardan::street {
 
-/// "2 cars, 1 person"; "nothing".
-[[nodiscard]] std::string count_text(std::span<const Seen> seen);
+/// Writes the picture with a box around each thing that `detector` saw. False: the file cannot be written.
+[[nodiscard]] bool draw_seen(const std::string& file, const Picture& picture, std::span<const Seen> seen,
+                             const std::string& detector);
 
-/// The picture with a box around each thing that `detector` saw. Draws into a copy.
-[[nodiscard]] cv::Mat draw_seen(const cv::Mat& picture, std::span<const Seen> seen, const std::string& detector);
+/// Writes the scan from above, the car at the lower middle looking up, with a box around each obstacle and the car's
+/// path. False: as above.
+[[nodiscard]] bool draw_obstacles(const std::string& file, std::span<const Point> cloud,
+                                  std::span<const Obstacle> obstacles, bool simulated);
 
-/// The scan from above, the car at the lower middle looking up, with a box around each obstacle and the car's path.
-[[nodiscard]] cv::Mat draw_obstacles(std::span<const Point> cloud, std::span<const Obstacle> obstacles, bool simulated);
-
-/// Two pictures side by side at the same height; one alone when the other is empty.
-[[nodiscard]] cv::Mat side_by_side(const cv::Mat& left, const cv::Mat& right);
+/// The pictures of two files side by side at the same height, as the bytes of a PNG; one alone when the other is
+/// missing; "" when both are.
+[[nodiscard]] std::string side_by_side(const std::string& left, const std::string& right);
 
 }  // namespace cardan::street

@@ -85,6 +85,7 @@ ordered_json to_json(const Figures& figures, const Inputs& inputs) {
 
 std::string label_of(Role role, const Inputs& inputs) {
   std::string name{name_of(role)};
+  if (role == Role::Camera && inputs.camera_drawn) name += " (drawn)";
   if (role == Role::Lidar && inputs.lidar_simulated) name += " (simulated)";
   return name;
 }

@@ -14,7 +14,7 @@ namespace cardan::street {
 /// What the figures are of, for headings and labels.
 struct Inputs {
   std::string camera, lidar;  ///< as the drivers describe them
-  bool lidar_simulated = false;
+  bool lidar_simulated = false, camera_drawn = false;
 };
 
 /// One run's tables: transport latency per hop and perception to decision. `width`: columns that there is room for; the
@@ -33,11 +33,12 @@ struct Measured {
 
 /// `{"setup": …, "hops": […], "decision_us": {…}, "decisions": n}` of the first, and the same under
 /// "without_priorities", "one_process" and "unix_socket" of the others; what was not measured is null. Hops of the
-/// simulated LiDAR come from "lidar (simulated)". With a crash: "crash": {…}.
+/// simulated LiDAR come from "lidar (simulated)", of the drawn street from "camera (drawn)". With a crash: "crash":
+/// {…}.
 [[nodiscard]] std::string json(const std::vector<Measured>& measured, const Inputs& inputs,
                                const std::optional<Crash>& crash = {});
 
-/// "camera", or "lidar (simulated)".
+/// "camera", "camera (drawn)", or "lidar (simulated)".
 [[nodiscard]] std::string label_of(Role role, const Inputs& inputs);
 
 }  // namespace cardan::street

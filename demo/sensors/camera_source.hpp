@@ -1,51 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
-#include <opencv2/core/mat.hpp>
-#include <opencv2/videoio.hpp>
+#include <span>
 #include <string>
 
-#include "demo/sensors/lidar_source.hpp"
-#include "demo/sensors/picture_folder.hpp"
+#include "cardan/base/clock.hpp"
+#include "demo/sensors/timeline.hpp"
 
 namespace cardan::street {
 
-/// Pictures from a video file (looped at its own rate), a folder of pictures, a V4L2 device (its number or /dev/videoN)
-/// or a URL, through OpenCV. wait() fetches the next picture; read() converts it straight into the caller's memory.
+/// Where pictures come from. A driver calls wait(), takes a loan, reads into it and publishes: a picture is decoded or
+/// drawn straight into the memory that its readers see.
 class CameraSource {
  public:
-  /// Throws cardan::Error: Unavailable when the file, device or URL cannot be opened, InvalidArgument when it is no
-  /// video.
-  /// `beside`: of a folder, the scans that it keeps step with.
-  explicit CameraSource(const std::string& argument, const Beside& beside = {});
+  virtual ~CameraSource() = default;
 
-  [[nodiscard]] const std::string& describe() const noexcept { return name_; }
-  [[nodiscard]] int width() const noexcept { return width_; }
-  [[nodiscard]] int height() const noexcept { return height_; }
+  /// For people, for example "vtest.avi, 768 x 576 at 10 fps, looped"; says "drawn" where it is.
+  [[nodiscard]] virtual std::string describe() const = 0;
+  [[nodiscard]] virtual int width() const noexcept = 0;   ///< pixels
+  [[nodiscard]] virtual int height() const noexcept = 0;  ///< pixels
+  [[nodiscard]] virtual bool drawn() const noexcept { return false; }
 
   /// Blocks until the next picture is due (and decoded) or has arrived; false once `stopping` says so. Throws
   /// cardan::Error (Unavailable) when a live source ends. Not thread-safe.
-  bool wait(const std::function<bool()>& stopping);
-  /// Writes that picture into `into`, 8-bit BGR of width() x height(). Throws cardan::Error when the source has changed
-  /// its size: the picture does not fit any more.
-  void read(cv::Mat& into);
+  virtual bool wait(const std::function<bool()>& stopping) = 0;
+  /// Writes that picture into `into`: BGR, width() * height() * 3 bytes. Throws cardan::Error when the source has
+  /// changed its size: the picture does not fit any more.
+  virtual void read(std::span<std::uint8_t> into) = 0;
   /// Of that picture: wall clock, ns.
-  [[nodiscard]] std::int64_t stamp() const noexcept;
-
- private:
-  void open_file();
-  void open_capture();
-  bool grab();
-
-  std::string argument_, name_;
-  std::unique_ptr<PictureFolder> folder_;
-  cv::VideoCapture capture_;
-  bool file_ = false;
-  int width_ = 0, height_ = 0;
-  std::chrono::nanoseconds period_{};
-  Pace pace_;
+  [[nodiscard]] virtual std::int64_t stamp() const noexcept { return wall_now(); }
 };
+
+/// What a user gives for the drawn street.
+inline constexpr const char* kDrawn = "drawn";
+
+/// Opens what a user gives: "drawn" (the drawn street), or what open_video() opens. Throws Error as open_video().
+[[nodiscard]] std::unique_ptr<CameraSource> open_camera(const std::string& argument, const Beside& beside = {});
+
+/// Opens a video file (looped at its own rate), a folder of pictures, a V4L2 device (its number or /dev/videoN) or a
+/// URL, through OpenCV. `beside`: of a folder, the scans that it keeps step with. Throws cardan::Error: Unavailable
+/// when it cannot be opened, also in a build without OpenCV, InvalidArgument when it is no video.
+[[nodiscard]] std::unique_ptr<CameraSource> open_video(const std::string& argument, const Beside& beside);
 
 }  // namespace cardan::street

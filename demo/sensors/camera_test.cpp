@@ -12,6 +12,7 @@
 #include <opencv2/imgproc.hpp>
 #include <opencv2/videoio.hpp>
 #include <random>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,14 +20,16 @@
 #include "cardan/base/clock.hpp"
 #include "cardan/base/error.hpp"
 #include "demo/detector/people_detector.hpp"
-#include "demo/sensors/camera_source.hpp"
+#include "demo/sensors/video_camera.hpp"
 
 namespace cardan::street {
 namespace {
 
+std::span<std::uint8_t> pixels_of(cv::Mat& picture) { return {picture.data, picture.total() * picture.elemSize()}; }
+
 std::string camera_refusal(const std::string& argument) {
   try {
-    CameraSource camera(argument);
+    VideoCamera camera(argument);
   } catch (const Error& error) {
     EXPECT_FALSE(error.remedy().empty());
     return error.cause();
@@ -60,19 +63,17 @@ class MadeVideo : public testing::Test {
 };
 
 TEST_F(MadeVideo, LoopsIntoTheMemoryItIsGiven) {
-  CameraSource camera(path_);
+  VideoCamera camera(path_);
   EXPECT_EQ(camera.width(), 160);
   EXPECT_EQ(camera.height(), 120);
   EXPECT_EQ(camera.describe(), "made.avi, 160 x 120 at 50 fps, looped");
   std::vector<unsigned char> memory(160 * 120 * 3);
   for (int i = 0; i < 12; ++i) {
     ASSERT_TRUE(camera.wait([] { return false; }));
-    cv::Mat view(120, 160, CV_8UC3, memory.data());
-    camera.read(view);
-    EXPECT_EQ(view.data, memory.data());
+    camera.read(memory);
     EXPECT_NEAR(memory[1], 50 * ((i + 1) % 5), 6) << "picture " << i;
   }
-  cv::Mat wrong(10, 10, CV_8UC3);
+  std::vector<unsigned char> wrong(10 * 10 * 3);
   ASSERT_TRUE(camera.wait([] { return false; }));
   EXPECT_THROW(camera.read(wrong), Error);
   EXPECT_FALSE(camera.wait([] { return true; }));
@@ -98,7 +99,7 @@ TEST_F(MadeVideo, AFolderIsPlayedByItsTimesAndKeepsStepWithTheScans) {
   const std::string camera_folder = (folder_ / "image_02").string();
   const std::string lidar_folder = (folder_ / "velodyne_points/data").string();
   const std::int64_t origin = steady_now();
-  CameraSource camera(camera_folder, {.folder = lidar_folder, .origin = origin});
+  VideoCamera camera(camera_folder, {.folder = lidar_folder, .origin = origin});
   const auto lidar = open_lidar(lidar_folder, {.folder = camera_folder, .origin = origin});
   EXPECT_NE(camera.describe().find("3 pictures, 16 x 12"), std::string::npos) << camera.describe();
   EXPECT_NE(camera.describe().find("in step with the scans"), std::string::npos) << camera.describe();
@@ -107,7 +108,7 @@ TEST_F(MadeVideo, AFolderIsPlayedByItsTimesAndKeepsStepWithTheScans) {
   std::vector<Point> points(lidar->max_points());
   for (int i = 0; i < 5; ++i) {
     ASSERT_TRUE(camera.wait([] { return false; }));
-    camera.read(picture);
+    camera.read(pixels_of(picture));
     ASSERT_TRUE(lidar->wait([] { return false; }));
     const std::size_t scan = lidar->fill(points);
     // Whatever frames a slow computer skipped: stamps are as far apart as in the recording.
@@ -117,7 +118,7 @@ TEST_F(MadeVideo, AFolderIsPlayedByItsTimesAndKeepsStepWithTheScans) {
     EXPECT_TRUE(std::abs(off) < 5'000'000 || std::abs(off) > 315'000'000) << off << " ns";
   }
   cv::imwrite((folder_ / "image_02/data/0000000000.png").string(), cv::Mat(8, 8, CV_8UC3, cv::Scalar::all(0)));
-  CameraSource other(camera_folder);
+  VideoCamera other(camera_folder);
   EXPECT_THROW(while (other.wait([] { return false; })){}, Error) << "another size";
   std::ofstream(folder_ / "image_02/data/0000000000.png") << "no picture";
   EXPECT_NE(camera_refusal(camera_folder).find("not a picture that OpenCV can decode"), std::string::npos);
@@ -156,13 +157,13 @@ TEST(PeopleDetector, FindsPeopleInTheStreetVideo) {
   const char* video = std::getenv("CARDAN_TEST_VIDEO");
   if (video == nullptr || !std::filesystem::exists(video))
     GTEST_SKIP() << "skipped: no street video (scripts/setup.sh --for demo fetches it)";
-  CameraSource camera(video);
+  VideoCamera camera(video);
   PeopleDetector detector;
   cv::Mat picture(camera.height(), camera.width(), CV_8UC3);
   std::size_t found = 0;
   for (int i = 0; i < 3; ++i) {
     ASSERT_TRUE(camera.wait([] { return false; }));
-    camera.read(picture);
+    camera.read(pixels_of(picture));
     for (const Seen& p : detector.detect(picture)) {
       ++found;
       EXPECT_GE(p.x + p.width, 0);

@@ -91,8 +91,8 @@ void run_decision(const RoleOptions& options) {
 void run(const RoleOptions& options) {
   switch (options.role) {
     case Role::Camera: {
-      CameraSource camera(options.camera, {.folder = options.lidar, .origin = options.origin});
-      return run_driver<Image>(options, camera, static_cast<std::uint64_t>(camera.width()));
+      const auto camera = open_camera(options.camera, {.folder = options.lidar, .origin = options.origin});
+      return run_driver<Image>(options, *camera, static_cast<std::uint64_t>(camera->width()));
     }
     case Role::Lidar: {
       const auto lidar = open_lidar(options.lidar, {.folder = options.camera, .origin = options.origin});

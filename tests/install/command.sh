@@ -10,11 +10,8 @@ street=$PREFIX/share/cardan/street.json
 if [[ -e $street ]]; then
   schema=$(sed -n 's/.*"\$schema": "\(.*\)".*/\1/p' "$street")
   [[ -e $(dirname "$street")/$schema ]] || fail "$street names the schema $schema, which is not installed there"
-  # The street video is no part of the installation: that it is missed shows that the camera was loaded and asked.
-  if ! "$PREFIX/bin/cardan" check "$street" >"$WORK/check.txt" 2>&1; then
-    grep -q "street video build/data/vtest.avi does not exist" "$WORK/check.txt" && grep -q ": 1 error, " "$WORK/check.txt" ||
-      { cat "$WORK/check.txt"; fail "cardan check $street finds errors"; }
-  fi
+  # The street video is no part of the installation: the camera draws one.
+  "$PREFIX/bin/cardan" check "$street" >"$WORK/check.txt" 2>&1 || { cat "$WORK/check.txt"; fail "cardan check $street finds errors"; }
 fi
 # The tour starts processes of the installed program. It belongs to the recorder's commands.
 if compgen -G "$PREFIX/lib*/libcardan_record.so*" >/dev/null; then

@@ -20,6 +20,7 @@
 #include "cardan/messages/image.hpp"
 #include "cardan/messages/local_message.hpp"
 #include "demo/files.hpp"
+#include "demo/sensors/camera_source.hpp"
 
 namespace cardan::bench::perception {
 namespace {
@@ -28,11 +29,8 @@ constexpr int kDrawnWidth = 640, kDrawnHeight = 480;
 constexpr std::size_t kDrawnPictures = 60;
 
 std::string usual_camera() {
-  try {
-    return street::street_video();
-  } catch (const Error&) {  // a build without the demo's data
-    return kDrawnStreet;
-  }
+  std::string camera = street::usual_camera();
+  return camera == street::kDrawn ? std::string(kDrawnStreet) : camera;
 }
 
 }  // namespace

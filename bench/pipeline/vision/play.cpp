@@ -25,6 +25,7 @@
 #include "bench/transport/peers/link.hpp"
 #include "cardan/base/error.hpp"
 #include "demo/detector/picture_detector.hpp"
+#include "demo/opencv_picture.hpp"
 
 namespace cardan::bench::perception {
 namespace {
@@ -252,7 +253,7 @@ void play_finder(const Area& stages, const std::vector<Area>& links, Stage stage
     if (inputs.threads > 0) cv::setNumThreads(inputs.threads);
     detector = street::open_detector(inputs.detector);
     work = [&](const cv::Mat& picture, Result& result) {
-      for (const street::Seen& s : detector->detect(picture))
+      for (const street::Seen& s : detector->detect(street::picture_of(picture)))
         result.add({.x = s.x, .y = s.y, .width = s.width, .height = s.height, .score = s.score});
     };
   } else {

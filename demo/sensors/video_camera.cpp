@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "demo/sensors/camera_source.hpp"
+#include "demo/sensors/video_camera.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -10,7 +10,6 @@
 #include <opencv2/core/utils/logger.hpp>
 #include <system_error>
 
-#include "cardan/base/clock.hpp"
 #include "cardan/base/error.hpp"
 
 namespace cardan::street {
@@ -22,7 +21,7 @@ namespace {
 
 }  // namespace
 
-CameraSource::CameraSource(const std::string& argument, const Beside& beside) : argument_(argument) {
+VideoCamera::VideoCamera(const std::string& argument, const Beside& beside) : argument_(argument) {
   // What goes wrong is said below, once and with its remedy.
   cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);
   if (is_folder_of_frames(argument)) {
@@ -52,7 +51,7 @@ CameraSource::CameraSource(const std::string& argument, const Beside& beside) : 
   if (file_) name_ += " at " + std::to_string(rounded) + " fps, looped";
 }
 
-void CameraSource::open_capture() {
+void VideoCamera::open_capture() {
   std::error_code failure;
   const auto status = std::filesystem::status(argument_, failure);
   const bool number = !argument_.empty() && argument_.size() <= 3 &&
@@ -74,7 +73,7 @@ void CameraSource::open_capture() {
   }
 }
 
-void CameraSource::open_file() {
+void VideoCamera::open_file() {
   std::error_code failure;
   if (!std::filesystem::exists(argument_, failure)) {
     unavailable("--camera " + argument_ + ": no such file",
@@ -93,14 +92,14 @@ void CameraSource::open_file() {
   }
 }
 
-bool CameraSource::grab() {
+bool VideoCamera::grab() {
   if (capture_.grab()) return true;
   if (!file_) return false;
   // Not every container can seek; opening again always works.
   return (capture_.set(cv::CAP_PROP_POS_FRAMES, 0) && capture_.grab()) || (capture_.open(argument_) && capture_.grab());
 }
 
-bool CameraSource::wait(const std::function<bool()>& stopping) {
+bool VideoCamera::wait(const std::function<bool()>& stopping) {
   if (folder_) return folder_->wait(stopping);
   // A file's time is waited for first: who decodes right after a publication keeps its reader from the CPU.
   if (stopping() || (file_ && !pace_.wait(period_, stopping))) return false;
@@ -111,16 +110,22 @@ bool CameraSource::wait(const std::function<bool()>& stopping) {
   return !stopping();
 }
 
-std::int64_t CameraSource::stamp() const noexcept { return folder_ ? folder_->stamp() : wall_now(); }
+std::int64_t VideoCamera::stamp() const noexcept { return folder_ ? folder_->stamp() : wall_now(); }
 
-void CameraSource::read(cv::Mat& into) {
-  if (folder_ && into.size() == folder_->size() && into.type() == CV_8UC3) return folder_->picture().copyTo(into);
-  const void* const memory = into.data;
-  const bool got = !folder_ && capture_.retrieve(into);
-  if (!got || into.data != memory) {  // OpenCV allocates anew when the size is another
-    throw Error(ErrorCode::Unavailable, "the picture of " + argument_ + " has changed its size or cannot be decoded",
-                "start again: the size is fixed when the driver starts");
-  }
+void VideoCamera::read(std::span<std::uint8_t> into) {
+  const auto changed = [&] {
+    return Error(ErrorCode::Unavailable, "the picture of " + argument_ + " has changed its size or cannot be decoded",
+                 "start again: the size is fixed when the driver starts");
+  };
+  if (into.size() != static_cast<std::size_t>(width_) * static_cast<std::size_t>(height_) * 3) throw changed();
+  cv::Mat picture(height_, width_, CV_8UC3, into.data());
+  if (folder_) return folder_->picture().copyTo(picture);
+  // OpenCV allocates anew when the size is another.
+  if (!capture_.retrieve(picture) || picture.data != into.data()) throw changed();
+}
+
+std::unique_ptr<CameraSource> open_video(const std::string& argument, const Beside& beside) {
+  return std::make_unique<VideoCamera>(argument, beside);
 }
 
 }  // namespace cardan::street
