@@ -6,7 +6,8 @@
 
 namespace cardan {
 struct DomainReport;
-}
+struct PublisherReport;
+}  // namespace cardan
 
 namespace cardan::apps {
 
@@ -37,6 +38,10 @@ int topic_info(const InfoOptions& options);
 int topic_echo(const EchoOptions& options);
 int topic_stats(const StatsOptions& options);
 
+/// "freshest only, reliable"; "last 8, best effort".
+std::string delivery(const PublisherReport& publisher);
+/// Says what of the domain could not be looked at.
+void warn_of(const DomainReport& report, const std::string& domain);
 /// Says on standard error which topics do not let this user in, and whose they are; nothing where there are none.
 void warn_of_closed(const DomainReport& report, const std::string& domain);
 /// Exit code and words when nobody publishes `topic`; names those that look like it.

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <utility>
 
 #include "cardan/bridge/rules_shape.hpp"
 
@@ -136,6 +137,42 @@ TEST(BridgeRules, TheSchemaSaysWhatTheReaderSays) {
   std::ifstream in(path);
   const json schema = json::parse(in);
   compare(kRulesShape, schema, schema);
+}
+
+/// The defaults that the schema gives, as an object of the file.
+json defaults_of(const json& node) {
+  json all = json::object();
+  for (const auto& [key, field] : node.at("properties").items()) {
+    if (field.contains("default"))
+      all[key] = field["default"];
+    else if (field.contains("properties"))
+      all[key] = defaults_of(field);
+  }
+  return all;
+}
+
+TEST(BridgeRules, WhoWritesTheDefaultsOfTheSchemaGetsThoseOfTheCode) {
+  std::ifstream in(std::getenv("CARDAN_TEST_BRIDGE_SCHEMA"));
+  const json schema = json::parse(in);
+  json written = defaults_of(schema);
+  ASSERT_GE(written.at("dds").size() + written.at("foxglove").size() + written.at("zenoh").size(), 13U) << written;
+  json rule = defaults_of(schema.at("$defs").at("rule"));
+  ASSERT_GE(rule.size(), 5U) << rule;
+  rule.erase("max_mib");
+  written["out"] = json::array({rule});
+  written["in"] =
+      json::array({{{"topics", "/a"}, {"max_mib", schema["$defs"]["rule"]["properties"]["max_mib"]["default"]}}});
+  Rules is = parsed(written.dump()), as = parsed(R"({"out": [{}], "in": [{"topics": "/a"}]})");
+  // Empty means these words: the bridge of Zenoh takes them so.
+  EXPECT_EQ(std::exchange(is.out.at(0).priority, ""), "data");
+  EXPECT_EQ(std::exchange(is.out.at(0).congestion, ""), "drop");
+  EXPECT_EQ(std::exchange(is.zenoh.form, ""), "plain");
+  EXPECT_EQ(is.out, as.out);
+  EXPECT_EQ(is.in, as.in);
+  EXPECT_EQ(is.access, as.access);
+  EXPECT_EQ(is.dds, as.dds);
+  EXPECT_EQ(is.foxglove, as.foxglove);
+  EXPECT_EQ(is.zenoh, as.zenoh);
 }
 
 }  // namespace
