@@ -20,4 +20,4 @@ def main() -> None:
     try:
         os.execv(command, ["cardan", *sys.argv[1:]])
     except OSError as error:
-        sys.exit(f"cardan: error: {command} cannot be started: {error.strerror} — install the wheel of Cardan again: make wheel")
+        sys.exit(f"cardan: error: {command} cannot be started: {error.strerror} — install a wheel that `make wheel` made, which has it")
