@@ -19,10 +19,10 @@ library: ## build only the library and the command, without OpenCV or test tools
 	@scripts/setup.sh --for build
 	@scripts/build.sh release whole_command
 
-wheel: ## build the Python package as a wheel, to build/wheel (some minutes; for this Python, or newer ones from 3.12 on)
+wheel: ## build the Python package with the command as a wheel, to build/wheel (some minutes; for this Python, or newer ones from 3.12 on)
 	@scripts/setup.sh --for test
-	@build/venv/bin/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir build/wheel ./python
-	@echo "make: pip install build/wheel/*.whl"
+	@scripts/wheel.sh
+	@echo "make: pip install build/wheel/*_$$(uname -m).whl"
 
 wheel-arm64: ## the same for arm64, cross-built and tried under qemu-user, to build/wheel (without the recorder)
 	@scripts/setup.sh --for test-deep

@@ -25,7 +25,9 @@ void become(const std::string& program, std::vector<std::string> words, const st
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
   if (!path.empty()) ::execv(path.c_str(), pointers.data());
-  warn(missing);
+  warn(kInWheel
+           ? fmt::format("{} is not in the Python package — install Cardan from its sources (docs/install.md)", program)
+           : missing);
   throw CLI::RuntimeError(kFailed);
 }
 

@@ -9,6 +9,13 @@
 
 namespace cardan::apps {
 
+/// This command is the one of the Python package's wheel, whose user has no build tree.
+#if defined(CARDAN_IN_WHEEL)
+inline constexpr bool kInWheel = true;
+#else
+inline constexpr bool kInWheel = false;
+#endif
+
 /// Replaces this process by a program that is built with the command (launcher::own_program()). The first of `words` is
 /// the name that the program shows. If the program is missing, prints `missing` and throws CLI::RuntimeError (kFailed).
 [[noreturn]] void become(const std::string& program, std::vector<std::string> words, const std::string& missing);

@@ -98,11 +98,7 @@ cardan_install_part(cardan_bench_nodes bench)
 cardan_install_part(cardan_images opencv)
 cardan_install_part(street_components opencv)
 if(TARGET street_components AND CARDAN_BUILD_APPS)
-  # Installed, it stands beside its schema.
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/demo/street.json)
-  file(READ ${PROJECT_SOURCE_DIR}/demo/street.json cardan_street)
-  string(REPLACE "../cardan/config/cardan.schema.json" "cardan.schema.json" cardan_street "${cardan_street}")
-  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/street.json CONTENT "${cardan_street}" @ONLY)
+  cardan_make_installed_street()
   install(FILES ${PROJECT_BINARY_DIR}/generated/street.json DESTINATION ${CMAKE_INSTALL_DATADIR}/cardan COMPONENT opencv)
 endif()
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Two helpers that every room uses, so that warnings and test registration are decided in one place.
+# Helpers that several rooms use, so that warnings and test registration are decided in one place.
 
 add_library(cardan_options INTERFACE)
 target_compile_features(cardan_options INTERFACE cxx_std_20)
@@ -87,4 +87,12 @@ function(cardan_test)
   if(T_COST)
     set_tests_properties(${T_NAME} PROPERTIES COST ${T_COST})
   endif()
+endfunction()
+
+# The demo's configuration as it is installed, beside its schema: generated/street.json.
+function(cardan_make_installed_street)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/demo/street.json)
+  file(READ ${PROJECT_SOURCE_DIR}/demo/street.json street)
+  string(REPLACE "../cardan/config/cardan.schema.json" "cardan.schema.json" street "${street}")
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/street.json CONTENT "${street}" @ONLY)
 endfunction()

@@ -45,3 +45,10 @@ find_tools() {
   # A compiler cache makes repeated builds of the same tree in several folders cheap; nothing depends on it.
   if [[ -z ${CMAKE_CXX_COMPILER_LAUNCHER:-} ]] && command -v ccache >/dev/null; then export CMAKE_CXX_COMPILER_LAUNCHER=ccache; fi
 }
+
+# Gives the wheel $1 the tag of the systems on which it runs, in the folder $2. Nothing is grafted: without a patcher auditwheel refuses a wheel
+# that needs other libraries than glibc and libstdc++. $3: the log. To be called with python set.
+tag_wheel() {
+  "$python" -m auditwheel repair --patcher none --wheel-dir "$2" "$1" >>"$3" 2>&1 && compgen -G "$2/cardan-*manylinux*_${1##*-linux_}" >/dev/null ||
+    { tail -n 10 "$3" >&2; die "the wheel does not run on other systems as it is ($3)"; }
+}

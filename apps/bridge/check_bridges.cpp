@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "apps/become.hpp"
 #include "cardan/base/error.hpp"
 #include "cardan/bridge/rules.hpp"
 #include "cardan/system/launcher/own_program.hpp"
@@ -22,7 +23,8 @@ static void check_one_bridge(const config::Configuration& configuration, const c
   };
   if (launcher::own_program("cardan-bridge-" + bridge.kind).empty())
     add("kind", Severity::Error, fmt::format("this build has no cardan-bridge-{}", bridge.kind),
-        "scripts/setup.sh installs what it needs; then build again");
+        kInWheel ? "install Cardan from its sources, whose scripts/setup.sh installs what it needs"
+                 : "scripts/setup.sh installs what it needs; then build again");
   if (bridge.file.empty()) return;
   bridge::Rules rules;
   std::vector<config::Problem> found;

@@ -49,7 +49,10 @@ cardan.Topic("/front", 5)
     )
     cache = f"--cache-dir={tmp_path / 'cache'}"
     run = subprocess.run(
-        [sys.executable, "-m", "mypy", "--strict", "--config-file", str(PACKAGE / "pyproject.toml"), cache, "cardan", str(use)],
+        [
+            *(sys.executable, "-m", "mypy", "--strict", "--config-file", str(PACKAGE / "pyproject.toml"), cache),
+            *("cardan", "_cardan_command.py", str(use)),
+        ],
         cwd=PACKAGE,
         capture_output=True,
         text=True,

@@ -10,18 +10,26 @@ for module in scikit_build_core nanobind auditwheel; do
 done
 rm -rf "$work"
 mkdir -p "$work"
-"$python" -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir "$work/dist" "$source/python"
+bash "$source/scripts/wheel.sh" "$work/dist" "$python"
 wheel=$(ls "$work"/dist/cardan-*.whl)
 
-# What it needs of the system: glibc and libstdc++ alone.
+# What it needs of the system: glibc and libstdc++ alone. Ubuntu 22.04 has those of manylinux_2_35.
+version=$(sed -n 's/.*-manylinux_2_\([0-9]*\)_.*\.whl/\1/p' <<<"$wheel")
+[[ -n $version ]] && ((version <= 35)) || { echo "$wheel is not for manylinux_2_35 or older"; exit 1; }
 "$python" -m auditwheel show "$wheel" | tee "$work/audit"
-grep -q manylinux "$work/audit" || { echo "the wheel suits no manylinux"; exit 1; }
+grep -q "\"manylinux_2_${version}_" "$work/audit" || { echo "the wheel does not suit its tag"; exit 1; }
 "$python" -m zipfile -e "$wheel" "$work/contents"
-for library in "$work"/contents/cardan/*.so*; do
-  needed=$(readelf -d "$library" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | grep -vE '^(libcardan(_record)?\.so\.0|lib(c|m|gcc_s|stdc\+\+|pthread|dl|rt)\.so\.[0-9]+|ld-linux.*)$' || true)
-  [[ -z $needed ]] || { echo "$library needs $needed"; exit 1; }
-done
+parts=0
+while read -r part; do
+  [[ $(head -c 4 "$part") == $'\177ELF' ]] || continue
+  parts=$((parts + 1))
+  needed=$(readelf -d "$part" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | grep -vE '^(libcardan(_record)?\.so\.0|lib(c|m|gcc_s|stdc\+\+|pthread|dl|rt)\.so\.[0-9]+|ld-linux.*)$' || true)
+  [[ -z $needed ]] || { echo "$part needs $needed"; exit 1; }
+done < <(find "$work/contents" -type f)
+((parts >= 6)) || { echo "the wheel has only $parts programs and libraries"; exit 1; }
 readelf -d "$work"/contents/cardan/_cardan*.so | grep -q 'RUNPATH.*\[\$ORIGIN\]'
+readelf -d "$work"/contents/cardan/_command/bin/cardan | grep -q 'RUNPATH.*\[\$ORIGIN/../..\]'
+[[ $(find "$work/contents" -name 'libcardan*.so*' | wc -l) == 2 ]] || { echo "a library is there twice"; exit 1; }
 
 "$python" -m venv "$work/venv"
 "$work/venv/bin/pip" install --quiet --disable-pip-version-check numpy "$wheel"
@@ -41,3 +49,5 @@ with cardan.Bag("wheel.mcap", "w", compression="zstd", replace=True) as bag:
 assert cardan.Bag("wheel.mcap").frame("/imu")["header.stamp"].tolist() == [5]
 print("the wheel works:", cardan.__file__)
 PYTHON
+mkdir "$work/command"
+"$work/venv/bin/python" "$source/python/tests/wheel_command.py" "$work/command"

@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 
+#include "apps/become.hpp"
 #include "cardan/base/error.hpp"
 #include "cardan/runtime/component.hpp"
 
@@ -17,9 +18,12 @@ const ImageLibrary& loaded() {
   if (function == nullptr)
     throw Error(
         ErrorCode::Unavailable, std::string("pictures and videos need OpenCV: ") + ::dlerror(),
-        "this part is built if OpenCV is installed. On Debian and Ubuntu: sudo apt-get install libopencv-core-dev "
-        "libopencv-imgproc-dev libopencv-imgcodecs-dev libopencv-videoio-dev libopencv-objdetect-dev; then "
-        "build again. Or leave the topics with images out (--exclude)");
+        kInWheel
+            ? "the Python package is without this part: install Cardan from its sources (docs/install.md). Or leave "
+              "the topics with images out (--exclude)"
+            : "this part is built if OpenCV is installed. On Debian and Ubuntu: sudo apt-get install "
+              "libopencv-core-dev libopencv-imgproc-dev libopencv-imgcodecs-dev libopencv-videoio-dev "
+              "libopencv-objdetect-dev; then build again. Or leave the topics with images out (--exclude)");
   return *reinterpret_cast<decltype(cardan_image_library)*>(function)();  // stays loaded
 }
 
