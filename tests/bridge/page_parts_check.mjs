@@ -103,6 +103,7 @@ const writer = (topic, program, pid, subscribers, more = {}) => ({ topic, type: 
 {
   const at = (seconds, missed, published) => ({ time_ns: seconds * 1e9, publishers: [{ ...writer("/a", "p", 1, [reader("s", 2, { missed })]), serial: 1, published, bytes: published * 10 }], processes: [{ pid: 1, cpu_seconds: seconds / 4, memory_bytes: 5 }] });
   const seen = compare(at(1, 0, 0), at(3, 4, 60));
+  assert.ok(seen.isLooked && !compare(null, { publishers: [] }).isLooked, "nothing was looked at is not nothing is there");
   assert.deepEqual(seen.rates.get("/a"), { hz: 30, bytes: 300 });
   assert.equal(seen.publishers[0].subscribers[0].lost, 2);
   assert.deepEqual([seen.cpu.get(1), seen.memory.get(1), [...seen.programs]], [25, 5, [[1, "p"], [2, "s"]]]);

@@ -80,7 +80,8 @@ export class Graph {
     const words = $("graph-filter").value.trim().toLowerCase();
     const graph = (this.#graph = grouped(filtered(all, words), this.#opened));
     if (this.#chosen !== null && !graph.nodes.has(this.#chosen)) this.#chosen = null;
-    const none = all.nodes.size === 0 ? "Nothing publishes in this domain yet." : "Nothing fits the filter.";
+    const nobody = this.#seen?.isLooked ? "Nothing publishes in this domain yet." : "Looking at what runs …";
+    const none = all.nodes.size === 0 ? nobody : "Nothing fits the filter.";
     const count = graph.nodes.size + graph.edges.size;
     const isLarge = count > MOST;
     $("graph-note").textContent = !graph.nodes.size ? none : isLarge ? `${count} boxes and lines are too many to draw: filter, or read the table.` : this.#words();

@@ -9,7 +9,7 @@ export function compare(before, look) {
   const publishers = look.publishers ?? [];
   const memory = new Map((look.processes ?? []).map((p) => [p.pid, p.memory_bytes]));
   const programs = new Map(publishers.flatMap((p) => [[p.pid, p.program], ...p.subscribers.map((s) => [s.pid, s.program])]));
-  const result = { publishers, rates, cpu, memory, programs, problems: look.problems ?? [] };
+  const result = { publishers, rates, cpu, memory, programs, problems: look.problems ?? [], isLooked: look.time_ns !== undefined };
   if (!before?.time_ns || look.time_ns <= before.time_ns) return result;
   const seconds = (look.time_ns - before.time_ns) / 1e9;
   const key = (p) => `${p.pid}/${p.serial}/${p.topic}`;
