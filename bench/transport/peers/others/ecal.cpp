@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+// `ecal` and `ecal-zero-copy`: eCAL's shared memory alone, one memory file for a publisher, as large as the frame. The
+// frame is written by a CPayloadWriter, eCAL's way to save a copy: into a buffer of the publisher, which eCAL copies
+// into the file and out of it (`ecal`), or into the file, in which it is also read (`ecal-zero-copy`). Frames are
+// stamped in the callback, on eCAL's own thread.
+#include <fmt/format.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <set>
+#include <streambuf>
+#include <string>
+
+#include "bench/transport/peers/link.hpp"
+#include "bench/transport/peers/others/ecal_api.hpp"
+#include "bench/transport/peers/peer.hpp"
+#include "bench/transport/role.hpp"
+#include "cardan/base/error.hpp"
+
+namespace cardan::bench {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr Peer kZeroCopy{"ecal-zero-copy"};
+constexpr std::string_view kVersion = "6.1.";  // which ecal_api.hpp describes
+constexpr const char* kFolder = "ecal-";       // of a role, in the folder of the run
+constexpr const char* kFiles = "memory-files";
+constexpr const char* kSharedMemory = "/dev/shm/";
+constexpr std::size_t kHeaders = 4096;  // more than eCAL's own words in a memory file
+
+/// eCAL reads it from $ECAL_DATA. The port is the bench's own, so that it neither hears nor disturbs an eCAL system.
+/// A file without the priorities sets them to none, and then nothing is sent.
+std::string configuration(const Area& area) {
+  return fmt::format(R"(communication_mode: local
+registration: {{local: {{transport_type: udp, udp: {{port: 14698}}}}}}
+publisher:
+  priority_local: [shm]
+  priority_network: []
+  layer:
+    shm: {{enable: true, zero_copy_mode: {}, memfile_buffer_count: 1, memfile_min_size_bytes: {}}}
+    udp: {{enable: false}}
+    tcp: {{enable: false}}
+subscriber: {{layer: {{shm: {{enable: true}}, udp: {{enable: false}}, tcp: {{enable: false}}}}}}
+)",
+                     area.header().contender.peer == kZeroCopy, area.header().cell.bytes + kHeaders);
+}
+
+/// eCAL in this process, whatever number of ends it has.
+class Session {
+ public:
+  static std::shared_ptr<Session> of(const Area& area) {
+    static std::weak_ptr<Session> made;
+    std::shared_ptr<Session> session = made.lock();
+    if (session == nullptr) made = session = std::make_shared<Session>(area);
+    return session;
+  }
+  explicit Session(const Area& area) {
+    if (!eCAL::GetVersionString().starts_with(kVersion) && !eCAL::GetVersionString().starts_with("v6.1."))
+      throw Error(ErrorCode::Unavailable, "eCAL " + eCAL::GetVersionString() + " is not the version 6.1",
+                  "make bench-peers installs that one");
+    const char* const run = std::getenv("CARDAN_RUN_DIR");
+    folder_ = fs::path(run != nullptr ? run : "/tmp") / (kFolder + std::to_string(::getpid()));
+    fs::create_directory(folder_);
+    std::ofstream(folder_ / "ecal.yaml") << configuration(area);
+    ::setenv("ECAL_DATA", folder_.c_str(), 1);
+    // It says on standard output which file it read; there the bench's table is.
+    std::streambuf* const out = std::cout.rdbuf(nullptr);
+    const bool started = eCAL::Initialize("cardan-bench", eCAL::Init::kPublisher | eCAL::Init::kSubscriber);
+    std::cout.rdbuf(out);
+    if (!started) throw Error(ErrorCode::System, "eCAL cannot be initialized", "leave ecal out of --peers");
+  }
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+  ~Session() { eCAL::Finalize(); }
+
+  /// Names the memory files of this process to the bench, which removes them if this process is killed.
+  void note_files() const {
+    std::ifstream maps("/proc/self/maps");
+    std::ofstream out(folder_ / kFiles, std::ios::app);
+    for (std::string line; std::getline(maps, line);)
+      if (const auto at = line.find(kSharedMemory + std::string("ecal_")); at != std::string::npos)
+        out << fs::path(line.substr(at)).filename().string() << "\n";
+  }
+
+ private:
+  fs::path folder_;
+};
+
+/// eCAL's memory is there only while Send() runs, and the bench's frame between loan() and publish(). So Send() has a
+/// stack of its own, on the same thread: it is left when the memory is there, and entered again when that is filled.
+class Writer final : private eCAL::CPayloadWriter {
+ public:
+  Writer(const Area& area, std::uint32_t /*index*/)
+      : session_(Session::of(area)),
+        words_(area.header().cell.bytes / sizeof(std::uint64_t)),
+        out_(area.header().topic, {}, eCAL::GetPublisherConfiguration()) {
+    wait_until(kNoReaders, [&] { return out_.GetSubscriberCount() >= area.subscribers(); });
+    session_->note_files();
+    ::getcontext(&sending_);
+    sending_.uc_stack.ss_sp = stack_.get();
+    sending_.uc_stack.ss_size = kStack;
+    const auto self = reinterpret_cast<std::uintptr_t>(this);
+    // It hands over integers alone.
+    ::makecontext(&sending_, reinterpret_cast<void (*)()>(send), 2, static_cast<unsigned>(self >> 32U),
+                  static_cast<unsigned>(self));
+  }
+  Writer(const Writer&) = delete;
+  Writer& operator=(const Writer&) = delete;
+  ~Writer() override {
+    if (!lent_.empty()) publish(0);
+  }
+
+  std::span<std::uint64_t> loan(std::uint64_t) noexcept {
+    ::swapcontext(&bench_, &sending_);
+    return lent_;
+  }
+  void publish(std::uint64_t) noexcept {
+    ::swapcontext(&bench_, &sending_);
+    if (noted_) return;
+    noted_ = true;
+    session_->note_files();  // a frame that was too large for the file has a new one
+  }
+
+ private:
+  static constexpr std::size_t kStack = 256 * 1024;
+
+  static void send(unsigned high, unsigned low) {
+    auto* const self = reinterpret_cast<Writer*>((static_cast<std::uintptr_t>(high) << 32U) | low);
+    for (;;) {
+      self->out_.Send(*self, -1);  // false: nobody is there, and no memory was lent
+      self->lent_ = {};
+      ::swapcontext(&self->sending_, &self->bench_);
+    }
+  }
+  bool WriteFull(void* memory, std::size_t bytes) override {
+    lent_ = {static_cast<std::uint64_t*>(memory), bytes / sizeof(std::uint64_t)};
+    ::swapcontext(&sending_, &bench_);
+    return true;
+  }
+  std::size_t GetSize() override { return words_ * sizeof(std::uint64_t); }
+
+  std::shared_ptr<Session> session_;
+  std::size_t words_;
+  eCAL::CPublisher out_;
+  std::span<std::uint64_t> lent_;
+  bool noted_ = false;
+  ucontext_t bench_{}, sending_{};
+  std::unique_ptr<std::byte[]> stack_ = std::make_unique<std::byte[]>(kStack);
+};
+
+/// Calls deliver() of the receiver on eCAL's own thread, for each frame. One call at a time, also of several
+/// publishers.
+template <class Receiver>
+class Reader {
+ public:
+  Reader(const Area& area, Receiver& receiver)
+      : session_(Session::of(area)), in_(area.header().topic, {}, eCAL::GetSubscriberConfiguration()) {
+    in_.SetReceiveCallback([&receiver](const eCAL::STopicId& /*publisher*/, const eCAL::SDataTypeInformation& /*type*/,
+                                       const eCAL::SReceiveCallbackData& data) {
+      const std::int64_t in_hand = now_ns();
+      receiver.deliver({static_cast<const std::uint64_t*>(data.buffer), data.buffer_size / sizeof(std::uint64_t)},
+                       in_hand);
+    });
+    wait_until(kNoPublishers, [&] { return in_.GetPublisherCount() >= area.publishers(); });
+  }
+  Reader(const Reader&) = delete;
+  Reader& operator=(const Reader&) = delete;
+  ~Reader() { in_.RemoveReceiveCallback(); }
+
+ private:
+  std::shared_ptr<Session> session_;
+  eCAL::CSubscriber in_;
+};
+
+void play(const Area& area, std::uint32_t index) {
+  if (index < area.publishers()) {
+    Writer out(area, index);
+    publish_frames(area, index, out);
+  } else {
+    DeliveredFrames frames(area, index - area.publishers());
+    const Reader in(area, frames);
+    frames.read();
+  }
+}
+
+class Link final : public LinkReader {
+ public:
+  Link(const Area& area, FrameSink& sink) : delivery_(sink), in_(area, delivery_) {}
+  void read() override { delivery_.wait(); }
+
+ private:
+  LinkDelivery delivery_;
+  Reader<LinkDelivery> in_;
+};
+
+std::unique_ptr<LinkReader> open_reader(const Area& area, std::uint32_t /*index*/, FrameSink& sink) {
+  return std::make_unique<Link>(area, sink);
+}
+
+/// What a killed role has left: its memory files, and the events and locks that are named after them.
+void remove_files_of(const fs::path& run) {
+  std::set<std::string> names;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(run, ignored))
+    if (entry.path().filename().string().starts_with(kFolder)) {
+      std::ifstream in(entry.path() / kFiles);
+      for (std::string name; std::getline(in, name);) names.insert(name);
+    }
+  for (const auto& entry : fs::directory_iterator(kSharedMemory, ignored))
+    for (const std::string& name : names)
+      if (entry.path().filename().string().starts_with(name)) fs::remove(entry.path(), ignored);
+}
+
+/// No program: it clears up behind the roles when the bench ends.
+std::shared_ptr<void> start_sweeper(const std::string& folder) {
+  return {new fs::path(folder), [](const fs::path* run) {
+            remove_files_of(*run);
+            delete run;
+          }};
+}
+
+PeerKind kind(Peer peer, int place) {
+  return {.peer = peer,
+          .place = place,
+          .waits = [](const std::vector<Wait>&) { return std::vector{Wait::Block}; },
+          .start_companion = start_sweeper,
+          .play = play,
+          .links = {open_writer<Writer>, open_reader}};
+}
+
+const RegisteredPeer kEcal(kind(Peer{"ecal"}, 90));
+const RegisteredPeer kEcalZeroCopy(kind(kZeroCopy, 91));
+
+}  // namespace
+}  // namespace cardan::bench
