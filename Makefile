@@ -63,7 +63,7 @@ bench-gate: ## measure in fourteen minutes and compare with BASE=…/results.jso
 	@$(CARDAN) bench all --out out/gate $(ARGS) || test $$? -eq 3
 	@$(CARDAN) bench compare "$(BASE)" out/gate/results.json --json out/gate/changes.json
 
-bench-peers: ## install and build the other middlewares that cardan bench transport measures beside Cardan (apt, crates.io)
+bench-peers: ## install and build the other middlewares that cardan bench transport measures beside Cardan (apt, crates.io, PyPI)
 	@scripts/setup.sh --for peers
 	@scripts/build.sh release bin/cardan bin/cardan-bench bench_peers
 	@$(CARDAN) bench transport --help | sed -n '/--peers/,/default/p'
@@ -90,7 +90,7 @@ lint: ## check formatting and run clang-tidy
 	@scripts/lint.sh
 
 clean: ## remove what was built (the street video and the Python packages stay; make distclean removes all)
-	@rm -rf $(filter-out build/data build/venv build/pcl build/npm,$(wildcard build/*))
+	@rm -rf $(filter-out build/data build/venv build/pcl build/npm build/ecal,$(wildcard build/*))
 
 .PHONY: distclean
 distclean: ## remove all of build

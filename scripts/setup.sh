@@ -55,6 +55,7 @@ peers?    | cmd:iox-roudi                            | iceoryx                  
 peers?    | hdr:ros/ros.h                            | libroscpp-dev            | ROS 1, a peer of `cardan bench transport`
 peers?    | cmd:rosmaster                            | python3-rosmaster        | introduces its nodes to each other
 peers?    | hdr:boost/interprocess/smart_ptr/shared_ptr.hpp | libboost-dev      | what the LOT paper's mechanism is made of (headers only)
+peers?    | py:venv                                  | python3-venv             | pip, for eCAL's wheel
 bench?    | cmd:fio                                  | fio                      | the disk's limit, for `cardan bench record`
 deb       | cmd:dpkg-shlibdeps                       | dpkg-dev                 | finds the packages that ours depend on, and packs them
 site      | py:venv                                  | python3-venv             | mkdocs in build/venv
@@ -346,6 +347,19 @@ install_python() {
   echo "$stamp" >build/venv/.cardan
 }
 
+# eCAL's library is in no Debian package, but in a wheel. Its folder is the same for each Python, which it does not need.
+install_ecal() {
+  compgen -G 'build/ecal/eclipse_ecal-6.1.*.dist-info' >/dev/null && return 0
+  say "setup: optional, PyPI's wheel eclipse-ecal into build/ecal: the library of eCAL, a peer of \`cardan bench transport\`"
+  [[ $dry_run == no ]] || return 0
+  rm -rf build/ecal
+  if ! make_venv ||
+    ! build/venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --target build/ecal 'eclipse-ecal~=6.1.1' >>build/setup.log 2>&1; then
+    rm -rf build/ecal
+    say "setup: goes on without eCAL, because pip could not install it (build/setup.log says why)" >&2
+  fi
+}
+
 # ---------------------------------------------------------------- npm packages, in a folder of their own
 install_npm() {
   # An independent reader and writer of recordings, Foxglove's client, and a browser's page without the browser.
@@ -372,6 +386,7 @@ if wants demo; then fetch_video; fi
 if wants test-deep; then fetch_pcl_headers; elif wants bench; then fetch_pcl_headers '?'; fi
 if wants bench; then install_pcl_registration; fi
 if wants test || wants site; then install_python; fi
+if wants peers; then install_ecal; fi
 if wants test-deep; then install_npm; fi
 if [[ $lacking == yes ]]; then say "setup: nothing was installed, the above is missing"; exit 0; fi
 [[ $quiet == yes ]] || say "setup: ready ($(printf '%s\n' $wanted | sort -u | paste -sd' '), $(seconds_since "$began") s)"

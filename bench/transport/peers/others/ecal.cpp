@@ -28,8 +28,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr Peer kZeroCopy{"ecal-zero-copy"};
-constexpr std::string_view kVersion = "6.1.";  // which ecal_api.hpp describes
-constexpr const char* kFolder = "ecal-";       // of a role, in the folder of the run
+constexpr std::string_view kVersion = "v6.1.";  // which ecal_api.hpp describes
+constexpr const char* kFolder = "ecal-";        // of a role, in the folder of the run
 constexpr const char* kFiles = "memory-files";
 constexpr const char* kSharedMemory = "/dev/shm/";
 constexpr std::size_t kHeaders = 4096;  // more than eCAL's own words in a memory file
@@ -61,7 +61,7 @@ class Session {
     return session;
   }
   explicit Session(const Area& area) {
-    if (!eCAL::GetVersionString().starts_with(kVersion) && !eCAL::GetVersionString().starts_with("v6.1."))
+    if (!eCAL::GetVersionString().starts_with(kVersion))
       throw Error(ErrorCode::Unavailable, "eCAL " + eCAL::GetVersionString() + " is not the version 6.1",
                   "make bench-peers installs that one");
     const char* const run = std::getenv("CARDAN_RUN_DIR");

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// eCAL as a peer (peers/others/ecal.cpp), where make bench-peers has built it.
+#include <signal.h>
+
+#include <chrono>
+#include <set>
+#include <thread>
+
+#include "bench/transport/bench_case.hpp"
+
+namespace cardan::bench {
+namespace {
+
+class EcalPeers : public TransportBench {
+ protected:
+  void SetUp() override {
+    TransportBench::SetUp();
+    if (!fs::exists(fs::path(driver_).parent_path().parent_path() / "lib/cardan-bench/ecal.so"))
+      GTEST_SKIP() << "eCAL is not there: make bench-peers installs it";
+  }
+
+  /// The memory files that publishers of this test's bench have made until now.
+  [[nodiscard]] std::set<std::string> memory_files() const {
+    std::set<std::string> names;
+    std::error_code ignored;
+    for (const auto& run : fs::directory_iterator(folder_ / "tmp", ignored))
+      for (const auto& role : fs::directory_iterator(run, ignored)) {
+        std::ifstream in(role.path() / "memory-files");
+        for (std::string name; std::getline(in, name);) names.insert(name);
+      }
+    return names;
+  }
+  /// Waits until a publisher has made one; the test's own time-out bounds it.
+  [[nodiscard]] std::set<std::string> first_memory_files() const {
+    for (;;) {
+      if (auto names = memory_files(); !names.empty()) return names;
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+  }
+  /// What is in shared memory by these names: files, their events and their locks.
+  static std::size_t in_shared_memory(const std::set<std::string>& names) {
+    std::size_t count = 0;
+    for (const auto& entry : fs::directory_iterator("/dev/shm"))
+      for (const std::string& name : names)
+        if (entry.path().filename().string().starts_with(name)) ++count;
+    return count;
+  }
+};
+
+TEST_F(EcalPeers, DeliverTheirFramesAndLeaveNothing) {
+  const pid_t pid = start({"--peers", "ecal,ecal-zero-copy", "--scenarios", "2p2s", "--sizes", "128,1M", "--frames",
+                           "60", "--runs", "1", "--json", json_path()});
+  const std::set<std::string> names = first_memory_files();
+  const Ended ended = join(pid);
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(in_shared_memory(names), 0U);
+  EXPECT_EQ(ended.out.find("ecal.yaml"), std::string::npos) << "standard output is the table's";
+
+  const Json result = json();
+  EXPECT_EQ(result["host"]["peers"].get<std::string>().find("ecal 6.1."), 0U) << result["host"];
+  ASSERT_EQ(result["rows"].size(), 4U);
+  for (const Json& row : result["rows"]) {
+    SCOPED_TRACE(row.dump(1));
+    EXPECT_EQ(row["sent"], 100) << "two publishers, 60 frames each, 10 discarded";
+    EXPECT_EQ(row["torn"], 0);
+    EXPECT_EQ(row["refused"], 0);
+    // On a loaded computer readers come too late for some; there is one memory file.
+    EXPECT_LT(row["lost"], 200) << "two readers";
+    EXPECT_GT(row["transport_us"]["min"], 0);
+    EXPECT_GT(row["end_to_end_us"]["p50"], row["transport_us"]["p50"]);
+  }
+}
+
+TEST_F(EcalPeers, LeaveNoSharedMemoryAtCtrlC) {
+  const pid_t pid = start({"--peers", "ecal", "--sizes", "4K", "--frames", "100000", "--runs", "1"});
+  const std::set<std::string> names = first_memory_files();
+  EXPECT_GT(in_shared_memory(names), 0U) << "they are of a running publisher";
+  ::kill(pid, SIGINT);
+  const Ended ended = join(pid);
+  EXPECT_EQ(ended.code, 1) << ended.err;
+  EXPECT_EQ(in_shared_memory(names), 0U);
+}
+
+}  // namespace
+}  // namespace cardan::bench
