@@ -19,18 +19,23 @@ class EcalPeers : public TransportBench {
       GTEST_SKIP() << "eCAL is not there: make bench-peers installs it";
   }
 
-  /// The memory files that publishers of this test's bench have made until now.
+  /// The memory files that roles of this test's bench read now. Their events are named after file and process.
   [[nodiscard]] std::set<std::string> memory_files() const {
     std::set<std::string> names;
     std::error_code ignored;
     for (const auto& run : fs::directory_iterator(folder_ / "tmp", ignored))
       for (const auto& role : fs::directory_iterator(run, ignored)) {
-        std::ifstream in(role.path() / "memory-files");
-        for (std::string name; std::getline(in, name);) names.insert(name);
+        const std::string folder = role.path().filename().string();  // ecal-<process>
+        if (!folder.starts_with("ecal-")) continue;
+        for (const auto& entry : fs::directory_iterator("/dev/shm")) {
+          const std::string event = entry.path().filename().string();
+          const auto end = event.find("_" + folder.substr(5) + "_evt");
+          if (end != std::string::npos) names.insert(event.substr(0, end));
+        }
       }
     return names;
   }
-  /// Waits until a publisher has made one; the test's own time-out bounds it.
+  /// Waits until there is one; the test's own time-out bounds it.
   [[nodiscard]] std::set<std::string> first_memory_files() const {
     for (;;) {
       if (auto names = memory_files(); !names.empty()) return names;
@@ -42,7 +47,7 @@ class EcalPeers : public TransportBench {
     std::size_t count = 0;
     for (const auto& entry : fs::directory_iterator("/dev/shm"))
       for (const std::string& name : names)
-        if (entry.path().filename().string().starts_with(name)) ++count;
+        if ((entry.path().filename().string() + "_").starts_with(name + "_")) ++count;
     return count;
   }
 };

@@ -30,7 +30,7 @@ namespace fs = std::filesystem;
 constexpr Peer kZeroCopy{"ecal-zero-copy"};
 constexpr std::string_view kVersion = "v6.1.";  // which ecal_api.hpp describes
 constexpr const char* kFolder = "ecal-";        // of a role, in the folder of the run
-constexpr const char* kFiles = "memory-files";
+constexpr const char* kFile = "ecal.yaml";
 constexpr const char* kSharedMemory = "/dev/shm/";
 constexpr std::size_t kHeaders = 4096;  // more than eCAL's own words in a memory file
 
@@ -65,10 +65,10 @@ class Session {
       throw Error(ErrorCode::Unavailable, "eCAL " + eCAL::GetVersionString() + " is not the version 6.1",
                   "make bench-peers installs that one");
     const char* const run = std::getenv("CARDAN_RUN_DIR");
-    folder_ = fs::path(run != nullptr ? run : "/tmp") / (kFolder + std::to_string(::getpid()));
-    fs::create_directory(folder_);
-    std::ofstream(folder_ / "ecal.yaml") << configuration(area);
-    ::setenv("ECAL_DATA", folder_.c_str(), 1);
+    const fs::path folder = fs::path(run != nullptr ? run : "/tmp") / (kFolder + std::to_string(::getpid()));
+    fs::create_directory(folder);
+    std::ofstream(folder / kFile) << configuration(area);
+    ::setenv("ECAL_DATA", folder.c_str(), 1);
     // It says on standard output which file it read; there the bench's table is.
     std::streambuf* const out = std::cout.rdbuf(nullptr);
     const bool started = eCAL::Initialize("cardan-bench", eCAL::Init::kPublisher | eCAL::Init::kSubscriber);
@@ -78,18 +78,6 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
   ~Session() { eCAL::Finalize(); }
-
-  /// Names the memory files of this process to the bench, which removes them if this process is killed.
-  void note_files() const {
-    std::ifstream maps("/proc/self/maps");
-    std::ofstream out(folder_ / kFiles, std::ios::app);
-    for (std::string line; std::getline(maps, line);)
-      if (const auto at = line.find(kSharedMemory + std::string("ecal_")); at != std::string::npos)
-        out << fs::path(line.substr(at)).filename().string() << "\n";
-  }
-
- private:
-  fs::path folder_;
 };
 
 /// eCAL's memory is there only while Send() runs, and the bench's frame between loan() and publish(). So Send() has a
@@ -101,7 +89,6 @@ class Writer final : private eCAL::CPayloadWriter {
         words_(area.header().cell.bytes / sizeof(std::uint64_t)),
         out_(area.header().topic, {}, eCAL::GetPublisherConfiguration()) {
     wait_until(kNoReaders, [&] { return out_.GetSubscriberCount() >= area.subscribers(); });
-    session_->note_files();
     ::getcontext(&sending_);
     sending_.uc_stack.ss_sp = stack_.get();
     sending_.uc_stack.ss_size = kStack;
@@ -120,12 +107,7 @@ class Writer final : private eCAL::CPayloadWriter {
     ::swapcontext(&bench_, &sending_);
     return lent_;
   }
-  void publish(std::uint64_t) noexcept {
-    ::swapcontext(&bench_, &sending_);
-    if (noted_) return;
-    noted_ = true;
-    session_->note_files();  // a frame that was too large for the file has a new one
-  }
+  void publish(std::uint64_t) noexcept { ::swapcontext(&bench_, &sending_); }
 
  private:
   static constexpr std::size_t kStack = 256 * 1024;
@@ -149,7 +131,6 @@ class Writer final : private eCAL::CPayloadWriter {
   std::size_t words_;
   eCAL::CPublisher out_;
   std::span<std::uint64_t> lent_;
-  bool noted_ = false;
   ucontext_t bench_{}, sending_{};
   std::unique_ptr<std::byte[]> stack_ = std::make_unique<std::byte[]>(kStack);
 };
@@ -203,18 +184,35 @@ std::unique_ptr<LinkReader> open_reader(const Area& area, std::uint32_t /*index*
   return std::make_unique<Link>(area, sink);
 }
 
-/// What a killed role has left: its memory files, and the events and locks that are named after them.
-void remove_files_of(const fs::path& run) {
+/// The memory files that roles of this run read, also those that eCAL has made anew: a reader's event is named after
+/// the file and the reader's process. An event that is older than the role was another process's of the same number.
+std::set<std::string> memory_files_of(const fs::path& run) {
   std::set<std::string> names;
   std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(run, ignored))
-    if (entry.path().filename().string().starts_with(kFolder)) {
-      std::ifstream in(entry.path() / kFiles);
-      for (std::string name; std::getline(in, name);) names.insert(name);
+  for (const auto& role : fs::directory_iterator(run, ignored)) {
+    const std::string folder = role.path().filename().string();
+    if (!folder.starts_with(kFolder)) continue;
+    const std::string process = "_" + folder.substr(std::string_view(kFolder).size()) + "_";
+    const auto since = fs::last_write_time(role.path() / kFile, ignored);
+    for (const auto& entry : fs::directory_iterator(kSharedMemory, ignored)) {
+      const std::string event = entry.path().filename().string();
+      const auto end = event.find(process);
+      if (event.starts_with("ecal_") && end != std::string::npos && fs::last_write_time(entry.path(), ignored) >= since)
+        names.insert(event.substr(0, end));
     }
-  for (const auto& entry : fs::directory_iterator(kSharedMemory, ignored))
+  }
+  return names;
+}
+
+/// What roles have left that were killed: memory files, and the events and locks that are named after them.
+void remove_files_of(const fs::path& run) {
+  const std::set<std::string> names = memory_files_of(run);
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(kSharedMemory, ignored)) {
+    const std::string file = entry.path().filename().string();
     for (const std::string& name : names)
-      if (entry.path().filename().string().starts_with(name)) fs::remove(entry.path(), ignored);
+      if (file == name || file.starts_with(name + "_")) fs::remove(entry.path(), ignored);
+  }
 }
 
 /// No program: it clears up behind the roles when the bench ends.
