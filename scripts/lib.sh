@@ -46,9 +46,15 @@ find_tools() {
   if [[ -z ${CMAKE_CXX_COMPILER_LAUNCHER:-} ]] && command -v ccache >/dev/null; then export CMAKE_CXX_COMPILER_LAUNCHER=ccache; fi
 }
 
-# Gives the wheel $1 the tag of the systems on which it runs, in the folder $2. Nothing is grafted: without a patcher auditwheel refuses a wheel
-# that needs other libraries than glibc and libstdc++. $3: the log. To be called with python set.
+# Puts the wheel $1 into the folder $2 with the tag of the systems on which it runs. Nothing is grafted: a wheel that needs other libraries than
+# glibc and libstdc++ is refused. $3: the log. To be called with python set.
 tag_wheel() {
-  "$python" -m auditwheel repair --patcher none --wheel-dir "$2" "$1" >>"$3" 2>&1 && compgen -G "$2/cardan-*manylinux*_${1##*-linux_}" >/dev/null ||
-    { tail -n 10 "$3" >&2; die "the wheel does not run on other systems as it is ($3)"; }
+  local others tagged
+  tagged=$(dirname "$1")/tagged
+  others=$("$python" -m auditwheel show --json "$1" 2>>"$3" | "$python" -c 'import json, sys; print(*json.load(sys.stdin)["external_libs"])' 2>>"$3") ||
+    { tail -n 10 "$3" >&2; die "auditwheel cannot read the wheel ($3)"; }
+  [[ -z $others ]] || die "the wheel needs $others of this system, which others lack — link them as static libraries, or leave out what needs them"
+  "$python" -m auditwheel repair --patcher none --wheel-dir "$tagged" "$1" >>"$3" 2>&1 && compgen -G "$tagged/cardan-*manylinux*.whl" >/dev/null ||
+    { tail -n 10 "$3" >&2; die "the wheel suits no manylinux ($3)"; }
+  mv "$tagged"/cardan-*manylinux*.whl "$2"
 }
