@@ -13,6 +13,7 @@
 #include <string>
 #include <system_error>
 
+#include "apps/become.hpp"
 #include "apps/command.hpp"
 #include "apps/new/new_name.hpp"
 #include "apps/new/templates.hpp"
@@ -29,15 +30,24 @@ namespace fs = std::filesystem;
 constexpr const char* kNewExamples = R"(Examples:
   cardan new project truck                            a sensor and a controller in two processes
   cardan new component lane_keeper                    one component
+  cardan new project truck --python                   the same with components in Python
   cd truck && cmake -S . -B build && cmake --build build && ctest --test-dir build && cardan run truck.json
 
-It makes a folder with a CMakeLists.txt, the sources, a configuration for `cardan run`, and a test. Each file is short and
-says what it does. Nothing that exists is changed.
+It makes a folder with the sources, a configuration for `cardan run`, a test, and for C++ a CMakeLists.txt. Each file is
+short and says what it does. Nothing that exists is changed.
 Exit codes: 0 made, 1 it could not be written, 2 the name is wrong, or the folder exists.)";
 
 struct NewOptions {
   std::string name;
   std::string folder;
+  bool python = kInWheel;  ///< the Python package has no headers
+};
+
+/// What a kind of folder has.
+struct FolderKind {
+  const char *name, *help;
+  std::span<const NewFile> files, python_files;
+  const char* watch;  ///< a topic on which something comes
 };
 
 std::string filled(std::string_view text, const std::string& name, const std::string& schema) {
@@ -77,7 +87,8 @@ void make_folder(const fs::path& folder) {
   cannot_write(folder, error);
 }
 
-int make(const NewOptions& o, std::span<const NewFile> files, const char* watch) {
+int make(const NewOptions& o, const FolderKind& kind) {
+  const std::span<const NewFile> files = o.python ? kind.python_files : kind.files;
   if (const std::string why = name_refusal(o.name); !why.empty())
     throw Error(ErrorCode::InvalidArgument,
                 fmt::format("'{}' cannot be the name: {}", printable(o.name.substr(0, 64)), why),
@@ -100,28 +111,38 @@ int make(const NewOptions& o, std::span<const NewFile> files, const char* watch)
   std::string text = fmt::format("{}: {} files\n", folder.string(), files.size());
   for (const NewFile& file : files) text += "  " + filled(file.path, o.name, schema) + "\n";
   text += fmt::format(
-      "Next:\n  cd {0}\n  cmake -S . -B build && cmake --build build\n  ctest --test-dir build\n  cardan run {1}.json\n"
+      "Next:\n  cd {0}\n  {3}\n  cardan run {1}.json\n"
       "and in another terminal:  cardan topic echo {2}\n",
-      folder.string(), o.name, filled(watch, o.name, schema));
+      folder.string(), o.name, filled(kind.watch, o.name, schema),
+      o.python ? "python3 -m unittest" : "cmake -S . -B build && cmake --build build\n  ctest --test-dir build");
   return emit(text) ? kOk : kFailed;
 }
 
-void add_kind(CLI::App* group, const char* kind, const char* what, std::span<const NewFile> files, const char* watch) {
-  auto* const command = add_verb(group, kind, what, kNewExamples);
+void add_kind(CLI::App* group, const FolderKind& kind) {
+  auto* const command = add_verb(group, kind.name, kind.help, kNewExamples);
   auto o = std::make_shared<NewOptions>();
   command->add_option("name", o->name, "Lower-case letters, digits and '_', as lane_keeper")->required();
   command->add_option("--folder", o->folder, "Folder to make (default: one of that name, here)");
-  run_with(command, [files, watch](const NewOptions& options) { return make(options, files, watch); }, o);
+  command->add_flag("--python", o->python,
+                    kInWheel ? "Components in Python (here always: the Python package has no headers for C++)"
+                             : "Components in Python instead of C++");
+  run_with(command, [kind](const NewOptions& options) { return make(options, kind); }, o);
 }
 
 void add_new(CLI::App& app) {
   auto* const group =
       add_verb(&app, "new", "Make a project or a component that builds, runs and has a test", kNewExamples);
   group->require_subcommand(1);
-  add_kind(group, "project", "Make a system: a sensor and a controller in two processes", project_files(),
-           "/@name@/command");
-  add_kind(group, "component", "Make one component with its configuration and its test", component_files(),
-           "/@name@/state");
+  add_kind(group, {.name = "project",
+                   .help = "Make a system: a sensor and a controller in two processes",
+                   .files = project_files(),
+                   .python_files = python_project_files(),
+                   .watch = "/@name@/command"});
+  add_kind(group, {.name = "component",
+                   .help = "Make one component with its configuration and its test",
+                   .files = component_files(),
+                   .python_files = python_component_files(),
+                   .watch = "/@name@/state"});
 }
 
 const Command kNewCommand{20, add_new};

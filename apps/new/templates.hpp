@@ -16,5 +16,7 @@ struct NewFile {
 
 [[nodiscard]] std::span<const NewFile> component_files() noexcept;
 [[nodiscard]] std::span<const NewFile> project_files() noexcept;
+[[nodiscard]] std::span<const NewFile> python_component_files() noexcept;
+[[nodiscard]] std::span<const NewFile> python_project_files() noexcept;
 
 }  // namespace cardan::apps
