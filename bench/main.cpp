@@ -277,7 +277,8 @@ void add_bench(CLI::App& app) {
   auto arguments = std::make_shared<TransportArguments>();
   auto& a = *arguments;
   command->add_option("--peers", a.peers, "Some of " + names_of_peers() + " (default: all)");
-  command->add_option("--scenarios", a.scenarios, "Publishers and readers: 1p1s,1p5s,1p10s,5p1s");
+  command->add_option("--scenarios", a.scenarios,
+                      "Publishers and readers: 1p1s,1p5s,1p10s,5p1s; 4x1p1s: four such links at once");
   command->add_option("--sizes", a.sizes, "Payloads: 128,4K,64K,640*480*3,4M,8M … to 1G; none, with --micro");
   command->add_option("--sensors", a.sensors,
                       "Messages of the papers' sensors at their rates: all, or some of " + names_of_sensors());

@@ -16,6 +16,9 @@ namespace cardan::bench {
 /// least and the greatest among them, so that medians and tails stay what they were.
 inline constexpr std::size_t kMostSamplesOfRun = 1000;
 
+/// A quantity: the rate that a publisher of the transport reached, as a mean over them. links.hpp judges by it.
+inline constexpr const char* kAchievedRate = "achieved rate";
+
 /// One run of a measurement.
 struct MeasuredRun {
   std::uint64_t count = 0;        ///< samples that were taken

@@ -39,8 +39,8 @@ std::vector<Measurement> Results::measurements(std::uint32_t asked_runs) const {
                         .unit = "us",
                         .bytes = static_cast<double>(cell.bytes),
                         .rate_hz = cell.rate_hz,
-                        .publishers = cell.scenario.publishers,
-                        .readers = cell.scenario.subscribers,
+                        .publishers = cell.scenario.links * cell.scenario.publishers,
+                        .readers = cell.scenario.links * cell.scenario.subscribers,
                         .noisy = std::any_of(runs.begin(), runs.end(), [](const Entry& e) { return e.stolen; }),
                         .command = command_of(contenders_[k], cell, asked_runs)};
       const auto add = [&](const char* quantity, auto samples_of) {
@@ -74,6 +74,9 @@ std::vector<Measurement> Results::measurements(std::uint32_t asked_runs) const {
       }
       add("publisher's CPU", figure(&RunResult::publisher_cpu_us));
       add("reader's CPU", figure(&RunResult::reader_cpu_us));
+      add(kAchievedRate, figure(&RunResult::achieved_rate_hz));
+      all.back().unit = "Hz";
+      all.back().more_is_better = true;
     }
   return all;
 }

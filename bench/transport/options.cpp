@@ -21,12 +21,15 @@ constexpr std::size_t kMiB = 1024 * kKiB;
 constexpr std::size_t kCamera = 640 * 480 * 3;
 constexpr std::size_t kSmallestPayload = 16;
 constexpr std::size_t kLargestPayload = 1024 * kMiB;
-constexpr std::uint32_t kMostProcesses = 64;
+constexpr std::uint32_t kMostProcesses = 64;  // that publish on a topic, or read it
+constexpr std::uint32_t kMostLinks = 64;
+constexpr std::uint32_t kMostProcessesOfAll = 2 * kMostProcesses;
 constexpr int kMostFrames = 1'000'000;
 constexpr int kMostRuns = 1'000;
 constexpr double kSlowestHz = 0.1, kFastestHz = 100'000;
 // Starting and joining the processes of one run, measured with some reserve.
 constexpr double kSetUpSeconds = 0.2;
+constexpr double kSetUpSecondsOfLink = 0.05;  // of each further link
 // The single operations of --micro, once.
 constexpr double kOperationsSeconds = 10;
 
@@ -141,6 +144,14 @@ Cell make_cell(Scenario scenario, std::size_t bytes, const TransportArguments& a
   return cell;
 }
 
+// All links together may have what one topic may have: peers keep several frames of each.
+void check_memory(const Cell& cell) {
+  if (cell.scenario.links > 1 && cell.bytes > kLargestPayload / cell.scenario.links)
+    refuse(fmt::format("--scenarios: {} of {} need more than 1 GiB for a frame of each link", name_of(cell.scenario),
+                       name_of_bytes(cell.bytes)),
+           "use fewer links or smaller frames");
+}
+
 std::vector<Cell> make_grid(const TransportArguments& arguments) {
   if (has_no_frames(arguments)) return {};
   std::vector<Scenario> scenarios;
@@ -176,11 +187,13 @@ std::vector<Cell> make_grid(const TransportArguments& arguments) {
   for (const Scenario& s : scenarios) {
     for (const std::size_t bytes : sizes) {
       const Cell cell = make_cell(s, bytes, arguments);
+      check_memory(cell);
       if (std::find(cells.begin(), cells.end(), cell) == cells.end()) cells.push_back(cell);
     }
     for (const Sensor* const sensor : sensors) {
       Cell cell = make_cell(s, sensor->bytes, arguments, sensor->rate_hz);
       cell.sensor = ShortName(sensor->name);
+      check_memory(cell);
       cells.push_back(cell);
     }
   }
@@ -248,7 +261,10 @@ std::string_view name_of(Wait wait) noexcept {
   return "?";
 }
 
-std::string name_of(Scenario scenario) { return fmt::format("{}p{}s", scenario.publishers, scenario.subscribers); }
+std::string name_of(Scenario scenario) {
+  const std::string link = fmt::format("{}p{}s", scenario.publishers, scenario.subscribers);
+  return scenario.links == 1 ? link : fmt::format("{}x{}", scenario.links, link);
+}
 
 std::string name_of(const Cell& cell) {
   const std::string_view sensor = name_of(cell.sensor);
@@ -306,17 +322,27 @@ std::size_t parse_size(std::string_view word) {
 }
 
 Scenario parse_scenario(std::string_view word) {
-  const std::string remedy = "write publishers and readers as 1p1s, 1p5s, 1p10s or 5p1s (each from 1 to 64)";
-  const auto p = word.find('p');
-  if (p == std::string_view::npos || word.back() != 's')
-    refuse(fmt::format("--scenarios: `{}` is no scenario", word), remedy);
-  const auto publishers = to_number(word.substr(0, p));
-  const auto subscribers = to_number(word.substr(p + 1, word.size() - p - 2));
-  if (!publishers || !subscribers || *publishers < 1 || *subscribers < 1 || *publishers > kMostProcesses ||
-      *subscribers > kMostProcesses) {
-    refuse(fmt::format("--scenarios: `{}` is no scenario", word), remedy);
-  }
-  return {static_cast<std::uint32_t>(*publishers), static_cast<std::uint32_t>(*subscribers)};
+  const std::string cause = fmt::format("--scenarios: `{}` is no scenario", word);
+  const std::string remedy = fmt::format(
+      "write publishers and readers as 1p1s, 1p5s, 1p10s or 5p1s (each from 1 to {}), and several such links at once "
+      "as "
+      "4x1p1s (at most {} links and {} processes)",
+      kMostProcesses, kMostLinks, kMostProcessesOfAll);
+  const auto x = word.find('x');
+  const std::string_view link = x == std::string_view::npos ? word : word.substr(x + 1);
+  const auto p = link.find('p');
+  if (p == std::string_view::npos || link.back() != 's') refuse(cause, remedy);
+  const auto links = x == std::string_view::npos ? std::optional<std::uint64_t>(1) : to_number(word.substr(0, x));
+  const auto publishers = to_number(link.substr(0, p));
+  const auto subscribers = to_number(link.substr(p + 1, link.size() - p - 2));
+  const auto within = [](const std::optional<std::uint64_t>& n, std::uint32_t most) {
+    return n && *n >= 1 && *n <= most;
+  };
+  if (!within(links, kMostLinks) || !within(publishers, kMostProcesses) || !within(subscribers, kMostProcesses) ||
+      *links * (*publishers + *subscribers) > kMostProcessesOfAll)
+    refuse(cause, remedy);
+  return {static_cast<std::uint32_t>(*publishers), static_cast<std::uint32_t>(*subscribers),
+          static_cast<std::uint32_t>(*links)};
 }
 
 double usual_rate_hz(std::size_t bytes) noexcept { return bytes <= 64 * kKiB ? 100 : 30; }
@@ -329,14 +355,17 @@ std::vector<Peer> peers_of(const std::vector<Contender>& contenders) {
 }
 
 bool fits(const Contender& contender, const Cell& cell, std::size_t reader_cpus) noexcept {
-  return contender.wait != Wait::Spin ||
-         (cell.scenario.publishers == 1 && cell.scenario.subscribers <= reader_cpus && !cell.conditions.fifo);
+  if (contender.wait != Wait::Spin) return true;
+  const Scenario& s = cell.scenario;
+  if (s.publishers > 1 || cell.conditions.fifo) return false;
+  return s.links == 1 ? s.subscribers <= reader_cpus : s.links * (1 + s.subscribers) <= 1 + reader_cpus;
 }
 
 double expected_seconds(const Cell& cell) noexcept {
   // A reader that computes for longer than a period keeps senders that block.
-  return kSetUpSeconds + static_cast<double>(cell.frames) *
-                             std::max(1 / cell.rate_hz, cell.scenario.publishers * cell.conditions.work_ms / 1e3);
+  const double set_up = kSetUpSeconds + kSetUpSecondsOfLink * (cell.scenario.links - 1);
+  return set_up + static_cast<double>(cell.frames) *
+                      std::max(1 / cell.rate_hz, cell.scenario.publishers * cell.conditions.work_ms / 1e3);
 }
 
 double expected_seconds(const TransportOptions& options) noexcept {

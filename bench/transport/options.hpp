@@ -32,14 +32,15 @@ enum class Wait : std::uint32_t { Block, Spin, Poll, Prewake, Soon, Anticipate }
 std::string_view name_of(const ShortName& name) noexcept;  ///< as long as `name` lives
 std::string_view name_of(Wait wait) noexcept;
 
-/// So many publishing and so many reading processes.
+/// Publishing and reading processes of a topic, and how often that is there at the same time.
 struct Scenario {
   std::uint32_t publishers = 1;
   std::uint32_t subscribers = 1;
+  std::uint32_t links = 1;  ///< each with a topic and with processes of its own; conditions hold for all together
   friend bool operator==(const Scenario&, const Scenario&) = default;
 };
 
-std::string name_of(Scenario scenario);    ///< "1p5s"
+std::string name_of(Scenario scenario);    ///< "1p5s", "4x1p1s"
 std::string name_of_bytes(std::size_t n);  ///< "128 B", "4 KiB", "900 KiB", "8 MiB"
 
 /// One line of the measurement's grid: every peer is measured in it.
@@ -95,7 +96,7 @@ struct TransportArguments {
 TransportOptions parse_options(const TransportArguments& arguments, const std::vector<int>& cpus);
 
 std::size_t parse_size(std::string_view word);   ///< "128", "4K", "64KiB", "8M", "640*480*3"
-Scenario parse_scenario(std::string_view word);  ///< "1p10s"
+Scenario parse_scenario(std::string_view word);  ///< "1p10s", "4x1p1s"
 std::vector<std::string> split(std::string_view text, char separator = ',');
 
 /// Empty: `text` is no number of this range.
@@ -108,7 +109,8 @@ double usual_rate_hz(std::size_t bytes) noexcept;
 std::vector<Peer> peers_of(const std::vector<Contender>& contenders);
 
 /// Whether a contender makes sense in a scenario: readers that spin for ever need a CPU each, and so do publishers,
-/// which spin too then and have one CPU together. With SCHED_FIFO they would keep the kernel's own threads waiting.
+/// which spin too then and have one CPU together. Each process of several links needs one. With SCHED_FIFO they would
+/// keep the kernel's own threads waiting.
 bool fits(const Contender& contender, const Cell& cell, std::size_t reader_cpus) noexcept;
 
 /// Seconds that one run of one contender in a cell takes, starting the processes included.

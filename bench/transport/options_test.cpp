@@ -48,6 +48,28 @@ TEST(TransportOptions, Scenarios) {
   }
 }
 
+TEST(TransportOptions, LinksAreSeveralScenariosAtOnce) {
+  EXPECT_EQ(parse_scenario("4x1p1s"), (Scenario{1, 1, 4}));
+  EXPECT_EQ(parse_scenario("64x1p1s"), (Scenario{1, 1, 64}));
+  EXPECT_EQ(parse_scenario("1x1p5s"), (Scenario{1, 5}));
+  EXPECT_EQ(name_of(Scenario{1, 5, 3}), "3x1p5s");
+  EXPECT_EQ(name_of(Scenario{1, 1, 1}), "1p1s");
+  for (const char* bad : {"x1p1s", "0x1p1s", "65x1p1s", "4x", "4x4x1p1s", "-4x1p1s", "4 x1p1s", "1p1sx4", "32x1p4s",
+                          "4294967297x1p1s", "18446744073709551615x1p1s"}) {
+    EXPECT_NE(refused([&] { parse_scenario(bad); }).find(bad), std::string::npos) << bad;
+  }
+}
+
+TEST(TransportOptions, LinksHaveTheMemoryOfATopicTogether) {
+  const auto o = parse_options({.scenarios = "64x1p1s", .sizes = "16M", .sensors = "cv"}, kTwoCpus);
+  ASSERT_EQ(o.cells.size(), 2U);
+  EXPECT_EQ(name_of(o.cells[1]), "64x1p1s cv");
+  EXPECT_GT(expected_seconds(o.cells[1]), expected_seconds(Cell{{1, 1}, 4'000'000, 50, o.cells[1].frames}));
+  EXPECT_NE(refused([] { parse_options({.scenarios = "64x1p1s", .sizes = "32M"}, kTwoCpus); }).find("64x1p1s"),
+            std::string::npos);
+  EXPECT_EQ(parse_options({.scenarios = "1p1s", .sizes = "1G"}, kTwoCpus).cells.size(), 1U);
+}
+
 TEST(TransportOptions, NamesOfSizes) {
   EXPECT_EQ(name_of_bytes(128), "128 B");
   EXPECT_EQ(name_of_bytes(921'600), "900 KiB");
@@ -127,6 +149,10 @@ TEST(TransportOptions, SpinningNeedsACpuEach) {
   EXPECT_TRUE(fits({kRaw, Wait::Spin}, {.scenario = {1, 5}}, 5));
   EXPECT_FALSE(fits({kRaw, Wait::Spin}, {.scenario = {5, 1}}, 1)) << "its publishers share a CPU";
   EXPECT_TRUE(fits({kCardan, Wait::Prewake}, {.scenario = {1, 10}}, 1));
+  EXPECT_FALSE(fits({kRaw, Wait::Spin}, {.scenario = {1, 1, 2}}, 1));
+  EXPECT_FALSE(fits({kRaw, Wait::Spin}, {.scenario = {1, 1, 2}}, 2)) << "four processes on three CPUs";
+  EXPECT_TRUE(fits({kRaw, Wait::Spin}, {.scenario = {1, 1, 2}}, 3));
+  EXPECT_TRUE(fits({kRaw, Wait::Block}, {.scenario = {1, 1, 64}}, 1));
 }
 
 TEST(TransportOptions, SoonIsOnRequest) {

@@ -67,7 +67,8 @@ std::string title_of(const Cell& cell) {
   const auto plural = [](std::uint32_t n, const char* what) {
     return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
   };
-  return fmt::format("{} · {}, {} · {} · {} Hz", name_of(cell), plural(cell.scenario.publishers, "publisher"),
+  const std::string links = cell.scenario.links == 1 ? "" : fmt::format("{} links of ", cell.scenario.links);
+  return fmt::format("{} · {}{}, {} · {} · {} Hz", name_of(cell), links, plural(cell.scenario.publishers, "publisher"),
                      plural(cell.scenario.subscribers, "reader"), name_of_bytes(cell.bytes),
                      three_digits(cell.rate_hz));
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,10 @@ RunOutcome run_once(const Contender& contender, const Cell& cell, const Transpor
 /// `signals.interrupted()`). `steal` gets the steal while they ran, in percent.
 std::string run_roles(const Area& area, const TransportOptions& options, const std::string& run_dir,
                       QuietSignals& signals, double& steal);
+/// The same for several links at the same time, under the conditions of the first, which hold for all together. Their
+/// publishers take turns within the period.
+std::string run_links(std::span<const Area> links, const TransportOptions& options, const std::string& run_dir,
+                      QuietSignals& signals, double& steal);
 /// The same for roles that are wired otherwise, and started with `role_command`.
 std::string run_wired(const Area& area, Wiring wiring, const std::vector<std::string>& role_command,
                       const std::string& run_dir, QuietSignals& signals, double& steal);
@@ -55,7 +60,8 @@ double seconds_of_children();
 /// A topic name that no run of this bench had before.
 std::string fresh_topic();
 
-/// Works out the figures from what the roles left in the area.
-RunResult evaluate(const Area& area);
+/// Works out the figures from what the roles left in the areas of all links: samples of all, counts of all together,
+/// and CPU and rate as the mean over the messages, readers or publishers of all.
+RunResult evaluate(std::span<const Area> links);
 
 }  // namespace cardan::bench

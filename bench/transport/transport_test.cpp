@@ -47,7 +47,7 @@ TEST_F(TransportBench, MeasuresRawAndASocket) {
   EXPECT_EQ(result["rows"][1]["lost"], 0) << "a blocking stream socket loses nothing";
   EXPECT_EQ(result["rows"][1]["torn"], 0);
   const Result read = read_result(json_path());  // the form that compare and report read
-  ASSERT_EQ(read.measurements.size(), 2U * 5U + 1U);
+  ASSERT_EQ(read.measurements.size(), 2U * 6U + 1U);
   EXPECT_EQ(read.measurements[0].quantity, "transport");
   EXPECT_EQ(read.measurements[0].due, 40U);
   EXPECT_EQ(read.measurements[0].kept() + read.measurements[0].lost.value_or(0), 40U);
@@ -105,6 +105,25 @@ TEST_F(TransportBench, MeasuresCardanWithManyOnEitherSide) {
   EXPECT_TRUE(ended.code == 0 || ended.code == 3) << ended.err;
 }
 
+TEST_F(TransportBench, MeasuresLinksAtTheSameTime) {
+  const Ended ended = bench({"--peers", "raw,uds,cardan", "--scenarios", "1p1s,3x1p1s,2x1p2s", "--waits", "block",
+                             "--sizes", "64K", "--frames", "20", "--runs", "1", "--json", json_path()});
+  ASSERT_TRUE(ended.code == 0 || ended.code == 3) << ended.err;  // `cardan` may lose a frame of 1p1s
+  EXPECT_NE(ended.out.find("2x1p2s · 2 links of 1 publisher, 2 readers"), std::string::npos) << ended.out;
+  const Json result = json();
+  ASSERT_EQ(result["rows"].size(), 9U);
+  for (const Json& row : result["rows"]) {
+    const std::string scenario = row["scenario"];
+    const int links = scenario == "1p1s" ? 1 : scenario == "3x1p1s" ? 3 : 2;
+    expect_row(row, static_cast<std::uint64_t>(10 * links));
+    EXPECT_EQ(row.contains("last_us"), scenario == "2x1p2s");
+    if (row["peer"] == "uds") {
+      EXPECT_EQ(row["lost"], 0) << row.dump(1);
+    }
+    EXPECT_GT(row["achieved_rate_hz"], 0);
+  }
+}
+
 TEST_F(TransportBench, MeasuresSingleOperations) {
   const Ended ended = bench({"--sizes", "none", "--runs", "1", "--micro", "--json", json_path()});
   ASSERT_EQ(ended.code, 0) << ended.err;
@@ -127,6 +146,7 @@ TEST_F(TransportBench, WrongOptionsAreUsageErrorsInWords) {
                                                                                      {"--sizes", "5"},
                                                                                      {"--sizes", "none"},
                                                                                      {"--scenarios", "1x1"},
+                                                                                     {"--scenarios", "65x1p1s"},
                                                                                      {"--waits", "sleep"},
                                                                                      {"--frames", "1"},
                                                                                      {"--runs", "many"},
@@ -154,12 +174,12 @@ TEST_F(TransportBench, AJsonFileInNoFolderIsRefusedBeforeItMeasures) {
   EXPECT_EQ(ended.out.find("transport:"), std::string::npos) << ended.out;
 }
 
-// Every process whose command line says that it plays a role for the bench with this process as its parent.
-std::size_t children_of(pid_t parent) {
+// The processes that this one has started and that have not ended, or not been waited for.
+std::vector<pid_t> children_of(pid_t parent) {
   std::ifstream in("/proc/" + std::to_string(parent) + "/task/" + std::to_string(parent) + "/children");
-  std::size_t count = 0;
-  for (std::string pid; in >> pid;) ++count;
-  return count;
+  std::vector<pid_t> all;
+  for (pid_t pid; in >> pid;) all.push_back(pid);
+  return all;
 }
 
 TEST_F(TransportBench, CtrlCReportsWhatItHasAndLeavesNoProcess) {
@@ -168,7 +188,7 @@ TEST_F(TransportBench, CtrlCReportsWhatItHasAndLeavesNoProcess) {
   // At least one cell is finished when its line is there.
   while (content_of(folder_ / "err").find("round 1/1000 1p1s 128 B") == std::string::npos)
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  while (children_of(pid) == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  while (children_of(pid).empty()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   ::kill(pid, SIGINT);
   const Ended ended = join(pid);
   EXPECT_EQ(ended.code, 1) << ended.err;
@@ -178,13 +198,25 @@ TEST_F(TransportBench, CtrlCReportsWhatItHasAndLeavesNoProcess) {
   EXPECT_GE(result["rows"].size(), 2U);
 }
 
+TEST_F(TransportBench, AProcessOfALinkThatEndsEarlyEndsTheRunAndIsNamed) {
+  const pid_t pid = start({"--peers", "raw", "--waits", "block", "--scenarios", "3x1p1s", "--sizes", "128", "--frames",
+                           "100000", "--runs", "1"});
+  std::vector<pid_t> roles;
+  while (roles.size() < 6) {  // of the last link the last ones
+    roles = children_of(pid);
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  ::kill(roles.back(), SIGKILL);
+  const Ended ended = join(pid);
+  EXPECT_EQ(ended.code, 1);
+  EXPECT_NE(ended.err.find("link 2: reader 0: was ended by signal 9"), std::string::npos) << ended.err;
+}
+
 TEST_F(TransportBench, ItsProcessesGoWithItWhenItIsKilled) {
   const pid_t pid = start({"--peers", "raw", "--waits", "block", "--sizes", "128", "--frames", "1000", "--runs", "1"});
   std::vector<pid_t> roles;
   while (roles.size() < 2) {
-    roles.clear();
-    std::ifstream in("/proc/" + std::to_string(pid) + "/task/" + std::to_string(pid) + "/children");
-    for (pid_t role; in >> role;) roles.push_back(role);
+    roles = children_of(pid);
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   ::kill(pid, SIGKILL);

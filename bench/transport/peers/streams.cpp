@@ -142,7 +142,8 @@ int StreamsIn::ready() noexcept {
 }
 
 Wiring wire_streams(const Cell& cell, Stream stream) {
-  const auto [publishers, subscribers] = cell.scenario;
+  const std::uint32_t publishers = cell.scenario.publishers;
+  const std::uint32_t subscribers = cell.scenario.subscribers;
   Wiring wiring;
   wiring.owned.resize(publishers + subscribers);
   for (std::uint32_t p = 0; p < publishers; ++p) {

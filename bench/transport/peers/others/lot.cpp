@@ -73,7 +73,8 @@ class Queue {
 
 /// Messages that can exist at once: in every queue and hand, and one being filled by each publisher.
 std::size_t size_of(const Cell& cell) {
-  const auto [publishers, subscribers] = cell.scenario;
+  const std::uint32_t publishers = cell.scenario.publishers;
+  const std::uint32_t subscribers = cell.scenario.subscribers;
   return (std::size_t{subscribers} * (kDepth + 1) + std::size_t{publishers} * 2) * round_up(cell.bytes + kPage) +
          (1U << 20U);
 }
