@@ -7,6 +7,7 @@
 #include "bench/results/all/all.hpp"
 #include "bench/results/compare.hpp"
 #include "bench/results/page/report.hpp"
+#include "bench/transport/conditions.hpp"
 #include "bench/transport/peers/peer.hpp"
 
 namespace cardan::bench {
@@ -51,10 +52,13 @@ void add_result_commands(CLI::App& group) {
   for (const PeerKind& kind : all_peers()) all_arguments->peers.emplace_back(name_of(kind.peer));
   all->add_option("--selection", all_arguments->selection, "quick (fourteen minutes, default) or full");
   all->add_option("--only", all_arguments->only,
-                  "Some of the parts: " + names_of(parts_of_selection("quick", all_arguments->peers)));
+                  "Some of the parts: " + names_of(parts_of_selection("quick", all_arguments->peers, true)));
   all->add_option("--out", all_arguments->out, "Folder of the report and of each part's result (default: out/report)");
   all->add_flag("--resume", all_arguments->resume, "Keep the parts that are done in that folder");
-  on_call(*all, all_arguments, run_all);
+  on_call(*all, all_arguments, [](AllArguments& given) {
+    given.cpu_budget = why_not({.cpu_percent = 100}).empty();
+    return run_all(given);
+  });
 
   auto* const compare = group.add_subcommand("compare", "What got better or worse between two results, beyond noise");
   compare->footer(kCompareExamples);

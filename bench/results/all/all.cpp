@@ -319,7 +319,7 @@ int run_all_parts(const AllOptions& options) {
 }
 
 int run_all(const AllArguments& arguments) {
-  AllOptions options{.parts = parts_of_selection(arguments.selection, arguments.peers),
+  AllOptions options{.parts = parts_of_selection(arguments.selection, arguments.peers, arguments.cpu_budget),
                      .out = arguments.out,
                      .resume = arguments.resume};
   if (options.parts.empty()) {

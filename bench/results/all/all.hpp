@@ -28,6 +28,7 @@ int run_all_parts(const AllOptions& options);
 struct AllArguments {
   std::string selection = "quick", only{}, out = "out/report";
   std::vector<std::string> peers{};  ///< of the transport, that this program has
+  bool cpu_budget = false;           ///< this computer can limit the CPU time of processes
   bool resume = false;
 };
 /// `cardan bench all`.

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -171,19 +172,27 @@ TEST(Selections, AreKnownAndBounded) {
   const std::vector<std::string> kPeers{"raw", "uds", "cardan", "cardan-reliable"};
   for (const char* selection : {"quick", "full"}) {
     std::set<std::string> names;  // of files: none may be written twice
-    for (const PartRun& part : parts_of_selection(selection, kPeers))
+    for (const PartRun& part : parts_of_selection(selection, kPeers, true))
       EXPECT_TRUE(names.insert(part.name).second) << part.name;
-    EXPECT_EQ(names, (std::set<std::string>{"transport", "sensors", "readers", "topics", "load", "rates", "reliability",
-                                            "runtime", "record", "bridge", "pipeline", "lidar", "v2x"}));
+    EXPECT_EQ(names, (std::set<std::string>{"transport", "sensors", "readers", "topics", "load", "links", "rates",
+                                            "reliability", "runtime", "record", "bridge", "pipeline", "lidar", "v2x"}));
   }
-  EXPECT_TRUE(parts_of_selection("", kPeers).empty());
+  EXPECT_TRUE(parts_of_selection("", kPeers, true).empty());
   double seconds = 0;
-  for (const PartRun& part : parts_of_selection("quick", kPeers)) {
+  for (const PartRun& part : parts_of_selection("quick", kPeers, true)) {
     seconds += part.expected_seconds;
     for (const std::string& word : part.arguments)
       EXPECT_EQ(word.find("fastdds"), std::string::npos) << part.name << " asks for a peer that is not here";
   }
-  EXPECT_LE(seconds, 870) << "a quarter of an hour, with its report";
+  EXPECT_LE(seconds, 890) << "a quarter of an hour, with its report";
+  // A computer that has no budgets measures the same without one: it is no part that fails.
+  for (const bool cpu_budget : {false, true})
+    for (const PartRun& part : parts_of_selection("quick", kPeers, cpu_budget)) {
+      if (part.name != "links") continue;
+      const auto& words = part.arguments;
+      EXPECT_NE(std::find(words.begin(), words.end(), cpu_budget ? "cpu=100" : "none"), words.end());
+      EXPECT_NE(std::find(words.begin(), words.end(), "1p1s,2x1p1s,4x1p1s,8x1p1s"), words.end());
+    }
   EXPECT_EQ(run_all({.selection = "most"}), 2);
   EXPECT_EQ(run_all({.only = "transport,nothing"}), 2);
 }

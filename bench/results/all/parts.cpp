@@ -47,6 +47,16 @@ std::vector<std::string> under_load(const Peers& peers, const char* runs, const 
           "--frames",     frames,
           "--runs",       runs};
 }
+// Oops! IV-C: independent pairs on one budget of CPU, here a core.
+std::vector<std::string> links_at_once(const Peers& peers, bool cpu_budget, const char* runs, const char* frames) {
+  return {"--peers",      known_of(peers, {"uds", "tcp", "fastdds", "cyclone", "iceoryx", "cardan"}),
+          "--waits",      "block",
+          "--sensors",    "cv",
+          "--scenarios",  "1p1s,2x1p1s,4x1p1s,8x1p1s",
+          "--conditions", cpu_budget ? "cpu=100" : "none",
+          "--frames",     frames,
+          "--runs",       runs};
+}
 // Oops! V-3: a message each 12 to 50 ms, and 20 ms of work for each.
 std::vector<std::string> at_rates(const char* runs, const char* frames) {
   return {"--peers", "uds,cardan", "--waits",  "block",    "--sizes", "4K",     "--conditions",
@@ -68,7 +78,7 @@ std::vector<std::string> two_reliabilities(const Peers& peers, const char* runs)
 
 }  // namespace
 
-std::vector<PartRun> parts_of_selection(std::string_view selection, const Peers& peers) {
+std::vector<PartRun> parts_of_selection(std::string_view selection, const Peers& peers, bool cpu_budget) {
   // `transport` has 1, 5 and 10 readers of 4 KiB; `readers` adds what lies between and beyond.
   const std::string more_readers = "1p2s,1p20s,1p40s";
   if (selection == "quick")
@@ -81,6 +91,7 @@ std::vector<PartRun> parts_of_selection(std::string_view selection, const Peers&
         {"readers", "transport", {"--scenarios", more_readers, "--sizes", "4K", "--waits", "block", "--runs", "1"}, 60},
         {"topics", "transport", operations("1"), 12},
         {"load", "transport", under_load(peers, "1", "50"), 50},
+        {"links", "transport", links_at_once(peers, cpu_budget, "1", "30"), 32},
         {"rates", "transport", at_rates("1", "30"), 12},
         {"reliability", "transport", two_reliabilities(peers, "1"), 15},
         {"runtime", "runtime", {"--runs", "2", "--frames", "500", "--sizes", "32K,4M"}, 75},
@@ -101,6 +112,7 @@ std::vector<PartRun> parts_of_selection(std::string_view selection, const Peers&
              500},
             {"topics", "transport", operations("5"), 55},
             {"load", "transport", under_load(peers, "3", "100"), 300},
+            {"links", "transport", links_at_once(peers, cpu_budget, "3", "100"), 240},
             {"rates", "transport", at_rates("3", "100"), 100},
             {"reliability", "transport", two_reliabilities(peers, "3"), 60},
             {"runtime", "runtime", {}, 245},

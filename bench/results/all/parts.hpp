@@ -18,9 +18,10 @@ struct PartRun {
 /// A part that takes longer than this many times what is expected, and five minutes, hangs.
 inline constexpr double kLongest = 4;
 
-/// Empty if no selection has this name. `peers`: those of the transport that this program has.
-[[nodiscard]] std::vector<PartRun> parts_of_selection(std::string_view selection,
-                                                      const std::vector<std::string>& peers);
+/// Empty if no selection has this name. `peers`: those of the transport that this program has. `cpu_budget`: this
+/// computer can limit the CPU time of processes; without, links at once have all of it.
+[[nodiscard]] std::vector<PartRun> parts_of_selection(std::string_view selection, const std::vector<std::string>& peers,
+                                                      bool cpu_budget);
 
 /// "transport,sensors,readers".
 [[nodiscard]] std::string names_of(const std::vector<PartRun>& parts);

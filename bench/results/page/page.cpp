@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
+#include "bench/results/links.hpp"
 #include "bench/results/page/plots.hpp"
 #include "bench/results/page/report.hpp"
 #include "bench/results/page/style.hpp"
@@ -36,6 +38,13 @@ std::string table_html(const std::vector<std::string>& head, const std::vector<s
     out += "</tr>\n";
   }
   return out + "</tbody></table></div>\n";
+}
+
+std::string commands_html(const std::vector<std::string>& commands) {
+  if (commands.empty()) return "";
+  std::string out = "<details><summary>Measure it again</summary>\n";
+  for (const std::string& command : commands) out += "<p><code>" + xml_text(command) + "</code></p>\n";
+  return out + "</details>\n";
 }
 
 std::string list_html(const std::string& title, const std::vector<std::string>& sentences) {
@@ -113,6 +122,31 @@ std::string losses_html(const Report& report) {
          table_html({"measurement", "lost", "due", "share"}, rows);
 }
 
+/// Empty: no peer was measured with several numbers of links.
+std::string links_html(const std::vector<LinksOfPeer>& peers) {
+  if (peers.empty()) return "";
+  std::set<std::uint32_t> numbers;
+  for (const LinksOfPeer& peer : peers)
+    for (const LinksPoint& point : peer.points) numbers.insert(point.links);
+  std::vector<std::string> head{"cell of one link", "peer", "sustained"};
+  for (const std::uint32_t number : numbers) head.push_back(fmt::format("{} at once", number));
+  std::vector<std::vector<std::string>> rows;
+  std::vector<std::string> commands;
+  for (const LinksOfPeer& peer : peers) {
+    if (rows.size() >= kMostLines) break;
+    std::vector<std::string> row{peer.cell, peer.contender, peer.text()};
+    for (const std::uint32_t number : numbers) {
+      const auto point =
+          std::find_if(peer.points.begin(), peer.points.end(), [&](const LinksPoint& p) { return p.links == number; });
+      row.push_back(point == peer.points.end() ? "" : text_of(*point));
+    }
+    rows.push_back(std::move(row));
+    commands.insert(commands.end(), peer.commands.begin(), peer.commands.end());
+  }
+  return "<h2 id=\"links\">Links sustained</h2>\n<p class=\"faint\">" + xml_text(links_criterion()) + "</p>\n" +
+         table_html(head, rows) + commands_html(commands);
+}
+
 std::string statements_html(const Report& report) {
   std::string out =
       "<h2 id=\"statements\">What papers say, on this run</h2>\n<div class=\"whole\" tabindex=\"0\"><table><thead><tr>"
@@ -133,12 +167,7 @@ std::string statements_html(const Report& report) {
 std::string plot_html(const Plot& plot) {
   std::string out = "<figure><h3>" + xml_text(plot.title) + "</h3>\n" + plot.svg + "<figcaption>\n";
   out += "<details><summary>Figures</summary>" + table_html(plot.head, plot.rows) + "</details>\n";
-  if (!plot.commands.empty()) {
-    out += "<details><summary>Measure it again</summary>\n";
-    for (const std::string& command : plot.commands) out += "<p><code>" + xml_text(command) + "</code></p>\n";
-    out += "</details>\n";
-  }
-  return out + "</figcaption></figure>\n";
+  return out + commands_html(plot.commands) + "</figcaption></figure>\n";
 }
 
 struct Chapter {
@@ -152,7 +181,7 @@ constexpr std::array<Chapter, 5> kChapters{{
     {"cdf", "Distributions",
      "The share of messages that needed at most so long. Lines of one colour differ in their dashes."},
     {"fairness", "Fairness", "From the first reader of a message to the last. Small is fair."},
-    {"scaling", "Scaling", "Medians, as messages, readers or cameras grow."},
+    {"scaling", "Scaling", "Medians, as messages, readers, links or cameras grow."},
     {"bars", "Pipelines, CPU, memory and rates",
      "Medians. Whisker: the deviation of samples, or the range of the runs."},
 }};
@@ -176,6 +205,7 @@ std::string all_figures_html(const Report& report) {
 std::string to_html(const Report& report) {
   std::size_t left_out = 0;
   const std::vector<Plot> plots = plots_of(report.measurements, left_out);
+  const std::vector<LinksOfPeer> links = links_of(report.measurements);
   std::string out =
       "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
       // Nothing of a result can load or run anything, whatever it holds.
@@ -191,12 +221,13 @@ std::string to_html(const Report& report) {
   out +=
       "<nav aria-label=\"Chapters\"><a href=\"#host\">Computer</a><a href=\"#statements\">Papers</a>"
       "<a href=\"#loss\">Loss</a>";
+  if (!links.empty()) out += "<a href=\"#links\">Links</a>";
   for (const Chapter& chapter : kChapters)
     if (std::any_of(plots.begin(), plots.end(), [&](const Plot& p) { return p.kind == chapter.kind; }))
       out += fmt::format("<a href=\"#{}\">{}</a>", chapter.kind, chapter.title);
   out += "<a href=\"#all\">All figures</a></nav>\n<main>\n<h2 id=\"host\">What was measured on what</h2>\n";
   out += hosts_html(*report.results);
-  out += noise_html(report) + statements_html(report) + losses_html(report);
+  out += noise_html(report) + statements_html(report) + losses_html(report) + links_html(links);
   for (const Chapter& chapter : kChapters) {
     bool first = true;
     for (const Plot& plot : plots) {

@@ -12,6 +12,7 @@
 #include <set>
 
 #include "bench/results/bootstrap.hpp"
+#include "bench/results/links.hpp"
 #include "bench/results/page/svg.hpp"
 #include "bench/results/words.hpp"
 
@@ -216,7 +217,7 @@ class Plots {
     }
   }
 
-  // Medians by size, by readers, and of recorders by cameras.
+  // Medians by size, by readers, by links, and of recorders by cameras.
   void scaling() {
     const auto is_latency = [](const Measurement& m) {
       return m.quantity == "transport" || m.quantity == "end to end" || m.quantity == "last reader";
@@ -243,7 +244,11 @@ class Plots {
     curves(
         "CPU of all processes together, % of a core", false, is_latency,
         [](const Measurement& m) { return number_after(m.cell, " cpu="); },
-        [](const Measurement& m) { return size_and_rate(m); });
+        [](const Measurement& m) { return m.cell.substr(0, m.cell.find(" cpu=")) + ", " + size_and_rate(m); });
+    curves(
+        "links at once", false, is_latency,
+        [](const Measurement& m) { return m.part == "transport" ? split_links(m.cell).first : 0; },
+        [](const Measurement& m) { return split_links(m.cell).second + ", " + size_and_rate(m); });
     curves(
         "rate, Hz", false, is_latency,
         [](const Measurement& m) { return m.cell.find(" work=") != std::string::npos ? m.rate_hz : 0.0; },

@@ -12,6 +12,7 @@
 #include <set>
 
 #include "bench/results/bootstrap.hpp"
+#include "bench/results/links.hpp"
 #include "bench/results/read.hpp"
 #include "bench/results/words.hpp"
 #include "cardan/base/error.hpp"
@@ -49,6 +50,22 @@ std::string now_text() {
 
 std::string host_key(const Result& r) {
   return r.host_entry("cpu") + "\x1f" + r.host_entry("cpus") + "\x1f" + r.host_entry("kernel");
+}
+
+std::string links_markdown(const std::vector<LinksOfPeer>& peers) {
+  if (peers.empty()) return "";
+  std::string out =
+      "\n" + links_criterion() + "\n\n| cell of one link | peer | links sustained | measured |\n|---|---|---|---|\n";
+  std::size_t rows = 0;
+  for (const LinksOfPeer& peer : peers) {
+    if (++rows > kMostMarkdownRows) break;
+    std::string measured;
+    for (const LinksPoint& point : peer.points)
+      measured += fmt::format("{}{}: {}", measured.empty() ? "" : "; ", point.links, text_of(point));
+    out += fmt::format("| {} | {} | **{}** | {} |\n", cell_text(peer.cell), cell_text(peer.contender), peer.text(),
+                       measured);
+  }
+  return out;
 }
 
 Result merged(const std::vector<Result>& results) {
@@ -114,6 +131,7 @@ std::string to_markdown(const Report& report) {
         three_digits(s.p99), m->lost ? fmt::format("{} of {}", *m->lost, *m->due) : "");
   }
   if (rows > kMostMarkdownRows) out += "\nMore rows are in index.html and results.json.\n";
+  out += links_markdown(links_of(report.measurements));
   out += "\n| paper | statement | here |\n|---|---|---|\n";
   for (const Report::Judged& j : report.statements)
     out += fmt::format("| {} | {} | **{}**: {} |\n", j.statement->paper, cell_text(j.statement->text),

@@ -112,7 +112,7 @@ TEST(ReportPage, AResultWithoutMeasurementsIsAPageToo) {
 }
 
 // Each has its curve: the median as the number in the cell's name, or the rate, grows.
-TEST(ReportPage, CurvesOverTopicsCpuAndRates) {
+TEST(ReportPage, CurvesOverTopicsCpuRatesAndLinks) {
   std::vector<Measurement> all;
   const auto add = [&](const char* cell, double rate_hz) {
     Measurement m = synthetic({.runs = 1, .samples = 12});
@@ -122,13 +122,48 @@ TEST(ReportPage, CurvesOverTopicsCpuAndRates) {
   };
   for (const char* cell : {"topics 1", "topics 1000", "1p1s cpu=10", "1p1s cpu=50", "1p1s cpu=20+fifo"}) add(cell, 30);
   for (const double rate : {20.0, 40.0}) add("1p1s work=20", rate);
+  for (const char* cell : {"2x1p1s cv cpu=50", "1p1s cv cpu=50", "4x1p1s cv cpu=50"}) add(cell, 50);
   std::vector<const Measurement*> pointers;
   for (const Measurement& m : all) pointers.push_back(&m);
   std::size_t left_out = 0;
   std::size_t points = 0;
   for (const Plot& plot : plots_of(pointers, left_out))
     if (plot.kind == "scaling") points += plot.rows.size();
-  EXPECT_EQ(points, 6U) << "of the seven cells one has two conditions";
+  EXPECT_EQ(points, 9U) << "of the ten cells one has two conditions";
+}
+
+TEST(ReportPage, SaysHowManyLinksAPeerSustains) {
+  std::vector<Measurement> all;
+  for (const char* cell : {"1p1s cv cpu=100", "2x1p1s cv cpu=100"}) {
+    Measurement m = synthetic({.runs = 1, .samples = 12});
+    m.cell = cell;
+    m.due = 100;
+    m.lost = 0;
+    m.command = "cardan bench transport";
+    all.push_back(m);
+    m.due.reset();
+    m.lost.reset();
+    m.quantity = kAchievedRate;
+    m.unit = "Hz";
+    m.runs = {make_run({cell[0] == '1' ? 99.0 : 80.0})};
+    all.push_back(m);
+  }
+  const std::vector<Result> results{result_of(std::move(all))};
+  const std::string page = to_html(prepare(results));
+  EXPECT_EQ(count_of(page, "id=\"links\""), 1U);
+  EXPECT_NE(page.find("at least 99 % of the frames arrived"), std::string::npos);
+  EXPECT_NE(
+      page.find(
+          "<td>cardan block</td><td class=\"n\">1</td><td class=\"n\">100 % at 99.0 Hz</td><td class=\"n\">100 % at "
+          "80.0 Hz</td>"),
+      std::string::npos);
+  const std::string markdown = to_markdown(prepare(results));
+  EXPECT_NE(markdown.find("at least 95 % of the asked one"), std::string::npos);
+  EXPECT_NE(markdown.find("| cardan block | **1** | 1: 100 % at 99.0 Hz; 2: 100 % at 80.0 Hz |"), std::string::npos)
+      << markdown;
+  const std::vector<Result> without{some_result()};
+  EXPECT_EQ(to_html(prepare(without)).find("#links"), std::string::npos);
+  EXPECT_EQ(to_markdown(prepare(without)).find("sustained"), std::string::npos);
 }
 
 TEST(ReportPage, FiguresWithoutASpreadOrALogarithmAreDrawn) {
