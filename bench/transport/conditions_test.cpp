@@ -140,6 +140,19 @@ TEST_F(BenchUnderConditions, ABudgetLimitsTheRolesOrIsLeftOutInWords) {
   }
 }
 
+// Two readers that would take half a core each get a fifth of one together, and not each.
+TEST_F(BenchUnderConditions, LinksShareOneBudget) {
+  const Ended ended =
+      bench({"--peers", "uds", "--scenarios", "2x1p1s", "--sizes", "128", "--rate", "50", "--conditions",
+             "none,cpu=20+work=10", "--frames", "30", "--runs", "1", "--json", json_path()});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const Json result = json();
+  if (!result["left_out"].empty()) GTEST_SKIP() << result["left_out"][0];
+  ASSERT_EQ(result["rows"].size(), 2U);
+  EXPECT_GT(result["rows"][1]["reader_cpu_percent"].get<double>(), 2);
+  EXPECT_LE(result["rows"][1]["reader_cpu_percent"].get<double>(), 15) << "the mean of both";
+}
+
 TEST_F(BenchUnderConditions, ALoadAndAPriorityAreRowsOfTheirOwn) {
   const Ended ended = bench({"--peers", "raw", "--waits", "block,spin", "--sizes", "128", "--conditions",
                              "load=2x30,load=2x30+fifo", "--frames", "20", "--runs", "1", "--json", json_path()});

@@ -91,7 +91,7 @@ std::vector<PartRun> parts_of_selection(std::string_view selection, const Peers&
         {"readers", "transport", {"--scenarios", more_readers, "--sizes", "4K", "--waits", "block", "--runs", "1"}, 60},
         {"topics", "transport", operations("1"), 12},
         {"load", "transport", under_load(peers, "1", "50"), 50},
-        {"links", "transport", links_at_once(peers, cpu_budget, "1", "30"), 32},
+        {"links", "transport", links_at_once(peers, cpu_budget, "1", "40"), 30},
         {"rates", "transport", at_rates("1", "30"), 12},
         {"reliability", "transport", two_reliabilities(peers, "1"), 15},
         {"runtime", "runtime", {"--runs", "2", "--frames", "500", "--sizes", "32K,4M"}, 75},
