@@ -75,7 +75,7 @@ DetectStep::DetectStep(const Options& options) : options_(options) {
 void DetectStep::begin(const Image& first) {
   begun_ = true;
   set_detector_threads(options_.threads > 0 ? options_.threads : -1);
-  // HOG was trained on photographs: it does not see who is drawn.
+  // HOG was trained on photographs, and does not find drawn people.
   if (options_.model.empty() && first.header.frame_id == kDrawnFrame) detector_ = std::make_unique<MotionDetector>();
 }
 

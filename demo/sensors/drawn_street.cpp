@@ -88,12 +88,12 @@ void Canvas::text(int x, int y, int scale, std::string_view words, Colour c) {
 
 struct Walker {
   float feet;    ///< row, pixels
-  float height;  ///< pixels: who is nearer is taller
+  float height;  ///< pixels: a near walker is tall
   float speed;   ///< pixels a second; negative: to the left
   float begin;   ///< column at 0 s
   Colour coat, trousers;
 };
-// From the far pavement to the near one: who is nearer is drawn later.
+// From the far pavement to the near one: near walkers are drawn over far ones.
 constexpr std::array<Walker, DrawnStreet::kWalkers> kWalkerList = {{
     {322, 92, 38, 60, {40, 40, 150}, {60, 40, 30}},
     {326, 96, -46, 700, {120, 60, 30}, {30, 30, 40}},

@@ -78,7 +78,7 @@ TEST(MotionDetector, FindsTheWalkersWhereTheyAre) {
     street.draw(time, pixels);
     const auto things = detector.detect(picture_of(pixels));
     EXPECT_TRUE(i > 0 || things.empty()) << "nothing has moved yet";
-    if (i < 250) continue;  // who was there from the first picture on is in the background for some seconds
+    if (i < 250) continue;  // walkers of the first picture are in the background for some seconds
     const auto meets = [](const Seen& s, const DrawnStreet::Box& b) {
       const float x = s.x + s.width / 2;
       return x > b.x && x < b.x + b.width && s.y < b.y + 0.5F * b.height && s.y + s.height > b.y + 0.6F * b.height;
@@ -102,7 +102,7 @@ TEST(MotionDetector, FindsTheWalkersWhereTheyAre) {
     }
   }
   ASSERT_GT(walkers, 500);
-  EXPECT_GT(found, walkers * 7 / 10) << found << " of " << walkers << "; the others are hidden by who is nearer";
+  EXPECT_GT(found, walkers * 7 / 10) << found << " of " << walkers << "; the others are behind a near walker";
   EXPECT_GT(right, seen * 9 / 10) << right << " of " << seen;
 }
 
