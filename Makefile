@@ -48,18 +48,18 @@ test-deep: ## the long tests: models, kills, sanitizers, clang, arm64, PCL, tidy
 
 bench: ## measure transport, runtime, recorder, bridges, perception and localization in fourteen minutes; report in out/report (ARGS go to the transport's alone)
 	@scripts/setup.sh --for bench
-	@scripts/build.sh release whole_command bin/cardan-bench
+	@scripts/build.sh release whole_command bin/cardan-bench bench_peers_again
 	@$(if $(ARGS),$(CARDAN) bench transport $(ARGS),$(CARDAN) bench all --out $(OUT))
 
 bench-full: ## the same with all sizes, rounds and parts: half an hour and more (ARGS: --resume, --only …)
 	@scripts/setup.sh --for bench
-	@scripts/build.sh release whole_command bin/cardan-bench
+	@scripts/build.sh release whole_command bin/cardan-bench bench_peers_again
 	@$(CARDAN) bench all --selection full --out $(OUT) $(ARGS)
 
 bench-gate: ## measure in fourteen minutes and compare with BASE=…/results.json of the same computer; fails if something is worse
 	@test -f "$(BASE)" || { echo "make bench-gate: give BASE=FILE, the results.json that make bench made before the change"; exit 2; }
 	@scripts/setup.sh --for bench
-	@scripts/build.sh release whole_command bin/cardan-bench
+	@scripts/build.sh release whole_command bin/cardan-bench bench_peers_again
 	@$(CARDAN) bench all --out out/gate $(ARGS) || test $$? -eq 3
 	@$(CARDAN) bench compare "$(BASE)" out/gate/results.json --json out/gate/changes.json
 
