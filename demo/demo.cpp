@@ -122,7 +122,9 @@ int run_all(const DemoOptions& options, const std::function<void()>& on_start) {
   say("Runs the same as `cardan run demo/street.json{}`, and then the same over Unix sockets.\n",
       options.one_process ? " --one-process" : "");
   if (options.camera == kDrawn)
-    say("The camera shows a drawn street{}.\n", kHasOpenCv ? "; give a video with --camera FILE" : "");
+    say("The camera shows a drawn street{}.\n", kHasOpenCv
+                                                    ? "; give a video with --camera FILE"
+                                                    : ", and there is no picture of the detections: without OpenCV");
   say("{}", priorities_text(ask_for_priorities(configuration)));
   std::fflush(stdout);
 
@@ -186,7 +188,7 @@ int look_at_inputs(const DemoOptions& options) {
   }
   if (!options.detector.empty() && !fs::exists(options.detector, ignored)) {
     return complain("--detector " + options.detector + ": no such file",
-                    "give an ONNX file (FastestDet or YOLO), or leave it out for OpenCV's pedestrian detector", kUsage);
+                    "give an ONNX file (FastestDet or YOLO), or leave --detector out for the usual one", kUsage);
   }
   try {
     set_detector_threads(1);  // none that would stay in this process

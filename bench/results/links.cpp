@@ -85,10 +85,11 @@ std::vector<LinksOfPeer> links_of(const std::vector<const Measurement*>& measure
     peer.points.push_back({links, 1 - lost, m->rate_hz, rate->second});
     if (!m->command.empty()) peer.commands.push_back(m->command);
   }
-  std::erase_if(all, [](const LinksOfPeer& peer) { return peer.points.size() < 2; });
   for (LinksOfPeer& peer : all)
     std::sort(peer.points.begin(), peer.points.end(),
               [](const LinksPoint& a, const LinksPoint& b) { return a.links < b.links; });
+  // One number of links, measured once or in several parts, says nothing of how many are sustained.
+  std::erase_if(all, [](const LinksOfPeer& peer) { return peer.points.front().links == peer.points.back().links; });
   return all;
 }
 

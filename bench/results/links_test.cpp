@@ -84,6 +84,12 @@ TEST_F(Links, PeersAndCellsAreApart) {
   EXPECT_EQ(links().size(), 4U);
 }
 
+TEST_F(Links, OneNumberInSeveralPartsIsNotATableOfLinks) {
+  add("1p1s cv", 50, 0);
+  add("1p1s cv", 49, 0);
+  EXPECT_TRUE(links().empty());
+}
+
 TEST_F(Links, WithoutARateOrMessagesThatWereDueNothingIsSaid) {
   add("1p1s cv", 50, 0);
   add("2x1p1s cv", 50, 0);

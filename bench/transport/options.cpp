@@ -322,7 +322,7 @@ std::size_t parse_size(std::string_view word) {
 }
 
 Scenario parse_scenario(std::string_view word) {
-  const std::string cause = fmt::format("--scenarios: `{}` is no scenario", word);
+  const std::string cause = fmt::format("--scenarios: unknown scenario `{}`", word);
   const std::string remedy = fmt::format(
       "write publishers and readers as 1p1s, 1p5s, 1p10s or 5p1s (each from 1 to {}), and several such links at once "
       "as "

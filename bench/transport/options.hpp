@@ -99,7 +99,7 @@ std::size_t parse_size(std::string_view word);   ///< "128", "4K", "64KiB", "8M"
 Scenario parse_scenario(std::string_view word);  ///< "1p10s", "4x1p1s"
 std::vector<std::string> split(std::string_view text, char separator = ',');
 
-/// Empty: `text` is no number of this range.
+/// Empty: `text` is not a number, or is outside of this range.
 std::optional<double> number_in(std::string_view text, double least, double most);
 
 /// The usual rate of a payload: 100 Hz up to 64 KiB (lists, states), 30 Hz above (cameras).

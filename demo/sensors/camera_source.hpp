@@ -43,7 +43,7 @@ inline constexpr const char* kDrawn = "drawn";
 
 /// Opens a video file (looped at its own rate), a folder of pictures, a V4L2 device (its number or /dev/videoN) or a
 /// URL, through OpenCV. `beside`: of a folder, the scans that it keeps step with. Throws cardan::Error: Unavailable
-/// when it cannot be opened, also in a build without OpenCV, InvalidArgument when it is no video.
+/// when it cannot be opened, also in a build without OpenCV, InvalidArgument when it delivers no picture.
 [[nodiscard]] std::unique_ptr<CameraSource> open_video(const std::string& argument, const Beside& beside);
 
 }  // namespace cardan::street

@@ -12,9 +12,9 @@
 
 namespace cardan::street {
 
-/// A drawn street: houses, a road with a crossing, and walkers. It stands in when there is no video, and everything
-/// that shows its pictures says "drawn": they carry the words, and their frame_id is kDrawnFrame. The same time always
-/// gives the same picture.
+/// Draws a street with houses, a road with a crossing, and walkers. The demo shows it where the street video is
+/// missing. Its pictures carry the words DRAWN STREET, their frame_id is kDrawnFrame, and all outputs call it drawn.
+/// The same time always gives the same picture.
 class DrawnStreet {
  public:
   static constexpr int kWidth = 768, kHeight = 576;  ///< pixels

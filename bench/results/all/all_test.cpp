@@ -185,7 +185,7 @@ TEST(Selections, AreKnownAndBounded) {
       EXPECT_EQ(word.find("fastdds"), std::string::npos) << part.name << " asks for a peer that is not here";
   }
   EXPECT_LE(seconds, 890) << "a quarter of an hour, with its report";
-  // A computer that has no budgets measures the same without one: it is no part that fails.
+  // A computer without budgets of CPU time measures the same without one, and the part does not fail.
   for (const bool cpu_budget : {false, true})
     for (const PartRun& part : parts_of_selection("quick", kPeers, cpu_budget)) {
       if (part.name != "links") continue;

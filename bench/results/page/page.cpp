@@ -19,8 +19,9 @@ namespace {
 
 using detail::xml_text;
 
-constexpr std::size_t kMostLines = 2000;  // of the table of all figures
-constexpr double kNotableSteal = 2;       // percent
+constexpr std::size_t kMostNumbersOfLinks = 16;  // columns: a file may have any number of them
+constexpr std::size_t kMostLines = 2000;         // of the table of all figures
+constexpr double kNotableSteal = 2;              // percent
 constexpr double kNotableLoad = 3;
 
 bool is_figure(const std::string& text) {
@@ -127,7 +128,8 @@ std::string links_html(const std::vector<LinksOfPeer>& peers) {
   if (peers.empty()) return "";
   std::set<std::uint32_t> numbers;
   for (const LinksOfPeer& peer : peers)
-    for (const LinksPoint& point : peer.points) numbers.insert(point.links);
+    for (const LinksPoint& point : peer.points)
+      if (numbers.size() < kMostNumbersOfLinks) numbers.insert(point.links);
   std::vector<std::string> head{"cell of one link", "peer", "sustained"};
   for (const std::uint32_t number : numbers) head.push_back(fmt::format("{} at once", number));
   std::vector<std::vector<std::string>> rows;

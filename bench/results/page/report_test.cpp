@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/results/page/report.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <unistd.h>
@@ -132,22 +133,39 @@ TEST(ReportPage, CurvesOverTopicsCpuRatesAndLinks) {
   EXPECT_EQ(points, 9U) << "of the ten cells one has two conditions";
 }
 
+/// A cell of which all frames arrived, at this rate.
+void add_cell(std::vector<Measurement>& all, const std::string& cell, double achieved_hz) {
+  Measurement m = synthetic({.runs = 1, .samples = 12});
+  m.cell = cell;
+  m.due = 100;
+  m.lost = 0;
+  m.command = "cardan bench transport";
+  all.push_back(m);
+  m.due.reset();
+  m.lost.reset();
+  m.quantity = kAchievedRate;
+  m.unit = "Hz";
+  m.runs = {make_run({achieved_hz})};
+  all.push_back(m);
+}
+
+TEST(ReportPage, AFileWithManyNumbersOfLinksHasFewColumns) {
+  std::vector<Measurement> all;
+  for (int peer = 0; peer < 10; ++peer) {
+    add_cell(all, fmt::format("1p1s {}", peer), 99);
+    for (int links = 2; links < 30; ++links) add_cell(all, fmt::format("{}x1p1s {}", links, peer), 99);
+  }
+  const std::vector<Result> results{result_of(std::move(all))};
+  const std::string page = to_html(prepare(results));
+  const auto head = page.find("<th", page.find("id=\"links\""));
+  const std::string columns = page.substr(head, page.find("</thead>", head) - head);
+  EXPECT_EQ(count_of(columns, " at once"), 16U) << columns;
+}
+
 TEST(ReportPage, SaysHowManyLinksAPeerSustains) {
   std::vector<Measurement> all;
-  for (const char* cell : {"1p1s cv cpu=100", "2x1p1s cv cpu=100"}) {
-    Measurement m = synthetic({.runs = 1, .samples = 12});
-    m.cell = cell;
-    m.due = 100;
-    m.lost = 0;
-    m.command = "cardan bench transport";
-    all.push_back(m);
-    m.due.reset();
-    m.lost.reset();
-    m.quantity = kAchievedRate;
-    m.unit = "Hz";
-    m.runs = {make_run({cell[0] == '1' ? 99.0 : 80.0})};
-    all.push_back(m);
-  }
+  add_cell(all, "1p1s cv cpu=100", 99);
+  add_cell(all, "2x1p1s cv cpu=100", 80);
   const std::vector<Result> results{result_of(std::move(all))};
   const std::string page = to_html(prepare(results));
   EXPECT_EQ(count_of(page, "id=\"links\""), 1U);
