@@ -76,7 +76,7 @@ std::vector<Measurement> measurements_of(const Rows& rows, double seconds) {
       };
       add("handling per message", "ms", false, per_message(&RunFigures::handling_ms));
       add("encoding per message", "ms", false, per_message(&RunFigures::encoding_ms));
-      add("system calls per message", "ms", false, per_message(&RunFigures::system_calls_ms));
+      add("time in system calls per message", "ms", false, per_message(&RunFigures::system_calls_ms));
     }
     const auto samples = [](std::vector<double> RunFigures::* which) {
       return [which](const RunFigures& r) { return r.*which; };

@@ -101,7 +101,7 @@ TEST_F(RecordBenchCommand, MeasuresRecordersInTheSameRun) {
   std::set<std::string> quantities;
   for (const cardan::bench::Measurement& m : cardan::bench::read_result(json_path()).measurements)
     quantities.insert(m.quantity);
-  for (const char* quantity : {"recorded share", "file's rate", "CPU per GB", "system calls per message"})
+  for (const char* quantity : {"recorded share", "file's rate", "CPU per GB", "time in system calls per message"})
     EXPECT_TRUE(quantities.contains(quantity)) << quantity;
   EXPECT_TRUE(result["summary"]["path_time_vs_rosbag2"].is_number());
   EXPECT_TRUE(result["summary"]["rate_vs_fio"].is_null()) << "fio was not measured";

@@ -68,7 +68,7 @@ TEST_F(Links, TheGreatestNumberWhoseFramesArriveAtTheirRateIsSustained) {
   EXPECT_DOUBLE_EQ(peer.points[3].arrived, 0.991);
   EXPECT_DOUBLE_EQ(peer.points[2].achieved_hz, 47.4);
   EXPECT_EQ(text_of(peer.points[3]), "99.1 % at 50.0 Hz");
-  EXPECT_EQ(peer.cell, "1p1s cv cpu=100, 4000000 B, 50 Hz");
+  EXPECT_EQ(peer.cell, "1p1s cv cpu=100, 4 MB, 50 Hz");
   EXPECT_EQ(peer.contender, "tcp block");
 }
 

@@ -31,11 +31,14 @@ std::vector<double> Measurement::pooled() const {
 std::string name_of_contender(const Measurement& m) { return m.setup.empty() ? m.peer : m.peer + " " + m.setup; }
 
 std::string name_of_size(double bytes) {
-  constexpr double kKilo = 1024;
-  constexpr double kMega = 1024 * kKilo;
+  struct Unit {
+    double bytes;
+    const char* name;
+  };
   if (!(bytes > 0)) return "";
-  if (bytes >= kMega && std::fmod(bytes, kMega) == 0) return fmt::format("{:.0f} MiB", bytes / kMega);
-  if (bytes >= kKilo && std::fmod(bytes, kKilo) == 0) return fmt::format("{:.0f} KiB", bytes / kKilo);
+  // Only what divides the size: papers give both, and 4 MB is not 4 MiB.
+  for (const Unit unit : {Unit{1024 * 1024, "MiB"}, {1e6, "MB"}, {1024, "KiB"}, {1000, "kB"}})
+    if (std::fmod(bytes, unit.bytes) == 0) return fmt::format("{:.0f} {}", bytes / unit.bytes, unit.name);
   return fmt::format("{:.0f} B", bytes);
 }
 

@@ -57,7 +57,7 @@ struct Measurement {
 [[nodiscard]] std::string name_of(const Measurement& m);
 /// Without the part and the quantity.
 [[nodiscard]] std::string name_of_contender(const Measurement& m);  ///< "cardan prewake"
-[[nodiscard]] std::string name_of_size(double bytes);               ///< "900 KiB"; "": 0
+[[nodiscard]] std::string name_of_size(double bytes);               ///< "900 KiB", "4 MB"; "": 0
 
 /// A run of these samples, thinned to kMostSamplesOfRun.
 [[nodiscard]] MeasuredRun make_run(std::vector<double> samples, double steal_percent = 0,

@@ -159,11 +159,11 @@ Evidence::Wanted recorded(std::string peer, std::string setup, std::string cell,
   return {"record", std::move(peer), std::move(setup), std::move(cell), std::move(quantity), 0};
 }
 Finding less_time_in_system_calls(const Evidence& e) {
-  const auto rosbag2 = e.p50(recorded("rosbag2", "no transport", "phases", "system calls per message"));
+  const auto rosbag2 = e.p50(recorded("rosbag2", "no transport", "phases", "time in system calls per message"));
   std::string text;
   bool reached = false;
   for (const char* peer : {"speed", "cardan"})
-    if (const auto own = e.p50(recorded(peer, "", "phases", "system calls per message"));
+    if (const auto own = e.p50(recorded(peer, "", "phases", "time in system calls per message"));
         own && rosbag2 && *rosbag2 > 0) {
       if (std::string_view(peer) == "speed") reached = *own <= 0.16 * *rosbag2;
       text = joined(text, fmt::format("{} {:.3f} of rosbag2's {:.3f} ms ({:+.0f} %)", peer, *own, *rosbag2,

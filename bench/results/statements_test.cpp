@@ -153,7 +153,7 @@ TEST_F(Statements, SharedMemoryIsBestOnlyWithoutLoss) {
 
 TEST_F(Statements, SpeedIsComparedWithRosbag2) {
   const auto phases = [&](const char* peer, const char* setup, double ms) {
-    add("record", peer, setup, "phases", "system calls per message", 0, {ms});
+    add("record", peer, setup, "phases", "time in system calls per message", 0, {ms});
   };
   phases("rosbag2", "no transport", 10);
   phases("speed", "copies", 1);

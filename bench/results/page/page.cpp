@@ -167,7 +167,8 @@ std::string statements_html(const Report& report) {
 }
 
 std::string plot_html(const Plot& plot) {
-  std::string out = "<figure><h3>" + xml_text(plot.title) + "</h3>\n" + plot.svg + "<figcaption>\n";
+  std::string out = "<figure><h3>" + xml_text(plot.title) + "</h3>\n<div class=\"plot\" tabindex=\"0\">" + plot.svg +
+                    "</div>\n<figcaption>\n";
   out += "<details><summary>Figures</summary>" + table_html(plot.head, plot.rows) + "</details>\n";
   return out + commands_html(plot.commands) + "</figcaption></figure>\n";
 }
@@ -181,7 +182,7 @@ constexpr std::array<Chapter, 5> kChapters{{
     {"boxes", "Latencies by size and peer",
      "Box: 25th to 75th percentile, with the median. Whiskers: 5th to 95th. Dot: 99th. Logarithmic."},
     {"cdf", "Distributions",
-     "The share of messages that needed at most so long. Lines of one colour differ in their dashes."},
+     "The share of messages that took at most this time. Lines of one colour differ in their dashes."},
     {"fairness", "Fairness", "From the first reader of a message to the last. Small is fair."},
     {"scaling", "Scaling", "Medians, as messages, readers, links or cameras grow."},
     {"bars", "Pipelines, CPU, memory and rates",

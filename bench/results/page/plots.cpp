@@ -82,6 +82,15 @@ std::string size_and_rate(const Measurement& m) {
   return out;
 }
 
+std::string cell_and_size(const Measurement& m) { return m.cell + (m.bytes > 0 ? " " + size_and_rate(m) : ""); }
+
+/// The contenders of a cell one below the other, whatever was measured between them.
+Group cells_together(const Group& all) {
+  Group out;
+  for (const Group& cell : grouped(all, cell_and_size)) out.insert(out.end(), cell.begin(), cell.end());
+  return out;
+}
+
 /// Of a cell such as "1p1s cpu=20": what follows `word` and nothing else; 0: the cell is another.
 double number_after(const std::string& cell, const char* word) {
   const auto at = cell.find(word);
@@ -210,7 +219,7 @@ class Plots {
         add_command(*plot, *m);
       }
       plot->svg = line_plot(frame_of(*plot,
-                                     "For each peer the share of messages that needed at most so long; the axis of "
+                                     "For each peer the share of messages that took at most this time; the axis of "
                                      "times is logarithmic.",
                                      "share of messages"),
                             lines, {axis_of(first), true, false});
@@ -308,6 +317,7 @@ class Plots {
     for (Group& group : grouped(
              chosen, [](const Measurement& m) { return fmt::format("{}\x1f{}\x1f{}", m.part, m.quantity, m.unit); })) {
       const Measurement& first = *group.front();
+      group = cells_together(group);
       cut(group);
       Plot* const plot = next("bars", fmt::format("{}: {}", first.part, first.quantity));
       if (plot == nullptr) continue;
@@ -315,7 +325,7 @@ class Plots {
       std::vector<Bar> drawn;
       for (const Measurement* m : group) {
         const Summary s = summary_of(*m);
-        const std::string cell = m->cell + (m->bytes > 0 ? " " + size_and_rate(*m) : "");
+        const std::string cell = cell_and_size(*m);
         // Of samples the deviation, of runs their range.
         const bool many = is_distribution(*m);
         drawn.push_back({cell, name_of_contender(*m), palette_.series(*m), s.p50,

@@ -5,10 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <unistd.h>
-#include <map>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <sstream>
 
 #include "bench/results/page/axis.hpp"
@@ -184,6 +185,52 @@ TEST(ReportPage, SaysHowManyLinksAPeerSustains) {
   EXPECT_EQ(to_markdown(prepare(without)).find("sustained"), std::string::npos);
 }
 
+// A stage's peers are compared with each other, so they stand below each other, whichever was measured first.
+TEST(ReportPage, BarsOfACellStandTogether) {
+  std::vector<Measurement> all;
+  for (const char* peer : {"raw", "cardan", "uds"})
+    for (const char* stage : {"lane", "detector"}) {
+      Measurement m = synthetic({.runs = 1, .samples = 12});
+      m.part = "pipeline";
+      m.peer = peer;
+      m.cell = stage;
+      m.quantity = "processing";
+      all.push_back(std::move(m));
+    }
+  std::vector<const Measurement*> pointers;
+  for (const Measurement& m : all) pointers.push_back(&m);
+  std::size_t left_out = 0;
+  const std::vector<Plot> plots = plots_of(pointers, left_out);
+  const auto bars = std::find_if(plots.begin(), plots.end(), [](const Plot& p) { return p.kind == "bars"; });
+  ASSERT_NE(bars, plots.end());
+  EXPECT_EQ(count_of(bars->svg, "class=\"section\""), 2U) << bars->svg;
+  ASSERT_EQ(bars->rows.size(), 6U);
+  for (std::size_t i = 0; i < 6; ++i) EXPECT_EQ(bars->rows[i][1], bars->rows[i % 3][1]) << i;
+}
+
+// The foot of a plot of sixty rows is below the screen.
+TEST(ReportPage, ATallPlotRepeatsTheValuesOfItsAxis) {
+  const auto names_of_ticks = [](int rows_of_section) {
+    std::vector<Box> boxes;
+    for (const char* section : {"4 KiB", "4 MiB", "8 MiB"})
+      for (int row = 0; row < rows_of_section; ++row) boxes.push_back({section, "peer", 0, 1, 2, 3, 4, 5, 99});
+    return count_of(box_plot({"plot", "title", "what it shows", "transport, us"}, boxes), "class=\"tick\"");
+  };
+  const std::size_t once = names_of_ticks(2);
+  ASSERT_GE(once, 2U);
+  EXPECT_EQ(names_of_ticks(20), 4 * once) << "above each section and at the foot";
+}
+
+TEST(ReportPage, AnAxisOfCountsHasNoFractions) {
+  const auto svg = [](double last) {
+    return line_plot({"plot", "title", "what it shows", "share, %"}, {{"peer", 0, 0, {{1, 5}, {last, 6}}}},
+                     {"cameras", false, false});
+  };
+  EXPECT_EQ(svg(2).find(">1.2<"), std::string::npos) << svg(2);
+  EXPECT_NE(svg(2).find(">2<"), std::string::npos) << svg(2);
+  EXPECT_NE(svg(2.1).find(">1.2<"), std::string::npos) << svg(2.1);
+}
+
 TEST(ReportPage, FiguresWithoutASpreadOrALogarithmAreDrawn) {
   std::vector<Measurement> all;
   for (const double value : {0.0, -5.0, 7.0, 1e15}) {
@@ -237,6 +284,18 @@ TEST(ReportPage, IsWrittenWithItsSummaryAndOneFileOfAll) {
   EXPECT_NE(summary.str().find("Finding 7"), std::string::npos);
   std::filesystem::remove_all(folder);
   EXPECT_THROW(write_report({some_result()}, "/proc/nowhere"), Error);
+}
+
+TEST(Measurement, SizesAreNamedAsPapersNameThem) {
+  for (const auto& [bytes, name] : std::vector<std::pair<double, std::string>>{{0, ""},
+                                                                               {128, "128 B"},
+                                                                               {1000, "1 kB"},
+                                                                               {4096, "4 KiB"},
+                                                                               {921'600, "900 KiB"},
+                                                                               {1'327'176, "1327176 B"},
+                                                                               {4e6, "4 MB"},
+                                                                               {4.0 * 1024 * 1024, "4 MiB"}})
+    EXPECT_EQ(name_of_size(bytes), name);
 }
 
 TEST(Axis, TicksAreRoundAndInOrder) {

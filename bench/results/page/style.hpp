@@ -12,7 +12,7 @@ inline constexpr const char* kPageStyle = R"(
 *{box-sizing:border-box}
 body{margin:0 auto;max-width:960px;padding:1.5rem;background:var(--ground);color:var(--text);font:16px/1.5 system-ui,sans-serif}
 h1{font-size:1.7rem;margin:0 0 .5rem}h2{font-size:1.25rem;margin:2.5rem 0 .75rem;border-bottom:1px solid var(--rule)}h3{font-size:1rem;margin:1.5rem 0 .25rem}
-p{margin:.4rem 0}a{color:var(--s0)}nav a{margin-right:1rem}
+p{margin:.4rem 0}a{color:var(--s0)}nav{display:flex;flex-wrap:wrap;gap:.25rem 1rem}
 .faint{color:var(--faint)}.good{color:var(--good);font-weight:600}.bad{color:var(--bad);font-weight:600}
 .scroll,.whole{overflow-x:auto}.scroll{max-height:30rem}
 table{border-collapse:collapse;font-size:.85rem;width:100%}th,td{padding:.2rem .6rem;border-bottom:1px solid var(--rule);text-align:left;vertical-align:top}
@@ -28,7 +28,7 @@ rect.box{fill-opacity:.55}
 .s0{stroke:var(--s0)}.s1{stroke:var(--s1)}.s2{stroke:var(--s2)}.s3{stroke:var(--s3)}.s4{stroke:var(--s4)}.s5{stroke:var(--s5)}.s6{stroke:var(--s6)}.s7{stroke:var(--s7)}
 .box.s0,.far.s0{fill:var(--s0)}.box.s1,.far.s1{fill:var(--s1)}.box.s2,.far.s2{fill:var(--s2)}.box.s3,.far.s3{fill:var(--s3)}
 .box.s4,.far.s4{fill:var(--s4)}.box.s5,.far.s5{fill:var(--s5)}.box.s6,.far.s6{fill:var(--s6)}.box.s7,.far.s7{fill:var(--s7)}
-@media (max-width:600px){body{padding:.75rem}}
+@media (max-width:600px){body{padding:.75rem}.plot{overflow-x:auto}.plot svg{min-width:640px}}
 @media print{details{display:none}.scroll{max-height:none}}
 )";
 

@@ -3,6 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
 #include "bench/results/page/axis.hpp"
 #include "bench/results/words.hpp"
 #include "cardan/base/xml_text.hpp"
@@ -20,7 +24,10 @@ constexpr double kTop = 8;
 constexpr double kFoot = 44;
 constexpr double kLinesHeight = 300;
 constexpr double kLegendColumn = 215;
-constexpr std::size_t kMostLabel = 30;  // characters in its column
+constexpr double kCloseTicks = 34;
+constexpr double kTallRows = 12;
+constexpr double kWidthOfCharacter = 8;  // bold, at most in the mean
+constexpr std::size_t kMostLabel = 30;   // characters in its column
 
 // No half of a UTF-8 character.
 std::string fitted(const std::string& text) {
@@ -50,16 +57,24 @@ std::string open_svg(const PlotFrame& frame, double height) {
       kWidth, height, id, id, id, xml_text(frame.title), id, xml_text(frame.description));
 }
 
-std::string value_axis(const Axis& axis, double top, double bottom, const std::string& name) {
+/// The ticks' values in a row. Right of `from` only: on the left is something else.
+std::string tick_names(const Axis& axis, const std::vector<double>& ticks, double y, double closest, double from = 0) {
   std::string out;
-  double last = -100;
-  for (const double tick : axis.ticks()) {
+  double last = from - closest;
+  for (const double tick : ticks) {
     const double x = axis.at(tick);
-    out += line_element(x, top, x, bottom, "grid");
-    if (x - last < 34) continue;  // names would overlap
-    out += text_element(x, bottom + 15, "tick", name_of_tick(tick));
+    if (x - last < closest) continue;  // names would overlap
+    out += text_element(x, y, "tick", name_of_tick(tick));
     last = x;
   }
+  return out;
+}
+
+std::string value_axis(const Axis& axis, double top, double bottom, const std::string& name) {
+  std::string out;
+  const std::vector<double> ticks = axis.ticks();
+  for (const double tick : ticks) out += line_element(axis.at(tick), top, axis.at(tick), bottom, "grid");
+  out += tick_names(axis, ticks, bottom + 15, kCloseTicks);
   return out + text_element((kLabels + kWidth - kRight) / 2, bottom + 34, "axis", name) + "\n";
 }
 
@@ -69,10 +84,18 @@ std::string rows_of(const PlotFrame& frame, const std::vector<Item>& items, cons
   double height = kTop;
   std::string body;
   const std::string* section = nullptr;
+  // The axis is at the foot; a tall plot repeats its values where a section starts.
+  double values_at = kTop - kTallRows * kRow;
+  const double end = kTop + kRow * static_cast<double>(items.size());
   for (const Item& item : items) {
     if (!item.section.empty() && (section == nullptr || *section != item.section)) {
       height += 6;
       body += text_element(4, height + 14, "section", item.section);
+      if (height - values_at >= kTallRows * kRow && end - height >= kTallRows * kRow) {
+        body += tick_names(axis, axis.ticks(), height + 14, kCloseTicks,
+                           4 + kWidthOfCharacter * static_cast<double>(item.section.size()) + kCloseTicks / 2);
+        values_at = height;
+      }
       height += kRow;
     }
     section = &item.section;
@@ -128,7 +151,8 @@ std::string bar_plot(const PlotFrame& frame, const std::vector<Bar>& bars) {
 
 std::string line_plot(const PlotFrame& frame, const std::vector<Line>& lines, const LineAxes& axes) {
   constexpr double kLeft = 64;
-  const double bottom = kTop + kLinesHeight;
+  constexpr double kFrom = kTop + 18;  // below the name of the vertical axis
+  const double bottom = kFrom + kLinesHeight;
   std::vector<double> xs;
   std::vector<double> ys;
   for (const Line& line : lines)
@@ -137,25 +161,23 @@ std::string line_plot(const PlotFrame& frame, const std::vector<Line>& lines, co
       ys.push_back(y);
     }
   const Axis x_axis(xs, axes.log_x, kLeft, kWidth - kRight);
-  const Axis y_axis(ys, axes.log_y, bottom, kTop, true);
+  const Axis y_axis(ys, axes.log_y, bottom, kFrom, true);
 
   const auto columns = static_cast<std::size_t>((kWidth - kLeft) / kLegendColumn);
   const std::size_t legend_rows = (lines.size() + columns - 1) / columns;
   std::string out = open_svg(frame, bottom + kFoot + 8 + kRow * static_cast<double>(legend_rows));
-  double last = -100;
-  for (const double tick : x_axis.ticks()) {
-    const double x = x_axis.at(tick);
-    out += line_element(x, kTop, x, bottom, "grid");
-    if (x - last < 42) continue;
-    out += text_element(x, bottom + 15, "tick", name_of_tick(tick));
-    last = x;
-  }
+  std::vector<double> x_ticks = x_axis.ticks();
+  const auto is_whole = [](double x) { return x == std::floor(x); };
+  if (std::all_of(xs.begin(), xs.end(), is_whole))  // there is no half of a reader
+    x_ticks.erase(std::remove_if(x_ticks.begin(), x_ticks.end(), std::not_fn(is_whole)), x_ticks.end());
+  for (const double tick : x_ticks) out += line_element(x_axis.at(tick), kFrom, x_axis.at(tick), bottom, "grid");
+  out += tick_names(x_axis, x_ticks, bottom + 15, 42);
   for (const double tick : y_axis.ticks()) {
     out += line_element(kLeft, y_axis.at(tick), kWidth - kRight, y_axis.at(tick), "grid");
     out += text_element(kLeft - 6, y_axis.at(tick) + 4, "label", name_of_tick(tick));
   }
   out += text_element((kLeft + kWidth - kRight) / 2, bottom + 34, "axis", axes.x);
-  out += text_element(kLeft + 6, kTop + 12, "side", frame.axis) + "\n";
+  out += text_element(4, kTop + 8, "side", frame.axis) + "\n";
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const Line& line = lines[i];
     const std::string classes = fmt::format("line s{} d{}", series_class(line.series), line.dash % 4);
