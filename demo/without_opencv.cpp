@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the demo does in a build without OpenCV: the camera is the drawn street, and what moves in it is found.
+// What the demo does in a build without OpenCV: the camera is the drawn street, or Python's OpenCV reads it, and what
+// moves in it is found.
+#include <cstdlib>
+
 #include "cardan/base/error.hpp"
 #include "demo/detector/motion_detector.hpp"
 #include "demo/report/drawing.hpp"
-#include "demo/sensors/camera_source.hpp"
+#include "demo/sensors/python_camera.hpp"
 
 namespace cardan::street {
 namespace {
@@ -19,8 +22,8 @@ namespace {
 const bool kHasOpenCv = false;
 
 std::unique_ptr<CameraSource> open_video(const std::string& argument, const Beside&) {
-  refuse("--camera " + argument + ": this build lacks OpenCV, which reads cameras and videos",
-         "leave --camera out for the drawn street");
+  const char* const named = std::getenv("CARDAN_PYTHON");
+  return std::make_unique<PythonCamera>(named != nullptr && *named != '\0' ? named : "python3", argument);
 }
 
 std::unique_ptr<PictureDetector> open_detector(const std::string& model) {

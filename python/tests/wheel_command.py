@@ -45,6 +45,15 @@ class Doubler(cardan.Component):
         with open("interpreter.txt", "w") as file:
             file.write(sys.prefix)
 """
+VIDEO = """
+import cv2, numpy
+street = cv2.VideoWriter("street.avi", cv2.VideoWriter_fourcc(*"MJPG"), 20, (320, 240))
+for number in range(40):
+    picture = numpy.full((240, 320, 3), 90, numpy.uint8)
+    picture[100:200, 5 * number:5 * number + 40] = 220
+    street.write(picture)
+street.release()
+"""
 SYSTEM = {"name": "wheel", "processes": {"one": {"components": {"doubler": {"python": "doubler:Doubler"}}}}}
 
 
@@ -132,6 +141,11 @@ def demo() -> None:
     said = cardan("demo", "--seconds", "8", "--no-view", "--record", "demo.mcap", "--json", "demo.json", "--picture", "")
     assert json.loads((WORK / "demo.json").read_text()), said
     assert "/street/decision" in cardan("bag", "info", "demo.mcap")
+    # A video, which OpenCV for Python decodes: the command itself is without OpenCV.
+    subprocess.run([sys.executable, "-c", VIDEO], cwd=WORK, env=ENVIRONMENT, check=True)
+    short = ("--seconds", "8", "--no-view", "--record", "", "--picture", "")
+    assert "street.avi, 320 x 240 at 20 fps, looped" in cardan("demo", "--camera", "street.avi", *short)
+    assert "street.mp4: no such file" in cardan("demo", "--camera", "street.mp4", *short, codes=(1, 2))
 
 
 def tour() -> None:

@@ -32,7 +32,7 @@ readelf -d "$work"/contents/cardan/_command/bin/cardan | grep -q 'RUNPATH.*\[\$O
 [[ $(find "$work/contents" -name 'libcardan*.so*' | wc -l) == 2 ]] || { echo "a library is there twice"; exit 1; }
 
 "$python" -m venv "$work/venv"
-"$work/venv/bin/pip" install --quiet --disable-pip-version-check numpy "$wheel"
+"$work/venv/bin/pip" install --quiet --disable-pip-version-check "$wheel[opencv]"
 cd "$work"
 CARDAN_RUN_DIR=$(mktemp -d "$work/run.XXXXXX") "$work/venv/bin/python" - <<'PYTHON'
 import numpy, cardan, pathlib
