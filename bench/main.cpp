@@ -12,6 +12,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "apps/program.hpp"
 #ifdef CARDAN_HAS_BRIDGE_BENCH
@@ -312,9 +313,14 @@ void add_bench(CLI::App& app) {
 }  // namespace cardan::bench
 
 int main(int argc, char** argv) {
-  if (!cardan::bench::is_role(argc, argv))
-    for (const std::string& failure : cardan::bench::load_all_modules())
-      fmt::print(stderr, "cardan bench: {}\n", failure);
+  if (!cardan::bench::is_role(argc, argv)) {
+    const std::vector<std::string> failures = cardan::bench::load_all_modules();
+    // A page of help or a comparison needs no peer.
+    const std::vector<std::string_view> words(argv + 1, argv + argc);
+    const auto says = [&](std::string_view word) { return std::find(words.begin(), words.end(), word) != words.end(); };
+    if ((says("transport") || says("pipeline")) && !says("--help") && !says("-h"))
+      for (const std::string& failure : failures) fmt::print(stderr, "cardan bench: {}\n", failure);
+  }
   CLI::App app{"The benchmarks of Cardan", "cardan"};
   app.require_subcommand(1);
   app.get_formatter()->column_width(34);
