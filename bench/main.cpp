@@ -196,7 +196,7 @@ void add_v2x_bench(CLI::App& group) {
   command->add_option("--rate-mbit", a.rate_mbit, "Mbit/s of the link (default: 6)");
   add_json_option(*command, a.json);
   command->add_flag("--quick", a.quick, "One round of 15 s");
-  // How the bench starts those who talk.
+  // How the bench starts both ends.
   command->add_option("--part", a.part)->group("");
   command->callback([arguments] {
     if (const int code = run_v2x_bench(*arguments); code != 0) throw CLI::RuntimeError(code);

@@ -21,7 +21,7 @@ class RosMaster {
   explicit RosMaster(bool (*stopped)());
 
   [[nodiscard]] bool answers() const noexcept { return answers_; }
-  /// For those who are to talk with it.
+  /// For the processes that talk with it.
   [[nodiscard]] const std::map<std::string, std::string>& environment() const noexcept { return environment_; }
   [[nodiscard]] int pid() const noexcept { return master_->child().pid(); }
 

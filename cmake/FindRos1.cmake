@@ -3,7 +3,7 @@
 # to is missing, but the bench has these peers only where they can be had. Gives Ros1_FOUND and the target Ros1::roscpp, and with
 # nodelets Ros1_nodelets_FOUND and Ros1::nodelets. CMAKE_PREFIX_PATH helps where ROS is not in /usr.
 
-# _ros1_part(name HEADERS … LIBRARIES …): appends to _ros1_<name>_needed, and makes the target Ros1::<name> if all of it is there.
+# _ros1_part(name HEADERS … LIBRARIES …): appends to _ros1_<name>_needed, and makes the target Ros1::<name> if all are there.
 function(_ros1_part name)
   cmake_parse_arguments(P "" "" "HEADERS;LIBRARIES" ${ARGN})
   set(needed "")

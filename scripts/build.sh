@@ -38,7 +38,7 @@ if [[ -e $cache ]]; then
   fi
 fi
 "$CMAKE" --preset "$preset" "${fresh[@]}" -DCARDAN_BUILD_TESTS="$CARDAN_TESTS" "${definitions[@]}" >"$log" 2>&1 ||
-  { tail -n 30 "$log" >&2; die "CMake could not configure build/$preset (all of it in $log)"; }
+  { tail -n 30 "$log" >&2; die "CMake could not configure build/$preset (the rest is in $log)"; }
 arguments=()
 if ((${#targets[@]})); then arguments=(--target "${targets[@]}"); fi
 "$CMAKE" --build "build/$preset" --parallel "$JOBS" "${arguments[@]}"

@@ -24,7 +24,7 @@ cpack=${CMAKE%cmake}cpack
 arguments=()
 if [[ -n $version ]]; then arguments=(-D CPACK_PACKAGE_VERSION="$version" -D CPACK_DEBIAN_PACKAGE_VERSION="$version"); fi
 (cd build/release && umask 022 && "$cpack" --config CPackConfig.cmake "${arguments[@]}") >build/deb.log 2>&1 ||
-  { tail -n 20 build/deb.log >&2; die "cpack failed (all of it in build/deb.log)"; }
+  { tail -n 20 build/deb.log >&2; die "cpack failed (the rest is in build/deb.log)"; }
 rm -rf "$packages/_CPack_Packages"
 [[ -x build/release/bin/cardan-zenoh ]] || say "deb: cardan-bridge is without cardan-zenoh — run make zenoh first, if you need cardan bridge zenoh"
 [[ -x build/release/bin/cardan-bridge-dds ]] || say "deb: cardan-bridge is without the bridge to ROS 2 — it needs cyclonedds-dev"

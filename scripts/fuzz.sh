@@ -75,7 +75,7 @@ for name in "${targets[@]}"; do
     failed=1
     input=$(sed -n 's/.*Test unit written to //p' "$log" | tail -n 1)
     cause=$(grep -aE '^==FUZZ==|what\(\):|runtime error|ERROR: |^SUMMARY' "$log" | head -n 1 || true)
-    result="FOUND: ${cause:-it did not end in order} — input: ${input:-none}, all of it: $log"
+    result="FOUND: ${cause:-it did not end in order} — input: ${input:-none}, whole log: $log"
   fi
   printf '%-12s %10s %8s %8s   %s\n' "$name" "${runs:-?}" "${edges:-?}" "$(find "$build/corpus/$name" -type f | wc -l)" "$result"
 done

@@ -172,7 +172,7 @@ split_by_candidate() {
 }
 update_lists() {
   "${apt[@]}" update >>"$log" 2>&1 ||
-    { tail -n 15 "$log" >&2; die "apt-get update failed (above; all of it in $log) — check the network, the proxy and /etc/apt/sources.list"; }
+    { tail -n 15 "$log" >&2; die "apt-get update failed (above; the rest is in $log) — check the network, the proxy and /etc/apt/sources.list"; }
 }
 install_packages() {
   find_missing
@@ -201,7 +201,7 @@ install_packages() {
     if ! "${apt[@]}" install -y --no-install-recommends "${available[@]}" >>"$log" 2>&1; then
       update_lists  # most often the lists are older than the mirror
       "${apt[@]}" install -y --no-install-recommends "${available[@]}" >>"$log" 2>&1 ||
-        { tail -n 15 "$log" >&2; die "apt-get could not install ${available[*]} (above; all of it in $log) — try it by hand: apt-get install ${available[*]}"; }
+        { tail -n 15 "$log" >&2; die "apt-get could not install ${available[*]} (above; the rest is in $log) — try it by hand: apt-get install ${available[*]}"; }
     fi
   fi
   hash -r
@@ -214,12 +214,12 @@ install_packages() {
   fi
 }
 
-# What only adds something: all of it or nothing, and no reason to fail.
+# What only adds something: all or nothing, and no reason to fail.
 install_optional() {
   find_missing '?'
   ((${#packages[@]})) || return 0
   if [[ $dry_run == yes ]]; then
-    say "setup: optional, would be installed with apt-get where this release has all of it:"
+    say "setup: optional, would be installed with apt-get where this release has all these packages:"
     list_missing
     return 0
   fi

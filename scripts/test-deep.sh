@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 source scripts/lib.sh
 
-total=7200  # seconds for all of it; a section gets what is left, and at most its own
+total=7200  # seconds for all; a section gets what is left, and at most its own
 #  section  minutes at most
 order=(
   "format   2"

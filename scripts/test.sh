@@ -44,7 +44,7 @@ if [[ $sanitizers != 0 ]]; then
   code=0
   wait "${beside[0]}" || code=$?
   beside=()
-  ((code == 0)) || { tail -n 30 "$asan_log" >&2; die "the build with sanitizers failed (all of it in $asan_log)"; }
+  ((code == 0)) || { tail -n 30 "$asan_log" >&2; die "the build with sanitizers failed (the rest is in $asan_log)"; }
   scripts/deep/asan.sh "$@"
 fi
-say "all of it in $(seconds_since "$began") s"
+say "all in $(seconds_since "$began") s"

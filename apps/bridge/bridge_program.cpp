@@ -161,7 +161,8 @@ void add_bridge_options(CLI::App& app, BridgeOptions& o) {
   app.add_flag("--best-effort", o.best_effort, "Send each message once")->excludes(reliable);
   app.add_option("--domain", o.domain, "Cardan's domain (default: $CARDAN_DOMAIN, else \"default\")");
   app.add_option("--network", o.network, "Name of the other side, for the loop guard");
-  app.add_option("--access", o.access, "Whose topics are sent, and who may read what comes in (default: owner)")
+  app.add_option("--access", o.access,
+                 "The users whose topics are sent, and those that may read what comes in (default: owner)")
       ->check(CLI::IsMember({"owner", "group", "everyone", "policy"}));
   app.add_option("--seconds", o.seconds, "End after this time")->check(CLI::PositiveNumber);
   app.add_flag("--json", o.json, "One JSON object a second, one per line");

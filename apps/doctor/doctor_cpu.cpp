@@ -126,7 +126,7 @@ void wake_up(Findings& all) {
   const auto at = [&](std::size_t percent) { return static_cast<double>(times[(times.size() - 1) * percent / 100]); };
   std::string found = fmt::format("median {}, 95 % within {} for a reader that sleeps (measured now, {} times)",
                                   time_text(at(50)), time_text(at(95)), times.size());
-  if (at(50) > 20'000) found += "; Waiting prewake() and anticipate() hide most of it";
+  if (at(50) > 20'000) found += "; Waiting prewake() and anticipate() hide most of this time";
   all.push_back({"wake-up", Status::Note, found});
 }
 

@@ -47,7 +47,7 @@ class OwnLines {
   std::uint64_t left_out_ = 0;
 };
 
-/// What a line of the merged log says, and who says it.
+/// A line of the merged log, and the process that wrote it.
 struct LogWords {
   LogLevel level = LogLevel::Info;
   std::string_view component{};  ///< empty: none

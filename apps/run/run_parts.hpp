@@ -51,7 +51,7 @@ class PlannedCrash {
   std::string process_, component_, domain_;
   double seconds_ = 5;
   std::int64_t due_ns_ = 0;  ///< from the first look on
-  pid_t pid_ = 0;            ///< was told
+  pid_t pid_ = 0;            ///< as on_start() gave it
   std::int64_t told_ns_ = 0;
   std::thread asks_;
 };

@@ -22,7 +22,7 @@ struct Room {
 
 /// Columns on the screen: letters of UTF-8, without the bytes of colours.
 [[nodiscard]] std::size_t width_of(std::string_view text) noexcept;
-/// At most this many columns of it; if something is left out, the last one is '…'.
+/// At most this number of its columns; if something is left out, the last one is '…'.
 [[nodiscard]] std::string cut(std::string_view line, std::size_t columns);
 /// In lines of at most this many columns, broken after ", " if there is one.
 [[nodiscard]] std::vector<std::string> wrapped(std::string_view text, std::size_t columns);

@@ -72,7 +72,7 @@ struct Figures {
   std::vector<TopicFigures> topics;
   std::vector<CallbackFigures> callbacks;
   std::vector<ProcessFigures> processes;
-  std::vector<std::string> problems;  ///< in words: who did not answer
+  std::vector<std::string> problems;  ///< in words: which processes did not answer
   std::vector<std::string> closed;    ///< topics that do not let this user in
   std::size_t left_out = 0;           ///< processes beyond kMostProcesses, whose use of the computer is not looked up
   std::uint64_t lost = 0;             ///< samples within the measurement, of all readers and callbacks

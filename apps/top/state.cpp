@@ -55,7 +55,7 @@ std::vector<std::string> columns_of_key(char32_t key) {
   }
 }
 
-/// Where a sheet is sorted by as long as nobody says: the first number that tells who is busy.
+/// Where a sheet is sorted by as long as nobody says: the first number that shows which is busy.
 std::size_t first_order(View view) { return view == View::Processes ? 3 : view == View::Topics ? 2 : 3; }
 
 std::string styled(std::string text, const char* style, bool colours) {

@@ -87,12 +87,13 @@ int tour(const TourOptions& o) {
     }
     lost = guide.lost;
   } catch (const TourInterrupted&) {
-    say_in_tour("\nthe tour ends here; nothing of it is left");
+    say_in_tour("\nthe tour ends here; it left no files and no processes");
     return 128 + SIGINT;
   }
   if (o.step == 0)
     say_in_tour(
-        "\nThat was all; nothing of it is left. Next: cardan new project truck, and the guide (docs/guide.md).");
+        "\nThat was all; it left no files and no processes. Next: cardan new project truck, and the guide "
+        "(docs/guide.md).");
   return lost ? kLoss : kOk;
 }
 

@@ -23,7 +23,7 @@ struct Setting {
   Stopped stopped = nullptr;
 };
 
-/// A row of the report, and how one run of it is measured. To add one: its function, and its line in `all_setups()`.
+/// A row of the report, and how one of its runs is measured. To add one: its function, and its line in `all_setups()`.
 struct Setup {
   const char* name;
   const char* title;

@@ -83,7 +83,7 @@ void play_source(const Area& stages, const Area& link, Fill fill) {
   if (!stages.arrive_and_wait()) return;
   std::int64_t beat = stages.header().start_ns.load();
   const auto next_beat = [&] {
-    beat += period;  // who is late skips beats, as a sensor does
+    beat += period;  // a late one skips beats, as a sensor does
     if (const std::int64_t now = now_ns(); now > beat) beat += (now - beat) / period * period;
     sleep_until(beat);
   };

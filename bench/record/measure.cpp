@@ -57,7 +57,7 @@ void take_report(const nlohmann::json& words, RunFigures& out) {
   }
   if (words.contains("submit")) {
     out.system_calls_ms = words.at("submit").at("sum_ns").get<double>() / 1e6;
-    // Handling and encoding are not told apart: all that the process computes outside the kernel.
+    // Handling and encoding are not separated: all that the process computes outside the kernel.
     out.handling_ms = cpu_time_of(words.at("cpu")).user * 1e3;
     out.path_p50_ms = words.at("path").at("p50_ns").get<double>() / 1e6;
     out.path_p99_ms = words.at("path").at("p99_ns").get<double>() / 1e6;

@@ -22,7 +22,7 @@ struct Setting {
   Stopped stopped = nullptr;
 };
 
-/// One run: sensors, who records them, and what else runs.
+/// One run: sensors, the recorder, and what else runs.
 struct RunSpec {
   Peer peer = Peer::Cardan;
   Sensors sensors{};

@@ -8,7 +8,7 @@ namespace cardan::bench::recording {
 /// Plays a part of `cardan bench record` (Stage); returns the exit code. Blocks.
 int play_recording_part(const char* job) noexcept;
 
-// The parts. Each is told in its job what to do and throws what goes wrong.
+// The parts. A job says what each does; each throws what goes wrong.
 void play_producer(const nlohmann::json& job);
 void play_reader(const nlohmann::json& job);
 void play_recorder(const nlohmann::json& job);

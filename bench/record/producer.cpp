@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sensors: each a thread and a publisher, as in rosbag2_performance_benchmarking, in one process of their own, so
-// that their CPU time is told apart.
+// that their CPU time is measured separately.
 #include <algorithm>
 #include <exception>
 #include <memory>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Somebody else who reads a camera: what its frames cost it while they are recorded.
+// Another reader of a camera: what its frames cost it while they are recorded.
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <vector>

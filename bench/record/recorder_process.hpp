@@ -17,8 +17,8 @@ struct RecorderResult {
   CpuTime cpu{};
 };
 
-/// A recorder that is measured, and the sensors where they are a part of it. Not to be shared by threads; the functions
-/// throw Error as Actor's do.
+/// A recorder that is measured, and the sensors where they belong to its process. Not to be shared by threads; the
+/// functions throw Error as Actor's do.
 class RecorderProcess {
  public:
   virtual ~RecorderProcess() = default;

@@ -31,7 +31,7 @@ struct RecordSummary {
 [[nodiscard]] RecordSummary summarize_rows(const Rows& rows);
 [[nodiscard]] nlohmann::ordered_json to_json(const RecordSummary& summary);
 
-/// A figure beside what is wanted of it.
+/// A figure beside its target.
 struct Verdict {
   std::string what{}, wanted{}, found{};
   std::optional<bool> reached{};  ///< absent: not measured

@@ -11,7 +11,7 @@ inline constexpr std::int64_t kUnitNs = 10'000;
 /// Steps that make a unit on the calling thread's CPU now: the least of several trials. Blocks for about 20 ms.
 [[nodiscard]] std::uint64_t calibrate_unit() noexcept;
 
-/// Does a unit of so many steps; the result is to be used, or the compiler leaves the work out.
+/// Does a unit of `steps` steps. Use the result, or the compiler leaves the work out.
 [[nodiscard]] std::uint64_t do_unit(std::uint64_t steps, std::uint64_t seed) noexcept;
 
 }  // namespace cardan::bench::recording

@@ -34,7 +34,7 @@ struct Measurement {
   std::string peer{};      ///< "cardan", "raw"
   std::string setup{};     ///< how the peer is used: "prewake", "slot"; "": there is one way
   std::string cell{};      ///< what was done: "1p5s", "pipeline A"
-  std::string quantity{};  ///< what was measured of it: "transport", "publisher's CPU"
+  std::string quantity{};  ///< the measured quantity: "transport", "publisher's CPU"
   std::string unit{};      ///< "us", "ms", "MB/s", "% of a core"
   bool more_is_better = false;
   double bytes = 0;    ///< of a message; 0: there is none, or several

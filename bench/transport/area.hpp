@@ -46,10 +46,9 @@ struct alignas(64) RoleSlot {
   std::uint32_t descriptor_count = 0;
   std::array<std::int32_t, kMostDescriptors> descriptors{};
   // Written by the role.
-  std::int64_t cpu_ns = 0;   ///< CPU time of the process in the measured window
-  std::int64_t wall_ns = 0;  ///< length of that window
-  std::int64_t reading_ns =
-      0;  ///< readers: the part of it between receipt and the last byte read, with the work after it
+  std::int64_t cpu_ns = 0;         ///< CPU time of the process in the measured window
+  std::int64_t wall_ns = 0;        ///< length of that window
+  std::int64_t reading_ns = 0;     ///< readers: the part between receipt and the last byte read, with the work after it
   std::uint64_t messages = 0;      ///< published or received in the window
   std::uint64_t torn = 0;          ///< measured frames that held words of another
   std::uint64_t refused = 0;       ///< publishers: frames for which the peer gave no memory

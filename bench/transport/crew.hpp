@@ -33,7 +33,7 @@ class QuietSignals {
   bool interrupted_ = false;
 };
 
-/// The processes of one run. Each is this program again, told to play a role; all are gone when the crew is.
+/// The processes of one run. Each is this program again, in a role; all are gone when the crew is.
 class Crew {
  public:
   /// Starts every role. `run_dir` is the CARDAN_RUN_DIR of the children.

@@ -49,7 +49,7 @@ struct Cell {
   std::size_t bytes = 0;
   double rate_hz = 0;
   std::uint32_t frames = 0;  ///< of each publisher in one run, the discarded ones included
-  std::uint32_t warmup = 0;  ///< the first so many frames are discarded
+  std::uint32_t warmup = 0;  ///< frames that are discarded at the start
   ShortName sensor{};        ///< whose message and rate they are; empty: a size
   Conditions conditions{};   ///< what surrounds the frames
   friend bool operator==(const Cell&, const Cell&) = default;
@@ -75,7 +75,7 @@ struct TransportOptions {
   bool micro = false;                 ///< also single operations: loan + publish, attach, discovery
   double minutes = 0;                 ///< no new round and no repetition that would end later; 0: no limit
   std::string json;                   ///< file for the results; empty: none
-  std::vector<std::string> role_command{"bench", "transport"};  ///< how this program is told to play a role
+  std::vector<std::string> role_command{"bench", "transport"};  ///< with which this program plays a role
   bool is_role = false;  ///< this process is a publisher or reader that the harness started
   int role_fd = -1;
   std::uint32_t role_index = 0;

@@ -30,11 +30,11 @@ concept FrameReader = requires(R& r) {
   { r.release() };                                               ///< the frame has been read
 };
 
-/// A peer that can be told shortly before a fill ends that a frame is coming.
+/// A peer that takes an announcement of a frame, shortly before its fill ends.
 template <class W>
 concept SoonWriter = requires(W& w) { w.soon(); };
 
-/// Bytes left to fill when a peer is told that a frame is coming soon: about 100 µs of filling, twice a wake-up.
+/// Bytes left to fill when a frame is announced to a peer: about 100 µs of filling, twice a wake-up.
 inline constexpr std::size_t kSoonBytes = 512 * 1024;
 
 template <FrameWriter Writer>

@@ -28,7 +28,7 @@ struct RunResult {
   double waiting_cpu_percent = 0;     ///< the same without the time from receipt to the last byte read
   double achieved_rate_hz = 0;        ///< of one publisher
   double steal_percent = 0;
-  double other_load_percent = 0;  ///< of the whole machine: what processes outside the bench used of it
+  double other_load_percent = 0;  ///< of the whole machine: used by processes outside the bench
 };
 
 struct RunOutcome {

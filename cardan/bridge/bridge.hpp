@@ -23,7 +23,7 @@ class Bridge {
   /// Called once, before the last topics().
   virtual void finish() {}
   [[nodiscard]] virtual std::vector<TopicReport> topics() const = 0;
-  /// One line: where it is and who is there, as "DDS domain 0, 3 participants".
+  /// One line: its network and the peers on it, as "DDS domain 0, 3 participants".
   [[nodiscard]] virtual std::string title() const = 0;
   /// What a user should know or change, each in a sentence.
   [[nodiscard]] virtual std::vector<std::string> notes() const = 0;

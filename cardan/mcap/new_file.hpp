@@ -24,7 +24,7 @@ class NewFile {
   void write(View bytes);
   /// Over what was written before. Throws as `write`.
   void overwrite(std::uint64_t offset, View bytes);
-  /// `to_disk`: it is on the disk before it has its name. Without, a power failure may leave less of it than was
+  /// `to_disk`: it is on the disk before it has its name. Without, a power failure may leave less than was
   /// written. Throws as the constructor and `write`.
   void finish(bool to_disk = true);
 

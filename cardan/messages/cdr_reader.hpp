@@ -22,7 +22,7 @@ enum class CdrError {
   BadText,    ///< a text without its final NUL
   TooLong,    ///< a text or a list is longer than the FixedString or FixedVector that takes it
   NoRoom,     ///< the message's storage is too small for its lists
-  Trailing,   ///< bytes are left over: another type, or another version of it
+  Trailing,   ///< bytes are left over: another type, or another version of the type
 };
 
 /// The result of reading CDR: true, or the reason, with the byte and the field.
@@ -51,7 +51,7 @@ struct CdrResult {
         case CdrError::NoRoom:
           return "the message's storage is too small — raise max_bytes";
         case CdrError::Trailing:
-          return "bytes are left over — they are of another type, or another version of it";
+          return "bytes are left over — they are of another type, or of another version of the type";
       }
       return "";
     };

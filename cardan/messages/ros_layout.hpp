@@ -15,7 +15,7 @@ namespace cardan {
 /// - The fields lie in their order, each at the next place that its natural alignment allows.
 /// - Lists are `shm::vector`s, also bounded ones and lists of messages that hold lists.
 /// - Texts are `shm::string`s; a text of 16-bit letters is an `shm::vector` of them.
-/// - Fixed arrays lie in the struct. Constants and default values are not part of it.
+/// - Fixed arrays lie in the struct. Constants and default values are not in the struct.
 ///
 /// The same definition always gives the same hash. Where a C++ compiler lays the type out alike, that is also the hash
 /// of the C++ type. Throws Error (Limit) if it would be larger than a message can be.

@@ -39,7 +39,7 @@ struct PayloadType {
   std::type_index cpp{typeid(void)};
   std::optional<MessageType> shared{};  ///< its message type in shared memory; nothing: it cannot leave the process
   AdoptFunction adopt = nullptr;
-  bool native = false;  ///< `shared` is T itself, not an encoding of it
+  bool native = false;  ///< `shared` is T itself, not an encoding of T
   /// For an object that is not native: appends the encoding that `shared` holds. Returns false if it cannot be encoded.
   bool (*encode)(const void* object, std::vector<std::byte>& to) = nullptr;
 };

@@ -45,7 +45,7 @@ class FixedString {
     return text.size() <= N;
   }
 
-  /// Appends `text`. Returns false if not all of it fitted.
+  /// Appends `text`. Returns false if not the whole text fitted.
   [[nodiscard]] constexpr bool append(std::string_view text) noexcept {
     const std::size_t old = size();
     const std::size_t count = text.size() < N - old ? text.size() : N - old;

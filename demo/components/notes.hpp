@@ -42,7 +42,7 @@ class Notes {
     note.received = received;
     say(note);
   }
-  /// The callback is over: who publishes from now on finds somebody who waits.
+  /// The callback is over: the next publication finds a waiting reader.
   void idle() { asked_ = context_->now(); }
 
  private:

@@ -32,7 +32,7 @@ class SocketServer {
   SocketServer& operator=(const SocketServer&) = delete;
 
   /// Stamps the frame and writes it to every reader in turn; returns when the kernel has taken all of it (1 s at most:
-  /// who is slower is dropped).
+  /// a slower one is dropped).
   void publish(std::span<const std::byte> frame) noexcept;
   [[nodiscard]] std::uint64_t published() const noexcept { return published_; }
   [[nodiscard]] std::size_t readers() const noexcept { return clients_.size(); }
@@ -44,7 +44,7 @@ class SocketServer {
   std::uint64_t published_ = 0;
 };
 
-/// One topic's newest frame. Belongs to an inbox, which also says who may call what when.
+/// One topic's newest frame. Belongs to an inbox, which also says which thread may call what when.
 class SocketReader {
  public:
   static constexpr std::uint64_t kLargest = 1ULL << 30;  ///< bytes; a longer frame is nonsense and ends the connection

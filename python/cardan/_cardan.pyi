@@ -14,7 +14,7 @@ class Message:
     """A message, or a part of one. Its fields are attributes: numbers and texts are copies, arrays of numbers are NumPy
     arrays over the message's memory, messages are objects over it.
 
-    What was received is read-only. It stays valid as long as this object, a part of it or an array over it lives; then
+    What was received is read-only. It stays valid as long as this object, one of its parts or an array over it lives; then
     its slot is released at once. A loan is writable until it is published. After that its fields raise Error, and the
     arrays that it gave are read-only; slices of them cannot be changed by NumPy, so do not keep slices.
 

@@ -121,7 +121,7 @@ def play(
         wait_for_readers: starts when the topics have this number of subscribers in total.
         depth: of the topics; 0: the player's choice.
         clock_hz: the rate of /clock; 0: none.
-        access: who may read: "owner", "group", "everyone" or "policy".
+        access: the users that may read: "owner", "group", "everyone" or "policy".
 
     Raises:
         Error: an option that can never work, no such file or topic.

@@ -19,13 +19,13 @@ class _Number(typing.NamedTuple):
 
 
 class Length(typing.NamedTuple):
-    """`Annotated[list[cardan.float64], cardan.Length(9)]`: an array of exactly so many elements."""
+    """`Annotated[list[cardan.float64], cardan.Length(9)]`: an array of exactly this number of elements."""
 
     elements: int
 
 
 class MaxLength(typing.NamedTuple):
-    """`Annotated[str, cardan.MaxLength(16)]`: at most so many bytes; of a list: elements."""
+    """`Annotated[str, cardan.MaxLength(16)]`: at most this number of bytes; of a list: elements."""
 
     elements: int
 

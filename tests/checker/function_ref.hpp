@@ -5,7 +5,7 @@
 
 namespace cardan::checker {
 
-/// A callable that somebody else keeps. Unlike std::function it owns nothing, so a fiber may hold one and never return.
+/// A callable that its caller keeps. Unlike std::function it owns nothing, so a fiber may hold one and never return.
 template <class Signature>
 class FunctionRef;
 

@@ -113,7 +113,7 @@ class Tour(unittest.TestCase):
         played, missed, recorded = self.number(text, r"(\d+) frames came from the file in .*, and (\d+) were missed; (\d+) were recorded")
         self.assertEqual(recorded, in_file)
         self.assertEqual(played + missed, recorded)
-        self.assertIn("nothing of it is left", text)
+        self.assertIn("it left no files and no processes", text)
 
     def test_all_steps(self):
         done = self.tour("--yes")
@@ -171,7 +171,7 @@ class Tour(unittest.TestCase):
                     self.assertEqual(code, 0, text)
                     self.assertIn(step, (1, 2, 3, 4, 7, 8))
                 else:
-                    self.assertIn("the tour ends here; nothing of it is left", text)
+                    self.assertIn("the tour ends here; it left no files and no processes", text)
                 self.nothing_is_left()
 
     def test_ctrl_c_while_it_records_and_while_it_plays(self):
@@ -283,7 +283,7 @@ class Tour(unittest.TestCase):
             read_until(b"its first frame")
             read_until(b"[Enter] ")
             os.write(terminal, b"\x03")  # as the key: the terminal sends SIGINT
-            read_until(b"the tour ends here; nothing of it is left")
+            read_until(b"the tour ends here; it left no files and no processes")
             _, status = os.waitpid(pid, 0)
             self.assertEqual(os.waitstatus_to_exitcode(status), 130)
         finally:

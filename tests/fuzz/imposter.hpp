@@ -14,8 +14,8 @@
 
 namespace cardan::fuzz {
 
-/// A hostile process in a domain's folder, with a name of its own each time: who broke the handshake is not asked
-/// again.
+/// A hostile process in a domain's folder, with a name of its own each time: a process that broke the handshake is not
+/// asked again.
 class Imposter {
  public:
   explicit Imposter(const std::string& domain) {
@@ -38,7 +38,7 @@ class Imposter {
 
   /// As publisher of /fuzz.
   void announce() const { require(::symlink("/fuzz", entry_.c_str()) == 0, "cannot announce"); }
-  /// Waits for the next one who connects; none after withdraw().
+  /// Waits for the next connection; none after withdraw().
   [[nodiscard]] test::RawPeer accept() const {
     pollfd waiting{.fd = listener_.get(), .events = POLLIN, .revents = 0};
     ::poll(&waiting, 1, 5000);

@@ -102,7 +102,7 @@ inline int unread(int socket) {
 /// Publishes the next frame of `Message`, checked by `test::intact`.
 void publish_on(detail::PublisherCore& publisher);
 
-/// What a reader of a hostile publisher's message does: looks at all of it.
+/// What a reader of a hostile publisher's message does: reads each byte.
 std::uint64_t look_at(const Message& message);
 
 }  // namespace cardan::fuzz

@@ -15,7 +15,7 @@
 namespace cardan::test {
 
 inline constexpr unsigned kStranger = 47110;  ///< the first one; the 50 users from here on are strangers
-inline constexpr unsigned kUser = 47190;      ///< an honest user who is neither root nor a stranger
+inline constexpr unsigned kUser = 47190;      ///< an honest user, neither root nor a stranger
 inline constexpr std::size_t kMiB = std::size_t{1} << 20;
 
 /// For `before_exec` of a Child: it becomes a stranger. As an ordinary user we cannot do that, and it stays who we are.

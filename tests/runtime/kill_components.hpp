@@ -21,7 +21,7 @@ struct Derived {
 };
 inline bool intact(const Derived& m) noexcept { return intact(std::span<const std::uint64_t>(m.words), m.key); }
 
-/// Streams: who publishes on them in turn are the lives of one process.
+/// Streams: the lives of one process publish on them in turn.
 enum Stream : std::size_t { kSmallStream, kLargeStream, kDerivedStream, kStreams };
 /// Who reads: the middle stage the first two streams, the others all.
 enum Reader : std::size_t { kMiddle, kWatch, kStore, kReaders };
@@ -37,7 +37,7 @@ inline constexpr Topic<Big> kLargeFrames{
 inline constexpr Topic<Derived> kDerivedFrames{"/kill/derived",
                                                {.depth = 32, .reliable = true, .reliable_timeout = kPatience}};
 /// A reader's callback is never more samples behind than the window, which is more than the topic's depth (so that
-/// publishers also wait within publish()) and less than the queue (so that nothing is pushed out of it).
+/// publishers also wait within publish()) and less than the queue (so that nothing is pushed out).
 constexpr std::array<std::uint64_t, kStreams> kWindow{40, 12, 40};
 constexpr std::array<std::uint32_t, kStreams> kQueue{64, 24, 64};
 /// Frames of a life before all readers have seen its first one.

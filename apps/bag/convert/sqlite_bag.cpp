@@ -72,8 +72,8 @@ struct SqliteBag::State {
     sqlite3_db_config(raw, SQLITE_DBCONFIG_WRITABLE_SCHEMA, 1, nullptr);
     sqlite3_db_config(raw, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
     sqlite3_limit(raw, SQLITE_LIMIT_LENGTH, kMostBytes);
-    // Pages of a hostile file lead to the same pages again and again: a walk of it never ends. An honest row is longer
-    // than ten bytes, and takes fewer than 64 steps.
+    // Pages of a hostile file lead to the same pages again and again: a walk of that file never ends. An honest row is
+    // longer than ten bytes, and takes fewer than 64 steps.
     const std::uintmax_t bytes = std::filesystem::file_size(path, ignored);
     steps_left = static_cast<std::int64_t>(std::min<std::uintmax_t>(ignored ? 0 : bytes, std::uintmax_t{1} << 50) * 8) +
                  kStepsOfAnyFile;

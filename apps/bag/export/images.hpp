@@ -13,7 +13,7 @@
 
 namespace cardan::apps {
 
-/// What a sensor_msgs/msg/Image says; nobody vouches for it.
+/// The fields of a sensor_msgs/msg/Image, unchecked.
 struct RawImage {
   std::uint32_t height = 0, width = 0;  ///< pixels
   std::uint32_t step = 0;               ///< bytes from one row to the next

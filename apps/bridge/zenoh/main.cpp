@@ -18,7 +18,7 @@ namespace cardan::apps {
 namespace {
 
 constexpr const char* kExamples = R"(Examples:
-  cardan bridge zenoh                                 every topic, for who connects to 127.0.0.1:7447; nothing comes in
+  cardan bridge zenoh                                 every topic, for programs that connect to 127.0.0.1:7447; nothing comes in
   cardan bridge zenoh --listen tcp/0.0.0.0:7447       also for other computers
   cardan bridge zenoh --connect tcp/10.0.0.2:7447 --in /cmd_vel
                                                       to that computer; its /cmd_vel comes in

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two who talk in `cardan bench v2x`, whatever carries their messages: one asks, the other sends each message back.
+// The two ends of `cardan bench v2x`, whatever carries their messages: one asks, the other sends each message back.
 #pragma once
 
 #include <cstdint>
@@ -67,7 +67,7 @@ inline void ask(Stage& stage, Channel& channel, const nlohmann::json& job) {
   Stage::report({{"sent", asked}, {"repeated", repeated}, {"round_trip_ns", round_trip_ns}});
 }
 
-/// Sends each message back until it is told to end.
+/// Sends each message back until the end is ordered.
 inline void answer(Stage& stage, Channel& channel) {
   while (!stage.end_asked())
     if (const auto number = channel.receive(now_ns() + kSlice)) channel.send(*number);

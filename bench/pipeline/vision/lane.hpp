@@ -15,7 +15,7 @@ namespace cardan::bench::perception {
 class LaneFinder {
  public:
   /// `picture`: 8-bit BGR; the road is in its lower half, and the vehicle in the middle of its lower edge. A line that
-  /// is not there is not found. It reads the picture only, and keeps nothing of it.
+  /// is not there is not found. It reads the picture only, and keeps none of its pixels.
   std::array<LaneLine, 2> find(const cv::Mat& picture);
 
  private:

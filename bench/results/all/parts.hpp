@@ -19,7 +19,7 @@ struct PartRun {
 inline constexpr double kLongest = 4;
 
 /// Empty if no selection has this name. `peers`: those of the transport that this program has. `cpu_budget`: this
-/// computer can limit the CPU time of processes; without, links at once have all of it.
+/// computer can limit the CPU time of processes; without, links at once have the whole computer.
 [[nodiscard]] std::vector<PartRun> parts_of_selection(std::string_view selection, const std::vector<std::string>& peers,
                                                       bool cpu_budget);
 

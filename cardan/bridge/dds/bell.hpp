@@ -11,13 +11,13 @@
 
 namespace cardan::bridge::dds {
 
-/// Wakes the bridge's thread from any of Cyclone's, and says who rang, so that the bridge need not look at everybody.
-/// Any thread; does not block.
+/// Wakes the bridge's thread from any of Cyclone's, and names the entities that rang, so that the bridge looks at these
+/// alone. Any thread; does not block.
 class Bell {
  public:
   using Who = std::int32_t;  ///< a dds_entity_t
 
-  /// Those who have rung. Of more than kMostNamed it knows only that everybody may have.
+  /// The entities that have rung. Beyond kMostNamed it knows only that each may have.
   class Rung {
    public:
     static constexpr std::size_t kMostNamed = 64;

@@ -124,7 +124,7 @@ TEST_F(Wire, WithoutMemoryAMessageIsRefusedAndTheNextOneGoesOut) {
   const dds_return_t code = write(writer_.get(), topic_, message(100, 1U << 20U, 0), tally_);
   no_memory = false;
   EXPECT_EQ(code, DDS_RETCODE_OUT_OF_RESOURCES);
-  EXPECT_EQ(tally_->held.load(), 0U) << "nothing of it is left";
+  EXPECT_EQ(tally_->held.load(), 0U) << "all is freed";
   EXPECT_EQ(write(writer_.get(), topic_, message(100, 1U << 20U, 0), tally_), DDS_RETCODE_OK);
 }
 

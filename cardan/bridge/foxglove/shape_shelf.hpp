@@ -15,7 +15,7 @@ namespace cardan::bridge::foxglove {
 /// Thread safety: none. No function blocks.
 class ShapeShelf {
  public:
-  /// A newer message. The same one again, as a latched one may come, keeps its number and what was made of it.
+  /// A newer message. The same one again, as a latched one may come, keeps its number and its shapes.
   void offer(const FramePtr& frame) {
     newest_ = frame;
     if (last_.lock() == frame) return;

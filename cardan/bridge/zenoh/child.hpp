@@ -11,7 +11,7 @@
 
 namespace cardan::bridge::zenoh {
 
-/// A program that is told something on its standard input, and answers in lines. The end of its input tells it to end;
+/// A program that takes orders on its standard input, and answers in lines. The end of its input ends it;
 /// standard error is ours.
 /// Thread safety: one thread.
 class Child {

@@ -10,7 +10,7 @@ namespace cardan::record {
 /// How bytes get to the disk, from the best to what works everywhere.
 enum class DiskMode : std::uint8_t {
   Direct,     ///< O_DIRECT: from our memory to the device, no page cache
-  DontCache,  ///< RWF_DONTCACHE (Linux 6.14): through the page cache and out of it at once; one copy in the kernel
+  DontCache,  ///< RWF_DONTCACHE (Linux 6.14): through the page cache, which drops them at once; one copy in the kernel
   SyncRange,  ///< page cache, written back behind us (sync_file_range) and dropped
   Plain,      ///< page cache, written back when the kernel likes
 };

@@ -20,7 +20,7 @@ namespace cardan::record::test {
 inline constexpr std::uint64_t kSecond = 1'000'000'000;
 inline constexpr std::uint64_t kBegin = 1'700'000'000 * kSecond;
 
-/// An own type, which nobody who plays was compiled with but this test.
+/// A type that only this test was compiled with.
 struct Wheel {
   std::uint8_t number = 0;
   double speed = 0;

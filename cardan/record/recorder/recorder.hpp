@@ -103,9 +103,9 @@ struct RecorderOptions {
   std::uint64_t min_space = std::uint64_t{1} << 30;  ///< bytes that stay free on the disk
   OnFull on_full = OnFull::Stop;
 
-  /// Flight recorder: keeps only the samples of this time, in files of a quarter of it each, until trigger(). From then
-  /// on everything is kept, those files included. Without a trigger() nothing is left at the end. 0: everything is
-  /// kept. It writes to the disk all the time, so the time may be longer than memory would allow.
+  /// Flight recorder: keeps only the samples of this time, in files of a quarter of that time each, until trigger().
+  /// From then on everything is kept, those files included. Without a trigger() nothing is left at the end. 0:
+  /// everything is kept. It writes to the disk all the time, so the time may be longer than memory would allow.
   std::chrono::nanoseconds keep_last{0};
 
   /// In the first records of each file: "configuration" → the configuration that ran.

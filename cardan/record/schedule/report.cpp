@@ -43,9 +43,9 @@ std::string_view to_string(WriteReason reason) noexcept {
 }
 
 std::string to_text(const ScheduleReport& r) {
-  std::string text = fmt::format("policy {}: {} MiB written, {:.1f} % of it in idle windows; longest wait {} ms\n",
-                                 to_string(r.policy), schedule_mib(static_cast<double>(r.bytes)),
-                                 100 * r.in_idle_windows, schedule_ms(r.longest_wait_ns));
+  std::string text =
+      fmt::format("policy {}: {} MiB written, {:.1f} % in idle windows; longest wait {} ms\n", to_string(r.policy),
+                  schedule_mib(static_cast<double>(r.bytes)), 100 * r.in_idle_windows, schedule_ms(r.longest_wait_ns));
   text += fmt::format("arriving {} MiB/s; the disk takes {} MiB/s\n", schedule_mib(r.arriving),
                       r.disk_speed > 0 ? schedule_mib(r.disk_speed) : "?");
   text += fmt::format("{:<16} {:>10} {:>12} {:>7}\n", "REASON", "DECISIONS", "MiB", "SHARE");

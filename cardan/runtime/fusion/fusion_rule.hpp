@@ -77,7 +77,7 @@ struct FusionInput {
 class FusionMatcher {
  public:
   virtual ~FusionMatcher() = default;
-  /// Keeps a sample that has come, or counts what became of it. Its reference passes to the matcher.
+  /// Keeps a sample that has come, or counts its fate. Its reference passes to the matcher.
   virtual void offer(std::size_t input, FusionEntry entry) noexcept = 0;
   /// As FusionCore::next().
   virtual bool next(SampleBlock** set) noexcept = 0;
@@ -93,8 +93,8 @@ class FusionRule {
   [[nodiscard]] virtual FusionTime time() const noexcept = 0;
   /// Samples of each input that may wait.
   [[nodiscard]] virtual std::size_t queue() const noexcept = 0;
-  /// Checks the options for so many inputs; throws by refuse_fusion(). Their rings have no room yet. `inputs` outlives
-  /// what it returns.
+  /// Checks the options for this number of inputs; throws by refuse_fusion(). Their rings have no room yet. `inputs`
+  /// outlives what it returns.
   [[nodiscard]] virtual std::unique_ptr<FusionMatcher> start(std::span<FusionInput> inputs) const = 0;
   /// Why samples of all inputs come, with comparable stamps, and no set is made; in words. `names`: of the inputs.
   [[nodiscard]] virtual std::string why_silent(const FusionStatistics& statistics,

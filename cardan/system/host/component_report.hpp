@@ -90,8 +90,8 @@ struct ComponentReport {
 };
 
 /// What a runtime's components declare, and what they counted. While none is added or restarted; any thread; takes each
-/// group's lock for some instructions. What it copies is what the callbacks count anyway: who is not looked at pays
-/// nothing.
+/// group's lock for some instructions. What it copies is what the callbacks count anyway: without an observer, a
+/// component pays nothing.
 [[nodiscard]] std::vector<ComponentReport> report_of(const Runtime& runtime);
 
 /// As JSON text, and back. Throws Error (Incompatible) for what is none.

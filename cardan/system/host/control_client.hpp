@@ -120,8 +120,8 @@ class ControlClient {
   /// others go into `all`.
   template <class All, class Take>
   void ask_all(const std::string& request, All& all, Take take);
-  /// Asks one and throws the Error that it answers; `within`: how long the other side may work on it. `who`: in words.
-  /// `unanswered`: what that means, in words.
+  /// Asks one and throws the Error that it answers; `within`: how long the other side may work on the answer. `who`: in
+  /// words. `unanswered`: what that means, in words.
   std::string ask_one(const std::string& host, const std::string& who, const std::string& request,
                       std::chrono::nanoseconds within,
                       const char* unanswered = "orders not started by now are dropped");

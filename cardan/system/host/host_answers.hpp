@@ -31,7 +31,7 @@ class HostAnswers {
     /// Restarts a component; throws Error, Unavailable if this did not start in time.
     std::function<Restarted(const std::string& component, std::chrono::nanoseconds within)> restart;
   };
-  /// `changing` is held while it looks at the runtime, and while components of it are restarted.
+  /// `changing` is held while it looks at the runtime, and while its components are restarted.
   HostAnswers(Runtime& runtime, std::mutex& changing, Parts parts)
       : runtime_(runtime), changing_(changing), parts_(std::move(parts)) {}
 

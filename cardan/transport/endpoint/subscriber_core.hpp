@@ -68,7 +68,7 @@ class SubscriberCore {
   /// Waiting::Kind::Follow: until when the publisher of this stream need not wake it (steady clock, ns). 0: it must.
   [[nodiscard]] std::int64_t quiet_until(const Stream& stream, std::int64_t now) const noexcept;
 
-  /// The helper thread's part of it.
+  /// The helper thread's part.
   [[nodiscard]] SubscriberHelper& helper() noexcept { return helper_; }
   [[nodiscard]] const SubscriberHelper& helper() const noexcept { return helper_; }
   [[nodiscard]] Stream::Room& stream_room() noexcept { return stream_room_; }

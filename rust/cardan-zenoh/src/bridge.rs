@@ -216,7 +216,7 @@ fn token_changed(context: &Context, clocks: &Clocks, found: &SyncSender<Change>,
     }
 }
 
-/// Asks again who announces a topic: some had to be left out.
+/// Asks again for the announcements of a topic: some had to be left out.
 fn look_again(topics: &Arc<Topics>, name: &str) {
     let context = &topics.context;
     for tokens in context.keys.announcements(Some(name)) {
@@ -228,7 +228,7 @@ fn look_again(topics: &Arc<Topics>, name: &str) {
     }
 }
 
-/// Asks again who announces anything: some had no place when they came, and of others the end was not seen.
+/// Asks again for all announcements: some had no place when they came, and of others the end was not seen.
 fn look_at_all(topics: &Arc<Topics>) {
     let context = &topics.context;
     context.forget_note("tokens");

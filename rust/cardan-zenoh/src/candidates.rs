@@ -7,7 +7,7 @@ use crate::announced::Announced;
 
 /// Of one topic: what is announced beyond them takes the place of what has failed.
 const MOST: usize = 32;
-/// Tokens of one type that are told apart. Of more, none is the last.
+/// Tokens of one type that are distinguished. Of more, none is the last.
 const MOST_TOKENS: usize = 64;
 /// Sessions that can be asked for a type's definition; the newest.
 const MOST_SESSIONS: usize = 8;

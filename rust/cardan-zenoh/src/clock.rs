@@ -16,7 +16,7 @@ use crate::topics::Topics;
 
 const PERIOD: Duration = Duration::from_secs(1);
 const ASK: Duration = Duration::from_secs(2);
-/// The measurement with the shortest way of so many counts.
+/// Of this number of measurements, the one with the shortest way counts.
 const MEASUREMENTS: usize = 16;
 const MOST_PEERS: usize = 16;
 const MOST_SILENCE: u32 = 30;

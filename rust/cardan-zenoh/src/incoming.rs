@@ -39,7 +39,7 @@ const GLANCE: Duration = Duration::from_millis(50);
 const MOST_STRIKES: u32 = 3;
 /// And no sooner than this after the last turn.
 const TURN: Duration = Duration::from_secs(1);
-/// Messages of a latched topic that are told from those that come again.
+/// Messages of a latched topic that are distinguished from those that come again.
 const MOST_SEEN: usize = 256;
 
 struct Message {
@@ -222,7 +222,7 @@ impl Incoming {
         self.bell.notify_one();
     }
 
-    /// Until it is stopped. `look_again` asks again who announces a topic.
+    /// Until it is stopped. `look_again` asks again for the announcements of a topic.
     pub fn run(self: &Arc<Self>, context: &Arc<Context>, look_again: &dyn Fn(&str)) {
         while !self.stop.load(Relaxed) {
             let chosen = self.candidates.lock().unwrap().choose();
@@ -351,7 +351,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Whether another type has its turn: this one's messages are not of it, or its publishers have gone.
+    /// Whether another type has its turn: this one's messages have another type, or its publishers have gone.
     fn gives_way(&self) -> bool {
         let mut candidates = self.topic.candidates.lock().unwrap();
         let fails = self.topic.strikes.load(Relaxed) >= MOST_STRIKES && self.since.elapsed() >= TURN;
@@ -362,7 +362,7 @@ impl Worker<'_> {
         candidates.has_ended(self.one)
     }
 
-    /// Gets the last messages of who publishes the topic. What comes meanwhile waits in the queue, for a moment: somebody
+    /// Gets the last messages of the topic's publishers. What comes meanwhile waits in the queue, for a moment: somebody
     /// may be asked that never answers.
     fn catch_up(&mut self) {
         let (form, depth) = (self.context.keys.form, self.topic.depth.load(Relaxed));

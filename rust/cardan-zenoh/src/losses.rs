@@ -7,14 +7,14 @@ use crate::stamp::Stamp;
 
 /// A hostile sender can invent publishers: the one that was silent longest is forgotten.
 const MOST_PUBLISHERS: usize = 64;
-/// No message comes later by so many numbers: the one before was invented, by a stranger with this publisher's number.
+/// No message comes later by this number of others: the one before was invented, by a stranger with this publisher's number.
 const MOST_LATE: u64 = 1024;
 
 #[derive(Debug, Default)]
 struct Stream {
     last: u64,
     thinned: u64,
-    /// Published, and not arrived when the sender told its count: lost, unless they still come.
+    /// Published, and not arrived when the sender gave its count: lost, unless they still come.
     missing: u64,
     told: u64,
     used: u64,
@@ -43,7 +43,7 @@ impl Losses {
         self.arrived(stamp)
     }
 
-    /// Whether a message of it has come.
+    /// Whether one of its messages has come.
     pub fn knows(&self, publisher: u64) -> bool {
         self.streams.contains_key(&publisher)
     }

@@ -52,7 +52,7 @@ fn configuration(all: &Rules) -> Result<Config, String> {
     let mut set = |key: &str, value: String| config.insert_json5(key, &value).map_err(told);
     if own {
         set("scouting/multicast/enabled", "false".into())?;
-        // Who listens passes messages on between those who connect.
+        // A listener passes messages on between those that connect.
         set("mode", if listens { "\"router\"" } else { "\"client\"" }.into())?;
         set("connect/timeout_ms", "-1".into())?;
         set("connect/exit_on_failure", "false".into())?;

@@ -72,7 +72,7 @@ pub fn data_key(domain_id: u32, bare: &str, type_name: &str, hash: &str) -> Resu
     Ok(format!("{domain_id}/{bare}/{}/{hash}", dds_type(type_name)?))
 }
 
-/// The same for messages of every type under that name: who publishes another one is seen.
+/// The same for messages of every type under that name: a publisher of another one is seen.
 pub fn any_type(data_key: &str) -> String {
     let mut chunks = data_key.rsplitn(3, '/');
     format!("{}/*/*", chunks.nth(2).unwrap_or_default())

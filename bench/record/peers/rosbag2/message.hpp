@@ -7,7 +7,7 @@
 
 namespace cardan::bench::rosbag2 {
 
-/// A serialized message with what rosbag2 knows of it: it goes from hand to hand as a shared pointer.
+/// A serialized message with rosbag2's data about it. It is passed on as a shared pointer.
 struct Message {
   std::uint16_t topic = 0;  ///< place among the topics of the bag
   std::int64_t time_ns = 0;

@@ -171,7 +171,7 @@ export class Session {
         try {
           listener.message?.(message);
         } catch (error) {
-          listener.failed?.(String(error)); // it does not fit its definition: the others hear of it, too
+          listener.failed?.(String(error)); // it does not fit its definition: the others get it, too
         }
       }
     }
