@@ -79,7 +79,7 @@ class Capture:
             own = _USUAL_RATE
         self.rate = rate if rate > 0 else own
         """Pictures a second."""
-        self._first = True  # already grabbed
+        self._first = not self.live  # already grabbed; what a camera saw at its opening is old
         self.name += f", {self.width} x {self.height}"
         if not self.live:
             self.name += f" at {round(self.rate)} fps" + (", looped" if loop else "")
