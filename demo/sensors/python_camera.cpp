@@ -48,7 +48,7 @@ PythonCamera::PythonCamera(const std::string& interpreter, const std::string& ar
   const auto said = nlohmann::json::parse(head(), nullptr, false);
   double rate = 0;
   try {
-    name_ = said.at("name").get<std::string>() + " (decoded by " + interpreter + ")";
+    name_ = said.at("name").get<std::string>() + " (OpenCV for Python)";
     width_ = said.at("width").get<int>();
     height_ = said.at("height").get<int>();
     rate = said.at("rate").get<double>();
