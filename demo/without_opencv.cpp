@@ -7,6 +7,7 @@
 #include "demo/detector/motion_detector.hpp"
 #include "demo/report/drawing.hpp"
 #include "demo/sensors/python_camera.hpp"
+#include "demo/sensors/recorded_folder.hpp"
 
 namespace cardan::street {
 namespace {
@@ -22,6 +23,8 @@ namespace {
 const bool kHasOpenCv = false;
 
 std::unique_ptr<CameraSource> open_video(const std::string& argument, const Beside&) {
+  if (is_folder_of_frames(argument))
+    refuse("--camera " + argument + ": folders of pictures need a build with OpenCV", "give a video");
   const char* const named = std::getenv("CARDAN_PYTHON");
   return std::make_unique<PythonCamera>(named != nullptr && *named != '\0' ? named : "python3", argument);
 }

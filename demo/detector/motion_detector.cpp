@@ -32,7 +32,7 @@ void MotionDetector::compare(const Picture& picture) {
     const std::uint8_t* const row = picture.row(y * kCell + kCell / 2) + kCell / 2 * channels;
     for (int x = 0; x < columns; ++x) {
       const std::uint8_t* const now = row + static_cast<std::size_t>(x * kCell) * channels;
-      std::uint8_t* const known = &background_[static_cast<std::size_t>(y * columns + x) * channels];
+      std::uint8_t* const known = &background_[cell_at(x, y) * channels];
       int difference = 0;
       for (std::size_t c = 0; c < channels; ++c) {
         if (first) known[c] = now[c];
@@ -41,15 +41,14 @@ void MotionDetector::compare(const Picture& picture) {
       }
       if (difference <= kDifferent) continue;
       for (int ny = std::max(y - 1, 0); ny <= std::min(y + 1, rows - 1); ++ny)
-        for (int nx = std::max(x - 1, 0); nx <= std::min(x + 1, columns - 1); ++nx)
-          moving_[static_cast<std::size_t>(ny * columns + nx)] = 1;
+        for (int nx = std::max(x - 1, 0); nx <= std::min(x + 1, columns - 1); ++nx) moving_[cell_at(nx, ny)] = 1;
     }
   }
 }
 
 MotionDetector::Thing MotionDetector::flood(int x, int y) {
   Thing thing{x, y, x, y, 0};
-  moving_[static_cast<std::size_t>(y * columns_ + x)] = 0;
+  moving_[cell_at(x, y)] = 0;
   open_.assign(1, y * columns_ + x);
   while (!open_.empty()) {
     const int cell = open_.back(), cx = cell % columns_, cy = cell / columns_;
@@ -61,7 +60,7 @@ MotionDetector::Thing MotionDetector::flood(int x, int y) {
     thing.bottom = std::max(thing.bottom, cy);
     for (int ny = std::max(cy - 1, 0); ny <= std::min(cy + 1, rows_ - 1); ++ny) {
       for (int nx = std::max(cx - 1, 0); nx <= std::min(cx + 1, columns_ - 1); ++nx) {
-        std::uint8_t& next = moving_[static_cast<std::size_t>(ny * columns_ + nx)];
+        std::uint8_t& next = moving_[cell_at(nx, ny)];
         if (next == 0) continue;
         next = 0;
         open_.push_back(ny * columns_ + nx);
@@ -77,7 +76,7 @@ std::span<const Seen> MotionDetector::detect(const Picture& picture) {
   compare(picture);
   for (int y = 0; y < rows_; ++y) {
     for (int x = 0; x < columns_; ++x) {
-      if (moving_[static_cast<std::size_t>(y * columns_ + x)] == 0) continue;
+      if (moving_[cell_at(x, y)] == 0) continue;
       const Thing thing = flood(x, y);
       // Without the neighbours that compare() added all around.
       const int width = thing.right - thing.left - 1, height = thing.bottom - thing.top - 1;

@@ -27,6 +27,10 @@ class MotionDetector final : public PictureDetector {
   void compare(const Picture& picture);
   Thing flood(int x, int y);
 
+  [[nodiscard]] std::size_t cell_at(int x, int y) const noexcept {
+    return static_cast<std::size_t>(y) * static_cast<std::size_t>(columns_) + static_cast<std::size_t>(x);
+  }
+
   int columns_ = 0, rows_ = 0;
   std::vector<std::uint8_t> background_;
   std::vector<std::uint8_t> moving_;  // 1: differs or is beside one that does

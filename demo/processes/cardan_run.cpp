@@ -10,8 +10,8 @@
 #include "cardan/config/json_text.hpp"
 #include "cardan/system/launcher/adjust.hpp"
 #include "cardan/system/launcher/crash.hpp"
-#include "cardan/system/launcher/usage.hpp"
 #include "demo/files.hpp"
+#include "demo/processes/cpu_seconds.hpp"
 
 namespace cardan::street {
 namespace {
@@ -26,7 +26,7 @@ constexpr std::array kWithoutPriorities = {"policy=other", "lidar=0",  "obstacle
 std::vector<Run::Used> CardanRun::used() {
   std::vector<Used> all;
   for (const launcher::ProcessStatus& process : supervisor_->processes())
-    if (const auto usage = launcher::usage_of(process.pid)) all.push_back({process.name, usage->cpu_seconds});
+    if (const auto seconds = cpu_seconds_of(process.pid)) all.push_back({process.name, *seconds});
   return all;
 }
 

@@ -19,7 +19,7 @@
 #include <system_error>
 
 #include "cardan/base/error.hpp"
-#include "cardan/system/launcher/usage.hpp"
+#include "demo/processes/cpu_seconds.hpp"
 
 namespace cardan::street {
 namespace {
@@ -214,7 +214,7 @@ double Processes::cpu_seconds(std::size_t index) {
   Child& c = children_[index];
   if (!c.running) return c.cpu;
   // What has ended and is not yet waited for has used what it had used.
-  if (const auto usage = launcher::usage_of(c.pid); usage && usage->cpu_seconds > 0) c.cpu = usage->cpu_seconds;
+  if (const auto seconds = cpu_seconds_of(c.pid); seconds && *seconds > 0) c.cpu = *seconds;
   return c.cpu;
 }
 

@@ -11,41 +11,39 @@
 #include <cerrno>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <vector>
+#include <optional>
 
 #include "cardan/base/error.hpp"
 
 namespace cardan::street {
 namespace {
 
-using namespace std::chrono_literals;
-
 constexpr std::chrono::seconds kPatience{30};  // a camera behind a URL takes its time
-constexpr int kAskAgain = 50;                      // ms, until `stopping` is asked again
-constexpr std::size_t kLongestHead = 4096;
-constexpr std::size_t kMostSaid = 4096;
+constexpr int kAskAgain = 50;                  // ms
+constexpr std::size_t kLongestAnswer = 4096;
+constexpr std::size_t kMostPrinted = 4096;
 constexpr int kLongestSide = 16384;  // pixels
 constexpr int kRoom = 1 << 20;       // bytes in the pipe; else a picture takes a hundred wake-ups
 
-/// The lines of a text that are not empty.
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    if (end > at) lines.push_back(text.substr(at, end - at));
-    at = end + 1;
-  }
-  return lines;
+std::optional<Error> error_in(const nlohmann::json& said) {
+  if (!said.is_object() || !said.contains("cause") || !said["cause"].is_string()) return {};
+  const auto remedy = said.find("remedy");
+  return Error(ErrorCode::Unavailable, "--camera: " + said["cause"].get<std::string>(),
+               remedy != said.end() && remedy->is_string() ? remedy->get<std::string>() : std::string());
 }
 
 }  // namespace
 
 PythonCamera::PythonCamera(const std::string& interpreter, const std::string& argument)
-    : argument_(argument),
-      // env looks it up in PATH as execvp() does.
-      child_({.program = "/usr/bin/env", .arguments = {"env", interpreter, "-m", "cardan.opencv", argument}}) {
+    : interpreter_(interpreter),
+      argument_(argument),
+      // env looks it up in PATH as execvp() does. Without PYTHONSAFEPATH a json.py beside the video would be run.
+      child_({.program = "/usr/bin/env",
+              .arguments = {"env", interpreter, "-m", "cardan.opencv", argument},
+              .environment = {{"PYTHONSAFEPATH", "1"}}}) {
   (void)::fcntl(child_.output_fd(), F_SETPIPE_SZ, kRoom);
-  const auto said = nlohmann::json::parse(head(), nullptr, false);
+  const auto said = nlohmann::json::parse(line(), nullptr, false);
+  if (auto error = error_in(said)) throw std::move(*error);
   double rate = 0;
   try {
     name_ = said.at("name").get<std::string>() + " (OpenCV for Python)";
@@ -62,10 +60,10 @@ PythonCamera::PythonCamera(const std::string& interpreter, const std::string& ar
   period_ = std::chrono::nanoseconds{std::llround(1e9 / rate)};
 }
 
-std::string PythonCamera::head() {
+std::string PythonCamera::line() {
   const auto end = std::chrono::steady_clock::now() + kPatience;
-  std::string line;
-  while (line.size() < kLongestHead) {
+  std::string text;
+  while (text.size() < kLongestAnswer) {
     std::array<char, 1> next{};  // what follows is a picture's
     if (!readable(kAskAgain) || take(next) == 0) {
       if (std::chrono::steady_clock::now() > end)
@@ -74,15 +72,27 @@ std::string PythonCamera::head() {
                     "check the camera with ffprobe");
       continue;
     }
-    if (next[0] == '\n') return line;
-    line += next[0];
+    if (next[0] == '\n') return text;
+    text += next[0];
   }
   return {};
 }
 
-bool PythonCamera::readable(int milliseconds) const {
-  pollfd pipe{.fd = child_.output_fd(), .events = POLLIN, .revents = 0};
-  return ::poll(&pipe, 1, milliseconds) > 0;
+bool PythonCamera::readable(int milliseconds) {
+  std::array<pollfd, 2> pipes{{{.fd = child_.output_fd(), .events = POLLIN, .revents = 0},
+                               {.fd = child_.error_fd(), .events = POLLIN, .revents = 0}}};
+  if (::poll(pipes.data(), pipes.size(), milliseconds) <= 0) return false;
+  if (pipes[1].revents != 0) take_print();
+  return pipes[0].revents != 0;
+}
+
+void PythonCamera::take_print() {
+  std::array<char, kMostPrinted> some{};
+  const ssize_t got = ::read(child_.error_fd(), some.data(), some.size());
+  if (got == 0) return child_.close_error();
+  if (got < 0) return;
+  printed_.append(some.data(), static_cast<std::size_t>(got));
+  if (printed_.size() > kMostPrinted) printed_.erase(0, printed_.size() - kMostPrinted);
 }
 
 std::size_t PythonCamera::take(std::span<char> into) {
@@ -92,37 +102,60 @@ std::size_t PythonCamera::take(std::span<char> into) {
   ended();
 }
 
+void PythonCamera::fill(std::span<char> into) {
+  auto end = std::chrono::steady_clock::now() + kPatience;
+  for (std::size_t had = 0; had < into.size();) {
+    const std::size_t got = readable(kAskAgain) ? take(into.subspan(had)) : 0;
+    had += got;
+    if (got > 0)
+      end = std::chrono::steady_clock::now() + kPatience;
+    else if (std::chrono::steady_clock::now() > end)
+      throw Error(ErrorCode::Unavailable, "the pictures of " + argument_ + " have stopped",
+                  "check its cable or network, and start again");
+  }
+}
+
 void PythonCamera::ended() {
-  std::array<char, kMostSaid> text{};
-  const ssize_t got = ::read(child_.error_fd(), text.data(), text.size());
-  const auto lines = lines_of(std::string(text.data(), got > 0 ? static_cast<std::size_t>(got) : 0));
-  // A cause and a remedy (opencv.py), or what the interpreter itself said, which ends with the cause.
-  if (lines.size() == 2) throw Error(ErrorCode::Unavailable, "--camera " + lines[0], lines[1]);
-  throw Error(
-      ErrorCode::Unavailable,
-      fmt::format("the camera {} ended: {}", argument_, lines.empty() ? "it said nothing" : lines.back()),
-      "install OpenCV for Python (pip install \"cardan[opencv]\"), or use a build with OpenCV (`make demo` in Cardan's "
-      "sources, or the Debian package cardan-opencv)");
+  pollfd over{.fd = child_.end_fd(), .events = POLLIN, .revents = 0};
+  (void)::poll(&over, 1, 1000);  // it has closed its output: its end is near
+  take_print();
+  const auto ending = child_.ended();
+  // The interpreter's own trouble ends with its cause: "No module named 'cardan'".
+  while (!printed_.empty() && printed_.back() == '\n') printed_.pop_back();
+  const std::string last = printed_.substr(printed_.rfind('\n') + 1);
+  const std::string how = ending ? launcher::text(*ending) : "closed its output";
+  const std::string remedy = ending ? launcher::remedy(*ending) : "";
+  throw Error(ErrorCode::Unavailable,
+              fmt::format("--camera {}: {} -m cardan.opencv {}{}{}", argument_, interpreter_, how,
+                          last.empty() ? "" : ": ", last),
+              !remedy.empty() ? remedy
+                              : "install the packages cardan and opencv-python-headless for that interpreter, or use "
+                                "a build with OpenCV (`make demo` in Cardan's sources, or the Debian package "
+                                "cardan-opencv)");
 }
 
 bool PythonCamera::wait(const std::function<bool()>& stopping) {
   if (stopping() || (file_ && !pace_.wait(period_, stopping))) return false;
-  while (!readable(kAskAgain))
+  const auto end = std::chrono::steady_clock::now() + kPatience;
+  while (!readable(kAskAgain)) {
     if (stopping()) return false;
+    if (file_ && std::chrono::steady_clock::now() > end)
+      throw Error(ErrorCode::Unavailable, "the pictures of " + argument_ + " have stopped",
+                  "check the file with ffprobe");
+  }
   return !stopping();
 }
 
 void PythonCamera::read(std::span<std::uint8_t> into) {
-  const auto changed = [&] {
-    return Error(ErrorCode::Unavailable, "the pictures of " + argument_ + " have stopped",
-                 "check its cable or network, and start again");
-  };
-  if (into.size() != static_cast<std::size_t>(width_) * static_cast<std::size_t>(height_) * 3) throw changed();
-  const auto bytes = std::span(reinterpret_cast<char*>(into.data()), into.size());
-  for (std::size_t had = 0; had < bytes.size();) {
-    if (!readable(static_cast<int>(std::chrono::milliseconds(kPatience).count()))) throw changed();
-    had += take(bytes.subspan(had));
-  }
+  std::array<char, 1> kind{};
+  const bool fits = into.size() == static_cast<std::size_t>(width_) * static_cast<std::size_t>(height_) * 3;
+  if (fits) fill(kind);
+  if (kind[0] == 'E')
+    if (auto error = error_in(nlohmann::json::parse(line(), nullptr, false))) throw std::move(*error);
+  if (kind[0] != 'P')
+    throw Error(ErrorCode::Unavailable, interpreter_ + " -m cardan.opencv sends no pictures of the first one's size",
+                "install the package cardan of this version for that interpreter");
+  fill(std::span(reinterpret_cast<char*>(into.data()), into.size()));
 }
 
 }  // namespace cardan::street

@@ -15,7 +15,7 @@ namespace cardan::street {
 class PythonCamera final : public CameraSource {
  public:
   /// `interpreter`: a path, or a name in PATH. Blocks until the first picture is decoded, 30 s at most. Throws
-  /// cardan::Error (Unavailable) with what the process said: it has no package cardan or cv2, or the source is none.
+  /// cardan::Error (Unavailable): the source is none, the interpreter lacks a package, or the process ended.
   PythonCamera(const std::string& interpreter, const std::string& argument);
 
   [[nodiscard]] std::string describe() const override { return name_; }
@@ -25,14 +25,18 @@ class PythonCamera final : public CameraSource {
   void read(std::span<std::uint8_t> into) override;
 
  private:
-  /// Waits until the pipe has something, or its end, `milliseconds` at most.
-  [[nodiscard]] bool readable(int milliseconds) const;
-  /// Some bytes of the pipe; 0: none at the moment. Throws Error: it has ended.
+  /// Waits until the pipe of pictures has something, or its end, `milliseconds` at most. Meanwhile it reads what the
+  /// process prints: a full pipe would stop it.
+  bool readable(int milliseconds);
+  /// Some bytes of the pipe of pictures; 0: none at the moment. Throws Error: it has ended.
   std::size_t take(std::span<char> into);
-  [[nodiscard]] std::string head();
+  void fill(std::span<char> into);
+  [[nodiscard]] std::string line();
+  void take_print();
   [[noreturn]] void ended();
 
-  std::string argument_, name_;
+  std::string interpreter_, argument_, name_;
+  std::string printed_;  ///< the last of what it printed
   launcher::ChildProcess child_;
   bool file_ = false;
   int width_ = 0, height_ = 0;

@@ -43,7 +43,8 @@ class PythonCameraTest : public testing::Test {
 
 TEST_F(PythonCameraTest, ReadsTheHeadAndThePictures) {
   PythonCamera camera(interpreter(R"(printf '{"name":"%s, 2 x 1","width":2,"height":1,"rate":500,"live":false}\n' $3
-printf 'abcdefABCDEF'; exec sleep 100)"),
+head -c 200000 /dev/zero >&2
+printf 'PabcdefPABCDEF'; exec sleep 100)"),
                       "drive.mp4");
   EXPECT_NE(camera.describe().find("drive.mp4, 2 x 1"), std::string::npos) << camera.describe();
   EXPECT_EQ(camera.width(), 2);
@@ -63,7 +64,8 @@ printf 'abcdefABCDEF'; exec sleep 100)"),
 
 TEST_F(PythonCameraTest, APictureThatIsCutOffIsAnError) {
   PythonCamera camera(
-      interpreter(R"(echo '{"name":"a","width":2,"height":1,"rate":500,"live":true}'; printf abc; echo gone >&2)"),
+      interpreter(
+          R"(echo '{"name":"a","width":2,"height":1,"rate":500,"live":true}'; printf Pabc; echo gone >&2; exit 5)"),
       "0");
   std::vector<std::uint8_t> pixels(6);
   ASSERT_TRUE(camera.wait(kGoOn));
@@ -71,17 +73,36 @@ TEST_F(PythonCameraTest, APictureThatIsCutOffIsAnError) {
     camera.read(pixels);
     FAIL();
   } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find("gone"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("ended with exit code 5: gone"), std::string::npos) << error.what();
   }
 }
 
 TEST_F(PythonCameraTest, SaysWhatTheProcessSaid) {
-  EXPECT_NE(refusal("printf 'drive.mp4: no such file\\ngive a video file\\n' >&2; exit 1")
-                .find("--camera drive.mp4: no such file — give a video file"),
+  EXPECT_NE(refusal(R"(echo "[mov] moov atom not found" >&2
+echo '{"cause":"drive.mp4 is not a video","remedy":"give another"}')")
+                .find("--camera: drive.mp4 is not a video — give another"),
             std::string::npos);
-  EXPECT_NE(refusal("echo \"No module named 'cardan'\" >&2; exit 1").find("No module named 'cardan' — install OpenCV"),
+  EXPECT_NE(refusal("printf 'Traceback\\nNo module named cardan\\n' >&2; exit 1")
+                .find("ended with exit code 1: No module named cardan — install the packages"),
             std::string::npos);
-  EXPECT_NE(refusal("exit 1").find("it said nothing"), std::string::npos);
+  EXPECT_NE(refusal("kill -SEGV $$").find("died by signal 11"), std::string::npos);
+}
+
+TEST_F(PythonCameraTest, ACameraThatEndsSaysWhy) {
+  PythonCamera camera(interpreter(R"(echo '{"name":"a","width":2,"height":1,"rate":500,"live":true}'
+printf Pabcdef; echo 'E{"cause":"a delivers no more pictures","remedy":"check its cable"}')"),
+                      "0");
+  std::vector<std::uint8_t> pixels(6);
+  ASSERT_TRUE(camera.wait(kGoOn));
+  camera.read(pixels);
+  ASSERT_TRUE(camera.wait(kGoOn));
+  try {
+    camera.read(pixels);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("a delivers no more pictures — check its cable"), std::string::npos)
+        << error.what();
+  }
 }
 
 TEST_F(PythonCameraTest, AHeadThatIsNoneIsRefused) {

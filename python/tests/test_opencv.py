@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -68,6 +69,9 @@ def test_a_video_loops_and_its_jpeg_has_the_same_stamps(video: Path, tmp_path: P
         encoded = jpegs.wait(60)
         assert encoded is not None
         assert (encoded.format, encoded.header.frame_id) == ("jpeg", "front")
+        while encoded.header.stamp not in stamps:  # it began before the first picture that was taken here
+            encoded = jpegs.wait(60)
+            assert encoded is not None
         picture = cv2.imdecode(np.array(encoded.data), cv2.IMREAD_COLOR)
         assert picture.shape == (HEIGHT, WIDTH, 3)
         run.terminate()
@@ -95,7 +99,12 @@ def test_a_video_that_is_not_looped_ends_without_an_error(video: Path, tmp_path:
 @pytest.mark.parametrize(
     ("source", "cause"),
     [
+        ("", "no source of pictures is given"),
         ("/nowhere/drive.mp4", "no such file"),
+        ("/nowhere/%04d.png", "no such file"),
+        ("file:///nowhere/drive.mp4", "no such file"),
+        ("http://127.0.0.1:9/drive", "cannot open http://127.0.0.1:9/drive"),
+        ("bad\udcff.avi", "is not UTF-8"),
         ("/dev/null", "cannot open the camera /dev/null"),
         ("317", "there is no /dev/video317"),
         ("{folder}", "is not a file"),
@@ -124,6 +133,91 @@ def test_pictures_go_straight_into_a_loan(video: Path, topic: str) -> None:
         assert not capture.grab()
 
 
+def test_a_video_of_one_picture_keeps_its_name(tmp_path: Path) -> None:
+    file = tmp_path / "one.avi"
+    writer = cv2.VideoWriter(str(file), cv2.VideoWriter_fourcc(*"MJPG"), RATE, (WIDTH, HEIGHT))
+    writer.write(np.full((HEIGHT, WIDTH, 3), 40, np.uint8))
+    writer.release()
+    capture = cardan.opencv.Capture(f"file://{file}")
+    for _ in range(4):
+        assert capture.grab()
+    assert (capture.live, capture.name) == (False, f"one.avi, {WIDTH} x {HEIGHT} at {RATE} fps, looped")
+
+
+class OneEnds(cardan.opencv.Capture):
+    """A camera that gives five pictures at each opening."""
+
+    opened = 0
+
+    def __init__(self, source: str, *, rate: float = 0.0, loop: bool = True) -> None:
+        super().__init__(source, rate=rate, loop=False)
+        self.live, self.left = True, 5
+        OneEnds.opened += 1
+
+    def grab(self) -> bool:
+        self.left -= 1
+        return self.left >= 0 and super().grab()
+
+
+def test_a_camera_that_ends_is_an_exception_once_and_is_opened_again(
+    video: Path, tmp_path: Path, programs: Programs, command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]))
+    (tmp_path / "ends.py").write_text(
+        "import cardan.opencv, test_opencv\ncardan.opencv.Capture = test_opencv.OneEnds\nclass Camera(cardan.opencv.Camera): ...\n"
+    )
+    file = tmp_path / "drive.json"
+    part = {"python": "ends:Camera", "parameters": {"source": str(video)}, "topics": {"/camera/image": "/front"}}
+    file.write_text(json.dumps({"processes": {"camera": {"components": {"camera": part}}}}))
+    with cardan.Topic("/front", cardan.Image).subscriber(depth=50) as images:
+        run = programs.start([command, "run", str(file)])
+        for _ in range(12):  # of three openings
+            assert images.wait(60) is not None
+        run.terminate()
+        out, errors = run.communicate(timeout=120)
+    assert run.returncode == 3, errors  # as for each component with an exception
+    assert 1 <= (out + errors).count("delivers no more pictures") <= 4, errors
+
+
+IMAGES = cardan.Topic("/camera/image", cardan.Image, max_bytes=1 << 20)
+JPEGS = cardan.Topic("/camera/image/compressed", cardan.CompressedImage, max_bytes=1 << 20)
+
+
+@pytest.mark.parametrize(("encoding", "channels"), [("mono8", 1), ("bgr8", 3), ("rgb8", 3), ("rgba8", 4), ("bgra8", 4), ("8UC4", 4)])
+def test_jpeg_of_each_encoding(encoding: str, channels: int) -> None:
+    with cardan.Simulation() as simulation:
+        simulation.add("jpeg", cardan.opencv.JpegEncoder, {"quality": 100, "every": 2})
+        made = simulation.collect(JPEGS)
+        simulation.start()
+        for number in range(3):
+            with simulation.output(IMAGES).loan() as image:
+                pixels = image.resize(HEIGHT, WIDTH, encoding)
+                pixels[...] = 50
+                pixels[..., 0] = 200 if channels > 1 else 50  # blue, or red
+                image.header.stamp = number
+                image.set_source_time(100 + number)
+            simulation.run()
+        assert [(jpeg.header.stamp, cardan.info(jpeg).source_time) for jpeg in made] == [(0, 100), (2, 102)]
+        blue, green, red = cv2.imdecode(np.array(made[0].data), cv2.IMREAD_COLOR).reshape(-1, 3).mean(0)
+    wanted = (200, 50, 50) if channels > 1 else (50, 50, 50)
+    if encoding.startswith("rgb"):
+        wanted = wanted[::-1]
+    assert abs(blue - wanted[0]) < 5 and abs(green - wanted[1]) < 5 and abs(red - wanted[2]) < 5
+
+
+@pytest.mark.parametrize(("height", "encoding", "cause"), [(0, "bgr8", "0 x 0 has no form"), (8, "16UC1", "16UC1 has no form")])
+def test_what_has_no_jpeg_is_named(height: int, encoding: str, cause: str, capfd: pytest.CaptureFixture[str]) -> None:
+    with cardan.Simulation() as simulation:
+        simulation.add("jpeg", cardan.opencv.JpegEncoder)
+        made = simulation.collect(JPEGS)
+        simulation.start()
+        with simulation.output(IMAGES).loan() as image:
+            image.resize(height, height, encoding)[...] = 0
+        simulation.run()
+        assert (made, simulation.failures) == ([], 1)
+    assert cause in capfd.readouterr().err
+
+
 def test_a_picture_of_another_size_is_refused(video: Path) -> None:
     capture = cardan.opencv.Capture(str(video))
     assert capture.grab()
@@ -137,10 +231,9 @@ def test_the_pipe_has_a_head_and_the_pictures(video: Path) -> None:
         head = json.loads(child.stdout.readline())
         assert (head["width"], head["height"], head["rate"], head["live"]) == (WIDTH, HEIGHT, RATE, False)
         for number in range(2 * FRAMES):  # it loops
+            assert child.stdout.read(1) == b"P"
             pixels = np.frombuffer(child.stdout.read(WIDTH * HEIGHT * 3), np.uint8)
             assert number_of(pixels) == number % FRAMES
         child.kill()
-    wrong = subprocess.run([sys.executable, "-m", "cardan.opencv", "/nowhere.mp4"], check=False, capture_output=True, text=True)
-    assert wrong.returncode == 1
-    assert wrong.stderr.splitlines()[0] == "/nowhere.mp4: no such file"
-    assert wrong.stdout == ""
+    wrong = subprocess.run([sys.executable, "-m", "cardan.opencv", "/nowhere.mp4"], check=True, capture_output=True, text=True)
+    assert json.loads(wrong.stdout)["cause"] == "/nowhere.mp4: no such file"

@@ -25,6 +25,7 @@ constexpr double kFoot = 44;
 constexpr double kLinesHeight = 300;
 constexpr double kLegendColumn = 215;
 constexpr double kCloseTicks = 34;
+constexpr double kSectionGap = 6;
 constexpr double kTallRows = 12;
 constexpr double kWidthOfCharacter = 8;  // bold, at most in the mean
 constexpr std::size_t kMostLabel = 30;   // characters in its column
@@ -86,10 +87,12 @@ std::string rows_of(const PlotFrame& frame, const std::vector<Item>& items, cons
   const std::string* section = nullptr;
   // The axis is at the foot; a tall plot repeats its values where a section starts.
   double values_at = kTop - kTallRows * kRow;
-  const double end = kTop + kRow * static_cast<double>(items.size());
+  double end = kTop;
+  for (std::size_t i = 0; i < items.size(); ++i)
+    end += kRow + (i == 0 || items[i].section != items[i - 1].section ? kRow + kSectionGap : 0);
   for (const Item& item : items) {
     if (!item.section.empty() && (section == nullptr || *section != item.section)) {
-      height += 6;
+      height += kSectionGap;
       body += text_element(4, height + 14, "section", item.section);
       if (height - values_at >= kTallRows * kRow && end - height >= kTallRows * kRow) {
         body += tick_names(axis, axis.ticks(), height + 14, kCloseTicks,
