@@ -144,7 +144,9 @@ def demo() -> None:
     # A video, which OpenCV for Python decodes: the command itself is without OpenCV.
     subprocess.run([sys.executable, "-c", VIDEO], cwd=WORK, env=ENVIRONMENT, check=True)
     short = ("--seconds", "8", "--no-view", "--record", "", "--picture", "")
-    assert "street.avi, 320 x 240 at 20 fps, looped" in cardan("demo", "--camera", "street.avi", *short)
+    cardan("demo", "--camera", "street.avi", *short, "--json", "video.json")
+    video = (WORK / "video.json").read_text()
+    assert '"from": "camera"' in video and "drawn" not in video, video
     (WORK / "street.mp4").write_text("words, not pictures")
     assert "street.mp4 is not a video that OpenCV can decode" in cardan("demo", "--camera", "street.mp4", *short, codes=(1,))
 
