@@ -122,9 +122,9 @@ int run_all(const DemoOptions& options, const std::function<void()>& on_start) {
   say("Runs the same as `cardan run demo/street.json{}`, and then the same over Unix sockets.\n",
       options.one_process ? " --one-process" : "");
   if (options.camera == kDrawn)
-    say("The camera shows a drawn street{}.\n", kHasOpenCv
-                                                    ? "; give a video with --camera FILE"
-                                                    : ", and there is no picture of the detections: without OpenCV");
+    say("The camera shows a drawn street{}.\n",
+        kHasOpenCv ? "; give a video with --camera FILE"
+                   : ". This build lacks OpenCV, so it draws no picture of the detections");
   say("{}", priorities_text(ask_for_priorities(configuration)));
   std::fflush(stdout);
 

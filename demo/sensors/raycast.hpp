@@ -10,8 +10,8 @@
 namespace cardan::street {
 
 /// A simulated LiDAR on the roof of a car that drives down a simulated street: houses, parked cars, lamp posts, and a
-/// pedestrian that steps out and crosses every few seconds. It stands in when there is no recording, and everything
-/// that shows its data says "simulated". The same time always gives the same scan.
+/// pedestrian that crosses every few seconds. The demo uses it without a recording. Everything that shows its data
+/// says "simulated". The same time always gives the same scan.
 class SimulatedStreet {
  public:
   static constexpr std::size_t kRings = 64;

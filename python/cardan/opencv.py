@@ -210,7 +210,7 @@ class Camera(Component):
         self._images = context.output(Topic("/camera/image", Image, max_bytes=largest))
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
-        self._failure: Error | None = None
+        self._failure: Exception | None = None
         if self._capture.live:
             context.timer(_LOOK, self._look, name="camera")
         else:
@@ -251,7 +251,7 @@ class Camera(Component):
                     known = False
                 if not self._stopping.is_set():
                     raise _ended(self._capture)
-            except Error as error:
+            except Exception as error:  # of any kind, or the camera would end without a word
                 if not known:
                     self._failure = error
                 known = True
@@ -265,9 +265,16 @@ class Camera(Component):
             capture = Capture(source, rate=rate)
         except Error:
             return
-        if (capture.width, capture.height) == (self._capture.width, self._capture.height):
-            self._capture.close()
-            self._capture = capture
+        if (capture.width, capture.height) != (self._capture.width, self._capture.height):
+            capture.close()
+            self._failure = Error(
+                "unavailable",
+                f"{source} is back with pictures of {capture.width} x {capture.height}",
+                "start again: the size is fixed when the camera starts",
+            )
+            return
+        self._capture.close()
+        self._capture = capture
 
     def _picture(self) -> bool:
         if not self._capture.grab():

@@ -171,7 +171,7 @@ std::string line_plot(const PlotFrame& frame, const std::vector<Line>& lines, co
   std::string out = open_svg(frame, bottom + kFoot + 8 + kRow * static_cast<double>(legend_rows));
   std::vector<double> x_ticks = x_axis.ticks();
   const auto is_whole = [](double x) { return x == std::floor(x); };
-  if (std::all_of(xs.begin(), xs.end(), is_whole))  // there is no half of a reader
+  if (std::all_of(xs.begin(), xs.end(), is_whole))  // counts have no fractions
     x_ticks.erase(std::remove_if(x_ticks.begin(), x_ticks.end(), std::not_fn(is_whole)), x_ticks.end());
   for (const double tick : x_ticks) out += line_element(x_axis.at(tick), kFrom, x_axis.at(tick), bottom, "grid");
   out += tick_names(x_axis, x_ticks, bottom + 15, 42);
