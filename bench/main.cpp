@@ -22,6 +22,7 @@
 #ifdef CARDAN_HAS_RECORD_BENCH
 #include "bench/record/record.hpp"
 #endif
+#include "bench/own_shared_memory.hpp"
 #include "bench/pipeline/pipeline.hpp"
 #include "bench/results/commands.hpp"
 #include "bench/runtime/runtime.hpp"
@@ -314,6 +315,7 @@ void add_bench(CLI::App& app) {
 
 int main(int argc, char** argv) {
   if (!cardan::bench::is_role(argc, argv)) {
+    cardan::bench::enter_own_shared_memory();  // before a peer's library starts a thread
     const std::vector<std::string> failures = cardan::bench::load_all_modules();
     // A page of help or a comparison needs no peer.
     const std::vector<std::string_view> words(argv + 1, argv + argc);

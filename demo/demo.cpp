@@ -101,6 +101,7 @@ bool go(Run& run, double seconds, std::vector<Measured>& measured) {
   const bool fine = run.go(seconds);
   if (!fine) fmt::print(stderr, "cardan: {}\n", run.failure());
   if (run.measured() == 0) return fine;
+  if (measured.empty()) say("\nCamera: {}\nLiDAR:  {}\n", run.inputs().camera, run.inputs().lidar);
   measured.push_back({run.setup(), run.figures()});
   say("\n{}{}", table(run.setup(), run.figures(), run.inputs(), output_width()), run.disturbed());
   if (fine) hints(run);

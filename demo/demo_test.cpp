@@ -145,8 +145,12 @@ TEST_F(Demo, MeasuresAllSetupsAndLeavesNothingBehind) {
       << output_;
   EXPECT_NE(output_.find("lidar (simulated) → obstacles"), std::string::npos) << output_;
   EXPECT_NE(output_.find("perception to decision"), std::string::npos) << output_;
+  const std::string name = fs::path(video_).filename().string();
+  EXPECT_NE(output_.find("Camera: " + name), std::string::npos) << output_;
 
   const auto parsed = nlohmann::json::parse(std::ifstream(figures));
+  EXPECT_NE(parsed.at("inputs").at("camera").get<std::string>().find(name), std::string::npos) << parsed.at("inputs");
+  EXPECT_NE(parsed.at("inputs").at("lidar").get<std::string>().find("simulated"), std::string::npos);
   for (const auto* run :
        {&parsed, &parsed.at("without_priorities"), &parsed.at("one_process"), &parsed.at("unix_socket")}) {
     ASSERT_EQ(run->at("hops").size(), 4U);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The bench as a user starts it: tiny runs, whose form is checked and whose figures are not.
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -115,6 +117,25 @@ TEST_F(BridgeBenchCommand, CtrlCReportsWhatItHasAndLeavesNothing) {
   if (has_no_network()) GTEST_SKIP() << errors();
   EXPECT_NE(errors().find("interrupted"), std::string::npos) << errors();
   EXPECT_EQ(folders(), 0U);
+}
+
+TEST_F(BridgeBenchCommand, HasASharedMemoryOfItsOwnWhereItMayMount) {
+  const pid_t probe = ::fork();
+  if (probe == 0) ::_exit(::unshare(CLONE_NEWNS) == 0 ? 0 : 1);
+  if (end_of(probe) != 0) GTEST_SKIP() << "no right to mount";
+  const pid_t pid = start({"--only", "foxglove", "--seconds", "60"});
+  const auto device = [](const std::string& path) {
+    struct stat is {};
+    return ::stat(path.c_str(), &is) == 0 ? is.st_dev : 0;
+  };
+  const std::string its = "/proc/" + std::to_string(pid) + "/root/dev/shm";
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (device(its) == device("/dev/shm") && std::chrono::steady_clock::now() < until)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  EXPECT_NE(device(its), device("/dev/shm"));
+  EXPECT_NE(device(its), 0U) << errors();
+  ::kill(pid, SIGTERM);
+  end_of(pid);
 }
 
 TEST_F(BridgeBenchCommand, WrongWordsAreUsageErrors) {

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // eCAL as a peer (peers/others/ecal.cpp), where make bench-peers has built it.
+#include <fcntl.h>
 #include <signal.h>
 
 #include <chrono>
 #include <set>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "bench/transport/bench_case.hpp"
+#include "cardan/base/fd.hpp"
 
 namespace cardan::bench {
 namespace {
@@ -27,38 +31,47 @@ class EcalPeers : public TransportBench {
       for (const auto& role : fs::directory_iterator(run, ignored)) {
         const std::string folder = role.path().filename().string();  // ecal-<process>
         if (!folder.starts_with("ecal-")) continue;
-        for (const auto& entry : fs::directory_iterator("/dev/shm")) {
-          const std::string event = entry.path().filename().string();
+        for (const std::string& event : in_shared_memory()) {
           const auto end = event.find("_" + folder.substr(5) + "_evt");
           if (end != std::string::npos) names.insert(event.substr(0, end));
         }
       }
     return names;
   }
-  /// Waits until there is one; the test's own time-out bounds it.
-  [[nodiscard]] std::set<std::string> first_memory_files() const {
+  /// Waits until there is one; the test's own time-out bounds it. `bench` has a /dev/shm of its own where this test's
+  /// user may mount: it stays open here, so that what is left in it can be seen after the end.
+  [[nodiscard]] std::set<std::string> first_memory_files(pid_t bench) {
     for (;;) {
+      shared_memory_ = Fd{::open(("/proc/" + std::to_string(bench) + "/root/dev/shm").c_str(), O_DIRECTORY | O_CLOEXEC)};
       if (auto names = memory_files(); !names.empty()) return names;
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
   }
-  /// What is in shared memory by these names: files, their events and their locks.
-  static std::size_t in_shared_memory(const std::set<std::string>& names) {
+  [[nodiscard]] std::vector<std::string> in_shared_memory() const {
+    std::vector<std::string> names;
+    for (const auto& entry : fs::directory_iterator("/proc/self/fd/" + std::to_string(shared_memory_.get())))
+      names.push_back(entry.path().filename().string());
+    return names;
+  }
+  /// How many entries in shared memory are of these files: they, their events and their locks.
+  [[nodiscard]] std::size_t count_of(const std::set<std::string>& files) const {
     std::size_t count = 0;
-    for (const auto& entry : fs::directory_iterator("/dev/shm"))
-      for (const std::string& name : names)
-        if ((entry.path().filename().string() + "_").starts_with(name + "_")) ++count;
+    for (const std::string& name : in_shared_memory())
+      for (const std::string& file : files)
+        if ((name + "_").starts_with(file + "_")) ++count;
     return count;
   }
+
+  Fd shared_memory_;
 };
 
 TEST_F(EcalPeers, DeliverTheirFramesAndLeaveNothing) {
   const pid_t pid = start({"--peers", "ecal,ecal-zero-copy", "--scenarios", "2p2s", "--sizes", "128,1M", "--frames",
                            "60", "--runs", "1", "--json", json_path()});
-  const std::set<std::string> names = first_memory_files();
+  const std::set<std::string> names = first_memory_files(pid);
   const Ended ended = join(pid);
   EXPECT_EQ(ended.code, 0) << ended.err;
-  EXPECT_EQ(in_shared_memory(names), 0U);
+  EXPECT_EQ(count_of(names), 0U);
   EXPECT_EQ(ended.out.find("ecal.yaml"), std::string::npos) << "standard output is the table's";
 
   const Json result = json();
@@ -78,12 +91,12 @@ TEST_F(EcalPeers, DeliverTheirFramesAndLeaveNothing) {
 
 TEST_F(EcalPeers, LeaveNoSharedMemoryAtCtrlC) {
   const pid_t pid = start({"--peers", "ecal", "--sizes", "4K", "--frames", "100000", "--runs", "1"});
-  const std::set<std::string> names = first_memory_files();
-  EXPECT_GT(in_shared_memory(names), 0U) << "they are of a running publisher";
+  const std::set<std::string> names = first_memory_files(pid);
+  EXPECT_GT(count_of(names), 0U) << "they are of a running publisher";
   ::kill(pid, SIGINT);
   const Ended ended = join(pid);
   EXPECT_EQ(ended.code, 1) << ended.err;
-  EXPECT_EQ(in_shared_memory(names), 0U);
+  EXPECT_EQ(count_of(names), 0U);
 }
 
 }  // namespace

@@ -155,6 +155,7 @@ std::string json(const std::vector<Measured>& measured, const Inputs& inputs, co
   for (const Measured& m : measured) {
     if (out.empty()) {
       out["setup"] = key_of(m.setup);
+      out["inputs"] = {{"camera", inputs.camera}, {"lidar", inputs.lidar}};
       out.update(to_json(m.figures, inputs));
     } else {
       out[key_of(m.setup)] = to_json(m.figures, inputs);

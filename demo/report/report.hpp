@@ -31,10 +31,10 @@ struct Measured {
 /// the first's. Nothing measured is "-". `width` as above.
 [[nodiscard]] std::string comparison(const std::vector<Measured>& measured, const Inputs& inputs, std::size_t width);
 
-/// `{"setup": …, "hops": […], "decision_us": {…}, "decisions": n}` of the first, and the same under
-/// "without_priorities", "one_process" and "unix_socket" of the others; what was not measured is null. Hops of the
-/// simulated LiDAR come from "lidar (simulated)", of the drawn street from "camera (drawn)". With a crash: "crash":
-/// {…}.
+/// `{"setup": …, "inputs": {"camera", "lidar"}, "hops": […], "decision_us": {…}, "decisions": n}` of the first, and the
+/// same from "hops" on under "without_priorities", "one_process" and "unix_socket" of the others; what was not measured
+/// is null. Hops of the simulated LiDAR come from "lidar (simulated)", of the drawn street from "camera (drawn)". With
+/// a crash: "crash": {…}.
 [[nodiscard]] std::string json(const std::vector<Measured>& measured, const Inputs& inputs,
                                const std::optional<Crash>& crash = {});
 

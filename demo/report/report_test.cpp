@@ -24,8 +24,9 @@ TEST(Report, JsonHasExactlyTheFormThatOthersRead) {
   const Inputs inputs{"street.avi", "simulated street", true};
   const auto parsed =
       nlohmann::json::parse(json({{Setup::FiveProcesses, figures(1)}, {Setup::UnixSockets, figures(10)}}, inputs));
-  ASSERT_EQ(parsed.size(), 5U);
+  ASSERT_EQ(parsed.size(), 6U);
   EXPECT_EQ(parsed.at("setup"), "five_processes");
+  EXPECT_EQ(parsed.at("inputs"), (nlohmann::json{{"camera", "street.avi"}, {"lidar", "simulated street"}}));
   const auto& hops = parsed.at("hops");
   ASSERT_EQ(hops.size(), kHops);
   EXPECT_EQ(hops[0].size(), 6U);

@@ -50,6 +50,12 @@ def run_file(folder: Path, camera: dict[str, object], jpeg: dict[str, object]) -
     return str(file)
 
 
+def test_without_opencv_the_error_names_the_package(video: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "cv2", None)
+    with pytest.raises(cardan.Error, match="pip install opencv-python-headless"):
+        cardan.opencv.Capture(str(video))
+
+
 def test_a_video_loops_and_its_jpeg_has_the_same_stamps(video: Path, tmp_path: Path, programs: Programs, command: str) -> None:
     front, small = cardan.Topic("/front", cardan.Image), cardan.Topic("/front/jpeg", cardan.CompressedImage)
     with front.subscriber(depth=50) as images, small.subscriber(depth=50) as jpegs:
