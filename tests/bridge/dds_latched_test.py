@@ -3,10 +3,11 @@
 
 dds_latched_test.py BIN_DIRECTORY. Needs root, because it makes a network namespace; without it the test is skipped (code 77).
 """
-from dds_case import ENDPOINTS, BridgeCase  # first: it enters the network
+from dds_case import ENDPOINTS, PATIENCE, BridgeCase  # first: it enters the network
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -30,6 +31,14 @@ class Latched(BridgeCase):
     def broadcast(self, child):
         process = self.start(ENDPOINTS, "transforms", child, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.assertEqual(process.stdout.readline(), "ready\n")
+
+    def end(self, bridge, code=0):
+        """A bridge that gets no processor for long loses transforms that come again and again. Then it says so, and of no other topic."""
+        bridge.send_signal(signal.SIGTERM)
+        ended = bridge.wait(PATIENCE)
+        lost = {one["topic"] for one in self.report(bridge)["topics"] if one["lost"] > 0}
+        self.assertLessEqual(lost, {"/tf", "/clock"})
+        self.assertEqual(ended, 3 if lost else code, (self.path / f"bridge{self.bridges}.err").read_text())
 
     def words(self, kind, names):
         """The QoS of the bridge's endpoints, by their topic on DDS."""
