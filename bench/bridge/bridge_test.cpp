@@ -125,7 +125,7 @@ TEST_F(BridgeBenchCommand, HasASharedMemoryOfItsOwnWhereItMayMount) {
   if (end_of(probe) != 0) GTEST_SKIP() << "no right to mount";
   const pid_t pid = start({"--only", "foxglove", "--seconds", "60"});
   const auto device = [](const std::string& path) {
-    struct stat is {};
+    struct stat is{};
     return ::stat(path.c_str(), &is) == 0 ? is.st_dev : 0;
   };
   const std::string its = "/proc/" + std::to_string(pid) + "/root/dev/shm";

@@ -42,7 +42,8 @@ class EcalPeers : public TransportBench {
   /// user may mount: it stays open here, so that what is left in it can be seen after the end.
   [[nodiscard]] std::set<std::string> first_memory_files(pid_t bench) {
     for (;;) {
-      shared_memory_ = Fd{::open(("/proc/" + std::to_string(bench) + "/root/dev/shm").c_str(), O_DIRECTORY | O_CLOEXEC)};
+      shared_memory_ =
+          Fd{::open(("/proc/" + std::to_string(bench) + "/root/dev/shm").c_str(), O_DIRECTORY | O_CLOEXEC)};
       if (auto names = memory_files(); !names.empty()) return names;
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
