@@ -7,21 +7,21 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 source scripts/lib.sh
 
-total=7200  # seconds for all; a section gets what is left, and at most its own
+total=10800  # seconds for all, as a slow computer needs them from nothing on; a section gets what is left, and at most its own
 #  section  minutes at most
 order=(
   "format   2"
   "api      5"
-  "clang   20"
-  "tests   35"
-  "asan     20"
+  "clang   30"
+  "tests   60"
+  "asan    30"
   "tsan    20"
   "arm64   15"
   "pcl      5"
   "zenoh   25"
   "dds     15"
   "deb     20"
-  "tidy    20"
+  "tidy    30"
   "fuzz    35"
 )
 selected=" $* "
