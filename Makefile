@@ -5,6 +5,7 @@
 .PHONY: all library wheel wheel-arm64 zenoh demo test test-deep bench bench-full bench-gate bench-peers install deb site format lint clean help
 PREFIX ?= /usr/local
 ARGS ?=
+PYTHON ?=
 OUT ?= out/report
 BASE ?=
 CARDAN := build/release/bin/cardan
@@ -19,12 +20,11 @@ library: ## build only the library and the command, without OpenCV or test tools
 	@scripts/setup.sh --for build
 	@scripts/build.sh release whole_command
 
-wheel: ## build the Python package with the command as a wheel, to build/wheel (some minutes; for this Python, or newer ones from 3.12 on)
+wheel: ## build the Python package with the command as a wheel for glibc 2.28 and newer, to build/wheel (some minutes; PYTHON=python3.12: for that one)
 	@scripts/setup.sh --for test
-	@scripts/wheel.sh
-	@echo "make: pip install build/wheel/*_$$(uname -m).whl"
+	@scripts/wheel.sh build/wheel $(PYTHON)
 
-wheel-arm64: ## the same for arm64, cross-built and tried under qemu-user, to build/wheel (without the recorder)
+wheel-arm64: ## the same for arm64, cross-built and tried under qemu-user, to build/wheel
 	@scripts/setup.sh --for test-deep
 	@scripts/wheel_arm64.sh
 

@@ -47,13 +47,18 @@ find_tools() {
 }
 
 # Puts the wheel $1 into the folder $2 with the tag of the systems on which it runs. Nothing is grafted: a wheel that needs other libraries than
-# glibc and libstdc++ is refused. $3: the log. To be called with python set.
+# glibc and libgcc is refused, and so is one that needs a newer glibc than 2.28. $3: the log. To be called with python set.
 tag_wheel() {
-  local others tagged
-  tagged=$(dirname "$1")/tagged
+  local others tagged contents newer
+  tagged=$(dirname "$1")/tagged contents=$(dirname "$1")/contents
   others=$("$python" -m auditwheel show --json "$1" 2>>"$3" | "$python" -c 'import json, sys; print(*json.load(sys.stdin)["external_libs"])' 2>>"$3") ||
     { tail -n 10 "$3" >&2; die "auditwheel cannot read the wheel ($3)"; }
   [[ -z $others ]] || die "the wheel needs $others of this system, which others lack — link them as static libraries, or leave out what needs them"
+  # What the linker did not find has no version, which auditwheel does not look at.
+  "$python" -m zipfile -e "$1" "$contents"
+  newer=$({ find "$contents" -type f -exec readelf --wide --dyn-syms {} + 2>/dev/null || true; } |  # it refuses what is no program
+    awk '$5 == "GLOBAL" && $7 == "UND" && $8 !~ /@/ && $8 !~ /^_?Py/ {print $8}' | sort -u | paste -sd' ')
+  [[ -z $newer ]] || die "the wheel needs what glibc 2.28 does not have: $newer — add it to packaging/wheel/older_glibc.c"
   "$python" -m auditwheel repair --patcher none --wheel-dir "$tagged" "$1" >>"$3" 2>&1 && compgen -G "$tagged/cardan-*manylinux*.whl" >/dev/null ||
     { tail -n 10 "$3" >&2; die "the wheel suits no manylinux ($3)"; }
   mv "$tagged"/cardan-*manylinux*.whl "$2"

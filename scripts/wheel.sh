@@ -1,21 +1,39 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The Python package with the command as a wheel, to build/wheel. Its tag says on which systems it runs (manylinux).
+# The Python package with the command as a wheel, to build/wheel. It runs with glibc 2.28 and newer ones, as its tag says (manylinux).
 #   scripts/wheel.sh [FOLDER [PYTHON]]
+# PYTHON: the interpreter for which the wheel is, of any version from 3.9 on, with its headers; else the one of build/venv. Python 3.12 or newer
+# makes a wheel for all from 3.12 on.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source scripts/lib.sh
 find_tools
-folder=${1:-build/wheel} python=${2:-build/venv/bin/python} log=build/wheel.log
-[[ -x $python ]] || die "no $python — run: scripts/setup.sh --for test"
+folder=${1:-build/wheel} python=${2:-build/venv/bin/python}
+command -v "$python" >/dev/null || { [[ -z ${2:-} ]] && die "no $python — run: scripts/setup.sh --for test" || die "no $python"; }
 mkdir -p build "$folder"
+log=build/wheel.log version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+has_builders() { "$1" -c 'import auditwheel, nanobind, scikit_build_core' 2>/dev/null; }
+if ! has_builders "$python"; then
+  venv=build/venv-$version
+  if ! has_builders "$venv/bin/python"; then
+    say "-- what builds the wheel, from PyPI, for Python $version"
+    mapfile -t needs < <(sed -n 's/^\(\(auditwheel\|nanobind\|scikit-build-core\)[^ ]*\) .*/\1/p' scripts/requirements.txt)
+    "$python" -m venv "$venv" >"$log" 2>&1 && "$venv/bin/python" -m pip install --quiet --disable-pip-version-check "${needs[@]}" >>"$log" 2>&1 ||
+      { tail -n 5 "$log" >&2; die "pip could not install ${needs[*]} ($log)"; }
+  fi
+  python=$venv/bin/python
+fi
 made=$(mktemp -d "$folder/made.XXXXXX")
 trap 'rm -rf "$made"' EXIT
-CMAKE_BUILD_PARALLEL_LEVEL=$JOBS "$python" -m pip wheel --verbose --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir "$made" ./python >"$log" 2>&1 ||
-  { tail -n 30 "$log" >&2; die "the wheel does not build ($log)"; }
+glibc=$PWD/build/older_glibc/$(uname -m)
+scripts/older_glibc.sh "$CXX" "$glibc"
+options=(--config-settings=build-dir="../build/wheel-older-{wheel_tag}")
+for kind in EXE SHARED MODULE; do options+=(--config-settings=cmake.define.CMAKE_${kind}_LINKER_FLAGS="$(<"$glibc/flags")"); done
+CMAKE_BUILD_PARALLEL_LEVEL=$JOBS "$python" -m pip wheel --verbose --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir "$made" "${options[@]}" \
+  ./python >"$log" 2>&1 || { tail -n 30 "$log" >&2; die "the wheel does not build ($log)"; }
 sed -n 's/^ *-- \(no [^:]*: .*\|not in the wheel: .*\)/\1/p' "$log"
 wheel=$(ls "$made"/cardan-*.whl)
 name=$(basename "$wheel")
 rm -f "$folder/${name%-*}"-*_"$(uname -m)".whl  # under any tag
 tag_wheel "$wheel" "$folder" "$log"
-say "wheel: $(ls "$folder/${name%-*}"-*_"$(uname -m)".whl)"
+say "wheel: pip install $(ls "$folder/${name%-*}"-*_"$(uname -m)".whl)"
