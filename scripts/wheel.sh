@@ -27,7 +27,8 @@ made=$(mktemp -d "$folder/made.XXXXXX")
 trap 'rm -rf "$made"' EXIT
 glibc=$PWD/build/older_glibc/$(uname -m)
 scripts/older_glibc.sh "$CXX" "$glibc"
-options=(--config-settings=build-dir="../build/wheel-older-{wheel_tag}")
+# One folder for all versions of Python: the library is compiled once.
+options=(--config-settings=build-dir=../build/wheel-older --config-settings=cmake.args=--fresh)
 for kind in EXE SHARED MODULE; do options+=(--config-settings=cmake.define.CMAKE_${kind}_LINKER_FLAGS="$(<"$glibc/flags")"); done
 CMAKE_BUILD_PARALLEL_LEVEL=$JOBS "$python" -m pip wheel --verbose --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir "$made" "${options[@]}" \
   ./python >"$log" 2>&1 || { tail -n 30 "$log" >&2; die "the wheel does not build ($log)"; }
