@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The Python package with the command as a wheel, to build/wheel. It runs with glibc 2.28 and newer ones, as its tag says (manylinux).
 #   scripts/wheel.sh [FOLDER [PYTHON]]
-# PYTHON: the interpreter for which the wheel is, of any version from 3.9 on, with its headers; else the one of build/venv. Python 3.12 or newer
+# PYTHON: the interpreter for which the wheel is, of any version from 3.10 on (auditwheel), with its headers; else the one of build/venv. Python 3.12 or newer
 # makes a wheel for all from 3.12 on.
 set -euo pipefail
 cd "$(dirname "$0")/.."
