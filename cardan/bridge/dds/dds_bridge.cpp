@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <limits>
 #include <new>
 #include <optional>
@@ -27,8 +26,6 @@ namespace {
 constexpr std::size_t kMostReaders = 1024;
 constexpr std::size_t kMostTypes = 64;  ///< of one topic that are tried
 constexpr std::size_t kMostPast = 4096, kMostProblems = 64;
-/// With less, frames of some megabytes do not arrive whole.
-constexpr std::uint64_t kEnoughBuffer = 4U << 20U;
 /// A writer that is restarted finds its topic as it left it.
 constexpr std::int64_t kLingerOfReader = 2'000'000'000;
 /// How often a topic is looked at whose descriptor the kernel has no room to watch.
@@ -382,14 +379,11 @@ std::vector<std::string> DdsBridge::notes() const {
   for (const auto& [topic, why] : problems_) all.push_back(fmt::format("{}: {}", topic, why));
   for (const auto& [topic, why] : catalogue_.problems()) all.push_back(fmt::format("{}: {}", topic, why));
   for (std::string& note : habits_.notes()) all.push_back(std::move(note));
-  const bool best_effort =
+  const bool reads =
       std::any_of(readers_.begin(), readers_.end(), [](const auto& one) { return !one.second->qos().reliable; });
-  if (std::uint64_t most = 0;
-      best_effort && std::ifstream("/proc/sys/net/core/rmem_max") >> most && most < kEnoughBuffer)
-    all.push_back(
-        fmt::format("the receive buffer is limited to {} KiB: large messages that are read best effort are lost — "
-                    "raise net.core.rmem_max (cardan doctor), or set 'reliable' in the rule",
-                    most >> 10U));
+  const bool is_read =
+      std::any_of(writers_.begin(), writers_.end(), [](const auto& one) { return one.second->may_overflow_readers(); });
+  for (std::string& note : notes_on(receive_buffers(), reads, is_read)) all.push_back(std::move(note));
   if (out_of_memory_ != 0)
     all.push_back(fmt::format("memory has run out ({} times): what it was needed for is lost", out_of_memory_));
   if (node_.mixed())

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "cardan/bridge/dds/environment.hpp"
 #include "cardan/messages/messages.hpp"
 #include "cardan/transport/publisher.hpp"
 #include "tests/support/run_directory.hpp"
@@ -161,6 +162,36 @@ TEST_F(Crowd, AMessageThatLeavesCostsTheSameBesideManyTopics) {
   RecordProperty("alone", static_cast<int>(alone));
   RecordProperty("beside", static_cast<int>(beside));
   EXPECT_LE(beside, kMostLooks) << "alone: " << alone;
+}
+
+/// Whether the bridge notes that this reader of a topic, whose messages have at most so many bytes, may lose some.
+bool notes_losses(dds_reliability_kind_t reliability, std::uint32_t max_bytes) {
+  Rules all;
+  all.dds = {.parameters = false, .rosout = false, .diagnostics = false};
+  all.out = {{}};
+  DdsBridge bridge(all, {.id = kDomain});
+  const Publisher<Image> camera(Topic<Image>{"/camera", {.max_bytes = max_bytes}});
+  const Entity other(checked(::dds_create_participant(kDomain, nullptr, nullptr), "come in"));
+  const WireTopic wire = make_topic(other.get(), "rt/camera", "sensor_msgs::msg::dds_::Image_",
+                                    std::make_shared<Inbox>(std::uint64_t{1} << 20U));
+  const Qos qos(::dds_create_qos());
+  ::dds_qset_reliability(qos.get(), reliability, DDS_SECS(1));
+  const Entity reader(checked(::dds_create_reader(other.get(), wire.topic.get(), qos.get(), nullptr), "read"));
+  const auto is_read = [&] { return !bridge.topics().empty() && bridge.topics()[0].receivers == 1; };
+  for (int tries = 0; !is_read() && tries < 30'000; ++tries) bridge.turn(1ms);
+  EXPECT_TRUE(is_read());
+  const auto notes = bridge.notes();
+  return std::any_of(notes.begin(), notes.end(),
+                     [](const std::string& note) { return note.find("receivers on this computer") != note.npos; });
+}
+
+class Losses : public test::OwnRunDirectory {};
+
+TEST_F(Losses, ABestEffortReaderOfLargeMessagesIsNotedWhereBuffersAreSmall) {
+  const bool small = !notes_on(receive_buffers(), false, true).empty();
+  EXPECT_EQ(notes_losses(DDS_RELIABILITY_BEST_EFFORT, 1920 * 1200 * 3), small);
+  EXPECT_FALSE(notes_losses(DDS_RELIABILITY_RELIABLE, 1920 * 1200 * 3)) << "it is sent again";
+  EXPECT_FALSE(notes_losses(DDS_RELIABILITY_BEST_EFFORT, 64 * 48 * 3)) << "it fits";
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <new>
 #include <span>
@@ -21,6 +22,8 @@ namespace {
 /// A reader that comes back soon, as a tool that is called again, finds the subscription open.
 constexpr std::int64_t kLinger = 2'000'000'000;
 constexpr std::int64_t kRetry = 2'000'000'000;
+/// A socket's buffer holds this much by the kernel's default.
+constexpr std::size_t kUsualBuffer = 200U << 10U;
 
 /// Of a message with its payload, about as large as its CDR form.
 std::size_t most_bytes(const LocalTopic& topic) { return topic.max_bytes + topic.message_bytes; }
@@ -57,6 +60,7 @@ DdsWriter::DdsWriter(const Participant& participant, LocalTopic topic, const Top
                      const std::string& network, std::shared_ptr<Bell> bell)
     : qos_(outgoing_qos(rule, form_of(topic, rule), most_bytes(topic))),
       most_bytes_(most_sample_bytes(rules)),
+      large_(most_bytes(topic) > kUsualBuffer),
       copies_(keeps_copies(qos_, most_bytes(topic))),
       options_(options(qos_, copies_, rules, network)),
       topic_(std::move(topic), rule, options_),
@@ -149,6 +153,20 @@ std::int64_t DdsWriter::due_ns(std::int64_t now) const {
   if (close_at_ != 0 && topic_.is_open()) due = std::min(due, close_at_);
   if (!topic_.is_open() && readers_ != 0) due = std::min(due, retry_at_);
   return due;
+}
+
+bool DdsWriter::may_overflow_readers() const {
+  if (!large_ || readers_ == 0) return false;
+  std::array<dds_instance_handle_t, 16> readers{};
+  const dds_return_t count = ::dds_get_matched_subscriptions(writer_.get(), readers.data(), readers.size());
+  const auto there = std::min<std::size_t>(static_cast<std::size_t>(std::max(count, 0)), readers.size());
+  return std::any_of(readers.begin(), readers.begin() + static_cast<std::ptrdiff_t>(there), [&](auto reader) {
+    auto* const endpoint = ::dds_get_matched_subscription_data(writer_.get(), reader);
+    if (endpoint == nullptr) return false;
+    const bool reliable = is_reliable(endpoint->qos);
+    ::dds_builtintopic_free_endpoint(endpoint);
+    return !reliable;
+  });
 }
 
 TopicReport DdsWriter::report() const {

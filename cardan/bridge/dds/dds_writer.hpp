@@ -35,6 +35,8 @@ class DdsWriter {
   [[nodiscard]] std::int64_t due_ns(std::int64_t now) const;
 
   [[nodiscard]] TopicReport report() const;
+  /// Whether somebody reads large messages best effort: one that does not fit into the reader's buffer is lost.
+  [[nodiscard]] bool may_overflow_readers() const;
   [[nodiscard]] const Guid& guid() const noexcept { return guid_; }
   [[nodiscard]] dds_entity_t entity() const noexcept { return writer_.get(); }
 
@@ -46,6 +48,7 @@ class DdsWriter {
 
   EndpointQos qos_;
   std::size_t most_bytes_;  ///< of a message on DDS
+  bool large_;              ///< a message may be larger than what a socket usually holds
   bool copies_;             ///< what waits for readers is copied: it takes no slots of the publisher
   OutgoingOptions options_;
   OutgoingTopic topic_;

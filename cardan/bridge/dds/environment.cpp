@@ -10,6 +10,7 @@
 #include <cctype>
 #include <charconv>
 #include <cstdlib>
+#include <fstream>
 #include <memory>
 #include <string_view>
 
@@ -227,6 +228,32 @@ std::string domain_configuration(const DomainChoice& choice, bool loopback_has_m
       general, discovery, internal);
   if (!choice.cyclone_uri.empty()) all += "," + choice.cyclone_uri;
   return all;
+}
+
+ReceiveBuffers receive_buffers() {
+  ReceiveBuffers buffers;
+  std::ifstream("/proc/sys/net/core/rmem_default") >> buffers.usual;
+  std::ifstream("/proc/sys/net/core/rmem_max") >> buffers.most;
+  return buffers;
+}
+
+std::vector<std::string> notes_on(const ReceiveBuffers& buffers, bool reads, bool is_read) {
+  // With less, frames of some megabytes do not arrive whole.
+  constexpr std::uint64_t kEnoughUsual = 1U << 20U, kEnoughMost = 4U << 20U;
+  std::vector<std::string> notes;
+  if (buffers.usual == 0 || buffers.most == 0) return notes;
+  if (reads && buffers.most < kEnoughMost)
+    notes.push_back(
+        fmt::format("the receive buffer is limited to {} KiB: large messages that are read best effort are lost — "
+                    "raise net.core.rmem_max (cardan doctor), or set 'reliable' in the rule",
+                    buffers.most >> 10U));
+  if (is_read && (buffers.usual < kEnoughUsual || buffers.most < kEnoughMost))
+    notes.push_back(fmt::format(
+        "receivers on this computer have a buffer of {} KiB (at most {} KiB): large messages that they read "
+        "best effort may not arrive — raise net.core.rmem_default and rmem_max (cardan doctor), or let them "
+        "read reliably",
+        buffers.usual >> 10U, buffers.most >> 10U));
+  return notes;
 }
 
 bool loopback_has_multicast() {

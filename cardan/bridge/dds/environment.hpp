@@ -2,6 +2,8 @@
 // Which DDS domain, and with whom: the rules, ROS 2's variables, and Cyclone's configuration that follows from them.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -51,6 +53,17 @@ struct DomainChoice {
 
 /// Whether multicast works on loopback. Reads the kernel's list of interfaces.
 [[nodiscard]] bool loopback_has_multicast();
+
+/// What the kernel grants to a socket that receives, in bytes; 0: unknown.
+struct ReceiveBuffers {
+  std::uint64_t usual = 0;  ///< what Fast DDS takes
+  std::uint64_t most = 0;   ///< what Cyclone may ask for
+};
+/// Those of this computer. Reads two files of the kernel.
+[[nodiscard]] ReceiveBuffers receive_buffers();
+/// Sentences on what these buffers lose. `reads`: the bridge reads best effort. `is_read`: others read large messages
+/// of the bridge best effort.
+[[nodiscard]] std::vector<std::string> notes_on(const ReceiveBuffers& buffers, bool reads, bool is_read);
 
 /// Folders that hold <package>/msg/<Type>.msg: those of the rules, and `share` of each of $AMENT_PREFIX_PATH.
 [[nodiscard]] std::vector<std::string> message_folders(const DdsRules& rules, const Variables& variables);

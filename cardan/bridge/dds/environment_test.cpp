@@ -158,5 +158,19 @@ TEST(DdsEnvironment, TheGidFollowsTheRelease) {
   EXPECT_EQ(of("humble", 16), 16);
 }
 
+TEST(DdsEnvironment, SmallReceiveBuffersAreNoted) {
+  constexpr ReceiveBuffers kUbuntu{.usual = 212'992, .most = 212'992},
+      kAsDoctorSays{.usual = 8U << 20U, .most = 32U << 20U};
+  EXPECT_TRUE(notes_on(kUbuntu, false, false).empty()) << "nobody loses anything";
+  ASSERT_EQ(notes_on(kUbuntu, true, false).size(), 1U);
+  EXPECT_TRUE(has(notes_on(kUbuntu, true, false)[0], "limited to 208 KiB")) << "of the bridge";
+  ASSERT_EQ(notes_on(kUbuntu, false, true).size(), 1U);
+  EXPECT_TRUE(has(notes_on(kUbuntu, false, true)[0], "receivers on this computer have a buffer of 208 KiB"));
+  EXPECT_EQ(notes_on(kUbuntu, true, true).size(), 2U);
+  EXPECT_TRUE(notes_on(kAsDoctorSays, true, true).empty());
+  EXPECT_EQ(notes_on({.usual = 212'992, .most = 32U << 20U}, true, true).size(), 1U) << "the bridge asks for more";
+  EXPECT_TRUE(notes_on({}, true, true).empty()) << "the kernel does not say";
+}
+
 }  // namespace
 }  // namespace cardan::bridge::dds
