@@ -164,6 +164,11 @@ TEST_F(Crowd, AMessageThatLeavesCostsTheSameBesideManyTopics) {
   EXPECT_LE(beside, kMostLooks) << "alone: " << alone;
 }
 
+bool has_note(const DdsBridge& bridge, const std::string& part) {
+  const auto notes = bridge.notes();
+  return std::any_of(notes.begin(), notes.end(), [&](const auto& note) { return note.find(part) != note.npos; });
+}
+
 /// Whether the bridge notes that this reader of a topic, whose messages have at most so many bytes, may lose some.
 bool notes_losses(dds_reliability_kind_t reliability, std::uint32_t max_bytes) {
   Rules all;
@@ -180,14 +185,22 @@ bool notes_losses(dds_reliability_kind_t reliability, std::uint32_t max_bytes) {
   const auto is_read = [&] { return !bridge.topics().empty() && bridge.topics()[0].receivers == 1; };
   for (int tries = 0; !is_read() && tries < 30'000; ++tries) bridge.turn(1ms);
   EXPECT_TRUE(is_read());
-  const auto notes = bridge.notes();
-  return std::any_of(notes.begin(), notes.end(),
-                     [](const std::string& note) { return note.find("receivers on this computer") != note.npos; });
+  return has_note(bridge, "receivers on this computer");
 }
 
-class Losses : public test::OwnRunDirectory {};
+class Notes : public test::OwnRunDirectory {};
 
-TEST_F(Losses, ABestEffortReaderOfLargeMessagesIsNotedWhereBuffersAreSmall) {
+TEST_F(Notes, ABridgeThatIsAloneSaysWhereNodesOfRos2UsuallyAre) {
+  const std::string note = "--discovery subnet";
+  EXPECT_FALSE(has_note(DdsBridge({}, {.id = kDomain}), note)) << "the user chose loopback";
+  DdsBridge bridge({}, {.id = kDomain, .is_usual = true});
+  EXPECT_TRUE(has_note(bridge, note));
+  const Entity other(checked(::dds_create_participant(kDomain, nullptr, nullptr), "come in"));
+  for (int tries = 0; has_note(bridge, note) && tries < 30'000; ++tries) bridge.turn(1ms);
+  EXPECT_FALSE(has_note(bridge, note)) << "it is not alone";
+}
+
+TEST_F(Notes, ABestEffortReaderOfLargeMessagesIsNotedWhereBuffersAreSmall) {
   const bool small = !notes_on(receive_buffers(), false, true).empty();
   EXPECT_EQ(notes_losses(DDS_RELIABILITY_BEST_EFFORT, 1920 * 1200 * 3), small);
   EXPECT_FALSE(notes_losses(DDS_RELIABILITY_RELIABLE, 1920 * 1200 * 3)) << "it is sent again";

@@ -177,6 +177,8 @@ DomainChoice choose_domain(const DdsRules& rules, const Variables& variables) {
   else if (!id.empty())
     choice.id = domain_of(id);
   choice.range = range_from(rules, variables);
+  choice.is_usual = rules.discovery.empty() && variables("ROS_LOCALHOST_ONLY").empty() &&
+                    variables("ROS_AUTOMATIC_DISCOVERY_RANGE").empty();
   choice.peers = rules.peers;
   if (choice.range != Range::Off && choice.range != Range::System)  // as ROS 2: there the variable counts for nothing
     for (std::string& peer : split(variables("ROS_STATIC_PEERS"), ";")) choice.peers.push_back(std::move(peer));

@@ -29,6 +29,7 @@ enum class Range {
 struct DomainChoice {
   int id = 0;
   Range range = Range::Localhost;
+  bool is_usual = false;  ///< neither the rules nor ROS 2's variables say the range
   std::vector<std::string> peers{};
   std::string cyclone_uri{};              ///< $CYCLONEDDS_URI: it is read after ours, and wins
   bool cyclone_names_interfaces = false;  ///< it says which network interfaces are used

@@ -44,6 +44,10 @@ TEST(DdsEnvironment, RosVariablesDecideWhatTheRulesDoNot) {
   EXPECT_EQ(chosen({{"ROS_AUTOMATIC_DISCOVERY_RANGE", "OFF"}}).range, Range::Off);
   EXPECT_EQ(chosen({{"ROS_AUTOMATIC_DISCOVERY_RANGE", "SYSTEM_DEFAULT"}}).range, Range::System);
   EXPECT_EQ(chosen({{"ROS_AUTOMATIC_DISCOVERY_RANGE", "SUBNET"}}, {.discovery = "off"}).range, Range::Off);
+  EXPECT_TRUE(chosen({}).is_usual);
+  EXPECT_FALSE(chosen({{"ROS_LOCALHOST_ONLY", "1"}}).is_usual);
+  EXPECT_FALSE(chosen({{"ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST"}}).is_usual);
+  EXPECT_FALSE(chosen({}, {.discovery = "localhost"}).is_usual);
   const std::vector<std::string> peers{"10.0.0.2", "host-b"};
   EXPECT_EQ(chosen({{"ROS_STATIC_PEERS", "10.0.0.2;host-b;"}}).peers, peers);
   EXPECT_TRUE(chosen({{"ROS_STATIC_PEERS", "10.0.0.2"}, {"ROS_AUTOMATIC_DISCOVERY_RANGE", "OFF"}}).peers.empty());
