@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`cardan bridge dds` against rclcpp: bridge_test.py BIN_DIRECTORY ROS2_PEER SOURCES."""
 import json
+import socket
 import time
 
 from ros2_case import PEER, Ros2Case, each_rmw, run
@@ -63,6 +64,29 @@ class Bridge(Ros2Case):
         self.until(lambda: len(self.lines(peer)) >= 10, "images arrive")
 
 
+class Network(Ros2Case):
+    """ROS 2's default settings: nodes use the network's interface, not loopback."""
+    def setUp(self):
+        super().setUp()
+        if "near" not in (name for _, name in socket.if_nameindex()):
+            self.skipTest("no network of its own")
+        self.environment.pop("ROS_LOCALHOST_ONLY")
+
+    def test_both_ways(self):
+        self.endpoints("publish", 64, 48, 30)
+        self.bridge("--discovery", "subnet", "--in", "/from_ros")
+        watcher = self.endpoints("watch", "text", "/from_ros")
+        peer = self.start(PEER, "watch", "/camera", "reliable")
+        self.start(PEER, "talk", "/from_ros")
+        self.until(lambda: len(self.lines(peer)) >= 30, "images arrive at the ROS 2 node")
+        self.until(lambda: len(self.lines(watcher)) >= 10, "texts arrive in Cardan")
+
+    def test_a_bridge_on_loopback_says_why_it_meets_nobody(self):
+        self.start(PEER, "talk", "/from_ros")
+        bridge = self.bridge()
+        self.until(lambda: any("--discovery subnet" in note for o in self.objects(bridge) for note in o["notes"]), "a note")
+
+
 class Latched(Ros2Case):
     def test_a_late_node_gets_static_transforms(self):
         for child in ("left", "right"):
@@ -121,7 +145,7 @@ class Parameters(Ros2Case):
 
 
 if __name__ == "__main__":
-    tests = each_rmw([Bridge, Latched])
+    tests = each_rmw([Bridge, Network, Latched])
     # rmw_fastrtps numbers its requests where the bridge does not see them (docs/bridges.md).
     tests.addTests(each_rmw([Parameters], ["rmw_cyclonedds_cpp"]))
     run(tests)

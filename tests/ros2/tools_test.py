@@ -54,9 +54,40 @@ class Tools(ToolCase):
         self.until(lambda: len(self.objects(watcher)) >= 5, "it arrives")
         self.assertEqual(self.objects(watcher)[0]["text"], "from the tool")
 
-    def test_a_bag_is_recorded(self):
+    def test_what_is_latched_and_the_log_reach_a_late_tool(self):
+        process = self.endpoints("transforms", "left")
+        self.until(lambda: "ready" in self.lines(process), "it was published")
+        self.components()
+        self.bridge()
+        self.prints("topic", "echo", "--once", "/tf_static", wanted=["frame_id: base", "child_frame_id: left"])
+        self.prints("topic", "echo", "--once", "/rosout", wanted=["level: 20", "name: cardan", "msg: "])
+        self.prints("topic", "echo", "--once", "/diagnostics", wanted=["cardan: component brake", "message: running"])
+
+    def test_a_message_that_is_published_once_comes_in(self):
+        self.bridge("--in", "/said")
+        watcher = self.endpoints("watch", "text", "/said")
+        self.prints("topic", "pub", "--once", "/said", "std_msgs/msg/String", "{data: once}", wanted=["publishing #1"])
+        self.until(lambda: self.objects(watcher), "it arrives")
+        self.assertEqual(self.objects(watcher)[0]["text"], "once")
+
+    def test_a_bag_is_recorded_and_played_back(self):
         if "record" not in self.ros2("bag", "--help"):
             self.skipTest("no ros2 bag")
+        self.record()
+        self.environment["CARDAN_RUN_DIR"] = str(self.path / "other")
+        self.environment["ROS_DOMAIN_ID"] = str(int(self.environment["ROS_DOMAIN_ID"]) + 100)
+        bridge = self.bridge("--in", "*")
+        texts, images = self.endpoints("watch", "text", "/text"), self.endpoints("watch", "image", "/camera")
+        play = self.start("ros2", "bag", "play", "--delay", "2", "bag", stdin=subprocess.DEVNULL)
+        self.until(lambda: play.poll() is not None, "it ends")
+        self.assertEqual(play.returncode, 0, play.path.read_text())
+        self.until(lambda: len(self.objects(texts)) > 20 and len(self.objects(images)) > 20, "they arrive")
+        self.assertTrue(self.objects(texts)[0]["text"].startswith("number "), self.objects(texts)[:3])
+        self.assertEqual({(i["width"], i["height"], i["bytes"]) for i in self.objects(images)}, {(64, 48, 64 * 48 * 3)})
+        counts = self.until(lambda: (c := self.counts(bridge, "/camera", "in")) and c["carried"] > 20 and c, "the bridge counts them")
+        self.assertEqual(counts["refused"], 0)
+
+    def record(self):
         self.publish()
         bag = self.start("ros2", "bag", "record", "-o", "bag", "/text", "/camera")
         self.until(lambda: "Subscribed to topic '/camera'" in bag.path.read_text() and "Subscribed to topic '/text'" in bag.path.read_text(), "it subscribes")
