@@ -117,6 +117,7 @@ class ParameterTools(ToolCase):
         self.prints("param", "set", node, self.NAME, "9.5", wanted=["successful"])
         self.prints("param", "get", node, self.NAME, wanted=["9.5"])
         self.assertIn("failed", self.ros2("param", "set", node, self.NAME, "500.0"))
+        self.assertIn("cannot be deleted", self.ros2("param", "delete", node, self.NAME))
 
 
 if __name__ == "__main__":

@@ -58,6 +58,7 @@ bool skip_list(CdrReader& in) {
 struct Wish {
   std::string name{};
   std::optional<config::Value> value{};
+  bool deletes = false;
 };
 
 bool read(CdrReader& in, Wish& wish) {
@@ -71,6 +72,7 @@ bool read(CdrReader& in, Wish& wish) {
       !read(in, text) || !skip_list<std::uint8_t>(in) || !skip_list<std::uint8_t>(in) || !skip_list<std::int64_t>(in) ||
       !skip_list<double>(in) || !read(in, texts))
     return false;
+  wish.deletes = type == NotSet;
   if (type == Bool) wish.value = yes;
   if (type == Integer) wish.value = whole;
   if (type == Double) wish.value = number;
@@ -172,6 +174,7 @@ void write_list(CdrWriter& out, const std::vector<RosParameter>& all, const std:
 }
 
 std::string set_one(const Wish& wish, ParameterTable& table) {
+  if (wish.deletes) return "a component's parameter cannot be deleted";
   if (!wish.value) return "components have no parameters of this type: it must be bool, integer, double or string";
   return table.set(wish.name, *wish.value);
 }

@@ -156,17 +156,18 @@ TEST(DdsParameters, ARequestTakesOnlySoLong) {
 TEST(DdsParameters, ASetIsAnsweredWithItsReason) {
   FixedTable table;
   Request request;
-  request.out.count(3);
+  request.out.count(4);
   request.parameter("track", 1, false);
   request.parameter("detector.count", 2, false);
   request.parameter("track", 7, false);  // a list of integers
+  request.parameter("track", 0, false);  // as `ros2 param delete`
   const auto reply = parameter_answer(ParameterService::Set, request.bytes, table);
   ASSERT_TRUE(reply);
   CdrReader in = opened(reply);
   std::size_t count = 0;
   bool done = false;
   std::string_view reason;
-  ASSERT_TRUE(in.count(count, 5) && count == 3 && in.boolean(done) && in.string(reason));
+  ASSERT_TRUE(in.count(count, 5) && count == 4 && in.boolean(done) && in.string(reason));
   EXPECT_TRUE(done);
   EXPECT_EQ(reason, "");
   ASSERT_TRUE(in.boolean(done) && in.string(reason));
@@ -174,6 +175,10 @@ TEST(DdsParameters, ASetIsAnsweredWithItsReason) {
   EXPECT_EQ(reason, "not this one");
   ASSERT_TRUE(in.boolean(done) && in.string(reason));
   EXPECT_FALSE(done);
+  EXPECT_NE(reason.find("of this type"), reason.npos) << reason;
+  ASSERT_TRUE(in.boolean(done) && in.string(reason));
+  EXPECT_FALSE(done);
+  EXPECT_NE(reason.find("cannot be deleted"), reason.npos) << reason;
   EXPECT_EQ(table.taken.size(), 1U);
   EXPECT_EQ(table.taken["track"], config::Value(false));
   const auto at_once = parameter_answer(ParameterService::SetAtomically, request.bytes, table);
