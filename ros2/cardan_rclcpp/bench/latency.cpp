@@ -199,9 +199,15 @@ Result measure(const Settings& settings, bool by_cardan) {
   ::waitpid(receiver, nullptr, 0);
   ::waitpid(sender, nullptr, 0);
   if (!whole) throw std::runtime_error("the receiver ended early");
-  std::printf("%-14s %-8s p50 %9.1f us   p99 %9.1f us   max %9.1f us   %4.0f of %zu frames, %.0f torn\n",
-              by_cardan ? "cardan_rclcpp" : "rclcpp", settings.executor.c_str(), figures[0], figures[1], figures[2],
-              figures[3], settings.frames, figures[4]);
+  const char* const way = by_cardan ? "cardan_rclcpp" : "rclcpp";
+  if (figures[3] > 0)
+    std::printf("%-14s %-8s p50 %9.1f us   p99 %9.1f us   max %9.1f us   %4.0f of %zu frames, %.0f torn\n", way,
+                settings.executor.c_str(), figures[0], figures[1], figures[2], figures[3], settings.frames, figures[4]);
+  else
+    std::printf(
+        "%-14s %-8s 0 of %zu frames: large messages need larger receive buffers (sysctl -w "
+        "net.core.rmem_default=8388608 net.core.rmem_max=33554432)\n",
+        way, settings.executor.c_str(), settings.frames);
   std::fflush(stdout);
   return {figures[0], figures[1]};
 }
