@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The Python package with the command as a wheel, to build/wheel. It runs with glibc 2.28 and newer ones, as its tag says (manylinux).
 #   scripts/wheel.sh [FOLDER [PYTHON]]
-# PYTHON: the interpreter for which the wheel is, of any version from 3.10 on (auditwheel), with its headers; else the one of build/venv. Python 3.12 or newer
+# PYTHON: the interpreter for which the wheel is, of any version from 3.9 on, with its headers; else the one of build/venv. Python 3.12 or newer
 # makes a wheel for all from 3.12 on.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -12,12 +12,16 @@ folder=${1:-build/wheel} python=${2:-build/venv/bin/python}
 command -v "$python" >/dev/null || { [[ -z ${2:-} ]] && die "no $python — run: scripts/setup.sh --for test" || die "no $python"; }
 mkdir -p build "$folder"
 log=build/wheel.log version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
-has_builders() { "$1" -c 'import auditwheel, nanobind, scikit_build_core' 2>/dev/null; }
-if ! has_builders "$python"; then
+packages=(nanobind scikit-build-core)
+has() { local names=("${@:2}"); "$1" -c "import $(IFS=,; echo "${names[*]//-/_}")" 2>/dev/null; }
+# auditwheel of any version of Python will do: it reads files alone, and needs a newer Python than the package.
+auditor=build/venv/bin/python
+has "$auditor" auditwheel || { auditor='' packages+=(auditwheel); }
+if ! has "$python" "${packages[@]}"; then
   venv=build/venv-$version
-  if ! has_builders "$venv/bin/python"; then
+  if ! has "$venv/bin/python" "${packages[@]}"; then
     say "-- what builds the wheel, from PyPI, for Python $version"
-    mapfile -t needs < <(sed -n 's/^\(\(auditwheel\|nanobind\|scikit-build-core\)[^ ]*\) .*/\1/p' scripts/requirements.txt)
+    mapfile -t needs < <(grep -oE "^($(IFS='|'; echo "${packages[*]}"))[^ ]*" scripts/requirements.txt)
     "$python" -m venv "$venv" >"$log" 2>&1 && "$venv/bin/python" -m pip install --quiet --disable-pip-version-check "${needs[@]}" >>"$log" 2>&1 ||
       { tail -n 5 "$log" >&2; die "pip could not install ${needs[*]} ($log)"; }
   fi
@@ -36,5 +40,5 @@ sed -n 's/^ *-- \(no [^:]*: .*\|not in the wheel: .*\)/\1/p' "$log"
 wheel=$(ls "$made"/cardan-*.whl)
 name=$(basename "$wheel")
 rm -f "$folder/${name%-*}"-*_"$(uname -m)".whl  # under any tag
-tag_wheel "$wheel" "$folder" "$log"
+python=${auditor:-$python} tag_wheel "$wheel" "$folder" "$log"
 say "wheel: pip install $(ls "$folder/${name%-*}"-*_"$(uname -m)".whl)"
