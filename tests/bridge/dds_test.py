@@ -135,18 +135,27 @@ class Outwards(BridgeCase):
 
     def test_the_form_of_the_node_follows_others(self):
         self.publish()
-        new = self.reader("ros_discovery_info", t.Info16, transient_local=True, depth=50)
         bridge = self.bridge()
-        named = lambda reader: lambda: any(hasattr(i, "nodes") and i.nodes and i.nodes[0].node_name == "cardan_bridge" for i in reader.take(N=50))  # noqa: E731
-        self.until(named(new), "the new form, as long as nobody has another")
-        del new
-        other = DomainParticipant(self.id)  # one of Humble; a topic has one type in a participant
-        topic = Topic(other, "ros_discovery_info", t.Info24)
-        old = DataReader(other, topic, qos=t.qos(transient_local=True, depth=50))
-        info = t.Info24(gid=t.Gid24(data=list(range(16)) + [0] * 8), nodes=[t.Node24(node_namespace="/", node_name="talker", readers=[], writers=[])])
-        writer = DataWriter(other, topic, qos=t.qos(transient_local=True, depth=1))
-        writer.write(info)
-        self.until(named(old), "the old form")
+        named = lambda reader: any(hasattr(i, "nodes") and i.nodes and i.nodes[0].node_name == "cardan_bridge" for i in reader.take(N=50))  # noqa: E731
+
+        def node(info, gid, one):
+            """A node of a release of its own: its participant, what it hears, and what it says. A topic has one type in a participant."""
+            other = DomainParticipant(self.id)
+            topic = Topic(other, "ros_discovery_info", info)
+            hears = DataReader(other, topic, qos=t.qos(transient_local=True, depth=50))
+            says = DataWriter(other, topic, qos=t.qos(transient_local=True, depth=1))
+            size = {t.Gid24: 24, t.Gid16: 16}[gid]
+            return hears, lambda: says.write(info(gid=gid(data=(list(range(16)) + [0] * 8)[:size]),
+                                                  nodes=[one(node_namespace="/", node_name="talker", readers=[], writers=[])]))
+        hears_new, says_new = node(t.Info16, t.Gid16, t.Node16)
+        hears_old, says_old = node(t.Info24, t.Gid24, t.Node24)
+        self.until(lambda: int(self.report(bridge).get("bridge", ", 0 other").split(", ")[1].split()[0]) >= 3, "the bridge has met both and this test")
+        time.sleep(1)
+        self.assertFalse(named(hears_new) or named(hears_old), "none, as long as nobody says which")
+        says_new()
+        self.until(lambda: named(hears_new), "the new form")
+        says_old()
+        self.until(lambda: named(hears_old), "of both, the old one, which does not disturb the others")
         self.end(bridge)
 
 

@@ -39,6 +39,14 @@ class Tools(ToolCase):
         self.prints("node", "list", wanted=["/cardan_bridge"])
         self.prints("topic", "info", "-v", "/camera", wanted=["Publisher count: 1", "Node name: cardan_bridge", "Topic type: sensor_msgs/msg/Image", "RELIABLE"])
 
+    def test_a_bridge_that_was_started_without_ros_is_listed(self):
+        variables = {name: self.environment.pop(name) for name in ("ROS_DISTRO", "AMENT_PREFIX_PATH")}
+        bridge = self.bridge()
+        self.until(lambda: self.objects(bridge), "it runs")
+        self.environment.update(variables)
+        self.assertNotIn("empty node name", self.ros2("node", "list", "--no-daemon", "--spin-time", "3"))
+        self.prints("node", "list", wanted=["/cardan_bridge"])
+
     def test_echo_and_hz(self):
         self.publish()
         self.prints("topic", "echo", "--once", "/text", wanted=["data: number "])

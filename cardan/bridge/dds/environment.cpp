@@ -277,6 +277,7 @@ int likely_gid_bytes(const DdsRules& rules, const Variables& variables) {
   constexpr std::array<std::string_view, 5> kOld{"humble", "galactic", "foxy", "eloquent", "dashing"};
   if (rules.gid_bytes != 0) return rules.gid_bytes;
   const std::string distribution = variables("ROS_DISTRO");
+  if (distribution.empty()) return 0;
   return std::find(kOld.begin(), kOld.end(), distribution) != kOld.end() ? kOldGidBytes : kNewGidBytes;
 }
 

@@ -69,7 +69,7 @@ struct ReceiveBuffers {
 /// Folders that hold <package>/msg/<Type>.msg: those of the rules, and `share` of each of $AMENT_PREFIX_PATH.
 [[nodiscard]] std::vector<std::string> message_folders(const DdsRules& rules, const Variables& variables);
 
-/// The size of a gid before anybody's was seen: as the ROS 2 does that is set up here ($ROS_DISTRO), else the new one.
+/// The size of a gid before anybody's was seen: as the ROS 2 does that is set up here ($ROS_DISTRO). 0: unknown.
 [[nodiscard]] int likely_gid_bytes(const DdsRules& rules, const Variables& variables);
 
 }  // namespace cardan::bridge::dds

@@ -38,12 +38,14 @@ bool RosNode::learn() {
     seen_old_ = seen_old_ || bytes == kOldGidBytes;
     seen_new_ = seen_new_ || bytes == kNewGidBytes;
   }
-  if (!fixed_ && seen_old_ != seen_new_) {
+  // Of both, the old one: for newer releases it is a participant without nodes, but older ones read names that are not
+  // there from the new one, and then fail to list any node (rmw_cyclonedds).
+  if (!fixed_ && (seen_old_ || seen_new_)) {
     const int bytes = seen_old_ ? kOldGidBytes : kNewGidBytes;
     published_ = published_ && bytes == gid_bytes_;
     gid_bytes_ = bytes;
   }
-  return !published_;
+  return !published_ && gid_bytes_ != 0;
 }
 
 void RosNode::update(std::vector<Guid> readers, std::vector<Guid> writers) {
@@ -51,6 +53,7 @@ void RosNode::update(std::vector<Guid> readers, std::vector<Guid> writers) {
   if (published_ && node.readers == readers && node.writers == writers) return;
   node.readers = std::move(readers);
   node.writers = std::move(writers);
+  if (gid_bytes_ == 0) return;
   const auto bytes = std::make_shared<const std::vector<std::byte>>(discovery_info(entities_, gid_bytes_));
   WireMessage message{.pieces = {*bytes}, .keep = bytes, .source_ns = wall_now()};
   published_ = write(writer_.get(), write_topic_, std::move(message), nullptr) == DDS_RETCODE_OK;

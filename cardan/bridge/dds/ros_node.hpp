@@ -16,7 +16,8 @@ namespace cardan::bridge::dds {
 /// Thread safety: one thread. Does not block.
 class RosNode {
  public:
-  /// `gid_bytes`: 24 or 16; kept if `fixed`, otherwise until somebody's message says more. Throws Error (System).
+  /// `gid_bytes`: 24 or 16; kept if `fixed`, otherwise until somebody's message says more. 0: the node is not announced
+  /// before. Throws Error (System).
   RosNode(const Participant& participant, std::string name_space, std::string name, int gid_bytes, bool fixed);
 
   /// Looks at others' messages. Returns whether update() has something to say, although the endpoints are the same.
