@@ -38,19 +38,22 @@ std::string deepest(const CLI::App& app) {
 }
 
 /// "unknown command 'cardan topic lst' — did you mean 'list'?" if the word of a subcommand is wrong; else nothing.
+/// `help` is a habit from other programs. It may stand before the command: "cardan help topic".
 std::string wrong_subcommand(const CLI::App& app) {
   std::vector<std::string> known;
   for (const CLI::App* const command :
        deepest_app(app).get_subcommands([](const CLI::App* c) { return !c->get_group().empty(); }))
     known.push_back(command->get_name());
   const std::vector<std::string> rest = app.remaining(true);
+  if (!rest.empty() && rest.front() == "help")
+    return fmt::format("'help' is not a command — write {} --help", deepest(app));
   if (known.empty() || rest.empty() || rest.front().starts_with('-')) return {};
   return fmt::format("unknown command '{} {}' — {}", deepest(app), rest.front(),
                      config::suggestion(rest.front(), known, ""));
 }
 
 /// "unknown option '--jsn' of 'cardan topic echo' — did you mean '--json'?" if one is not known and another one is
-/// near; else nothing.
+/// near, or that it stands before its command ("cardan --json topic list"); else nothing.
 std::string wrong_option(const CLI::App& app) {
   const std::vector<std::string> rest = app.remaining(true);
   const auto wrong = std::find_if(rest.begin(), rest.end(), [](const std::string& s) { return s.starts_with("--"); });
@@ -60,6 +63,9 @@ std::string wrong_option(const CLI::App& app) {
     for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
   const std::string name = wrong->substr(0, wrong->find('='));
   const std::string meant = config::nearest(name, known);
+  const std::vector<std::string> behind = deepest_app(app).remaining();
+  if (meant == name && std::find(behind.begin(), behind.end(), *wrong) == behind.end())
+    return fmt::format("option '{}' stands before its command — write it behind '{}'", name, deepest(app));
   return meant.empty() || meant == name
              ? std::string()
              : fmt::format("unknown option '{}' of '{}' — did you mean '{}'?", name, deepest(app), meant);
@@ -75,6 +81,9 @@ int wrong_usage(const CLI::App& app, const CLI::ParseError& e) {
     return kUsage;
   }
   std::string cause = e.what();
+  if (const std::vector<std::string> rest = app.remaining(true);  // CLI11 lists them backwards
+      rest.size() > 1 && dynamic_cast<const CLI::ExtrasError*>(&e) != nullptr)
+    cause = fmt::format("the following arguments were not expected: {}", fmt::join(rest, " "));
   while (!cause.empty() && (cause.back() == '\n' || cause.back() == '.')) cause.pop_back();
   for (char& c : cause)
     if (c == '\n') c = ' ';

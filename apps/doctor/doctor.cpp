@@ -60,7 +60,8 @@ std::string human(const Findings& all) {
   const auto fails = count(Finding::Status::Fail);
   const auto warns = count(Finding::Status::Warn);
   out += fails != 0   ? fmt::format("\nCardan cannot work here: {} fail, {} warn\n", fails, warns)
-         : warns != 0 ? fmt::format("\nCardan works here; {} warnings above say what could be improved\n", warns)
+         : warns != 0 ? fmt::format("\nCardan works here; {} above what could be improved\n",
+                                    warns == 1 ? "1 warning says" : fmt::format("{} warnings say", warns))
                       : "\nCardan works here without restrictions\n";
   return out;
 }

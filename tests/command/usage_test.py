@@ -24,6 +24,18 @@ class Usage(CommandCase):
             self.assertEqual(self.errors, f"cardan: unknown option '{wrong}' of 'cardan {words[0]} {words[1]}' — did you mean '{meant}'?\n")
         self.run_cardan("topic", "list", "--nothing-like-it", code=2)
         self.assertIn("--nothing-like-it — see cardan topic list --help", self.errors)
+        self.run_cardan("check", "file.json", "--nothing", "7", code=2)
+        self.assertEqual(self.errors, "cardan: the following arguments were not expected: --nothing 7 — see cardan check --help\n")
+
+    def test_an_option_before_its_command_is_named(self):
+        for words in (["--domain", "a", "topic", "list"], ["topic", "--domain", "a", "list"], ["--domain=a", "topic", "list"]):
+            self.run_cardan(*words, code=2)
+            self.assertEqual(self.errors, "cardan: option '--domain' stands before its command — write it behind 'cardan topic list'\n")
+
+    def test_the_word_help_leads_to_the_option(self):
+        for words, command in ((["help"], "cardan"), (["help", "topic"], "cardan topic"), (["topic", "help"], "cardan topic"), (["help", "doctor"], "cardan doctor")):
+            self.run_cardan(*words, code=2)
+            self.assertEqual(self.errors, f"cardan: 'help' is not a command — write {command} --help\n")
 
     def test_a_number_that_cannot_be_is_refused_in_few_words(self):
         for value in "0", "x":
