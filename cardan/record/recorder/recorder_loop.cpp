@@ -107,7 +107,8 @@ void RecorderLoop::end() {
   intake_.stop(now_, requests_.paused());
   write_what_is_left();
   batches_.finish_packing();
-  drop_everything(rotation_.current().error() != 0 ? LossCause::DiskFailed : LossCause::DiskSlow);
+  const bool failed = rotation_.current().error() != 0 || !rotation_.failure().empty();  // also: the disk is full
+  drop_everything(failed ? LossCause::DiskFailed : LossCause::DiskSlow);
   while (queue_->under_way() != 0) {  // their bytes are ours until they have completed
     queue_->wait(0);
     issuer_.collect(now_);

@@ -91,7 +91,7 @@ void Rotation::look_after_room() {
   if (!out_of_room()) return;
   // A file that is full of what came before may be finished soon, and be the one to go.
   if (options_.on_full == OnFull::Stop || (closing_.empty() && !files_.can_delete()))
-    fail(files_.lack());
+    fail(files_.lack() + " — make room, or record to another disk");
   else
     files_.look_again();
 }

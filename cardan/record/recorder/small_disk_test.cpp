@@ -285,7 +285,12 @@ TEST_F(SmallDisk, AFullDiskLeavesAFinishedFile) {
   ASSERT_TRUE(reaches([&] { return recorder.ended(); }));
   recorder.stop();
   EXPECT_LE(most_used(), 40 * kMiB);
-  ASSERT_EQ(recorder.report().files.size(), 1U) << recorder.report().failure;
+  const RecorderReport report = recorder.report();
+  EXPECT_EQ(report.failure.find("less than 0 MiB"), std::string::npos) << report.failure;
+  for (const auto& topic : report.topics)
+    EXPECT_EQ(topic.lost[static_cast<std::size_t>(LossCause::DiskSlow)], 0U)
+        << topic.topic << ": the disk is full, not slow";
+  ASSERT_EQ(report.files.size(), 1U) << report.failure;
   expect_good(o.path);
 }
 
