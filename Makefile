@@ -73,7 +73,7 @@ install: ## install library, headers, CMake and pkg-config files and the command
 	@scripts/build.sh release whole_command
 	@scripts/install.sh "$(PREFIX)"
 
-deb: ## Debian packages to build/release/packages: libcardan0, libcardan-dev, cardan-tools, cardan-bridge, cardan-opencv
+deb: ## Debian packages to build/release/packages: libcardan0, libcardan-dev, cardan-tools, cardan-bridge, cardan-opencv, python3-cardan
 	@scripts/setup.sh --for demo --for deb
 	@scripts/deb.sh
 

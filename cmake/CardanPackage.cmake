@@ -13,6 +13,15 @@ set(CPACK_COMPONENTS_ALL runtime development tools bridge)
 if(TARGET cardan_images OR TARGET street_components)
   list(APPEND CPACK_COMPONENTS_ALL opencv)
 endif()
+get_property(CPACK_CARDAN_PYTHON_NEEDS GLOBAL PROPERTY CARDAN_PYTHON_PACKAGE_NEEDS)
+add_custom_target(whole_packages)
+if(TARGET whole_command)
+  add_dependencies(whole_packages whole_command)
+endif()
+if(CPACK_CARDAN_PYTHON_NEEDS)
+  list(APPEND CPACK_COMPONENTS_ALL python)
+  add_dependencies(whole_packages cardan_python)
+endif()
 set(CPACK_COMPONENTS_GROUPING IGNORE)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
@@ -43,6 +52,8 @@ cardan_package(bridge cardan-bridge net "Communication of one vehicle computer: 
   "Carry topics to and from ROS 2 (DDS), other computers (Zenoh), Foxglove and\nbrowsers: cardan bridge, cardan view.")
 cardan_package(opencv cardan-opencv utils "Communication of one vehicle computer: pictures"
   "What needs OpenCV: the street of cardan demo, and pictures and videos of\nrecordings (cardan bag export).")
+cardan_package(python python3-cardan python "Communication of one vehicle computer: Python"
+  "Publish and subscribe from Python: images and point clouds as NumPy arrays over\nshared memory, without a copy. Also recordings, and components in Python.")
 
 # What other packages that load the libraries depend on; and the dynamic linker's cache is renewed.
 file(WRITE ${PROJECT_BINARY_DIR}/generated/debian/shlibs
@@ -51,6 +62,8 @@ file(WRITE ${PROJECT_BINARY_DIR}/generated/debian/triggers "activate-noawait ldc
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_CONTROL_EXTRA ${PROJECT_BINARY_DIR}/generated/debian/shlibs ${PROJECT_BINARY_DIR}/generated/debian/triggers)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SUGGESTS "cardan-tools")
 set(CPACK_PROJECT_CONFIG_FILE ${CMAKE_CURRENT_LIST_DIR}/debian_depends.cmake)
-set(CPACK_DEBIAN_TOOLS_PACKAGE_SUGGESTS "cardan-bridge, cardan-opencv")
+set(CPACK_DEBIAN_TOOLS_PACKAGE_SUGGESTS "cardan-bridge, cardan-opencv, python3-cardan")
+set(CPACK_DEBIAN_PYTHON_PACKAGE_SUGGESTS "cardan-tools, python3-opencv")
+set(CPACK_DEBIAN_PYTHON_PACKAGE_CONTROL_EXTRA ${PROJECT_SOURCE_DIR}/packaging/debian/python/postinst ${PROJECT_SOURCE_DIR}/packaging/debian/python/prerm)
 set(CPACK_DEBIAN_TOOLS_PACKAGE_CONTROL_EXTRA ${PROJECT_SOURCE_DIR}/packaging/debian/postinst ${PROJECT_SOURCE_DIR}/packaging/debian/postrm)
 include(CPack)

@@ -16,7 +16,7 @@ for program in dpkg-shlibdeps dpkg-deb gzip; do
   command -v "$program" >/dev/null || die "no $program — packages are built on Debian or Ubuntu: scripts/setup.sh --for deb"
 done
 find_tools
-scripts/build.sh release whole_command
+scripts/build.sh release whole_packages
 packages=$PWD/build/release/packages
 mkdir -p "$packages"
 find "$packages" -mindepth 1 -maxdepth 1 -name '*.deb' -delete
@@ -28,5 +28,6 @@ if [[ -n $version ]]; then arguments=(-D CPACK_PACKAGE_VERSION="$version" -D CPA
 rm -rf "$packages/_CPack_Packages"
 [[ -x build/release/bin/cardan-zenoh ]] || say "deb: cardan-bridge is without cardan-zenoh — run make zenoh first, if you need cardan bridge zenoh"
 [[ -x build/release/bin/cardan-bridge-dds ]] || say "deb: cardan-bridge is without the bridge to ROS 2 — it needs cyclonedds-dev"
+compgen -G "$packages/python3-cardan_*.deb" >/dev/null || say "deb: without python3-cardan — $(sed -n 's/^-- \(no .*Python package.*\)/\1/p' build/release-configure.log | tail -n 1)"
 for package in "$packages"/*.deb; do say "deb: ${package#"$PWD"/} ($(($(stat -c %s "$package") / 1024)) KiB)"; done
 say "deb: install them with: sudo apt-get install ./build/release/packages/*.deb"

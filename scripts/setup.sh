@@ -58,6 +58,8 @@ peers?    | hdr:boost/interprocess/smart_ptr/shared_ptr.hpp | libboost-dev      
 peers?    | py:venv                                  | python3-venv             | pip, for eCAL's wheel
 bench?    | cmd:fio                                  | fio                      | the disk's limit, for `cardan bench record`
 deb       | cmd:dpkg-shlibdeps                       | dpkg-dev                 | finds the packages that ours depend on, and packs them
+deb?      | py:venv                                  | python3-venv             | nanobind in build/venv, for the package python3-cardan
+deb?      | py:dev                                   | python3-dev              | Python's headers, for the package python3-cardan
 site      | py:venv                                  | python3-venv             | mkdocs in build/venv
 test      | hdr:gtest/gtest.h                        | libgtest-dev             | the unit tests
 test      | hdr:eigen3/Eigen/Core                    | libeigen3-dev            | Eigen views of point clouds (headers only)
@@ -347,6 +349,15 @@ install_python() {
   echo "$stamp" >build/venv/.cardan
 }
 
+# What builds the Python package; the package python3-cardan is left out without it.
+install_nanobind() {
+  if [[ -x build/venv/bin/python ]] && build/venv/bin/python -c 'import nanobind' 2>/dev/null; then return 0; fi
+  say "setup: optional, PyPI's nanobind into build/venv, for the package python3-cardan"
+  [[ $dry_run == no ]] || return 0
+  make_venv && build/venv/bin/python -m pip install --quiet --disable-pip-version-check "$(grep -o '^nanobind[^ ]*' scripts/requirements.txt)" >>build/setup.log 2>&1 ||
+    say "setup: goes on without nanobind, because pip could not install it (build/setup.log says why)" >&2
+}
+
 # eCAL's library is in no Debian package, but in a wheel. Its folder is the same for each Python, which it does not need.
 install_ecal() {
   compgen -G 'build/ecal/eclipse_ecal-6.1.*.dist-info' >/dev/null && return 0
@@ -386,6 +397,7 @@ if wants demo; then fetch_video; fi
 if wants test-deep; then fetch_pcl_headers; elif wants bench; then fetch_pcl_headers '?'; fi
 if wants bench; then install_pcl_registration; fi
 if wants test || wants site; then install_python; fi
+if wants deb; then install_nanobind; fi
 if wants peers; then install_ecal; fi
 if wants test-deep; then install_npm; fi
 if [[ $lacking == yes ]]; then say "setup: nothing was installed, the above is missing"; exit 0; fi

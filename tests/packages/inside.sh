@@ -6,7 +6,7 @@ fail() { printf 'FAILED: %s\n' "$*" >&2; exit 1; }
 apt() { apt-get -qq -o Dpkg::Use-Pty=0 -o Acquire::Retries=3 "$@" >/tmp/apt.log 2>&1 || { tail -n 20 /tmp/apt.log >&2; fail "apt-get $*"; }; }
 as_user() { setpriv --reuid=nobody --regid=nogroup --clear-groups env HOME=/tmp/user "$@"; }
 of() { local one; for one in "${@:2}"; do echo /tmp/packages/"$1"/"${one}"_*.deb; done; }
-all=(libcardan0 libcardan-dev cardan-tools cardan-bridge)
+all=(libcardan0 libcardan-dev cardan-tools cardan-bridge python3-cardan)
 mkdir -p /tmp/user
 chown nobody: /tmp/user
 
@@ -81,6 +81,24 @@ running=$!
 as_user timeout 35 cardan topic echo /truck/command --once --wait || { cat /tmp/run.log; fail "nothing on /truck/command"; }
 as_user cardan topic list
 wait "$running" || { cat /tmp/run.log; fail "cardan run ends with $?"; }
+say "Python: a frame, a recording, and components"
+as_user python3 - <<'END'
+import cardan, numpy
+assert cardan.__file__ == "/usr/lib/python3/dist-packages/cardan/__init__.py", cardan.__file__
+front = cardan.Topic("/front", cardan.Image, max_bytes=1920 * 1200 * 3)
+with front.subscriber() as sub, front.publisher() as pub:
+    with pub.loan() as frame:
+        frame.resize(1200, 1920, "bgr8")[:] = 5
+    assert (sub.wait(10).mat == 5).all()
+with cardan.Bag("/tmp/user/python.mcap", "w") as bag:
+    bag.write("/imu", {"header": {"stamp": 5}}, type=cardan.Imu)
+assert cardan.Bag("/tmp/user/python.mcap").frame("/imu")["header.stamp"].tolist() == [5]
+END
+as_user cardan new project pytruck --python >/dev/null
+as_user cardan run pytruck/pytruck.json --no-view --seconds 5 >/tmp/run.log 2>&1 || { cat /tmp/run.log; fail "components in Python"; }
+find /usr/lib/python3/dist-packages/cardan -name '*.pyc' | grep -q . || fail "the Python package is not compiled"
+python3 -c 'import cardan.opencv, cardan.rerun' 2>/dev/null || true  # root, too, leaves nothing behind that the purge does not find
+
 if [[ -e $(of new cardan-opencv) ]]; then
   say "cardan-opencv can be installed"
   apt-get -qq --simulate install "$(of new cardan-opencv)" >/tmp/simulate.txt || { cat /tmp/simulate.txt; fail "cardan-opencv"; }
