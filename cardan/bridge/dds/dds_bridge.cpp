@@ -383,7 +383,8 @@ std::vector<std::string> DdsBridge::notes() const {
       std::any_of(readers_.begin(), readers_.end(), [](const auto& one) { return !one.second->qos().reliable; });
   const bool is_read =
       std::any_of(writers_.begin(), writers_.end(), [](const auto& one) { return one.second->may_overflow_readers(); });
-  for (std::string& note : notes_on(receive_buffers(), reads, is_read)) all.push_back(std::move(note));
+  if (reads || is_read)
+    for (std::string& note : notes_on(receive_buffers(), reads, is_read)) all.push_back(std::move(note));
   if (choice_.is_usual && uses_loopback_alone(choice_) && participant_.others() == 0)
     all.push_back(
         "nobody else uses DDS on loopback: nodes of ROS 2 with its default settings use the network — "

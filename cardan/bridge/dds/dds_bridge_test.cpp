@@ -169,7 +169,8 @@ bool has_note(const DdsBridge& bridge, const std::string& part) {
   return std::any_of(notes.begin(), notes.end(), [&](const auto& note) { return note.find(part) != note.npos; });
 }
 
-/// Whether the bridge notes that this reader of a topic, whose messages have at most so many bytes, may lose some.
+/// Makes a topic with messages of up to `max_bytes`, and a DDS reader. Returns whether the bridge warns of lost
+/// messages.
 bool notes_losses(dds_reliability_kind_t reliability, std::uint32_t max_bytes) {
   Rules all;
   all.dds = {.parameters = false, .rosout = false, .diagnostics = false};

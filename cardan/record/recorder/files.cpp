@@ -222,11 +222,11 @@ void Files::note_free() {
 }
 
 std::string Files::lack() const {
-  if (options_.min_space == 0)
-    return fmt::format("the disk of {} is full{}", folder_,
-                       options_.on_full == OnFull::DeleteOldest ? ", and no older file can be deleted" : "");
-  return fmt::format("less than {} MiB are left on the disk of {} (--min-space){}", options_.min_space >> 20, folder_,
-                     options_.on_full == OnFull::DeleteOldest ? ", and no older file can be deleted" : "");
+  const std::string cause =
+      options_.min_space == 0
+          ? fmt::format("the disk of {} is full", folder_)
+          : fmt::format("less than {} MiB are left on the disk of {} (--min-space)", options_.min_space >> 20, folder_);
+  return cause + (options_.on_full == OnFull::DeleteOldest ? ", and no older file can be deleted" : "");
 }
 
 /// Files of an earlier recording with numbers would be in the way sooner or later: rather now.
