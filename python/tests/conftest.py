@@ -51,10 +51,10 @@ def programs() -> Iterator[Programs]:
     for one in made.all:
         if one.poll() is None:
             one.kill()
-        one.communicate()
+        one.communicate(timeout=60)  # what a program started may hold its pipes
 
 
-def until(condition: Callable[[], object], seconds: float = 300.0) -> None:
+def until(condition: Callable[[], object], seconds: float = 120.0) -> None:
     """Waits for a condition; fails when it does not come."""
     end = time.monotonic() + seconds
     while not condition():

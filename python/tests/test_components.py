@@ -107,7 +107,7 @@ class System:
             [self.command, *words],
             capture_output=True,
             text=True,
-            timeout=300,
+            timeout=120,
             check=False,
             env=self.environment,
             cwd=self.elsewhere,

@@ -148,7 +148,7 @@ def test_the_guide_works(programs: Programs, tmp_path: Path) -> None:
     for block in blocks:
         # What a program's file says; dataclasses look for their module there.
         run = subprocess.run(
-            [sys.executable, "-c", PRELUDE + block], cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False
+            [sys.executable, "-c", PRELUDE + block], cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
         )
         assert run.returncode == 0, f"{block}\n{run.stdout}{run.stderr}"
 

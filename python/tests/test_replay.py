@@ -93,7 +93,7 @@ class Replays:
             [self.command, "run", str(file), "--from", str(self.bag), "--reports", str(self.folder / "reports"), *words],
             capture_output=True,
             text=True,
-            timeout=300,
+            timeout=120,
             check=False,
             cwd=self.folder,
             env={**os.environ, "CARDAN_PYTHON": sys.executable, **environment},

@@ -80,10 +80,10 @@ def test_the_command_writes_one(tmp_path: Path, command: str) -> None:
     to = tmp_path / "drive.rrd"
     words = [command, "bag", "export", str(tmp_path / "drive.mcap"), "--to", str(to), "--exclude", "/text", "--end", "0.025"]
     environment = {**os.environ, "CARDAN_PYTHON": sys.executable}
-    run = subprocess.run(words, capture_output=True, text=True, check=False, timeout=300, env=environment)
+    run = subprocess.run(words, capture_output=True, text=True, check=False, timeout=120, env=environment)
     assert run.returncode == 0, run.stdout + run.stderr
     assert len(column(read(to)["/imu/angular_velocity.x"], "calars")) == 3
-    run = subprocess.run([*words, "--json"], capture_output=True, text=True, check=False, timeout=300, env=environment)
+    run = subprocess.run([*words, "--json"], capture_output=True, text=True, check=False, timeout=120, env=environment)
     assert run.returncode == 2 and "no meaning for a file of Rerun" in run.stderr
 
 
@@ -100,7 +100,7 @@ class Exports:
             capture_output=True,
             text=True,
             check=False,
-            timeout=300,
+            timeout=120,
             cwd=self.folder,
             env={**os.environ, "CARDAN_PYTHON": sys.executable, **environment},
         )
