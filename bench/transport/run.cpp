@@ -73,12 +73,12 @@ class Crews {
   }
 
   bool wait_until_ended(QuietSignals& signals) {
-    // A peer that cannot keep the rate runs slower than its beats: three times as long, and some more for big frames.
-    // Links share what there is.
+    // A peer that cannot keep the rate runs slower than its beats: three times as long, or as much as its share of a
+    // core is smaller, and some more for big frames. Links share what there is.
     const Cell& cell = links_.front().header().cell;
-    const double slower = cell.conditions.cpu_percent > 0 ? std::max(1.0, 100 / cell.conditions.cpu_percent) : 1;
+    const double slower = cell.conditions.cpu_percent > 0 ? std::max(3.0, 100 / cell.conditions.cpu_percent) : 3;
     const double seconds = slower * static_cast<double>(links_.size()) * expected_seconds(cell);
-    const std::int64_t give_up = now_ns() + static_cast<std::int64_t>((10 + 3 * seconds) * 1e9);
+    const std::int64_t give_up = now_ns() + static_cast<std::int64_t>((10 + seconds) * 1e9);
     while (!std::all_of(crews_.begin(), crews_.end(), [](const Crew& crew) { return crew.all_ended(); })) {
       const std::int64_t left = give_up - now_ns();
       if (signals.interrupted() || !failure().empty() || left <= 0) return false;
@@ -143,7 +143,7 @@ std::string run_wired_links(std::span<const Area> links, std::vector<Wiring> wir
   std::string failure = crews.failure().empty() ? load.failure() : crews.failure();
   crews.kill_all();
   if (complete || !failure.empty()) return failure;
-  return ready ? "did not end in time" : "was not ready within 15 s";
+  return ready ? std::string(kNotInTime) : "was not ready within 15 s";
 }
 
 void evaluate_publication(const Area& area, std::uint32_t publisher, std::uint32_t n, RunResult& out) {

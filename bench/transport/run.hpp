@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bench/transport/area.hpp"
@@ -31,9 +32,12 @@ struct RunResult {
   double other_load_percent = 0;  ///< of the whole machine: used by processes outside the bench
 };
 
+/// The failure of a run whose processes were all right, but slower than any that was planned for.
+inline constexpr std::string_view kNotInTime = "did not end in time";
+
 struct RunOutcome {
   RunResult result;
-  std::string failure;       ///< in words; empty: the run is complete
+  std::string failure;       ///< in words, or kNotInTime; empty: the run is complete
   bool interrupted = false;  ///< somebody pressed Ctrl-C
 };
 

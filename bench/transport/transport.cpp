@@ -30,6 +30,13 @@ namespace {
 
 constexpr int kPingPongMs = 100;
 
+bool is_cardan(const Contender& contender) {
+  return contender.peer == kCardan || contender.peer == kCardanReliable;
+}
+
+/// Work, load and other links may take longer than a period, or stop a peer: then that is a result.
+bool may_starve(const Cell& cell) { return !(cell.conditions == Conditions{}) || cell.scenario.links > 1; }
+
 class Bench {
  public:
   explicit Bench(const TransportOptions& options) : options_(options), results_(options) {
@@ -52,6 +59,7 @@ class Bench {
     circumstances_.host = describe_host();
     circumstances_.steal_percent = steal_percent(before, read_cpu_ticks());
     circumstances_.left_out = options_.left_out;
+    circumstances_.left_out.insert(circumstances_.left_out.end(), starved_.begin(), starved_.end());
     circumstances_.interrupted = signals_.interrupted();
     return report();
   }
@@ -142,8 +150,10 @@ class Bench {
       RunOutcome outcome = run_once(contender, cell, options_, run_directory_.path(), signals_);
       if (outcome.interrupted) return {};
       if (!outcome.failure.empty()) {
-        circumstances_.failures.push_back(fmt::format("round {} {}: {}", round + 1, where, outcome.failure));
-        progress_.line(circumstances_.failures.back());
+        const std::string words = fmt::format("round {} {}: {}", round + 1, where, outcome.failure);
+        const bool is_result = may_starve(cell) && !is_cardan(contender) && outcome.failure == kNotInTime;
+        (is_result ? starved_ : circumstances_.failures).push_back(words);
+        progress_.line(words);
         return {};
       }
       if (attempt == 0 || outcome.result.steal_percent < best.result.steal_percent) best = std::move(outcome);
@@ -182,10 +192,9 @@ class Bench {
     std::uint64_t lost = 0;
     std::uint64_t torn = 0;
     for (const Row& row : rows) {
-      if (row.contender.peer != kCardan && row.contender.peer != kCardanReliable) continue;
+      if (!is_cardan(row.contender)) continue;
       torn += row.torn;
-      // Work, load and other links may take longer than a period by design: then the loss is a result.
-      if (row.cell.conditions == Conditions{} && row.cell.scenario.links == 1) lost += row.lost;
+      if (!may_starve(row.cell)) lost += row.lost;
     }
     if (lost + torn == 0) return kOk;
     progress_.line(fmt::format(
@@ -202,6 +211,7 @@ class Bench {
   Progress progress_;
   Results results_;
   Circumstances circumstances_;
+  std::vector<std::string> starved_;  ///< runs of peers that the conditions stopped
   std::vector<double> ping_pong_;
   std::vector<Operation> operations_;
   std::vector<std::shared_ptr<void>> companions_;  // daemons of peers
