@@ -39,16 +39,22 @@ def state(path=None):
     found = find("cardan._cardan", package.submodule_search_locations)
     return "there" if found else "foreign", package.origin
 
+def managed():
+    """Debian's pip installs nothing beside the distribution's packages."""
+    import os, sysconfig
+    return sys.prefix == sys.base_prefix and os.path.exists(os.path.join(sysconfig.get_path("stdlib"), "EXTERNALLY-MANAGED"))
+
 has, where = state()
 beside = bool(sys.argv[1]) and state([sys.argv[1]])[0] == "there"
-print("cardan", has, find("rerun") is not None, beside, "%d.%d" % sys.version_info[:2])
+rerun = find("rerun") is not None
+print("cardan", has, rerun, beside, not (has == "there" and rerun) and managed(), "%d.%d" % sys.version_info[:2])
 print(where)
 print(sys.executable)
 )";
 
 struct Answer {
   std::string has, version, where, executable;
-  bool rerun = false, beside = false;
+  bool rerun = false, beside = false, managed = false;
 };
 
 /// Everything that the interpreter prints; absent: it does not end, or not in order.
@@ -75,12 +81,13 @@ std::optional<Answer> ask(const std::string& interpreter, const std::string& bes
   if (at == std::string::npos) return {};
   std::istringstream words(text->substr(at + 7));
   Answer answer;
-  std::string rerun, is_beside, rest;
-  if (!(words >> answer.has >> rerun >> is_beside >> answer.version) || !std::getline(words, rest) ||
+  std::string rerun, is_beside, managed, rest;
+  if (!(words >> answer.has >> rerun >> is_beside >> managed >> answer.version) || !std::getline(words, rest) ||
       !std::getline(words, answer.where) || !std::getline(words, answer.executable))
     return {};
   answer.rerun = rerun == "True";
   answer.beside = is_beside == "True";
+  answer.managed = managed == "True";
   return answer;
 } catch (const Error&) {
   return {};  // no process is left, or the like
@@ -107,7 +114,7 @@ void require_package(const std::string& interpreter, const PythonNeeds& needs) {
   const bool no_rerun = needs.rerun && !answer->rerun;
   if (answer->has == "there" && !no_rerun) return;
   const std::string who = fmt::format("{} (Python {})", answer->executable, answer->version);
-  const std::string pip = answer->executable + " -m pip install ";
+  const std::string pip = answer->managed ? "VENV/bin/python -m pip install " : answer->executable + " -m pip install ";
   std::string cause, remedy;
   if (answer->has == "foreign") {
     const std::string folder = std::filesystem::path(answer->where).parent_path().string();
@@ -119,13 +126,15 @@ void require_package(const std::string& interpreter, const PythonNeeds& needs) {
     cause = fmt::format("the interpreter {} lacks the package rerun-sdk", who);
   }
   if (answer->has != "there") {
-    remedy = fmt::format("run {}./python in the sources of Cardan", pip);
+    remedy = fmt::format("{}run {}./python in the sources of Cardan",
+                         answer->managed ? "install the Debian package python3-cardan, or " : "", pip);
     if (answer->beside)
       remedy += fmt::format(", or set PYTHONPATH={}", beside);
     else if (answer->has == "missing")
       remedy += ", or set PYTHONPATH to the folder python of a build of Cardan for this Python";
   }
   if (no_rerun) remedy += fmt::format("{}{}rerun-sdk", remedy.empty() ? "run " : "; ", pip);
+  if (answer->managed) remedy += fmt::format(" (VENV: {} -m venv VENV)", answer->executable);
   remedy += fmt::format("; or name another interpreter: CARDAN_PYTHON=/path/to/python3{}", in_environment(needs));
   throw Error(ErrorCode::Unavailable, cause, remedy);
 }

@@ -27,7 +27,7 @@ constexpr const char* kGraphExamples = R"(Examples:
 
 Each component's on_start is called once, in a separate process, to find out its topics. If that fails, only the
 component's box is drawn, and standard error gives the reason.
-Exit codes: 0 drawn, 1 it could not be written, 2 wrong options, or a file with errors.)";
+Exit codes: 0 drawn, 1 the file has errors, or the picture could not be written, 2 wrong options or no such file.)";
 
 struct GraphOptions {
   std::string file, svg;
@@ -47,7 +47,7 @@ int graph(const GraphOptions& o) {
   std::vector<config::Problem> problems;
   const config::Configuration configuration = config::read_configuration(o.file, problems, {.variables = o.variables});
   show(problems, o.file);
-  if (config::has_errors(problems)) return kUsage;
+  if (config::has_errors(problems)) return kFailed;
   const launcher::Asked asked =
       launcher::ask_components(configuration, {.command = asking_command(o.file, o.variables)});
   show(asked.problems, o.file);

@@ -72,7 +72,7 @@ std::string schema_line() {
 
 [[noreturn]] void cannot_write(const fs::path& path, int error) {
   throw Error(ErrorCode::Unavailable, fmt::format("cannot write {}: {}", path.string(), std::strerror(error)),
-              "check the folder's permissions and space, or choose another with --folder");
+              "check the permissions and the space there, or choose another place with --folder");
 }
 
 void make_folder(const fs::path& folder) {
@@ -81,7 +81,8 @@ void make_folder(const fs::path& folder) {
   if (error == EEXIST)
     throw Error(ErrorCode::InvalidArgument, fmt::format("{} exists, and is left as it is", folder.string()),
                 "choose another name, or another place with --folder");
-  if (error == ENOENT)
+  std::error_code ignored;
+  if (error == ENOENT && !fs::exists(folder.has_parent_path() ? folder.parent_path() : fs::path("."), ignored))
     throw Error(ErrorCode::InvalidArgument, fmt::format("the folder of {} does not exist", folder.string()),
                 "make it first, or choose another place with --folder");
   cannot_write(folder, error);

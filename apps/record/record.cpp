@@ -257,11 +257,17 @@ int record_topics(const RecordOptions& o) {
   if (!o.json) emit(above(fmt::format("recording into {}: {}\n", printable(last.file), last.mode)));
   const auto begun = std::chrono::steady_clock::now();
   auto shown = begun;
+  bool quiet = !live && !o.json;  // without a table, nothing says yet why no message comes
   {
     Orders orders(o);
     while (!stopping() && !recorder.ended() &&
            (o.seconds <= 0 || std::chrono::steady_clock::now() - begun < duration_of(o.seconds))) {
       orders.follow(recorder);
+      if (quiet && std::chrono::steady_clock::now() - begun >= std::chrono::seconds(2)) {
+        quiet = false;
+        if (recorder.report().topics.empty())
+          warn("waiting: no topic that matches is published yet — cardan topic list shows the topics");
+      }
       if (!live || std::chrono::steady_clock::now() - shown < std::chrono::seconds(1)) continue;
       shown = std::chrono::steady_clock::now();
       const RecorderReport now = recorder.report();

@@ -93,7 +93,7 @@ int tour(const TourOptions& o) {
   if (o.step == 0)
     say_in_tour(
         "\nThat was all; it left no files and no processes. Next: cardan new project truck, and the guide "
-        "(docs/guide.md).");
+        "(docs/guide.md in the sources).");
   return lost ? kLoss : kOk;
 }
 

@@ -106,6 +106,10 @@ class Check(unittest.TestCase):
         self.assertIn("unknown component class 'Brakee' — did you mean 'Brake'? libexample_components.so has Brake, Radar", text)
         text = cardan("check", edited("library.json", ('"libexample_components.so", "class": "Radar"', '"libexample_component.so", "class": "Radar"')), code=1)
         self.assertIn("did you mean 'libexample_components.so'?", text)
+        # Two names that share the common words alone are not near.
+        text = cardan("check", edited("far.json", ('"libexample_components.so", "class": "Radar"', '"libnone_components.so", "class": "Radar"')), code=1)
+        self.assertNotIn("did you mean", text)
+        self.assertIn("this installation's lib", text)
         os.makedirs(path("built/output"))
         for name in ("libmy.so", "output/libmine.so"):
             open(path("built/" + name), "w").close()
@@ -162,6 +166,11 @@ class Graph(unittest.TestCase):
         words = "".join(xml.etree.ElementTree.parse(path("graph.svg")).getroot().itertext())
         for word in ("radar", "brake", "/distance", "/command"):
             self.assertIn(word, words)
+
+    def test_a_file_with_errors_ends_as_in_check(self):
+        file = edited("wrong.json", ('"watchdog_ms": 500', '"watchdog_ms": -5'))
+        self.assertIn("watchdog_ms", cardan("graph", file, code=1))
+        self.assertIn("nowhere.json", cardan("graph", path("nowhere.json"), code=2))
 
 
 class Run(unittest.TestCase):

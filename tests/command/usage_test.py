@@ -37,6 +37,18 @@ class Usage(CommandCase):
             self.run_cardan(*words, code=2)
             self.assertEqual(self.errors, f"cardan: 'help' is not a command — write {command} --help\n")
 
+    def test_a_project_where_no_folder_can_be_made(self):
+        self.run_cardan("new", "project", "core", "--folder", "/proc/core", code=1)
+        self.assertIn("cannot write /proc/core: ", self.errors)
+        self.run_cardan("new", "project", "core", "--folder", str(self.path / "nowhere" / "core"), code=2)
+        self.assertIn(f"the folder of {self.path}/nowhere/core does not exist — make it first", self.errors)
+
+    def test_a_recorder_without_a_view_says_that_it_waits(self):
+        if "record" not in self.run_cardan("--help"):
+            self.skipTest("this build has no recorder")
+        self.run_cardan("record", "/nobody", "--seconds", "2.5", "-o", str(self.path / "out.mcap"), code=3)
+        self.assertIn("waiting: no topic that matches is published yet", self.errors)
+
     def test_a_number_that_cannot_be_is_refused_in_few_words(self):
         for value in "0", "x":
             self.run_cardan("topic", "echo", "/a", f"--count={value}", code=2)

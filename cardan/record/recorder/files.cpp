@@ -225,7 +225,10 @@ std::string Files::lack() const {
   const std::string cause =
       options_.min_space == 0
           ? fmt::format("the disk of {} is full", folder_)
-          : fmt::format("less than {} MiB are left on the disk of {} (--min-space)", options_.min_space >> 20, folder_);
+          : fmt::format("less than {} are left on the disk of {} (--min-space)",
+                        options_.min_space >> 20 != 0 ? fmt::format("{} MiB", options_.min_space >> 20)
+                                                      : fmt::format("{} bytes", options_.min_space),
+                        folder_);
   return cause + (options_.on_full == OnFull::DeleteOldest ? ", and no older file can be deleted" : "");
 }
 

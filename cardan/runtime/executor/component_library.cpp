@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
@@ -49,6 +50,29 @@ std::vector<std::string> libraries_near(const std::string& library, const std::s
   return names;
 }
 
+/// What tells one library from another: "libstreet_components.so" is "street". Else two that share only the common
+/// words would be near each other.
+std::string stem_of(const std::string& library) {
+  std::string_view stem = library;
+  stem.remove_prefix(stem.rfind('/') + 1);
+  if (stem.starts_with("lib")) stem.remove_prefix(3);
+  for (const std::string_view end : {".so", "_components"})
+    if (stem.ends_with(end)) stem.remove_suffix(end.size());
+  return std::string(stem);
+}
+
+/// The one of `names` that was probably meant; "": none is near.
+std::string nearest_library(const std::string& library, const std::vector<std::string>& names) {
+  std::vector<std::string> stems;
+  for (const std::string& name : names) stems.push_back(stem_of(name));
+  const std::string wrong = stem_of(library);
+  // One of that very name in a folder of its own, as a build puts it, before one that is spelt nearly like it.
+  const std::string near =
+      std::find(stems.begin(), stems.end(), wrong) != stems.end() ? wrong : config::nearest(wrong, stems);
+  const auto found = near.empty() ? stems.end() : std::find(stems.begin(), stems.end(), near);
+  return found == stems.end() ? "" : names[static_cast<std::size_t>(found - stems.begin())];
+}
+
 }  // namespace
 
 void load_library_of(const std::string& configuration_file, const std::string& library) {
@@ -60,16 +84,11 @@ void load_library_of(const std::string& configuration_file, const std::string& l
   } catch (const Error& e) {
     if (fs::exists(path, ignored) && path.find('/') != std::string::npos) throw;  // it is there, and cannot be used
     if (library.starts_with(config::kPythonLibrary)) throw;
-    const std::vector<std::string> names = libraries_near(library, configuration_file);
-    const std::string file_name = library.substr(library.rfind('/') + 1);
-    // One of that very name in a folder of its own, as a build puts it, before one that is spelt nearly like it.
-    const auto same = std::find_if(names.begin(), names.end(), [&](const std::string& name) {
-      return name.substr(name.rfind('/') + 1) == file_name;
-    });
-    const std::string near = same != names.end() ? *same : config::nearest(library, names);
+    const std::string near = nearest_library(library, libraries_near(library, configuration_file));
     const std::string folder = fs::absolute(fs::path(configuration_file), ignored).parent_path().string();
     throw Error(e.code(), e.cause(),
-                fmt::format("{}it is searched beside the file ({}) and in LD_LIBRARY_PATH; check that it is built",
+                fmt::format("{}it is searched beside the file ({}), in this installation's lib and in LD_LIBRARY_PATH; "
+                            "check that it is built",
                             near.empty() ? "" : fmt::format("did you mean '{}'? ", near), folder));
   }
 }
