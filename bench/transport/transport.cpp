@@ -30,9 +30,7 @@ namespace {
 
 constexpr int kPingPongMs = 100;
 
-bool is_cardan(const Contender& contender) {
-  return contender.peer == kCardan || contender.peer == kCardanReliable;
-}
+bool is_cardan(const Contender& contender) { return contender.peer == kCardan || contender.peer == kCardanReliable; }
 
 /// Work, load and other links may take longer than a period, or stop a peer: then that is a result.
 bool may_starve(const Cell& cell) { return !(cell.conditions == Conditions{}) || cell.scenario.links > 1; }
