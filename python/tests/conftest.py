@@ -17,6 +17,7 @@ import pytest
 
 _run = tempfile.TemporaryDirectory(prefix="cardan-py-")
 os.environ["CARDAN_RUN_DIR"] = _run.name  # before the library looks
+os.environ["CARDAN_PYTHON"] = sys.executable  # the interpreter that has the packages
 
 COMMAND = os.environ.get("CARDAN_COMMAND", "")
 

@@ -135,9 +135,6 @@ class System:
 
 @pytest.fixture
 def system(tmp_path: Path, command: str, programs: Programs) -> System:
-    import sys
-
-    os.environ["CARDAN_PYTHON"] = sys.executable
     return System(tmp_path, command, programs)
 
 

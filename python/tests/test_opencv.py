@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Programs
+from conftest import Programs, until
 
 import cardan
 import cardan.opencv
@@ -72,13 +72,19 @@ def test_a_video_loops_and_its_jpeg_has_the_same_stamps(video: Path, tmp_path: P
         missed = images.missed
         steps = [(after - before) % FRAMES for before, after in zip(seen, seen[1:])]
         assert sum(step != 1 for step in steps) <= missed, seen
-        encoded = jpegs.wait(60)
-        assert encoded is not None
-        assert (encoded.format, encoded.header.frame_id) == ("jpeg", "front")
-        while encoded.header.stamp not in stamps:  # it began before the first picture that was taken here
-            encoded = jpegs.wait(60)
-            assert encoded is not None
-        picture = cv2.imdecode(np.array(encoded.data), cv2.IMREAD_COLOR)
+        made: dict[int, Any] = {}
+
+        # The encoder may have started long after the first pictures that were taken here.
+        def both_are_there() -> bool:
+            image, encoded = images.wait(60), jpegs.wait(60)
+            assert image is not None and encoded is not None, run.poll()
+            assert (encoded.format, encoded.header.frame_id) == ("jpeg", "front")
+            stamps.add(image.header.stamp)
+            made[encoded.header.stamp] = np.array(encoded.data)
+            return not stamps.isdisjoint(made)
+
+        until(both_are_there)
+        picture = cv2.imdecode(made[min(stamps & made.keys())], cv2.IMREAD_COLOR)
         assert picture.shape == (HEIGHT, WIDTH, 3)
         run.terminate()
         _, errors = run.communicate(timeout=120)

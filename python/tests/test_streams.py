@@ -46,12 +46,13 @@ def test_two_processes(topic: str, programs: Programs) -> None:
     with frames(topic) as sub:
         camera = programs.python(CAMERA, topic, "50", "0.005")
         seen = lost = 0
-        for frame in sub:
+        for frame in iter(lambda: sub.wait(30), None):
             assert (frame.mat == frame.header.sequence % 251).all()
             seen, lost = seen + 1, lost + frame.missed
             assert frame.header.sequence == seen + lost
             if frame.header.sequence == 50:
                 break
+        assert seen + lost == 50, camera.poll()
         assert sub.missed == lost and sub.received == seen
         camera.communicate("\n")
         assert camera.returncode == 0
