@@ -284,25 +284,40 @@ void check_memory(Findings& all) {
 class MadeForTrial {
  public:
   explicit MadeForTrial(const std::string& domain) {
-    const char* const set = std::getenv("CARDAN_RUN_DIR");
+    const auto variable = [](const char* name) {
+      const char* const set = std::getenv(name);
+      return std::string(set != nullptr ? set : "");
+    };
     std::error_code error;
-    if (set == nullptr || *set == '\0') return;
-    fs::path folder = fs::absolute(set, error).lexically_normal();
-    if (!folder.has_filename()) folder = folder.parent_path();
-    if (fs::symlink_status(folder, error).type() != fs::file_type::not_found) return;
-    made_.push_back(folder / domain);
-    for (; fs::symlink_status(folder, error).type() == fs::file_type::not_found; folder = folder.parent_path())
-      made_.push_back(folder);
+    if (const std::string set = variable("CARDAN_RUN_DIR"); !set.empty()) {
+      fs::path folder = fs::absolute(set, error).lexically_normal();
+      note(folder.has_filename() ? folder : folder.parent_path(), domain);
+      return;
+    }
+    if (fs::exists("/run/cardan", error)) note("/run/cardan", domain);  // nobody but an administrator makes that one
+    if (const std::string runtime = variable("XDG_RUNTIME_DIR"); !runtime.empty())
+      note(fs::path(runtime) / "cardan", domain);
+    note(fmt::format("/tmp/cardan-{}", ::geteuid()), domain);
   }
   MadeForTrial(const MadeForTrial&) = delete;
   MadeForTrial& operator=(const MadeForTrial&) = delete;
   ~MadeForTrial() {
-    for (const fs::path& folder : made_) ::rmdir(folder.c_str());  // only what is empty
+    for (const fs::path& folder : missing_) ::rmdir(folder.c_str());  // only what is empty
   }
-  [[nodiscard]] bool is_one() const noexcept { return !made_.empty(); }
+  [[nodiscard]] bool missed(const fs::path& folder) const {
+    return std::find(missing_.begin(), missing_.end(), folder) != missing_.end();
+  }
 
  private:
-  std::vector<fs::path> made_;  ///< the deepest first
+  void note(fs::path folder, const std::string& domain) {
+    std::error_code error;
+    if (fs::symlink_status(folder / domain, error).type() == fs::file_type::not_found)
+      missing_.push_back(folder / domain);
+    for (; fs::symlink_status(folder, error).type() == fs::file_type::not_found; folder = folder.parent_path())
+      missing_.push_back(folder);
+  }
+
+  std::vector<fs::path> missing_;  ///< of each place the deepest first
 };
 
 void check_run_directory(Findings& all, const std::string& domain) {
@@ -311,7 +326,7 @@ void check_run_directory(Findings& all, const std::string& domain) {
   const MadeForTrial trial(name);
   try {
     const detail::RunDirectory directory(name);
-    if (trial.is_one())
+    if (trial.missed(directory.root()))
       all.push_back({"run directory", Status::Note,
                      fmt::format("{}: {}; it does not exist yet, and the first program that publishes makes it",
                                  directory.path(), why_there(directory.root()))});

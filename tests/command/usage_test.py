@@ -81,6 +81,12 @@ class Usage(CommandCase):
         done = subprocess.run([CARDAN, "doctor"], env=self.environment, capture_output=True, text=True, timeout=120)
         self.assertIn("does not exist yet", done.stdout)
         self.assertFalse(missing.parent.exists())
+        # Also in a place that no variable of ours names.
+        runtime = self.path / "runtime"
+        runtime.mkdir()
+        others = {name: value for name, value in self.environment.items() if name != "CARDAN_RUN_DIR"}
+        subprocess.run([CARDAN, "doctor", "--domain", "of-usage-test"], env={**others, "XDG_RUNTIME_DIR": str(runtime)}, capture_output=True, timeout=120)
+        self.assertFalse(list(runtime.rglob("*")))
         self.run_cardan("topic", "list", "--help")
         # A live view waits until something runs.
         top = subprocess.Popen([CARDAN, "top", "--json", "--seconds", "0.2"], env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
