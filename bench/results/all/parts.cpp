@@ -80,8 +80,8 @@ std::vector<std::string> two_reliabilities(const Peers& peers, const char* runs)
 // start.
 std::vector<std::string> of_sensors(const Peers& peers, const char* sensors) {
   return {"--peers",
-          known_of(peers, {"raw", "sim", "uds", "tcp", "lot", "ros1", "zenoh-shm", "fastdds", "fastdds-loans",
-                           "cyclone", "iceoryx", "iceoryx2", "ecal-zero-copy", "cardan"}),
+          known_of(peers, {"raw", "sim", "uds", "lot", "ros1", "zenoh-shm", "fastdds", "fastdds-loans", "cyclone",
+                           "iceoryx", "iceoryx2", "ecal-zero-copy", "cardan"}),
           "--waits",
           "block,prewake",
           "--sensors",
@@ -117,10 +117,10 @@ std::vector<PartRun> parts_of_selection(std::string_view selection, const Peers&
             {"links", "transport", links_at_once(peers, cpu_budget, "1", "40"), 33},
             {"rates", "transport", at_rates("1", "30"), 7},
             {"reliability", "transport", two_reliabilities(peers, "1"), 12},
-            {"runtime", "runtime", {"--runs", "2", "--frames", "500", "--sizes", "32K,4M"}, 68},
+            {"runtime", "runtime", {"--runs", "1", "--frames", "500", "--sizes", "32K,4M"}, 34},
             {"record", "record", {"--quick"}, 100},
             {"bridge", "bridge", {"--quick"}, 62},
-            {"pipeline", "pipeline", {"--peers", "raw,cardan,uds,tcp", "--runs", "1"}, 55},
+            {"pipeline", "pipeline", {"--peers", "raw,cardan,uds,tcp", "--runs", "1", "--frames", "40"}, 38},
             {"lidar",
              "pipeline",
              {"--chain", "lidar", "--peers", "raw,cardan,uds,tcp", "--runs", "1", "--frames", "50"},
