@@ -30,8 +30,8 @@ using Words = std::vector<std::string>;
 
 /// As `cardan host` reads its file: the same options.
 struct HostFile {
+  std::vector<config::Problem> problems;  // before `configuration`, whose reader fills it
   config::Configuration configuration;
-  std::vector<config::Problem> problems;
   host::HostOptions options;
 
   HostFile(const std::string& file, const Words& variables, const Words& set, const Words& log_levels, bool one_process)

@@ -215,6 +215,15 @@ def test_what_check_finds(component: dict[str, Any], says: str, system: System) 
     assert "Traceback" not in checked.stdout + checked.stderr
 
 
+def test_a_wrong_class_hides_nothing_and_harms_no_other(system: System) -> None:
+    wrong = json.loads(json.dumps(CONFIGURATION))
+    wrong["processes"]["sensor"]["components"]["counter"]["python"] = "my_parts"
+    system.write(wrong)
+    for _ in range(8):  # what is asked about the healthy one read memory that nothing had made, and crashed now and then
+        problems = json.loads(system.ask("check", str(system.file), "--json").stdout)["problems"]
+        assert [p["pointer"] for p in problems] == ["/processes/sensor/components/counter/python"], problems
+
+
 def test_what_cannot_be(system: System) -> None:
     mixed = json.loads(json.dumps(CONFIGURATION))
     mixed["processes"]["sensor"]["components"]["radar"] = {"library": "libexample_components.so", "class": "Radar"}
