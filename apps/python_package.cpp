@@ -13,6 +13,7 @@
 #include <sstream>
 #include <system_error>
 
+#include "apps/become.hpp"
 #include "cardan/base/error.hpp"
 #include "cardan/system/launcher/child_process.hpp"
 
@@ -125,7 +126,9 @@ void require_package(const std::string& interpreter, const PythonNeeds& needs) {
   } else {
     cause = fmt::format("the interpreter {} lacks the package rerun-sdk", who);
   }
-  if (answer->has != "there") {
+  if (answer->has != "there" && kInWheel) {
+    remedy = "install the wheel there, too (pip install FILE.whl), or unset CARDAN_PYTHON";
+  } else if (answer->has != "there") {
     remedy = fmt::format("{}run {}./python in the sources of Cardan",
                          answer->managed ? "install the Debian package python3-cardan, or " : "", pip);
     if (answer->beside)

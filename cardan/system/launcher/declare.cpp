@@ -264,7 +264,8 @@ Configuration askable(Configuration configuration, const std::vector<config::Pro
   for (Process& process : configuration.processes) {
     std::erase_if(process.components, [&](const Component& component) {
       if (has_error_at(component.pointer, in_text)) return true;
-      for (const char* const needed : {"/library", "/class", "/python", "/topics"})  // renamed wrongly, they would be others
+      for (const char* const needed :
+           {"/library", "/class", "/python", "/topics"})  // renamed wrongly, they would be others
         if (has_error_within(component.pointer + needed, in_text)) return true;
       return false;
     });
