@@ -98,7 +98,9 @@ TEST_F(HostOrders, AChangeThatWaitedForARestartDoesNotComeTrueLater) {
   EXPECT_THROW(client.set_log_level(serve, LogLevel::Error), Error);
   std::filesystem::remove(mark + ".slow");
   EXPECT_EQ(people(patient), config::Value(std::int64_t{4})) << "it answers in the order of the requests";
+  Subscriber said{kSaid};
   order(Order::Speak);
+  ASSERT_TRUE(said.wait(30s)) << "it has heard it";
   child.signal(SIGTERM);
   EXPECT_EQ(count(rest(child), "serve: the servant speaks"), 1U) << "at its old level";
   EXPECT_EQ(child.end(), 0);
