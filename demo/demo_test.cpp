@@ -284,7 +284,7 @@ TEST_F(Demo, ADeathIsNamedWithItsSignalAndWhatToDo) {
 
 TEST_F(Demo, ACrashOnPurposeIsNoticedSurvivedAndRepaired) {
   const std::string figures = (folder_ / "out.json").string();
-  ASSERT_EQ(run({"--camera", video_, "--seconds", "12", "--no-view", "--picture", "", "--crash", "detector", "--json",
+  ASSERT_EQ(run({"--camera", video_, "--seconds", "24", "--no-view", "--picture", "", "--crash", "detector", "--json",
                  figures, "--reports", (folder_ / "reports").string()}),
             0)
       << output_;
