@@ -1,22 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cardan/transport/endpoint/publisher_area.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <csignal>
 #include <cstring>
-#include <memory>
 #include <new>
-#include <thread>
 #include <utility>
-#include <vector>
 
-#include "cardan/base/clock.hpp"
 #include "cardan/base/error.hpp"
-#include "cardan/base/futex.hpp"
-#include "cardan/transport/endpoint/answer_times.hpp"
+#include "cardan/transport/endpoint/backing.hpp"
 
 namespace cardan::detail {
 namespace {
@@ -33,76 +26,6 @@ bool fits(std::uint64_t offset, std::uint64_t count, std::uint64_t stride, std::
 Error wrong_layout(const std::string& what) {
   return {ErrorCode::Incompatible, "the publisher's memory is not laid out as Cardan's: " + what,
           "it is another version, or not an honest Cardan process"};
-}
-
-struct AreaRange {
-  std::uint64_t offset, bytes;
-};
-using Ranges = std::vector<AreaRange>;
-
-bool all_backed(int fd, const Ranges& ranges) noexcept {
-  return std::all_of(ranges.begin(), ranges.end(),
-                     [fd](const AreaRange& r) { return is_backed(fd, r.offset, r.bytes); });
-}
-
-/// While it lives, new threads start with signals blocked: those are for the application's threads.
-class NoSignals {
- public:
-  NoSignals() noexcept {
-    sigset_t all;
-    sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  NoSignals(const NoSignals&) = delete;
-  NoSignals& operator=(const NoSignals&) = delete;
-  ~NoSignals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
- private:
-  sigset_t before_{};
-};
-
-/// The same for another user's area, on a thread that may be abandoned: the question waits while the owner allocates,
-/// and an owner can keep allocating for long, with many threads.
-Backed all_backed_in_time(int fd, const Ranges& ranges, uid_t whose) {
-  enum Answer : std::uint32_t { None, Yes, No };
-  struct Question {
-    Fd fd;
-    Ranges ranges;
-    Atomic<std::uint32_t> answer{None};
-  };
-  auto& times = AnswerTimes::of_process();
-  const auto question = std::make_shared<Question>();
-  question->ranges = ranges;
-  const std::int64_t began = steady_now();
-  const std::int64_t limit = times.begin(whose, began);
-  if (limit == 0) return Backed::NotAnswered;
-  try {
-    question->fd = Fd(::fcntl(fd, F_DUPFD_CLOEXEC, 0));
-    if (!question->fd) {  // this process lacks a descriptor
-      times.done(whose);
-      return Backed::NotAnswered;
-    }
-    std::thread asked;
-    {
-      const NoSignals none;
-      asked = std::thread([question, whose] {
-        const bool backed = all_backed(question->fd.get(), question->ranges);
-        AnswerTimes::of_process().done(whose);
-        question->answer.store(backed ? Yes : No, std::memory_order_release);
-        futex::wake(question->answer, 1);
-      });
-    }
-    asked.detach();
-  } catch (...) {  // no thread available
-    times.done(whose);
-    return Backed::NotAnswered;
-  }
-  const std::int64_t until = began + limit;
-  while (question->answer.load(std::memory_order_acquire) == None && steady_now() < until)
-    futex::wait(question->answer, None, until);
-  times.spent(whose, steady_now() - began);
-  const std::uint32_t answer = question->answer.load(std::memory_order_acquire);
-  return answer == Yes ? Backed::Yes : answer == No ? Backed::No : Backed::NotAnswered;
 }
 
 /// Checks that no part is larger than in a correct publisher's own layout. All sums have been checked before.

@@ -21,10 +21,6 @@ layout::Header checked_header(const std::byte* area, std::size_t bytes);
 /// publisher with this contract reserves. 0 bytes stay 0.
 [[nodiscard]] std::size_t most_payload(std::size_t max_bytes) noexcept;
 
-/// Whether another user's pages are backed by memory. The question can wait for their owner: for one owner at most a
-/// second a minute, and for all owners together at most six seconds and a few milliseconds of each.
-enum class Backed : std::uint8_t { No, Yes, NotAnswered };
-
 struct SlotsThere {
   std::uint32_t count;
   bool answered = true;  ///< false: there may be more slots; whether memory backs them is not known yet
@@ -32,7 +28,7 @@ struct SlotsThere {
 /// How many slots, from the first on, a subscriber may read: those below `committed`, which is read once. `fd` ≥ 0:
 /// only slots backed by memory, because reading a hole allocates it, at the subscriber's cost. The first `known` are
 /// known to be there.
-/// Any thread. Without a descriptor it makes no system call; with one it may block as Backed says.
+/// Any thread. Without a descriptor it makes no system call; with one it may block as all_backed_in_time() does.
 [[nodiscard]] SlotsThere slots_there(const layout::Header& header, const layout::Hot& hot, std::uint32_t known, int fd,
                                      uid_t whose = socket::kUnmapped) noexcept;
 

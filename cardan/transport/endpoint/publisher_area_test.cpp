@@ -3,10 +3,15 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <array>
+#include <atomic>
 #include <functional>
+#include <thread>
 
 #include "cardan/base/clock.hpp"
 #include "cardan/base/error.hpp"
@@ -199,6 +204,60 @@ TEST(AnswerTimes, WhatOthersUseUpLeavesEachUserItsFirstQuestion) {
   EXPECT_GT(threads.begin(100, kNow), 0);
   EXPECT_EQ(threads.begin(100, kNow), 0);
   EXPECT_EQ(times.begin(1, kNow + 61'000'000'000), 1'000'000'000) << "a minute later";
+}
+
+/// While it lives, this thread has one processor, which it shares with `kThreads` threads that never sleep.
+class OnABusyProcessor {
+ public:
+  OnABusyProcessor() {
+    ::sched_getaffinity(0, sizeof(before_), &before_);
+    std::size_t first = 0;
+    while (!CPU_ISSET(first, &before_)) ++first;
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(first, &one);
+    ::sched_setaffinity(0, sizeof(one), &one);  // new threads inherit it
+    for (auto& thread : threads_)
+      thread = std::thread([this] {
+        while (!end_.load(std::memory_order_relaxed)) {
+        }
+      });
+  }
+  OnABusyProcessor(const OnABusyProcessor&) = delete;
+  OnABusyProcessor& operator=(const OnABusyProcessor&) = delete;
+  ~OnABusyProcessor() {
+    end_ = true;
+    for (auto& thread : threads_) thread.join();
+    ::sched_setaffinity(0, sizeof(before_), &before_);
+  }
+
+ private:
+  static constexpr std::size_t kThreads = 8;
+  cpu_set_t before_{};
+  std::atomic<bool> end_{false};
+  std::array<std::thread, kThreads> threads_;
+};
+
+TEST(AnswerTimes, TimeWithoutAProcessorCostsTheOwnerNothing) {
+  if (::access("/proc/thread-self/schedstat", R_OK) != 0) GTEST_SKIP() << "this kernel does not count it";
+  constexpr uid_t kWhose = 4712;
+  const Made made(kMiB);
+  const auto left = [] {
+    const std::int64_t ns = AnswerTimes::of_process().begin(kWhose, steady_now());
+    if (ns != 0) AnswerTimes::of_process().done(kWhose);
+    return ns;
+  };
+  const std::int64_t before = left();
+  const std::int64_t began = steady_now();
+  {
+    const OnABusyProcessor busy;
+    while (steady_now() - began < 1'000'000'000) try {
+        (void)PublisherArea::map(made.fd(), made.core.area().size(), true, kWhose);
+      } catch (const Error& e) {
+        EXPECT_EQ(e.code(), ErrorCode::Limit) << e.what();
+      }
+  }
+  EXPECT_LT(before - left(), (steady_now() - began) / 4);
 }
 
 /// Whether MADV_POPULATE_READ (22) works here: an emulator of another architecture may take it and do nothing.
