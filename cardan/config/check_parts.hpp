@@ -11,6 +11,8 @@ namespace cardan::config {
 void check_text(const Configuration& configuration, ProblemList& problems);
 /// The transitions between the states of the system, as far as the text alone can tell.
 void check_transitions(const Configuration& configuration, ProblemList& problems);
+/// Whether the system can leave the states to which transitions lead, and stays out of them. Warnings alone.
+void check_ways_back(const Configuration& configuration, ProblemList& problems);
 /// Parameters, renames and callbacks against what the component of that name declares.
 void check_components(const Configuration& configuration, const Declarations& declared, ProblemList& problems);
 /// Along each topic: types, writers, readers, options.

@@ -58,7 +58,7 @@ class TopicCheck {
     }
     for (const auto& [name, settings] : c_.topics) unused(name, settings);
     for (const Transition& t : c_.transitions)
-      if (t.when.kind == Condition::Kind::Silent) silent(t);
+      if (t.when.is_of_topics()) watched(t);
   }
 
  private:
@@ -241,9 +241,9 @@ class TopicCheck {
                       suggestion(name, known, "remove it"));
   }
 
-  void silent(const Transition& t) {
+  void watched(const Transition& t) {
     if (!all_known_) return;
-    const std::string at = t.pointer + "/when/silent";
+    const std::string at = fmt::format("{}/when/{}", t.pointer, name_of(t.when.kind));
     const bool list = c_.source.values.contains(at + "/0");
     std::vector<std::string> known;
     for (const auto& [name, topic] : topics_)

@@ -69,9 +69,9 @@ class TransitionCheck {
     }
     if (given.empty()) return;
     const std::string at = join(when, given[0]);
-    if (t.when.kind == Condition::Kind::Silent) {
+    if (t.when.is_of_topics()) {
       if (!problems_.stands(when + "/for_ms"))
-        problems_.error(at, fmt::format("'silent' of '{}' has no duration", fmt::join(t.when.names, "', '")),
+        problems_.error(at, fmt::format("'{}' of '{}' has no duration", given[0], fmt::join(t.when.names, "', '")),
                         "add \"for_ms\": longer than the time between two messages");
       else if (t.when.lasting.count() == 0 && !problems_.was_wrong(when + "/for_ms"))
         problems_.error(when + "/for_ms", "'for_ms' is 0, so the condition always holds",
@@ -165,7 +165,42 @@ class TransitionCheck {
   std::vector<std::string> all_;
 };
 
+/// `there` leads from a state to another one, and `back` the other way.
+void check_way_back(const Configuration& c, const Transition& there, const Transition& back, ProblemList& problems) {
+  const std::string line = c.source.line(c.source.value(there.pointer));
+  if (same_names(there.when, back.when)) {
+    if (&there < &back)  // once for the two
+      problems.warning(back.pointer + "/when",
+                       fmt::format("the condition that leads from '{0}' to '{1}' in {2} also leads back, so the system "
+                                   "stays in '{1}' while it holds",
+                                   name_of(back.to), name_of(there.to), line),
+                       "write the opposite condition: 'up' for 'down', 'publishing' for 'silent'");
+  } else if (there.when.kind == Condition::Kind::Silent && back.when.kind != Condition::Kind::Publishing) {
+    const std::string& topic = there.when.names.front();
+    problems.warning(back.pointer + "/when",
+                     fmt::format("after a silence of '{}' ({}), one message is enough to lead back to '{}'", topic,
+                                 line, name_of(back.to)),
+                     fmt::format("write \"publishing\": \"{}\" with a 'for_ms'", topic));
+  }
+}
+
 }  // namespace
+
+void check_ways_back(const Configuration& c, ProblemList& problems) {
+  for (const Transition& there : c.transitions)
+    for (const Transition& back : c.transitions)
+      if (leaves(back, there.to) && leaves(there, back.to)) check_way_back(c, there, back, problems);
+  std::set<State> told{State::Running, State::Stopped};  // the aim, and the end
+  for (const Transition& t : c.transitions) {
+    if (t.when.kind == Condition::Kind::GivenUp) continue;  // that is for good
+    const bool out = std::any_of(c.transitions.begin(), c.transitions.end(),
+                                 [&](const Transition& other) { return leaves(other, t.to) && other.to != t.to; });
+    if (!out && told.insert(t.to).second)
+      problems.warning(t.pointer + "/to",
+                       fmt::format("no transition leads out of '{}': the system stays in it", name_of(t.to)),
+                       fmt::format("add a transition with \"from\": \"{}\"", name_of(t.to)));
+  }
+}
 
 void check_transitions(const Configuration& configuration, ProblemList& problems) {
   TransitionCheck(configuration, problems).check();

@@ -182,13 +182,16 @@ struct Needs {
 
 struct Condition {
   enum class Kind : std::uint8_t {
-    Down,     ///< one of the processes or components is not running
-    Up,       ///< all of them are running
-    Silent,   ///< on one of the topics nothing was published
-    GivenUp,  ///< one of the processes used up its restarts
+    Down,        ///< one of the processes or components is not running
+    Up,          ///< all of them are running
+    Silent,      ///< on one of the topics nothing was published
+    GivenUp,     ///< one of the processes used up its restarts
+    Publishing,  ///< on each of the topics something is published, without a pause of `lasting`
   };
+  /// Whether `names` are topics.
+  [[nodiscard]] bool is_of_topics() const noexcept { return kind == Kind::Silent || kind == Kind::Publishing; }
   Kind kind = Kind::Down;
-  std::vector<std::string> names{};     ///< processes or components (processes first); Silent: topics on the bus
+  std::vector<std::string> names{};     ///< processes or components (processes first), or topics on the bus
   std::chrono::nanoseconds lasting{0};  ///< duration without a break
   bool operator==(const Condition&) const = default;
 };

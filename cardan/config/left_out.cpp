@@ -121,7 +121,7 @@ void LeftOut::forget_in(Node& root) const {
     if (when == nullptr) return false;
     for (Member& condition : when->members) {
       const auto gone = [&](const Node& name) {
-        return condition.name == "silent" ? topic_is_gone(name) : name_is_gone(name);
+        return is_of_topics(condition.name) ? topic_is_gone(name) : name_is_gone(name);
       };
       if (gone(condition.value)) return true;
       const bool some = !condition.value.elements.empty();

@@ -54,7 +54,7 @@ class Renaming {
 
   void condition(Member& condition) const {
     const auto change = [&](Node& name) {
-      if (name.kind == Is::Text) name.text = condition.name == "silent" ? naming_.name(name.text) : inside(name.text);
+      if (name.kind == Is::Text) name.text = is_of_topics(condition.name) ? naming_.name(name.text) : inside(name.text);
     };
     change(condition.value);
     for (Node& element : condition.value.elements) change(element);

@@ -111,7 +111,7 @@ TEST(Parse, ReadsGroupsTopicsNeedsAndStates) {
   EXPECT_FALSE(image.waiting);
   EXPECT_EQ(c.needs, (Needs{.cpus = 2, .memory_bytes = 256U << 20U}));
 
-  ASSERT_EQ(c.transitions.size(), 4U);
+  ASSERT_EQ(c.transitions.size(), 5U);
   EXPECT_EQ(c.transitions[0].when, (Condition{Condition::Kind::Down, {"perception"}, 300ms}));
   EXPECT_EQ(c.transitions[1].when, (Condition{Condition::Kind::Up, {"perception", "sensors"}, 0ms}));
   EXPECT_EQ(c.transitions[2].from, (std::vector{State::Starting, State::Running, State::Degraded}));

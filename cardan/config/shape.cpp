@@ -157,8 +157,12 @@ constexpr std::array kNeedsFields{
 constexpr Shape kNeeds{"needs", kNeedsFields};
 
 constexpr std::array kConditionFields{
-    one_or_more("down", kName),     one_or_more("up", kName),        one_or_more("silent", kTopicName),
-    one_or_more("given_up", kName), number("for_ms", kMilliseconds),
+    one_or_more("down", kName),
+    one_or_more("up", kName),
+    one_or_more("silent", kTopicName),
+    one_or_more("given_up", kName),
+    one_or_more("publishing", kTopicName),
+    number("for_ms", kMilliseconds),
 };
 constexpr Shape kCondition{"condition", kConditionFields};
 

@@ -81,6 +81,10 @@ inline constexpr std::array<std::string_view, 3> kRestartWhen{"crash", "always",
 inline constexpr std::array<std::string_view, 5> kStates{"starting", "running", "degraded", "safe_stop", "stopped"};
 inline constexpr std::array<std::string_view, 4> kWaitings{"block", "spin", "prewake", "anticipate"};
 inline constexpr std::array<std::string_view, 3> kBridgeKinds{"dds", "foxglove", "zenoh"};
-inline constexpr std::array<std::string_view, 4> kConditions{"down", "up", "silent", "given_up"};
+inline constexpr std::array<std::string_view, 5> kConditions{"down", "up", "silent", "given_up", "publishing"};
+/// Whether the condition is about topics, not about processes.
+[[nodiscard]] constexpr bool is_of_topics(std::string_view condition) noexcept {
+  return condition == "silent" || condition == "publishing";
+}
 
 }  // namespace cardan::config

@@ -62,7 +62,8 @@ inline constexpr std::string_view kStreet = R"({
       {"from": "running", "when": {"down": "perception", "for_ms": 300}, "to": "degraded"},
       {"from": "degraded", "when": {"up": ["perception", "sensors"]}, "to": "running"},
       {"when": {"silent": "/street/people", "for_ms": 500}, "to": "safe_stop"},
-      {"from": ["running", "degraded"], "when": {"given_up": "perception"}, "to": "safe_stop"}
+      {"from": ["running", "degraded"], "when": {"given_up": "perception"}, "to": "safe_stop"},
+      {"from": "safe_stop", "when": {"publishing": "/street/people", "for_ms": 1000}, "to": "running"}
     ]
   }
 }

@@ -78,7 +78,7 @@ Configuration one_process(Configuration configuration) {
 
   for (config::Transition& transition : configuration.transitions) {
     config::Condition& when = transition.when;
-    if (when.kind == config::Condition::Kind::Silent) continue;
+    if (when.is_of_topics()) continue;
     std::vector<std::string> names;
     for (const std::string& name : when.names) {
       const bool process =

@@ -33,7 +33,7 @@ Fd checked(int fd, const char* what) {
 std::chrono::nanoseconds look_every(const config::Configuration& configuration) {
   std::chrono::nanoseconds shortest = std::chrono::seconds{2};
   for (const config::Transition& t : configuration.transitions)
-    if (t.when.kind == config::Condition::Kind::Silent) shortest = std::min(shortest, t.when.lasting);
+    if (t.when.is_of_topics()) shortest = std::min(shortest, t.when.lasting);
   return std::max<std::chrono::nanoseconds>(shortest / 4, std::chrono::milliseconds{20});
 }
 

@@ -60,7 +60,7 @@ std::vector<std::string> StateMachine::forgotten(const config::Configuration& co
 std::vector<std::string> StateMachine::watched_topics() const {
   std::set<std::string> topics;
   for (const Rule& rule : rules_)
-    if (rule.kind != Rule::Kind::AllUp && rule.transition.when.kind == Condition::Kind::Silent)
+    if (rule.kind != Rule::Kind::AllUp && rule.transition.when.is_of_topics())
       topics.insert(rule.transition.when.names.begin(), rule.transition.when.names.end());
   return {topics.begin(), topics.end()};
 }
@@ -88,11 +88,13 @@ void StateMachine::set(const std::string& name, Unit unit, std::int64_t now_ns, 
 
 void StateMachine::update(std::int64_t now_ns) {
   for (Rule& rule : rules_) {
-    if (rule.kind != Rule::Kind::AllUp && rule.transition.when.kind == Condition::Kind::Silent) continue;
-    if (!holds(rule))
+    if (rule.kind != Rule::Kind::AllUp && rule.transition.when.is_of_topics()) continue;
+    if (!holds(rule)) {
+      if (rule.holds_since_ns != kNever) rule.ended_ns = now_ns;
       rule.holds_since_ns = kNever;
-    else if (rule.holds_since_ns == kNever)
+    } else if (rule.holds_since_ns == kNever) {
       rule.holds_since_ns = now_ns;
+    }
   }
 }
 
@@ -115,9 +117,26 @@ bool StateMachine::holds(const Rule& rule) const {
       return std::any_of(when.names.begin(), when.names.end(),
                          [&](const auto& n) { return unit_of(n) == Unit::GivenUp; });
     case Condition::Kind::Silent:
+    case Condition::Kind::Publishing:
       break;
   }
   return false;
+}
+
+void StateMachine::hear(std::int64_t now_ns) {
+  for (Rule& rule : rules_) {
+    const Condition& when = rule.transition.when;
+    if (rule.kind == Rule::Kind::AllUp || when.kind != Condition::Kind::Publishing) continue;
+    for (const std::string& topic : when.names) {
+      const std::int64_t last = last_published_ ? last_published_(topic) : 0;
+      Heard& heard = rule.heard[topic];
+      const std::int64_t pause = last - std::exchange(heard.last_ns, last);
+      if (last == 0 || now_ns - last > when.lasting.count())
+        heard.since_ns = kNever;
+      else if (heard.since_ns == kNever || pause > when.lasting.count())  // or nobody has looked for so long
+        heard.since_ns = last;
+    }
+  }
 }
 
 std::int64_t StateMachine::silent_since(const std::string& topic) const {
@@ -147,14 +166,53 @@ bool StateMachine::lacks_one() const {
   });
 }
 
+std::int64_t StateMachine::held_since(const Rule& rule) const {
+  const Condition& when = rule.transition.when;
+  if (rule.kind == Rule::Kind::AllUp || !when.is_of_topics()) return rule.holds_since_ns;
+  if (when.kind == Condition::Kind::Silent) {
+    std::int64_t since = kNever;
+    for (const std::string& topic : when.names) since = std::min(since, silent_since(topic));
+    return since;
+  }
+  std::int64_t since = rule.heard.size() < when.names.size() ? kNever : 0;
+  for (const auto& [topic, heard] : rule.heard) since = std::max(since, heard.since_ns);
+  return since;
+}
+
+std::int64_t StateMachine::held_at(const Rule& rule) const {
+  const std::int64_t since = held_since(rule);
+  return since == kNever ? kNever : since + rule.transition.when.lasting.count();
+}
+
+std::int64_t StateMachine::free_since(State to) const {
+  if (cause_ == nullptr || to >= state_) return kAlways;  // what is worse waits for nothing
+  const config::Transition& t = cause_->transition;
+  if (std::find(t.from.begin(), t.from.end(), to) == t.from.end()) return kAlways;
+  if (held_at(*cause_) <= looked_ns_) return kNever;
+  return cause_->kind != Rule::Kind::AllUp && t.when.kind == Condition::Kind::Silent ? held_since(*cause_)
+                                                                                     : cause_->ended_ns;
+}
+
+std::int64_t StateMachine::look_every(const Rule& rule) const {
+  constexpr std::int64_t kLeast = 20'000'000;
+  if (rule.kind == Rule::Kind::AllUp || !leaves(rule)) return kNever;
+  const auto quarter = [kLeast](const Rule& r) { return std::max(r.transition.when.lasting.count() / 4, kLeast); };
+  if (rule.transition.when.kind == Condition::Kind::Publishing) return quarter(rule);
+  // The end of a silence is no event either.
+  const bool waits = cause_ != nullptr && cause_->kind == Rule::Kind::File && cause_->transition.when.is_of_topics() &&
+                     free_since(rule.transition.to) == kNever;
+  return waits ? quarter(*cause_) : kNever;
+}
+
 std::int64_t StateMachine::due(const Rule& rule) const {
   const config::Transition& t = rule.transition;
   if (!leaves(rule)) return kNever;
-  std::int64_t holds_since = rule.holds_since_ns;
-  if (rule.kind != Rule::Kind::AllUp && t.when.kind == Condition::Kind::Silent)
-    for (const std::string& topic : t.when.names) holds_since = std::min(holds_since, silent_since(topic));
-  if (holds_since == kNever) return kNever;
-  std::int64_t at = std::max(holds_since + t.when.lasting.count(), since_ns_);
+  const std::int64_t held = held_at(rule);
+  if (held == kNever) return kNever;
+  std::int64_t at = std::max(held, since_ns_);
+  const std::int64_t free = free_since(t.to);
+  if (free == kNever) return kNever;
+  at = std::max(at, free);
   if (degraded_here_ && t.to == State::Running) at = std::max(at, whole_ns_);
   // Rules that lead in a circle go round once for each thing that happens, not for ever.
   return at > rule.taken_ns ? at : kNever;
@@ -162,6 +220,8 @@ std::int64_t StateMachine::due(const Rule& rule) const {
 
 std::vector<StateMachine::Change> StateMachine::advance(std::int64_t now_ns) {
   std::vector<Change> changes;
+  looked_ns_ = now_ns;
+  hear(now_ns);
   while (state_ != State::Stopped) {
     Rule* first = nullptr;
     std::int64_t at = kNever;
@@ -177,6 +237,7 @@ std::vector<StateMachine::Change> StateMachine::advance(std::int64_t now_ns) {
     degraded_here_ = first->kind == Rule::Kind::GivenUpHere;
     since_ns_ = at;
     first->taken_ns = at;
+    cause_ = first;
   }
   return changes;
 }
@@ -184,7 +245,10 @@ std::vector<StateMachine::Change> StateMachine::advance(std::int64_t now_ns) {
 std::optional<std::int64_t> StateMachine::next() const {
   if (state_ == State::Stopped) return {};
   std::int64_t at = kNever;
-  for (const Rule& rule : rules_) at = std::min(at, due(rule));
+  for (const Rule& rule : rules_) {
+    at = std::min(at, due(rule));
+    if (const std::int64_t every = look_every(rule); every != kNever) at = std::min(at, looked_ns_ + every);
+  }
   if (at == kNever) return {};
   return at;
 }
@@ -203,6 +267,8 @@ std::string StateMachine::reason_of(const Rule& rule) const {
       when.lasting.count() != 0 ? fmt::format(" for {:g} ms", static_cast<double>(when.lasting.count()) / 1e6) : "";
   if (when.kind == Condition::Kind::Up)
     return fmt::format("{} {} up{}", fmt::join(when.names, ", "), when.names.size() == 1 ? "is" : "are", lasting);
+  if (when.kind == Condition::Kind::Publishing)
+    return fmt::format("messages have come on {}{}", fmt::join(when.names, ", "), lasting);
   if (when.kind == Condition::Kind::Silent) {
     const auto quietest = std::min_element(when.names.begin(), when.names.end(), [&](const auto& a, const auto& b) {
       return silent_since(a) < silent_since(b);

@@ -27,10 +27,13 @@ enum class Unit : std::uint8_t {
 /// process that is given up, of whose end no transition of the file speaks in that state (down or given_up, of it or of
 /// one of its components), makes it Degraded, and Running again when all are up again. Until then the file's
 /// transitions do not lead from there to Running: they speak of other things. All other changes are the file's
-/// transitions. What happens does not depend on how late advance() is called: of the transitions from a state the one
-/// that is due first is taken, and of several due at one moment the first in the file. Before the system left Starting
-/// for the first time no topic counts as silent. Pure logic: time is given in, in nanoseconds of the steady clock. One
-/// thread at a time; never blocks.
+/// transitions. Conditions are levels: a transition is due once its condition has held for its time, however long ago
+/// that began. The way back from a state waits until its cause is over: until the condition that led here no longer
+/// holds. (A state is better than those that come later in config::State.) Of the transitions from a state the one that
+/// is due first is taken, and of several due at one moment the first in the file. How late advance() is called changes
+/// nothing, except that `publishing` and the end of a silence are noticed when somebody looks. Before the system left
+/// Starting for the first time no topic counts as silent. Pure logic: time is given in, in nanoseconds of the steady
+/// clock. One thread at a time; never blocks.
 class StateMachine {
  public:
   struct Change {
@@ -60,16 +63,21 @@ class StateMachine {
 
   [[nodiscard]] config::State state() const noexcept { return state_; }
   [[nodiscard]] std::int64_t since_ns() const noexcept { return since_ns_; }
-  /// The topics that a transition names as silent, and that must be watched.
+  /// The topics that a transition names, and that must be watched.
   [[nodiscard]] std::vector<std::string> watched_topics() const;
 
  private:
   static constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
+  static constexpr std::int64_t kAlways = std::numeric_limits<std::int64_t>::min();
   struct Named {
     Unit unit = Unit::Starting;
     std::int64_t since_ns = 0;
     std::string why{};
     bool given_up = false;  ///< and has not come up since
+  };
+  struct Heard {
+    std::int64_t since_ns = kNever;
+    std::int64_t last_ns = 0;
   };
   struct Rule {
     enum class Kind : std::uint8_t {
@@ -80,7 +88,9 @@ class StateMachine {
     config::Transition transition;
     Kind kind = Kind::File;
     std::int64_t holds_since_ns = kNever;
-    std::int64_t taken_ns = std::numeric_limits<std::int64_t>::min();
+    std::int64_t ended_ns = kAlways;       ///< when the condition last ceased to hold
+    std::map<std::string, Heard> heard{};  ///< Publishing: by topic
+    std::int64_t taken_ns = kAlways;
   };
 
   void set(const std::string& name, Unit unit, std::int64_t now_ns, const std::string& why);
@@ -91,6 +101,17 @@ class StateMachine {
   [[nodiscard]] bool leaves(const Rule& rule) const;
   [[nodiscard]] bool holds(const Rule& rule) const;
   [[nodiscard]] std::int64_t silent_since(const std::string& topic) const;
+  /// Looks whether topics of Publishing are published on.
+  void hear(std::int64_t now_ns);
+  /// Since when the condition holds; kNever: it does not.
+  [[nodiscard]] std::int64_t held_since(const Rule& rule) const;
+  /// When the condition has held for its time; kNever: it does not hold.
+  [[nodiscard]] std::int64_t held_at(const Rule& rule) const;
+  /// Since when the system may go `to`: since the cause of the present state is over, if it leads here from there.
+  /// kNever: the cause still holds.
+  [[nodiscard]] std::int64_t free_since(config::State to) const;
+  /// Whether somebody has to look from time to time, because no event tells of it. Returns how often (ns); kNever: no.
+  [[nodiscard]] std::int64_t look_every(const Rule& rule) const;
   /// Whether a process of whose end the file does not speak was given up, and has not come up since.
   [[nodiscard]] bool lacks_one() const;
   /// When the rule leads out of the present state.
@@ -102,9 +123,11 @@ class StateMachine {
   std::vector<Rule> rules_;
   LastPublished last_published_;
   config::State state_ = config::State::Starting;
-  bool degraded_here_ = false;                                        ///< by GivenUpHere
-  std::int64_t whole_ns_ = std::numeric_limits<std::int64_t>::min();  ///< since when lacks_one() is false
+  const Rule* cause_ = nullptr;      ///< what led to the present state
+  bool degraded_here_ = false;       ///< by GivenUpHere
+  std::int64_t whole_ns_ = kAlways;  ///< since when lacks_one() is false
   std::int64_t since_ns_ = 0;
+  std::int64_t looked_ns_ = 0;
   std::int64_t left_starting_ns_ = kNever;
 };
 

@@ -170,10 +170,10 @@ TEST(StateMachine, ConditionsThatHeldBeforeCountFromTheirBeginning) {
   EXPECT_EQ(changes[1].at_ns, 2000 * kMillisecond) << "but not before the state was entered";
 }
 
-TEST(StateMachine, ACircleGoesRoundOnce) {
+TEST(StateMachine, ACircleOnOneConditionEndsWhereTheConditionLeads) {
   Machine m({rule({State::Running}, up({"a"}), State::Degraded), rule({State::Degraded}, up({"a"}), State::Running)});
   m.start(10);
-  EXPECT_EQ(m.machine.state(), State::Running) << "there and back";
+  EXPECT_EQ(m.machine.state(), State::Degraded) << "its cause still holds, so nothing leads back";
   EXPECT_EQ(m.next_ms(), -1) << "no busy loop";
 }
 
@@ -328,6 +328,65 @@ TEST(StateMachine, NothingIsSilentBeforeTheSystemRan) {
   EXPECT_EQ(m.machine.state(), State::Running);
   EXPECT_EQ(m.next_ms(), 60'500) << "never published: from then on";
   EXPECT_EQ(m.at(60'500).size(), 1U);
+}
+
+Condition publishing(std::vector<std::string> topics, std::chrono::milliseconds lasting) {
+  return {Condition::Kind::Publishing, std::move(topics), lasting};
+}
+
+TEST(StateMachine, TheWayBackWaitsUntilTheSilenceIsOver) {
+  Machine m({rule({State::Running}, {Condition::Kind::Silent, {"/x"}, 500ms}, State::SafeStop),
+             rule({State::SafeStop}, up({"a"}), State::Running)});
+  m.published["/x"] = 100;
+  m.start(100);
+  ASSERT_EQ(m.at(600).size(), 1U);
+  EXPECT_EQ(m.machine.state(), State::SafeStop) << "a is up all the time, and /x is still silent";
+  EXPECT_EQ(m.next_ms(), 725) << "the end of a silence is no event: it looks four times in each for_ms";
+  EXPECT_TRUE(m.at(5000).empty());
+  m.published["/x"] = 5010;
+  const auto changes = m.at(5100);
+  ASSERT_EQ(changes.size(), 1U);
+  EXPECT_EQ(changes[0].to, State::Running);
+  EXPECT_EQ(changes[0].at_ns, 5010 * kMillisecond);
+  ASSERT_EQ(m.at(5510).size(), 1U) << "silent again";
+  EXPECT_EQ(m.machine.state(), State::SafeStop);
+}
+
+TEST(StateMachine, ItGoesBackWhenATopicHasBeenPublishedOnForItsTime) {
+  Machine m({rule({State::Running}, {Condition::Kind::Silent, {"/x"}, 500ms}, State::SafeStop),
+             rule({State::SafeStop}, publishing({"/x", "/y"}, 1000ms), State::Running)});
+  EXPECT_EQ(m.machine.watched_topics(), (std::vector<std::string>{"/x", "/y"}));
+  m.published = {{"/x", 100}, {"/y", 100}};
+  m.start(100);
+  ASSERT_EQ(m.at(600).size(), 1U);
+  const auto publish = [&](std::int64_t from, std::int64_t to, const char* topic) {
+    for (std::int64_t ms = from; ms <= to; ms += 250) {
+      m.published[topic] = ms;
+      m.published["/y"] = ms;
+      EXPECT_TRUE(m.at(ms + 1).empty()) << ms;
+    }
+  };
+  publish(10'000, 10'500, "/x");
+  EXPECT_TRUE(m.at(11'600).empty()) << "/x paused for longer than 1 s";
+  publish(20'000, 20'750, "/x");
+  m.published = {{"/x", 21'000}, {"/y", 21'000}};
+  const auto changes = m.at(21'001);
+  ASSERT_EQ(changes.size(), 1U);
+  EXPECT_EQ(changes[0].to, State::Running);
+  EXPECT_EQ(changes[0].at_ns, 21'000 * kMillisecond);
+  EXPECT_EQ(changes[0].reason, "messages have come on /x, /y for 1000 ms");
+}
+
+TEST(StateMachine, WhatIsNotPublishedOnForLongDoesNotCount) {
+  Machine m({rule({State::Running}, {Condition::Kind::Silent, {"/x"}, 500ms}, State::SafeStop),
+             rule({State::SafeStop}, publishing({"/x"}, 1000ms), State::Running)});
+  m.published["/x"] = 100;
+  m.start(100);
+  ASSERT_EQ(m.at(600).size(), 1U);
+  m.published["/x"] = 5000;
+  EXPECT_TRUE(m.at(5001).empty());
+  EXPECT_TRUE(m.at(5999).empty());
+  EXPECT_TRUE(m.at(6001).empty()) << "one message, then silence";
 }
 
 TEST(StateMachine, StoppedIsTheEnd) {
