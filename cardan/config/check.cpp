@@ -10,7 +10,7 @@ std::vector<Problem> check(const Configuration& configuration, const Declaration
   ProblemList problems(configuration, found);
   check_machine(configuration, machine, problems);
   check_components(configuration, declared, problems);
-  check_topics(configuration, declared, problems);
+  check_topics(configuration, declared, machine, problems);
   check_ways_back(configuration, problems);
   sort(found);
   return found;

@@ -15,8 +15,9 @@ void check_transitions(const Configuration& configuration, ProblemList& problems
 void check_ways_back(const Configuration& configuration, ProblemList& problems);
 /// Parameters, renames and callbacks against what the component of that name declares.
 void check_components(const Configuration& configuration, const Declarations& declared, ProblemList& problems);
-/// Along each topic: types, writers, readers, options.
-void check_topics(const Configuration& configuration, const Declarations& declared, ProblemList& problems);
+/// Along each topic: types, writers, readers, options, and the memory that they need.
+void check_topics(const Configuration& configuration, const Declarations& declared, const Machine& machine,
+                  ProblemList& problems);
 /// CPUs, memory and rights against what the computer has.
 void check_machine(const Configuration& configuration, const Machine& machine, ProblemList& problems);
 

@@ -188,6 +188,25 @@ const Wrong kTopics[] = {
       R"("publishing": ["/street/people", "/street/poeple"])", 47, "/states/transitions/4/when/publishing/1",
       "no component of this file writes topic '/street/poeple', which a transition watches",
       "did you mean '/street/people'?", Severity::Warning}},
+    {{"messages_larger_than_the_file_allows", R"("/street/image": {"depth": 1)",
+      R"("/street/image": {"max_bytes": 100, "depth": 1)", 37, "/topics/~1street~1image/max_bytes",
+      "messages of topic '/street/image' may have 100 bytes, but component 'camera' (output '/image') asks for 1000",
+      "write at least 1000", Severity::Warning},
+     [](Declarations& d) { endpoint(d, "camera", "/image").options.max_bytes = 1000; }},
+    {{"a_topic_larger_than_the_computer", "", "", 37, "/topics/~1street~1image",
+      "needs 24000 MiB (depth 1, 8388608000 bytes a message), but this computer has 16384", "lower 'depth'"},
+     [](Declarations& d) {
+       endpoint(d, "camera", "/image").options.max_bytes = std::size_t{8000} << 20U;
+       endpoint(d, "camera", "/image").options.loans = 1;
+       endpoint(d, "detector", "/image").options.max_bytes = std::size_t{8000} << 20U;
+     }},
+    {{"a_name_of_cardans", "", "", 27, DECISION,
+      "component 'decision' (output '/cardan/log') writes topic '/cardan/log', but names below /cardan/ are Cardan's "
+      "own",
+      "give it another name"},
+     [](Declarations& d) { d.endpoints.push_back({"decision", "/cardan/log", kPeople, 3, true, {}}); }},
+    {{"a_spin_of_an_hour", R"("spin_us": 500)", R"("spin_us": 3600000000)", 38, "/topics/~1street~1people/spin_us",
+      "may keep a CPU busy for 3600 s without a pause", "write microseconds", Severity::Warning}},
     {{"silence_that_nobody_breaks", R"("silent": "/street/people")",
       R"("silent": ["/street/people", "/street/poeple"])", 45, "/states/transitions/2/when/silent/1",
       "no component of this file writes topic '/street/poeple', which a transition watches",

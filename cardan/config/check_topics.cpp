@@ -42,8 +42,9 @@ struct Topic {
 
 class TopicCheck {
  public:
-  TopicCheck(const Configuration& configuration, const Declarations& declared, ProblemList& problems)
-      : c_(configuration), all_known_(declared.unknown.empty()), problems_(problems) {
+  TopicCheck(const Configuration& configuration, const Declarations& declared, const Machine& machine,
+             ProblemList& problems)
+      : c_(configuration), machine_(machine), all_known_(declared.unknown.empty()), problems_(problems) {
     for (const DeclaredEndpoint& e : declared.endpoints) add(e);
   }
 
@@ -55,8 +56,14 @@ class TopicCheck {
       codecs(topic);
       if (topic.writers.empty()) unwritten(topic);
       options(topic);
+      sizes(topic);
+      reserved(topic);
     }
-    for (const auto& [name, settings] : c_.topics) unused(name, settings);
+    memory();
+    for (const auto& [name, settings] : c_.topics) {
+      unused(name, settings);
+      spins(name, settings);
+    }
     for (const Transition& t : c_.transitions)
       if (t.when.is_of_topics()) watched(t);
   }
@@ -223,6 +230,66 @@ class TopicCheck {
     }
   }
 
+  void sizes(const Topic& topic) {
+    if (topic.settings == nullptr || !topic.settings->max_bytes) return;
+    for (const Use& writer : topic.writers) {
+      const std::size_t wanted = writer.endpoint->options.max_bytes;
+      if (wanted <= *topic.settings->max_bytes) continue;
+      problems_.warning(topic.settings->pointer + "/max_bytes",
+                        fmt::format("messages of topic '{}' may have {} bytes, but {} asks for {}: it cannot publish "
+                                    "larger ones",
+                                    topic.name, *topic.settings->max_bytes, owner(writer), wanted),
+                        fmt::format("write at least {}, or remove it", wanted));
+      return;
+    }
+  }
+
+  /// A publisher reserves room for `depth` messages, its loans and one more.
+  void memory() {
+    constexpr double kMebibyte = 1024 * 1024;
+    const auto limit = static_cast<double>(machine_.memory_bytes);
+    if (limit <= 0) return;
+    double all = 0;
+    for (const auto& [name, topic] : topics_)
+      for (const Use& writer : topic.writers) {
+        const TopicOptions o = c_.options_of(name, writer.endpoint->options);
+        double bytes = static_cast<double>(o.max_bytes) * (static_cast<double>(o.depth) + o.loans + 1);
+        if (o.max_memory != 0) bytes = std::min(bytes, static_cast<double>(o.max_memory));
+        all += bytes;
+        if (bytes <= limit) continue;
+        problems_.error(
+            topic.settings != nullptr ? topic.settings->pointer : writer.pointer,
+            fmt::format(
+                "topic '{}' of {} needs {:.0f} MiB (depth {}, {} bytes a message), but this computer has {:.0f}", name,
+                owner(writer), bytes / kMebibyte, o.depth, o.max_bytes, limit / kMebibyte),
+            "lower 'depth' or 'max_bytes' of the topic in 'topics' of the file");
+        return;
+      }
+    if (all > limit)
+      problems_.warning("/processes",
+                        fmt::format("the topics may need {:.0f} MiB of memory together, but this computer has {:.0f}",
+                                    all / kMebibyte, limit / kMebibyte),
+                        "lower a 'depth' or 'max_bytes' in 'topics' of the file");
+  }
+
+  void reserved(const Topic& topic) {
+    if (!topic.name.starts_with("/cardan/") || topic.writers.empty()) return;
+    const Use& writer = topic.writers.front();
+    problems_.error(
+        writer.pointer,
+        fmt::format("{} writes topic '{}', but names below /cardan/ are Cardan's own", owner(writer), topic.name),
+        "give it another name in 'topics' of the component");
+  }
+
+  void spins(const std::string& name, const TopicSettings& settings) {
+    constexpr std::chrono::seconds kLong{1};
+    if (!settings.spin || *settings.spin <= kLong) return;
+    problems_.warning(settings.pointer + "/spin_us",
+                      fmt::format("a reader of topic '{}' that waits may keep a CPU busy for {:.0f} s without a pause",
+                                  name, static_cast<double>(settings.spin->count()) / 1e9),
+                      "write microseconds: a spin longer than a wake-up (about 100) gains nothing");
+  }
+
   void unused(const std::string& name, const TopicSettings& settings) {
     if (topics_.contains(name) || !all_known_) return;
     for (const auto& [bus, topic] : topics_)
@@ -259,6 +326,7 @@ class TopicCheck {
   }
 
   const Configuration& c_;
+  const Machine& machine_;
   bool all_known_;
   ProblemList& problems_;
   std::map<std::string, Topic> topics_;
@@ -266,8 +334,9 @@ class TopicCheck {
 
 }  // namespace
 
-void check_topics(const Configuration& configuration, const Declarations& declared, ProblemList& problems) {
-  TopicCheck(configuration, declared, problems).check();
+void check_topics(const Configuration& configuration, const Declarations& declared, const Machine& machine,
+                  ProblemList& problems) {
+  TopicCheck(configuration, declared, machine, problems).check();
 }
 
 }  // namespace cardan::config

@@ -11,6 +11,7 @@
 #include "cardan/base/error.hpp"
 #include "cardan/base/log.hpp"
 #include "cardan/runtime/executor/await_recorders.hpp"
+#include "cardan/runtime/executor/life_step.hpp"
 #include "cardan/runtime/executor/parameter_words.hpp"
 #include "cardan/transport/discovery/process.hpp"
 #include "cardan/transport/endpoint/publisher_core.hpp"
@@ -53,7 +54,11 @@ Runtime::Runtime(RuntimeOptions options) : options_(std::move(options)) {
 
 Runtime::~Runtime() {
   stop();
-  while (!components_.empty()) components_.pop_back();  // in the reverse order
+  while (!components_.empty()) {  // in the reverse order
+    const std::string name = components_.back()->name();
+    const detail::LifeStep step(name.c_str(), "destructor");
+    components_.pop_back();
+  }
 }
 
 void Runtime::add(config::Component settings, std::shared_ptr<Component> component) {
@@ -62,7 +67,11 @@ void Runtime::add(config::Component settings, std::shared_ptr<Component> compone
     throw Error(ErrorCode::NameTaken, fmt::format("two components are named '{}'", settings.name),
                 "give one of them another name");
   if (component == nullptr) {
-    if (!settings.library.empty()) load_component_library(settings.library);
+    if (!settings.library.empty()) {
+      const detail::LifeStep step(settings.name.c_str(), "load of the library");
+      load_component_library(settings.library);
+    }
+    const detail::LifeStep step(settings.name.c_str(), "constructor");
     component = make_component(settings.class_name);
   }
   auto core = std::make_unique<ComponentCore>(*this, std::move(settings));
@@ -72,6 +81,7 @@ void Runtime::add(config::Component settings, std::shared_ptr<Component> compone
 
 namespace {
 void end(ComponentCore& core) noexcept {
+  const detail::LifeStep step(core.name().c_str(), "on_stop");
   try {
     core.component->on_stop();
   } catch (const std::exception& e) {
@@ -99,6 +109,7 @@ void Runtime::begin(ComponentCore& core) {
   core.make_context();
   if (options_.on_begin) options_.on_begin(core.name());
   try {
+    const detail::LifeStep step(core.name().c_str(), "on_start");
     core.component->on_start(*core.context);
     core.all_is_declared();
     for (const auto& [name, value] : core.settings().parameters)
@@ -204,12 +215,18 @@ void Runtime::restart(const std::string& component, RestartCause cause, std::chr
   if (options_.on_change) options_.on_change(false);
   auto old = std::move(*place);
   components_.erase(place);  // until the new one has started
-  old.reset();
+  {
+    const detail::LifeStep step(settings.name.c_str(), "destructor");
+    old.reset();
+  }
   try {
     const std::size_t groups_before = groups_.size();
     auto core = std::make_unique<ComponentCore>(*this, settings);
     core->remember_failures(std::move(failed_on));
-    core->component = make_component(settings.class_name);
+    {
+      const detail::LifeStep step(settings.name.c_str(), "constructor");
+      core->component = make_component(settings.class_name);
+    }
     begin(*core);
     try {
       connect_remotes(core.get());

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <map>
 #include <set>
@@ -55,6 +56,22 @@ struct Floods : cardan::Component {
     for (;;) (void)!::write(STDOUT_FILENO, much.data(), much.size());
   }
 };
+/// A driver: a thread of its own, which must have ended before the component does.
+struct Drives : cardan::Component {
+  void on_start(Context& context) override {
+    out = context.output(kOut);
+    thread = std::thread([this] {
+      while (!ends) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    });
+  }
+  void on_stop() override {
+    ends = true;
+    thread.join();
+  }
+  cardan::Output<cardan::launcher::Beat> out;
+  std::atomic<bool> ends{false};
+  std::thread thread;
+};
 /// Neither a message nor with a codec.
 struct Plain {
   std::vector<int> numbers;
@@ -76,6 +93,7 @@ CARDAN_COMPONENT(asked::Crashes)
 CARDAN_COMPONENT(asked::Throws)
 CARDAN_COMPONENT(asked::Hangs)
 CARDAN_COMPONENT(asked::Floods)
+CARDAN_COMPONENT(asked::Drives)
 
 }  // namespace asked
 
@@ -114,6 +132,7 @@ CARDAN_ROLE(declare) {
   if (args.at(0) == "near")
     c.processes[0].components = {component("class", "asked::Goof"), component("far", "other::Entirely")};
   if (args.at(0) == "hang") c.processes[0].components = {component("hangs", "asked::Hangs")};
+  if (args.at(0) == "drive") c.processes[0].components = {component("drives", "asked::Drives")};
   return declare_components(c, args.at(1), std::stoul(args.at(2)), ChildProcess::kReportFd);
 }
 
@@ -141,7 +160,8 @@ TEST(Declare, EachComponentAnswersForItself) {
   }
   const std::string at = "/processes/p/components/";
   EXPECT_EQ(causes.size(), 5U);
-  EXPECT_EQ(causes[at + "crashes"], "component 'crashes' crashes in on_start: its process ended with exit code 41");
+  EXPECT_EQ(causes[at + "crashes"],
+            "component 'crashes' crashes in its constructor, on_start or on_stop: its process ended with exit code 41");
   EXPECT_EQ(causes[at + "throws"], "component 'throws' does not start: no camera");
   EXPECT_EQ(causes[at + "nowhere/class"], "unknown component class 'asked::Nowhere'");
   EXPECT_NE(causes[at + "refused"].find("gain"), std::string::npos);
@@ -168,6 +188,14 @@ TEST(Declare, WhatItDeclaresArrivesWhole) {
   }
   ASSERT_EQ(asked.declarations.callbacks.size(), 3U);
   EXPECT_EQ(asked.declarations.callbacks[0].name, "tick");
+}
+
+TEST(Declare, OneWithAThreadOfItsOwnIsStoppedBeforeItEnds) {
+  config::Configuration c = file_of({fake("p", "")});
+  c.processes[0].components = {component("drives", "asked::Drives")};
+  const Asked asked = ask_components(c, asking("drive"));
+  EXPECT_TRUE(asked.problems.empty()) << asked.problems.front().cause;
+  EXPECT_EQ(asked.declarations.endpoints.size(), 1U);
 }
 
 TEST(Declare, OneThatHangsIsCutOff) {

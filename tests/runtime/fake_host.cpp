@@ -103,6 +103,14 @@ struct FakeHost {
     std::ofstream(refused) << "once";
     return cannot_start("refused");
   }
+  int freezes_once() const {
+    const std::string mark = variable("FAKE_FOLDER") + "/froze-" + name;
+    ready();
+    if (std::ifstream(mark)) return until_told();
+    std::ofstream(mark) << "once" << std::flush;
+    ::raise(SIGSTOP);
+    return 98;  // nobody lets it run again
+  }
   int stubborn() const {
     ready();
     for (;;) ::pause();
@@ -119,6 +127,13 @@ struct FakeHost {
       const ssize_t written = ::write(STDOUT_FILENO, text.data() + at, size);
       if (written > 0) at += static_cast<std::size_t>(written);
     }
+    return 0;
+  }
+  int floods() const {
+    ready();
+    const std::string line = std::string(99, '.') + "\n";
+    for (int i = 0; i < 100'000; ++i) (void)!::write(STDOUT_FILENO, line.data(), line.size());
+    test::say("the last line");
     return 0;
   }
   int beats() const {
@@ -164,6 +179,28 @@ struct FakeHost {
   }
 };
 
+int act(const FakeHost& host, const std::string& what) {
+  if (what == "steady") return host.steady();
+  if (what == "crashes") return host.crashes();
+  if (what == "crashes once") return host.crashes_once();
+  if (what == "throws") return host.throws();
+  if (what == "fails") return 3;
+  if (what == "hangs in start") return host.hangs_in_start();
+  if (what == "is refused") return host.cannot_start("refused");
+  if (what == "is refused once later") return host.refused_once_later();
+  if (what == "cannot start") return host.cannot_start("failed");
+  if (what == "finishes" || what == "exits") return host.ready(), 0;
+  if (what == "freezes once") return host.freezes_once();
+  if (what == "stubborn") return host.stubborn();
+  if (what == "writes") return host.writes();
+  if (what == "floods") return host.floods();
+  if (what == "beats") return host.beats();
+  if (what == "leaves a child") return host.leaves_a_child();
+  if (what == "takes memory") return host.takes_memory();
+  if (what == "shows itself") return host.shows_itself();
+  return 99;
+}
+
 CARDAN_ROLE(fake_host) {
   sigset_t term;
   sigemptyset(&term);
@@ -176,23 +213,9 @@ CARDAN_ROLE(fake_host) {
     if (args[i] == "--report-fd") host.report_fd = std::stoi(args[i + 1]);
   }
   const std::string what = variable("FAKE");
-  if (what == "steady") return host.steady();
-  if (what == "crashes") return host.crashes();
-  if (what == "crashes once") return host.crashes_once();
-  if (what == "throws") return host.throws();
-  if (what == "fails") return 3;
-  if (what == "hangs in start") return host.hangs_in_start();
-  if (what == "is refused") return host.cannot_start("refused");
-  if (what == "is refused once later") return host.refused_once_later();
-  if (what == "cannot start") return host.cannot_start("failed");
-  if (what == "finishes") return host.ready(), 0;
-  if (what == "stubborn") return host.stubborn();
-  if (what == "writes") return host.writes();
-  if (what == "beats") return host.beats();
-  if (what == "leaves a child") return host.leaves_a_child();
-  if (what == "takes memory") return host.takes_memory();
-  if (what == "shows itself") return host.shows_itself();
-  return 99;
+  const int code = act(host, what);
+  if (code == 0 && what != "exits") host.tell("ends");
+  return code;
 }
 
 }  // namespace

@@ -117,6 +117,37 @@ TEST_F(Launcher, AnExitCodeIsACrashToo) {
   EXPECT_EQ(run.supervisor->processes()[1].phase, Phase::Finished) << "the others go on";
 }
 
+TEST_F(Launcher, AnExitThatNobodyAskedForIsACrash) {
+  config::Process p = fake("p", "exits");
+  p.restart = {.limit = 1, .window = 1h, .backoff = 0ms};
+  Launch run(file_of({p}), folder_);
+  EXPECT_EQ(run.run(), 1) << run.all();
+  const ProcessStatus& status = run.supervisor->processes()[0];
+  EXPECT_EQ(status.restarts, 1U);
+  EXPECT_EQ(status.outages.at(0).cause, "called exit(0), which nobody asked for");
+  EXPECT_FALSE(status.outages.at(0).report.empty());
+}
+
+TEST_F(Launcher, AProcessThatASignalStopsIsEndedByItsWatchdog) {
+  config::Process p = fake("p", "freezes once");
+  p.components = {{.name = "c", .watchdog = 50ms}};
+  p.restart = {.limit = 5, .window = 1h, .backoff = 0ms};
+  Launch run(file_of({p, fake("other", "steady")}), folder_);
+  run.on_line = [&](const Launch::Line& line) {
+    if (line.text.starts_with("p (pid") && line.text.find("runs again") != std::string::npos) run.supervisor->stop();
+  };
+  EXPECT_EQ(run.run(), 0) << run.all();
+  EXPECT_EQ(run.supervisor->processes()[0].outages.at(0).cause,
+            "was killed, because a signal (SIGSTOP) kept it from running for longer than its watchdog_ms");
+}
+
+TEST_F(Launcher, AFloodOfLinesIsCutAndCounted) {
+  Launch run(file_of({fake("p", "floods")}), folder_);
+  EXPECT_EQ(run.run(), 0) << run.all().substr(0, 10'000);
+  EXPECT_LT(run.all().size(), 5'000'000U) << "of 10 MB";
+  EXPECT_TRUE(run.said("are left out of the log: it writes more than 1000 lines or 256 KiB a second"));
+}
+
 TEST_F(Launcher, AlwaysRestartsWhatEndedInOrder) {
   config::Process p = fake("p", "finishes");
   p.restart = {.when = config::RestartWhen::Always, .limit = 2, .window = 1h, .backoff = 0ms};

@@ -102,6 +102,31 @@ TEST_F(RunCrash, AWatchdogsEndIsCalledSoAndItsStackHasNames) {
   EXPECT_FALSE(has(words, "(_ZN6cardan")) << words;
 }
 
+TEST_F(RunCrash, ACrashOutsideOfCallbacksNamesTheComponentAndTheStep) {
+  {
+    Child child =
+        launch(file(fmt::format(R"("serve": {})", component("FallsInConstructor")), R"("restart": {"limit": 0})"),
+               {"--no-check"});
+    until(child, "died by signal 11 (Segmentation fault) in the constructor of component 'serve'");
+    const std::string end = rest(child);
+    EXPECT_EQ(child.end(), 1) << end;
+  }
+  Child child = launch(file(fmt::format(R"("serve": {})", component("FallsAtTheEnd"))), {"--no-check"});
+  until(child, "runs after");
+  child.signal(SIGTERM);
+  const std::string end = rest(child);
+  EXPECT_TRUE(has(end, "died by signal 11 (Segmentation fault) in the destructor of component 'serve'")) << end;
+  EXPECT_EQ(child.end(), 1) << end;
+}
+
+TEST_F(RunCrash, AnExitInACallbackIsACrash) {
+  Child child = launch(file(fmt::format(R"("serve": {})", component("Servant")), R"("restart": {"limit": 0})"));
+  order(Order::Exit);
+  until(child, "called exit(0), which nobody asked for — a callback or a library ended its process");
+  const std::string end = rest(child);
+  EXPECT_EQ(child.end(), 1) << end;
+}
+
 TEST_F(RunCrash, ACallbackThatHangsWithoutAWatchdogIsNamed) {
   Child child = launch(file(fmt::format(R"("serve": {})", component("Servant"))), {"--grace", "0.1"});
   order(Order::Hang);

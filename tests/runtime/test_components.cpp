@@ -99,6 +99,8 @@ class Servant : public cardan::Component {
       case Order::Speak:
         context_->log(cardan::LogLevel::Info, "the servant speaks");
         break;
+      case Order::Exit:
+        std::exit(0);
       case Order::WriteToSample:
         const_cast<volatile Number*>(order.get())->value = 0;
         break;
@@ -153,5 +155,24 @@ class Refuser : public cardan::Component {
   void on_start(Context&) override { throw std::runtime_error("no camera is plugged in"); }
 };
 CARDAN_COMPONENT(Refuser)
+
+class FallsInConstructor : public cardan::Component {
+ public:
+  FallsInConstructor() { servant_faults(); }
+  void on_start(Context&) override {}
+};
+CARDAN_COMPONENT(FallsInConstructor)
+
+class FallsAtTheEnd : public cardan::Component {
+ public:
+  ~FallsAtTheEnd() override {
+    if (falls_) servant_faults();
+  }
+  void on_start(Context& context) override { falls_ = context.name() == "serve"; }
+
+ private:
+  bool falls_ = false;
+};
+CARDAN_COMPONENT(FallsAtTheEnd)
 
 }  // namespace

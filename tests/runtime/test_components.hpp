@@ -19,6 +19,7 @@ enum class Order : std::int64_t {
   WriteToSample,
   Nap,    ///< until the file $CARDAN_RUN_DIR/$CARDAN_DOMAIN.wake is there
   Speak,  ///< a line of information
+  Exit,   ///< the callback calls exit(0)
 };
 
 struct Number {

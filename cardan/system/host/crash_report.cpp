@@ -23,6 +23,7 @@
 
 #include "cardan/base/atomic.hpp"
 #include "cardan/base/clock.hpp"
+#include "cardan/runtime/executor/life_step.hpp"
 #include "cardan/runtime/executor/signal_stack.hpp"
 #include "cardan/runtime/runtime.hpp"
 
@@ -184,6 +185,8 @@ void write_report(int signal, const siginfo_t& info, const void* context) noexce
   if (running != nullptr)
     out << "component: " << running->component() << "\ncallback: " << running->name() << ", its call number "
         << running->statistics().calls.load(std::memory_order_relaxed) << "\n";
+  else if (const detail::LifeStep* step = detail::LifeStep::now())
+    out << "component: " << step->component() << "\nstep: " << step->step() << "\n";
   else
     out << "component: none (the thread was in no callback)\n";
   if (running != nullptr) write_sample(out, *running);

@@ -69,6 +69,7 @@ class LauncherLines {
     say("start " + component);
   }
   void ready() const { say("ready"); }
+  void ends() const { say("ends"); }
   void threw(const std::string& component, std::uint64_t number) const {
     say(fmt::format("threw {} {}", number, component));
   }
@@ -135,6 +136,7 @@ class Host {
       eventfd_t count = 0;
       ::eventfd_read(wake_.get(), &count);
     }
+    launcher_.ends();
     refuse_wishes();
     service_.reset();
     runtime_.stop();

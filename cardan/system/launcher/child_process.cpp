@@ -206,6 +206,14 @@ std::optional<Ending> ChildProcess::ended() {
   return ending_;
 }
 
+bool ChildProcess::stopped() noexcept {
+  siginfo_t info{};
+  if (!ending_ && ::waitid(P_PID, static_cast<id_t>(pid_), &info, WSTOPPED | WCONTINUED | WNOHANG) == 0 &&
+      info.si_pid == pid_)
+    stopped_ = info.si_code == CLD_STOPPED;
+  return stopped_ && !ending_;
+}
+
 void ChildProcess::signal(int number) const noexcept {
   if (!ending_) ::kill(pid_, number);  // not collected yet: the number is its own
 }

@@ -67,6 +67,8 @@ class ChildProcess {
   /// How it ended; absent: it still runs. What it has started itself and left in its group is killed with the first
   /// answer.
   [[nodiscard]] std::optional<Ending> ended();
+  /// Whether a signal (SIGSTOP) keeps it from running.
+  [[nodiscard]] bool stopped() noexcept;
   /// To the process, as long as it has not ended.
   void signal(int number) const noexcept;
   /// What it has written to kReportFd, at most 16 MiB.
@@ -76,6 +78,7 @@ class ChildProcess {
   pid_t pid_ = -1;
   Fd pidfd_, output_, error_, ready_, report_;
   std::optional<Ending> ending_;
+  bool stopped_ = false;
 };
 
 }  // namespace cardan::launcher

@@ -2,12 +2,17 @@
 #include "cardan/system/launcher/crash_report.hpp"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <ctime>
 #include <filesystem>
+#include <string_view>
 #include <system_error>
+#include <vector>
 
 #include "cardan/base/error.hpp"
 #include "cardan/system/launcher/crash_words.hpp"
@@ -54,6 +59,36 @@ std::string text(const CrashReport& r) {
   return out;
 }
 
+namespace {
+
+/// Whether the name is that of a report of the process: crash-PROCESS-20261126-120000-4711.txt
+bool is_report_of(const std::string& process, std::string_view name) {
+  const std::string start = fmt::format("crash-{}-", process);
+  if (!name.starts_with(start) || !name.ends_with(".txt")) return false;
+  name.remove_prefix(start.size());
+  name.remove_suffix(4);
+  return name.size() > 16 && name[8] == '-' && name[15] == '-' &&
+         name.find_first_not_of("0123456789-") == std::string_view::npos &&
+         std::count(name.begin(), name.end(), '-') == 2;
+}
+
+/// Removes this user's reports of the process but the newest. The time is in their names.
+void remove_old(const std::string& process, const std::string& folder) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  std::vector<std::string> names;
+  for (fs::directory_iterator entry(folder, error); !error && entry != fs::directory_iterator(); entry.increment(error))
+    if (const std::string name = entry->path().filename(); is_report_of(process, name)) names.push_back(name);
+  std::sort(names.begin(), names.end());
+  for (std::size_t i = 0; i + kMostReports < names.size(); ++i) {
+    const std::string path = fmt::format("{}/{}", folder, names[i]);
+    struct stat st{};
+    if (::lstat(path.c_str(), &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == ::geteuid()) ::unlink(path.c_str());
+  }
+}
+
+}  // namespace
+
 std::string write(const CrashReport& report, const std::string& folder) {
   const std::tm t = local(report.wall_ns);
   const std::string path =
@@ -67,6 +102,7 @@ std::string write(const CrashReport& report, const std::string& folder) {
   const std::string words = text(report);
   const bool whole = std::fwrite(words.data(), 1, words.size(), file) == words.size();
   if (std::fclose(file) != 0 || !whole) cannot_write(path, "the disk is full, or the file system has a fault");
+  remove_old(report.process, folder);
   return path;
 }
 

@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <string>
@@ -27,8 +28,11 @@ struct CrashReport {
 /// As a text for people.
 [[nodiscard]] std::string text(const CrashReport& report);
 
+/// The newest reports of a process that are kept; older ones of this user are removed.
+inline constexpr std::size_t kMostReports = 20;
+
 /// Writes it to `folder` (made if it is not there) as crash-PROCESS-TIME-PID.txt; the path. Throws Error (System). Any
-/// thread; writes a file.
+/// thread; writes a file, and removes old ones.
 [[nodiscard]] std::string write(const CrashReport& report, const std::string& folder);
 
 /// "2026-11-22 04:18:45.123" in local time.

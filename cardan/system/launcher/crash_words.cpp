@@ -73,6 +73,8 @@ CrashWords read_crash(std::string_view report) {
       if (!line.starts_with("none (")) words.component = line;
     } else if (skip(line, "callback: ")) {
       words.callback = line.substr(0, line.rfind(", its call number "));
+    } else if (skip(line, "step: ")) {
+      words.step = line;
     } else if (skip(line, "ended by: ")) {
       words.ended_by = line;
     } else if (skip(line, "reason: ")) {
@@ -89,6 +91,8 @@ CrashWords read_crash(std::string_view report) {
 }
 
 std::string text(const Ending& ending, const CrashWords& words) {
+  if (ending.signal != 0 && !words.step.empty())
+    return fmt::format("{} in the {} of component '{}'", text(ending), words.step, words.component);
   if (ending.signal != SIGABRT || words.reason.empty()) return text(ending);
   if (words.ended_by == "watchdog") return "was ended by its watchdog: " + words.reason;
   if (words.ended_by == "rule") return "ended itself by its rule: " + words.reason;

@@ -17,6 +17,7 @@ namespace cardan::launcher {
 
 struct CrashWords {
   std::string component{}, callback{};  ///< "": the thread was in no callback
+  std::string step{};                   ///< "constructor", "on_start", …: what the component did instead
   std::string ended_by{};               ///< "watchdog", "rule"; "": it was a signal
   std::string reason{};
   std::uint64_t sequence = 0;  ///< of the sample that the callback was given; 0: it was given none

@@ -48,6 +48,8 @@ TEST(CrashWords, AWatchdogsEndIsCalledSo) {
       << "it wrote that, and then crashed";
   EXPECT_EQ(text({.signal = SIGABRT}, read_crash("component: a\n")), "died by signal 6 (Aborted)");
   EXPECT_EQ(text({.exit_code = 3}, words), "ended with exit code 3");
+  EXPECT_EQ(text({.signal = SIGSEGV}, read_crash("component: a\nstep: constructor\n")),
+            "died by signal 11 (Segmentation fault) in the constructor of component 'a'");
 }
 
 TEST(CrashWords, StacksNameFunctionsAsPeopleDo) {

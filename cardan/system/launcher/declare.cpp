@@ -160,7 +160,8 @@ class Question {
           into, options_.late);
     else
       complain(component, "",
-               fmt::format("component '{}' crashes in on_start: its process {}", component.name, text(ending_)),
+               fmt::format("component '{}' crashes in its constructor, on_start or on_stop: its process {}",
+                           component.name, text(ending_)),
                last_.empty() ? "look at its on_start: it is called here without transport and other threads"
                              : fmt::format("its last output: {}", last_),
                into);

@@ -12,6 +12,7 @@
 
 #include "cardan/base/error.hpp"
 #include "cardan/runtime/executor/component_library.hpp"
+#include "cardan/runtime/executor/life_step.hpp"
 #include "cardan/runtime/runtime.hpp"
 #include "cardan/system/host/host.hpp"
 #include "cardan/system/launcher/declare.hpp"
@@ -79,16 +80,43 @@ struct Alone {
     settings.library = component_library_path(settings.library, configuration.file_of(settings));
     runtime.add(std::move(settings));
   }
+  /// As a runtime would: a component that has threads of its own joins them here.
+  ~Alone() {
+    if (!started_) return;
+    const detail::LifeStep step(core().name().c_str(), "on_stop");
+    try {
+      core().component->on_stop();
+    } catch (...) {  // it has declared what there is
+    }
+  }
+  Alone(const Alone&) = delete;
+  Alone& operator=(const Alone&) = delete;
   [[nodiscard]] detail::ComponentCore& core() const { return *runtime.components().front(); }
-  void start() const {
+  void start() {
     core().make_context();
     core().component->on_start(*core().context);
+    started_ = true;
   }
   Runtime runtime;
+
+ private:
+  bool started_ = false;
 };
 
 json problem(const char* at, const std::string& cause, const std::string& remedy) {
   return {{"at", at}, {"cause", cause}, {"remedy", remedy}};
+}
+
+/// A component says at run time which values it accepts; those of the file are not to be others. Throws Error.
+void refuse_values(const detail::ComponentCore& core) {
+  for (const auto& [name, value] : core.settings().parameters) {
+    const auto found = core.parameters().find(name);
+    if (found == core.parameters().end() || !found->second->accept) continue;
+    if (const std::string why = found->second->accept(found->second->value()); !why.empty())
+      throw Error(ErrorCode::InvalidArgument,
+                  fmt::format("it refuses the value {} of parameter '{}': {}", config::text(value), name, why),
+                  "give another value in 'parameters' of the component");
+  }
 }
 
 json ask(const config::Configuration& configuration, const config::Process& process,
@@ -111,8 +139,9 @@ json ask(const config::Configuration& configuration, const config::Process& proc
     }
     json error;
     try {
-      const Alone as_given(configuration, process, settings);
+      Alone as_given(configuration, process, settings);
       as_given.start();
+      refuse_values(as_given.core());
       return json_of(as_given.core());
     } catch (const Error& e) {
       error = problem("", fmt::format("component '{}' does not start: {}", settings.name, e.cause()), e.remedy());
@@ -121,7 +150,7 @@ json ask(const config::Configuration& configuration, const config::Process& proc
     }
     json answer = {{"component", settings.name}};
     try {  // perhaps a value in the file is refused: without them it can still say what there is
-      const Alone without(configuration, process, bare);
+      Alone without(configuration, process, bare);
       without.start();
       answer = json_of(without.core());
     } catch (const std::exception&) {

@@ -144,6 +144,10 @@ void Supervisor::due(std::int64_t now) {
   advance();
   if (now >= tick_ns_) {
     tick_ns_ = now + options_.tick.count();
+    for (std::size_t i = 0; i < slots_.size(); ++i) {
+      say_left_out(i, now);
+      look_stopped(i, now);
+    }
     if (options_.on_tick) options_.on_tick();
   }
 }
@@ -246,8 +250,22 @@ void Supervisor::line(std::size_t index, LogLine::Source source, std::string_vie
   auto& last = slots_[index].last_lines;
   last.emplace_back(text);
   if (last.size() > kLastLines) last.pop_front();
+  if (!slots_[index].rate.allow(text.size(), steady_now())) return;
   if (options_.on_line)
     options_.on_line({.name = status_[index].name, .source = source, .wall_ns = wall_now(), .text = text});
+}
+
+void Supervisor::say_left_out(std::size_t index, std::int64_t now, bool at_once) {
+  constexpr std::int64_t kDistance = 5'000'000'000;
+  Slot& slot = slots_[index];
+  if (!at_once && now - slot.told_ns < kDistance) return;
+  const LogRate::LeftOut left = slot.rate.take();
+  if (left.lines == 0) return;
+  slot.told_ns = now;
+  say(LogLevel::Warning,
+      fmt::format("{}: {} lines ({:.1f} MiB) are left out of the log: it writes more than {} lines or {} KiB a second",
+                  status_[index].name, left.lines, static_cast<double>(left.bytes) / (1 << 20), LogRate::kLines,
+                  LogRate::kBytes / 1024));
 }
 
 void Supervisor::say(LogLevel level, const std::string& text) const {

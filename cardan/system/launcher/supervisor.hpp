@@ -22,6 +22,7 @@
 #include "cardan/system/launcher/child_process.hpp"
 #include "cardan/system/launcher/crash_words.hpp"
 #include "cardan/system/launcher/line_splitter.hpp"
+#include "cardan/system/launcher/log_rate.hpp"
 #include "cardan/system/launcher/restart_policy.hpp"
 #include "cardan/system/launcher/silence_watch.hpp"
 #include "cardan/system/launcher/state_topic.hpp"
@@ -142,6 +143,8 @@ class Supervisor {
     RestartPolicy policy;
     std::unique_ptr<ChildProcess> child{};
     LineSplitter output{}, error{};
+    LogRate rate{};
+    std::int64_t told_ns = 0;  ///< when lines that were left out were last reported
     std::string ready{};
     std::map<std::string, std::uint64_t> threw_before{};  ///< exceptions of the runs before this one
     std::deque<std::string> last_lines{};
@@ -152,9 +155,13 @@ class Supervisor {
     std::string failure{};        ///< why it does not start, in its own words
     bool cannot_change = false;   ///< the failure: in a first start, the next one would end the same way
     bool told_to_end = false;
-    bool killed = false;  ///< by this launcher, in its present or last run
-    bool was_up = false;  ///< in one of its runs
-    bool held = false;    ///< an operator stopped it
+    bool ends_in_order = false;   ///< it has said that it ends
+    std::int64_t stopped_ns = 0;  ///< since when a signal keeps it from running; 0: it runs
+    std::int64_t name_ns = 0;     ///< when to report that again
+    bool frozen = false;          ///< it was killed for that
+    bool killed = false;          ///< by this launcher, in its present or last run
+    bool was_up = false;          ///< in one of its runs
+    bool held = false;            ///< an operator stopped it
     PoisonWatch poison{};
     std::optional<Order::What> asked{};  ///< by an operator, and not done yet
     std::promise<OrderAnswer> answer{};  ///< of that
@@ -176,6 +183,7 @@ class Supervisor {
   /// True: there were any.
   [[nodiscard]] bool say_exceptions() const;
   void say_slow(std::size_t index, std::int64_t now);
+  void look_stopped(std::size_t index, std::int64_t now);
   void came_up(std::size_t index);
   void ended(std::size_t index, const Ending& ending);
   void crashed(std::size_t index, const std::string& cause, const std::string& remedy, const std::string& own_words);
@@ -196,6 +204,7 @@ class Supervisor {
   void due(std::int64_t now);
   void arm_timer();
   [[nodiscard]] bool over() const;
+  void say_left_out(std::size_t index, std::int64_t now, bool at_once = false);
   void line(std::size_t index, LogLine::Source source, std::string_view text);
   void say(LogLevel level, const std::string& text) const;
 

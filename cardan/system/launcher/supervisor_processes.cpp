@@ -23,6 +23,19 @@ constexpr std::size_t kMaxWords = 1024;  ///< of one line about a start
 
 double ms(std::int64_t ns) { return static_cast<double>(ns) / 1e6; }
 
+/// Of its components and their callbacks, ns; 0: none has one.
+std::int64_t shortest_watchdog(const config::Process& process) {
+  std::int64_t shortest = 0;
+  const auto count = [&](std::chrono::nanoseconds watchdog) {
+    if (watchdog.count() > 0) shortest = shortest == 0 ? watchdog.count() : std::min(shortest, watchdog.count());
+  };
+  for (const config::Component& component : process.components) {
+    count(component.watchdog);
+    for (const config::Callback& callback : component.callbacks) count(callback.watchdog.value_or(component.watchdog));
+  }
+  return shortest;
+}
+
 }  // namespace
 
 ChildOptions Supervisor::command_of(std::size_t index) const {
@@ -59,8 +72,9 @@ void Supervisor::start(std::size_t index) {
   slot.threw_before = status.exceptions;
   slot.doing.clear();
   slot.failure.clear();
-  slot.cannot_change = slot.told_to_end = slot.held = slot.killed = false;
-  slot.kill_ns = 0;
+  slot.cannot_change = slot.told_to_end = slot.ends_in_order = slot.held = slot.killed = false;
+  slot.kill_ns = slot.stopped_ns = 0;
+  slot.frozen = false;
   slot.last_lines.clear();
   status.ready_ns = 0;
   status.started_ns = steady_now();
@@ -179,6 +193,7 @@ void Supervisor::heard(std::size_t index, std::string_view line) {
   constexpr std::string_view kThrew = "threw ";
   Slot& slot = slots_[index];
   if (line.starts_with(kThrew)) return threw(index, line.substr(kThrew.size()));
+  if (line == "ends") slot.ends_in_order = true;
   if (status_[index].ready_ns != 0) return;
   const auto after = [&](std::string_view word) { return std::string(line.substr(word.size())); };
   if (line == "ready") {
@@ -203,6 +218,37 @@ void Supervisor::say_slow(std::size_t index, std::int64_t now) {
                                      static_cast<double>(since) / 1e9,
                                      slot.doing.empty() ? "it has not started to load its components" : slot.doing));
   slot.slow_ns = now + std::max<std::int64_t>(since, 1'000'000);  // again after 4, 8, 16 s …
+}
+
+/// A process that a signal has stopped cannot watch itself.
+void Supervisor::look_stopped(std::size_t index, std::int64_t now) {
+  constexpr std::int64_t kFirst = 2'000'000'000;
+  Slot& slot = slots_[index];
+  const ProcessStatus& status = status_[index];
+  if (!slot.child || slot.told_to_end || slot.frozen) return;
+  if (!slot.child->stopped()) {
+    if (slot.stopped_ns != 0 && now >= slot.stopped_ns + kFirst)
+      say(LogLevel::Info, fmt::format("{} (pid {}) runs again after {:.1f} s in which it was stopped", status.name,
+                                      status.pid, static_cast<double>(now - slot.stopped_ns) / 1e9));
+    slot.stopped_ns = 0;
+    return;
+  }
+  if (slot.stopped_ns == 0) {
+    slot.stopped_ns = now;
+    slot.name_ns = now + kFirst;
+  }
+  const std::int64_t since = now - slot.stopped_ns;
+  const std::int64_t watchdog = shortest_watchdog(configuration_.processes[index]);
+  if (watchdog != 0 && since >= watchdog) {
+    slot.frozen = true;
+    slot.child->signal(SIGKILL);
+  } else if (watchdog == 0 && now >= slot.name_ns) {
+    say(LogLevel::Warning,
+        fmt::format("{0} (pid {1}) has been stopped by a signal for {2:.1f} s — kill -CONT {1} lets it "
+                    "run; watchdog_ms would end and restart it",
+                    status.name, status.pid, static_cast<double>(since) / 1e9));
+    slot.name_ns = now + std::max<std::int64_t>(since, 1);  // again after 4, 8, 16 s …
+  }
 }
 
 void Supervisor::came_up(std::size_t index) {
@@ -238,16 +284,25 @@ void Supervisor::ended(std::size_t index, const Ending& ending) {
     const auto source = error ? LogLine::Source::Error : LogLine::Source::Output;
     (error ? slot.error : slot.output).finish([&](std::string_view text) { line(index, source, text); });
   }
+  say_left_out(index, steady_now(), true);
+  // A callback, or a library, that calls exit(0) ends what nobody asked to end.
+  const bool by_itself =
+      ending.in_order() && !slot.ends_in_order && !slot.told_to_end && !configuration_.processes[index].bridge;
   // Dying by the SIGTERM that it was sent is in order: it had not come to asking for it yet.
-  const bool in_order = ending.in_order() || (slot.told_to_end && ending.signal == SIGTERM);
-  std::string cause = text(ending);
+  const bool in_order = (ending.in_order() && !by_itself) || (slot.told_to_end && ending.signal == SIGTERM);
+  std::string cause =
+      by_itself     ? "called exit(0), which nobody asked for"
+      : slot.frozen ? "was killed, because a signal (SIGSTOP) kept it from running for longer than its watchdog_ms"
+                    : text(ending);
   const bool crash = !in_order && !slot.killed;
   if (crash) {
     const std::string report = slot.child->report();
     const CrashWords words = read_crash(report);
-    cause = text(ending, words);
+    if (!by_itself && !slot.frozen) cause = text(ending, words);
     if (ending.exit_code != 0 && !slot.failure.empty()) cause += ": " + slot.failure;
-    crashed(index, cause, remedy(ending, words), report);
+    crashed(index, cause,
+            by_itself ? "a callback or a library ended its process: throw an exception instead" : remedy(ending, words),
+            report);
     if (const auto sample = words.sample(); sample && ending.signal != 0 && slot.poison.crashed_on(*sample)) {
       status.skipped.assign(slot.poison.skipped().begin(), slot.poison.skipped().end());
       say(LogLevel::Warning,

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cardan/system/launcher/crash_report.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+namespace cardan::launcher {
+namespace {
+
+namespace fs = std::filesystem;
+
+class CrashReports : public testing::Test {
+ protected:
+  CrashReports() {
+    std::string name = (fs::temp_directory_path() / "cardan-reports.XXXXXX").string();
+    folder_ = ::mkdtemp(name.data());
+  }
+  ~CrashReports() override { fs::remove_all(folder_); }
+  [[nodiscard]] std::vector<std::string> names() const {
+    std::vector<std::string> all;
+    for (const auto& entry : fs::directory_iterator(folder_)) all.push_back(entry.path().filename());
+    std::sort(all.begin(), all.end());
+    return all;
+  }
+  std::string folder_;
+};
+
+TEST_F(CrashReports, TheNewestOfAProcessStay) {
+  const std::vector<std::string> others{"crash-a-b-20260101-000000-1.txt", "crash-a-20260101-000000-x.txt", "notes.txt",
+                                        "crash-a-20260101.txt"};
+  for (const std::string& name : others) std::ofstream(folder_ + "/" + name) << "kept";
+  for (pid_t pid = 1000; pid < 1050; ++pid)
+    (void)write({.process = "a", .pid = pid, .wall_ns = 1'700'000'000'000'000'000 + pid * 1'000'000'000LL}, folder_);
+  const std::vector<std::string> left = names();
+  EXPECT_EQ(left.size(), kMostReports + others.size());
+  for (const std::string& name : others) EXPECT_TRUE(fs::exists(folder_ + "/" + name)) << name;
+  EXPECT_TRUE(std::any_of(left.begin(), left.end(), [](const auto& n) { return n.ends_with("-1049.txt"); }));
+  EXPECT_TRUE(std::none_of(left.begin(), left.end(), [](const auto& n) { return n.ends_with("-1029.txt"); }));
+}
+
+}  // namespace
+}  // namespace cardan::launcher
