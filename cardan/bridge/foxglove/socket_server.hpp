@@ -49,6 +49,8 @@ class Client {
   virtual void binary(std::span<const std::byte> bytes) = 0;
   /// The largest binary message that is accepted now.
   [[nodiscard]] virtual std::size_t most_binary_bytes() const noexcept = 0;
+  /// Whether there is a topic that it may send messages for.
+  [[nodiscard]] virtual bool publishes() const noexcept = 0;
   /// The message under way has reached the kernel.
   virtual void sent() = 0;
 };
@@ -71,11 +73,12 @@ class Application {
 struct ServerOptions {
   std::string address = "127.0.0.1";
   std::uint16_t port = 0;        ///< 0: any that is free
-  std::size_t max_clients = 16;  ///< WebSocket connections
+  std::size_t max_clients = 16;  ///< WebSocket connections; see Places for the shares of other users
   std::size_t max_pending = 32;  ///< others; the oldest gives way
   std::vector<std::string> origins{};
   std::size_t max_text_bytes = 256 << 10;
-  std::uint32_t max_requests = 500;            ///< of a client in a second; it is read more slowly beyond
+  /// Of a client in a second, if they are short; it is read more slowly beyond. A text of 512 bytes counts as two.
+  std::uint32_t max_requests = 500;
   std::chrono::milliseconds handshake{5'000};  ///< for a whole request, and for its answer
   std::chrono::milliseconds ping{10'000};      ///< silence before a client is asked whether it is there
   std::chrono::milliseconds dead{30'000};      ///< silence, or a message under way of which it reads nothing

@@ -163,7 +163,9 @@ void Viewer::handle(const SetParameters& request) {
 
 void Viewer::handle(const WatchParameters& request) {
   if (!watched_) known_.clear();
-  if (request.on && (request.names.empty() || !watched_)) {
+  if (request.on && request.names.size() > kWatchedNames) {
+    tell(Level::Error, fmt::format("A client watches at most {} parameters by name.", kWatchedNames));
+  } else if (request.on && (request.names.empty() || !watched_)) {
     watched_ = request.names;
   } else if (request.on) {
     if (!watched_->empty() && watched_->size() + request.names.size() <= kWatchedNames)

@@ -85,6 +85,7 @@ class Viewer final : public Client {
   void text(std::string_view text) override;
   void binary(std::span<const std::byte> bytes) override;
   [[nodiscard]] std::size_t most_binary_bytes() const noexcept override;
+  [[nodiscard]] bool publishes() const noexcept override { return !publishes_.empty(); }
   void sent() override;
 
   void advertise(std::uint32_t channel) { to_advertise_.insert(channel); }

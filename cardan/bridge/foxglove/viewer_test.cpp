@@ -85,6 +85,18 @@ TEST(FoxgloveViewer, AnswersThatAreNotReadStopTheReading) {
   EXPECT_FALSE(line.paused) << "it has read them";
 }
 
+TEST(FoxgloveViewer, FewNamesOfParametersAreRemembered) {
+  Bridge bridge;
+  Line line;
+  Viewer viewer(1, bridge, line, {});
+  std::string names;
+  for (int i = 0; i < 30'000; ++i) names += (i == 0 ? "\"" : ",\"") + std::to_string(i) + "\"";
+  viewer.text(R"({"op":"subscribeParameterUpdates","parameterNames":[)" + names + "]}");
+  EXPECT_FALSE(viewer.wants_parameters());
+  viewer.text(R"({"op":"subscribeParameterUpdates","parameterNames":["a","b"]})");
+  EXPECT_TRUE(viewer.wants_parameters());
+}
+
 TEST(FoxgloveViewer, WithoutMemoryForAMessageItGivesUpItsConnection) {
   Bridge bridge;
   Line line;
