@@ -18,13 +18,6 @@ constexpr std::size_t kMostResults = 256;  ///< answers that wait for the other 
 constexpr std::size_t kMostKept = kMostResults + kMostQuestions + 4;
 constexpr auto kPeriod = std::chrono::seconds(1);
 
-config::Value as_type_of(const config::Value& like, const config::Value& value) {
-  // A viewer writes 1 where the component has 1.0.
-  if (std::holds_alternative<double>(like))
-    if (const auto* whole = std::get_if<std::int64_t>(&value)) return static_cast<double>(*whole);
-  return value;
-}
-
 }  // namespace
 
 Inquirer::Inquirer(const Rules& rules)
@@ -114,7 +107,7 @@ void Inquirer::ask_all(const Wants& wants) {
   try {
     if (wants.looks)
       add(std::make_shared<const Look>(look_of(look_around({.domain = rules_.domain}), rules_, history_)));
-    if (wants.parameters) add(std::make_shared<const Parameters>(parameters()));
+    if (wants.parameters) add(std::make_shared<const Parameters>(desk_.all()));
     if (wants.system) add(System{system_.json(control())});
   } catch (const std::exception&) {
     // The domain cannot be read now, or memory is short. The next round tries again.
@@ -126,51 +119,15 @@ host::ControlClient& Inquirer::control() {
   return *control_;
 }
 
-Parameters Inquirer::parameters() {
-  Parameters all;
-  const host::DomainComponents there = control().components();
-  for (const host::ComponentReport& component : there.components)
-    for (const host::ParameterReport& p : component.parameters) all[component.name + "/" + p.name] = p.value;
-  return all;
-}
-
-void Inquirer::set(const SetParameters& request) {
-  const host::DomainComponents there = control().components();
-  for (const auto& [name, value] : request.parameters) {
-    {
-      const std::lock_guard lock(mutex_);
-      if (stop_) return;  // each may take seconds
-    }
-    const host::ComponentReport* owner = nullptr;
-    const host::ParameterReport* parameter = nullptr;
-    for (const host::ComponentReport& component : there.components)
-      for (const host::ParameterReport& p : component.parameters)
-        if (component.name + "/" + p.name == name) {
-          owner = &component;
-          parameter = &p;
-        }
-    if (parameter == nullptr)
-      throw Error(ErrorCode::InvalidArgument, "no component has a parameter '" + name + "'",
-                  "cardan param list names them");
-    control().set_parameter(*owner, parameter->name, as_type_of(parameter->value, value));
-  }
+bool Inquirer::stops() const {
+  const std::lock_guard lock(mutex_);
+  return stop_;
 }
 
 void Inquirer::answer(const Question& question) {
-  const auto named = [](Parameters all, const std::set<std::string>& names) {
-    if (!names.empty()) std::erase_if(all, [&](const auto& one) { return !names.contains(one.first); });
-    return all;
-  };
   try {
-    if (const auto* get = std::get_if<GetParameters>(&question.what)) {
-      add(Answer{question.client, parameters_text(named(parameters(), get->names), get->request)});
-      return;
-    }
-    const auto& request = std::get<SetParameters>(question.what);
-    set(request);
-    std::set<std::string> names;
-    for (const auto& [name, value] : request.parameters) names.insert(name);
-    add(Answer{question.client, parameters_text(named(parameters(), names), request.request)});
+    add(Answer{question.client,
+               std::visit([this](const auto& request) { return desk_.answer(request); }, question.what)});
   } catch (const std::exception& e) {
     Answer answer{question.client, {}};
     try {

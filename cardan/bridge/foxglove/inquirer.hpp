@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "cardan/base/fd.hpp"
+#include "cardan/bridge/foxglove/parameter_desk.hpp"
 #include "cardan/bridge/foxglove/protocol.hpp"
 #include "cardan/bridge/foxglove/system_look.hpp"
 #include "cardan/bridge/rules.hpp"
@@ -22,13 +23,13 @@ namespace cardan::bridge::foxglove {
 
 /// Asks the processes of the domain what may take a second: the connection graph, the components and their parameters.
 /// Thread safety: all functions on one thread; it asks on a thread of its own. None blocks but the destructor.
-class Inquirer {
+class Inquirer final : private ParameterDesk::Components {
  public:
   /// `rules` outlives it. Throws Error (Limit): no descriptor is left.
   explicit Inquirer(const Rules& rules);
   Inquirer(const Inquirer&) = delete;
   Inquirer& operator=(const Inquirer&) = delete;
-  ~Inquirer();
+  ~Inquirer() override;
 
   struct Wants {
     bool looks = false, parameters = false, system = false;
@@ -62,13 +63,17 @@ class Inquirer {
   void answer(const Question& question);
   void ask_all(const Wants& wants);
   host::ControlClient& control();
-  Parameters parameters();
-  void set(const SetParameters& request);
+  // ParameterDesk::Components
+  host::DomainComponents look() override { return control().components(); }
+  void set(const host::ComponentReport& component, const std::string& parameter, const config::Value& value) override {
+    control().set_parameter(component, parameter, value);
+  }
+  [[nodiscard]] bool stops() const override;
   void add(Result result) noexcept;
 
   const Rules& rules_;
   Fd ready_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Question> questions_;
   std::vector<Result> results_;
@@ -76,6 +81,7 @@ class Inquirer {
   bool stop_ = false;
   // Of the thread.
   std::unique_ptr<host::ControlClient> control_;
+  ParameterDesk desk_{*this};
   LatencyHistory history_;
   SystemWatch system_;
   std::thread thread_;
