@@ -131,6 +131,7 @@ void read_sections(const Node& root, Rules& rules) {
     read_whole(*foxglove, "port", rules.foxglove.port);
     read_whole(*foxglove, "max_clients", rules.foxglove.max_clients);
     read(*foxglove, "origins", rules.foxglove.origins);
+    read(*foxglove, "hosts", rules.foxglove.hosts);
     read(*foxglove, "set_parameters", rules.foxglove.set_parameters);
   }
   if (const Node* zenoh = root.find("zenoh")) {

@@ -67,6 +67,7 @@ struct FoxgloveRules {
   int port = kFoxglovePort;
   std::uint32_t max_clients = 16;
   std::vector<std::string> origins{};  ///< pages that may connect, beside the server's own; "*": all
+  std::vector<std::string> hosts{};    ///< names under which browsers may ask for the page, beside localhost
   bool set_parameters = false;         ///< clients may set parameters of components
   bool operator==(const FoxgloveRules&) const = default;
 };

@@ -67,8 +67,8 @@ constexpr std::array kDdsFields{
 constexpr config::Shape kDdsShape{.title = "dds", .fields = kDdsFields};
 
 constexpr std::array kFoxgloveFields{
-    text("address", Format::Filled), whole("port", 0, 65535), whole("max_clients", 1, 256),
-    one_or_more("origins", kText),   flag("set_parameters"),
+    text("address", Format::Filled), whole("port", 0, 65535),     whole("max_clients", 1, 256),
+    one_or_more("origins", kText),   one_or_more("hosts", kText), flag("set_parameters"),
 };
 constexpr config::Shape kFoxgloveShape{.title = "foxglove", .fields = kFoxgloveFields};
 

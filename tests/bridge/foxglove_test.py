@@ -4,9 +4,11 @@
 
     foxglove_test.py FOLDER_WITH_PROGRAMS SOURCE_FOLDER [unittest arguments]
 """
+import http.client
 import json
 import shutil
 import signal
+import socket
 import struct
 import subprocess
 import sys
@@ -308,6 +310,29 @@ class Foxglove(FoxgloveCase):
         self.assertEqual(refused.exception.response.status_code, 403)
         with self.assertRaises(InvalidStatus):
             Viewer(bridge.port, protocols=("chat",))
+        while "evil.example" not in str(bridge.report["notes"]):
+            time.sleep(0.1)
+
+    def test_names_of_the_page(self):
+        def status(bridge, host, path="/look.json"):
+            connection = http.client.HTTPConnection("127.0.0.1", bridge.port, timeout=LONG)
+            try:
+                connection.putrequest("GET", path, skip_host=True)
+                connection.putheader("Host", host)
+                connection.endheaders()
+                return connection.getresponse().status
+            finally:
+                connection.close()
+
+        bridge, named = self.bridge(), self.bridge("--host", "vehicle.local")
+        for host in ("localhost", f"127.0.0.1:{bridge.port}", "a.localhost"):
+            self.assertEqual(status(bridge, host), 200, host)
+        for host in ("evil.example", "vehicle.local", "unlikely-" + socket.gethostname(), socket.gethostname() + ".local", "192.0.2.1"):
+            self.assertEqual(status(bridge, host), 403, host)
+        self.assertEqual(status(named, f"vehicle.local:{named.port}"), 200)
+        self.viewer(named, origin=None)
+        with self.assertRaises(InvalidStatus):
+            Viewer(bridge.port, origin=f"http://{socket.gethostname()}.local:{bridge.port}")
         while "evil.example" not in str(bridge.report["notes"]):
             time.sleep(0.1)
 

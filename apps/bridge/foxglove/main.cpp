@@ -19,7 +19,7 @@ struct FoxgloveOptions {
   std::string address;
   int port = -1;
   std::uint32_t max_clients = 0;
-  std::vector<std::string> origins;
+  std::vector<std::string> origins, hosts;
   bool set_parameters = false;
   bool view = false;  ///< it is `cardan view`
 };
@@ -50,6 +50,10 @@ BridgeProgram foxglove_program(FoxgloveOptions& o) {
             app.add_option("--max-clients", o.max_clients, "Clients at once (default: 16)")->check(CLI::Range(1, 256));
             app.add_option("--origin", o.origins,
                            "Let pages of this origin connect, as https://app.foxglove.dev; *: all");
+            app.add_option(
+                "--host", o.hosts,
+                "Let browsers ask for the page under this name, as vehicle.local (default: localhost and the "
+                "address alone)");
             app.add_flag("--set-parameters", o.set_parameters, "Clients may set parameters of components");
           },
       .make =
@@ -59,6 +63,7 @@ BridgeProgram foxglove_program(FoxgloveOptions& o) {
             if (o.max_clients != 0) rules.foxglove.max_clients = o.max_clients;
             if (o.set_parameters) rules.foxglove.set_parameters = true;
             rules.foxglove.origins.insert(rules.foxglove.origins.end(), o.origins.begin(), o.origins.end());
+            rules.foxglove.hosts.insert(rules.foxglove.hosts.end(), o.hosts.begin(), o.hosts.end());
             return std::make_unique<bridge::foxglove::FoxgloveBridge>(rules, network_of(rules), o.view);
           },
       .network = network_of};

@@ -29,7 +29,8 @@ ServerOptions server_options(const FoxgloveRules& rules) {
   return {.address = rules.address,
           .port = static_cast<std::uint16_t>(rules.port),
           .max_clients = rules.max_clients,
-          .origins = rules.origins};
+          .origins = rules.origins,
+          .hosts = rules.hosts};
 }
 
 /// A small message in one piece, which holds no slot.

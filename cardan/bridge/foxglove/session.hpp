@@ -225,7 +225,7 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
     const auto& request = parser_.get();
     const std::string host(request[http::field::host]), origin(request[http::field::origin]);
     if (!websocket::is_upgrade(request)) return serve(host);
-    if (!may_connect(origin, host, server_.options.origins)) {
+    if (!may_connect(origin, host, server_.options.origins, own_names())) {
       server_.note("a page of " + (is_plain(origin) ? origin : std::string("another origin")) +
                        " was refused; 'origins' or --origin lets it in",
                    "pages of more origins were refused");
@@ -247,6 +247,11 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
     upgrade(protocol);
   }
 
+  OwnNames own_names() {
+    error_code ignored;
+    return {.hosts = server_.options.hosts, .address = tcp_().local_endpoint(ignored).address().to_string(ignored)};
+  }
+
   static bool is_plain(const std::string& text) {
     return text.size() <= 80 && std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 127; });
   }
@@ -263,7 +268,13 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
     if (request.method() != http::verb::get && request.method() != http::verb::head)
       return answer(http::status::method_not_allowed, "text/plain", "only GET\n");
     // A page elsewhere whose name was made to point here must not read what we serve.
-    if (!is_own_host(host)) return answer(http::status::forbidden, "text/plain", "unknown host name\n");
+    if (!is_own_host(host, own_names())) {
+      server_.note("the page was asked for under " + (is_plain(host) ? host : std::string("a strange name")) +
+                       " and refused; 'hosts' or --host lets it in",
+                   "the page was asked for under more names and refused");
+      return answer(http::status::forbidden, "text/plain",
+                    "unknown host name; --host names the ones that may be used\n");
+    }
     const std::string target(request.target());
     std::optional<Page> page = server_.application.page(std::string_view(target).substr(0, target.find('?')));
     if (!page) return answer(http::status::not_found, "text/plain", "no such page\n");
@@ -277,7 +288,7 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
     response->set("X-Content-Type-Options", "nosniff");
     // The page connects to where it comes from; older browsers do not count a WebSocket there as 'self'.
     const std::string host(parser_.get()[http::field::host]);
-    const std::string socket = is_own_host(host) && is_host_text(host) ? " ws://" + host : "";
+    const std::string socket = is_own_host(host, own_names()) && is_host_text(host) ? " ws://" + host : "";
     response->set("Content-Security-Policy",
                   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'" + socket +
                       "; img-src 'self' blob: data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'");

@@ -76,6 +76,7 @@ struct ServerOptions {
   std::size_t max_clients = 16;  ///< WebSocket connections; see Places for the shares of other users
   std::size_t max_pending = 32;  ///< others; the oldest gives way
   std::vector<std::string> origins{};
+  std::vector<std::string> hosts{};  ///< names under which browsers may ask for the page; see OwnNames
   std::size_t max_text_bytes = 256 << 10;
   /// Of a client in a second, if they are short; it is read more slowly beyond. A text of 512 bytes counts as two.
   std::uint32_t max_requests = 500;
