@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
@@ -140,8 +141,10 @@ std::string names_of(const ordered_json& message) {
   return all;
 }
 
+/// A list of the decoder's; a JSON message may have an object with these names that is none.
 bool is_cut_list(const ordered_json& v) {
-  return v.is_object() && v.size() == 2 && v.contains("count") && v.contains("first");
+  return v.is_object() && v.size() == 2 && v.contains("count") && v.contains("first") &&
+         v["count"].is_number_unsigned() && v["first"].is_array();
 }
 
 std::string inline_list(const ordered_json& items) {
@@ -171,6 +174,29 @@ ordered_json undecoded(const ObservedSample& sample) {
   return j;
 }
 
+std::optional<ordered_json> parse_json(std::span<const std::byte> text) {
+  constexpr int kMostDepth = 64;
+  constexpr std::size_t kMostKeys = 4096, kMostValues = 4'000'000;
+  std::array<std::size_t, kMostDepth + 1> keys{};  // of the object that is open at each depth
+  std::size_t values = 0;
+  bool too_much = false;
+  const auto fits = [&](int depth, ordered_json::parse_event_t event, ordered_json&) {
+    using Event = ordered_json::parse_event_t;
+    too_much = too_much || depth > kMostDepth;
+    if (too_much) return false;
+    const auto level = static_cast<std::size_t>(depth);
+    if (event == Event::object_start && level < keys.size() - 1) keys[level + 1] = 0;
+    if (event == Event::key) too_much = ++keys[level] > kMostKeys;
+    if (event == Event::object_start || event == Event::array_start || event == Event::value)
+      too_much = ++values > kMostValues;
+    return !too_much;
+  };
+  const char* const begin = reinterpret_cast<const char*>(text.data());
+  ordered_json parsed = ordered_json::parse(begin, begin + text.size(), fits, false);
+  if (too_much || parsed.is_discarded()) return std::nullopt;
+  return parsed;
+}
+
 ordered_json pick_fields(const ordered_json& message, const std::vector<std::string>& names) {
   ordered_json picked = ordered_json::object();
   for (const std::string& name : names) {
@@ -198,7 +224,7 @@ std::string one_line(const ordered_json& value) {
 std::string readable(const ordered_json& value, int indent) {
   std::string all;
   for (const auto& [key, v] : value.items()) {
-    all += std::string(static_cast<std::size_t>(indent), ' ') + key + ":";
+    all += std::string(static_cast<std::size_t>(indent), ' ') + printable(key) + ":";
     if (is_cut_list(v) && !v["first"].empty() && v["first"][0].is_primitive()) {
       all += fmt::format(" {} elements: {}, …\n", v["count"].get<std::size_t>(), inline_list(v["first"]));
     } else if (is_cut_list(v) || (v.is_array() && !v.empty() && v[0].is_object())) {

@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,6 +19,11 @@ nlohmann::ordered_json decode(const TypeLayout& type, const ObservedSample& samp
 
 /// The view of a sample of unknown type: its sizes and the first bytes in hexadecimal.
 nlohmann::ordered_json undecoded(const ObservedSample& sample);
+
+/// A JSON message, for all that reads one from a file or from another process. Empty: it is none, or it is nested
+/// deeper than 64 levels (what shows it is recursive), has an object of more than 4,096 keys (to add a key takes as
+/// many steps as there are keys), or more than four million values.
+std::optional<nlohmann::ordered_json> parse_json(std::span<const std::byte> text);
 
 /// Only the named fields ("header.stamp"), in that order. Throws Error (InvalidArgument) that lists the fields when
 /// there is none of that name.

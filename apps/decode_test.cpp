@@ -126,6 +126,44 @@ TEST_F(Decode, ListsInListsOfATypeThatNobodyWasCompiledWith) {
             "\"none\":{}}");
 }
 
+TEST(ParseJson, GivesMessagesAndRefusesWhatIsNone) {
+  const auto parse = [](const std::string& text) { return parse_json(std::as_bytes(std::span(text))); };
+  EXPECT_EQ(parse(R"({"a":[1,2]})"), nlohmann::ordered_json::parse(R"({"a":[1,2]})"));
+  EXPECT_EQ(parse("false"), nlohmann::ordered_json(false));
+  EXPECT_FALSE(parse(""));
+  EXPECT_FALSE(parse("{\"a\":"));
+  EXPECT_TRUE(parse(std::string(60, '[') + std::string(60, ']')));
+  EXPECT_FALSE(parse(std::string(1'000'000, '[') + std::string(1'000'000, ']'))) << "would end the stack";
+}
+
+TEST(ParseJson, AnObjectOfManyKeysIsRefused) {
+  const auto parse = [](const std::string& text) { return parse_json(std::as_bytes(std::span(text))); };
+  const auto keys = [](std::size_t count) {
+    std::string text;
+    for (std::size_t i = 0; i < count; ++i) text += (i == 0 ? "{\"" : ",\"") + std::to_string(i) + "\":0";
+    return text + "}";
+  };
+  const auto whole = parse("[" + keys(4096) + "," + keys(4096) + "]");
+  ASSERT_TRUE(whole);
+  EXPECT_EQ((*whole)[1].size(), 4096U);
+  EXPECT_FALSE(parse("[" + keys(4097) + "]"));
+  EXPECT_FALSE(parse(keys(1'000'000))) << "each key is compared with all before it";
+  std::string zeros = "[0";
+  for (int i = 0; i < 5'000'000; ++i) zeros += ",0";
+  EXPECT_FALSE(parse(zeros + "]")) << "a value takes eight times the memory of its text";
+}
+
+TEST(Readable, WhatOnlyLooksLikeACutListIsShown) {
+  for (const char* text : {R"({"a":{"count":"x","first":[1]}})", R"({"a":{"count":1,"first":{"b":2}}})",
+                           R"({"a":{"count":-1,"first":"text"}})", R"({"a":{"count":[],"first":[[1],[2]]}})"})
+    EXPECT_FALSE(readable(nlohmann::ordered_json::parse(text)).empty()) << text;
+}
+
+TEST(Readable, AKeyIsNoOrderForATerminal) {
+  const std::string shown = readable({{"\x1b[2J", {{"\x1b]0;title\a", 1}}}});
+  EXPECT_EQ(shown.find('\x1b'), std::string::npos) << shown;
+}
+
 TEST_F(Decode, EveryKindOfField) {
   const cardan::Topic<Own> topic{"/own", {.max_bytes = 4096}};
   cardan::Publisher out{topic};

@@ -29,9 +29,7 @@ class MessageDecoder {
   Json fields(const mcap::MessageView& view) {
     const std::span<const std::byte> data = view.message.data;
     if (view.channel->message_encoding == "json") {
-      Json parsed = Json::parse(reinterpret_cast<const char*>(data.data()),
-                                reinterpret_cast<const char*>(data.data()) + data.size(), nullptr, false);
-      if (!parsed.is_discarded()) return parsed;
+      if (auto parsed = parse_json(data)) return *std::move(parsed);
     }
     if (const RosSchema* const schema = schema_of(view))
       if (auto decoded = cdr_json(*schema, data, longest_list_)) return *decoded;

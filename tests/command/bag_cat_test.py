@@ -68,6 +68,24 @@ class Events(CommandCase):
             self.assertEqual(message, shown(number))
 
 
+class HostileJson(CommandCase):
+    def cat(self, *texts, as_json=False):
+        path = self.path / "in.mcap"
+        write(path, {"/json": ("", "", b"", "json", {})}, [("/json", i, text.encode()) for i, text in enumerate(texts)])
+        return self.run_cardan("bag", "cat", path, *["--json"][:as_json])
+
+    def test_deep_nesting_ends_nobody(self):
+        for deep in ("[" * 100_000 + "]" * 100_000, '{"a":' * 100_000 + "1" + "}" * 100_000):
+            shown = self.cat(deep, '{"good":1}')
+            self.assertIn(f"bytes: {len(deep)}", shown)
+            self.assertIn("good: 1", shown)
+            self.assertEqual([json.loads(line)["message"].get("good") for line in self.cat(deep, '{"good":1}', as_json=True).splitlines()], [None, 1])
+
+    def test_names_that_the_decoder_uses_too(self):
+        for text in ('{"a":{"count":"x","first":[1]}}', '{"a":{"count":1,"first":{"b":2}}}', '{"a":{"count":-1,"first":"text"}}'):
+            self.assertIn("a:", self.cat(text))
+
+
 class WideTexts(CommandCase):
     TEXT = "héllo wörld €😀"
 

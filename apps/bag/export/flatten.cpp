@@ -17,8 +17,6 @@ using Json = nlohmann::ordered_json;
 using Kind = RosType::Kind;
 using Many = RosType::Many;
 
-constexpr int kMostDepth = 64;
-
 /// The shortest digits that give the same number again.
 template <class Float>
 std::string digits(Float value) {
@@ -162,20 +160,6 @@ bool JsonColumns::cells(const Json& message, std::vector<std::string>& out) {
     });
   });
   return known;
-}
-
-std::optional<Json> parse_json(std::span<const std::byte> text) {
-  bool too_deep = false;  // what comes behind goes through it by recursion
-  const char* const begin = reinterpret_cast<const char*>(text.data());
-  Json parsed = Json::parse(
-      begin, begin + text.size(),
-      [&](int depth, Json::parse_event_t, Json&) {
-        too_deep = too_deep || depth > kMostDepth;
-        return depth <= kMostDepth;
-      },
-      false);
-  if (too_deep || parsed.is_discarded()) return std::nullopt;
-  return parsed;
 }
 
 }  // namespace cardan::apps

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
-#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -77,8 +76,5 @@ class JsonColumns {
   std::size_t longest_list_;
   std::set<std::string> long_lists_;
 };
-
-/// A JSON message. Empty: it is none, or nested deeper than 64.
-[[nodiscard]] std::optional<nlohmann::ordered_json> parse_json(std::span<const std::byte> text);
 
 }  // namespace cardan::apps

@@ -217,16 +217,6 @@ TEST(JsonColumns, AMessageOfTooManyIsLeftOutAlone) {
   EXPECT_TRUE(columns.cells(Json{{"a", 1}}, cells));
 }
 
-TEST(ParseJson, GivesMessagesAndRefusesWhatIsNone) {
-  const auto parse = [](const std::string& text) { return parse_json(std::as_bytes(std::span(text))); };
-  EXPECT_EQ(parse(R"({"a":[1,2]})"), Json::parse(R"({"a":[1,2]})"));
-  EXPECT_EQ(parse("false"), Json(false));
-  EXPECT_FALSE(parse(""));
-  EXPECT_FALSE(parse("{\"a\":"));
-  EXPECT_TRUE(parse(std::string(60, '[') + std::string(60, ']')));
-  EXPECT_FALSE(parse(std::string(1'000'000, '[') + std::string(1'000'000, ']'))) << "would end the stack";
-}
-
 TEST(CsvRow, QuotesWhatNeedsIt) {
   std::string out;
   append_csv_row(out, {"a", "", "b,c", "say \"hi\"", "two\nlines", "ret\r", " space "});

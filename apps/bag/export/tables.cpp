@@ -6,6 +6,7 @@
 #include "apps/bag/export/flatten.hpp"
 #include "apps/bag/export/table_file.hpp"
 #include "apps/bag/export/topic_output.hpp"
+#include "apps/decode.hpp"
 
 namespace cardan::apps {
 namespace {
