@@ -25,14 +25,23 @@ namespace {
 
 }  // namespace
 
-InputFile::InputFile(std::string path) : path_(std::move(path)), fd_(::open(path_.c_str(), O_RDONLY | O_CLOEXEC)) {
+// Not blocking: in a folder of others, a name may be that of a pipe without a writer, which would be waited for without
+// end. The kind is that of what has been opened, so nobody can exchange it in between.
+InputFile::InputFile(std::string path)
+    : path_(std::move(path)), fd_(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)) {
+  if (!fd_ && errno == ENXIO) refuse(S_IFSOCK);
   if (!fd_) cannot_read(path_, errno);
   struct stat status{};
   if (::fstat(fd_.get(), &status) != 0) cannot_read(path_, errno);
-  if (!S_ISREG(status.st_mode) && !S_ISBLK(status.st_mode))
-    throw Error(ErrorCode::InvalidArgument, path_ + (S_ISDIR(status.st_mode) ? " is a folder" : " is not a file"),
-                "name one .mcap file; `cardan bag merge` makes one of a folder");
+  if (!S_ISREG(status.st_mode)) refuse(status.st_mode);
   (void)::flock(fd_.get(), LOCK_SH | LOCK_NB);  // so that no NewFile starts in its place
+}
+
+void InputFile::refuse(unsigned mode) const {
+  const char* const kind = S_ISDIR(mode) ? "folder" : S_ISFIFO(mode) ? "pipe" : S_ISSOCK(mode) ? "socket" : "device";
+  throw Error(ErrorCode::InvalidArgument, path_ + " is a " + kind + ", not a file",
+              S_ISDIR(mode) ? "name one file of it; `cardan bag merge` makes one of a folder"
+                            : "name a regular file; `cp` or `cat` can make one of it");
 }
 
 std::uint64_t InputFile::size() const {

@@ -14,7 +14,8 @@ namespace cardan::mcap {
 /// written can be read. Any thread; blocks for the disk.
 class InputFile {
  public:
-  /// Throws Error (InvalidArgument): it is not there, or no file; (System): it may not be read.
+  /// Throws Error (InvalidArgument): it is not there, or not a regular file; (System): it may not be read. Opening
+  /// never waits, also not for a pipe's writer.
   explicit InputFile(std::string path);
 
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
@@ -32,6 +33,8 @@ class InputFile {
   [[nodiscard]] bool read_exactly(std::uint64_t offset, std::uint64_t bytes, Bytes& into) const;
 
  private:
+  [[noreturn]] void refuse(unsigned mode) const;
+
   std::string path_;
   Fd fd_;
 };

@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <limits>
 #include <thread>
 #include <utility>
@@ -16,6 +15,7 @@
 #include "cardan/base/error.hpp"
 #include "cardan/base/log.hpp"
 #include "cardan/mcap/codec.hpp"
+#include "cardan/mcap/input_file.hpp"
 #include "cardan/record/recorded_clock.hpp"
 #include "cardan/record/recorder/selection.hpp"
 
@@ -50,14 +50,16 @@ std::string first_line_of(const char* path) {
 }
 
 void add_attachment(SeamLayout::Preamble& preamble, const std::string& path, std::uint64_t now) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) throw Error(ErrorCode::InvalidArgument, "cannot read the attachment " + path, "name an existing file");
-  const std::string content{std::istreambuf_iterator<char>(in), {}};
+  const mcap::InputFile in(path);
+  mcap::Bytes content;
+  if (!in.read_exactly(0, in.size(), content))
+    throw Error(ErrorCode::System, "cannot read the attachment " + path,
+                "it became shorter while it was read: try again");
   const mcap::Attachment attachment{.log_time = now,
                                     .create_time = now,
                                     .name = std::filesystem::path(path).filename().string(),
                                     .media_type = "application/octet-stream",
-                                    .data = std::as_bytes(std::span(content))};
+                                    .data = content};
   const std::size_t at = preamble.records.size();
   mcap::append(preamble.records, attachment);
   preamble.attachments.push_back({.offset = at,
