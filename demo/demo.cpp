@@ -10,10 +10,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <system_error>
 
 #include "cardan/base/error.hpp"
+#include "cardan/base/output_file.hpp"
 #include "cardan/system/launcher/adjust.hpp"
 #include "cardan/system/launcher/system_lock.hpp"
 #include "demo/detector/picture_detector.hpp"
@@ -68,13 +68,13 @@ bool write_file(const std::string& path, const std::string& text, std::string& w
   std::error_code failure;
   const fs::path parent = fs::path(path).parent_path();
   if (!parent.empty()) fs::create_directories(parent, failure);
-  std::ofstream out(path, std::ios::binary | std::ios::trunc);
-  errno = 0;
-  out << text;
-  out.flush();
-  if (out) return true;
-  why = failure ? failure.message() : std::generic_category().message(errno != 0 ? errno : EACCES);
-  return false;
+  try {
+    write_output(path, text);
+    return true;
+  } catch (const Error& e) {
+    why = failure ? fmt::format("cannot write {}: {}", path, failure.message()) : e.cause();
+    return false;
+  }
 }
 
 void save_picture(const CardanRun& run, const std::string& path) {
@@ -82,7 +82,7 @@ void save_picture(const CardanRun& run, const std::string& path) {
   if (png.empty()) return;
   std::string why;
   if (!write_file(path, png, why)) {
-    fmt::print(stderr, "cardan: cannot write {}: {}\n", path, why);
+    fmt::print(stderr, "cardan: {}\n", why);
     return;
   }
   say("Picture of the detections: {}\n", path);
@@ -158,8 +158,7 @@ int run_all(const DemoOptions& options, const std::function<void()>& on_start) {
   if (!options.json.empty()) {
     std::string why;
     if (!write_file(options.json, json(measured, inputs, crash), why)) {
-      return complain("cannot write " + options.json + ": " + why,
-                      "give --json a file in a folder that you can write to", kFailed);
+      return complain(why, "give --json a file in a folder that you can write to", kFailed);
     }
     say("Figures as JSON: {}\n", options.json);
   }
@@ -224,8 +223,7 @@ int run_demo(const DemoOptions& given, const std::function<void()>& on_start) {
     // Better now than after half a minute.
     std::string why;
     if (!write_file(options.json, "", why)) {
-      return complain("cannot write " + options.json + ": " + why,
-                      "give --json a file in a folder that you can write to", kUsage);
+      return complain(why, "give --json a file in a folder that you can write to", kUsage);
     }
   }
   try {

@@ -13,8 +13,8 @@
 
 #include "apps/configuration_file.hpp"
 #include "apps/terminal/output.hpp"
-#include "apps/terminal/write_file.hpp"
 #include "cardan/base/error.hpp"
+#include "cardan/base/output_file.hpp"
 #include "cardan/system/launcher/declare.hpp"
 
 namespace cardan::apps {
@@ -40,7 +40,7 @@ void write(const std::string& path, const std::string& text) {
     if (!emit(text)) throw Error(ErrorCode::System, "cannot write the picture to standard output", "");
     return;
   }
-  write_file(path, text);
+  write_output(path, text);
 }
 
 int graph(const GraphOptions& o) {

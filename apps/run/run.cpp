@@ -22,9 +22,9 @@
 #include "apps/run/run_view.hpp"
 #include "apps/run/try_paths.hpp"
 #include "apps/terminal/output.hpp"
-#include "apps/terminal/write_file.hpp"
 #include "cardan/base/clock.hpp"
 #include "cardan/base/error.hpp"
+#include "cardan/base/output_file.hpp"
 #include "cardan/system/launcher/adjust.hpp"
 #include "cardan/system/launcher/launcher_control.hpp"
 #include "cardan/system/launcher/supervisor.hpp"
@@ -246,8 +246,8 @@ int supervise(const RunOptions& o, Prepared& p, RunView& view, OwnLines& own,
   }
   if (!log_is_whole && (code == kOk || code == kLoss)) code = kFailed;
   if (!o.json.empty())
-    write_file(o.json,
-               summary(o, supervisor, begun, code).dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n");
+    write_output(
+        o.json, summary(o, supervisor, begun, code).dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n");
   return code;
 }
 

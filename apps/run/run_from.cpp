@@ -15,9 +15,9 @@
 #include "apps/run/replay_guard.hpp"
 #include "apps/terminal/output.hpp"
 #include "apps/terminal/progress.hpp"
-#include "apps/terminal/write_file.hpp"
 #include "cardan/base/clock.hpp"
 #include "cardan/base/error.hpp"
+#include "cardan/base/output_file.hpp"
 #include "cardan/record/player/simulate.hpp"
 #include "cardan/transport/stop.hpp"
 
@@ -91,7 +91,7 @@ Json simulation_json(const config::Configuration& configuration, const RunFromOp
 }
 
 void write_json(const RunFromOptions& o, const Json& json) {
-  if (!o.json.empty()) write_file(o.json, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  if (!o.json.empty()) write_output(o.json, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 std::string simulation_text(const RunFromOptions& o, const SimulateReport& r, double took) {

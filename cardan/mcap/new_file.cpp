@@ -15,6 +15,54 @@
 #include "cardan/base/error.hpp"
 
 namespace cardan::mcap {
+namespace {
+
+[[noreturn]] void cannot_write(const std::string& path) {
+  const int error = errno;
+  throw Error(ErrorCode::System, "cannot write " + path + ": " + std::generic_category().message(error),
+              error == ENOSPC || error == EDQUOT ? "make room, or write to another disk" : "check the folder");
+}
+
+bool is_there(const std::string& path, const struct stat& file) {
+  struct stat there{};
+  return ::lstat(path.c_str(), &there) == 0 && there.st_dev == file.st_dev && there.st_ino == file.st_ino;
+}
+
+/// False: somebody writes or reads it.
+bool lock(const Fd& fd) { return ::flock(fd.get(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK; }
+
+/// Removes what a writer of this user left that was killed. What another user put there stays, and so does what is read
+/// or written just now.
+void remove_leftover(const std::string& path) {
+  const auto refuse = [&](const char* why, const char* remedy) {
+    throw Error(ErrorCode::InvalidArgument, path + why, remedy);
+  };
+  struct stat there{}, opened{};
+  if (::lstat(path.c_str(), &there) != 0) return;
+  if (!S_ISREG(there.st_mode)) refuse(" exists, but is not a file", "name another output");
+  if (there.st_uid != ::geteuid()) refuse(" exists, and belongs to another user", "name another output, or remove it");
+  const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  if (!fd && errno == ENOENT) return;
+  if (!fd || ::fstat(fd.get(), &opened) != 0) cannot_write(path);
+  if (!lock(fd)) refuse(" is being written or read", "wait until that ends, or name another output");
+  // Its writer may have finished it between our calls, and given it its name.
+  if (opened.st_uid == there.st_uid && is_there(path, opened) && ::unlink(path.c_str()) != 0 && errno != ENOENT)
+    cannot_write(path);
+}
+
+}  // namespace
+
+Fd make_anew(const std::string& path) {
+  for (;;) {
+    Fd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
+    struct stat ours{};
+    if (fd && ::fstat(fd.get(), &ours) != 0) cannot_write(path);
+    // Before it was locked, it looked like a leftover to others.
+    if (fd && lock(fd) && is_there(path, ours)) return fd;
+    if (!fd && errno != EEXIST) cannot_write(path);
+    remove_leftover(path);
+  }
+}
 
 NewFile::NewFile(std::string path, bool replace)
     : path_(std::move(path)), partial_(path_ + ".partial"), replace_(replace) {
@@ -24,27 +72,7 @@ NewFile::NewFile(std::string path, bool replace)
   // A rename would put the file in the place of a device, as /dev/null, for everybody.
   if (std::filesystem::exists(there) && !std::filesystem::is_regular_file(there) && !std::filesystem::is_symlink(there))
     throw Error(ErrorCode::InvalidArgument, path_ + " exists, but is not a file", "name another one");
-  open_partial();
-}
-
-// One of that name may be there: what a writer left that was killed, which goes; what another one writes just now, or
-// another program's input, which stays.
-void NewFile::open_partial() {
-  for (;;) {
-    fd_ = Fd(::open(partial_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666));
-    if (!fd_) failed();
-    if (::flock(fd_.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-      throw Error(ErrorCode::InvalidArgument, partial_ + " is being written or read",
-                  "wait until that ends, or name another output");
-    struct stat ours{}, there{};
-    if (::fstat(fd_.get(), &ours) != 0) failed();
-    // Its writer may have finished it between our two calls, and given it its name.
-    if (::lstat(partial_.c_str(), &there) != 0 || there.st_dev != ours.st_dev || there.st_ino != ours.st_ino) continue;
-    if (!S_ISREG(ours.st_mode))
-      throw Error(ErrorCode::InvalidArgument, partial_ + " exists, but is not a file", "name another output");
-    if (::ftruncate(fd_.get(), 0) != 0) failed();
-    return;
-  }
+  fd_ = make_anew(partial_);
 }
 
 NewFile::~NewFile() {
@@ -82,11 +110,7 @@ void NewFile::finish(bool to_disk) {
   finished_ = true;
 }
 
-void NewFile::failed() const {
-  const int error = errno;
-  throw Error(ErrorCode::System, "cannot write " + path_ + ": " + std::generic_category().message(error),
-              error == ENOSPC || error == EDQUOT ? "make room, or write to another disk" : "check the folder");
-}
+void NewFile::failed() const { cannot_write(path_); }
 
 void NewFile::there_already() const {
   throw Error(ErrorCode::InvalidArgument, path_ + " already exists",

@@ -9,12 +9,17 @@
 
 namespace cardan::mcap {
 
+/// Makes a file that was not there, for writing, and locks it against others that make or read one of this name. What a
+/// killed writer of this user left under this name is removed first. Throws Error (InvalidArgument): a link, something
+/// else than a file, a file of another user, or one that is being read or written is there; (System): it cannot be
+/// written. Any thread; blocks for the disk.
+[[nodiscard]] Fd make_anew(const std::string& path);
+
 /// A file that appears under its name when it is done, and not at all otherwise: until then it is NAME.partial.
 /// Not to be shared by threads; blocks for the disk.
 class NewFile {
  public:
-  /// Throws Error (InvalidArgument): it is there already and not to be replaced, or NAME.partial is an InputFile or
-  /// another program's NewFile; (System): it cannot be written.
+  /// Throws Error (InvalidArgument): it is there already and not to be replaced; and as make_anew() of NAME.partial.
   NewFile(std::string path, bool replace);
   ~NewFile();
   NewFile(const NewFile&) = delete;
@@ -29,7 +34,6 @@ class NewFile {
   void finish(bool to_disk = true);
 
  private:
-  void open_partial();
   [[noreturn]] void failed() const;
   [[noreturn]] void there_already() const;
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -109,6 +110,33 @@ TEST_F(NewFileTest, WhatIsReadOrWrittenJustNowIsNoLeftover) {
   fs::remove(partial);
   ASSERT_EQ(::mkfifo(partial.c_str(), 0600), 0);
   EXPECT_THROW(NewFile(path, false), Error);
+}
+
+TEST_F(NewFileTest, APlantedFileGetsNoData) {
+  const fs::path path = folder_ / "a", partial = folder_ / "a.partial";
+  std::ofstream(partial) << "planted";
+  std::ifstream planter(partial, std::ios::binary);  // keeps it, whatever the name leads to later
+  {
+    NewFile file(path, false);
+    file.write(text("secret"));
+    file.finish();
+  }
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(planter), {}), "planted");
+  EXPECT_EQ(content(path), "secret");
+  if (::geteuid() != 0) return;  // only root can give a file to another user
+  std::ofstream(partial) << "planted";
+  ASSERT_EQ(::chown(partial.c_str(), 65'533, 65'533), 0);
+  ASSERT_EQ(::chmod(partial.c_str(), 0666), 0);
+  EXPECT_THROW(NewFile(path, true), Error);
+  EXPECT_EQ(content(partial), "planted") << "it belongs to another user, who may read and change it";
+}
+
+TEST_F(NewFileTest, AnotherNameOfAFileOfOursIsNotEmptied) {
+  const fs::path path = folder_ / "a", partial = folder_ / "a.partial", mine = folder_ / "mine";
+  std::ofstream(mine) << "precious";
+  fs::create_hard_link(mine, partial);
+  NewFile(path, true).write(text("new"));
+  EXPECT_EQ(content(mine), "precious");
 }
 
 TEST_F(NewFileTest, ALinkIsNotFollowed) {

@@ -6,6 +6,7 @@
 #include "apps/bag/export/table_file.hpp"
 #include "apps/bag/export/topic_output.hpp"
 #include "cardan/base/error.hpp"
+#include "cardan/mcap/new_file.hpp"
 
 namespace cardan::apps {
 namespace {
@@ -25,16 +26,13 @@ class Video final : public TopicOutput {
   ~Video() override {
     video_.reset();
     std::error_code ignored;
-    if (frames_ != 0) fs::remove(partial_, ignored);
+    if (made_) fs::remove(partial_, ignored);
   }
   Video(const Video&) = delete;
   Video& operator=(const Video&) = delete;
 
   void take(const mcap::MessageView& view) override {
-    if (++tally_.messages == 1) {
-      std::error_code ignored;
-      fs::remove(partial_, ignored);  // of an earlier, interrupted export
-    }
+    if (++tally_.messages == 1) made_ = mcap::make_anew(partial_);     // which OpenCV fills
     data_.assign(view.message.data.begin(), view.message.data.end());  // aligned, as 16-bit pixels should be
     View message;
     const CdrResult read = read_message(data_, message);
@@ -58,6 +56,7 @@ class Video final : public TopicOutput {
     if (error)
       throw Error(ErrorCode::System, "cannot write " + place_.path(".mp4") + ": " + error.message(),
                   "check the folder");
+    made_.reset();
     frames_ = 0;
     table_->finish();
     table_.reset();
@@ -74,6 +73,7 @@ class Video final : public TopicOutput {
   std::optional<TableFile> table_;
   mcap::Bytes data_;
   std::uint64_t frames_ = 0;
+  Fd made_;  ///< `partial_`, from when on it is ours until it has its name
 };
 
 }  // namespace

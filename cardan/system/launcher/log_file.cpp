@@ -131,9 +131,10 @@ void LogFile::open() {
       ::open(options_.path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0640);
   if (fd < 0) return failed("open", errno);
   struct stat file{};
-  if (::fstat(fd, &file) != 0 || !S_ISREG(file.st_mode)) {
+  const bool known = ::fstat(fd, &file) == 0 && S_ISREG(file.st_mode);
+  if (!known || file.st_uid != ::geteuid()) {  // what another user put there, that user can read and change
     ::close(fd);
-    return failed("open", EINVAL);
+    return failed("open", known ? EEXIST : EINVAL);
   }
   fd_ = fd;
   size_ = static_cast<std::size_t>(file.st_size);
@@ -152,9 +153,11 @@ void LogFile::rotate() {
 void LogFile::failed(const std::string& what, int error) {
   if (std::exchange(failing_, true)) return;
   const std::lock_guard lock(mutex_);
-  trouble_ =
-      fmt::format("cannot {} the log {}: {}", what, options_.path,
-                  error == EINVAL && what == "open" ? "it is not a file" : std::generic_category().message(error));
+  trouble_ = fmt::format("cannot {} the log {}: {}", what, options_.path,
+                         what != "open"    ? std::generic_category().message(error)
+                         : error == EINVAL ? "it is not a file"
+                         : error == EEXIST ? "it belongs to another user"
+                                           : std::generic_category().message(error));
   last_trouble_ = trouble_;
 }
 

@@ -97,6 +97,15 @@ TEST_F(LogFiles, LinksPipesAndFoldersAreRefused) {
   EXPECT_THROW(LogFile({.path = path(), .bytes = 10}), Error);
 }
 
+TEST_F(LogFiles, WhatAnotherUserPutThereGetsNoLine) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give a file to another user";
+  std::ofstream(path()) << "planted\n";
+  ASSERT_EQ(::chown(path().c_str(), 65'533, 65'533), 0);
+  ASSERT_EQ(::chmod(path().c_str(), 0666), 0);
+  EXPECT_THROW(LogFile({.path = path()}), Error);
+  EXPECT_EQ(contents(path()), "planted\n");
+}
+
 TEST_F(LogFiles, AFolderThatGoesAwayIsSaidOnce) {
   const std::string folder = path("folder");
   std::filesystem::create_directory(folder);

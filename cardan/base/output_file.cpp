@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cardan/base/output_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+
+#include "cardan/base/error.hpp"
+
+namespace cardan {
+namespace {
+
+[[noreturn]] void cannot_write(const std::string& path) {
+  throw Error(ErrorCode::System, "cannot write " + path + ": " + std::generic_category().message(errno),
+              "check the path, its rights, and whether the disk is full");
+}
+
+Fd open_existing(const std::string& path, const struct stat& there) {
+  const bool link = S_ISLNK(there.st_mode), device = S_ISCHR(there.st_mode) || S_ISBLK(there.st_mode);
+  if (!device && there.st_uid != ::geteuid() && !(link && there.st_uid == 0))
+    throw Error(ErrorCode::InvalidArgument, "cannot write " + path + ": it belongs to another user",
+                "name another file, or remove it");
+  Fd fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY | (link ? 0 : O_NOFOLLOW)));
+  struct stat opened{};
+  if (!fd || ::fstat(fd.get(), &opened) != 0) cannot_write(path);
+  if (!link && (opened.st_dev != there.st_dev || opened.st_ino != there.st_ino))
+    throw Error(ErrorCode::System, "cannot write " + path + ": another program has just replaced it", "try again");
+  if (S_ISREG(opened.st_mode) && ::ftruncate(fd.get(), 0) != 0) cannot_write(path);
+  return fd;
+}
+
+}  // namespace
+
+Fd open_output(const std::string& path) {
+  struct stat there{};
+  if (::lstat(path.c_str(), &there) == 0) return open_existing(path, there);
+  Fd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  if (!fd) cannot_write(path);
+  return fd;
+}
+
+void write_output(const std::string& path, const std::string& content) {
+  Fd fd = open_output(path);
+  for (std::size_t done = 0; done < content.size();) {
+    const ssize_t bytes = ::write(fd.get(), content.data() + done, content.size() - done);
+    if (bytes < 0 && errno != EINTR) cannot_write(path);
+    if (bytes > 0) done += static_cast<std::size_t>(bytes);
+  }
+  if (::close(fd.release()) != 0 && errno != EINTR) cannot_write(path);  // network file systems say only now
+}
+
+}  // namespace cardan

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "cardan/base/fd.hpp"
+
+namespace cardan {
+
+/// Opens what a user named as an output, for writing from its beginning: a new file, or what is there already, emptied.
+/// In a folder that others can write, a file, a pipe or a link of another user would give that user what is written, or
+/// would lead to a file of ours: these are refused. Behind a link of root, such as /dev/stdout, anything may be.
+/// Throws Error (InvalidArgument): it belongs to another user; (System): it cannot be opened. Any thread; waits for the
+/// reader of a pipe.
+[[nodiscard]] Fd open_output(const std::string& path);
+
+/// Writes a whole file in this way. Throws Error as open_output(), and (System): the disk fails or is full.
+void write_output(const std::string& path, const std::string& content);
+
+}  // namespace cardan
