@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
+#include "apps/bag/max_chunk.hpp"
 #include "apps/command.hpp"
 #include "apps/verb.hpp"
 
@@ -145,6 +146,7 @@ Exit codes: 0 ok, 1 failed, 2 wrong options, 3 done, but something was damaged o
 template <class Run, class Options>
 void run_with_json(CLI::App* command, Run run, const std::shared_ptr<Options>& options) {
   command->add_flag("--json", options->json, "JSON");
+  add_max_chunk(command);
   run_with(command, run, options);
 }
 

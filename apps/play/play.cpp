@@ -18,6 +18,7 @@
 #include <thread>
 #include <utility>
 
+#include "apps/bag/max_chunk.hpp"
 #include "apps/command.hpp"
 #include "apps/play/play_control.hpp"
 #include "apps/terminal/keys.hpp"
@@ -347,6 +348,7 @@ static void add_play_command(CLI::App& app) {
     command->add_option(name, values, what)->allow_extra_args(false);
   };
   command->add_option("file", o->files, "Files, as drive.mcap, or folders of a recording; several are played as one");
+  add_max_chunk(command);
   command->add_option("--rate", o->rate, "Recorded seconds to play per second")
       ->check(CLI::Range(0.001, 1e6))
       ->capture_default_str();

@@ -2,6 +2,7 @@
 // The options of `cardan run` for a replay; apart from run_from.cpp, which the Python package compiles too.
 #include <CLI/CLI.hpp>
 
+#include "apps/bag/max_chunk.hpp"
 #include "apps/play/play.hpp"
 
 namespace cardan::apps {
@@ -22,6 +23,7 @@ void add_run_from_options(CLI::App& command, RunFromOptions& o) {
   command.add_option("--start", o.start, "With --from: seconds after the first message to start at")
       ->check(CLI::Range(0.0, 4e9))
       ->needs(from);
+  add_max_chunk(&command);
 }
 
 }  // namespace cardan::apps

@@ -5,7 +5,12 @@
 #include <zstd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
 #include <optional>
+#include <span>
 
 #include "cardan/base/error.hpp"
 
@@ -16,6 +21,8 @@ namespace {
   throw Error(ErrorCode::System, std::string(library) + " cannot compress: " + why, "free memory, or do not compress");
 }
 
+constexpr std::size_t kScratch = 128 << 10;
+
 /// A chunk is unpacked as a whole.
 constexpr std::uint64_t kMostUnpacked = std::uint64_t{4} << 30;
 
@@ -24,39 +31,53 @@ struct Step {
   std::size_t left = 0, taken = 0, given = 0;
 };
 
-/// Bytes that a chunk's records may well have: for that much room is made at once.
+/// Bytes that a chunk's records may well have: for that much room is made at once. More is counted first, which takes
+/// the time of unpacking it once more.
 std::uint64_t likely_size(View in) { return 64 * std::uint64_t{in.size()} + (1U << 20); }
 
-/// Exactly `size` bytes from a stream. Room is made as it fills: a size that is a lie costs no more than what is there.
+/// Runs a library's stream to its end. The bytes go to `out`; if that is empty, they are only counted. Returns why they
+/// are not exactly `size`; nullptr: they are.
 template <class Take>
-const char* unpack(View in, std::uint64_t size, Bytes& out, bool one_frame, const char* damaged, Take&& take) {
-  out.resize(static_cast<std::size_t>(std::min(size, likely_size(in))));
-  std::size_t written = 0;
+const char* run(View in, std::uint64_t size, std::span<std::byte> out, bool one_frame, const char* damaged,
+                Take&& take) {
+  Bytes scratch(out.empty() ? kScratch : 1);  // behind the end of `out`, so that too much is noticed
+  std::uint64_t written = 0;
   for (;;) {
-    const bool full = written == out.size();
-    if (full && out.size() < size) out.resize(static_cast<std::size_t>(std::min(size, 2 * std::uint64_t{out.size()})));
-    const std::optional<Step> step = take(out.data() + written, out.size() - written, in);
+    const std::span<std::byte> to = written < out.size() ? out.subspan(static_cast<std::size_t>(written)) : scratch;
+    const std::optional<Step> step = take(to.data(), to.size(), in);
     if (!step) return damaged;
     written += step->given;
     in = in.subspan(step->taken);
-    if (step->left == 0 && (one_frame || in.empty())) break;
+    if (written > size || (step->left == 0 && (one_frame || in.empty()))) break;
     if (step->taken == 0 && step->given == 0) return "its compressed records are cut short, or longer than it says";
   }
   return written == size && in.empty() ? nullptr : "its compressed records have another size than it says";
 }
 
-const char* decompress_lz4(View in, std::uint64_t size, Bytes& out) {
+void make_room(Bytes& out, std::uint64_t size) {
+  if (out.capacity() < size) out = {};  // not two of them at a time
+  out.resize(static_cast<std::size_t>(size));
+}
+
+const char* run_lz4(View in, std::uint64_t size, std::span<std::byte> out) {
   LZ4F_dctx* context = nullptr;
   if (LZ4F_isError(LZ4F_createDecompressionContext(&context, LZ4F_VERSION)) != 0) return "no memory for lz4";
   const std::unique_ptr<LZ4F_dctx, decltype(&LZ4F_freeDecompressionContext)> owner(context,
                                                                                    &LZ4F_freeDecompressionContext);
-  return unpack(in, size, out, true, "its lz4 frame is damaged",
-                [&](std::byte* to, std::size_t room, View from) -> std::optional<Step> {
-                  std::size_t given = room, taken = from.size();
-                  const std::size_t left = LZ4F_decompress(context, to, &given, from.data(), &taken, nullptr);
-                  if (LZ4F_isError(left) != 0) return std::nullopt;
-                  return Step{left, taken, given};
-                });
+  return run(in, size, out, true, "its lz4 frame is damaged",
+             [&](std::byte* to, std::size_t room, View from) -> std::optional<Step> {
+               std::size_t given = room, taken = from.size();
+               const std::size_t left = LZ4F_decompress(context, to, &given, from.data(), &taken, nullptr);
+               if (LZ4F_isError(left) != 0) return std::nullopt;
+               return Step{left, taken, given};
+             });
+}
+
+const char* decompress_lz4(View in, std::uint64_t size, Bytes& out) {
+  if (size > likely_size(in))
+    if (const char* const why = run_lz4(in, size, {})) return why;
+  make_room(out, size);
+  return run_lz4(in, size, out);
 }
 
 const char* decompress_zstd(View in, std::uint64_t size, Bytes& out) {
@@ -64,21 +85,33 @@ const char* decompress_zstd(View in, std::uint64_t size, Bytes& out) {
   if (const auto own = ZSTD_getFrameContentSize(in.data(), in.size());  // before room is made for what it claims
       own == ZSTD_CONTENTSIZE_ERROR || (own != ZSTD_CONTENTSIZE_UNKNOWN && own > size))
     return own == ZSTD_CONTENTSIZE_ERROR ? kDamaged : "its zstd frame has another size than it says";
-  if (size <= likely_size(in)) {  // in one piece, which is faster
-    out.resize(static_cast<std::size_t>(size));
-    const std::size_t written = ZSTD_decompress(out.data(), out.size(), in.data(), in.size());
-    if (ZSTD_isError(written) != 0) return kDamaged;
-    return written == size ? nullptr : "its zstd frame has another size than it says";
+  if (size > likely_size(in)) {
+    const std::unique_ptr<ZSTD_DCtx, decltype(&ZSTD_freeDCtx)> context(ZSTD_createDCtx(), &ZSTD_freeDCtx);
+    if (context == nullptr) return "no memory for zstd";
+    const char* const why =
+        run(in, size, {}, false, kDamaged, [&](std::byte* to, std::size_t room, View from) -> std::optional<Step> {
+          ZSTD_outBuffer output{to, room, 0};
+          ZSTD_inBuffer input{from.data(), from.size(), 0};
+          const std::size_t left = ZSTD_decompressStream(context.get(), &output, &input);
+          if (ZSTD_isError(left) != 0) return std::nullopt;
+          return Step{left, input.pos, output.pos};
+        });
+    if (why != nullptr) return why;
   }
-  const std::unique_ptr<ZSTD_DCtx, decltype(&ZSTD_freeDCtx)> context(ZSTD_createDCtx(), &ZSTD_freeDCtx);
-  if (context == nullptr) return "no memory for zstd";
-  return unpack(in, size, out, false, kDamaged, [&](std::byte* to, std::size_t room, View from) -> std::optional<Step> {
-    ZSTD_outBuffer output{to, room, 0};
-    ZSTD_inBuffer input{from.data(), from.size(), 0};
-    const std::size_t left = ZSTD_decompressStream(context.get(), &output, &input);
-    if (ZSTD_isError(left) != 0) return std::nullopt;
-    return Step{left, input.pos, output.pos};
-  });
+  make_room(out, size);
+  const std::size_t written = ZSTD_decompress(out.data(), out.size(), in.data(), in.size());
+  if (ZSTD_isError(written) != 0) return kDamaged;
+  return written == size ? nullptr : "its zstd frame has another size than it says";
+}
+
+std::atomic<std::uint64_t>& limit() {
+  static std::atomic<std::uint64_t> bytes = [] {
+    std::uint64_t set = 0;
+    const char* const text = std::getenv("CARDAN_MAX_CHUNK");
+    if (text != nullptr) std::from_chars(text, text + std::strlen(text), set);
+    return set == 0 ? std::uint64_t{512} << 20 : set;
+  }();
+  return bytes;
 }
 
 }  // namespace
@@ -164,5 +197,8 @@ const char* decompress(std::string_view compression, View in, std::uint64_t size
   if (compression == "zstd") return decompress_zstd(in, size, out);
   return "its compression is not supported";
 }
+
+std::uint64_t unpacked_limit() noexcept { return limit().load(std::memory_order_relaxed); }
+void set_unpacked_limit(std::uint64_t bytes) noexcept { limit().store(bytes, std::memory_order_relaxed); }
 
 }  // namespace cardan::mcap

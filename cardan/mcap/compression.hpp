@@ -47,7 +47,13 @@ class Compressor {
 };
 
 /// Replaces `out` by exactly `size` bytes. Returns why that is impossible; nullptr: done. Nothing of what a file says
-/// is trusted: `size` is not allocated before the compressed bytes could hold that much. Any thread; does not block.
+/// is trusted: `size` bytes are allocated only once the compressed bytes have turned out to hold that many, unless it
+/// is at most 64 times their number and 1 MiB. Any thread; does not block.
 [[nodiscard]] const char* decompress(std::string_view compression, View compressed, std::uint64_t size, Bytes& out);
+
+/// A compressed chunk that holds more is not read, wherever options do not say another number: 512 MiB, or what
+/// CARDAN_MAX_CHUNK in the environment says, or what this process set (`--max-chunk`). Bytes. Any thread.
+[[nodiscard]] std::uint64_t unpacked_limit() noexcept;
+void set_unpacked_limit(std::uint64_t bytes) noexcept;
 
 }  // namespace cardan::mcap

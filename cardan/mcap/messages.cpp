@@ -20,6 +20,8 @@ namespace {
 /// Chunks above are read message by message, if they are not compressed.
 constexpr std::uint64_t kWholeChunkBytes = 1 << 20;
 
+constexpr std::uint64_t kAnyFile = std::uint64_t{1} << 56;  ///< larger than every one, and its multiples are numbers
+
 constexpr const char* kAgainAndAgain = "the index names the same bytes again and again";
 
 }  // namespace
@@ -86,6 +88,7 @@ struct Messages::State {
   std::vector<Problem> problems;
   std::uint64_t read_bytes = 0;              ///< of chunks and their indexes, so far
   std::uint64_t unpacked_bytes = 0;          ///< of compressed chunks that are open
+  std::uint64_t most_open = 0;               ///< of them
   bool stamped = false;                      ///< some messages of the file have source stamps
   std::vector<std::uint64_t> without_index;  ///< chunks that have lost some: what stamps there were is not known
 
@@ -99,6 +102,9 @@ struct Messages::State {
   }
 
   State(const Reader& r, ReadOptions o) : reader(r), options(std::move(o)) {
+    // What a file holds is seldom more than 16 times the file. A small one that claims more has to be read in order.
+    const std::uint64_t most = options.most_unpacked_bytes, size = std::min(reader.file().size(), kAnyFile);
+    most_open = std::max(most, std::min(16 * size, 8 * std::min(most, kAnyFile)));
     for (const auto& [id, channel] : reader.summary().channels()) {
       known[id] = true;
       wanted[id] = !options.wanted || options.wanted(channel);
@@ -266,14 +272,16 @@ struct Messages::State {
     const auto chunk = decode<Chunk>(View(source.bytes).subspan(kPrefixBytes));
     if (!chunk) return false;
     read_bytes += index.chunk_length;
-    if (!chunk->compression.empty() && chunk->uncompressed_size > options.most_unpacked_bytes - unpacked_bytes) {
-      cause = "it and the chunks that overlap with it need too much memory when they are unpacked";
+    if (!chunk->compression.empty() && unpacked_bytes > 0 &&
+        chunk->uncompressed_size > most_open - std::min(most_open, unpacked_bytes)) {
+      cause = "it and the chunks that overlap with it hold too much when they are unpacked (--max-chunk)";
       return false;
     }
-    const auto records = records_of(*chunk, true, source.unpacked, cause);
+    const auto records = records_of(*chunk, true, source.unpacked, cause, options.most_unpacked_bytes);
     if (!records) return false;
     source.records = *records;
     cause = "a record in it is longer than the chunk";
+    source.entries.reserve(message_count(*records));  // a list that grows takes twice the memory
     for (View left = *records; !left.empty();) {
       const auto place = static_cast<std::uint64_t>(left.data() - records->data());
       const auto record = take_record(left);

@@ -25,8 +25,9 @@ struct ReadOptions {
   std::function<bool(const Channel&)> wanted{};                   ///< empty: every channel
   Order order = Order::LogTime;                                   ///< equal times: in the order of the file
   const std::atomic<bool>* cancelled = nullptr;                   ///< once it is true, no further message is returned
-  /// Of compressed chunks that overlap in time, all of which have to be in memory at once: what is more is left out.
-  std::uint64_t most_unpacked_bytes = std::uint64_t{4} << 30;
+  /// Of a compressed chunk: one that holds more is left out. Those that overlap in time have to be in memory at once:
+  /// together they may have as much, or 16 times the file, up to 8 times as much.
+  std::uint64_t most_unpacked_bytes = unpacked_limit();
 };
 
 /// A message, its channel and schema, and its place in the file. Its data are valid until the next call of next(), or

@@ -7,8 +7,6 @@
 #include <cstring>
 #include <utility>
 
-#include "cardan/mcap/compression.hpp"
-
 namespace cardan::mcap {
 namespace {
 
@@ -28,8 +26,31 @@ const char* name_of(Opcode opcode) noexcept {
   return i >= 1 && i <= kNames.size() ? kNames[i - 1] : nullptr;
 }
 
-std::optional<View> records_of(const Chunk& chunk, bool check_crc, Bytes& buffer, std::string& cause) {
+std::size_t message_count(View records) noexcept {
+  std::size_t count = 0;
+  while (!records.empty()) {
+    const auto record = take_record(records);
+    if (!record) break;
+    count += record->is(Opcode::Message) ? 1U : 0U;
+  }
+  return count;
+}
+
+std::string too_large_text(std::uint64_t bytes, std::uint64_t most_bytes) {
+  const auto text = [](std::uint64_t size) {
+    return size >> 20 == 0 ? fmt::format("{} bytes", size) : fmt::format("{} MiB", size >> 20);
+  };
+  return fmt::format("holds {} when it is unpacked, more than the {} that are permitted (--max-chunk)", text(bytes),
+                     text(most_bytes));
+}
+
+std::optional<View> records_of(const Chunk& chunk, bool check_crc, Bytes& buffer, std::string& cause,
+                               std::uint64_t most_unpacked_bytes) {
   View records = chunk.records;
+  if (!chunk.compression.empty() && chunk.uncompressed_size > most_unpacked_bytes) {
+    cause = "it " + too_large_text(chunk.uncompressed_size, most_unpacked_bytes);
+    return std::nullopt;
+  }
   const char* why = nullptr;
   if (!chunk.compression.empty()) {
     why = decompress(chunk.compression, chunk.records, chunk.uncompressed_size, buffer);
@@ -72,7 +93,8 @@ std::optional<RecordView> RecordReader::end(Finish::How how, std::string cause) 
 bool RecordReader::open(View content) {
   const auto chunk = decode<Chunk>(content);
   std::string cause = "its fields are cut short";
-  const auto records = chunk ? records_of(*chunk, options_.check_crcs, records_, cause) : std::nullopt;
+  const auto records =
+      chunk ? records_of(*chunk, options_.check_crcs, records_, cause, options_.most_unpacked_bytes) : std::nullopt;
   if (!records) {
     end(Finish::How::Damaged, fmt::format("the chunk at byte {} is damaged: {}", offset_, cause));
     return false;

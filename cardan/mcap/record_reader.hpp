@@ -6,6 +6,7 @@
 #include <string>
 
 #include "cardan/mcap/codec.hpp"
+#include "cardan/mcap/compression.hpp"
 
 namespace cardan::mcap {
 
@@ -32,6 +33,7 @@ struct RecordReaderOptions {
   bool open_chunks = true;  ///< give the records in a chunk instead of the chunk itself
   bool check_crcs = true;
   std::uint64_t most_record_bytes = std::uint64_t{4} << 30;  ///< a record that claims more is damage
+  std::uint64_t most_unpacked_bytes = unpacked_limit();      ///< of a compressed chunk; one that holds more is refused
 };
 
 /// Reads a file from its beginning, record by record, from whatever gives bytes: a pipe, too. Unknown records are given
@@ -67,7 +69,15 @@ class RecordReader {
   Finish finish_;
 };
 
-/// A chunk's records, checked. Empty: `cause` says why. Compressed ones are put into `buffer`.
-[[nodiscard]] std::optional<View> records_of(const Chunk& chunk, bool check_crc, Bytes& buffer, std::string& cause);
+/// A chunk's records, checked. Empty: `cause` says why. Compressed ones are put into `buffer`, unless they have more
+/// than `most_unpacked_bytes`.
+[[nodiscard]] std::optional<View> records_of(const Chunk& chunk, bool check_crc, Bytes& buffer, std::string& cause,
+                                             std::uint64_t most_unpacked_bytes = unpacked_limit());
+
+/// How many messages stand in them, up to the first record that is damaged.
+[[nodiscard]] std::size_t message_count(View records) noexcept;
+
+/// What is said of such a chunk, behind its name: "holds … when it is unpacked, more than …".
+[[nodiscard]] std::string too_large_text(std::uint64_t bytes, std::uint64_t most_bytes);
 
 }  // namespace cardan::mcap

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstring>
 #include <limits>
@@ -70,6 +71,7 @@ class Scanner {
     if (!stored_ || !stored_->checked) return;
     for (const auto& [id, schema] : stored_->summary.schemas()) scan_.summary.add(schema);
     for (const auto& [id, channel] : stored_->summary.channels()) scan_.summary.add(channel);
+    for (const ChunkIndex& chunk : stored_->summary.chunks()) written_.insert(place_and_times(chunk));
     expects_indexes_ = std::any_of(stored_->summary.chunks().begin(), stored_->summary.chunks().end(),
                                    [](const ChunkIndex& c) { return !c.message_index_offsets.empty(); });
   }
@@ -308,7 +310,7 @@ class Scanner {
                      .uncompressed_size = c.uncompressed_size};
     if (!c.compression.empty() && c.uncompressed_size > options_.most_unpacked_bytes) {
       chunk_.reset();
-      return damage("the chunk there needs too much memory when it is unpacked", behind);
+      return damage("the chunk there " + too_large_text(c.uncompressed_size, options_.most_unpacked_bytes), behind);
     }
     const bool check = options_.search || uncertain || !c.compression.empty();
     if (walker_.walk(*head, content + head->records_at, check, *chunk_, scan_.summary)) return std::nullopt;
@@ -348,11 +350,22 @@ class Scanner {
                                 "the message index behind the chunk there is damaged: its messages are whole, "
                                 "their source stamps, if they had any, are lost"});
     }
+    if (options_.search && !chunk.messages.empty())
+      if (const auto first = copies_.first_of(chunk.index); first && !was_written_so(chunk.index)) {
+        lose(begin, fmt::format("the chunk there is the one of byte {} once more: it is kept once", *first));
+        return std::nullopt;
+      }
     for (const auto& message : chunk.messages) scan_.summary.count(message.channel, message.time);
     scan_.summary.count_chunk();
     counted_[begin] = begin + chunk.index.chunk_length;
     scan_.summary.add(std::move(chunk.index));
     return std::nullopt;
+  }
+
+  /// Whether the file's own index has this chunk: its writer may have got the same messages twice.
+  [[nodiscard]] bool was_written_so(const ChunkIndex& c) const { return written_.contains(place_and_times(c)); }
+  static std::array<std::uint64_t, 3> place_and_times(const ChunkIndex& c) {
+    return {c.chunk_start_offset, c.message_start_time, c.message_end_time};
   }
 
   void lose(std::uint64_t offset, std::string cause) { scan_.losses.push_back({offset, std::move(cause)}); }
@@ -445,6 +458,8 @@ class Scanner {
   ScanOptions options_;
   RecordSearch search_;
   ChunkWalker walker_;
+  ChunkCopies copies_{walker_};
+  std::set<std::array<std::uint64_t, 3>> written_;  ///< chunks, as the file's own index has them
   std::uint64_t end_;
   std::uint64_t at_ = 0;
   std::uint64_t settled_ = 0;  ///< up to there, records' own fields account for the bytes

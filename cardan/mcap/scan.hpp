@@ -53,7 +53,7 @@ struct ScanOptions {
   /// perhaps never reached the disk.
   MountIdentity mount{};
   /// A compressed chunk that says it is larger counts as damage: its messages are left out.
-  std::uint64_t most_unpacked_bytes = std::uint64_t{4} << 30;
+  std::uint64_t most_unpacked_bytes = unpacked_limit();
 };
 
 /// The mark: a metadata record at the beginning of a file that is written without checksums, replaced while it grows.

@@ -5,6 +5,25 @@
 
 namespace cardan::mcap {
 
+bool Summary::afford(std::size_t bytes) {
+  constexpr std::size_t kMostDefinitions = std::size_t{256} << 20;
+  if (bytes > kMostDefinitions - definition_bytes_) return false;
+  definition_bytes_ += bytes;
+  return true;
+}
+
+void Summary::add(const Schema& schema) {
+  if (!schemas_.contains(schema.id) && afford(schema.name.size() + schema.encoding.size() + schema.data.size()))
+    schemas_.emplace(schema.id, schema);
+}
+
+void Summary::add(const Channel& channel) {
+  if (channels_.contains(channel.id)) return;
+  std::size_t bytes = channel.topic.size() + channel.message_encoding.size();
+  for (const auto& [key, value] : channel.metadata) bytes += key.size() + value.size();
+  if (afford(bytes)) channels_.emplace(channel.id, channel);
+}
+
 void Summary::count(std::uint16_t channel, std::uint64_t log_time) {
   Statistics& s = statistics_;
   s.message_start_time = s.message_count == 0 ? log_time : std::min(s.message_start_time, log_time);

@@ -24,8 +24,10 @@ struct SummaryOptions {
 /// The file's index and statistics. Not to be shared by threads; does not block.
 class Summary {
  public:
-  void add(const Schema& schema) { schemas_.emplace(schema.id, schema); }
-  void add(const Channel& channel) { channels_.emplace(channel.id, channel); }
+  /// Of two with one number, the first. Compressed chunks may hold more than the file: definitions beyond 256 MiB are
+  /// left out.
+  void add(const Schema& schema);
+  void add(const Channel& channel);
   /// A message is in the file; the channel's record too.
   void count(std::uint16_t channel, std::uint64_t log_time);
   void count_chunk() { ++statistics_.chunk_count; }
@@ -47,6 +49,9 @@ class Summary {
   void append_to(Bytes& out, std::uint64_t file_offset, const SummaryOptions& options = {}) const;
 
  private:
+  bool afford(std::size_t bytes);
+
+  std::size_t definition_bytes_ = 0;
   std::map<std::uint16_t, Schema> schemas_;
   std::map<std::uint16_t, Channel> channels_;
   std::vector<ChunkIndex> chunks_;

@@ -35,6 +35,8 @@ class Verifier {
         {.open_chunks = false});
     crc_ = crc32(std::as_bytes(std::span(kMagic)));
     while (const auto record = reader.next()) {
+      if (record->offset == kMagic.size() && !record->is(Opcode::Header))
+        complain(record->offset, "it does not begin with the record of its header");
       take(*record);
       if (progress_) progress_(at);
     }
@@ -43,6 +45,7 @@ class Verifier {
     result_.bytes = file_.size();
     if (result_.finish.how != Finish::How::Complete) return std::move(result_);
     if (!data_ended_) complain(0, "it does not say where its data section ends");
+    buffer_ = {};  // without an index the file is walked through, which unpacks its chunks once more
     compare();
     return std::move(result_);
   }
@@ -150,7 +153,16 @@ class Verifier {
                              .compression = c.compression,
                              .compressed_size = c.records.size(),
                              .uncompressed_size = c.uncompressed_size}};
+    std::map<std::uint16_t, std::size_t> counts;  // lists that grow take twice the memory
+    for (View left = *records; !left.empty();) {
+      const auto record = take_record(left);
+      if (!record) break;
+      const auto message = record->is(Opcode::Message) ? decode<Message>(record->content) : std::nullopt;
+      if (message) ++counts[message->channel_id];
+    }
+    for (const auto& [channel, count] : counts) seen.messages[channel].reserve(count);
     std::uint64_t first = 0, last = 0;
+    bool any = false;
     for (View left = *records; !left.empty();) {
       const auto place = static_cast<std::uint64_t>(left.data() - records->data());
       const auto record = take_record(left);
@@ -164,8 +176,9 @@ class Verifier {
       if (!inner.is(Opcode::Message)) continue;
       with<Message>(inner, [&](const Message& m) {
         message(r.offset, m);
-        first = seen.messages.empty() ? m.log_time : std::min(first, m.log_time);
-        last = seen.messages.empty() ? m.log_time : std::max(last, m.log_time);
+        first = any ? std::min(first, m.log_time) : m.log_time;
+        last = any ? std::max(last, m.log_time) : m.log_time;
+        any = true;
         seen.messages[m.channel_id].emplace_back(m.log_time, place);
       });
     }
@@ -178,12 +191,11 @@ class Verifier {
 
   void message_index(const RecordView& r, const MessageIndex& m) {
     if (!open_) return;  // of a damaged chunk, or one that nobody looks for
-    const auto found = open_->messages.find(m.channel_id);
     auto listed = m.records;
     std::sort(listed.begin(), listed.end());
-    auto there = found == open_->messages.end() ? decltype(listed){} : found->second;
-    std::sort(there.begin(), there.end());
-    if (listed != there)
+    const auto found = open_->messages.find(m.channel_id);
+    if (found != open_->messages.end()) std::sort(found->second.begin(), found->second.end());
+    if (found == open_->messages.end() ? !listed.empty() : listed != found->second)
       complain(r.offset, fmt::format("the index of channel {} is not that of the chunk's messages", m.channel_id));
     open_->index.message_index_offsets[m.channel_id] = r.offset;
     open_->index.message_index_length += kPrefixBytes + r.content.size();

@@ -48,7 +48,7 @@ bool ChunkWalker::walk(const ChunkHead& head, std::uint64_t at, bool check, Walk
   Chunk whole = head.chunk;
   whole.records = buffer_;
   std::string cause;
-  const auto records = records_of(whole, check, unpacked_, cause);
+  const auto records = records_of(whole, check, unpacked_, cause, whole.uncompressed_size);  // which was looked at
   return records && walk_memory(*records, chunk, summary);
 }
 
@@ -63,6 +63,7 @@ std::uint32_t ChunkWalker::file_crc(std::uint64_t at, std::uint64_t bytes) {
 }
 
 bool ChunkWalker::walk_memory(View records, WalkedChunk& chunk, Summary& summary) {
+  chunk.messages.reserve(message_count(records));  // a list that grows takes twice the memory
   for (View left = records; !left.empty();) {
     const auto place = static_cast<std::uint64_t>(left.data() - records.data());
     const auto record = take_record(left);
@@ -85,6 +86,20 @@ bool ChunkWalker::walk_file(std::uint64_t begin, std::uint64_t bytes, WalkedChun
     at += kPrefixBytes + prefix->length;
   }
   return true;
+}
+
+std::optional<std::uint64_t> ChunkCopies::first_of(const ChunkIndex& chunk) {
+  const auto [at, is_new] = known_.try_emplace(
+      std::tuple(chunk.message_start_time, chunk.message_end_time, chunk.chunk_length, chunk.uncompressed_size));
+  Alike& alike = at->second;
+  if (is_new) {
+    alike.first = chunk.chunk_start_offset;
+    return std::nullopt;
+  }
+  if (alike.by_checksum.empty()) alike.by_checksum[walker_.file_crc(alike.first, chunk.chunk_length)] = alike.first;
+  const auto [same, differs] = alike.by_checksum.try_emplace(
+      walker_.file_crc(chunk.chunk_start_offset, chunk.chunk_length), chunk.chunk_start_offset);
+  return differs ? std::nullopt : std::optional(same->second);
 }
 
 }  // namespace cardan::mcap

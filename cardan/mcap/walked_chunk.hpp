@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -67,13 +69,33 @@ class ChunkWalker {
   /// Throws Error (System): the disk fails.
   [[nodiscard]] bool walk(const ChunkHead& head, std::uint64_t at, bool check, WalkedChunk& chunk, Summary& summary);
 
+  /// The checksum of these bytes of the file, whatever they are.
+  [[nodiscard]] std::uint32_t file_crc(std::uint64_t at, std::uint64_t bytes);
+
  private:
   [[nodiscard]] bool walk_memory(View records, WalkedChunk& chunk, Summary& summary);
   [[nodiscard]] bool walk_file(std::uint64_t begin, std::uint64_t bytes, WalkedChunk& chunk, Summary& summary);
-  [[nodiscard]] std::uint32_t file_crc(std::uint64_t at, std::uint64_t bytes);
 
   const InputFile& file_;
   Bytes buffer_, unpacked_;
+};
+
+/// Finds copies: a damaged disk, or a copy of a file that went wrong, may have a chunk at two places. Each chunk is
+/// read at most once for it, and only if another one has its times and sizes.
+class ChunkCopies {
+ public:
+  explicit ChunkCopies(ChunkWalker& walker) : walker_(walker) {}
+
+  /// Where the same chunk was before. Empty: nowhere.
+  [[nodiscard]] std::optional<std::uint64_t> first_of(const ChunkIndex& chunk);
+
+ private:
+  struct Alike {
+    std::uint64_t first = 0;                               ///< of these, the first one's offset
+    std::map<std::uint32_t, std::uint64_t> by_checksum{};  ///< empty while there is only one
+  };
+  ChunkWalker& walker_;
+  std::map<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t>, Alike> known_;
 };
 
 }  // namespace cardan::mcap

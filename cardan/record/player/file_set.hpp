@@ -24,8 +24,7 @@ class FileSet {
   /// Files, and folders of a recording (recording_folder.hpp). Throws Error (InvalidArgument): one is not there, or no
   /// MCAP file; (System): it cannot be read. One that nobody finished is walked through first; a compressed chunk in it
   /// may take `most_unpacked_bytes` of memory.
-  explicit FileSet(const std::vector<std::string>& paths,
-                   std::uint64_t most_unpacked_bytes = mcap::ScanOptions{}.most_unpacked_bytes);
+  explicit FileSet(const std::vector<std::string>& paths, std::uint64_t most_unpacked_bytes = mcap::unpacked_limit());
 
   [[nodiscard]] const std::vector<std::unique_ptr<mcap::Reader>>& readers() const noexcept { return readers_; }
   /// What is missing of them, with its place: files of a folder, and what a walk through a damaged file could not find.
@@ -66,7 +65,7 @@ class FileMessages {
   /// Once `cancelled` is true, no message comes any more. `most_unpacked_bytes`: of each file, as in ReadOptions.
   FileMessages(const FileSet& files, std::uint64_t start, std::uint64_t end, const WantedChannel& wanted,
                const std::atomic<bool>* cancelled = nullptr,
-               std::uint64_t most_unpacked_bytes = mcap::ReadOptions{}.most_unpacked_bytes);
+               std::uint64_t most_unpacked_bytes = mcap::unpacked_limit());
 
   struct Next {
     std::size_t file = 0;
