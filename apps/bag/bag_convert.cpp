@@ -169,14 +169,17 @@ class Conversion {
 };
 
 /// What ROS 2's tools look for, beside what ROS 1 said of the connection.
-std::map<std::string, std::string> ros1_metadata(const Ros1Connection& c, const std::set<std::string>& callers,
+std::map<std::string, std::string> ros1_metadata(const Ros1Connection& c, const std::set<std::string_view>& callers,
                                                  const Ros1Type& type) {
   std::map<std::string, std::string> out{
       {record::kQosKey, c.latching ? record::offered_qos(kLatchedDepth) : std::string()}};
   if (const std::string hash = record::ros_type_hash(type.name(), type.schema()); !hash.empty())
     out[record::kRosTypeHashKey] = hash;
   std::string names;
-  for (const std::string& caller : callers) names += (names.empty() ? "" : ", ") + caller;
+  for (const std::string_view caller : callers) {
+    if (!names.empty()) names += ", ";
+    names += caller;
+  }
   if (!names.empty()) out["ros1.callerid"] = names;
   if (c.latching) out["ros1.latching"] = "1";
   if (!c.md5.empty()) out["ros1.md5sum"] = c.md5;
@@ -190,12 +193,15 @@ class Ros1Conversion {
   bool run() {
     auto message = bag_.next();  // tells how the file is compressed
     out_.open(bag_.compression());
-    for (const auto& [id, connection] : bag_.connections()) (void)target_of(id);
+    for (const auto& [id, connection] : bag_.connections()) {
+      if (stopping()) return false;
+      (void)target_of(id);
+    }
     std::uint64_t seen = 0;
     for (; message; message = bag_.next()) {
       ++seen;
       if (seen % 256 == 0 && !out_.go_on(seen, 0)) return false;
-      const auto target = target_of(message->connection);
+      const Target& target = target_of(message->connection);
       if (!target.where) continue;
       if (out_.left_out(*target.where))
         out_.fail(*target.where, "");
@@ -204,6 +210,7 @@ class Ros1Conversion {
       else
         out_.fail(*target.where, "their bytes are not those of the type that the file names");
     }
+    if (stopping()) return false;
     for (const mcap::Problem& p : bag_.problems())
       out_.problem(fmt::format("{}, byte {}: {}", path_, p.offset, p.cause));
     if (bag_.unnamed_problems() > 0) out_.problem(fmt::format("… and {} more", bag_.unnamed_problems()));
@@ -218,22 +225,25 @@ class Ros1Conversion {
     std::shared_ptr<const Ros1Type> type{};
   };
 
-  Target target_of(std::uint32_t id) {
+  /// The same of all connections that become one channel.
+  const Target& target_of(std::uint32_t id) {
     const auto [at, is_new] = targets_.try_emplace(id);
-    if (!is_new) return at->second;
-    const Ros1Connection& c = bag_.connections().at(id);
-    if (!out_.wants(c.topic)) return at->second;
+    if (is_new) {
+      const Ros1Connection& c = bag_.connections().at(id);
+      const auto [channel, channel_is_new] = channels_.try_emplace(&c);
+      if (channel_is_new && out_.wants(c.topic)) channel->second = new_target(c);
+      at->second = &channel->second;
+    }
+    return *at->second;
+  }
+
+  Target new_target(const Ros1Connection& c) {
     std::string why;
-    at->second.type = type_of(c, why);
-    std::set<std::string> callers;
-    for (const auto& [other, o] : bag_.connections())
-      if (o.topic == c.topic && o.type == c.type && o.latching == c.latching && !o.caller.empty())
-        callers.insert(o.caller);
-    at->second.where = at->second.type == nullptr
-                           ? out_.leave_out(c.topic, c.type, why)
-                           : out_.add(c.topic, at->second.type->name(), "ros2msg", at->second.type->schema(),
-                                      ros1_metadata(c, callers, *at->second.type));
-    return at->second;
+    auto type = type_of(c, why);
+    const std::size_t where = type == nullptr ? out_.leave_out(c.topic, c.type, why)
+                                              : out_.add(c.topic, type->name(), "ros2msg", type->schema(),
+                                                         ros1_metadata(c, bag_.callers(c), *type));
+    return {where, std::move(type)};
   }
 
   std::shared_ptr<const Ros1Type> type_of(const Ros1Connection& c, std::string& why) {
@@ -254,7 +264,8 @@ class Ros1Conversion {
   Ros1Bag bag_;
   Conversion& out_;
   std::string path_;
-  std::map<std::uint32_t, Target> targets_;
+  std::map<const Ros1Connection*, Target, AsOneChannel> channels_;
+  std::map<std::uint32_t, const Target*> targets_;
   std::map<std::pair<std::string, std::string>, std::pair<std::shared_ptr<const Ros1Type>, std::string>> types_;
   std::vector<std::byte> cdr_;
 };
@@ -301,6 +312,7 @@ bool convert_sqlite(const std::string& path, Conversion& out) {
       out.write(target->second, static_cast<std::uint64_t>(message->time), message->data);
     }
   }
+  if (stopping()) return false;
   for (const std::string& what : bag.problems()) out.problem(fmt::format("{}: {}", path, what));
   if (unknown > 0) out.problem(fmt::format("{}: {} messages belong to topics that it does not name", path, unknown));
   out.missing(bag.missing() + unknown);

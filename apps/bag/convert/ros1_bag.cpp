@@ -9,15 +9,24 @@
 #include <string_view>
 
 #include "cardan/base/error.hpp"
+#include "cardan/transport/stop.hpp"
 
 namespace cardan::apps {
 namespace {
 
 constexpr std::string_view kMagic = "#ROSBAG V2.0\n";
-constexpr std::uint64_t kMostHeader = std::uint64_t{1} << 20;
+constexpr std::uint64_t kMostHeader = 64 << 10;                   ///< of a record: a topic's name, and numbers
+constexpr std::uint64_t kMostSmallData = std::uint64_t{1} << 20;  ///< of a connection: a definition
 constexpr std::size_t kMostConnections = 65'535;
 constexpr std::size_t kMostBagProblems = 50;
 constexpr std::uint64_t kPiece = std::uint64_t{1} << 20;  ///< that a search looks at in one go
+/// A search tries what looks like records as long as all of it together is no more than this many times the file.
+constexpr std::uint64_t kMostSearched = 16;
+constexpr std::size_t kMostConnectionBytes = std::size_t{64}
+                                             << 20;  ///< of all texts; chunks may hold more than the file
+constexpr std::string_view kChunkSign("\4\0\0\0op=\5", 8);
+constexpr std::uint64_t kMostBeforeSign = 64;     ///< of a chunk's header: its length, and fields before that one
+constexpr std::uint64_t kMostChunkHeader = 4096;  ///< that a search looks for; rosbag's has 50 bytes
 
 enum Op : int { kMessage = 2, kBagHeader = 3, kIndex = 4, kChunk = 5, kChunkInfo = 6, kConnection = 7 };
 
@@ -83,10 +92,12 @@ std::optional<Ros1Bag::Fields> Ros1Bag::parse(mcap::View header) {
 /// Valid until the next one is asked for.
 std::optional<Ros1Bag::Record> Ros1Bag::record_at(std::uint64_t at) {
   std::array<std::byte, 4> length{};
+  looked_at_ = 0;
   if (at + 4 > size_ || file_.read(at, length) != 4) return std::nullopt;
   const std::uint64_t bytes = number_at<std::uint32_t>(length.data());
   if (bytes > kMostHeader || at + 8 + bytes > size_ || !file_.read_exactly(at + 4, bytes + 4, header_))
     return std::nullopt;
+  looked_at_ = bytes;
   auto fields = parse(mcap::View(header_).first(bytes));
   if (!fields || fields->op() == 0) return std::nullopt;
   Record record{.fields = std::move(*fields), .data_at = at + 8 + bytes};
@@ -116,10 +127,10 @@ void Ros1Bag::read_head() {
 void Ros1Bag::read_index(std::uint64_t at) {
   end_ = at;
   mcap::Bytes data;
-  while (at < size_) {
+  while (at < size_ && !stopping()) {
     const auto record = record_at(at);
     const int op = record ? record->fields.op() : 0;
-    if ((op != kConnection && op != kChunkInfo) || record->end - record->data_at > kMostHeader) {
+    if ((op != kConnection && op != kChunkInfo) || record->end - record->data_at > kMostSmallData) {
       problem(at, "the file's index is damaged");
       return;
     }
@@ -138,8 +149,10 @@ void Ros1Bag::read_index(std::uint64_t at) {
 
 void Ros1Bag::add_connection(const Fields& fields, mcap::View data) {
   const auto id = fields.number<std::uint32_t>("conn");
+  if (!id || data.size() > kMostSmallData || connections_.contains(*id)) return;
   const auto inner = parse(data);
-  if (!id || !inner || connections_.contains(*id) || connections_.size() >= kMostConnections) return;
+  if (!inner || connections_.size() >= kMostConnections || data.size() > kMostConnectionBytes - connection_bytes_)
+    return;
   Ros1Connection one{.topic = fields.text("topic"),
                      .type = inner->text("type"),
                      .definition = inner->text("message_definition"),
@@ -147,11 +160,16 @@ void Ros1Bag::add_connection(const Fields& fields, mcap::View data) {
                      .caller = inner->text("callerid"),
                      .latching = inner->text("latching") == "1"};
   if (one.topic.empty()) one.topic = inner->text("topic");
-  if (!one.topic.empty() && !one.type.empty()) connections_.emplace(*id, std::move(one));
+  if (one.topic.empty() || one.type.empty()) return;
+  connection_bytes_ += data.size();
+  const Ros1Connection& added = connections_.emplace(*id, std::move(one)).first->second;
+  auto& callers = callers_[&added];
+  if (!added.caller.empty()) callers.insert(added.caller);
 }
 
 std::optional<Ros1Message> Ros1Bag::next() {
   for (;;) {
+    if (stopping()) return std::nullopt;
     if (in_chunk_) {
       if (auto message = next_in_chunk()) return message;
     } else if (!take_record()) {
@@ -172,12 +190,14 @@ bool Ros1Bag::take_record() {
   const std::uint64_t at = at_;
   const auto record = record_at(at);
   if (!record || record->end > end_) {
-    const auto next = next_chunk_behind(at);
+    const auto next = afford(looked_at_) ? next_chunk_behind(at) : std::nullopt;
     const std::uint64_t to = next.value_or(end_);
     // What nobody closed may end anywhere; of what was closed this is damage.
-    problem(at,
-            fmt::format("{} (to byte {})",
-                        next || end_ != size_ ? "a record is damaged" : "the file ends in the middle of a record", to));
+    problem(at, fmt::format("{} (to byte {})",
+                            !afford(0) ? "a record is damaged, and too much behind it only looks like chunks"
+                            : next || end_ != size_ ? "a record is damaged"
+                                                    : "the file ends in the middle of a record",
+                            to));
     at_ = to;
     return next.has_value();
   }
@@ -189,7 +209,7 @@ bool Ros1Bag::take_record() {
     in_chunk_ = file_.read_exactly(at, at_ - at, chunk_);
     chunk_at_ = at;
     chunk_pos_ = chunk_seen_ = 0;
-  } else if (record->fields.op() == kConnection && record->end - record->data_at <= kMostHeader) {
+  } else if (record->fields.op() == kConnection && record->end - record->data_at <= kMostSmallData) {
     mcap::Bytes data;
     const Fields fields = record->fields;
     if (file_.read_exactly(record->data_at, record->end - record->data_at, data)) add_connection(fields, data);
@@ -210,12 +230,13 @@ void Ros1Bag::open_chunk(std::uint64_t at, const Record& record) {
       return close_chunk(true, "a chunk's data has another size than the chunk says");
   } else {
     if (!file_.read_exactly(record.data_at, bytes, packed_)) return close_chunk(true, "a chunk cannot be read");
-    if (const char* why = unpack_ros1(compression, packed_, *size, chunk_)) return close_chunk(true, why);
+    if (const std::string why = unpack_ros1(compression, packed_, *size, chunk_); !why.empty())
+      return close_chunk(true, why);
     compression_ = compression;
   }
 }
 
-void Ros1Bag::close_chunk(bool damaged, const char* why) {
+void Ros1Bag::close_chunk(bool damaged, const std::string& why) {
   in_chunk_ = false;
   const auto indexed = indexed_.find(chunk_at_);
   const std::uint64_t lost = indexed == indexed_.end() ? 0 : indexed->second - std::min(chunk_seen_, indexed->second);
@@ -227,11 +248,12 @@ void Ros1Bag::close_chunk(bool damaged, const char* why) {
 
 std::optional<Ros1Message> Ros1Bag::next_in_chunk() {
   const mcap::View chunk(chunk_);
-  while (chunk_pos_ < chunk.size()) {
+  while (chunk_pos_ < chunk.size() && !stopping()) {
     const mcap::View rest = chunk.subspan(chunk_pos_);
     const std::uint64_t header = rest.size() < 8 ? rest.size() : number_at<std::uint32_t>(rest.data());
     std::optional<Fields> fields;
-    if (header <= rest.size() - std::min<std::size_t>(rest.size(), 8)) fields = parse(rest.subspan(4, header));
+    if (header <= kMostHeader && header <= rest.size() - std::min<std::size_t>(rest.size(), 8))
+      fields = parse(rest.subspan(4, header));
     const std::uint64_t bytes = fields ? number_at<std::uint32_t>(rest.data() + 4 + header) : 0;
     if (!fields || fields->op() == 0 || bytes > rest.size() - 8 - header) {
       close_chunk(true, "a record in a chunk is damaged, and what follows it there cannot be found");
@@ -246,7 +268,7 @@ std::optional<Ros1Message> Ros1Bag::next_in_chunk() {
     const auto time = fields->number<std::uint64_t>("time");
     if (!connection || !time || !connections_.contains(*connection)) {
       ++missing_;
-      if (unknown_.insert(connection.value_or(0)).second)
+      if (unknown_.size() < kMostConnections && unknown_.insert(connection.value_or(0)).second)
         problem(chunk_at_,
                 !connection || !time
                     ? "a message's record is damaged"
@@ -257,28 +279,51 @@ std::optional<Ros1Message> Ros1Bag::next_in_chunk() {
     return Ros1Message{
         .connection = *connection, .time = (*time & 0xffff'ffffU) * 1'000'000'000 + (*time >> 32U), .data = data};
   }
-  close_chunk(false, "a chunk does not hold all that the file's index says");
+  if (!stopping()) close_chunk(false, "a chunk does not hold all that the file's index says");
+  return std::nullopt;
+}
+
+bool Ros1Bag::afford(std::uint64_t bytes) {
+  searched_ += bytes;
+  return searched_ / kMostSearched <= size_;
+}
+
+/// Has the bytes from there on in the piece, and what may stand before them in a header. False: too few are left.
+bool Ros1Bag::fill_piece(std::uint64_t from) {
+  if (from + kChunkSign.size() > end_) return false;
+  if (from >= piece_at_ && from + kChunkSign.size() <= piece_at_ + piece_.size()) return true;
+  piece_at_ = from - std::min(from, kMostBeforeSign);
+  return file_.read_exactly(piece_at_, std::min(kPiece, end_ - piece_at_), piece_);
+}
+
+/// Where the chunk starts in whose header that sign stands, at `from` or behind it.
+std::optional<std::uint64_t> Ros1Bag::chunk_with_sign(std::uint64_t sign, std::uint64_t from) {
+  const mcap::View piece(piece_);
+  for (std::uint64_t back = 4; back <= kMostBeforeSign && sign >= std::max(from, piece_at_) + back; ++back) {
+    // The cheap checks first: the header is long enough, and its fields end where the sign starts.
+    const std::size_t at = sign - back - piece_at_;
+    const std::uint64_t header = number_at<std::uint32_t>(piece.data() + at);
+    if (header < back - 4 + kChunkSign.size() || header > kMostChunkHeader) continue;
+    if (!afford(back)) return std::nullopt;
+    if (!parse(piece.subspan(at + 4, back - 4))) continue;
+    if (!afford(header)) return std::nullopt;
+    const auto record = record_at(sign - back);
+    if (record && record->end <= end_ && record->fields.op() == kChunk && record->fields.find("size"))
+      return sign - back;
+  }
   return std::nullopt;
 }
 
 /// The first place behind `at` where a chunk's record seems to start.
 std::optional<std::uint64_t> Ros1Bag::next_chunk_behind(std::uint64_t at) {
-  constexpr std::string_view kSign("\4\0\0\0op=\5", 8);
-  constexpr std::uint64_t kMostBefore = 64;  // of the header: its length, and fields before that one
-  mcap::Bytes piece;
-  for (std::uint64_t from = at + 1; from < end_;) {
-    const std::uint64_t bytes = std::min(kPiece, end_ - from);
-    if (!file_.read_exactly(from, bytes, piece)) return std::nullopt;
-    for (std::size_t found = 0; (found = text_of(piece).find(kSign, found)) != std::string_view::npos; ++found)
-      for (std::uint64_t back = 4; back <= kMostBefore && from + found >= at + 1 + back; ++back) {
-        // The cheap check first: fields end where the sign starts.
-        if (found >= back && !parse(mcap::View(piece).subspan(found - back + 4, back - 4))) continue;
-        const std::uint64_t place = from + found - back;
-        const auto record = record_at(place);
-        if (record && record->end <= end_ && record->fields.op() == kChunk && record->fields.find("size")) return place;
-      }
-    if (bytes < kPiece) return std::nullopt;
-    from += bytes - kSign.size() + 1;
+  for (std::uint64_t from = at + 1; fill_piece(from) && afford(0) && !stopping();) {
+    const std::size_t found = text_of(piece_).find(kChunkSign, from - piece_at_);
+    if (found == std::string_view::npos) {
+      from = piece_at_ + piece_.size() - kChunkSign.size() + 1;
+      continue;
+    }
+    if (const auto chunk = chunk_with_sign(piece_at_ + found, at + 1)) return chunk;
+    from = piece_at_ + found + 1;
   }
   return std::nullopt;
 }

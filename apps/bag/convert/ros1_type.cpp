@@ -22,8 +22,8 @@ using Kind = RosType::Kind;
 using Bytes = std::vector<std::byte>;
 
 constexpr std::size_t kMostText = std::size_t{1} << 20;
-/// Elements that have no bytes in ROS 1, and one in CDR: a few bytes could else ask for gigabytes.
-constexpr std::size_t kMostEmpty = 65'536;
+/// Messages within a message may have no bytes in ROS 1: a list of them could else ask for gigabytes, or for hours.
+constexpr std::size_t kMostVisits = 512, kMostVisitsPerByte = 16;
 
 [[noreturn]] void wrong(std::string_view line) {
   throw Error(ErrorCode::InvalidArgument, fmt::format("the definition's line '{}' is malformed", line),
@@ -137,21 +137,21 @@ class Body {
 /// Writes CDR of what it reads; stops for good where something does not fit.
 class Transcoder {
  public:
-  Transcoder(std::span<const std::byte> in, Bytes& out) : in_(in), out_(out) {
+  Transcoder(std::span<const std::byte> in, Bytes& out)
+      : in_(in), out_(out), visits_left_(kMostVisits + kMostVisitsPerByte * in.size()) {
     out_.assign({std::byte{0}, std::byte{1}, std::byte{0}, std::byte{0}});  // XCDR1, little-endian
   }
 
   [[nodiscard]] bool done() const { return ok_ && in_.empty(); }
 
   void message(const RosMessage& m) {
-    if (m.name == "std_msgs/Header" && !take(4)) return;  // seq
+    if (visits_left_-- == 0) ok_ = false;
+    if (!ok_ || (m.name == "std_msgs/Header" && !take(4))) return;  // seq
     for (const RosField& field : m.fields) {
       if (!ok_) return;
       value(field.type);
     }
-    if (!m.fields.empty()) return;
-    ok_ = ok_ && ++empty_ <= kMostEmpty;
-    if (ok_) out_.push_back(std::byte{0});
+    if (m.fields.empty()) out_.push_back(std::byte{0});
   }
 
  private:
@@ -222,7 +222,7 @@ class Transcoder {
 
   std::span<const std::byte> in_;
   Bytes& out_;
-  std::size_t empty_ = 0;
+  std::size_t visits_left_;
   bool ok_ = true;
 };
 

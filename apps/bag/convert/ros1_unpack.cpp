@@ -1,70 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <lz4frame.h>
 #if defined(CARDAN_HAS_BZIP2)
 #include <bzlib.h>
 #endif
+#include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <memory>
 
 #include "apps/bag/convert/ros1_bag.hpp"
+#include "cardan/mcap/compression.hpp"
+#include "cardan/mcap/record_reader.hpp"
+#include "cardan/transport/stop.hpp"
 
 namespace cardan::apps {
 namespace {
 
-constexpr std::uint64_t kMostChunk = std::uint64_t{1} << 29;  ///< rosbag makes them of 768 KiB, or of one message
-constexpr std::size_t kStep = std::size_t{1} << 20;
-constexpr const char* kOtherSize = "a chunk's data has another size than the chunk says";
-
-/// Room for what comes next; at most a byte more than there may be, so that too much is noticed.
-std::size_t grow(mcap::Bytes& out, std::size_t used, std::uint64_t size) {
-  const std::size_t room = static_cast<std::size_t>(std::min<std::uint64_t>(size + 1 - used, std::max(kStep, used)));
-  out.resize(used + room);
-  return room;
-}
-
-const char* unpack_lz4(mcap::View packed, std::uint64_t size, mcap::Bytes& out) {
-  LZ4F_dctx* raw = nullptr;
-  if (LZ4F_isError(LZ4F_createDecompressionContext(&raw, LZ4F_VERSION)) != 0) return "no memory for decompression";
-  const std::unique_ptr<LZ4F_dctx, LZ4F_errorCode_t (*)(LZ4F_dctx*)> context(raw, LZ4F_freeDecompressionContext);
-  std::size_t used = 0, hint = 1;
-  while (hint != 0) {
-    if (used > size) return kOtherSize;
-    std::size_t room = grow(out, used, size), taken = packed.size();
-    hint = LZ4F_decompress(context.get(), out.data() + used, &room, packed.data(), &taken, nullptr);
-    if (LZ4F_isError(hint) != 0) return "a chunk's lz4 data is damaged";
-    if (room == 0 && taken == 0 && hint != 0) return "a chunk's lz4 data ends too early";
-    used += room;
-    packed = packed.subspan(taken);
-  }
-  out.resize(used);
-  return used == size ? nullptr : kOtherSize;
-}
-
 #if defined(CARDAN_HAS_BZIP2)
-const char* unpack_bz2(mcap::View packed, std::uint64_t size, mcap::Bytes& out) {
+constexpr std::size_t kStep = std::size_t{1} << 20;  ///< a moment's work, after which a stop is noticed
+constexpr std::uint64_t kLikelyRatio = 64;           ///< what bz2 makes of most data, and more
+
+/// Unpacks into `out`, or, if that is null, only counts. Returns why it is impossible; nullptr: there are `size` bytes.
+const char* run_bz2(mcap::View packed, std::uint64_t size, mcap::Bytes* out) {
   bz_stream stream{};
   if (BZ2_bzDecompressInit(&stream, 0, 0) != BZ_OK) return "no memory for decompression";
   const std::unique_ptr<bz_stream, int (*)(bz_stream*)> end(&stream, BZ2_bzDecompressEnd);
-  mcap::Bytes copy(packed.begin(), packed.end());  // the library takes what is not const
-  stream.next_in = reinterpret_cast<char*>(copy.data());
-  stream.avail_in = static_cast<unsigned>(copy.size());
-  std::size_t used = 0;
+  stream.next_in = const_cast<char*>(reinterpret_cast<const char*>(packed.data()));  // it only reads there
+  stream.avail_in = static_cast<unsigned>(packed.size());
+  mcap::Bytes scratch(out == nullptr ? kStep : 1);
+  std::uint64_t done = 0;
   for (int state = BZ_OK; state != BZ_STREAM_END;) {
-    if (used > size) return kOtherSize;
-    const std::size_t room = grow(out, used, size);
+    if (stopping()) return "stopped";
+    // Behind the end a byte more, so that too much is noticed.
+    const bool to_out = out != nullptr && done < size;
+    const auto room = static_cast<unsigned>(to_out ? std::min<std::uint64_t>(size - done, kStep) : scratch.size());
     const unsigned before = stream.avail_in;
-    stream.next_out = reinterpret_cast<char*>(out.data() + used);
-    stream.avail_out = static_cast<unsigned>(room);
+    stream.next_out = reinterpret_cast<char*>(to_out ? out->data() + done : scratch.data());
+    stream.avail_out = room;
     state = BZ2_bzDecompress(&stream);
     if (state != BZ_OK && state != BZ_STREAM_END) return "a chunk's bz2 data is damaged";
-    used += room - stream.avail_out;
+    done += room - stream.avail_out;
+    if (done > size) break;
     if (state == BZ_OK && stream.avail_out == room && stream.avail_in == before)
       return "a chunk's bz2 data ends too early";
   }
-  out.resize(used);
-  return used == size ? nullptr : kOtherSize;
+  return done == size ? nullptr : "a chunk's data has another size than the chunk says";
+}
+
+const char* unpack_bz2(mcap::View packed, std::uint64_t size, mcap::Bytes& out) {
+  if (size > kLikelyRatio * packed.size() + kStep)  // before room is made for what it claims
+    if (const char* const why = run_bz2(packed, size, nullptr)) return why;
+  out = {};
+  out.resize(static_cast<std::size_t>(size));
+  return run_bz2(packed, size, &out);
 }
 #else
 const char* unpack_bz2(mcap::View, std::uint64_t, mcap::Bytes&) {
@@ -74,11 +61,15 @@ const char* unpack_bz2(mcap::View, std::uint64_t, mcap::Bytes&) {
 
 }  // namespace
 
-const char* unpack_ros1(std::string_view compression, mcap::View packed, std::uint64_t size, mcap::Bytes& out) {
-  if (size > kMostChunk) return "a chunk claims to hold more than 512 MiB";
-  if (compression == "lz4") return unpack_lz4(packed, size, out);
-  if (compression == "bz2") return unpack_bz2(packed, size, out);
-  return "the compression of a chunk is not supported";
+std::string unpack_ros1(std::string_view compression, mcap::View packed, std::uint64_t size, mcap::Bytes& out) {
+  if (size > mcap::unpacked_limit()) return "a chunk " + mcap::too_large_text(size, mcap::unpacked_limit());
+  const char* why = "the compression of a chunk is not supported";
+  if (compression == "bz2") why = unpack_bz2(packed, size, out);
+  if (compression == "lz4") {
+    why = mcap::decompress(compression, packed, size, out);
+    if (why != nullptr) return fmt::format("a chunk is damaged: {}", why);
+  }
+  return why == nullptr ? std::string() : std::string(why);
 }
 
 }  // namespace cardan::apps
