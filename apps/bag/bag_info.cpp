@@ -130,8 +130,13 @@ Json files_json(const Contents& contents) {
   Json all = Json::array();
   for (const auto& reader : contents.files.readers()) {
     const mcap::Statistics& s = reader->summary().statistics();
-    Json one{{"file", reader->file().path()}, {"bytes", reader->file().size()},   {"finished", reader->complete()},
-             {"messages", s.message_count},   {"start_ns", s.message_start_time}, {"end_ns", s.message_end_time}};
+    const bool known = reader->has_statistics();
+    Json one{{"file", reader->file().path()},
+             {"bytes", reader->file().size()},
+             {"finished", reader->complete()},
+             {"messages", known ? Json(s.message_count) : Json()},
+             {"start_ns", known ? Json(s.message_start_time) : Json()},
+             {"end_ns", known ? Json(s.message_end_time) : Json()}};
     add_state(one, *reader);
     all.push_back(std::move(one));
   }
@@ -139,15 +144,17 @@ Json files_json(const Contents& contents) {
 }
 
 Json info_json(const Contents& contents) {
+  // Of a file without statistics nobody has counted: that is not 0.
+  const auto counted = [&](auto value) { return contents.has_statistics ? Json(value) : Json(); };
   Json out{{"file", contents.path},
            {"bytes", contents.bytes},
            {"finished", contents.finished},
            {"profile", contents.common([](const mcap::Reader& r) { return r.header().profile; })},
            {"library", contents.common([](const mcap::Reader& r) { return r.header().library; })},
-           {"messages", contents.messages},
-           {"start_ns", contents.first},
-           {"end_ns", contents.last},
-           {"seconds", contents.seconds()}};
+           {"messages", counted(contents.messages)},
+           {"start_ns", counted(contents.first)},
+           {"end_ns", counted(contents.last)},
+           {"seconds", counted(contents.seconds())}};
   if (contents.folder)
     out["files"] = files_json(contents);
   else
@@ -217,7 +224,7 @@ std::string head_text(const Contents& contents) {
   const std::string profile = contents.common([](const mcap::Reader& r) { return r.header().profile; });
   add("written by",
       printable(library.empty() ? "unknown" : library) + (profile.empty() ? "" : ", profile " + printable(profile)));
-  if (contents.messages > 0)
+  if (contents.messages > 0 && contents.has_statistics)
     add("time",
         fmt::format("{} to {}, {:.3f} s", stamp_text(contents.first), stamp_text(contents.last), contents.seconds()));
   const std::string packed = packed_text(contents);

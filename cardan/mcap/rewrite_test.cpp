@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstring>
+#include <set>
 
 #include "cardan/base/error.hpp"
 #include "cardan/mcap/sample_file_test.hpp"
@@ -61,6 +62,34 @@ TEST(Verify, FindsEveryChangedByteThatMatters) {
     bad[at] ^= std::byte{0x10};
     file.put(bad);
     EXPECT_FALSE(verify(file.path()).good()) << "byte " << at << " of " << whole.size();
+  }
+}
+
+TEST(Verify, FindsEveryChangedByteThatAFileStoresTwice) {
+  // Without a checksum of all its data, as `cut` and the recorder write it: the texts of the header and of metadata
+  // stand there once, without a checksum.
+  const auto samples = test::some_samples(12, 60);
+  for (const Compression compression :
+       {Compression::None, Compression::Lz4}) {  // zstd's frames have bits without a meaning
+    const Bytes whole = test::write_file(samples, {.chunk_bytes = 200, .compression = compression});
+    const FileOnDisk file(whole);
+    std::set<std::size_t> once;
+    for (std::size_t at = kMagic.size(); at + kPrefixBytes < whole.size();) {
+      const Prefix prefix(View(whole).subspan(at, kPrefixBytes));
+      const std::size_t end = at + kPrefixBytes + static_cast<std::size_t>(prefix.length);
+      if (prefix.is(Opcode::Header) || prefix.is(Opcode::Metadata))
+        for (std::size_t byte = at + kPrefixBytes; byte < end; ++byte) once.insert(byte);
+      if (prefix.is(Opcode::Footer)) break;
+      at = end;
+    }
+    ASSERT_LT(once.size(), 100U);
+    for (std::size_t at = kMagic.size(); at < whole.size(); ++at) {
+      if (once.contains(at)) continue;
+      Bytes bad = whole;
+      bad[at] ^= std::byte{0x10};
+      file.put(bad);
+      EXPECT_FALSE(verify(file.path()).good()) << "byte " << at << " of " << whole.size();
+    }
   }
 }
 

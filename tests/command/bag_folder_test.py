@@ -179,6 +179,22 @@ class BagFolder(CommandCase):
         self.assertEqual(self.play(folder, code=3)["published"], 20)
         self.run_cardan("play", folder / "drive_0001.mcap", folder / "drive_0002.mcap", code=2)  # that was asked for by name
 
+    def test_messages_that_nobody_counted(self):
+        """A finished file may lack the record with its statistics: then the number is not known, which is not 0."""
+        file = self.path / "uncounted.mcap"
+        with open(file, "wb") as stream:
+            writer = McapWriter(stream, use_statistics=False)
+            writer.start()
+            channel = writer.register_channel("/v", "cdr", writer.register_schema(VECTOR3[0], VECTOR3[1], VECTOR3[2].encode()))
+            for i in range(10):
+                writer.add_message(channel, BEGIN + i, Cdr().number("d", i, i, i).done(), BEGIN + i)
+            writer.finish()
+        info = self.json_of("bag", "info", file)
+        self.assertEqual([info[key] for key in ("messages", "start_ns", "end_ns", "seconds")], [None] * 4)
+        self.assertNotIn("messages", info["topics"][0])
+        self.assertIn("not counted", self.run_cardan("bag", "info", file))
+        self.assertEqual(len(self.run_cardan("bag", "ls", file).splitlines()), 10)
+
     def test_a_folder_without_a_recording(self):
         (self.path / "empty").mkdir()
         for command in ("info",), ():
