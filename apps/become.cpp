@@ -16,6 +16,7 @@
 #include "cardan/system/launcher/child_process.hpp"
 #include "cardan/system/launcher/declare.hpp"
 #include "cardan/system/launcher/own_program.hpp"
+#include "cardan/system/launcher/python_program.hpp"
 
 namespace cardan::apps {
 
@@ -48,18 +49,22 @@ void become_interpreter(const std::string& wanted, const std::string& module, co
   const char* const set = std::getenv("CARDAN_PYTHON");
   std::string name = wanted;
   if (name.empty()) name = set != nullptr && *set != '\0' ? set : "python3";
-  require_package(name, needs);
+  const std::string file = launcher::interpreter_file(name);
+  if (const std::string folders = launcher::python_path(); folders.empty())
+    ::unsetenv("PYTHONPATH");
+  else
+    ::setenv("PYTHONPATH", folders.c_str(), 1);
+  const bool safe_path = require_package(file, needs);
   // Its own name comes first, not the process's: by it an interpreter finds the environment that it belongs to.
-  std::vector<std::string> all{std::move(name), "-m", module};
+  std::vector<std::string> all = launcher::python_program(file, module, safe_path);
   all.insert(all.end(), words.begin(), words.end());
   std::vector<char*> pointers;
   for (std::string& word : all) pointers.push_back(word.data());
   pointers.push_back(nullptr);
-  ::execvp(all.front().c_str(), pointers.data());
-  throw Error(
-      ErrorCode::Unavailable,
-      fmt::format("the interpreter {} cannot be started: {}", all.front(), std::generic_category().message(errno)),
-      fmt::format("install it, or name one: CARDAN_PYTHON=/path/to/python3{}", in_environment(needs)));
+  ::execv(file.c_str(), pointers.data());
+  throw Error(ErrorCode::Unavailable,
+              fmt::format("the interpreter {} cannot be started: {}", name, std::generic_category().message(errno)),
+              fmt::format("install it, or name one: CARDAN_PYTHON=/path/to/python3{}", in_environment(needs)));
 }
 
 }  // namespace cardan::apps

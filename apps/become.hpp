@@ -26,8 +26,8 @@ inline constexpr bool kInWheel = false;
 void become_python(const config::Configuration& configuration, const std::string& process,
                    const std::vector<std::string>& words, bool declare);
 
-/// Replaces this process by the interpreter `wanted` ("": $CARDAN_PYTHON, or else python3), as `python3 -m MODULE` with
-/// `words`. Throws Error (Unavailable) if it does not start, or lacks what it needs.
+/// Replaces this process by the interpreter `wanted` ("": $CARDAN_PYTHON, or else python3), which runs main() of a
+/// module of the package cardan with `words`. Throws Error (Unavailable) if it does not start, or lacks what it needs.
 [[noreturn]] void become_interpreter(const std::string& wanted, const std::string& module,
                                      const std::vector<std::string>& words, const PythonNeeds& needs);
 

@@ -16,17 +16,16 @@
 #include "apps/become.hpp"
 #include "cardan/base/error.hpp"
 #include "cardan/system/launcher/child_process.hpp"
+#include "cardan/system/launcher/python_program.hpp"
 
 namespace cardan::apps {
 namespace {
 
 using namespace std::chrono_literals;
 
-/// Nothing is imported: that would take the time of the import twice. A folder `cardan` without the package's files, as
-/// Cardan's sources have one, is a package to Python too; it has no origin.
+/// After kLeaveWorkingFolder. Nothing is imported: that would take the time of the import twice. A folder `cardan`
+/// without the package's files, as Cardan's sources have one, is a package to Python too; it has no origin.
 constexpr const char* kQuestion = R"(
-import sys
-
 def find(name, path=None):
     for finder in sys.meta_path:
         spec = finder.find_spec(name, path)
@@ -48,20 +47,20 @@ def managed():
 has, where = state()
 beside = bool(sys.argv[1]) and state([sys.argv[1]])[0] == "there"
 rerun = find("rerun") is not None
-print("cardan", has, rerun, beside, not (has == "there" and rerun) and managed(), "%d.%d" % sys.version_info[:2])
+print("cardan", has, rerun, beside, not (has == "there" and rerun) and managed(), "%d.%d" % sys.version_info[:2], sys.version_info >= (3, 11))
 print(where)
 print(sys.executable)
 )";
 
 struct Answer {
   std::string has, version, where, executable;
-  bool rerun = false, beside = false, managed = false;
+  bool rerun = false, beside = false, managed = false, safe_path = false;
 };
 
 /// Everything that the interpreter prints; absent: it does not end, or not in order.
 std::optional<std::string> output_of(launcher::ChildProcess& child) {
   std::string text;
-  const auto end = std::chrono::steady_clock::now() + 5s;
+  const auto end = std::chrono::steady_clock::now() + 30s;
   while (std::chrono::steady_clock::now() < end && text.size() < 65536) {
     const auto ending = child.ended();  // before the read: then all is in the pipe
     std::array<char, 4096> some{};
@@ -75,20 +74,22 @@ std::optional<std::string> output_of(launcher::ChildProcess& child) {
 }
 
 std::optional<Answer> ask(const std::string& interpreter, const std::string& beside) try {
-  // env looks it up in PATH as execvp() does.
-  launcher::ChildProcess child({.program = "/usr/bin/env", .arguments = {"env", interpreter, "-c", kQuestion, beside}});
+  launcher::ChildProcess child(
+      {.program = interpreter,
+       .arguments = {interpreter, "-c", std::string(launcher::kLeaveWorkingFolder) + kQuestion, beside}});
   const auto text = output_of(child);
   const auto at = text ? text->rfind("cardan ") : std::string::npos;  // a site may print before
   if (at == std::string::npos) return {};
   std::istringstream words(text->substr(at + 7));
   Answer answer;
-  std::string rerun, is_beside, managed, rest;
-  if (!(words >> answer.has >> rerun >> is_beside >> managed >> answer.version) || !std::getline(words, rest) ||
-      !std::getline(words, answer.where) || !std::getline(words, answer.executable))
+  std::string rerun, is_beside, managed, safe_path, rest;
+  if (!(words >> answer.has >> rerun >> is_beside >> managed >> answer.version >> safe_path) ||
+      !std::getline(words, rest) || !std::getline(words, answer.where) || !std::getline(words, answer.executable))
     return {};
   answer.rerun = rerun == "True";
   answer.beside = is_beside == "True";
   answer.managed = managed == "True";
+  answer.safe_path = safe_path == "True";
   return answer;
 } catch (const Error&) {
   return {};  // no process is left, or the like
@@ -108,12 +109,12 @@ const char* in_environment(const PythonNeeds& needs) noexcept {
   return needs.process ? ", also in \"environment\" of the process" : "";
 }
 
-void require_package(const std::string& interpreter, const PythonNeeds& needs) {
+bool require_package(const std::string& interpreter, const PythonNeeds& needs) {
   const std::string beside = built_beside();
   const auto answer = ask(interpreter, beside);
-  if (!answer) return;
+  if (!answer) return false;
   const bool no_rerun = needs.rerun && !answer->rerun;
-  if (answer->has == "there" && !no_rerun) return;
+  if (answer->has == "there" && !no_rerun) return answer->safe_path;
   const std::string who = fmt::format("{} (Python {})", answer->executable, answer->version);
   const std::string pip = answer->managed ? "VENV/bin/python -m pip install " : answer->executable + " -m pip install ";
   std::string cause, remedy;

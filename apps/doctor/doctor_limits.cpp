@@ -93,6 +93,20 @@ void inotify(Findings& all) {
     all.push_back({"inotify", Status::Ok, fmt::format("{} of {} instances in use", used, limit)});
 }
 
+/// Entries that mean the working folder, which may be another user's.
+void search_paths(Findings& all) {
+  for (const char* const variable : {"PATH", "LD_LIBRARY_PATH", "PYTHONPATH"}) {
+    const char* const value = std::getenv(variable);
+    if (value == nullptr || *value == '\0') continue;
+    const std::string entries = fmt::format(":{}:", value);
+    if (entries.find("::") != std::string::npos || entries.find(":.:") != std::string::npos)
+      all.push_back(
+          {variable, Status::Warn,
+           fmt::format("an entry is empty or '.', so files in the working folder run as this user: {}", value),
+           fmt::format("remove it; to add to it: export {0}=/new${{{0}:+:${0}}}", variable)});
+  }
+}
+
 void rights(Findings& all) {
   rlimit memlock{};
   ::getrlimit(RLIMIT_MEMLOCK, &memlock);
@@ -229,6 +243,7 @@ void check_limits(Findings& all) {
   inotify(all);
   receive_buffers(all);
   rights(all);
+  search_paths(all);
 }
 
 void check_memory(Findings& all) {

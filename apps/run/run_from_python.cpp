@@ -12,6 +12,7 @@
 #include "apps/become.hpp"
 #include "cardan/base/error.hpp"
 #include "cardan/config/python_component.hpp"
+#include "cardan/system/launcher/python_program.hpp"
 
 namespace cardan::apps {
 namespace {
@@ -48,7 +49,7 @@ class Interpreter {
   void set_environment(const std::filesystem::path& command) const {
     const auto add = [](const char* variable, const std::string& more, bool last) {
       const char* const old = std::getenv(variable);
-      const std::string before = old == nullptr ? "" : old;
+      const std::string before = launcher::without_empty(old == nullptr ? "" : old);
       const std::string all = before.empty() ? more : last ? before + ":" + more : more + ":" + before;
       ::setenv(variable, all.c_str(), 1);
     };

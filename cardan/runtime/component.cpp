@@ -4,6 +4,8 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -66,6 +68,21 @@ void refuse_other_builds(const detail::ComponentClass& c) {
       fmt::format("component class '{}' was built against another version of Cardan, or another standard library",
                   c.name),
       "build its library again, with this version's headers");
+}
+
+/// A library beside a configuration becomes part of this process. The folder may be one where others can write, too.
+void refuse_foreign_library(const std::string& path, const std::string& configuration_file) {
+  struct stat library{}, link{}, configuration{};
+  if (::stat(path.c_str(), &library) != 0 || ::lstat(path.c_str(), &link) != 0) return;  // the loader says why
+  if (::stat(configuration_file.c_str(), &configuration) != 0) configuration.st_uid = ::geteuid();
+  const auto foreign = [&](uid_t user) { return user != 0 && user != ::geteuid() && user != configuration.st_uid; };
+  if (foreign(library.st_uid) || foreign(link.st_uid))
+    throw Error(ErrorCode::Refused,
+                fmt::format("{} is not loaded: it belongs to another user than {}", path, configuration_file),
+                "remove it if you did not put it there; otherwise build it again as this user");
+  if ((library.st_mode & S_IWOTH) != 0)
+    throw Error(ErrorCode::Refused, fmt::format("{} is not loaded: every user can write it", path),
+                fmt::format("build it again if it may have been changed, and then: chmod o-w {}", path));
 }
 
 }  // namespace
@@ -139,15 +156,19 @@ void load_component_library(const std::string& library) {
 
 std::string component_library_path(const std::string& library, const std::string& configuration_file) {
   namespace fs = std::filesystem;
-  if (library.empty() || library.front() == '/') return library;
+  if (library.empty() || library.front() == '/' || library.starts_with(config::kPythonLibrary)) return library;
   std::error_code ignored;
   const fs::path beside = fs::absolute(fs::path(configuration_file), ignored).parent_path() / library;
-  if (fs::exists(beside, ignored)) return beside.string();
+  if (fs::exists(beside, ignored)) {
+    refuse_foreign_library(beside.string(), configuration_file);
+    return beside.string();
+  }
   // Where this program was built or installed, its libraries are not far.
   const fs::path lib = fs::read_symlink("/proc/self/exe", ignored).parent_path().parent_path() / "lib";
   for (const fs::path& ours : {lib / library, lib / "cardan" / library})
     if (fs::exists(ours, ignored)) return ours.string();
-  return library;
+  // The loader would search a path in the working folder.
+  return library.find('/') == std::string::npos ? library : beside.string();
 }
 
 }  // namespace cardan

@@ -91,9 +91,9 @@ struct Registration {
 /// Set-up; any thread.
 void load_component_library(const std::string& library);
 
-/// The path from which a configuration's library is loaded: beside the configuration file if it is there, otherwise in
-/// lib or lib/cardan of this program's installation (or build), otherwise as the configuration names it, for the
-/// loader to search.
+/// The path from which a configuration's library is loaded: beside the configuration file, otherwise in lib or
+/// lib/cardan of this installation (or build), otherwise a name as it is, for the loader; never in the working folder.
+/// Throws Error (Refused): the one beside the file is of another user (not root, us or the file's), or all can write it.
 /// Any thread; looks at the file system.
 [[nodiscard]] std::string component_library_path(const std::string& library, const std::string& configuration_file);
 

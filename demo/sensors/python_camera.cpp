@@ -14,6 +14,7 @@
 #include <optional>
 
 #include "cardan/base/error.hpp"
+#include "cardan/system/launcher/python_program.hpp"
 
 namespace cardan::street {
 namespace {
@@ -32,15 +33,20 @@ std::optional<Error> error_in(const nlohmann::json& said) {
                remedy != said.end() && remedy->is_string() ? remedy->get<std::string>() : std::string());
 }
 
+launcher::ChildOptions child_options(const std::string& interpreter, const std::string& argument) {
+  const std::string file = launcher::interpreter_file(interpreter);
+  if (file.empty())
+    throw Error(ErrorCode::Unavailable, "--camera: there is no interpreter " + interpreter + " in PATH",
+                "install it, or name one: CARDAN_PYTHON=/path/to/python3");
+  std::vector<std::string> words = launcher::python_program(file, "cardan.opencv", false);
+  words.push_back(argument);
+  return {.program = file, .arguments = std::move(words), .environment = {{"PYTHONPATH", launcher::python_path()}}};
+}
+
 }  // namespace
 
 PythonCamera::PythonCamera(const std::string& interpreter, const std::string& argument)
-    : interpreter_(interpreter),
-      argument_(argument),
-      // env looks it up in PATH as execvp() does. Without PYTHONSAFEPATH a json.py beside the video would be run.
-      child_({.program = "/usr/bin/env",
-              .arguments = {"env", interpreter, "-m", "cardan.opencv", argument},
-              .environment = {{"PYTHONSAFEPATH", "1"}}}) {
+    : interpreter_(interpreter), argument_(argument), child_(child_options(interpreter, argument)) {
   (void)::fcntl(child_.output_fd(), F_SETPIPE_SZ, kRoom);
   const auto said = nlohmann::json::parse(line(), nullptr, false);
   if (auto error = error_in(said)) throw std::move(*error);

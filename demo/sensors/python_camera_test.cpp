@@ -16,7 +16,7 @@ namespace {
 
 const std::function<bool()> kGoOn = [] { return false; };
 
-/// In place of an interpreter: a script, which gets `-m cardan.opencv` and the camera.
+/// In place of an interpreter: a script, which gets -c, the program and the camera.
 class PythonCameraTest : public testing::Test {
  protected:
   void SetUp() override {

@@ -3,11 +3,10 @@
 
 from __future__ import annotations
 
-import os
-import sys
 import typing
 
 from cardan import _cardan
+from cardan._beside import import_named, search_beside
 from cardan._cardan import FusionPolicy, Message
 from cardan._contract import nanoseconds, whole
 from cardan._errors import Error
@@ -288,19 +287,8 @@ def _callable(callback: object) -> None:
 
 def make(class_name: str, handle: _cardan.ContextHandle) -> Component:
     """The instance of "module:Class", for the runtime."""
-    import importlib
-
     module_name, _, name = class_name.partition(":")
-    try:
-        module = importlib.import_module(module_name)
-    except ImportError as error:
-        if error.name is None or not (module_name + ".").startswith(error.name + "."):
-            raise  # of what the module imports itself
-        raise Error(
-            "invalid_argument",
-            f"there is no Python module '{module_name}'",
-            "put it beside the configuration file, install it, or name its folder in PYTHONPATH",
-        ) from None
+    module = import_named(module_name)
     cls = getattr(module, name, None)
     if not (isinstance(cls, type) and issubclass(cls, Component)):
         there = ", ".join(
@@ -311,15 +299,6 @@ def make(class_name: str, handle: _cardan.ContextHandle) -> Component:
     made = cls()
     made._bind(handle)
     return made
-
-
-def search_beside(files: list[str]) -> None:
-    """The folders of the files that name components come first, as `python3 module.py` has it."""
-    for file in reversed(files):
-        folder = os.path.dirname(os.path.abspath(file))
-        if folder in sys.path:
-            sys.path.remove(folder)
-        sys.path.insert(0, folder)
 
 
 def offer(classes: list[str], files: list[str]) -> None:

@@ -5,6 +5,7 @@ daemon threads end first."""
 from __future__ import annotations
 
 import atexit
+import sys
 import typing
 import weakref
 
@@ -25,7 +26,10 @@ def remember(end: _End) -> None:
 def _close_all() -> None:
     _cardan.end_waits()
     for end in list(_open):
-        end.close()
+        try:
+            end.close()
+        except Exception:  # a full disk keeps no other from its end
+            sys.excepthook(*sys.exc_info())
 
 
 atexit.register(_close_all)

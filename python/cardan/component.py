@@ -11,7 +11,8 @@ import argparse
 import sys
 
 from cardan import _cardan
-from cardan._component import make, offer, search_beside
+from cardan._beside import search_beside
+from cardan._component import make, offer
 from cardan._errors import Error
 
 

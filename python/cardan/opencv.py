@@ -360,5 +360,9 @@ def _write_pictures(source: str) -> None:
         out.flush()
 
 
-if __name__ == "__main__":
+def main() -> None:
     _write_pictures(sys.argv[1])
+
+
+if __name__ == "__main__":
+    main()

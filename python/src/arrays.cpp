@@ -7,6 +7,7 @@
 #include <bit>
 
 #include "python/src/errors.hpp"
+#include "python/src/instance.hpp"
 #include "python/src/numpy_array.hpp"
 #include "python/src/values.hpp"
 
@@ -19,7 +20,8 @@ using Kind = TypeLayout::Kind;
 
 int get_buffer(PyObject* self, Py_buffer* buffer, int flags) noexcept {
   try {
-    const View& view = *nb::inst_ptr<View>(self);
+    buffer->obj = nullptr;  // what a failure leaves
+    const View& view = instance<View>(self);
     if (!view.content->own()) refuse_fork();
     const bool read_only = !view.content->writable();
     return PyBuffer_FillInfo(buffer, self, view.first, static_cast<Py_ssize_t>(view.bytes), read_only ? 1 : 0, flags);

@@ -19,6 +19,7 @@
 #include "cardan/record/player/message_form.hpp"
 #include "python/src/errors.hpp"
 #include "python/src/in_use.hpp"
+#include "python/src/instance.hpp"
 #include "python/src/record_module.hpp"
 
 namespace nb = nanobind;
@@ -33,11 +34,17 @@ struct RecordedBytes {
 };
 
 int get_recorded(PyObject* self, Py_buffer* buffer, int flags) noexcept {
-  const auto& bytes = *nb::inst_ptr<RecordedBytes>(self);
-  static constexpr std::byte kNothing{};
-  const std::byte* const first = bytes.data.empty() ? &kNothing : bytes.data.data();
-  return PyBuffer_FillInfo(buffer, self, const_cast<std::byte*>(first), static_cast<Py_ssize_t>(bytes.data.size()), 1,
-                           flags);
+  try {
+    buffer->obj = nullptr;  // what a failure leaves
+    const auto& bytes = instance<RecordedBytes>(self);
+    static constexpr std::byte kNothing{};
+    const std::byte* const first = bytes.data.empty() ? &kNothing : bytes.data.data();
+    return PyBuffer_FillInfo(buffer, self, const_cast<std::byte*>(first), static_cast<Py_ssize_t>(bytes.data.size()), 1,
+                             flags);
+  } catch (...) {
+    set_python_error();
+    return -1;
+  }
 }
 
 /// Opened files with their channels. Immutable but for the types, which are made when they are asked for.
@@ -206,7 +213,8 @@ class BagCursor {
   }
 
   /// What could not be read so far, behind the first `known` ones: (path, byte, cause).
-  nb::list problems(std::size_t known) const {
+  nb::list problems(std::size_t known) {
+    const InUse inside(busy_, "a recording");
     nb::list all;
     const std::vector<record::FileProblem> found = messages_->problems();
     for (std::size_t i = known; i < found.size(); ++i)

@@ -6,6 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -23,6 +24,8 @@
 #include "python/src/errors.hpp"
 #include "python/src/fusion.hpp"
 #include "python/src/held.hpp"
+#include "python/src/in_use.hpp"
+#include "python/src/instance.hpp"
 #include "python/src/message.hpp"
 #include "python/src/samples.hpp"
 
@@ -42,19 +45,24 @@ class OutputHandle {
         reliable_(reliable) {}
 
   nb::object loan(nb::handle cls) {
+    refuse_fork();
     (void)life_->of();
+    const InUse inside(*busy_, topic_);
     detail::LoanedSlot slot = detail::loan_of_output(*core_);
     if (!slot)
       throw Error(ErrorCode::Limit, "all slots of '" + topic_ + "' are held or on loan",
                   "publish or discard the loan that is out, or let components keep fewer samples");
     std::shared_ptr<const void> memory = slot.core();
+    publisher_ = memory.get();
     auto content = Content::of_loan(type_, detail::untyped(std::move(slot), type_->message_type()), std::move(memory));
     std::byte* const root = content->root();
     return make_message(cls, std::move(content), type_->layout(), root);
   }
 
   bool publish(const Message& message) {
+    refuse_fork();
     (void)life_->of();
+    const InUse inside(*busy_, topic_);
     check_own(message);
     AnyLoan loan = message.content->release();
     const detail::Filled filled = detail::take_out(loan);
@@ -65,7 +73,7 @@ class OutputHandle {
 
   void fill_cdr(const Message& message, nb::handle bytes) {
     check_own(message);
-    fill_from_cdr(*message.content, *type_, bytes.ptr());
+    fill_from_cdr(message.content, bytes.ptr());
   }
 
   [[nodiscard]] std::uint64_t published() const noexcept { return detail::published_by(*core_); }
@@ -73,7 +81,7 @@ class OutputHandle {
 
  private:
   void check_own(const Message& message) const {
-    if (message.content->own() || message.content->shared_type() != type_ || message.at != message.content->root())
+    if (publisher_ == nullptr || message.content->publisher() != publisher_ || message.at != message.content->root())
       throw Error(ErrorCode::InvalidArgument, "this message is not a loan of the output '" + topic_ + "'",
                   "publish what loan() returned");
   }
@@ -82,6 +90,8 @@ class OutputHandle {
   std::string topic_;
   std::shared_ptr<AnyType> type_;
   std::shared_ptr<detail::OutputCore> core_;
+  const void* publisher_ = nullptr;  ///< what its loans are of
+  std::unique_ptr<std::atomic<bool>> busy_ = std::make_unique<std::atomic<bool>>(false);
   bool reliable_;
 };
 
@@ -162,6 +172,9 @@ class ContextHandle {
             const std::vector<std::shared_ptr<AnyType>>& types, const nb::list& classes,
             const std::vector<TopicOptions>& options, const std::vector<std::string>& input_names,
             const std::vector<std::uint32_t>& depths, std::uint32_t keeps, const std::string& name) {
+    if (types.size() != names.size() || nb::len(classes) != names.size() || options.size() != names.size())
+      throw Error(ErrorCode::InvalidArgument, "a fusion of topics without types, classes or options",
+                  "give one of each for each topic");
     if (names.size() > kMaxFusionInputs)
       throw Error(ErrorCode::InvalidArgument, "a fusion of " + std::to_string(names.size()) + " topics",
                   "a fusion joins 2 to " + std::to_string(kMaxFusionInputs));
@@ -207,7 +220,9 @@ class ContextHandle {
   }
   [[nodiscard]] std::string name() const { return life_->of().name(); }
   [[nodiscard]] std::int64_t now() const { return life_->of().now(); }
-  void log(int level, const std::string& text) const { life_->of().log(static_cast<LogLevel>(level), text); }
+  void log(int level, const std::string& text) const {
+    life_->of().log(enumerator(level, LogLevel::Error, "the level"), text);
+  }
 
  private:
   [[nodiscard]] detail::ComponentCore& core() const { return detail::core_of(life_->of()); }

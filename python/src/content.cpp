@@ -176,6 +176,23 @@ void Content::require_writable() const {
                 "fill a loan of a publisher, or change a copy: cardan.to_dict(message), array.copy()");
 }
 
+void Content::refuse_filling() const {
+  if (filling_)
+    throw Error(ErrorCode::InvalidArgument, "this loan is being filled: a value is on its way into it",
+                "use the loan in one thread, and not in the conversion of its values");
+}
+
+Content::Filling::Filling(const std::shared_ptr<Content>& content) : content_(content) {
+  content_->require_writable();
+  content_->refuse_filling();
+  content_->filling_ = true;
+}
+
+bool Content::has_arrays() const {
+  return std::any_of(arrays_.begin(), arrays_.end(),
+                     [](PyObject* weak) { return PyWeakref_GetObject(weak) != Py_None; });
+}
+
 void Content::track(PyObject* array) {
   if (arrays_.size() >= prune_at_) {
     std::vector<PyObject*> alive;
@@ -197,6 +214,7 @@ void Content::end_arrays() {
   for (PyObject* weak : std::exchange(arrays_, {})) {
     PyObject* const array = PyWeakref_GetObject(weak);
     if (array != nullptr && array != Py_None) {
+      const nanobind::object kept = nanobind::borrow(array);
       PyObject* const flags = PyObject_GetAttrString(array, "flags");
       if (flags == nullptr || PyObject_SetAttrString(flags, "writeable", Py_False) != 0) PyErr_Clear();
       Py_XDECREF(flags);
@@ -207,24 +225,34 @@ void Content::end_arrays() {
 
 AnyLoan Content::release() {
   require_writable();
+  refuse_filling();
+  state_ = State::Published;  // before any code of Python runs
   end_arrays();
-  state_ = State::Published;
   return std::move(loan_);
 }
 
 void Content::discard() {
   if (state_ != State::Loan) return;
-  end_arrays();
+  refuse_filling();
   state_ = State::Discarded;
+  end_arrays();
   loan_.reset();
 }
 
-void fill_from_cdr(Content& content, const AnyType& type, PyObject* bytes) {
-  content.require_writable();
+void fill_from_cdr(const std::shared_ptr<Content>& content, PyObject* bytes) {
+  const AnyType& type = content->type();
+  const Content::Filling filling(content);
   Py_buffer view;
   if (PyObject_GetBuffer(bytes, &view, PyBUF_SIMPLE) != 0) throw_python();
+  // The message's lists begin where the storage begins, so what showed others must be gone. Two are the message's and
+  // `filling`'s.
+  if (content.use_count() > 2 || content->has_arrays()) {
+    PyBuffer_Release(&view);
+    throw Error(ErrorCode::InvalidArgument, "parts of this loan are in use, or are the bytes that shall fill it",
+                "fill a new loan");
+  }
   const CdrResult result =
-      type.fill({static_cast<const std::byte*>(view.buf), static_cast<std::size_t>(view.len)}, content.loan());
+      type.fill({static_cast<const std::byte*>(view.buf), static_cast<std::size_t>(view.len)}, content->loan());
   PyBuffer_Release(&view);
   if (!result)
     throw Error(ErrorCode::InvalidArgument, "the bytes are not a " + type.layout().name + ": " + result.text(),

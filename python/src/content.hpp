@@ -84,6 +84,24 @@ class Content {
   /// The same, and for everything that is not a loan.
   void require_writable() const;
 
+  /// Values are being written into a loan. Their conversion may run any code of Python, and other threads: until it has
+  /// ended, the loan cannot be published, given back or written to by others. Throws Error, as require_writable().
+  class Filling {
+   public:
+    explicit Filling(const std::shared_ptr<Content>& content);
+    Filling(const Filling&) = delete;
+    Filling& operator=(const Filling&) = delete;
+    ~Filling() { content_->filling_ = false; }
+
+   private:
+    std::shared_ptr<Content> content_;
+  };
+
+  /// The publisher that a loan is of; null: it is a draft.
+  [[nodiscard]] const void* publisher() const noexcept { return memory_.get(); }
+  /// Whether arrays over a loan may be left.
+  [[nodiscard]] bool has_arrays() const;
+
   /// Remembers an array over a loan, to make it read-only at the publication.
   void track(PyObject* array);
   /// The loan for the publication. All arrays that track() knows become read-only.
@@ -96,6 +114,7 @@ class Content {
   static std::shared_ptr<Content> of_shared(std::shared_ptr<const AnyType> type, const std::byte* message,
                                             std::span<const std::byte> payload, Info info);
   void end_arrays();
+  void refuse_filling() const;
   void reserve(std::size_t capacity);
 
   struct Free {
@@ -112,6 +131,7 @@ class Content {
   std::unique_ptr<std::byte[], Free> own_payload_;
   shm::Arena arena_;  ///< over own_payload_
   bool own_ = false;
+  bool filling_ = false;
   std::span<const std::byte> payload_;
   Info info_;
   AnyLoan loan_;
@@ -121,7 +141,7 @@ class Content {
 };
 
 /// Fills a loan with a message in CDR, from any object with a buffer. Throws Error (InvalidArgument): the bytes are not
-/// of this type; nanobind::python_error: the object has no buffer. With the GIL.
-void fill_from_cdr(Content& content, const AnyType& type, PyObject* bytes);
+/// of this type, or parts of the loan are in use; nanobind::python_error: the object has no buffer. With the GIL.
+void fill_from_cdr(const std::shared_ptr<Content>& content, PyObject* bytes);
 
 }  // namespace cardan::python

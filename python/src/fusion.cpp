@@ -21,6 +21,7 @@
 #include "cardan/runtime/fusion/exact.hpp"
 #include "cardan/runtime/fusion/fusion_core.hpp"
 #include "cardan/runtime/fusion/primary.hpp"
+#include "python/src/instance.hpp"
 #include "python/src/message.hpp"
 #include "python/src/samples.hpp"
 
@@ -159,7 +160,7 @@ class Fused {
 using std::chrono::nanoseconds;
 using Spans = std::vector<std::optional<std::int64_t>>;
 
-FusionTime time_of(int time) { return static_cast<FusionTime>(time); }
+FusionTime time_of(int time) { return enumerator(time, FusionTime::HeaderStamp, "the time"); }
 
 void check_number(const char* what, std::size_t number) {
   if (number > kMaxFusionInputs)

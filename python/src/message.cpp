@@ -15,6 +15,7 @@
 #include "python/src/arrays.hpp"
 #include "python/src/errors.hpp"
 #include "python/src/image.hpp"
+#include "python/src/instance.hpp"
 #include "python/src/values.hpp"
 
 namespace nb = nanobind;
@@ -68,7 +69,7 @@ int set_attribute(PyObject* self, PyObject* name, PyObject* value) noexcept {
     const TypeLayout::Field* const f = word.starts_with("_") ? nullptr : find_field(*m.layout, word);
     if (f == nullptr) return PyObject_GenericSetAttr(self, name, value);
     if (value == nullptr) raise(PyExc_TypeError, "a field of a message cannot be deleted");
-    m.content->require_writable();
+    const Content::Filling filling(m.content);
     write(m.content, *f->type, m.at + f->offset, value, f->name);
     return 0;
   } catch (...) {
@@ -77,7 +78,7 @@ int set_attribute(PyObject* self, PyObject* name, PyObject* value) noexcept {
   }
 }
 
-nb::object get_item(nb::handle self, const std::string& name) {
+nb::object get_item(nb::handle_t<Message> self, const std::string& name) {
   const Message& m = message_in(self.ptr());
   const TypeLayout::Field* const f = find_field(*m.layout, name);
   if (f == nullptr) {
@@ -88,14 +89,14 @@ nb::object get_item(nb::handle self, const std::string& name) {
   return read(m.content, *f->type, m.at + f->offset);
 }
 
-void set_item(nb::handle self, const std::string& name, nb::handle value) {
+void set_item(nb::handle_t<Message> self, const std::string& name, nb::handle value) {
   const Message& m = message_in(self.ptr());
   const TypeLayout::Field* const f = find_field(*m.layout, name);
   if (f == nullptr) {
     PyErr_SetString(PyExc_KeyError, (m.layout->name + " has no field '" + name + "'").c_str());
     throw_python();
   }
-  m.content->require_writable();
+  const Content::Filling filling(m.content);
   write(m.content, *f->type, m.at + f->offset, value, f->name);
 }
 
@@ -106,12 +107,12 @@ std::vector<std::string> names(const TypeLayout& layout) {
   return all;
 }
 
-nb::object allocate(nb::handle self, const std::string& name, std::size_t count) {
+nb::object allocate(nb::handle_t<Message> self, const std::string& name, std::size_t count) {
   const Message& m = message_in(self.ptr());
   const TypeLayout::Field* const f = find_field(*m.layout, name);
   const bool list = f != nullptr && (f->type->kind == Kind::Vector || f->type->kind == Kind::FixedVector);
   if (!list) raise(PyExc_TypeError, m.layout->name + " has no list '" + name + "'");
-  m.content->require_writable();
+  const Content::Filling filling(m.content);
   make_room(*m.content, *f->type, m.at + f->offset, count, name);
   return read(m.content, *f->type, m.at + f->offset);
 }
@@ -127,14 +128,14 @@ nb::object view(const Message& m, const std::string& name) {
   return nb::cast(View{m.content, all.first, all.count * f->type->element->size});
 }
 
-void fill(nb::handle self, nb::handle value) {
+void fill(nb::handle_t<Message> self, nb::handle value) {
   const Message& m = message_in(self.ptr());
-  m.content->require_writable();
+  const Content::Filling filling(m.content);
   write(m.content, *m.layout, m.at, value, "");
 }
 
 /// The message's CDR form, in three parts of which the payload is not copied.
-nb::tuple cdr_parts(nb::handle self) {
+nb::tuple cdr_parts(nb::handle_t<Message> self) {
   const Message& m = message_in(self.ptr());
   m.content->require_readable();
   if (m.at != m.content->root())
@@ -152,7 +153,7 @@ nb::tuple cdr_parts(nb::handle self) {
       bytes(frame.suffix));
 }
 
-nb::bytes cdr(nb::handle self) {
+nb::bytes cdr(nb::handle_t<Message> self) {
   const Message& m = message_in(self.ptr());
   m.content->require_readable();
   if (m.at != m.content->root())
@@ -172,7 +173,7 @@ nb::bytes cdr(nb::handle self) {
   return nb::borrow<nb::bytes>(all);
 }
 
-nb::object copy(nb::handle self) {
+nb::object copy(nb::handle_t<Message> self) {
   const Message& m = message_in(self.ptr());
   if (m.at != m.content->root()) raise(PyExc_TypeError, "copy the message, not a part of it");
   std::shared_ptr<Content> copied = m.content->copied();
@@ -180,7 +181,7 @@ nb::object copy(nb::handle self) {
   return make_message(self.type(), std::move(copied), *m.layout, root);
 }
 
-nb::tuple info(nb::handle self) {
+nb::tuple info(nb::handle_t<Message> self) {
   const Info& i = message_in(self.ptr()).content->info();
   return nb::make_tuple(i.sequence, i.missed, i.publish_ns, i.source_ns, i.log_ns, i.topic);
 }
@@ -191,8 +192,8 @@ double age(const Message& m) {
   return published == 0 ? 0.0 : static_cast<double>(detail::sample_clock_now() - published) * 1e-9;
 }
 
-nb::object at(nb::handle self, Py_ssize_t i) {
-  const auto& all = *nb::inst_ptr<Records>(self);
+nb::object at(nb::handle_t<Records> self, Py_ssize_t i) {
+  const auto& all = instance<Records>(self);
   const auto count = static_cast<Py_ssize_t>(all.count);
   if (i < 0) i += count;
   if (i < 0 || i >= count) raise(PyExc_IndexError, "the list has " + std::to_string(all.count) + " elements");
@@ -231,7 +232,7 @@ const TypeLayout::Field* find_field(const TypeLayout& layout, std::string_view n
 
 nb::object make_message(nb::handle cls, std::shared_ptr<Content> content, const TypeLayout& layout, std::byte* at) {
   if (!cls.is_valid()) {
-    cls = PyDict_GetItemString(classes, layout.name.c_str());
+    cls = classes == nullptr ? nullptr : PyDict_GetItemString(classes, layout.name.c_str());
     if (!cls.is_valid()) cls = nb::type<Message>();
   }
   nb::object made = empty_message(cls);
@@ -239,7 +240,12 @@ nb::object make_message(nb::handle cls, std::shared_ptr<Content> content, const 
   return made;
 }
 
-nb::object empty_message(nb::handle cls) { return nb::inst_alloc(cls); }
+nb::object empty_message(nb::handle cls) {
+  if (PyType_Check(cls.ptr()) == 0 || PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(cls.ptr()),
+                                                       reinterpret_cast<PyTypeObject*>(nb::type<Message>().ptr())) == 0)
+    raise(PyExc_TypeError, "the class of a message is a subclass of cardan.Message");
+  return nb::inst_alloc(cls);
+}
 
 void place_message(nb::handle empty, std::shared_ptr<Content> content, const TypeLayout& layout, std::byte* at) {
   new (nb::inst_ptr<Message>(empty)) Message{std::move(content), &layout, at};
@@ -251,10 +257,10 @@ void bind_message(nb::module_& m) {
                                 {Py_tp_setattro, reinterpret_cast<void*>(set_attribute)},
                                 {0, nullptr}};
   nb::class_<Message>(m, "Message", nb::type_slots(slots), nb::is_weak_referenceable())
-      .def("__getitem__", [](nb::handle self, const std::string& name) { return get_item(self, name); })
+      .def("__getitem__", [](nb::handle_t<Message> self, const std::string& name) { return get_item(self, name); })
       .def(
           "__setitem__",
-          [](nb::handle self, const std::string& name, nb::handle value) { set_item(self, name, value); },
+          [](nb::handle_t<Message> self, const std::string& name, nb::handle value) { set_item(self, name, value); },
           nb::arg("name"), nb::arg("value").none())
       .def("_view", &view)
       .def("_fields", [](const Message& self) { return names(*self.layout); })
@@ -264,16 +270,18 @@ void bind_message(nb::module_& m) {
            [](const Message& self, nb::handle array) {
              if (self.content->writable()) self.content->track(array.ptr());
            })
-      .def("_info", [](nb::handle self) { return info(self); })
+      .def("_info", [](nb::handle_t<Message> self) { return info(self); })
       .def(
           "allocate",
-          [](nb::handle self, const std::string& name, std::size_t count) { return allocate(self, name, count); },
+          [](nb::handle_t<Message> self, const std::string& name, std::size_t count) {
+            return allocate(self, name, count);
+          },
           nb::arg("name"), nb::arg("count"))
       .def(
-          "fill", [](nb::handle self, nb::handle value) { fill(self, value); }, nb::arg("value").none())
-      .def("cdr", [](nb::handle self) { return cdr(self); })
-      .def("cdr_parts", [](nb::handle self) { return cdr_parts(self); })
-      .def("copy", [](nb::handle self) { return copy(self); })
+          "fill", [](nb::handle_t<Message> self, nb::handle value) { fill(self, value); }, nb::arg("value").none())
+      .def("cdr", [](nb::handle_t<Message> self) { return cdr(self); })
+      .def("cdr_parts", [](nb::handle_t<Message> self) { return cdr_parts(self); })
+      .def("copy", [](nb::handle_t<Message> self) { return copy(self); })
       .def("soon",
            [](const Message& self) {
              self.content->require_writable();
@@ -293,11 +301,11 @@ void bind_message(nb::module_& m) {
   nb::class_<Records>(m, "Records", nb::is_weak_referenceable())
       .def("__len__", [](const Records& self) { return self.count; })
       .def(
-          "__getitem__", [](nb::handle self, Py_ssize_t i) { return at(self, i); }, nb::arg("index"))
+          "__getitem__", [](nb::handle_t<Records> self, Py_ssize_t i) { return at(self, i); }, nb::arg("index"))
       .def("_described", [](const Records& self) { return described(*self.element); })
       .def("_bytes",
-           [](nb::handle self) {
-             const auto& all = *nb::inst_ptr<Records>(self);
+           [](nb::handle_t<Records> self) {
+             const auto& all = instance<Records>(self);
              all.content->require_readable();
              return array_over(all.content, byte_type(), all.first, all.count * all.element->size);
            })

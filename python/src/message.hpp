@@ -27,7 +27,7 @@ struct Records {
   std::size_t count;
 };
 
-/// The message of an object of class Message. Raises TypeError if it has none.
+/// The message of an object of class Message, as instance(). Raises TypeError if it has none.
 [[nodiscard]] Message& message_in(PyObject* self);
 
 /// The field of that name, or null.
@@ -38,7 +38,7 @@ struct Records {
                                             const TypeLayout& layout, std::byte* at);
 
 /// An object of `cls` without a message, for place_message(): what takes time before a message is there need not be
-/// done after it.
+/// done after it. Raises TypeError: `cls` is not a subclass of Message.
 [[nodiscard]] nanobind::object empty_message(nanobind::handle cls);
 /// Gives an empty object its message.
 void place_message(nanobind::handle empty, std::shared_ptr<Content> content, const TypeLayout& layout, std::byte* at);

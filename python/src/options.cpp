@@ -8,6 +8,7 @@
 
 #include "cardan/transport/endpoint_options.hpp"
 #include "cardan/transport/topic.hpp"
+#include "python/src/instance.hpp"
 
 namespace nb = nanobind;
 
@@ -20,7 +21,7 @@ auto set_nanoseconds(std::chrono::nanoseconds T::* member) {
 }
 
 Waiting waiting_of(int kind, std::int64_t limit) {
-  return {static_cast<Waiting::Kind>(kind), std::chrono::nanoseconds(limit)};
+  return {enumerator(kind, Waiting::Kind::Follow, "waiting"), std::chrono::nanoseconds(limit)};
 }
 
 }  // namespace
@@ -36,7 +37,7 @@ void bind_options(nb::module_& m) {
       .def("set_deadline", set_nanoseconds(&Topic::deadline))
       .def("set_lifespan", set_nanoseconds(&Topic::lifespan))
       .def("set_waiting", [](Topic& self, int kind, std::int64_t limit) { self.waiting = waiting_of(kind, limit); })
-      .def("set_access", [](Topic& self, int access) { self.access = static_cast<Access>(access); })
+      .def("set_access", [](Topic& self, int access) { self.access = enumerator(access, Access::Policy, "access"); })
       .def_rw("checksum", &Topic::checksum)
       .def_rw("exclusive", &Topic::exclusive)
       .def_rw("process_private", &Topic::process_private)

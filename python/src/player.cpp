@@ -20,6 +20,7 @@
 
 #include "cardan/base/forked.hpp"
 #include "python/src/errors.hpp"
+#include "python/src/instance.hpp"
 #include "python/src/record_module.hpp"
 
 namespace nb = nanobind;
@@ -164,7 +165,8 @@ void bind_player(nb::module_& m) {
       .def_rw("domain", &PlayerOptions::domain)
       .def_rw("clock_hz", &PlayerOptions::clock_hz)
       .def_rw("wait_for_readers", &PlayerOptions::wait_for_readers)
-      .def("set_access", [](PlayerOptions& self, int access) { self.access = static_cast<Access>(access); })
+      .def("set_access",
+           [](PlayerOptions& self, int access) { self.access = enumerator(access, Access::Policy, "access"); })
       .def("set_start", [](PlayerOptions& self, double seconds) { self.start = span_of(seconds); })
       .def("set_until", [](PlayerOptions& self, double seconds) { self.until = span_of(seconds); });
   nb::class_<PlayerHandle>(m, "PlayerHandle")

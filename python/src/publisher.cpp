@@ -41,6 +41,7 @@ class PublisherHandle {
       throw Error(ErrorCode::Limit, "all slots of '" + topic_ + "' are held or on loan",
                   "publish or discard the loan that is out, let subscribers hold fewer samples, or raise `loans`");
     std::shared_ptr<const void> memory = slot.core();
+    core_ = memory.get();
     auto content = Content::of_loan(type_, detail::untyped(std::move(slot), type_->message_type()), std::move(memory));
     std::byte* const root = content->root();
     return make_message(cls, std::move(content), type_->layout(), root);
@@ -60,12 +61,12 @@ class PublisherHandle {
 
   void fill_cdr(const Message& message, nb::handle bytes) {
     check_own(message);
-    fill_from_cdr(*message.content, *type_, bytes.ptr());
+    fill_from_cdr(message.content, bytes.ptr());
   }
 
-  std::uint64_t published() const { return shared_end()->published(); }
-  std::size_t subscribers() const { return shared_end()->subscribers(); }
-  void set_checksum(bool on) { shared_end()->set_checksum(on); }
+  std::uint64_t published() const { return own_end()->published(); }
+  std::size_t subscribers() const { return own_end()->subscribers(); }
+  void set_checksum(bool on) { own_end()->set_checksum(on); }
   bool closed() const noexcept { return end_ == nullptr; }
   const std::string& topic() const noexcept { return topic_; }
 
@@ -83,10 +84,15 @@ class PublisherHandle {
       throw Error(ErrorCode::InvalidArgument, "the publisher of '" + topic_ + "' is closed", "make a new one");
     return end_;
   }
+  /// Throws Error (Forked), too: the memory is the parent's.
+  [[nodiscard]] std::shared_ptr<PublisherEnd> own_end() const {
+    refuse_fork();
+    return shared_end();
+  }
   PublisherEnd& end() const { return *shared_end(); }
 
   void check_own(const Message& message) const {
-    if (message.content->own() || message.content->shared_type() != type_ || message.at != message.content->root())
+    if (core_ == nullptr || message.content->publisher() != core_ || message.at != message.content->root())
       throw Error(ErrorCode::InvalidArgument, "this message is not a loan of the publisher of '" + topic_ + "'",
                   "publish what loan() returned");
   }
@@ -95,6 +101,7 @@ class PublisherHandle {
   std::shared_ptr<const AnyType> type_;
   bool reliable_;
   std::shared_ptr<PublisherEnd> end_;
+  const void* core_ = nullptr;  ///< what its loans are of
   std::atomic<bool> busy_{false};
 };
 

@@ -12,6 +12,7 @@
 #include "cardan/base/forked.hpp"
 #include "cardan/record/recorder/recorder.hpp"
 #include "python/src/errors.hpp"
+#include "python/src/instance.hpp"
 #include "python/src/record_module.hpp"
 
 namespace nb = nanobind;
@@ -109,10 +110,11 @@ void bind_recorder(nb::module_& m) {
       .def_rw("statistics", &RecorderOptions::statistics)
       .def_rw("split_bytes", &RecorderOptions::split_bytes)
       .def_rw("min_space", &RecorderOptions::min_space)
-      .def("set_access", [](RecorderOptions& self, int access) { self.access = static_cast<Access>(access); })
+      .def("set_access",
+           [](RecorderOptions& self, int access) { self.access = enumerator(access, Access::Policy, "access"); })
       .def("set_compression",
            [](RecorderOptions& self, int kind, int level) {
-             self.compression = static_cast<mcap::Compression>(kind);
+             self.compression = enumerator(kind, mcap::Compression::Zstd, "compression");
              self.level = level;
            })
       .def("set_split_time",

@@ -121,9 +121,11 @@ class SimulationHandle {
   /// Nothing happens while it runs.
   void close() {
     if (simulation_ == nullptr || runs_) return;
+    runs_ = true;  // on_stop() may run any code, and other threads
     simulation_->stop();
     outside_->context = nullptr;
     simulation_.reset();
+    runs_ = false;
   }
   [[nodiscard]] bool closed() const noexcept { return simulation_ == nullptr; }
   [[nodiscard]] std::int64_t now() { return own().now(); }

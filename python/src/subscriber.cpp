@@ -24,6 +24,7 @@
 #include "cardan/transport/wait_any.hpp"
 #include "python/src/errors.hpp"
 #include "python/src/in_use.hpp"
+#include "python/src/instance.hpp"
 #include "python/src/message.hpp"
 
 namespace nb = nanobind;
@@ -173,7 +174,7 @@ class SubscriberHandle {
 /// `for frame in sub`, without a line of Python between the wake-up and the frame.
 PyObject* next_message(PyObject* self) noexcept {
   try {
-    auto& subscriber = *nb::inst_ptr<SubscriberHandle>(self);
+    auto& subscriber = instance<SubscriberHandle>(self);
     if (subscriber.closed()) return nullptr;
     nb::object message = subscriber.wait(-1);
     if (!message.is_none()) return message.release().ptr();
@@ -186,8 +187,9 @@ PyObject* next_message(PyObject* self) noexcept {
 }
 
 /// The index of the first that is ready; -1: a stop was requested, or the time is up.
-std::int64_t wait_any_of(nb::list things, std::int64_t timeout) {
+std::int64_t wait_any_of(nb::list given, std::int64_t timeout) {
   refuse_fork();
+  const nb::tuple things(given);  // what is called here may change the list
   const std::size_t count = nb::len(things);
   if (count > detail::kMostWaitedFor)
     throw Error(ErrorCode::Limit, "wait_any() waits for at most " + std::to_string(detail::kMostWaitedFor) + " things",

@@ -39,9 +39,11 @@ bool PublisherEnd::wait_for_room(std::int64_t until) noexcept {
   return is_forked_child() || core_->wait_for_room(until);
 }
 
-std::uint64_t PublisherEnd::published() const noexcept { return core_->published(); }
+std::uint64_t PublisherEnd::published() const noexcept { return is_forked_child() ? 0 : core_->published(); }
 std::size_t PublisherEnd::subscribers() const { return core_->subscribers(); }
-void PublisherEnd::set_checksum(bool on) noexcept { core_->set_checksum(on); }
+void PublisherEnd::set_checksum(bool on) noexcept {
+  if (!is_forked_child()) core_->set_checksum(on);
+}
 const std::string& PublisherEnd::topic() const noexcept { return core_->topic(); }
 const MessageType& PublisherEnd::type() const noexcept { return core_->type(); }
 
