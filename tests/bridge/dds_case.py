@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the tests of `cardan bridge dds` share: a network of their own, the bridge, and a peer of PyPI's cyclonedds.
 
-A program that imports it runs again in a network namespace, which needs root; without it the test is skipped (code 77). Its
+A program that imports it runs again in a network namespace, which it makes as root or, as an ordinary user, together with a
+user namespace. Where that is forbidden the test is skipped (code 77). Bridges run without privileges, as a user starts them. The
 first argument is the folder of Cardan's programs.
 """
 import contextlib
@@ -26,18 +27,19 @@ def enter_network():
     """Runs this program again where only loopback is."""
     if os.environ.get(INSIDE):
         return
-    if os.geteuid() != 0:
-        print("skipped: it needs root for a network namespace")
-        sys.exit(77)
-    if subprocess.run(["unshare", "-n", "true"], capture_output=True).returncode != 0:
-        print("skipped: network namespaces cannot be made here")
+    unshare = ["unshare", "-n" if os.geteuid() == 0 else "-rn"]
+    tried = subprocess.run([*unshare, "true"], capture_output=True, text=True)
+    if tried.returncode != 0:
+        print(f"skipped: network namespaces cannot be made here ({tried.stderr.strip()})")
         sys.exit(77)
     setup = "ip link set lo up multicast on && ip route add 224.0.0.0/4 dev lo && exec \"$@\""
-    done = subprocess.run(["unshare", "-n", "sh", "-c", setup, "sh", sys.executable, *sys.argv], env={**os.environ, INSIDE: "1"})
+    done = subprocess.run([*unshare, "sh", "-c", setup, "sh", sys.executable, *sys.argv], env={**os.environ, INSIDE: "1"})
     sys.exit(done.returncode)
 
 
 enter_network()
+# Before a program: what an ordinary user may do, on files of the user that runs this test.
+UNPRIVILEGED = ["setpriv", "--bounding-set=-all", "--inh-caps=-all", "--no-new-privs"]
 
 from cyclonedds.domain import DomainParticipant  # noqa: E402
 from cyclonedds.pub import DataWriter  # noqa: E402
@@ -81,19 +83,19 @@ class BridgeCase(unittest.TestCase):
             process.terminate()
         process.wait(PATIENCE)
 
-    def publish(self, width=64, height=48, hz=50):
-        process = self.start(ENDPOINTS, "publish", width, height, hz, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    def publish(self, width=64, height=48, hz=50, user=()):
+        process = self.start(*user, ENDPOINTS, "publish", width, height, hz, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.assertEqual(process.stdout.readline(), "ready\n")
         return process
 
-    def bridge(self, *options):
-        """A bridge; its reports go to a file, where report() finds the newest."""
+    def bridge(self, *options, user=UNPRIVILEGED):
+        """A bridge; its reports go to a file, where report() finds the newest. `user`: words before its command."""
         self.bridges += 1
         log = self.path / f"bridge{self.bridges}.json"
         errors = open(self.path / f"bridge{self.bridges}.err", "w")
         self.addCleanup(errors.close)
         with open(log, "w") as out:
-            process = self.start(CARDAN, "bridge", "dds", "--domain-id", self.id, "--json", *options, stdout=out, stderr=errors)
+            process = self.start(*user, CARDAN, "bridge", "dds", "--domain-id", self.id, "--json", *options, stdout=out, stderr=errors)
         process.log = log
         return process
 

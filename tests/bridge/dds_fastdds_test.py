@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`cardan bridge dds` against Fast DDS, ROS 2's default, in a network of its own.
 
-dds_fastdds_test.py BIN_DIRECTORY. Needs root, because it makes a network namespace; without it the test is skipped (code 77).
+dds_fastdds_test.py BIN_DIRECTORY. Makes a network namespace; where it may not, the test is skipped (77).
 """
 from dds_case import BIN, BridgeCase  # first: it enters the network
 

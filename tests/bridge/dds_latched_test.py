@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What late readers get of /tf_static and other latched topics through `cardan bridge dds`, and the QoS of /tf and /clock.
 
-dds_latched_test.py BIN_DIRECTORY. Needs root, because it makes a network namespace; without it the test is skipped (code 77).
+dds_latched_test.py BIN_DIRECTORY. Makes a network namespace; where it may not, the test is skipped (77).
 """
 from dds_case import ENDPOINTS, PATIENCE, BridgeCase  # first: it enters the network
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`cardan bridge dds` against crates.io's ros2-client on RustDDS, a ROS 2 node that shares no code with Cyclone DDS or Fast DDS.
 
-dds_ros2_client_test.py BIN_DIRECTORY SOURCES. Needs root, because it makes a network namespace; without it the test is skipped (77).
+dds_ros2_client_test.py BIN_DIRECTORY SOURCES. Makes a network namespace; where it may not, the test is skipped (77).
 scripts/deep/dds.sh builds the peer.
 """
 from dds_case import BIN, CARDAN, BridgeCase  # first: it enters the network

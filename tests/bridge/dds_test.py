@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """`cardan bridge dds` against another implementation's build of DDS, PyPI's cyclonedds, in a network of its own.
 
-dds_test.py BIN_DIRECTORY. Needs root, because it makes a network namespace; without it the test is skipped (code 77).
+dds_test.py BIN_DIRECTORY. Makes a network namespace; where it may not, the test is skipped (77).
 """
-from dds_case import BIN, CARDAN, PATIENCE, BridgeCase  # first: it enters the network
+from dds_case import BIN, CARDAN, PATIENCE, UNPRIVILEGED, BridgeCase  # first: it enters the network
 
 import json
 import os
@@ -156,6 +156,19 @@ class Outwards(BridgeCase):
         self.until(lambda: named(hears_new), "the new form")
         says_old()
         self.until(lambda: named(hears_old), "of both, the old one, which does not disturb the others")
+        self.end(bridge)
+
+
+class OrdinaryUser(BridgeCase):
+    def test_it_starts_and_carries_as_a_user_without_privileges(self):
+        nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+        if os.geteuid() == 0 and subprocess.run([*nobody, "test", "-x", CARDAN], capture_output=True).returncode == 0:
+            os.chown(self.path, 65534, 65534)
+        else:
+            nobody = UNPRIVILEGED  # an ordinary user has no second one
+        self.publish(user=nobody)
+        bridge = self.bridge(user=nobody)
+        self.collect(self.reader("rt/text", t.String), 3)
         self.end(bridge)
 
 

@@ -3,6 +3,7 @@
 
 #include <dds/ddsrt/log.h>
 #include <fmt/format.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -17,6 +18,7 @@
 #include <filesystem>
 #include <fstream>
 #include <new>
+#include <string_view>
 #include <utility>
 
 #include "cardan/base/clock.hpp"
@@ -60,6 +62,14 @@ Guid guid_in(const dds_guid_t& guid) {
   return copy;
 }
 
+/// Whether the socket is bound to `lo` already. Only the first binding of a socket needs no privilege.
+bool is_on_loopback(int fd) {
+  std::array<char, IFNAMSIZ> name{};
+  socklen_t length = name.size();
+  return ::getsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, name.data(), &length) == 0 &&
+         std::string_view(name.data()) == "lo";
+}
+
 /// Binds the network sockets of this process to `lo`: the kernel then drops what comes from elsewhere. Cyclone has no
 /// setting for it, and the bridge has no other such sockets.
 void bind_sockets_to_loopback() {
@@ -73,12 +83,13 @@ void bind_sockets_to_loopback() {
     // Those that send have an address of their own.
     const auto& v4 = reinterpret_cast<const sockaddr_in&>(address);
     if (address.ss_family == AF_INET && v4.sin_addr.s_addr != htonl(INADDR_ANY)) continue;
+    if (is_on_loopback(fd)) continue;
     constexpr const char* kLoopback = "lo";
     if (::setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, kLoopback, 3) != 0)
       throw Error(ErrorCode::Refused,
                   fmt::format("the kernel does not keep a socket on this computer (SO_BINDTODEVICE lo): {}",
                               std::strerror(errno)),
-                  "use --discovery subnet where everybody on the network is trusted");
+                  "use Linux 5.7 or newer, or give the bridge CAP_NET_RAW; in a container, permit setsockopt");
   }
 }
 
