@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "apps/recorded_time.hpp"
+
 namespace cardan::mcap {
 class Reader;
 struct ReadOptions;
@@ -29,7 +31,7 @@ struct BagInfoOptions {
 /// Which messages of a file.
 struct BagSelection {
   std::vector<std::string> topics, exclude;  ///< names, or patterns with * and ?
-  std::optional<double> start, end;          ///< seconds from the file's first message
+  std::optional<RecordedTime> start, end;
 };
 
 struct BagListOptions {

@@ -43,6 +43,7 @@ struct Contents {
   const record::FileSet& files;
   bool folder;
   std::uint64_t bytes = 0, messages = 0, first = 0, last = 0;
+  std::uint64_t repeated = 0;  ///< messages from before a file's start
   bool finished = true, has_statistics = true;
   bool counted = true;  ///< by channel
   std::vector<ChannelRow> rows{};
@@ -53,7 +54,7 @@ struct Contents {
     for (const auto& reader : files.readers()) add(*reader);
   }
   [[nodiscard]] const mcap::Reader& front() const { return *files.readers().front(); }
-  [[nodiscard]] double seconds() const { return static_cast<double>(last - first) / 1e9; }
+  [[nodiscard]] double seconds() const { return static_cast<double>(std::max(last, first) - first) / 1e9; }
   /// Messages per second; 0: not known.
   [[nodiscard]] double rate(std::uint64_t count) const {
     return count > 1 && last > first ? static_cast<double>(count - 1) / seconds() : 0;
@@ -75,7 +76,11 @@ struct Contents {
     const auto& counts = s.channel_message_counts;
     counted = counted && reader.has_statistics() && (!counts.empty() || s.message_count == 0);
     if (reader.has_statistics() && s.message_count > 0) {
-      first = messages == 0 ? s.message_start_time : std::min(first, s.message_start_time);
+      const auto& from_before = reader.before_start();
+      const std::uint64_t own = from_before ? std::max(s.message_start_time, from_before->start) : s.message_start_time;
+      first = messages == 0 ? own : std::min(first, own);
+      if (from_before)
+        for (const auto& [topic, count] : from_before->messages) repeated += count;
       last = std::max(last, s.message_end_time);
       messages += s.message_count;
     }
@@ -152,6 +157,7 @@ Json info_json(const Contents& contents) {
            {"profile", contents.common([](const mcap::Reader& r) { return r.header().profile; })},
            {"library", contents.common([](const mcap::Reader& r) { return r.header().library; })},
            {"messages", counted(contents.messages)},
+           {"messages_from_before", contents.repeated},
            {"start_ns", counted(contents.first)},
            {"end_ns", counted(contents.last)},
            {"seconds", counted(contents.seconds())}};
@@ -230,6 +236,8 @@ std::string head_text(const Contents& contents) {
   const std::string packed = packed_text(contents);
   add("messages", fmt::format("{}{}", contents.has_statistics ? std::to_string(contents.messages) : "not counted",
                               packed.empty() ? "" : " (" + packed + ")"));
+  if (contents.repeated > 0)
+    add("of these", fmt::format("{} from before the start, for late readers of their topics", contents.repeated));
   return out;
 }
 
@@ -238,8 +246,9 @@ std::string files_text(const Contents& contents) {
   for (const auto& reader : contents.files.readers()) {
     const mcap::Statistics& s = reader->summary().statistics();
     const auto at = [&](std::uint64_t time) {
-      return s.message_count == 0 ? std::string("-")
-                                  : fmt::format("{:.3f}", static_cast<double>(time - contents.first) / 1e9);
+      return s.message_count == 0
+                 ? std::string("-")
+                 : fmt::format("{:.3f}", static_cast<double>(static_cast<std::int64_t>(time - contents.first)) / 1e9);
     };
     table.row({printable(std::filesystem::path(reader->file().path()).filename().string()),
                bytes_text(static_cast<double>(reader->file().size())),

@@ -25,6 +25,10 @@ using Json = nlohmann::ordered_json;
 
 /// Of the file's first message; 0: it has none.
 std::uint64_t first_time(const mcap::Reader& reader) {
+  if (reader.before_start()) {
+    const auto own = mcap::own_times(reader);
+    return own ? own->first : reader.before_start()->start;
+  }
   if (reader.has_statistics()) return reader.summary().statistics().message_start_time;
   std::uint64_t first = std::numeric_limits<std::uint64_t>::max();
   for (const mcap::ChunkIndex& chunk : reader.summary().chunks()) first = std::min(first, chunk.message_start_time);
@@ -63,15 +67,13 @@ mcap::ReadOptions options_of(const BagSelection& s, const std::vector<const mcap
   }
   mcap::ReadOptions options;
   const std::uint64_t first = first_time(readers);
-  const auto at = [&](double seconds) {
-    return seconds <= 0 ? first : first + static_cast<std::uint64_t>(std::llround(std::min(seconds, 1e9) * 1e9));
-  };
-  if (s.start && s.end && *s.end < *s.start)
-    throw Error(ErrorCode::InvalidArgument, fmt::format("--end {} is before --start {}", *s.end, *s.start),
+  const auto at = [&](const RecordedTime& time) { return time.log_time(first); };
+  if (s.start && s.end && at(*s.end) < at(*s.start))
+    throw Error(ErrorCode::InvalidArgument, fmt::format("--end {} is before --start {}", s.end->text, s.start->text),
                 "both count from the first message");
   if (const std::uint64_t last = last_time(readers); s.start && last >= first && last != 0 && at(*s.start) > last)
     throw Error(ErrorCode::InvalidArgument,
-                fmt::format("--start {} is behind the last message: {} lasts {:.3f} s", *s.start, path,
+                fmt::format("--start {} is behind the last message: {} lasts {:.3f} s", s.start->text, path,
                             static_cast<double>(last - first) / 1e9),
                 "it counts from the first message");
   if (s.start) options.start = at(*s.start);

@@ -46,7 +46,11 @@ std::string rerun_file(const BagExportOptions& o) {
 
 void become_rerun(const BagExportOptions& o, const std::string& file) {
   // The recording first: what else is missing takes longer to get.
-  (void)read_options(o.selection, record::FileSet({o.file}), o.file);
+  const record::FileSet files({o.file});
+  (void)read_options(o.selection, files, o.file);
+  const auto seconds = [&](const RecordedTime& time) {
+    return time.at ? (static_cast<double>(*time.at) - static_cast<double>(files.first())) / 1e9 : time.seconds;
+  };
   if (o.json || o.images != "png" || o.list != BagExportOptions{}.list)
     throw Error(ErrorCode::InvalidArgument, "--json, --images and --list have no meaning for a file of Rerun",
                 "leave them out, or name a folder with --to");
@@ -55,8 +59,8 @@ void become_rerun(const BagExportOptions& o, const std::string& file) {
     throw Error(ErrorCode::InvalidArgument, file + " already exists", "name another file, or replace it: --force");
   std::vector<std::string> words;
   for (const std::string& topic : o.selection.exclude) words.push_back("--exclude=" + topic);
-  if (o.selection.start) words.push_back(fmt::format("--start={}", *o.selection.start));
-  if (o.selection.end) words.push_back(fmt::format("--end={}", *o.selection.end));
+  if (o.selection.start) words.push_back(fmt::format("--start={}", seconds(*o.selection.start)));
+  if (o.selection.end) words.push_back(fmt::format("--end={}", seconds(*o.selection.end)));
   if (o.force) words.emplace_back("--force");
   words.insert(words.end(), {"--", o.file, file});
   words.insert(words.end(), o.selection.topics.begin(), o.selection.topics.end());

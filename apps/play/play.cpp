@@ -56,9 +56,12 @@ constexpr auto kArrow = 5s;
 
 struct PlayOptions {
   std::vector<std::string> files, topics, exclude, remap;
-  double rate = 1, start = 0;
-  std::optional<double> until, duration;
+  double rate = 1;
+  RecordedTime start{};
+  std::optional<RecordedTime> until{};
+  std::optional<double> duration{};
   std::string clock, wait_for_readers, domain, tell;
+  double max_gap = 600;
   std::uint64_t step = 1;
   std::uint32_t depth = 0;
   bool loop = false, as_fast = false, reliable = false, pause = false, json = false;
@@ -82,12 +85,16 @@ double option_number(const std::string& option, const std::string& text, double 
 }
 
 record::PlayerOptions player_options(const PlayOptions& o) {
-  record::PlayerOptions p{.rate = o.rate, .loop = o.loop, .start = span_of(o.start)};
-  if (o.until && *o.until < o.start)
-    throw Error(ErrorCode::InvalidArgument, fmt::format("--until {} is before --start {}", *o.until, o.start),
+  record::PlayerOptions p{.rate = o.rate, .loop = o.loop, .start = span_of(o.start.seconds), .start_at = o.start.at};
+  if (o.until && !o.until->at && !o.start.at && o.until->seconds < o.start.seconds)
+    throw Error(ErrorCode::InvalidArgument, fmt::format("--until {} is before --start {}", o.until->text, o.start.text),
                 "both count from the first message");
-  if (o.until) p.until = span_of(*o.until);
-  if (o.duration) p.until = std::min(p.until, p.start + span_of(*o.duration));
+  if (o.until) p.until_at = o.until->at;
+  if (o.until && !o.until->at) p.until = span_of(o.until->seconds);
+  if (o.duration && o.start.at)
+    p.until_at = *o.start.at + static_cast<std::uint64_t>(span_of(*o.duration).count());
+  else if (o.duration)
+    p.until = std::min(p.until, p.start + span_of(*o.duration));
   p.topics = o.topics;
   p.exclude = o.exclude;
   for (const std::string& pair : o.remap) {
@@ -97,6 +104,7 @@ record::PlayerOptions player_options(const PlayOptions& o) {
                   "give it as /recorded:=/published");
     p.remap[pair.substr(0, at)] = pair.substr(at + 2);
   }
+  p.max_gap = span_of(o.max_gap);
   p.paused = o.pause;
   p.as_fast_as_readers = o.as_fast;
   p.reliable = o.reliable;
@@ -267,6 +275,8 @@ Json playback_json(const PlayOptions& o, const PlayerReport& r, double took) {
           {"failed", r.failed},
           {"late_us", late},
           {"gave_way_s", in_seconds(r.gave_way_ns)},
+          {"gaps_skipped", r.gaps},
+          {"skipped_s", in_seconds(r.skipped_ns)},
           {"topics", topics},
           {"left_out", left_out},
           {"problems", r.problems},
@@ -285,6 +295,7 @@ std::string playback_text(const PlayerReport& r, double took) {
     out += fmt::format("; late (p50 / p99 / max) {} / {} / {}", time_text(static_cast<double>(r.late_p50)),
                        time_text(static_cast<double>(r.late_p99)), time_text(static_cast<double>(r.late_most)));
   if (r.gave_way_ns > 0) out += fmt::format("; it paused for {:.3f} s", in_seconds(r.gave_way_ns));
+  if (r.gaps > 0) out += fmt::format("; {}", gaps_text(r.gaps, r.skipped_ns));
   return out + "\n";
 }
 
@@ -298,13 +309,24 @@ bool report_playback_loss(const PlayerReport& r) {
   return lost;
 }
 
+void tell_of_waiting(const PlayOptions& o, const PlayerReport& r) {
+  const std::uint32_t wanted = player_options(o).wait_for_readers;
+  std::uint64_t readers = 0;
+  for (const record::PlayedTopic& topic : r.topics) readers += topic.subscribers;
+  if (readers < wanted)
+    warn(
+        fmt::format("waiting for {} subscription{} to the recording's topics (--wait-for-readers); topic echo and top "
+                    "only look, and are none",
+                    wanted - readers, wanted - readers == 1 ? "" : "s"));
+}
+
 int play(const PlayOptions& o) {
   if (!o.tell.empty()) return send_order_to_players(o);
   stop_on_signals();
   record::Player player(o.files, player_options(o));
   const PlayerReport before = player.report();
-  if (o.start > 0 && before.start_ns >= before.end_ns)
-    throw Error(ErrorCode::InvalidArgument, fmt::format("--start {} is behind the last message", o.start),
+  if (!o.start.text.empty() && before.start_ns >= before.end_ns)
+    throw Error(ErrorCode::InvalidArgument, fmt::format("--start {} is behind the last message", o.start.text),
                 "cardan bag info shows how long the recording is");
   for (const record::LeftOut& l : before.left_out) warn(fmt::format("{} is not played: {}", l.topic, l.why));
   for (const std::string& note : before.notes) warn(note);
@@ -314,6 +336,7 @@ int play(const PlayOptions& o) {
     warn("there is nothing to play — cardan bag info shows what the file contains");
     return kFailed;
   }
+  tell_of_waiting(o, before);
   const std::int64_t begun = steady_now();
   {
     Keyboard keyboard;
@@ -353,8 +376,15 @@ static void add_play_command(CLI::App& app) {
       ->check(CLI::Range(0.001, 1e6))
       ->capture_default_str();
   command->add_flag("--loop", o->loop, "Repeat until Ctrl-C or q");
-  command->add_option("--start", o->start, "Seconds after the first message to start at")->check(CLI::Range(0.0, 4e9));
-  auto* const until = command->add_option("--until", o->until, "Seconds after the first message to end at");
+  command->add_option("--start", o->start, "Seconds after the first message to start at, or a date (RFC 3339)")
+      ->check(CLI::Validator(problem_of_recorded_time, "SECONDS|DATE"));
+  auto* const until = command->add_option("--until", o->until, "Seconds after the first message to end at, or a date")
+                          ->check(CLI::Validator(problem_of_recorded_time, "SECONDS|DATE"));
+  command
+      ->add_option("--max-gap", o->max_gap,
+                   "Skip times of more than this many seconds without a message, as when the clock was set; 0: none")
+      ->check(CLI::Range(0.0, 4e9))
+      ->capture_default_str();
   command->add_option("--duration", o->duration, "Recorded seconds to play")
       ->excludes(until)
       ->check(CLI::PositiveNumber);
@@ -368,7 +398,9 @@ static void add_play_command(CLI::App& app) {
   command->add_flag("--reliable", o->reliable, "Play slower instead of letting a reliable reader lose messages");
   command->add_flag("--wait-for-readers{1}", o->wait_for_readers,
                     "Start when there is a subscription, or N of them with --wait-for-readers=N");
-  command->add_option("--depth", o->depth, "Depth of the topics (default: 10; 4 if messages are larger than 1 MiB)")
+  command
+      ->add_option("--depth", o->depth,
+                   "Depth of the topics (default: as recorded, but at least 10; 4 if messages are larger than 1 MiB)")
       ->check(CLI::Range(1U, 1024U));
   command->add_flag("--pause", o->pause, "Start paused, until space is pressed or --tell resume");
   command->add_option(

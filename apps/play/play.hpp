@@ -2,10 +2,12 @@
 // `cardan play`, and `cardan run FILE --from BAG`.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "apps/recorded_time.hpp"
 #include "cardan/config/configuration.hpp"
 
 namespace CLI {
@@ -19,7 +21,9 @@ struct RunFromOptions {
   std::vector<std::string> without;
   std::string output;
   bool force = false;
-  double start = 0;  ///< seconds from the files' first message
+  RecordedTime start{};
+  std::optional<RecordedTime> until{};
+  double max_gap = 600;  ///< seconds
   std::optional<double> seconds{};
   std::string json{};                      ///< file for a summary
   std::string reports = "out";             ///< folder of the crash reports
@@ -29,6 +33,8 @@ struct RunFromOptions {
 
 /// Adds the options to `cardan run`; all of them need the first one.
 void add_run_from_options(CLI::App& command, RunFromOptions& options);
+/// "2 gaps of 3600.0 s in all were skipped (--max-gap)"
+[[nodiscard]] std::string gaps_text(std::uint64_t gaps, std::int64_t nanoseconds);
 int run_from(const config::Configuration& configuration, const RunFromOptions& options);
 
 }  // namespace cardan::apps

@@ -204,6 +204,19 @@ int send_order_to_recorders(const RecordOptions& o) {
   return kFailed;
 }
 
+std::string topics_text(const RecorderReport& report) {
+  std::size_t attached = 0;
+  for (const record::TopicReport& topic : report.topics) attached += topic.type.empty() ? 0U : 1U;
+  return attached == 1 ? "1 topic" : fmt::format("{} topics", attached);
+}
+
+void warn_of_clock(const RecorderReport& report) {
+  for (const record::ClockStep& step : report.clock_steps)
+    warn(fmt::format(
+        "the wall clock was set {} by {:.3f} s while the recorder ran; times in the files go on by the steady clock",
+        step.by_ns < 0 ? "back" : "forward", std::abs(static_cast<double>(step.by_ns)) / 1e9));
+}
+
 /// Reports requested topics that are not in the files; false: something is missing.
 bool warn_of_missing(const RecorderReport& report) {
   for (const std::string& name : report.missing) {
@@ -255,6 +268,9 @@ int record_topics(const RecordOptions& o) {
   LiveBlock block;
   const auto above = [&](const std::string& text) { return live ? block.draw(text, {}, terminal_size()) : text; };
   if (!o.json) emit(above(fmt::format("recording into {}: {}\n", printable(last.file), last.mode)));
+  if (!o.json)
+    emit(above(fmt::format("ready after {:.2f} s: {} attached; later losses are counted\n",
+                           static_cast<double>(last.ready_ns) / 1e9, topics_text(last))));
   const auto begun = std::chrono::steady_clock::now();
   auto shown = begun;
   bool quiet = !live && !o.json;  // without a table, nothing says yet why no message comes
@@ -287,6 +303,7 @@ int record_topics(const RecordOptions& o) {
     if (o.explain) emit(record::to_text(report.schedule));
     for (const std::string& file : report.files) emit(fmt::format("{}\n", printable(file)));
   }
+  warn_of_clock(report);
   if (report.refused != 0)
     warn(fmt::format("{} publication{} of named topics {} not recorded: they belong to another user — see --access",
                      report.refused, report.refused == 1 ? "" : "s", report.refused == 1 ? "is" : "are"));

@@ -121,6 +121,9 @@ std::vector<std::string> record_lines(const record::RecorderReport& now, const r
 }
 
 Json record_json(const record::RecorderReport& r) {
+  Json steps = Json::array();
+  for (const record::ClockStep& step : r.clock_steps)
+    steps.push_back({{"log_time_ns", step.log_time}, {"by_s", static_cast<double>(step.by_ns) / 1e9}});
   Json topics = Json::array();
   for (const record::TopicReport& topic : r.topics) {
     Json lost = Json::object();
@@ -141,6 +144,8 @@ Json record_json(const record::RecorderReport& r) {
   return {{"files", r.files},
           {"mode", r.mode},
           {"seconds", static_cast<double>(r.duration_ns) / 1e9},
+          {"ready_after", static_cast<double>(r.ready_ns) / 1e9},
+          {"clock_steps", steps},
           {"recorded", r.recorded},
           {"lost", r.lost},
           {"refused", r.refused},

@@ -74,6 +74,8 @@ Json simulation_json(const config::Configuration& configuration, const RunFromOp
           {"output_bytes", r.output_bytes},
           {"seconds", took},
           {"recorded_seconds", static_cast<double>(r.simulated_ns) / 1e9},
+          {"gaps_skipped", r.gaps},
+          {"skipped_seconds", static_cast<double>(r.skipped_ns) / 1e9},
           {"callbacks", r.callbacks},
           {"failures", r.failures},
           {"exceptions", exceptions_json(r.failed)},
@@ -107,6 +109,7 @@ std::string simulation_text(const RunFromOptions& o, const SimulateReport& r, do
   out += fmt::format(
       "\n{:.3f} s of the recording in {:.3f} s; {} callbacks, {} exceptions, {} samples dropped by full queues\n",
       recorded, took, r.callbacks, r.failures, r.dropped);
+  if (r.gaps > 0) out += gaps_text(r.gaps, r.skipped_ns) + "\n";
   if (!o.output.empty() && !r.stopped)
     out += fmt::format("{}: {}\n", printable(o.output), bytes_text(static_cast<double>(r.output_bytes)));
   return out;
@@ -182,6 +185,11 @@ std::chrono::nanoseconds nanoseconds(double seconds) {
 
 }  // namespace
 
+std::string gaps_text(std::uint64_t gaps, std::int64_t nanoseconds) {
+  return fmt::format("{} gap{} without a message, {:.1f} s in all, {} skipped (--max-gap)", gaps, gaps == 1 ? "" : "s",
+                     static_cast<double>(nanoseconds) / 1e9, gaps == 1 ? "was" : "were");
+}
+
 int run_from(const config::Configuration& configuration, const RunFromOptions& o) {
   stop_on_signals();
   stop_on_hang_up();
@@ -195,7 +203,9 @@ int run_from(const config::Configuration& configuration, const RunFromOptions& o
   if (o.seconds) guarded.limit = nanoseconds(*o.seconds);
   auto guard = std::make_unique<ReplayGuard>(guarded);
   record::SimulateOptions options{.without = o.without,
-                                  .start = nanoseconds(o.start),
+                                  .start = nanoseconds(o.start.seconds),
+                                  .start_at = o.start.at,
+                                  .max_gap = nanoseconds(o.max_gap),
                                   .output = o.output,
                                   .replace = o.force,
                                   .on_begin = [&](const std::string& component) { guard->begins(component); },
@@ -209,7 +219,12 @@ int run_from(const config::Configuration& configuration, const RunFromOptions& o
                                         progress->show(static_cast<std::uint64_t>(done * 1000), 1000);
                                         return !stopping();
                                       }};
-  if (o.seconds) options.until = options.start + nanoseconds(*o.seconds);
+  if (o.until) options.until_at = o.until->at;
+  if (o.until && !o.until->at) options.until = nanoseconds(o.until->seconds);
+  if (o.seconds && o.start.at)
+    options.until_at = *o.start.at + static_cast<std::uint64_t>(nanoseconds(*o.seconds).count());
+  else if (o.seconds)
+    options.until = std::min(options.until, options.start + nanoseconds(*o.seconds));
   const SimulateReport report = record::simulate(configuration, o.files, options);
   guard.reset();
   const double took = static_cast<double>(steady_now() - begun) / 1e9;

@@ -20,8 +20,20 @@ void add_run_from_options(CLI::App& command, RunFromOptions& o) {
   command.add_option("--output", o.output, "With --from: write what the components publish to this file (MCAP)")
       ->needs(from);
   command.add_flag("--force", o.force, "With --output: replace the file if it exists")->needs(from);
-  command.add_option("--start", o.start, "With --from: seconds after the first message to start at")
+  command
+      .add_option("--start", o.start, "With --from: seconds after the first message to start at, or a date (RFC 3339)")
+      ->check(CLI::Validator(problem_of_recorded_time, "SECONDS|DATE"))
+      ->needs(from);
+  command.add_option("--until", o.until, "With --from: seconds after the first message to end at, or a date")
+      ->check(CLI::Validator(problem_of_recorded_time, "SECONDS|DATE"))
+      ->needs(from);
+  command
+      .add_option(
+          "--max-gap", o.max_gap,
+          "With --from: skip times of more than this many seconds without a message, as when the clock was set; "
+          "0: none")
       ->check(CLI::Range(0.0, 4e9))
+      ->capture_default_str()
       ->needs(from);
   add_max_chunk(&command);
 }

@@ -89,7 +89,9 @@ void replay_in_python(const config::Configuration& configuration, const std::str
   for (const std::string& variable : variables) add("--var", variable);
   if (!o.output.empty()) add("--output", o.output);
   if (o.force) words.emplace_back("--force");
-  if (o.start != 0) add("--start", fmt::format("{}", o.start));
+  if (!o.start.text.empty()) add("--start", o.start.text);
+  if (o.until) add("--until", o.until->text);
+  add("--max-gap", fmt::format("{}", o.max_gap));
   if (o.seconds) add("--seconds", fmt::format("{}", *o.seconds));
   if (!o.json.empty()) add("--json", o.json);
   add("--reports", o.reports);

@@ -111,6 +111,7 @@ struct Messages::State {
     }
     for (const ChunkIndex& chunk : reader.summary().chunks()) {
       if (chunk.message_end_time < options.start || chunk.message_start_time >= options.end) continue;
+      if (options.only_chunk && chunk.chunk_start_offset != *options.only_chunk) continue;
       const auto& by_channel = chunk.message_index_offsets;
       if (by_channel.empty() || std::any_of(by_channel.begin(), by_channel.end(),
                                             [&](const auto& one) { return wanted[one.first] || !known[one.first]; }))
@@ -132,6 +133,11 @@ struct Messages::State {
 
   void add(std::shared_ptr<Source> source) {
     auto& entries = source->entries;
+    if (options.drops && reader.before_start())
+      std::erase_if(entries, [&](const Entry& e) {
+        return reader.is_from_before(source->file_order, e.time) &&
+               options.drops(reader.summary().channels().at(e.channel), e.time);
+      });
     std::sort(entries.begin(), entries.end(),
               [](const Entry& a, const Entry& b) { return std::tie(a.time, a.place) < std::tie(b.time, b.place); });
     if (reverse()) std::reverse(entries.begin(), entries.end());
@@ -143,6 +149,7 @@ struct Messages::State {
 
   void open_loose() {
     loose_pending = false;
+    if (options.only_chunk && *options.only_chunk != ReadOptions::kNoChunk) return;
     auto source = std::make_shared<Source>();
     source->end = source->left = reader.finish().valid;
     for (const LooseMessage& m : reader.loose())
@@ -424,7 +431,8 @@ std::optional<MessageView> Messages::next() {
                        .schema = schema == schemas.end() ? nullptr : &schema->second,
                        .message = *message,
                        .owner = std::move(owner),
-                       .owner_bytes = owner_bytes};
+                       .owner_bytes = owner_bytes,
+                       .from_before = s.reader.is_from_before(source->file_order, entry.time)};
   }
 }
 

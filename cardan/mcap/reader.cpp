@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cardan/mcap/reader.hpp"
 
+#include <algorithm>
+#include <charconv>
 #include <utility>
 
 #include "cardan/mcap/stored_summary.hpp"
@@ -8,7 +10,10 @@
 namespace cardan::mcap {
 
 Reader::Reader(const std::string& path, const OpenOptions& options) : file_(path) {
-  if (!options.rescan && read_summary()) return;
+  if (!options.rescan && read_summary()) {
+    read_before_start();
+    return;
+  }
   Scan found = scan(file_, options.scanning);
   header_ = std::move(found.header);
   summary_ = std::move(found.summary);
@@ -17,6 +22,35 @@ Reader::Reader(const std::string& path, const OpenOptions& options) : file_(path
   losses_ = std::move(found.losses);
   finish_ = std::move(found.finish);
   scanned_ = has_statistics_ = true;
+  read_before_start();
+}
+
+void Reader::read_before_start() {
+  for (const MetadataIndex& index : summary_.metadata()) {
+    if (index.name == kPublishersName) publishers_ = metadata(index).value_or(Metadata{});
+    if (index.name != kBeforeStartName || before_start_) continue;
+    if (const auto record = metadata(index)) before_start_ = before_start_of(*record);
+  }
+  if (!before_start_ || before_start_->chunks == 0 || before_start_->chunks > summary_.chunks().size()) return;
+  // A tool that packs the messages anew keeps the record: then the first chunks have others too.
+  std::vector<const ChunkIndex*> chunks;
+  for (const ChunkIndex& chunk : summary_.chunks()) chunks.push_back(&chunk);
+  const auto end = chunks.begin() + static_cast<std::ptrdiff_t>(before_start_->chunks);
+  std::partial_sort(chunks.begin(), end, chunks.end(), [](const ChunkIndex* a, const ChunkIndex* b) {
+    return a->chunk_start_offset < b->chunk_start_offset;
+  });
+  const auto latest = *std::max_element(chunks.begin(), end, [](const ChunkIndex* a, const ChunkIndex* b) {
+    return a->message_end_time < b->message_end_time;
+  });
+  if (latest->message_end_time == before_start_->last) before_end_ = (*(end - 1))->chunk_start_offset + 1;
+}
+
+std::uint64_t Reader::publishers(const std::string& topic) const {
+  const auto found = publishers_.metadata.find(topic);
+  std::uint64_t number = 0;
+  if (found != publishers_.metadata.end())
+    std::from_chars(found->second.data(), found->second.data() + found->second.size(), number);
+  return std::clamp<std::uint64_t>(number, 1, 64);
 }
 
 // False: there is none to rely on.

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "cardan/mcap/before_start.hpp"
 #include "cardan/mcap/input_file.hpp"
 #include "cardan/mcap/record_reader.hpp"
 #include "cardan/mcap/scan.hpp"
@@ -28,6 +29,11 @@ struct ReadOptions {
   /// Of a compressed chunk: one that holds more is left out. Those that overlap in time have to be in memory at once:
   /// together they may have as much, or 16 times the file, up to 8 times as much.
   std::uint64_t most_unpacked_bytes = unpacked_limit();
+  /// Only the chunk that starts there; kNoChunk: only messages outside of chunks. Empty: all.
+  std::optional<std::uint64_t> only_chunk{};
+  static constexpr std::uint64_t kNoChunk = std::numeric_limits<std::uint64_t>::max();
+  /// Whether a message from before the file's start (before_start.hpp) is left out. Empty: none is.
+  std::function<bool(const Channel&, std::uint64_t log_time)> drops{};
 };
 
 /// A message, its channel and schema, and its place in the file. Its data are valid until the next call of next(), or
@@ -39,6 +45,7 @@ struct MessageView {
   /// Owner of the data, for code that reads ahead without copying. Any thread may drop it.
   std::shared_ptr<const void> owner{};
   std::size_t owner_bytes = 0;  ///< memory that `owner` keeps, including other messages of the same chunk
+  bool from_before = false;     ///< the file repeats it from before its start
 };
 
 struct OpenOptions {
@@ -91,6 +98,15 @@ class Reader {
   /// True if a part of the file could not be read, as far as a scan found out.
   [[nodiscard]] bool lossy() const noexcept;
 
+  /// What the file repeats from before its start. Empty: nothing.
+  [[nodiscard]] const std::optional<BeforeStart>& before_start() const noexcept { return before_start_; }
+  /// Whether a message is such a one: of that chunk, with that log time.
+  [[nodiscard]] bool is_from_before(std::uint64_t chunk, std::uint64_t log_time) const noexcept {
+    return before_start_ && (log_time < before_start_->start || chunk < before_end_);
+  }
+  /// How many publishers the topic had, as far as the file says.
+  [[nodiscard]] std::uint64_t publishers(const std::string& topic) const;
+
   [[nodiscard]] Messages messages(ReadOptions options = {}) const { return {*this, std::move(options)}; }
   /// Empty if it is damaged.
   [[nodiscard]] std::optional<Metadata> metadata(const MetadataIndex& index) const;
@@ -99,6 +115,7 @@ class Reader {
 
  private:
   bool read_summary();
+  void read_before_start();
 
   InputFile file_;
   Header header_;
@@ -107,6 +124,9 @@ class Reader {
   std::vector<Gap> gaps_;
   std::vector<Problem> losses_;
   Finish finish_;
+  std::optional<BeforeStart> before_start_;
+  std::uint64_t before_end_ = 0;  ///< chunks that start before are from before
+  Metadata publishers_;
   bool has_statistics_ = false, scanned_ = false;
 };
 

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "cardan/base/error.hpp"
+#include "cardan/mcap/merged.hpp"
 #include "cardan/mcap/new_file.hpp"
 #include "cardan/mcap/ros2_profile.hpp"
 
@@ -97,13 +98,6 @@ class Rewriter {
   }
 
  private:
-  struct Input {
-    const Reader* reader;
-    Messages messages;
-    std::optional<MessageView> next;
-    std::vector<std::optional<std::uint16_t>> channels;  ///< by their number in the input
-  };
-
   [[nodiscard]] std::string common_profile() const {
     for (const auto& reader : readers_)
       if (reader->header().profile != readers_[0]->header().profile) return {};
@@ -133,7 +127,7 @@ class Rewriter {
   }
   bool is_new(const Metadata& m) {
     // The mark is of the file that was written, not of this one.
-    if (m.name == kMarkName) return false;
+    if (m.name == kMarkName || m.name == kBeforeStartName) return false;
     Bytes content;
     append(content, m);
     return readers_.size() == 1 || seen_.emplace(reinterpret_cast<const char*>(content.data()), content.size()).second;
@@ -184,24 +178,46 @@ class Rewriter {
     }
   }
 
+  /// Log time from which on messages are the output's own.
+  [[nodiscard]] std::uint64_t first_own_time(const std::vector<const Reader*>& readers) const {
+    if (options_.read.start != 0) return options_.read.start;
+    std::uint64_t first = std::numeric_limits<std::uint64_t>::max();
+    bool any = false;
+    for (const Reader* const reader : readers) {
+      any = any || reader->before_start();
+      if (const auto times = own_times(*reader)) first = std::min(first, times->first);
+    }
+    return any ? first : 0;
+  }
+
+  static void end_before_start(Writer& writer, BeforeStart before) {
+    writer.end_chunk();
+    before.chunks = writer.summary().chunks().size();
+    writer.add(before_start_record(before));
+  }
+
   bool copy_messages(Writer& writer) {
     Numbering numbering(writer);
     copy_channels(numbering);
-    std::vector<Input> inputs;
+    std::vector<const Reader*> readers;
+    std::vector<std::vector<std::optional<std::uint16_t>>> channels;  // by their number in each input
     for (const auto& reader : readers_) {
-      inputs.push_back({reader.get(), reader->messages(options_.read), std::nullopt, {}});
-      inputs.back().channels.resize(1 << 16);
-      inputs.back().next = inputs.back().messages.next();
+      readers.push_back(reader.get());
+      channels.emplace_back(std::size_t{1} << 16);
     }
-    bool go_on = true;
-    for (;;) {
-      Input* first = nullptr;
-      for (Input& input : inputs)
-        if (input.next && (first == nullptr || input.next->message.log_time < first->next->message.log_time))
-          first = &input;
-      if (first == nullptr) break;
-      const MessageView& view = *first->next;
-      auto& channel = first->channels[view.channel->id];
+    MergedMessages messages(readers, options_.read, {}, options_.latched);
+    BeforeStart before{.start = first_own_time(readers)};
+    bool go_on = true, begun = false;
+    while (const auto next = messages.next()) {
+      const MessageView& view = next->view;
+      const bool early = next->before_start || (view.from_before && view.message.log_time <= before.start);
+      if (early) {
+        before.last = std::max(before.last, view.message.log_time);
+        ++before.messages[view.channel->topic];
+      } else if (!std::exchange(begun, true) && !before.messages.empty()) {
+        end_before_start(writer, before);
+      }
+      auto& channel = channels[next->file][view.channel->id];
       if (!channel) channel = numbering.of(*view.channel, view.schema);
       Message message = view.message;
       message.channel_id = *channel;
@@ -210,10 +226,9 @@ class Rewriter {
       if (options_.progress && result_.messages % kMessagesPerReport == 0)
         go_on = options_.progress(result_.messages, expected_);
       if (!go_on) break;
-      first->next = first->messages.next();
     }
-    for (const Input& input : inputs)
-      for (const Problem& problem : input.messages.problems()) trouble(*input.reader, problem);
+    if (!begun && !before.messages.empty()) end_before_start(writer, before);
+    for (const auto& [file, problem] : messages.problems()) trouble(*readers_[file], problem);
     return go_on;
   }
 

@@ -18,6 +18,8 @@ struct RewriteOptions {
   /// empty.
   std::function<void(const Reader& first, RewriteOptions& options)> choose{};
   ReadOptions read{};  ///< which of their messages
+  /// With `read.start`, the output begins with what late subscribers would have been given then (MergedMessages).
+  bool latched = true;
   WriterOptions write{};
   bool attachments = true;  ///< and metadata: copied whole; those that are equal in several inputs, once
   /// Attachments and metadata to add, and names of which none of the inputs' are copied.

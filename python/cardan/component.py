@@ -33,6 +33,8 @@ def _replay(given: argparse.Namespace) -> int:
         given.output,
         given.force,
         given.start,
+        given.until,
+        given.max_gap,
         given.seconds,
         given.json,
         given.reports,
@@ -61,7 +63,9 @@ def main(arguments: list[str] | None = None) -> int:
     replay.add_argument("--without", action="append", default=[], metavar="NAME", help="leave out this component or process")
     replay.add_argument("--output", default="", help="file for what the components publish")
     replay.add_argument("--force", action="store_true", help="replace that file")
-    replay.add_argument("--start", type=float, default=0.0, help="seconds after the first message")
+    replay.add_argument("--start", default="0", help="seconds after the first message, or a date")
+    replay.add_argument("--until", default="", help="seconds after the first message to end at, or a date")
+    replay.add_argument("--max-gap", type=float, default=600.0, help="longest time without a message that is not skipped")
     replay.add_argument("--seconds", type=float, default=None, help="of the recording")
     replay.add_argument("--json", default="", help="file for a summary")
     replay.add_argument("--reports", default="out", help="folder of the crash reports")

@@ -35,8 +35,9 @@ bool contains(const Names& names, const std::string& name) {
 
 /// The exit code. `offer(classes, files)` makes the components in Python known.
 int replay(const std::string& file, const Names& variables, const Names& set, Names files, Names without,
-           std::string output, bool force, double start, std::optional<double> seconds, std::string json,
-           std::string reports, double grace, std::string command, nb::object offer) {
+           std::string output, bool force, const std::string& start, const std::string& until, double max_gap,
+           std::optional<double> seconds, std::string json, std::string reports, double grace, std::string command,
+           nb::object offer) {
   std::vector<config::Problem> problems;
   config::Configuration configuration = config::read_configuration(file, problems, {.variables = variables});
   if (config::has_errors(problems)) {
@@ -57,7 +58,9 @@ int replay(const std::string& file, const Names& variables, const Names& set, Na
                                .without = std::move(without),
                                .output = std::move(output),
                                .force = force,
-                               .start = start,
+                               .start = apps::recorded_time(start).value_or(apps::RecordedTime{}),
+                               .until = apps::recorded_time(until),
+                               .max_gap = max_gap,
                                .seconds = seconds,
                                .json = std::move(json),
                                .reports = std::move(reports),
@@ -72,8 +75,9 @@ int replay(const std::string& file, const Names& variables, const Names& set, Na
 
 void bind_replay(nb::module_& m) {
   m.def("_replay", &replay, nb::arg("file"), nb::arg("variables"), nb::arg("set"), nb::arg("files"), nb::arg("without"),
-        nb::arg("output"), nb::arg("force"), nb::arg("start"), nb::arg("seconds").none(), nb::arg("json"),
-        nb::arg("reports"), nb::arg("grace"), nb::arg("command"), nb::arg("offer"));
+        nb::arg("output"), nb::arg("force"), nb::arg("start"), nb::arg("until"), nb::arg("max_gap"),
+        nb::arg("seconds").none(), nb::arg("json"), nb::arg("reports"), nb::arg("grace"), nb::arg("command"),
+        nb::arg("offer"));
 }
 
 }  // namespace cardan::python

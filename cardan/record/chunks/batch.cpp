@@ -2,6 +2,8 @@
 #include "cardan/record/chunks/batch.hpp"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "cardan/mcap/checksum.hpp"
 #include "cardan/mcap/codec.hpp"
@@ -32,8 +34,9 @@ Batch::Index& Batch::index_of(std::uint16_t channel) {
   return fresh;
 }
 
-void Batch::add(const MessageHead& head, mcap::View a, mcap::View b, mcap::View c) {
+void Batch::add(const MessageHead& head, mcap::View a, mcap::View b, mcap::View c, const Keep& keep) {
   Index& index = index_of(head.channel);
+  if (keep.depth != 0) candidates_.push_back({head.channel, keep, body_.size(), head.source_time});
   index.messages.records.emplace_back(head.log_time, body_.size());
   index.source_times.push_back(head.source_time);
   first_ = messages_ == 0 ? head.log_time : std::min(first_, head.log_time);
@@ -45,7 +48,32 @@ void Batch::add(const MessageHead& head, mcap::View a, mcap::View b, mcap::View 
   for (const mcap::View part : {a, b, c}) body_.append(part);
 }
 
+/// Of each publisher the last ones, up to one that is not kept whole.
+void Batch::keep_last() {
+  std::map<std::pair<std::uint16_t, std::uint64_t>, std::uint32_t> left;
+  for (auto candidate = candidates_.rbegin(); candidate != candidates_.rend(); ++candidate) {
+    const Keep& keep = candidate->keep;
+    const auto number = left.try_emplace({candidate->channel, keep.stream}, keep.depth).first;
+    if (number->second == 0) continue;
+    number->second = keep.whole ? number->second - 1 : 0;
+    mcap::View at = body_.view().subspan(static_cast<std::size_t>(candidate->place));
+    const auto record = mcap::take_record(at);
+    const auto message = mcap::decode<mcap::Message>(record->content);
+    KeptMessage kept{.head = {.channel = message->channel_id,
+                              .sequence = message->sequence,
+                              .log_time = message->log_time,
+                              .publish_time = message->publish_time,
+                              .source_time = candidate->source_time},
+                     .stream = keep.stream,
+                     .whole = keep.whole};
+    if (keep.whole) kept.data.assign(message->data.begin(), message->data.end());
+    kept_.push_back(std::move(kept));
+  }
+  std::reverse(kept_.begin(), kept_.end());
+}
+
 void Batch::close(mcap::Compressor& compressor, bool checksum) {
+  keep_last();
   uncompressed_bytes_ = body_.size();
   checksum_ = checksum ? mcap::crc32(body_.view()) : 0;
   compression_ = mcap::name_of(compressor.kind());
@@ -74,6 +102,8 @@ void Batch::close(mcap::Compressor& compressor, bool checksum) {
 void Batch::clear() {
   body_.clear();
   channels_.clear();
+  candidates_.clear();
+  kept_.clear();
   for (std::size_t i = 0; i < used_; ++i) place_of_[indexes_[i].messages.channel_id] = 0;
   used_ = 0;
   messages_ = 0;

@@ -19,6 +19,21 @@ struct MessageHead {
   std::int64_t source_time = 0;                  ///< the publisher's own stamp; 0: none
 };
 
+/// Whether a message is kept in memory beyond its chunk, for the beginning of the next file.
+struct Keep {
+  std::uint64_t stream = 0;  ///< its publisher's
+  std::uint32_t depth = 0;   ///< so many of that publisher; 0: none
+  bool whole = true;         ///< false: only that it was there
+};
+
+/// A message that is kept so.
+struct KeptMessage {
+  MessageHead head{};
+  std::uint64_t stream = 0;
+  bool whole = true;
+  mcap::Bytes data{};
+};
+
 /// What the file's index says of one channel in one chunk.
 struct ChannelInChunk {
   std::uint16_t channel = 0;
@@ -31,7 +46,7 @@ struct ChannelInChunk {
 class Batch {
  public:
   /// The data is what the three parts hold, one after the other.
-  void add(const MessageHead& head, mcap::View a, mcap::View b, mcap::View c);
+  void add(const MessageHead& head, mcap::View a, mcap::View b, mcap::View c, const Keep& keep = {});
   /// Compresses, adds checksum and indexes. Nothing can be added any more.
   void close(mcap::Compressor& compressor, bool checksum);
   void clear();
@@ -42,6 +57,8 @@ class Batch {
   [[nodiscard]] std::size_t capacity() const noexcept { return body_.capacity() + packed_.capacity(); }
 
   // Of a closed one.
+  /// Those of its messages that are to be kept, in their order. They leave it.
+  [[nodiscard]] std::vector<KeptMessage> take_kept() noexcept { return std::move(kept_); }
   [[nodiscard]] AlignedBuffer& body() noexcept { return body_; }
   [[nodiscard]] std::uint64_t records_bytes() const noexcept { return records_bytes_; }  ///< as compressed
   [[nodiscard]] std::uint64_t uncompressed_bytes() const noexcept { return uncompressed_bytes_; }
@@ -59,13 +76,23 @@ class Batch {
     mcap::MessageIndex messages{};
     std::vector<std::int64_t> source_times{};
   };
+  /// A message that may be kept when the chunk is closed.
+  struct Candidate {
+    std::uint16_t channel = 0;
+    Keep keep{};
+    std::uint64_t place = 0;  ///< of its record
+    std::int64_t source_time = 0;
+  };
   Index& index_of(std::uint16_t channel);
+  void keep_last();
 
   AlignedBuffer body_;
   mcap::Bytes packed_, scratch_, stamps_;
   std::vector<Index> indexes_;  ///< the first `used_` of them
   std::size_t used_ = 0;
   std::vector<std::uint32_t> place_of_;  ///< of a channel's index in them, and 1; 0: none
+  std::vector<Candidate> candidates_;
+  std::vector<KeptMessage> kept_;
   std::size_t messages_ = 0;
   std::uint64_t first_ = 0, last_ = 0;
   std::uint64_t records_bytes_ = 0, uncompressed_bytes_ = 0, last_record_ = 0;

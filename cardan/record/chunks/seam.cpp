@@ -112,6 +112,13 @@ void SeamLayout::add(const mcap::Channel& channel) {
   described_bytes_ += records_.size() - last_of_records_;
 }
 
+void SeamLayout::add(const mcap::Metadata& metadata) {
+  last_of_records_ = records_.size();
+  mcap::append(records_, metadata);
+  next_metadata_.push_back(
+      {.offset = last_of_records_, .length = records_.size() - last_of_records_, .name = metadata.name});
+}
+
 /// The end of the file as it is, once more, with the head of a chunk behind it that ends where a block does.
 AlignedBuffer SeamLayout::head_for(const mcap::Bytes& chunk_head, std::uint64_t& offset) {
   offset = end_.offset;
@@ -126,6 +133,12 @@ AlignedBuffer SeamLayout::head_for(const mcap::Bytes& chunk_head, std::uint64_t&
       preamble_gap_ = gap;
   } else {
     extend(records_, last_of_records_, gap);
+    for (mcap::MetadataIndex& index : next_metadata_) {
+      if (index.offset == last_of_records_) index.length += gap;
+      index.offset += end_.offset + end_.bytes.size();
+      later_metadata_.push_back({chunks_.size(), std::move(index)});
+    }
+    next_metadata_.clear();
   }
   head.append(end_.bytes);
   head.append(records_);
@@ -226,7 +239,8 @@ std::uint64_t SeamLayout::most_trailer_bytes() const noexcept {
   constexpr std::uint64_t kPerChannelInChunk = 10;  // its number and its index's offset
   constexpr std::uint64_t kRest = 16 << 10;         // statistics, footer, names of metadata, the seam before it
   return kRest + 2 * described_bytes_ + kPerChunk * chunks_.size() + kPerChannelInChunk * channels_.size() +
-         kPerChannelInChunk * channel_records_.size() + 256 * (metadata_.size() + attachments_.size());
+         kPerChannelInChunk * channel_records_.size() +
+         256 * (metadata_.size() + later_metadata_.size() + attachments_.size());
 }
 
 SeamLayout::Trailer SeamLayout::finish(std::size_t chunks, const Seam& end,
@@ -247,6 +261,8 @@ SeamLayout::Trailer SeamLayout::finish(std::size_t chunks, const Seam& end,
     if (chunks > 0 && index.offset == metadata_.back().offset) index.length += preamble_gap_;
     summary.add(index);
   }
+  for (const MetadataEntry& entry : later_metadata_)
+    if (entry.chunk < chunks) summary.add(entry.index);
   for (const mcap::Metadata& record : metadata) {
     const std::size_t at = bytes.size();
     mcap::append(bytes, record);

@@ -72,8 +72,9 @@ class SeamLayout {
   /// The same, without the note where the file was written: no reader trusts more than that.
   [[nodiscard]] AlignedBuffer mark_of_nowhere(std::uint64_t durable_bytes) const;
 
-  void add(const mcap::Schema& schema);    ///< in the file before the next chunk
-  void add(const mcap::Channel& channel);  ///< the same
+  void add(const mcap::Schema& schema);      ///< in the file before the next chunk
+  void add(const mcap::Channel& channel);    ///< the same
+  void add(const mcap::Metadata& metadata);  ///< the same
   [[nodiscard]] PlacedChunk place(const FrameChunk& frame);
   [[nodiscard]] PlacedChunk place(Batch& batch);  ///< a closed one, whose body the second write is of
 
@@ -125,6 +126,13 @@ class SeamLayout {
   std::uint64_t described_bytes_ = 0;  ///< by schemas_ and channel_records_
   bool ros2_ = true;                   ///< all of these are as ROS 2 writes them
   std::vector<mcap::MetadataIndex> metadata_;
+  /// Records before a chunk.
+  struct MetadataEntry {
+    std::size_t chunk = 0;  ///< its number
+    mcap::MetadataIndex index{};
+  };
+  std::vector<MetadataEntry> later_metadata_;
+  std::vector<mcap::MetadataIndex> next_metadata_;  ///< in records_; offsets from its beginning
   std::vector<mcap::AttachmentIndex> attachments_;
 };
 

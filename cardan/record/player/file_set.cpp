@@ -15,6 +15,8 @@
 namespace cardan::record {
 namespace {
 
+constexpr std::int64_t kLongestUp = 100LL * 366 * 86'400 * 1'000'000'000;
+
 /// 0: the file does not state it, or states something impossible for a recording that starts at `first`.
 std::int64_t ahead_in(const mcap::Reader& reader, std::uint64_t first) {
   for (const mcap::MetadataIndex& index : reader.summary().metadata()) {
@@ -26,9 +28,9 @@ std::int64_t ahead_in(const mcap::Reader& reader, std::uint64_t first) {
     const std::string& text = entry->second;
     std::int64_t ahead = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), ahead);
-    if (error == std::errc{} && end == text.data() + text.size() && ahead > 0 &&
-        static_cast<std::uint64_t>(ahead) <= first)
-      return ahead;
+    // Negative: its clock had not been set since it counted from 1970, and the computer was up for longer.
+    const bool possible = ahead > 0 ? static_cast<std::uint64_t>(ahead) <= first : ahead > -kLongestUp;
+    if (error == std::errc{} && end == text.data() + text.size() && possible) return ahead;
   }
   return 0;
 }
@@ -49,20 +51,8 @@ FileSet::FileSet(const std::vector<std::string>& paths, std::uint64_t most_unpac
   if (readers_.empty() && !paths.empty())
     throw Error(ErrorCode::InvalidArgument, fmt::format("{} has no readable messages: {}", paths[0], problems_[0]),
                 "cardan bag recover may recover messages from its files");
-  for (const auto& one : readers_) {
-    const mcap::Reader& reader = *one;
-    if (reader.scanned()) {
-      const mcap::Statistics& s = reader.summary().statistics();
-      if (s.message_count > 0) include(s.message_start_time, s.message_end_time);
-      continue;
-    }
-    // What the messages are found by says when they are, whatever the file's statistics say.
-    for (const mcap::ChunkIndex& chunk : reader.summary().chunks()) {
-      const bool empty = chunk.message_end_time == 0 && chunk.message_index_offsets.empty();
-      if (!empty && chunk.message_start_time <= chunk.message_end_time)
-        include(chunk.message_start_time, chunk.message_end_time);
-    }
-  }
+  for (const auto& reader : readers_)
+    if (const auto times = mcap::own_times(*reader)) include(times->first, times->second);
   for (const auto& reader : readers_)
     if (wall_clock_ahead_ == 0) wall_clock_ahead_ = ahead_in(*reader, first_);
 }
@@ -85,32 +75,25 @@ void FileSet::open(const std::string& path, bool was_named, std::uint64_t most_u
                                          : fmt::format("{}, byte {}: {}", path, loss.offset, loss.cause));
 }
 
-FileMessages::FileMessages(const FileSet& files, std::uint64_t start, std::uint64_t end, const WantedChannel& wanted,
-                           const std::atomic<bool>* cancelled, std::uint64_t most_unpacked_bytes) {
-  for (std::size_t i = 0; i < files.readers().size(); ++i) {
-    mcap::ReadOptions options{
-        .start = start, .end = end, .cancelled = cancelled, .most_unpacked_bytes = most_unpacked_bytes};
-    if (wanted) options.wanted = [wanted, i](const mcap::Channel& channel) { return wanted(i, channel); };
-    inputs_.push_back({files.readers()[i]->messages(std::move(options))});
-    inputs_.back().next = inputs_.back().messages.next();
-  }
+namespace {
+
+std::vector<const mcap::Reader*> all_of(const FileSet& files) {
+  std::vector<const mcap::Reader*> readers;
+  for (const auto& reader : files.readers()) readers.push_back(reader.get());
+  return readers;
 }
 
-std::optional<FileMessages::Next> FileMessages::next() {
-  if (given_ != kNone) inputs_[given_].next = inputs_[given_].messages.next();
-  given_ = kNone;
-  for (std::size_t i = 0; i < inputs_.size(); ++i) {
-    if (!inputs_[i].next) continue;
-    if (given_ == kNone || inputs_[i].next->message.log_time < inputs_[given_].next->message.log_time) given_ = i;
-  }
-  if (given_ == kNone) return std::nullopt;
-  return Next{given_, *inputs_[given_].next};
-}
+}  // namespace
+
+FileMessages::FileMessages(const FileSet& files, std::uint64_t start, std::uint64_t end, const WantedChannel& wanted,
+                           const std::atomic<bool>* cancelled, std::uint64_t most_unpacked_bytes, bool latched)
+    : messages_(all_of(files),
+                {.start = start, .end = end, .cancelled = cancelled, .most_unpacked_bytes = most_unpacked_bytes},
+                wanted, latched) {}
 
 std::vector<FileProblem> FileMessages::problems() const {
   std::vector<FileProblem> all;
-  for (std::size_t i = 0; i < inputs_.size(); ++i)
-    for (const mcap::Problem& problem : inputs_[i].messages.problems()) all.push_back({i, problem});
+  for (auto& [file, problem] : messages_.problems()) all.push_back({file, problem});
   return all;
 }
 

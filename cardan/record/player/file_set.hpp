@@ -5,12 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "cardan/mcap/merged.hpp"
 #include "cardan/mcap/reader.hpp"
 
 namespace cardan::record {
@@ -63,27 +63,19 @@ class FileMessages {
  public:
   /// `start` is included, `end` is not; nanoseconds of log time.
   /// Once `cancelled` is true, no message comes any more. `most_unpacked_bytes`: of each file, as in ReadOptions.
+  /// `latched`: first come the messages that late subscribers would have been given at `start` (mcap::MergedMessages).
   FileMessages(const FileSet& files, std::uint64_t start, std::uint64_t end, const WantedChannel& wanted,
                const std::atomic<bool>* cancelled = nullptr,
-               std::uint64_t most_unpacked_bytes = mcap::unpacked_limit());
+               std::uint64_t most_unpacked_bytes = mcap::unpacked_limit(), bool latched = false);
 
-  struct Next {
-    std::size_t file = 0;
-    mcap::MessageView view{};
-  };
+  using Next = mcap::MergedMessages::Next;
   /// Empty: the end. Valid until it is called again. Throws Error (System): the disk fails.
-  [[nodiscard]] std::optional<Next> next();
+  [[nodiscard]] std::optional<Next> next() { return messages_.next(); }
   /// What could not be read so far; never a reason to stop.
   [[nodiscard]] std::vector<FileProblem> problems() const;
 
  private:
-  struct Input {
-    mcap::Messages messages;
-    std::optional<mcap::MessageView> next{};
-  };
-  static constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
-  std::vector<Input> inputs_;
-  std::size_t given_ = kNone;  ///< whose message was given last
+  mcap::MergedMessages messages_;
 };
 
 }  // namespace cardan::record

@@ -24,6 +24,27 @@ const mcap::Schema* schema_of(const mcap::Reader& reader, const mcap::Channel& c
   return found == reader.summary().schemas().end() ? nullptr : &found->second;
 }
 
+/// Others name topics without the slash at the beginning, which ours have.
+std::string with_slash(const std::string& topic) { return topic.starts_with('/') ? topic : "/" + topic; }
+
+/// As far as the file says, it has no message: nothing is missing without it.
+bool is_empty(const mcap::Reader& reader, const mcap::Channel& channel) {
+  const mcap::Statistics& s = reader.summary().statistics();
+  if (!reader.has_statistics() || (s.channel_message_counts.empty() && s.message_count != 0)) return false;
+  const auto count = s.channel_message_counts.find(channel.id);
+  return count == s.channel_message_counts.end() || count->second == 0;
+}
+
+/// Late readers get as many messages as those of the recorded publishers, but no more than that much memory allows.
+std::uint32_t depth_of(const Outlet& outlet) {
+  constexpr std::size_t kMostMemory = std::size_t{64} << 20;
+  constexpr std::size_t kMostDepth = 1024;
+  const std::size_t usual = outlet.payload_bytes > kLarge ? kDepthOfLarge : kDepth;
+  const std::size_t bytes = outlet.payload_bytes + outlet.form.type().bytes;
+  const std::size_t affordable = std::min(kMostDepth, kMostMemory / std::max<std::size_t>(bytes, 1));
+  return static_cast<std::uint32_t>(std::max(usual, std::min<std::size_t>(outlet.depth, affordable)));
+}
+
 }  // namespace
 
 Outlets::Outlets(const FileSet& files, const PlayerOptions& options) : files_(files) {
@@ -50,7 +71,8 @@ void Outlets::check_names(const PlayerOptions& options) const {
   const auto require = [&](const std::string& name, bool pattern) {
     for (const auto& reader : files_.readers())
       for (const auto& [id, channel] : reader->summary().channels())
-        if (pattern ? fits(name, channel.topic) : name == channel.topic) return;
+        if (pattern ? fits(name, channel.topic) || fits(name, with_slash(channel.topic)) : name == channel.topic)
+          return;
     throw Error(
         ErrorCode::InvalidArgument,
         fmt::format("{} has no topic '{}'",
@@ -80,17 +102,30 @@ const std::pair<std::optional<MessageForm>, std::string>& Outlets::form_for(cons
   return at->second;
 }
 
+bool Outlets::recorded(const std::string& topic) const {
+  return std::any_of(files_.readers().begin(), files_.readers().end(), [&](const auto& reader) {
+    const auto& channels = reader->summary().channels();
+    return std::any_of(channels.begin(), channels.end(), [&](const auto& one) { return one.second.topic == topic; });
+  });
+}
+
 void Outlets::choose(std::size_t file, const mcap::Channel& channel, const PlayerOptions& options) {
-  if ((!options.topics.empty() && !fits_one(options.topics, channel.topic)) || fits_one(options.exclude, channel.topic))
-    return;
+  const auto fits_any = [&](const std::vector<std::string>& patterns) {
+    return fits_one(patterns, channel.topic) || fits_one(patterns, with_slash(channel.topic));
+  };
+  if ((!options.topics.empty() && !fits_any(options.topics)) || fits_any(options.exclude)) return;
   const auto renamed = options.remap.find(channel.topic);
-  const std::string topic = renamed == options.remap.end() ? channel.topic : renamed->second;
+  const std::string topic = renamed == options.remap.end() ? with_slash(channel.topic) : renamed->second;
   if (topic.starts_with("/cardan/"))  // orders among them
     return leave_out(file, channel, "it is one of Cardan's own topics; it can be played under another name", true);
   if (options.clock_hz > 0 && topic == "/clock")
     return leave_out(file, channel, "the player publishes its own clock", true);
+  const bool slashed = renamed == options.remap.end() && topic != channel.topic;
+  if (slashed && recorded(topic))
+    return leave_out(file, channel, fmt::format("{} is recorded too; --remap gives one of them another name", topic),
+                     false);
   const auto& [form, why] = form_for(*files_.readers()[file], channel);
-  if (!form) return leave_out(file, channel, why, false);
+  if (!form) return leave_out(file, channel, why, is_empty(*files_.readers()[file], channel));
   const auto same = [&](const std::unique_ptr<Outlet>& o) {
     return o->topic == topic && o->form.type().hash == form->type().hash && o->form.type().name == form->type().name;
   };
@@ -100,6 +135,12 @@ void Outlets::choose(std::size_t file, const mcap::Channel& channel, const Playe
     outlets_.push_back(std::make_unique<Outlet>(topic, *form));
     found = outlets_.end() - 1;
   }
+  if (slashed) {
+    std::string note = channel.topic + " is played as " + topic;
+    if (std::find(notes_.begin(), notes_.end(), note) == notes_.end()) notes_.push_back(std::move(note));
+  }
+  const std::uint64_t publishers = files_.readers()[file]->publishers(channel.topic);
+  (*found)->depth = std::max((*found)->depth, static_cast<std::uint32_t>(mcap::latched_depth(channel) * publishers));
   of_channel_[file][channel.id] = found->get();
 }
 
@@ -149,9 +190,7 @@ void Outlets::create_publishers(const PlayerOptions& options) {
       outlet->publisher =
           std::make_unique<AnyPublisher>(outlet->topic, outlet->form.type(),
                                          TopicOptions{.max_bytes = outlet->payload_bytes,
-                                                      .depth = options.depth != 0               ? options.depth
-                                                               : outlet->payload_bytes > kLarge ? kDepthOfLarge
-                                                                                                : kDepth,
+                                                      .depth = options.depth != 0 ? options.depth : depth_of(*outlet),
                                                       .reliable = options.reliable,
                                                       .reliable_timeout = kReliableTimeout,
                                                       .access = options.access},

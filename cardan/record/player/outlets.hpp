@@ -29,6 +29,7 @@ struct Outlet {
   MessageForm form;
   std::unique_ptr<AnyPublisher> publisher{};
   std::size_t payload_bytes = 0;  ///< the most that a message can need
+  std::uint32_t depth = 0;        ///< that its publishers had, all together
   std::int64_t fill_ns = 0;       ///< that the last message took to be decoded; the playing thread's
 
   // With the player's lock.
@@ -36,7 +37,7 @@ struct Outlet {
   std::string failure{};
 };
 
-/// How each channel is played. of(), all() and left_out() do not change any more once it is made.
+/// How each channel is played. of(), all(), left_out() and notes() do not change any more once it is made.
 class Outlets {
  public:
   /// Creates the publishers. Throws Error (InvalidArgument): a pattern or name fits no topic, or topics of different
@@ -48,6 +49,7 @@ class Outlets {
   [[nodiscard]] const std::vector<std::unique_ptr<Outlet>>& all() const noexcept { return outlets_; }
   [[nodiscard]] const std::vector<LeftOut>& left_out() const noexcept { return left_out_; }
   [[nodiscard]] const std::vector<std::string>& unfinished() const noexcept { return unfinished_; }
+  [[nodiscard]] const std::vector<std::string>& notes() const noexcept { return notes_; }
   /// Subscriptions to all of them.
   [[nodiscard]] std::size_t subscribers() const;
 
@@ -61,6 +63,7 @@ class Outlets {
   void check_names(const PlayerOptions& options) const;
   [[nodiscard]] const std::pair<std::optional<MessageForm>, std::string>& form_for(const mcap::Reader& reader,
                                                                                    const mcap::Channel& channel);
+  [[nodiscard]] bool recorded(const std::string& topic) const;
   void choose(std::size_t file, const mcap::Channel& channel, const PlayerOptions& options);
   void refuse_mixture(const mcap::Channel& channel, const std::string& topic, const PlayerOptions& options);
   void leave_out(std::size_t file, const mcap::Channel& channel, std::string why, bool by_design);
@@ -76,7 +79,7 @@ class Outlets {
       forms_;
   std::int64_t effort_ = kUsualEffort;
   std::vector<LeftOut> left_out_;
-  std::vector<std::string> unfinished_;
+  std::vector<std::string> unfinished_, notes_;
 
   mutable std::mutex mutex_;
   std::set<std::pair<std::size_t, std::uint64_t>> noted_;  ///< file, byte

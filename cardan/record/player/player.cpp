@@ -73,8 +73,10 @@ class Player::Implementation {
         time_(options_.time ? options_.time : std::make_shared<PlayTime>()),
         paused_(options_.paused) {
     begin_ = plus(files_.first(), static_cast<std::uint64_t>(options_.start.count()));
+    if (options_.start_at) begin_ = std::max(*options_.start_at, files_.first());
     end_ = files_.empty() ? begin_ : plus(files_.last(), 1);
     end_ = std::min(end_, plus(files_.first(), static_cast<std::uint64_t>(options_.until.count())));
+    if (options_.until_at) end_ = std::min(end_, *options_.until_at);
     end_ = std::max(end_, begin_);
     if (options_.clock_hz > 0) clock_publisher_.emplace(kClockTopic, PublisherOptions{.domain = options_.domain});
   }
@@ -132,9 +134,12 @@ class Player::Implementation {
 
   static PlayerOptions checked(PlayerOptions options) {
     check_rate(options.rate);
-    if (options.start.count() < 0 || options.until <= options.start)
+    if (options.start.count() < 0 || options.until <= options.start ||
+        (options.start_at && options.until_at && *options.until_at <= *options.start_at))
       throw Error(ErrorCode::InvalidArgument, "the part to play ends before it starts",
                   "give times from the first message on, with the end after the start");
+    if (options.max_gap.count() < 0)
+      throw Error(ErrorCode::InvalidArgument, "a gap of less than nothing", "give it in seconds; 0: none is skipped");
     options.reliable = options.reliable || options.as_fast_as_readers;
     return options;
   }
@@ -178,7 +183,7 @@ class Player::Implementation {
     opened_ = false;
     clock_.run(time_->now(), false);
     clock_.jump(time_->now(), static_cast<std::int64_t>(from - begin_));
-    next_tick_ = static_cast<std::int64_t>(from - begin_);
+    next_tick_ = last_position_ = static_cast<std::int64_t>(from - begin_);
     ended_ = false;
   }
 
@@ -225,12 +230,15 @@ class Player::Implementation {
   }
 
   [[nodiscard]] std::int64_t position_of(const ReadMessage& message) const {
-    return static_cast<std::int64_t>(message.lap * (end_ - begin_) + (message.log_time - begin_));
+    // What late subscribers would have been given at the beginning comes there.
+    const std::uint64_t from = message.log_time - std::min(message.log_time, begin_);
+    return static_cast<std::int64_t>(message.lap * (end_ - begin_) + from);
   }
 
   void play(const ReadMessage& message) {
     const std::int64_t position = position_of(message);
     Outlet& outlet = *outlets_.of(message.file, *message.channel);
+    skip_gap(position);
     if (clock_publisher_ && next_tick_ <= position) return tick(position);
     if (!prepared_) {
       // Readers that pre-wake spin from the loan on: it is not taken long before it is filled.
@@ -243,6 +251,16 @@ class Player::Implementation {
     }
     if (!wait_for(position, 0) || !wait_for_room(outlet)) return;
     if (publish(outlet, message, position)) ahead_->pop();
+  }
+
+  void skip_gap(std::int64_t position) {
+    const std::int64_t gap = position - std::exchange(last_position_, position);
+    if (options_.max_gap.count() == 0 || gap <= options_.max_gap.count()) return;
+    const std::lock_guard lock(mutex_);
+    clock_.jump(time_->now(), position);
+    next_tick_ = std::max(next_tick_, position);
+    ++gaps_;
+    skipped_ += gap;
   }
 
   /// False: something was asked for meanwhile that comes first.
@@ -352,6 +370,7 @@ class Player::Implementation {
   std::unique_ptr<ReadAhead> ahead_;
   AnyLoan prepared_;            ///< the next message, filled
   std::int64_t next_tick_ = 0;  ///< position
+  std::int64_t last_position_ = 0;
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
@@ -366,6 +385,8 @@ class Player::Implementation {
   Histogram lateness_;
   std::uint64_t timed_ = 0, lap_ = 0;
   std::int64_t gave_way_ = 0;
+  std::uint64_t gaps_ = 0;
+  std::int64_t skipped_ = 0;
 };
 
 PlayerReport Player::Implementation::report() const {
@@ -374,6 +395,7 @@ PlayerReport Player::Implementation::report() const {
   report.problems = outlets_.problems();
   report.unfinished = outlets_.unfinished();
   report.notes = files_.notes();
+  report.notes.insert(report.notes.end(), outlets_.notes().begin(), outlets_.notes().end());
   // Before our lock: a thread that attaches a reader holds the publisher's lock for long.
   std::vector<std::size_t> subscribers;
   for (const auto& outlet : outlets_.all()) subscribers.push_back(outlet->publisher->subscribers());
@@ -407,6 +429,8 @@ PlayerReport Player::Implementation::report() const {
     report.late_most = lateness_.longest();
   }
   report.gave_way_ns = gave_way_;
+  report.gaps = gaps_;
+  report.skipped_ns = skipped_;
   return report;
 }
 

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -48,6 +49,8 @@ struct PlayerOptions {
   std::chrono::nanoseconds start{0};
   /// … and before this time.
   std::chrono::nanoseconds until = std::chrono::nanoseconds::max();
+  /// Instead of these: log times, nanoseconds since 1970.
+  std::optional<std::uint64_t> start_at{}, until_at{};
   std::vector<std::string> topics{};           ///< names, or patterns with `*` and `?`; empty: all
   std::vector<std::string> exclude{};          ///< names, or patterns
   std::map<std::string, std::string> remap{};  ///< recorded name → published name
@@ -59,7 +62,7 @@ struct PlayerOptions {
   /// slower. False: a slow subscriber loses samples, as in the vehicle.
   bool reliable = false;
   /// Depth of the topics. With more, subscribers may fall further behind before they lose samples; each costs a slot of
-  /// memory. 0: 10, or 4 for topics with messages above 1 MiB.
+  /// memory. 0: that of the recorded topic (up to 64 MiB), but at least 10, or 4 for topics with messages above 1 MiB.
   std::uint32_t depth = 0;
   Access access = Access::Owner;
   std::string domain{};  ///< empty: $CARDAN_DOMAIN, or "default" if that is not set
@@ -72,6 +75,10 @@ struct PlayerOptions {
   /// If the player is later than this, the time of the recording yields: the following messages keep their distances
   /// instead of coming at once.
   std::chrono::nanoseconds gives_way = std::chrono::milliseconds{100};
+
+  /// If no message comes for longer than this in the recording, the next one comes at once: its clock was set, or
+  /// nothing was recorded for long. 0: the gap is waited for.
+  std::chrono::nanoseconds max_gap = std::chrono::minutes{10};
 
   /// Called on the playing thread after each publication. Must return quickly.
   std::function<void(const PlayedMessage& message)> on_played{};

@@ -28,7 +28,7 @@ struct PlayerReport {
   std::vector<LeftOut> left_out{};
   std::vector<std::string> problems{};    ///< damage in the files, with its place
   std::vector<std::string> unfinished{};  ///< files that end in the middle, and where
-  std::vector<std::string> notes{};       ///< what is remarkable of a folder, and nothing is missing
+  std::vector<std::string> notes{};       ///< what is remarkable, and nothing is missing
   std::uint64_t published = 0, failed = 0;
 
   std::int64_t start_ns = 0, end_ns = 0;  ///< of what is played, from the files' first message
@@ -42,6 +42,8 @@ struct PlayerReport {
   /// How much later than its time each message was published: percentiles within 13 %. Nanoseconds.
   std::uint64_t timed = 0;  ///< messages that had a time
   std::int64_t late_p50 = 0, late_p99 = 0, late_most = 0;
+  std::uint64_t gaps = 0;        ///< that were skipped
+  std::int64_t skipped_ns = 0;   ///< by them in all, of the recording's time
   std::int64_t gave_way_ns = 0;  ///< by which the recording's time was made to wait in all
 };
 

@@ -12,6 +12,7 @@
 #include "cardan/base/error.hpp"
 #include "cardan/record/channel_form.hpp"
 #include "cardan/record/player/playing_test.hpp"
+#include "cardan/record/ros2_form.hpp"
 #include "cardan/transport/observer.hpp"
 #include "cardan/transport/subscriber.hpp"
 #include "tests/support/run_directory.hpp"
@@ -233,10 +234,42 @@ TEST_F(PlayerTest, WhatCannotBePlayedIsLeftOutWithAReason) {
   EXPECT_NE(why["/unknown"].why.find("x_msgs/Nowhere"), std::string::npos) << why["/unknown"].why;
   EXPECT_NE(why["/idl"].why.find("'ros2idl'"), std::string::npos) << why["/idl"].why;
   EXPECT_NE(why["/nothing"].why.find("does not define"), std::string::npos) << why["/nothing"].why;
-  EXPECT_NE(why["imu"].why.find("'/'"), std::string::npos) << why["imu"].why;
+  EXPECT_NE(why["imu"].why.find("/imu is recorded too"), std::string::npos) << why["imu"].why;
   EXPECT_TRUE(why["/cardan/imu"].by_design);
   EXPECT_FALSE(why["imu"].by_design);
+  EXPECT_TRUE(why["/unknown"].by_design) << "it has no messages: nothing is missing";
   EXPECT_EQ(report.published, 1U);
+}
+
+TEST_F(PlayerTest, ATopicWithoutASlashIsPlayedUnderANameWithOne) {
+  Bag bag;
+  const auto channel = bag.add<Imu>("chatter");
+  bag.write(channel, 0, Imu{});
+  const FileOnDisk file(bag.bytes());
+  Player player({file.path()}, noting({.topics = {"/chat*"}}));
+  Subscriber<Imu> reader(Topic<Imu>{"/chatter", {}});
+  player.run();
+  EXPECT_TRUE(reader.take());
+  EXPECT_TRUE(player.report().left_out.empty());
+  EXPECT_EQ(player.report().notes, std::vector<std::string>{"chatter is played as /chatter"});
+}
+
+TEST_F(PlayerTest, ATopicIsAsDeepAsItWasRecorded) {
+  Bag bag;
+  using Traits = message_traits<CanFrame>;
+  const auto channel = bag.add("/frames", std::string(Traits::type_name()), "ros2msg", Traits::schema(), "cdr",
+                               {{kQosKey, offered_qos(50)}});
+  for (std::uint32_t i = 0; i < 100; ++i) bag.write(channel, i, CanFrame{});
+  const FileOnDisk file(bag.bytes());
+  Player player({file.path()}, noting());
+  player.run();
+  Subscriber<CanFrame> late(Topic<CanFrame>{"/frames", {}}, {.depth = 0});
+  std::size_t given = 0;
+  while (late.take()) ++given;
+  EXPECT_GE(given, 10U);
+  const Observer observer("/frames");
+  ASSERT_EQ(observer.streams().size(), 1U);
+  EXPECT_EQ(observer.streams()[0]->depth(), 50U);
 }
 
 TEST_F(PlayerTest, TypesThatNobodyWasCompiledWithAreLaidOutByTheirDefinition) {

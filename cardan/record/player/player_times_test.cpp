@@ -53,6 +53,41 @@ TEST_F(PlayerTimes, TheRateMayChangeMeanwhile) {
   EXPECT_THROW(p.set_rate(0), Error);
 }
 
+/// Starts in 1970, 10 messages each 100 ms, and goes on as kBegin says.
+mcap::Bytes from_1970() {
+  test::Bag bag({.chunk_bytes = 300});
+  const auto channel = bag.add<CanFrame>("/count");
+  for (std::uint32_t i = 0; i < 20; ++i) {
+    CanFrame frame;
+    frame.id = i;
+    const std::uint64_t at = (i + 1) * test::kSecond / 10;
+    bag.write(channel, i < 10 ? at - test::kBegin : at, frame);
+  }
+  return bag.bytes();
+}
+
+TEST_F(PlayerTimes, AGapIsSkipped) {
+  const FileOnDisk file(from_1970());
+  Player player({file.path()}, noting({.clock_hz = 10}));
+  player.run();
+  ASSERT_EQ(played_.size(), 20U);
+  for (std::size_t i = 0; i < 20; ++i)
+    EXPECT_EQ(played_[i].at, static_cast<std::int64_t>(i < 10 ? i : i - 1) * 100'000'000) << i;
+  const PlayerReport report = player.report();
+  EXPECT_EQ(report.gaps, 1U);
+  EXPECT_EQ(report.skipped_ns, static_cast<std::int64_t>(test::kBegin + 100'000'000));
+  EXPECT_EQ(report.position_ns, report.end_ns);
+}
+
+TEST_F(PlayerTimes, AGapIsWaitedForIfThatIsAskedFor) {
+  const FileOnDisk file(from_1970());
+  Player player({file.path()}, noting({.max_gap = {}}));
+  player.run();
+  ASSERT_EQ(played_.size(), 20U);
+  EXPECT_EQ(played_[10].at, static_cast<std::int64_t>(test::kBegin + test::kSecond));
+  EXPECT_EQ(player.report().gaps, 0U);
+}
+
 TEST_F(PlayerTimes, AStallMakesTheRecordingWait) {
   const FileOnDisk file(counting(20));
   Player player({file.path()}, noting({.exclude = {"/half"}, .on_played = [&](const PlayedMessage&) {

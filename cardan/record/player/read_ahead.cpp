@@ -76,7 +76,8 @@ void ReadAhead::read() {
 
 bool ReadAhead::read_lap(std::uint64_t lap, bool& any) {
   any = false;
-  FileMessages messages(files_, lap == 0 ? options_.start : options_.loop_start, options_.end, wanted_, &cancelled_);
+  FileMessages messages(files_, lap == 0 ? options_.start : options_.loop_start, options_.end, wanted_, &cancelled_,
+                        mcap::ReadOptions{}.most_unpacked_bytes, true);
   const void* last_owner = nullptr;
   bool go_on = true;
   while (go_on) {

@@ -57,8 +57,8 @@ class Replay {
          const SimulateOptions& options)
       : options_(options),
         files_(files),
-        begin_(later(files_.first(), options.start)),
-        end_(std::min(later(files_.first(), options.until),
+        begin_(options.start_at ? std::max(*options.start_at, files_.first()) : later(files_.first(), options.start)),
+        end_(std::min(options.until_at ? *options.until_at : later(files_.first(), options.until),
                       files_.empty() ? begin_ : later(files_.last(), std::chrono::nanoseconds(1)))),
         shift_(files_.wall_clock_ahead()),
         output_(options.output, options.replace, shift_),
@@ -81,11 +81,16 @@ class Replay {
     simulation_.start();
     report_.problems = files_.problems();
     connect();
-    FileMessages messages(files_, begin_, end_, [this](std::size_t file, const mcap::Channel& channel) {
-      return feed_of(file, channel.id) != nullptr;
-    });
+    FileMessages messages(
+        files_, begin_, end_,
+        [this](std::size_t file, const mcap::Channel& channel) { return feed_of(file, channel.id) != nullptr; },
+        nullptr, mcap::ReadOptions{}.most_unpacked_bytes, true);
+    std::uint64_t last = begin_;
     while (const auto next = messages.next()) {
-      const auto time = static_cast<std::int64_t>(next->view.message.log_time) - shift_;
+      // What late subscribers would have been given at the beginning comes there.
+      const std::uint64_t log_time = std::max(next->view.message.log_time, begin_);
+      skip_gap(log_time - std::exchange(last, log_time));
+      const auto time = static_cast<std::int64_t>(log_time) - shift_;
       simulation_.at(time, [&] { feed_of(next->file, next->view.channel->id)->push(next->view.message, shift_); });
       if (!run_until(time)) break;
     }
@@ -104,6 +109,15 @@ class Replay {
   [[nodiscard]] std::string text_of(const FileProblem& p) const {
     return files_.readers()[p.file]->file().path() + ", byte " + std::to_string(p.problem.offset) + ": " +
            p.problem.cause;
+  }
+
+  /// The steady clock went on while the wall clock was set.
+  void skip_gap(std::uint64_t gap) {
+    if (options_.max_gap.count() == 0 || gap <= static_cast<std::uint64_t>(options_.max_gap.count())) return;
+    shift_ += static_cast<std::int64_t>(gap);
+    output_.set_shift(shift_);
+    ++report_.gaps;
+    report_.skipped_ns += static_cast<std::int64_t>(gap);
   }
 
   /// False: it must end.
@@ -250,7 +264,8 @@ class Replay {
 
 SimulateReport simulate(const config::Configuration& configuration, const std::vector<std::string>& files,
                         const SimulateOptions& options) {
-  if (options.start.count() < 0 || options.until <= options.start)
+  if (options.start.count() < 0 || options.until <= options.start ||
+      (options.start_at && options.until_at && *options.until_at <= *options.start_at))
     throw Error(ErrorCode::InvalidArgument, "the part to play ends before it starts",
                 "give times from the first message on, with the end after the start");
   for (const std::string& file : recording_files(files).files)

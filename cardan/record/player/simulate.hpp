@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,11 @@ struct SimulateOptions {
   std::chrono::nanoseconds start{0};
   /// … and before that.
   std::chrono::nanoseconds until = std::chrono::nanoseconds::max();
+  /// Instead of these: log times, nanoseconds since 1970.
+  std::optional<std::uint64_t> start_at{}, until_at{};
+  /// If no message comes for longer than this in the recording, the next one comes at once, and no timer runs in
+  /// between: its clock was set, or nothing was recorded for long. 0: such time passes as any other.
+  std::chrono::nanoseconds max_gap = std::chrono::minutes{10};
   std::string output{};  ///< file for all that the components publish; empty: none
   bool replace = false;  ///< if it is there already
   /// Called before on_start() of each component.
@@ -75,6 +81,8 @@ struct SimulateReport {
   std::vector<EmptyInput> empty_inputs{};
   std::uint64_t dropped = 0;      ///< samples that newer ones pushed out of an input's queue
   std::int64_t simulated_ns = 0;  ///< recorded time
+  std::uint64_t gaps = 0;         ///< in it that were skipped
+  std::int64_t skipped_ns = 0;    ///< by them in all
   std::vector<SimulatedFusion> fusions{};
   std::uint64_t output_bytes = 0;
   bool stopped = false;  ///< by `progress`

@@ -481,10 +481,10 @@ TEST(Simulate, StopsInAGapOfTheFile) {
   // An hour in which nothing comes and timers run: whoever wants it to end is asked meanwhile.
   std::vector<double> heard;
   const SimulateReport report =
-      simulate(configuration({{"sum", "PlayerTestSum"}}), {file.path()}, {.progress = [&](double done) {
-                 heard.push_back(done);
-                 return done < 0.01;
-               }});
+      simulate(configuration({{"sum", "PlayerTestSum"}}), {file.path()}, {.max_gap = {}, .progress = [&](double done) {
+                                                                            heard.push_back(done);
+                                                                            return done < 0.01;
+                                                                          }});
   EXPECT_TRUE(report.stopped);
   EXPECT_EQ(by_name(report.fed)["/wheel"].messages, 2U);
   ASSERT_FALSE(heard.empty());

@@ -24,6 +24,7 @@ class SimulationOutput {
   /// (InvalidArgument, System).
   SimulationOutput(const std::string& path, bool replace, std::int64_t shift);
 
+  void set_shift(std::int64_t shift) noexcept { shift_ = shift; }
   /// An error waits for rethrow(): a publisher cannot throw.
   void write(const detail::Channel& channel, const detail::SampleBlock& sample) noexcept;
   void rethrow();

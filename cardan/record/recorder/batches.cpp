@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "cardan/transport/endpoint/stream.hpp"
+
 namespace cardan::record {
 namespace {
 
@@ -38,7 +40,8 @@ std::uint64_t Batches::copy_into(Batch& batch, TopicQueue& topic, const TopicQue
              .log_time = sample.log_time,
              .publish_time = sample.publish_time,
              .source_time = block.source_ns},
-            framing.prefix(), framing.payload(), framing.suffix());
+            framing.prefix(), framing.payload(), framing.suffix(),
+            topic.kept.keep(block.stream->id, framing.bytes(), sample.publish_ns));
   copied_bytes_ += framing.bytes();
   const std::uint64_t bytes = framing.bytes() + kRecordBytes;
   topic.note_queued(1, bytes);
@@ -64,6 +67,30 @@ Batches::Single Batches::alone(TopicQueue& topic, const TopicQueue::Waiting& sam
   single.bytes = copy_into(*single.batch, topic, sample);
   single.batch->close(compressors_[kUncompressed], options_.checksums);
   return single;
+}
+
+std::vector<std::unique_ptr<Batch>> Batches::of(const std::vector<const KeptMessage*>& messages) {
+  std::vector<std::unique_ptr<Batch>> all;
+  std::unique_ptr<Batch> open;
+  const auto close = [&] {
+    open->close(compressors_[kUncompressed], options_.checksums);
+    all.push_back(std::move(open));
+  };
+  for (const KeptMessage* const message : messages) {
+    if (open == nullptr) open = take_free();
+    open->add(message->head, message->data, {}, {});
+    if (open->bytes() >= options_.chunk_bytes) close();
+  }
+  if (open != nullptr) close();
+  return all;
+}
+
+std::uint64_t Batches::first_log_time() const noexcept {
+  std::uint64_t first = std::numeric_limits<std::uint64_t>::max();
+  for (const Ready& ready : ready_) first = std::min(first, ready.first_log_time);
+  for (const OpenBatch& open : open_)
+    if (open.batch != nullptr && !open.batch->empty()) first = std::min(first, open.batch->first_time());
+  return first;
 }
 
 void Batches::close(std::size_t compression, std::int64_t now) {

@@ -52,6 +52,10 @@ class Batches {
     std::uint64_t bytes = 0;  ///< of the sample in it
   };
   [[nodiscard]] Single alone(TopicQueue& topic, const TopicQueue::Waiting& sample);
+  /// Closed chunks of messages from before a file: what it begins with.
+  [[nodiscard]] std::vector<std::unique_ptr<Batch>> of(const std::vector<const KeptMessage*>& messages);
+  /// Of what has been added and not taken; the largest number: there is nothing.
+  [[nodiscard]] std::uint64_t first_log_time() const noexcept;
   /// Closes those that are as old as they may be.
   void close_old(std::int64_t now);
   void close_all(std::int64_t now);

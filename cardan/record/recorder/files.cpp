@@ -83,7 +83,9 @@ Files::Files(const RecorderOptions& options, const DiskProbe& probe, IoQueue& qu
                       .metadata = {{"disk", probe.why},
                                    {"kernel", first_line_of("/proc/sys/kernel/osrelease")},
                                    {"host", first_line_of("/proc/sys/kernel/hostname")}}};
-  if (!options.simulated_clock) ours.metadata[std::string(kWallClockAheadKey)] = std::to_string(wall_clock_ahead());
+  if (!options.simulated_clock)
+    ours.metadata[std::string(kWallClockAheadKey)] =
+        std::to_string(options.wall_clock_ahead ? options.wall_clock_ahead() : wall_clock_ahead());
   preamble_.metadata.push_back(std::move(ours));
   note_free();
   window_ = std::clamp(free_.load() / 32, kSmallestWindow, kLargestWindow);
@@ -311,6 +313,8 @@ void Files::finish(std::unique_ptr<Segment> segment, std::vector<mcap::Metadata>
         file.sync();  // a reader that finds the trailer trusts everything before it
       } catch (const Error&) {
         shared->doubt();
+        const std::lock_guard lock(mutex_);
+        for (const Share& share : shared->not_durable()) lost_.push_back(share);
         throw;
       }
       AlignedBuffer first_block = shared->layout().mark(shared->committed_bytes(), true);
@@ -323,6 +327,11 @@ void Files::finish(std::unique_ptr<Segment> segment, std::vector<mcap::Metadata>
     }
     --finishing_;
   });
+}
+
+std::vector<Share> Files::take_lost() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(lost_, {});
 }
 
 void Files::note_finished(Segment& segment, const SeamLayout::Trailer& trailer) {

@@ -36,6 +36,8 @@ class Files {
   std::unique_ptr<Segment> next();
   /// Writes the end of a quiet segment, and gives the file its name.
   void finish(std::unique_ptr<Segment> segment, std::vector<mcap::Metadata> metadata);
+  /// What topics had in files whose last sync failed since the last call: the disk may not have it.
+  [[nodiscard]] std::vector<Share> take_lost();
   /// Waits for all that is under way, and removes what was prepared in vain.
   void finish_all();
 
@@ -108,6 +110,7 @@ class Files {
   };
   std::deque<Finished> finished_;
   std::string failure_;
+  std::vector<Share> lost_;
   std::unique_ptr<Worker> worker_ = std::make_unique<Worker>();
 };
 

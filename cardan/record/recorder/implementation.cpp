@@ -63,9 +63,8 @@ void Recorder::Implementation::run(std::promise<void>& started) {
   } catch (...) {
     start_error_ = std::current_exception();
   }
-  started.set_value();
-  if (loop == nullptr) return;
-  loop->run();
+  if (loop == nullptr) return started.set_value();
+  loop->run([&started] { started.set_value(); });
   loop.reset();
   ended_.store(true, std::memory_order_release);
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "cardan/base/clock.hpp"
 #include "cardan/record/recorded_clock.hpp"
 
 namespace cardan::record {
@@ -11,19 +12,31 @@ namespace {
 
 /// Of one topic in one turn: a publisher that is faster than we are must not keep us there.
 constexpr int kMostTaken = 1024;
+/// Of the wall clock. Two looks differ by less if it was not set.
+constexpr std::int64_t kLeastStep = 10'000'000;
 
 }  // namespace
 
 Intake::Intake(const RecorderOptions& options, RecordedTopics& topics, Batches& batches, Scheduler& scheduler,
-               std::function<void()> on_look)
+               std::function<void()> on_news)
     : options_(options), topics_(topics), batches_(batches), scheduler_(scheduler) {
   constexpr Topic<Clock> kClock{"/clock", {}};
   if (options.simulated_clock)
     clock_ = std::make_unique<Subscriber<Clock>>(kClock, SubscriberOptions{.domain = options.domain});
-  scout_ = std::make_unique<Scout>(options, std::move(on_look));
+  scout_ = std::make_unique<Scout>(options, std::move(on_news));
 }
 
-void Intake::look_at_wall_clock() { time_.ahead = wall_clock_ahead(); }
+void Intake::look_at_wall_clock() {
+  const std::int64_t ahead = options_.wall_clock_ahead ? options_.wall_clock_ahead() : wall_clock_ahead();
+  if (!noted_ahead_) {
+    time_.ahead = ahead;
+    noted_ahead_ = ahead;
+  }
+  const std::int64_t step = ahead - *noted_ahead_;
+  if (step > -kLeastStep && step < kLeastStep) return;
+  noted_ahead_ = ahead;
+  topics_.note(ClockStep{.log_time = time_.of(steady_now()), .by_ns = step});
+}
 
 void Intake::adopt_topics() {
   looked_ns_ = scout_->looked_ns();  // what came of that look is adopted below
@@ -50,6 +63,7 @@ void Intake::take_all(std::int64_t now, bool paused) {
       sample->log_time = order_.in_order(sample->log_time);
       put(*topic, *std::move(sample), now);
     }
+    topic->keep_quiet(now);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,9 +26,9 @@ namespace cardan::record {
 /// constructor, leave() and the destructor block, the rest does not.
 class Intake {
  public:
-  /// `on_look`: as the scout's. Throws Error (Unavailable), and what Subscriber's constructor throws.
+  /// `on_news`: as the scout's. Throws Error (Unavailable), and what Subscriber's constructor throws.
   Intake(const RecorderOptions& options, RecordedTopics& topics, Batches& batches, Scheduler& scheduler,
-         std::function<void()> on_look);
+         std::function<void()> on_news);
   Intake(const Intake&) = delete;
   Intake& operator=(const Intake&) = delete;
   ~Intake() = default;
@@ -40,7 +41,7 @@ class Intake {
   /// After stop(), when no sample is held any more: counts those losses, and looks for topics no longer.
   void leave();
 
-  /// The wall clock may be set while we run.
+  /// Log times are the wall clock's of the first call. It may be set while we run: that is noted.
   void look_at_wall_clock();
   [[nodiscard]] const RecordingTime& time() const noexcept { return time_; }
   /// When the scout began its last look whose topics are adopted. Steady clock.
@@ -59,6 +60,7 @@ class Intake {
   RecordingTime time_;
   LogOrder order_;
   std::unique_ptr<Subscriber<Clock>> clock_;  ///< of the simulation
+  std::optional<std::int64_t> noted_ahead_;   ///< of the wall clock to the steady one
   std::int64_t last_taken_ns_ = 0;            ///< steady clock
   std::int64_t looked_ns_ = 0;
   std::int64_t stopped_ns_ = 0;

@@ -2,9 +2,13 @@
 #include "cardan/record/recorder/issuer.hpp"
 
 #include <algorithm>
+#include <map>
+#include <string>
 #include <utility>
 
 #include "cardan/base/clock.hpp"
+#include "cardan/mcap/before_start.hpp"
+#include "cardan/transport/endpoint/stream.hpp"
 
 namespace cardan::record {
 namespace {
@@ -97,11 +101,54 @@ bool Issuer::file_has_room(std::uint64_t bytes) {
   return false;
 }
 
-std::uint64_t Issuer::issue_batch(Batches::Ready& one, std::int64_t now) {
-  if (queue_.room() < Segment::kEntries) return 0;
+/// What the topics had before the file: late readers of a topic would have been given it, and so are readers of this
+/// file.
+void Issuer::carry_over() {
+  Segment& segment = rotation_.current();
+  carried_into_ = segment.number();
+  carried_.clear();
+  std::vector<const KeptMessage*> messages;
+  std::map<std::string, std::uint64_t> counts;
+  std::uint64_t start = batches_.first_log_time();
+  for (const auto& topic : topics_) {
+    if (!topic->waiting.empty()) start = std::min(start, topic->waiting.front().log_time);
+    const std::size_t before = messages.size();
+    topic->kept.list(messages);
+    if (messages.size() == before) continue;
+    channels_.ensure(segment, *topic);
+    counts[topic->source().name] += messages.size() - before;
+  }
+  if (messages.empty()) return;
+  std::stable_sort(messages.begin(), messages.end(),
+                   [](const KeptMessage* a, const KeptMessage* b) { return a->head.log_time < b->head.log_time; });
+  for (auto& batch : batches_.of(messages)) carried_.push_back(std::move(batch));
+  segment.add(mcap::before_start_record({.start = start,
+                                         .last = messages.back()->head.log_time,
+                                         .chunks = carried_.size(),
+                                         .messages = std::move(counts)}));
+}
+
+bool Issuer::begin_file(std::int64_t now) {
   rotation_.switch_if_due(now);
+  if (rotation_.current().number() != carried_into_) carry_over();
+  while (!carried_.empty()) {
+    const std::uint64_t bytes = carried_.front()->bytes();
+    if (!room_for(bytes)) pressed_ = true;
+    if (!room_for(bytes) || !file_has_room(bytes)) return false;
+    bytes_under_way_ += bytes;
+    scheduler_.issued(bytes, now);
+    rotation_.write_carried(std::move(carried_.front()), now);
+    carried_.pop_front();
+  }
+  return true;
+}
+
+std::uint64_t Issuer::issue_batch(Batches::Ready& one, std::int64_t now) {
+  if (queue_.room() < Segment::kEntries || !begin_file(now)) return 0;
   if (!file_has_room(one.batch->bytes())) return 0;
   Batches::Ready ready = batches_.take(one);
+  for (KeptMessage& kept : ready.batch->take_kept())
+    topics_[kept.head.channel - std::size_t{1}].kept.add(std::move(kept));
   Segment& segment = rotation_.current();
   for (const Share& share : ready.shares) channels_.ensure(segment, topics_[share.topic]);
   const std::uint64_t bytes = ready.batch->bytes();
@@ -113,6 +160,7 @@ std::uint64_t Issuer::issue_batch(Batches::Ready& one, std::int64_t now) {
 // A sample that cannot be written from where it is: a chunk of its own in its place.
 void Issuer::issue_copied(TopicQueue& topic, const TopicQueue::Waiting& sample) {
   Batches::Single single = batches_.alone(topic, sample);
+  for (KeptMessage& kept : single.batch->take_kept()) topic.kept.add(std::move(kept));
   Segment& segment = rotation_.current();
   channels_.ensure(segment, topic);
   bytes_under_way_ += single.batch->bytes();
@@ -120,8 +168,26 @@ void Issuer::issue_copied(TopicQueue& topic, const TopicQueue::Waiting& sample) 
                 sample.publish_ns);
 }
 
+/// A sample that has been framed.
+void Issuer::keep(TopicQueue& topic, const TopicQueue::Waiting& sample) {
+  const detail::SampleBlock& block = *detail::block_of(sample.sample);
+  const Framing& framing = topic.framing();
+  const Keep keep = topic.kept.keep(block.stream->id, framing.bytes(), sample.publish_ns);
+  KeptMessage kept{.head = {.channel = static_cast<std::uint16_t>(topic.number + 1),
+                            .sequence = static_cast<std::uint32_t>(block.sequence),
+                            .log_time = sample.log_time,
+                            .publish_time = sample.publish_time,
+                            .source_time = block.source_ns},
+                   .stream = keep.stream,
+                   .whole = keep.whole};
+  if (keep.whole)
+    for (const mcap::View part : {framing.prefix(), framing.payload(), framing.suffix()})
+      kept.data.insert(kept.data.end(), part.begin(), part.end());
+  topic.kept.add(std::move(kept));
+}
+
 std::uint64_t Issuer::issue_frame(TopicQueue& topic, std::int64_t now) {
-  rotation_.switch_if_due(now);
+  if (!begin_file(now)) return 0;
   if (!file_has_room(topic.waiting.front().bytes)) return 0;
   TopicQueue::Waiting next = std::move(topic.waiting.front());
   topic.waiting.pop_front();
@@ -139,6 +205,7 @@ std::uint64_t Issuer::issue_frame(TopicQueue& topic, std::int64_t now) {
       topic.lose(LossCause::Malformed, 1);
     return next.bytes;
   }
+  keep(topic, next);
   Segment& segment = rotation_.current();
   channels_.ensure(segment, topic);
   bytes_under_way_ += next.bytes;

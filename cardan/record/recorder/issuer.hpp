@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <vector>
 
@@ -52,6 +53,10 @@ class Issuer {
   std::uint64_t issue_batch(Batches::Ready& one, std::int64_t now);
   std::uint64_t issue_frame(TopicQueue& topic, std::int64_t now);
   void issue_copied(TopicQueue& topic, const TopicQueue::Waiting& sample);
+  /// What a new file begins with. False: a part of it has to wait.
+  bool begin_file(std::int64_t now);
+  void carry_over();
+  void keep(TopicQueue& topic, const TopicQueue::Waiting& sample);
   [[nodiscard]] bool room_for(std::uint64_t bytes) const noexcept;
   [[nodiscard]] bool file_has_room(std::uint64_t bytes);
   [[nodiscard]] Segment::Listener listener(std::int64_t now);
@@ -65,6 +70,8 @@ class Issuer {
   Batches& batches_;
   Rotation& rotation_;
   Channels channels_;
+  std::uint64_t carried_into_ = 0;              ///< the number of a file
+  std::deque<std::unique_ptr<Batch>> carried_;  ///< that it still lacks
   std::unique_ptr<Subscriber<CycleHint>> hints_;
   std::vector<DiskDone> done_;
   bool pressed_ = false;

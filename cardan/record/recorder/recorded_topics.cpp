@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "cardan/mcap/before_start.hpp"
 #include "cardan/record/channel_form.hpp"
 
 namespace cardan::record {
@@ -31,6 +32,11 @@ void RecordedTopics::adopt(List found) {
   }
 }
 
+void RecordedTopics::note(const ClockStep& step) {
+  constexpr std::size_t kMostSteps = 1000;  // a clock that is set all the time
+  if (clock_steps_.size() < kMostSteps) clock_steps_.push_back(step);
+}
+
 TopicQueue* RecordedTopics::next_frame(bool fullest_first) const {
   TopicQueue* next = nullptr;
   const auto before = [fullest_first](const TopicQueue& a, const TopicQueue& b) {
@@ -51,6 +57,10 @@ void RecordedTopics::lose(const std::vector<Share>& shares, LossCause cause) {
     topics_[share.topic]->lose(cause, share.messages);
     topics_[share.topic]->note_written(share.messages, share.bytes);
   }
+}
+
+void RecordedTopics::take_back(const std::vector<Share>& shares) {
+  for (const Share& share : shares) topics_[share.topic]->take_back(share.messages, share.bytes);
 }
 
 void RecordedTopics::lose_frames_before(std::int64_t oldest_ns) {
@@ -77,7 +87,15 @@ std::vector<mcap::Metadata> RecordedTopics::losses() const {
     if (all.metadata.contains(key)) key += " " + type_hash_text(topic->source().type_hash);
     all.metadata[key] = text;
   }
-  return {std::move(all)};
+  std::vector<mcap::Metadata> records{std::move(all)};
+  mcap::Metadata publishers{.name = mcap::kPublishersName};
+  for (const auto& topic : topics_)
+    if (topic->publishers() > 1) publishers.metadata[topic->source().name] = std::to_string(topic->publishers());
+  if (!publishers.metadata.empty()) records.push_back(std::move(publishers));
+  mcap::Metadata steps{.name = "cardan.clock_steps"};
+  for (const ClockStep& step : clock_steps_) steps.metadata[std::to_string(step.log_time)] = std::to_string(step.by_ns);
+  if (!steps.metadata.empty()) records.push_back(std::move(steps));
+  return records;
 }
 
 }  // namespace cardan::record

@@ -34,16 +34,22 @@ class RecordedTopics {
 
   /// What topics had in a chunk that will not be in the file.
   void lose(const std::vector<Share>& shares, LossCause cause);
+  /// They were recorded, and the disk has lost them.
+  void take_back(const std::vector<Share>& shares);
   /// Large samples that were taken before this time (steady clock) waited too long for the disk.
   void lose_frames_before(std::int64_t oldest_ns);
   /// All large samples that wait.
   void lose_frames(LossCause cause);
 
-  /// What became of each topic's samples, for the end of a file.
+  void note(const ClockStep& step);
+  [[nodiscard]] const std::vector<ClockStep>& clock_steps() const noexcept { return clock_steps_; }
+
+  /// What became of each topic's samples, and of the clock, for the end of a file.
   [[nodiscard]] std::vector<mcap::Metadata> losses() const;
 
  private:
   List topics_;
+  std::vector<ClockStep> clock_steps_;
 };
 
 }  // namespace cardan::record

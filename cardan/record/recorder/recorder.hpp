@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cardan/base/duration.hpp"
+#include "cardan/base/function.hpp"
 #include "cardan/mcap/compression.hpp"
 #include "cardan/record/disk/disk_mode.hpp"
 #include "cardan/record/recorder/report.hpp"
@@ -107,6 +108,9 @@ struct RecorderOptions {
   /// From then on everything is kept, those files included. Without a trigger() nothing is left at the end. 0:
   /// everything is kept. It writes to the disk all the time, so the time may be longer than memory would allow.
   std::chrono::nanoseconds keep_last{0};
+
+  /// Nanoseconds that the wall clock is ahead of the steady clock. Empty: of this computer. For tests.
+  std::function<std::int64_t()> wall_clock_ahead{};
 
   /// In the first records of each file: "configuration" → the configuration that ran.
   std::vector<std::pair<std::string, std::map<std::string, std::string>>> metadata{};

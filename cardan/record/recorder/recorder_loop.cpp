@@ -46,11 +46,18 @@ RecorderLoop::RecorderLoop(const RecorderOptions& options, const DiskProbe& prob
   reporter_.publish(now_);
 }
 
-void RecorderLoop::run() {
+void RecorderLoop::run(const std::function<void()>& ready) {
+  bool told = false;
   while (goes_on()) {
     turn(false);
+    if (!told && intake_.looked_ns() != 0) {
+      told = true;
+      reporter_.publish(now_);
+      ready();
+    }
     sleep();
   }
+  if (!told) ready();
   end();
 }
 
@@ -64,6 +71,7 @@ void RecorderLoop::turn(bool at_the_end) {
   issuer_.collect(now_);
   note_requests();
   rotation_.look_after(now_);
+  topics_.take_back(rotation_.take_lost());
   if (!reporter_.due(now_)) return;
   intake_.look_at_wall_clock();
   reporter_.publish(now_);
@@ -115,6 +123,7 @@ void RecorderLoop::end() {
   }
   intake_.leave();
   rotation_.finish_all();
+  topics_.take_back(rotation_.take_lost());
   note_requests();  // a trigger may come while files end
   rotation_.forget_all();
   reporter_.publish(now_);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -25,14 +26,15 @@ namespace cardan::record {
 /// thread.
 class RecorderLoop {
  public:
-  /// Opens the first file and attaches to the topics that are there. Throws Error, as Recorder's constructor.
+  /// Opens the first file and begins to attach to the topics that are there. Throws Error, as Recorder's constructor.
   RecorderLoop(const RecorderOptions& options, const DiskProbe& probe, Requests& requests, LatestReport& latest);
   RecorderLoop(const RecorderLoop&) = delete;
   RecorderLoop& operator=(const RecorderLoop&) = delete;
   ~RecorderLoop() = default;
 
-  /// Records until it is asked to stop or has to end, and finishes the files. Blocks.
-  void run();
+  /// Records until it is asked to stop or has to end, and finishes the files. `ready`: called once the topics that
+  /// were there are attached. Blocks.
+  void run(const std::function<void()>& ready);
 
  private:
   [[nodiscard]] bool goes_on() const noexcept { return !requests_.stopped() && rotation_.failure().empty(); }

@@ -51,6 +51,12 @@ struct DurationReport {
   std::int64_t sum = 0, p50 = 0, p99 = 0, most = 0;
 };
 
+/// The wall clock was set while the recorder ran. Log times take no part in that: they go on by the steady clock.
+struct ClockStep {
+  std::uint64_t log_time = 0;  ///< when it was noticed
+  std::int64_t by_ns = 0;      ///< forward; negative: back
+};
+
 struct RecorderReport {
   std::string file{};                ///< that is being written
   std::vector<std::string> files{};  ///< that are finished
@@ -67,6 +73,8 @@ struct RecorderReport {
   std::uint64_t in_flight_bytes = 0;
   std::uint64_t free_bytes = 0;  ///< left on the disk
   std::int64_t duration_ns = 0;
+  std::int64_t ready_ns = 0;  ///< after so long the topics that were there were attached
+  std::vector<ClockStep> clock_steps{};
   DurationReport write{};   ///< from the submission of a write to its completion
   DurationReport submit{};  ///< in the system call that submits
   DurationReport path{};    ///< of a sample, from its publication to its completion on disk

@@ -23,6 +23,7 @@ bool Reporter::due(std::int64_t now) const noexcept {
 }
 
 void Reporter::publish(std::int64_t now) {
+  if (ready_ns_ == 0 && parts_.intake.looked_ns() != 0) ready_ns_ = now;
   reported_ns_ = now;
   reported_looked_ns_ = parts_.intake.looked_ns();
   RecorderReport report;
@@ -34,6 +35,8 @@ void Reporter::publish(std::int64_t now) {
   add_problems(report);
   add_bytes(report);
   report.duration_ns = steady_now() - started_ns_;
+  report.ready_ns = ready_ns_ == 0 ? 0 : ready_ns_ - started_ns_;
+  report.clock_steps = parts_.topics.clock_steps();
   report.write = parts_.issuer.writes().report();
   report.submit = parts_.issuer.submits().report();
   report.path = parts_.issuer.paths().report();

@@ -53,6 +53,7 @@ class Reporter {
   LatestReport& latest_;
   const Selection selection_;
   std::int64_t started_ns_ = 0, reported_ns_ = 0, reported_looked_ns_ = 0;
+  std::int64_t ready_ns_ = 0;  ///< 0: not yet
 };
 
 }  // namespace cardan::record

@@ -31,12 +31,19 @@ void Rotation::start(std::int64_t now) noexcept {
 }
 
 void Rotation::switch_if_due(std::int64_t now) {
-  if (!rule_.should_split(current_->bytes(), now) && current_->error() == 0) return;
+  if (!rule_.should_split(current_->bytes() - carried_bytes_, now) && current_->error() == 0) return;
   files_.prepare_next();
   auto next = files_.next();
   if (next == nullptr) return;
   rule_.begin_file(now);
+  carried_bytes_ = 0;
   closing_.push_back(std::exchange(current_, std::move(next)));
+}
+
+void Rotation::write_carried(std::unique_ptr<Batch> batch, std::int64_t now) {
+  const std::uint64_t before = current_->bytes();
+  current_->write(std::move(batch), {}, now);
+  carried_bytes_ += current_->bytes() - before;
 }
 
 void Rotation::completed(const DiskDone& done, const Segment::Listener& listener) {

@@ -36,6 +36,8 @@ class Rotation {
   [[nodiscard]] Segment& current() const noexcept { return *current_; }
   /// To the next file, if that is due and the file is there; until it is, the one that is open takes what comes.
   void switch_if_due(std::int64_t now);
+  /// A chunk of what was there before the current file. It does not make the file full.
+  void write_carried(std::unique_ptr<Batch> batch, std::int64_t now);
   /// Whether the current file may take this many more bytes. If not, asks for that room.
   [[nodiscard]] bool has_room(std::uint64_t bytes) { return files_.has_room(*current_, bytes); }
   [[nodiscard]] bool out_of_room() const noexcept { return files_.out_of_room(*current_); }
@@ -55,6 +57,8 @@ class Rotation {
   void look_after(std::int64_t now);
   /// Ends all files, which are quiet by now.
   void finish_all();
+  /// As Files::take_lost().
+  [[nodiscard]] std::vector<Share> take_lost() { return files_.take_lost(); }
   /// Of a flight recorder: deletes all finished files, unless they are kept.
   void forget_all();
 
@@ -82,6 +86,7 @@ class Rotation {
   std::uint64_t committed_in_finished_ = 0;
   std::string failure_;
   std::unique_ptr<Segment> current_;
+  std::uint64_t carried_bytes_ = 0;               ///< in it
   std::deque<std::unique_ptr<Segment>> closing_;  ///< full, but not quiet yet
   Files files_;                                   ///< the first to go: its thread works on the files above
 };

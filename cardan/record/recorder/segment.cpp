@@ -108,6 +108,13 @@ void Segment::take_back(const Listener& listener) {
   }
 }
 
+std::vector<Share> Segment::not_durable() const {
+  std::vector<Share> all;
+  for (const Shares* const shares : {&being_synced_, &not_durable_})
+    for (const auto& [topic, share] : *shares) all.push_back(share);
+  return all;
+}
+
 void Segment::doubt() noexcept {
   try {
     file_->write_now(0, layout_.mark_of_nowhere(durable_.bytes).blocks());

@@ -30,6 +30,7 @@ class Segment {
 
   void add(const mcap::Schema& schema) { layout_.add(schema); }
   void add(const mcap::Channel& channel) { layout_.add(channel); }
+  void add(const mcap::Metadata& metadata) { layout_.add(metadata); }
   void write(const FrameChunk& frame, AnySample sample, const Share& share, std::int64_t publish_ns);
   void write(std::unique_ptr<Batch> batch, std::vector<Share> shares, std::int64_t oldest_publish_ns);
   /// Asks for all that has completed to be made durable; at most one at a time.
@@ -63,6 +64,8 @@ class Segment {
   /// For the end, of a quiet segment: what to write, and how long the file is.
   [[nodiscard]] SeamLayout::Trailer trailer(const std::vector<mcap::Metadata>& metadata) const;
   [[nodiscard]] std::size_t committed_chunks() const noexcept { return committed_; }
+  /// What topics have in chunks that count, but of which no sync has said that the disk has them. Of a quiet segment.
+  [[nodiscard]] std::vector<Share> not_durable() const;
   /// When the disk has failed and what it has is not known: readers on this computer too then trust what has no
   /// checksum only as far as it was made durable. Blocks for the disk; may be in vain.
   void doubt() noexcept;

@@ -9,11 +9,14 @@
 
 #include "cardan/base/clock.hpp"
 #include "cardan/base/error.hpp"
+#include "cardan/mcap/before_start.hpp"
 #include "cardan/record/channel_form.hpp"
 #include "cardan/record/name_patterns.hpp"
 #include "cardan/record/ros2_form.hpp"
 #include "cardan/runtime/encoded.hpp"
 #include "cardan/transport/endpoint/stream.hpp"
+#include "cardan/transport/endpoint/subscriber_core.hpp"
+#include "cardan/transport/observer.hpp"
 
 namespace cardan::record {
 namespace {
@@ -59,7 +62,7 @@ bool Framing::frame(const detail::SampleBlock& sample) {
 }
 
 TopicQueue::TopicQueue(TopicSource source, Framing framing, const RecorderOptions& options)
-    : source_(std::move(source)), framing_(std::move(framing)), budget_(options.queue_bytes) {
+    : kept(source.depth), source_(std::move(source)), framing_(std::move(framing)), budget_(options.queue_bytes) {
   for (const TopicRule& rule : options.rules) {
     if (!fits(rule.pattern, source_.name)) continue;
     rule_ = rule;
@@ -129,7 +132,10 @@ void TopicQueue::account_for(const detail::SampleBlock& sample) {
 
 std::map<std::string, std::string> TopicQueue::channel_metadata() const {
   std::map<std::string, std::string> all{{kTypeHashKey, type_hash_text(source_.type_hash)}};
-  if (std::string_view(framing_.message_encoding()) != "cdr") return all;
+  if (std::string_view(framing_.message_encoding()) != "cdr") {
+    all[mcap::kDepthKey] = std::to_string(source_.depth);
+    return all;
+  }
   all[kQosKey] = offered_qos(source_.depth);
   if (std::string hash = ros_type_hash(source_.type, source_.schema); !hash.empty())
     all[kRosTypeHashKey] = std::move(hash);
@@ -182,6 +188,34 @@ std::optional<TopicQueue::Waiting> TopicQueue::take(std::int64_t now, const Reco
     return taken;
   }
   return std::nullopt;  // nobody sleeps while there is more
+}
+
+// It is still in its publisher's slot, but our subscriber has given it back.
+void TopicQueue::keep_quiet(std::int64_t now) {
+  if (queued != 0) return;
+  auto head = kept.take_quiet(now);
+  ObservedSample latest;
+  if (!head || !subscriber().copy_latest(latest) ||
+      static_cast<std::uint32_t>(latest.sequence()) != head->head.sequence)
+    return;
+  // The message where it was relative to its payload: its vectors are found by that.
+  const std::int64_t offset = latest.message_offset();
+  const std::size_t payload = latest.payload().size(), message = latest.message().size();
+  if (offset > static_cast<std::int64_t>(payload) || offset < -static_cast<std::int64_t>(layout::kMaxPayload)) return;
+  const std::size_t before = offset < 0 ? static_cast<std::size_t>(-offset) : 0;
+  const std::size_t at = offset < 0 ? 0 : static_cast<std::size_t>(offset);
+  mcap::Bytes bytes(std::max(before + payload, at + message));
+  std::copy(latest.payload().begin(), latest.payload().end(), bytes.begin() + static_cast<std::ptrdiff_t>(before));
+  std::copy(latest.message().begin(), latest.message().end(), bytes.begin() + static_cast<std::ptrdiff_t>(at));
+  detail::SampleBlock block;
+  block.message = bytes.data() + at;
+  block.payload = bytes.data() + before;
+  block.payload_bytes = payload;
+  if (!framing_.frame(block)) return;
+  head->whole = true;
+  for (const mcap::View part : {framing_.prefix(), framing_.payload(), framing_.suffix()})
+    head->data.insert(head->data.end(), part.begin(), part.end());
+  kept.add(*std::move(head));
 }
 
 void TopicQueue::lose_what_is_left(std::int64_t until, const RecordingTime& time) {

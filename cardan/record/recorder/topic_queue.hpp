@@ -15,6 +15,7 @@
 #include "cardan/messages/any_type.hpp"
 #include "cardan/messages/cdr.hpp"
 #include "cardan/record/recorder/extent.hpp"
+#include "cardan/record/recorder/last_samples.hpp"
 #include "cardan/record/recorder/recorder.hpp"
 #include "cardan/record/recorder/recording_time.hpp"
 #include "cardan/transport/any_subscriber.hpp"
@@ -77,6 +78,9 @@ class TopicQueue {
   /// The next sample that is to be recorded, after losses and rules; empty: nothing new.
   std::optional<Waiting> take(std::int64_t now, const RecordingTime& time, bool paused);
 
+  /// Keeps the last sample of a topic of large ones that has become quiet.
+  void keep_quiet(std::int64_t now);
+
   /// Takes what was published until then and counts it as lost: its queue was full.
   void lose_what_is_left(std::int64_t until, const RecordingTime& time);
 
@@ -99,6 +103,8 @@ class TopicQueue {
   }
 
   [[nodiscard]] TopicReport report() const;
+  /// Whose samples were taken so far.
+  [[nodiscard]] std::size_t publishers() const noexcept { return last_of_stream_.size(); }
   [[nodiscard]] const TopicSource& source() const noexcept { return source_; }
   [[nodiscard]] Framing& framing() noexcept { return framing_; }
   /// What the file says of the topic beyond MCAP.
@@ -117,6 +123,7 @@ class TopicQueue {
   [[nodiscard]] std::optional<mcap::Compression> compression() const noexcept { return rule_.compression; }
 
   std::deque<Waiting> waiting;  ///< large samples, oldest first
+  LastSamples kept;             ///< of those that went into files
   std::uint64_t queued = 0, queued_bytes = 0;
   std::uint64_t held = 0;
   std::uint64_t known_in_segment = ~std::uint64_t{0};  ///< the last file that has its channel
