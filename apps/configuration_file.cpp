@@ -11,11 +11,17 @@ void add_variables_option(CLI::App& command, std::vector<std::string>& variables
   command.add_option("--var", variables, "name=value: sets a variable of the file; repeatable");
 }
 
-std::vector<std::string> asking_command(const std::string& file, const std::vector<std::string>& variables) {
-  std::vector<std::string> words{"/proc/self/exe", "check", file};
-  for (const std::string& variable : variables) words.insert(words.end(), {"--var", variable});
-  words.emplace_back("--declare");
-  return words;
+void add_plan_options(CLI::App& command, plan::PlanOptions& options) {
+  add_variables_option(command, options.variables);
+  command.add_option("--parameters", options.parameters, "Values that `cardan param save` wrote; --set overrides them");
+  command.add_option("--set", options.set, "component/parameter=value: replaces the file's value")
+      ->allow_extra_args(false);
+  command.add_flag("--one-process", options.one_process, "All components in one process");
+  command
+      .add_option("--log-level", options.log_levels,
+                  "[COMPONENT=]info|warning|error: the least level of what components log by Context::log()")
+      ->allow_extra_args(false);
+  command.add_option("--domain", options.domain, "Domain of the topics, instead of the file's or $CARDAN_DOMAIN");
 }
 
 void show(const std::vector<config::Problem>& problems, const std::string& file) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `cardan run`, `check` and `graph` share.
+// What the commands that read a configuration share.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "cardan/config/configuration.hpp"
+#include "cardan/system/plan/plan.hpp"
 
 namespace CLI {
 class App;
@@ -16,9 +16,8 @@ namespace cardan::apps {
 /// "--var name=value", again for more.
 void add_variables_option(CLI::App& command, std::vector<std::string>& variables);
 
-/// The command that asks the components of the file what they declare, for launcher::DeclareOptions.
-[[nodiscard]] std::vector<std::string> asking_command(const std::string& file,
-                                                      const std::vector<std::string>& variables);
+/// All that the command line can change of a file.
+void add_plan_options(CLI::App& command, plan::PlanOptions& options);
 
 /// Each problem as a line on standard error: "FILE:line:col: error: cause — remedy".
 void show(const std::vector<config::Problem>& problems, const std::string& file);

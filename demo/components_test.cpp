@@ -15,7 +15,7 @@
 
 #include "cardan/base/error.hpp"
 #include "cardan/runtime/simulation.hpp"
-#include "cardan/system/launcher/adjust.hpp"
+#include "cardan/system/plan/plan.hpp"
 #include "demo/sensors/raycast.hpp"
 #include "demo/topics.hpp"
 
@@ -26,13 +26,8 @@ using namespace std::chrono_literals;
 constexpr int kWidth = 320;
 constexpr int kHeight = 240;
 
-config::Configuration street() {
-  const std::string file = std::getenv("CARDAN_TEST_STREET");
-  std::ostringstream text;
-  text << std::ifstream(file).rdbuf();
-  std::vector<config::Problem> problems;
-  config::Configuration configuration = config::parse_configuration(text.str(), file, problems);
-  EXPECT_TRUE(problems.empty());
+config::Configuration street(const std::vector<std::string>& set = {}) {
+  config::Configuration configuration = plan::make_plan(std::getenv("CARDAN_TEST_STREET"), {.set = set}).configuration;
   for (config::Process& process : configuration.processes)
     for (config::Component& component : process.components) component.library = std::getenv("CARDAN_TEST_COMPONENTS");
   return configuration;
@@ -76,9 +71,8 @@ TEST(Components, TheDecisionBrakesForWhatIsNearAndWhenASensorIsSilent) {
 
 /// Everything that the file's components publish, as bytes.
 std::string drive_the_file() {
-  config::Configuration configuration = street();
-  launcher::set_parameter(configuration, "detector/threads=1");  // OpenCV's own put what they find in any order
-  Simulation simulation(std::move(configuration), {"camera", "lidar"}, {.begin = 1'000'000'000});
+  // OpenCV's own threads put what they find in any order.
+  Simulation simulation(street({"detector/threads=1"}), {"camera", "lidar"}, {.begin = 1'000'000'000});
   const auto& seen = simulation.collect(kSeen);
   const auto& obstacles = simulation.collect(kObstacles);
   const auto& decisions = simulation.collect(kDecisions);

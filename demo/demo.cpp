@@ -14,7 +14,6 @@
 
 #include "cardan/base/error.hpp"
 #include "cardan/base/output_file.hpp"
-#include "cardan/system/launcher/adjust.hpp"
 #include "cardan/system/launcher/system_lock.hpp"
 #include "demo/detector/picture_detector.hpp"
 #include "demo/files.hpp"
@@ -110,9 +109,9 @@ bool go(Run& run, double seconds, std::vector<Measured>& measured) {
 }
 
 int run_all(const DemoOptions& options, const std::function<void()>& on_start) {
-  const config::Configuration configuration = street_configuration();
+  const config::Configuration configuration = street_plan().configuration;
   // Two streets in one domain, also one of `cardan run`, would read each other's topics.
-  const launcher::SystemLock lock(configuration.name, launcher::domain_of(configuration));
+  const launcher::SystemLock lock(configuration.name, configuration.domain);
   on_start();
   const Folder folder;
   catch_signals();

@@ -40,13 +40,6 @@ std::string street_file() {
               "run this from the folder of Cardan's sources");
 }
 
-config::Configuration street_configuration(const std::vector<std::string>& variables) {
-  const std::string file = street_file();
-  std::vector<config::Problem> problems;
-  config::Configuration configuration = config::read_configuration(file, problems, {.variables = variables});
-  if (config::has_errors(problems))
-    throw Error(ErrorCode::InvalidArgument, config::text(problems.front(), file), "see: cardan check " + file);
-  return configuration;
-}
+plan::Plan street_plan(const plan::PlanOptions& options) { return plan::make_plan(street_file(), options); }
 
 }  // namespace cardan::street

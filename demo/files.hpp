@@ -2,9 +2,8 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
-#include "cardan/config/configuration.hpp"
+#include "cardan/system/plan/plan.hpp"
 
 namespace cardan::street {
 
@@ -17,7 +16,7 @@ namespace cardan::street {
 /// directory. Throws Error (Unavailable).
 [[nodiscard]] std::string street_file();
 
-/// That file, read. `variables`: "name=value", as `--var`. Throws Error (InvalidArgument) for what is wrong in it.
-[[nodiscard]] config::Configuration street_configuration(const std::vector<std::string>& variables = {});
+/// That file, read. Throws Error (InvalidArgument) for what is wrong in it.
+[[nodiscard]] plan::Plan street_plan(const plan::PlanOptions& options = {});
 
 }  // namespace cardan::street

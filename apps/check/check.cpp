@@ -9,7 +9,6 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
-#include "apps/become.hpp"
 #include "apps/bridge/check_bridges.hpp"
 #include "apps/command.hpp"
 #include "apps/configuration_file.hpp"
@@ -17,8 +16,8 @@
 #include "cardan/bridge/rules.hpp"
 #include "cardan/config/check.hpp"
 #include "cardan/config/problem_list.hpp"
-#include "cardan/system/launcher/child_process.hpp"
 #include "cardan/system/launcher/declare.hpp"
+#include "cardan/system/plan/plan.hpp"
 
 namespace cardan::apps {
 namespace {
@@ -38,8 +37,7 @@ Exit codes: 0 nothing wrong (there may be warnings), 1 errors, 2 wrong options o
 struct CheckOptions {
   std::string file;
   bool json = false, no_components = false;
-  std::vector<std::string> variables;
-  std::vector<std::string> declare;  ///< process, first component
+  plan::PlanOptions changes{};
 };
 
 ordered_json problems_json(const std::vector<config::Problem>& problems, const std::string& file) {
@@ -79,19 +77,11 @@ int check(const CheckOptions& o) {
     if (const std::string text = config::read_text(o.file, config::kMaxTextBytes); bridge::is_bridge_text(text))
       return check_bridge(o, text);
   std::vector<config::Problem> problems;
-  const config::Configuration configuration = config::read_configuration(o.file, problems, {.variables = o.variables});
-  if (!o.declare.empty()) {
-    std::vector<std::string> words{o.file, "--declare", o.declare[0], o.declare[1]};
-    for (const std::string& variable : o.variables) words.push_back("--var=" + variable);
-    become_python(configuration, o.declare[0], words, true);
-    return launcher::declare_components(launcher::askable(configuration, problems), o.declare[0],
-                                        std::stoul(o.declare[1]), launcher::ChildProcess::kReportFd);
-  }
+  const config::Configuration configuration = plan::make_plan(o.file, o.changes, problems).configuration;
   const config::Machine machine = config::this_machine();
   std::vector<config::Problem> more;
   if (!o.no_components)
-    more = launcher::check_with_components(configuration, problems, machine,
-                                           {.command = asking_command(o.file, o.variables)});
+    more = launcher::check_with_components(configuration, problems, machine, {});
   else if (!config::has_errors(problems))
     more = config::check_machine(configuration, machine);
   problems.insert(problems.end(), more.begin(), more.end());
@@ -135,8 +125,7 @@ static void add_check_command(CLI::App& app) {
   command->add_option("file", o->file, "The configuration")->required();
   command->add_flag("--json", o->json, "One JSON object");
   command->add_flag("--no-components", o->no_components, "Do not load the components to find out what they declare");
-  add_variables_option(*command, o->variables);
-  command->add_option("--declare", o->declare)->expected(2)->group("");  // how it asks them
+  add_variables_option(*command, o->changes.variables);
   command->callback([o] {
     if (const int code = check(*o); code != 0) throw CLI::RuntimeError(code);
   });

@@ -22,7 +22,7 @@
 #include "cardan/base/clock.hpp"
 #include "cardan/base/error.hpp"
 #include "cardan/config/suggest.hpp"
-#include "cardan/system/launcher/adjust.hpp"
+#include "cardan/system/plan/adjust.hpp"
 #include "cardan/transport/stop.hpp"
 
 namespace cardan::apps {
@@ -350,7 +350,7 @@ std::optional<ComponentReport> find_component(const host::DomainComponents& ther
 int restart(const ComponentOptions& o) { return restart_component(o.domain, o.component, o.json); }
 
 int log_level(const ComponentOptions& o) {
-  const LogLevel level = launcher::log_level_of(o.level);
+  const LogLevel level = plan::log_level_of(o.level);
   host::ControlClient client({.domain = o.domain});
   const auto component = find_component(components_there(client), o.component);
   if (!component) return kFailed;

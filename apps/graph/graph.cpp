@@ -16,6 +16,7 @@
 #include "cardan/base/error.hpp"
 #include "cardan/base/output_file.hpp"
 #include "cardan/system/launcher/declare.hpp"
+#include "cardan/system/plan/plan.hpp"
 
 namespace cardan::apps {
 namespace {
@@ -31,7 +32,7 @@ Exit codes: 0 drawn, 1 the file has errors, or the picture could not be written,
 
 struct GraphOptions {
   std::string file, svg;
-  std::vector<std::string> variables;
+  plan::PlanOptions changes{};
   bool mermaid = false;
 };
 
@@ -45,11 +46,10 @@ void write(const std::string& path, const std::string& text) {
 
 int graph(const GraphOptions& o) {
   std::vector<config::Problem> problems;
-  const config::Configuration configuration = config::read_configuration(o.file, problems, {.variables = o.variables});
+  const config::Configuration configuration = plan::make_plan(o.file, o.changes, problems).configuration;
   show(problems, o.file);
   if (config::has_errors(problems)) return kFailed;
-  const launcher::Asked asked =
-      launcher::ask_components(configuration, {.command = asking_command(o.file, o.variables)});
+  const launcher::Asked asked = launcher::ask_components(configuration, {});
   show(asked.problems, o.file);
   const config::Graph graph = config::make_graph(configuration, asked.declarations);
   if (!o.svg.empty())
@@ -68,7 +68,7 @@ static void add_graph_command(CLI::App& app) {
   command->add_option("file", o->file, "The configuration")->required();
   auto* const svg = command->add_option("--svg", o->svg, "Write a picture to this file; -: to standard output");
   command->add_flag("--mermaid", o->mermaid, "Print a Mermaid flowchart (default)")->excludes(svg);
-  add_variables_option(*command, o->variables);
+  add_variables_option(*command, o->changes.variables);
   command->callback([o] {
     if (const int code = graph(*o); code != 0) throw CLI::RuntimeError(code);
   });

@@ -4,22 +4,22 @@
 #include "apps/become.hpp"
 #include "apps/command.hpp"
 
-#include <fmt/format.h>
+#include <fcntl.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <memory>
-#include <utility>
 
 #include "apps/component/components.hpp"
 #include "apps/configuration_file.hpp"
 #include "apps/run/replay_crash.hpp"
 #include "apps/terminal/output.hpp"
-#include "cardan/config/configuration.hpp"
-#include "cardan/config/problem.hpp"
-#include "cardan/system/launcher/adjust.hpp"
+#include "cardan/base/error.hpp"
+#include "cardan/config/python_component.hpp"
 #include "cardan/system/launcher/child_process.hpp"
 #include "cardan/system/launcher/crash_words.hpp"
 #include "cardan/system/launcher/declare.hpp"
+#include "cardan/system/plan/plan.hpp"
 
 namespace cardan::apps {
 namespace {
@@ -31,54 +31,52 @@ SIGTERM and Ctrl-C end it in order.
 Exit codes: 0 ended in order, 1 a component did not start, 2 wrong options or file; a signal: it crashed.)";
 
 struct HostCommandOptions {
-  std::string file, process, domain;
-  std::vector<std::string> set, variables, log_levels, skip, declare, report;
-  bool one_process = false;
+  std::string file, process;
+  plan::PlanOptions changes{};
+  int plan_fd = -1;  ///< instead of the file
+  std::vector<std::string> skip, declare, report;
   host::HostOptions host{};
 };
 
-/// The same orders for an interpreter.
-std::vector<std::string> words_for_python(const HostCommandOptions& o) {
-  std::vector<std::string> words{o.file, "--process", o.process, "--domain", o.domain};
-  const auto add = [&](const char* option, const std::vector<std::string>& values) {
-    for (const std::string& value : values) words.push_back(fmt::format("{}={}", option, value));
-  };
-  add("--log-level", o.log_levels);
-  add("--skip", o.skip);
-  add("--set", o.set);
-  add("--var", o.variables);
-  if (!o.declare.empty()) words.insert(words.end(), {"--declare", o.declare[0], o.declare[1]});
-  if (o.one_process) words.emplace_back("--one-process");
-  add("--ready-fd", {std::to_string(o.host.ready_fd)});
-  add("--report-fd", {std::to_string(o.host.report_fd)});
-  return words;
+/// Where a component of the process is in Python, the interpreter takes over, with the same orders.
+void become_python_of(const plan::Plan& plan, const HostCommandOptions& o) {
+  const bool declares = !o.declare.empty();
+  const std::string& process = declares ? o.declare[0] : o.process;
+  const config::Process* const found = plan.configuration.process(process);
+  if (found == nullptr || !config::is_python(*found)) return;
+  const Fd made = o.plan_fd < 0 ? plan::seal(plan) : Fd{};
+  const int plan_fd = made ? made.get() : o.plan_fd;
+  if (::fcntl(plan_fd, F_SETFD, 0) != 0) throw Error(ErrorCode::System, "cannot hand over the plan", "");
+  std::vector<std::string> words{"--plan-fd", std::to_string(plan_fd)};
+  if (declares)
+    words.insert(words.end(), {"--declare", o.declare[0], o.declare[1]});
+  else
+    words.insert(words.end(), {"--process", process, "--ready-fd", std::to_string(o.host.ready_fd), "--report-fd",
+                               std::to_string(o.host.report_fd)});
+  for (const std::string& sample : o.skip) words.push_back("--skip=" + sample);
+  become_python(plan.configuration, process, words, declares);
 }
 
 int run_host_command(const HostCommandOptions& o) {
   if (!o.report.empty()) return write_replay_report(o.report);
+  if (o.plan_fd < 0 && o.file.empty()) throw CLI::RequiredError("file");
+  if (o.process.empty() && o.declare.empty()) throw CLI::RequiredError("--process");
   std::vector<config::Problem> problems;
-  config::Configuration configuration = config::read_configuration(o.file, problems, {.variables = o.variables});
-  const bool bad = config::has_errors(problems);
-  host::HostOptions host = o.host;
-  if (!bad) {
-    for (const std::string& assignment : o.set) launcher::set_parameter(configuration, assignment);
-    for (const std::string& level : o.log_levels) launcher::set_log_level(configuration, level, host.log_levels);
-    if (o.one_process) configuration = launcher::one_process(std::move(configuration));
-  }
-  if (!bad || !o.declare.empty())
-    become_python(configuration, o.declare.empty() ? o.process : o.declare[0], words_for_python(o), !o.declare.empty());
-  if (!o.declare.empty())
-    return launcher::declare_components(launcher::askable(configuration, problems), o.declare[0],
-                                        std::stoul(o.declare[1]), launcher::ChildProcess::kReportFd);
-  if (bad) {
+  const plan::Plan plan = o.plan_fd >= 0 ? plan::plan_of(o.plan_fd) : plan::make_plan(o.file, o.changes, problems);
+  if (config::has_errors(problems)) {
     show(problems, o.file);
     return kUsage;
   }
-  if (o.process.empty()) throw CLI::RequiredError("--process");
+  become_python_of(plan, o);
+  if (o.plan_fd >= 0) ::close(o.plan_fd);
+  if (!o.declare.empty())
+    return launcher::declare_components(plan.configuration, o.declare[0], std::stoul(o.declare[1]),
+                                        launcher::ChildProcess::kReportFd);
+  host::HostOptions host = o.host;
+  host.log_levels = plan.log_levels;
   for (const std::string& sample : o.skip)
     if (const auto poison = launcher::poison_of(sample)) host.poison.push_back(*poison);
-  configuration.domain = o.domain.empty() ? launcher::domain_of(configuration) : o.domain;  // else the environment's
-  return host::run_host(configuration, o.process, host);
+  return host::run_host(plan.configuration, o.process, host);
 }
 
 }  // namespace
@@ -87,16 +85,13 @@ static void add_host_command(CLI::App& app) {
   auto* const command = app.add_subcommand("host", "Run one process of a configuration file")->group("");
   command->footer(kHostExamples);
   auto o = std::make_shared<HostCommandOptions>();
-  command->add_option("file", o->file, "The configuration")->required();
+  command->add_option("file", o->file, "The configuration");
   command->add_option("--process", o->process, "Name of the process in the file");
-  command->add_option("--domain", o->domain, "Domain of the topics, instead of the file's or $CARDAN_DOMAIN");
-  command->add_option("--log-level", o->log_levels, "As the same option of `cardan run`")->allow_extra_args(false);
+  command->add_option("--plan-fd", o->plan_fd)->group("");  // how `cardan run` gives the configuration
   command->add_option("--skip", o->skip, "\"COMPONENT SEQUENCE PUBLISH_NS CALLBACK\": a sample to skip");
   command->add_option("--declare", o->declare)->expected(2)->group("");      // how `cardan run` asks before the start
   command->add_option("--write-report", o->report)->expected(5)->group("");  // replay_crash.hpp
-  command->add_flag("--one-process", o->one_process, "As the same option of `cardan run`");
-  command->add_option("--set", o->set, "component/parameter=value: replaces the file's value")->allow_extra_args(false);
-  add_variables_option(*command, o->variables);
+  add_plan_options(*command, o->changes);
   command->add_option("--report-fd", o->host.report_fd, "Descriptor for a crash report (default: standard error)");
   command->add_option("--ready-fd", o->host.ready_fd,
                       "Descriptor that gets \"ready\" when all components have started, and then the exceptions");

@@ -39,7 +39,7 @@ constexpr const char* kParamExamples = R"(Examples:
   cardan param set detector/threshold 0.6             the component may refuse it, with a reason
   cardan param save tuned.json                        all values, for cardan run FILE --parameters tuned.json
 
-A change holds until the component or its process restarts; it then starts with the configuration file's values.
+A change holds until the component or its process restarts; it then starts with the values of `cardan run`'s file and options.
 Exit codes: 0 ok, 1 no such component or parameter, or the change was refused, 2 wrong options.)";
 
 constexpr const char* kParamListExamples = R"(Examples:

@@ -8,7 +8,6 @@
 #include <csignal>
 #include <cstdio>
 #include <functional>
-#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -25,10 +24,10 @@
 #include "cardan/base/clock.hpp"
 #include "cardan/base/error.hpp"
 #include "cardan/base/output_file.hpp"
-#include "cardan/system/launcher/adjust.hpp"
 #include "cardan/system/launcher/launcher_control.hpp"
 #include "cardan/system/launcher/supervisor.hpp"
 #include "cardan/system/launcher/system_lock.hpp"
+#include "cardan/system/plan/plan.hpp"
 #include "cardan/transport/signal_echo.hpp"
 #include "cardan/transport/stop.hpp"
 #if defined(CARDAN_HAS_RECORD_COMMANDS)
@@ -63,10 +62,11 @@ Exit codes: 0 all ended in order, 1 `check` refuses the file, the system runs al
 a part of the recording is damaged or could not be used; a signal's code with --from: a component crashed.)";
 
 struct RunOptions {
-  std::string file, json, crash, domain, parameters, reports = "out";
-  std::vector<std::string> set, variables, log_levels, stop, restart;
+  std::string file, json, crash, reports = "out";
+  plan::PlanOptions changes{};
+  std::vector<std::string> stop, restart;
   launcher::LogFileOptions log{};
-  bool one_process = false, no_view = false, no_check = false;
+  bool no_view = false, no_check = false;
   bool reports_given = false;
   double seconds = 0, grace = 5;
 #if defined(CARDAN_HAS_RECORD_COMMANDS)
@@ -151,69 +151,41 @@ void try_paths(const RunOptions& o, const OwnLines* log) {
   }
 }
 
-/// Applies --parameters, and then --set; returns all assignments.
-std::vector<std::string> set_parameters(config::Configuration& configuration, const RunOptions& o) {
-  std::vector<std::string> all = o.parameters.empty() ? std::vector<std::string>() : saved(o.parameters);
-  for (const std::string& assignment : all)
-    launcher::set_parameter(configuration, assignment, fmt::format("--parameters {}:", o.parameters));
-  for (const std::string& assignment : o.set) launcher::set_parameter(configuration, assignment);
-  all.insert(all.end(), o.set.begin(), o.set.end());
-  return all;
-}
-
 #if defined(CARDAN_HAS_RECORD_COMMANDS)
 /// On a recording: no processes are started, and no CPUs are shared out.
 int run_on_recording(const RunOptions& o) {
   std::vector<config::Problem> problems;
-  config::Configuration configuration = config::read_configuration(o.file, problems, {.variables = o.variables});
+  const plan::Plan plan = plan::make_plan(o.file, o.changes, problems);
   show(problems, o.file);
   if (config::has_errors(problems)) return kFailed;
-  const std::vector<std::string> assignments = set_parameters(configuration, o);
   RunFromOptions recording = o.recording;
   if (o.seconds > 0) recording.seconds = o.seconds;
   recording.json = o.json;
   recording.reports = o.reports;
   recording.grace = o.grace;
   try_paths(o, nullptr);
-  replay_in_python(configuration, o.file, o.variables, assignments, recording);
-  return run_from(configuration, recording);
+  replay_in_python(plan, recording);
+  return run_from(plan.configuration, recording);
 }
 #endif
 
-/// The command line's changes of the file, which the hosts and the check of their components also get.
+/// What is run.
 struct Prepared {
   std::vector<config::Problem> problems{};
-  config::Configuration configuration{};
-  std::vector<std::string> host{};
-  std::string domain{};
+  plan::Plan plan{};
   std::optional<PlannedCrash> crash{};
 };
 
 void prepare(const RunOptions& o, Prepared& p) {
-  p.configuration = config::read_configuration(o.file, p.problems, {.variables = o.variables});
-  p.host = {"/proc/self/exe", "host", o.file};
-  for (const std::string& variable : o.variables) p.host.insert(p.host.end(), {"--var", variable});
+  p.plan = plan::make_plan(o.file, o.changes, p.problems);
   if (config::has_errors(p.problems)) return;
-  for (const std::string& assignment : set_parameters(p.configuration, o))
-    p.host.insert(p.host.end(), {"--set", assignment});
-  std::map<std::string, LogLevel> levels;  // the hosts', only looked at here
-  for (const std::string& level : o.log_levels) {
-    launcher::set_log_level(p.configuration, level, levels);
-    p.host.insert(p.host.end(), {"--log-level", level});
-  }
-  p.domain = o.domain.empty() ? launcher::domain_of(p.configuration) : o.domain;
-  if (!o.domain.empty()) p.host.insert(p.host.end(), {"--domain", o.domain});
-  if (o.one_process) {
-    p.configuration = launcher::one_process(std::move(p.configuration));
-    p.host.emplace_back("--one-process");
-  }
-  p.crash.emplace(o.crash, p.configuration,
-                  p.domain);  // a wrong name is the command line's fault, whatever the file says
+  // A wrong name is the command line's fault, whatever the file says.
+  p.crash.emplace(o.crash, p.plan.configuration, p.plan.configuration.domain);
 }
 
 int supervise(const RunOptions& o, Prepared& p, RunView& view, OwnLines& own,
               const std::function<void(const launcher::LogLine&)>& on_line, launcher::LogFile* log, bool live) {
-  launcher::LauncherOptions options{.host_command = p.host, .domain = p.domain, .reports = o.reports};
+  launcher::LauncherOptions options{.reports = o.reports};
   options.duration = std::chrono::nanoseconds(static_cast<std::int64_t>(o.seconds * 1e9));
   options.grace = std::chrono::nanoseconds(static_cast<std::int64_t>(o.grace * 1e9));
   options.tick = std::chrono::milliseconds(100);
@@ -231,11 +203,12 @@ int supervise(const RunOptions& o, Prepared& p, RunView& view, OwnLines& own,
     }
     view.tick(*running, rows());
   };
-  launcher::Supervisor supervisor(std::move(p.configuration), options);
+  const std::string domain = p.plan.configuration.domain;
+  launcher::Supervisor supervisor(std::move(p.plan), options);
   running = &supervisor;
   const Signals signals(supervisor);
-  const launcher::LauncherControl control(supervisor, p.domain);
-  if (live) components = std::make_unique<ComponentWatch>(p.domain);
+  const launcher::LauncherControl control(supervisor, domain);
+  if (live) components = std::make_unique<ComponentWatch>(domain);
   const std::int64_t begun = steady_now();
   int code = supervisor.run();
   own.pump();
@@ -258,12 +231,14 @@ int run_system(const RunOptions& o) {
   const bool live = terminal && !o.no_view;
   std::unique_ptr<launcher::SystemLock> lock;
   // Before its components are asked anything: those of the other one may have what they need.
-  if (!config::has_errors(p.problems)) lock = std::make_unique<launcher::SystemLock>(p.configuration.name, p.domain);
+  const config::Configuration& configuration = p.plan.configuration;
+  if (!config::has_errors(p.problems))
+    lock = std::make_unique<launcher::SystemLock>(configuration.name, configuration.domain);
   std::unique_ptr<launcher::LogFile> log;
   if (!o.log.path.empty()) log = std::make_unique<launcher::LogFile>(o.log);
-  RunView view(p.configuration, live, terminal);
+  RunView view(configuration, live, terminal);
   std::unique_ptr<PublishedLog> published;
-  if (lock) published = std::make_unique<PublishedLog>(p.configuration, p.domain);
+  if (lock) published = std::make_unique<PublishedLog>(configuration, configuration.domain);
   const auto on_line = [&](const launcher::LogLine& line) {
     if (log) log->add(file_text(line));
     if (published) published->add(line);
@@ -279,7 +254,7 @@ int run_system(const RunOptions& o) {
     const auto refuse = [&](const std::string& text) {
       if (log) log->add(file_text(own_line(LogLevel::Error, text)));
     };
-    if (!passes_check(p.configuration, std::move(p.problems), o.file, p.host, !o.no_check, say, refuse)) return kFailed;
+    if (!passes_check(configuration, std::move(p.problems), o.file, !o.no_check, say, refuse)) return kFailed;
     return supervise(o, p, view, own, on_line, log.get(), live);
   } catch (const std::exception& e) {  // main() says it on standard error
     if (log) log->add(file_text(own_line(LogLevel::Error, e.what())));
@@ -294,7 +269,6 @@ static void add_run_command(CLI::App& app) {
   command->footer(kRunExamples);
   auto o = std::make_shared<RunOptions>();
   auto* const file = command->add_option("file", o->file, "The configuration");
-  command->add_flag("--one-process", o->one_process, "All components in one process");
   command->add_flag("--no-view", o->no_view, "No live table, only the merged log");
   command->add_option("--json", o->json, "Write a summary to this file at the end");
   auto* const reports =
@@ -309,9 +283,7 @@ static void add_run_command(CLI::App& app) {
   command->add_option(
       "--crash", o->crash,
       "NAME[@SECONDS]: make this process or component crash (SIGSEGV) after this time (5), to see the recovery");
-  command->add_option("--set", o->set, "component/parameter=value: replaces the file's value")->allow_extra_args(false);
-  command->add_option("--parameters", o->parameters, "Values that `cardan param save` wrote; --set overrides them");
-  command->add_option("--domain", o->domain, "Domain of the topics, instead of the file's or $CARDAN_DOMAIN");
+  add_plan_options(*command, o->changes);
   command->add_flag("--no-check", o->no_check,
                     "Do not first find out what the components declare, as `cardan check` does");
   auto* const log =
@@ -325,14 +297,11 @@ static void add_run_command(CLI::App& app) {
       ->capture_default_str()
       ->needs(log)
       ->check(CLI::Range(0, 1000));
-  command->add_option("--log-level", o->log_levels,
-                      "[COMPONENT=]info|warning|error: the least level of what components log by Context::log()");
   auto* const stop = command->add_option("--stop", o->stop, "End these processes of the running system, in order");
   auto* const restart =
       command->add_option("--restart", o->restart, "End these processes of the running system, and start them again");
   for (auto* const order : {stop, restart}) order->expected(1, 1024)->excludes(file);
   stop->excludes(restart);
-  add_variables_option(*command, o->variables);
 #if defined(CARDAN_HAS_RECORD_COMMANDS)
   add_run_from_options(*command, o->recording);
 #endif
@@ -353,7 +322,7 @@ static void add_run_command(CLI::App& app) {
     o->reports_given = reports->count() > 0;
     if (!o->stop.empty() || !o->restart.empty()) {
       const bool starts = o->stop.empty();
-      const int code = order_processes(o->domain, starts ? o->restart : o->stop, starts);
+      const int code = order_processes(o->changes.domain, starts ? o->restart : o->stop, starts);
       if (code != 0) throw CLI::RuntimeError(code);
       return;
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/run/run_from_python.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -68,25 +69,23 @@ class Interpreter {
 
 }  // namespace
 
-void replay_in_python(const config::Configuration& configuration, const std::string& file,
-                      const std::vector<std::string>& variables, const std::vector<std::string>& assignments,
-                      const RunFromOptions& o) {
+void replay_in_python(const plan::Plan& plan, const RunFromOptions& o) {
   Interpreter interpreter;
-  for (const config::Process& process : configuration.processes)
+  for (const config::Process& process : plan.configuration.processes)
     if (std::any_of(process.components.begin(), process.components.end(),
                     [&](const config::Component& component) { return is_in_replay(process, component, o); }))
       interpreter.add(process);
   if (!interpreter.used()) return;
   std::error_code ignored;
   const std::filesystem::path command = std::filesystem::read_symlink("/proc/self/exe", ignored);
-  std::vector<std::string> words{file};
+  const Fd sealed = plan::seal(plan);
+  if (::fcntl(sealed.get(), F_SETFD, 0) != 0) throw Error(ErrorCode::System, "cannot hand over the plan", "");
+  std::vector<std::string> words{"--plan-fd", std::to_string(sealed.get())};
   const auto add = [&](const char* option, const std::string& value) {
     words.push_back(fmt::format("{}={}", option, value));
   };
   for (const std::string& bag : o.files) add("--from", bag);
   for (const std::string& name : o.without) add("--without", name);
-  for (const std::string& assignment : assignments) add("--set", assignment);
-  for (const std::string& variable : variables) add("--var", variable);
   if (!o.output.empty()) add("--output", o.output);
   if (o.force) words.emplace_back("--force");
   if (!o.start.text.empty()) add("--start", o.start.text);

@@ -2,19 +2,14 @@
 // `cardan run FILE --from BAG` where a component is in Python.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "apps/play/play.hpp"
-#include "cardan/config/configuration.hpp"
+#include "cardan/system/plan/plan.hpp"
 
 namespace cardan::apps {
 
 /// If a component that the replay has is in Python, this process becomes the interpreter, which runs all of them and
-/// does what run_from() does. Otherwise it returns. `assignments`: as --set. Throws Error: InvalidArgument (two
-/// processes want different interpreters), Unavailable (it does not start).
-void replay_in_python(const config::Configuration& configuration, const std::string& file,
-                      const std::vector<std::string>& variables, const std::vector<std::string>& assignments,
-                      const RunFromOptions& options);
+/// does what run_from() does. Otherwise it returns. Throws Error: InvalidArgument (two processes want different
+/// interpreters), Unavailable (it does not start).
+void replay_in_python(const plan::Plan& plan, const RunFromOptions& options);
 
 }  // namespace cardan::apps

@@ -6,9 +6,6 @@
 #include <algorithm>
 #include <charconv>
 #include <exception>
-#include <fstream>
-#include <iterator>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "apps/bridge/check_bridges.hpp"
@@ -19,7 +16,6 @@
 #include "cardan/config/check.hpp"
 #include "cardan/config/problem_list.hpp"
 #include "cardan/system/host/control_client.hpp"
-#include "cardan/system/launcher/adjust.hpp"
 #include "cardan/system/launcher/crash.hpp"
 #include "cardan/system/launcher/crash_report.hpp"
 #include "cardan/system/launcher/declare.hpp"
@@ -29,14 +25,12 @@ namespace cardan::apps {
 using namespace std::chrono_literals;
 
 bool passes_check(const config::Configuration& configuration, std::vector<config::Problem> in_text,
-                  const std::string& file, const std::vector<std::string>& host, bool asks,
-                  const std::function<void(LogLevel, const std::string&)>& say,
+                  const std::string& file, bool asks, const std::function<void(LogLevel, const std::string&)>& say,
                   const std::function<void(const std::string&)>& refuse) {
   const config::Machine machine = config::this_machine();
   std::vector<config::Problem> more;
   if (asks) {
-    launcher::DeclareOptions options{.command = host};
-    options.command.emplace_back("--declare");
+    launcher::DeclareOptions options;
     options.late = config::Severity::Warning;  // its start is what the supervisor watches
     options.on_slow = [&say](const std::string& process, const std::string& component) {
       say(LogLevel::Warning, fmt::format("{}: component '{}' has not come back from on_start for 2 s, while `cardan "
@@ -72,43 +66,6 @@ launcher::LogLine own_line(LogLevel level, std::string_view text) {
           .level = level,
           .wall_ns = wall_now(),
           .text = text};
-}
-
-std::vector<std::string> saved(const std::string& file) {
-  using nlohmann::json;
-  const auto wrong = [&](const std::string& why) {
-    return Error(ErrorCode::InvalidArgument, fmt::format("cannot use the parameters in {}: {}", file, why),
-                 "give a file that `cardan param save` wrote");
-  };
-  constexpr std::size_t kMost = std::size_t{16} << 20U;
-  std::ifstream in(file, std::ios::binary);
-  if (!in) throw wrong("it cannot be read");
-  std::string text(kMost + 1, '\0');
-  in.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(std::max<std::streamsize>(in.gcount(), 0)));
-  if (in.bad() || text.size() > kMost) throw wrong("it cannot be read, or has more than 16 MiB");
-  const json all = json::parse(text, nullptr, false);
-  if (!all.is_object() || !all.contains("parameters") || !all["parameters"].is_object())
-    throw wrong("it is not a JSON object with \"parameters\"");
-  std::vector<std::string> assignments;
-  for (const auto& [component, parameters] : all["parameters"].items()) {
-    if (!parameters.is_object()) throw wrong(fmt::format("\"{}\" is not an object", component));
-    for (const auto& [name, value] : parameters.items()) {
-      config::Value v;
-      if (value.is_boolean())
-        v = value.get<bool>();
-      else if (value.is_number_integer())
-        v = value.get<std::int64_t>();
-      else if (value.is_number())
-        v = value.get<double>();
-      else if (value.is_string())
-        v = value.get<std::string>();
-      else
-        throw wrong(fmt::format("\"{}/{}\" is neither true or false, nor a number or a text", component, name));
-      assignments.push_back(launcher::assignment_of(component, name, v));
-    }
-  }
-  return assignments;
 }
 
 std::string file_text(const launcher::LogLine& line) {

@@ -17,19 +17,15 @@
 namespace cardan::apps {
 
 /// Reports what `cardan check` reports of the file, with the changes of the command line; false: that has an
-/// error. `host`: what starts a host. `asks`: also what only the components know. Warnings go to `say`; of a file with
+/// error. `asks`: also what only the components know. Warnings go to `say`; of a file with
 /// an error all goes to standard error as `check` does it, and to `refuse`, a line each. Blocks until the components
 /// have answered.
 bool passes_check(const config::Configuration& configuration, std::vector<config::Problem> in_text,
-                  const std::string& file, const std::vector<std::string>& host, bool asks,
-                  const std::function<void(LogLevel, const std::string&)>& say,
+                  const std::string& file, bool asks, const std::function<void(LogLevel, const std::string&)>& say,
                   const std::function<void(const std::string&)>& refuse);
 
 /// A line of `cardan run` itself, now.
 launcher::LogLine own_line(LogLevel level, std::string_view text);
-
-/// What `cardan param save` wrote, as `--set` takes it. Throws Error (InvalidArgument) with the cause.
-std::vector<std::string> saved(const std::string& file);
 
 /// A line of the merged log as a file has it, with the date.
 std::string file_text(const launcher::LogLine& line);

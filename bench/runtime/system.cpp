@@ -22,6 +22,7 @@
 #include "cardan/system/launcher/own_program.hpp"
 #include "cardan/system/launcher/supervisor.hpp"
 #include "cardan/system/launcher/usage.hpp"
+#include "cardan/system/plan/plan.hpp"
 
 namespace cardan::bench {
 namespace {
@@ -42,23 +43,17 @@ class System {
  public:
   explicit System(Json configuration) : domain_(fmt::format("bench-{}-{}", ::getpid(), ++made)) {
     configuration["domain"] = domain_;
-    const std::string text = configuration.dump(1);
-    std::ofstream(file()) << text;
-    std::vector<config::Problem> problems;
-    parsed_ = config::parse_configuration(text, file(), problems);
-    if (config::has_errors(problems))
-      throw Error(ErrorCode::InvalidArgument, config::text(problems.front(), file()),
-                  "this is a bug: please report it");
+    std::ofstream(file()) << configuration.dump(1);
+    plan_ = plan::make_plan(file());
   }
 
   void run(std::chrono::nanoseconds tick, const std::function<void(launcher::Supervisor&)>& step) {
     launcher::Supervisor* running = nullptr;
-    launcher::LauncherOptions options{.host_command = {launcher::own_program("cardan"), "host", file()},
-                                      .domain = domain_,
+    launcher::LauncherOptions options{.host_command = {launcher::own_program("cardan"), "host"},
                                       .reports = folder_.path(),
                                       .tick = tick,
                                       .on_tick = [&] { step(*running); }};
-    launcher::Supervisor supervisor(parsed_, options);
+    launcher::Supervisor supervisor(plan_, options);
     running = &supervisor;
     static_cast<void>(supervisor.run());
   }
@@ -70,7 +65,7 @@ class System {
   [[nodiscard]] std::string file() const { return folder_.path() + "/system.json"; }
   TemporaryFolder folder_;
   std::string domain_;
-  config::Configuration parsed_;
+  plan::Plan plan_;
 };
 
 bool all_ready(const launcher::Supervisor& supervisor) {

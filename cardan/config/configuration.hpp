@@ -223,6 +223,7 @@ struct Source {
   [[nodiscard]] std::string line(Place place) const;
   [[nodiscard]] Problem problem(std::string pointer, Place place, Severity severity, std::string cause,
                                 std::string remedy) const;
+  bool operator==(const Source&) const = default;
 };
 
 struct Configuration {
@@ -243,6 +244,7 @@ struct Configuration {
   [[nodiscard]] const std::string& file_of(const Component& component) const noexcept;
   /// The topic's options as the code has them, with what the file changes.
   [[nodiscard]] TopicOptions options_of(const std::string& bus_name, const TopicOptions& code) const;
+  bool operator==(const Configuration&) const = default;
 };
 
 /// What composing a configuration may cost; beyond, it is refused with file and line.
@@ -270,7 +272,11 @@ struct ReadOptions {
 [[nodiscard]] Configuration parse_configuration(std::string_view text, std::string file_name,
                                                 std::vector<Problem>& problems, const ReadOptions& options = {});
 
-/// The same of a file. Throws Error (InvalidArgument): it cannot be read. Any thread; blocks for the file system.
+/// The text of a configuration, also from a pipe. Throws Error (InvalidArgument): it cannot be read, or has more than
+/// kMaxTextBytes. Any thread; blocks for the file system.
+[[nodiscard]] std::string read_configuration_text(const std::string& file);
+
+/// parse_configuration() of read_configuration_text().
 [[nodiscard]] Configuration read_configuration(const std::string& file, std::vector<Problem>& problems,
                                                const ReadOptions& options = {});
 

@@ -70,13 +70,17 @@ std::string read(const std::string& file, std::size_t most, bool regular) {
 
 std::string read_text(const std::string& file, std::size_t most) { return read(file, most, true); }
 
-Configuration read_configuration(const std::string& file, std::vector<Problem>& problems, const ReadOptions& options) {
-  const std::string text = read(file, kMaxTextBytes, false);
+std::string read_configuration_text(const std::string& file) {
+  std::string text = read(file, kMaxTextBytes, false);
   if (text.size() > kMaxTextBytes)
     throw cannot(file,
                  fmt::format("it has more than {} MiB, which is too large for a configuration", kMaxTextBytes >> 20U),
                  "check that the path is the configuration");
-  return parse_configuration(text, file, problems, options);
+  return text;
+}
+
+Configuration read_configuration(const std::string& file, std::vector<Problem>& problems, const ReadOptions& options) {
+  return parse_configuration(read_configuration_text(file), file, problems, options);
 }
 
 }  // namespace cardan::config

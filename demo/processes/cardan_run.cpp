@@ -8,7 +8,6 @@
 #include "cardan/base/clock.hpp"
 #include "cardan/base/error.hpp"
 #include "cardan/config/json_text.hpp"
-#include "cardan/system/launcher/adjust.hpp"
 #include "cardan/system/launcher/crash.hpp"
 #include "demo/files.hpp"
 #include "demo/processes/cpu_seconds.hpp"
@@ -86,23 +85,11 @@ std::vector<std::string> CardanRun::parameters() const {
 }
 
 void CardanRun::run() {
-  const std::string file = street_file();
-  std::vector<std::string> variables;
-  if (setup() == Setup::WithoutPriorities) variables.assign(kWithoutPriorities.begin(), kWithoutPriorities.end());
-  config::Configuration configuration = street_configuration(variables);
-  launcher::LauncherOptions launch{.host_command = {"/proc/self/exe", "host", file},
-                                   .domain = launcher::domain_of(configuration),
-                                   .reports = options().reports};
-  for (const std::string& variable : variables)
-    launch.host_command.insert(launch.host_command.end(), {"--var", variable});
-  for (const std::string& assignment : parameters()) {
-    launcher::set_parameter(configuration, assignment);
-    launch.host_command.insert(launch.host_command.end(), {"--set", assignment});
-  }
-  if (setup() == Setup::OneProcess) {
-    configuration = launcher::one_process(std::move(configuration));
-    launch.host_command.emplace_back("--one-process");
-  }
+  plan::PlanOptions changes{.set = parameters(), .one_process = setup() == Setup::OneProcess};
+  if (setup() == Setup::WithoutPriorities)
+    changes.variables.assign(kWithoutPriorities.begin(), kWithoutPriorities.end());
+  plan::Plan plan = street_plan(changes);
+  launcher::LauncherOptions launch{.reports = options().reports};
   launch.tick = std::chrono::milliseconds{100};
   launch.on_tick = [this] { look(); };
   launch.on_line = [this](const launcher::LogLine& line) {
@@ -113,8 +100,8 @@ void CardanRun::run() {
     lines.emplace_back(line.text);
     if (lines.size() > kLastLines) lines.pop_front();
   };
-  notes_ = std::make_unique<Subscriber<Note>>(kNotes, SubscriberOptions{.domain = launch.domain});
-  supervisor_ = std::make_unique<launcher::Supervisor>(std::move(configuration), launch);
+  notes_ = std::make_unique<Subscriber<Note>>(kNotes, SubscriberOptions{.domain = plan.configuration.domain});
+  supervisor_ = std::make_unique<launcher::Supervisor>(std::move(plan), launch);
   static_cast<void>(supervisor_->run());
   for (const launcher::ProcessStatus& status : supervisor_->processes())
     if (status.killed)

@@ -25,7 +25,7 @@ class SocketRun : public Run {
   void take(std::size_t index, const Note& note);
 
   std::string folder_;
-  config::Configuration configuration_ = street_configuration();
+  config::Configuration configuration_ = street_plan().configuration;
   Processes processes_;
   std::vector<Role> started_;
 };

@@ -284,29 +284,11 @@ class SimulationHandle:
 
 def _offer(classes: list[str], make: Callable[[str, ContextHandle], object]) -> None: ...
 
+def _make_plan(file: str, variables: list[str], set: list[str], domain: str) -> int: ...
 def _run_host(
-    file: str,
-    process: str,
-    domain: str,
-    variables: list[str],
-    set: list[str],
-    log_levels: list[str],
-    skip: list[str],
-    one_process: bool,
-    ready_fd: int,
-    report_fd: int,
-    prepare: Callable[[list[str]], object],
+    plan_fd: int, process: str, skip: list[str], ready_fd: int, report_fd: int, prepare: Callable[[list[str]], object]
 ) -> int: ...
-def _declare(
-    file: str,
-    process: str,
-    first: int,
-    variables: list[str],
-    set: list[str],
-    log_levels: list[str],
-    one_process: bool,
-    prepare: Callable[[list[str]], object],
-) -> int: ...
+def _declare(plan_fd: int, process: str, first: int, prepare: Callable[[list[str]], object]) -> int: ...
 def wait_any(things: list[SubscriberHandle | int], timeout_ns: int) -> int: ...
 def end_waits() -> None: ...
 def _avoid_numpy_functions(on: bool) -> None: ...

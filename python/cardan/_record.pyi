@@ -93,9 +93,7 @@ class PlayerOptions:
     def set_until(self, seconds: float, /) -> None: ...
 
 def _replay(
-    file: str,
-    variables: list[str],
-    set: list[str],
+    plan_fd: int,
     files: list[str],
     without: list[str],
     output: str,

@@ -25,9 +25,7 @@ def _replay(given: argparse.Namespace) -> int:
     from cardan._recorded import record_module
 
     code: int = record_module()._replay(
-        given.file,
-        given.var,
-        given.set,
+        given.plan_fd,
         given.bags,
         given.without,
         given.output,
@@ -47,15 +45,14 @@ def _replay(given: argparse.Namespace) -> int:
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python3 -m cardan.component", description="Run one process of a configuration file.")
-    parser.add_argument("file", help="the configuration")
+    parser.add_argument("file", nargs="?", default="", help="the configuration")
+    parser.add_argument("--plan-fd", type=int, default=-1, help=argparse.SUPPRESS)
     parser.add_argument("--process", default="", help="name of the process in the file")
     parser.add_argument("--domain", default="", help="of the topics, instead of the file's or $CARDAN_DOMAIN")
     parser.add_argument("--var", action="append", default=[], metavar="NAME=VALUE", help="sets a variable of the file")
     parser.add_argument("--set", action="append", default=[], metavar="COMPONENT/PARAMETER=VALUE")
-    parser.add_argument("--log-level", action="append", default=[])
     parser.add_argument("--skip", action="append", default=[], help=argparse.SUPPRESS)
     parser.add_argument("--declare", nargs=2, help=argparse.SUPPRESS)
-    parser.add_argument("--one-process", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--ready-fd", type=int, default=-1, help=argparse.SUPPRESS)
     parser.add_argument("--report-fd", type=int, default=-1, help=argparse.SUPPRESS)
     replay = parser.add_argument_group("a replay, with the options of `cardan run --from`")
@@ -72,33 +69,20 @@ def main(arguments: list[str] | None = None) -> int:
     replay.add_argument("--grace", type=float, default=5.0, help="seconds that a callback has to end")
     replay.add_argument("--command", default="", help=argparse.SUPPRESS)
     given = parser.parse_args(arguments)
+    if given.plan_fd < 0 and not given.file:
+        parser.error("give the configuration")
+    try:
+        if given.plan_fd < 0:
+            given.plan_fd = _cardan._make_plan(given.file, given.var, given.set, given.domain)
+    except Error as error:
+        print(f"cardan: error: {error}", file=sys.stderr)
+        return 2
     try:
         if given.bags:
             return _replay(given)
         if given.declare:
-            return _cardan._declare(
-                given.file,
-                given.declare[0],
-                int(given.declare[1]),
-                given.var,
-                given.set,
-                given.log_level,
-                given.one_process,
-                _prepare,
-            )
-        return _cardan._run_host(
-            given.file,
-            given.process,
-            given.domain,
-            given.var,
-            given.set,
-            given.log_level,
-            given.skip,
-            given.one_process,
-            given.ready_fd,
-            given.report_fd,
-            _prepare,
-        )
+            return _cardan._declare(given.plan_fd, given.declare[0], int(given.declare[1]), _prepare)
+        return _cardan._run_host(given.plan_fd, given.process, given.skip, given.ready_fd, given.report_fd, _prepare)
     except Error as error:
         print(f"cardan: error: {error}", file=sys.stderr)
         return 1

@@ -15,10 +15,8 @@
 
 #include "apps/play/play.hpp"
 #include "apps/terminal/output.hpp"
-#include "cardan/config/configuration.hpp"
-#include "cardan/config/problem.hpp"
 #include "cardan/config/python_component.hpp"
-#include "cardan/system/launcher/adjust.hpp"
+#include "cardan/system/plan/plan.hpp"
 #include "python/src/errors.hpp"
 #include "python/src/record_module.hpp"
 
@@ -34,17 +32,12 @@ bool contains(const Names& names, const std::string& name) {
 }
 
 /// The exit code. `offer(classes, files)` makes the components in Python known.
-int replay(const std::string& file, const Names& variables, const Names& set, Names files, Names without,
-           std::string output, bool force, const std::string& start, const std::string& until, double max_gap,
-           std::optional<double> seconds, std::string json, std::string reports, double grace, std::string command,
-           nb::object offer) {
-  std::vector<config::Problem> problems;
-  config::Configuration configuration = config::read_configuration(file, problems, {.variables = variables});
-  if (config::has_errors(problems)) {
-    for (const config::Problem& p : problems) apps::complain(config::text(p, file) + "\n");
-    return apps::kFailed;
-  }
-  for (const std::string& assignment : set) launcher::set_parameter(configuration, assignment);
+int replay(int plan_fd, Names files, Names without, std::string output, bool force, const std::string& start,
+           const std::string& until, double max_gap, std::optional<double> seconds, std::string json,
+           std::string reports, double grace, std::string command, nb::object offer) {
+  Fd plan{plan_fd};
+  const config::Configuration configuration = plan::plan_of(plan.get()).configuration;
+  plan.reset();
   Names classes, where;
   for (const config::Process& process : configuration.processes)
     for (const config::Component& component : process.components) {
@@ -74,10 +67,9 @@ int replay(const std::string& file, const Names& variables, const Names& set, Na
 }  // namespace
 
 void bind_replay(nb::module_& m) {
-  m.def("_replay", &replay, nb::arg("file"), nb::arg("variables"), nb::arg("set"), nb::arg("files"), nb::arg("without"),
-        nb::arg("output"), nb::arg("force"), nb::arg("start"), nb::arg("until"), nb::arg("max_gap"),
-        nb::arg("seconds").none(), nb::arg("json"), nb::arg("reports"), nb::arg("grace"), nb::arg("command"),
-        nb::arg("offer"));
+  m.def("_replay", &replay, nb::arg("plan_fd"), nb::arg("files"), nb::arg("without"), nb::arg("output"),
+        nb::arg("force"), nb::arg("start"), nb::arg("until"), nb::arg("max_gap"), nb::arg("seconds").none(),
+        nb::arg("json"), nb::arg("reports"), nb::arg("grace"), nb::arg("command"), nb::arg("offer"));
 }
 
 }  // namespace cardan::python

@@ -19,13 +19,11 @@
 #include <vector>
 
 #include "cardan/base/forked.hpp"
-#include "cardan/config/configuration.hpp"
-#include "cardan/config/problem.hpp"
 #include "cardan/config/python_component.hpp"
 #include "cardan/runtime/executor/component_core.hpp"
 #include "cardan/runtime/fusion/fusion_watch.hpp"
 #include "cardan/runtime/runtime.hpp"
-#include "cardan/system/launcher/adjust.hpp"
+#include "cardan/system/plan/plan.hpp"
 #include "python/src/component.hpp"
 #include "python/src/errors.hpp"
 #include "python/src/held.hpp"
@@ -37,16 +35,6 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-config::Configuration configuration_of(const std::string& file, const Names& variables, const Names& set) {
-  std::vector<config::Problem> problems;
-  config::Configuration made = config::read_configuration(file, problems, {.variables = variables});
-  for (const config::Problem& problem : problems)
-    if (problem.severity == config::Severity::Error)
-      throw Error(ErrorCode::InvalidArgument, config::text(problem, file), "see: cardan check");
-  for (const std::string& assignment : set) launcher::set_parameter(made, assignment);
-  return made;
-}
-
 /// A Simulation, and the thread that it belongs to.
 class SimulationHandle {
  public:
@@ -57,7 +45,8 @@ class SimulationHandle {
     if (file.empty()) {
       simulation_ = std::make_unique<Simulation>(SimulationOptions{.begin = begin});
     } else {
-      const config::Configuration configuration = configuration_of(file, variables, set);
+      const config::Configuration configuration =
+          plan::make_plan(file, {.variables = variables, .set = set}).configuration;
       Names python_classes, files;
       for (const config::Process& process : configuration.processes)
         for (const config::Component& component : process.components)

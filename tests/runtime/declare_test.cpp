@@ -15,6 +15,7 @@
 #include "cardan/runtime/component.hpp"
 #include "cardan/system/launcher/child_process.hpp"
 #include "cardan/system/launcher/declare.hpp"
+#include "cardan/system/plan/plan.hpp"
 #include "tests/runtime/fake_host.hpp"
 #include "tests/support/child.hpp"
 
@@ -106,7 +107,6 @@ config::Component component(const char* name, const char* class_name) {
   return {.name = name, .class_name = class_name, .pointer = std::string("/processes/p/components/") + name};
 }
 
-/// Two processes; what stands in them is the same for the role and the test.
 config::Configuration file() {
   config::Configuration c = file_of({fake("p", ""), fake("q", "")});
   c.processes[0].components = {component("good", "asked::Good"), component("crashes", "asked::Crashes"),
@@ -127,24 +127,20 @@ config::Configuration two_processes() {
 }
 
 CARDAN_ROLE(declare) {
-  config::Configuration c = args.at(0) == "two" ? two_processes() : file();
-  if (args.at(0) == "flood") c.processes[0].components = {component("floods", "asked::Floods")};
-  if (args.at(0) == "near")
-    c.processes[0].components = {component("class", "asked::Goof"), component("far", "other::Entirely")};
-  if (args.at(0) == "hang") c.processes[0].components = {component("hangs", "asked::Hangs")};
-  if (args.at(0) == "drive") c.processes[0].components = {component("drives", "asked::Drives")};
-  return declare_components(c, args.at(1), std::stoul(args.at(2)), ChildProcess::kReportFd);
+  if (args.at(0) != "--plan-fd" || args.at(2) != "--declare") return 2;
+  return declare_components(plan::plan_of(std::stoi(args[1])).configuration, args.at(3), std::stoul(args.at(4)),
+                            ChildProcess::kReportFd);
 }
 
-DeclareOptions asking(const char* what) {
+DeclareOptions asking() {
   DeclareOptions options;
-  options.command = {"/proc/self/exe", "--role", "declare", what};
+  options.command = {"/proc/self/exe", "--role", "declare"};
   options.time_limit = 1min;
   return options;
 }
 
 TEST(Declare, EachComponentAnswersForItself) {
-  const Asked asked = ask_components(file(), asking("all"));
+  const Asked asked = ask_components(file(), asking());
   std::map<std::string, int> endpoints;
   for (const auto& e : asked.declarations.endpoints) ++endpoints[e.component];
   EXPECT_EQ(endpoints, (std::map<std::string, int>{{"good", 2}, {"refused", 2}, {"last", 2}}));
@@ -169,7 +165,7 @@ TEST(Declare, EachComponentAnswersForItself) {
 }
 
 TEST(Declare, WhatItDeclaresArrivesWhole) {
-  const Asked asked = ask_components(file(), asking("all"));
+  const Asked asked = ask_components(file(), asking());
   for (const auto& e : asked.declarations.endpoints) {
     EXPECT_EQ(e.type_name, "test_msgs/msg/Beat");
     EXPECT_EQ(e.type_hash, message_traits<Beat>::type_hash());
@@ -193,7 +189,7 @@ TEST(Declare, WhatItDeclaresArrivesWhole) {
 TEST(Declare, OneWithAThreadOfItsOwnIsStoppedBeforeItEnds) {
   config::Configuration c = file_of({fake("p", "")});
   c.processes[0].components = {component("drives", "asked::Drives")};
-  const Asked asked = ask_components(c, asking("drive"));
+  const Asked asked = ask_components(c, asking());
   EXPECT_TRUE(asked.problems.empty()) << asked.problems.front().cause;
   EXPECT_EQ(asked.declarations.endpoints.size(), 1U);
 }
@@ -201,7 +197,7 @@ TEST(Declare, OneWithAThreadOfItsOwnIsStoppedBeforeItEnds) {
 TEST(Declare, OneThatHangsIsCutOff) {
   config::Configuration c = file_of({fake("p", "")});
   c.processes[0].components = {component("hangs", "asked::Hangs")};
-  DeclareOptions options = asking("hang");
+  DeclareOptions options = asking();
   options.time_limit = 300ms;
   options.slow = 20ms;
   std::vector<std::string> slow;
@@ -217,7 +213,7 @@ TEST(Declare, OneThatHangsIsCutOff) {
 TEST(Declare, OneThatTakesItsTimeIsNoReasonNotToStart) {
   config::Configuration c = file_of({fake("p", "")});
   c.processes[0].components = {component("hangs", "asked::Hangs")};
-  DeclareOptions options = asking("hang");
+  DeclareOptions options = asking();
   options.time_limit = 100ms;
   options.late = config::Severity::Warning;  // as `cardan run` asks
   const auto problems = check_with_components(c, {}, {.cpus = 4}, options);
@@ -229,7 +225,7 @@ TEST(Declare, OneThatTakesItsTimeIsNoReasonNotToStart) {
 TEST(Declare, OneThatWritesWithoutEndIsCutOff) {
   config::Configuration c = file_of({fake("p", "")});
   c.processes[0].components = {component("floods", "asked::Floods")};
-  DeclareOptions options = asking("flood");
+  DeclareOptions options = asking();
   options.time_limit = 100ms;
   const Asked asked = ask_components(c, options);
   ASSERT_EQ(asked.problems.size(), 1U);
@@ -237,7 +233,7 @@ TEST(Declare, OneThatWritesWithoutEndIsCutOff) {
 }
 
 TEST(Declare, WhatTheFileCheckKnowsBetterIsSaidOnce) {
-  const auto problems = check_with_components(file(), {}, {.cpus = 4}, asking("all"));
+  const auto problems = check_with_components(file(), {}, {.cpus = 4}, asking());
   int about_refused = 0;
   for (const auto& p : problems)
     about_refused += p.pointer.starts_with("/processes/p/components/refused") && p.severity == config::Severity::Error;
@@ -246,7 +242,7 @@ TEST(Declare, WhatTheFileCheckKnowsBetterIsSaidOnce) {
 
 TEST(Declare, ATypeWithoutCodecBetweenProcessesIsAnError) {
   config::Configuration c = two_processes();
-  const auto problems = check_with_components(c, {}, {.cpus = 4}, asking("two"));
+  const auto problems = check_with_components(c, {}, {.cpus = 4}, asking());
   ASSERT_EQ(problems.size(), 1U);
   EXPECT_EQ(problems[0].severity, config::Severity::Error);
   EXPECT_NE(problems[0].cause.find("component 'tells' (output '/plain') is in process 'p' and component 'hears' (input "
@@ -282,7 +278,7 @@ TEST(Declare, AComponentWithAnErrorInTheTextIsAskedAllTheSame) {
   for (const char* const name : {"good", "crashes", "throws", "nowhere", "refused"})
     in_text.push_back(config::problem_at(c, at + name + "/watchdog_ms", config::Severity::Error, "", ""));
   std::set<std::string> told;
-  for (const auto& p : check_with_components(c, in_text, {.cpus = 4}, asking("all")))
+  for (const auto& p : check_with_components(c, in_text, {.cpus = 4}, asking()))
     if (p.severity == config::Severity::Error) told.insert(p.pointer);
   EXPECT_EQ(told, (std::set<std::string>{at + "nowhere/class", at + "refused/parameters/gain", at + "library/library"}))
       << "that one does not start may come from what is wrong in its text";
@@ -292,7 +288,7 @@ TEST(Declare, AClassAndALibraryThatAreNearlyRightAreNamed) {
   config::Configuration c = file();
   c.processes.resize(1);
   c.processes[0].components = {component("class", "asked::Goof"), component("far", "other::Entirely")};
-  DeclareOptions options = asking("near");
+  DeclareOptions options = asking();
   std::map<std::string, std::string> remedies;
   for (const auto& p : ask_components(c, options).problems) remedies[p.pointer] = p.remedy;
   const std::string all =

@@ -31,6 +31,7 @@ inline config::Process fake(std::string name, std::string what, std::map<std::st
 inline config::Configuration file_of(std::vector<config::Process> processes) {
   config::Configuration configuration;
   configuration.name = "test";
+  configuration.domain.clear();  // the environment's
   configuration.processes = std::move(processes);
   return configuration;
 }
@@ -57,7 +58,7 @@ class Launch {
     options.on_state = [this](const StateMachine::Change& change) {
       if (change.to == stop_in && change.from != change.to) supervisor->stop();
     };
-    supervisor = std::make_unique<Supervisor>(configuration_, options);
+    supervisor = std::make_unique<Supervisor>(plan::Plan{.configuration = configuration_}, options);
     return supervisor->run();
   }
   [[nodiscard]] bool said(const std::string& words) const {

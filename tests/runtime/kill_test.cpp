@@ -18,6 +18,7 @@
 
 #include "cardan/base/clock.hpp"
 #include "cardan/system/launcher/supervisor.hpp"
+#include "cardan/system/plan/plan.hpp"
 #include "cardan/transport/subscriber.hpp"
 #include "tests/runtime/host_role.hpp"
 #include "tests/runtime/kill_components.hpp"
@@ -138,7 +139,7 @@ class ProcessKills : public OwnRunDirectory {
  protected:
   ProcessKills() : tally_(run_directory() + "/tally-" + domain_) {}
 
-  config::Configuration configuration() {
+  plan::Plan plan() {
     std::string processes;
     std::string names;
     for (std::size_t i = 0; i < kProcesses; ++i) {
@@ -155,16 +156,11 @@ class ProcessKills : public OwnRunDirectory {
         domain_, processes, names, names);
     file_ = fmt::format("{}/{}.json", run_directory(), domain_);
     std::ofstream(file_) << text;
-    std::vector<config::Problem> problems;
-    auto parsed = config::parse_configuration(text, file_, problems);
-    for (const auto& problem : problems) ADD_FAILURE() << config::text(problem, file_);
-    return parsed;
+    return plan::make_plan(file_);
   }
   void start() {
-    config::Configuration parsed = configuration();
     launcher::LauncherOptions options;
-    options.host_command = {"/proc/self/exe", "--role", "host", file_};
-    options.domain = domain_;
+    options.host_command = {"/proc/self/exe", "--role", "host"};
     options.reports = run_directory() + "/out";
     options.grace = 1h;
     options.tick = 1ms;
@@ -173,7 +169,7 @@ class ProcessKills : public OwnRunDirectory {
       lines_.push_back(fmt::format("{} | {}", line.name, line.text));
       if (lines_.size() > 100) lines_.pop_front();
     };
-    supervisor_ = std::make_unique<Supervisor>(std::move(parsed), options);
+    supervisor_ = std::make_unique<Supervisor>(plan(), options);
     thread_ = std::thread([this] {
       code_ = supervisor_->run();
       over_ = true;

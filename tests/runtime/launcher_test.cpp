@@ -216,13 +216,14 @@ TEST_F(Launcher, LinesOfSeveralProcessesAreMergedAndNotTorn) {
 TEST_F(Launcher, ProcessesGetTheirEnvironmentAndNoDescriptorsButTheirOwn) {
   const Fd leaky{::fcntl(STDERR_FILENO, F_DUPFD, 30)};  // without O_CLOEXEC
   ASSERT_GE(leaky.get(), 30);
-  Launch run(file_of({fake("a", "shows itself", {{"FAKE_WORD", "one = two"}})}), folder_);
-  run.options.domain = "elsewhere";
+  config::Configuration file = file_of({fake("a", "shows itself", {{"FAKE_WORD", "one = two"}})});
+  file.domain = "elsewhere";
+  Launch run(file, folder_);
   EXPECT_EQ(run.run(), 0);
   EXPECT_TRUE(run.said("word one = two")) << run.all();
   EXPECT_TRUE(run.said("domain elsewhere")) << run.all();
   bool open = false;
-  for (const auto& line : run.lines) open = open || line.text == "open 0 1 2 3 4";
+  for (const auto& line : run.lines) open = open || line.text == "open 0 1 2 3 4 5";
   EXPECT_TRUE(open) << run.all();
   EXPECT_TRUE(run.said("group 1")) << run.all();
   EXPECT_TRUE(run.said("pipe 1")) << run.all();

@@ -33,8 +33,8 @@ constexpr std::size_t kMaxReport = 16 * 1024 * 1024;
 }
 
 /// The child's descriptors are copied from numbers that none of them is to have, or a copy could overwrite the next.
-Fd high(const Fd& fd) {
-  Fd copy{::fcntl(fd.get(), F_DUPFD_CLOEXEC, 20)};
+Fd high(int fd) {
+  Fd copy{::fcntl(fd, F_DUPFD_CLOEXEC, 20)};
   if (!copy) cannot("copy a descriptor", errno);
   return copy;
 }
@@ -76,7 +76,7 @@ struct Prepared {
   char* const* arguments;
   char* const* environment;
   pid_t parent;
-  int input, output, error, ready, report, failure;
+  int input, output, error, ready, report, failure, plan;
   std::uint64_t memory_bytes;
 };
 
@@ -93,8 +93,13 @@ struct Prepared {
   bool good = ::dup2(p.input, STDIN_FILENO) >= 0 && ::dup2(p.output, STDOUT_FILENO) >= 0 &&
               ::dup2(p.error, STDERR_FILENO) >= 0 && ::dup2(p.ready, ChildProcess::kReadyFd) >= 0 &&
               ::dup2(p.report, ChildProcess::kReportFd) >= 0;
+  int last = ChildProcess::kReportFd;
+  if (p.plan >= 0) {
+    last = ChildProcess::kPlanFd;
+    good = good && ::dup2(p.plan, last) >= 0;
+  }
   // Also descriptors that other code in this process has opened without O_CLOEXEC.
-  ::syscall(SYS_close_range, ChildProcess::kReportFd + 1, ~0U, CLOSE_RANGE_CLOEXEC);
+  ::syscall(SYS_close_range, last + 1, ~0U, CLOSE_RANGE_CLOEXEC);
   if (good && p.memory_bytes != 0) {
     const rlimit limit{p.memory_bytes, p.memory_bytes};
     good = ::setrlimit(RLIMIT_DATA, &limit) == 0;
@@ -141,8 +146,13 @@ ChildProcess::ChildProcess(const ChildOptions& options) {
   if (!input) cannot("open /dev/null", errno);
   report_ = Fd{::memfd_create("cardan-report", MFD_CLOEXEC)};
   if (!report_) cannot("make a file in memory", errno);
-  const std::array<Fd, 6> fds{high(input),       high(output.write), high(error.write),
-                              high(ready.write), high(report_),      high(failure.write)};
+  const std::array<Fd, 7> fds{high(input.get()),
+                              high(output.write.get()),
+                              high(error.write.get()),
+                              high(ready.write.get()),
+                              high(report_.get()),
+                              high(failure.write.get()),
+                              options.plan_fd >= 0 ? high(options.plan_fd) : Fd{}};
 
   std::vector<std::string> arguments = options.arguments;
   if (arguments.empty()) arguments.push_back(options.program);
@@ -159,6 +169,7 @@ ChildProcess::ChildProcess(const ChildOptions& options) {
                           .ready = fds[3].get(),
                           .report = fds[4].get(),
                           .failure = fds[5].get(),
+                          .plan = fds[6].get(),
                           .memory_bytes = options.memory_bytes};
   pid_ = ::fork();
   if (pid_ == 0) become(prepared);

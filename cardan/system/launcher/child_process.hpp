@@ -35,17 +35,19 @@ struct ChildOptions {
   /// shows as std::bad_alloc in the process. Memory of topics is not counted: its publishers limit it. A memory cgroup
   /// would count all, but needs the right to make one, and would stay behind if this process were killed.
   std::uint64_t memory_bytes = 0;
+  int plan_fd = -1;  ///< sealed plan (plan.hpp), which becomes kPlanFd there; −1: none
 };
 
 /// A process that was started by this one, and does not outlive the thread that started it (PR_SET_PDEATHSIG). It has a
 /// process group of its own, so that the terminal's Ctrl-C is for its parent, and no open descriptors but these:
-/// standard input (empty), output and error (pipes), kReadyFd (a pipe) and kReportFd (a file in memory).
-/// Thread safety: one thread at a time. Nothing blocks but the constructor, for the milliseconds until the program
-/// runs, and the destructor, until the process is gone.
+/// standard input (empty), output and error (pipes), kReadyFd (a pipe), kReportFd (a file in memory) and, where there
+/// is one, kPlanFd. Thread safety: one thread at a time. Nothing blocks but the constructor, for the milliseconds until
+/// the program runs, and the destructor, until the process is gone.
 class ChildProcess {
  public:
   static constexpr int kReadyFd = 3;
   static constexpr int kReportFd = 4;
+  static constexpr int kPlanFd = 5;
 
   /// Throws Error (System): no process or descriptor is left, or the program cannot be run; says which.
   explicit ChildProcess(const ChildOptions& options);

@@ -16,6 +16,7 @@
 #include "cardan/base/clock.hpp"
 #include "cardan/config/problem_list.hpp"
 #include "cardan/system/launcher/child_process.hpp"
+#include "cardan/system/plan/plan.hpp"
 
 namespace cardan::launcher {
 namespace {
@@ -74,17 +75,20 @@ void read(const json& answer, config::Declarations& into) {
 /// A process of the file that is being asked, from some component on.
 class Question {
  public:
-  Question(const Configuration& configuration, const Process& process, std::size_t first, const DeclareOptions& options)
+  Question(const Configuration& configuration, int plan, const Process& process, std::size_t first,
+           const DeclareOptions& options)
       : configuration_(configuration),
         process_(process),
         first_(first),
         options_(options),
         limit_ns_(options.time_limit.count()) {
-    ChildOptions child{
-        .program = options.command.front(), .arguments = options.command, .environment = process.environment};
+    ChildOptions child{.program = options.command.front(),
+                       .arguments = options.command,
+                       .environment = process.environment,
+                       .plan_fd = plan};
     child.arguments.front() = "cardan-check:" + process.name;  // what ps shows
-    child.arguments.push_back(process.name);
-    child.arguments.push_back(std::to_string(first));
+    child.arguments.insert(child.arguments.end(), {"--plan-fd", std::to_string(ChildProcess::kPlanFd), "--declare",
+                                                   process.name, std::to_string(first)});
     child_ = std::make_unique<ChildProcess>(child);
     begun_ns_ = steady_now();
   }
@@ -221,6 +225,7 @@ class Question {
 
 Asked ask_components(const Configuration& configuration, const DeclareOptions& options) {
   Asked asked;
+  const Fd plan = plan::seal({.configuration = configuration});
   std::deque<std::pair<const Process*, std::size_t>> waiting;
   for (const Process& process : configuration.processes)
     if (!process.components.empty()) waiting.emplace_back(&process, 0);
@@ -229,7 +234,7 @@ Asked ask_components(const Configuration& configuration, const DeclareOptions& o
     while (!waiting.empty() && questions.size() < std::max<std::size_t>(options.at_once, 1)) {
       const auto [process, first] = waiting.front();
       waiting.pop_front();
-      questions.push_back(std::make_unique<Question>(configuration, *process, first, options));
+      questions.push_back(std::make_unique<Question>(configuration, plan.get(), *process, first, options));
     }
     std::vector<pollfd> fds;
     for (const auto& question : questions) question->add_to(fds);

@@ -14,9 +14,9 @@
 namespace cardan::launcher {
 
 struct DeclareOptions {
-  /// What starts the program that calls declare_components(); process and first component are added. The first word is
-  /// the path of the program.
-  std::vector<std::string> command{};
+  /// What starts the program that calls declare_components(); "--plan-fd N --declare PROCESS FIRST" is added. The first
+  /// word is the path of the program.
+  std::vector<std::string> command{"/proc/self/exe", "host"};
   std::chrono::nanoseconds time_limit = std::chrono::seconds{10};  ///< for each component
   /// What a component is that takes longer. It has declared nothing then.
   config::Severity late = config::Severity::Error;
@@ -50,8 +50,7 @@ void decline_to_declare(const std::string& cause, const std::string& remedy, int
                                             const std::vector<config::Problem>& in_text);
 
 /// Everything that is wrong with a file beside its text, in which `in_text` is wrong: ask_components() of what can be
-/// asked, and config::check(). In the order of the text. Blocks as ask_components(); the program that it starts has to
-/// give declare_components() what askable() gives.
+/// asked, and config::check(). In the order of the text. Blocks as ask_components().
 [[nodiscard]] std::vector<config::Problem> check_with_components(const config::Configuration& configuration,
                                                                  const std::vector<config::Problem>& in_text,
                                                                  const config::Machine& machine,

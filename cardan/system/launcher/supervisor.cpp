@@ -45,17 +45,18 @@ std::string_view name_of(Phase phase) noexcept {
   return kStateNames[static_cast<std::size_t>(phase)];
 }
 
-Supervisor::Supervisor(config::Configuration configuration, LauncherOptions options)
-    : configuration_(std::move(configuration)),
+Supervisor::Supervisor(plan::Plan plan, LauncherOptions options)
+    : plan_(std::move(plan)),
       options_(std::move(options)),
+      sealed_(plan::seal(plan_)),
       epoll_(checked(::epoll_create1(EPOLL_CLOEXEC), "an epoll")),
       timer_(checked(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK), "a timer")),
       stop_fd_(checked(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "an event")),
-      machine_(configuration_, steady_now(),
+      machine_(plan_.configuration, steady_now(),
                [this](const std::string& topic) { return silence_ ? silence_->last_published(topic) : 0; }) {
   if (options_.host_command.empty())
     throw Error(ErrorCode::InvalidArgument, "no command to start a process is set", "set host_command");
-  for (const config::Process& process : configuration_.processes) {
+  for (const config::Process& process : plan_.configuration.processes) {
     slots_.emplace_back().policy = RestartPolicy(process.restart);
     status_.push_back({.name = process.name});
   }
@@ -64,9 +65,10 @@ Supervisor::Supervisor(config::Configuration configuration, LauncherOptions opti
     epoll_event event{.events = EPOLLIN, .data = {.u64 = tag}};
     if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) != 0) (void)checked(-1, "an entry of an epoll");
   }
-  publisher_ = std::make_unique<Publisher<SystemState>>(kSystemState, PublisherOptions{.domain = options_.domain});
+  publisher_ =
+      std::make_unique<Publisher<SystemState>>(kSystemState, PublisherOptions{.domain = plan_.configuration.domain});
   if (const auto topics = machine_.watched_topics(); !topics.empty())
-    silence_ = std::make_unique<SilenceWatch>(topics, options_.domain, look_every(configuration_));
+    silence_ = std::make_unique<SilenceWatch>(topics, plan_.configuration.domain, look_every(plan_.configuration));
 }
 
 Supervisor::~Supervisor() = default;
@@ -182,7 +184,7 @@ void Supervisor::publish(const StateMachine::Change& change) {
   message.since_ns = change.at_ns;
   message.state = change.to;
   message.previous = change.from;
-  message.system = FixedString<64>(std::string_view(configuration_.name));
+  message.system = FixedString<64>(std::string_view(plan_.configuration.name));
   message.reason = FixedString<400>(std::string_view(change.reason));
   publisher_->publish(message);
   const bool bad = change.to == config::State::Degraded || change.to == config::State::SafeStop;

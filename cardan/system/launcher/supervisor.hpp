@@ -27,6 +27,7 @@
 #include "cardan/system/launcher/silence_watch.hpp"
 #include "cardan/system/launcher/state_topic.hpp"
 #include "cardan/system/launcher/system_state.hpp"
+#include "cardan/system/plan/plan.hpp"
 #include "cardan/transport/publisher.hpp"
 
 namespace cardan::launcher {
@@ -94,14 +95,12 @@ struct OrderAnswer {
 };
 
 struct LauncherOptions {
-  /// What starts the host of a process; "--process NAME --ready-fd N --report-fd N" is added, and a "--skip SAMPLE" for
-  /// each sample that it crashed on twice. The first word is the path of the program; the process is shown as
-  /// "cardan:NAME". Empty is no default: `cardan run` gives {"/proc/self/exe", "host", FILE, …}.
-  std::vector<std::string> host_command{};
+  /// What starts the host of a process; "--plan-fd N --process NAME --ready-fd N --report-fd N" is added, and a "--skip
+  /// SAMPLE" for each sample that it crashed on twice. The first word is the path of the program; the process is shown
+  /// as "cardan:NAME".
+  std::vector<std::string> host_command{"/proc/self/exe", "host"};
   /// What starts a bridge; its kind, its file and "--ready-fd N" are added. The first word is the path of the program.
   std::vector<std::string> bridge_command{"/proc/self/exe", "bridge"};
-  /// Domain of /cardan/state and of all processes; empty: $CARDAN_DOMAIN, else "default".
-  std::string domain{};
   std::string reports = "out";                                     ///< folder of the crash reports
   std::chrono::nanoseconds grace = std::chrono::seconds{5};        ///< for each process, between SIGTERM and SIGKILL
   std::chrono::nanoseconds slow_start = std::chrono::seconds{2};   ///< a process that takes longer to start is named
@@ -113,12 +112,13 @@ struct LauncherOptions {
   std::function<void()> on_tick{};
 };
 
-/// Starts the processes of a configuration, restarts what crashes, and ends all in order. run() and all that is const
-/// belong to one thread, and the processes do not outlive it, whatever ends it; stop() is for any thread.
+/// Starts the processes of a plan, restarts what crashes, and ends all in order. The processes get the plan, sealed,
+/// and read no file. run() and all that is const belong to one thread, and the processes do not outlive it, whatever
+/// ends it; stop() is for any thread.
 class Supervisor {
  public:
   /// Throws Error: as Publisher, and Limit (no descriptors). Set-up.
-  Supervisor(config::Configuration configuration, LauncherOptions options);
+  Supervisor(plan::Plan plan, LauncherOptions options);
   Supervisor(const Supervisor&) = delete;
   Supervisor& operator=(const Supervisor&) = delete;
   ~Supervisor();
@@ -136,7 +136,7 @@ class Supervisor {
   [[nodiscard]] const std::vector<ProcessStatus>& processes() const noexcept { return status_; }
   [[nodiscard]] config::State state() const noexcept { return machine_.state(); }
   [[nodiscard]] const std::vector<StateMachine::Change>& changes() const noexcept { return changes_; }
-  [[nodiscard]] const config::Configuration& configuration() const noexcept { return configuration_; }
+  [[nodiscard]] const config::Configuration& configuration() const noexcept { return plan_.configuration; }
 
  private:
   struct Slot {
@@ -208,8 +208,9 @@ class Supervisor {
   void line(std::size_t index, LogLine::Source source, std::string_view text);
   void say(LogLevel level, const std::string& text) const;
 
-  config::Configuration configuration_;
+  plan::Plan plan_;
   LauncherOptions options_;
+  Fd sealed_;  ///< the plan, for the processes
   Fd epoll_, timer_, stop_fd_;
   Atomic<std::uint32_t> stops_{0};
   std::uint32_t stops_seen_ = 0;

@@ -73,7 +73,7 @@ void Supervisor::obey(Given given) {
     std::vector<std::string> names;
     for (const ProcessStatus& p : status_) names.push_back(p.name);
     return refuse(ErrorCode::InvalidArgument,
-                  fmt::format("system '{}' has no process '{}'", configuration_.name, order.process),
+                  fmt::format("system '{}' has no process '{}'", plan_.configuration.name, order.process),
                   config::suggestion(order.process, names, "cardan graph FILE shows them"));
   }
   if (order.until_ns != 0 && steady_now() > order.until_ns)

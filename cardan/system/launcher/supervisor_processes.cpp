@@ -39,7 +39,7 @@ std::int64_t shortest_watchdog(const config::Process& process) {
 }  // namespace
 
 ChildOptions Supervisor::command_of(std::size_t index) const {
-  const config::Process& process = configuration_.processes[index];
+  const config::Process& process = plan_.configuration.processes[index];
   const std::vector<std::string>& command = process.bridge ? options_.bridge_command : options_.host_command;
   ChildOptions child{.program = command.front(),
                      .arguments = command,
@@ -52,19 +52,20 @@ ChildOptions Supervisor::command_of(std::size_t index) const {
     add({process.bridge->kind, "--ready-fd", std::to_string(ChildProcess::kReadyFd)});
     if (!process.bridge->file.empty()) add({process.bridge->file});
   } else {
-    add({"--process", process.name, "--ready-fd", std::to_string(ChildProcess::kReadyFd), "--report-fd",
-         std::to_string(ChildProcess::kReportFd)});
+    child.plan_fd = sealed_.get();
+    add({"--plan-fd", std::to_string(ChildProcess::kPlanFd), "--process", process.name, "--ready-fd",
+         std::to_string(ChildProcess::kReadyFd), "--report-fd", std::to_string(ChildProcess::kReportFd)});
     for (const PoisonSample& sample : slots_[index].poison.skipped()) add({"--skip", to_argument(sample)});
   }
   child.arguments.front() = "cardan:" + process.name;  // what ps shows
-  if (!options_.domain.empty()) child.environment.emplace("CARDAN_DOMAIN", options_.domain);
+  if (!plan_.configuration.domain.empty()) child.environment.emplace("CARDAN_DOMAIN", plan_.configuration.domain);
   return child;
 }
 
 void Supervisor::start(std::size_t index) {
   Slot& slot = slots_[index];
   ProcessStatus& status = status_[index];
-  const config::Process& process = configuration_.processes[index];
+  const config::Process& process = plan_.configuration.processes[index];
   slot.restart_ns = 0;
   slot.output = {};
   slot.error = {};
@@ -172,7 +173,7 @@ void Supervisor::threw(std::size_t index, std::string_view words) {
   const auto [end, error] = std::from_chars(words.data(), words.data() + words.size(), number);
   if (error != std::errc{} || end == words.data() + words.size() || *end != ' ') return;
   const std::string component(end + 1, words.data() + words.size());
-  if (configuration_.processes[index].component(component) == nullptr) return;
+  if (plan_.configuration.processes[index].component(component) == nullptr) return;
   const auto before = slots_[index].threw_before.find(component);
   status_[index].exceptions[component] = number + (before == slots_[index].threw_before.end() ? 0 : before->second);
 }
@@ -329,7 +330,7 @@ void Supervisor::crashed(std::size_t index, const std::string& cause, const std:
   const std::int64_t now = steady_now();
   Outage outage{.cause = cause, .noticed_ns = now};
   try {
-    outage.report = write({.system = configuration_.name,
+    outage.report = write({.system = plan_.configuration.name,
                            .process = status.name,
                            .pid = status.pid,
                            .ending = cause,

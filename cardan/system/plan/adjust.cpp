@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cardan/system/launcher/adjust.hpp"
+#include "cardan/system/plan/adjust.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,7 +12,7 @@
 
 #include "cardan/base/error.hpp"
 
-namespace cardan::launcher {
+namespace cardan::plan {
 namespace {
 
 using config::Component;
@@ -159,4 +159,4 @@ std::string assignment_of(const std::string& component, const std::string& param
   return fmt::format("{}/{}={}", component, parameter, text != nullptr ? '"' + *text + '"' : config::text(value));
 }
 
-}  // namespace cardan::launcher
+}  // namespace cardan::plan

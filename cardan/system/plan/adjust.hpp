@@ -10,7 +10,7 @@
 #include "cardan/base/log.hpp"
 #include "cardan/config/configuration.hpp"
 
-namespace cardan::launcher {
+namespace cardan::plan {
 
 /// All components in one process, where samples move between them as pointers. Every executor group stays a pool of its
 /// own ("PROCESS.GROUP"), so that as much runs at once as before. The process is called "all", takes the restart rule
@@ -40,4 +40,4 @@ void set_log_level(const config::Configuration& configuration, std::string_view 
 [[nodiscard]] std::string assignment_of(const std::string& component, const std::string& parameter,
                                         const config::Value& value);
 
-}  // namespace cardan::launcher
+}  // namespace cardan::plan

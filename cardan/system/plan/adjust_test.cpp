@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cardan/system/launcher/adjust.hpp"
+#include "cardan/system/plan/adjust.hpp"
 
 #include <gtest/gtest.h>
 
 #include "cardan/base/error.hpp"
 
-namespace cardan::launcher {
+namespace cardan::plan {
 namespace {
 
 constexpr std::string_view kFile = R"({
@@ -151,4 +151,4 @@ TEST(SetParameter, SaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace cardan::launcher
+}  // namespace cardan::plan
