@@ -160,7 +160,7 @@ inline constexpr auto kLast<config::RestartWhen> = config::RestartWhen::Never;
 template <>
 inline constexpr auto kLast<config::State> = config::State::Stopped;
 template <>
-inline constexpr auto kLast<config::Condition::Kind> = config::Condition::Kind::GivenUp;
+inline constexpr auto kLast<config::Condition::Kind> = config::Condition::Kind::Publishing;
 template <>
 inline constexpr auto kLast<Waiting::Kind> = Waiting::Kind::Follow;
 template <>
