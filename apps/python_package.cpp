@@ -12,6 +12,8 @@
 #include <optional>
 #include <sstream>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 #include "apps/become.hpp"
 #include "cardan/base/error.hpp"
@@ -47,18 +49,18 @@ def managed():
 has, where = state()
 beside = bool(sys.argv[1]) and state([sys.argv[1]])[0] == "there"
 rerun = find("rerun") is not None
-print("cardan", has, rerun, beside, not (has == "there" and rerun) and managed(), "%d.%d" % sys.version_info[:2], sys.version_info >= (3, 11))
+print("cardan", has, rerun, beside, not (has == "there" and rerun) and managed(), "%d.%d" % sys.version_info[:2])
 print(where)
 print(sys.executable)
 )";
 
 struct Answer {
   std::string has, version, where, executable;
-  bool rerun = false, beside = false, managed = false, safe_path = false;
+  bool rerun = false, beside = false, managed = false;
 };
 
-/// Everything that the interpreter prints; absent: it does not end, or not in order.
-std::optional<std::string> output_of(launcher::ChildProcess& child) {
+/// Everything that the interpreter prints; absent: it does not end, or not in order, of which `code` is its exit code.
+std::optional<std::string> output_of(launcher::ChildProcess& child, int& code) {
   std::string text;
   const auto end = std::chrono::steady_clock::now() + 30s;
   while (std::chrono::steady_clock::now() < end && text.size() < 65536) {
@@ -66,6 +68,7 @@ std::optional<std::string> output_of(launcher::ChildProcess& child) {
     std::array<char, 4096> some{};
     for (ssize_t got = 0; (got = ::read(child.output_fd(), some.data(), some.size())) > 0;)
       text.append(some.data(), static_cast<std::size_t>(got));
+    if (ending) code = ending->exit_code;
     if (ending) return ending->in_order() ? std::optional(text) : std::nullopt;
     pollfd over{.fd = child.end_fd(), .events = POLLIN, .revents = 0};
     (void)::poll(&over, 1, 100);
@@ -73,24 +76,34 @@ std::optional<std::string> output_of(launcher::ChildProcess& child) {
   return {};
 }
 
-std::optional<Answer> ask(const std::string& interpreter, const std::string& beside) try {
-  launcher::ChildProcess child(
-      {.program = interpreter,
-       .arguments = {interpreter, "-c", std::string(launcher::kLeaveWorkingFolder) + kQuestion, beside}});
-  const auto text = output_of(child);
-  const auto at = text ? text->rfind("cardan ") : std::string::npos;  // a site may print before
+std::optional<Answer> parsed(const std::string& text) {
+  const auto at = text.rfind("cardan ");  // a site may print before
   if (at == std::string::npos) return {};
-  std::istringstream words(text->substr(at + 7));
+  std::istringstream words(text.substr(at + 7));
   Answer answer;
-  std::string rerun, is_beside, managed, safe_path, rest;
-  if (!(words >> answer.has >> rerun >> is_beside >> managed >> answer.version >> safe_path) ||
-      !std::getline(words, rest) || !std::getline(words, answer.where) || !std::getline(words, answer.executable))
+  std::string rerun, is_beside, managed, rest;
+  if (!(words >> answer.has >> rerun >> is_beside >> managed >> answer.version) || !std::getline(words, rest) ||
+      !std::getline(words, answer.where) || !std::getline(words, answer.executable))
     return {};
   answer.rerun = rerun == "True";
   answer.beside = is_beside == "True";
   answer.managed = managed == "True";
-  answer.safe_path = safe_path == "True";
   return answer;
+}
+
+/// Python since 3.11 has -P. Of these, 3.13 imports modules for -c before it runs the text, so the text cannot keep it
+/// from the working folder. Older ones refuse -P, and import nothing before.
+std::optional<Answer> ask(const std::string& interpreter, const std::string& beside, bool& safe_path) try {
+  constexpr int kUnknownOption = 2;
+  for (safe_path = true;; safe_path = false) {
+    std::vector<std::string> words{interpreter};
+    if (safe_path) words.emplace_back("-P");
+    words.insert(words.end(), {"-c", std::string(launcher::kLeaveWorkingFolder) + kQuestion, beside});
+    launcher::ChildProcess child({.program = interpreter, .arguments = std::move(words)});
+    int code = 0;
+    if (const auto text = output_of(child, code)) return parsed(*text);
+    if (!safe_path || code != kUnknownOption) return {};
+  }
 } catch (const Error&) {
   return {};  // no process is left, or the like
 }
@@ -111,10 +124,11 @@ const char* in_environment(const PythonNeeds& needs) noexcept {
 
 bool require_package(const std::string& interpreter, const PythonNeeds& needs) {
   const std::string beside = built_beside();
-  const auto answer = ask(interpreter, beside);
-  if (!answer) return false;
+  bool safe_path = true;
+  const auto answer = ask(interpreter, beside, safe_path);
+  if (!answer) return safe_path;
   const bool no_rerun = needs.rerun && !answer->rerun;
-  if (answer->has == "there" && !no_rerun) return answer->safe_path;
+  if (answer->has == "there" && !no_rerun) return safe_path;
   const std::string who = fmt::format("{} (Python {})", answer->executable, answer->version);
   const std::string pip = answer->managed ? "VENV/bin/python -m pip install " : answer->executable + " -m pip install ";
   std::string cause, remedy;

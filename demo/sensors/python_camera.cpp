@@ -40,7 +40,9 @@ launcher::ChildOptions child_options(const std::string& interpreter, const std::
                 "install it, or name one: CARDAN_PYTHON=/path/to/python3");
   std::vector<std::string> words = launcher::python_program(file, "cardan.opencv", false);
   words.push_back(argument);
-  return {.program = file, .arguments = std::move(words), .environment = {{"PYTHONPATH", launcher::python_path()}}};
+  return {.program = file,
+          .arguments = std::move(words),
+          .environment = {{"PYTHONPATH", launcher::python_path()}, {"PYTHONSAFEPATH", "1"}}};
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ def search_beside(files: list[str]) -> None:
 def _refusal(folder: str, file: str) -> tuple[str, str] | None:
     at, owner = os.stat(folder), os.stat(file).st_uid
     if at.st_uid not in (0, os.geteuid(), owner):
-        return f"it belongs to another user than {file}", "move the file and its modules into a folder of your own"
+        return f"it belongs to another user than {os.path.abspath(file)}", "move the file and its modules into a folder of your own"
     if at.st_mode & stat.S_IWOTH:
         return "every user can write there", f"chmod o-w {folder}, or move the file and its modules into a folder of your own"
     return None

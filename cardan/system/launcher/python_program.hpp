@@ -18,8 +18,8 @@ namespace cardan::launcher {
 /// This process's PYTHONPATH for an interpreter, without empty folders.
 [[nodiscard]] std::string python_path();
 
-/// What an interpreter gets after -c, before anything else is imported. -c puts the working folder first, as -m does;
-/// -P, which prevents it, is of Python 3.11.
+/// First in what an interpreter gets after -c, which puts the working folder first, as -m does. -P (since Python 3.11)
+/// and PYTHONSAFEPATH prevent that; Python 3.13 needs one of them, because it imports modules before it runs the text.
 inline constexpr const char* kLeaveWorkingFolder = "import sys\nsys.path[:] = filter(None, sys.path)\n";
 
 /// The words for an interpreter that run main() of a module of the package cardan. More of them are its arguments.
