@@ -2,6 +2,7 @@
 #include "cardan/bridge/dds/dds_bridge.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <poll.h>
 
 #include <algorithm>
@@ -30,6 +31,8 @@ constexpr std::size_t kMostPast = 4096, kMostProblems = 64;
 constexpr std::int64_t kLingerOfReader = 2'000'000'000;
 /// How often a topic is looked at whose descriptor the kernel has no room to watch.
 constexpr std::int64_t kUnwatched = 10'000'000;
+/// How often what has come is compared with what writers have sent.
+constexpr std::int64_t kWatch = 1'000'000'000;
 constexpr auto kWhenMemoryRunsOut = std::chrono::milliseconds(10);
 
 const char* word_of(Range range) {
@@ -64,7 +67,10 @@ DdsBridge::DdsBridge(Rules rules, DomainChoice choice)
       node_(participant_, rules_.dds.node_namespace, rules_.dds.node, likely_gid_bytes(rules_.dds, variable),
             rules_.dds.gid_bytes != 0),
       habits_(participant_, rules_, bell_),
-      catalogue_(rules_) {}
+      catalogue_(rules_),
+      parts_(most_parts_bytes(rules_)) {}
+
+void DdsBridge::finish() { watch_readers(steady_now()); }
 
 void DdsBridge::turn(std::chrono::nanoseconds timeout) {
   const std::int64_t until = steady_now() + timeout.count();
@@ -85,6 +91,7 @@ bool DdsBridge::pass() {
   const std::int64_t now = steady_now();
   update_writers();
   update_readers(rung, now);
+  watch(now);
   if ((rung && node_.learn()) || endpoints_changed_) announce();
   if (rung) habits_.carry();
   note_rung(rung);
@@ -92,6 +99,25 @@ bool DdsBridge::pass() {
   const bool more_in = carry_in();
   const bool more_out = carry_out(now);
   return more_log || more_in || more_out;
+}
+
+/// What Cyclone tells nobody: messages of which only a part has come.
+void DdsBridge::watch(std::int64_t now) {
+  parts_.look(node_.topic(), participant_.entity(), participant_.other_participants(), now);
+  if (now < watch_at_) return;
+  watch_at_ = now + kWatch;
+  watch_readers(now);
+}
+
+void DdsBridge::watch_readers(std::int64_t now) {
+  for (const auto& [topic, reader] : readers_) reader->watch(strangers(topic), now);
+}
+
+/// The writers of a topic on DDS whose messages are not here already.
+std::vector<const RemoteWriter*> DdsBridge::strangers(const std::string& topic) const {
+  std::vector<const RemoteWriter*> writers = participant_.writers_of(topic);
+  std::erase_if(writers, [this](const RemoteWriter* writer) { return participant_.is_sibling(*writer); });
+  return writers;
 }
 
 void DdsBridge::note_rung(const Bell::Rung& rung) {
@@ -176,8 +202,7 @@ void DdsBridge::update_readers(const Bell::Rung& rung, std::int64_t now) {
     for (const auto& [topic, reader] : readers_) topics.insert(topic);
   }
   for (const std::string& topic : topics) {
-    std::vector<const RemoteWriter*> writers = participant_.writers_of(topic);
-    std::erase_if(writers, [this](const RemoteWriter* writer) { return participant_.is_sibling(*writer); });
+    const std::vector<const RemoteWriter*> writers = strangers(topic);
     if (const auto known = readers_.find(topic); known != readers_.end()) {
       std::int64_t& alone_since = known->second->alone_since;
       if (!writers.empty())
@@ -190,6 +215,7 @@ void DdsBridge::update_readers(const Bell::Rung& rung, std::int64_t now) {
     try {
       problems_.erase("in " + topic);
       read(topic, writers);
+      if (const auto made = readers_.find(topic); made != readers_.end()) made->second->watch(writers, now);
     } catch (const Error& e) {
       note_problem("in " + topic, e.what());
     } catch (const std::bad_alloc&) {  // the others get their readers, and this one at the next look
@@ -374,6 +400,29 @@ std::string DdsBridge::title() const {
                      others == 1 ? "" : "s");
 }
 
+/// Of rules that name a topic that is there, and a type that it does not have.
+std::vector<std::string> DdsBridge::notes_on_rules() const {
+  std::vector<std::string> notes;
+  for (const TopicRule& rule : rules_.in) {
+    if (rule.types.empty()) continue;
+    const std::vector<TopicRule> alone{rule};
+    const RemoteWriter* other = nullptr;
+    bool fits = false;
+    for (const std::string& topic : participant_.topics()) {
+      if (fits || rule_for(alone, topic, {}) == nullptr) continue;
+      for (const RemoteWriter* const writer : participant_.writers_of(topic)) {
+        other = writer;
+        fits = fits || rule_for(alone, topic, writer->type) != nullptr;
+      }
+    }
+    if (fits || other == nullptr) continue;
+    notes.push_back(
+        fmt::format("no writer fits the rule of 'in' with the type {}: {} has the type {} — correct 'types'",
+                    fmt::join(rule.types, ", "), other->topic, other->type));
+  }
+  return notes;
+}
+
 std::vector<std::string> DdsBridge::notes() const {
   std::vector<std::string> all;
   for (const auto& [topic, why] : problems_) all.push_back(fmt::format("{}: {}", topic, why));
@@ -385,12 +434,16 @@ std::vector<std::string> DdsBridge::notes() const {
       std::any_of(writers_.begin(), writers_.end(), [](const auto& one) { return one.second->may_overflow_readers(); });
   if (reads || is_read)
     for (std::string& note : notes_on(receive_buffers(), reads, is_read)) all.push_back(std::move(note));
-  if (choice_.is_usual && uses_loopback_alone(choice_) && participant_.others() == 0)
+  if (choice_.is_usual && stays_here(choice_) && participant_.others() == 0)
     all.push_back(
         "nobody else uses DDS on loopback: nodes of ROS 2 with its default settings use the network — "
         "--discovery subnet meets them");
   if (out_of_memory_ != 0)
     all.push_back(fmt::format("memory has run out ({} times): what it was needed for is lost", out_of_memory_));
+  for (std::string& note : notes_on_rules()) all.push_back(std::move(note));
+  if (parts_.times() != 0)
+    all.push_back(fmt::format("messages that came in part took more than {} MiB together and were forgotten ({} times)",
+                              parts_.most_bytes() >> 20U, parts_.times()));
   if (node_.mixed())
     all.push_back(
         fmt::format("releases of ROS 2 before and after Iron share this domain; nodes of one kind do not see "

@@ -20,6 +20,7 @@
 #include "cardan/bridge/dds/environment.hpp"
 #include "cardan/bridge/dds/message_finder.hpp"
 #include "cardan/bridge/dds/participant.hpp"
+#include "cardan/bridge/dds/parts.hpp"
 #include "cardan/bridge/dds/ros_habits.hpp"
 #include "cardan/bridge/dds/ros_node.hpp"
 #include "cardan/bridge/rules.hpp"
@@ -37,6 +38,7 @@ class DdsBridge final : public Bridge {
   DdsBridge(Rules rules, DomainChoice choice);
 
   void turn(std::chrono::nanoseconds timeout) override;
+  void finish() override;
   [[nodiscard]] std::vector<TopicReport> topics() const override;
   [[nodiscard]] std::string title() const override;
   [[nodiscard]] std::vector<std::string> notes() const override;
@@ -46,6 +48,10 @@ class DdsBridge final : public Bridge {
 
   bool pass();
   void wait(std::int64_t until);
+  void watch(std::int64_t now);
+  void watch_readers(std::int64_t now);
+  [[nodiscard]] std::vector<const RemoteWriter*> strangers(const std::string& topic) const;
+  [[nodiscard]] std::vector<std::string> notes_on_rules() const;
   void update_writers();
   void update_readers(const Bell::Rung& rung, std::int64_t now);
   void note_rung(const Bell::Rung& rung);
@@ -78,9 +84,11 @@ class DdsBridge final : public Bridge {
   /// The same by the entities that ring the bell, as they are after announce().
   std::unordered_map<dds_entity_t, DdsWriter*> writer_of_;
   std::unordered_map<dds_entity_t, DdsReader*> reader_of_;
+  PartsBound parts_;
   Agenda agenda_;                       ///< of the writers
   std::vector<dds_entity_t> to_read_;   ///< readers with messages
   std::int64_t remove_at_ = INT64_MAX;  ///< when a reader has been alone for long enough
+  std::int64_t watch_at_ = 0;           ///< when the readers' writers are looked at
   bool endpoints_changed_ = true;
   bool look_at_all_ = false;  ///< writers on DDS may have been passed over
   std::uint64_t out_of_memory_ = 0;

@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cardan/bridge/dds/dds_reader.hpp"
 
+#include <algorithm>
 #include <new>
 #include <utility>
 
 #include "cardan/base/error.hpp"
+#include "cardan/bridge/dds/half_received.hpp"
 #include "cardan/bridge/dds/names.hpp"
+#include "cardan/bridge/dds/packets.hpp"
 
 namespace cardan::bridge::dds {
 namespace {
 
 constexpr std::uint32_t kAtOnce = 8;
+/// A reliable writer may need some time until what was lost has come again.
+constexpr std::int64_t kSilence = 3'000'000'000;
 
 }  // namespace
 
@@ -34,6 +39,46 @@ void DdsReader::start(const Participant& participant) {
   reader_ = Entity(checked(
       ::dds_create_reader(participant.entity(), wire_.topic.get(), reader_qos(qos_).get(), nullptr), "read " + *name));
   guid_ = guid_of(reader_.get());
+  for (auto& [writer, one] : watched_) one.met = false;
+}
+
+void DdsReader::watch(const std::vector<const RemoteWriter*>& writers, std::int64_t now) {
+  if (!reader_) return;
+  for (auto& [writer, one] : watched_) one.there = false;
+  for (const RemoteWriter* const writer : writers) {
+    if (writer->type != type_name()) continue;
+    Watched& one = watched_.try_emplace(writer->guid, Watched{.since = now}).first->second;
+    one.there = true;
+    if (!std::exchange(one.met, true) && writer->reliable) forget_parts(wire_, writer->guid);
+    watch(one, writer->guid, now);
+  }
+  std::erase_if(watched_, [this](const auto& entry) {
+    if (!entry.second.there) own_.lost += entry.second.missing;
+    return !entry.second.there;
+  });
+}
+
+void DdsReader::watch(Watched& one, const Guid& writer, std::int64_t now) {
+  const std::int64_t sent = last_number_of(wire_, writer);
+  const auto came = inbox_->last_of(origin_form(writer));
+  if (sent == 0 || !came) return;
+  if (one.first == 0) one.first = sent;
+  if (*came != 0 && !std::exchange(one.came, true) && *came > one.first)
+    own_.lost += static_cast<std::uint64_t>(*came - one.first - 1);  // the inbox counts from its first one on
+  const std::int64_t whole = std::max(*came, one.first);
+  if (whole != one.whole || sent <= whole) {
+    one.whole = whole;
+    one.since = now;
+    one.missing = 0;
+  } else if (now - one.since >= kSilence) {
+    one.missing = static_cast<std::uint64_t>(sent - whole);
+  }
+}
+
+std::uint64_t DdsReader::missing() const noexcept {
+  std::uint64_t sum = 0;
+  for (const auto& [writer, one] : watched_) sum += one.missing;
+  return sum;
 }
 
 void DdsReader::set_qos(Participant& participant, const EndpointQos& qos) {
@@ -86,7 +131,8 @@ void DdsReader::gather_counts() {
 
 TopicReport DdsReader::report() const {
   TopicCounts counts = topic_.counts();
-  counts.lost += own_.lost;
+  const std::uint64_t in_part = missing();
+  counts.lost += own_.lost + in_part;
   counts.copied += own_.copied;
   counts.refused += own_.refused;
   return {.topic = topic_.name(),
@@ -95,7 +141,9 @@ TopicReport DdsReader::report() const {
           .in = true,
           .receivers = topic_.subscribers(),
           .counts = counts,
-          .note = out_of_memory_          ? "a message did not come in: memory has run out"
+          .note = out_of_memory_ ? "a message did not come in: memory has run out"
+                  : in_part != 0
+                      ? "a writer sends, and its messages do not come whole: raise net.core.rmem_max (cardan doctor)"
                   : topic_.note().empty() ? note_
                                           : topic_.note()};
 }

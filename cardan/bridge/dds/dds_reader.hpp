@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -26,6 +27,11 @@ class DdsReader {
   /// Takes and publishes what has come in, at most some messages. Returns whether there may be more.
   bool carry(Participant& participant);
 
+  /// Its writers that are there now. Compares what each is known to have sent with what has come whole: a writer that
+  /// sends, and of which nothing has come whole for some seconds, counts as lost messages. Call it when they change,
+  /// and about once a second. `now`: steady clock, ns. Throws bad_alloc.
+  void watch(const std::vector<const RemoteWriter*>& writers, std::int64_t now);
+
   /// Reads with this QoS from now on. What was waiting is carried before, as by carry().
   void set_qos(Participant& participant, const EndpointQos& qos);
   [[nodiscard]] const EndpointQos& qos() const noexcept { return qos_; }
@@ -42,6 +48,17 @@ class DdsReader {
   std::int64_t alone_since = 0;  ///< steady clock: since when it has no writer; 0: it has one
 
  private:
+  /// What is known of a writer that is there.
+  struct Watched {
+    std::int64_t first = 0;  ///< the number from which on its messages were for us; 0: unknown
+    std::int64_t whole = 0;  ///< of the last one that came whole
+    std::int64_t since = 0;  ///< when that was; steady clock
+    std::uint64_t missing = 0;
+    bool came = false;  ///< one came whole
+    bool met = false, there = false;
+  };
+  void watch(Watched& one, const Guid& writer, std::int64_t now);
+  [[nodiscard]] std::uint64_t missing() const noexcept;
   void start(const Participant& participant);
   /// Whether a message of this writer may come in.
   bool wanted(Participant& participant, dds_instance_handle_t handle);
@@ -54,6 +71,7 @@ class DdsReader {
   WireTopic wire_;
   Entity reader_;
   Guid guid_{};
+  std::map<Guid, Watched> watched_;                 ///< by the writers
   TopicCounts own_;                                 ///< beside those of the topic
   std::vector<std::span<const std::byte>> pieces_;  ///< of the message that is read now
   bool out_of_memory_ = false;

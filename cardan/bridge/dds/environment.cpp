@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <ifaddrs.h>
 #include <net/if.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <array>
@@ -27,6 +28,8 @@ constexpr int kMostDomain = 232;
 constexpr int kMostParticipants = 64;
 /// Of a reliable writer (best effort: four, too); Cyclone's default is 16.
 constexpr int kMostHalfReceived = 4;
+/// What Cyclone asks the kernel for. With 4 MiB, frames of some megabytes were still lost.
+constexpr std::uint64_t kReceiveBuffer = 16U << 20U;
 
 Error wrong(std::string cause, std::string remedy) {
   return {ErrorCode::InvalidArgument, std::move(cause), std::move(remedy)};
@@ -74,8 +77,8 @@ Range range_from(const DdsRules& rules, const Variables& variables) {
     chosen = range_of(rules.discovery);
   else if (only != "1" && !range.empty())
     chosen = range_of(range);
-  // Nodes that this variable keeps on the computer do not use loopback's address: on it alone, nobody would meet them.
-  return chosen == Range::Localhost && only != "1" && range == "localhost" ? Range::Computer : chosen;
+  // Nodes that these variables keep on the computer use loopback's address or, from Jazzy on, the computer's usual one.
+  return chosen == Range::Localhost && (only == "1" || range == "localhost") ? Range::Computer : chosen;
 }
 
 void check_peer(const std::string& peer) {
@@ -190,7 +193,9 @@ DomainChoice choose_domain(const DdsRules& rules, const Variables& variables) {
   return choice;
 }
 
-bool uses_loopback_alone(const DomainChoice& choice) { return choice.range == Range::Localhost && all_here(choice); }
+bool stays_here(const DomainChoice& choice) {
+  return (choice.range == Range::Localhost || choice.range == Range::Computer) && all_here(choice);
+}
 
 std::size_t most_sample_bytes(const Rules& rules) {
   constexpr std::uint64_t kMostOut = std::uint64_t{256} << 20;  // the rules say nothing of what leaves
@@ -200,19 +205,27 @@ std::size_t most_sample_bytes(const Rules& rules) {
   return most + kHead;
 }
 
-std::string domain_configuration(const DomainChoice& choice, bool loopback_has_multicast,
+std::size_t most_parts_bytes(const Rules& rules) {
+  std::uint64_t most = std::uint64_t{16} << 20U;
+  for (const TopicRule& rule : rules.in) most = std::max(most, rule.max_bytes);
+  return kMostHalfReceived * most;
+}
+
+std::string domain_configuration(const DomainChoice& choice, const Interfaces& interfaces,
                                  std::size_t most_sample_bytes) {
   std::string general;
-  if (uses_loopback_alone(choice)) {
+  if (stays_here(choice)) {
     // Who else uses loopback may know multicast alone, or may not know it. Data go by unicast.
-    general += R"(<Interfaces><NetworkInterface name="lo" multicast="default"/></Interfaces>)";
-    general += fmt::format("<AllowMulticast>{}</AllowMulticast>", loopback_has_multicast ? "spdp" : "false");
+    const bool both = choice.range == Range::Computer && interfaces.beyond_loopback;
+    general += fmt::format(R"(<Interfaces><NetworkInterface name="lo" multicast="default"/>{}</Interfaces>)",
+                           both ? R"(<NetworkInterface autodetermine="true"/>)" : "");
+    general += "<MulticastTimeToLive>0</MulticastTimeToLive>";  // such packets do not leave the computer
+    general += fmt::format("<AllowMulticast>{}</AllowMulticast>", interfaces.loopback_has_multicast ? "spdp" : "false");
   } else if (choice.range != Range::Subnet && choice.range != Range::System) {
     general += "<AllowMulticast>false</AllowMulticast>";
   }
   // Within the computer such packets go whole. On Ethernet they would be fragments of IP.
-  if ((choice.range == Range::Localhost || choice.range == Range::Computer) && all_here(choice))
-    general += "<MaxMessageSize>65500B</MaxMessageSize><FragmentSize>65000B</FragmentSize>";
+  if (stays_here(choice)) general += "<MaxMessageSize>65500B</MaxMessageSize><FragmentSize>65000B</FragmentSize>";
   std::string discovery = peers_xml(choice);
   if (choice.range != Range::System)
     discovery +=
@@ -221,9 +234,9 @@ std::string domain_configuration(const DomainChoice& choice, bool loopback_has_m
   // A write must not wait for a slow reader (QoS: keep last). Cyclone would hold it back from half a megabyte on.
   // Of a message in fragments Cyclone keeps those that have come, however large the writer says that it is.
   const std::string internal = fmt::format(
-      "<SocketReceiveBufferSize max=\"16MiB\"/><Watermarks><WhcHigh>1GiB</WhcHigh><WhcAdaptive>false</WhcAdaptive>"
+      "<SocketReceiveBufferSize max=\"{}B\"/><Watermarks><WhcHigh>1GiB</WhcHigh><WhcAdaptive>false</WhcAdaptive>"
       "</Watermarks><MaxSampleSize>{}B</MaxSampleSize><DefragReliableMaxSamples>{}</DefragReliableMaxSamples>",
-      most_sample_bytes, kMostHalfReceived);
+      kReceiveBuffer, most_sample_bytes, kMostHalfReceived);
   std::string all = fmt::format(
       "<CycloneDDS><Domain Id=\"any\"><General>{}</General><Discovery>{}</Discovery><Internal>{}</Internal>"
       "</Domain></CycloneDDS>",
@@ -241,7 +254,7 @@ ReceiveBuffers receive_buffers() {
 
 std::vector<std::string> notes_on(const ReceiveBuffers& buffers, bool reads, bool is_read) {
   // With less, frames of some megabytes do not arrive whole.
-  constexpr std::uint64_t kEnoughUsual = 1U << 20U, kEnoughMost = 4U << 20U;
+  constexpr std::uint64_t kEnoughUsual = 1U << 20U, kEnoughMost = kReceiveBuffer;
   std::vector<std::string> notes;
   if (buffers.usual == 0 || buffers.most == 0) return notes;
   if (reads && buffers.most < kEnoughMost)
@@ -258,13 +271,18 @@ std::vector<std::string> notes_on(const ReceiveBuffers& buffers, bool reads, boo
   return notes;
 }
 
-bool loopback_has_multicast() {
+Interfaces interfaces_here() {
   ifaddrs* list = nullptr;
-  if (::getifaddrs(&list) != 0) return false;
+  if (::getifaddrs(&list) != 0) return {};
   const std::unique_ptr<ifaddrs, void (*)(ifaddrs*)> owner(list, ::freeifaddrs);
-  for (const ifaddrs* one = list; one != nullptr; one = one->ifa_next)
-    if ((one->ifa_flags & IFF_LOOPBACK) != 0 && (one->ifa_flags & IFF_MULTICAST) != 0) return true;
-  return false;
+  Interfaces here;
+  for (const ifaddrs* one = list; one != nullptr; one = one->ifa_next) {
+    if ((one->ifa_flags & IFF_LOOPBACK) != 0)
+      here.loopback_has_multicast = here.loopback_has_multicast || (one->ifa_flags & IFF_MULTICAST) != 0;
+    else if ((one->ifa_flags & IFF_UP) != 0 && one->ifa_addr != nullptr && one->ifa_addr->sa_family == AF_INET)
+      here.beyond_loopback = true;
+  }
+  return here;
 }
 
 std::vector<std::string> message_folders(const DdsRules& rules, const Variables& variables) {

@@ -20,7 +20,8 @@ using Variables = std::function<std::string(const std::string& name)>;
 /// Where others are looked for.
 enum class Range {
   Localhost,  ///< this computer, through loopback alone
-  Computer,   ///< this computer, as ROS 2 from Iron on means LOCALHOST: by its usual address, without multicast
+  Computer,   ///< this computer, by its usual address, too: so ROS 2 means LOCALHOST from Iron on, LOCALHOST_ONLY from
+              ///< Jazzy on
   Subnet,     ///< by multicast, as ROS 2 does
   Off,        ///< only the peers that are named
   System      ///< as Cyclone's own configuration says
@@ -40,20 +41,30 @@ struct DomainChoice {
 /// Reads the files that it names.
 [[nodiscard]] DomainChoice choose_domain(const DdsRules& rules, const Variables& variables);
 
-/// Whether only loopback's address is used. Cyclone's sockets listen on every interface even then, so the bridge binds
-/// them to `lo`.
-[[nodiscard]] bool uses_loopback_alone(const DomainChoice& choice);
+/// Whether nobody beyond this computer can take part. Cyclone's sockets listen on every interface even then, so the
+/// bridge lets them receive through `lo` alone, through which also the computer's other addresses are reached from
+/// within.
+[[nodiscard]] bool stays_here(const DomainChoice& choice);
 
 /// Bytes of the largest message, in either direction. What Cyclone keeps of messages that have come in part is bounded
 /// by it: of each remote writer four of them.
 [[nodiscard]] std::size_t most_sample_bytes(const Rules& rules);
 
-/// Cyclone's configuration. `loopback_has_multicast`: `lo` is up with multicast. `most_sample_bytes`: as above.
-[[nodiscard]] std::string domain_configuration(const DomainChoice& choice, bool loopback_has_multicast,
-                                               std::size_t most_sample_bytes);
+/// Bytes of messages that have come in part, of all writers together: what four of the largest take that a rule lets
+/// in.
+[[nodiscard]] std::size_t most_parts_bytes(const Rules& rules);
 
-/// Whether multicast works on loopback. Reads the kernel's list of interfaces.
-[[nodiscard]] bool loopback_has_multicast();
+/// What the computer has.
+struct Interfaces {
+  bool loopback_has_multicast = false;  ///< `lo` is up with multicast
+  bool beyond_loopback = false;         ///< there is another one, with an address
+};
+/// Reads the kernel's list.
+[[nodiscard]] Interfaces interfaces_here();
+
+/// Cyclone's configuration. `most_sample_bytes`: as above.
+[[nodiscard]] std::string domain_configuration(const DomainChoice& choice, const Interfaces& interfaces,
+                                               std::size_t most_sample_bytes);
 
 /// What the kernel grants to a socket that receives, in bytes; 0: unknown.
 struct ReceiveBuffers {

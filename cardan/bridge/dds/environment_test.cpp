@@ -32,13 +32,14 @@ std::string refusal(const Values& values, const DdsRules& rules = {}) {
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 constexpr std::size_t kMost = 1U << 30U;
+constexpr Interfaces kUsualToo{.loopback_has_multicast = true, .beyond_loopback = true};
 
 TEST(DdsEnvironment, RosVariablesDecideWhatTheRulesDoNot) {
   EXPECT_EQ(chosen({}).id, 0);
   EXPECT_EQ(chosen({}).range, Range::Localhost) << "nothing leaves the computer unless somebody says so";
   EXPECT_EQ(chosen({{"ROS_DOMAIN_ID", "42"}}).id, 42);
   EXPECT_EQ(chosen({{"ROS_DOMAIN_ID", "42"}}, {.domain_id = 7}).id, 7);
-  EXPECT_EQ(chosen({{"ROS_LOCALHOST_ONLY", "1"}, {"ROS_AUTOMATIC_DISCOVERY_RANGE", "SUBNET"}}).range, Range::Localhost);
+  EXPECT_EQ(chosen({{"ROS_LOCALHOST_ONLY", "1"}, {"ROS_AUTOMATIC_DISCOVERY_RANGE", "SUBNET"}}).range, Range::Computer);
   EXPECT_EQ(chosen({{"ROS_LOCALHOST_ONLY", "0"}}).range, Range::Subnet);
   EXPECT_EQ(chosen({{"ROS_AUTOMATIC_DISCOVERY_RANGE", "SUBNET"}}).range, Range::Subnet);
   EXPECT_EQ(chosen({{"ROS_AUTOMATIC_DISCOVERY_RANGE", "OFF"}}).range, Range::Off);
@@ -54,15 +55,21 @@ TEST(DdsEnvironment, RosVariablesDecideWhatTheRulesDoNot) {
 }
 
 TEST(DdsEnvironment, NodesThatStayOnTheComputerAreMetWhereTheyAre) {
-  const DomainChoice iron = chosen({{"ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST"}});
-  EXPECT_EQ(iron.range, Range::Computer);
-  const std::string xml = domain_configuration(iron, true, kMost);
-  EXPECT_FALSE(has(xml, "NetworkInterface")) << "they have the address of another interface";
-  EXPECT_TRUE(has(xml, "<AllowMulticast>false"));
-  EXPECT_TRUE(has(xml, R"(<Peer address="127.0.0.1"/>)"));
-  EXPECT_TRUE(has(xml, "<FragmentSize>65000B<"));
-  EXPECT_EQ(chosen({{"ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST"}, {"ROS_LOCALHOST_ONLY", "1"}}).range,
-            Range::Localhost);
+  // Humble uses loopback's address with the first, Jazzy the usual one with both.
+  for (const char* const variable : {"ROS_LOCALHOST_ONLY=1", "ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST"}) {
+    const std::string text = variable;
+    const auto equals = text.find('=');
+    const DomainChoice here = chosen({{text.substr(0, equals), text.substr(equals + 1)}});
+    EXPECT_EQ(here.range, Range::Computer) << variable;
+    EXPECT_TRUE(stays_here(here));
+    const std::string xml = domain_configuration(here, kUsualToo, kMost);
+    EXPECT_TRUE(has(xml, R"(<NetworkInterface name="lo" multicast="default"/>)"));
+    EXPECT_TRUE(has(xml, R"(<NetworkInterface autodetermine="true"/>)"));
+    EXPECT_TRUE(has(xml, "<MulticastTimeToLive>0<")) << "nothing goes out there";
+    EXPECT_TRUE(has(xml, R"(<Peer address="127.0.0.1"/>)"));
+    EXPECT_TRUE(has(xml, "<FragmentSize>65000B<"));
+    EXPECT_FALSE(has(domain_configuration(here, {}, kMost), "autodetermine")) << "Cyclone takes no interface twice";
+  }
 }
 
 TEST(DdsEnvironment, WhatMakesNoSenseIsRefused) {
@@ -81,14 +88,14 @@ TEST(DdsEnvironment, ANodeHasANameThatRosAllows) {
 }
 
 TEST(DdsEnvironment, OnLoopbackNothingElseIsUsed) {
-  const std::string with = domain_configuration(chosen({}), true, kMost);
+  const std::string with = domain_configuration(chosen({}), kUsualToo, kMost);
   EXPECT_TRUE(has(with, R"(<NetworkInterface name="lo")"));
   EXPECT_TRUE(has(with, "<AllowMulticast>spdp</AllowMulticast>"));
   EXPECT_TRUE(has(with, R"(<Peer address="127.0.0.1"/>)"));
   EXPECT_TRUE(has(with, "<MaxAutoParticipantIndex>64<"));
   EXPECT_TRUE(has(with, "<FragmentSize>65000B<"));
-  EXPECT_TRUE(has(domain_configuration(chosen({}), false, kMost), "<AllowMulticast>false</AllowMulticast>"));
-  const std::string beyond = domain_configuration(chosen({{"ROS_STATIC_PEERS", "10.0.0.2"}}), true, kMost);
+  EXPECT_TRUE(has(domain_configuration(chosen({}), {}, kMost), "<AllowMulticast>false</AllowMulticast>"));
+  const std::string beyond = domain_configuration(chosen({{"ROS_STATIC_PEERS", "10.0.0.2"}}), kUsualToo, kMost);
   EXPECT_FALSE(has(beyond, "NetworkInterface")) << "a peer elsewhere is not reached through loopback";
   EXPECT_TRUE(has(beyond, R"(<Peer address="10.0.0.2"/>)"));
   EXPECT_TRUE(has(beyond, "<AllowMulticast>false"));
@@ -96,7 +103,7 @@ TEST(DdsEnvironment, OnLoopbackNothingElseIsUsed) {
 
 TEST(DdsEnvironment, BeyondTheComputerPacketsFitEthernet) {
   const std::string subnet =
-      domain_configuration(chosen({}, {.discovery = "subnet", .peers = {"10.0.0.2"}}), true, kMost);
+      domain_configuration(chosen({}, {.discovery = "subnet", .peers = {"10.0.0.2"}}), kUsualToo, kMost);
   EXPECT_FALSE(has(subnet, "FragmentSize"));
   EXPECT_FALSE(has(subnet, "NetworkInterface"));
   EXPECT_FALSE(has(subnet, "AllowMulticast"));
@@ -107,7 +114,7 @@ TEST(DdsEnvironment, BeyondTheComputerPacketsFitEthernet) {
 TEST(DdsEnvironment, TheUsersConfigurationComesLast) {
   const std::string uri = R"(<CycloneDDS><Domain><General><Interfaces><NetworkInterface name="eth1"/></Interfaces>)"
                           R"(</General></Domain></CycloneDDS>)";
-  const std::string all = domain_configuration(chosen({{"CYCLONEDDS_URI", uri}}), true, kMost);
+  const std::string all = domain_configuration(chosen({{"CYCLONEDDS_URI", uri}}), kUsualToo, kMost);
   EXPECT_TRUE(all.ends_with("," + uri));
   EXPECT_FALSE(has(all, R"(name="lo")")) << "two interfaces would be used otherwise";
 }
@@ -119,7 +126,7 @@ TEST(DdsEnvironment, WhatHasComeInPartIsBounded) {
   EXPECT_EQ(most_sample_bytes(rules), (256U << 20U) + (64U << 10U)) << "what leaves may be larger";
   rules.in.push_back({.max_bytes = std::uint64_t{1} << 30});
   EXPECT_EQ(most_sample_bytes(rules), (1U << 30U) + (64U << 10U));
-  const std::string xml = domain_configuration(chosen({}), true, 12345);
+  const std::string xml = domain_configuration(chosen({}), kUsualToo, 12345);
   EXPECT_TRUE(has(xml, "<MaxSampleSize>12345B</MaxSampleSize>"));
   EXPECT_TRUE(has(xml, "<DefragReliableMaxSamples>4</DefragReliableMaxSamples>"));
 }
@@ -174,6 +181,8 @@ TEST(DdsEnvironment, SmallReceiveBuffersAreNoted) {
   EXPECT_EQ(notes_on(kUbuntu, true, true).size(), 2U);
   EXPECT_TRUE(notes_on(kAsDoctorSays, true, true).empty());
   EXPECT_EQ(notes_on({.usual = 212'992, .most = 32U << 20U}, true, true).size(), 1U) << "the bridge asks for more";
+  EXPECT_EQ(notes_on({.usual = 8U << 20U, .most = 4U << 20U}, true, false).size(), 1U)
+      << "less than the bridge asks for";
   EXPECT_TRUE(notes_on({}, true, true).empty()) << "the kernel does not say";
 }
 

@@ -68,6 +68,15 @@ void Inbox::go_on_from(Inbox& before) noexcept {
   known_ = before.known_;
 }
 
+std::optional<std::int64_t> Inbox::last_of(const Guid& writer) noexcept {
+  const std::lock_guard lock(mutex_);
+  const auto end = writers_.begin() + static_cast<std::ptrdiff_t>(known_);
+  const auto it = std::find_if(writers_.begin(), end, [&](const Origin& one) { return one.writer == writer; });
+  if (it != end) return it->sequence;
+  if (known_ == writers_.size()) return std::nullopt;
+  return 0;
+}
+
 bool Inbox::note(const Origin& origin) noexcept {
   if (way_ != Way::Kept || origin.sequence <= 0) return true;
   std::uint64_t missing = 0;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "cardan/base/atomic.hpp"
@@ -42,6 +43,9 @@ class Inbox {
   /// A message has arrived. Those of its writer between the one before and it have not, and will not. Returns false if
   /// it had come before: to a reader before this one, which had the same writer.
   bool note(const Origin& origin) noexcept;
+  /// The number of the newest whole message of a writer (in the form of Origin::writer). 0: none so far. Empty: it may
+  /// be forgotten.
+  [[nodiscard]] std::optional<std::int64_t> last_of(const Guid& writer) noexcept;
   /// Goes on with the numbers of the inbox of the reader before this one, which has ended: what was written in between
   /// counts, and what comes again does not.
   void go_on_from(Inbox& before) noexcept;

@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <dds/ddsrt/atomics.h>
 
+#include <array>
 #include <cstring>
 
 #if defined(CARDAN_DDS_BEFORE_11)
@@ -39,6 +40,17 @@ std::size_t for_each_piece(const Fragment* first, std::size_t size, Use&& use) {
 }
 
 }  // namespace
+
+/// Four numbers, which are in the network's byte order there.
+Guid origin_form(const Guid& writer) noexcept {
+  std::array<std::uint32_t, 4> words;
+  static_assert(sizeof words == sizeof writer);
+  std::memcpy(words.data(), writer.data(), sizeof words);
+  for (std::uint32_t& word : words) word = ::ntohl(word);
+  Guid origin;
+  std::memcpy(origin.data(), words.data(), sizeof words);
+  return origin;
+}
 
 std::size_t copy_fragments(const Fragment* first, std::size_t size, std::byte* to) noexcept {
   return for_each_piece(first, size, [&](std::size_t at, std::span<const std::byte> piece) {

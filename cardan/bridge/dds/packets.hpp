@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages as they lie in Cyclone's receive buffers. With wire.cpp, packets.cpp alone uses Cyclone's internal
-// interfaces, which differ between its versions.
+// Messages as they lie in Cyclone's receive buffers. With wire.cpp and half_received.cpp, packets.cpp alone uses
+// Cyclone's internal interfaces, which differ between its versions.
 #pragma once
 
 #include <dds/version.h>
@@ -35,6 +35,8 @@ struct Origin {
   std::int64_t sequence = 0;  ///< from 1; 0: unknown
 };
 [[nodiscard]] Origin origin_of(const Fragment& first) noexcept;
+/// The writer's number in an Origin, from the one that DDS's own topics have.
+[[nodiscard]] Guid origin_form(const Guid& writer) noexcept;
 
 /// Copies a message of `size` bytes, and returns how many of them the fragments have. They are in order, and may
 /// overlap.

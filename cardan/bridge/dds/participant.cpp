@@ -3,6 +3,7 @@
 
 #include <dds/ddsrt/log.h>
 #include <fmt/format.h>
+#include <linux/filter.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -12,13 +13,13 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <filesystem>
 #include <fstream>
 #include <new>
-#include <string_view>
 #include <utility>
 
 #include "cardan/base/clock.hpp"
@@ -62,17 +63,18 @@ Guid guid_in(const dds_guid_t& guid) {
   return copy;
 }
 
-/// Whether the socket is bound to `lo` already. Only the first binding of a socket needs no privilege.
-bool is_on_loopback(int fd) {
-  std::array<char, IFNAMSIZ> name{};
-  socklen_t length = name.size();
-  return ::getsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, name.data(), &length) == 0 &&
-         std::string_view(name.data()) == "lo";
-}
-
-/// Binds the network sockets of this process to `lo`: the kernel then drops what comes from elsewhere. Cyclone has no
-/// setting for it, and the bridge has no other such sockets.
-void bind_sockets_to_loopback() {
+/// Lets the network sockets of this process receive what comes through `lo` alone. Cyclone has no setting for it, and
+/// the bridge has no other such sockets. Not SO_BINDTODEVICE: what comes to another address of this computer goes
+/// through `lo` too, but the kernel counts it to that address's interface.
+void receive_from_here_alone() {
+  const unsigned int loopback = ::if_nametoindex("lo");
+  if (loopback == 0) throw Error(ErrorCode::Unavailable, "there is no interface 'lo'", "set it up: ip link set lo up");
+  std::array<sock_filter, 4> filter{
+      {{BPF_LD | BPF_W | BPF_ABS, 0, 0, static_cast<std::uint32_t>(SKF_AD_OFF + SKF_AD_IFINDEX)},
+       {BPF_JMP | BPF_JEQ | BPF_K, 0, 1, loopback},
+       {BPF_RET | BPF_K, 0, 0, UINT32_MAX},
+       {BPF_RET | BPF_K, 0, 0, 0}}};
+  const sock_fprog program{.len = filter.size(), .filter = filter.data()};
   namespace fs = std::filesystem;
   for (const fs::directory_entry& entry : fs::directory_iterator("/proc/self/fd")) {
     const int fd = std::atoi(entry.path().filename().c_str());
@@ -80,16 +82,11 @@ void bind_sockets_to_loopback() {
     socklen_t length = sizeof(address);
     if (::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &length) != 0) continue;
     if (address.ss_family != AF_INET && address.ss_family != AF_INET6) continue;
-    // Those that send have an address of their own.
-    const auto& v4 = reinterpret_cast<const sockaddr_in&>(address);
-    if (address.ss_family == AF_INET && v4.sin_addr.s_addr != htonl(INADDR_ANY)) continue;
-    if (is_on_loopback(fd)) continue;
-    constexpr const char* kLoopback = "lo";
-    if (::setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, kLoopback, 3) != 0)
-      throw Error(ErrorCode::Refused,
-                  fmt::format("the kernel does not keep a socket on this computer (SO_BINDTODEVICE lo): {}",
-                              std::strerror(errno)),
-                  "use Linux 5.7 or newer, or give the bridge CAP_NET_RAW; in a container, permit setsockopt");
+    if (::setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program) != 0)
+      throw Error(
+          ErrorCode::Refused,
+          fmt::format("the kernel does not keep others out of a socket (SO_ATTACH_FILTER): {}", std::strerror(errno)),
+          "let the container or the service permit this call; no privilege is needed for it");
   }
 }
 
@@ -133,14 +130,14 @@ Guid guid_of(dds_entity_t entity) {
 Participant::Participant(const DomainChoice& choice, const Rules& rules, std::string marker, std::shared_ptr<Bell> bell)
     : rules_(rules), marker_(std::move(marker)), bell_(std::move(bell)) {
   ::dds_set_log_sink(log_line, nullptr);
-  const std::string configuration = domain_configuration(choice, loopback_has_multicast(), most_sample_bytes(rules));
+  const std::string configuration = domain_configuration(choice, interfaces_here(), most_sample_bytes(rules));
   const auto id = static_cast<dds_domainid_t>(choice.id);
   domain_ = Entity(::dds_create_domain(id, configuration.c_str()));
   if (!domain_)
     throw Error(
         ErrorCode::System, fmt::format("Cyclone DDS does not start on domain {}", choice.id),
         choice.cyclone_uri.empty() ? "its own message stands above" : "check CYCLONEDDS_URI; its message stands above");
-  if (uses_loopback_alone(choice)) bind_sockets_to_loopback();
+  if (stays_here(choice)) receive_from_here_alone();
   const std::unique_ptr<dds_listener_t, ListenerDeleter> listener(::dds_create_listener(bell_.get()));
   ::dds_lset_data_available(listener.get(), ring_bell);
   ::dds_lset_publication_matched(listener.get(), ring_on_match);
@@ -149,7 +146,7 @@ Participant::Participant(const DomainChoice& choice, const Rules& rules, std::st
     throw Error(ErrorCode::System, fmt::format("Cyclone DDS finds no place in domain {}", choice.id),
                 "its own message stands above; too many participants of this computer, or no network interface");
   guid_ = guid_of(participant_.get());
-  if (uses_loopback_alone(choice)) bind_sockets_to_loopback();  // some are made with the participant
+  if (stays_here(choice)) receive_from_here_alone();  // some are made with the participant
   look_from_the_start();
 }
 
@@ -230,6 +227,7 @@ void Participant::note_writer(dds_instance_handle_t handle, const dds_builtintop
                       .type = ros_type_of(endpoint.type_name).value_or(""),
                       .type_hash = value_in(user_data_of(endpoint.qos), "typehash"),
                       .participant = participant,
+                      .guid = guid_in(endpoint.key),
                       .reliable = is_reliable(endpoint.qos),
                       .transient_local = is_transient_local(endpoint.qos),
                       .xcdr1 = offers_xcdr1(endpoint.qos),
@@ -287,6 +285,12 @@ void Participant::update_participants() {
     });
     siblings_.erase(oldest);
   }
+}
+
+std::vector<Guid> Participant::other_participants() const {
+  std::vector<Guid> all;
+  for (const auto& [handle, guid] : others_) all.push_back(guid);
+  return all;
 }
 
 bool Participant::is_sibling(const RemoteWriter& writer) const { return siblings_.contains(writer.participant); }

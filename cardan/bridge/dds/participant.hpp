@@ -23,7 +23,7 @@ struct RemoteWriter {
   std::string topic{};      ///< as in ROS 2
   std::string type{};       ///< as in ROS 2; empty: not such a name
   std::string type_hash{};  ///< empty: it says none
-  Guid participant{};
+  Guid participant{}, guid{};
   bool reliable = false, transient_local = false, xcdr1 = true;
   bool alive = true;
 };
@@ -61,6 +61,7 @@ class Participant {
   [[nodiscard]] std::size_t known() const noexcept { return writers_.size(); }
   /// Others that are there now.
   [[nodiscard]] std::size_t others() const noexcept { return others_.size(); }
+  [[nodiscard]] std::vector<Guid> other_participants() const;
 
  private:
   void look_from_the_start();

@@ -77,9 +77,8 @@ bool keeps_copies(const EndpointQos& qos, std::size_t max_bytes) noexcept {
 
 EndpointQos incoming_qos(const TopicRule& rule, const TopicForm& topic, const WritersOffer& writers) {
   const Habit* const habit = habit_of(topic);
-  const bool sensor = is_sensor_data(topic.type);
-  const bool reliably = habit != nullptr ? habit->read_reliably : !sensor;
-  const std::uint32_t usual = sensor ? kDepthOfLarge : kDepthOfSmall;
+  const bool reliably = habit == nullptr || habit->read_reliably;
+  const std::uint32_t usual = is_sensor_data(topic.type) ? kDepthOfLarge : kDepthOfSmall;
   // Where ROS 2's own subscribers ask for what writers keep, one that keeps nothing does not take it from the others.
   const bool kept = habit != nullptr && habit->latched ? writers.one_transient_local : writers.all_transient_local;
   return {.reliable = rule.reliable.value_or(reliably) && writers.all_reliable,

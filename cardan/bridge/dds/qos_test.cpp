@@ -59,7 +59,9 @@ TEST(DdsQos, LargeMessagesStayInThePublishersMemory) {
   EXPECT_FALSE(keeps_copies(outgoing_qos({}, kCamera, large), large));
   EXPECT_EQ(outgoing_qos({}, kStatic, large).depth, 1U) << "so many would take too many slots";
   EXPECT_FALSE(keeps_copies(outgoing_qos({}, kText, 1000), 1000)) << "few small ones do not either";
-  EXPECT_FALSE(incoming_qos({}, kCamera, {.all_reliable = true}).reliable);
+  EXPECT_TRUE(incoming_qos({}, kCamera, {.all_reliable = true}).reliable) << "what is lost of one is sent again";
+  EXPECT_FALSE(incoming_qos({}, kCamera, {}).reliable);
+  EXPECT_FALSE(incoming_qos({.reliable = false}, kCamera, {.all_reliable = true}).reliable);
 }
 
 }  // namespace

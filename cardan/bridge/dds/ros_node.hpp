@@ -25,6 +25,8 @@ class RosNode {
   /// Publishes what has changed.
   void update(std::vector<Guid> readers, std::vector<Guid> writers);
   [[nodiscard]] int gid_bytes() const noexcept { return gid_bytes_; }
+  /// One of its topics on DDS.
+  [[nodiscard]] const WireTopic& topic() const noexcept { return read_topic_; }
   /// Others use both forms: releases before and after Iron on one domain. Those of one kind do not see the node.
   [[nodiscard]] bool mixed() const noexcept { return seen_old_ && seen_new_; }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// DDS messages as CDR bytes, without a type known at compile time. With packets.cpp, wire.cpp alone uses Cyclone's
-// internal interfaces, which differ between its versions.
+// DDS messages as CDR bytes, without a type known at compile time. With packets.cpp and half_received.cpp, wire.cpp
+// alone uses Cyclone's internal interfaces, which differ between its versions.
 #pragma once
 
 #include <dds/dds.h>
