@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <new>
 #include <span>
@@ -153,20 +152,6 @@ std::int64_t DdsWriter::due_ns(std::int64_t now) const {
   if (close_at_ != 0 && topic_.is_open()) due = std::min(due, close_at_);
   if (!topic_.is_open() && readers_ != 0) due = std::min(due, retry_at_);
   return due;
-}
-
-bool DdsWriter::may_overflow_readers() const {
-  if (!large_ || readers_ == 0) return false;
-  std::array<dds_instance_handle_t, 16> readers{};
-  const dds_return_t count = ::dds_get_matched_subscriptions(writer_.get(), readers.data(), readers.size());
-  const auto there = std::min<std::size_t>(static_cast<std::size_t>(std::max(count, 0)), readers.size());
-  return std::any_of(readers.begin(), readers.begin() + static_cast<std::ptrdiff_t>(there), [&](auto reader) {
-    auto* const endpoint = ::dds_get_matched_subscription_data(writer_.get(), reader);
-    if (endpoint == nullptr) return false;
-    const bool reliable = is_reliable(endpoint->qos);
-    ::dds_builtintopic_free_endpoint(endpoint);
-    return !reliable;
-  });
 }
 
 TopicReport DdsWriter::report() const {

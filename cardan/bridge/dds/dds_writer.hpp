@@ -35,8 +35,9 @@ class DdsWriter {
   [[nodiscard]] std::int64_t due_ns(std::int64_t now) const;
 
   [[nodiscard]] TopicReport report() const;
-  /// Whether somebody reads large messages best effort: one that does not fit into the reader's buffer is lost.
-  [[nodiscard]] bool may_overflow_readers() const;
+  /// Whether somebody reads large messages. One that does not fit into the reader's buffer is lost or, read reliably,
+  /// replaced by newer ones before all of it has been sent again.
+  [[nodiscard]] bool may_overflow_readers() const noexcept { return large_ && readers_ != 0; }
   [[nodiscard]] const Guid& guid() const noexcept { return guid_; }
   [[nodiscard]] dds_entity_t entity() const noexcept { return writer_.get(); }
 

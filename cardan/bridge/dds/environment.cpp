@@ -264,9 +264,8 @@ std::vector<std::string> notes_on(const ReceiveBuffers& buffers, bool reads, boo
                     buffers.most >> 10U));
   if (is_read && (buffers.usual < kEnoughUsual || buffers.most < kEnoughMost))
     notes.push_back(fmt::format(
-        "receivers on this computer have a buffer of {} KiB (at most {} KiB): large messages that they read "
-        "best effort may not arrive — raise net.core.rmem_default and rmem_max (cardan doctor), or let them "
-        "read reliably",
+        "receivers on this computer have a buffer of {} KiB (at most {} KiB): large messages may not arrive, "
+        "however they are read — raise net.core.rmem_default and rmem_max (cardan doctor)",
         buffers.usual >> 10U, buffers.most >> 10U));
   return notes;
 }
