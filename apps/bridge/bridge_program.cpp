@@ -157,6 +157,8 @@ void add_bridge_options(CLI::App& app, BridgeOptions& o) {
   app.add_option("--rename", o.rename, "FROM=TO: send topic FROM under the name TO");
   app.add_option("--namespace", o.name_space, "Put before the names on the other side, as /vehicle1");
   app.add_option("--rate", o.max_hz, "At most this many messages a second of each topic")->check(CLI::PositiveNumber);
+  app.add_flag("--owner", o.owner,
+               "Of cardan bridge dds: send also topics of access 'owner' that no option names in full");
   auto* const reliable = app.add_flag("--reliable", o.reliable, "Send each message again until it has arrived");
   app.add_flag("--best-effort", o.best_effort, "Send each message once")->excludes(reliable);
   app.add_option("--domain", o.domain, "Cardan's domain (default: $CARDAN_DOMAIN, else \"default\")");
@@ -197,6 +199,7 @@ bridge::Rules rules_of(const BridgeOptions& o) {
     rule.exclude.insert(rule.exclude.end(), o.exclude.begin(), o.exclude.end());
     if (o.max_hz > 0) rule.max_hz = o.max_hz;
     if (o.reliable || o.best_effort) rule.reliable = o.reliable;
+    if (o.owner) rule.owner = true;
     if (!o.name_space.empty() && rule.rename.empty()) rule.name_space = o.name_space;
   }
   if (!o.name_space.empty() && (o.name_space.front() != '/' || o.name_space.back() == '/'))
@@ -211,6 +214,7 @@ int run_bridge(const BridgeOptions& o, const bridge::Rules& rules, const std::st
   bridge::StatisticsPublisher statistics(rules.domain, rules.access, network);
   const bool live = !o.json && !o.quiet && stdout_is_terminal();
   if (!o.json && !o.quiet && !live) warn(bridge.title());
+  if (const std::string readers = bridge.readers(); !o.quiet && !readers.empty()) warn(readers);
   tell_launcher(o.ready_fd, "ready");
   View view;
   LiveBlock block;

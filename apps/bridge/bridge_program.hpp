@@ -23,7 +23,7 @@ struct BridgeOptions {
   std::string name_space, domain, network, access;
   double max_hz = -1;
   double seconds = 0;  ///< 0: until a signal
-  bool reliable = false, best_effort = false;
+  bool reliable = false, best_effort = false, owner = false;
   bool json = false, quiet = false;
   /// Of a bridge that `cardan run` starts: "ready" goes there once it works, or why it never will; −1: none.
   int ready_fd = -1;

@@ -88,7 +88,7 @@ class Run {
   }
 
   std::unique_ptr<RunningBridge> dds(const std::vector<std::string>& more) {
-    std::vector<std::string> words{"dds", "--domain-id", std::to_string(kDomainId)};
+    std::vector<std::string> words{"dds", "--domain-id", std::to_string(kDomainId), "--owner"};
     words.insert(words.end(), more.begin(), more.end());
     return std::make_unique<RunningBridge>(words, computer());
   }

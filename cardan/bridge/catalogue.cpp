@@ -21,10 +21,13 @@ constexpr std::size_t kMostNotes = 64;
 
 }  // namespace
 
-Catalogue::Catalogue(const Rules& rules)
+Catalogue::Catalogue(const Rules& rules, Owners owners)
     : rules_(rules),
       changed_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-      watch_({.domain = rules.domain, .access = rules.access, .report_ends = true}, *this) {
+      owners_(owners),
+      watch_(
+          {.domain = rules.domain, .access = rules.access, .report_ends = true, .by_access = owners == Owners::Named},
+          *this) {
   if (!changed_)
     throw Error(ErrorCode::Limit, fmt::format("cannot make an eventfd: {}", std::strerror(errno)),
                 "raise ulimit -n of the bridge");
@@ -41,7 +44,21 @@ bool Catalogue::wants(const std::string& topic, const std::string& type) const {
   return may_want(topic) && rule_for(rules_.out, topic, type) != nullptr;
 }
 
+bool Catalogue::held_back(const std::string& topic, const std::string& type, Access access) const {
+  if (owners_ == Owners::All || access != Access::Owner) return false;
+  const TopicRule* const rule = rule_for(rules_.out, topic, type);
+  return rule != nullptr && !sends_owners(*rule, topic);
+}
+
 void Catalogue::found(const std::string& topic, const ObservedStream& stream) {
+  const auto known = present_.find(topic);
+  if (held_back(topic, stream.type(), stream.access())) {
+    if (++left_out_[topic] == 1 && known != present_.end()) add({.added = false, .topic = known->second.topic});
+    note_problem(topic,
+                 "it is not sent: its access is 'owner', and every user may read what leaves — name it in full "
+                 "in 'topics' (--topic), or set 'owner' in the rule (--owner)");
+    return;
+  }
   LocalTopic local{.name = topic,
                    .type = stream.type(),
                    .schema = stream.schema(),
@@ -49,20 +66,28 @@ void Catalogue::found(const std::string& topic, const ObservedStream& stream) {
                    .message_bytes = stream.message_bytes(),
                    .max_bytes = stream.max_bytes(),
                    .depth = stream.depth()};
-  if (const auto known = present_.find(topic); known != present_.end())
-    throw Error(ErrorCode::Incompatible,
-                fmt::format("pid {} publishes it as {} with another layout than the first publisher ({})", stream.pid(),
-                            local.type, known->second.type),
-                "use one message definition for the topic");
+  if (known != present_.end()) {
+    const LocalTopic& first = known->second.topic;
+    if (first.type != local.type || first.type_hash != local.type_hash || first.message_bytes != local.message_bytes)
+      throw Error(ErrorCode::Incompatible,
+                  fmt::format("pid {} publishes it as {} with another layout than the first publisher ({})",
+                              stream.pid(), local.type, first.type),
+                  "use one message definition for the topic");
+    ++known->second.forms;
+    return;
+  }
   if (present_.size() == kMostTopics)
     throw Error(ErrorCode::Limit, fmt::format("a bridge sends at most {} topics", kMostTopics),
                 "name the topics in 'out'");
   if (!AnyType::of_publisher(local.type, local.type_hash, local.schema))
     throw Error(ErrorCode::Incompatible, "the memory layout of " + local.type + " does not follow from its schema",
                 "avoid alignas and bit fields in messages that leave the computer");
-  present_.emplace(topic, local);
-  const TopicRule* const rule = rule_for(rules_.out, topic, local.type);
-  add({.added = true, .topic = std::move(local), .rule = rule});
+  const auto made = present_.emplace(topic, Present{.topic = std::move(local), .forms = 1}).first;
+  if (!left_out_.contains(topic)) open(made->second.topic);
+}
+
+void Catalogue::open(const LocalTopic& topic) {
+  add({.added = true, .topic = topic, .rule = rule_for(rules_.out, topic.name, topic.type)});
 }
 
 void Catalogue::refused(const std::string& topic, const ObservedStream& stream, const std::string& why, bool again) {
@@ -72,9 +97,22 @@ void Catalogue::refused(const std::string& topic, const ObservedStream& stream, 
 
 void Catalogue::ended(const std::string& topic, const detail::PublicationForm& form) {
   const auto known = present_.find(topic);
-  if (known == present_.end() || known->second.type_hash != form.type_hash) return;
-  add({.added = false, .topic = std::move(known->second), .rule = nullptr});
+  if (held_back(topic, form.type, form.access)) {
+    const auto left_out = left_out_.find(topic);
+    if (left_out == left_out_.end() || --left_out->second > 0) return;
+    left_out_.erase(left_out);
+    forget_problem(topic);
+    if (known != present_.end()) open(known->second.topic);
+    return;
+  }
+  if (known == present_.end() || known->second.topic.type_hash != form.type_hash || --known->second.forms > 0) return;
+  if (!left_out_.contains(topic)) add({.added = false, .topic = std::move(known->second.topic)});
   present_.erase(known);
+}
+
+void Catalogue::forget_problem(const std::string& topic) {
+  const std::lock_guard lock(mutex_);
+  problems_.erase(topic);
 }
 
 void Catalogue::add(Change change) {

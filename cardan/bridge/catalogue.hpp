@@ -20,8 +20,12 @@ namespace cardan::bridge {
 /// Thread safety: any thread. No function blocks but the constructor, which looks once, and the destructor.
 class Catalogue : private detail::TopicWatchListener {
  public:
-  /// Throws Error (Unavailable) if no run directory can be used. `rules` must outlive the catalogue.
-  explicit Catalogue(const Rules& rules);
+  /// Which topics of Access::Owner leave.
+  enum class Owners : std::uint8_t { All, Named };
+  /// Throws Error (Unavailable) if no run directory can be used. `rules` must outlive the catalogue. Named: those that
+  /// sends_owners(), because whoever receives may be another user. A topic with a publication that is left out is left
+  /// out altogether.
+  explicit Catalogue(const Rules& rules, Owners owners = Owners::All);
   Catalogue(const Catalogue&) = delete;
   Catalogue& operator=(const Catalogue&) = delete;
   ~Catalogue() override;
@@ -58,13 +62,22 @@ class Catalogue : private detail::TopicWatchListener {
   void ended(const std::string& topic, const detail::PublicationForm& form) override;
   void looked() override {}
   void note_problem(const std::string& topic, const std::string& why);
+  void forget_problem(const std::string& topic);
   void add(Change change);
+  void open(const LocalTopic& topic);
+  [[nodiscard]] bool held_back(const std::string& topic, const std::string& type, Access access) const;
 
   const Rules& rules_;
   Fd changed_;
-  std::map<std::string, LocalTopic> present_;  ///< of the watch's thread
-  std::vector<Change> open_;                   ///< of each_change()
-  std::size_t handed_out_ = 0;                 ///< of them
+  struct Present {
+    LocalTopic topic{};
+    int forms = 0;  ///< publications of its layout, one for each access
+  };
+  const Owners owners_;
+  std::map<std::string, Present> present_;  ///< of the watch's thread
+  std::map<std::string, int> left_out_;     ///< topics with publications that their owners keep; of that thread, too
+  std::vector<Change> open_;                ///< of each_change()
+  std::size_t handed_out_ = 0;              ///< of them
   mutable std::mutex mutex_;
   std::vector<Change> changes_;
   std::map<std::string, std::string> problems_;

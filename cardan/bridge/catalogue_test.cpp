@@ -96,5 +96,36 @@ TEST_F(CatalogueTest, AnotherTypeOfTheSameTopicIsAProblemWithAName) {
   EXPECT_NE(catalogue.problems().at("/mixed").find("sensor_msgs/msg/Imu"), std::string::npos);
 }
 
+TEST_F(CatalogueTest, WhatBelongsToItsOwnerAloneLeavesOnlyIfARuleNamesIt) {
+  const Publisher<Clock> named{Topic<Clock>{"/named", {}}}, by_pattern{Topic<Clock>{"/patterned", {}}};
+  const Publisher<Clock> open{Topic<Clock>{"/open", {.access = Access::Everyone}}};
+  Rules rules;
+  rules.out = {{.topics = {"/named"}}, {.topics = {"/op*", "/pat*"}}};
+  Catalogue catalogue(rules, Catalogue::Owners::Named);
+  const std::set<std::string> expected{"/named", "/open"};
+  EXPECT_EQ((std::set<std::string>{next(catalogue).topic.name, next(catalogue).topic.name}), expected);
+  EXPECT_NE(catalogue.problems().at("/patterned").find("--owner"), std::string::npos);
+  EXPECT_EQ(catalogue.problems().size(), 1U);
+
+  rules.out[1].owner = true;
+  Catalogue all(rules, Catalogue::Owners::Named);
+  EXPECT_TRUE(all.problems().empty());
+}
+
+TEST_F(CatalogueTest, ATopicIsLeftOutWhileOneOfItsPublicationsIs) {
+  const Publisher<Clock> open{Topic<Clock>{"/mixed", {.access = Access::Everyone}}};
+  Rules rules;
+  rules.out = {{}};
+  Catalogue catalogue(rules, Catalogue::Owners::Named);
+  EXPECT_TRUE(next(catalogue).added);
+  auto own = std::make_unique<Publisher<Clock>>(Topic<Clock>{"/mixed", {}});
+  EXPECT_FALSE(next(catalogue).added) << "what it publishes must not leave";
+  own.reset();
+  const Catalogue::Change again = next(catalogue);
+  EXPECT_TRUE(again.added);
+  EXPECT_NE(again.rule, nullptr);
+  EXPECT_TRUE(catalogue.problems().empty());
+}
+
 }  // namespace
 }  // namespace cardan::bridge

@@ -72,6 +72,7 @@ class Reader {
     read(node, "reliable", rule.reliable);
     read_whole(node, "depth", rule.depth);
     read(node, "latched", rule.latched);
+    read(node, "owner", rule.owner);
     read(node, "priority", rule.priority);
     read(node, "congestion", rule.congestion);
     if (const Node* n = node.find("max_mib")) rule.max_bytes = static_cast<std::uint64_t>(n->integer) << 20U;
@@ -84,6 +85,8 @@ class Reader {
       error(pointer + "/namespace", "'rename' already gives the whole name", "remove one of the two");
     if (!in && node.find("max_mib") != nullptr)
       error(pointer + "/max_mib", "'max_mib' limits what comes in", "remove it, or move the rule to 'in'");
+    if (in && node.find("owner") != nullptr)
+      error(pointer + "/owner", "'owner' is about topics that leave", "remove it, or move the rule to 'out'");
     if (in && node.find("topics") == nullptr && node.find("types") == nullptr)
       error(pointer, "a rule of 'in' names neither topics nor types",
             "add \"topics\": [\"/cmd_vel\"]; \"*\" lets everything in");
@@ -155,6 +158,10 @@ const TopicRule* rule_for(const std::vector<TopicRule>& rules, const std::string
   };
   const auto found = std::find_if(rules.begin(), rules.end(), fits);
   return found == rules.end() ? nullptr : &*found;
+}
+
+bool sends_owners(const TopicRule& rule, const std::string& topic) noexcept {
+  return rule.owner || std::find(rule.topics.begin(), rule.topics.end(), topic) != rule.topics.end();
 }
 
 bool can_fit(const std::string& pattern) noexcept {

@@ -36,6 +36,9 @@ struct TopicRule {
   std::optional<bool> latched{};
   /// The largest message that is let in, in bytes. Only of `in`.
   std::uint64_t max_bytes = std::uint64_t{64} << 20;
+  /// Also topics of Access::Owner that the rule does not name letter by letter. Only of `out`, and of bridges whose
+  /// receivers may be other users: cardan bridge dds.
+  bool owner = false;
   /// Of `cardan bridge zenoh`: Zenoh's priority, one of kPriorities, and what happens when the network is too slow, one
   /// of kCongestions. Empty: "data", "drop".
   std::string priority{}, congestion{};
@@ -102,6 +105,8 @@ struct Rules {
 /// The first rule that fits, or null. `type` empty: only the name is compared. Any thread; does not block.
 [[nodiscard]] const TopicRule* rule_for(const std::vector<TopicRule>& rules, const std::string& topic,
                                         const std::string& type) noexcept;
+/// Whether a rule sends a topic that belongs to its owner alone: `owner`, or one of its names without a pattern.
+[[nodiscard]] bool sends_owners(const TopicRule& rule, const std::string& topic) noexcept;
 /// Whether there can be a topic that fits the pattern: names start with '/'. Any thread; does not block.
 [[nodiscard]] bool can_fit(const std::string& pattern) noexcept;
 /// The topic's name on the other side.

@@ -44,6 +44,7 @@ constexpr std::array kRuleFields{
     flag("reliable"),
     whole("depth", 0, kMostDepth),
     flag("latched"),
+    flag("owner"),
     whole("max_mib", 1, kMostMebibytes),
     choice("priority", kPriorities),
     choice("congestion", kCongestions),

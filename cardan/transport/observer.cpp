@@ -182,6 +182,7 @@ std::string ObservedStream::schema() const {
 std::uint32_t ObservedStream::depth() const noexcept { return parts_->header().depth; }
 std::size_t ObservedStream::message_bytes() const noexcept { return parts_->header().message_bytes; }
 std::size_t ObservedStream::max_bytes() const noexcept { return parts_->header().payload_bytes; }
+Access ObservedStream::access() const noexcept { return parts_->area.access; }
 std::uint64_t ObservedStream::published() const noexcept {
   if (is_forked_child()) return 0;
   return protocol::unpack(parts_->view().ring.latest->load(kRelaxed)).sequence;

@@ -88,8 +88,10 @@ class BridgeCase(unittest.TestCase):
         self.assertEqual(process.stdout.readline(), "ready\n")
         return process
 
-    def bridge(self, *options, user=UNPRIVILEGED):
-        """A bridge; its reports go to a file, where report() finds the newest. `user`: words before its command."""
+    def bridge(self, *options, user=UNPRIVILEGED, owner=True):
+        """A bridge; its reports go to a file, where report() finds the newest. `user`: words before its command. `owner`: it sends
+        also what belongs to its owner alone, as the topics of these tests do."""
+        options = ("--owner", *options) if owner else options
         self.bridges += 1
         log = self.path / f"bridge{self.bridges}.json"
         errors = open(self.path / f"bridge{self.bridges}.err", "w")

@@ -172,6 +172,28 @@ class OrdinaryUser(BridgeCase):
         self.end(bridge)
 
 
+class Owners(BridgeCase):
+    def test_topics_of_their_owner_alone_leave_only_if_a_rule_names_them(self):
+        self.publish()
+        bridge = self.bridge("--topic", "/text", "--topic", "/cam*", owner=False)
+        self.collect(self.reader("rt/text", t.String), 3)
+        note = self.until(lambda: [n for n in self.report(bridge)["notes"] if n.startswith("/camera: it is not sent")], "a note")[0]
+        self.assertIn("--owner", note)
+        self.assertIsNone(self.topic(bridge, "/camera"))
+        self.end(bridge)
+        said = (self.path / f"bridge{self.bridges}.err").read_text()
+        self.assertIn("every user of this computer can read what leaves", said)
+
+    def test_a_rule_may_name_them_by_a_pattern(self):
+        self.publish()
+        rules = self.path / "rules.json"
+        rules.write_text(json.dumps({"out": [{"topics": "/te*", "owner": True}, {"topics": "/cam*"}]}))
+        bridge = self.bridge(rules, owner=False)
+        self.collect(self.reader("rt/text", t.String), 3)
+        self.assertIsNone(self.topic(bridge, "/camera"))
+        self.end(bridge)
+
+
 class Inwards(BridgeCase):
     def test_only_what_a_rule_names_comes_in(self):
         bridge = self.bridge("--in", "/wanted")

@@ -74,7 +74,7 @@ class Ros2Case(unittest.TestCase):
         return [json.loads(line) for line in self.lines(process) if line.startswith("{")]
 
     def bridge(self, *options):
-        return self.start(BIN / "cardan", "bridge", "dds", "--json", *options)
+        return self.start(BIN / "cardan", "bridge", "dds", "--owner", "--json", *options)
 
     def end(self, bridge, code=0):
         bridge.send_signal(signal.SIGINT)

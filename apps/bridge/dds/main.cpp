@@ -14,11 +14,14 @@ namespace cardan::apps {
 namespace {
 
 constexpr const char* kExamples = R"(Examples:
-  cardan bridge dds                                   every topic to ROS 2 on this computer; nothing comes in
-  cardan bridge dds --discovery subnet                also to other computers, as ROS 2 by default
-  cardan bridge dds --topic '/camera/*' --rate 10     only these, at most 10 messages a second of each
+  cardan bridge dds --owner                           every topic to ROS 2 on this computer; nothing comes in
+  cardan bridge dds --owner --discovery subnet        also to other computers, as ROS 2 by default
+  cardan bridge dds --topic /camera/front --rate 10   only this one, at most 10 messages a second
   cardan bridge dds --in /cmd_vel                     /cmd_vel comes in
   cardan bridge dds bridge.json                       as the file says (cardan check bridge.json)
+
+Every user of this computer can read what leaves. Topics of access 'owner', the default, leave only if --topic or a rule
+names them in full, or with --owner.
 
 A topic costs its publisher nothing until somebody on DDS reads it. Messages go out from the publisher's memory.)";
 

@@ -144,8 +144,8 @@ class Talk {
     }
     await(*answerer_);
     if (name == "cardan-dds") {
-      bridge({"dds", "--domain-id", std::to_string(kBridgeDomain), "--discovery", "subnet"}, false);
-      bridge({"dds", "--domain-id", std::to_string(kBridgeDomain), "--discovery", "subnet"}, true);
+      bridge({"dds", "--domain-id", std::to_string(kBridgeDomain), "--discovery", "subnet", "--owner"}, false);
+      bridge({"dds", "--domain-id", std::to_string(kBridgeDomain), "--discovery", "subnet", "--owner"}, true);
     } else if (name == "cardan-zenoh") {
       const std::string address = fmt::format("tcp/{}:{}", OtherNetwork::kHere, kZenohPort);
       bridge({"zenoh", "--form", "cardan", "--listen", address}, false);

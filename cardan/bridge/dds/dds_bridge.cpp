@@ -67,7 +67,7 @@ DdsBridge::DdsBridge(Rules rules, DomainChoice choice)
       node_(participant_, rules_.dds.node_namespace, rules_.dds.node, likely_gid_bytes(rules_.dds, variable),
             rules_.dds.gid_bytes != 0),
       habits_(participant_, rules_, bell_),
-      catalogue_(rules_),
+      catalogue_(rules_, Catalogue::Owners::Named),
       parts_(most_parts_bytes(rules_)) {}
 
 void DdsBridge::finish() { watch_readers(steady_now()); }
@@ -398,6 +398,11 @@ std::string DdsBridge::title() const {
   const std::size_t others = participant_.others();
   return fmt::format("DDS domain {} ({}), {} other participant{}", choice_.id, word_of(choice_.range), others,
                      others == 1 ? "" : "s");
+}
+
+std::string DdsBridge::readers() const {
+  return fmt::format("{} can read what leaves on DDS domain {} and write what 'in' lets in: DDS asks nobody for a name",
+                     stays_here(choice_) ? "every user of this computer" : "everybody on the network", choice_.id);
 }
 
 /// Of rules that name a topic that is there, and a type that it does not have.

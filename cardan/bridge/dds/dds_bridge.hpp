@@ -41,6 +41,7 @@ class DdsBridge final : public Bridge {
   void finish() override;
   [[nodiscard]] std::vector<TopicReport> topics() const override;
   [[nodiscard]] std::string title() const override;
+  [[nodiscard]] std::string readers() const override;
   [[nodiscard]] std::vector<std::string> notes() const override;
 
  private:

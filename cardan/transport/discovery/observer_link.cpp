@@ -283,7 +283,11 @@ std::optional<PublisherArea> ObserverLink::attach(const TopicEntry& entry, const
     return std::nullopt;
   }
   try {
-    return PublisherArea::map(std::move(fds[0]), wire::number(*attached, "bytes"), is_foreign(peer_.uid), peer_.uid);
+    PublisherArea area =
+        PublisherArea::map(std::move(fds[0]), wire::number(*attached, "bytes"), is_foreign(peer_.uid), peer_.uid);
+    const std::uint64_t access = wire::number(*attached, "access");
+    if (access <= static_cast<std::uint64_t>(Access::Policy)) area.access = static_cast<Access>(access);
+    return area;
   } catch (const Error& e) {
     fail(Failure::Refused, e.what());
     return std::nullopt;

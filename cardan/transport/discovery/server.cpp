@@ -333,6 +333,7 @@ void Server::attach(Connection& c, const json& m, std::vector<Fd>& fds) {
   const Area& area = core->area();
   json answer{{"op", "attached"}, {"id", id}, {"bytes", area.size()}};
   if (observes) {
+    answer["access"] = static_cast<unsigned>(core->options().access);
     c.attachments[id] = {core, nullptr, {}};
     return reply(c, answer, {area.read_only_fd()}, core, std::move(*claim));
   }

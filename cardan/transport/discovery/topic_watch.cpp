@@ -142,7 +142,8 @@ void TopicWatch::look_at(const std::string& topic, const ObservedStream& stream,
     return;
   }
   done_.insert(publication);
-  const PublicationForm form{type, stream.type_hash(), stream.message_bytes()};
+  const PublicationForm form{type, stream.type_hash(), stream.message_bytes(),
+                             options_.by_access ? stream.access() : Access::Owner};
   if (known != found_.end())
     for (Found& found : known->second)
       if (found.form == form) {

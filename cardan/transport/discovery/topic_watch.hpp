@@ -23,6 +23,7 @@ struct PublicationForm {
   std::string type;
   std::uint64_t type_hash = 0;
   std::size_t message_bytes = 0;
+  Access access = Access::Owner;  ///< only with WatchOptions::by_access
   [[nodiscard]] bool operator==(const PublicationForm&) const = default;
 };
 
@@ -53,6 +54,7 @@ struct TopicWatchOptions {
   std::string domain{};
   Access access = Access::Owner;  ///< whose publications are accepted
   bool report_ends = false;
+  bool by_access = false;  ///< publications of different access are not alike
 };
 
 /// Looks for topics of a domain on a thread of its own, because asking other processes may take its time.

@@ -8,6 +8,7 @@
 #include "cardan/base/bound_fd.hpp"
 #include "cardan/base/socket.hpp"
 #include "cardan/transport/protocol/layout.hpp"
+#include "cardan/transport/topic.hpp"
 
 /// A publisher's area as a subscriber receives it, and the checks that precede every access. Nothing in the area is
 /// trusted. Set-up only, except slots_there().
@@ -45,8 +46,9 @@ struct ReaderContract {
 struct PublisherArea {
   Mapping mapping;
   layout::Header header;
-  std::uint32_t slots;  ///< slots that are there
-  BoundFd fd;           ///< of another user's area; otherwise empty
+  std::uint32_t slots;            ///< slots that are there
+  BoundFd fd;                     ///< of another user's area; otherwise empty
+  Access access = Access::Owner;  ///< as its process tells an observer; Owner if it does not
 
   /// Maps and checks. `whose`: the user, if it is another one. Throws Error (Incompatible, System; Limit: it could not
   /// be found out now whether memory backs it, which says nothing about the area).
