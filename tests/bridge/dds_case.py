@@ -76,7 +76,7 @@ class BridgeCase(unittest.TestCase):
             # A peer's own end: Fast DDS's files in /dev/shm stay behind a process that a signal ends.
             process.stdin.close()
             with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(5)
+                process.wait(PATIENCE)
         if process.stdout:
             process.stdout.close()
         if process.poll() is None:

@@ -5,10 +5,10 @@
 
 #include <fastcdr/Cdr.h>
 #include <fastcdr/FastBuffer.h>
-#include <fastcdr/exceptions/Exception.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <fastdds/dds/domain/DomainParticipant.hpp>
 #include <fastdds/dds/domain/DomainParticipantFactory.hpp>
 #include <fastdds/dds/publisher/DataWriter.hpp>
@@ -71,9 +71,13 @@ class ImageType final : public dds::TopicDataType {
     try {
       in.read_encapsulation();
       payload->encapsulation = in.endianness() == Cdr::BIG_ENDIANNESS ? CDR_BE : CDR_LE;
+      std::uint32_t size = 0;
       in >> image.sec >> image.nanosec >> image.frame_id >> image.height >> image.width >> image.encoding >>
-          image.is_bigendian >> image.step >> image.data;
-    } catch (const eprosima::fastcdr::exception::Exception&) {
+          image.is_bigendian >> image.step >> size;
+      if (size > payload->length) return false;  // Fast CDR would make room for it first, whatever it says
+      image.data.resize(size);
+      in.deserializeArray(image.data.data(), size);
+    } catch (const std::exception&) {  // Fast CDR's own, and those of texts without bounds
       return false;
     }
     return true;
