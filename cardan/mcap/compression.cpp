@@ -55,7 +55,7 @@ const char* run(View in, std::uint64_t size, std::span<std::byte> out, bool one_
 }
 
 void make_room(Bytes& out, std::uint64_t size) {
-  if (out.capacity() < size) out = {};  // not two of them at a time
+  if (out.capacity() < size) Bytes().swap(out);  // not two of them at a time
   out.resize(static_cast<std::size_t>(size));
 }
 

@@ -45,7 +45,7 @@ class Verifier {
     result_.bytes = file_.size();
     if (result_.finish.how != Finish::How::Complete) return std::move(result_);
     if (!data_ended_) complain(0, "it does not say where its data section ends");
-    buffer_ = {};  // without an index the file is walked through, which unpacks its chunks once more
+    Bytes().swap(buffer_);  // without an index the file is walked through, which unpacks its chunks once more
     compare();
     return std::move(result_);
   }

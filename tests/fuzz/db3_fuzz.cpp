@@ -3,17 +3,20 @@
 // it is run, and no more comes out of it than is in it.
 #include <sqlite3.h>
 
+#include <fstream>
+
 #include "apps/bag/convert/sqlite_bag.hpp"
 #include "cardan/base/error.hpp"
-#include "tests/fuzz/recordings.hpp"
+#include "tests/fuzz/fuzz.hpp"
 
 namespace cardan::fuzz::db3_target {
 namespace {
 
 void run(std::string_view input) {
-  const MemoryFile file(input);
+  const std::string path = folder() + "/in.db3";  // SQLite finds no file in memory by its descriptor's name
+  std::ofstream(path, std::ios::binary | std::ios::trunc).write(input.data(), std::ssize(input));
   try {
-    apps::SqliteBag bag(file.path());
+    apps::SqliteBag bag(path);
     std::size_t bytes = 0, topics = 0;
     while (const auto message = bag.next()) {
       bytes += message->data.size();

@@ -49,7 +49,7 @@ const char* run_bz2(mcap::View packed, std::uint64_t size, mcap::Bytes* out) {
 const char* unpack_bz2(mcap::View packed, std::uint64_t size, mcap::Bytes& out) {
   if (size > kLikelyRatio * packed.size() + kStep)  // before room is made for what it claims
     if (const char* const why = run_bz2(packed, size, nullptr)) return why;
-  out = {};
+  mcap::Bytes().swap(out);
   out.resize(static_cast<std::size_t>(size));
   return run_bz2(packed, size, &out);
 }

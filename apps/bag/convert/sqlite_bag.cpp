@@ -146,7 +146,8 @@ struct SqliteBag::State {
 
   [[noreturn]] void fail(const char* what) const {
     if (stopping()) throw Error(ErrorCode::System, "stopped while " + path + " was opened", "start again");
-    throw Error(ErrorCode::InvalidArgument, fmt::format("{} {}: {}", path, what, error()),
+    const bool known = is_exhausted() || sqlite3_errcode(database.get()) != SQLITE_OK;
+    throw Error(ErrorCode::InvalidArgument, fmt::format("{} {}{}", path, what, known ? ": " + error() : ""),
                 "name a .db3 file that ros2 bag record wrote");
   }
 
