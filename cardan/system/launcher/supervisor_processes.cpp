@@ -239,7 +239,7 @@ void Supervisor::look_stopped(std::size_t index, std::int64_t now) {
     slot.name_ns = now + kFirst;
   }
   const std::int64_t since = now - slot.stopped_ns;
-  const std::int64_t watchdog = shortest_watchdog(configuration_.processes[index]);
+  const std::int64_t watchdog = shortest_watchdog(plan_.configuration.processes[index]);
   if (watchdog != 0 && since >= watchdog) {
     slot.frozen = true;
     slot.child->signal(SIGKILL);
@@ -288,7 +288,7 @@ void Supervisor::ended(std::size_t index, const Ending& ending) {
   say_left_out(index, steady_now(), true);
   // A callback, or a library, that calls exit(0) ends what nobody asked to end.
   const bool by_itself =
-      ending.in_order() && !slot.ends_in_order && !slot.told_to_end && !configuration_.processes[index].bridge;
+      ending.in_order() && !slot.ends_in_order && !slot.told_to_end && !plan_.configuration.processes[index].bridge;
   // Dying by the SIGTERM that it was sent is in order: it had not come to asking for it yet.
   const bool in_order = (ending.in_order() && !by_itself) || (slot.told_to_end && ending.signal == SIGTERM);
   std::string cause =
