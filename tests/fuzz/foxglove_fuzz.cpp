@@ -148,7 +148,7 @@ void run(std::string_view input) {
   Bridge bridge;
   Line connection;
   {
-    Viewer viewer(1, bridge, connection, {.name = "fuzz", .time = true});
+    Viewer viewer(1, bridge, connection, {.name = "fuzz", .session = "1", .time = true});
     Input lines(input);
     while (!lines.empty()) happen(lines.until('\n'), viewer, connection, bridge);
     for (int i = 0; connection.busy && i < 100'000; ++i) {

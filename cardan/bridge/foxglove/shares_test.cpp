@@ -19,21 +19,21 @@
 namespace cardan::bridge::foxglove {
 namespace {
 
-using Answer = Places::Answer;
+using PlaceAnswer = Places::Answer;
 constexpr std::int64_t kSecond = 1'000'000'000;
 
 TEST(FoxglovePlaces, OurUserKeepsAQuarter) {
   const Places places(16);
   Shares taken;
   for (const char* share : {"a", "b", "c", "d"})
-    while (places.ask(taken, share) == Answer::Yes) taken.emplace_back(share);
+    while (places.ask(taken, share) == PlaceAnswer::Yes) taken.emplace_back(share);
   EXPECT_EQ(taken.size(), 12U);
-  EXPECT_EQ(places.ask(taken, "e"), Answer::ShareIsUsed);
-  while (places.ask(taken, "") == Answer::Yes) taken.emplace_back();
+  EXPECT_EQ(places.ask(taken, "e"), PlaceAnswer::ShareIsUsed);
+  while (places.ask(taken, "") == PlaceAnswer::Yes) taken.emplace_back();
   EXPECT_EQ(taken.size(), 16U);
   Shares ours(16);
-  EXPECT_EQ(places.ask(ours, ""), Answer::Full);
-  EXPECT_EQ(places.ask(ours, "a"), Answer::Full);
+  EXPECT_EQ(places.ask(ours, ""), PlaceAnswer::Full);
+  EXPECT_EQ(places.ask(ours, "a"), PlaceAnswer::Full);
 }
 
 TEST(FoxglovePlaces, EvenOfFewPlacesOurUserHasOne) {
@@ -41,11 +41,11 @@ TEST(FoxglovePlaces, EvenOfFewPlacesOurUserHasOne) {
     const Places places(all);
     Shares taken;
     for (const char* share : {"a", "b", "c", "d"})
-      while (places.ask(taken, share) == Answer::Yes) taken.emplace_back(share);
+      while (places.ask(taken, share) == PlaceAnswer::Yes) taken.emplace_back(share);
     EXPECT_EQ(taken.size(), all);
-    EXPECT_EQ(places.ask(taken, ""), Answer::Yes);
+    EXPECT_EQ(places.ask(taken, ""), PlaceAnswer::Yes);
     taken.emplace_back();
-    EXPECT_EQ(places.ask(taken, ""), Answer::Full);
+    EXPECT_EQ(places.ask(taken, ""), PlaceAnswer::Full);
   }
 }
 
