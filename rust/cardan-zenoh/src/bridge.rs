@@ -16,12 +16,14 @@ use zenoh::sample::{Sample, SampleKind};
 use zenoh::{Session, Wait};
 
 use crate::announced::{Announced, Change};
+use crate::answers::{answers, Answers, Room};
 use crate::clock::{self, Clocks};
 use crate::context::Context;
 use crate::counts::Report;
+use crate::definitions;
 use crate::incoming::Incoming;
-use crate::keys::{announced, checked_name, clock_key, definition_key, domain_number};
-use crate::outgoing::{answer_questions, Local, Outgoing, Question};
+use crate::keys::{announced, checked_name, clock_key, definitions_key, domain_number, MOST_BYTES};
+use crate::outgoing::{Local, Outgoing};
 use crate::rules::{is_pattern, rule_for, Form, Rules};
 use crate::stamp::wall_now;
 use crate::topics::Topics;
@@ -30,13 +32,13 @@ use crate::types::definition_of;
 /// Each topic has a thread.
 const MOST_OUT: usize = 512;
 const MOST_IN: usize = 256;
-/// Of one topic that are looked at once.
-const MOST_TOKENS: usize = 1024;
+/// Tokens of one topic that are looked at once.
+const OF_TOPIC: Room = Room { answers: 1024, bytes: 1 << 20 };
 const LOOK: Duration = Duration::from_millis(500);
 /// Between two looks at all that is announced, which strangers can cause, and for its answers.
 const AGAIN: Duration = Duration::from_secs(5);
 /// Tokens that such a look takes.
-const MOST_LIVE: usize = 1 << 16;
+const OF_ALL: Room = Room { answers: 1 << 16, bytes: 32 << 20 };
 
 /// What `cardan_topics_json()` gives.
 #[derive(Deserialize)]
@@ -82,32 +84,10 @@ impl Bridge {
     }
 
     fn start(&self, tokens: Receiver<Change>) {
-        let (ask, questions) = sync_channel::<Question>(64);
         let (topics, stop) = (self.topics.clone(), self.stop.clone());
-        self.spawn(move || find_topics(&topics, &stop, &ask));
-        let context = self.topics.context.clone();
-        std::thread::spawn(move || answer_questions(&context, &questions));
+        self.spawn(move || find_topics(&topics, &stop));
         let topics = self.topics.clone();
-        std::thread::spawn(move || {
-            for one in named_topics(&topics.context) {
-                let_in(&topics, &one);
-            }
-            let mut looked = Instant::now();
-            loop {
-                match tokens.recv_timeout(LOOK) {
-                    Ok(Change { one, gone: true }) => forget(&topics, &one),
-                    Ok(Change { one, .. }) => let_in(&topics, &one),
-                    Err(RecvTimeoutError::Disconnected) => return,
-                    // All that came is done: what had no place is looked for now.
-                    Err(RecvTimeoutError::Timeout) => {
-                        if looked.elapsed() >= AGAIN && topics.context.left_out.swap(false, Relaxed) {
-                            look_at_all(&topics);
-                            looked = Instant::now();
-                        }
-                    }
-                }
-            }
-        });
+        std::thread::spawn(move || follow(&topics, &tokens));
         let (topics, clocks, stop) = (self.topics.clone(), self.clocks.clone(), self.stop.clone());
         self.spawn(move || clocks.ask(&topics, &stop));
     }
@@ -159,6 +139,27 @@ impl Bridge {
     }
 }
 
+/// Lets topics in as they are announced.
+fn follow(topics: &Arc<Topics>, tokens: &Receiver<Change>) {
+    for one in named_topics(&topics.context) {
+        let_in(topics, &one);
+    }
+    let mut looked = Instant::now();
+    loop {
+        match tokens.recv_timeout(LOOK) {
+            Ok(Change { one, gone: true }) => forget(topics, &one),
+            Ok(Change { one, .. }) => let_in(topics, &one),
+            Err(RecvTimeoutError::Disconnected) => return,
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        // Also while others announce without a pause: it is they that leave no place.
+        if looked.elapsed() >= AGAIN && topics.context.left_out.swap(false, Relaxed) {
+            look_at_all(topics);
+            looked = Instant::now();
+        }
+    }
+}
+
 fn report_of(t: &Incoming) -> Report {
     let mut one = Report::of(&t.name, &t.beyond, &t.type_name(), true, &t.counts);
     one.lost = one.lost.saturating_add(t.losses.lock().unwrap().lost());
@@ -179,16 +180,16 @@ fn declare(topics: &Arc<Topics>, clocks: &Arc<Clocks>, found: &SyncSender<Change
     }
     if form == Form::Cardan {
         let own = topics.clone();
-        let asked = move |query: Query| clock::answer(&own, &query);
+        let asked = move |query: Query| {
+            let (topics, received_ns) = (own.clone(), wall_now());
+            own.context.answering.put(move || clock::answer(&topics, &query, received_ns));
+        };
         queryables.push(context.session.declare_queryable(clock_key(&context.zid)).callback(asked).wait()?);
         let own = context.clone();
-        let key = definition_key(&context.zid, 0).replace("0000000000000000", "*");
+        let key = definitions_key(&context.zid);
         let asked = move |query: Query| {
-            let number = query.key_expr().as_str().rsplit('/').next().map(|n| u64::from_str_radix(n, 16));
-            let definitions = own.definitions.lock().unwrap();
-            if let Some(text) = number.and_then(|n| definitions.get(&n.ok()?)) {
-                let _ = query.reply(query.key_expr().clone(), text.as_str()).wait();
-            }
+            let context = own.clone();
+            own.answering.put(move || definitions::answer(&context, &query));
         };
         queryables.push(context.session.declare_queryable(key).callback(asked).wait()?);
     }
@@ -216,13 +217,18 @@ fn token_changed(context: &Context, clocks: &Clocks, found: &SyncSender<Change>,
     }
 }
 
+/// The announcements that these keys name.
+fn announced_now(context: &Context, tokens: String, room: Room, timeout: Duration) -> Option<Answers> {
+    let (callback, found) = answers(room, |sample| sample.key_expr().as_str().len() <= MOST_BYTES);
+    context.session.liveliness().get(tokens).timeout(timeout).callback(callback).wait().ok().map(|()| found)
+}
+
 /// Asks again for the announcements of a topic: some had to be left out.
 fn look_again(topics: &Arc<Topics>, name: &str) {
     let context = &topics.context;
     for tokens in context.keys.announcements(Some(name)) {
-        let Ok(replies) = context.session.liveliness().get(tokens).timeout(LOOK).wait() else { continue };
-        let found = replies.iter().take(MOST_TOKENS).filter_map(|reply| reply.into_result().ok());
-        for one in found.filter_map(|sample| wanted(context, &sample)) {
+        let Some(found) = announced_now(context, tokens, OF_TOPIC, LOOK) else { continue };
+        for one in found.filter_map(|answer| wanted(context, &answer.sample)).take(OF_TOPIC.answers) {
             let_in(topics, &one);
         }
     }
@@ -235,16 +241,14 @@ fn look_at_all(topics: &Arc<Topics>) {
     context.forget_note("in");
     let mut live = HashSet::new();
     for tokens in context.keys.announcements(None) {
-        let Ok(replies) = context.session.liveliness().get(tokens).timeout(AGAIN).wait() else { return };
-        for reply in replies.iter() {
-            // Without all answers, or of too many, none is taken for gone.
-            let Ok(sample) = reply.into_result() else { return };
-            let Some(one) = wanted(context, &sample) else { continue };
-            if live.len() >= MOST_LIVE {
-                return;
-            }
+        let Some(found) = announced_now(context, tokens, OF_ALL, AGAIN) else { return };
+        for one in found.filter_map(|answer| wanted(context, &answer.sample)).take(OF_ALL.answers) {
             live.insert(one.token);
             let_in(topics, &one);
+        }
+        // Without all answers, none is taken for gone.
+        if !found.is_complete() || live.len() >= OF_ALL.answers {
+            return;
         }
     }
     let mut all = topics.incoming.lock().unwrap();
@@ -289,13 +293,13 @@ fn let_in(topics: &Arc<Topics>, one: &Announced) {
     let context = &topics.context;
     let Some(rule) = rule_for(&context.rules.inward, &one.name, &one.type_name) else { return };
     if let Err(why) = context.hashes.check(context.keys.form, one) {
-        context.note(&one.name, why);
+        context.note_of_others(&one.name, why);
         return;
     }
     let mut all = topics.incoming.lock().unwrap();
     if let Some(known) = all.get(&one.name) {
         if known.rule != *rule {
-            context.note(
+            context.note_of_others(
                 &one.name,
                 format!(
                     "{} as {} has a rule of its own, but it comes in as a {} already",
@@ -306,13 +310,16 @@ fn let_in(topics: &Arc<Topics>, one: &Announced) {
             );
         } else if known.announce(one) {
             let (name, kind, first) = (&one.name, &one.type_name, known.type_name());
-            context.note(name, format!("{name} is announced as {kind} too; it stays a {first} as long as that works"));
+            context.note_of_others(
+                name,
+                format!("{name} is announced as {kind} too; it stays a {first} as long as that works"),
+            );
         }
         return;
     }
     let topic = Incoming::new(one, rule.clone());
     if topic.name.starts_with("/cardan/") {
-        context.note(&one.name, format!("{} does not come in: /cardan/ is Cardan's own", one.name));
+        context.note_of_others(&one.name, format!("{} does not come in: /cardan/ is Cardan's own", one.name));
         return;
     }
     if all.len() >= MOST_IN {
@@ -329,9 +336,12 @@ fn let_in(topics: &Arc<Topics>, one: &Announced) {
         return;
     }
     let topic = Arc::new(topic);
-    all.insert(one.name.clone(), topic.clone());
-    let topics = topics.clone();
-    std::thread::spawn(move || topic.run(&topics.context, &|name| look_again(&topics, name)));
+    let (own, running) = (topics.clone(), topic.clone());
+    if context.spawn(move || running.run(&own.context, &|name| look_again(&own, name))) {
+        all.insert(one.name.clone(), topic);
+    } else {
+        context.left_out.store(true, Relaxed);
+    }
 }
 
 /// A token has ended. A topic of which nothing ever came makes room for others; of any other the counts stay.
@@ -345,14 +355,14 @@ fn forget(topics: &Topics, one: &Announced) {
 }
 
 /// Looks for this computer's topics until `stop`.
-fn find_topics(topics: &Arc<Topics>, stop: &AtomicBool, ask: &SyncSender<Question>) {
+fn find_topics(topics: &Arc<Topics>, stop: &AtomicBool) {
     let context = &topics.context;
     let mut running: BTreeMap<String, Local> = BTreeMap::new();
     while !stop.load(Relaxed) {
         match look(&context.rules.domain) {
             Ok(found) => {
                 context.forget_note("look");
-                update(topics, &mut running, found, ask);
+                update(topics, &mut running, found);
             }
             Err(why) => context.note("look", why),
         }
@@ -360,7 +370,7 @@ fn find_topics(topics: &Arc<Topics>, stop: &AtomicBool, ask: &SyncSender<Questio
     }
 }
 
-fn update(topics: &Topics, running: &mut BTreeMap<String, Local>, found: Found, ask: &SyncSender<Question>) {
+fn update(topics: &Topics, running: &mut BTreeMap<String, Local>, found: Found) {
     let context = &topics.context;
     let mut here = BTreeSet::new();
     for topic in found.topics {
@@ -389,12 +399,14 @@ fn update(topics: &Topics, running: &mut BTreeMap<String, Local>, found: Found, 
         // A publisher that comes again goes on with its topic's counts.
         let counts = all.get(&local.name).map(|old| old.counts.clone()).unwrap_or_default();
         let outgoing = Arc::new(Outgoing::new(local.clone(), rule.clone(), counts));
-        if let Some(old) = all.insert(local.name.clone(), outgoing.clone()) {
+        let (own, carrying) = (context.clone(), outgoing.clone());
+        if !context.spawn(move || carrying.run(&own)) {
+            continue; // the next look tries again
+        }
+        if let Some(old) = all.insert(local.name.clone(), outgoing) {
             old.stop();
         }
         running.insert(local.name.clone(), local);
-        let (own, ask) = (context.clone(), ask.clone());
-        std::thread::spawn(move || outgoing.run(&own, &ask));
     }
     // Their counts stay in the report; the thread ends.
     running.retain(|name, _| {

@@ -6,9 +6,9 @@ use std::collections::HashSet;
 use crate::announced::Announced;
 
 /// Of one topic: what is announced beyond them takes the place of what has failed.
-const MOST: usize = 32;
+pub const MOST: usize = 32;
 /// Tokens of one type that are distinguished. Of more, none is the last.
-const MOST_TOKENS: usize = 64;
+pub const MOST_TOKENS: usize = 64;
 /// Sessions that can be asked for a type's definition; the newest.
 const MOST_SESSIONS: usize = 8;
 
@@ -158,6 +158,11 @@ impl Candidates {
         chosen.or(self.all.first()).map_or(String::new(), |c| c.announced.type_name.clone())
     }
 
+    /// How many types are remembered, and tokens of the one that has most of them.
+    pub fn sizes(&self) -> (usize, usize) {
+        (self.all.len(), self.all.iter().map(|c| c.tokens.len()).max().unwrap_or(0))
+    }
+
     fn find(&mut self, one: &Announced) -> Option<&mut Candidate> {
         self.all.iter_mut().find(|c| key(&c.announced) == key(one))
     }
@@ -256,7 +261,7 @@ mod tests {
         for n in 0..10_000 {
             all.add(&one(&format!("x/msg/T{n}"), n + 1));
         }
-        assert_eq!(all.all.len(), MOST);
+        assert_eq!(all.sizes(), (MOST, 1));
         assert!(!all.add(&one("x/msg/Honest", 7)), "all others may be honest too");
         assert!(!all.takes_another_look());
         for n in 0..MOST {
@@ -270,6 +275,6 @@ mod tests {
         for token in 0..10_000 {
             all.add(&one("x/msg/Honest", token + 1));
         }
-        assert!(all.all.iter().all(|c| c.tokens.len() <= MOST_TOKENS));
+        assert_eq!(all.sizes(), (MOST, MOST_TOKENS));
     }
 }

@@ -7,9 +7,10 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use zenoh::query::Query;
+use zenoh::query::{ConsolidationMode, Query, QueryTarget};
 use zenoh::Wait;
 
+use crate::answers::{self, Room};
 use crate::keys::clock_key;
 use crate::stamp::wall_now;
 use crate::topics::Topics;
@@ -21,6 +22,7 @@ const MEASUREMENTS: usize = 16;
 const MOST_PEERS: usize = 16;
 const MOST_SILENCE: u32 = 30;
 const MOST_ANSWER: usize = 256 << 10;
+const ROOM: Room = Room { answers: 16, bytes: 1 << 20 };
 
 #[derive(Debug, Serialize, Deserialize)]
 struct Answer {
@@ -105,50 +107,55 @@ impl Clocks {
         }
     }
 
-    /// Asks until `stop`.
+    /// Asks until `stop`: all of them at once, so that one that never answers costs the others nothing.
     pub fn ask(&self, topics: &Topics, stop: &AtomicBool) {
         while !stop.load(Relaxed) {
-            for zid in self.zids() {
-                self.ask_one(topics, &zid);
+            let asked: Vec<_> = self.zids().into_iter().filter_map(|zid| Asked::of(topics, zid)).collect();
+            for one in asked {
+                let has_answered =
+                    one.found.map(|answer| self.read(topics, &one, &answer)).filter(|good| *good).count() > 0;
+                self.count_silence(&one.zid, has_answered);
             }
             std::thread::sleep(PERIOD);
         }
     }
 
-    fn ask_one(&self, topics: &Topics, zid: &str) {
-        let asked = wall_now();
-        let Ok(replies) = topics.context.session.get(clock_key(zid)).timeout(ASK).wait() else {
-            return;
-        };
-        let mut has_answered = false;
-        while let Ok(reply) = replies.recv() {
-            let answered = wall_now();
-            let Ok(sample) = reply.into_result() else { continue };
-            if sample.payload().len() > MOST_ANSWER {
-                continue;
-            }
-            let Ok(answer) = serde_json::from_slice::<Answer>(&sample.payload().to_bytes()) else {
-                continue;
-            };
-            if let Some(one) = measured(asked, answer.received_ns, answer.sent_ns, answered) {
-                self.note(zid, one);
-            }
-            has_answered = true;
-            let incoming = topics.incoming.lock().unwrap();
-            for told in answer.streams {
-                if let Some(topic) = incoming.get(&told.topic) {
-                    let mut losses = topic.losses.lock().unwrap();
-                    losses.told(told.publisher, told.sequence, told.thinned);
-                }
+    /// Whether it is an answer.
+    fn read(&self, topics: &Topics, asked: &Asked, came: &answers::Answer) -> bool {
+        let Ok(answer) = serde_json::from_slice::<Answer>(&came.sample.payload().to_bytes()) else { return false };
+        if let Some(one) = measured(asked.at_ns, answer.received_ns, answer.sent_ns, came.arrived_ns) {
+            self.note(&asked.zid, one);
+        }
+        let incoming = topics.incoming.lock().unwrap();
+        for told in answer.streams {
+            if let Some(topic) = incoming.get(&told.topic) {
+                let mut losses = topic.losses.lock().unwrap();
+                losses.told(told.publisher, told.sequence, told.thinned);
             }
         }
-        self.count_silence(zid, has_answered);
+        true
     }
 }
 
-/// Answers such a question. Zenoh's thread.
-pub fn answer(topics: &Topics, query: &Query) {
-    let received_ns = wall_now();
+struct Asked {
+    zid: String,
+    at_ns: i64,
+    found: answers::Answers,
+}
+
+impl Asked {
+    fn of(topics: &Topics, zid: String) -> Option<Asked> {
+        let (callback, found) = answers::answers(ROOM, |sample| sample.payload().len() <= MOST_ANSWER);
+        let at_ns = wall_now();
+        // Of all that answer: a stranger must not speak in place of the bridge.
+        let get = topics.context.session.get(clock_key(&zid)).target(QueryTarget::All);
+        let asked = get.consolidation(ConsolidationMode::None).timeout(ASK).callback(callback).wait();
+        asked.ok().map(|()| Asked { zid, at_ns, found })
+    }
+}
+
+/// Answers such a question, which came at that time.
+pub fn answer(topics: &Topics, query: &Query, received_ns: i64) {
     let mut streams = vec![];
     for topic in topics.outgoing.lock().unwrap().values() {
         for (publisher, sent) in topic.sent.lock().unwrap().iter() {

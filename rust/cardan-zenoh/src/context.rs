@@ -6,6 +6,7 @@ use std::sync::Mutex;
 
 use zenoh::Session;
 
+use crate::answering::Answering;
 use crate::counts::Report;
 use crate::keys::Keys;
 use crate::ros::Node;
@@ -25,6 +26,7 @@ pub struct Context {
     pub node: Node,
     endpoints: AtomicU32,
     pub hashes: Hashes,
+    pub answering: Answering,
     /// Of types that leave, by their numbers.
     pub definitions: Mutex<HashMap<u64, String>>,
     /// Counts of those that have gone, so that no loss is forgotten.
@@ -35,8 +37,9 @@ pub struct Context {
 }
 
 const NODE: &str = "cardan_bridge";
-/// Others can cause notes.
 const MOST_NOTES: usize = 64;
+/// That others cause, by what they announce. They leave room for what a user has to know.
+const MOST_OF_OTHERS: usize = 32;
 const MOST_PAST: usize = 1024;
 
 impl Context {
@@ -56,6 +59,7 @@ impl Context {
             node,
             endpoints: AtomicU32::new(1),
             hashes: Hashes::default(),
+            answering: Answering::start(),
             definitions: Mutex::default(),
             past: Mutex::default(),
             left_out: AtomicBool::new(false),
@@ -77,6 +81,18 @@ impl Context {
         past.insert(last.beyond.clone(), last);
     }
 
+    /// Starts a thread for a topic. false: the system gives no more of them, which is a note and ends nothing.
+    pub fn spawn(&self, work: impl FnOnce() + Send + 'static) -> bool {
+        let started = std::thread::Builder::new().spawn(work);
+        match &started {
+            Ok(_) => self.forget_note("threads"),
+            Err(why) => {
+                self.note("threads", format!("a topic is not carried: no thread for it ({why}) — see ulimit -u"))
+            }
+        }
+        started.is_ok()
+    }
+
     /// The number of another endpoint of the node.
     pub fn new_endpoint(&self) -> u32 {
         self.endpoints.fetch_add(1, Relaxed)
@@ -84,10 +100,12 @@ impl Context {
 
     /// A sentence that a user should read, in place of the one before about the same thing.
     pub fn note(&self, about: &str, words: impl Into<String>) {
-        let mut notes = self.notes.lock().unwrap();
-        if notes.len() < MOST_NOTES || notes.contains_key(about) {
-            notes.insert(about.into(), words.into());
-        }
+        put(&mut self.notes.lock().unwrap(), about, words.into(), MOST_NOTES);
+    }
+
+    /// The same about what others announce.
+    pub fn note_of_others(&self, about: &str, words: impl Into<String>) {
+        put(&mut self.notes.lock().unwrap(), about, words.into(), MOST_OF_OTHERS);
     }
 
     pub fn forget_note(&self, about: &str) {
@@ -96,5 +114,28 @@ impl Context {
 
     pub fn notes(&self) -> Vec<String> {
         self.notes.lock().unwrap().values().cloned().collect()
+    }
+}
+
+fn put(notes: &mut BTreeMap<String, String>, about: &str, words: String, most: usize) {
+    if notes.len() < most || notes.contains_key(about) {
+        notes.insert(about.into(), words);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_others_cause_leaves_room_for_what_a_user_has_to_know() {
+        let mut notes = BTreeMap::new();
+        for n in 0..1000 {
+            put(&mut notes, &format!("/evil{n}"), "unknown".into(), MOST_OF_OTHERS);
+        }
+        assert_eq!(notes.len(), MOST_OF_OTHERS);
+        put(&mut notes, "threads", "none".into(), MOST_NOTES);
+        put(&mut notes, "/evil0", "known".into(), MOST_OF_OTHERS);
+        assert_eq!((notes["threads"].as_str(), notes["/evil0"].as_str()), ("none", "known"));
     }
 }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::{HashSet, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+use std::sync::mpsc::RecvTimeoutError;
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
@@ -14,15 +15,15 @@ use zenoh::sample::{Locality, Sample, SampleKind};
 use zenoh::Wait;
 
 use crate::announced::Announced;
+use crate::answers::{answers, Room};
 use crate::candidates::Candidates;
 use crate::context::Context;
 use crate::counts::{add, Counts};
 use crate::losses::Losses;
 use crate::rules::{Form, Pace, Rule};
-use crate::stamp::{number_of, steady_now, via_with, Stamp};
-use crate::types::definition_of;
+use crate::stamp::{steady_now, via_with, Stamp};
 use crate::ways::Ways;
-use crate::{keys::definition_key, ros};
+use crate::{definitions, ros};
 
 const LARGE: usize = 1 << 20;
 const USUAL_DEPTH: u32 = 10;
@@ -31,7 +32,8 @@ const MOST_DEPTH: u32 = 64;
 const MOST_MEMORY: usize = 64 << 20;
 /// Elements may be larger in memory than on the wire. What a sender can make us commit is bounded all the same.
 const MOST_GROWTH: usize = 4;
-const MOST_DEFINITION: usize = 64 << 10;
+/// What publishers send to a late joiner may wait here.
+const MOST_HISTORY: usize = 1024;
 const ASK: Duration = Duration::from_secs(2);
 const LOOK: Duration = Duration::from_millis(200);
 const GLANCE: Duration = Duration::from_millis(50);
@@ -243,7 +245,7 @@ impl Incoming {
 
     /// As one type, until it is stopped or another type takes its place.
     fn carry(self: &Arc<Self>, context: &Arc<Context>, one: &Announced) -> Result<(), String> {
-        let definition = self.definition(context, one)?;
+        let definition = definitions::ask(context, one)?;
         let key = context.keys.data(&self.beyond, &one.type_name, &one.hash)?;
         let form = context.keys.form;
         self.strikes.store(0, Relaxed);
@@ -284,30 +286,9 @@ impl Incoming {
         let token = context.node.endpoint(context.new_endpoint(), "MS", one, qos)?;
         context.session.liveliness().declare_token(token).wait().map(Some).map_err(|e| e.to_string())
     }
-
-    /// As the announcing bridge says. Empty: Cardan's own message of that name.
-    fn definition(&self, context: &Context, one: &Announced) -> Result<String, String> {
-        if one.definition == 0 {
-            return Ok(definition_of(&one.type_name));
-        }
-        let key = definition_key(&one.zid, one.definition);
-        let asked = context.session.get(key).timeout(ASK).wait();
-        let replies = asked.map_err(|e| e.to_string())?;
-        while let Ok(reply) = replies.recv() {
-            let Ok(sample) = reply.into_result() else { continue };
-            if sample.payload().len() > MOST_DEFINITION {
-                continue;
-            }
-            let text = sample.payload().try_to_string().map(|t| t.into_owned());
-            if let Some(text) = text.ok().filter(|t| number_of(t) == one.definition) {
-                return Ok(text);
-            }
-        }
-        Err(format!("bridge {} does not say what a {} is — it is asked again", one.zid, one.type_name))
-    }
 }
 
-fn stamp_of(form: Form, sample: &Sample) -> Option<Stamp> {
+pub fn stamp_of(form: Form, sample: &Sample) -> Option<Stamp> {
     match form {
         Form::Rmw => ros::stamp_of(sample),
         _ => sample.attachment().and_then(|a| Stamp::decode(&a.to_bytes())),
@@ -371,6 +352,9 @@ impl Worker<'_> {
             Form::Rmw => ros::histories(self.key, depth.min(MOST_DEPTH)),
             _ => self.key.to_string(),
         };
+        let most = self.topic.rule.max_bytes();
+        let room = Room { answers: MOST_HISTORY, bytes: MOST_MEMORY.max(2 * most) };
+        let (callback, found) = answers(room, move |sample| sample.payload().len() <= most);
         let asked = self
             .context
             .session
@@ -380,26 +364,27 @@ impl Worker<'_> {
             .consolidation(ConsolidationMode::None)
             .allowed_destination(Locality::Remote)
             .timeout(ASK)
+            .callback(callback)
             .wait();
-        let Ok(replies) = asked else { return };
+        if asked.is_err() {
+            return;
+        }
         let began = Instant::now();
-        while let Ok(reply) = replies.recv_timeout(GLANCE) {
-            if self.topic.stop.load(Relaxed) {
+        loop {
+            let answer = found.wait(GLANCE);
+            if matches!(answer, Err(RecvTimeoutError::Disconnected)) || self.topic.stop.load(Relaxed) {
                 return;
             }
             if began.elapsed() > LOOK {
                 self.deliver_some(|s, losses| s.map_or(true, |s| losses.knows(s.publisher)));
             }
-            let Some(Ok(sample)) = reply.map(|r| r.into_result()) else { continue };
+            let Ok(sample) = answer.map(|a| a.sample) else { continue };
             if sample.key_expr().as_str() != self.key {
                 continue;
             }
             let Some(stamp) = stamp_of(form, &sample).filter(|s| s.domain != self.context.domain) else {
                 continue;
             };
-            if sample.payload().len() > self.topic.rule.max_bytes() {
-                continue;
-            }
             let source_ns = if stamp.source_ns != 0 { stamp.source_ns } else { stamp.publish_ns };
             // A subscriber must not get an older message after this one.
             self.deliver_some(|s, _| s.is_some_and(|s| s.publisher == stamp.publisher && s.sequence < stamp.sequence));

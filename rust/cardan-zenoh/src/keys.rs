@@ -11,7 +11,8 @@ use crate::stamp::number_of;
 pub const CARDAN: &str = "@cardan";
 const SLASH_OF_ROS2DDS: char = '§';
 const SLASH: char = '%';
-const MOST_BYTES: usize = 512;
+/// Of a token.
+pub const MOST_BYTES: usize = 512;
 
 /// A name as a key. Err: why Zenoh cannot have it.
 pub fn checked_name(name: &str) -> Result<&str, String> {
@@ -84,9 +85,15 @@ pub fn announcement(form: Form, a: &Announced) -> String {
     }
 }
 
+/// Whether it can be a message's type, as "std_msgs/msg/String".
+pub fn is_type(name: &str) -> bool {
+    name.matches('/').count() == 2 && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '/')
+}
+
 /// None: it is not an announcement in this form, or names what cannot be a topic.
 pub fn announced(form: Form, token: &str) -> Option<Announced> {
-    if token.len() > MOST_BYTES {
+    // A chunk that fits any text must not become part of a question.
+    if token.len() > MOST_BYTES || !keyexpr::new(token).is_ok_and(|key| !key.is_wild()) {
         return None;
     }
     let chunks: Vec<&str> = token.split('/').collect();
@@ -111,14 +118,17 @@ pub fn announced(form: Form, token: &str) -> Option<Announced> {
         _ => return None,
     };
     let a = Announced { token: number_of(token), ..a };
-    let type_is_one = a.type_name.matches('/').count() == 2
-        && a.type_name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '/');
-    (type_is_one && checked_name(&a.name).is_ok()).then_some(a)
+    (is_type(&a.type_name) && checked_name(&a.name).is_ok()).then_some(a)
 }
 
 /// Where a bridge answers for the definition of a type.
 pub fn definition_key(zid: &str, definition: u64) -> String {
     format!("{CARDAN}/type/{zid}/{definition:016x}")
+}
+
+/// The same for all types.
+pub fn definitions_key(zid: &str) -> String {
+    format!("{CARDAN}/type/{zid}/*")
 }
 
 /// Where a bridge answers with its clock and its counts.
@@ -208,5 +218,10 @@ mod tests {
             assert_eq!(announced(Form::Plain, token), None, "{token}");
         }
         assert_eq!(announced(Form::Cardan, "@cardan/pub/a/zz/x/a%msg%B/0/1"), None);
+        // Whoever was asked with such an id would be everybody.
+        assert!(announced(Form::Cardan, "@cardan/pub/a/1/x/a%msg%B/0/1").is_some());
+        for wild in ["*", "**", "a$*"] {
+            assert_eq!(announced(Form::Cardan, &format!("@cardan/pub/{wild}/1/x/a%msg%B/0/1")), None, "{wild}");
+        }
     }
 }

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use crate::stamp::Stamp;
 
 /// A hostile sender can invent publishers: the one that was silent longest is forgotten.
-const MOST_PUBLISHERS: usize = 64;
+pub const MOST_PUBLISHERS: usize = 64;
 /// No message comes later by this number of others: the one before was invented, by a stranger with this publisher's number.
 const MOST_LATE: u64 = 1024;
 
@@ -110,6 +110,11 @@ impl Losses {
             stream.missing = (due - stream.last).saturating_sub(thinned);
         }
         stream.told = sequence;
+    }
+
+    /// Publishers that are remembered.
+    pub fn remembered(&self) -> usize {
+        self.streams.len() + self.early.len()
     }
 
     pub fn lost(&self) -> u64 {

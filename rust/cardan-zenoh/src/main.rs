@@ -1,32 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Carries Cardan's topics to and from Zenoh. `cardan bridge zenoh` starts it: the rules come as one line of JSON on
 //! standard input, whose end ends the program; each second a report goes to standard output as one line of JSON.
-mod announced;
-mod bridge;
-mod candidates;
-mod clock;
-mod context;
-mod counts;
-mod incoming;
-mod keys;
-mod log;
-mod losses;
-mod outgoing;
-mod ros;
-mod ros_publisher;
-mod rules;
-mod stamp;
-mod topics;
-mod types;
-mod ways;
-
 use std::io::{BufRead, Read, Write};
 use std::sync::mpsc::{sync_channel, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use zenoh::{Config, Session, Wait};
 
-use rules::{Rule, Rules};
+use cardan_zenoh::rules::{Rule, Rules};
+use cardan_zenoh::{bridge, log};
 
 const MOST_RULES: u64 = 4 << 20;
 const TURN: Duration = Duration::from_millis(100);
@@ -35,6 +17,9 @@ const REPORT: Duration = Duration::from_secs(1);
 const PATIENCE: Duration = Duration::from_secs(2);
 /// Bytes: no message between bridges is larger.
 const OWN_MESSAGES: usize = 1 << 20;
+/// Connections that have not said yet who they are, and for how long.
+const MOST_SILENT: usize = 1000;
+const PATIENCE_WITH_SILENT: Duration = Duration::from_secs(3);
 const WHERE: &str = "tcp/127.0.0.1:7447";
 
 /// Zenoh's settings: its own file, and what the rules say. By itself it listens on loopback, or connects as a client, and
@@ -63,6 +48,9 @@ fn configuration(all: &Rules) -> Result<Config, String> {
         set("transport/link/rx/max_message_size", (2 * most + OWN_MESSAGES).to_string())?;
         let listen = if rules.listen.is_empty() && listens { vec![WHERE.to_string()] } else { rules.listen.clone() };
         set("listen/endpoints", serde_json::json!(listen).to_string())?;
+        // A stranger can open connections and say nothing: there is room for others beside them, soon again.
+        set("transport/unicast/accept_pending", MOST_SILENT.to_string())?;
+        set("transport/unicast/accept_timeout", PATIENCE_WITH_SILENT.as_millis().to_string())?;
     } else if !rules.listen.is_empty() {
         set("listen/endpoints", serde_json::json!(rules.listen).to_string())?;
     }
@@ -94,11 +82,14 @@ fn open(config: Config, ended: &dyn Fn() -> bool) -> Result<Option<Session>, Str
     Ok(None)
 }
 
-fn run() -> Result<(), String> {
+fn rules_of_input() -> std::io::Result<String> {
     let mut line = String::new();
-    let mut input = std::io::stdin().lock().take(MOST_RULES);
-    input.read_line(&mut line).map_err(|e| e.to_string())?;
-    drop(input); // another thread reads the rest
+    std::io::stdin().lock().take(MOST_RULES).read_line(&mut line)?;
+    Ok(line)
+}
+
+fn run() -> Result<(), String> {
+    let line = rules_of_input().map_err(|e| e.to_string())?;
     let rules: Rules = serde_json::from_str(&line)
         .map_err(|e| format!("these are no rules: {e} — start it by cardan bridge zenoh"))?;
     cardan::stop_on_signals();
@@ -139,7 +130,32 @@ fn report(bridge: &bridge::Bridge) -> Result<(), String> {
     writeln!(out, "{}", bridge.report()).map_err(|e| e.to_string())
 }
 
+#[repr(C)]
+struct Limit {
+    soft: u64,
+    hard: u64,
+}
+
+extern "C" {
+    fn getrlimit(what: i32, limit: *mut Limit) -> i32;
+    fn setrlimit(what: i32, limit: *const Limit) -> i32;
+}
+
+/// As many descriptors as the system allows: strangers' connections must not use up those of topics.
+fn allow_descriptors() {
+    const RLIMIT_NOFILE: i32 = 7;
+    let mut limit = Limit { soft: 0, hard: 0 };
+    // SAFETY: the struct has the layout of rlimit on 64-bit Linux.
+    unsafe {
+        if getrlimit(RLIMIT_NOFILE, &mut limit) == 0 {
+            limit.soft = limit.hard;
+            setrlimit(RLIMIT_NOFILE, &limit);
+        }
+    }
+}
+
 fn main() {
+    allow_descriptors();
     log::start();
     let code = match run() {
         Ok(()) => 0,

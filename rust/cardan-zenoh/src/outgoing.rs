@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::mpsc::{sync_channel, Receiver, SyncSender};
+use std::sync::mpsc::{sync_channel, Receiver};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -62,14 +62,6 @@ pub struct Outgoing {
     /// What was sent last of each publisher.
     pub sent: Mutex<HashMap<u64, Sent>>,
     stop: AtomicBool,
-}
-
-/// A question of a late joiner: for messages of a topic that leaves by this key.
-pub struct Question {
-    topic: Arc<Outgoing>,
-    key: String,
-    ros: Option<Arc<RosPublisher>>,
-    query: Query,
 }
 
 /// The slot, as bytes that Zenoh may keep.
@@ -141,9 +133,9 @@ impl Outgoing {
     }
 
     /// Until it is stopped.
-    pub fn run(self: &Arc<Self>, context: &Arc<Context>, questions: &SyncSender<Question>) {
+    pub fn run(self: &Arc<Self>, context: &Arc<Context>) {
         while !self.stop.load(Relaxed) {
-            match self.carry(context, questions) {
+            match self.carry(context) {
                 Ok(()) => return,
                 Err(why) => self.counts.note(why),
             }
@@ -151,7 +143,7 @@ impl Outgoing {
         }
     }
 
-    fn carry(self: &Arc<Self>, context: &Arc<Context>, questions: &SyncSender<Question>) -> Result<(), String> {
+    fn carry(self: &Arc<Self>, context: &Arc<Context>) -> Result<(), String> {
         let form = context.keys.form;
         let told = |e: zenoh::Error| e.to_string();
         let (definition, hash) = self.definition(context)?;
@@ -187,10 +179,10 @@ impl Outgoing {
         };
         let _queryable = if self.has_history(form) {
             let answered = ros.as_ref().and_then(|r| r.history_key()).unwrap_or(&key).to_string();
-            let (topic, key, ros, questions) = (self.clone(), key.clone(), ros.clone(), questions.clone());
+            let (topic, key, ros, own) = (self.clone(), key.clone(), ros.clone(), context.clone());
             let asked = move |query: Query| {
-                let question = Question { topic: topic.clone(), key: key.clone(), ros: ros.clone(), query };
-                drop(questions.try_send(question));
+                let (topic, key, ros, context) = (topic.clone(), key.clone(), ros.clone(), own.clone());
+                own.answering.put(move || topic.answer(&context, &key, ros.as_deref(), &query));
             };
             let made = context.session.declare_queryable(answered).callback(asked).wait();
             Some(made.map_err(told)?)
@@ -344,10 +336,21 @@ impl Outgoing {
         sent.thinned
     }
 
-    /// The publisher's last messages, for somebody that came late. They are taken from the publisher's memory, so the
-    /// bridge keeps none.
-    fn answer(&self, context: &Context, question: &Question) -> Result<(), String> {
-        let Question { key, ros, query, .. } = question;
+    /// For a late joiner.
+    fn answer(&self, context: &Context, key: &str, ros: Option<&RosPublisher>, query: &Query) {
+        if let Err(why) = self.answer_with_last(context, key, ros, query) {
+            self.counts.note(why);
+        }
+    }
+
+    /// The publisher's last messages are taken from its memory, so the bridge keeps none.
+    fn answer_with_last(
+        &self,
+        context: &Context,
+        key: &str,
+        ros: Option<&RosPublisher>,
+        query: &Query,
+    ) -> Result<(), String> {
         let asked = asked_for(query).filter(|_| ros.is_some()).unwrap_or(0);
         let depth = [self.rule.depth, asked].into_iter().filter(|d| *d != 0).min().unwrap_or(0);
         let mut subscriber = self.subscriber(context, depth).map_err(|e| e.to_string())?;
@@ -357,8 +360,8 @@ impl Outgoing {
             };
             let sent = self.sent.lock().unwrap().get(&sample.publisher()).copied();
             let stamp = self.stamp(context, &sample, sent.map_or(0, |s| s.thinned)).encode();
-            let mark = ros.as_ref().map(|r| r.again(&sample));
-            let reply = query.reply(key.clone(), bytes_of(sample).0);
+            let mark = ros.map(|r| r.again(&sample));
+            let reply = query.reply(key, bytes_of(sample).0);
             let replied = match mark {
                 None => reply.attachment(stamp).wait(),
                 Some(m) => reply.encoding(m.encoding).attachment(m.attachment).timestamp(m.timestamp).wait(),
@@ -366,15 +369,6 @@ impl Outgoing {
             replied.map_err(|e| e.to_string())?;
         }
         Ok(())
-    }
-}
-
-/// Answers late joiners, one after the other.
-pub fn answer_questions(context: &Context, questions: &Receiver<Question>) {
-    while let Ok(question) = questions.recv() {
-        if let Err(why) = question.topic.answer(context, &question) {
-            question.topic.counts.note(why);
-        }
     }
 }
 

@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 /// Beside the one for what comes straight from the network here. Strangers can invent networks.
-const MOST: usize = 4;
+pub const MOST: usize = 4;
 /// One that nobody used for so long makes room for another.
 const RESTS: Duration = Duration::from_secs(1);
 /// Bytes.
