@@ -9,6 +9,7 @@ import json
 import os
 import struct
 import sys
+import tempfile
 import time
 import unittest
 
@@ -17,8 +18,9 @@ import zenoh.ext
 
 from zenoh_case import ZenohCase, free_port, text_cdr, text_of
 
-# pyzeros compiles what serializes a type: once, and not below this folder.
-os.environ.setdefault("CYDR_CACHE_DIR", os.path.join(sys.prefix, "cydr_cache"))
+# pyzeros compiles what serializes a type: once, and not below this folder. Another user than the one that installed it does so each time.
+CACHE = tempfile.TemporaryDirectory(prefix="cardan-cydr-")
+os.environ.setdefault("CYDR_CACHE_DIR", os.path.join(sys.prefix if os.access(sys.prefix, os.W_OK) else CACHE.name, "cydr_cache"))
 import numpy as np
 import pyzeros
 from pyzeros.builtin_msgs import Attachment
