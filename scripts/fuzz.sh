@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs the fuzzers of tests/fuzz, each for some time: all of them, or those that are named. Ends with 1 if one found something.
+# Runs the fuzzers of tests/fuzz, and those of the bridge to Zenoh (rust/cardan-zenoh/fuzz) where cargo is, each for some time: all of
+# them, or those that are named. Ends with 1 if one found something.
 #
 #   scripts/fuzz.sh [--seconds N] [--list] [target]...        e.g. scripts/fuzz.sh --seconds 3600 server client
 #
@@ -12,23 +13,36 @@ source scripts/lib.sh
 
 seconds=120 targets=() all=()
 for file in tests/fuzz/*_fuzz.cpp; do all+=("$(basename "$file" _fuzz.cpp)"); done
+if command -v cargo >/dev/null; then for file in rust/cardan-zenoh/fuzz/*.rs; do all+=("$(basename "$file" .rs)"); done; fi
 while (($#)); do
   case $1 in
     --seconds) [[ ${2:-} =~ ^[1-9][0-9]*$ ]] || die "--seconds needs a number" 2; seconds=$2; shift ;;
     --seconds=*) seconds=${1#--seconds=} ;;
     --list) printf '%s\n' "${all[@]}"; exit 0 ;;
-    -h | --help) sed -n '3,8p' "$0" | sed 's/^# \{0,1\}//'; exit 0 ;;
+    -h | --help) sed -n '3,9p' "$0" | sed 's/^# \{0,1\}//'; exit 0 ;;
     -*) die "unknown option '$1' — see scripts/fuzz.sh --help" 2 ;;
-    *) [[ -e tests/fuzz/$1_fuzz.cpp ]] || die "no target '$1' — there are: ${all[*]}" 2; targets+=("$1") ;;
+    *) [[ " ${all[*]} " == *" $1 "* ]] || die "no target '$1' — there are: ${all[*]}" 2; targets+=("$1") ;;
   esac
   shift
 done
 ((${#targets[@]})) || targets=("${all[@]}")
 
-JOBS=${JOBS:-$(nproc)} CARDAN_TESTS=OFF CXX=clang++-19 scripts/build.sh fuzz
-find_tools
+export JOBS=${JOBS:-$(nproc)}
 build=build/fuzz findings=build/fuzz/findings
-mkdir -p "$findings" "$build/log"
+rust=() cpp=()
+for name in "${targets[@]}"; do if [[ $name == zenoh_* ]]; then rust+=("$name"); else cpp+=("$name"); fi; done
+if ((${#cpp[@]})); then CARDAN_TESTS=OFF CXX=clang++-19 scripts/build.sh fuzz; fi
+find_tools
+mkdir -p "$findings" "$build/log" "$build/bin"
+# Stable Rust has what libFuzzer needs. The wrapper gives it to the bridge alone, so that the rest is that of `make zenoh`.
+build_rust() {
+  [[ -e build/release/lib/libcardan.so ]] || scripts/build.sh release cardan
+  export CARDAN_LIB_DIR=$PWD/build/release/lib CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/build/rust}
+  (cd rust/cardan-zenoh && RUSTC_WORKSPACE_WRAPPER=$PWD/fuzz/rustc.sh \
+    cargo build --locked --release --features fuzz -j "$JOBS" "${rust[@]/#/--bin=}")
+  for name in "${rust[@]}"; do install -m 755 "$CARGO_TARGET_DIR/release/$name" "$build/bin/${name}_fuzz"; done
+}
+if ((${#rust[@]})); then build_rust; fi
 # Short, because sockets lie in it, and in memory where that is possible. Who is ended by a signal leaves his folder there.
 scratch=$(mktemp -d -p /dev/shm cardan-fuzz.XXXXXX 2>/dev/null || mktemp -d /tmp/cardan-fuzz.XXXXXX)
 workers=()
@@ -66,7 +80,7 @@ set +m
 for w in "${workers[@]}"; do wait "$w"; done
 
 failed=0
-printf '%-12s %10s %8s %8s   %s\n' target runs edges inputs result
+printf '%-20s %10s %8s %8s   %s\n' target runs edges inputs result
 for name in "${targets[@]}"; do
   log=$build/log/$name result="nothing found"
   runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
@@ -77,6 +91,6 @@ for name in "${targets[@]}"; do
     cause=$(grep -aE '^==FUZZ==|what\(\):|runtime error|ERROR: |^SUMMARY' "$log" | head -n 1 || true)
     result="FOUND: ${cause:-it did not end in order} — input: ${input:-none}, whole log: $log"
   fi
-  printf '%-12s %10s %8s %8s   %s\n' "$name" "${runs:-?}" "${edges:-?}" "$(find "$build/corpus/$name" -type f | wc -l)" "$result"
+  printf '%-20s %10s %8s %8s   %s\n' "$name" "${runs:-?}" "${edges:-?}" "$(find "$build/corpus/$name" -type f | wc -l)" "$result"
 done
 exit $failed

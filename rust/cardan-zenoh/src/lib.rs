@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What the program and its fuzzers share. Not for others: it changes as they need it.
+
 pub mod announced;
 pub mod answering;
 pub mod answers;
@@ -9,6 +10,8 @@ pub mod clock;
 pub mod context;
 pub mod counts;
 pub mod definitions;
+#[cfg(any(test, feature = "fuzz"))]
+pub mod fuzz;
 pub mod incoming;
 pub mod keys;
 pub mod log;
