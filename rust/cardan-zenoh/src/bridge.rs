@@ -96,6 +96,10 @@ impl Bridge {
         self.threads.lock().unwrap().push(std::thread::spawn(work));
     }
 
+    pub fn note(&self, about: &str, words: String) {
+        self.topics.context.note(about, words);
+    }
+
     pub fn stop(&self) {
         self.stop.store(true, Relaxed);
         self.topics.outgoing.lock().unwrap().values().for_each(|t| t.stop());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What the program and its fuzzers share. Not for others: it changes as they need it.
-
+pub mod again;
 pub mod announced;
 pub mod answering;
 pub mod answers;

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use zenoh::{Config, Session, Wait};
 
+use cardan_zenoh::again::{carries, Again};
 use cardan_zenoh::rules::{Rule, Rules};
 use cardan_zenoh::{bridge, log};
 
@@ -89,7 +90,14 @@ fn rules_of_input() -> std::io::Result<String> {
 }
 
 fn run() -> Result<(), String> {
-    let line = rules_of_input().map_err(|e| e.to_string())?;
+    let (again, line) = match Again::of_arguments() {
+        Some(again) => (again, again.rules().map_err(|e| e.to_string())?),
+        None => {
+            let line = rules_of_input().map_err(|e| e.to_string())?;
+            (Again::first(&line).map_err(|e| e.to_string())?, line)
+        }
+    };
+    again.on_panic();
     let rules: Rules = serde_json::from_str(&line)
         .map_err(|e| format!("these are no rules: {e} — start it by cardan bridge zenoh"))?;
     cardan::stop_on_signals();
@@ -113,6 +121,16 @@ fn run() -> Result<(), String> {
         return Ok(());
     };
     let bridge = bridge::Bridge::new(session, rules)?;
+    carries();
+    if again.times > 0 {
+        bridge.note(
+            "again",
+            format!(
+                "Zenoh failed ({} times), perhaps by malformed bytes: the bridge was started again, and its counts too",
+                again.times
+            ),
+        );
+    }
     let mut shown: Option<Instant> = None;
     while !cardan::stopping() {
         if shown.map_or(true, |at| at.elapsed() >= REPORT) {
