@@ -328,7 +328,7 @@ def test_workers_of_fork_read(path: Path) -> None:
 def stream(programs: Programs) -> Iterator[str]:
     code = (
         "import cardan, time, itertools\n"
-        "pub = cardan.Topic('/bag/imu', cardan.Imu, max_bytes=100).publisher()\n"
+        "pub = cardan.Topic('/bag/imu', cardan.Imu, max_bytes=100, depth=500).publisher()\n"
         "for i in itertools.count():\n    pub.publish(header={'stamp': i, 'frame_id': 'x'}); time.sleep(0.01)\n"
     )
     programs.python(code)
