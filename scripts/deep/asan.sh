@@ -18,7 +18,8 @@ python=build/venv/bin/python
 # The interpreter keeps what it has at its end, so that leaks cannot be told from that. Its own memory comes from malloc(), where
 # the sanitizer sees what is freed too early. A request that nothing can fulfil gets std::bad_alloc, as without the sanitizer.
 export ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0:allocator_may_return_null=1:handle_segv=1
-runtime=$("$CXX" -print-file-name=libasan.so)
+# The interpreter is not C++: without libstdc++ at the start, the sanitizer does not find what throws.
+runtime="$("$CXX" -print-file-name=libasan.so) $("$CXX" -print-file-name=libstdc++.so)"
 folder=$(mktemp -d /tmp/cardan-misuse.XXXXXX)
 trap 'rm -rf "$folder"' EXIT
 seed=${CARDAN_MISUSE_SEED:-$((RANDOM * 1000))}
