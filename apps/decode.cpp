@@ -176,7 +176,7 @@ ordered_json undecoded(const ObservedSample& sample) {
 
 std::optional<ordered_json> parse_json(std::span<const std::byte> text) {
   constexpr int kMostDepth = 64;
-  constexpr std::size_t kMostKeys = 4096, kMostValues = 4'000'000;
+  constexpr std::size_t kMostKeys = 4096, kMostValues = 1'000'000;
   std::array<std::size_t, kMostDepth + 1> keys{};  // of the object that is open at each depth
   std::size_t values = 0;
   bool too_much = false;

@@ -22,7 +22,7 @@ nlohmann::ordered_json undecoded(const ObservedSample& sample);
 
 /// A JSON message, for all that reads one from a file or from another process. Empty: it is none, or it is nested
 /// deeper than 64 levels (what shows it is recursive), has an object of more than 4,096 keys (to add a key takes as
-/// many steps as there are keys), or more than four million values.
+/// many steps as there are keys), or more than a million values.
 std::optional<nlohmann::ordered_json> parse_json(std::span<const std::byte> text);
 
 /// Only the named fields ("header.stamp"), in that order. Throws Error (InvalidArgument) that lists the fields when

@@ -147,9 +147,9 @@ TEST(ParseJson, AnObjectOfManyKeysIsRefused) {
   ASSERT_TRUE(whole);
   EXPECT_EQ((*whole)[1].size(), 4096U);
   EXPECT_FALSE(parse("[" + keys(4097) + "]"));
-  EXPECT_FALSE(parse(keys(1'000'000))) << "each key is compared with all before it";
+  EXPECT_FALSE(parse(keys(100'000))) << "each key is compared with all before it";
   std::string zeros = "[0";
-  for (int i = 0; i < 5'000'000; ++i) zeros += ",0";
+  for (int i = 0; i < 1'000'001; ++i) zeros += ",0";
   EXPECT_FALSE(parse(zeros + "]")) << "a value takes eight times the memory of its text";
 }
 
