@@ -141,7 +141,7 @@ std::string names_of(const ordered_json& message) {
   return all;
 }
 
-/// A list of the decoder's; a JSON message may have an object with these names that is none.
+/// A list as the decoder shortens it. An object of a JSON message may have the same names, and mean something else.
 bool is_cut_list(const ordered_json& v) {
   return v.is_object() && v.size() == 2 && v.contains("count") && v.contains("first") &&
          v["count"].is_number_unsigned() && v["first"].is_array();

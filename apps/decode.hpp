@@ -20,9 +20,9 @@ nlohmann::ordered_json decode(const TypeLayout& type, const ObservedSample& samp
 /// The view of a sample of unknown type: its sizes and the first bytes in hexadecimal.
 nlohmann::ordered_json undecoded(const ObservedSample& sample);
 
-/// A JSON message, for all that reads one from a file or from another process. Empty: it is none, or it is nested
-/// deeper than 64 levels (what shows it is recursive), has an object of more than 4,096 keys (to add a key takes as
-/// many steps as there are keys), or more than a million values.
+/// A JSON message from a file or from another process. Empty: the text is not JSON, or it is nested deeper than 64
+/// levels (what shows it is recursive), or an object has more than 4,096 keys (each key is compared with those before
+/// it), or there are more than a million values.
 std::optional<nlohmann::ordered_json> parse_json(std::span<const std::byte> text);
 
 /// Only the named fields ("header.stamp"), in that order. Throws Error (InvalidArgument) that lists the fields when

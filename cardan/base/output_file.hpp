@@ -7,9 +7,9 @@
 
 namespace cardan {
 
-/// Opens what a user named as an output, for writing from its beginning: a new file, or what is there already, emptied.
-/// In a folder that others can write, a file, a pipe or a link of another user would give that user what is written, or
-/// would lead to a file of ours: these are refused. Behind a link of root, such as /dev/stdout, anything may be.
+/// Opens the output that a user named, for writing from its beginning: a new file, or the one that exists, emptied. In
+/// a folder that others can write, a file, a pipe or a link of another user would give that user what is written, or
+/// would lead to a file of ours, so these are refused. A link of root, such as /dev/stdout, may lead to anything.
 /// Throws Error (InvalidArgument): it belongs to another user; (System): it cannot be opened. Any thread; waits for the
 /// reader of a pipe.
 [[nodiscard]] Fd open_output(const std::string& path);

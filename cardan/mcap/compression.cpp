@@ -40,7 +40,7 @@ std::uint64_t likely_size(View in) { return 64 * std::uint64_t{in.size()} + (1U 
 template <class Take>
 const char* run(View in, std::uint64_t size, std::span<std::byte> out, bool one_frame, const char* damaged,
                 Take&& take) {
-  Bytes scratch(out.empty() ? kScratch : 1);  // behind the end of `out`, so that too much is noticed
+  Bytes scratch(out.empty() ? kScratch : 1);  // after the end of `out`, so that too much is noticed
   std::uint64_t written = 0;
   for (;;) {
     const std::span<std::byte> to = written < out.size() ? out.subspan(static_cast<std::size_t>(written)) : scratch;

@@ -31,8 +31,8 @@ bool is_there(const std::string& path, const struct stat& file) {
 /// False: somebody writes or reads it.
 bool lock(const Fd& fd) { return ::flock(fd.get(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK; }
 
-/// Removes what a writer of this user left that was killed. What another user put there stays, and so does what is read
-/// or written just now.
+/// Removes what a killed writer of this user left. A file of another user stays, and so does a file that is read or
+/// written at this moment.
 void remove_leftover(const std::string& path) {
   const auto refuse = [&](const char* why, const char* remedy) {
     throw Error(ErrorCode::InvalidArgument, path + why, remedy);
@@ -52,7 +52,7 @@ void remove_leftover(const std::string& path) {
 
 }  // namespace
 
-Fd make_anew(const std::string& path) {
+Fd make_new_file(const std::string& path) {
   for (;;) {
     Fd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
     struct stat ours{};
@@ -72,7 +72,7 @@ NewFile::NewFile(std::string path, bool replace)
   // A rename would put the file in the place of a device, as /dev/null, for everybody.
   if (std::filesystem::exists(there) && !std::filesystem::is_regular_file(there) && !std::filesystem::is_symlink(there))
     throw Error(ErrorCode::InvalidArgument, path_ + " exists, but is not a file", "name another one");
-  fd_ = make_anew(partial_);
+  fd_ = make_new_file(partial_);
 }
 
 NewFile::~NewFile() {

@@ -13,13 +13,14 @@ namespace cardan::mcap {
 /// killed writer of this user left under this name is removed first. Throws Error (InvalidArgument): a link, something
 /// else than a file, a file of another user, or one that is being read or written is there; (System): it cannot be
 /// written. Any thread; blocks for the disk.
-[[nodiscard]] Fd make_anew(const std::string& path);
+[[nodiscard]] Fd make_new_file(const std::string& path);
 
 /// A file that appears under its name when it is done, and not at all otherwise: until then it is NAME.partial.
 /// Not to be shared by threads; blocks for the disk.
 class NewFile {
  public:
-  /// Throws Error (InvalidArgument): it is there already and not to be replaced; and as make_anew() of NAME.partial.
+  /// Throws Error (InvalidArgument): it is there already and not to be replaced; and as make_new_file() of
+  /// NAME.partial.
   NewFile(std::string path, bool replace);
   ~NewFile();
   NewFile(const NewFile&) = delete;

@@ -128,7 +128,7 @@ TEST_F(NewFileTest, APlantedFileGetsNoData) {
   ASSERT_EQ(::chown(partial.c_str(), 65'533, 65'533), 0);
   ASSERT_EQ(::chmod(partial.c_str(), 0666), 0);
   EXPECT_THROW(NewFile(path, true), Error);
-  EXPECT_EQ(content(partial), "planted") << "it belongs to another user, who may read and change it";
+  EXPECT_EQ(content(partial), "planted") << "it belongs to another user, and that user can read and change it";
 }
 
 TEST_F(NewFileTest, AnotherNameOfAFileOfOursIsNotEmptied) {

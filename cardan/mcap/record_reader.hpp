@@ -77,7 +77,7 @@ class RecordReader {
 /// How many messages stand in them, up to the first record that is damaged.
 [[nodiscard]] std::size_t message_count(View records) noexcept;
 
-/// What is said of such a chunk, behind its name: "holds … when it is unpacked, more than …".
+/// What an error says of such a chunk, after its name: "holds … when it is unpacked, more than …".
 [[nodiscard]] std::string too_large_text(std::uint64_t bytes, std::uint64_t most_bytes);
 
 }  // namespace cardan::mcap

@@ -160,14 +160,14 @@ class Ros1(HostileCase):
         path.write_bytes(HEAD + data)
         return path
 
-    def test_signs_of_chunks_behind_damage(self):
+    def test_signs_of_chunks_after_damage(self):
         for header in (1 << 19, 4000, 60, 12):
             one = struct.pack("<I", header) + b"\4\0\0\0op=\5"
             path = self.bag(b"\xff" * 16 + one * (MIB // len(one)))
             _, read = self.convert(path, code=3, cpu_s=120)
             self.assertLess(read, 16 * path.stat().st_size + 8 * MIB, header)
 
-    def test_damage_behind_each_chunk(self):
+    def test_damage_after_each_chunk(self):
         path = self.bag(b"\xff" + (chunk(b"") + b"\xff") * 4000)
         _, read = self.convert(path, code=3, cpu_s=120)
         self.assertLess(read, 16 * path.stat().st_size + 8 * MIB)

@@ -194,7 +194,7 @@ bool Ros1Bag::take_record() {
     const std::uint64_t to = next.value_or(end_);
     // What nobody closed may end anywhere; of what was closed this is damage.
     problem(at, fmt::format("{} (to byte {})",
-                            !afford(0) ? "a record is damaged, and too much behind it only looks like chunks"
+                            !afford(0) ? "a record is damaged, and too much after it only looks like chunks"
                             : next || end_ != size_ ? "a record is damaged"
                                                     : "the file ends in the middle of a record",
                             to));
@@ -296,7 +296,7 @@ bool Ros1Bag::fill_piece(std::uint64_t from) {
   return file_.read_exactly(piece_at_, std::min(kPiece, end_ - piece_at_), piece_);
 }
 
-/// Where the chunk starts in whose header that sign stands, at `from` or behind it.
+/// Where the chunk starts whose header has that sign, at `from` or later.
 std::optional<std::uint64_t> Ros1Bag::chunk_with_sign(std::uint64_t sign, std::uint64_t from) {
   const mcap::View piece(piece_);
   for (std::uint64_t back = 4; back <= kMostBeforeSign && sign >= std::max(from, piece_at_) + back; ++back) {

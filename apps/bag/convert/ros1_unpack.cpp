@@ -30,7 +30,7 @@ const char* run_bz2(mcap::View packed, std::uint64_t size, mcap::Bytes* out) {
   std::uint64_t done = 0;
   for (int state = BZ_OK; state != BZ_STREAM_END;) {
     if (stopping()) return "stopped";
-    // Behind the end a byte more, so that too much is noticed.
+    // After the end there is room for more, so that too much is noticed.
     const bool to_out = out != nullptr && done < size;
     const auto room = static_cast<unsigned>(to_out ? std::min<std::uint64_t>(size - done, kStep) : scratch.size());
     const unsigned before = stream.avail_in;

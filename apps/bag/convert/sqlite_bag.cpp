@@ -53,8 +53,7 @@ int permit(void*, int action, const char* first, const char* second, const char*
   return permitted ? SQLITE_OK : SQLITE_DENY;
 }
 
-/// Of a file and what its writer left beside it, the bytes; of what is not a file, an Error, because SQLite would wait
-/// for a pipe.
+/// The bytes of a file, 0 if it does not exist. Throws Error if it is not a file, because SQLite would wait for a pipe.
 std::uintmax_t bytes_of(const std::string& path) {
   std::error_code missing;
   const std::filesystem::file_status status = std::filesystem::status(path, missing);

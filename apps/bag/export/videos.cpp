@@ -32,8 +32,8 @@ class Video final : public TopicOutput {
   Video& operator=(const Video&) = delete;
 
   void take(const mcap::MessageView& view) override {
-    if (++tally_.messages == 1) made_ = mcap::make_anew(partial_);     // which OpenCV fills
-    data_.assign(view.message.data.begin(), view.message.data.end());  // aligned, as 16-bit pixels should be
+    if (++tally_.messages == 1) made_ = mcap::make_new_file(partial_);  // which OpenCV fills
+    data_.assign(view.message.data.begin(), view.message.data.end());   // aligned, as 16-bit pixels should be
     View message;
     const CdrResult read = read_message(data_, message);
     const std::string cause = read ? video_->add(picture_of(message)) : cause_of(read);
