@@ -14,6 +14,9 @@ namespace {
 
 constexpr std::size_t kLarge = 64 << 10;
 constexpr std::uint64_t kRare = 1'000'000'000;
+/// A file may claim any depth: it is looked into so many chunks, and so much is kept of what they have.
+constexpr std::size_t kMostLooks = 16'384;
+constexpr std::uint64_t kMostBytes = std::uint64_t{256} << 20;
 
 /// The last messages of a file's channels before a time.
 class Last {
@@ -105,6 +108,7 @@ class Last {
       const auto found = lacks_.find(id);
       return found != lacks_.end() && lacks(found->second, chunk.message_end_time);
     };
+    if (looked_ == kMostLooks || bytes_ > kMostBytes) return;
     const auto wants_one = [&](const auto& one) { return wants(one.first); };
     if (by_channel.empty() ? std::none_of(lacks_.begin(), lacks_.end(), wants_one)
                            : std::none_of(by_channel.begin(), by_channel.end(), wants_one))
@@ -123,6 +127,7 @@ class Last {
                   .from_before = from_before,
                   .channel = by_channel.begin()->first});
     }
+    ++looked_;
     ReadOptions options = options_;
     options.only_chunk = chunk.chunk_start_offset;
     options.wanted = [&](const Channel& channel) { return wants(channel.id); };
@@ -148,6 +153,7 @@ class Last {
                   .channel = view->channel->id};
       if (!lacks(lacks_.at(found.channel), found.time)) continue;
       own(*view);
+      bytes_ += view->owner_bytes;
       found.view = std::move(view);
       add(std::move(found));
     }
@@ -158,6 +164,8 @@ class Last {
   ReadOptions options_;
   ByTopic& into_;
   std::map<std::uint16_t, Lacking> lacks_;
+  std::size_t looked_ = 0;   ///< into chunks
+  std::uint64_t bytes_ = 0;  ///< of messages that were found
 };
 
 /// Which of a topic's messages before `start` are given: the newest first, one more than that.
