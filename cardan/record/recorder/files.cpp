@@ -98,7 +98,7 @@ Files::~Files() { worker_.reset(); }
 std::uint64_t Files::most_of_a_file() const noexcept {
   constexpr std::uint64_t kLast = std::uint64_t{1} << 20;
   return options_.split_bytes == 0 ? std::numeric_limits<std::uint64_t>::max()
-                                   : whole_blocks(std::min(options_.split_bytes, kLargestSplit)) + kLast;
+                                   : whole_blocks(std::min(options_.split_bytes, kLargestSplit) + carried_) + kLast;
 }
 
 /// Null: no room for it.

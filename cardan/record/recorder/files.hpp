@@ -28,6 +28,8 @@ class Files {
   Files& operator=(const Files&) = delete;
   ~Files();
 
+  /// So many bytes of the current file are from before its start: it may be longer by them.
+  void note_carried(std::uint64_t bytes) noexcept { carried_ = bytes; }
   /// The first file. Throws Error; also (System) if less is free than shall stay free.
   std::unique_ptr<Segment> first();
   /// Makes the next one, if nobody does.
@@ -97,7 +99,7 @@ class Files {
   std::atomic<bool> out_of_room_{false};  ///< a file did not get what it needs
   std::atomic<bool> too_little_{false};   ///< less is free than shall stay free
   std::atomic<std::uint64_t> free_{~std::uint64_t{0}};
-  std::atomic<std::uint64_t> reserved_{0};
+  std::atomic<std::uint64_t> reserved_{0}, carried_{0};
   std::atomic<std::size_t> finishing_{0};
   std::int64_t deleted_ns_ = 0;  ///< of the worker
   BagFolder bag_;                ///< of the worker

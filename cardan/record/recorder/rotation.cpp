@@ -37,6 +37,7 @@ void Rotation::switch_if_due(std::int64_t now) {
   if (next == nullptr) return;
   rule_.begin_file(now);
   carried_bytes_ = 0;
+  files_.note_carried(0);
   closing_.push_back(std::exchange(current_, std::move(next)));
 }
 
@@ -44,6 +45,7 @@ void Rotation::write_carried(std::unique_ptr<Batch> batch, std::int64_t now) {
   const std::uint64_t before = current_->bytes();
   current_->write(std::move(batch), {}, now);
   carried_bytes_ += current_->bytes() - before;
+  files_.note_carried(carried_bytes_);
 }
 
 void Rotation::completed(const DiskDone& done, const Segment::Listener& listener) {

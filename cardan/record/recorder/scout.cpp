@@ -16,18 +16,22 @@ namespace {
 constexpr std::size_t kMostProblems = 64;
 /// Types of one topic that are recorded. Each costs a queue, and anybody whom we accept can make many.
 constexpr std::size_t kMostForms = 16;
+/// Topics that are attached at the same time.
+constexpr std::size_t kMostAtOnce = 32;
+/// On a thread of its own, if there is one to be had.
+constexpr auto kWithThreads = std::launch::async | std::launch::deferred;
 /// The numbers that MCAP has for channels.
 constexpr std::size_t kMostChannels = 65'534;
 
 }  // namespace
 
-Scout::Scout(const RecorderOptions& options, std::function<void()> on_look)
+Scout::Scout(const RecorderOptions& options, std::function<void()> on_news)
     : options_(options),
       since_ns_(steady_now()),
-      on_look_(std::move(on_look)),
+      on_news_(std::move(on_news)),
       selection_(options),
       watch_({.domain = options.domain, .access = options.access}, *this) {
-  watch_.start();
+  watch_.start_on_own_thread();
 }
 
 Scout::~Scout() { watch_.stop(); }
@@ -39,7 +43,7 @@ void Scout::refused(const std::string& topic, const ObservedStream& stream, cons
       fmt::format("a publication by pid {} is not recorded: {} — record with another --access", stream.pid(), why), 1);
 }
 
-/// Throws Error: it cannot be recorded.
+/// Throws Error: it cannot be recorded. It is attached when settle() returns.
 void Scout::found(const std::string& topic, const ObservedStream& stream) {
   TopicSource source{.name = topic,
                      .type = stream.type(),
@@ -59,14 +63,43 @@ void Scout::found(const std::string& topic, const ObservedStream& stream) {
                 channels_ == kMostChannels ? fmt::format("a file has at most {} channels", kMostChannels)
                                            : fmt::format("the topic already had {} types", kMostForms),
                 "start another recording");
+  const detail::PublicationForm form{source.type, source.type_hash, source.message_bytes};
   auto queue = std::make_unique<TopicQueue>(std::move(source), std::move(*framing), options_);
-  queue->attach(options_);
+  if (attaching_.size() >= kMostAtOnce) attaching_[attaching_.size() - kMostAtOnce].done.wait();
+  attaching_.push_back({topic, form, std::async(kWithThreads, [this, owned = std::move(queue)]() mutable {
+                          attach(std::move(owned));
+                        })});
   ++forms;
   ++channels_;
-  const std::lock_guard lock(mutex_);
-  if (const auto problem = problems_.find(topic); problem != problems_.end() && problem->second.unreadable == 0)
-    problems_.erase(problem);
-  found_.push_back(std::move(queue));
+}
+
+/// On a thread of its own: publishers make room for the samples that we hold, which takes each some 10 ms.
+void Scout::attach(std::unique_ptr<TopicQueue> queue) {
+  queue->attach(options_);
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto problem = problems_.find(queue->source().name);
+        problem != problems_.end() && problem->second.unreadable == 0)
+      problems_.erase(problem);
+    found_.push_back(std::move(queue));
+  }
+  on_news_();
+}
+
+std::vector<std::pair<std::string, detail::PublicationForm>> Scout::settle() {
+  std::vector<std::pair<std::string, detail::PublicationForm>> failed;
+  for (Attaching& one : attaching_) {
+    try {
+      one.done.get();
+    } catch (const Error& e) {
+      --forms_[one.topic];
+      --channels_;
+      note_problem(one.topic, e.what(), 0, 1);
+      failed.emplace_back(std::move(one.topic), std::move(one.form));
+    }
+  }
+  attaching_.clear();
+  return failed;
 }
 
 void Scout::note_problem(const std::string& topic, const std::string& problem, std::uint64_t refused,

@@ -4,10 +4,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <future>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cardan/record/recorder/recorder.hpp"
@@ -17,18 +19,18 @@
 
 namespace cardan::record {
 
-/// Looks for topics to record and attaches to them, on its own thread: both ask other processes, which may take
-/// their time. Thread safety: any thread; take() does not block.
+/// Looks for topics to record and attaches to them, on threads of its own: both ask other processes, which may take
+/// their time. Topics that are found together are attached at the same time, and given to take() as soon as they are:
+/// their publishers overwrite samples that nobody takes. Thread safety: any thread; take() does not block.
 class Scout : private detail::TopicWatchListener {
  public:
-  /// Has looked once when it returns. `on_look`: called after each look, on whatever thread. Throws Error
-  /// (Unavailable).
-  Scout(const RecorderOptions& options, std::function<void()> on_look);
+  /// `on_news`: called when a topic is attached and after each look, on whatever thread. Throws Error (Unavailable).
+  Scout(const RecorderOptions& options, std::function<void()> on_news);
   Scout(const Scout&) = delete;
   Scout& operator=(const Scout&) = delete;
   ~Scout() override;
 
-  /// When the last look that is over began; what was announced before is attached. Steady clock.
+  /// When the last look that is over began; what was announced before is attached. Steady clock; 0: none is over.
   [[nodiscard]] std::int64_t looked_ns() const noexcept { return watch_.looked_ns(); }
   /// Topics that were attached since the last call.
   [[nodiscard]] std::vector<std::unique_ptr<TopicQueue>> take();
@@ -48,14 +50,23 @@ class Scout : private detail::TopicWatchListener {
   void refused(const std::string& topic, const ObservedStream& stream, const std::string& why, bool again) override;
   void unusable(const std::string& topic, const std::string& why) override { note_problem(topic, why, 0, 1); }
   void silent(const std::string& topic, const std::string& why) override { note_problem(topic, why); }
-  void looked() override { on_look_(); }
+  std::vector<std::pair<std::string, detail::PublicationForm>> settle() override;
+  void looked() override { on_news_(); }
+  void attach(std::unique_ptr<TopicQueue> queue);
   void note_problem(const std::string& topic, const std::string& problem, std::uint64_t refused = 0,
                     std::uint64_t unreadable = 0);
 
   const RecorderOptions& options_;
   const std::int64_t since_ns_;
-  std::function<void()> on_look_;
+  std::function<void()> on_news_;
   const Selection selection_;
+  /// A topic that is being attached.
+  struct Attaching {
+    std::string topic;
+    detail::PublicationForm form;
+    std::future<void> done;
+  };
+  std::vector<Attaching> attaching_;          ///< of the watch's thread
   std::map<std::string, std::size_t> forms_;  ///< of the watch's thread; by topic, how many types are recorded
   std::size_t channels_ = 0;                  ///< of the watch's thread; in all of them
   mutable std::mutex mutex_;

@@ -25,6 +25,9 @@ constexpr std::int64_t kSettled = 10'000'000'000;  ///< a connection that lives 
 constexpr std::int64_t kFullTry = 2'000'000'000;   ///< after a refusal for lack of room
 constexpr std::size_t kLost = 256;
 constexpr std::size_t kForNow = 4096;
+/// For a recorder, which holds many samples and hands them to the disk unread. Its publisher counts it as attached by
+/// now, and would overwrite samples until the pages of all of them were there.
+constexpr std::size_t kPrefaultedInBackground = 1U << 20;
 constexpr std::size_t kMostPrefaulted = 64U << 20;  ///< of a stranger's area; the rest is prefaulted as it is read
 }  // namespace
 
@@ -312,7 +315,9 @@ Stream* Client::build(Connection& c, Link& link, const json& m, Mapped mapped) {
     std::shared_ptr<Socket> socket;
   };
   PublisherArea& area = mapped.area;
-  area.prefault(c.foreign ? kMostPrefaulted : std::numeric_limits<std::size_t>::max());
+  area.prefault(link.subscriber->endpoint().background ? kPrefaultedInBackground
+                : c.foreign                            ? kMostPrefaulted
+                                                       : std::numeric_limits<std::size_t>::max());
   Stream::Parts parts;
   parts.area = area.mapping.data();
   parts.area_bytes = area.mapping.size();

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <limits>
 #include <utility>
 
@@ -26,6 +27,10 @@ constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t kLookAgain = 500'000'000;
 /// How long a process that did not answer, or refused, is not asked again.
 constexpr std::int64_t kAskAgain = 500'000'000;
+/// Topics whose publishers are asked at the same time.
+constexpr std::size_t kMostAsked = 32;
+/// On a thread of its own, if there is one to be had.
+constexpr auto kWithThreads = std::launch::async | std::launch::deferred;
 
 std::string publication_key(const TopicEntry& entry) { return fmt::format("{}.{}", entry.process, entry.serial); }
 
@@ -46,6 +51,13 @@ TopicWatch::~TopicWatch() { stop(); }
 void TopicWatch::start() {
   look();
   thread_ = std::thread([this] { run(); });
+}
+
+void TopicWatch::start_on_own_thread() {
+  thread_ = std::thread([this] {
+    look();
+    run();
+  });
 }
 
 void TopicWatch::stop() noexcept {
@@ -93,7 +105,21 @@ bool TopicWatch::look() {
   not_now_ = std::move(still_not_now);
   done_ = std::move(still_done);
   if (options_.report_ends) end_missing(present);
-  for (const auto& [topic, publications] : fresh) complete = look_at(topic, publications, now) && complete;
+  // All at the same time: a process that does not answer must not keep the others waiting.
+  std::list<Asked> asked;
+  for (auto& [topic, publications] : fresh) {
+    while (asked.size() >= kMostAsked) complete = look_at_answers(asked, now) && complete;
+    asked.push_back({topic, std::move(publications), std::async(kWithThreads, [this, name = topic] {
+                       return std::make_unique<const Observer>(name, ObserverOptions{.domain = options_.domain});
+                     })});
+  }
+  while (!asked.empty()) complete = look_at_answers(asked, now) && complete;
+  for (const auto& [topic, form] : listener_.settle()) {
+    const auto known = found_.find(topic);
+    if (known == found_.end()) continue;
+    std::erase_if(known->second, [&form = form](const Found& found) { return found.form == form; });
+    if (known->second.empty()) found_.erase(known);
+  }
   looked_ns_.store(now);
   listener_.looked();
   return complete;
@@ -111,18 +137,35 @@ void TopicWatch::end_missing(const std::set<std::string>& present) {
   }
 }
 
-bool TopicWatch::look_at(const std::string& topic, const std::vector<std::string>& publications, std::int64_t now) {
+bool TopicWatch::look_at_answers(std::list<Asked>& asked, std::int64_t now) {
+  bool complete = true, any = false;
+  for (auto one = asked.begin(); one != asked.end();) {
+    // Without a thread for it, it is asked by get().
+    if (one->observer.wait_for(std::chrono::seconds(0)) == std::future_status::timeout) {
+      ++one;
+      continue;
+    }
+    any = true;
+    complete = look_at(*one, now) && complete;
+    one = asked.erase(one);
+  }
+  if (!any) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  return complete;
+}
+
+bool TopicWatch::look_at(Asked& asked, std::int64_t now) {
+  const std::string& topic = asked.topic;
   std::vector<std::string> problems;
   try {
-    const Observer observer(topic, {.domain = options_.domain});
-    for (const auto& stream : observer.streams())
+    const std::unique_ptr<const Observer> observer = asked.observer.get();
+    for (const auto& stream : observer->streams())
       look_at(topic, *stream, fmt::format("{}.{}", stream->process(), stream->serial()));
-    problems = observer.problems();
+    problems = observer->problems();
   } catch (const Error& e) {
     problems = {e.what()};
   }
   bool complete = true;
-  for (const std::string& key : publications) {
+  for (const std::string& key : asked.publications) {
     if (done_.contains(key) || not_now_.contains(key)) continue;
     complete = false;  // gone again, too busy to answer, or not for us
     if (problems.empty()) continue;

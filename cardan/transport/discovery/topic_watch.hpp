@@ -4,10 +4,14 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <future>
+#include <list>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "cardan/base/bound_fd.hpp"
@@ -38,6 +42,9 @@ class TopicWatchListener {
   /// A wanted topic has its first publication of this form. Throws Error: it cannot be used; it is found again with the
   /// next publication.
   virtual void found(const std::string& topic, const ObservedStream& stream) = 0;
+  /// The end of a look. Waits for what found() only began. Returns what came to nothing, each with its topic: it is
+  /// found again with the next publication.
+  [[nodiscard]] virtual std::vector<std::pair<std::string, PublicationForm>> settle() { return {}; }
   /// A wanted publication is not accepted by the access rule. `again`: the topic was found before.
   virtual void refused(const std::string& topic, const ObservedStream& stream, const std::string& why, bool again) = 0;
   /// found() threw.
@@ -69,6 +76,8 @@ class TopicWatch {
 
   /// Looks once, on this thread, and goes on looking on its own thread. Call it once.
   void start();
+  /// The same, with the first look on that thread too: looked_ns() then says when it is over.
+  void start_on_own_thread();
   /// Ends the thread. The destructor does so too; a listener that is destroyed first calls this.
   void stop() noexcept;
   /// When the last look that is over began. What was announced before has been found. Steady clock, ns.
@@ -80,7 +89,15 @@ class TopicWatch {
     std::set<std::string> publications;
   };
   bool look();  ///< false: a process did not answer, or must be asked again
-  bool look_at(const std::string& topic, const std::vector<std::string>& publications, std::int64_t now);
+  /// A topic with publications that are new, and the answer of their processes.
+  struct Asked {
+    std::string topic;
+    std::vector<std::string> publications;
+    std::future<std::unique_ptr<const Observer>> observer;
+  };
+  /// At those that have been answered, or gave none in time. They leave the list.
+  bool look_at_answers(std::list<Asked>& asked, std::int64_t now);
+  bool look_at(Asked& asked, std::int64_t now);
   void look_at(const std::string& topic, const ObservedStream& stream, const std::string& publication);
   void end_missing(const std::set<std::string>& present);
   void run();
