@@ -11,7 +11,7 @@ namespace cardan::apps {
 namespace {
 
 constexpr double kMostSeconds = 4e9;
-constexpr std::uint64_t kSecond = 1'000'000'000;
+constexpr std::uint64_t kOneSecond = 1'000'000'000;
 
 /// Takes a number of that many digits, and what follows it.
 bool take(std::string_view& text, std::size_t digits, int& number, std::string_view behind = {}) {
@@ -30,7 +30,7 @@ std::uint64_t take_fraction(std::string_view& text) {
   if (text.empty() || text.front() != '.') return 0;
   text.remove_prefix(1);
   std::uint64_t fraction = 0;
-  for (std::uint64_t unit = kSecond / 10; !text.empty() && text.front() >= '0' && text.front() <= '9'; unit /= 10) {
+  for (std::uint64_t unit = kOneSecond / 10; !text.empty() && text.front() >= '0' && text.front() <= '9'; unit /= 10) {
     fraction += unit * static_cast<std::uint64_t>(text.front() - '0');
     text.remove_prefix(1);
   }
@@ -62,7 +62,7 @@ std::optional<std::uint64_t> date_in(std::string_view text) {
   const std::int64_t days = std::chrono::sys_days(date).time_since_epoch().count();
   const std::int64_t seconds = days * 86'400 + hour * 3600 + minute * 60 + second - *zone;
   if (seconds < 0) return std::nullopt;
-  return static_cast<std::uint64_t>(seconds) * kSecond + fraction;
+  return static_cast<std::uint64_t>(seconds) * kOneSecond + fraction;
 }
 
 }  // namespace

@@ -239,6 +239,11 @@ void add_other_commands(CLI::App* group) {
                      kConvertExamples);
   command->add_option("input", convert->input, "A .bag, a .db3, or the folder of several .db3")->required();
   command->add_option("output", convert->output, "File to write, as drive.mcap")->required();
+  command
+      ->add_option("--msgs", convert->messages,
+                   "Folder with the definitions (.msg) of types that a .db3 does not define, as a workspace's src; "
+                   "repeatable. What $AMENT_PREFIX_PATH names is read too")
+      ->allow_extra_args(false);
   command->add_option("--topic", convert->topics,
                       "Only this topic, or topics that match this pattern (* and ?); repeatable");
   command->add_option("--exclude", convert->exclude, "Not this topic, or topics that match this pattern; repeatable");

@@ -80,6 +80,7 @@ struct BagDuOptions {
 
 struct BagConvertOptions {
   std::string input, output;
+  std::vector<std::string> messages;         ///< folders with definitions (.msg)
   std::vector<std::string> topics, exclude;  ///< names, or patterns with * and ?
   std::string compression = "same";
   bool force = false, json = false;

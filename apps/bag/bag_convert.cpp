@@ -11,6 +11,7 @@
 #include <tuple>
 
 #include "apps/bag/bag.hpp"
+#include "apps/bag/convert/message_files.hpp"
 #include "apps/bag/convert/ros1_bag.hpp"
 #include "apps/bag/convert/ros1_type.hpp"
 #include "apps/bag/convert/ros2_definitions.hpp"
@@ -120,7 +121,10 @@ class Conversion {
     writer_->close();
     file_.finish();
     for (const ConvertedTopic& t : topics_) {
-      if (!t.left_out.empty())
+      if (!t.left_out.empty() && t.failed == 0)
+        note(fmt::format("{} ({}) is left out, and has no messages: {}", printable(t.topic), printable(t.type),
+                         t.left_out));
+      else if (!t.left_out.empty())
         problem(fmt::format("{} ({}) is left out, with {} messages: {}", printable(t.topic), printable(t.type),
                             t.failed, t.left_out));
       else if (t.failed > 0)
@@ -271,23 +275,25 @@ class Ros1Conversion {
 };
 
 /// False: it was stopped.
-bool convert_sqlite(const std::string& path, Conversion& out) {
+bool convert_sqlite(const std::string& path, const MessageFiles& messages, Conversion& out) {
   SqliteBag bag(path);
   std::map<std::int64_t, std::size_t> targets;
   for (const auto& [id, topic] : bag.topics()) {
     if (!out.wants(topic.name)) continue;
-    std::string encoding = topic.definition_encoding, definition = topic.definition;
+    std::string encoding = topic.definition_encoding, definition = topic.definition, missing;
     const bool given = (encoding == "ros2msg" || encoding == "ros2idl") && !definition.empty();
     if (!given) {
       encoding = "ros2msg";
-      definition = ros2_definition_of(topic.type);
+      definition = messages.definition_of(topic.type, &missing);
+      if (definition.empty()) definition = ros2_definition_of(topic.type);
     }
     if (topic.format != "cdr") {
       targets[id] = out.leave_out(topic.name, topic.type, fmt::format("its messages are '{}', not cdr", topic.format));
     } else if (definition.empty() && !topic.type.ends_with("/Empty")) {
       targets[id] = out.leave_out(topic.name, topic.type,
-                                  "neither the file nor Cardan defines it: run `ros2 bag convert` where the package of "
-                                  "that message is installed");
+                                  fmt::format("nobody defines {}: name the folder of its package with --msgs, or "
+                                              "source the workspace that has it",
+                                              missing));
     } else {
       std::map<std::string, std::string> metadata{{record::kQosKey, topic.qos}};
       const std::string hash = topic.hash.empty() && encoding == "ros2msg" && given
@@ -351,6 +357,7 @@ int bag_convert(const BagConvertOptions& o) {
     if (format_of(path) != format)
       throw Error(ErrorCode::InvalidArgument, o.input + " holds recordings of two kinds",
                   "convert one after the other");
+  const MessageFiles messages(o.messages);
   stop_on_signals();
   if (format == Format::Sqlite) (void)SqliteBag(inputs.files.front());  // what cannot be done leaves nothing behind
   Conversion out(o);
@@ -358,7 +365,7 @@ int bag_convert(const BagConvertOptions& o) {
   for (const std::string& problem : inputs.problems) out.problem(problem);
   if (format == Format::Sqlite) out.open("none");
   for (const std::string& path : inputs.files) {
-    const bool done = format == Format::Ros1 ? Ros1Conversion(path, out).run() : convert_sqlite(path, out);
+    const bool done = format == Format::Ros1 ? Ros1Conversion(path, out).run() : convert_sqlite(path, messages, out);
     if (done) continue;
     warn(fmt::format("stopped; {} was not written", o.output));
     return kFailed;

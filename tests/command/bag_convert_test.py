@@ -380,6 +380,28 @@ class Convert(CommandCase):
         self.assertIn("/sensor_msgs/imu (their_msgs/msg/Own) is left out, with 4 messages", self.errors)
         self.assertEqual(report["messages"], 4 * (len(expected) - 1))
 
+    def test_db3_with_definitions_from_a_folder(self):
+        path = self.bag2("old")
+        count = sum(len(stamps) for stamps in self.values(path).values())
+        self.forget_definitions(path, "UPDATE topics SET type = 'their_msgs/msg/Own' WHERE type = 'sensor_msgs/msg/Imu'")
+        package = self.path / "src" / "their" / "their_msgs" / "msg"
+        package.mkdir(parents=True)
+        numbers = "".join(f"geometry_msgs/Vector3 {name}\nfloat64[9] {name}_covariance\n" for name in ("angular_velocity", "linear_acceleration"))
+        (package / "Own.msg").write_text(f"# A comment\nstd_msgs/Header header\nTurn orientation # relative\nfloat64[9] orientation_covariance\n{numbers}")
+        report = self.convert(path, "--msgs", self.path / "src", code=3)
+        self.assertIn("nobody defines their_msgs/Turn", self.errors)
+        (package / "Turn.msg").write_text("float64 x 0\nfloat64 y 0\nfloat64 z 0\nfloat64 w 1")
+        report = self.convert(path, "--msgs", self.path / "src")
+        self.assertEqual((report["messages"], report["problems"]), (count, []))
+        line = self.json_of("bag", "cat", self.path / "out.mcap", "--topic", "/sensor_msgs/imu", "--count", "1")
+        self.assertEqual(set(line["message"]["orientation"]), {"x", "y", "z", "w"})
+        # The same, installed.
+        installed = self.path / "install" / "share" / "their_msgs"
+        installed.mkdir(parents=True)
+        package.rename(installed / "msg")
+        self.environment["AMENT_PREFIX_PATH"] = f"/nowhere:{self.path / 'install'}"
+        self.assertEqual(self.convert(path)["messages"], count)
+
     def test_the_definitions_that_are_built_in(self):
         packages = {n.split("/")[0] for n in messages(0)} - {"own_msgs"} | {"nav_msgs", "visualization_msgs", "geometry_msgs", "diagnostic_msgs", "rcl_interfaces", "action_msgs"}
         types = sorted(n for n in ROS2.fielddefs if n.split("/")[0] in packages and "/msg/" in n)

@@ -319,16 +319,20 @@ const StandardType* standard_type(std::string_view name) {
   return found != kStandard.end() && found->name == name ? found : nullptr;
 }
 
-/// "sensor_msgs/msg/Image" → "sensor_msgs/Image"
-std::string short_name(const std::string& name) {
+}  // namespace
+
+std::string short_ros2_name(const std::string& name) {
   const auto at = name.find("/msg/");
   return at == std::string::npos ? name : name.substr(0, at) + name.substr(at + 4);
 }
 
-}  // namespace
+std::string_view standard_ros2_fields(const std::string& short_name) {
+  const StandardType* const type = standard_type(short_name);
+  return type == nullptr ? std::string_view() : type->fields;
+}
 
 std::string ros2_definition_of(const std::string& type_name) {
-  const StandardType* const root = standard_type(short_name(type_name));
+  const StandardType* const root = standard_type(short_ros2_name(type_name));
   if (root == nullptr) {
     const auto own = known_layout(type_name);
     return own == nullptr ? std::string() : std::string(own->schema);

@@ -2,11 +2,17 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace cardan::apps {
 
 /// The `ros2msg` text of a standard type of ROS 2 Humble ("sensor_msgs/msg/Image"), or of one of Cardan's own, with the
 /// types that it uses: for recordings that do not define what they hold. Empty: it is neither. Any thread; no blocking.
 [[nodiscard]] std::string ros2_definition_of(const std::string& type_name);
+
+/// "sensor_msgs/msg/Image" → "sensor_msgs/Image"
+[[nodiscard]] std::string short_ros2_name(const std::string& name);
+/// The fields of such a standard type ("sensor_msgs/Image"), without the types that it uses. Empty: it is none.
+[[nodiscard]] std::string_view standard_ros2_fields(const std::string& short_name);
 
 }  // namespace cardan::apps
