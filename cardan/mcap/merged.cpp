@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kLarge = 64 << 10;
 constexpr std::uint64_t kRare = 1'000'000'000;
-/// A file may claim any depth: it is looked into so many chunks, and so much is kept of what they have.
+/// A file may claim any depth: limits for the chunks that are read and for what is kept of them.
 constexpr std::size_t kMostLooks = 16'384;
 constexpr std::uint64_t kMostBytes = std::uint64_t{256} << 20;
 

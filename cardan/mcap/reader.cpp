@@ -32,7 +32,7 @@ void Reader::read_before_start() {
     if (const auto record = metadata(index)) before_start_ = before_start_of(*record);
   }
   if (!before_start_ || before_start_->chunks == 0 || before_start_->chunks > summary_.chunks().size()) return;
-  // A tool that packs the messages anew keeps the record: then the first chunks have others too.
+  // A tool that repacks the messages keeps the record: then the first chunks have others too.
   std::vector<const ChunkIndex*> chunks;
   for (const ChunkIndex& chunk : summary_.chunks()) chunks.push_back(&chunk);
   const auto end = chunks.begin() + static_cast<std::ptrdiff_t>(before_start_->chunks);

@@ -340,7 +340,7 @@ class Connections(StrangersCase):
                 return "panicked" in bridge.errors.read_text()
             self.until(sent, "Zenoh fails")
             self.until(again, "it starts again, and says so")
-            self.attach_for(form, 2, "after a key that is none")
+            self.attach_for(form, 2, "after an invalid key")
             self.comes_in(form)
             self.end(bridge, 0, 3)
 

@@ -235,7 +235,7 @@ class Mcap(HostileCase):
         return bytes([opcode]) + struct.pack("<Q", len(content)) + content
 
     def bomb(self, path, piece, times):
-        """A file without an index, with a chunk that holds `piece` so many times."""
+        """A file without an index, with a chunk that repeats `piece`."""
         packer = zstd.ZstdCompressor()
         packed = b"".join([packer.compress(piece) for _ in range(times)]) + packer.flush()
         head = struct.pack("<QQQII", 5, 5, len(piece) * times, 0, 4) + b"zstd" + struct.pack("<Q", len(packed))

@@ -82,7 +82,7 @@ bool may_be_own(std::string_view text) {
 void check_names(std::string_view host, std::string_view origin) {
   static const OwnNames names{.hosts = {"vehicle.local"}, .address = "127.0.0.1"};
   const bool own = is_own_host(host, names);
-  require(!own || may_be_own(host), "a foreign name is taken for an own one");
+  require(!own || may_be_own(host), "a foreign name is taken for a name of this computer");
   const bool may = may_connect(origin, host, {"https://app.example"}, names);
   require(!may || origin.empty() || lower(origin) == "https://app.example" ||
               (own && lower(origin) == lower("http://" + std::string(host))),

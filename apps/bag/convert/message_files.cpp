@@ -53,7 +53,7 @@ MessageFiles::MessageFiles(const std::vector<std::string>& folders) {
   for (const std::string& folder : folders) {
     std::error_code error;
     if (!fs::is_directory(folder, error))
-      throw Error(ErrorCode::InvalidArgument, folder + " is no folder",
+      throw Error(ErrorCode::InvalidArgument, folder + " is not a folder",
                   "name one with .msg files, as a workspace's src");
     const fs::path root = fs::absolute(folder, error).lexically_normal();
     auto entry = fs::recursive_directory_iterator(root, fs::directory_options::skip_permission_denied, error);

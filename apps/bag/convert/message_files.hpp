@@ -13,7 +13,7 @@ namespace cardan::apps {
 class MessageFiles {
  public:
   /// `folders`: each with all that is below it: a workspace's src, a package, an installation. Throws Error
-  /// (InvalidArgument): one is no folder.
+  /// (InvalidArgument): one is not a folder.
   explicit MessageFiles(const std::vector<std::string>& folders);
 
   /// The `ros2msg` text of a type ("pkg_msgs/msg/Name") with the types that it uses. Fields are looked for in the

@@ -198,7 +198,7 @@ std::int64_t StateMachine::look_every(const Rule& rule) const {
   if (rule.kind == Rule::Kind::AllUp || !leaves(rule)) return kNever;
   const auto quarter = [kLeast](const Rule& r) { return std::max(r.transition.when.lasting.count() / 4, kLeast); };
   if (rule.transition.when.kind == Condition::Kind::Publishing) return quarter(rule);
-  // The end of a silence is no event either.
+  // No event tells of the end of a silence either.
   const bool waits = cause_ != nullptr && cause_->kind == Rule::Kind::File && cause_->transition.when.is_of_topics() &&
                      free_since(rule.transition.to) == kNever;
   return waits ? quarter(*cause_) : kNever;

@@ -341,7 +341,7 @@ TEST(StateMachine, TheWayBackWaitsUntilTheSilenceIsOver) {
   m.start(100);
   ASSERT_EQ(m.at(600).size(), 1U);
   EXPECT_EQ(m.machine.state(), State::SafeStop) << "a is up all the time, and /x is still silent";
-  EXPECT_EQ(m.next_ms(), 725) << "the end of a silence is no event: it looks four times in each for_ms";
+  EXPECT_EQ(m.next_ms(), 725) << "no event tells of the end of a silence: it looks four times in each for_ms";
   EXPECT_TRUE(m.at(5000).empty());
   m.published["/x"] = 5010;
   const auto changes = m.at(5100);
