@@ -57,11 +57,11 @@ def say(word):
 
 
 def announcing(address, form, count):
-    """Announces topics, and sends as many as come in something at each further line of standard input."""
+    """Announces topics, and sends those that come in something at each further line of standard input."""
     session = opened(address)
     kept = [session.liveliness().declare_token(token(form, session.zid(), 1000 + n, f"cmd/evil{n}")) for n in range(count)]
     publishers = [session.declare_publisher(key(form, f"cmd/evil{n}"), congestion_control=zenoh.CongestionControl.BLOCK)
-                  for n in range(count)]
+                  for n in range(min(count, 2 * MOST_IN))]
     while say("announced"):
         for publisher in publishers:
             publisher.put(text_cdr("evil"))

@@ -126,7 +126,7 @@ mod tests {
     /// Zenoh gives all of them before `wait()` returns: of a channel with room for fewer, that would be never.
     #[test]
     fn any_number_of_tokens_comes_while_their_thread_asks() {
-        const TOKENS: usize = 5000;
+        const TOKENS: usize = 1000;
         let session = session();
         let liveliness = session.liveliness();
         let tokens: Vec<_> =

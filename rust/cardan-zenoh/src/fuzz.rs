@@ -317,7 +317,7 @@ mod tests {
             for input in (target.seeds)().into_iter().chain(known(target.name)) {
                 for at in 0..=input.len() {
                     (target.run)(&input[..at]);
-                    for byte in [0, b'\n', b'%', b'/', b'*', b'9', 0x7f, 0xff] {
+                    for byte in [b'\n', b'*', 0xff] {
                         let mut other = input.clone();
                         other.insert(at, byte);
                         (target.run)(&other);
