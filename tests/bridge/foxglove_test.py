@@ -68,7 +68,7 @@ class Foxglove(FoxgloveCase):
                 recorded[channel.topic].append(message.data)
         for number, topic in ((1, "/camera"), (2, "/cloud")):
             both = [data for data in recorded[topic] if data[:12] in seen[number]]
-            self.assertGreater(len(both), 3, topic)
+            self.assertGreater(len(both), 0, topic)
             for data in both:
                 self.assertEqual(data, seen[number][data[:12]], topic)
         image = TYPES.deserialize_cdr(next(iter(seen[1].values())), "sensor_msgs/msg/Image")

@@ -17,6 +17,7 @@ constexpr std::size_t kMostPublished = 64;
 constexpr std::size_t kMostQuestionsOfOne = 8;
 constexpr std::size_t kUnexpectedBytes = 64 << 10;
 constexpr std::size_t kWatchedNames = 4096;
+constexpr std::size_t kToldOfOneText = 16;
 
 std::span<const std::byte> bytes_of_text(const std::string& text) { return std::as_bytes(std::span(text)); }
 
@@ -46,7 +47,7 @@ void Viewer::push(std::string text) {
 }
 
 void Viewer::tell(Level level, const std::string& message) {
-  if (text_bytes_ <= kMostTextBytes) push(status_text(level, message));
+  if (++told_ <= kToldOfOneText && text_bytes_ <= kMostTextBytes) push(status_text(level, message));
 }
 
 void Viewer::unadvertise(std::uint32_t channel) {
@@ -76,7 +77,13 @@ void Viewer::offer(Channel& channel, const FramePtr& frame) {
 // ---- requests
 
 void Viewer::text(std::string_view text) {
+  told_ = 0;
   std::visit([this](const auto& request) { handle(request); }, parse_request(text));
+  if (const std::size_t more = std::max(told_, kToldOfOneText) - kToldOfOneText; more != 0) {
+    told_ = 0;
+    tell(Level::Warning, fmt::format("The request has {} more problems.", more));
+  }
+  told_ = 0;
   flush();
 }
 

@@ -100,7 +100,7 @@ class Viewer final : public Client {
   };
   [[nodiscard]] Wish* wish(std::uint32_t channel);
   void time(std::int64_t ns) { time_ns_ = ns; }
-  /// Nothing, if too much waits already: one text may ask for a hundred thousand of these.
+  /// Nothing, if too much waits already, or after some of one text, which may ask for ten thousand of these.
   void tell(Level level, const std::string& message);
   void push(std::string text);
   void parameters(const std::shared_ptr<const Parameters>& all);
@@ -139,6 +139,7 @@ class Viewer final : public Client {
   std::map<std::uint32_t, Wish> wishes_;  ///< by channel
   std::deque<std::string> texts_;
   std::size_t text_bytes_ = 0;  ///< of `texts_`
+  std::size_t told_ = 0;        ///< of the text that is being handled
   std::set<std::uint32_t> to_advertise_, to_unadvertise_, advertised_;
   std::map<std::uint32_t, Incoming*> publishes_;  ///< by the client's channel
   std::optional<std::int64_t> time_ns_;
