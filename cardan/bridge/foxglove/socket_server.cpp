@@ -131,7 +131,10 @@ void SocketServer::run(std::chrono::nanoseconds timeout) {
     try {
       parts_->clean_up();
       parts_->io.restart();
-      parts_->io.run_until(until);
+      if (timeout.count() > 0)
+        parts_->io.run_until(until);
+      else
+        parts_->io.poll();
     } catch (const std::bad_alloc&) {  // within Beast: the connection that it was for is silent, and ends as such
       parts_->note(kNoMemory);
     }

@@ -96,7 +96,7 @@ class SocketServer {
 
   /// Ends all connections, and accepts no others.
   void end();
-  /// Serves for this long. No client's doing makes it throw.
+  /// Serves for this long, or once what is there already (0). No client's doing makes it throw.
   void run(std::chrono::nanoseconds timeout);
   [[nodiscard]] std::uint16_t port() const noexcept;
   /// "127.0.0.1:8765", "[::1]:8765"
