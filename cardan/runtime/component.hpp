@@ -93,7 +93,7 @@ void load_component_library(const std::string& library);
 
 /// The path from which a configuration's library is loaded: beside the configuration file, otherwise in lib or
 /// lib/cardan of this installation (or build), otherwise a name as it is, for the loader; never in the working folder.
-/// Throws Error (Refused): the one beside the file is of another user (not root, us or the file's), or all can write it.
+/// Throws Error (Refused): one beside the file is another user's (not root's, ours or the file's), or all can write it.
 /// Any thread; looks at the file system.
 [[nodiscard]] std::string component_library_path(const std::string& library, const std::string& configuration_file);
 
