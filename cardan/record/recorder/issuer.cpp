@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "cardan/base/clock.hpp"
@@ -119,8 +120,10 @@ void Issuer::carry_over() {
     counts[topic->source().name] += messages.size() - before;
   }
   if (messages.empty()) return;
-  std::stable_sort(messages.begin(), messages.end(),
-                   [](const KeptMessage* a, const KeptMessage* b) { return a->head.log_time < b->head.log_time; });
+  std::sort(messages.begin(), messages.end(), [](const KeptMessage* a, const KeptMessage* b) {
+    return std::tie(a->head.log_time, a->head.channel, a->stream, a->head.sequence) <
+           std::tie(b->head.log_time, b->head.channel, b->stream, b->head.sequence);
+  });
   for (auto& batch : batches_.of(messages)) carried_.push_back(std::move(batch));
   segment.add(mcap::before_start_record({.start = start,
                                          .last = messages.back()->head.log_time,

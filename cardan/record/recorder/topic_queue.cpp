@@ -193,10 +193,10 @@ std::optional<TopicQueue::Waiting> TopicQueue::take(std::int64_t now, const Reco
 // It is still in its publisher's slot, but our subscriber has given it back.
 void TopicQueue::keep_quiet(std::int64_t now) {
   if (queued != 0) return;
-  auto head = kept.take_quiet(now);
+  auto newest = kept.take_quiet(now);
   ObservedSample latest;
-  if (!head || !subscriber().copy_latest(latest) ||
-      static_cast<std::uint32_t>(latest.sequence()) != head->head.sequence)
+  if (!newest || !subscriber().copy_latest(latest) ||
+      static_cast<std::uint32_t>(latest.sequence()) != newest->head.sequence)
     return;
   // The message where it was relative to its payload: its vectors are found by that.
   const std::int64_t offset = latest.message_offset();
@@ -212,10 +212,10 @@ void TopicQueue::keep_quiet(std::int64_t now) {
   block.payload = bytes.data() + before;
   block.payload_bytes = payload;
   if (!framing_.frame(block)) return;
-  head->whole = true;
+  newest->whole = true;
   for (const mcap::View part : {framing_.prefix(), framing_.payload(), framing_.suffix()})
-    head->data.insert(head->data.end(), part.begin(), part.end());
-  kept.add(*std::move(head));
+    newest->data.insert(newest->data.end(), part.begin(), part.end());
+  kept.add(*std::move(newest));
 }
 
 void TopicQueue::lose_what_is_left(std::int64_t until, const RecordingTime& time) {

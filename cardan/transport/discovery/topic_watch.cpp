@@ -114,10 +114,10 @@ bool TopicWatch::look() {
                      })});
   }
   while (!asked.empty()) complete = look_at_answers(asked, now) && complete;
-  for (const auto& [topic, form] : listener_.settle()) {
-    const auto known = found_.find(topic);
+  for (const auto& failed : listener_.settle()) {
+    const auto known = found_.find(failed.first);
     if (known == found_.end()) continue;
-    std::erase_if(known->second, [&form = form](const Found& found) { return found.form == form; });
+    std::erase_if(known->second, [&failed](const Found& found) { return found.form == failed.second; });
     if (known->second.empty()) found_.erase(known);
   }
   looked_ns_.store(now);
