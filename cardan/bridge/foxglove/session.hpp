@@ -145,7 +145,6 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
   void send(bool binary, const Parts& parts) override {
     sending_ = true;
     progress_ns_ = steady_now();
-    if (!binary) allowance_.spend(kRequestUnits, progress_ns_);  // a short request may have a long answer
     ws_.binary(binary);
     std::array<asio::const_buffer, 4> buffers;
     for (std::size_t i = 0; i < parts.size(); ++i) buffers[i] = {parts[i].data(), parts[i].size()};

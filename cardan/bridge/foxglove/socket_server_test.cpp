@@ -212,7 +212,7 @@ TEST_F(FoxgloveServer, AFloodOfRequestsIsReadSlowly) {
   ASSERT_TRUE(send(fd, flood));
   EXPECT_NE(receive(fd, "x1399").find("x1399"), std::string::npos) << "none is lost";
   EXPECT_GE(steady_now() - begin, 1'000'000'000)
-      << "100 requests and answers a second, and those that one read from the socket has";
+      << "100 requests a second, and those that one read from the socket has";
 }
 
 TEST(FoxgloveServerSetUp, WhatCannotBeListenedOnIsSaid) {
