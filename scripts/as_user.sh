@@ -7,13 +7,40 @@
 set -euo pipefail
 [[ $EUID == 0 ]] || exec "$@"
 user=54321
-home=$(mktemp -d "${TMPDIR:-/tmp}/cardan-user.XXXXXX")
-trap 'rm -rf "$home"' EXIT
-chown "$user:$user" "$home"
-as=(setpriv "--reuid=$user" "--regid=$user" --clear-groups)
-# Where a program lies in root's home, the user may read (and nothing more) wherever it is.
-if ! "${as[@]}" "$(command -v python3)" -c 'import sys; open(sys.argv[1])' "$0" 2>/dev/null; then
-  echo "as_user: this tree, or python3, is where other users may not look; the command may therefore read everything"
-  as+=(--inh-caps=+dac_read_search --ambient-caps=+dac_read_search)
+if [[ ${1:-} != --inside ]]; then
+  home=$(mktemp -d /tmp/cardan-user.XXXXXX)
+  trap 'rm -rf "$home"' EXIT
+  chown "$user:$user" "$home"
+  # Mounts of its own, for the next part.
+  env -u XDG_RUNTIME_DIR -u CARDAN_RUN_DIR -u SUDO_USER HOME="$home" USER=cardan-test LOGNAME=cardan-test \
+    unshare --mount --propagation private "$0" --inside "$PWD" "$@"
+  exit
 fi
-env -u XDG_RUNTIME_DIR -u CARDAN_RUN_DIR -u SUDO_USER HOME="$home" USER=cardan-test LOGNAME=cardan-test "${as[@]}" "$@"
+tree=$2
+shift 2
+as=(setpriv "--reuid=$user" "--regid=$user" --clear-groups)
+# Root's home is closed to others. What the tests need of it (this tree, the Python that root uses) is shown at the same place.
+declare -A hidden=()  # a folder that is closed: where it is kept
+show() {
+  local closed="" part rest=${1#/}
+  while [[ $rest == */* ]]; do
+    part=${rest%%/*} rest=${rest#*/}
+    closed+=/$part part=${rest%%/*}
+    if [[ -z ${hidden[$closed]:-} ]]; then
+      "${as[@]}" test -x "$closed" && continue
+      hidden[$closed]=$HOME/.kept-${#hidden[@]}
+      mkdir "${hidden[$closed]}"
+      mount --bind "$closed" "${hidden[$closed]}"
+      mount -t tmpfs -o mode=755 tmpfs "$closed"
+    fi
+    [[ -e $closed/$part ]] && continue
+    if [[ -d ${hidden[$closed]}/$part ]]; then mkdir "$closed/$part"; else touch "$closed/$part"; fi
+    mount --bind "${hidden[$closed]}/$part" "$closed/$part"
+  done
+}
+python=$(command -v "$tree/build/venv/bin/python" || command -v python3)
+for needed in "$tree/scripts" "$(realpath "$python")" "$("$python" -c 'import sys; print(sys.base_prefix)')/bin"; do show "$needed"; done
+cd "$tree"
+"${as[@]}" "$python" -c 'import sys; open(sys.argv[1])' "$0" ||
+  { echo "as_user: other users cannot read this tree, or run its Python ($python): make them readable (chmod a+rX)"; exit 77; }
+exec "${as[@]}" "$@"

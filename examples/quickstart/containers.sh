@@ -24,7 +24,7 @@ container() {  # the folder that becomes its /run/cardan, then the program
     mount -t tmpfs tmpfs /dev/shm
     mount -t tmpfs tmpfs /tmp
     [ -z "$(ls -A /tmp /dev/shm | grep -v :)" ]
-    # Programs that lay in one of these folders are the container's image: they lie at the same place.
+    # Programs that lay in one of these folders are the image of the container: they lie at the same place.
     [ -d "$2" ] || { mkdir -p "$2" && mount --bind /mnt/programs "$2"; }
     umount /mnt/share /mnt/programs && umount /mnt
     shift
