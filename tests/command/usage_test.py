@@ -54,7 +54,7 @@ class Usage(CommandCase):
             self.run_cardan("topic", "echo", "/a", f"--count={value}", code=2)
             self.assertEqual(self.errors, f"cardan: --count: '{value}' is not a number above 0 — see cardan topic echo --help\n")
         self.run_cardan("bag", "ls", "file", "--start=-1", code=2)
-        self.assertIn("--start: '-1' is not a number from 0 on — see cardan bag ls --help", self.errors)
+        self.assertIn("--start: -1 is neither seconds from the first message, 0 or more, nor a date as 2026-11-22T10:02:01Z — see cardan bag ls --help", self.errors)
 
     def test_looking_makes_no_run_directory(self):
         missing = self.path / "mistyped" / "run"
