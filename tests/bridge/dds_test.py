@@ -451,7 +451,7 @@ class Loops(BridgeCase):
             for _ in range(30):  # what is on its way comes in; what went round would never end
                 if sent == before:
                     break
-                time.sleep(1)
+                time.sleep(4)
                 before, sent = sent, self.topic(bridge, "/ping", "in")["carried"]
             self.assertIsNone(self.topic(bridge, "/text", "in"), "what the other bridge writes is here already")
             # What came in through one network may leave through the other, but comes back through neither.
