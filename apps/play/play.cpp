@@ -316,7 +316,7 @@ void tell_of_waiting(const PlayOptions& o, const PlayerReport& r) {
   if (readers < wanted)
     warn(
         fmt::format("waiting for {} subscription{} to the recording's topics (--wait-for-readers); topic echo and top "
-                    "only look, and are none",
+                    "only look, and do not count",
                     wanted - readers, wanted - readers == 1 ? "" : "s"));
 }
 

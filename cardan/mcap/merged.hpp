@@ -61,7 +61,8 @@ class MergedMessages {
   std::size_t given_ = kNone;  ///< whose message was given last
 };
 
-/// Log times of the first and the last message of a file, without those from before its start. Empty: there is none.
+/// Log times of the first and the last message of a file, without those from before its start. Empty: it has no
+/// messages.
 [[nodiscard]] std::optional<std::pair<std::uint64_t, std::uint64_t>> own_times(const Reader& reader);
 
 }  // namespace cardan::mcap

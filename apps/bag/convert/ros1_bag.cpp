@@ -20,7 +20,7 @@ constexpr std::uint64_t kMostSmallData = std::uint64_t{1} << 20;  ///< of a conn
 constexpr std::size_t kMostConnections = 65'535;
 constexpr std::size_t kMostBagProblems = 50;
 constexpr std::uint64_t kPiece = std::uint64_t{1} << 20;  ///< that a search looks at in one go
-/// A search tries what looks like records as long as all of it together is no more than this many times the file.
+/// A search tries what looks like records until all of it together exceeds this many times the file.
 constexpr std::uint64_t kMostSearched = 16;
 constexpr std::size_t kMostConnectionBytes = std::size_t{64}
                                              << 20;  ///< of all texts; chunks may hold more than the file

@@ -179,7 +179,7 @@ struct SqliteBag::State {
     return step == SQLITE_DONE && count > 0;
   }
 
-  /// A text of a row, as long as all of them together are no longer than any honest file's.
+  /// A text of a row. All of them together have the limit of an honest file.
   std::string text_at(sqlite3_stmt* row, int column) {
     const auto* const text = reinterpret_cast<const char*>(sqlite3_column_text(row, column));
     const auto size = text == nullptr ? std::size_t{0} : static_cast<std::size_t>(sqlite3_column_bytes(row, column));

@@ -68,7 +68,8 @@ Guid guid_in(const dds_guid_t& guid) {
 /// through `lo` too, but the kernel counts it to that address's interface.
 void receive_from_here_alone() {
   const unsigned int loopback = ::if_nametoindex("lo");
-  if (loopback == 0) throw Error(ErrorCode::Unavailable, "there is no interface 'lo'", "set it up: ip link set lo up");
+  if (loopback == 0)
+    throw Error(ErrorCode::Unavailable, "the interface 'lo' does not exist", "set it up: ip link set lo up");
   std::array<sock_filter, 4> filter{
       {{BPF_LD | BPF_W | BPF_ABS, 0, 0, static_cast<std::uint32_t>(SKF_AD_OFF + SKF_AD_IFINDEX)},
        {BPF_JMP | BPF_JEQ | BPF_K, 0, 1, loopback},

@@ -40,7 +40,7 @@ void PartsBound::look(const WireTopic& topic, dds_entity_t participant, const st
   for (const Guid& other : others) forget_announcements(topic, other);
   if (exceeded())
     for (const dds_entity_t reader : readers) forget_who_lets_wait(topic, reader);
-  lowest_ = SIZE_MAX;  // whatever else has grown is no reason to forget parts again and again
+  lowest_ = SIZE_MAX;  // other memory that has grown must not make it forget parts again and again
   ++times_;
 }
 

@@ -22,7 +22,7 @@ struct MessageHead {
 /// Whether a message is kept in memory beyond its chunk, for the beginning of the next file.
 struct Keep {
   std::uint64_t stream = 0;  ///< its publisher's
-  std::uint32_t depth = 0;   ///< so many of that publisher; 0: none
+  std::uint32_t depth = 0;   ///< how many samples of that publisher are kept; 0: it keeps nothing
   bool whole = true;         ///< false: only that it was there
 };
 

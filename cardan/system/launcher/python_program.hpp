@@ -9,7 +9,7 @@
 namespace cardan::launcher {
 
 /// The interpreter's file: `name` if it is a path, otherwise the first one of that name in PATH. As a shell does, but
-/// folders of PATH that are relative or empty are passed over. "": there is none.
+/// folders of PATH that are relative or empty are passed over. "": not found.
 [[nodiscard]] std::string interpreter_file(const std::string& name);
 
 /// The folders of a list such as PYTHONPATH, without empty ones: they mean the working folder.
