@@ -14,12 +14,13 @@ using Is = Node::Kind;
 
 class Renaming {
  public:
-  Renaming(const std::string& name_space, const Naming& naming) : name_space_(name_space), naming_(naming) {}
+  Renaming(const std::string& name_space, const Naming& naming, std::map<std::string, Place>& open)
+      : name_space_(name_space), naming_(naming), open_(open) {}
 
   void apply(Composed& part) const {
     if (Node* const processes = find_part(part.root, "processes")) this->processes(*processes, part);
     if (Node* const topics = find_part(part.root, "topics"))
-      for (Member& topic : topics->members) topic.name = naming_.name(topic.name);
+      for (Member& topic : topics->members) topic.name = outside(topic.name);
     Node* const states = find_part(part.root, "states");
     Node* const transitions = states != nullptr ? find_part(*states, "transitions") : nullptr;
     if (transitions == nullptr) return;
@@ -29,6 +30,11 @@ class Renaming {
   }
 
  private:
+  [[nodiscard]] std::string outside(const std::string& topic) const {
+    open_.erase(topic);
+    return naming_.name(topic);
+  }
+
   [[nodiscard]] std::string inside(const std::string& name) const {
     return name_space_.empty() ? name : name_space_ + "." + name;
   }
@@ -46,7 +52,7 @@ class Renaming {
         if (!chain.empty()) namings.insert_or_assign(component.name, std::move(chain));
         if (Node* const topics = find_part(component.value, "topics"))
           for (Member& topic : topics->members)
-            if (topic.value.kind == Is::Text) topic.value.text = naming_.name(topic.value.text);
+            if (topic.value.kind == Is::Text) topic.value.text = outside(topic.value.text);
       }
     }
     part.namings = std::move(namings);
@@ -54,7 +60,7 @@ class Renaming {
 
   void condition(Member& condition) const {
     const auto change = [&](Node& name) {
-      if (name.kind == Is::Text) name.text = is_of_topics(condition.name) ? naming_.name(name.text) : inside(name.text);
+      if (name.kind == Is::Text) name.text = is_of_topics(condition.name) ? outside(name.text) : inside(name.text);
     };
     change(condition.value);
     for (Node& element : condition.value.elements) change(element);
@@ -62,6 +68,7 @@ class Renaming {
 
   const std::string& name_space_;
   const Naming& naming_;
+  std::map<std::string, Place>& open_;
 };
 
 bool same_value(const Node& a, const Node& b) noexcept {
@@ -236,8 +243,8 @@ Node* part_of(Node& object, std::string_view name, Node::Kind kind, Place place)
   return &made.value;
 }
 
-void rename(Composed& part, const std::string& name_space, const Naming& naming) {
-  Renaming(name_space, naming).apply(part);
+void rename(Composed& part, const std::string& name_space, const Naming& naming, std::map<std::string, Place>& open) {
+  Renaming(name_space, naming, open).apply(part);
 }
 
 void merge(Node& root, Node part, Place include, const Source& source, std::vector<Problem>& problems) {
