@@ -194,19 +194,21 @@ class Export {
     if (schema == nullptr) return nothing_of("the file has no definition of its type");
     const std::string type = short_type(schema->name);
     const bool video = options_.images == "video";
-    if (type == "sensor_msgs/Image")
-      return video ? image_video(std::move(place), frame_rate(reader_, read_, channel.topic))
-                   : image_files(std::move(place), pictures_, workers_);
-    if (type == "sensor_msgs/CompressedImage")
-      return video ? compressed_image_video(std::move(place), frame_rate(reader_, read_, channel.topic))
-                   : compressed_image_files(std::move(place), pictures_, workers_);
-    if (type == "sensor_msgs/PointCloud2") return cloud_files(std::move(place), workers_);
-    if (schema->encoding != "ros2msg")
+    const bool table =
+        type != "sensor_msgs/Image" && type != "sensor_msgs/CompressedImage" && type != "sensor_msgs/PointCloud2";
+    if (table && schema->encoding != "ros2msg")
       return nothing_of(fmt::format("its definition is in '{}', and only ros2msg is supported", schema->encoding));
     try {
+      if (type == "sensor_msgs/Image")
+        return video ? image_video(std::move(place), frame_rate(reader_, read_, channel.topic))
+                     : image_files(std::move(place), pictures_, workers_);
+      if (type == "sensor_msgs/CompressedImage")
+        return video ? compressed_image_video(std::move(place), frame_rate(reader_, read_, channel.topic))
+                     : compressed_image_files(std::move(place), pictures_, workers_);
+      if (type == "sensor_msgs/PointCloud2") return cloud_files(std::move(place), workers_);
       return ros_table(std::move(place), *schema, options_.list);
     } catch (const Error& e) {
-      return nothing_of(e.cause());
+      return nothing_of(e.code() == ErrorCode::Unavailable ? e.cause() + " — " + e.remedy() : e.cause());
     }
   }
 
