@@ -55,14 +55,15 @@ class Foxglove(FoxgloveCase):
         viewer = self.viewer(bridge).subscribe("/camera", 1).subscribe("/cloud", 2)
         seen = {1: {}, 2: {}}
         viewer.message(1)
-        recorder = self.start("cardan", "record", "-o", self.path / "all.mcap", "--min-space", "0", "--json", stdin=subprocess.DEVNULL)
-        enough = 20 << 20  # more than ten of each
-        at = ended = 0
-        while ended == 0 or at < ended:
+        recorder = self.start("cardan", "record", "-o", self.path / "all.mcap", "--min-space", "0", stdin=subprocess.DEVNULL)
+        while not recorder.stdout.readline().startswith("ready"):
+            self.assertIsNone(recorder.poll())
+        ready = time.time_ns()
+        since = {1: 0, 2: 0}
+        while min(since.values()) < 10:
             number, at, data = viewer.message()
             seen[number][data[:12]] = data  # behind the header of CDR: the stamp
-            if ended == 0 and sum(f.stat().st_size for f in self.path.glob("all.mcap*")) > enough:
-                ended = time.time_ns()
+            since[number] += at > ready
         recorder.send_signal(signal.SIGINT)
         self.assertIn(recorder.wait(LONG), (0, 3))
         recorded = {"/camera": [], "/cloud": []}
