@@ -316,7 +316,7 @@ class TopicCheck {
   /// An include's `topics` with a name that nothing inside has connects nothing.
   void unused_links(const IncludeLinks& links) {
     if (!all_known_) return;
-    std::set<std::string> inside;
+    std::set<std::string> inside(links.in_text.begin(), links.in_text.end());
     for (const Process& process : c_.processes)
       for (const Component& component : process.components)
         if (links.name_space.empty() || component.name.starts_with(links.name_space + "."))

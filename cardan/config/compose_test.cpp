@@ -327,7 +327,7 @@ TEST(Include, ANameThatNothingInsideHasIsReported) {
     return lines;
   };
   const std::string wrong_inside =
-      "side.json:2:54: warning: no component of the included file uses topic '/left/clok' — did you mean "
+      "side.json:2:64: warning: no component of the included file uses topic '/left/clok' — did you mean "
       "'/left/clock'?";
   EXPECT_EQ(warnings(R"("/corner/points": "/points", "/clock": "/time")"), Names{wrong_inside});
   EXPECT_EQ(warnings(R"("/corner/poinst": "/points")"),

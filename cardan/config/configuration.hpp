@@ -212,6 +212,7 @@ struct IncludeLinks {
   std::string name_space{};             ///< of the included components, from the first file on; "": none
   Naming naming{};                      ///< that of the include
   std::map<std::string, Place> open{};  ///< names inside, and where they are written
+  std::vector<std::string> in_text{};   ///< names inside that the text has
   bool operator==(const IncludeLinks&) const = default;
 };
 

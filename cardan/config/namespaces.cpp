@@ -14,8 +14,7 @@ using Is = Node::Kind;
 
 class Renaming {
  public:
-  Renaming(const std::string& name_space, const Naming& naming, std::map<std::string, Place>& open)
-      : name_space_(name_space), naming_(naming), open_(open) {}
+  Renaming(const std::string& name_space, IncludeLinks& links) : name_space_(name_space), links_(links) {}
 
   void apply(Composed& part) const {
     if (Node* const processes = find_part(part.root, "processes")) this->processes(*processes, part);
@@ -31,8 +30,9 @@ class Renaming {
 
  private:
   [[nodiscard]] std::string outside(const std::string& topic) const {
-    open_.erase(topic);
-    return naming_.name(topic);
+    links_.open.erase(topic);
+    links_.in_text.push_back(topic);
+    return links_.naming.name(topic);
   }
 
   [[nodiscard]] std::string inside(const std::string& name) const {
@@ -47,7 +47,7 @@ class Renaming {
       if (components == nullptr) continue;
       for (Member& component : components->members) {
         std::vector<Naming> chain = std::move(part.namings[component.name]);
-        if (!naming_.prefix.empty() || !naming_.links.empty()) chain.push_back(naming_);
+        if (!links_.naming.prefix.empty() || !links_.naming.links.empty()) chain.push_back(links_.naming);
         component.name = inside(component.name);
         if (!chain.empty()) namings.insert_or_assign(component.name, std::move(chain));
         if (Node* const topics = find_part(component.value, "topics"))
@@ -67,8 +67,7 @@ class Renaming {
   }
 
   const std::string& name_space_;
-  const Naming& naming_;
-  std::map<std::string, Place>& open_;
+  IncludeLinks& links_;
 };
 
 bool same_value(const Node& a, const Node& b) noexcept {
@@ -243,8 +242,8 @@ Node* part_of(Node& object, std::string_view name, Node::Kind kind, Place place)
   return &made.value;
 }
 
-void rename(Composed& part, const std::string& name_space, const Naming& naming, std::map<std::string, Place>& open) {
-  Renaming(name_space, naming, open).apply(part);
+void rename(Composed& part, const std::string& name_space, IncludeLinks& links) {
+  Renaming(name_space, links).apply(part);
 }
 
 void merge(Node& root, Node part, Place include, const Source& source, std::vector<Problem>& problems) {

@@ -62,9 +62,9 @@ inline constexpr auto kFields<config::Naming> =
     all_fields<config::Naming>("prefix", &config::Naming::prefix, "links", &config::Naming::links);
 
 template <>
-inline constexpr auto kFields<config::IncludeLinks> =
-    all_fields<config::IncludeLinks>("name_space", &config::IncludeLinks::name_space, "naming",
-                                     &config::IncludeLinks::naming, "open", &config::IncludeLinks::open);
+inline constexpr auto kFields<config::IncludeLinks> = all_fields<config::IncludeLinks>(
+    "name_space", &config::IncludeLinks::name_space, "naming", &config::IncludeLinks::naming, "open",
+    &config::IncludeLinks::open, "in_text", &config::IncludeLinks::in_text);
 
 template <>
 inline constexpr auto kFields<config::Source> = all_fields<config::Source>(
