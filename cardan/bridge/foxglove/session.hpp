@@ -169,6 +169,7 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
   }
   void give_up() noexcept override { drop(kNoMemory); }
   [[nodiscard]] const std::string& peer() const noexcept override { return peer_; }
+  [[nodiscard]] bool is_ours() const noexcept override { return share_.empty(); }
 
   /// Ends what makes no progress.
   void tick(std::int64_t now) {
