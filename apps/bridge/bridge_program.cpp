@@ -158,7 +158,7 @@ void add_bridge_options(CLI::App& app, BridgeOptions& o) {
   app.add_option("--namespace", o.name_space, "Put before the names on the other side, as /vehicle1");
   app.add_option("--rate", o.max_hz, "At most this many messages a second of each topic")->check(CLI::PositiveNumber);
   app.add_flag("--owner", o.owner,
-               "Of cardan bridge dds: send also topics of access 'owner' that no option names in full");
+               "Send also topics of access 'owner' that no option names in full (foxglove: to other users' clients)");
   auto* const reliable = app.add_flag("--reliable", o.reliable, "Send each message again until it has arrived");
   app.add_flag("--best-effort", o.best_effort, "Send each message once")->excludes(reliable);
   app.add_option("--domain", o.domain, "Cardan's domain (default: $CARDAN_DOMAIN, else \"default\")");

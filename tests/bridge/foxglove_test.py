@@ -6,6 +6,7 @@
 """
 import http.client
 import json
+import os
 import shutil
 import signal
 import socket
@@ -151,6 +152,24 @@ class Foxglove(FoxgloveCase):
         self.assertEqual(viewer.channel("/vehicle1/camera")["schemaName"], "sensor_msgs/msg/Image")
         viewer.subscribe("/vehicle1/camera").message()
         self.assertEqual(list(viewer.channels), ["/vehicle1/camera"])
+
+    @unittest.skipUnless(os.geteuid() == 0, "needs root")
+    def test_topics_of_their_owner_alone_are_for_our_own_clients(self):
+        self.sensors(64, 48, 20, 100, 20, "clock")
+        bridge = self.bridge("--topic", "/camera", "--topic", "/cl*")
+        ours, other = self.viewer(bridge), self.of_another_user(bridge)
+        ours.subscribe("/cloud", 2).message(2)
+        other.subscribe("/camera").message()
+        self.assertEqual(list(other.channels), ["/camera"])
+        self.assertNotIn("time", other.info["capabilities"])
+        cloud = ours.channels["/cloud"]["id"]
+        other.send("subscribe", subscriptions=[{"id": 2, "channelId": cloud}])
+        other.status(f"Channel {cloud} does not exist")
+        other.status("Topics of access 'owner' are not shown to other users")
+        while not any("--owner" in note for note in bridge.report["notes"]):
+            time.sleep(0.05)
+        self.assertEqual(self.end(bridge), 0)
+        self.of_another_user(self.bridge("--owner")).subscribe("/cloud").message()
 
     def test_the_time_of_a_clock(self):
         self.sensors(64, 48, 0, 0, 0, "clock")

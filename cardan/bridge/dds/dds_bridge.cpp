@@ -67,7 +67,7 @@ DdsBridge::DdsBridge(Rules rules, DomainChoice choice)
       node_(participant_, rules_.dds.node_namespace, rules_.dds.node, likely_gid_bytes(rules_.dds, variable),
             rules_.dds.gid_bytes != 0),
       habits_(participant_, rules_, bell_),
-      catalogue_(rules_, Catalogue::Owners::Named),
+      catalogue_(rules_, Catalogue::Owners::LeftOut),
       parts_(most_parts_bytes(rules_)) {}
 
 void DdsBridge::finish() { watch_readers(steady_now()); }
