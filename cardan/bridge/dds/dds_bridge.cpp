@@ -434,7 +434,9 @@ std::vector<std::string> DdsBridge::notes() const {
   for (const auto& [topic, why] : catalogue_.problems()) all.push_back(fmt::format("{}: {}", topic, why));
   for (std::string& note : habits_.notes()) all.push_back(std::move(note));
   const bool reads =
-      std::any_of(readers_.begin(), readers_.end(), [](const auto& one) { return !one.second->qos().reliable; });
+      std::any_of(readers_.begin(), readers_.end(), [](const auto& one) { return one.second->may_overflow(); }) ||
+      std::any_of(past_.begin(), past_.end(),
+                  [](const auto& one) { return one.second.in && one.second.counts.lost != 0; });
   const bool is_read =
       std::any_of(writers_.begin(), writers_.end(), [](const auto& one) { return one.second->may_overflow_readers(); });
   if (reads || is_read)
