@@ -102,7 +102,11 @@ class Loss(BridgeCase):
         bridge.send_signal(signal.SIGCONT)
         self.until(lambda: self.counts(bridge)["lost"] > 0, "the loss is counted")
         if int(pathlib.Path("/proc/sys/net/core/rmem_max").read_text()) < 16 << 20:
-            self.until(lambda: any("rmem_max" in note for note in self.report(bridge)["notes"]), "and noted")
+            noted = lambda: any("rmem_max" in note for note in self.report(bridge)["notes"])  # noqa: E731
+            self.until(noted, "and noted")
+            del writer
+            time.sleep(4)  # the bridge reads the topic for two seconds more
+            self.assertTrue(noted(), "the note outlives the writer, as the count does")
         self.end(bridge, code=3)
 
     def test_a_writer_of_which_nothing_comes_whole_is_counted_and_noted(self):
