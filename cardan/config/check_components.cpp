@@ -151,7 +151,7 @@ void check_memory(const Process& process, std::uint64_t used, ProblemList& probl
   std::uint64_t threads = 3;  // Cardan's: discovery, orders, watchdog
   for (const Group& group : process.groups) threads += static_cast<std::uint64_t>(group.worker_count());
   if (process.group(kDefaultGroup) == nullptr) ++threads;
-  for (const Component& component : process.components) threads += component.thread ? 1 : 0;
+  for (const Component& component : process.components) threads += component.thread ? 1U : 0U;
   const std::uint64_t needed = used + threads * stack_bytes();
   if (process.memory_bytes == 0 || process.memory_bytes >= needed) return;
   problems.warning(
