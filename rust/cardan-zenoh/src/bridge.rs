@@ -32,6 +32,8 @@ use crate::types::definition_of;
 /// Each topic has a thread.
 const MOST_OUT: usize = 512;
 const MOST_IN: usize = 256;
+/// Names in one note.
+const SHOWN: usize = 16;
 /// Tokens of one topic that are looked at once.
 const OF_TOPIC: Room = Room { answers: 1024, bytes: 1 << 20 };
 const LOOK: Duration = Duration::from_millis(500);
@@ -52,6 +54,8 @@ struct FoundTopic {
     #[serde(rename = "type")]
     type_name: String,
     depth: u32,
+    /// One of its publications is for this user alone.
+    owner: bool,
     via: Vec<String>,
 }
 
@@ -374,9 +378,25 @@ fn find_topics(topics: &Arc<Topics>, stop: &AtomicBool) {
     }
 }
 
+/// What does not leave, because its access is 'owner'.
+fn note_kept(context: &Context, kept: &[String]) {
+    if kept.is_empty() {
+        return context.forget_note("kept");
+    }
+    let names = kept[..kept.len().min(SHOWN)].join(", ");
+    let more = if kept.len() > SHOWN { format!(" and {} more", kept.len() - SHOWN) } else { String::new() };
+    context.note(
+        "kept",
+        format!(
+            "{names}{more}: not sent, because the access is 'owner', and everybody that connects may read what leaves \
+             — name them in full in 'topics' (--topic), or set 'owner' in the rule (--owner)"
+        ),
+    );
+}
+
 fn update(topics: &Topics, running: &mut BTreeMap<String, Local>, found: Found) {
     let context = &topics.context;
-    let mut here = BTreeSet::new();
+    let (mut here, mut kept) = (BTreeSet::new(), vec![]);
     for topic in found.topics {
         let rules = &context.rules;
         let own = topic.via.contains(&context.network);
@@ -384,6 +404,10 @@ fn update(topics: &Topics, running: &mut BTreeMap<String, Local>, found: Found) 
             continue;
         }
         let Some(rule) = rule_for(&rules.out, &topic.topic, &topic.type_name) else { continue };
+        if topic.owner && !rule.sends_owners(&topic.topic) {
+            kept.push(topic.topic);
+            continue;
+        }
         here.insert(topic.topic.clone());
         let local =
             Local { name: topic.topic, type_name: topic.type_name, depth: topic.depth, via: topic.via.join(" ") };
@@ -412,6 +436,7 @@ fn update(topics: &Topics, running: &mut BTreeMap<String, Local>, found: Found) 
         }
         running.insert(local.name.clone(), local);
     }
+    note_kept(context, &kept);
     // Their counts stay in the report; the thread ends.
     running.retain(|name, _| {
         let stays = here.contains(name);
