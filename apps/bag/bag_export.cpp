@@ -14,6 +14,7 @@
 #include "apps/bag/bag_rerun.hpp"
 #include "apps/bag/export/names.hpp"
 #include "apps/bag/export/topic_output.hpp"
+#include "apps/decode.hpp"
 #include "apps/terminal/output.hpp"
 #include "apps/terminal/progress.hpp"
 #include "cardan/base/error.hpp"
@@ -142,15 +143,13 @@ class Export {
     }
     Json problems = Json::array();
     for (const mcap::Problem& p : problems_) problems.push_back({{"byte", p.offset}, {"cause", p.cause}});
-    return Json{{"file", reader_.file().path()},
-                {"to", options_.to},
-                {"finished", reader_.complete()},
-                {"stopped", stopped},
-                {"lost", lost()},
-                {"topics", std::move(topics)},
-                {"problems", std::move(problems)}}
-               .dump(2, ' ', false, Json::error_handler_t::replace) +
-           "\n";
+    return json_lines({{"file", reader_.file().path()},
+                       {"to", options_.to},
+                       {"finished", reader_.complete()},
+                       {"stopped", stopped},
+                       {"lost", lost()},
+                       {"topics", std::move(topics)},
+                       {"problems", std::move(problems)}});
   }
 
  private:
