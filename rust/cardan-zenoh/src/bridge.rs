@@ -24,6 +24,7 @@ use crate::definitions;
 use crate::incoming::Incoming;
 use crate::keys::{announced, checked_name, clock_key, definitions_key, domain_number, MOST_BYTES};
 use crate::outgoing::{Local, Outgoing};
+use crate::receivers::Watch;
 use crate::rules::{is_pattern, rule_for, Form, Rules};
 use crate::stamp::wall_now;
 use crate::topics::Topics;
@@ -37,6 +38,7 @@ const SHOWN: usize = 16;
 /// Tokens of one topic that are looked at once.
 const OF_TOPIC: Room = Room { answers: 1024, bytes: 1 << 20 };
 const LOOK: Duration = Duration::from_millis(500);
+const LOOK_AT_RECEIVERS: Duration = Duration::from_millis(50);
 /// Between two looks at all that is announced, which strangers can cause, and for its answers.
 const AGAIN: Duration = Duration::from_secs(5);
 /// Tokens that such a look takes.
@@ -92,6 +94,8 @@ impl Bridge {
         self.spawn(move || find_topics(&topics, &stop));
         let topics = self.topics.clone();
         std::thread::spawn(move || follow(&topics, &tokens));
+        let (topics, stop) = (self.topics.clone(), self.stop.clone());
+        self.spawn(move || watch_receivers(&topics.context, &stop));
         let (topics, clocks, stop) = (self.topics.clone(), self.clocks.clone(), self.stop.clone());
         self.spawn(move || clocks.ask(&topics, &stop));
     }
@@ -144,6 +148,22 @@ impl Bridge {
             Form::Rmw => format!("ROS 2 domain {}", self.topics.context.keys.domain_id),
         };
         format!("Zenoh, {form}, connected to {links}, id {}", self.topics.context.zid)
+    }
+}
+
+/// Ends receivers that read nothing while others wait.
+fn watch_receivers(context: &Context, stop: &AtomicBool) {
+    let (mut watch, mut times) = (Watch::default(), 0);
+    while !stop.load(Relaxed) {
+        std::thread::sleep(LOOK_AT_RECEIVERS);
+        let ended = context.receivers.end_stuck(&mut watch);
+        if ended != 0 {
+            times += ended;
+            context.note(
+                "receivers",
+                format!("receivers that read nothing were ended, so that others need not wait ({times} times)"),
+            );
+        }
     }
 }
 
