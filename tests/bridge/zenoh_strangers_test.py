@@ -360,7 +360,8 @@ class Tls(StrangersCase):
         run("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", "ca.key", "-out", "ca.pem", "-days", "2", "-subj", "/CN=ca")
         run("req", "-newkey", "rsa:2048", "-nodes", "-keyout", "our.key", "-out", "our.csr", "-subj", "/CN=our")
         (self.path / "names").write_text("subjectAltName=IP:127.0.0.1\n")
-        run("x509", "-req", "-in", "our.csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-extfile", "names", "-out", "our.pem", "-days", "2")
+        run("x509", "-req", "-in", "our.csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-extfile", "names",
+            "-out", "our.pem", "-days", "2")
         return {name: str(self.path / name) for name in ("ca.pem", "our.key", "our.pem")}
 
     def test_connections_that_are_not_tls_keep_nobody_out(self):
@@ -369,16 +370,18 @@ class Tls(StrangersCase):
             self.skipTest("no openssl")
         files = self.certificates()
         self.address = self.address.replace("tcp/", "tls/")
-        tls = {"root_ca_certificate": files["ca.pem"], "listen_private_key": files["our.key"], "listen_certificate": files["our.pem"], "enable_mtls": True}
+        tls = {"root_ca_certificate": files["ca.pem"], "listen_private_key": files["our.key"],
+               "listen_certificate": files["our.pem"], "enable_mtls": True}
         own = self.path / "zenoh.json5"
         own.write_text(json.dumps({"mode": "router", "scouting": {"multicast": {"enabled": False}}, "transport": {"link": {"tls": tls}}}))
         bridge = self.listening("plain", "--config", own)
 
-        def honest():
-            return opened(self.address, timeout=3000, **{"transport/link/tls/root_ca_certificate": files["ca.pem"], "transport/link/tls/connect_private_key": files["our.key"],
-                                                         "transport/link/tls/connect_certificate": files["our.pem"], "transport/link/tls/enable_mtls": True})
+        known = {"transport/link/tls/root_ca_certificate": files["ca.pem"]}
+        own = {"transport/link/tls/connect_private_key": files["our.key"],
+               "transport/link/tls/connect_certificate": files["our.pem"], "transport/link/tls/enable_mtls": True}
+        honest = lambda: opened(self.address, timeout=3000, **known, **own)  # noqa: E731
         self.until(honest, "an honest session").close()
-        self.assertIsNone(opened(self.address, timeout=3000, **{"transport/link/tls/root_ca_certificate": files["ca.pem"]}), "without a certificate")
+        self.assertIsNone(opened(self.address, timeout=3000, **known), "without a certificate")
         self.assertIsNone(opened(self.address.replace("tls/", "tcp/"), timeout=3000), "without TLS")
         host, port = self.address.removeprefix("tls/").split(":")
         for _ in range(3000):  # five minutes of waiting

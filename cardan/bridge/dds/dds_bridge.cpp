@@ -360,9 +360,8 @@ bool DdsBridge::make_room(const Guid& newcomer) {
     if (!writers.empty() && std::all_of(writers.begin(), writers.end(), same))
       alone[writers.front()->participant].push_back(topic);
   }
-  const auto most = std::max_element(alone.begin(), alone.end(), [](const auto& a, const auto& b) {
-    return a.second.size() < b.second.size();
-  });
+  const auto most = std::max_element(alone.begin(), alone.end(),
+                                     [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
   if (most == alone.end() || most->second.size() <= alone[newcomer].size() + 1) {
     no_room_for_.insert(newcomer);
     return false;

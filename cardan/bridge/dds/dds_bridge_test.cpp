@@ -175,8 +175,7 @@ TEST_F(Crowd, AParticipantWithTopicsWithoutEndKeepsNoOtherOut) {
   std::vector<Entity> writers;
   const auto announce = [&](const Entity& who, const std::string& topic) {
     wires.push_back(make_topic(who.get(), "rt/" + topic, "std_msgs::msg::dds_::String_", nullptr));
-    writers.emplace_back(
-        checked(::dds_create_writer(who.get(), wires.back().topic.get(), nullptr, nullptr), "write"));
+    writers.emplace_back(checked(::dds_create_writer(who.get(), wires.back().topic.get(), nullptr, nullptr), "write"));
   };
   const auto is_read = [&](const std::string& topic) {
     const auto there = bridge.topics();

@@ -347,7 +347,8 @@ TEST_F(Reading, WritersThatComeAndGoAreForgotten) {
 
 TEST_F(Reading, AParticipantWithWritersWithoutEndKeepsNoOtherOut) {
   constexpr std::size_t kMany = 9'000, kMost = 8'192;
-  const Entity enemy(::dds_create_participant(97, nullptr, nullptr)), other(::dds_create_participant(97, nullptr, nullptr));
+  const Entity enemy(::dds_create_participant(97, nullptr, nullptr)),
+      other(::dds_create_participant(97, nullptr, nullptr));
   const auto topic_of = [](const Entity& participant) {
     return make_topic(participant.get(), "rt/a", "std_msgs::msg::dds_::String_", nullptr);
   };
@@ -363,7 +364,8 @@ TEST_F(Reading, AParticipantWithWritersWithoutEndKeepsNoOtherOut) {
     const auto there = participant_.writers_of("/a");
     EXPECT_EQ(std::count_if(there.begin(), there.end(),
                             [&](const RemoteWriter* one) { return one->guid == guid_of(honest.get()); }),
-              1) << writers;
+              1)
+        << writers;
     EXPECT_EQ(there.size(), kMost);
     EXPECT_LE(participant_.known(), kMost + 256);
   }
