@@ -28,7 +28,7 @@ volatile std::sig_atomic_t caught = 0;
 void catch_signals() {
   struct sigaction action{};
   action.sa_handler = [](int) { caught = caught + 1; };
-  // SIGPIPE: `cardan demo | head`. Nobody reads any more, so the demo ends in order and leaves no folder.
+  // SIGPIPE: `cardan demo | head`. The demo ends in order and leaves no folder.
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) ::sigaction(signal, &action, nullptr);
 }
 
