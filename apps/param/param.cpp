@@ -105,7 +105,8 @@ std::optional<config::Value> value_of(const std::string& word, const config::Val
   if (const auto read = std::from_chars(word.data(), end, whole); read.ec == std::errc{} && read.ptr == end)
     return whole;  // also where a double is wanted
   double number = 0;
-  if (const auto read = std::from_chars(word.data(), end, number); read.ec == std::errc{} && read.ptr == end)
+  if (const auto read = std::from_chars(word.data(), end, number);
+      read.ec == std::errc{} && read.ptr == end && std::isfinite(number))
     return number;
   return std::nullopt;
 }

@@ -13,6 +13,7 @@
 
 #include "cardan/base/error.hpp"
 #include "cardan/base/fd.hpp"
+#include "cardan/base/output_file.hpp"
 
 namespace cardan::apps {
 namespace {
@@ -37,6 +38,7 @@ int try_new(const std::string& path) {
 }  // namespace
 
 void try_file(const std::string& path, const std::string& option) {
+  refuse_output_of_others(path);  // now, not at the end, when the report would be lost
   struct stat st{};
   int error = 0;
   if (::stat(path.c_str(), &st) != 0) {
@@ -52,6 +54,7 @@ void try_file(const std::string& path, const std::string& option) {
 }
 
 void try_folder(const std::string& path, const std::string& option) {
+  refuse_output_of_others(path);
   std::vector<fs::path> missing;
   std::error_code error;
   for (fs::path at = fs::absolute(path, error); !error && !fs::exists(at, error) && at.has_relative_path();

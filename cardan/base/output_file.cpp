@@ -18,11 +18,16 @@ namespace {
               "check the path, its rights, and whether the disk is full");
 }
 
-Fd open_existing(const std::string& path, const struct stat& there) {
+void refuse_foreign(const std::string& path, const struct stat& there) {
   const bool link = S_ISLNK(there.st_mode), device = S_ISCHR(there.st_mode) || S_ISBLK(there.st_mode);
   if (!device && there.st_uid != ::geteuid() && !(link && there.st_uid == 0))
     throw Error(ErrorCode::InvalidArgument, "cannot write " + path + ": it belongs to another user",
-                "name another file, or remove it");
+                "name another one, or remove it");
+}
+
+Fd open_existing(const std::string& path, const struct stat& there) {
+  refuse_foreign(path, there);
+  const bool link = S_ISLNK(there.st_mode);
   Fd fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY | (link ? 0 : O_NOFOLLOW)));
   struct stat opened{};
   if (!fd || ::fstat(fd.get(), &opened) != 0) cannot_write(path);
@@ -40,6 +45,12 @@ Fd open_output(const std::string& path) {
   Fd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
   if (!fd) cannot_write(path);
   return fd;
+}
+
+void refuse_output_of_others(const std::string& path) {
+  const std::string name = path.substr(0, path.find_last_not_of('/') + 1);  // "link/" is what the link leads to
+  struct stat there{};
+  if (!name.empty() && ::lstat(name.c_str(), &there) == 0 && !S_ISDIR(there.st_mode)) refuse_foreign(path, there);
 }
 
 void write_output(const std::string& path, const std::string& content) {

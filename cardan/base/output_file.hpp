@@ -14,6 +14,10 @@ namespace cardan {
 /// reader of a pipe.
 [[nodiscard]] Fd open_output(const std::string& path);
 
+/// Throws as open_output() if the name is that of another user's file, pipe or link; opens nothing. A folder may be
+/// another user's, who then can read and remove what is in it.
+void refuse_output_of_others(const std::string& path);
+
 /// Writes a whole file in this way. Throws Error as open_output(), and (System): the disk fails or is full.
 void write_output(const std::string& path, const std::string& content);
 

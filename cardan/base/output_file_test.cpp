@@ -83,7 +83,21 @@ TEST_F(OutputFile, WhatAnotherUserPutThereGetsNothing) {
   fs::create_symlink(mine, path_);
   give_to_stranger(path_);
   EXPECT_THROW(write_output(path_, "secret"), Error);
+  EXPECT_THROW(refuse_output_of_others(path_), Error);
   EXPECT_EQ(content(mine), "precious");
+}
+
+TEST_F(OutputFile, OfAFolderALinkOfAnotherUserIsRefused) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give a file to another user";
+  fs::create_directory(folder_ / "mine");
+  fs::create_directory_symlink(folder_ / "mine", path_);
+  EXPECT_NO_THROW(refuse_output_of_others(path_));
+  give_to_stranger(path_);
+  EXPECT_THROW(refuse_output_of_others(path_), Error);
+  EXPECT_THROW(refuse_output_of_others(path_.string() + "//"), Error);
+  EXPECT_NO_THROW(refuse_output_of_others(folder_ / "mine"));
+  EXPECT_NO_THROW(refuse_output_of_others(folder_ / "none"));
+  EXPECT_NO_THROW(refuse_output_of_others("/"));
 }
 
 }  // namespace

@@ -93,7 +93,9 @@ struct Messages::State {
   std::vector<std::uint64_t> without_index;  ///< chunks that have lost some: what stamps there were is not known
 
   [[nodiscard]] bool reverse() const noexcept { return options.order == Order::ReverseLogTime; }
-  [[nodiscard]] bool in_range(std::uint64_t time) const noexcept { return time >= options.start && time < options.end; }
+  /// The end of all times ends nothing: a message without a time may have it.
+  [[nodiscard]] bool behind(std::uint64_t time) const noexcept { return time >= options.end && options.end != kNoEnd; }
+  [[nodiscard]] bool in_range(std::uint64_t time) const noexcept { return time >= options.start && !behind(time); }
 
   /// Whether `a` is given before `b`.
   [[nodiscard]] bool before(std::uint64_t a, std::uint64_t b) const noexcept { return reverse() ? a > b : a < b; }
@@ -110,7 +112,7 @@ struct Messages::State {
       wanted[id] = !options.wanted || options.wanted(channel);
     }
     for (const ChunkIndex& chunk : reader.summary().chunks()) {
-      if (chunk.message_end_time < options.start || chunk.message_start_time >= options.end) continue;
+      if (chunk.message_end_time < options.start || behind(chunk.message_start_time)) continue;
       if (options.only_chunk && chunk.chunk_start_offset != *options.only_chunk) continue;
       const auto& by_channel = chunk.message_index_offsets;
       if (by_channel.empty() || std::any_of(by_channel.begin(), by_channel.end(),

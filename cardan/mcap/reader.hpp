@@ -20,12 +20,14 @@ namespace cardan::mcap {
 
 enum class Order : std::uint8_t { LogTime, ReverseLogTime };
 
+inline constexpr std::uint64_t kNoEnd = std::numeric_limits<std::uint64_t>::max();
+
 struct ReadOptions {
-  std::uint64_t start = 0;                                        ///< log time, inclusive
-  std::uint64_t end = std::numeric_limits<std::uint64_t>::max();  ///< log time, exclusive
-  std::function<bool(const Channel&)> wanted{};                   ///< empty: every channel
-  Order order = Order::LogTime;                                   ///< equal times: in the order of the file
-  const std::atomic<bool>* cancelled = nullptr;                   ///< once it is true, no further message is returned
+  std::uint64_t start = 0;                       ///< log time, inclusive
+  std::uint64_t end = kNoEnd;                    ///< log time, exclusive; kNoEnd: a message of this time is given too
+  std::function<bool(const Channel&)> wanted{};  ///< empty: every channel
+  Order order = Order::LogTime;                  ///< equal times: in the order of the file
+  const std::atomic<bool>* cancelled = nullptr;  ///< once it is true, no further message is returned
   /// Of a compressed chunk: one that holds more is left out. Those that overlap in time have to be in memory at once:
   /// together they may have as much, or 16 times the file, up to 8 times as much.
   std::uint64_t most_unpacked_bytes = unpacked_limit();

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <tuple>
 
 #include "cardan/base/error.hpp"
@@ -110,6 +111,15 @@ TEST(McapReader, GivesDataThatLastAsLongAsTheirOwnerIsKept) {
 TEST(McapReader, KeepsEqualTimesInTheOrderOfTheFile) {
   auto samples = test::some_samples(50, 30);
   for (Sample& s : samples) s.log_time = 1000 + s.sequence / 20;
+  for (const WriterOptions& way : test::ways_to_write()) {
+    const FileOnDisk file(test::write_file(samples, way));
+    EXPECT_EQ(read_all(Reader(file.path())), samples);
+  }
+}
+
+TEST(McapReader, GivesMessagesOfTheLastTimeThatThereIs) {
+  auto samples = test::some_samples(20, 30);
+  for (Sample& s : samples) s.log_time = s.sequence < 10 ? s.sequence : std::numeric_limits<std::uint64_t>::max();
   for (const WriterOptions& way : test::ways_to_write()) {
     const FileOnDisk file(test::write_file(samples, way));
     EXPECT_EQ(read_all(Reader(file.path())), samples);

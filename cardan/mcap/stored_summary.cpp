@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cardan/mcap/stored_summary.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <type_traits>
 #include <utility>
@@ -10,6 +11,8 @@ namespace {
 
 constexpr std::size_t kFooterBytes = kPrefixBytes + 8 + 8 + 4 + kMagic.size();
 constexpr std::uint64_t kMostSummaryBytes = std::uint64_t{2} << 30;
+constexpr std::uint64_t kMostSummaryRecordBytes = std::uint64_t{64} << 20;
+constexpr std::uint64_t kPieceBytes = std::uint64_t{1} << 20;
 
 /// Adds a record of the summary; false: it is damaged.
 bool add_to(StoredSummary& stored, const RawRecord& raw) {
@@ -34,8 +37,14 @@ bool add_to(StoredSummary& stored, const RawRecord& raw) {
   }
 }
 
-/// The summary's bytes, and in `checked` whether their checksum says that they are whole.
-std::optional<Bytes> summary_bytes(const InputFile& file, bool& checked) {
+/// Where the summary is, with its footer.
+struct SummaryPlace {
+  std::uint64_t begin = 0, end = 0;
+  std::uint32_t crc = 0;  ///< 0: there is none
+  Bytes tail;             ///< the footer, and what follows
+};
+
+std::optional<SummaryPlace> place_in(const InputFile& file) {
   const std::uint64_t end = file.size();
   Bytes tail;
   if (end < kMagic.size() + kFooterBytes || !file.read_exactly(end - kFooterBytes, kFooterBytes, tail))
@@ -48,22 +57,70 @@ std::optional<Bytes> summary_bytes(const InputFile& file, bool& checked) {
   if (!footer || footer->summary_start == 0 || footer->summary_start > footer_at ||
       footer_at - footer->summary_start > kMostSummaryBytes)
     return std::nullopt;
-  Bytes bytes;
-  if (!file.read_exactly(footer->summary_start, footer_at - footer->summary_start, bytes)) return std::nullopt;
-  checked = footer->summary_crc != 0;
-  if (checked && footer->summary_crc != crc32(View(tail).first(kPrefixBytes + 16), crc32(bytes))) return std::nullopt;
-  return bytes;
+  return SummaryPlace{footer->summary_start, footer_at, footer->summary_crc, std::move(tail)};
 }
+
+bool crc_fits(const InputFile& file, const SummaryPlace& place) {
+  std::uint32_t crc = 0;
+  Bytes piece;
+  for (std::uint64_t at = place.begin; at < place.end; at += piece.size()) {
+    if (!file.read_exactly(at, std::min(kPieceBytes, place.end - at), piece)) return false;
+    crc = crc32(piece, crc);
+  }
+  return crc32(View(place.tail).first(kPrefixBytes + 16), crc) == place.crc;
+}
+
+/// The summary's records, with a piece of it in memory: where a file has a hole, much costs its writer nothing.
+class SummaryRecords {
+ public:
+  SummaryRecords(const InputFile& file, const SummaryPlace& place) : file_(file), at_(place.begin), end_(place.end) {}
+
+  [[nodiscard]] bool at_end() const noexcept { return at_ == end_; }
+
+  /// Its content is valid until the next call, and empty if nobody needs it. Nothing: the record is damaged.
+  std::optional<RawRecord> next() {
+    if (!hold(kPrefixBytes)) return std::nullopt;
+    const Prefix prefix(held());
+    if (prefix.length > end_ - at_ - kPrefixBytes) return std::nullopt;
+    const bool needed = is_needed(static_cast<Opcode>(prefix.opcode));
+    if (needed && (prefix.length > kMostSummaryRecordBytes || !hold(kPrefixBytes + prefix.length))) return std::nullopt;
+    const View content = needed ? held().subspan(kPrefixBytes, static_cast<std::size_t>(prefix.length)) : View();
+    at_ += kPrefixBytes + prefix.length;
+    return RawRecord{prefix.opcode, content};
+  }
+
+ private:
+  static bool is_needed(Opcode opcode) noexcept {
+    return opcode == Opcode::Schema || opcode == Opcode::Channel || opcode == Opcode::ChunkIndex ||
+           opcode == Opcode::AttachmentIndex || opcode == Opcode::MetadataIndex || opcode == Opcode::Statistics;
+  }
+  [[nodiscard]] View held() const noexcept { return View(piece_).subspan(static_cast<std::size_t>(at_ - piece_at_)); }
+
+  /// Has so many bytes from `at_` on in memory; false: there are fewer.
+  bool hold(std::uint64_t bytes) {
+    if (bytes > end_ - at_) return false;
+    if (at_ - piece_at_ <= piece_.size() && bytes <= piece_.size() - (at_ - piece_at_)) return true;
+    piece_at_ = at_;
+    return file_.read_exactly(at_, std::min(std::max(bytes, kPieceBytes), end_ - at_), piece_);
+  }
+
+  const InputFile& file_;
+  std::uint64_t at_, end_;
+  Bytes piece_;
+  std::uint64_t piece_at_ = 0;
+};
 
 }  // namespace
 
 std::optional<StoredSummary> read_stored_summary(const InputFile& file) {
   StoredSummary stored;
-  const auto bytes = summary_bytes(file, stored.checked);
-  if (!bytes) return std::nullopt;
+  const auto place = place_in(file);
+  if (!place) return std::nullopt;
+  stored.checked = place->crc != 0;
+  if (stored.checked && !crc_fits(file, *place)) return std::nullopt;
   std::optional<Statistics> statistics;
-  for (View left = *bytes; !left.empty();) {
-    const auto raw = take_record(left);
+  for (SummaryRecords records(file, *place); !records.at_end();) {
+    const auto raw = records.next();
     if (!raw) return std::nullopt;
     if (raw->is(Opcode::Statistics)) {
       statistics = decode<Statistics>(raw->content);

@@ -268,6 +268,20 @@ class Mcap(HostileCase):
         self.assertIn("more than the 10240 bytes that are permitted (--max-chunk)", self.errors)
         self.run_cardan("bag", "ls", path, "--max-chunk", "5G", code=2)
 
+    def test_a_hole_in_the_summary_costs_no_memory(self):
+        path = self.path / "hole.mcap"
+        write(path, {"/v": (*VECTOR3, "cdr", {})}, vectors("/v", 10))
+        whole = path.read_bytes()
+        footer = whole[-37:]  # without the checksum: only that reads the hole, in pieces
+        with open(path, "r+b") as file:
+            file.seek(len(whole) - 37)
+            file.write(b"\x90" + struct.pack("<Q", 2_000_000_000 - len(whole) + 28))
+            file.seek(2_000_000_000)
+            file.write(footer[:25] + bytes(4) + footer[29:])
+        for words in (["info"], ["cat"]):
+            memory, _ = self.cost_of("bag", *words, path, code=0)
+            self.assertLess(memory, BASE, words)
+
     def test_a_chunk_of_many_small_messages_costs_at_most_twice_what_it_holds(self):
         message = self.record(5, struct.pack("<HIQQ", 1, 0, 5, 5))
         piece = message * (MIB // len(message))

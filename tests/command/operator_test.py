@@ -121,6 +121,8 @@ class Several(unittest.TestCase):
         Running(self)
         self.assertIn("is above its maximum 100.0 — give a number from 0.0 to 100.0 (brakes below, metres)", cardan("param", "set", "brake/limit_m", "1e9", code=1))
         self.assertIn("use a number, 0.0 to 100.0", cardan("param", "set", "brake/limit_m", "far", code=1))
+        for word in ("nan", "-inf"):
+            self.assertIn("use a number, 0.0 to 100.0", cardan("param", "set", "--", "brake/limit_m", word, code=1))
 
 
 class Stopped(unittest.TestCase):

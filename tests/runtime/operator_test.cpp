@@ -364,6 +364,29 @@ TEST_F(Operator, APublisherOfAnswersThatDoesNotListenCostsTheTimeOutOnly) {
   EXPECT_EQ(remote.end(), 0);
 }
 
+CARDAN_ROLE(open_imposter) {
+  TopicOptions options = host::kControlOptions;
+  options.access = Access::Everyone;
+  const Topic<host::ControlMessage> open{host::kAnswers.name, options};
+  Publisher answers(open);
+  test::say("ready");
+  (void)test::hear();
+  return 0;
+}
+
+TEST_F(Operator, AnotherUsersPublisherOfAnswersIsNotAsked) {
+  SKIP_UNLESS_ROOT();
+  ::chmod(test::run_directory().c_str(), 01777);
+  Remote remote(file_of({fake("a", "steady")}), folder_);
+  test::Child stranger("open_imposter", {}, test::as_user(12345));
+  stranger.expect("ready");
+  host::ControlClient client({.timeout = 20s});
+  const host::DomainLaunchers all = client.launchers();
+  EXPECT_EQ(all.launchers.size(), 1U);
+  EXPECT_TRUE(all.problems.empty()) << all.problems[0];
+  EXPECT_EQ(remote.end(), 0);
+}
+
 TEST_F(Operator, AnswersThatAreNoneAreAnError) {
   Remote remote(file_of({fake("a", "steady")}), folder_);
   host::ControlClient client({.timeout = 5s});

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -84,6 +85,12 @@ std::vector<const mcap::Reader*> all_of(const FileSet& files) {
 }
 
 }  // namespace
+
+std::vector<std::string> out_of_reach(const FileSet& files, std::uint64_t end) {
+  constexpr std::uint64_t kReach = std::numeric_limits<std::int64_t>::max();
+  if (files.last() - files.first() < kReach || end != files.first() + kReach) return {};
+  return {"messages that come more than 292 years after the first one are left out: a clock was wrong"};
+}
 
 FileMessages::FileMessages(const FileSet& files, std::uint64_t start, std::uint64_t end, const WantedChannel& wanted,
                            const std::atomic<bool>* cancelled, std::uint64_t most_unpacked_bytes, bool latched)

@@ -51,6 +51,10 @@ class FileSet {
   std::int64_t wall_clock_ahead_ = 0;
 };
 
+/// What is not played because it comes 2^63 ns or more after the first message, and `end`, the end of what is played,
+/// is there for no other reason. Empty: nothing.
+[[nodiscard]] std::vector<std::string> out_of_reach(const FileSet& files, std::uint64_t end);
+
 /// What is wrong with a file, and where.
 struct FileProblem {
   std::size_t file = 0;

@@ -63,5 +63,19 @@ TEST(SimulateGap, NoTimerRunsWhileTheClockWasSet) {
   EXPECT_EQ(copies.back(), kBegin + kJump + 19 * kSecond / 10) << "the recording's own times";
 }
 
+TEST(SimulateGap, WhatIsTooFarFromTheFirstMessageIsSaid) {
+  Bag bag;
+  const auto channel = bag.add<CanFrame>("/gap_input");
+  for (const std::uint64_t at : {std::uint64_t{0}, kSecond, std::uint64_t{1} << 63}) bag.write(channel, at, CanFrame{});
+  const mcap::test::FileOnDisk file(bag.bytes());
+  config::Configuration configuration;
+  configuration.name = "test";
+  configuration.processes.push_back({.name = "all"});
+  configuration.processes[0].components.push_back({.name = "ticker", .class_name = "GapTestTicker"});
+  const SimulateReport report = simulate(configuration, {file.path()}, {});
+  ASSERT_EQ(report.problems.size(), 1U);
+  EXPECT_NE(report.problems[0].find("292 years"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace cardan::record::test

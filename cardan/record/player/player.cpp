@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -393,6 +394,7 @@ PlayerReport Player::Implementation::report() const {
   PlayerReport report;
   report.left_out = outlets_.left_out();
   report.problems = outlets_.problems();
+  std::ranges::move(out_of_reach(files_, end_), std::back_inserter(report.problems));
   report.unfinished = outlets_.unfinished();
   report.notes = files_.notes();
   report.notes.insert(report.notes.end(), outlets_.notes().begin(), outlets_.notes().end());

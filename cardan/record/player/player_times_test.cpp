@@ -79,6 +79,21 @@ TEST_F(PlayerTimes, AGapIsSkipped) {
   EXPECT_EQ(report.position_ns, report.end_ns);
 }
 
+TEST_F(PlayerTimes, WhatIsTooFarFromTheFirstMessageIsSaid) {
+  test::Bag bag;
+  const auto channel = bag.add<CanFrame>("/can");
+  for (const std::uint64_t at : {std::uint64_t{0}, test::kSecond, std::uint64_t{1} << 63})
+    bag.write(channel, at, CanFrame{});
+  const FileOnDisk file(bag.bytes());
+  Player whole({file.path()}, noting({}));
+  whole.run();
+  EXPECT_EQ(played_.size(), 2U);
+  ASSERT_EQ(whole.report().problems.size(), 1U);
+  EXPECT_NE(whole.report().problems[0].find("292 years"), std::string::npos);
+  Player part({file.path()}, noting({.until = std::chrono::seconds(2)}));
+  EXPECT_TRUE(part.report().problems.empty()) << "it was not asked for";
+}
+
 TEST_F(PlayerTimes, AGapIsWaitedForIfThatIsAskedFor) {
   const FileOnDisk file(from_1970());
   Player player({file.path()}, noting({.max_gap = {}}));

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <set>
@@ -80,6 +81,7 @@ class Replay {
   SimulateReport run() {
     simulation_.start();
     report_.problems = files_.problems();
+    std::ranges::move(out_of_reach(files_, end_), std::back_inserter(report_.problems));
     connect();
     FileMessages messages(
         files_, begin_, end_,

@@ -103,8 +103,8 @@ void ControlClient::ask_all(const std::string& request, All& all, Take take) {
   std::vector<std::string>& problems = all.problems = look.problems;
   all.others = users_behind(look, options_.domain);
   std::vector<std::string> hosts;
-  for (const PublisherReport& p : look.publishers)
-    if (std::find(hosts.begin(), hosts.end(), p.process) == hosts.end()) hosts.push_back(p.process);
+  for (const PublisherReport& p : look.publishers)  // another user's would never get the request
+    if (p.is_owners && std::find(hosts.begin(), hosts.end(), p.process) == hosts.end()) hosts.push_back(p.process);
   if (hosts.empty()) return;
   const std::vector<Answer> answers = ask(request, hosts, "", options_.timeout);
   for (const PublisherReport& p : look.publishers) {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "cardan/base/error.hpp"
+#include "cardan/base/output_file.hpp"
 #include "cardan/system/launcher/crash_words.hpp"
 
 namespace cardan::launcher {
@@ -96,6 +97,7 @@ std::string write(const CrashReport& report, const std::string& folder) {
                   t.tm_mon + 1, t.tm_mday, t.tm_hour, t.tm_min, t.tm_sec, report.pid);
   std::error_code error;
   std::filesystem::create_directories(folder, error);
+  refuse_output_of_others(folder);  // a link that has come since the start
   // A new file: in a folder that others can write, a link with this name would lead to one of ours.
   std::FILE* const file = std::fopen(path.c_str(), "wxe");
   if (file == nullptr) cannot_write(path, std::generic_category().message(errno));

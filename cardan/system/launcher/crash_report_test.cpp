@@ -2,6 +2,7 @@
 #include "cardan/system/launcher/crash_report.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -9,6 +10,8 @@
 #include <fstream>
 #include <string>
 #include <vector>
+
+#include "cardan/base/error.hpp"
 
 namespace cardan::launcher {
 namespace {
@@ -42,6 +45,16 @@ TEST_F(CrashReports, TheNewestOfAProcessStay) {
   for (const std::string& name : others) EXPECT_TRUE(fs::exists(folder_ + "/" + name)) << name;
   EXPECT_TRUE(std::any_of(left.begin(), left.end(), [](const auto& n) { return n.ends_with("-1049.txt"); }));
   EXPECT_TRUE(std::none_of(left.begin(), left.end(), [](const auto& n) { return n.ends_with("-1029.txt"); }));
+}
+
+TEST_F(CrashReports, ALinkOfAnotherUserLeadsNoReportElsewhere) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give a link to another user";
+  const std::string mine = folder_ + "/mine", link = folder_ + "/out";
+  fs::create_directory(mine);
+  fs::create_directory_symlink(mine, link);
+  ASSERT_EQ(::lchown(link.c_str(), 65'533, 65'533), 0);
+  EXPECT_THROW((void)write({.process = "a", .pid = 1}, link), Error);
+  EXPECT_TRUE(fs::is_empty(mine));
 }
 
 }  // namespace
