@@ -8,6 +8,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <span>
+#include <utility>
 
 #include "cardan/mcap/new_file.hpp"
 #include "cardan/mcap/ros2_profile.hpp"
@@ -55,7 +56,11 @@ void BagFolder::add(const std::string& path, const mcap::Statistics& statistics,
                  .qos = value_of(channel, kQosKey),
                  .hash = value_of(channel, kRosTypeHashKey)}] += count;
   }
-  files_.push_back(std::move(file));
+  // By the number at the end of the name: a slow disk may finish a file after the next one.
+  const auto later = std::find_if(files_.begin(), files_.end(), [&](const File& one) {
+    return std::pair(one.name.size(), one.name) > std::pair(file.name.size(), file.name);
+  });
+  files_.insert(later, std::move(file));
 }
 
 void BagFolder::remove(const std::string& path) {

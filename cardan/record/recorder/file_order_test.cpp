@@ -10,6 +10,7 @@
 
 #include "cardan/mcap/record_reader.hpp"
 #include "cardan/mcap/rewrite.hpp"
+#include "cardan/record/recorder/bag_folder.hpp"
 #include "cardan/record/recorder/recording_test.hpp"
 
 namespace cardan::record {
@@ -160,6 +161,16 @@ TEST_F(FileOrder, ChannelsWithoutMessagesStay) {
   EXPECT_EQ(topics_of(out + "3"), both);
   mcap::rewrite({path}, out + "4", {.read = {.wanted = [](const mcap::Channel& c) { return c.topic == "/camera"; }}});
   EXPECT_EQ(topics_of(out + "4"), std::vector<std::string>{"/camera"}) << "what was not wanted goes";
+}
+
+TEST(BagFolder, NamesFilesInTheirOrderAlsoIfALaterOneIsFinishedFirst) {
+  BagFolder folder("/drive");
+  for (const char* name : {"/drive/a_0001.mcap", "/drive/a_10000.mcap", "/drive/a_0003.mcap", "/drive/a_0002.mcap"})
+    folder.add(name, {}, {}, {});
+  const std::string text = folder.text();
+  std::vector<std::size_t> places;
+  for (const char* name : {"a_0001", "a_0002", "a_0003", "a_10000"}) places.push_back(text.find(name));
+  EXPECT_TRUE(std::is_sorted(places.begin(), places.end())) << text;
 }
 
 }  // namespace

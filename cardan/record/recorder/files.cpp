@@ -339,7 +339,10 @@ void Files::note_finished(Segment& segment, const SeamLayout::Trailer& trailer) 
   if (options_.folder) bag_.add(path, trailer.statistics, segment.layout().schemas(), segment.layout().channels());
   write_folder();
   const std::lock_guard lock(mutex_);
-  finished_.push_back({path, steady_now(), trailer.file_bytes});
+  // By number: a slow disk may finish a file after the next one, and the oldest is deleted first.
+  const auto later = std::find_if(finished_.begin(), finished_.end(),
+                                  [&](const Finished& one) { return one.number > segment.number(); });
+  finished_.insert(later, {segment.number(), path, steady_now(), trailer.file_bytes});
 }
 
 /// Without it the recording is still all there.

@@ -106,6 +106,7 @@ class Files {
   mutable std::mutex mutex_;
   std::unique_ptr<Segment> next_;
   struct Finished {
+    std::uint64_t number;
     std::string path;
     std::int64_t ended_ns;
     std::uint64_t bytes;
