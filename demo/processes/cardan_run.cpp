@@ -90,6 +90,7 @@ void CardanRun::run() {
     changes.variables.assign(kWithoutPriorities.begin(), kWithoutPriorities.end());
   plan::Plan plan = street_plan(changes);
   launcher::LauncherOptions launch{.reports = options().reports};
+  launch.grace = std::chrono::seconds{20};  // the demo also runs on computers that are busy with other things
   launch.tick = std::chrono::milliseconds{100};
   launch.on_tick = [this] { look(); };
   launch.on_line = [this](const launcher::LogLine& line) {
