@@ -121,7 +121,9 @@ TEST_F(BenchUnderConditions, ABudgetLimitsTheRolesOrIsLeftOutInWords) {
   ASSERT_EQ(ended.code, 0) << ended.err;
   const Json result = json();
   if (!result["left_out"].empty()) {
-    EXPECT_NE(result["left_out"][0].get<std::string>().find("control group"), std::string::npos);
+    const auto why = result["left_out"][0].get<std::string>();
+    EXPECT_TRUE(why.find("control group") != std::string::npos || why.find("did not end in time") != std::string::npos)
+        << why;  // the second on a busy computer
     EXPECT_EQ(result["rows"].size(), 1U);
     return;
   }

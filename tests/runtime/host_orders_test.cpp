@@ -188,8 +188,10 @@ TEST_F(HostOrders, ParametersAreSavedAndReadAgain) {
   std::filesystem::remove(to);
   {
     Child child = host(two);
-    ASSERT_EQ(run({"param", "set", "one/people", "8"}).code, 0);
-    ASSERT_EQ(run({"param", "set", "one/threshold", "1"}).code, 0);
+    for (const auto& [name, value] : {std::pair{"one/people", "8"}, std::pair{"one/threshold", "1"}}) {
+      const Outcome set = run({"param", "set", name, value});
+      ASSERT_EQ(set.code, 0) << set.text;
+    }
     const Outcome saved = run({"param", "save", to});
     EXPECT_EQ(saved.code, 0) << saved.text;
     EXPECT_TRUE(has(saved.text, "4 parameters of 2 components")) << saved.text;
