@@ -40,7 +40,7 @@ bool add_to(StoredSummary& stored, const RawRecord& raw) {
 /// Where the summary is, with its footer.
 struct SummaryPlace {
   std::uint64_t begin = 0, end = 0;
-  std::uint32_t crc = 0;  ///< 0: there is none
+  std::uint32_t crc = 0;  ///< 0: not computed
   Bytes tail;             ///< the footer, and what follows
 };
 
@@ -96,7 +96,7 @@ class SummaryRecords {
   }
   [[nodiscard]] View held() const noexcept { return View(piece_).subspan(static_cast<std::size_t>(at_ - piece_at_)); }
 
-  /// Has so many bytes from `at_` on in memory; false: there are fewer.
+  /// Has this many bytes from `at_` on in memory; false: there are fewer.
   bool hold(std::uint64_t bytes) {
     if (bytes > end_ - at_) return false;
     if (at_ - piece_at_ <= piece_.size() && bytes <= piece_.size() - (at_ - piece_at_)) return true;

@@ -99,7 +99,7 @@ CARDAN_ROLE(topics_without_end) {
   return 0;
 }
 
-/// Records everyone's topics; says how many of others it has once there are no more, and at the end how much of ours.
+/// Records everyone's topics; says how many of others it has when no more come, and at the end how many of ours.
 CARDAN_ROLE(recorder_of_everyone) {
   using namespace cardan::record;
   RecorderOptions options{.path = args.at(0), .min_space = 0};

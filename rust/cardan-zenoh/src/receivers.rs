@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(2);
 const LEAST_PATIENCE: Duration = Duration::from_millis(500);
 const A_WHILE: Duration = Duration::from_secs(60);
-/// Bytes a second: who reads as many is slow, which is not forbidden.
+/// Bytes a second. A receiver that reads this much is slow, which is allowed.
 const SLOW: u64 = 32 << 10;
 
 /// A TCP connection of this process. Zenoh has no others.
