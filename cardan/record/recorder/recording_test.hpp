@@ -65,7 +65,7 @@ inline void publish_imu(Publisher<Imu>& out, std::uint32_t number) {
   out.publish(std::move(loan));
 }
 
-inline bool reaches(const auto& done, std::chrono::milliseconds limit = 10s) {
+inline bool reaches(const auto& done, std::chrono::milliseconds limit = 60s) {
   const auto until = std::chrono::steady_clock::now() + limit;
   while (!done() && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(2ms);
   return done();
