@@ -31,6 +31,8 @@ constexpr const char* kBagInfoExamples = R"(Examples:
   cardan bag info drive.mcap
   cardan bag info drive.mcap --json | jq '.topics[] | {topic, messages, rate}'
   cardan bag info drive/                     a folder: its files as one recording
+  cardan bag info front.mcap rear.mcap       several files, as one recording
+  cardan bag info drive.bag; cardan bag info rosbag2_2026_11_23/    of ROS 1, and of ROS 2 in SQLite
 
 An unfinished file (after a crash) is scanned first.
 Exit codes: 0 ok, 1 failed, 2 wrong options or no recording, 3 done, but a part of it is missing or damaged.)";
@@ -137,10 +139,15 @@ constexpr const char* kConvertExamples = R"(Examples:
   cardan bag convert drive.bag drive.mcap                      ROS 1, format 2.0
   cardan bag convert rosbag2_2026_11_23/ drive.mcap            ROS 2 in SQLite, by its metadata.yaml; or one .db3
   cardan bag convert drive.bag small.mcap --exclude '/camera/*' --compression zstd
+  cardan bag convert packed/ drive.mcap                        what rosbag2 compressed (zstd, by file or by message)
+  cardan bag convert drive.mcap drive/                         the other way: drive/drive_0.db3 and drive/metadata.yaml
+  cardan bag convert drive.mcap drive.db3                      the file alone
 
 The output has the form that ROS 2 writes (cdr, ros2msg, profile ros2): cardan play, topic echo and ROS 2's tools read
 it. ROS 1 messages become ROS 2 messages: headers without seq, times of builtin_interfaces, latched topics transient
 local. Messages of a .db3 are not changed; if the file does not define their type, Cardan's own definitions are used.
+A .db3 has the tables of Iron and newer, and is read by Humble too. It holds ROS 2's messages alone: topics in JSON or
+Protobuf, attachments and metadata are left out and counted (3).
 Exit codes: 0 ok, 1 failed, 2 wrong options, 3 done, but something was damaged or of an unknown type, and left out.)";
 
 template <class Run, class Options>
@@ -235,10 +242,15 @@ void add_other_commands(CLI::App* group) {
   run_with_json(command, bag_du, du);
 
   auto convert = std::make_shared<BagConvertOptions>();
-  command = add_verb(group, "convert", "Convert a recording of ROS 1 (.bag), or of ROS 2 in SQLite (.db3), to MCAP",
-                     kConvertExamples);
-  command->add_option("input", convert->input, "A .bag, a .db3, or the folder of several .db3")->required();
-  command->add_option("output", convert->output, "File to write, as drive.mcap")->required();
+  command =
+      add_verb(group, "convert",
+               "Convert a recording of ROS 1 (.bag), or of ROS 2 in SQLite (.db3), to MCAP, or all of them to .db3",
+               kConvertExamples);
+  command->add_option("input", convert->input, "A .bag, a .db3, an .mcap, or a folder of them")->required();
+  command
+      ->add_option("output", convert->output,
+                   "File to write, as drive.mcap or drive.db3, or a folder for a .db3, as drive/")
+      ->required();
   command
       ->add_option("--msgs", convert->messages,
                    "Folder with the definitions (.msg) of types that a .db3 does not define, as a workspace's src; "
@@ -268,7 +280,10 @@ static void add_bag_command(CLI::App& app) {
   auto info = std::make_shared<BagInfoOptions>();
   auto* command =
       add_verb(group, "info", "What a file holds: topics, types, rates, times, attachments", kBagInfoExamples);
-  command->add_option("file", info->file, "File, as drive.mcap, or folder of a recording in several")->required();
+  command
+      ->add_option("file", info->files,
+                   "Files, as drive.mcap, drive.bag or drive.db3, or folders of a recording; several are shown as one")
+      ->required();
   run_with_json(command, bag_info, info);
 
   auto list = std::make_shared<BagListOptions>();

@@ -24,7 +24,7 @@ class FileSet;
 namespace cardan::apps {
 
 struct BagInfoOptions {
-  std::string file;
+  std::vector<std::string> files;
   bool json = false;
 };
 

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// `cardan bag convert`: recordings of ROS 1 (.bag) and of ROS 2 in SQLite (.db3) as MCAP.
+// `cardan bag convert`: recordings of ROS 1 (.bag) and of ROS 2 in SQLite (.db3) as MCAP, and all of them as .db3.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <limits>
 #include <map>
-#include <nlohmann/json.hpp>
+#include <memory>
+#include <optional>
 #include <set>
 #include <system_error>
-#include <tuple>
+#include <utility>
 
 #include "apps/bag/bag.hpp"
+#include "apps/bag/convert/bag_kind.hpp"
+#include "apps/bag/convert/conversion.hpp"
 #include "apps/bag/convert/message_files.hpp"
 #include "apps/bag/convert/ros1_bag.hpp"
 #include "apps/bag/convert/ros1_type.hpp"
@@ -18,12 +22,9 @@
 #include "apps/bag/convert/sqlite_bag.hpp"
 #include "apps/decode.hpp"
 #include "apps/terminal/output.hpp"
-#include "apps/terminal/progress.hpp"
 #include "cardan/base/error.hpp"
-#include "cardan/mcap/new_file.hpp"
-#include "cardan/mcap/writer.hpp"
-#include "cardan/record/name_patterns.hpp"
-#include "cardan/record/recording_folder.hpp"
+#include "cardan/mcap/ros2_profile.hpp"
+#include "cardan/record/player/file_set.hpp"
 #include "cardan/record/ros2_form.hpp"
 #include "cardan/transport/stop.hpp"
 
@@ -31,150 +32,9 @@ namespace cardan::apps {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 
 /// What ROS 1's latching is in ROS 2, in the numbers of rosbag2: keep last 1, reliable, transient local.
 constexpr std::uint32_t kLatchedDepth = 1;
-
-/// A topic of the output, or one that is left out.
-struct ConvertedTopic {
-  std::string topic{}, type{};
-  std::uint16_t channel = 0;
-  std::string left_out{};  ///< why; empty: it is converted
-  std::uint64_t messages = 0, failed = 0;
-  std::string failure{};  ///< the first of them, in words
-};
-
-/// The output file, and the counts for its report.
-class Conversion {
- public:
-  explicit Conversion(const BagConvertOptions& o) : o_(o), file_(o.output, o.force) {}
-
-  /// Once, before anything is added.
-  void open(const std::string& was) {
-    const std::string name = o_.compression == "same" ? was : o_.compression;
-    mcap::WriterOptions options;
-    options.compression = name == "lz4"                     ? mcap::Compression::Lz4
-                          : name == "zstd" || name == "bz2" ? mcap::Compression::Zstd
-                                                            : mcap::Compression::None;
-    options.overwrite = [this](std::uint64_t offset, mcap::View bytes) { file_.overwrite(offset, bytes); };
-    writer_.emplace([this](mcap::View bytes) { file_.write(bytes); }, std::move(options));
-  }
-
-  [[nodiscard]] bool wants(const std::string& topic) const {
-    return (o_.topics.empty() || record::fits_one(o_.topics, topic)) && !record::fits_one(o_.exclude, topic);
-  }
-
-  /// Where the messages of a topic go; the same for what is alike in all of this.
-  std::size_t add(const std::string& topic, const std::string& type, const std::string& encoding,
-                  const std::string& definition, std::map<std::string, std::string> metadata) {
-    // A strange letter is damage, and no file of MCAP may have it.
-    if (printable(topic) != topic || printable(type) != type) return leave_out(topic, type, "its name is damaged");
-    for (auto& [key, value] : metadata) value = printable_lines(value);
-    const auto [at, is_new] =
-        known_.try_emplace(std::tuple(topic, type, definition, metadata[record::kQosKey]), topics_.size());
-    if (!is_new) return at->second;
-    if (topics_.size() == 65'535) throw Error(ErrorCode::Limit, "more than 65,535 topics in one file", "exclude some");
-    const auto [schema, schema_is_new] =
-        schemas_.try_emplace(std::pair(type, definition), static_cast<std::uint16_t>(schemas_.size() + 1));
-    const auto bytes = std::as_bytes(std::span(definition));
-    if (schema_is_new)
-      writer_->add(mcap::Schema{
-          .id = schema->second, .name = type, .encoding = encoding, .data = mcap::Bytes(bytes.begin(), bytes.end())});
-    const auto channel = static_cast<std::uint16_t>(topics_.size());
-    writer_->add(mcap::Channel{.id = channel,
-                               .schema_id = schema->second,
-                               .topic = topic,
-                               .message_encoding = "cdr",
-                               .metadata = std::move(metadata)});
-    topics_.push_back({.topic = topic, .type = type, .channel = channel});
-    return at->second;
-  }
-  std::size_t leave_out(const std::string& topic, const std::string& type, std::string why) {
-    topics_.push_back({.topic = topic, .type = type, .left_out = std::move(why)});
-    return topics_.size() - 1;
-  }
-
-  void write(std::size_t topic, std::uint64_t time, mcap::View data) {
-    ++topics_[topic].messages;
-    writer_->write({.channel_id = topics_[topic].channel, .log_time = time, .publish_time = time, .data = data});
-    ++messages_;
-  }
-  void fail(std::size_t topic, const char* why) {
-    if (topics_[topic].failed++ == 0) topics_[topic].failure = why;
-  }
-  [[nodiscard]] bool left_out(std::size_t topic) const { return !topics_[topic].left_out.empty(); }
-
-  void problem(const std::string& what) { problems_.push_back(what); }
-  void note(std::string what) { notes_.push_back(std::move(what)); }
-  void missing(std::uint64_t messages) { missing_ += messages; }
-
-  /// False: it was stopped, and leaves nothing behind.
-  bool go_on(std::uint64_t done, std::uint64_t all) {
-    progress_.show(done, all);
-    return !stopping();
-  }
-
-  int finish(const std::string& from) {
-    writer_->add(mcap::Metadata{
-        .name = "cardan.converted",
-        .metadata = {{"from", fs::path(from).filename().string()}, {"missing_messages", std::to_string(missing_)}}});
-    writer_->close();
-    file_.finish();
-    for (const ConvertedTopic& t : topics_) {
-      if (!t.left_out.empty() && t.failed == 0)
-        note(fmt::format("{} ({}) is left out, and has no messages: {}", printable(t.topic), printable(t.type),
-                         t.left_out));
-      else if (!t.left_out.empty())
-        problem(fmt::format("{} ({}) is left out, with {} messages: {}", printable(t.topic), printable(t.type),
-                            t.failed, t.left_out));
-      else if (t.failed > 0)
-        problem(fmt::format("{}: {} messages could not be converted: {}", t.topic, t.failed, t.failure));
-    }
-    if (missing_ > 0) problem(fmt::format("{} messages could not be read", missing_));
-    for (const std::string& note : notes_) warn(note);
-    for (const std::string& what : problems_) warn(what);
-    if (!emit(o_.json ? report_json() : report_text())) return kFailed;
-    return problems_.empty() ? kOk : kLoss;
-  }
-
- private:
-  [[nodiscard]] std::string report_json() const {
-    Json topics = Json::array();
-    for (const ConvertedTopic& t : topics_)
-      topics.push_back({{"topic", t.topic},
-                        {"type", t.type},
-                        {"messages", t.messages},
-                        {"failed", t.failed},
-                        {"why", !t.left_out.empty()  ? Json(t.left_out)
-                                : !t.failure.empty() ? Json(t.failure)
-                                                     : Json()}});
-    return json_lines({{"output", o_.output},
-                       {"messages", messages_},
-                       {"bytes", writer_->bytes()},
-                       {"missing", missing_},
-                       {"topics", topics},
-                       {"problems", problems_},
-                       {"notes", notes_},
-                       {"lost", !problems_.empty()}});
-  }
-  [[nodiscard]] std::string report_text() const {
-    return fmt::format("{}: {} messages of {} topics, {}{}\n", printable(o_.output), messages_,
-                       std::count_if(topics_.begin(), topics_.end(), [](const auto& t) { return t.left_out.empty(); }),
-                       bytes_text(static_cast<double>(writer_->bytes())),
-                       problems_.empty() ? "" : "; something was lost, see above");
-  }
-
-  const BagConvertOptions& o_;
-  mcap::NewFile file_;
-  std::optional<mcap::Writer> writer_;
-  std::map<std::tuple<std::string, std::string, std::string, std::string>, std::size_t> known_;
-  std::map<std::pair<std::string, std::string>, std::uint16_t> schemas_;
-  std::vector<ConvertedTopic> topics_;
-  std::vector<std::string> problems_, notes_;
-  std::uint64_t messages_ = 0, missing_ = 0;
-  Progress progress_;
-};
 
 /// What ROS 2's tools look for, beside what ROS 1 said of the connection.
 std::map<std::string, std::string> ros1_metadata(const Ros1Connection& c, const std::set<std::string_view>& callers,
@@ -278,48 +138,73 @@ class Ros1Conversion {
   std::vector<std::byte> cdr_;
 };
 
+/// What defines a type of ROS 2: the file, else the folders of definitions, else what is built in.
+struct Definition {
+  std::string encoding{}, text{};
+  bool given = false;     ///< by the file
+  std::string missing{};  ///< a type that nobody defines
+
+  Definition(const std::string& type, std::string its_encoding, std::string its_text, const MessageFiles& messages)
+      : encoding(std::move(its_encoding)), text(std::move(its_text)) {
+    given = !text.empty() ? encoding == "ros2msg" || encoding == "ros2idl"
+                          : encoding == "ros2msg" && type.ends_with("/Empty");
+    if (given) return;
+    encoding = "ros2msg";
+    text = messages.definition_of(type, &missing);
+    if (text.empty()) text = ros2_definition_of(type);
+  }
+};
+
+/// Where the messages of a topic of ROS 2 go.
+std::size_t add_ros2(Conversion& out, const std::string& topic, const std::string& type, const Definition& definition,
+                     const std::string& qos, const std::string& known_hash) {
+  if (definition.text.empty() && !type.ends_with("/Empty"))
+    return out.leave_out(topic, type,
+                         fmt::format("nobody defines {}: name the folder of its package with --msgs, or "
+                                     "source the workspace that has it",
+                                     definition.missing));
+  std::map<std::string, std::string> metadata{{record::kQosKey, qos}};
+  const std::string hash = known_hash.empty() && definition.encoding == "ros2msg" && definition.given
+                               ? record::ros_type_hash(type, definition.text)
+                               : known_hash;
+  if (!hash.empty()) metadata[record::kRosTypeHashKey] = hash;
+  return out.add(topic, type, definition.encoding, definition.text, std::move(metadata));
+}
+
 /// False: it was stopped.
 bool convert_sqlite(const std::string& path, const MessageFiles& messages, Conversion& out) {
   SqliteBag bag(path);
+  out.open("none");
   std::map<std::int64_t, std::size_t> targets;
   for (const auto& [id, topic] : bag.topics()) {
     if (!out.wants(topic.name)) continue;
-    std::string encoding = topic.definition_encoding, definition = topic.definition, missing;
-    const bool given = (encoding == "ros2msg" || encoding == "ros2idl") && !definition.empty();
-    if (!given) {
-      encoding = "ros2msg";
-      definition = messages.definition_of(topic.type, &missing);
-      if (definition.empty()) definition = ros2_definition_of(topic.type);
-    }
-    if (topic.format != "cdr") {
+    if (topic.format != "cdr")
       targets[id] = out.leave_out(topic.name, topic.type, fmt::format("its messages are '{}', not cdr", topic.format));
-    } else if (definition.empty() && !topic.type.ends_with("/Empty")) {
-      targets[id] = out.leave_out(topic.name, topic.type,
-                                  fmt::format("nobody defines {}: name the folder of its package with --msgs, or "
-                                              "source the workspace that has it",
-                                              missing));
-    } else {
-      std::map<std::string, std::string> metadata{{record::kQosKey, topic.qos}};
-      const std::string hash = topic.hash.empty() && encoding == "ros2msg" && given
-                                   ? record::ros_type_hash(topic.type, definition)
-                                   : topic.hash;
-      if (!hash.empty()) metadata[record::kRosTypeHashKey] = hash;
-      targets[id] = out.add(topic.name, topic.type, encoding, definition, std::move(metadata));
-    }
+    else
+      targets[id] =
+          add_ros2(out, topic.name, topic.type, {topic.type, topic.definition_encoding, topic.definition, messages},
+                   topic.qos, topic.hash);
   }
+  mcap::PackedMessages packed(bag.bytes());
+  mcap::Bytes unpacked;
   std::uint64_t seen = 0, unknown = 0;
   while (const auto message = bag.next()) {
     ++seen;
     if (seen % 256 == 0 && !out.go_on(seen, 0)) return false;
     const auto target = targets.find(message->topic);
+    mcap::View data = message->data;
+    std::string why;
     if (target == targets.end()) {
       if (!bag.topics().contains(message->topic)) ++unknown;
     } else if (out.left_out(target->second)) {
       out.fail(target->second, "");
-    } else if (message->time < 0 || message->data.size() < 4) {
+    } else if (mcap::PackedMessages::is_packed(data) && !(why = packed.unpack(data, unpacked)).empty()) {
+      out.fail(target->second, why);
+    } else if (message->time < 0 || data.size() < 4) {
       out.fail(target->second, "they have no time, or no CDR");
     } else {
-      out.write(target->second, static_cast<std::uint64_t>(message->time), message->data);
+      if (mcap::PackedMessages::is_packed(data)) data = unpacked;
+      out.write(target->second, static_cast<std::uint64_t>(message->time), data);
     }
   }
   if (stopping()) return false;
@@ -329,52 +214,147 @@ bool convert_sqlite(const std::string& path, const MessageFiles& messages, Conve
   return true;
 }
 
-enum class Format : std::uint8_t { Ros1, Sqlite };
+/// MCAP as .db3: what ROS 2 writes, and nothing else.
+class McapConversion {
+ public:
+  McapConversion(const std::string& input, const MessageFiles& messages, Conversion& out)
+      : files_({input}), messages_(messages), out_(out), targets_(files_.readers().size()) {}
 
-Format format_of(const std::string& path) {
-  const mcap::InputFile file(path);
-  std::array<std::byte, 16> first{};
-  const std::string_view magic(reinterpret_cast<const char*>(first.data()), file.read(0, first));
-  if (magic.starts_with("#ROSBAG V")) return Format::Ros1;
-  if (magic.starts_with("SQLite format 3")) return Format::Sqlite;
-  if (path.ends_with(".zstd"))
-    throw Error(ErrorCode::InvalidArgument, path + " is compressed as a whole", "unpack it first: zstd -d " + path);
-  throw Error(ErrorCode::InvalidArgument,
-              path + (magic.find("MCAP") == 1 ? " is an MCAP file already" : " is not a recording of ROS"),
-              "name a .bag of ROS 1, or a .db3 of ROS 2 or its folder");
+  bool run() {
+    out_.open("none");
+    for (std::size_t file = 0; file < files_.readers().size(); ++file)
+      for (const auto& [id, channel] : files_.readers()[file]->summary().channels())
+        if (out_.wants(channel.topic)) targets_[file][id] = target_of(*files_.readers()[file], channel);
+    record::FileMessages messages(files_, 0, std::numeric_limits<std::uint64_t>::max(),
+                                  [this](std::size_t, const mcap::Channel& c) { return out_.wants(c.topic); });
+    std::uint64_t seen = 0;
+    while (const auto next = messages.next()) {
+      if (++seen % 256 == 0 && !out_.go_on(seen, 0)) return false;
+      const std::size_t target = targets_[next->file].at(next->view.channel->id);
+      if (out_.left_out(target))
+        out_.fail(target, "");
+      else
+        out_.write(target, next->view.message);
+    }
+    if (stopping()) return false;
+    tell_faults_of(messages);
+    tell_parts();
+    return true;
+  }
+
+ private:
+  std::size_t target_of(const mcap::Reader& reader, const mcap::Channel& channel) {
+    const auto found = reader.summary().schemas().find(channel.schema_id);
+    const bool has_schema = found != reader.summary().schemas().end();
+    const std::string type = has_schema ? found->second.name : std::string();
+    if (!has_schema || !mcap::as_ros2_writes(channel, found->second))
+      return out_.leave_out(
+          channel.topic, type,
+          fmt::format("a .db3 holds messages of ROS 2 (cdr with ros2msg or ros2idl), and its are '{}' with '{}'",
+                      channel.message_encoding, has_schema ? found->second.encoding : "no schema"));
+    const auto value = [&](const char* key) {
+      const auto at = channel.metadata.find(key);
+      return at == channel.metadata.end() ? std::string() : at->second;
+    };
+    const mcap::Schema& schema = found->second;
+    const std::string text(reinterpret_cast<const char*>(schema.data.data()), schema.data.size());
+    return add_ros2(out_, channel.topic, type, {type, schema.encoding, text, messages_}, value(record::kQosKey),
+                    value(record::kRosTypeHashKey));
+  }
+
+  void tell_faults_of(const record::FileMessages& messages) {
+    for (const record::FileProblem& p : messages.problems())
+      out_.problem(
+          fmt::format("{}, byte {}: {}", files_.readers()[p.file]->file().path(), p.problem.offset, p.problem.cause));
+    for (const std::string& problem : files_.problems()) out_.problem(problem);
+    for (const std::string& note : files_.notes()) out_.note(note);
+    for (const auto& reader : files_.readers()) {
+      if (reader->complete()) continue;
+      const std::string what = fmt::format("{} is not finished: {} (byte {})", reader->file().path(),
+                                           reader->finish().cause, reader->finish().valid);
+      if (reader->finish().how == mcap::Finish::How::Damaged)
+        out_.problem(what);
+      else
+        out_.note(what);
+    }
+  }
+
+  void tell_parts() {
+    std::size_t attachments = 0, metadata = 0;
+    for (const auto& reader : files_.readers()) {
+      attachments += reader->summary().attachments().size();
+      for (const mcap::MetadataIndex& m : reader->summary().metadata())
+        if (!m.name.starts_with("cardan.") && m.name != "rosbag2") ++metadata;
+    }
+    if (attachments > 0)
+      out_.problem(fmt::format(
+          "{} attachments are left out: a .db3 has no place for them (cardan bag attachment extract)", attachments));
+    if (metadata > 0)
+      out_.problem(fmt::format(
+          "{} metadata records are left out: a .db3 has no place for them (cardan bag metadata list)", metadata));
+  }
+
+  record::FileSet files_;
+  const MessageFiles& messages_;
+  Conversion& out_;
+  std::vector<std::map<std::uint16_t, std::size_t>> targets_;  ///< of each file, by channel
+};
+
+[[noreturn]] void refuse(const std::string& cause, const std::string& remedy) {
+  throw Error(ErrorCode::InvalidArgument, cause, remedy);
+}
+
+/// Throws Error: what the options say cannot be.
+void check(const BagConvertOptions& o, const FoundBag& in) {
+  const bool to_sqlite = is_sqlite(o.output);
+  if (in.kind == BagKind::Other)
+    refuse(in.files.files.front() + " is not a recording of ROS",
+           "name an .mcap, a .bag of ROS 1, a .db3 of ROS 2 or its folder");
+  for (const std::string& path : in.files.files) {
+    std::error_code ignored;
+    if (fs::equivalent(path, o.output, ignored)) refuse("the output is the input " + path, "name another file");
+    if (to_sqlite && fs::equivalent(fs::path(path).parent_path(), o.output, ignored))
+      refuse("the output is the folder of the input " + path, "name another folder");
+    if (kind_of(path) != in.kind) refuse(o.input + " holds recordings of two kinds", "convert one after the other");
+  }
+  if (to_sqlite && o.compression != "same" && o.compression != "none")
+    refuse("a .db3 has no chunks to compress", "leave --compression out");
 }
 
 }  // namespace
 
 int bag_convert(const BagConvertOptions& o) {
-  const record::RecordingFiles inputs = record::recording_files({o.input}, {".db3"});
-  if (inputs.metadata.compression_mode == "message" || inputs.metadata.compression_mode == "MESSAGE")
-    throw Error(ErrorCode::InvalidArgument, o.input + " has its messages compressed one by one",
-                "`ros2 bag convert` unpacks them");
-  for (const std::string& path : inputs.files) {
-    std::error_code ignored;
-    if (fs::equivalent(path, o.output, ignored))
-      throw Error(ErrorCode::InvalidArgument, "the output is the input " + path, "name another file");
+  const FoundBag in = find_bag(o.input, {BagKind::Sqlite, BagKind::Ros1, BagKind::Mcap});
+  check(o, in);
+  if (in.kind == BagKind::Mcap && !is_sqlite(o.output)) {
+    if (in.files.files.front() == o.input && !o.input.ends_with(mcap::InputFile::kPackedEnding))
+      refuse(o.input + " is an MCAP file already",
+             "name a folder (drive/) or a .db3 to make SQLite of it; cardan bag cut and merge make other MCAP files");
+    BagRewriteOptions same;
+    same.inputs = {o.input};
+    same.output = o.output;
+    same.selection.topics = o.topics;
+    same.selection.exclude = o.exclude;
+    same.compression = o.compression;
+    same.force = o.force;
+    same.json = o.json;
+    return bag_rewrite(same);
   }
-  const Format format = format_of(inputs.files.front());
-  for (const std::string& path : inputs.files)
-    if (format_of(path) != format)
-      throw Error(ErrorCode::InvalidArgument, o.input + " holds recordings of two kinds",
-                  "convert one after the other");
   const MessageFiles messages(o.messages);
   stop_on_signals();
-  if (format == Format::Sqlite) (void)SqliteBag(inputs.files.front());  // what cannot be done leaves nothing behind
   Conversion out(o);
-  for (const std::string& note : inputs.notes) out.note(note);
-  for (const std::string& problem : inputs.problems) out.problem(problem);
-  if (format == Format::Sqlite) out.open("none");
-  for (const std::string& path : inputs.files) {
-    const bool done = format == Format::Ros1 ? Ros1Conversion(path, out).run() : convert_sqlite(path, messages, out);
-    if (done) continue;
-    warn(fmt::format("stopped; {} was not written", o.output));
-    return kFailed;
+  bool done = true;
+  if (in.kind == BagKind::Mcap) {
+    done = McapConversion(o.input, messages, out).run();
+  } else {
+    for (const std::string& note : in.files.notes) out.note(note);
+    for (const std::string& problem : in.files.problems) out.problem(problem);
+    for (const std::string& path : in.files.files)
+      done = done && (in.kind == BagKind::Ros1 ? Ros1Conversion(path, out).run() : convert_sqlite(path, messages, out));
   }
-  return out.finish(o.input);
+  if (done) return out.finish(o.input);
+  warn(fmt::format("stopped; {} was not written", o.output));
+  return kFailed;
 }
 
 }  // namespace cardan::apps

@@ -45,7 +45,7 @@ class Account {
  public:
   /// False: it was stopped.
   bool add(const std::string& path) {
-    const mcap::InputFile file(path);
+    const auto file = mcap::InputFile::of_recording(path);
     mcap::check_magic(file);
     const std::uint64_t size = file.size();
     bytes_ += size;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `cardan bag info`: what a file, or a folder of a recording in several files, holds.
+// `cardan bag info`: what files hold, of whatever kind; several, and those of a folder, as one recording.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,19 +11,18 @@
 #include <tuple>
 
 #include "apps/bag/bag.hpp"
+#include "apps/bag/info_file.hpp"
 #include "apps/decode.hpp"
 #include "apps/terminal/output.hpp"
-#include "cardan/mcap/reader.hpp"
-#include "cardan/record/player/file_set.hpp"
 
 namespace cardan::apps {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-const mcap::Schema* schema_of(const mcap::Reader& reader, const mcap::Channel& channel) {
-  const auto found = reader.summary().schemas().find(channel.schema_id);
-  return found == reader.summary().schemas().end() ? nullptr : &found->second;
+const mcap::Schema* schema_of(const InfoFile& file, const mcap::Channel& channel) {
+  const auto found = file.summary().schemas().find(channel.schema_id);
+  return found == file.summary().schemas().end() ? nullptr : &found->second;
 }
 
 /// A channel, in several files perhaps.
@@ -41,20 +40,23 @@ struct ChannelRow {
 
 struct Contents {
   std::string path;
-  const record::FileSet& files;
-  bool folder;
+  const InfoFiles& files;
+  std::size_t named;
+  bool several;  ///< a folder, or some files
   std::uint64_t bytes = 0, messages = 0, first = 0, last = 0;
   std::uint64_t repeated = 0;  ///< messages from before a file's start
   bool finished = true, has_statistics = true;
   bool counted = true;  ///< by channel
   std::vector<ChannelRow> rows{};
 
-  Contents(const std::string& named, const record::FileSet& set) : path(named), files(set) {
+  Contents(const std::vector<std::string>& paths, const InfoFiles& opened)
+      : path(paths.front()), files(opened), named(paths.size()) {
     std::error_code ignored;
-    folder = std::filesystem::is_directory(path, ignored);
-    for (const auto& reader : files.readers()) add(*reader);
+    several = named > 1 || std::filesystem::is_directory(path, ignored);
+    for (std::size_t i = 1; i < named; ++i) path += " " + paths[i];
+    for (const InfoFile& file : files.all()) add(file);
   }
-  [[nodiscard]] const mcap::Reader& front() const { return *files.readers().front(); }
+  [[nodiscard]] const InfoFile& front() const { return files.all().front(); }
   [[nodiscard]] double seconds() const { return static_cast<double>(std::max(last, first) - first) / 1e9; }
   /// Messages per second; 0: not known.
   [[nodiscard]] double rate(std::uint64_t count) const {
@@ -63,21 +65,21 @@ struct Contents {
   /// What all files say of themselves; "several": they differ.
   template <class Get>
   [[nodiscard]] std::string common(Get get) const {
-    for (const auto& reader : files.readers())
-      if (get(*reader) != get(front())) return "several";
+    for (const InfoFile& file : files.all())
+      if (get(file) != get(front())) return "several";
     return get(front());
   }
 
  private:
-  void add(const mcap::Reader& reader) {
-    bytes += reader.file().size();
-    finished = finished && reader.complete();
-    has_statistics = has_statistics && reader.has_statistics();
-    const mcap::Statistics& s = reader.summary().statistics();
+  void add(const InfoFile& file) {
+    bytes += file.bytes;
+    finished = finished && file.complete();
+    has_statistics = has_statistics && file.has_statistics;
+    const mcap::Statistics& s = file.summary().statistics();
     const auto& counts = s.channel_message_counts;
-    counted = counted && reader.has_statistics() && (!counts.empty() || s.message_count == 0);
-    if (reader.has_statistics() && s.message_count > 0) {
-      const auto& from_before = reader.before_start();
+    counted = counted && file.has_statistics && (!counts.empty() || s.message_count == 0);
+    if (file.has_statistics && s.message_count > 0) {
+      const auto from_before = file.reader == nullptr ? std::nullopt : file.reader->before_start();
       const std::uint64_t own = from_before ? std::max(s.message_start_time, from_before->start) : s.message_start_time;
       first = messages == 0 ? own : std::min(first, own);
       if (from_before)
@@ -86,8 +88,8 @@ struct Contents {
       messages += s.message_count;
     }
     const std::size_t before = rows.size();  // within one file each channel is a row
-    for (const auto& [id, channel] : reader.summary().channels()) {
-      const mcap::Schema* const schema = schema_of(reader, channel);
+    for (const auto& [id, channel] : file.summary().channels()) {
+      const mcap::Schema* const schema = schema_of(file, channel);
       const auto end = rows.begin() + static_cast<std::ptrdiff_t>(before);
       auto row = std::find_if(rows.begin(), end, [&](const ChannelRow& r) { return r.same(channel, schema); });
       if (row == end) row = rows.insert(rows.end(), {&channel, schema});
@@ -99,8 +101,8 @@ struct Contents {
 /// "none: 12 chunks, 3.4 MiB" for each compression.
 std::map<std::string, mcap::ChunkIndex> by_compression(const Contents& contents) {
   std::map<std::string, mcap::ChunkIndex> all;
-  for (const auto& reader : contents.files.readers())
-    for (const mcap::ChunkIndex& chunk : reader->summary().chunks()) {
+  for (const InfoFile& file : contents.files.all())
+    for (const mcap::ChunkIndex& chunk : file.summary().chunks()) {
       mcap::ChunkIndex& sum = all[chunk.compression];
       ++sum.chunk_length;
       sum.compressed_size += chunk.compressed_size;
@@ -112,9 +114,9 @@ std::map<std::string, mcap::ChunkIndex> by_compression(const Contents& contents)
 /// Attachments, each once: the parts of a recording have the same ones.
 std::vector<const mcap::AttachmentIndex*> attachments_of(const Contents& contents) {
   std::vector<const mcap::AttachmentIndex*> all;
-  for (const auto& reader : contents.files.readers()) {
+  for (const InfoFile& file : contents.files.all()) {
     const std::size_t before = all.size();
-    for (const mcap::AttachmentIndex& a : reader->summary().attachments()) {
+    for (const mcap::AttachmentIndex& a : file.summary().attachments()) {
       const auto end = all.begin() + static_cast<std::ptrdiff_t>(before);
       if (std::none_of(all.begin(), end, [&](const auto* b) {
             return std::tie(a.name, a.media_type, a.data_size, a.log_time) ==
@@ -126,24 +128,24 @@ std::vector<const mcap::AttachmentIndex*> attachments_of(const Contents& content
   return all;
 }
 
-void add_state(Json& out, const mcap::Reader& reader) {
-  if (reader.complete()) return;
-  out["valid_bytes"] = reader.finish().valid;
-  out["cause"] = reader.finish().cause;
+void add_state(Json& out, const InfoFile& file) {
+  if (file.complete()) return;
+  out["valid_bytes"] = file.finish.valid;
+  out["cause"] = file.finish.cause;
 }
 
 Json files_json(const Contents& contents) {
   Json all = Json::array();
-  for (const auto& reader : contents.files.readers()) {
-    const mcap::Statistics& s = reader->summary().statistics();
-    const bool known = reader->has_statistics();
-    Json one{{"file", reader->file().path()},
-             {"bytes", reader->file().size()},
-             {"finished", reader->complete()},
+  for (const InfoFile& file : contents.files.all()) {
+    const mcap::Statistics& s = file.summary().statistics();
+    const bool known = file.has_statistics;
+    Json one{{"file", file.path},
+             {"bytes", file.bytes},
+             {"finished", file.complete()},
              {"messages", known ? Json(s.message_count) : Json()},
              {"start_ns", known ? Json(s.message_start_time) : Json()},
              {"end_ns", known ? Json(s.message_end_time) : Json()}};
-    add_state(one, *reader);
+    add_state(one, file);
     all.push_back(std::move(one));
   }
   return all;
@@ -155,14 +157,14 @@ Json info_json(const Contents& contents) {
   Json out{{"file", contents.path},
            {"bytes", contents.bytes},
            {"finished", contents.finished},
-           {"profile", contents.common([](const mcap::Reader& r) { return r.header().profile; })},
-           {"library", contents.common([](const mcap::Reader& r) { return r.header().library; })},
+           {"profile", contents.common([](const InfoFile& f) { return f.header.profile; })},
+           {"library", contents.common([](const InfoFile& f) { return f.header.library; })},
            {"messages", counted(contents.messages)},
            {"messages_from_before", contents.repeated},
            {"start_ns", counted(contents.first)},
            {"end_ns", counted(contents.last)},
            {"seconds", counted(contents.seconds())}};
-  if (contents.folder)
+  if (contents.several)
     out["files"] = files_json(contents);
   else
     add_state(out, contents.front());
@@ -173,7 +175,7 @@ Json info_json(const Contents& contents) {
              {"type", known ? Json(row.schema->name) : Json()},
              {"encoding", row.channel->message_encoding},
              {"schema_encoding", known ? Json(row.schema->encoding) : Json()}};
-    if (!contents.folder) one["channel"] = row.channel->id;
+    if (!contents.several) one["channel"] = row.channel->id;
     if (contents.counted) {
       one["messages"] = row.messages;
       one["rate"] = contents.rate(row.messages);
@@ -191,17 +193,17 @@ Json info_json(const Contents& contents) {
   for (const mcap::AttachmentIndex* a : attachments_of(contents))
     out["attachments"].push_back({{"name", a->name}, {"media_type", a->media_type}, {"bytes", a->data_size}});
   out["metadata"] = Json::object();
-  for (const auto& reader : contents.files.readers())
-    for (const mcap::MetadataIndex& m : reader->summary().metadata())
-      if (const auto metadata = reader->metadata(m)) out["metadata"][m.name] = metadata->metadata;
+  for (const InfoFile& file : contents.files.all())
+    for (const mcap::MetadataIndex& m : file.summary().metadata())
+      if (const auto metadata = file.reader->metadata(m)) out["metadata"][m.name] = metadata->metadata;
   out["problems"] = contents.files.problems();
   out["notes"] = contents.files.notes();
   return out;
 }
 
-std::string state_text(const mcap::Reader& reader) {
-  return reader.complete() ? "finished"
-                           : fmt::format("not finished: {} at byte {}", reader.finish().cause, reader.finish().valid);
+std::string state_text(const InfoFile& file) {
+  return file.complete() ? "finished"
+                         : fmt::format("not finished: {} at byte {}", file.finish.cause, file.finish.valid);
 }
 
 std::string packed_text(const Contents& contents) {
@@ -222,13 +224,14 @@ std::string head_text(const Contents& contents) {
     out += fmt::format("{:<12} {}\n", what, value);
   };
   const std::string size = bytes_text(static_cast<double>(contents.bytes));
-  if (contents.folder)
-    add("folder", fmt::format("{}, {} files, {}, {}", printable(contents.path), contents.files.readers().size(), size,
-                              contents.finished ? "finished" : "not finished"));
+  if (contents.several)
+    add(contents.named > 1 ? "files" : "folder",
+        fmt::format("{}, {} files, {}, {}", printable(contents.path), contents.files.all().size(), size,
+                    contents.finished ? "finished" : "not finished"));
   else
     add("file", fmt::format("{}, {}, {}", printable(contents.path), size, state_text(contents.front())));
-  const std::string library = contents.common([](const mcap::Reader& r) { return r.header().library; });
-  const std::string profile = contents.common([](const mcap::Reader& r) { return r.header().profile; });
+  const std::string library = contents.common([](const InfoFile& f) { return f.header.library; });
+  const std::string profile = contents.common([](const InfoFile& f) { return f.header.profile; });
   add("written by",
       printable(library.empty() ? "unknown" : library) + (profile.empty() ? "" : ", profile " + printable(profile)));
   if (contents.messages > 0 && contents.has_statistics)
@@ -244,17 +247,16 @@ std::string head_text(const Contents& contents) {
 
 std::string files_text(const Contents& contents) {
   Table table({{"file"}, {"size", true}, {"messages", true}, {"from s", true}, {"to s", true}, {""}});
-  for (const auto& reader : contents.files.readers()) {
-    const mcap::Statistics& s = reader->summary().statistics();
+  for (const InfoFile& file : contents.files.all()) {
+    const mcap::Statistics& s = file.summary().statistics();
     const auto at = [&](std::uint64_t time) {
       return s.message_count == 0
                  ? std::string("-")
                  : fmt::format("{:.3f}", static_cast<double>(static_cast<std::int64_t>(time - contents.first)) / 1e9);
     };
-    table.row({printable(std::filesystem::path(reader->file().path()).filename().string()),
-               bytes_text(static_cast<double>(reader->file().size())),
-               reader->has_statistics() ? std::to_string(s.message_count) : "-", at(s.message_start_time),
-               at(s.message_end_time), reader->complete() ? "" : state_text(*reader)});
+    table.row({printable(std::filesystem::path(file.path).filename().string()),
+               bytes_text(static_cast<double>(file.bytes)), file.has_statistics ? std::to_string(s.message_count) : "-",
+               at(s.message_start_time), at(s.message_end_time), file.complete() ? "" : state_text(file)});
   }
   return "\n" + table.text();
 }
@@ -276,33 +278,34 @@ std::string info_text(const Contents& contents) {
                rate > 0 ? count_text(rate) : "-"});
   }
   if (!rows.empty()) out += "\n" + table.text();
-  if (contents.folder) out += files_text(contents);
+  if (contents.several) out += files_text(contents);
   for (const mcap::AttachmentIndex* a : attachments_of(contents))
     out += fmt::format("\nattachment {} ({}, {})", printable(a->name), printable(a->media_type),
                        bytes_text(static_cast<double>(a->data_size)));
   std::set<std::string> shown;
-  for (const auto& reader : contents.files.readers())
-    for (const mcap::MetadataIndex& index : reader->summary().metadata()) {
-      const auto metadata = reader->metadata(index);
+  for (const InfoFile& file : contents.files.all())
+    for (const mcap::MetadataIndex& index : file.summary().metadata()) {
+      const auto metadata = file.reader->metadata(index);
       std::string text = fmt::format("\nmetadata {}", printable(index.name));
       if (metadata)
         for (const auto& [key, value] : metadata->metadata)
           text += fmt::format("\n  {}: {}", printable(key), printable(value));
-      if (!contents.folder || shown.insert(text).second) out += text;
+      if (!contents.several || shown.insert(text).second) out += text;
     }
   if (out.back() != '\n') out += "\n";
-  for (const auto& reader : contents.files.readers())
-    if (!reader->complete())
-      out +=
-          fmt::format("\nTo finish it: cardan bag recover {0} -o recovered.mcap\n", printable(reader->file().path()));
+  for (const InfoFile& file : contents.files.all())
+    if (!file.complete())
+      out += fmt::format("\nTo finish it: cardan bag {} {}recovered.mcap\n",
+                         file.reader == nullptr ? "convert" : "recover",
+                         printable(file.path) + (file.reader == nullptr ? " " : " -o "));
   return out;
 }
 
 }  // namespace
 
 int bag_info(const BagInfoOptions& o) {
-  const record::FileSet files({o.file});
-  const Contents contents(o.file, files);
+  const InfoFiles files(o.files);
+  const Contents contents(o.files, files);
   const std::string text = o.json ? json_lines(info_json(contents)) : info_text(contents);
   if (!emit(text)) return kFailed;
   for (const std::string& note : files.notes()) warn(note);

@@ -106,7 +106,7 @@ class DemoRecording {
     (void)emit(fmt::format("\nRecorded meanwhile ({}):\n{}", report.mode, text_of(table)));
     for (const std::string& file : report.files) {
       (void)emit(fmt::format("\n$ cardan bag info {}\n", file));
-      bag_info({.file = file});
+      bag_info({.files = {file}});
       (void)emit(fmt::format("\n$ cardan bag verify {}\n", file));
       if (bag_verify({.files = {file}}) != kOk) return kFailed;
     }

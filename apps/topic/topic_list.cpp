@@ -8,6 +8,7 @@
 #include <set>
 
 #include "apps/component/others.hpp"
+#include "apps/decode.hpp"
 #include "apps/report_json.hpp"
 #include "apps/run_place.hpp"
 #include "apps/terminal/output.hpp"

@@ -5,6 +5,7 @@
 #include <zstd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <charconv>
 #include <cstdlib>
@@ -13,6 +14,7 @@
 #include <span>
 
 #include "cardan/base/error.hpp"
+#include "cardan/mcap/record_reader.hpp"
 
 namespace cardan::mcap {
 namespace {
@@ -33,7 +35,8 @@ struct Step {
 
 /// Bytes that a chunk's records may well have: for that much room is made at once. More is counted first, which takes
 /// the time of unpacking it once more.
-std::uint64_t likely_size(View in) { return 64 * std::uint64_t{in.size()} + (1U << 20); }
+std::uint64_t likely_size(std::uint64_t packed) { return 64 * packed + (1U << 20); }
+std::uint64_t likely_size(View in) { return likely_size(in.size()); }
 
 /// Runs a library's stream to its end. The bytes go to `out`; if that is empty, they are only counted. Returns why they
 /// are not exactly `size`; nullptr: they are.
@@ -196,6 +199,50 @@ const char* decompress(std::string_view compression, View in, std::uint64_t size
   if (compression == "lz4") return decompress_lz4(in, size, out);
   if (compression == "zstd") return decompress_zstd(in, size, out);
   return "its compression is not supported";
+}
+
+const char* unpack_zstd(const std::function<std::size_t(std::span<std::byte>)>& read,
+                        const std::function<void(View)>& write, std::uint64_t most) {
+  // (The library refuses a window of more than 128 MiB.)
+  const std::unique_ptr<ZSTD_DCtx, decltype(&ZSTD_freeDCtx)> context(ZSTD_createDCtx(), &ZSTD_freeDCtx);
+  if (context == nullptr) return "there is no memory for zstd";
+  Bytes in(ZSTD_DStreamInSize()), out(ZSTD_DStreamOutSize());
+  std::size_t left = 1;  // of the frame; 0: it has ended
+  while (const std::size_t bytes = read(in)) {
+    ZSTD_inBuffer input{in.data(), bytes, 0};
+    ZSTD_outBuffer output{out.data(), out.size(), 0};
+    // After what fills the room for it, more may follow, also without further input.
+    for (bool more = true; more; more = input.pos < input.size || (left != 0 && output.pos == output.size)) {
+      output.pos = 0;
+      left = ZSTD_decompressStream(context.get(), &output, &input);
+      if (ZSTD_isError(left) != 0) return "its zstd frame is damaged";
+      if (output.pos > most) return "it holds too much when it is unpacked";
+      most -= output.pos;
+      write(View(out).first(output.pos));
+    }
+  }
+  return left == 0 ? nullptr : "its zstd frame is cut short";
+}
+
+std::uint64_t most_unpacked_of(std::uint64_t packed) noexcept {
+  return std::max(unpacked_limit(), likely_size(std::min(packed, std::uint64_t{1} << 50)));
+}
+
+bool PackedMessages::is_packed(View message) noexcept {
+  constexpr std::array<unsigned char, 4> kFrame{0x28, 0xb5, 0x2f, 0xfd};
+  return message.size() > kFrame.size() && std::memcmp(message.data(), kFrame.data(), kFrame.size()) == 0;
+}
+
+std::string PackedMessages::unpack(View message, Bytes& out) {
+  const auto size = ZSTD_getFrameContentSize(message.data(), message.size());
+  if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN)
+    return "a compressed message is damaged, or does not say how much it holds";
+  if (size > unpacked_limit()) return "a compressed message " + too_large_text(size, unpacked_limit());
+  if (size > left_) return "the compressed messages of the file hold too much when they are unpacked (--max-chunk)";
+  if (const char* const why = decompress("zstd", message, size, out))
+    return std::string("a compressed message is damaged: ") + why;
+  left_ -= size;
+  return {};
 }
 
 std::uint64_t unpacked_limit() noexcept { return limit().load(std::memory_order_relaxed); }

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -50,6 +53,30 @@ class Compressor {
 /// is trusted: `size` bytes are allocated only once the compressed bytes have turned out to hold that many, unless it
 /// is at most 64 times their number and 1 MiB. Any thread; does not block.
 [[nodiscard]] const char* decompress(std::string_view compression, View compressed, std::uint64_t size, Bytes& out);
+
+/// Unpacks a file of zstd frames: `read` fills what it is given and returns how much (0: the end), `write` takes what
+/// comes out, at most `most` bytes. Returns why that is impossible; nullptr: done. Throws what the two throw.
+[[nodiscard]] const char* unpack_zstd(const std::function<std::size_t(std::span<std::byte>)>& read,
+                                      const std::function<void(View)>& write, std::uint64_t most);
+
+/// What a file of `packed` bytes may hold in all, if rosbag2 compressed it as a whole or message by message: 64 times
+/// as much and 1 MiB, or unpacked_limit() if that is more.
+[[nodiscard]] std::uint64_t most_unpacked_of(std::uint64_t packed) noexcept;
+
+/// The messages of a file that rosbag2 compressed one by one (compression_mode MESSAGE): each is a zstd frame that says
+/// how much it holds. Not to be shared by threads; does not block.
+class PackedMessages {
+ public:
+  explicit PackedMessages(std::uint64_t file_bytes) : left_(most_unpacked_of(file_bytes)) {}
+
+  /// Whether a message in CDR is such a frame: no CDR begins with these bytes.
+  [[nodiscard]] static bool is_packed(View message) noexcept;
+  /// Replaces `out`. Returns why that is impossible; empty: done.
+  [[nodiscard]] std::string unpack(View message, Bytes& out);
+
+ private:
+  std::uint64_t left_;  ///< bytes that may still come out of the file
+};
 
 /// A compressed chunk that holds more is not read, wherever options do not say another number: 512 MiB, or what
 /// CARDAN_MAX_CHUNK in the environment says, or what this process set (`--max-chunk`). Bytes. Any thread.

@@ -7,11 +7,13 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <limits>
 #include <system_error>
 #include <utility>
 
 #include "cardan/base/error.hpp"
+#include "cardan/mcap/compression.hpp"
 
 namespace cardan::mcap {
 namespace {
@@ -23,7 +25,57 @@ namespace {
   throw Error(ErrorCode::System, cause, "look at the disk: sudo dmesg | tail");
 }
 
+/// A file that only its descriptor leads to: whatever ends this program, nothing is left.
+class UnnamedFile {
+ public:
+  explicit UnnamedFile(const std::string& of) : of_(of) {
+    const char* const chosen = std::getenv("TMPDIR");
+    folder_ = chosen != nullptr && *chosen != '\0' ? chosen : "/var/tmp";
+    std::string name = folder_ + "/cardan-XXXXXX";
+    fd_ = Fd(::mkostemp(name.data(), O_CLOEXEC));
+    if (!fd_) failed();
+    (void)::unlink(name.c_str());
+  }
+  void write(View bytes) {
+    while (!bytes.empty()) {
+      const ssize_t done = ::write(fd_.get(), bytes.data(), bytes.size());
+      if (done < 0 && errno == EINTR) continue;
+      if (done < 0) failed();
+      bytes = bytes.subspan(static_cast<std::size_t>(done));
+    }
+  }
+  [[nodiscard]] Fd take() { return std::move(fd_); }
+
+ private:
+  [[noreturn]] void failed() const {
+    throw Error(ErrorCode::System,
+                "cannot unpack " + of_ + " in " + folder_ + ": " + std::generic_category().message(errno),
+                "set TMPDIR to a folder with room for it");
+  }
+
+  std::string of_, folder_;
+  Fd fd_;
+};
+
 }  // namespace
+
+InputFile InputFile::of_recording(const std::string& path) {
+  InputFile packed(path);
+  if (!path.ends_with(kPackedEnding)) return packed;
+  UnnamedFile file(path);
+  std::uint64_t at = 0;
+  const auto read = [&](std::span<std::byte> into) {
+    const std::size_t bytes = packed.read(at, into);
+    at += bytes;
+    return bytes;
+  };
+  const std::uint64_t most = most_unpacked_of(packed.size());
+  if (const char* const why = unpack_zstd(read, [&](View bytes) { file.write(bytes); }, most))
+    throw Error(ErrorCode::InvalidArgument, path + " cannot be unpacked: " + why,
+                "`zstd -t` tells whether it is whole; --max-chunk permits more than the " +
+                    std::to_string(most >> 20U) + " MiB that it may hold");
+  return {path, file.take()};
+}
 
 // Not blocking: in a folder of others, a name may be that of a pipe without a writer, which would be waited for without
 // end. The kind is that of what has been opened, so nobody can exchange it in between.

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "cardan/base/fd.hpp"
 #include "cardan/mcap/codec.hpp"
@@ -17,6 +18,12 @@ class InputFile {
   /// Throws Error (InvalidArgument): it is not there, or not a regular file; (System): it may not be read. Opening
   /// never waits, also not for a pipe's writer.
   explicit InputFile(std::string path);
+
+  /// A file of a recording. One that rosbag2 compressed as a whole (its name ends with kPackedEnding) is unpacked into
+  /// a temporary file without a name, in $TMPDIR or else /var/tmp: at most most_unpacked_of() bytes. Throws as the
+  /// constructor, and Error (InvalidArgument): it is damaged, or holds more; (System): there is no room for it.
+  [[nodiscard]] static InputFile of_recording(const std::string& path);
+  static constexpr const char* kPackedEnding = ".zstd";
 
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
   [[nodiscard]] std::uint64_t size() const;
@@ -33,6 +40,7 @@ class InputFile {
   [[nodiscard]] bool read_exactly(std::uint64_t offset, std::uint64_t bytes, Bytes& into) const;
 
  private:
+  InputFile(std::string path, Fd fd) : path_(std::move(path)), fd_(std::move(fd)) {}
   [[noreturn]] void refuse(unsigned mode) const;
 
   std::string path_;

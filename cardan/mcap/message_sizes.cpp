@@ -29,10 +29,30 @@ class Sizes {
     for (const auto& [bytes, chunk] : chunks)
       if (can_be_larger(*chunk, bytes) && !look_into(*chunk, bytes)) note_all(*chunk, bytes);
     for (auto& [id, bytes] : largest_) bytes -= std::min(bytes, kRecordHead);
+    if (is_packed()) unpack_all();
     return std::move(largest_);
   }
 
  private:
+  [[nodiscard]] Messages messages() const {
+    return reader_.messages({.wanted = [this](const Channel& channel) { return largest_.contains(channel.id); }});
+  }
+
+  /// Whether rosbag2 compressed the messages one by one: then it did so with the first one.
+  [[nodiscard]] bool is_packed() const {
+    if (largest_.empty() || reader_.header().library.starts_with("cardan")) return false;
+    Messages all = messages();
+    const auto first = all.next();
+    return first && first->was_packed;
+  }
+  /// What the messages hold is known only once they are unpacked.
+  void unpack_all() {
+    Messages all = messages();
+    while (const auto one = all.next())
+      if (one->message.data.size() <= kMostMessageBytes)
+        largest_[one->channel->id] = std::max<std::uint64_t>(largest_[one->channel->id], one->message.data.size());
+  }
+
   /// Bytes of a chunk's records. Uncompressed records are in the file as they are, whatever the index says.
   [[nodiscard]] std::uint64_t records_of_chunk(const ChunkIndex& chunk) const {
     return chunk.compression.empty() ? std::min(chunk.uncompressed_size, file_bytes_) : chunk.uncompressed_size;

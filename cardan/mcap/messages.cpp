@@ -85,6 +85,7 @@ struct Messages::State {
   std::shared_ptr<Bytes> large_message;       ///< … else
   std::shared_ptr<Buffers> buffers = std::make_shared<Buffers>();
   Bytes buffer;
+  PackedMessages packed{reader.file().size()};
   std::vector<Problem> problems;
   std::uint64_t read_bytes = 0;              ///< of chunks and their indexes, so far
   std::uint64_t unpacked_bytes = 0;          ///< of compressed chunks that are open
@@ -405,7 +406,7 @@ std::optional<MessageView> Messages::next() {
     s.open.pop_back();
     const State::Entry entry = source->entries[source->next++];
     const char* cause = nullptr;
-    const auto message = s.load(*source, entry, cause);
+    auto message = s.load(*source, entry, cause);
     if (source->next < source->entries.size()) {
       s.open.push_back(source);
       std::push_heap(s.open.begin(), s.open.end(), s.heap_order());
@@ -418,9 +419,19 @@ std::optional<MessageView> Messages::next() {
       s.problems.push_back({source->in_memory ? source->file_order : entry.place, cause});
       continue;
     }
+    const bool packed = PackedMessages::is_packed(message->data) && channel->second.message_encoding == "cdr";
+    if (packed) {
+      auto unpacked = s.buffers->take();
+      if (std::string why = s.packed.unpack(message->data, *unpacked); !why.empty()) {
+        s.problems.push_back({source->in_memory ? source->file_order : entry.place, std::move(why)});
+        continue;
+      }
+      message->data = View(*unpacked);
+      s.large_message = std::move(unpacked);
+    }
     std::shared_ptr<const void> owner = s.large_message;
     std::size_t owner_bytes = 0;
-    if (source->in_memory) {
+    if (source->in_memory && !packed) {
       s.current = source;
       owner = source;
       owner_bytes = source->bytes.size() + source->unpacked.size();
@@ -434,7 +445,8 @@ std::optional<MessageView> Messages::next() {
                        .message = *message,
                        .owner = std::move(owner),
                        .owner_bytes = owner_bytes,
-                       .from_before = s.reader.is_from_before(source->file_order, entry.time)};
+                       .from_before = s.reader.is_from_before(source->file_order, entry.time),
+                       .was_packed = packed};
   }
 }
 

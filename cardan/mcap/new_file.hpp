@@ -26,6 +26,8 @@ class NewFile {
   NewFile(const NewFile&) = delete;
   NewFile& operator=(const NewFile&) = delete;
 
+  /// For a library that writes by itself; it stays this one's.
+  [[nodiscard]] int fd() const noexcept { return fd_.get(); }
   /// Throws Error (System): the disk fails or is full.
   void write(View bytes);
   /// Over what was written before. Throws as `write`.

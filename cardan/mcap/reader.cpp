@@ -9,7 +9,7 @@
 
 namespace cardan::mcap {
 
-Reader::Reader(const std::string& path, const OpenOptions& options) : file_(path) {
+Reader::Reader(const std::string& path, const OpenOptions& options) : file_(InputFile::of_recording(path)) {
   if (!options.rescan && read_summary()) {
     read_before_start();
     return;

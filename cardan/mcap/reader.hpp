@@ -48,6 +48,7 @@ struct MessageView {
   std::shared_ptr<const void> owner{};
   std::size_t owner_bytes = 0;  ///< memory that `owner` keeps, including other messages of the same chunk
   bool from_before = false;     ///< the file repeats it from before its start
+  bool was_packed = false;      ///< rosbag2 compressed it by itself; here it is unpacked
 };
 
 struct OpenOptions {

@@ -22,7 +22,9 @@ struct ChunkSeen {
 class Verifier {
  public:
   Verifier(const std::string& path, const std::function<void(std::uint64_t)>& progress)
-      : file_(path), progress_(progress) {}
+      : file_(InputFile::of_recording(path)), progress_(progress) {
+    check_magic(file_);
+  }
 
   Verification run() {
     std::uint64_t at = 0;
@@ -252,7 +254,6 @@ class Verifier {
 }  // namespace
 
 Verification verify(const std::string& path, const std::function<void(std::uint64_t)>& progress) {
-  check_magic(InputFile(path));
   return Verifier(path, progress).run();
 }
 

@@ -2,6 +2,7 @@
 #include "cardan/record/recording_folder.hpp"
 
 #include <fmt/format.h>
+#include <strings.h>
 
 #include <algorithm>
 #include <cstring>
@@ -25,6 +26,7 @@ constexpr std::uint64_t kMostMetadata = std::uint64_t{16} << 20;
 constexpr std::size_t kMostFiles = 16'384;
 constexpr std::size_t kMostFolderProblems = 50;  ///< of names in one metadata.yaml; the rest is counted
 constexpr std::string_view kUnfinished = ".mcap.active";
+constexpr std::string_view kPacked = mcap::InputFile::kPackedEnding;
 
 std::string_view stripped(std::string_view text) {
   const auto first = text.find_first_not_of(" \t\r");
@@ -89,7 +91,8 @@ class MetadataLines {
     for (at_ = static_cast<std::size_t>(root - lines_.begin()) + 1; at_ < lines_.size() && lines_[at_].indent > 0;) {
       const Line line = lines_[at_++];
       if (line.indent != indent) continue;  // of a value that matters to nobody here
-      if (value(line, "storage_identifier:", out.storage) || value(line, "compression_mode:", out.compression_mode))
+      if (value(line, "storage_identifier:", out.storage) || value(line, "compression_mode:", out.compression_mode) ||
+          value(line, "compression_format:", out.compression_format))
         continue;
       if (!line.text.starts_with("relative_file_paths:")) continue;
       named = true;
@@ -181,7 +184,8 @@ class Folder {
   void add() {
     const std::size_t before = out_.files.size();
     if (!add_named())
-      for (const std::string& name : names_) take(name);
+      for (const std::string& name : names_)
+        if (!is_twice(name)) take(name);
     if (out_.files.size() > before) return;
     for (const std::string& problem : out_.problems) cause_ += problem + "; ";
     throw Error(ErrorCode::InvalidArgument, cause_ + "the folder " + path_ + " does not contain a recording",
@@ -189,6 +193,12 @@ class Folder {
   }
 
  private:
+  /// What was unpacked beside the packed file, or was not yet removed when that was made.
+  [[nodiscard]] bool is_twice(const std::string& name) const {
+    return name.ends_with(kPacked) && std::find(names_.begin(), names_.end(), unpacked(name)) != names_.end();
+  }
+  static std::string unpacked(const std::string& name) { return name.substr(0, name.size() - kPacked.size()); }
+
   void take(const std::string& name) { out_.files.push_back((fs::path(path_) / name).string()); }
 
   /// False: no metadata.yaml lists the files.
@@ -205,6 +215,12 @@ class Folder {
       return false;
     }
     out_.metadata = *metadata;
+    const std::string& mode = metadata->compression_mode;
+    const bool is_packed = !mode.empty() && ::strcasecmp(mode.c_str(), "none") != 0;
+    if (const std::string& format = metadata->compression_format; is_packed && !format.empty() && format != "zstd")
+      throw Error(ErrorCode::InvalidArgument,
+                  fmt::format("{} is compressed with {}, which cardan does not read", path_, format),
+                  "let `ros2 bag convert` unpack it, on a computer that has its plugin");
     std::error_code ignored;
     home_ = fs::canonical(path_, ignored);
     std::set<std::string> known;
@@ -262,6 +278,8 @@ class Folder {
     std::error_code ignored;
     // Early versions of rosbag2 wrote the folder's own name in front.
     if (!fs::exists(fs::path(path_) / relative, ignored)) relative = relative.filename();
+    // Somebody has unpacked it.
+    if (!fs::exists(fs::path(path_) / relative, ignored) && name.ends_with(kPacked)) relative.replace_extension();
     const fs::path file = fs::path(path_) / relative;
     if (!fs::exists(file, ignored)) return problem("is missing");
     const fs::path there = fs::canonical(file, ignored);

@@ -12,7 +12,8 @@ namespace cardan::record {
 /// What a metadata.yaml of rosbag2 says of the files beside it. Its other contents are in the files themselves.
 struct BagMetadata {
   std::string storage{};             ///< "mcap", "sqlite3"
-  std::string compression_mode{};    ///< "", "NONE", "FILE", "MESSAGE"
+  std::string compression_mode{};    ///< "", "NONE", "FILE", "MESSAGE", in letters of either kind
+  std::string compression_format{};  ///< "", "zstd"
   std::vector<std::string> paths{};  ///< as they are written there
 };
 
@@ -29,8 +30,10 @@ struct RecordingFiles {
 /// Each path that is a file, as it is, and in place of a folder its files: those that its metadata.yaml names, in that
 /// order, and what a crashed recorder left unfinished beside them; without a usable metadata.yaml all whose names end
 /// as `endings` say, by the numbers in their names. Names that lead out of the folder are not followed. Throws Error
-/// (InvalidArgument): there is nothing in a folder; (System): it cannot be read.
+/// (InvalidArgument): there is nothing in a folder, or rosbag2 compressed it with something else than zstd; (System):
+/// it cannot be read.
 [[nodiscard]] RecordingFiles recording_files(const std::vector<std::string>& paths,
-                                             const std::vector<std::string_view>& endings = {".mcap", ".mcap.active"});
+                                             const std::vector<std::string_view>& endings = {".mcap", ".mcap.active",
+                                                                                             ".mcap.zstd"});
 
 }  // namespace cardan::record

@@ -30,13 +30,15 @@ BASE = 100 * MIB  # of the program, and of the Python before it becomes the prog
 
 
 class HostileCase(CommandCase):
-    def cost_of(self, *words, code, cpu_s=None, descriptors=None):
-        """Runs the command; what it said is in self.errors. The most memory it had, and the bytes that it read."""
+    def cost_of(self, *words, code, cpu_s=None, descriptors=None, file_bytes=None):
+        """Runs the command; what it said is in self.errors. The most memory it had, and the bytes that it read. With `file_bytes` it ends if a file of its becomes longer."""
         def limit():
             if cpu_s:
                 resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, cpu_s))
             if descriptors:
                 resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors, descriptors))
+            if file_bytes:
+                resource.setrlimit(resource.RLIMIT_FSIZE, (file_bytes, file_bytes))
 
         def read():
             with open("/proc/self/io") as io:
@@ -52,8 +54,8 @@ class HostileCase(CommandCase):
         self.assertEqual(process.returncode, code, f"{words}\n{self.errors[:3000]}")
         return usage.ru_maxrss << 10, read() - before
 
-    def convert(self, path, *words, code, cpu_s=None):
-        return self.cost_of("bag", "convert", path, self.path / "out.mcap", "--force", *words, code=code, cpu_s=cpu_s)
+    def convert(self, path, *words, code, **limits):
+        return self.cost_of("bag", "convert", path, self.path / "out.mcap", "--force", *words, code=code, **limits)
 
     def out_bytes(self):
         out = self.path / "out.mcap"
@@ -169,6 +171,21 @@ class Ros1(HostileCase):
             path = self.bag(b"\xff" * 16 + one * (MIB // len(one)))
             _, read = self.convert(path, code=3, cpu_s=120)
             self.assertLess(read, 16 * path.stat().st_size + 8 * MIB, header)
+
+    def test_an_index_that_names_the_same_bytes_many_times(self):
+        """`info` looks at each chunk that the index names."""
+        start = len(HEAD)
+        body = (struct.pack("<I", 60_000) * 15_000  # headers of records, wherever one looks
+                + record([(b"compression", b"none"), (b"op", b"\5"), (b"size", bytes(4)), (b"more", b"x" * 60_000)], b"") + bytes(1000))
+        places = [record([(b"op", b"\6"), (b"ver", struct.pack("<I", 1)), (b"chunk_pos", struct.pack("<Q", start + n)), (b"start_time", bytes(8)), (b"end_time", bytes(8)), (b"count", bytes(4))], b"")
+                  for n in range(40_000)]
+        index = start + len(body)
+        whole = HEAD.replace(b"index_pos=" + bytes(8), b"index_pos=" + struct.pack("<Q", index)) + body + b"".join(places)
+        path = self.path / "in.bag"
+        path.write_bytes(whole)
+        memory, read = self.cost_of("bag", "info", path, code=3, cpu_s=120)
+        self.assertLess(read, 40 * path.stat().st_size + 8 * MIB)
+        self.assertLess(memory, BASE)
 
     def test_damage_after_each_chunk(self):
         path = self.bag(b"\xff" + (chunk(b"") + b"\xff") * 4000)
@@ -382,6 +399,68 @@ class Topics(HostileCase):
         path = self.file(self.schema(1, "std_msgs/msg/Empty", "ros2msg", ""), self.channel(1, "/a", metadata=profile), self.packed(many, 5 + 1_500_000), self.message(1, 10**10, b""))
         self.cost_of("bag", "cut", path, "--start", "5", "-o", self.path / "out.mcap", code=0, cpu_s=20)
         self.assertEqual(self.json_of("bag", "info", self.path / "out.mcap")["messages"], 4097)
+
+
+class Packed(HostileCase):
+    """What rosbag2 compressed, as whole files or message by message."""
+    TOPICS = Sqlite.TOPICS
+    TABLES = (TOPICS, Sqlite.TOPIC, "CREATE TABLE messages(id INTEGER PRIMARY KEY, topic_id INTEGER, timestamp INTEGER, data BLOB)")
+
+    def sqlite_of(self, messages):
+        path = self.path / "in.db3"
+        path.unlink(missing_ok=True)
+        database = sqlite3.connect(path)
+        for order in self.TABLES:
+            database.execute(order)
+        database.executemany("INSERT INTO messages(topic_id, timestamp, data) VALUES(1, ?, ?)", enumerate(messages, 1))
+        database.commit()
+        database.close()
+        return path
+
+    def test_a_file_that_holds_much_more_than_it_is_long(self):
+        packer = zstd.ZstdCompressor()
+        bomb = b"".join([packer.compress(bytes(MIB)) for _ in range(1024)]) + packer.flush()
+        self.assertLess(len(bomb), MIB)
+        for ending in ("mcap", "db3"):
+            path = self.path / f"bomb.{ending}.zstd"
+            path.write_bytes(bomb)
+            for words in (["info", path], ["convert", path, self.path / "out.mcap"]):
+                memory, _ = self.cost_of("bag", *words, code=2, file_bytes=512 * MIB)
+                self.assertIn("it holds too much when it is unpacked", self.errors)
+                self.assertIn("--max-chunk permits more than the 512 MiB", self.errors)
+                self.assertLess(memory, BASE)
+                self.cost_of("bag", *words, "--max-chunk", "64M", code=2, file_bytes=65 * MIB)
+                self.assertIn("more than the 64 MiB", self.errors)
+        memory, _ = self.cost_of("play", self.path / "bomb.mcap.zstd", code=2, file_bytes=512 * MIB)
+        self.assertLess(memory, BASE)
+
+    def test_messages_that_hold_much_more_than_the_file(self):
+        message = b"\0\1\0\0" + bytes(MIB)
+        count = 2000
+        many = [zstd.compress(message)] * count
+        path = self.sqlite_of(many)
+        self.assertLess(path.stat().st_size, 2 * MIB)
+        memory, _ = self.convert(path, "--max-chunk", "16M", code=3, file_bytes=200 * MIB)
+        self.assertIn("hold too much when they are unpacked (--max-chunk)", self.errors)
+        self.assertLess(self.out_bytes(), 64 * path.stat().st_size + 17 * MIB)
+        self.assertLess(memory, BASE + 16 * MIB)
+        path = self.path / "in.mcap"
+        write(path, {"/s": ("std_msgs/msg/String", "ros2msg", "string data\n", "cdr", {})}, [("/s", i, one) for i, one in enumerate(many)])
+        memory, _ = self.cost_of("bag", "cut", path, "-o", self.path / "out.mcap", "--force", "--max-chunk", "16M", code=3, file_bytes=200 * MIB)
+        self.assertLess(self.out_bytes(), 64 * path.stat().st_size + 17 * MIB)
+        self.assertLess(memory, BASE + 32 * MIB)
+        self.assertIn("hold too much when they are unpacked (--max-chunk)", self.errors)
+
+    def test_a_message_that_claims_more_than_it_holds(self):
+        def claims(size):
+            whole = zstd.compress(b"\0\1\0\0" + bytes(300))  # its head: the magic number, a byte of flags, two of the size
+            self.assertEqual(whole[4] >> 6, 1)
+            return whole[:4] + bytes([whole[4] & 0x3f | 0xc0]) + struct.pack("<Q", size) + whole[7:]
+        good = zstd.compress(b"\0\1\0\0" + bytes(300))
+        path = self.sqlite_of([claims(size) for size in (400 * MIB, 4 << 30, 1 << 62, (1 << 64) - 1)] + [good])
+        memory, _ = self.convert(path, code=3)
+        self.assertLess(memory, BASE)
+        self.assertIn("4 messages could not be converted", self.errors)
 
 
 class Kinds(HostileCase):

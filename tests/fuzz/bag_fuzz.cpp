@@ -50,6 +50,11 @@ void run(std::string_view input) {
   const MemoryFile file(input);
   try {
     Ros1Bag bag(file.path());
+    if (const auto index = bag.index()) {
+      require(index->chunks.size() <= input.size() / 20, "more chunks than the index has records");
+      for (const auto& [id, messages] : index->messages)
+        require(bag.connections().contains(id), "messages of no connection");
+    }
     read_all(bag, input.size());
   } catch (const Error& e) {
     require(!e.cause().empty() && !e.remedy().empty(), "an error without words");

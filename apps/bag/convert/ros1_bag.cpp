@@ -37,6 +37,9 @@ T number_at(const std::byte* at) {
   return value;
 }
 
+/// Seconds in the lower half, nanoseconds in the upper one.
+std::uint64_t nanoseconds_of(std::uint64_t time) { return (time & 0xffff'ffffU) * 1'000'000'000 + (time >> 32U); }
+
 std::string_view text_of(mcap::View bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 
 }  // namespace
@@ -126,6 +129,7 @@ void Ros1Bag::read_head() {
 
 void Ros1Bag::read_index(std::uint64_t at) {
   end_ = at;
+  index_is_whole_ = true;
   mcap::Bytes data;
   while (at < size_ && !stopping()) {
     const auto record = record_at(at);
@@ -138,13 +142,46 @@ void Ros1Bag::read_index(std::uint64_t at) {
     if (!file_.read_exactly(record->data_at, record->end - record->data_at, data)) return;
     if (op == kConnection) {
       add_connection(fields, data);
-    } else if (const auto place = fields.number<std::uint64_t>("chunk_pos"); place && data.size() % 8 == 0) {
-      std::uint64_t messages = 0;
-      for (std::size_t i = 0; i < data.size(); i += 8) messages += number_at<std::uint32_t>(data.data() + i + 4);
-      indexed_[*place] = messages;
+    } else {
+      index_is_whole_ = add_chunk_info(fields, data) && index_is_whole_;
     }
     at = record->end;
   }
+}
+
+/// False: the counts are not whole with this one.
+bool Ros1Bag::add_chunk_info(const Fields& fields, mcap::View data) {
+  const auto place = fields.number<std::uint64_t>("chunk_pos");
+  if (!place || data.size() % 8 != 0) return false;
+  std::uint64_t messages = 0;
+  bool known = true;
+  for (std::size_t i = 0; i < data.size(); i += 8) {
+    const auto connection = number_at<std::uint32_t>(data.data() + i);
+    const auto count = number_at<std::uint32_t>(data.data() + i + 4);
+    messages += count;
+    known = known && connections_.contains(connection);
+    if (known) index_.messages[connection] += count;
+  }
+  indexed_[*place] = messages;
+  const auto first = fields.number<std::uint64_t>("start_time"), last = fields.number<std::uint64_t>("end_time");
+  if (messages == 0 || !first || !last) return known && messages == 0;
+  const bool is_first = index_.last == 0;
+  index_.first = is_first ? nanoseconds_of(*first) : std::min(index_.first, nanoseconds_of(*first));
+  index_.last = std::max(index_.last, nanoseconds_of(*last));
+  return known;
+}
+
+std::optional<Ros1Index> Ros1Bag::index() {
+  if (!index_is_whole_ || unfinished_ || !problems_.empty()) return std::nullopt;
+  for (const auto& [place, messages] : indexed_) {
+    const auto record = record_at(place);
+    if (!afford(looked_at_) || !record || record->fields.op() != kChunk) return std::nullopt;
+    const std::string compression = record->fields.text("compression");
+    index_.chunks.push_back({.compression = compression == "none" ? "" : compression,
+                             .compressed_size = record->end - record->data_at,
+                             .uncompressed_size = record->fields.number<std::uint32_t>("size").value_or(0)});
+  }
+  return std::move(index_);
 }
 
 void Ros1Bag::add_connection(const Fields& fields, mcap::View data) {
@@ -276,8 +313,7 @@ std::optional<Ros1Message> Ros1Bag::next_in_chunk() {
                                   *connection));
       continue;
     }
-    return Ros1Message{
-        .connection = *connection, .time = (*time & 0xffff'ffffU) * 1'000'000'000 + (*time >> 32U), .data = data};
+    return Ros1Message{.connection = *connection, .time = nanoseconds_of(*time), .data = data};
   }
   if (!stopping()) close_chunk(false, "a chunk does not hold all that the file's index says");
   return std::nullopt;

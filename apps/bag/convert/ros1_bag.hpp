@@ -37,6 +37,13 @@ struct Ros1Message {
   mcap::View data{};       ///< valid until the next message is asked for
 };
 
+/// What the index at the end of a file says. (Nothing else of the file has to be read for it.)
+struct Ros1Index {
+  std::map<std::uint32_t, std::uint64_t> messages{};  ///< by connection
+  std::uint64_t first = 0, last = 0;                  ///< nanoseconds; of a file without messages 0
+  std::vector<mcap::ChunkIndex> chunks{};             ///< their sizes and compression alone
+};
+
 /// Gives up soon after a stop was requested (transport/stop.hpp). Not to be shared by threads; blocks for the disk.
 class Ros1Bag {
  public:
@@ -45,6 +52,9 @@ class Ros1Bag {
 
   /// In the order of the file. Empty: the end, or a stop was requested. Throws Error (System): the disk fails.
   [[nodiscard]] std::optional<Ros1Message> next();
+
+  /// Empty: it is missing, damaged, or of connections that it does not name. Before next() alone.
+  [[nodiscard]] std::optional<Ros1Index> index();
 
   /// Those that are known so far; a message's one is among them.
   [[nodiscard]] const std::map<std::uint32_t, Ros1Connection>& connections() const noexcept { return connections_; }
@@ -82,6 +92,7 @@ class Ros1Bag {
   std::optional<Record> record_at(std::uint64_t at);
   void read_head();
   void read_index(std::uint64_t at);
+  bool add_chunk_info(const Fields& fields, mcap::View data);
   void add_connection(const Fields& fields, mcap::View data);
   bool take_record();
   void open_chunk(std::uint64_t at, const Record& record);
@@ -101,6 +112,8 @@ class Ros1Bag {
   std::uint64_t chunk_at_ = 0, chunk_pos_ = 0, chunk_seen_ = 0;
   bool in_chunk_ = false, unfinished_ = false;
   std::map<std::uint64_t, std::uint64_t> indexed_;  ///< messages of the chunk at that place
+  Ros1Index index_;
+  bool index_is_whole_ = false;
   std::map<std::uint32_t, Ros1Connection> connections_;
   std::map<const Ros1Connection*, std::set<std::string_view>, AsOneChannel> callers_;
   std::size_t connection_bytes_ = 0;  ///< of their texts

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/bag/convert/sqlite_bag.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sqlite3.h>
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <initializer_list>
 #include <limits>
@@ -14,6 +16,7 @@
 #include <utility>
 
 #include "cardan/base/error.hpp"
+#include "cardan/mcap/input_file.hpp"
 #include "cardan/transport/stop.hpp"
 
 namespace cardan::apps {
@@ -64,6 +67,14 @@ std::uintmax_t bytes_of(const std::string& path) {
   return missing ? 0 : bytes;
 }
 
+constexpr const char* kDescriptors = "/proc/self/fd/";
+
+/// SQLite follows no link at the end of a name, and a descriptor's name is one.
+int open_for_sqlite(const char* name, int flags, int mode) {
+  const bool is_open = std::strncmp(name, kDescriptors, std::strlen(kDescriptors)) == 0;
+  return ::open(name, is_open ? flags & ~O_NOFOLLOW : flags, mode);
+}
+
 /// As a path in a URI.
 std::string escaped(const std::string& path) {
   std::string out;
@@ -74,8 +85,27 @@ std::string escaped(const std::string& path) {
 
 }  // namespace
 
+std::string sqlite_name_of(int fd, const char* parameters) {
+  // SQLite's own way to open files, but with names as they are: what has no name has no other one.
+  static sqlite3_vfs by_descriptor;
+  static const bool registered = [] {
+    by_descriptor = *sqlite3_vfs_find(nullptr);
+    by_descriptor.zName = "cardan_descriptor";
+    by_descriptor.pNext = nullptr;
+    by_descriptor.xFullPathname = [](sqlite3_vfs*, const char* name, int room, char* out) {
+      sqlite3_snprintf(room, out, "%s", name);
+      return SQLITE_OK;
+    };
+    by_descriptor.xSetSystemCall(&by_descriptor, "open", reinterpret_cast<sqlite3_syscall_ptr>(&open_for_sqlite));
+    return sqlite3_vfs_register(&by_descriptor, 0) == SQLITE_OK;
+  }();
+  return fmt::format("file:{}{}?vfs={}{}", kDescriptors, fd, registered ? by_descriptor.zName : "", parameters);
+}
+
 struct SqliteBag::State {
   std::string path;
+  Read read;
+  std::optional<mcap::InputFile> unpacked{};  ///< of a file that was compressed
   Database database{nullptr, sqlite3_close};
   Statement rows{nullptr, sqlite3_finalize};
   std::int64_t last = 0;       ///< number of the row that was read last, or that was passed over
@@ -91,12 +121,8 @@ struct SqliteBag::State {
   std::int64_t page_bytes = 4096;
   std::int64_t steps_left = 0, pages_left = 0;  ///< of SQLite's machine
 
-  explicit State(std::string file) : path(std::move(file)) {
-    // What a journal beside it holds counts; where none is, nothing is written beside it.
-    const std::uintmax_t journal = bytes_of(path + "-wal") + bytes_of(path + "-journal") + bytes_of(path + "-shm");
-    bytes = output_left = bytes_of(path) + journal;
-    const std::string uri =
-        "file:" + escaped(std::filesystem::absolute(path).string()) + (journal != 0 ? "" : "?immutable=1");
+  State(std::string file, Read what) : path(std::move(file)), read(what) {
+    const std::string uri = uri_of_file();
     sqlite3* raw = nullptr;
     const int result =
         sqlite3_open_v2(uri.c_str(), &raw, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, nullptr);
@@ -115,6 +141,19 @@ struct SqliteBag::State {
     if (const Statement size = prepare("PRAGMA page_size"); size && sqlite3_step(size.get()) == SQLITE_ROW)
       page_bytes = std::max<std::int64_t>(512, sqlite3_column_int64(size.get(), 0));
     renew();
+  }
+
+  /// Where SQLite finds it; sets how long it is.
+  std::string uri_of_file() {
+    if (path.ends_with(mcap::InputFile::kPackedEnding)) {
+      unpacked = mcap::InputFile::of_recording(path);
+      bytes = output_left = unpacked->size();
+      return sqlite_name_of(unpacked->fd(), "&immutable=1");
+    }
+    // What a journal beside it holds counts; where none is, nothing is written beside it.
+    const std::uintmax_t journal = bytes_of(path + "-wal") + bytes_of(path + "-journal") + bytes_of(path + "-shm");
+    bytes = output_left = bytes_of(path) + journal;
+    return "file:" + escaped(std::filesystem::absolute(path).string()) + (journal != 0 ? "" : "?immutable=1");
   }
 
   /// What a walk through the whole file may cost. Pages of a hostile file lead to the same pages again and again, so
@@ -193,12 +232,14 @@ struct SqliteBag::State {
   bool has_too_much_text = false;
 
   void query() {
-    rows = prepare("SELECT rowid, topic_id, timestamp, data FROM messages WHERE rowid > ?1 ORDER BY rowid");
+    rows = prepare(read == Read::All
+                       ? "SELECT rowid, topic_id, timestamp, data FROM messages WHERE rowid > ?1 ORDER BY rowid"
+                       : "SELECT rowid, topic_id, timestamp, NULL FROM messages WHERE rowid > ?1 ORDER BY rowid");
     if (rows) sqlite3_bind_int64(rows.get(), 1, last);
   }
 };
 
-SqliteBag::SqliteBag(const std::string& path) : state_(std::make_unique<State>(path)) {
+SqliteBag::SqliteBag(const std::string& path, Read read) : state_(std::make_unique<State>(path, read)) {
   State& s = *state_;
   if (!s.has_table("topics") || !s.has_table("messages"))
     s.fail("has no tables of topics and messages as ROS 2 writes them");
@@ -254,6 +295,8 @@ SqliteBag::SqliteBag(const std::string& path) : state_(std::make_unique<State>(p
 }
 
 SqliteBag::~SqliteBag() = default;
+
+std::uint64_t SqliteBag::bytes() const noexcept { return state_->bytes; }
 
 /// Rows that could not be read end before `behind`.
 void SqliteBag::close_gap(std::int64_t behind) {

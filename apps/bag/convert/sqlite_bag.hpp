@@ -24,16 +24,28 @@ struct SqliteMessage {
   mcap::View data{};      ///< valid until the next message is asked for
 };
 
+/// The name by which SQLite opens a file that is open already, whatever names it has: with `parameters` of its URI, as
+/// "&immutable=1". Any thread; no blocking.
+[[nodiscard]] std::string sqlite_name_of(int fd, const char* parameters);
+
 /// Not to be shared by threads; blocks for the disk.
 class SqliteBag {
  public:
-  /// Throws Error (InvalidArgument): it is not such a file; (System): it cannot be read; (Unavailable): this program
-  /// was built without SQLite.
-  explicit SqliteBag(const std::string& path);
+  /// What of each message is read.
+  enum class Read : std::uint8_t {
+    All,
+    Times,  ///< its data is empty
+  };
+
+  /// A file that rosbag2 compressed is unpacked first (mcap::InputFile::of_recording). Throws Error (InvalidArgument):
+  /// it is not such a file; (System): it cannot be read; (Unavailable): this program was built without SQLite.
+  explicit SqliteBag(const std::string& path, Read read = Read::All);
   ~SqliteBag();
   SqliteBag(const SqliteBag&) = delete;
   SqliteBag& operator=(const SqliteBag&) = delete;
 
+  /// Bytes of the file, after it was unpacked.
+  [[nodiscard]] std::uint64_t bytes() const noexcept;
   /// By their numbers.
   [[nodiscard]] const std::map<std::int64_t, SqliteTopic>& topics() const noexcept { return topics_; }
   /// In the order in which they were recorded. Empty: the end.

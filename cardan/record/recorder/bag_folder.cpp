@@ -17,9 +17,6 @@
 namespace cardan::record {
 namespace {
 
-/// Versions for Humble, and for Jazzy and newer: from 9 on, the profiles of a topic are not a text any more.
-constexpr int kVersion = 8;
-
 /// A text in quotes is the same in JSON and in YAML.
 std::string quoted(const std::string& text) {
   // (Not as JSON's \u: YAML puts no letter together of two of them.)
@@ -91,11 +88,11 @@ std::string BagFolder::text() const {
         "        offered_qos_profiles: {}\n        type_description_hash: {}\n      message_count: {}\n",
         quoted(topic.name), quoted(topic.type), quoted(topic.qos), quoted(topic.hash), count);
   return fmt::format(
-      "rosbag2_bagfile_information:\n  version: {}\n  storage_identifier: mcap\n  duration:\n    nanoseconds: {}\n"
+      "rosbag2_bagfile_information:\n  version: {}\n  storage_identifier: {}\n  duration:\n    nanoseconds: {}\n"
       "  starting_time:\n    nanoseconds_since_epoch: {}\n  message_count: {}\n  topics_with_message_count:{}\n{}"
       "  compression_format: \"\"\n  compression_mode: \"\"\n  relative_file_paths:{}\n{}  files:{}\n{}"
       "  custom_data: ~\n  ros_distro: unknown\n",
-      kVersion, messages == 0 ? 0 : last - std::min(first, last), start_of(messages, first), messages,
+      kVersion, storage_, messages == 0 ? 0 : last - std::min(first, last), start_of(messages, first), messages,
       counted.empty() ? " []" : "", counted, paths.empty() ? " []" : "", paths, files.empty() ? " []" : "", files);
 }
 

@@ -18,7 +18,12 @@ class BagFolder {
  public:
   static constexpr const char* kName = "metadata.yaml";
 
-  explicit BagFolder(std::string folder) : folder_(std::move(folder)) {}
+  /// Versions for Humble, and for Jazzy and newer: from 9 on, the profiles of a topic are not a text any more.
+  static constexpr int kVersion = 8;
+
+  /// `storage`: what rosbag2 calls the form of its files.
+  explicit BagFolder(std::string folder, std::string storage = "mcap")
+      : folder_(std::move(folder)), storage_(std::move(storage)) {}
 
   /// A finished file, with what its summary says. Channels that ROS 2 cannot read are left out: its tools refuse a
   /// folder in which there is one.
@@ -40,7 +45,7 @@ class BagFolder {
     std::uint64_t messages = 0, first_ns = 0, last_ns = 0;
     std::map<Topic, std::uint64_t> topics{};
   };
-  std::string folder_;
+  std::string folder_, storage_;
   std::deque<File> files_;
 };
 
