@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -19,6 +20,7 @@
 #include "apps/run/try_paths.hpp"
 #include "apps/run_place.hpp"
 #include "apps/terminal/output.hpp"
+#include "cardan/base/clock.hpp"
 #include "cardan/base/error.hpp"
 #include "cardan/base/output_file.hpp"
 #include "cardan/system/host/control_client.hpp"
@@ -31,6 +33,7 @@ namespace {
 using namespace std::chrono_literals;
 using nlohmann::ordered_json;
 
+constexpr auto kFindTime = 20s;    ///< for a `cardan run` that is busy
 constexpr auto kApplyTime = 120s;  ///< for processes to end, and to start
 
 std::string text_of(const plan::Difference& d) {
@@ -52,13 +55,22 @@ std::string text_of(const plan::Difference& d) {
 
 /// The system that runs; absent: none does, and `why`.
 std::optional<host::LauncherReport> find(host::ControlClient& client, const std::string& system, std::string& why) {
-  const host::DomainLaunchers all = client.launchers();
+  const std::int64_t until = steady_now() + std::chrono::nanoseconds(kFindTime).count();
+  host::DomainLaunchers all = client.launchers();
+  const auto is_there = [&] {
+    return std::any_of(all.launchers.begin(), all.launchers.end(), [&](const auto& l) { return l.system == system; });
+  };
+  while (!all.problems.empty() && !is_there() && steady_now() < until && !stopping()) all = client.launchers();
   for (const std::string& problem : all.problems) warn(problem);
   warn_of_others(all.others);
   std::string names;
   for (const host::LauncherReport& launcher : all.launchers) {
     if (launcher.system == system) return launcher;
     names += fmt::format("{}'{}'", names.empty() ? "" : ", ", printable(launcher.system));
+  }
+  if (!all.problems.empty()) {
+    why = fmt::format("system '{}' is not among the systems that answer — try again", system);
+    return {};
   }
   why = names.empty()
             ? fmt::format("system '{}' does not run — {}", system,

@@ -38,7 +38,7 @@ class Apply(PlanCase):
         return text, summary
 
     def changed_files(self):
-        return json.loads(self.ask("component", "list", "--json").stdout)["changed_files"]
+        return json.loads(self.asked("component", "list", "--json").stdout)["changed_files"]
 
     def test_a_parameter_is_set_where_it_runs_and_kept(self):
         edited(self.file, LIMIT)
@@ -228,9 +228,6 @@ class Servant(PlanCase):
         servant = {"library": COMPONENTS, "class": "Servant", "parameters": parameters, **more}
         self.file.write_text(json.dumps({"name": "house", "processes": {"house": {"components": {"servant": servant}, "restart": {"limit": 1}}}}))
 
-    def value(self, parameter):
-        return self.cardan("param", "get", f"servant/{parameter}").split()[-1]
-
     def crash(self):
         pid = self.running.pids()["servant"]
         os.kill(pid, signal.SIGKILL)
@@ -241,16 +238,16 @@ class Servant(PlanCase):
         for words in ([], ["--no-check"]):
             text = self.cardan("run", "--apply", self.file, "--yes", "--json", self.path / "out.json", *words, code=1)
             self.assertIn("people come in pairs", text)
-            self.assertEqual((self.value("threshold"), self.value("people")), ("0.5", "4"))
+            self.assertEqual((self.parameter("servant/threshold"), self.parameter("servant/people")), ("0.5", "4"))
         self.assertIn("servant/people is not set", text)
         self.assertIs(json.loads((self.path / "out.json").read_text())["applied"], False)
         self.crash()
-        self.assertEqual((self.value("threshold"), self.value("people")), ("0.5", "4"))
+        self.assertEqual((self.parameter("servant/threshold"), self.parameter("servant/people")), ("0.5", "4"))
 
     def test_a_fixed_parameter_needs_a_restart(self):
         self.write(model="large")
         self.assertIn("restart  house: parameter servant/model is \"large\"", self.cardan("run", "--apply", self.file, "--yes"))
-        self.assertIn("large", self.value("model"))
+        self.assertIn("large", self.parameter("servant/model"))
 
     def test_a_process_that_does_not_start_is_named_and_mended_by_the_next(self):
         self.write(threshold=7, watchdog_ms=60000)
@@ -261,7 +258,7 @@ class Servant(PlanCase):
         self.write(threshold=0.9)
         self.cardan("run", "--apply", self.file, "--yes")
         self.running.wait_for(lambda: self.running.pids())
-        self.assertEqual(self.value("threshold"), "0.9")
+        self.assertEqual(self.parameter("servant/threshold"), "0.9")
 
     def test_a_process_that_has_crashed_and_starts_gets_the_new_values(self):
         slow = self.path / "run" / "default.slow"
@@ -277,7 +274,7 @@ class Servant(PlanCase):
         self.assertEqual(process.returncode, 0, f"{text}\n{self.running.text()}")
         self.assertIn("servant/threshold: 0.5 → 0.7", text)
         self.running.wait_for(lambda: self.running.pids())
-        self.assertEqual(self.value("threshold"), "0.7")
+        self.assertEqual(self.parameter("servant/threshold"), "0.7")
 
     def test_a_process_that_does_not_end_in_its_time_is_killed(self):
         self.assertEqual(self.running.end(), 0, self.running.text())

@@ -61,7 +61,7 @@ TEST_F(ApplyPlan, EndsStartsAndRestartsWhatDiffersAndNothingElse) {
   };
   run.options.tick = 10ms;
   run.options.on_tick = [&] {
-    if (applied.valid() && applied.wait_for(0s) == std::future_status::ready) run.supervisor->stop();
+    if (applied.valid() && applied.wait_for(0s) == std::future_status::ready) run.stop_once();
   };
   EXPECT_EQ(run.run(), 0) << run.all();
   ASSERT_TRUE(applied.valid()) << run.all();
@@ -89,7 +89,10 @@ TEST_F(ApplyPlan, AllProcessesMayBeOthers) {
     if (has(line.text, "→ running") && !applied.valid())
       applied = run.supervisor->order(
           order_of(*run.supervisor, file_of({there(folder_, "b", "steady"), there(folder_, "c", "steady")})));
-    if (has(line.text, "c (pid") && has(line.text, "runs after")) run.supervisor->stop();
+  };
+  run.options.tick = 10ms;
+  run.options.on_tick = [&] {
+    if (applied.valid() && applied.wait_for(0s) == std::future_status::ready) run.stop_once();
   };
   EXPECT_EQ(run.run(), 0) << run.all();
   EXPECT_TRUE(run.said("ends a") && run.said("ends b") && run.said("ends c")) << run.all();
@@ -106,7 +109,7 @@ TEST_F(ApplyPlan, WhatCrashesAfterwardsComesBackByTheNewPlan) {
           order_of(*run.supervisor,
                    file_of({there(folder_, "b", "crashes once"), there(folder_, "a", "steady", {{"A", "1"}})})));
     }
-    if (has(line.text, "b (pid") && has(line.text, "runs again") && run.said("died by signal")) run.supervisor->stop();
+    if (has(line.text, "b (pid") && has(line.text, "runs again") && run.said("died by signal")) run.stop_once();
   };
   EXPECT_EQ(run.run(), 0) << run.all();
   EXPECT_TRUE(run.said("b is restarted in")) << run.all();
@@ -122,7 +125,7 @@ TEST_F(ApplyPlan, AGivenUpProcessIsMendedByIt) {
     if (has(line.text, "→ degraded"))
       applied = run.supervisor->order(
           order_of(*run.supervisor, file_of({there(folder_, "a", "steady"), there(folder_, "bad", "steady")})));
-    if (has(line.text, "degraded → running")) run.supervisor->stop();
+    if (has(line.text, "degraded → running")) run.stop_once();
   };
   EXPECT_EQ(run.run(), 1) << "one was given up\n" << run.all();
   ASSERT_TRUE(applied.valid()) << run.all();
@@ -141,7 +144,7 @@ TEST_F(ApplyPlan, OneThatAnOperatorStoppedStaysDown) {
     if (has(line.text, "b is stopped"))
       applied = run.supervisor->order(order_of(
           *run.supervisor, file_of({there(folder_, "a", "steady"), there(folder_, "b", "steady", {{"A", "1"}})})));
-    if (has(line.text, "holds now")) run.supervisor->stop();
+    if (has(line.text, "holds now")) run.stop_once();
   };
   EXPECT_EQ(run.run(), 0) << run.all();
   ASSERT_TRUE(applied.valid()) << run.all();
@@ -178,7 +181,7 @@ TEST_F(ApplyPlan, SaysWhatDidNotStartOrEnd) {
     if (is_there(fails) && !hangs.valid())
       hangs = run.supervisor->order(order_of(
           *run.supervisor, file_of({there(folder_, "a", "steady"), there(folder_, "slow", "hangs in start")})));
-    if (is_there(next)) run.supervisor->stop();
+    if (is_there(next)) run.stop_once();
   };
   EXPECT_EQ(run.run(), 1) << run.all();
   ASSERT_TRUE(fails.valid() && hangs.valid() && next.valid()) << run.all();
@@ -208,7 +211,7 @@ TEST_F(ApplyPlan, ASystemThatDoesNotStartWithItWaitsForTheNext) {
   run.options.on_tick = [&] {
     if (run.supervisor->processes()[0].phase == Phase::GivenUp && !next.valid())
       next = run.supervisor->order(order_of(*run.supervisor, file_of({there(folder_, "a", "steady")})));
-    if (next.valid() && next.wait_for(0s) == std::future_status::ready) run.supervisor->stop();
+    if (next.valid() && next.wait_for(0s) == std::future_status::ready) run.stop_once();
   };
   EXPECT_EQ(run.run(), 1) << "one was given up\n" << run.all();
   ASSERT_TRUE(applied.valid() && next.valid()) << run.all();
@@ -229,7 +232,7 @@ TEST_F(ApplyPlan, AProcessThatDoesNotStartCanBeStoppedByHand) {
           *run.supervisor, file_of({there(folder_, "a", "steady"), there(folder_, "slow", "hangs in start")})));
     if (has(line.text, "component 'camera' is in on_start") && !stopped.valid())
       stopped = run.supervisor->order({.what = Order::What::Stop, .process = "slow"});
-    if (has(line.text, "slow is stopped")) run.supervisor->stop();
+    if (has(line.text, "slow is stopped")) run.stop_once();
   };
   EXPECT_EQ(run.run(), 0) << run.all();
   ASSERT_TRUE(applied.valid() && stopped.valid()) << run.all();
@@ -253,7 +256,7 @@ TEST_F(ApplyPlan, WhatCrashesMeanwhileStartsWithTheNewPlan) {
     if (has(line.text, "holds now")) holds = run.lines.size();
     if (has(line.text, "b (pid") && has(line.text, "runs again")) {
       again = run.lines.size();
-      run.supervisor->stop();
+      run.stop_once();
     }
   };
   EXPECT_EQ(run.run(), 1) << "held is killed\n" << run.all();
@@ -278,7 +281,7 @@ TEST_F(ApplyPlan, WhatIsStartingGetsNewParametersByANewStart) {
           order_of(*run.supervisor,
                    file_of({with(there(folder_, "slow", "hangs in start"), 2), there(folder_, "a", "steady")})));
     else if (run.said("holds now") && ++starts == 1)
-      run.supervisor->stop();
+      run.stop_once();
   };
   EXPECT_EQ(run.run(), 0) << run.all();
   ASSERT_TRUE(applied.valid()) << run.all();
@@ -297,7 +300,7 @@ TEST_F(ApplyPlan, AProcessThatThePlanDoesNotHaveIsNotDown) {
   run.on_line = [&](const Launch::Line& line) {
     if (has(line.text, "→ running") && !applied.valid())
       applied = run.supervisor->order(order_of(*run.supervisor, file_of({there(folder_, "new", "steady")})));
-    if (has(line.text, "new (pid") && has(line.text, "runs after")) run.supervisor->stop();
+    if (has(line.text, "new (pid") && has(line.text, "runs after")) run.stop_once();
   };
   EXPECT_EQ(run.run(), 1) << "held is killed\n" << run.all();
   EXPECT_EQ(run.states(), (std::vector{State::Starting, State::Running, State::Stopped})) << run.all();
@@ -314,7 +317,7 @@ TEST_F(ApplyPlan, TheRulesOfTheStatesAreTheNewPlans) {
     if (has(line.text, "→ running") && !applied.valid())
       applied = run.supervisor->order(order_of(*run.supervisor, next));
     if (has(line.text, "holds now")) (void)run.supervisor->order({.what = Order::What::Stop, .process = "b"});
-    if (has(line.text, "→ safe_stop")) run.supervisor->stop();
+    if (has(line.text, "→ safe_stop")) run.stop_once();
   };
   EXPECT_EQ(run.run(), 0) << run.all();
   EXPECT_EQ(run.states(), (std::vector{State::Starting, State::Running, State::SafeStop, State::Stopped})) << run.all();
@@ -347,7 +350,7 @@ TEST_F(ApplyPlan, WhatCannotBeDoneNowLeavesAllAsItIs) {
       cut_short = run.supervisor->order(
           order_of(*run.supervisor, file_of({there(folder_, "a", "steady")})));  // b takes its time to end
     }
-    if (has(line.text, "an operator changes the plan")) run.supervisor->stop();
+    if (has(line.text, "an operator changes the plan")) run.stop_once();
   };
   EXPECT_EQ(run.run(), 1) << run.all();
   ASSERT_TRUE(busy.valid() && outdated.valid()) << run.all();

@@ -65,6 +65,10 @@ class Launch {
     supervisor = std::make_unique<Supervisor>(plan::Plan{.configuration = configuration_}, options);
     return supervisor->run();
   }
+  /// A second request would kill what is still ending.
+  void stop_once() {
+    if (!std::exchange(stopped_, true)) supervisor->stop();
+  }
   [[nodiscard]] bool said(const std::string& words) const {
     for (const Line& line : lines)
       if (line.text.find(words) != std::string::npos) return true;
@@ -90,6 +94,7 @@ class Launch {
  private:
   config::Configuration configuration_;
   std::string folder_;
+  bool stopped_ = false;
 };
 
 inline bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }

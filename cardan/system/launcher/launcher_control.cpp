@@ -146,8 +146,8 @@ class Setter {
  public:
   Setter(const std::string& domain, const std::vector<plan::Difference::Set>& wanted) : wanted_(wanted) {
     if (!wanted.empty())
-      client_ = std::make_unique<host::ControlClient>(
-          host::ControlOptions{.domain = domain, .timeout = std::chrono::seconds{5}});
+      client_ = std::make_unique<host::ControlClient>(host::ControlOptions{
+          .domain = domain, .timeout = std::chrono::seconds{5}, .change = std::chrono::seconds{10}});
   }
   /// Sets what is not as it is wanted. Throws Error after the first that is refused; those before are set back then.
   /// `keep`: all of it, also for restarts of the components.
