@@ -68,7 +68,8 @@ Exit codes: 0 ok, 1 no such component, 2 wrong options, 3 done, but samples were
 constexpr const char* kRestartExamples = R"(Examples:
   cardan component restart detector
 
-Its groups pause until it has started; samples for their other components wait meanwhile. It starts with the file's parameters.
+Its groups pause until it has started; samples for their other components wait meanwhile. It starts with the
+parameters of the file and options of `cardan run`.
 If it does not start, its process ends and is restarted by its rule. To restart a process: cardan run --restart PROCESS.
 If its process is down (stopped or given up), the process is restarted, with all its components.
 Exit codes: 0 it runs again, 1 it was not restarted, 2 wrong options.)";
@@ -92,7 +93,7 @@ ordered_json runs_for_ms(const CallbackReport& callback) {
 }
 
 int list_components(const ComponentOptions& o) {
-  const host::DomainComponents there = components_there(o.domain);
+  const host::DomainComponents there = components_there(o.domain, true);
   const std::vector<ComponentReport>& all = there.components;
   if (o.names) {
     std::string names;
@@ -129,8 +130,19 @@ int list_components(const ComponentOptions& o) {
                       {"library", c.library},
                       {"process", c.process.name},
                       {"state", c.process.state}});
-    return emit(one_line({{"components", components}, {"down", down}}) + "\n") ? kOk : kFailed;
+    ordered_json changed = ordered_json::array();
+    for (const host::ChangedFiles& files : there.changed)
+      for (const plan::ChangedFile& file : files.changed)
+        changed.push_back({{"system", files.system}, {"file", file.path}, {"what", file.what}});
+    return emit(one_line({{"components", components}, {"down", down}, {"changed_files", changed}}) + "\n") ? kOk
+                                                                                                           : kFailed;
   }
+  for (const host::ChangedFiles& files : there.changed)
+    for (const plan::ChangedFile& file : files.changed)
+      warn(fmt::format("{} {}, and system '{}' runs as before — cardan run --apply {} shows what differs",
+                       printable(file.path),
+                       file.what == "changed" ? "has changed since the system was given it" : file.what,
+                       printable(files.system), printable(files.file)));
   if (all.empty() && there.down.empty() && !there.problems.empty())
     return emit("no component answers: the processes above do not, and what they run is not known\n") ? kOk : kFailed;
   if (all.empty() && there.down.empty())

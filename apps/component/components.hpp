@@ -13,10 +13,11 @@ class App;
 namespace cardan::apps {
 
 /// All components of the domain; what did not answer, or answers other users only, is said on standard error.
-host::DomainComponents components_there(host::ControlClient& client);
+/// `files`: launchers also say which of their files have changed.
+host::DomainComponents components_there(host::ControlClient& client, bool files = false);
 
 /// The same of a domain; none where nothing runs yet (nothing_runs_yet()).
-host::DomainComponents components_there(const std::string& domain);
+host::DomainComponents components_there(const std::string& domain, bool files = false);
 
 /// Exit code and words when no component is called `name`, or its process is down; names those that look like it.
 int no_such_component(const host::DomainComponents& there, const std::string& name);

@@ -92,17 +92,17 @@ int start_process_of(host::ControlClient& client, const host::DownComponent& dow
 
 }  // namespace
 
-host::DomainComponents components_there(host::ControlClient& client) {
-  host::DomainComponents all = client.components();
+host::DomainComponents components_there(host::ControlClient& client, bool files) {
+  host::DomainComponents all = client.components(files);
   for (const std::string& problem : all.problems) warn(problem);
   warn_of_others(all.others);
   return all;
 }
 
-host::DomainComponents components_there(const std::string& domain) {
+host::DomainComponents components_there(const std::string& domain, bool files) {
   if (nothing_runs_yet()) return {};
   host::ControlClient client({.domain = domain});
-  return components_there(client);
+  return components_there(client, files);
 }
 
 int no_such_component(const host::DomainComponents& there, const std::string& name) {

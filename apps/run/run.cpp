@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -16,6 +18,7 @@
 #include "apps/component/component_watch.hpp"
 #include "apps/component/components.hpp"
 #include "apps/configuration_file.hpp"
+#include "apps/run/apply.hpp"
 #include "apps/run/run_log.hpp"
 #include "apps/run/run_parts.hpp"
 #include "apps/run/run_view.hpp"
@@ -24,6 +27,7 @@
 #include "cardan/base/clock.hpp"
 #include "cardan/base/error.hpp"
 #include "cardan/base/output_file.hpp"
+#include "cardan/system/launcher/declare.hpp"
 #include "cardan/system/launcher/launcher_control.hpp"
 #include "cardan/system/launcher/supervisor.hpp"
 #include "cardan/system/launcher/system_lock.hpp"
@@ -51,20 +55,26 @@ constexpr const char* kRunExamples = R"(Examples:
   cardan run street.json --from drive.mcap --without camera --without lidar --output out.mcap    replays a recording, with the same result each time
   cardan run --restart perception                     in the running system; also one that was given up or stopped
   cardan run --stop perception planning
+  cardan run --apply street.json                      makes the running system do what the edited file says; shows what differs first, and asks
 
 It first does what `cardan check` does, and refuses a file with errors (with --from: only the text is checked). Processes that crash are restarted by
 the file's rules; each crash is reported in a file in --reports. The state of the system is published on /cardan/state. Ctrl-C ends all processes in
 the reverse order of their start, a second Ctrl-C at once. From another terminal: cardan component stats, cardan topic list.
 With --from, Ctrl-C gives a callback that hangs --grace seconds. A system runs only once in a domain: to run a second one, give it another --domain.
 Exit codes: 0 all ended in order, 1 `check` refuses the file, the system runs already, a process was given up, did not start or had to be killed (also for
---stop and --restart), an order was not carried out, lines of the log could not be written, or with --from a callback did not come back; 2 wrong options, a file that does not exist, or a path of
+--stop, --restart and --apply), an order was not carried out, lines of the log could not be written, or with --from a callback did not come back; 2 wrong options, a file that does not exist, or a path of
 --json or --reports that cannot be written; 3 done, but exceptions left callbacks, or with --from no component got a message of the recording, or
 a part of the recording is damaged or could not be used; a signal's code with --from: a component crashed.)";
+
+/// Options that `--apply` goes together with.
+constexpr std::string_view kWithApply[] = {"--help",   "file",  "--apply", "--yes",        "--json",       "--no-check",
+                                           "--domain", "--var", "--set",   "--parameters", "--one-process"};
 
 struct RunOptions {
   std::string file, json, crash, reports = "out";
   plan::PlanOptions changes{};
   std::vector<std::string> stop, restart;
+  bool apply = false, yes = false;
   launcher::LogFileOptions log{};
   bool no_view = false, no_check = false;
   bool reports_given = false;
@@ -184,7 +194,8 @@ void prepare(const RunOptions& o, Prepared& p) {
 }
 
 int supervise(const RunOptions& o, Prepared& p, RunView& view, OwnLines& own,
-              const std::function<void(const launcher::LogLine&)>& on_line, launcher::LogFile* log, bool live) {
+              const std::function<void(const launcher::LogLine&)>& on_line, launcher::LogFile* log, bool live,
+              PublishedLog* published) {
   launcher::LauncherOptions options{.reports = o.reports};
   options.duration = std::chrono::nanoseconds(static_cast<std::int64_t>(o.seconds * 1e9));
   options.grace = std::chrono::nanoseconds(static_cast<std::int64_t>(o.grace * 1e9));
@@ -194,6 +205,9 @@ int supervise(const RunOptions& o, Prepared& p, RunView& view, OwnLines& own,
   bool log_is_whole = true;
   const auto rows = [&] { return components ? components->rows() : std::vector<ComponentRow>(); };
   options.on_line = on_line;
+  options.on_plan = [published](const plan::Plan& plan) {
+    if (published != nullptr) published->know(plan.configuration);
+  };
   options.on_tick = [&] {
     p.crash->look(*running);
     own.pump();
@@ -254,8 +268,11 @@ int run_system(const RunOptions& o) {
     const auto refuse = [&](const std::string& text) {
       if (log) log->add(file_text(own_line(LogLevel::Error, text)));
     };
-    if (!passes_check(configuration, std::move(p.problems), o.file, !o.no_check, say, refuse)) return kFailed;
-    return supervise(o, p, view, own, on_line, log.get(), live);
+    config::Declarations declared;
+    if (!passes_check(configuration, std::move(p.problems), o.file, !o.no_check, say, refuse, &declared))
+      return kFailed;
+    if (!o.no_check) launcher::keep_declared(p.plan, declared);
+    return supervise(o, p, view, own, on_line, log.get(), live, published.get());
   } catch (const std::exception& e) {  // main() says it on standard error
     if (log) log->add(file_text(own_line(LogLevel::Error, e.what())));
     throw;
@@ -284,6 +301,9 @@ static void add_run_command(CLI::App& app) {
       "--crash", o->crash,
       "NAME[@SECONDS]: make this process or component crash (SIGSEGV) after this time (5), to see the recovery");
   add_plan_options(*command, o->changes);
+  auto* const apply = command->add_flag(
+      "--apply", o->apply, "Make the running system do what the edited file says: shows what differs, and asks");
+  command->add_flag("--yes", o->yes, "With --apply: do not ask")->needs(apply);
   command->add_flag("--no-check", o->no_check,
                     "Do not first find out what the components declare, as `cardan check` does");
   auto* const log =
@@ -313,6 +333,11 @@ static void add_run_command(CLI::App& app) {
     stop->excludes(option);
     restart->excludes(option);
   }
+  for (const CLI::Option* const other : command->get_options()) {
+    const std::string& name = other->get_name();
+    if (std::find(std::begin(kWithApply), std::end(kWithApply), name) == std::end(kWithApply))
+      apply->excludes(command->get_option(name));
+  }
 #if defined(CARDAN_HAS_RECORD_COMMANDS)
   for (const char* const name : {"--one-process", "--no-view", "--crash", "--domain", "--no-check", "--log",
                                  "--log-size", "--log-files", "--log-level"})
@@ -327,6 +352,13 @@ static void add_run_command(CLI::App& app) {
       return;
     }
     if (o->file.empty()) throw CLI::RequiredError("file");
+    if (o->apply) {
+      if (const int code = apply_plan(
+              {.file = o->file, .changes = o->changes, .json = o->json, .yes = o->yes, .check = !o->no_check});
+          code != 0)
+        throw CLI::RuntimeError(code);
+      return;
+    }
 #if defined(CARDAN_HAS_RECORD_COMMANDS)
     const int code = o->recording.files.empty() ? run_system(*o) : run_on_recording(*o);
 #else

@@ -70,6 +70,11 @@ LogWords words_of(const launcher::LogLine& line, const std::set<std::string, std
 
 PublishedLog::PublishedLog(const config::Configuration& configuration, const std::string& domain)
     : publisher_(kLog, {.domain = domain}) {
+  know(configuration);
+}
+
+void PublishedLog::know(const config::Configuration& configuration) {
+  components_.clear();
   for (const auto& process : configuration.processes)
     for (const auto& component : process.components) components_.insert(component.name);
 }

@@ -62,6 +62,8 @@ class PublishedLog {
   /// Throws as Publisher.
   PublishedLog(const config::Configuration& configuration, const std::string& domain);
   void add(const launcher::LogLine& line) noexcept;
+  /// The components whose names count from now on.
+  void know(const config::Configuration& configuration);
 
  private:
   std::set<std::string, std::less<>> components_;

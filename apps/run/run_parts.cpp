@@ -26,7 +26,7 @@ using namespace std::chrono_literals;
 
 bool passes_check(const config::Configuration& configuration, std::vector<config::Problem> in_text,
                   const std::string& file, bool asks, const std::function<void(LogLevel, const std::string&)>& say,
-                  const std::function<void(const std::string&)>& refuse) {
+                  const std::function<void(const std::string&)>& refuse, config::Declarations* declared) {
   const config::Machine machine = config::this_machine();
   std::vector<config::Problem> more;
   if (asks) {
@@ -37,7 +37,7 @@ bool passes_check(const config::Configuration& configuration, std::vector<config
                                          "run` finds out what it declares — --no-check starts without this",
                                          process, component));
     };
-    more = launcher::check_with_components(configuration, in_text, machine, options);
+    more = launcher::check_with_components(configuration, in_text, machine, options, declared);
   } else if (!config::has_errors(in_text)) {
     more = config::check_machine(configuration, machine);
   }

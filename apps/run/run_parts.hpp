@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "cardan/config/check.hpp"
 #include "cardan/config/configuration.hpp"
 #include "cardan/system/launcher/log_file.hpp"
 #include "cardan/system/launcher/supervisor.hpp"
@@ -19,10 +20,10 @@ namespace cardan::apps {
 /// Reports what `cardan check` reports of the file, with the changes of the command line; false: that has an
 /// error. `asks`: also what only the components know. Warnings go to `say`; of a file with
 /// an error all goes to standard error as `check` does it, and to `refuse`, a line each. Blocks until the components
-/// have answered.
+/// have answered. `declared`: where to put what they declare.
 bool passes_check(const config::Configuration& configuration, std::vector<config::Problem> in_text,
                   const std::string& file, bool asks, const std::function<void(LogLevel, const std::string&)>& say,
-                  const std::function<void(const std::string&)>& refuse);
+                  const std::function<void(const std::string&)>& refuse, config::Declarations* declared = nullptr);
 
 /// A line of `cardan run` itself, now.
 launcher::LogLine own_line(LogLevel level, std::string_view text);

@@ -40,6 +40,7 @@ struct DeclaredParameter {
   std::optional<Value> min{};
   std::optional<Value> max{};
   std::string description{};
+  bool fixed = false;  ///< only a start sets it
 };
 
 /// What else a component's `callbacks` can name: a timer, an input with a name of its own.

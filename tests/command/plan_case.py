@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -39,6 +40,19 @@ class PlanCase(unittest.TestCase):
         return subprocess.run([CARDAN, *map(str, words)], env=self.environment, capture_output=True, text=True, timeout=120,
                               **{"stdin": subprocess.DEVNULL, **how})
 
+    def asked(self, *words):
+        """Asks until all have answered: on a busy computer a process may need longer than the command waits."""
+        until = time.monotonic() + 120
+        while True:
+            done = self.ask(*words)
+            if time.monotonic() > until or not re.search("does not answer|is busy", done.stderr):
+                return done
+
+    def parameter(self, name):
+        done = self.asked("param", "get", name)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout.split()[-1]
+
     def cardan(self, *words, code=0, **how):
         done = self.ask(*words, **how)
         self.assertEqual(done.returncode, code, f"{words}\n{done.stdout}\n{done.stderr}")
@@ -64,7 +78,7 @@ class Running:
             time.sleep(0.05)
 
     def components(self):
-        done = self.test.ask("component", "list", "--json")
+        done = self.test.asked("component", "list", "--json")
         return json.loads(done.stdout)["components"] if done.returncode == 0 else []
 
     def pids(self):
@@ -73,8 +87,7 @@ class Running:
     def state(self):
         """What the file decides of the component that the tests look at."""
         (brake,) = [c for c in self.components() if c["component"] == "brake"]
-        value = self.test.cardan("param", "get", "brake/limit_m").split()[-1]
-        return {"limit_m": value, "reads": [c["topic"] for c in brake["callbacks"] if c["topic"]],
+        return {"limit_m": self.test.parameter("brake/limit_m"), "reads": [c["topic"] for c in brake["callbacks"] if c["topic"]],
                 "publishes": [o["topic"] for o in brake["outputs"]], "process": brake["process"]}
 
     def text(self):

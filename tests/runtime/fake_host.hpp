@@ -4,10 +4,14 @@
 
 #include <gtest/gtest.h>
 
+#include <future>
 #include <map>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
+#include "cardan/system/launcher/launcher_control.hpp"
 #include "cardan/system/launcher/supervisor.hpp"
 #include "tests/support/run_directory.hpp"
 
@@ -61,6 +65,10 @@ class Launch {
     supervisor = std::make_unique<Supervisor>(plan::Plan{.configuration = configuration_}, options);
     return supervisor->run();
   }
+  /// A second request would kill what is still ending.
+  void stop_once() {
+    if (!std::exchange(stopped_, true)) supervisor->stop();
+  }
   [[nodiscard]] bool said(const std::string& words) const {
     for (const Line& line : lines)
       if (line.text.find(words) != std::string::npos) return true;
@@ -86,6 +94,41 @@ class Launch {
  private:
   config::Configuration configuration_;
   std::string folder_;
+  bool stopped_ = false;
+};
+
+inline bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+/// A launcher with its control, on a thread of its own, until it is told to stop.
+class Remote {
+ public:
+  Remote(config::Configuration configuration, const std::string& folder) : run_(std::move(configuration), folder) {
+    run_.options.duration = std::chrono::seconds{240};
+    run_.on_line = [this](const Launch::Line& line) {
+      if (!control_) control_ = std::make_unique<LauncherControl>(*run_.supervisor, "");
+      if (has(line.text, "→ running") && !std::exchange(told_, true)) runs_.set_value();
+    };
+    thread_ = std::thread([this] { code_ = run_.run(); });
+    runs_.get_future().wait();
+  }
+  Remote(const Remote&) = delete;
+  Remote& operator=(const Remote&) = delete;
+  ~Remote() { (void)end(); }
+  int end() {
+    run_.supervisor->stop();
+    if (thread_.joinable()) thread_.join();
+    control_.reset();
+    return code_;
+  }
+  [[nodiscard]] std::shared_ptr<const plan::Plan> plan() const { return run_.supervisor->plan(); }
+
+ private:
+  Launch run_;
+  std::unique_ptr<LauncherControl> control_;
+  std::promise<void> runs_;
+  bool told_ = false;
+  int code_ = -1;
+  std::thread thread_;
 };
 
 /// Tests with a folder of their own, which is removed afterwards.

@@ -55,6 +55,10 @@ class ComponentCore {
   [[nodiscard]] Runtime& runtime() const noexcept { return runtime_; }
   [[nodiscard]] const std::string& name() const noexcept { return settings_.name; }
   [[nodiscard]] const config::Component& settings() const noexcept { return settings_; }
+  /// A restart starts with this value. Not while components are added or restarted.
+  void keep_parameter(const std::string& parameter, const config::Value& value) {
+    settings_.parameters[parameter] = value;
+  }
   /// The runtime's time; any thread.
   [[nodiscard]] std::int64_t now() const noexcept;
 

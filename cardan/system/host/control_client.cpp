@@ -9,8 +9,10 @@
 #include <random>
 #include <thread>
 
+#include "cardan/base/clock.hpp"
 #include "cardan/base/error.hpp"
 #include "cardan/system/host/control_message.hpp"
+#include "cardan/system/plan/plan_parts.hpp"
 #include "cardan/transport/discovery/closed_topics.hpp"
 #include "cardan/transport/publisher.hpp"
 #include "cardan/transport/stop.hpp"
@@ -148,10 +150,15 @@ std::string ControlClient::ask_one(const std::string& host, const std::string& w
   throw Error(static_cast<ErrorCode>(answer["error"].get<int>()), answer["cause"], answer["remedy"]);
 }
 
-DomainComponents ControlClient::components() {
+DomainComponents ControlClient::components(bool files) {
   DomainComponents all;
-  ask_all(R"({"do":"components"})", all, [&](const json& answer, const Place& place) {
+  ask_all(text_of({{"do", "components"}, {"files", files}}), all, [&](const json& answer, const Place& place) {
     if (answer.is_object() && answer.contains("launcher")) {
+      if (answer.contains("changed")) {
+        ChangedFiles changed{.system = answer["launcher"], .file = answer.at("file"), .changed = {}};
+        for (const json& f : answer["changed"]) changed.changed.push_back({f.at("path"), f.at("what")});
+        if (!changed.changed.empty()) all.changed.push_back(std::move(changed));
+      }
       if (!answer.contains("down")) return;
       const LauncherReport launcher{
           .system = answer["launcher"], .host = place.host, .pid = place.pid, .processes = {}};
@@ -170,9 +177,12 @@ DomainComponents ControlClient::components() {
 }
 
 void ControlClient::set_parameter(const ComponentReport& component, const std::string& parameter,
-                                  const config::Value& value) {
-  json request{
-      {"do", "set"}, {"component", component.name}, {"parameter", parameter}, {"within_ms", ms_of(options_.change)}};
+                                  const config::Value& value, bool keep) {
+  json request{{"do", "set"},
+               {"component", component.name},
+               {"parameter", parameter},
+               {"keep", keep},
+               {"within_ms", ms_of(options_.change)}};
   std::visit([&](const auto& v) { request["value"] = v; }, value);
   ask_one(component.host, who_is(component), text_of(request), options_.change);
 }
@@ -210,31 +220,72 @@ DomainLaunchers ControlClient::launchers() {
   return all;
 }
 
-ControlClient::Ordered ControlClient::order(const LauncherReport& launcher, const std::string& process, bool start,
-                                            std::chrono::nanoseconds within) {
-  // The launcher begins with it while we wait for its word, or not at all; what follows may take until `within`.
-  const json request{
-      {"do", start ? "restart process" : "stop process"}, {"process", process}, {"within_ms", ms_of(options_.timeout)}};
-  const std::string who = fmt::format("cardan run (pid {}) of system '{}'", launcher.pid, launcher.system);
-  const std::int64_t until = steady_now() + within.count();
-  json answer = json::parse(ask_one(launcher.host, who, text_of(request), options_.timeout), nullptr, false);
+namespace {
+
+std::string who_is(const LauncherReport& launcher) {
+  return fmt::format("cardan run (pid {}) of system '{}'", launcher.pid, launcher.system);
+}
+
+}  // namespace
+
+ControlClient::Ordered ControlClient::outcome_of(const LauncherReport& launcher, const std::string& taken,
+                                                 std::int64_t until, const std::string& unanswered,
+                                                 const std::string& late) {
+  json answer = json::parse(taken, nullptr, false);
   if (!answer.contains("order") || !answer["order"].is_number_unsigned())
     throw Error(ErrorCode::Incompatible, "the answer cannot be read", "use the same version of Cardan on both sides");
   const std::string outcome = text_of({{"do", "outcome"}, {"order", answer["order"]}});
-  const std::string unanswered = fmt::format("it accepted the order to {} '{}', but did not report the result",
-                                             start ? "restart" : "stop", process);
   do {
-    answer = json::parse(ask_one(launcher.host, who, outcome, 0s, unanswered.c_str()), nullptr, false);
+    answer = json::parse(ask_one(launcher.host, who_is(launcher), outcome, 0s, unanswered.c_str()), nullptr, false);
     const auto is = [&](const char* key) { return answer.contains(key) && answer[key] == true; };
     if (is("done"))
       return {.pid = answer.contains("pid") && answer["pid"].is_number_integer() ? answer["pid"].get<int>() : 0,
               .killed = is("killed")};
     std::this_thread::sleep_for(20ms);
   } while (steady_now() < until && !stopping());
-  throw Error(ErrorCode::Unavailable,
-              fmt::format("process '{}' was asked to end{}, but has not done so yet", process,
-                          start ? " and to start again" : ""),
-              "the log of cardan run shows when it has");
+  throw Error(ErrorCode::Unavailable, late, "the log of cardan run shows when it has");
+}
+
+ControlClient::Ordered ControlClient::order(const LauncherReport& launcher, const std::string& process, bool start,
+                                            std::chrono::nanoseconds within) {
+  // The launcher begins with it while we wait for its word, or not at all; what follows may take until `within`.
+  const json request{
+      {"do", start ? "restart process" : "stop process"}, {"process", process}, {"within_ms", ms_of(options_.timeout)}};
+  const std::int64_t until = steady_now() + within.count();
+  return outcome_of(launcher, ask_one(launcher.host, who_is(launcher), text_of(request), options_.timeout), until,
+                    fmt::format("it accepted the order to {} '{}', but did not report the result",
+                                start ? "restart" : "stop", process),
+                    fmt::format("process '{}' was asked to end{}, but has not done so yet", process,
+                                start ? " and to start again" : ""));
+}
+
+ControlClient::Offered ControlClient::offer_plan(const LauncherReport& launcher, const plan::Plan& plan) {
+  const std::vector<std::string> parts = plan::parts_of(plan::encode(plan));
+  Offered offered{.offer = link_->asker ^ static_cast<std::uint64_t>(steady_now()), .difference = {}};
+  std::string answer;
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    answer = ask_one(launcher.host, who_is(launcher),
+                     text_of({{"do", "offer plan"},
+                              {"offer", offered.offer},
+                              {"part", i},
+                              {"parts", parts.size()},
+                              {"digits", parts[i]}}),
+                     0s, "nothing is changed");
+  try {
+    offered.difference = plan::difference_from_json(json::parse(answer).at("difference").dump());
+  } catch (const std::exception&) {
+    throw Error(ErrorCode::Incompatible, "the answer cannot be read", "use the same version of Cardan on both sides");
+  }
+  return offered;
+}
+
+ControlClient::Ordered ControlClient::apply_plan(const LauncherReport& launcher, std::uint64_t offer,
+                                                 std::chrono::nanoseconds within) {
+  const json request{{"do", "apply plan"}, {"offer", offer}, {"within_ms", ms_of(options_.timeout)}};
+  const std::int64_t until = steady_now() + within.count();
+  return outcome_of(launcher, ask_one(launcher.host, who_is(launcher), text_of(request), options_.timeout), until,
+                    "it accepted the plan, but did not report the result",
+                    "not all processes have ended and started as the plan says yet");
 }
 
 }  // namespace cardan::host

@@ -10,6 +10,8 @@
 
 #include "cardan/base/log.hpp"
 #include "cardan/system/host/component_report.hpp"
+#include "cardan/system/plan/difference.hpp"
+#include "cardan/system/plan/plan.hpp"
 
 namespace cardan::host {
 
@@ -42,10 +44,17 @@ struct DownComponent {
   LauncherReport launcher;  ///< of the process, without its list of processes
 };
 
+/// Files that a system was started from, and that are not as they were then.
+struct ChangedFiles {
+  std::string system, file;  ///< the configuration
+  std::vector<plan::ChangedFile> changed;
+};
+
 /// What the hosts of a domain said.
 struct DomainComponents {
   std::vector<ComponentReport> components;  ///< by process and in their order of start
   std::vector<DownComponent> down;          ///< what a launcher has besides, in the order of its file
+  std::vector<ChangedFiles> changed;        ///< where the launchers were asked for them
   std::vector<std::string> problems;        ///< in words: hosts that did not answer, with their pid
   std::vector<uid_t> others;                ///< users with hosts here that answer their own user alone
   std::size_t hosts = 0;                    ///< that answered
@@ -68,13 +77,15 @@ class ControlClient {
   ~ControlClient();
 
   /// All components with their statistics and parameters. Throws Error (Unavailable). Blocks until all hosts have
-  /// answered, at most the time-out.
-  [[nodiscard]] DomainComponents components();
+  /// answered, at most the time-out. `files`: launchers also look at the files that they were started from.
+  [[nodiscard]] DomainComponents components(bool files = false);
 
   /// Changes a parameter of a component that components() found. Throws Error: what Runtime::set_parameter() throws
   /// there, Unavailable (its host does not answer). A change that was not answered in time does not come true later.
-  /// Blocks until the component has answered, at most for the time-out and `change`.
-  void set_parameter(const ComponentReport& component, const std::string& parameter, const config::Value& value);
+  /// Blocks until the component has answered, at most for the time-out and `change`. `keep`: also after a restart of
+  /// the component within its process.
+  void set_parameter(const ComponentReport& component, const std::string& parameter, const config::Value& value,
+                     bool keep = false);
 
   struct Restarted {
     double took_ms = 0;
@@ -103,6 +114,17 @@ class ControlClient {
   Ordered order(const LauncherReport& launcher, const std::string& process, bool start,
                 std::chrono::nanoseconds within);
 
+  struct Offered {
+    std::uint64_t offer = 0;
+    plan::Difference difference;
+  };
+  /// Sends another plan to a launcher, and asks what differs; nothing changes yet. Throws Error: the launcher's word,
+  /// Limit (the plan is too large), Unavailable. Blocks until it has answered, at most the time-out for each part.
+  [[nodiscard]] Offered offer_plan(const LauncherReport& launcher, const plan::Plan& plan);
+  /// Lets it do what differs. Throws Error: the launcher's word, also of a process that did not start; Unavailable, as
+  /// order(). Blocks until it is done, at most `within` and the time-out.
+  Ordered apply_plan(const LauncherReport& launcher, std::uint64_t offer, std::chrono::nanoseconds within);
+
  private:
   struct Link;
   struct Answer {
@@ -125,6 +147,10 @@ class ControlClient {
   std::string ask_one(const std::string& host, const std::string& who, const std::string& request,
                       std::chrono::nanoseconds within,
                       const char* unanswered = "orders not started by now are dropped");
+
+  /// Waits for the outcome of an order that a launcher has taken. `unanswered`, `late`: what that means, in words.
+  Ordered outcome_of(const LauncherReport& launcher, const std::string& taken, std::int64_t until,
+                     const std::string& unanswered, const std::string& late);
 
   ControlOptions options_;
   std::unique_ptr<Link> link_;

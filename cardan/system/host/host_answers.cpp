@@ -86,6 +86,9 @@ ControlService::Reply HostAnswers::answer(const std::string& text, std::chrono::
   if (what == "set") {
     runtime_.set_parameter(request.at("component"), request.at("parameter"), parameter_value_of(request.at("value")),
                            left);
+    if (request.value("keep", false))
+      core_of(runtime_, request.at("component"))
+          .keep_parameter(request.at("parameter"), parameter_value_of(request.at("value")));
     return {"{}"};
   }
   if (what == "log") {

@@ -64,7 +64,8 @@ void read(const json& answer, config::Declarations& into) {
     config::DeclaredParameter parameter{.component = component,
                                         .name = p.at("name"),
                                         .default_value = value_of(p.at("value")),
-                                        .description = p.at("description")};
+                                        .description = p.at("description"),
+                                        .fixed = p.at("fixed")};
     if (p.contains("min")) parameter.min = value_of(p.at("min"));
     if (p.contains("max")) parameter.max = value_of(p.at("max"));
     into.parameters.push_back(std::move(parameter));
@@ -291,7 +292,8 @@ Configuration askable(Configuration configuration, const std::vector<config::Pro
 
 std::vector<config::Problem> check_with_components(const Configuration& configuration,
                                                    const std::vector<config::Problem>& in_text,
-                                                   const config::Machine& machine, const DeclareOptions& options) {
+                                                   const config::Machine& machine, const DeclareOptions& options,
+                                                   config::Declarations* declared) {
   const Configuration rest = askable(configuration, in_text);
   Asked asked = ask_components(rest, options);
   for (const Process& process : configuration.processes)
@@ -328,7 +330,21 @@ std::vector<config::Problem> check_with_components(const Configuration& configur
     if (!told) problems.push_back(problem);
   }
   config::sort(problems);
+  if (declared != nullptr) *declared = std::move(asked.declarations);
   return problems;
+}
+
+void keep_declared(plan::Plan& plan, const config::Declarations& declared) {
+  for (const Process& process : plan.configuration.processes)
+    for (const Component& component : process.components) {
+      const auto& unknown = declared.unknown;
+      if (std::find(unknown.begin(), unknown.end(), component.name) != unknown.end()) continue;
+      plan::DeclaredParts& parts = plan.declared[component.name];
+      for (const config::DeclaredEndpoint& e : declared.endpoints)
+        if (e.component == component.name) parts.topics.push_back(component.bus_name(e.topic_in_code));
+      for (const config::DeclaredParameter& p : declared.parameters)
+        if (p.component == component.name && p.fixed) parts.fixed.push_back(p.name);
+    }
 }
 
 }  // namespace cardan::launcher

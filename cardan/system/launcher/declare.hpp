@@ -10,6 +10,7 @@
 
 #include "cardan/config/check.hpp"
 #include "cardan/config/configuration.hpp"
+#include "cardan/system/plan/plan.hpp"
 
 namespace cardan::launcher {
 
@@ -50,10 +51,15 @@ void decline_to_declare(const std::string& cause, const std::string& remedy, int
                                             const std::vector<config::Problem>& in_text);
 
 /// Everything that is wrong with a file beside its text, in which `in_text` is wrong: ask_components() of what can be
-/// asked, and config::check(). In the order of the text. Blocks as ask_components().
+/// asked, and config::check(). In the order of the text. Blocks as ask_components(). `declared`: where
+/// to put what they declare.
 [[nodiscard]] std::vector<config::Problem> check_with_components(const config::Configuration& configuration,
                                                                  const std::vector<config::Problem>& in_text,
                                                                  const config::Machine& machine,
-                                                                 const DeclareOptions& options);
+                                                                 const DeclareOptions& options,
+                                                                 config::Declarations* declared = nullptr);
+
+/// Puts into a plan what its components declare.
+void keep_declared(plan::Plan& plan, const config::Declarations& declared);
 
 }  // namespace cardan::launcher

@@ -63,7 +63,8 @@ json json_of(const detail::ComponentCore& core) {
   }
   json parameters = json::array();
   for (const auto& [name, p] : core.parameters()) {
-    json parameter = {{"name", name}, {"value", json_of(p->value())}, {"description", p->description}};
+    json parameter = {
+        {"name", name}, {"value", json_of(p->value())}, {"description", p->description}, {"fixed", p->fixed}};
     if (p->min) parameter["min"] = json_of(*p->min);
     if (p->max) parameter["max"] = json_of(*p->max);
     parameters.push_back(std::move(parameter));

@@ -44,6 +44,14 @@ std::int64_t SilenceWatch::last_published(const std::string& topic) {
   return found->second.last_ns;
 }
 
+void SilenceWatch::know(SilenceWatch& before) {
+  for (auto& [topic, watched] : topics_) {
+    const std::int64_t last = before.last_published(topic);
+    const std::lock_guard lock(mutex_);
+    watched.last_ns = std::max(watched.last_ns, last);
+  }
+}
+
 void SilenceWatch::read(Watched& watched, std::vector<ObservedStream::Stamp>& stamps) {
   for (const auto& stream : watched.streams) {
     stream->stamps(stamps);

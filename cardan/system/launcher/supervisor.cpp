@@ -46,17 +46,16 @@ std::string_view name_of(Phase phase) noexcept {
 }
 
 Supervisor::Supervisor(plan::Plan plan, LauncherOptions options)
-    : plan_(std::move(plan)),
+    : plan_(std::make_shared<const plan::Plan>(std::move(plan))),
       options_(std::move(options)),
-      sealed_(plan::seal(plan_)),
+      sealed_(plan::seal(*plan_)),
       epoll_(checked(::epoll_create1(EPOLL_CLOEXEC), "an epoll")),
       timer_(checked(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK), "a timer")),
       stop_fd_(checked(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "an event")),
-      machine_(plan_.configuration, steady_now(),
-               [this](const std::string& topic) { return silence_ ? silence_->last_published(topic) : 0; }) {
+      machine_(machine_of(plan_->configuration)) {
   if (options_.host_command.empty())
     throw Error(ErrorCode::InvalidArgument, "no command to start a process is set", "set host_command");
-  for (const config::Process& process : plan_.configuration.processes) {
+  for (const config::Process& process : plan_->configuration.processes) {
     slots_.emplace_back().policy = RestartPolicy(process.restart);
     status_.push_back({.name = process.name});
   }
@@ -66,12 +65,28 @@ Supervisor::Supervisor(plan::Plan plan, LauncherOptions options)
     if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) != 0) (void)checked(-1, "an entry of an epoll");
   }
   publisher_ =
-      std::make_unique<Publisher<SystemState>>(kSystemState, PublisherOptions{.domain = plan_.configuration.domain});
-  if (const auto topics = machine_.watched_topics(); !topics.empty())
-    silence_ = std::make_unique<SilenceWatch>(topics, plan_.configuration.domain, look_every(plan_.configuration));
+      std::make_unique<Publisher<SystemState>>(kSystemState, PublisherOptions{.domain = plan_->configuration.domain});
+  silence_ = watch_of(plan_->configuration, machine_);
 }
 
 Supervisor::~Supervisor() = default;
+
+StateMachine Supervisor::machine_of(const config::Configuration& configuration) {
+  return StateMachine(configuration, steady_now(),
+                      [this](const std::string& topic) { return silence_ ? silence_->last_published(topic) : 0; });
+}
+
+std::unique_ptr<SilenceWatch> Supervisor::watch_of(const config::Configuration& configuration,
+                                                   const StateMachine& machine) {
+  const std::vector<std::string> topics = machine.watched_topics();
+  if (topics.empty()) return {};
+  return std::make_unique<SilenceWatch>(topics, configuration.domain, look_every(configuration));
+}
+
+std::shared_ptr<const plan::Plan> Supervisor::plan() const {
+  const std::lock_guard lock(plan_mutex_);
+  return plan_;
+}
 
 void Supervisor::stop() noexcept {
   const int saved = errno;
@@ -117,8 +132,9 @@ bool Supervisor::over() const {
   const bool ended = std::all_of(status_.begin(), status_.end(), [](const ProcessStatus& p) {
     return p.phase == Phase::Finished || p.phase == Phase::GivenUp || p.phase == Phase::Stopped;
   });
-  // An operator that stopped a process may want to start it again.
-  return ended && (stopping_ || std::none_of(slots_.begin(), slots_.end(), [](const Slot& s) { return s.held; }));
+  // An operator that stopped a process may want to start it again, or to mend the plan with which it does not start.
+  return ended && !applying_ &&
+         (stopping_ || std::none_of(slots_.begin(), slots_.end(), [](const Slot& s) { return s.held || s.unstarted; }));
 }
 
 void Supervisor::due(std::int64_t now) {
@@ -131,9 +147,10 @@ void Supervisor::due(std::int64_t now) {
   if (end_ns_ != 0 && now >= end_ns_ && !stopping_) begin_stop("the given time is over");
   advance();  // what has happened until now is not undone by an order before anybody saw it
   take_orders();
+  if (between_plans() && applying_->waiting == 0) switch_plan();
   for (std::size_t i = 0; i < slots_.size(); ++i) {
     Slot& slot = slots_[i];
-    if (slot.restart_ns != 0 && now >= slot.restart_ns) start(i);
+    if (slot.restart_ns != 0 && now >= slot.restart_ns && !between_plans()) start(i);
     if (slot.slow_ns != 0 && now >= slot.slow_ns) say_slow(i, now);
     if (slot.kill_ns == 0 || now < slot.kill_ns) continue;
     slot.kill_ns = 0;
@@ -162,7 +179,7 @@ void Supervisor::arm_timer() {
   if (!stopping_) earlier(end_ns_);
   earlier(kill_ns_);
   for (const Slot& slot : slots_)
-    for (const std::int64_t due : {slot.restart_ns, slot.slow_ns, slot.kill_ns}) earlier(due);
+    for (const std::int64_t due : {between_plans() ? 0 : slot.restart_ns, slot.slow_ns, slot.kill_ns}) earlier(due);
   if (!stopping_) earlier(machine_.next().value_or(0));
   itimerspec when{};
   at = std::max<std::int64_t>(at, 1);  // 0 would disarm it
@@ -184,7 +201,7 @@ void Supervisor::publish(const StateMachine::Change& change) {
   message.since_ns = change.at_ns;
   message.state = change.to;
   message.previous = change.from;
-  message.system = FixedString<64>(std::string_view(plan_.configuration.name));
+  message.system = FixedString<64>(std::string_view(plan_->configuration.name));
   message.reason = FixedString<400>(std::string_view(change.reason));
   publisher_->publish(message);
   const bool bad = change.to == config::State::Degraded || change.to == config::State::SafeStop;
@@ -205,6 +222,7 @@ void Supervisor::begin_stop(const std::string& reason) {
            Error(ErrorCode::Unavailable, "the system is being stopped: " + reason, "start it again: cardan run FILE"));
     if (!slots_[i].child && status_[i].phase == Phase::Waiting) status_[i].phase = Phase::Stopped;
   }
+  if (applying_) finish_apply();
   stop_next();
 }
 

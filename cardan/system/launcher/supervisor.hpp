@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,7 @@
 #include "cardan/system/launcher/silence_watch.hpp"
 #include "cardan/system/launcher/state_topic.hpp"
 #include "cardan/system/launcher/system_state.hpp"
+#include "cardan/system/plan/difference.hpp"
 #include "cardan/system/plan/plan.hpp"
 #include "cardan/transport/publisher.hpp"
 
@@ -76,16 +78,24 @@ struct ProcessStatus {
   std::map<std::string, std::uint64_t> exceptions{};
 };
 
+/// Another plan for a system that runs.
+struct PlanChange {
+  std::shared_ptr<const plan::Plan> from{}, to{};
+  plan::Difference difference{};  ///< of these
+};
+
 /// What an operator asks of a launcher that runs.
 struct Order {
   enum class What : std::uint8_t {
     Look,
     Stop,     ///< ends the process in order; it stays down until Restart
     Restart,  ///< ends it in order, where it runs, and starts it, also one that was given up
+    Apply,    ///< ends and starts what differs in another plan, if the plan is still the one that was compared
   };
   What what = What::Look;
-  std::string process{};
-  std::int64_t until_ns = 0;  ///< steady clock: after that it is not begun any more; 0: no limit
+  std::string process{};                       ///< of Stop and Restart
+  std::shared_ptr<const PlanChange> change{};  ///< of Apply
+  std::int64_t until_ns = 0;                   ///< steady clock: after that it is not begun any more; 0: no limit
 };
 
 struct OrderAnswer {
@@ -109,6 +119,7 @@ struct LauncherOptions {
   // All called on the thread of run(), which supervises nothing meanwhile: they must not block.
   std::function<void(const LogLine&)> on_line{};
   std::function<void(const StateMachine::Change&)> on_state{};
+  std::function<void(const plan::Plan&)> on_plan{};  ///< another one is run from now on
   std::function<void()> on_tick{};
 };
 
@@ -129,14 +140,16 @@ class Supervisor {
   int run();
   /// The first call ends all in order, each further one at once. Any thread, and signal handlers; never blocks.
   void stop() noexcept;
-  /// Asks run() for something. The answer comes when it is done (of Restart: when the process runs again, or has ended
-  /// before), at the latest when run() ends. Any thread; takes a mutex that is never held for long.
+  /// Asks run() for something. The answer comes when it is done (of Restart and Apply: when the processes run, or have
+  /// ended before), at the latest when run() ends. Any thread; takes a mutex that is never held for long.
   [[nodiscard]] std::future<OrderAnswer> order(Order order);
 
   [[nodiscard]] const std::vector<ProcessStatus>& processes() const noexcept { return status_; }
   [[nodiscard]] config::State state() const noexcept { return machine_.state(); }
   [[nodiscard]] const std::vector<StateMachine::Change>& changes() const noexcept { return changes_; }
-  [[nodiscard]] const config::Configuration& configuration() const noexcept { return plan_.configuration; }
+  [[nodiscard]] const config::Configuration& configuration() const noexcept { return plan_->configuration; }
+  /// What is run now. Any thread; takes a mutex that is never held for long.
+  [[nodiscard]] std::shared_ptr<const plan::Plan> plan() const;
 
  private:
   struct Slot {
@@ -162,10 +175,24 @@ class Supervisor {
     bool killed = false;          ///< by this launcher, in its present or last run
     bool was_up = false;          ///< in one of its runs
     bool held = false;            ///< an operator stopped it
+    bool unstarted = false;       ///< with the plan that an operator applied
     PoisonWatch poison{};
     std::optional<Order::What> asked{};  ///< by an operator, and not done yet
     std::promise<OrderAnswer> answer{};  ///< of that
     bool order_killed = false;           ///< it did not end in order for that
+  };
+  /// A plan that is being applied: first processes end, then the plan is another one, then processes start.
+  struct Applying {
+    std::shared_ptr<const PlanChange> change{};
+    std::set<std::string> names{};  ///< of the processes that end
+    Fd sealed{};
+    std::unique_ptr<StateMachine> machine{};
+    bool same_topics = true;                  ///< are watched
+    std::unique_ptr<SilenceWatch> silence{};  ///< where they are others
+    bool switched = false, killed = false;
+    std::size_t waiting = 0;  ///< processes that have to end, then those that have to start
+    std::optional<Error> error{};
+    std::promise<OrderAnswer> answer{};
   };
   struct Given {
     Order order;
@@ -192,6 +219,14 @@ class Supervisor {
   void obey(Given given);
   void end_for_operator(std::size_t index);
   void obeyed(std::size_t index, bool crashed);
+  void apply(Given given);
+  void ended_for_plan(std::size_t index, bool crashed);
+  void switch_plan();
+  void applied(std::size_t index, std::optional<Error> error);
+  void finish_apply();
+  [[nodiscard]] StateMachine machine_of(const config::Configuration& configuration);
+  [[nodiscard]] static std::unique_ptr<SilenceWatch> watch_of(const config::Configuration& configuration,
+                                                              const StateMachine& machine);
   void kill(std::size_t index);
   void answer(std::size_t index, std::optional<Error> error);
   void close_orders();
@@ -204,11 +239,14 @@ class Supervisor {
   void due(std::int64_t now);
   void arm_timer();
   [[nodiscard]] bool over() const;
+  /// Between two plans: nothing starts, because it would start with the old one.
+  [[nodiscard]] bool between_plans() const noexcept { return applying_ && !applying_->switched; }
   void say_left_out(std::size_t index, std::int64_t now, bool at_once = false);
   void line(std::size_t index, LogLine::Source source, std::string_view text);
   void say(LogLevel level, const std::string& text) const;
 
-  plan::Plan plan_;
+  mutable std::mutex plan_mutex_;
+  std::shared_ptr<const plan::Plan> plan_;  ///< changed with plan_mutex_, by the thread of run()
   LauncherOptions options_;
   Fd sealed_;  ///< the plan, for the processes
   Fd epoll_, timer_, stop_fd_;
@@ -228,6 +266,7 @@ class Supervisor {
   std::mutex orders_mutex_;
   std::vector<Given> orders_;  ///< with orders_mutex_
   bool takes_orders_ = true;   ///< with orders_mutex_
+  std::optional<Applying> applying_;
 };
 
 }  // namespace cardan::launcher

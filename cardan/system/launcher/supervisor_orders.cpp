@@ -59,6 +59,7 @@ void Supervisor::close_orders() {
   }
   for (Given& one : given) one.answer.set_value({.error = has_ended()});
   for (std::size_t i = 0; i < slots_.size(); ++i) answer(i, has_ended());
+  if (applying_) finish_apply();
 }
 
 void Supervisor::obey(Given given) {
@@ -67,21 +68,27 @@ void Supervisor::obey(Given given) {
     given.answer.set_value({.error = Error(code, cause, remedy)});
   };
   if (order.what == Order::What::Look) return given.answer.set_value({.error = {}, .processes = status_});
+  if (order.what == Order::What::Apply) return apply(std::move(given));
   const auto found =
       std::find_if(status_.begin(), status_.end(), [&](const ProcessStatus& p) { return p.name == order.process; });
   if (found == status_.end()) {
     std::vector<std::string> names;
     for (const ProcessStatus& p : status_) names.push_back(p.name);
     return refuse(ErrorCode::InvalidArgument,
-                  fmt::format("system '{}' has no process '{}'", plan_.configuration.name, order.process),
+                  fmt::format("system '{}' has no process '{}'", plan_->configuration.name, order.process),
                   config::suggestion(order.process, names, "cardan graph FILE shows them"));
   }
   if (order.until_ns != 0 && steady_now() > order.until_ns)
     return refuse(ErrorCode::Unavailable, "the order came too late, and was not carried out", "give it again");
   if (stopping_)
     return refuse(ErrorCode::Unavailable, "the system is being stopped", "start it again: cardan run FILE");
+  if (between_plans())
+    return refuse(ErrorCode::Unavailable, "another plan is being applied", "wait until that is done");
   const auto index = static_cast<std::size_t>(found - status_.begin());
   Slot& slot = slots_[index];
+  if (slot.asked == Order::What::Apply)
+    answer(index, Error(ErrorCode::Unavailable, order.process + " had not started when an operator ended it",
+                        "cardan component list shows what runs"));
   if (slot.asked)
     return refuse(ErrorCode::Unavailable, fmt::format("{} is already being stopped or restarted", order.process),
                   "wait until that is done");
@@ -112,6 +119,7 @@ void Supervisor::obeyed(std::size_t index, bool crashed) {
   ProcessStatus& status = status_[index];
   const std::int64_t now = steady_now();
   slot.restart_ns = 0;
+  if (slot.asked == Order::What::Apply) return ended_for_plan(index, crashed);
   if (slot.asked == Order::What::Stop) {
     slot.held = true;
     say(LogLevel::Info,
@@ -133,6 +141,7 @@ void Supervisor::obeyed(std::size_t index, bool crashed) {
 void Supervisor::answer(std::size_t index, std::optional<Error> error) {
   Slot& slot = slots_[index];
   if (!slot.asked) return;
+  if (slot.asked == Order::What::Apply) return applied(index, std::move(error));
   slot.asked.reset();
   slot.answer.set_value({.error = std::move(error), .killed = slot.order_killed, .processes = status_});
 }

@@ -39,7 +39,7 @@ std::int64_t shortest_watchdog(const config::Process& process) {
 }  // namespace
 
 ChildOptions Supervisor::command_of(std::size_t index) const {
-  const config::Process& process = plan_.configuration.processes[index];
+  const config::Process& process = plan_->configuration.processes[index];
   const std::vector<std::string>& command = process.bridge ? options_.bridge_command : options_.host_command;
   ChildOptions child{.program = command.front(),
                      .arguments = command,
@@ -58,14 +58,14 @@ ChildOptions Supervisor::command_of(std::size_t index) const {
     for (const PoisonSample& sample : slots_[index].poison.skipped()) add({"--skip", to_argument(sample)});
   }
   child.arguments.front() = "cardan:" + process.name;  // what ps shows
-  if (!plan_.configuration.domain.empty()) child.environment.emplace("CARDAN_DOMAIN", plan_.configuration.domain);
+  if (!plan_->configuration.domain.empty()) child.environment.emplace("CARDAN_DOMAIN", plan_->configuration.domain);
   return child;
 }
 
 void Supervisor::start(std::size_t index) {
   Slot& slot = slots_[index];
   ProcessStatus& status = status_[index];
-  const config::Process& process = plan_.configuration.processes[index];
+  const config::Process& process = plan_->configuration.processes[index];
   slot.restart_ns = 0;
   slot.output = {};
   slot.error = {};
@@ -173,7 +173,7 @@ void Supervisor::threw(std::size_t index, std::string_view words) {
   const auto [end, error] = std::from_chars(words.data(), words.data() + words.size(), number);
   if (error != std::errc{} || end == words.data() + words.size() || *end != ' ') return;
   const std::string component(end + 1, words.data() + words.size());
-  if (plan_.configuration.processes[index].component(component) == nullptr) return;
+  if (plan_->configuration.processes[index].component(component) == nullptr) return;
   const auto before = slots_[index].threw_before.find(component);
   status_[index].exceptions[component] = number + (before == slots_[index].threw_before.end() ? 0 : before->second);
 }
@@ -239,7 +239,7 @@ void Supervisor::look_stopped(std::size_t index, std::int64_t now) {
     slot.name_ns = now + kFirst;
   }
   const std::int64_t since = now - slot.stopped_ns;
-  const std::int64_t watchdog = shortest_watchdog(plan_.configuration.processes[index]);
+  const std::int64_t watchdog = shortest_watchdog(plan_->configuration.processes[index]);
   if (watchdog != 0 && since >= watchdog) {
     slot.frozen = true;
     slot.child->signal(SIGKILL);
@@ -257,6 +257,7 @@ void Supervisor::came_up(std::size_t index) {
   const std::int64_t now = steady_now();
   status.ready_ns = now;
   slots_[index].was_up = true;
+  slots_[index].unstarted = false;
   slots_[index].slow_ns = 0;
   if (!status.outages.empty() && status.outages.back().ready_ns == 0) {
     Outage& outage = status.outages.back();
@@ -288,7 +289,7 @@ void Supervisor::ended(std::size_t index, const Ending& ending) {
   say_left_out(index, steady_now(), true);
   // A callback, or a library, that calls exit(0) ends what nobody asked to end.
   const bool by_itself =
-      ending.in_order() && !slot.ends_in_order && !slot.told_to_end && !plan_.configuration.processes[index].bridge;
+      ending.in_order() && !slot.ends_in_order && !slot.told_to_end && !plan_->configuration.processes[index].bridge;
   // Dying by the SIGTERM that it was sent is in order: it had not come to asking for it yet.
   const bool in_order = (ending.in_order() && !by_itself) || (slot.told_to_end && ending.signal == SIGTERM);
   std::string cause =
@@ -330,7 +331,7 @@ void Supervisor::crashed(std::size_t index, const std::string& cause, const std:
   const std::int64_t now = steady_now();
   Outage outage{.cause = cause, .noticed_ns = now};
   try {
-    outage.report = write({.system = plan_.configuration.name,
+    outage.report = write({.system = plan_->configuration.name,
                            .process = status.name,
                            .pid = status.pid,
                            .ending = cause,

@@ -65,6 +65,38 @@ std::vector<std::string> StateMachine::watched_topics() const {
   return {topics.begin(), topics.end()};
 }
 
+void StateMachine::resume(const StateMachine& before, std::int64_t now_ns) {
+  const auto keep = [](std::map<std::string, Named>& all, const std::map<std::string, Named>& from) {
+    for (auto& [name, named] : all)
+      if (const auto found = from.find(name); found != from.end()) named = found->second;
+  };
+  keep(processes_, before.processes_);
+  keep(all_components_, before.all_components_);
+  const auto same = [](const Rule& a, const Rule& b) { return a.kind == b.kind && a.transition == b.transition; };
+  for (Rule& rule : rules_) {
+    const auto old =
+        std::find_if(before.rules_.begin(), before.rules_.end(), [&](const Rule& r) { return same(r, rule); });
+    if (old == before.rules_.end()) continue;
+    rule = *old;
+    if (before.cause_ == &*old) cause_ = &rule;
+  }
+  const std::vector<std::string> known = before.watched_topics();
+  for (const std::string& topic : watched_topics()) {
+    const auto since = before.watched_since_.find(topic);
+    if (since != before.watched_since_.end())
+      watched_since_.insert(*since);
+    else if (!std::binary_search(known.begin(), known.end(), topic))
+      watched_since_.emplace(topic, now_ns);
+  }
+  state_ = before.state_;
+  degraded_here_ = before.degraded_here_;
+  whole_ns_ = before.whole_ns_;
+  since_ns_ = before.since_ns_;
+  looked_ns_ = before.looked_ns_;
+  left_starting_ns_ = before.left_starting_ns_;
+  update(now_ns);
+}
+
 void StateMachine::process(const std::string& name, Unit unit, std::int64_t now_ns, const std::string& why) {
   const auto found = processes_.find(name);
   if (found == processes_.end()) return;
@@ -141,7 +173,9 @@ void StateMachine::hear(std::int64_t now_ns) {
 
 std::int64_t StateMachine::silent_since(const std::string& topic) const {
   if (left_starting_ns_ == kNever) return kNever;
-  return std::max(last_published_ ? last_published_(topic) : 0, left_starting_ns_);
+  const auto watched = watched_since_.find(topic);
+  return std::max({last_published_ ? last_published_(topic) : 0, left_starting_ns_,
+                   watched == watched_since_.end() ? kAlways : watched->second});
 }
 
 bool StateMachine::leaves(const Rule& rule) const {

@@ -49,6 +49,10 @@ class StateMachine {
   explicit StateMachine(const config::Configuration& configuration, std::int64_t now_ns,
                         LastPublished last_published = {});
 
+  /// Takes the place of `before`, with other rules and processes: what is in both stays as it is. A topic that only
+  /// this one watches is not silent before it could be heard.
+  void resume(const StateMachine& before, std::int64_t now_ns);
+
   /// What happened to a process, and with it to its components. `why`: in words, of Down and GivenUp.
   void process(const std::string& name, Unit unit, std::int64_t now_ns, const std::string& why = {});
   /// What happened to a component alone, while its process runs.
@@ -122,6 +126,7 @@ class StateMachine {
   std::map<std::string, Named> processes_, all_components_;
   std::vector<Rule> rules_;
   LastPublished last_published_;
+  std::map<std::string, std::int64_t> watched_since_;  ///< by topic: of those that resume() added
   config::State state_ = config::State::Starting;
   const Rule* cause_ = nullptr;      ///< what led to the present state
   bool degraded_here_ = false;       ///< by GivenUpHere

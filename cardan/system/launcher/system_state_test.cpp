@@ -389,6 +389,59 @@ TEST(StateMachine, WhatIsNotPublishedOnForLongDoesNotCount) {
   EXPECT_TRUE(m.at(6001).empty()) << "one message, then silence";
 }
 
+/// `m` as it goes on with other rules.
+StateMachine resumed(Machine& m, std::vector<config::Transition> transitions, std::int64_t ms) {
+  StateMachine next(two(std::move(transitions)), ms * kMillisecond,
+                    [&m](const std::string& topic) { return m.published[topic] * kMillisecond; });
+  next.resume(m.machine, ms * kMillisecond);
+  return next;
+}
+
+TEST(StateMachine, WithOtherRulesTheStateAndItsCauseStay) {
+  const auto silent = rule({State::Running}, {Condition::Kind::Silent, {"/x"}, 500ms}, State::SafeStop);
+  const auto back = rule({State::SafeStop}, up({"a"}), State::Running);
+  Machine m({silent, back});
+  m.published["/x"] = 100;
+  m.start(100);
+  ASSERT_EQ(m.at(600).size(), 1U);
+  StateMachine same = resumed(m, {back, silent, rule({State::Running}, down("b"), State::Degraded)}, 700);
+  EXPECT_TRUE(same.advance(800 * kMillisecond).empty()) << "/x is still silent";
+  StateMachine without = resumed(m, {back}, 700);
+  ASSERT_EQ(without.advance(800 * kMillisecond).size(), 1U) << "nothing speaks of /x any more";
+  EXPECT_EQ(without.state(), State::Running);
+  m.published["/x"] = 900;
+  ASSERT_EQ(same.advance(901 * kMillisecond).size(), 1U);
+  EXPECT_EQ(same.state(), State::Running);
+}
+
+TEST(StateMachine, ATopicThatIsNewInTheRulesIsNotSilentBeforeItCouldBeHeard) {
+  const auto silent = [](const char* topic) {
+    return rule({State::Running}, {Condition::Kind::Silent, {topic}, 500ms}, State::SafeStop);
+  };
+  Machine m({silent("/x")});
+  m.start(100);
+  m.published["/x"] = 900;
+  StateMachine next = resumed(m, {silent("/x"), silent("/new")}, 1000);
+  EXPECT_TRUE(next.advance(1399 * kMillisecond).empty());
+  ASSERT_EQ(next.advance(1400 * kMillisecond).size(), 1U) << "/x was watched before";
+  m.published["/x"] = 1400;
+  StateMachine other = resumed(m, {silent("/new")}, 1000);
+  StateMachine last(two({silent("/new")}), 1200 * kMillisecond,
+                    [&m](const std::string& topic) { return m.published[topic] * kMillisecond; });
+  last.resume(other, 1200 * kMillisecond);
+  EXPECT_TRUE(last.advance(1499 * kMillisecond).empty());
+  EXPECT_EQ(last.advance(1500 * kMillisecond).size(), 1U) << "since the first plan that watches it";
+}
+
+TEST(StateMachine, ProcessesOfOtherRulesAreAsTheyWere) {
+  Machine m({});
+  m.start(100);
+  m.process("a", Unit::Down, 150);
+  StateMachine next = resumed(m, {rule({State::Running}, down("a1", 300ms), State::Degraded)}, 200);
+  EXPECT_TRUE(next.advance(499 * kMillisecond).empty());
+  EXPECT_EQ(next.advance(500 * kMillisecond).size(), 1U) << "for 300 ms since the rule is there";
+}
+
 TEST(StateMachine, StoppedIsTheEnd) {
   Machine m({rule({State::Running, State::Stopped}, down("a"), State::Degraded)});
   m.start(10);

@@ -34,6 +34,13 @@ struct PlanFile {
   bool operator==(const PlanFile&) const = default;
 };
 
+/// What a component declares that decides what a change of the plan needs.
+struct DeclaredParts {
+  std::vector<std::string> topics{};  ///< names on the bus
+  std::vector<std::string> fixed{};   ///< parameters that only a start can set
+  bool operator==(const DeclaredParts&) const = default;
+};
+
 struct Plan {
   /// With all changes applied. `domain` is the one that is used: of the options, of the file, of $CARDAN_DOMAIN, or
   /// "default"; "" leaves it to the environment of each process.
@@ -41,8 +48,8 @@ struct Plan {
   std::map<std::string, LogLevel> log_levels{};  ///< as RuntimeOptions::log_levels
   std::vector<PlanFile> files{};                 ///< regular files only
   std::string folder{};                          ///< from which relative paths are meant
-  /// The topics on the bus that each component declares; those of components that are not in it are not known.
-  std::map<std::string, std::vector<std::string>> topics{};
+  /// By component; of one that is not in it nothing is known.
+  std::map<std::string, DeclaredParts> declared{};
   bool operator==(const Plan&) const = default;
 };
 

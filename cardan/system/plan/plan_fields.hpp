@@ -147,9 +147,13 @@ inline constexpr auto kFields<PlanFile> =
     all_fields<PlanFile>("path", &PlanFile::path, "bytes", &PlanFile::bytes, "checksum", &PlanFile::checksum);
 
 template <>
+inline constexpr auto kFields<DeclaredParts> =
+    all_fields<DeclaredParts>("topics", &DeclaredParts::topics, "fixed", &DeclaredParts::fixed);
+
+template <>
 inline constexpr auto kFields<Plan> =
     all_fields<Plan>("configuration", &Plan::configuration, "log_levels", &Plan::log_levels, "files", &Plan::files,
-                     "folder", &Plan::folder, "topics", &Plan::topics);
+                     "folder", &Plan::folder, "declared", &Plan::declared);
 
 /// The last of an enumeration, beyond which no value has a meaning.
 template <class E>

@@ -77,7 +77,7 @@ TEST(Plans, EveryKindOfKeySurvivesTheWay) {
   first.parameters["bytes"] = std::string("\0\xff\xc3(\n", 5);
   plan.configuration.source.file_name = "odd \xe9\xff.json";
   plan.log_levels = {{"", LogLevel::Warning}, {"camera", LogLevel::Error}};
-  plan.topics = {{"camera", {"/street/image"}}, {"lidar", {}}};
+  plan.declared = {{"camera", {.topics = {"/street/image"}, .fixed = {"device"}}}, {"lidar", {}}};
   plan.files = {{.path = "/a", .bytes = 3, .checksum = ~0U}};
   expect_the_same(plan, "street");
 }
