@@ -13,6 +13,7 @@
 #include "apps/terminal/output.hpp"
 #include "apps/terminal/wide_text.hpp"
 #include "cardan/base/error.hpp"
+#include "cardan/base/printable.hpp"
 #include "cardan/runtime/encoded.hpp"
 
 namespace cardan::apps {
@@ -242,7 +243,11 @@ ordered_json pick_fields(const ordered_json& message, const std::vector<std::str
 }
 
 std::string one_line(const ordered_json& value) {
-  return value.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+  return detail::printable_json(value.dump(-1, ' ', false, ordered_json::error_handler_t::replace));
+}
+
+std::string json_lines(const ordered_json& value) {
+  return detail::printable_json(value.dump(2, ' ', false, ordered_json::error_handler_t::replace)) + "\n";
 }
 
 std::string readable(const ordered_json& value, int indent) {

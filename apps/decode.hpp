@@ -44,7 +44,9 @@ nlohmann::ordered_json pick_fields(const nlohmann::ordered_json& message, const 
 /// As indented lines for people.
 std::string readable(const nlohmann::ordered_json& value, int indent = 0);
 
-/// As one line; text that is not UTF-8 does not throw.
+/// As one line, without its end; text that is not UTF-8 does not throw, and nothing in it can harm a terminal.
 std::string one_line(const nlohmann::ordered_json& value);
+/// The same as indented lines, with their ends.
+std::string json_lines(const nlohmann::ordered_json& value);
 
 }  // namespace cardan::apps

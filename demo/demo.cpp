@@ -43,12 +43,14 @@ int complain(const std::string& cause, const std::string& remedy, int code) {
 class Folder {
  public:
   Folder() {
-    std::error_code failure;
-    std::string name = (fs::temp_directory_path(failure) / "cardan-street-XXXXXX").string();
-    if (failure || ::mkdtemp(name.data()) == nullptr) {
-      throw Error(ErrorCode::Unavailable, "cannot make a folder: " + std::generic_category().message(errno),
-                  "set TMPDIR to a writable folder");
-    }
+    const char* const wanted = std::getenv("TMPDIR");
+    const fs::path parent = wanted != nullptr && *wanted != '\0' ? wanted : "/tmp";
+    std::string name = (parent / "cardan-street-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr)
+      throw Error(
+          ErrorCode::Unavailable,
+          fmt::format("cannot make a folder in {}: {}", parent.string(), std::generic_category().message(errno)),
+          "set TMPDIR to a writable folder");
     path_ = name;
   }
   ~Folder() {

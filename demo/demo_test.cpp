@@ -60,10 +60,10 @@ class Demo : public testing::Test {
     }
     const std::string output = (folder_ / "output").string();
     const int fd = ::open(output.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600);
-    ::dup2(fd, STDOUT_FILENO);
+    ::dup2(out_ < 0 ? fd : out_, STDOUT_FILENO);
     ::dup2(fd, STDERR_FILENO);
     ::setenv("CARDAN_RUN_DIR", (folder_ / "run").c_str(), 1);
-    ::setenv("TMPDIR", (folder_ / "tmp").c_str(), 1);
+    ::setenv("TMPDIR", (folder_ / temporary_).c_str(), 1);
     std::vector<char*> argv;
     for (std::string& a : arguments) argv.push_back(a.data());
     argv.push_back(nullptr);
@@ -134,7 +134,8 @@ class Demo : public testing::Test {
   }
 
   fs::path folder_;
-  std::string video_, output_;
+  std::string video_, output_, temporary_ = "tmp";
+  int out_ = -1;  ///< the demo's standard output; −1: `output_` has it
   std::vector<pid_t> started_;
 };
 
@@ -239,6 +240,25 @@ TEST_F(Demo, CtrlCEndsAllFiveInOrder) {
   EXPECT_TRUE(all_gone(processes));
   EXPECT_EQ(output_.find("was killed"), std::string::npos) << output_;
   EXPECT_EQ(left_behind(), "");
+}
+
+TEST_F(Demo, WithoutAReaderOfItsOutputItEndsInOrder) {
+  int ends[2];
+  ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+  ::close(ends[0]);
+  out_ = ends[1];
+  const pid_t pid = start({"--camera", video_, "--seconds", "1000", "--no-view", "--picture", ""});
+  ::close(ends[1]);
+  EXPECT_EQ(end(pid), 0) << output_;
+  EXPECT_EQ(left_behind(), "");
+}
+
+TEST_F(Demo, AFolderThatCannotBeMadeIsReportedWithItsCause) {
+  temporary_ = "not there";
+  EXPECT_EQ(run({"--camera", video_, "--seconds", "10", "--no-view", "--picture", ""}), 1) << output_;
+  EXPECT_NE(output_.find("cannot make a folder in " + (folder_ / temporary_).string() + ": No such file or directory"),
+            std::string::npos)
+      << output_;
 }
 
 TEST_F(Demo, ThePageForABrowserEndsWithTheDemo) {

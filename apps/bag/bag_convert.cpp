@@ -16,6 +16,7 @@
 #include "apps/bag/convert/ros1_type.hpp"
 #include "apps/bag/convert/ros2_definitions.hpp"
 #include "apps/bag/convert/sqlite_bag.hpp"
+#include "apps/decode.hpp"
 #include "apps/terminal/output.hpp"
 #include "apps/terminal/progress.hpp"
 #include "cardan/base/error.hpp"
@@ -148,11 +149,14 @@ class Conversion {
                         {"why", !t.left_out.empty()  ? Json(t.left_out)
                                 : !t.failure.empty() ? Json(t.failure)
                                                      : Json()}});
-    return Json{{"output", o_.output}, {"messages", messages_},     {"bytes", writer_->bytes()},
-                {"missing", missing_}, {"topics", topics},          {"problems", problems_},
-                {"notes", notes_},     {"lost", !problems_.empty()}}
-               .dump(2, ' ', false, Json::error_handler_t::replace) +
-           "\n";
+    return json_lines({{"output", o_.output},
+                       {"messages", messages_},
+                       {"bytes", writer_->bytes()},
+                       {"missing", missing_},
+                       {"topics", topics},
+                       {"problems", problems_},
+                       {"notes", notes_},
+                       {"lost", !problems_.empty()}});
   }
   [[nodiscard]] std::string report_text() const {
     return fmt::format("{}: {} messages of {} topics, {}{}\n", printable(o_.output), messages_,

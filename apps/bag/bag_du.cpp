@@ -6,8 +6,10 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <tuple>
+#include <utility>
 
 #include "apps/bag/bag.hpp"
+#include "apps/decode.hpp"
 #include "apps/terminal/output.hpp"
 #include "apps/terminal/progress.hpp"
 #include "cardan/base/error.hpp"
@@ -81,21 +83,21 @@ class Account {
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
 
   [[nodiscard]] Json json(const std::string& named) const {
-    Json out{{"file", named}, {"bytes", bytes_}, {"message_bytes", message_bytes()}};
+    const std::uint64_t of_messages = message_bytes();
+    Json out{{"file", named}, {"bytes", bytes_}, {"message_bytes", of_messages}};
     out["records"] = kinds_json(top_, bytes_);
     std::uint64_t inside = 0;
     for (const auto& [name, kind] : inside_) inside += kind.bytes;
     out["in_chunks"] = kinds_json(inside_, inside);
     out["topics"] = Json::array();
     for (const auto& [key, topic] : sorted())
-      out["topics"].push_back(
-          {{"topic", key->first},
-           {"type", key->second},
-           {"messages", topic->messages},
-           {"bytes", topic->bytes},
-           {"share", share(static_cast<double>(topic->bytes), static_cast<double>(message_bytes()))},
-           {"file_bytes", static_cast<std::uint64_t>(topic->in_file)},
-           {"file_share", share(topic->in_file, static_cast<double>(bytes_))}});
+      out["topics"].push_back({{"topic", key->first},
+                               {"type", key->second},
+                               {"messages", topic->messages},
+                               {"bytes", topic->bytes},
+                               {"share", share(static_cast<double>(topic->bytes), static_cast<double>(of_messages))},
+                               {"file_bytes", static_cast<std::uint64_t>(topic->in_file)},
+                               {"file_share", share(topic->in_file, static_cast<double>(bytes_))}});
     out["problems"] = problems_;
     out["notes"] = notes_;
     return out;
@@ -110,12 +112,12 @@ class Account {
     for (const auto& [name, kind] : inside_)
       kinds.row({"in chunks: " + name, std::to_string(kind.records), bytes_text(static_cast<double>(kind.bytes)), "-"});
     out += kinds.text();
+    const auto of_messages = static_cast<double>(message_bytes());
     Table topics({{"TOPIC"}, {"TYPE"}, {"MESSAGES", true}, {"BYTES", true}, {"SHARE", true}, {"IN THE FILE", true}});
     for (const auto& [key, topic] : sorted())
       topics.row({printable(key->first), printable(key->second), std::to_string(topic->messages),
                   bytes_text(static_cast<double>(topic->bytes)),
-                  percent(static_cast<double>(topic->bytes), static_cast<double>(message_bytes())),
-                  bytes_text(topic->in_file)});
+                  percent(static_cast<double>(topic->bytes), of_messages), bytes_text(topic->in_file)});
     return topics_.empty() ? out : out + "\n" + topics.text();
   }
 
@@ -171,15 +173,35 @@ class Account {
     take_inner(record, static_cast<double>(bytes));
   }
 
+  static std::size_t size_of(const std::string& name) { return name.size(); }
+  static std::size_t size_of(const Key& key) { return key.first.size() + key.second.size(); }
+
+  /// A few bytes of a chunk may be unpacked to any number of names: beyond a limit none is kept, and messages count for
+  /// their channel's number. Gives the name's place; the end: it is not kept.
+  template <class Name>
+  auto keep(std::map<std::uint16_t, Name>& names, std::uint16_t id, Name name) {
+    constexpr std::size_t kMostNames = std::size_t{64} << 20;
+    const auto known = names.find(id);
+    if (known != names.end() && known->second == name) return known;
+    if (known != names.end()) names.erase(known);
+    name_bytes_ += size_of(name);
+    if (name_bytes_ <= kMostNames) return names.emplace(id, std::move(name)).first;
+    if (!std::exchange(too_many_names_, true))
+      problems_.emplace_back("topics and types have names of more than 64 MiB: further ones are not told apart");
+    return names.end();
+  }
+
   /// `in_file`: what the record takes of the file.
   void take_inner(const mcap::RawRecord& record, double in_file) {
     if (record.is(mcap::Opcode::Schema)) {
-      if (const auto schema = mcap::decode<mcap::Schema>(record.content)) schemas_[schema->id] = schema->name;
+      if (const auto schema = mcap::decode<mcap::Schema>(record.content)) keep(schemas_, schema->id, schema->name);
     } else if (record.is(mcap::Opcode::Channel)) {
       if (const auto channel = mcap::decode<mcap::Channel>(record.content)) {
         const auto schema = schemas_.find(channel->schema_id);
-        channels_[channel->id] = {channel->topic, schema == schemas_.end() ? std::string("-") : schema->second};
-        topics_.try_emplace(channels_[channel->id]);
+        if (const auto known = keep(channels_, channel->id,
+                                    Key{channel->topic, schema == schemas_.end() ? std::string("-") : schema->second});
+            known != channels_.end())
+          topics_.try_emplace(known->second);
       }
     } else if (record.is(mcap::Opcode::Message)) {
       const auto message = mcap::decode<mcap::Message>(record.content);
@@ -220,6 +242,8 @@ class Account {
   std::map<Key, TopicBytes> topics_;
   std::map<std::uint16_t, Key> channels_;         ///< of the file that is read
   std::map<std::uint16_t, std::string> schemas_;  ///< the same
+  std::size_t name_bytes_ = 0;                    ///< of all that were kept
+  bool too_many_names_ = false;
   std::vector<std::string> problems_, notes_;
   mcap::Bytes buffer_;
   Progress progress_;
@@ -235,8 +259,7 @@ int bag_du(const BagDuOptions& o) {
   for (const std::string& note : files.notes) account.note(note);
   for (const std::string& path : files.files)
     if (!account.add(path)) return kFailed;
-  const std::string text =
-      o.json ? account.json(o.file).dump(2, ' ', false, Json::error_handler_t::replace) + "\n" : account.text(o.file);
+  const std::string text = o.json ? json_lines(account.json(o.file)) : account.text(o.file);
   if (!emit(text)) return kFailed;
   for (const std::string& note : account.notes()) warn(note);
   for (const std::string& problem : account.problems()) warn(problem);

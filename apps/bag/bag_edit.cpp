@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "apps/bag/bag.hpp"
+#include "apps/decode.hpp"
 #include "apps/terminal/output.hpp"
 #include "apps/terminal/progress.hpp"
 #include "cardan/base/error.hpp"
@@ -79,7 +80,7 @@ int bag_verify(const BagVerifyOptions& o) {
             : fmt::format(" ({} without a checksum)", bytes_text(static_cast<double>(v.unchecked_bytes))));
     if (!emit(out)) return kFailed;
   }
-  if (o.json && !emit(all.dump(2, ' ', false, Json::error_handler_t::replace) + "\n")) return kFailed;
+  if (o.json && !emit(json_lines(all))) return kFailed;
   return good ? kOk : kFailed;
 }
 
@@ -126,8 +127,7 @@ int rewrite_file(const std::vector<std::string>& inputs, const std::string& outp
   if (result.troubles.size() > kMostShown) warn(fmt::format("… and {} more", result.troubles.size() - kMostShown));
   const bool lost = incomplete || !result.troubles.empty();
   const std::string text =
-      json ? Json{{"output", output}, {"messages", result.messages}, {"bytes", result.bytes}, {"lost", lost}}.dump(2) +
-                 "\n"
+      json ? json_lines({{"output", output}, {"messages", result.messages}, {"bytes", result.bytes}, {"lost", lost}})
            : fmt::format("{}: {} messages, {}{}\n", printable(output), result.messages,
                          bytes_text(static_cast<double>(result.bytes)), lost ? "; something was lost, see above" : "");
   if (!emit(text)) return kFailed;

@@ -14,6 +14,7 @@
 #include "apps/bag/bag_rerun.hpp"
 #include "apps/bag/export/names.hpp"
 #include "apps/bag/export/topic_output.hpp"
+#include "apps/decode.hpp"
 #include "apps/protobuf/recorded.hpp"
 #include "apps/terminal/output.hpp"
 #include "apps/terminal/progress.hpp"
@@ -143,15 +144,13 @@ class Export {
     }
     Json problems = Json::array();
     for (const mcap::Problem& p : problems_) problems.push_back({{"byte", p.offset}, {"cause", p.cause}});
-    return Json{{"file", reader_.file().path()},
-                {"to", options_.to},
-                {"finished", reader_.complete()},
-                {"stopped", stopped},
-                {"lost", lost()},
-                {"topics", std::move(topics)},
-                {"problems", std::move(problems)}}
-               .dump(2, ' ', false, Json::error_handler_t::replace) +
-           "\n";
+    return json_lines({{"file", reader_.file().path()},
+                       {"to", options_.to},
+                       {"finished", reader_.complete()},
+                       {"stopped", stopped},
+                       {"lost", lost()},
+                       {"topics", std::move(topics)},
+                       {"problems", std::move(problems)}});
   }
 
  private:
@@ -200,19 +199,21 @@ class Export {
     if (schema == nullptr) return nothing_of("the file has no definition of its type");
     const std::string type = short_type(schema->name);
     const bool video = options_.images == "video";
-    if (type == "sensor_msgs/Image")
-      return video ? image_video(std::move(place), frame_rate(reader_, read_, channel.topic))
-                   : image_files(std::move(place), pictures_, workers_);
-    if (type == "sensor_msgs/CompressedImage")
-      return video ? compressed_image_video(std::move(place), frame_rate(reader_, read_, channel.topic))
-                   : compressed_image_files(std::move(place), pictures_, workers_);
-    if (type == "sensor_msgs/PointCloud2") return cloud_files(std::move(place), workers_);
-    if (schema->encoding != "ros2msg")
+    const bool table =
+        type != "sensor_msgs/Image" && type != "sensor_msgs/CompressedImage" && type != "sensor_msgs/PointCloud2";
+    if (table && schema->encoding != "ros2msg")
       return nothing_of(fmt::format("its definition is in '{}', and only ros2msg is supported", schema->encoding));
     try {
+      if (type == "sensor_msgs/Image")
+        return video ? image_video(std::move(place), frame_rate(reader_, read_, channel.topic))
+                     : image_files(std::move(place), pictures_, workers_);
+      if (type == "sensor_msgs/CompressedImage")
+        return video ? compressed_image_video(std::move(place), frame_rate(reader_, read_, channel.topic))
+                     : compressed_image_files(std::move(place), pictures_, workers_);
+      if (type == "sensor_msgs/PointCloud2") return cloud_files(std::move(place), workers_);
       return ros_table(std::move(place), *schema, options_.list);
     } catch (const Error& e) {
-      return nothing_of(e.cause());
+      return nothing_of(e.code() == ErrorCode::Unavailable ? e.cause() + " — " + e.remedy() : e.cause());
     }
   }
 

@@ -11,6 +11,7 @@
 #include <tuple>
 
 #include "apps/bag/bag.hpp"
+#include "apps/decode.hpp"
 #include "apps/terminal/output.hpp"
 #include "cardan/mcap/reader.hpp"
 #include "cardan/record/player/file_set.hpp"
@@ -302,8 +303,7 @@ std::string info_text(const Contents& contents) {
 int bag_info(const BagInfoOptions& o) {
   const record::FileSet files({o.file});
   const Contents contents(o.file, files);
-  const std::string text =
-      o.json ? info_json(contents).dump(2, ' ', false, Json::error_handler_t::replace) + "\n" : info_text(contents);
+  const std::string text = o.json ? json_lines(info_json(contents)) : info_text(contents);
   if (!emit(text)) return kFailed;
   for (const std::string& note : files.notes()) warn(note);
   for (const std::string& problem : files.problems()) warn(problem);

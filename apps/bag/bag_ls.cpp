@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "apps/bag/bag.hpp"
+#include "apps/decode.hpp"
 #include "apps/terminal/output.hpp"
 #include "cardan/base/error.hpp"
 #include "cardan/mcap/reader.hpp"
@@ -138,14 +139,15 @@ int bag_list(const BagListOptions& o) {
     const mcap::MessageView* const one = &next->view;
     const mcap::Message& m = one->message;
     const std::string line =
-        o.json
-            ? Json{{"log_time", m.log_time},       {"publish_time", m.publish_time},
-                   {"source_time", m.source_time}, {"sequence", m.sequence},
-                   {"topic", one->channel->topic}, {"type", one->schema == nullptr ? Json() : Json(one->schema->name)},
-                   {"bytes", m.data.size()}}
-                  .dump(-1, ' ', false, Json::error_handler_t::replace)
-            : fmt::format("{}  {:>10}  {:>10}  {}", stamp_text(m.log_time), m.sequence,
-                          bytes_text(static_cast<double>(m.data.size())), printable(one->channel->topic));
+        o.json ? one_line({{"log_time", m.log_time},
+                           {"publish_time", m.publish_time},
+                           {"source_time", m.source_time},
+                           {"sequence", m.sequence},
+                           {"topic", one->channel->topic},
+                           {"type", one->schema == nullptr ? Json() : Json(one->schema->name)},
+                           {"bytes", m.data.size()}})
+               : fmt::format("{}  {:>10}  {:>10}  {}", stamp_text(m.log_time), m.sequence,
+                             bytes_text(static_cast<double>(m.data.size())), printable(one->channel->topic));
     if (!emit(line + "\n")) return kFailed;
     if (stopping() || ++shown == o.count) break;
   }

@@ -32,8 +32,6 @@ bool tell_losses(const mcap::Reader& reader) {
   return !reader.losses().empty() || reader.finish().how == mcap::Finish::How::Damaged;
 }
 
-std::string json_text(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
-
 /// Why an attachment's name cannot be a file name in a folder; empty: it can.
 std::string why_not(const std::string& name, const fs::path& folder) {
   const fs::path relative(name);
@@ -73,7 +71,7 @@ class Extraction {
     const bool lost = tell_losses(reader_) || !problems_.empty();
     for (const std::string& what : problems_) warn(what);
     const std::string text =
-        o_.json ? json_text({{"files", files_}, {"problems", problems_}, {"lost", lost}}) : std::string();
+        o_.json ? json_lines({{"files", files_}, {"problems", problems_}, {"lost", lost}}) : std::string();
     if (o_.json ? !emit(text) : !tell_files()) return kFailed;
     return lost ? kLoss : kOk;
   }
@@ -150,7 +148,7 @@ int bag_attachment_list(const BagListPartsOptions& o) {
                std::to_string(a.offset)});
   }
   if (!o.json && all.empty()) warn(fmt::format("{} has no attachment", o.file));
-  if (!emit(o.json ? json_text(all) : all.empty() ? std::string() : table.text())) return kFailed;
+  if (!emit(o.json ? json_lines(all) : all.empty() ? std::string() : table.text())) return kFailed;
   return tell_losses(reader) ? kLoss : kOk;
 }
 
@@ -213,7 +211,7 @@ int bag_metadata_list(const BagListPartsOptions& o) {
     all.push_back({{"name", index.name}, {"metadata", metadata ? Json(metadata->metadata) : Json()}});
     table.row({printable(index.name), metadata ? std::to_string(metadata->metadata.size()) : "-"});
   }
-  if (!emit(o.json ? json_text(all) : all.empty() ? std::string() : table.text())) return kFailed;
+  if (!emit(o.json ? json_lines(all) : all.empty() ? std::string() : table.text())) return kFailed;
   return tell_losses(reader) || damaged ? kLoss : kOk;
 }
 
@@ -237,7 +235,7 @@ int bag_metadata_get(const BagMetadataGetOptions& o) {
     for (const auto& [key, value] : one.items())
       text += fmt::format("{}: {}\n", printable(key), printable(value.get<std::string>()));
   // Of several with that name, all: they are records of their own.
-  if (!emit(o.json ? json_text(all.size() == 1 ? all[0] : all) : text)) return kFailed;
+  if (!emit(o.json ? json_lines(all.size() == 1 ? all[0] : all) : text)) return kFailed;
   if (damaged) warn(fmt::format("the metadata {} is damaged", o.name));
   return tell_losses(reader) || damaged ? kLoss : kOk;
 }

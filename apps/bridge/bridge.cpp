@@ -27,7 +27,8 @@ constexpr std::array kKinds{
 constexpr const char* kExamples = R"(Examples:
   cardan bridge dds --owner                           every topic to ROS 2 on this computer; nothing comes in
   cardan bridge dds --owner --in /cmd_vel --rate 10   at most 10 messages a second out; /cmd_vel comes in
-  cardan bridge zenoh --connect tcp/10.0.0.2:7447     every topic to another computer; nothing comes in
+  cardan bridge zenoh --owner --connect tcp/10.0.0.2:7447
+                                                      every topic to another computer; nothing comes in
   cardan bridge foxglove bridge.json                  as the file says (cardan check bridge.json)
 
 A bridge is a process of its own. It reads like any other subscriber, opens nothing on the vehicle's side that its rules

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "apps/configuration_file.hpp"
+#include "apps/decode.hpp"
 #include "apps/program.hpp"
 #include "apps/terminal/output.hpp"
 #include "apps/terminal/screen.hpp"
@@ -158,7 +159,7 @@ void add_bridge_options(CLI::App& app, BridgeOptions& o) {
   app.add_option("--namespace", o.name_space, "Put before the names on the other side, as /vehicle1");
   app.add_option("--rate", o.max_hz, "At most this many messages a second of each topic")->check(CLI::PositiveNumber);
   app.add_flag("--owner", o.owner,
-               "Of cardan bridge dds: send also topics of access 'owner' that no option names in full");
+               "Send also topics of access 'owner' that no option names in full (foxglove: to other users' clients)");
   auto* const reliable = app.add_flag("--reliable", o.reliable, "Send each message again until it has arrived");
   app.add_flag("--best-effort", o.best_effort, "Send each message once")->excludes(reliable);
   app.add_option("--domain", o.domain, "Cardan's domain (default: $CARDAN_DOMAIN, else \"default\")");
@@ -229,7 +230,7 @@ int run_bridge(const BridgeOptions& o, const bridge::Rules& rules, const std::st
     const Room room = terminal_size();
     bool open = true;
     if (o.json)
-      open = emit(report_json(bridge, topics).dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n");
+      open = emit(one_line(report_json(bridge, topics)) + "\n");
     else if (live)
       open = emit(block.draw("", view.lines(bridge, topics, room, static_cast<double>(now - shown) / 1e9), room));
     shown = now;
@@ -245,7 +246,7 @@ int run_bridge(const BridgeOptions& o, const bridge::Rules& rules, const std::st
   bridge.finish();
   const auto topics = bridge.topics();
   if (o.json)
-    (void)emit(report_json(bridge, topics).dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n");
+    (void)emit(one_line(report_json(bridge, topics)) + "\n");
   else if (!o.quiet)
     (void)emit(text_of(View().lines(bridge, topics, {.columns = 160, .rows = topics.size() + 20}, 1e9)));
   const bool lost = std::any_of(topics.begin(), topics.end(), [](const bridge::TopicReport& t) {

@@ -12,6 +12,7 @@
 #include "apps/bridge/check_bridges.hpp"
 #include "apps/command.hpp"
 #include "apps/configuration_file.hpp"
+#include "apps/decode.hpp"
 #include "apps/terminal/output.hpp"
 #include "cardan/bridge/rules.hpp"
 #include "cardan/config/check.hpp"
@@ -61,7 +62,7 @@ int check_bridge(const CheckOptions& o, const std::string& text) {
   const bool bad = config::has_errors(problems);
   bool written = true;
   if (o.json) {
-    written = emit(problems_json(problems, o.file).dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n");
+    written = emit(json_lines(problems_json(problems, o.file)));
   } else {
     show(problems, o.file);
     if (!bad)
@@ -90,8 +91,7 @@ int check(const CheckOptions& o) {
   config::sort(problems);
   const bool bad = config::has_errors(problems);
   if (o.json) {
-    const ordered_json all = problems_json(problems, o.file);
-    if (!emit(all.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n")) return kFailed;
+    if (!emit(json_lines(problems_json(problems, o.file)))) return kFailed;
     return bad ? kFailed : kOk;
   }
   show(problems, o.file);

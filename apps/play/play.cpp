@@ -20,6 +20,7 @@
 
 #include "apps/bag/max_chunk.hpp"
 #include "apps/command.hpp"
+#include "apps/decode.hpp"
 #include "apps/play/play_control.hpp"
 #include "apps/terminal/keys.hpp"
 #include "apps/terminal/output.hpp"
@@ -354,9 +355,7 @@ int play(const PlayOptions& o) {
   const double took = in_seconds(steady_now() - begun);
   const PlayerReport report = player.report();
   const bool lost = report_playback_loss(report);
-  const std::string text =
-      o.json ? playback_json(o, report, took).dump(2, ' ', false, Json::error_handler_t::replace) + "\n"
-             : playback_text(report, took);
+  const std::string text = o.json ? json_lines(playback_json(o, report, took)) : playback_text(report, took);
   if (!emit(text)) return kFailed;
   return lost ? kLoss : kOk;
 }

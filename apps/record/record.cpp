@@ -18,6 +18,7 @@
 #include <optional>
 
 #include "apps/command.hpp"
+#include "apps/decode.hpp"
 #include "apps/record/record_control.hpp"
 #include "apps/record/record_view.hpp"
 #include "apps/terminal/keys.hpp"
@@ -296,8 +297,7 @@ int record_topics(const RecordOptions& o) {
   end(recorder);
   const RecorderReport report = recorder.report();
   if (o.json) {
-    if (!emit(record_json(report).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n"))
-      return kFailed;
+    if (!emit(json_lines(record_json(report)))) return kFailed;
   } else {
     emit(above(record_table(report, {})));
     if (o.explain) emit(record::to_text(report.schedule));

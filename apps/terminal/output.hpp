@@ -27,8 +27,9 @@ std::string printable(std::string_view text);
 /// The same for a text of many lines.
 std::string printable_lines(std::string_view text);
 
-/// Rows whose columns are as wide as their widest cell. Numbers (`right`) are aligned to the right.
-/// On a screen that is too small for it, what tells of trouble stays: columns and rows that do not go first.
+/// Rows whose columns are as wide as their widest cell, but text() pads none to more than 256. Numbers (`right`) are
+/// aligned to the right. On a screen that is too small for it, what tells of trouble stays: columns and rows that do
+/// not go first.
 class Table {
  public:
   struct Column {
@@ -58,7 +59,7 @@ class Table {
   };
   [[nodiscard]] std::vector<std::size_t> widths() const;
   [[nodiscard]] std::string line(const std::vector<std::string>& cells, const std::vector<std::size_t>& columns,
-                                 const std::vector<std::size_t>& widths) const;
+                                 const std::vector<std::size_t>& widths, bool whole = false) const;
   [[nodiscard]] std::vector<std::size_t> fitting_columns(std::vector<std::size_t>& widths, std::size_t room) const;
   [[nodiscard]] bool is_in_trouble(const Row& row) const;
 

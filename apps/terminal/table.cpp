@@ -11,6 +11,8 @@ namespace {
 
 constexpr std::size_t kGap = 2;         // between columns
 constexpr std::size_t kLeastWidth = 8;  // of a column of texts that is shortened
+/// That cells are filled up to: one long name in a file must not be paid for by each of its thousands of topics.
+constexpr std::size_t kMostFilled = 256;
 
 bool contains(const std::vector<std::string>& heads, const std::string& head) {
   return std::find(heads.begin(), heads.end(), head) != heads.end();
@@ -29,11 +31,11 @@ std::vector<std::size_t> Table::widths() const {
 }
 
 std::string Table::line(const std::vector<std::string>& cells, const std::vector<std::size_t>& columns,
-                        const std::vector<std::size_t>& widths) const {
+                        const std::vector<std::size_t>& widths, bool whole) const {
   std::string out;
   for (const std::size_t c : columns) {
-    const std::string text = cut(cells[c], widths[c]);
-    const std::string gap(widths[c] - width_of(text), ' ');
+    const std::string text = whole ? cells[c] : cut(cells[c], widths[c]);
+    const std::string gap(widths[c] - std::min(widths[c], width_of(text)), ' ');
     out += columns_[c].right ? gap + text : text + gap;
     out.append(kGap, ' ');
   }
@@ -42,13 +44,14 @@ std::string Table::line(const std::vector<std::string>& cells, const std::vector
 }
 
 std::string Table::text() const {
-  const std::vector<std::size_t> width = widths();
+  std::vector<std::size_t> width = widths();
+  for (std::size_t& one : width) one = std::min(one, kMostFilled);
   std::vector<std::size_t> all(columns_.size());
   std::iota(all.begin(), all.end(), 0U);
   std::vector<std::string> heads;
   for (const Column& column : columns_) heads.push_back(column.head);
-  std::string text = line(heads, all, width) + "\n";
-  for (const Row& row : rows_) text += line(row.cells, all, width) + "\n";
+  std::string text = line(heads, all, width, true) + "\n";
+  for (const Row& row : rows_) text += line(row.cells, all, width, true) + "\n";
   return text;
 }
 

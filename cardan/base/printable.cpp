@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cardan/base/printable.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 
 namespace cardan::detail {
 namespace {
@@ -70,5 +73,25 @@ std::string clean(std::string_view text, std::size_t longest, bool lines) {
 
 std::string printable(std::string_view text, std::size_t longest) { return clean(text, longest, false); }
 std::string printable_lines(std::string_view text, std::size_t longest) { return clean(text, longest, true); }
+
+std::string printable_json(std::string_view json) {
+  std::string result;
+  result.reserve(json.size());
+  while (!json.empty()) {
+    const Character c = first_of(json);
+    const std::size_t bytes = std::max<std::size_t>(c.bytes, 1);
+    if (c.bytes == 0)
+      result.push_back('?');
+    else if (!harmful(c.code) || c.code == '\n')  // between two values; in a string it has been escaped
+      result.append(json.substr(0, bytes));
+    else if (c.code < 0x10000)
+      fmt::format_to(std::back_inserter(result), "\\u{:04x}", c.code);
+    else
+      fmt::format_to(std::back_inserter(result), "\\u{:04x}\\u{:04x}", 0xd7c0U + (c.code >> 10U),
+                     0xdc00U + (c.code & 0x3ffU));
+    json.remove_prefix(bytes);
+  }
+  return result;
+}
 
 }  // namespace cardan::detail

@@ -16,4 +16,7 @@ std::string printable(std::string_view text, std::size_t longest = std::string_v
 /// The same for text of several lines: line feeds and tabs stay.
 std::string printable_lines(std::string_view text, std::size_t longest = std::string_view::npos);
 
+/// A JSON document with the same values: such characters in its strings become \uXXXX.
+std::string printable_json(std::string_view json);
+
 }  // namespace cardan::detail

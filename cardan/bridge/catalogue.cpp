@@ -25,9 +25,7 @@ Catalogue::Catalogue(const Rules& rules, Owners owners)
     : rules_(rules),
       changed_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       owners_(owners),
-      watch_(
-          {.domain = rules.domain, .access = rules.access, .report_ends = true, .by_access = owners == Owners::Named},
-          *this) {
+      watch_({.domain = rules.domain, .access = rules.access, .report_ends = true, .by_access = true}, *this) {
   if (!changed_)
     throw Error(ErrorCode::Limit, fmt::format("cannot make an eventfd: {}", std::strerror(errno)),
                 "raise ulimit -n of the bridge");
@@ -44,16 +42,17 @@ bool Catalogue::wants(const std::string& topic, const std::string& type) const {
   return may_want(topic) && rule_for(rules_.out, topic, type) != nullptr;
 }
 
-bool Catalogue::held_back(const std::string& topic, const std::string& type, Access access) const {
-  if (owners_ == Owners::All || access != Access::Owner) return false;
+bool Catalogue::is_held_back(const std::string& topic, const std::string& type, Access access) const {
+  if (access != Access::Owner) return false;
   const TopicRule* const rule = rule_for(rules_.out, topic, type);
   return rule != nullptr && !sends_owners(*rule, topic);
 }
 
 void Catalogue::found(const std::string& topic, const ObservedStream& stream) {
   const auto known = present_.find(topic);
-  if (held_back(topic, stream.type(), stream.access())) {
-    if (++left_out_[topic] == 1 && known != present_.end()) add({.added = false, .topic = known->second.topic});
+  const bool held_back = is_held_back(topic, stream.type(), stream.access());
+  if (held_back && owners_ == Owners::LeftOut) {
+    if (++held_back_[topic] == 1 && known != present_.end()) add({.added = false, .topic = known->second.topic});
     note_problem(topic,
                  "it is not sent: its access is 'owner', and every user may read what leaves — name it in full "
                  "in 'topics' (--topic), or set 'owner' in the rule (--owner)");
@@ -74,6 +73,7 @@ void Catalogue::found(const std::string& topic, const ObservedStream& stream) {
                               stream.pid(), local.type, first.type),
                   "use one message definition for the topic");
     ++known->second.forms;
+    if (held_back && ++held_back_[topic] == 1) open_again(first);
     return;
   }
   if (present_.size() == kMostTopics)
@@ -83,11 +83,20 @@ void Catalogue::found(const std::string& topic, const ObservedStream& stream) {
     throw Error(ErrorCode::Incompatible, "the memory layout of " + local.type + " does not follow from its schema",
                 "avoid alignas and bit fields in messages that leave the computer");
   const auto made = present_.emplace(topic, Present{.topic = std::move(local), .forms = 1}).first;
-  if (!left_out_.contains(topic)) open(made->second.topic);
+  if (held_back) ++held_back_[topic];
+  if (owners_ == Owners::Marked || !held_back_.contains(topic)) open(made->second.topic);
 }
 
 void Catalogue::open(const LocalTopic& topic) {
-  add({.added = true, .topic = topic, .rule = rule_for(rules_.out, topic.name, topic.type)});
+  add({.added = true,
+       .is_owners = held_back_.contains(topic.name),
+       .topic = topic,
+       .rule = rule_for(rules_.out, topic.name, topic.type)});
+}
+
+void Catalogue::open_again(const LocalTopic& topic) {
+  add({.added = false, .topic = topic});
+  open(topic);
 }
 
 void Catalogue::refused(const std::string& topic, const ObservedStream& stream, const std::string& why, bool again) {
@@ -97,16 +106,22 @@ void Catalogue::refused(const std::string& topic, const ObservedStream& stream, 
 
 void Catalogue::ended(const std::string& topic, const detail::PublicationForm& form) {
   const auto known = present_.find(topic);
-  if (held_back(topic, form.type, form.access)) {
-    const auto left_out = left_out_.find(topic);
-    if (left_out == left_out_.end() || --left_out->second > 0) return;
-    left_out_.erase(left_out);
+  const bool held_back = is_held_back(topic, form.type, form.access);
+  const bool was_last = held_back && --held_back_[topic] == 0;
+  if (was_last) held_back_.erase(topic);
+  if (held_back && owners_ == Owners::LeftOut) {
+    if (!was_last) return;
     forget_problem(topic);
     if (known != present_.end()) open(known->second.topic);
     return;
   }
-  if (known == present_.end() || known->second.topic.type_hash != form.type_hash || --known->second.forms > 0) return;
-  if (!left_out_.contains(topic)) add({.added = false, .topic = std::move(known->second.topic)});
+  if (known == present_.end() || known->second.topic.type_hash != form.type_hash) return;
+  if (--known->second.forms > 0) {
+    if (was_last) open_again(known->second.topic);
+    return;
+  }
+  if (owners_ == Owners::Marked || !held_back_.contains(topic))
+    add({.added = false, .topic = std::move(known->second.topic)});
   present_.erase(known);
 }
 

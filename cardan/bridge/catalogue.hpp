@@ -20,18 +20,18 @@ namespace cardan::bridge {
 /// Thread safety: any thread. No function blocks but the constructor, which looks once, and the destructor.
 class Catalogue : private detail::TopicWatchListener {
  public:
-  /// Which topics of Access::Owner leave.
-  enum class Owners : std::uint8_t { All, Named };
-  /// Throws Error (Unavailable) if no run directory can be used. `rules` must outlive the catalogue. Named: those that
-  /// sends_owners(), because whoever receives may be another user. A topic with a publication that is left out is left
-  /// out altogether.
-  explicit Catalogue(const Rules& rules, Owners owners = Owners::All);
+  /// Topics with a publication of Access::Owner whose rule does not say that it sends_owners(). Marked: the bridge
+  /// knows whose receivers are other users, and keeps them from these. LeftOut: it does not know, so they do not leave.
+  enum class Owners : std::uint8_t { Marked, LeftOut };
+  /// Throws Error (Unavailable) if no run directory can be used. `rules` must outlive the catalogue.
+  explicit Catalogue(const Rules& rules, Owners owners = Owners::Marked);
   Catalogue(const Catalogue&) = delete;
   Catalogue& operator=(const Catalogue&) = delete;
   ~Catalogue() override;
 
   struct Change {
-    bool added = false;  ///< false: its last publisher has left
+    bool added = false;      ///< false: its last publisher has left, or it comes again with another `is_owners`
+    bool is_owners = false;  ///< no receiver of another user may get it; only with Owners::Marked
     LocalTopic topic{};
     const TopicRule* rule = nullptr;
   };
@@ -65,7 +65,8 @@ class Catalogue : private detail::TopicWatchListener {
   void forget_problem(const std::string& topic);
   void add(Change change);
   void open(const LocalTopic& topic);
-  [[nodiscard]] bool held_back(const std::string& topic, const std::string& type, Access access) const;
+  void open_again(const LocalTopic& topic);
+  [[nodiscard]] bool is_held_back(const std::string& topic, const std::string& type, Access access) const;
 
   const Rules& rules_;
   Fd changed_;
@@ -75,7 +76,7 @@ class Catalogue : private detail::TopicWatchListener {
   };
   const Owners owners_;
   std::map<std::string, Present> present_;  ///< of the watch's thread
-  std::map<std::string, int> left_out_;     ///< topics with publications that their owners keep; of that thread, too
+  std::map<std::string, int> held_back_;    ///< topics with publications that their owners keep; of that thread, too
   std::vector<Change> open_;                ///< of each_change()
   std::size_t handed_out_ = 0;              ///< of them
   mutable std::mutex mutex_;

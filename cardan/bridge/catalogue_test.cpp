@@ -101,14 +101,14 @@ TEST_F(CatalogueTest, WhatBelongsToItsOwnerAloneLeavesOnlyIfARuleNamesIt) {
   const Publisher<Clock> open{Topic<Clock>{"/open", {.access = Access::Everyone}}};
   Rules rules;
   rules.out = {{.topics = {"/named"}}, {.topics = {"/op*", "/pat*"}}};
-  Catalogue catalogue(rules, Catalogue::Owners::Named);
+  Catalogue catalogue(rules, Catalogue::Owners::LeftOut);
   const std::set<std::string> expected{"/named", "/open"};
   EXPECT_EQ((std::set<std::string>{next(catalogue).topic.name, next(catalogue).topic.name}), expected);
   EXPECT_NE(catalogue.problems().at("/patterned").find("--owner"), std::string::npos);
   EXPECT_EQ(catalogue.problems().size(), 1U);
 
   rules.out[1].owner = true;
-  Catalogue all(rules, Catalogue::Owners::Named);
+  Catalogue all(rules, Catalogue::Owners::LeftOut);
   EXPECT_TRUE(all.problems().empty());
 }
 
@@ -116,7 +116,7 @@ TEST_F(CatalogueTest, ATopicIsLeftOutWhileOneOfItsPublicationsIs) {
   const Publisher<Clock> open{Topic<Clock>{"/mixed", {.access = Access::Everyone}}};
   Rules rules;
   rules.out = {{}};
-  Catalogue catalogue(rules, Catalogue::Owners::Named);
+  Catalogue catalogue(rules, Catalogue::Owners::LeftOut);
   EXPECT_TRUE(next(catalogue).added);
   auto own = std::make_unique<Publisher<Clock>>(Topic<Clock>{"/mixed", {}});
   EXPECT_FALSE(next(catalogue).added) << "what it publishes must not leave";
@@ -124,6 +124,36 @@ TEST_F(CatalogueTest, ATopicIsLeftOutWhileOneOfItsPublicationsIs) {
   const Catalogue::Change again = next(catalogue);
   EXPECT_TRUE(again.added);
   EXPECT_NE(again.rule, nullptr);
+  EXPECT_TRUE(catalogue.problems().empty());
+}
+
+TEST_F(CatalogueTest, WhatIsNotForOtherUsersIsMarkedWhileAnyOfItsPublicationsIs) {
+  const Publisher<Clock> named{Topic<Clock>{"/named", {}}};
+  auto open = std::make_unique<Publisher<Clock>>(Topic<Clock>{"/mixed", {.access = Access::Everyone}});
+  Rules rules;
+  rules.out = {{.topics = {"/named"}}, {}};
+  Catalogue catalogue(rules, Catalogue::Owners::Marked);
+  EXPECT_FALSE(next(catalogue).is_owners);
+  EXPECT_FALSE(next(catalogue).is_owners);
+  const auto comes_again = [&](bool is_owners) {
+    EXPECT_FALSE(next(catalogue).added);
+    const Catalogue::Change again = next(catalogue);
+    EXPECT_TRUE(again.added);
+    EXPECT_EQ(again.topic.name, "/mixed");
+    EXPECT_EQ(again.is_owners, is_owners);
+    EXPECT_NE(again.rule, nullptr);
+  };
+  auto own = std::make_unique<Publisher<Clock>>(Topic<Clock>{"/mixed", {}});
+  comes_again(true);
+  own.reset();
+  comes_again(false);
+  own = std::make_unique<Publisher<Clock>>(Topic<Clock>{"/mixed", {}});
+  comes_again(true);
+  open.reset();
+  own.reset();
+  EXPECT_FALSE(next(catalogue).added);
+  own = std::make_unique<Publisher<Clock>>(Topic<Clock>{"/mixed", {}});
+  EXPECT_TRUE(next(catalogue).is_owners) << "from its beginning";
   EXPECT_TRUE(catalogue.problems().empty());
 }
 

@@ -36,8 +36,7 @@ struct TopicRule {
   std::optional<bool> latched{};
   /// The largest message that is let in, in bytes. Only of `in`.
   std::uint64_t max_bytes = std::uint64_t{64} << 20;
-  /// Also topics of Access::Owner that the rule does not name letter by letter. Only of `out`, and of bridges whose
-  /// receivers may be other users: cardan bridge dds.
+  /// Other users may get topics of Access::Owner that the rule does not name letter by letter. Only of `out`.
   bool owner = false;
   /// Of `cardan bridge zenoh`: Zenoh's priority, one of kPriorities, and what happens when the network is too slow, one
   /// of kCongestions. Empty: "data", "drop".

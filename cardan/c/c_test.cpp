@@ -171,8 +171,25 @@ TEST_F(CInterface, TheDomainAsJson) {
   EXPECT_EQ(all["topics"][0]["depth"], 4);
   EXPECT_EQ(all["topics"][0]["max_bytes"], kPixels);
   EXPECT_FALSE(all["topics"][0]["reliable"].get<bool>());
+  EXPECT_TRUE(all["topics"][0]["owner"].get<bool>()) << "the usual access";
   EXPECT_TRUE(all["topics"][0]["via"].empty());
   EXPECT_TRUE(all["run_directory"].get<std::string>().starts_with(std::getenv("CARDAN_RUN_DIR")));
+}
+
+TEST_F(CInterface, ATopicIsItsOwnersAsLongAsOneOfItsPublicationsIs) {
+  const auto is_owners = [] {
+    char* const words = cardan_topics_json(nullptr);
+    const auto all = nlohmann::json::parse(words);
+    cardan_free(words);
+    return all["topics"][0]["owner"].get<bool>();
+  };
+  const Publisher<Clock> open{Topic<Clock>{"/clock", {.access = Access::Everyone}}};
+  EXPECT_FALSE(is_owners());
+  {
+    const Publisher<Clock> own{Topic<Clock>{"/clock", {}}};
+    EXPECT_TRUE(is_owners());
+  }
+  EXPECT_FALSE(is_owners());
 }
 
 TEST_F(CInterface, ABridgeDoesNotGetItsOwnMessagesBack) {

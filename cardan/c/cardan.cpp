@@ -305,7 +305,7 @@ char* cardan_topics_json(const char* domain) {
       std::size_t publishers = 0, subscribers = 0;
       std::uint32_t depth = 0;
       std::uint64_t max_bytes = 0;
-      bool reliable = false;
+      bool reliable = false, is_owners = false;
       std::set<std::string> via;
     };
     std::map<std::string, Sum> sums;
@@ -317,6 +317,7 @@ char* cardan_topics_json(const char* domain) {
       sum.depth = std::max(sum.depth, p.depth);
       sum.max_bytes = std::max(sum.max_bytes, p.max_bytes);
       sum.reliable = sum.reliable || p.reliable;
+      sum.is_owners = sum.is_owners || p.is_owners;
       std::istringstream networks(p.via);
       for (std::string network; networks >> network;) sum.via.insert(network);
     }
@@ -329,6 +330,7 @@ char* cardan_topics_json(const char* domain) {
                         {"depth", sum.depth},
                         {"max_bytes", sum.max_bytes},
                         {"reliable", sum.reliable},
+                        {"owner", sum.is_owners},
                         {"via", sum.via}});
     const nlohmann::ordered_json all{
         {"run_directory", report.run_directory}, {"problems", report.problems}, {"topics", topics}};

@@ -152,9 +152,11 @@ void cardan_unadvertise(cardan_publisher* publisher);
 
 /* What is published in a domain (NULL: the usual one), as one JSON object:
  *   {"run_directory": "/run/cardan/default", "problems": [], "topics": [{"topic": "/imu", "type":
- * "sensor_msgs/msg/Imu", "publishers": 1, "subscribers": 2, "depth": 4, "max_bytes": 0, "reliable": false, "via": []}]}
- * depth, max_bytes (of a payload) and reliable: the most that one of its publishers offers. via: the networks that
- * messages of one of them came through. Free it with cardan_free(). NULL: there is no run directory.
+ * "sensor_msgs/msg/Imu", "publishers": 1, "subscribers": 2, "depth": 4, "max_bytes": 0, "reliable": false, "owner": true,
+ * "via": []}]}
+ * depth, max_bytes (of a payload) and reliable: the most that one of its publishers offers. owner: one of them is of
+ * this user, with CARDAN_OWNER: no other user may read it. via: the networks that messages of one of them came through.
+ * Free it with cardan_free(). NULL: there is no run directory.
  * Any thread. Blocks as long as processes need to answer, at most a second for each that is stopped. */
 char* cardan_topics_json(const char* domain);
 /* The description of a type from which ROS 2 makes its hash: "RIHS01_" and the SHA-256 of this text in hexadecimal

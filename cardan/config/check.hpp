@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -52,6 +53,8 @@ struct Declarations {
   std::vector<DeclaredEndpoint> endpoints{};
   std::vector<DeclaredParameter> parameters{};
   std::vector<DeclaredCallback> callbacks{};
+  std::map<std::string, std::uint64_t>
+      private_bytes{};  ///< by process: what it used without its threads when it answered
   /// Components that could not be asked (the library is not on this computer): nothing is said about their names.
   std::vector<std::string> unknown{};
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <set>
@@ -136,7 +137,38 @@ class ComponentCheck {
 
 }  // namespace
 
+namespace {
+
+/// RLIMIT_DATA counts the stacks of threads at their whole size, as pthread_create(3) makes them.
+std::uint64_t stack_bytes() {
+  rlimit limit{};
+  constexpr std::uint64_t kUsual = std::uint64_t{8} << 20U;
+  return ::getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ? kUsual : limit.rlim_cur;
+}
+
+void check_memory(const Process& process, std::uint64_t used, ProblemList& problems) {
+  constexpr std::uint64_t kMebibyte = std::uint64_t{1} << 20U;
+  std::uint64_t threads = 3;  // Cardan's: discovery, orders, watchdog
+  for (const Group& group : process.groups) threads += static_cast<std::uint64_t>(group.worker_count());
+  if (process.group(kDefaultGroup) == nullptr) ++threads;
+  for (const Component& component : process.components) threads += component.thread ? 1U : 0U;
+  const std::uint64_t needed = used + threads * stack_bytes();
+  if (process.memory_bytes == 0 || process.memory_bytes >= needed) return;
+  problems.warning(
+      process.pointer + "/memory_mib",
+      fmt::format("process '{}' may use {} MiB of memory, but needs about {} to start: {} of its components, "
+                  "and {} threads with {} of stack each",
+                  process.name, process.memory_bytes / kMebibyte, needed / kMebibyte + 1, used / kMebibyte + 1, threads,
+                  stack_bytes() / kMebibyte),
+      "raise 'memory_mib', or lower the stacks (ulimit -s)");
+}
+
+}  // namespace
+
 void check_components(const Configuration& configuration, const Declarations& declared, ProblemList& problems) {
+  for (const Process& process : configuration.processes)
+    if (const auto used = declared.private_bytes.find(process.name); used != declared.private_bytes.end())
+      check_memory(process, used->second, problems);
   const std::set<std::string> unknown(declared.unknown.begin(), declared.unknown.end());
   for (const Process& process : configuration.processes)
     for (const Component& component : process.components)

@@ -339,6 +339,17 @@ TEST(Check, CallbacksMayBeTimers) {
   EXPECT_TRUE(check_text(edited(R"("callbacks": {"/image": {)", R"("callbacks": {"tick": {)"), d).empty());
 }
 
+TEST(Check, WarnsOfMemoryThatThreadsAloneNeed) {
+  Declarations d = street_declarations();
+  d.private_bytes["sensors"] = std::uint64_t{5} << 20U;  // it may use 128 MiB
+  EXPECT_TRUE(check_text(std::string(kStreet), d).empty());
+  const std::vector<Problem> problems = check_text(edited(R"("memory_mib": 128)", R"("memory_mib": 5)"), d);
+  ASSERT_EQ(problems.size(), 1U) << shown(problems);
+  EXPECT_EQ(problems[0].pointer, "/processes/sensors/memory_mib");
+  EXPECT_NE(problems[0].cause.find("may use 5 MiB of memory, but needs about "), std::string::npos) << shown(problems);
+  EXPECT_EQ(problems[0].severity, Severity::Warning);
+}
+
 TEST(Check, KnowsThisMachine) {
   const Machine machine = this_machine();
   EXPECT_GE(machine.cpus, 1);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "cardan/config/check_parts.hpp"
@@ -45,7 +46,10 @@ class TopicCheck {
   TopicCheck(const Configuration& configuration, const Declarations& declared, const Machine& machine,
              ProblemList& problems)
       : c_(configuration), machine_(machine), all_known_(declared.unknown.empty()), problems_(problems) {
-    for (const DeclaredEndpoint& e : declared.endpoints) add(e);
+    for (const DeclaredEndpoint& e : declared.endpoints) {
+      add(e);
+      in_code_[e.component].push_back(e.topic_in_code);
+    }
   }
 
   void check() {
@@ -64,6 +68,7 @@ class TopicCheck {
       unused(name, settings);
       spins(name, settings);
     }
+    for (const IncludeLinks& links : c_.source.links) unused_links(links);
     for (const Transition& t : c_.transitions)
       if (t.when.is_of_topics()) watched(t);
   }
@@ -308,6 +313,33 @@ class TopicCheck {
                       suggestion(name, known, "remove it"));
   }
 
+  /// An include's `topics` with a name that nothing inside has connects nothing.
+  void unused_links(const IncludeLinks& links) {
+    if (!all_known_) return;
+    std::set<std::string> inside(links.in_text.begin(), links.in_text.end());
+    for (const Process& process : c_.processes)
+      for (const Component& component : process.components)
+        if (links.name_space.empty() || component.name.starts_with(links.name_space + "."))
+          topics_inside(component, links.naming, inside);
+    for (const auto& [name, place] : links.open)
+      if (!inside.contains(name))
+        problems_.warning(join("/include/topics", name), place,
+                          fmt::format("no component of the included file uses topic '{}'", name),
+                          suggestion(name, {inside.begin(), inside.end()}, "remove it"));
+  }
+
+  /// The component's topics as the file that is included with `naming` calls them.
+  void topics_inside(const Component& component, const Naming& naming, std::set<std::string>& names) const {
+    const auto include = std::find(component.namings.begin(), component.namings.end(), naming);
+    const auto in_code = in_code_.find(component.name);
+    if (include == component.namings.end() || in_code == in_code_.end()) return;
+    for (std::string name : in_code->second) {
+      if (component.topics.contains(name)) continue;  // its name on the bus is in the text
+      for (auto inner = component.namings.begin(); inner != include; ++inner) name = inner->name(name);
+      names.insert(std::move(name));
+    }
+  }
+
   void watched(const Transition& t) {
     if (!all_known_) return;
     const std::string at = fmt::format("{}/when/{}", t.pointer, name_of(t.when.kind));
@@ -328,6 +360,7 @@ class TopicCheck {
   const Configuration& c_;
   const Machine& machine_;
   bool all_known_;
+  std::map<std::string, std::vector<std::string>> in_code_;  ///< topics by component
   ProblemList& problems_;
   std::map<std::string, Topic> topics_;
 };

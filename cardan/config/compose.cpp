@@ -321,14 +321,18 @@ class Composer {
     if (!root) return false;
     Given given{.values = node_of(Is::Object), .pointer = pointer + "/variables"};
     if (const Node* values = entry.find("variables")) given.values = *values;
-    Naming naming;
-    if (!inner.empty()) naming.prefix = "/" + inner;
+    IncludeLinks links{.name_space = full};
+    if (!inner.empty()) links.naming.prefix = "/" + inner;
     if (const Node* topics = entry.find("topics"))
       for (const Member& link : topics->members)
-        if (link.value.kind == Is::Text) naming.links.emplace(link.name, link.value.text);
+        if (link.value.kind == Is::Text && links.naming.links.emplace(link.name, link.value.text).second)
+          links.open.emplace(link.name, link.place);
+    const std::size_t left_out_before = left_out_.size();
     Composed included = file(std::move(*root), given, full);
     chain_.resize(files);
-    rename(included, inner, naming);
+    rename(included, inner, links);
+    const bool all_there = included.whole && left_out_.size() == left_out_before;  // else it may use them
+    if (all_there && !links.open.empty()) source_.links.push_back(std::move(links));
     part.namings.merge(included.namings);
     merge(part.root, std::move(included.root), named->place, source_, problems_);
     return included.whole;

@@ -24,7 +24,8 @@ struct Composed {
                                std::vector<Problem>& problems);
 
 /// Puts the names of an included file's tree into a namespace: processes, components, topics, and where they are used.
-void rename(Composed& part, const std::string& name_space, const Naming& naming);
+/// Notes in `links` which names the tree has.
+void rename(Composed& part, const std::string& name_space, IncludeLinks& links);
 
 /// Adds an included file's tree to that of the file that includes it.
 void merge(Node& root, Node part, Place include, const Source& source, std::vector<Problem>& problems);

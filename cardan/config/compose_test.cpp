@@ -306,6 +306,36 @@ TEST(Include, NestsAndLooksFromItsOwnFolder) {
   EXPECT_EQ(c.file_of(c.processes[0].components[0]), "config/b/one.json");
 }
 
+TEST(Include, ANameThatNothingInsideHasIsReported) {
+  const std::string radar = R"("radar": {"class": "Radar", "library": "./a.so")";
+  const Files files = {{"corner.json", R"({"variables": {"near": false}, "processes": {"p": {"components": {)" + radar +
+                                           R"(, "topics": {"/out": "/points"}, "instances": {"left": {}}}}}}})"},
+                       {"side.json", R"({"include": [{"file": "corner.json", "namespace": "corner",
+                           "topics": {"/left/clock": "/clock", "/left/clok": "/clock"}}]})"}};
+  const auto warnings = [&](const std::string& topics) {
+    const Configuration c = whole(
+        R"({"include": [{"file": "side.json", "namespace": "front",
+        "topics": {)" +
+            topics + "}}]}",
+        files);
+    Declarations declared;
+    for (const char* topic : {"/out", "/clock"})
+      declared.endpoints.push_back({"front.corner.left.radar", topic, "std_msgs/msg/String", 4, true, {}});
+    std::vector<std::string> lines;
+    for (const Problem& problem : check(c, declared, {.cpus = 8, .memory_bytes = std::uint64_t{16} << 30U}))
+      lines.push_back(config::text(problem, "car.json"));
+    return lines;
+  };
+  const std::string wrong_inside =
+      "side.json:2:64: warning: no component of the included file uses topic '/left/clok' — did you mean "
+      "'/left/clock'?";
+  EXPECT_EQ(warnings(R"("/corner/points": "/points", "/clock": "/time")"), Names{wrong_inside});
+  EXPECT_EQ(warnings(R"("/corner/poinst": "/points")"),
+            (Names{"car.json:2:20: warning: no component of the included file uses topic '/corner/poinst' — did you "
+                   "mean '/corner/points'?",
+                   wrong_inside}));
+}
+
 TEST(Include, IsLeftOutByWhenWithItsNames) {
   const std::string file = R"({"variables": {"rear": false},
     "include": [{"file": "not-there.json", "namespace": "rear", "when": "rear"}],

@@ -207,11 +207,21 @@ struct Transition {
 
 /// Where in the text the parts of a file stand, by JSON pointer. Parts of included files have the pointer that they get
 /// in the whole: a namespace is part of their names.
+/// What an include's `topics` says of names that the included text does not use: only its components can know them.
+struct IncludeLinks {
+  std::string name_space{};             ///< of the included components, from the first file on; "": none
+  Naming naming{};                      ///< that of the include
+  std::map<std::string, Place> open{};  ///< names inside, and where they are written
+  std::vector<std::string> in_text{};   ///< names inside that the text has
+  bool operator==(const IncludeLinks&) const = default;
+};
+
 struct Source {
   std::string file_name{};
   std::vector<std::string> included{};                 ///< paths of the other files, and options that gave values
   std::map<std::string, Place, std::less<>> keys{};    ///< of object members: the key's place
   std::map<std::string, Place, std::less<>> values{};  ///< of everything: the value's place
+  std::vector<IncludeLinks> links{};
 
   /// The place of the key (of an array's element: of the value), and of the value; of what is not in the file, that of
   /// the nearest part around it that is. Any thread; does not block.

@@ -24,6 +24,8 @@ class LeftOut {
   void add(const std::string& name) { names_.insert(name); }
   /// All names of a namespace.
   void add_namespace(const std::string& name_space) { spaces_.insert(name_space); }
+  /// Names and namespaces so far: grows with each.
+  [[nodiscard]] std::size_t size() const { return names_.size() + spaces_.size(); }
   /// All names of a file that would be included without its own namespace. What is wrong with the file does not
   /// matter: it may also be absent. Bounded as what is included.
   void add_file(const std::string& path, const std::string& name_space);

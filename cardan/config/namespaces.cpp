@@ -14,12 +14,12 @@ using Is = Node::Kind;
 
 class Renaming {
  public:
-  Renaming(const std::string& name_space, const Naming& naming) : name_space_(name_space), naming_(naming) {}
+  Renaming(const std::string& name_space, IncludeLinks& links) : name_space_(name_space), links_(links) {}
 
   void apply(Composed& part) const {
     if (Node* const processes = find_part(part.root, "processes")) this->processes(*processes, part);
     if (Node* const topics = find_part(part.root, "topics"))
-      for (Member& topic : topics->members) topic.name = naming_.name(topic.name);
+      for (Member& topic : topics->members) topic.name = outside(topic.name);
     Node* const states = find_part(part.root, "states");
     Node* const transitions = states != nullptr ? find_part(*states, "transitions") : nullptr;
     if (transitions == nullptr) return;
@@ -29,6 +29,12 @@ class Renaming {
   }
 
  private:
+  [[nodiscard]] std::string outside(const std::string& topic) const {
+    links_.open.erase(topic);
+    links_.in_text.push_back(topic);
+    return links_.naming.name(topic);
+  }
+
   [[nodiscard]] std::string inside(const std::string& name) const {
     return name_space_.empty() ? name : name_space_ + "." + name;
   }
@@ -41,12 +47,12 @@ class Renaming {
       if (components == nullptr) continue;
       for (Member& component : components->members) {
         std::vector<Naming> chain = std::move(part.namings[component.name]);
-        if (!naming_.prefix.empty() || !naming_.links.empty()) chain.push_back(naming_);
+        if (!links_.naming.prefix.empty() || !links_.naming.links.empty()) chain.push_back(links_.naming);
         component.name = inside(component.name);
         if (!chain.empty()) namings.insert_or_assign(component.name, std::move(chain));
         if (Node* const topics = find_part(component.value, "topics"))
           for (Member& topic : topics->members)
-            if (topic.value.kind == Is::Text) topic.value.text = naming_.name(topic.value.text);
+            if (topic.value.kind == Is::Text) topic.value.text = outside(topic.value.text);
       }
     }
     part.namings = std::move(namings);
@@ -54,14 +60,14 @@ class Renaming {
 
   void condition(Member& condition) const {
     const auto change = [&](Node& name) {
-      if (name.kind == Is::Text) name.text = is_of_topics(condition.name) ? naming_.name(name.text) : inside(name.text);
+      if (name.kind == Is::Text) name.text = is_of_topics(condition.name) ? outside(name.text) : inside(name.text);
     };
     change(condition.value);
     for (Node& element : condition.value.elements) change(element);
   }
 
   const std::string& name_space_;
-  const Naming& naming_;
+  IncludeLinks& links_;
 };
 
 bool same_value(const Node& a, const Node& b) noexcept {
@@ -236,8 +242,8 @@ Node* part_of(Node& object, std::string_view name, Node::Kind kind, Place place)
   return &made.value;
 }
 
-void rename(Composed& part, const std::string& name_space, const Naming& naming) {
-  Renaming(name_space, naming).apply(part);
+void rename(Composed& part, const std::string& name_space, IncludeLinks& links) {
+  Renaming(name_space, links).apply(part);
 }
 
 void merge(Node& root, Node part, Place include, const Source& source, std::vector<Problem>& problems) {

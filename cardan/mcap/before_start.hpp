@@ -21,9 +21,9 @@ inline constexpr const char* kPublishersName = "cardan.publishers";
 inline constexpr const char* kDepthKey = "cardan.depth";
 
 struct BeforeStart {
-  std::uint64_t start = 0;   ///< log time of the first other message, or earlier
-  std::uint64_t last = 0;    ///< log time of the last such message
-  std::uint64_t chunks = 0;  ///< how many chunks at the start of the file hold them alone
+  std::uint64_t start = 0;                          ///< log time of the first other message, or earlier
+  std::uint64_t last = 0;                           ///< log time of the last such message
+  std::uint64_t chunks = 0;                         ///< how many chunks at the start of the file hold them alone
   std::map<std::string, std::uint64_t> messages{};  ///< how many, by topic
 };
 

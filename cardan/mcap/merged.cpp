@@ -2,8 +2,10 @@
 #include "cardan/mcap/merged.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <tuple>
 
@@ -51,7 +53,7 @@ class Last {
     if (!reader_.loose().empty()) look_at_loose();
     for (auto& [id, channel] : lacks_) {
       auto& all = into_[reader_.summary().channels().at(id).topic];
-      std::move(channel.found.begin(), channel.found.end(), std::back_inserter(all));
+      while (!channel.found.empty()) all.push_back(std::move(channel.found.extract(channel.found.begin()).value()));
     }
   }
   /// How many of a topic's messages are given.
@@ -77,14 +79,17 @@ class Last {
   }
 
  private:
+  struct Newer {
+    bool operator()(const Found& a, const Found& b) const noexcept { return b.place() < a.place(); }
+  };
   struct Lacking {
     std::uint64_t depth = 0;
-    std::vector<Found> found{};  ///< the newest first
+    std::multiset<Found, Newer> found{};  ///< at most one more than the depth
   };
 
   /// With one more than is given: what is rare is known by the one before it.
   [[nodiscard]] static bool lacks(const Lacking& channel, std::uint64_t until) {
-    return channel.found.size() <= channel.depth || channel.found[channel.depth].time <= until;
+    return channel.found.size() <= channel.depth || channel.found.rbegin()->time <= until;
   }
 
   static void own(MessageView& view) {
@@ -96,10 +101,8 @@ class Last {
 
   void add(Found found) {
     Lacking& channel = lacks_.at(found.channel);
-    const auto place = std::find_if(channel.found.begin(), channel.found.end(),
-                                    [&](const Found& other) { return other.place() < found.place(); });
-    channel.found.insert(place, std::move(found));
-    if (channel.found.size() > channel.depth + 1) channel.found.pop_back();
+    channel.found.insert(std::move(found));
+    if (channel.found.size() > channel.depth + 1) channel.found.erase(std::prev(channel.found.end()));
   }
 
   void look_into(const ChunkIndex& chunk) {

@@ -10,6 +10,7 @@
 #include <memory>
 #include <set>
 #include <system_error>
+#include <unordered_map>
 #include <utility>
 
 #include "cardan/base/error.hpp"
@@ -200,11 +201,8 @@ class Rewriter {
     Numbering numbering(writer);
     copy_channels(numbering);
     std::vector<const Reader*> readers;
-    std::vector<std::vector<std::optional<std::uint16_t>>> channels;  // by their number in each input
-    for (const auto& reader : readers_) {
-      readers.push_back(reader.get());
-      channels.emplace_back(std::size_t{1} << 16);
-    }
+    std::vector<std::unordered_map<std::uint16_t, std::uint16_t>> channels(readers_.size());  // by number in each input
+    for (const auto& reader : readers_) readers.push_back(reader.get());
     MergedMessages messages(readers, options_.read, {}, options_.latched);
     BeforeStart before{.start = first_own_time(readers)};
     bool go_on = true, begun = false;
@@ -217,10 +215,10 @@ class Rewriter {
       } else if (!std::exchange(begun, true) && !before.messages.empty()) {
         end_before_start(writer, before);
       }
-      auto& channel = channels[next->file][view.channel->id];
-      if (!channel) channel = numbering.of(*view.channel, view.schema);
+      const auto [channel, is_new] = channels[next->file].try_emplace(view.channel->id);
+      if (is_new) channel->second = numbering.of(*view.channel, view.schema);
       Message message = view.message;
-      message.channel_id = *channel;
+      message.channel_id = channel->second;
       writer.write(message);
       ++result_.messages;
       if (options_.progress && result_.messages % kMessagesPerReport == 0)

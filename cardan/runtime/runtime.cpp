@@ -25,6 +25,9 @@ using detail::Group;
 
 namespace {
 
+/// Publishers that are asked at the same time when components start.
+constexpr std::size_t kMostAtOnce = 32;
+
 RealtimeOptions realtime_of(const std::vector<int>& cpus, config::Policy policy, int priority, int nice) {
   RealtimeOptions options;
   options.nice = nice;
@@ -334,11 +337,19 @@ void Runtime::connect_remotes(const ComponentCore* only) {
       w.declared = &d;
       w.ports.push_back(d.port);
     }
+  // A publisher that does not answer (a stopped process) costs a second. Side by side, all of them cost one.
+  const auto launch = wanted.size() < 2 ? std::launch::deferred : std::launch::async | std::launch::deferred;
+  std::vector<std::future<std::unique_ptr<detail::RemoteSource>>> connecting;
+  for (const auto& [key, w] : wanted) {
+    if (connecting.size() >= kMostAtOnce) connecting[connecting.size() - kMostAtOnce].wait();
+    connecting.push_back(std::async(launch, [this, &w = w] { return connect_remote(*w.declared, w.ports); }));
+  }
+  std::size_t next = 0;
   for (auto& [key, w] : wanted) {
     detail::RemoteSet& remotes = key.first->remotes();
-    // One of its own also where others of the group read the topic: it is a late joiner, and they are none.
+    // One of its own also where others of the group read the topic: it joins late, and the others did not.
     try {
-      remotes.add(connect_remote(*w.declared, w.ports));
+      remotes.add(connecting[next++].get());
     } catch (const Error&) {
       if (only == nullptr) throw;
       remotes.keep_unused(false);  // perhaps there is no room for the old one's samples and the new one's

@@ -55,7 +55,8 @@ struct PublisherReport {
   std::uint32_t depth = 0;
   std::uint64_t max_bytes = 0;
   bool reliable = false;
-  std::string via{};  ///< networks that its messages came through (PublisherOptions::via)
+  bool is_owners = false;  ///< no other user may read it: it is our own user's, with Access::Owner
+  std::string via{};       ///< networks that its messages came through (PublisherOptions::via)
   std::int64_t deadline_ns = 0;
   std::uint32_t slots = 0;       ///< slots whose memory is committed
   std::uint64_t area_bytes = 0;  ///< reserved address space

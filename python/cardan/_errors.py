@@ -36,10 +36,24 @@ class Error(Exception):
         return f"{self.cause} — {self.remedy}" if self.remedy else self.cause
 
 
+def _remedy(error: BaseException) -> str:
+    """What to do about an exception that keeps a component from starting."""
+    if isinstance(error, SyntaxError):
+        return "correct that line"
+    if isinstance(error, ModuleNotFoundError) and error.name:
+        import sys
+
+        return f"install {error.name} for {sys.executable}, or name its folder in PYTHONPATH"
+    return "correct it there; for what its user can mend, raise cardan.Error with a cause and a remedy"
+
+
 def _described(error: BaseException, trace: TracebackType | None) -> tuple[str, str, str, str]:
-    """An exception that leaves a callback of a component: its text with its place; of an Error, also its parts."""
+    """An exception that leaves a callback of a component: its text with its place, and its code, cause and remedy."""
     import traceback  # many programs never need it
 
+    if isinstance(error, SyntaxError):
+        text = f"{type(error).__name__}: {error.msg} ({error.filename}, line {error.lineno})"
+        return text, "", text, _remedy(error)
     text = "".join(traceback.format_exception_only(type(error), error)).strip()
     frames = traceback.extract_tb(trace)
     own = [frame for frame in frames if not frame.filename.startswith(_HERE)]
@@ -48,4 +62,4 @@ def _described(error: BaseException, trace: TracebackType | None) -> tuple[str, 
         text += f" ({last.filename}, line {last.lineno}, in {last.name})"
     if isinstance(error, Error):
         return text, error.code, error.cause, error.remedy
-    return text, "", "", ""
+    return text, "", text, _remedy(error)

@@ -278,7 +278,7 @@ void throw_as_cpp(nb::python_error& error, bool set_up) {
   } catch (const nb::python_error&) {  // its text cannot be made
   }
   if (set_up && code == "invalid_argument") throw Error(ErrorCode::InvalidArgument, cause, remedy);
-  if (set_up && !code.empty()) throw Error(ErrorCode::Unavailable, cause, remedy);
+  if (set_up && !cause.empty()) throw Error(code.empty() ? ErrorCode::System : ErrorCode::Unavailable, cause, remedy);
   throw std::runtime_error(text);
 }
 

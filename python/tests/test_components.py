@@ -197,6 +197,10 @@ def test_a_callback_that_hangs_ends_by_its_watchdog(system: System) -> None:
     ("component", "says"),
     [
         ({"python": "my_parts:Breaks"}, "RuntimeError: no device"),
+        ({"python": "my_parts:Breaks"}, "in on_start) — correct it there"),
+        ({"python": "half_written:Counter"}, "half_written.py, line 2) — correct that line"),
+        ({"python": "asks_for_more:Counter"}, "No module named 'not_installed'"),
+        ({"python": "asks_for_more:Counter"}, "— install not_installed for "),
         ({"python": "my_parts:Nothing"}, "has no 'Nothing'"),
         ({"python": "my_parts:NoComponent"}, "not as a cardan.Component"),
         ({"python": "nowhere:Counter"}, "there is no Python module 'nowhere'"),
@@ -209,6 +213,8 @@ def test_a_callback_that_hangs_ends_by_its_watchdog(system: System) -> None:
     ],
 )
 def test_what_check_finds(component: dict[str, Any], says: str, system: System) -> None:
+    (system.folder / "half_written.py").write_text("import cardan\nclass Counter(cardan.Component)\n")
+    (system.folder / "asks_for_more.py").write_text("import not_installed\n")
     system.write({"processes": {"one": {"components": {"part": component}}}})
     checked = system.ask("check", str(system.file))
     assert checked.returncode != 0 and says in checked.stdout + checked.stderr, checked.stdout + checked.stderr

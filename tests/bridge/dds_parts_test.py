@@ -53,9 +53,12 @@ class Loss(BridgeCase):
     def write(self, writer, frame=None):
         ddspy_write(writer._ref, frame or self.frame)
 
-    def write_in_part(self, bridge, writer):
+    def stand_still(self, bridge):
         bridge.send_signal(signal.SIGSTOP)
         self.until(lambda: "T" in (pathlib.Path(f"/proc/{bridge.pid}/stat").read_text().rsplit(")", 1)[1][:3]), "it stands still")
+
+    def write_in_part(self, bridge, writer):
+        self.stand_still(bridge)
         self.write(writer)
         bridge.send_signal(signal.SIGCONT)
         time.sleep(0.3)  # so that the next frame finds the socket empty; if not, a later one does
@@ -87,6 +90,24 @@ class Loss(BridgeCase):
         other = self.writer("rt/camera", t.Image, reliable=False, depth=2)
         self.goes_on_after(self.small_frame, "--in", "/camera")
         del other
+
+    def test_what_is_lost_although_it_is_read_reliably_is_counted_and_noted(self):
+        bridge = self.bridge_with_small_buffer("--in", "/camera")
+        writer = self.writer("rt/camera", t.Image, depth=2)
+        self.meet(bridge, writer)
+        self.until(lambda: self.write(writer, self.small_frame) or self.counts(bridge)["carried"] > 0, "images come in")
+        self.stand_still(bridge)
+        for _ in range(30):  # of which the socket holds few, and the writer keeps two
+            self.write(writer, self.small_frame)
+        bridge.send_signal(signal.SIGCONT)
+        self.until(lambda: self.counts(bridge)["lost"] > 0, "the loss is counted")
+        if int(pathlib.Path("/proc/sys/net/core/rmem_max").read_text()) < 16 << 20:
+            noted = lambda: any("rmem_max" in note for note in self.report(bridge)["notes"])  # noqa: E731
+            self.until(noted, "and noted")
+            del writer
+            time.sleep(4)  # the bridge reads the topic for two seconds more
+            self.assertTrue(noted(), "the note outlives the writer, as the count does")
+        self.end(bridge, code=3)
 
     def test_a_writer_of_which_nothing_comes_whole_is_counted_and_noted(self):
         bridge = self.bridge_with_small_buffer("--in", "/camera")

@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import signal
+import socket
 import struct
 import subprocess
 import sys
@@ -73,8 +74,10 @@ class Viewer:
         """(subscription, nanoseconds, bytes)"""
         while True:
             frame = self.binary()
-            opcode, subscription, at = struct.unpack_from("<BIq", frame)
-            if opcode == 1 and number in (None, subscription):
+            if frame[0] != 1:  # a time
+                continue
+            subscription, at = struct.unpack_from("<xIq", frame)
+            if number in (None, subscription):
                 return subscription, at, frame[13:]
 
     def status(self, part):
@@ -139,6 +142,15 @@ class FoxgloveCase(unittest.TestCase):
         viewer = Viewer(bridge.port, *words, **options)
         self.addCleanup(viewer.close)
         return viewer
+
+    def of_another_user(self, bridge):
+        """The viewer of another user; as root alone."""
+        os.seteuid(47110)  # a socket belongs to the user that makes it
+        try:
+            other = socket.create_connection(("127.0.0.1", bridge.port))
+        finally:
+            os.seteuid(0)
+        return self.viewer(bridge, sock=other)
 
     def end(self, bridge):
         """Its exit code; its last report is in bridge.report."""

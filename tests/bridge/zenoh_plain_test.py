@@ -155,6 +155,33 @@ class Outwards(PlainCase):
         self.end(bridge)
 
 
+class Owners(PlainCase):
+    def kept(self, bridge):
+        return [n for n in self.report(bridge)["notes"] if n.startswith("/camera: not sent, because the access is 'owner'")]
+
+    def test_topics_of_their_owner_alone_leave_only_if_a_rule_names_them(self):
+        camera = self.publish("car")
+        bridge = self.bridge("car", "--listen", self.address, "--topic", "/text", "--topic", "/cam*", owner=False)
+        texts, _ = self.collect(self.session(), "text")
+        self.until(lambda: len(texts) >= 3, "what is named in full")
+        self.assertIn("--owner", self.until(lambda: self.kept(bridge), "a note")[0])
+        self.assertIsNone(self.topic(bridge, "/camera"))
+        self.stop(camera)
+        self.until(lambda: not self.kept(bridge), "the note goes with the topic")
+        self.end(bridge)
+
+    def test_a_rule_may_name_them_by_a_pattern(self):
+        self.publish("car")
+        rules = self.path / "rules.json"
+        rules.write_text(json.dumps({"out": [{"topics": "/te*", "owner": True}, {"topics": "/cam*"}], "zenoh": {"listen": self.address}}))
+        bridge = self.bridge("car", rules, owner=False)
+        texts, _ = self.collect(self.session(), "text")
+        self.until(lambda: len(texts) >= 3, "messages")
+        self.until(lambda: self.kept(bridge), "a note")
+        self.assertIsNone(self.topic(bridge, "/camera"))
+        self.end(bridge)
+
+
 class Inwards(PlainCase):
     def test_only_what_a_rule_names_comes_in(self):
         rules = self.path / "bridge.json"

@@ -5,6 +5,7 @@
     bag_hostile_test.py CARDAN [unittest arguments]
 """
 import bz2
+import json
 import os
 import resource
 import signal
@@ -29,11 +30,13 @@ BASE = 100 * MIB  # of the program, and of the Python before it becomes the prog
 
 
 class HostileCase(CommandCase):
-    def cost_of(self, *words, code, cpu_s=None):
+    def cost_of(self, *words, code, cpu_s=None, descriptors=None):
         """Runs the command; what it said is in self.errors. The most memory it had, and the bytes that it read."""
         def limit():
             if cpu_s:
                 resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, cpu_s))
+            if descriptors:
+                resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors, descriptors))
 
         def read():
             with open("/proc/self/io") as io:
@@ -273,6 +276,98 @@ class Mcap(HostileCase):
         for words, code, most in ((["verify", path], 1, 2 * held), (["info", path], 0, 2 * held), (["du", path], 0, held)):  # (it has no index)
             memory, _ = self.cost_of("bag", *words, code=code)
             self.assertLess(memory, most + 45 * MIB, words)
+
+
+class Topics(HostileCase):
+    """Files of little but channels, made by hand: what each costs must not grow with their number."""
+    V3 = (1, *VECTOR3)
+    VALUE = b"\0\1\0\0" + struct.pack("<ddd", 1, 2, 3)
+
+    @staticmethod
+    def text(text):
+        data = text if isinstance(text, bytes) else text.encode()
+        return struct.pack("<I", len(data)) + data
+
+    def schema(self, number, *texts):
+        return Mcap.record(3, struct.pack("<H", number) + b"".join(map(self.text, texts)))
+
+    def channel(self, number, topic, schema=1, encoding="cdr", metadata=b""):
+        return Mcap.record(4, struct.pack("<HH", number, schema) + self.text(topic) + self.text(encoding) + self.text(metadata))
+
+    def message(self, channel, at, data):
+        return Mcap.record(5, struct.pack("<HIQQ", channel, 0, at, at) + data)
+
+    def packed(self, records, end=0):
+        data = zstd.compress(records)
+        return Mcap.record(6, struct.pack("<QQQII", 5, end, len(records), 0, 4) + b"zstd" + struct.pack("<Q", len(data)) + data)
+
+    def file(self, *records, name="in.mcap"):
+        path = self.path / name
+        path.write_bytes(b"\x89MCAP0\r\n" + Mcap.record(1, bytes(8)) + b"".join(records) + Mcap.record(15, bytes(4)) + Mcap.record(2, bytes(20)) + b"\x89MCAP0\r\n")
+        return path
+
+    def said_bytes(self):
+        return (self.path / "said").stat().st_size
+
+    def test_a_long_name_does_not_make_the_lines_of_others_longer(self):
+        long = 500_000
+        path = self.file(self.schema(*self.V3), self.channel(1, "/" + "a" * long), *(self.channel(i, f"/t{i}") for i in range(2, 4000)))
+        for words in (["info", path], ["du", path], ["export", path, "--to", self.path / "files"]):
+            memory, _ = self.cost_of("bag", *words, code=0, cpu_s=120)
+            self.assertLess(memory, BASE + 32 * long, words)
+            self.assertLess(self.said_bytes(), 4000 * 1000 + 4 * long, words)
+
+    def test_what_a_terminal_would_obey_is_not_printed(self):
+        """Nor in JSON, which keeps it as \\uXXXX."""
+        evil = "a\x1b[31m\x9b31m\u202e\u200b\x7f\U000e0041\u00e9z"
+        path = self.file(self.schema(1, "std_msgs/msg/String", "ros2msg", "string data\n"), self.channel(1, "/" + evil), self.channel(2, "/j", 0, "json"),
+                         self.message(1, 5, b"\0\1\0\0" + self.text(evil + "\0")), self.message(2, 6, b'{"data": "' + evil.replace("\x1b", "").encode() + b'"}'))
+        out = ["-o", self.path / "out.mcap", "--force"]
+        for words in (["info"], ["info", "--json"], ["ls"], ["ls", "--json"], ["cat"], ["cat", "--json"], ["du"], ["du", "--json"], ["verify", "--json"], ["cut", *out, "--json"],
+                      ["export", "--to", self.path / "files", "--force", "--json"]):
+            said = subprocess.run([CARDAN, "bag", words[0], path, *map(str, words[1:])], env=self.environment, capture_output=True, timeout=120, cwd=self.path)
+            for letter in (said.stdout + said.stderr).decode():
+                self.assertFalse(ord(letter) < 32 and letter != "\n" or 127 <= ord(letter) < 160 or letter in "\u202e\u200b\U000e0041", (words, said.stdout))
+        lines = [json.loads(line) for line in self.run_cardan("bag", "cat", path, "--json").splitlines()]
+        self.assertEqual((lines[0]["topic"], lines[0]["message"]["data"]), ("/" + evil, evil))
+        self.assertIn("\u00e9z", self.run_cardan("bag", "cat", path))
+
+    def test_du_of_very_many_topics(self):
+        path = self.file(self.schema(*self.V3), *(self.channel(i, f"/t{i}") for i in range(1, 65_536)))
+        memory, _ = self.cost_of("bag", "du", path, code=0, cpu_s=60)
+        self.assertLess(memory, BASE + 65_536 * 2048)
+
+    def test_du_of_names_that_are_much_longer_than_the_file(self):
+        chunks = (self.packed(b"".join(self.channel(1 + i, f"/{chunk}_{i}_" + "a" * 60_000, 0) for i in range(1500))) for chunk in range(8))
+        path = self.file(*chunks)
+        self.assertLess(path.stat().st_size, MIB)
+        memory, _ = self.cost_of("bag", "du", path, code=3)
+        self.assertIn("names of more than 64 MiB", self.errors)
+        self.assertLess(memory, BASE + 90 * MIB + 6 * 64 * MIB)  # one chunk, and the table
+
+    def test_play_of_very_many_topics(self):
+        path = self.file(self.schema(*self.V3), *(self.channel(i, f"t{i}") for i in range(1, 65_536)), *(self.message(i, 5, self.VALUE) for i in range(1, 65_536)))
+        self.cost_of("play", path, "--rate", "1000000", code=1, cpu_s=60, descriptors=256)
+        self.assertIn("raise ulimit -n", self.errors)
+
+    def test_a_folder_of_very_many_files(self):
+        count = 3000
+        folder = self.path / "drive"
+        folder.mkdir()
+        one = self.file(self.schema(*self.V3), self.channel(65_535, "/a"), self.message(65_535, 5, self.VALUE))
+        for i in range(count):
+            os.link(one, folder / f"{i}.mcap")
+        for verb in ("cut", "merge"):
+            memory, _ = self.cost_of("bag", verb, folder, "-o", self.path / "out.mcap", "--force", code=0)
+            self.assertLess(memory, BASE + count * 64 * 1024, verb)
+
+    def test_many_messages_of_a_latched_topic_before_the_start(self):
+        """Of millions, those that are given are found without a search among thousands for each."""
+        profile = self.text("offered_qos_profiles") + self.text("- history: 1\n  depth: 65536\n  reliability: 1\n  durability: 1\n")
+        many = b"".join(self.message(1, 5 + i, b"") for i in range(1_500_000))
+        path = self.file(self.schema(1, "std_msgs/msg/Empty", "ros2msg", ""), self.channel(1, "/a", metadata=profile), self.packed(many, 5 + 1_500_000), self.message(1, 10**10, b""))
+        self.cost_of("bag", "cut", path, "--start", "5", "-o", self.path / "out.mcap", code=0, cpu_s=20)
+        self.assertEqual(self.json_of("bag", "info", self.path / "out.mcap")["messages"], 4097)
 
 
 class Kinds(HostileCase):

@@ -39,6 +39,7 @@ class Line final : public Connection {
   void resume() override { paused = false; }
   void give_up() noexcept override { given_up = true; }
   [[nodiscard]] const std::string& peer() const noexcept override { return name; }
+  [[nodiscard]] bool is_ours() const noexcept override { return false; }
   bool busy = false, paused = false, given_up = false;
   std::size_t bytes = 0;  ///< of texts
   std::string name = "127.0.0.1:1";
@@ -124,7 +125,7 @@ void happen(std::string_view line, Viewer& viewer, Line& connection, Bridge& bri
     viewer.offer(*channel, frame_of(rest.size() > 1 ? 2 * kSmallBytes : 100));
     viewer.flush();
   } else if (what == 'a') {
-    if (bridge.channel(id) != nullptr) viewer.advertise(id);
+    if (const Channel* const channel = bridge.channel(id)) viewer.advertise(*channel);
     viewer.flush();
   } else if (what == 'g') {  // a channel goes
     viewer.unadvertise(id);

@@ -152,7 +152,7 @@ CARDAN_ROLE(holds_while_descriptors_lack) {
   cardan::test::say("intact " + std::to_string(cardan::test::intact(held) ? 1 : 0));
   all.clear();
   cardan::test::say("attached " +
-                    std::to_string(cardan::test::eventually([&] { return open.publishers() == 1; }, 20s) ? 1 : 0));
+                    std::to_string(cardan::test::eventually([&] { return open.publishers() == 1; }) ? 1 : 0));
   int good = 0;
   while (const auto sample = second.take()) good += cardan::test::intact(sample) ? 1 : 0;
   int died = 0;

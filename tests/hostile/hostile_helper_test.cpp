@@ -134,7 +134,7 @@ CARDAN_ROLE(exits_in_children) {  // while other threads are in the middle of so
     const pid_t child = ::fork();
     if (child == 0) std::exit(0);
     int status = 0;
-    if (!cardan::test::eventually([&] { return ::waitpid(child, &status, WNOHANG) == child; }, 5s)) {
+    if (!cardan::test::eventually([&] { return ::waitpid(child, &status, WNOHANG) == child; }, 60s)) {
       ::kill(child, SIGKILL);
       ::waitpid(child, &status, 0);
       ++hung;

@@ -292,7 +292,8 @@ TEST(Declare, AClassAndALibraryThatAreNearlyRightAreNamed) {
   std::map<std::string, std::string> remedies;
   for (const auto& p : ask_components(c, options).problems) remedies[p.pointer] = p.remedy;
   const std::string all =
-      "asked::Crashes, asked::Drives, asked::Floods, asked::Good, asked::Hangs, asked::Hears, asked::Tells, asked::Throws";
+      "asked::Crashes, asked::Drives, asked::Floods, asked::Good, asked::Hangs, asked::Hears, asked::Tells, "
+      "asked::Throws";
   EXPECT_NE(remedies["/processes/p/components/class/class"].find("did you mean 'asked::Good'?"), std::string::npos)
       << remedies["/processes/p/components/class/class"];
   EXPECT_NE(remedies["/processes/p/components/far/class"].find(all), std::string::npos)

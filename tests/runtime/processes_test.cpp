@@ -2,11 +2,14 @@
 // Components that meet across processes: what is on the other side is a plain publisher or subscriber, or a runtime.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <csignal>
 #include <cstring>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "cardan/cardan.hpp"
 #include "cardan/runtime/runtime.hpp"
@@ -85,6 +88,14 @@ CARDAN_ROLE(echo) {
   while (std::getchar() != EOF) {
   }
   runtime.stop();
+  return 0;
+}
+
+/// Publishes on the topic that is its argument, until its input ends.
+CARDAN_ROLE(number_publisher) {
+  cardan::Publisher numbers{cardan::Topic<Number>{args.at(0).c_str(), kPing.options}};
+  cardan::test::say("ready");
+  cardan::test::hear();
   return 0;
 }
 
@@ -181,6 +192,42 @@ TEST_F(Processes, DeathOfAPeerIsNoMoreThanMissingData) {
     std::this_thread::sleep_for(50ms);
     EXPECT_GT(counter->ticks, ticks) << "it goes on";
   }
+  runtime.stop();
+}
+
+TEST_F(Processes, StoppedPublishersAreAskedTogether) {
+  constexpr std::size_t kStopped = 4;
+  struct Reader : cardan::Component {
+    void on_start(Context& context) override {
+      for (std::size_t i = 0; i < kStopped; ++i)
+        context.input(cardan::Topic<Number>{("/number" + std::to_string(i)).c_str(), kPing.options},
+                      [](const Sample<Number>&) {});
+    }
+  };
+  std::vector<Child> publishers;
+  for (std::size_t i = 0; i < kStopped; ++i) {
+    publishers.emplace_back("number_publisher", cardan::test::Args{"/number" + std::to_string(i)});
+    publishers.back().expect("ready");
+    publishers.back().signal(SIGSTOP);
+    ASSERT_TRUE(cardan::test::eventually([&] { return cardan::test::is_stopped(publishers.back().pid()); }));
+  }
+  cardan::Runtime runtime;
+  runtime.add({.name = "reader"}, std::make_shared<Reader>());
+  const auto threads = [] { return cardan::test::number_in("/proc/self/status", "Threads"); };
+  const long before = threads();
+  long most = 0;
+  std::atomic<bool> started{false};
+  // Each question waits for a second, in a thread of its own.
+  std::thread watch([&] {
+    while (!started) {
+      most = std::max(most, threads());
+      std::this_thread::sleep_for(5ms);
+    }
+  });
+  runtime.start();
+  started = true;
+  watch.join();
+  EXPECT_GE(most, before + 1 + static_cast<long>(kStopped)) << "one after the other they cost four seconds";
   runtime.stop();
 }
 

@@ -75,7 +75,7 @@ bool is_root();
 std::function<void()> as_user(unsigned id, std::optional<unsigned> group = {});
 
 /// Calls `done` until it is true or `limit` is over; its last answer.
-bool eventually(const std::function<bool()>& done, std::chrono::milliseconds limit = std::chrono::seconds(10));
+bool eventually(const std::function<bool()>& done, std::chrono::milliseconds limit = std::chrono::minutes(1));
 
 /// One number of a line of `key: number` in a file of /proc, or −1.
 long number_in(const std::string& file, const std::string& key);

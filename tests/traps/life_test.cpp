@@ -47,7 +47,7 @@ TEST_F(Life, PollingThreadsDoNotKeepAnEndedStream) {
       cardan::Publisher out{kTopic};
       cardan::test::publish_next(out, 1, 0);
     }
-    EXPECT_TRUE(cardan::test::eventually([&] { return left == i; }, 20s))
+    EXPECT_TRUE(cardan::test::eventually([&] { return left == i; }))
         << "the helper thread waits for the pollers, round " << i;
   }
   end = true;
@@ -59,6 +59,12 @@ CARDAN_ROLE(comes_and_goes) {
     const cardan::Publisher<Small> out{kTopic};
     std::this_thread::sleep_for(std::chrono::microseconds(i * 37 % 2000));
   }
+  return 0;
+}
+
+CARDAN_ROLE(stays) {
+  const cardan::Publisher<Small> out{kTopic};
+  cardan::test::hear();
   return 0;
 }
 
@@ -75,9 +81,11 @@ TEST_F(Life, WaitingBesideADescriptorDoesNotBlockTheHelper) {
   });
   Child publisher("comes_and_goes");
   EXPECT_EQ(publisher.end(60s), 0) << "publishers were kept waiting";
-  EXPECT_TRUE(cardan::test::eventually([&] { return events >= 200; }, 10s))
-      << "only " << events << " of 300 joins and leaves were told: the helper thread hangs";
-  EXPECT_TRUE(cardan::test::eventually([&] { return in.publishers() == 0; }, 10s));
+  EXPECT_TRUE(cardan::test::eventually([&] { return in.publishers() == 0; })) << events << " events were told";
+  const int before = events;
+  const Child last("stays");  // of those that live for microseconds, a busy computer may see none
+  EXPECT_TRUE(cardan::test::eventually([&] { return in.publishers() == 1 && events > before; }))
+      << "the helper thread hangs";
   end = true;
   EXPECT_EQ(::write(pipe[1], "x", 1), 1);
   waiter.join();

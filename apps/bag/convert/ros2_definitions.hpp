@@ -12,7 +12,8 @@ namespace cardan::apps {
 
 /// "sensor_msgs/msg/Image" → "sensor_msgs/Image"
 [[nodiscard]] std::string short_ros2_name(const std::string& name);
-/// The fields of such a standard type ("sensor_msgs/Image"), without the types that it uses. Empty: the type is not a standard one.
+/// The fields of such a standard type ("sensor_msgs/Image"), without the types that it uses. Empty: the type is not a
+/// standard one.
 [[nodiscard]] std::string_view standard_ros2_fields(const std::string& short_name);
 
 }  // namespace cardan::apps

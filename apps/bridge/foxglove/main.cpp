@@ -40,7 +40,8 @@ BridgeProgram foxglove_program(FoxgloveOptions& o) {
   cardan view --set-parameters                        the page may change parameters of components
   ssh -L 8765:127.0.0.1:8765 vehicle                  from another computer, without opening a port
 
-`cardan view` is the same, with the address of a page of its own for a browser. A slow client gets the newest messages; it delays nobody.)",
+`cardan view` is the same, with the address of a page of its own for a browser. Clients of other users and computers do
+not get topics of access 'owner', unless --topic or a rule names them in full, or with --owner. A slow client gets the newest messages; it delays nobody.)",
       .add =
           [&o](CLI::App& app) {
             app.add_option("--address", o.address, "Address to listen on (default: 127.0.0.1, this computer alone)");

@@ -18,12 +18,17 @@ namespace cardan::apps {
 namespace {
 
 constexpr const char* kExamples = R"(Examples:
-  cardan bridge zenoh                                 every topic, for programs that connect to 127.0.0.1:7447; nothing comes in
-  cardan bridge zenoh --listen tcp/0.0.0.0:7447       also for other computers
+  cardan bridge zenoh --owner                         every topic, for programs that connect to 127.0.0.1:7447; nothing comes in
+  cardan bridge zenoh --topic /camera/front --listen tcp/0.0.0.0:7447
+                                                      this one, also for other computers
   cardan bridge zenoh --connect tcp/10.0.0.2:7447 --in /cmd_vel
                                                       to that computer; its /cmd_vel comes in
   cardan bridge zenoh --form cardan bridge.json       between two computers with Cardan
-  cardan bridge zenoh --form rmw --in /cmd_vel        ROS 2 with rmw_zenoh on this computer, instead of rmw_zenohd
+  cardan bridge zenoh --owner --form rmw --in /cmd_vel
+                                                      ROS 2 with rmw_zenoh on this computer, instead of rmw_zenohd
+
+Everybody that connects can read what leaves. Topics of access 'owner', the default, leave only if --topic or a rule names
+them in full, or with --owner.
 
 It does not look for others by multicast. Names, types and losses: docs/bridge-zenoh.md.)";
 

@@ -148,12 +148,12 @@ class Talk {
       bridge({"dds", "--domain-id", std::to_string(kBridgeDomain), "--discovery", "subnet", "--owner"}, true);
     } else if (name == "cardan-zenoh") {
       const std::string address = fmt::format("tcp/{}:{}", OtherNetwork::kHere, kZenohPort);
-      bridge({"zenoh", "--form", "cardan", "--listen", address}, false);
+      bridge({"zenoh", "--form", "cardan", "--listen", address, "--owner"}, false);
       for (const std::int64_t end = now_ns() + kEndWithin; !bridges_.front()->report().is_object() && now_ns() < end;) {
         check();
         bridges_.front()->listen(100 * kMs);
       }
-      bridge({"zenoh", "--form", "cardan", "--connect", address}, true);
+      bridge({"zenoh", "--form", "cardan", "--connect", address, "--owner"}, true);
     }
     asker_ = start(true, folder_ + "/one");
     await(*asker_);

@@ -51,6 +51,10 @@ const char* word_of(Range range) {
   return "";
 }
 
+Error too_many_topics() {
+  return {ErrorCode::Limit, fmt::format("a bridge reads at most {} topics", kMostReaders), "name the topics in 'in'"};
+}
+
 }  // namespace
 
 std::string network_name(const Rules& rules, const DomainChoice& choice) {
@@ -67,7 +71,7 @@ DdsBridge::DdsBridge(Rules rules, DomainChoice choice)
       node_(participant_, rules_.dds.node_namespace, rules_.dds.node, likely_gid_bytes(rules_.dds, variable),
             rules_.dds.gid_bytes != 0),
       habits_(participant_, rules_, bell_),
-      catalogue_(rules_, Catalogue::Owners::Named),
+      catalogue_(rules_, Catalogue::Owners::LeftOut),
       parts_(most_parts_bytes(rules_)) {}
 
 void DdsBridge::finish() { watch_readers(steady_now()); }
@@ -223,6 +227,7 @@ void DdsBridge::update_readers(const Bell::Rung& rung, std::int64_t now) {
       ++out_of_memory_;
     }
   }
+  no_room_for_.clear();
   remove_readers(now);
 }
 
@@ -306,9 +311,8 @@ bool DdsBridge::read(const std::string& topic, const std::string& type,
   const auto known = readers_.find(topic);
   const bool same = known != readers_.end() && type == known->second->type_name();
   const TopicRule* const rule = rule_for(rules_.in, topic, type);
-  if (known == readers_.end() && readers_.size() >= kMostReaders)
-    throw Error(ErrorCode::Limit, fmt::format("a bridge reads at most {} topics", kMostReaders),
-                "name the topics in 'in'");
+  const bool full = known == readers_.end() && readers_.size() >= kMostReaders;
+  if (full && no_room_for_.contains(writers.front()->participant)) throw too_many_topics();
   std::optional<AnyType> any;
   if (!same) any = finder_.find(type);
   const std::string hash =
@@ -336,12 +340,36 @@ bool DdsBridge::read(const std::string& topic, const std::string& type,
     remember(known->second->report());
     readers_.erase(known);
   }
+  if (full && !make_room(writers.front()->participant)) throw too_many_topics();
   readers_.emplace(topic, std::make_unique<DdsReader>(participant_, topic, *any, *rule, qos,
                                                       IncomingOptions{.domain = rules_.domain,
                                                                       .via = network_,
                                                                       .access = rules_.access,
                                                                       .depth = qos.depth,
                                                                       .latched = qos.transient_local}));
+  return true;
+}
+
+/// One participant can announce topics without end: who has most of them to itself leaves a place to another.
+bool DdsBridge::make_room(const Guid& newcomer) {
+  if (no_room_for_.contains(newcomer)) return false;
+  std::map<Guid, std::vector<std::string>> alone;
+  for (const auto& [topic, reader] : readers_) {
+    const std::vector<const RemoteWriter*> writers = strangers(topic);
+    const auto same = [&](const RemoteWriter* one) { return one->participant == writers.front()->participant; };
+    if (!writers.empty() && std::all_of(writers.begin(), writers.end(), same))
+      alone[writers.front()->participant].push_back(topic);
+  }
+  const auto most = std::max_element(alone.begin(), alone.end(),
+                                     [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
+  if (most == alone.end() || most->second.size() <= alone[newcomer].size() + 1) {
+    no_room_for_.insert(newcomer);
+    return false;
+  }
+  const auto gives_way = readers_.find(most->second.back());
+  remember(gives_way->second->report());
+  reader_of_.erase(gives_way->second->entity());
+  readers_.erase(gives_way);
   return true;
 }
 
@@ -434,7 +462,9 @@ std::vector<std::string> DdsBridge::notes() const {
   for (const auto& [topic, why] : catalogue_.problems()) all.push_back(fmt::format("{}: {}", topic, why));
   for (std::string& note : habits_.notes()) all.push_back(std::move(note));
   const bool reads =
-      std::any_of(readers_.begin(), readers_.end(), [](const auto& one) { return !one.second->qos().reliable; });
+      std::any_of(readers_.begin(), readers_.end(), [](const auto& one) { return one.second->may_overflow(); }) ||
+      std::any_of(past_.begin(), past_.end(),
+                  [](const auto& one) { return one.second.in && one.second.counts.lost != 0; });
   const bool is_read =
       std::any_of(writers_.begin(), writers_.end(), [](const auto& one) { return one.second->may_overflow_readers(); });
   if (reads || is_read)

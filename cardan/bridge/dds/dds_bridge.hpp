@@ -65,6 +65,7 @@ class DdsBridge final : public Bridge {
   bool read(const std::string& topic, const std::string& type, const std::vector<const RemoteWriter*>& writers);
   [[nodiscard]] std::vector<const RemoteWriter*> usable(const std::vector<const RemoteWriter*>& writers,
                                                         const std::string& type, const std::string& hash);
+  bool make_room(const Guid& newcomer);
   void note_problem(const std::string& topic, std::string why);
   void announce();
   void remember(const TopicReport& last);
@@ -81,6 +82,7 @@ class DdsBridge final : public Bridge {
   std::map<std::string, std::unique_ptr<DdsWriter>> writers_;  ///< by the topic on this computer
   std::map<std::string, std::unique_ptr<DdsReader>> readers_;  ///< by the topic on DDS
   std::map<std::string, std::string> problems_;                ///< by topic: why it is not carried
+  std::set<Guid> no_room_for_;                                 ///< participants, found in this look
   std::map<Key, TopicReport> past_;                            ///< topics that have ended
   /// The same by the entities that ring the bell, as they are after announce().
   std::unordered_map<dds_entity_t, DdsWriter*> writer_of_;

@@ -164,6 +164,34 @@ TEST_F(Crowd, AMessageThatLeavesCostsTheSameBesideManyTopics) {
   EXPECT_LE(beside, kMostLooks) << "alone: " << alone;
 }
 
+TEST_F(Crowd, AParticipantWithTopicsWithoutEndKeepsNoOtherOut) {
+  constexpr std::size_t kMost = 1024, kTopics = 1100;
+  Rules all = rules();
+  all.in = {{}};
+  DdsBridge bridge(all, {.id = kDomain});
+  const Entity enemy(checked(::dds_create_participant(kDomain, nullptr, nullptr), "come in"));
+  const Entity honest(checked(::dds_create_participant(kDomain, nullptr, nullptr), "come in"));
+  std::vector<WireTopic> wires;
+  std::vector<Entity> writers;
+  const auto announce = [&](const Entity& who, const std::string& topic) {
+    wires.push_back(make_topic(who.get(), "rt/" + topic, "std_msgs::msg::dds_::String_", nullptr));
+    writers.emplace_back(checked(::dds_create_writer(who.get(), wires.back().topic.get(), nullptr, nullptr), "write"));
+  };
+  const auto is_read = [&](const std::string& topic) {
+    const auto there = bridge.topics();
+    return std::any_of(there.begin(), there.end(), [&](const TopicReport& one) { return one.topic == topic; });
+  };
+  for (std::size_t i = 0; i < kTopics; ++i) announce(enemy, "evil" + std::to_string(i));
+  until(bridge, [&] { return bridge.topics().size() == kMost; }, "as many as may be are read");
+  for (const char* const topic : {"one", "two"}) {
+    announce(honest, topic);
+    until(bridge, [&] { return is_read(std::string("/") + topic); }, "the other's is read");
+    EXPECT_EQ(bridge.topics().size(), kMost);
+  }
+  settle(bridge);
+  EXPECT_TRUE(is_read("/one"));
+}
+
 bool has_note(const DdsBridge& bridge, const std::string& part) {
   const auto notes = bridge.notes();
   return std::any_of(notes.begin(), notes.end(), [&](const auto& note) { return note.find(part) != note.npos; });

@@ -35,6 +35,8 @@ class DdsReader {
   /// Reads with this QoS from now on. What was waiting is carried before, as by carry().
   void set_qos(Participant& participant, const EndpointQos& qos);
   [[nodiscard]] const EndpointQos& qos() const noexcept { return qos_; }
+  /// Whether a larger receive buffer would help: it reads best effort, or has lost messages all the same.
+  [[nodiscard]] bool may_overflow() const noexcept { return !qos_.reliable || own_.lost + missing() != 0; }
   /// Whether it has a reader on DDS. Not after a set_qos() that has thrown, until one that has not.
   [[nodiscard]] bool reads() const noexcept { return static_cast<bool>(reader_); }
   [[nodiscard]] const std::string& type_name() const noexcept { return topic_.type().message_type().name; }

@@ -259,8 +259,8 @@ std::vector<std::string> notes_on(const ReceiveBuffers& buffers, bool reads, boo
   if (buffers.usual == 0 || buffers.most == 0) return notes;
   if (reads && buffers.most < kEnoughMost)
     notes.push_back(
-        fmt::format("the receive buffer is limited to {} KiB: large messages that are read best effort are lost — "
-                    "raise net.core.rmem_max (cardan doctor), or set 'reliable' in the rule",
+        fmt::format("the receive buffer is limited to {} KiB: large messages are lost, above all those that are read "
+                    "best effort — raise net.core.rmem_max (cardan doctor)",
                     buffers.most >> 10U));
   if (is_read && (buffers.usual < kEnoughUsual || buffers.most < kEnoughMost))
     notes.push_back(fmt::format(

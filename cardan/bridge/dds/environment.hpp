@@ -73,8 +73,8 @@ struct ReceiveBuffers {
 };
 /// Those of this computer. Reads two files of the kernel.
 [[nodiscard]] ReceiveBuffers receive_buffers();
-/// Sentences on what these buffers lose. `reads`: the bridge reads best effort. `is_read`: others read large messages
-/// of the bridge.
+/// Sentences on what these buffers lose. `reads`: the bridge reads best effort, or has lost messages. `is_read`: others
+/// read large messages of the bridge.
 [[nodiscard]] std::vector<std::string> notes_on(const ReceiveBuffers& buffers, bool reads, bool is_read);
 
 /// Folders that hold <package>/msg/<Type>.msg: those of the rules, and `share` of each of $AMENT_PREFIX_PATH.

@@ -34,7 +34,7 @@ namespace cardan::bridge::dds {
 namespace {
 
 /// Anybody on the network can make writers. Each costs us an entry.
-constexpr std::size_t kMostWriters = 16384, kMostSiblings = 1024;
+constexpr std::size_t kMostWriters = 8192, kMostSiblings = 1024;
 
 /// Cyclone writes a line for each packet that it cannot read, and anybody can send these without end.
 void log_line(void* /*nothing*/, const dds_log_data_t* line) noexcept {
@@ -223,7 +223,8 @@ void Participant::note_writer(dds_instance_handle_t handle, const dds_builtintop
   auto topic = ros_topic_of(endpoint.topic_name);
   if (!topic || rule_for(rules_.in, *topic, {}) == nullptr) return;
   auto known = writers_.find(handle);
-  if (known == writers_.end() && writers_.size() >= kMostWriters) return;
+  const bool comes = known == writers_.end() || !known->second.alive;
+  if (comes && writers_.size() - gone_ >= kMostWriters && !make_room(participant)) return;
   RemoteWriter writer{.topic = std::move(*topic),
                       .type = ros_type_of(endpoint.type_name).value_or(""),
                       .type_hash = value_in(user_data_of(endpoint.qos), "typehash"),
@@ -235,11 +236,26 @@ void Participant::note_writer(dds_instance_handle_t handle, const dds_builtintop
                       .alive = true};
   changed_.insert(writer.topic);
   by_topic_[writer.topic].insert(handle);
+  std::size_t& alive = alive_of_[participant];
   if (known == writers_.end())
     known = writers_.try_emplace(handle).first;
   else if (!known->second.alive)
     --gone_;
   known->second = std::move(writer);
+  if (comes) ++alive;  // from here on nothing needs memory
+}
+
+/// One participant can announce writers without end: who has most of them leaves a place to another.
+bool Participant::make_room(const Guid& newcomer) {
+  const auto most = std::max_element(alive_of_.begin(), alive_of_.end(),
+                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+  const auto own = alive_of_.find(newcomer);
+  if (most->second <= (own == alive_of_.end() ? 0 : own->second) + 1) return false;
+  const auto gives_way = std::find_if(writers_.begin(), writers_.end(), [&](const auto& one) {
+    return one.second.alive && one.second.participant == most->first;
+  });
+  note_left(gives_way->second);
+  return true;
 }
 
 void Participant::note_left(RemoteWriter& writer) {
@@ -247,6 +263,7 @@ void Participant::note_left(RemoteWriter& writer) {
   changed_.insert(writer.topic);
   writer.alive = false;
   ++gone_;
+  if (const auto it = alive_of_.find(writer.participant); --it->second == 0) alive_of_.erase(it);
 }
 
 /// Of a writer that has left, messages may still be waiting, so its entry stays for a while.

@@ -69,6 +69,7 @@ class Participant {
   void update_writers();
   void update_participants();
   void note_writer(dds_instance_handle_t handle, const dds_builtintopic_endpoint_t& endpoint);
+  bool make_room(const Guid& newcomer);
   void note_left(RemoteWriter& writer);
   void forget_old();
 
@@ -82,6 +83,7 @@ class Participant {
   std::map<dds_instance_handle_t, RemoteWriter> writers_;
   std::map<std::string, std::set<dds_instance_handle_t>> by_topic_;  ///< the same, by their topics
   std::size_t gone_ = 0;                                             ///< of them, those that are not alive
+  std::map<Guid, std::size_t> alive_of_;                             ///< the others, by their participants
   std::map<dds_instance_handle_t, Guid> others_;
   std::map<Guid, std::int64_t> siblings_;  ///< and the time when it left; 0: it is there
 };

@@ -345,6 +345,32 @@ TEST_F(Reading, WritersThatComeAndGoAreForgotten) {
   EXPECT_LE(participant_.known(), 258U);
 }
 
+TEST_F(Reading, AParticipantWithWritersWithoutEndKeepsNoOtherOut) {
+  constexpr std::size_t kMany = 9'000, kMost = 8'192;
+  const Entity enemy(::dds_create_participant(97, nullptr, nullptr)),
+      other(::dds_create_participant(97, nullptr, nullptr));
+  const auto topic_of = [](const Entity& participant) {
+    return make_topic(participant.get(), "rt/a", "std_msgs::msg::dds_::String_", nullptr);
+  };
+  const WireTopic enemys = topic_of(enemy), others = topic_of(other);
+  const Entity publisher(::dds_create_publisher(enemy.get(), nullptr, nullptr));
+  for (std::size_t i = 0; i < kMany; ++i)
+    ASSERT_GT(::dds_create_writer(publisher.get(), enemys.topic.get(), nullptr, nullptr), 0);
+  (void)participant_.update();
+  EXPECT_EQ(participant_.known(), kMost);
+  for (const std::size_t writers : {1U, 2U}) {
+    const Entity honest(::dds_create_writer(other.get(), others.topic.get(), nullptr, nullptr));
+    EXPECT_EQ(participant_.update(), std::set<std::string>{"/a"});
+    const auto there = participant_.writers_of("/a");
+    EXPECT_EQ(std::count_if(there.begin(), there.end(),
+                            [&](const RemoteWriter* one) { return one->guid == guid_of(honest.get()); }),
+              1)
+        << writers;
+    EXPECT_EQ(there.size(), kMost);
+    EXPECT_LE(participant_.known(), kMost + 256);
+  }
+}
+
 TEST_F(Reading, AMessageThatIsThereBeforeItsWriterWasSeenComesIn) {
   DdsReader reader(participant_, "/late", AnyType::of_definition("std_msgs/msg/String", "string data\n"), TopicRule{},
                    {.reliable = true, .depth = 10}, {});

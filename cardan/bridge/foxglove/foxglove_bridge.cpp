@@ -124,7 +124,7 @@ void FoxgloveBridge::look_at_changes() {
   try {
     catalogue_.each_change([this](const Catalogue::Change& change) {
       if (change.added)
-        add(change.topic, *change.rule);
+        add(change);
       else
         remove(change.topic.name);
     });
@@ -136,7 +136,9 @@ void FoxgloveBridge::look_at_changes() {
   changes_watch_->arm();
 }
 
-void FoxgloveBridge::add(const LocalTopic& topic, const TopicRule& rule) {
+void FoxgloveBridge::add(const Catalogue::Change& change) {
+  const LocalTopic& topic = change.topic;
+  const TopicRule& rule = *change.rule;
   const std::size_t depth = std::clamp<std::size_t>(rule.depth, 1, kMostDepth);
   // One that is being taken, those that wait, those that clients get by reference, and one that gets another shape.
   const OutgoingOptions options{
@@ -150,9 +152,10 @@ void FoxgloveBridge::add(const LocalTopic& topic, const TopicRule& rule) {
     ChannelInfo info{.id = id, .topic = out.beyond(), .type = topic.type, .schema = topic.schema};
     Channel& channel = channels_.try_emplace(id, std::move(info), std::move(out)).first->second;
     channel.depth = depth;
+    channel.is_owners = change.is_owners;
     channel.is_clock = topic.name == "/clock" && topic.type == "rosgraph_msgs/msg/Clock";
     by_name_[topic.name] = id;
-    for (auto& [number, viewer] : viewers_) viewer->advertise(id);
+    for (auto& [number, viewer] : viewers_) viewer->advertise(channel);
   } catch (const std::bad_alloc&) {  // it comes again, and nothing is left of this try
     for (auto& [number, viewer] : viewers_) viewer->unadvertise(id);
     by_name_.erase(topic.name);
@@ -184,7 +187,7 @@ Channel* FoxgloveBridge::channel(std::uint32_t id) {
 bool FoxgloveBridge::is_wanted(const Channel& channel) const {
   return !channel.viewers.empty() ||
          (channel.is_clock && std::any_of(viewers_.begin(), viewers_.end(),
-                                          [](const auto& viewer) { return viewer.second->wants_time(); }));
+                                          [&](const auto& viewer) { return viewer.second->wants_time(channel); }));
 }
 
 void FoxgloveBridge::open_or_close(Channel& channel) {
@@ -285,7 +288,7 @@ void FoxgloveBridge::deliver(Channel& channel, FramePtr frame) {
   if (channel.is_clock)
     if (const auto time = time_of_clock(*frame))
       for (auto& [number, viewer] : viewers_)
-        if (viewer->wants_time()) viewer->time(*time);
+        if (viewer->wants_time(channel)) viewer->time(*time);
   if (channel.out.rule().latched.value_or(false)) {
     channel.latched.push_back(frame);
     if (channel.latched.size() > channel.depth) channel.latched.pop_front();
@@ -354,17 +357,18 @@ void FoxgloveBridge::unadvertise(Incoming& incoming) noexcept {
 
 std::unique_ptr<Client> FoxgloveBridge::connected(Connection& connection) {
   const auto clock = by_name_.find("/clock");
+  Channel* const time = clock == by_name_.end() ? nullptr : &channels_.at(clock->second);
   const ServerInfo info{.name = "Cardan",
                         .session = session_,
                         .publish = !rules_.in.empty(),
-                        .time = clock != by_name_.end() && channels_.at(clock->second).is_clock,
+                        .time = time != nullptr && time->is_clock && (connection.is_ours() || !time->is_owners),
                         .metadata = {{"cardan.pictures", makes_pictures() ? "yes" : "no"},
                                      {"cardan.points", "yes"},
                                      {"cardan.set_parameters", rules_.foxglove.set_parameters ? "yes" : "no"}}};
   auto viewer = std::make_unique<Viewer>(++last_viewer_, static_cast<Hub&>(*this), connection, info);
-  for (const auto& [id, channel] : channels_) viewer->advertise(id);
+  for (const auto& [id, channel] : channels_) viewer->advertise(channel);
   viewers_.emplace(viewer->number(), viewer.get());
-  if (info.time) open_or_close(channels_.at(clock->second));
+  if (info.time) open_or_close(*time);
   viewer->flush();
   return viewer;
 }
@@ -479,9 +483,15 @@ std::vector<std::string> FoxgloveBridge::notes() const {
   const auto& address = rules_.foxglove.address;
   if (!address.starts_with("127.") && address != "::1")
     all.push_back(fmt::format(
-        "every computer that reaches {} can read these topics: the bridge asks for no password, and nothing "
-        "is encrypted",
+        "every computer that reaches {} can read these topics, except those of access 'owner' that no rule sends: the "
+        "bridge asks for no password, and nothing is encrypted",
         server_->where()));
+  const auto owners = [](const auto& channel) { return channel.second.is_owners; };
+  const auto others = [](const auto& viewer) { return !viewer.second->is_ours(); };
+  if (std::any_of(channels_.begin(), channels_.end(), owners) && std::any_of(viewers_.begin(), viewers_.end(), others))
+    all.push_back(
+        "clients of other users or computers do not get topics of access 'owner' — name them in full in 'topics' "
+        "(--topic), or set 'owner' in the rule (--owner)");
   for (const auto& [topic, why] : catalogue_.problems()) all.push_back(fmt::format("{}: {}", topic, why));
   for (std::string& note : server_->notes()) all.push_back(std::move(note));
   return all;

@@ -53,7 +53,7 @@ class FoxgloveBridge final : public Bridge, private Application, private Hub {
   void gone(Viewer& viewer) noexcept override;
 
   void look_at_changes();
-  void add(const LocalTopic& topic, const TopicRule& rule);
+  void add(const Catalogue::Change& change);
   void remove(const std::string& topic);
   void look_at_results();
   void take(Inquirer::Result& result);

@@ -14,6 +14,7 @@
 #include <boost/beast/websocket.hpp>
 #include <cctype>
 #include <cstdint>
+#include <deque>
 #include <exception>
 #include <functional>
 #include <limits>
@@ -45,6 +46,7 @@ using boost::system::error_code;
 
 inline constexpr std::size_t kChunk = 64 << 10;  ///< bytes of one read
 inline constexpr std::size_t kHeaderBytes = 8 << 10;
+inline constexpr std::size_t kQuickText = 4 << 10;  ///< bytes of a text that is handled at once
 inline constexpr std::size_t kMostReasons = 24;
 inline constexpr std::size_t kMostNamed = 8;  ///< of them, with a stranger's word
 inline constexpr std::string_view kNoMemory = "a connection ended because memory ran out";
@@ -75,17 +77,22 @@ struct SocketServer::Parts {
   }
   /// Ends what had to wait for memory.
   void clean_up();
+  /// A long text costs milliseconds. They are handled one by one, and in between whatever else has come.
+  void put_off(std::shared_ptr<Session> session);
+  void wait_for_turn(std::chrono::nanoseconds rest);
+  void take_turn();
 
   const ServerOptions options;
   Application& application;
   asio::io_context io{1};
   tcp::acceptor acceptor{io};
-  asio::steady_timer ticks{io}, pause{io};
-  std::vector<std::shared_ptr<Session>> sessions;  ///< in the order in which they came
-  std::shared_ptr<Session> ended;                  ///< those that could not be posted; a chain
+  asio::steady_timer ticks{io}, pause{io}, turn{io};
+  std::vector<std::shared_ptr<Session>> sessions;   ///< in the order in which they came
+  std::shared_ptr<Session> ended;                   ///< those that could not be posted; a chain
+  std::deque<std::shared_ptr<Session>> long_texts;  ///< each has one, in the order in which they were complete
   std::size_t clients = 0, named = 0;
   Budgets budgets{options.max_requests};
-  bool accepts = false, ticking = false;  ///< the wait for it is under way
+  bool accepts = false, ticking = false, turning = false;  ///< the wait for it is under way
   std::map<std::string, std::uint64_t, std::less<>> reasons;
 };
 
@@ -162,13 +169,14 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
   }
   void give_up() noexcept override { drop(kNoMemory); }
   [[nodiscard]] const std::string& peer() const noexcept override { return peer_; }
+  [[nodiscard]] bool is_ours() const noexcept override { return share_.empty(); }
 
   /// Ends what makes no progress.
   void tick(std::int64_t now) {
     if (!client_ || ended_) return;
     const ServerOptions& o = server_.options;
-    // What waits for its allowance or its answers is not read: its end would be noticed after all that it has sent.
-    const bool unheard = allowance_.waits() || waits_;
+    // What waits for its allowance, answers or turn is not read: its end would be noticed after all that it has sent.
+    const bool unheard = allowance_.waits() || waits_ || put_off_;
     if (unheard && has_hung_up()) return drop("");
     int unread = 0;  // bytes that the client's side has not acknowledged
     if (::ioctl(tcp_().native_handle(), TIOCOUTQ, &unread) == 0 && unread != unread_) {
@@ -185,6 +193,14 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
       asked_ns_ = now;
       ws_.async_ping({}, [self = shared_from_this()](error_code) { self->pinging_ = false; });
     }
+  }
+
+  /// Handles the text that was put off. False: its connection has ended.
+  bool take_turn() {
+    put_off_ = false;
+    if (ended_) return false;
+    guarded([this] { handle(true); });
+    return true;
   }
 
   /// In whose share it counts, and whether among the clients.
@@ -346,6 +362,12 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
       return close(websocket::close_code::too_big, "a client's message was too large");
     if (!ws_.is_message_done()) return read();
     allowance_.take_message(is_text, heard_ns_);
+    if (!is_text || data_.size() <= kQuickText) return handle(is_text);
+    server_.put_off(shared_from_this());
+    put_off_ = true;
+  }
+
+  void handle(bool is_text) {
     const auto bytes = data_.cdata();
     if (is_text)
       client_->text({static_cast<const char*>(bytes.data()), bytes.size()});
@@ -395,6 +417,7 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
   int unread_ = 0;
   bool sending_ = false, ended_ = false, counted_ = false, pinging_ = false;
   bool paused_ = false, waits_ = false;  ///< nothing is to be read; a read was put off
+  bool put_off_ = false;                 ///< a text waits for its turn
 };
 
 }  // namespace cardan::bridge::foxglove

@@ -20,6 +20,7 @@ namespace cardan::bridge::foxglove {
 namespace {
 
 constexpr auto kTick = std::chrono::milliseconds(250);
+constexpr std::int64_t kLongestPause = 250'000'000;  ///< ns between two long texts
 
 }  // namespace
 
@@ -100,10 +101,37 @@ void SocketServer::Parts::tick() {
   ticking = true;
 }
 
+void SocketServer::Parts::put_off(std::shared_ptr<Session> session) {
+  long_texts.push_back(std::move(session));
+  if (!turning) wait_for_turn({});
+}
+
+void SocketServer::Parts::wait_for_turn(std::chrono::nanoseconds rest) {
+  turn.expires_after(rest);
+  turn.async_wait([this](error_code ec) {
+    turning = false;
+    if (!ec) take_turn();
+  });
+  turning = true;
+}
+
+void SocketServer::Parts::take_turn() {
+  const std::int64_t begin = steady_now();
+  for (bool handled = false; !handled && !long_texts.empty();) {
+    const std::shared_ptr<Session> session = std::move(long_texts.front());
+    long_texts.pop_front();
+    handled = session->take_turn();
+  }
+  // Half of the time is left for everything else, also where processors are busy.
+  if (!long_texts.empty() && !turning)
+    wait_for_turn(std::chrono::nanoseconds(std::min(steady_now() - begin, kLongestPause)));
+}
+
 void SocketServer::Parts::clean_up() {
   for (auto session = std::exchange(ended, nullptr); session != nullptr;) session = session->bury();
   if (!accepts && acceptor.is_open() && pause.expiry() <= std::chrono::steady_clock::now()) accept();
   if (!ticking) tick();
+  if (!turning && !long_texts.empty()) wait_for_turn({});
 }
 
 SocketServer::SocketServer(ServerOptions options, Application& application)
@@ -120,6 +148,8 @@ void SocketServer::end() {
   parts_->acceptor.close();
   parts_->ticks.cancel();
   parts_->pause.cancel();
+  parts_->turn.cancel();
+  parts_->long_texts.clear();
   parts_->io.restart();
   parts_->io.poll();  // the handlers run, and let go of the sessions
   for (auto session = std::exchange(parts_->ended, nullptr); session != nullptr;) session = session->bury();

@@ -35,6 +35,8 @@ class Connection {
   /// Ends the connection soon, because memory has run out for it. The Client stays until the caller has returned.
   virtual void give_up() noexcept = 0;
   [[nodiscard]] virtual const std::string& peer() const noexcept = 0;
+  /// Whether our own user or root has the other end. False also if nobody knows: see share_of_peer().
+  [[nodiscard]] virtual bool is_ours() const noexcept = 0;
 };
 
 /// What becomes of a client's messages. An exception costs the client its connection, and nobody else anything.

@@ -14,6 +14,7 @@
 #include <chrono>
 #include <deque>
 #include <memory>
+#include <mutex>
 #include <new>
 #include <optional>
 #include <span>
@@ -21,6 +22,7 @@
 #include <string_view>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "cardan/base/fd.hpp"
 #include "cardan/bridge/foxglove/socket_server.hpp"
@@ -35,12 +37,17 @@ inline constexpr const char* kUpgrade =
 inline const std::string kHello = std::string(kUpgrade) + "Sec-WebSocket-Protocol: foxglove.sdk.v1\r\n\r\n";
 
 /// Sends back each text, and on "large" a message that does not fit into the kernel's buffers. On "no memory" it has
-/// none; on "no memory then", once its answer has been sent.
+/// none; on "no memory then", once its answer has been sent. On "wait" it waits for `hold`.
 class Echo final : public Client {
  public:
-  Echo(Connection& connection, std::atomic<int>& gone) : connection_(connection), gone_(gone) {}
+  Echo(Connection& connection, std::atomic<int>& gone, std::mutex& hold, std::vector<std::size_t>& sizes)
+      : connection_(connection), gone_(gone), hold_(hold), sizes_(sizes) {}
   ~Echo() override { ++gone_; }
   void text(std::string_view text) override {
+    sizes_.push_back(text.size());
+    if (text == "wait") {
+      const std::lock_guard wait(hold_);
+    }
     if (text == "no memory") throw std::bad_alloc();
     fails_then_ = text == "no memory then";
     waiting_.push_back(text == "large" ? std::string(64 << 20, 'x') : std::string(text));
@@ -63,6 +70,8 @@ class Echo final : public Client {
   }
   Connection& connection_;
   std::atomic<int>& gone_;
+  std::mutex& hold_;
+  std::vector<std::size_t>& sizes_;
   std::deque<std::string> waiting_;
   std::string under_way_;
   bool fails_then_ = false;
@@ -145,13 +154,15 @@ class FoxgloveServer : public testing::Test, public Application {
   }
 
   std::atomic<int> gone_{0};  ///< clients
+  std::mutex hold_;
+  std::vector<std::size_t> sizes_;  ///< of the texts that were handled, in order; read it after stop()
   std::atomic<bool> no_memory_{false};
   std::unique_ptr<SocketServer> server_;
 
  private:
   std::unique_ptr<Client> connected(Connection& connection) override {
     if (no_memory_) throw std::bad_alloc();
-    return std::make_unique<Echo>(connection, gone_);
+    return std::make_unique<Echo>(connection, gone_, hold_, sizes_);
   }
   std::optional<Page> page(std::string_view path) override {
     if (path == "/large") throw std::bad_alloc();

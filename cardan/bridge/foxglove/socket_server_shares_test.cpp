@@ -2,7 +2,9 @@
 // What other users may take of the server: places and time. Our own user keeps its part.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -79,6 +81,46 @@ TEST_F(FoxgloveShares, TextsCountByTheirBytes) {
   for (int i = 0; i < 20; ++i) ASSERT_TRUE(send(fd, frame(1, std::string(9'998, 'x') + std::to_string(10 + i))));
   EXPECT_NE(receive(fd, "x29").find("x29"), std::string::npos);
   EXPECT_GE(steady_now() - begin, 2'000'000'000) << "200 kB; in a second, 50 requests of 512 bytes";
+}
+
+TEST_F(FoxgloveShares, LongTextsOfManyClientsLeaveATurnToOthersInBetween) {
+  constexpr int kLong = 11, kShort = 40;
+  serve({.max_clients = 32});
+  const Fd first = client(), honest = client();
+  std::array<Fd, kLong> others;
+  for (Fd& fd : others) fd = client();
+  std::unique_lock hold(hold_);  // the server handles nothing until all has arrived
+  ASSERT_TRUE(send(first, frame(1, "wait")));
+  for (const Fd& fd : others) ASSERT_TRUE(send(fd, frame(1, std::string(30'000, 'x'))));
+  std::string requests;
+  for (int i = 10; i < 10 + kShort; ++i) requests += frame(1, "a request " + std::to_string(i));
+  ASSERT_TRUE(send(honest, requests));
+  hold.unlock();
+  EXPECT_NE(receive(honest, "request 49").find("request 49"), std::string::npos);
+  for (const Fd& fd : others) EXPECT_NE(receive(fd, "xxx").find("xxx"), std::string::npos);
+  stop();
+  ASSERT_EQ(sizes_.size(), std::size_t{1 + kLong + kShort});
+  const auto last = std::find_if(sizes_.rbegin(), sizes_.rend(), [](std::size_t size) { return size < 100; });
+  int row = 0, longest = 0;
+  for (auto size = sizes_.begin(); size != last.base(); ++size) {
+    row = *size < 100 ? 0 : row + 1;
+    longest = std::max(longest, row);
+  }
+  EXPECT_LE(longest, 1) << "long texts in a row, while another client's requests were there";
+}
+
+TEST_F(FoxgloveShares, WhoLeavesWhileItsLongTextWaitsIsForgotten) {
+  serve({.max_clients = 32});
+  const Fd first = client();
+  std::vector<Fd> others(8);
+  for (Fd& fd : others) fd = client();
+  std::unique_lock hold(hold_);
+  ASSERT_TRUE(send(first, frame(1, "wait")));
+  for (const Fd& fd : others) ASSERT_TRUE(send(fd, frame(1, std::string(30'000, 'x'))));
+  others.clear();
+  hold.unlock();
+  EXPECT_TRUE(have_gone(8));
+  EXPECT_TRUE(echoes(first, std::string(30'000, 'y'))) << "the next one has its turn";
 }
 
 TEST_F(FoxgloveShares, ClientsOfAStrangerShareItsBytes) {

@@ -50,6 +50,14 @@ void Viewer::tell(Level level, const std::string& message) {
   if (++told_ <= kToldOfOneText && text_bytes_ <= kMostTextBytes) push(status_text(level, message));
 }
 
+void Viewer::advertise(const Channel& channel) {
+  if (sees(channel))
+    to_advertise_.insert(channel.info.id);
+  else if (!std::exchange(told_of_owners_, true))
+    tell(Level::Info,
+         "Topics of access 'owner' are not shown to other users and computers, unless the server's rules say so.");
+}
+
 void Viewer::unadvertise(std::uint32_t channel) {
   queue_.drop(channel);
   wishes_.erase(channel);
@@ -92,7 +100,7 @@ void Viewer::handle(const Malformed& request) { tell(Level::Error, request.why);
 void Viewer::handle(const Subscribe& request) {
   for (const Subscribe::One& one : request.subscriptions) {
     Channel* const channel = hub_.channel(one.channel);
-    if (channel == nullptr) {
+    if (channel == nullptr || !sees(*channel)) {
       // It may have been withdrawn while the request was on its way.
       tell(Level::Warning, fmt::format("Channel {} does not exist.", one.channel));
       continue;

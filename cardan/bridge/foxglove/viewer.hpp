@@ -35,7 +35,8 @@ struct Channel {
   Channel(ChannelInfo i, OutgoingTopic topic) : info(std::move(i)), out(std::move(topic)) {}
   ChannelInfo info;
   OutgoingTopic out;
-  std::size_t depth = 1;  ///< large messages that wait for a client
+  std::size_t depth = 1;   ///< large messages that wait for a client
+  bool is_owners = false;  ///< clients of other users do not get it
   bool is_clock = false;
   std::int64_t opened_ns = 0;  ///< steady clock
   std::set<Viewer*> viewers{};
@@ -88,7 +89,11 @@ class Viewer final : public Client {
   [[nodiscard]] bool publishes() const noexcept override { return !publishes_.empty(); }
   void sent() override;
 
-  void advertise(std::uint32_t channel) { to_advertise_.insert(channel); }
+  /// Whether it may know the channel.
+  [[nodiscard]] bool sees(const Channel& channel) const noexcept { return !channel.is_owners || is_ours(); }
+  [[nodiscard]] bool is_ours() const noexcept { return connection_.is_ours(); }
+  /// Only if it sees the channel.
+  void advertise(const Channel& channel);
   void unadvertise(std::uint32_t channel);
   /// A message of a channel to which it subscribes.
   void offer(Channel& channel, const FramePtr& frame);
@@ -108,7 +113,7 @@ class Viewer final : public Client {
   void flush() noexcept;
 
   [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
-  [[nodiscard]] bool wants_time() const noexcept { return wants_time_; }
+  [[nodiscard]] bool wants_time(const Channel& clock) const noexcept { return wants_time_ && sees(clock); }
   [[nodiscard]] bool wants_graph() const noexcept { return wants_graph_; }
   [[nodiscard]] bool wants_parameters() const noexcept { return watched_.has_value(); }
   void answered() noexcept { questions_ -= questions_ != 0 ? 1 : 0; }
@@ -147,7 +152,8 @@ class Viewer final : public Client {
   std::optional<std::set<std::string>> watched_;  ///< parameters; empty set: all
   Parameters known_;
   std::size_t questions_ = 0;
-  bool wants_time_ = false, wants_graph_ = false, told_of_skips_ = false, told_of_refusals_ = false;
+  bool wants_time_ = false, wants_graph_ = false, told_of_skips_ = false, told_of_refusals_ = false,
+       told_of_owners_ = false;
 
   // Under way.
   std::string text_;

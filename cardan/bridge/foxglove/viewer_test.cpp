@@ -32,6 +32,8 @@ class Line final : public Connection {
   void resume() override { paused = false; }
   void give_up() noexcept override { given_up = true; }
   [[nodiscard]] const std::string& peer() const noexcept override { return last; }
+  [[nodiscard]] bool is_ours() const noexcept override { return ours; }
+  bool ours = true;
   bool busy = false, was_binary = false, paused = false, no_memory = false, given_up = false;
   std::string last;
   const std::byte* first_part = nullptr;
@@ -101,6 +103,27 @@ TEST(FoxgloveViewer, OneTextHasFewAnswers) {
   }
   EXPECT_LE(answers, 20);
   EXPECT_NE(last.find("4984 more problems"), std::string::npos) << last;
+}
+
+TEST(FoxgloveViewer, WhatBelongsToItsOwnerIsNotThereForOtherUsers) {
+  Bridge bridge;
+  bridge.only.is_owners = true;
+  for (const bool ours : {true, false}) {
+    Line line;
+    line.ours = ours;
+    Viewer viewer(1, bridge, line, {});
+    viewer.advertise(bridge.only);
+    viewer.text(kSubscribe);  // as a stranger guesses the number
+    EXPECT_EQ(bridge.only.viewers.size(), ours ? 1U : 0U);
+    std::string all;
+    for (; line.busy; viewer.sent()) {
+      all += line.last;
+      line.busy = false;
+    }
+    EXPECT_EQ(all.find("\"/t\"") != std::string::npos, ours) << all;
+    EXPECT_EQ(all.find("access 'owner'") != std::string::npos, !ours) << all;
+    EXPECT_EQ(all.find("Channel 1 does not exist") != std::string::npos, !ours) << all;
+  }
 }
 
 TEST(FoxgloveViewer, FewNamesOfParametersAreRemembered) {

@@ -27,6 +27,7 @@ ordered_json rules_of_one_way(const std::vector<TopicRule>& rules, bool in) {
     add_list(one, "types", rule.types);
     add_list(one, "exclude", rule.exclude);
     if (in) one["max_mib"] = rule.max_bytes >> 20U;
+    if (rule.owner) one["owner"] = true;
     if (rule.latched) one["latched"] = *rule.latched;
     if (rule.reliable) one["reliable"] = *rule.reliable;
     add_text(one, "rename", rule.rename);

@@ -56,7 +56,8 @@ TEST(ZenohRules, ComeBackFromTheirTextAsTheyWere) {
   std::vector<config::Problem> problems;
   parse_rules(R"({
     "domain": "d", "network": "fleet", "access": "group",
-    "out": [{"topics": "/camera/*", "exclude": "/camera/x", "max_hz": 2.5, "priority": "data_low", "namespace": "/v1"},
+    "out": [{"topics": "/camera/*", "exclude": "/camera/x", "max_hz": 2.5, "priority": "data_low", "namespace": "/v1",
+             "owner": true},
             {"topics": "/stop", "reliable": false, "congestion": "block", "depth": 3, "latched": true, "rename": "/s"}],
     "in": [{"types": ["a/msg/B", "c/msg/D"], "max_mib": 2}],
     "zenoh": {"form": "cardan", "mode": "peer", "connect": "tcp/10.0.0.2:7447", "listen": ["tcp/127.0.0.1:1"],

@@ -65,8 +65,8 @@ class FileMessages {
   /// Once `cancelled` is true, no message comes any more. `most_unpacked_bytes`: of each file, as in ReadOptions.
   /// `latched`: first come the messages that late subscribers would have been given at `start` (mcap::MergedMessages).
   FileMessages(const FileSet& files, std::uint64_t start, std::uint64_t end, const WantedChannel& wanted,
-               const std::atomic<bool>* cancelled = nullptr,
-               std::uint64_t most_unpacked_bytes = mcap::unpacked_limit(), bool latched = false);
+               const std::atomic<bool>* cancelled = nullptr, std::uint64_t most_unpacked_bytes = mcap::unpacked_limit(),
+               bool latched = false);
 
   using Next = mcap::MergedMessages::Next;
   /// Empty: the end. Valid until it is called again. Throws Error (System): the disk fails.

@@ -10,6 +10,7 @@
 #include "cardan/record/channel_form.hpp"
 #include "cardan/record/name_patterns.hpp"
 #include "cardan/transport/discovery/process.hpp"
+#include "cardan/transport/stop.hpp"
 
 namespace cardan::record {
 namespace {
@@ -51,6 +52,8 @@ Outlets::Outlets(const FileSet& files, const PlayerOptions& options) : files_(fi
   check_names(options);
   problems_ = files.problems();
   of_channel_.resize(files.readers().size());
+  for (const auto& reader : files.readers())
+    for (const auto& [id, channel] : reader->summary().channels()) recorded_.insert(channel.topic);
   for (std::size_t file = 0; file < files.readers().size(); ++file) {
     const mcap::Reader& reader = *files.readers()[file];
     for (const auto& [id, channel] : reader.summary().channels()) choose(file, channel, options);
@@ -102,13 +105,6 @@ const std::pair<std::optional<MessageForm>, std::string>& Outlets::form_for(cons
   return at->second;
 }
 
-bool Outlets::recorded(const std::string& topic) const {
-  return std::any_of(files_.readers().begin(), files_.readers().end(), [&](const auto& reader) {
-    const auto& channels = reader->summary().channels();
-    return std::any_of(channels.begin(), channels.end(), [&](const auto& one) { return one.second.topic == topic; });
-  });
-}
-
 void Outlets::choose(std::size_t file, const mcap::Channel& channel, const PlayerOptions& options) {
   const auto fits_any = [&](const std::vector<std::string>& patterns) {
     return fits_one(patterns, channel.topic) || fits_one(patterns, with_slash(channel.topic));
@@ -121,27 +117,20 @@ void Outlets::choose(std::size_t file, const mcap::Channel& channel, const Playe
   if (options.clock_hz > 0 && topic == "/clock")
     return leave_out(file, channel, "the player publishes its own clock", true);
   const bool slashed = renamed == options.remap.end() && topic != channel.topic;
-  if (slashed && recorded(topic))
+  if (slashed && recorded_.contains(topic))
     return leave_out(file, channel, fmt::format("{} is recorded too; --remap gives one of them another name", topic),
                      false);
   const auto& [form, why] = form_for(*files_.readers()[file], channel);
   if (!form) return leave_out(file, channel, why, is_empty(*files_.readers()[file], channel));
-  const auto same = [&](const std::unique_ptr<Outlet>& o) {
-    return o->topic == topic && o->form.type().hash == form->type().hash && o->form.type().name == form->type().name;
-  };
-  auto found = std::find_if(outlets_.begin(), outlets_.end(), same);
-  if (found == outlets_.end()) {
+  Outlet*& outlet = outlet_of_[{topic, form->type().hash, form->type().name}];
+  if (outlet == nullptr) {
     refuse_mixture(channel, topic, options);
-    outlets_.push_back(std::make_unique<Outlet>(topic, *form));
-    found = outlets_.end() - 1;
+    outlet = outlets_.emplace_back(std::make_unique<Outlet>(topic, *form)).get();
   }
-  if (slashed) {
-    std::string note = channel.topic + " is played as " + topic;
-    if (std::find(notes_.begin(), notes_.end(), note) == notes_.end()) notes_.push_back(std::move(note));
-  }
+  if (slashed && slashed_.insert(topic).second) notes_.push_back(channel.topic + " is played as " + topic);
   const std::uint64_t publishers = files_.readers()[file]->publishers(channel.topic);
-  (*found)->depth = std::max((*found)->depth, static_cast<std::uint32_t>(mcap::latched_depth(channel) * publishers));
-  of_channel_[file][channel.id] = found->get();
+  outlet->depth = std::max(outlet->depth, static_cast<std::uint32_t>(mcap::latched_depth(channel) * publishers));
+  of_channel_[file][channel.id] = outlet;
 }
 
 /// A topic that was recorded with two types is played with both; two topics of different types do not become one.
@@ -178,14 +167,17 @@ void Outlets::measure(std::size_t file) {
 }
 
 void Outlets::create_publishers(const PlayerOptions& options) {
-  (void)detail::Process::of(options.domain);  // what is wrong with that is wrong with all of them
-  std::erase_if(outlets_, [this](const std::unique_ptr<Outlet>& outlet) {
-    return std::none_of(of_channel_.begin(), of_channel_.end(), [&](const auto& channels) {
-      return std::any_of(channels.begin(), channels.end(), [&](const auto& c) { return c.second == outlet.get(); });
-    });
-  });
-  for (auto& outlet : outlets_) {
-    std::string why;
+  (void)detail::Process::of(options.domain);              // what is wrong with that is wrong with all of them
+  std::unordered_map<const Outlet*, std::string> failed;  // and why
+  std::set<const Outlet*> used;
+  for (const auto& channels : of_channel_)
+    for (const auto& [id, outlet] : channels) used.insert(outlet);
+  std::erase_if(outlets_, [&](const std::unique_ptr<Outlet>& outlet) { return !used.contains(outlet.get()); });
+  for (const auto& outlet : outlets_) {
+    if (stopping()) {  // the publishers of thousands of topics take seconds
+      failed.emplace(outlet.get(), "the player was stopped");
+      continue;
+    }
     try {
       outlet->publisher =
           std::make_unique<AnyPublisher>(outlet->topic, outlet->form.type(),
@@ -195,22 +187,21 @@ void Outlets::create_publishers(const PlayerOptions& options) {
                                                       .reliable_timeout = kReliableTimeout,
                                                       .access = options.access},
                                          PublisherOptions{.domain = options.domain});
-      continue;
     } catch (const Error& e) {
       // A problem with the name, size or memory of this topic must not keep the others from playing; one with the run
       // directory must.
       if (e.code() == ErrorCode::Unavailable || e.code() == ErrorCode::Forked) throw;
-      why = e.what();
+      failed.emplace(outlet.get(), e.what());
     }
-    for (std::size_t file = 0; file < of_channel_.size(); ++file)
-      for (const auto& [id, channel] : files_.readers()[file]->summary().channels())
-        if (of(file, channel) == outlet.get()) {
-          of_channel_[file].erase(id);
-          leave_out(file, channel, why, false);
-        }
-    outlet.reset();
   }
-  std::erase(outlets_, nullptr);
+  if (failed.empty()) return;
+  for (std::size_t file = 0; file < of_channel_.size(); ++file)
+    for (const auto& [id, channel] : files_.readers()[file]->summary().channels())
+      if (const auto why = failed.find(of(file, channel)); why != failed.end()) {
+        of_channel_[file].erase(id);
+        leave_out(file, channel, why->second, false);
+      }
+  std::erase_if(outlets_, [&](const std::unique_ptr<Outlet>& outlet) { return failed.contains(outlet.get()); });
 }
 
 Outlet* Outlets::of(std::size_t file, const mcap::Channel& channel) const noexcept {

@@ -63,7 +63,6 @@ class Outlets {
   void check_names(const PlayerOptions& options) const;
   [[nodiscard]] const std::pair<std::optional<MessageForm>, std::string>& form_for(const mcap::Reader& reader,
                                                                                    const mcap::Channel& channel);
-  [[nodiscard]] bool recorded(const std::string& topic) const;
   void choose(std::size_t file, const mcap::Channel& channel, const PlayerOptions& options);
   void refuse_mixture(const mcap::Channel& channel, const std::string& topic, const PlayerOptions& options);
   void leave_out(std::size_t file, const mcap::Channel& channel, std::string why, bool by_design);
@@ -72,8 +71,10 @@ class Outlets {
 
   const FileSet& files_;
   std::vector<std::unique_ptr<Outlet>> outlets_;
-  std::vector<std::unordered_map<std::uint16_t, Outlet*>> of_channel_;  ///< by file
-  std::map<std::string, std::string> played_as_;                        ///< by the name: the first topic that got it
+  std::vector<std::unordered_map<std::uint16_t, Outlet*>> of_channel_;                ///< by file
+  std::map<std::tuple<std::string, std::uint64_t, std::string>, Outlet*> outlet_of_;  ///< by topic, hash and type
+  std::map<std::string, std::string> played_as_;  ///< by the name: the first topic that got it
+  std::set<std::string> recorded_, slashed_;      ///< topics of all files; those that are played with a slash
   /// Of the file that is looked at, by schema, encoding and hash of the layout: many channels may have one.
   std::map<std::tuple<std::uint16_t, std::string, std::string>, std::pair<std::optional<MessageForm>, std::string>>
       forms_;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whose publications a recorder takes, and what those of another user cost it.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <atomic>
 #include <filesystem>
 #include <thread>
+#include <utility>
 
 #include "cardan/record/recorder/recording_test.hpp"
 #include "cardan/transport/discovery/process.hpp"
@@ -81,8 +83,85 @@ CARDAN_ROLE(damaged_images) {
   return 0;
 }
 
+/// One of our topics with other types, and topics of its own: how many is in the arguments.
+CARDAN_ROLE(topics_without_end) {
+  using namespace cardan;
+  auto& process = detail::Process::of({});
+  const auto add = [&](const std::string& topic, const std::string& type_ending) {
+    detail::MessageType type = detail::message_type_of<Imu>();
+    type.name += type_ending;
+    process.add(std::make_shared<detail::PublisherCore>(topic, type, record::kBoth.options, PublisherOptions{}));
+  };
+  for (int i = 0; i < std::stoi(args.at(0)); ++i) add(record::kBoth.name, std::to_string(i));
+  for (int i = 0; i < std::stoi(args.at(1)); ++i) add("/z/" + std::to_string(i), "");
+  cardan::test::say("ready");
+  cardan::test::hear();
+  return 0;
+}
+
+/// Records everyone's topics; says how many of others it has once there are no more, and at the end how much of ours.
+CARDAN_ROLE(recorder_of_everyone) {
+  using namespace cardan::record;
+  RecorderOptions options{.path = args.at(0), .min_space = 0};
+  options.access = cardan::Access::Everyone;
+  Recorder recorder(options);
+  std::ptrdiff_t before = 0, there = 0;
+  do {
+    before = std::exchange(there, 0);
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+    for (const TopicReport& topic : recorder.report().topics)
+      there += topic.topic.starts_with("/z/") && topic.problem.empty() ? 1 : 0;
+  } while (there == 0 || there != before);
+  cardan::test::say("others " + std::to_string(there));
+  cardan::test::hear();
+  recorder.stop();
+  std::uint64_t recorded = 0;
+  for (const TopicReport& topic : recorder.report().topics)
+    recorded += topic.topic.starts_with("/z/") ? 0 : topic.recorded;
+  cardan::test::say("recorded " + std::to_string(recorded));
+  return 0;
+}
+
 namespace cardan::record {
 namespace {
+
+class RecorderAmongOthers : public RecorderAccess {
+ protected:
+  /// Records everyone's topics with 512 descriptors beside a stranger with so many types of /both and other topics, and
+  /// then two topics of ours. Returns how many other topics it took.
+  int take_ours_beside(const std::string& types, const std::string& topics) {
+    (void)detail::Process::of({});
+    Child stranger("topics_without_end", {types, topics}, cardan::test::as_user(kStranger));
+    stranger.expect("ready", 120s);
+    Child recorder("recorder_of_everyone", {folder_ + "/all.mcap"}, [] {
+      const rlimit limit{512, 512};
+      ::setrlimit(RLIMIT_NOFILE, &limit);
+    });
+    const int others = std::stoi(recorder.expect("others", 180s));
+    Publisher ours{kOurs}, both{kBoth};
+    for (std::uint32_t i = 1; i <= 50; ++i) {
+      publish_imu(ours, i);
+      publish_imu(both, i);
+    }
+    std::this_thread::sleep_for(2s);  // it comes to know them; what is published before is in their slots
+    recorder.say("end");
+    EXPECT_EQ(recorder.expect("recorded", 60s), "100");
+    EXPECT_EQ(recorder.end(), 0);
+    stranger.close_input();
+    EXPECT_EQ(stranger.end(), 0);
+    return others;
+  }
+};
+
+TEST_F(RecorderAmongOthers, TheirTopicsLeaveDescriptorsForOurs) {
+  SKIP_UNLESS_ROOT();
+  EXPECT_LE(take_ours_beside("0", "300"), 64) << "two descriptors each, a quarter of all";
+}
+
+TEST_F(RecorderAmongOthers, TheirTypesOfATopicLeaveRoomForOurs) {
+  SKIP_UNLESS_ROOT();
+  EXPECT_EQ(take_ours_beside("20", "1"), 1);
+}
 
 TEST_F(RecorderAccess, OtherUsersPublicationsAreNotRecordedUnlessAsked) {
   SKIP_UNLESS_ROOT();

@@ -3,11 +3,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "cardan/base/clock.hpp"
 #include "cardan/base/error.hpp"
+#include "cardan/base/socket.hpp"
 #include "cardan/record/name_patterns.hpp"
+#include "cardan/transport/discovery/descriptor_shares.hpp"
 
 namespace cardan::record {
 namespace {
@@ -16,12 +19,20 @@ namespace {
 constexpr std::size_t kMostProblems = 64;
 /// Types of one topic that are recorded. Each costs a queue, and anybody whom we accept can make many.
 constexpr std::size_t kMostForms = 16;
+constexpr std::size_t kMostFormsOfOthers = kMostForms / 2;
 /// Topics that are attached at the same time.
 constexpr std::size_t kMostAtOnce = 32;
 /// On a thread of its own, if there is one to be had.
 constexpr auto kWithThreads = std::launch::async | std::launch::deferred;
 /// The numbers that MCAP has for channels.
 constexpr std::size_t kMostChannels = 65'534;
+
+/// Topics of other users (--access) stay attached, with two descriptors each, after their publishers have ended:
+/// without a limit, topics that come and go would leave nothing for ours.
+std::size_t most_channels_of_others() {
+  constexpr std::size_t kDescriptors = 2;
+  return std::min(kMostChannels / 4, detail::DescriptorShares::of_process().most_of_all() / kDescriptors);
+}
 
 }  // namespace
 
@@ -57,20 +68,35 @@ void Scout::found(const std::string& topic, const ObservedStream& stream) {
   if (!framing)
     throw Error(ErrorCode::Incompatible, "the memory layout of " + source.type + " does not follow from its schema",
                 "avoid alignas and bit fields in recorded types");
-  std::size_t& forms = forms_[topic];
-  if (forms == kMostForms || channels_ == kMostChannels)
-    throw Error(ErrorCode::Limit,
-                channels_ == kMostChannels ? fmt::format("a file has at most {} channels", kMostChannels)
-                                           : fmt::format("the topic already had {} types", kMostForms),
-                "start another recording");
+  const bool foreign = detail::is_foreign(stream.peer().uid);
+  make_sure_of_room(topic, foreign);
   const detail::PublicationForm form{source.type, source.type_hash, source.message_bytes};
   auto queue = std::make_unique<TopicQueue>(std::move(source), std::move(*framing), options_);
   if (attaching_.size() >= kMostAtOnce) attaching_[attaching_.size() - kMostAtOnce].done.wait();
-  attaching_.push_back({topic, form, std::async(kWithThreads, [this, owned = std::move(queue)]() mutable {
+  attaching_.push_back({topic, form, foreign, std::async(kWithThreads, [this, owned = std::move(queue)]() mutable {
                           attach(std::move(owned));
                         })});
-  ++forms;
-  ++channels_;
+  count(topic, foreign, 1);
+}
+
+void Scout::make_sure_of_room(const std::string& topic, bool foreign) const {
+  const auto known = forms_.find(topic);
+  const Number forms = known == forms_.end() ? Number{} : known->second;
+  const auto check = [](std::size_t number, std::size_t most, const char* what) {
+    if (number >= most) throw Error(ErrorCode::Limit, fmt::format(fmt::runtime(what), most), "start another recording");
+  };
+  check(channels_.all, kMostChannels, "a file has at most {} channels");
+  check(forms.all, kMostForms, "the topic already had {} types");
+  if (!foreign) return;
+  check(channels_.of_others, most_channels_of_others(), "{} topics of other users are recorded already");
+  check(forms.of_others, kMostFormsOfOthers, "the topic already had {} types of other users");
+}
+
+void Scout::count(const std::string& topic, bool foreign, int by) {
+  for (Number* const number : {&forms_[topic], &channels_}) {
+    number->all += static_cast<std::size_t>(by);
+    if (foreign) number->of_others += static_cast<std::size_t>(by);
+  }
 }
 
 /// On a thread of its own: publishers make room for the samples that we hold, which takes each some 10 ms.
@@ -92,8 +118,7 @@ std::vector<std::pair<std::string, detail::PublicationForm>> Scout::settle() {
     try {
       one.done.get();
     } catch (const Error& e) {
-      --forms_[one.topic];
-      --channels_;
+      count(one.topic, one.foreign, -1);
       note_problem(one.topic, e.what(), 0, 1);
       failed.emplace_back(std::move(one.topic), std::move(one.form));
     }

@@ -52,6 +52,9 @@ class Scout : private detail::TopicWatchListener {
   void silent(const std::string& topic, const std::string& why) override { note_problem(topic, why); }
   std::vector<std::pair<std::string, detail::PublicationForm>> settle() override;
   void looked() override { on_news_(); }
+  /// Throws Error (Limit).
+  void make_sure_of_room(const std::string& topic, bool foreign) const;
+  void count(const std::string& topic, bool foreign, int by);
   void attach(std::unique_ptr<TopicQueue> queue);
   void note_problem(const std::string& topic, const std::string& problem, std::uint64_t refused = 0,
                     std::uint64_t unreadable = 0);
@@ -64,11 +67,15 @@ class Scout : private detail::TopicWatchListener {
   struct Attaching {
     std::string topic;
     detail::PublicationForm form;
+    bool foreign = false;  ///< its first publication is another user's
     std::future<void> done;
   };
-  std::vector<Attaching> attaching_;          ///< of the watch's thread
-  std::map<std::string, std::size_t> forms_;  ///< of the watch's thread; by topic, how many types are recorded
-  std::size_t channels_ = 0;                  ///< of the watch's thread; in all of them
+  std::vector<Attaching> attaching_;  ///< of the watch's thread
+  struct Number {
+    std::size_t all = 0, of_others = 0;
+  };
+  std::map<std::string, Number> forms_;  ///< of the watch's thread; by topic, how many types are recorded
+  Number channels_;                      ///< of the watch's thread; in all of them
   mutable std::mutex mutex_;
   std::vector<std::unique_ptr<TopicQueue>> found_;
   std::map<std::string, Problem> problems_;

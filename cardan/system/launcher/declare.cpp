@@ -140,6 +140,8 @@ class Question {
           const json& error = answer.at("error");
           complain(component, error.at("at"), error.at("cause"), error.at("remedy"), into);
         }
+        if (answer.contains("private_bytes"))
+          into.declarations.private_bytes[process_.name] = answer.at("private_bytes").get<std::uint64_t>();
         if (answer.contains("endpoints"))
           read(answer, into.declarations);
         else

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -71,6 +72,14 @@ json json_of(const detail::ComponentCore& core) {
   for (const auto& callback : core.callbacks())
     if (callback.get() != &core.errand() && !topics.contains(callback->name())) callbacks.push_back(callback->name());
   return {{"component", core.name()}, {"endpoints", endpoints}, {"parameters", parameters}, {"callbacks", callbacks}};
+}
+
+/// What RLIMIT_DATA counts of this process, as `memory_mib` limits it; 0: unknown.
+std::uint64_t private_bytes() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with("VmData:")) return std::strtoull(line.c_str() + 7, nullptr, 10) * 1024;
+  return 0;
 }
 
 /// A component in a runtime of its own, so that what one does says nothing about the others.
@@ -142,7 +151,9 @@ json ask(const config::Configuration& configuration, const config::Process& proc
       Alone as_given(configuration, process, settings);
       as_given.start();
       refuse_values(as_given.core());
-      return json_of(as_given.core());
+      json answer = json_of(as_given.core());
+      answer["private_bytes"] = private_bytes();
+      return answer;
     } catch (const Error& e) {
       error = problem("", fmt::format("component '{}' does not start: {}", settings.name, e.cause()), e.remedy());
     } catch (const std::exception& e) {

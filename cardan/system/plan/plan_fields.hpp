@@ -58,9 +58,18 @@ inline constexpr auto kFields<config::Place> = all_fields<config::Place>(
     "line", &config::Place::line, "column", &config::Place::column, "file", &config::Place::file);
 
 template <>
-inline constexpr auto kFields<config::Source> =
-    all_fields<config::Source>("file_name", &config::Source::file_name, "included", &config::Source::included, "keys",
-                               &config::Source::keys, "values", &config::Source::values);
+inline constexpr auto kFields<config::Naming> =
+    all_fields<config::Naming>("prefix", &config::Naming::prefix, "links", &config::Naming::links);
+
+template <>
+inline constexpr auto kFields<config::IncludeLinks> = all_fields<config::IncludeLinks>(
+    "name_space", &config::IncludeLinks::name_space, "naming", &config::IncludeLinks::naming, "open",
+    &config::IncludeLinks::open, "in_text", &config::IncludeLinks::in_text);
+
+template <>
+inline constexpr auto kFields<config::Source> = all_fields<config::Source>(
+    "file_name", &config::Source::file_name, "included", &config::Source::included, "keys", &config::Source::keys,
+    "values", &config::Source::values, "links", &config::Source::links);
 
 template <>
 inline constexpr auto kFields<config::Thread> = all_fields<config::Thread>(
@@ -75,10 +84,6 @@ inline constexpr auto kFields<config::Callback> = all_fields<config::Callback>(
 template <>
 inline constexpr auto kFields<config::Cycle> =
     all_fields<config::Cycle>("callback", &config::Cycle::callback, "weight", &config::Cycle::weight);
-
-template <>
-inline constexpr auto kFields<config::Naming> =
-    all_fields<config::Naming>("prefix", &config::Naming::prefix, "links", &config::Naming::links);
 
 template <>
 inline constexpr auto kFields<config::Component> = all_fields<config::Component>(

@@ -102,6 +102,9 @@ PublisherReport publisher_from(const json& j, const ObserverLink& link) {
   p.depth = number32(j, "depth");
   p.max_bytes = wire::number(j, "max_bytes");
   p.reliable = wire::flag(j, "reliable");
+  // Also if its library does not say it. Of a stranger's it would be a lie: it would not show us such a one.
+  p.is_owners =
+      wire::number(j, "access") == static_cast<std::uint64_t>(Access::Owner) && link.peer().uid == ::geteuid();
   p.via = wire::text(j, "via");
   p.deadline_ns = wire::signed_number(j, "deadline_ns");
   p.slots = number32(j, "slots");

@@ -49,6 +49,15 @@ TEST(Printable, LinesKeepTheirEndsAndTabs) {
   EXPECT_EQ(printable_lines("int32 a\n\tint32 b\r\x1b"), "int32 a\n\tint32 b??");
 }
 
+TEST(Printable, JsonKeepsItsValues) {
+  const nlohmann::json json{{"a\u202e", "\u009b31m\u007f\u00e9\U000e0041"}, {"b", {1, "\x1b"}}};
+  const std::string text = cardan::detail::printable_json(json.dump(2));
+  EXPECT_EQ(nlohmann::json::parse(text), json);
+  EXPECT_EQ(cardan::detail::printable_lines(text), text);
+  EXPECT_NE(text.find("\\u009b31m\\u007f\u00e9\\udb40\\udc41"), std::string::npos) << text;
+  EXPECT_EQ(cardan::detail::printable_json("\"\xff\""), "\"?\"");
+}
+
 TEST(Wire, ATextOfAPeerIsPrintableAndCanBePrintedStrictly) {
   using cardan::detail::wire::text;
   const nlohmann::json cut{{"name", std::string(1023, 'a') + "é"}};

@@ -65,6 +65,7 @@ json Server::describe(const Process::Published& p) const {
           {"depth", core.options().depth},
           {"max_bytes", core.options().max_bytes},
           {"reliable", core.options().reliable},
+          {"access", static_cast<unsigned>(core.options().access)},
           {"via", core.via()},
           {"deadline_ns", core.options().deadline.count()},
           {"slots", hot.committed.load()},

@@ -24,6 +24,7 @@ use crate::definitions;
 use crate::incoming::Incoming;
 use crate::keys::{announced, checked_name, clock_key, definitions_key, domain_number, MOST_BYTES};
 use crate::outgoing::{Local, Outgoing};
+use crate::receivers::Watch;
 use crate::rules::{is_pattern, rule_for, Form, Rules};
 use crate::stamp::wall_now;
 use crate::topics::Topics;
@@ -32,9 +33,12 @@ use crate::types::definition_of;
 /// Each topic has a thread.
 const MOST_OUT: usize = 512;
 const MOST_IN: usize = 256;
+/// Names in one note.
+const SHOWN: usize = 16;
 /// Tokens of one topic that are looked at once.
 const OF_TOPIC: Room = Room { answers: 1024, bytes: 1 << 20 };
 const LOOK: Duration = Duration::from_millis(500);
+const LOOK_AT_RECEIVERS: Duration = Duration::from_millis(50);
 /// Between two looks at all that is announced, which strangers can cause, and for its answers.
 const AGAIN: Duration = Duration::from_secs(5);
 /// Tokens that such a look takes.
@@ -52,6 +56,8 @@ struct FoundTopic {
     #[serde(rename = "type")]
     type_name: String,
     depth: u32,
+    /// One of its publications is for this user alone.
+    owner: bool,
     via: Vec<String>,
 }
 
@@ -88,6 +94,8 @@ impl Bridge {
         self.spawn(move || find_topics(&topics, &stop));
         let topics = self.topics.clone();
         std::thread::spawn(move || follow(&topics, &tokens));
+        let (topics, stop) = (self.topics.clone(), self.stop.clone());
+        self.spawn(move || watch_receivers(&topics.context, &stop));
         let (topics, clocks, stop) = (self.topics.clone(), self.clocks.clone(), self.stop.clone());
         self.spawn(move || clocks.ask(&topics, &stop));
     }
@@ -140,6 +148,22 @@ impl Bridge {
             Form::Rmw => format!("ROS 2 domain {}", self.topics.context.keys.domain_id),
         };
         format!("Zenoh, {form}, connected to {links}, id {}", self.topics.context.zid)
+    }
+}
+
+/// Ends receivers that read nothing while others wait.
+fn watch_receivers(context: &Context, stop: &AtomicBool) {
+    let (mut watch, mut times) = (Watch::default(), 0);
+    while !stop.load(Relaxed) {
+        std::thread::sleep(LOOK_AT_RECEIVERS);
+        let ended = context.receivers.end_stuck(&mut watch);
+        if ended != 0 {
+            times += ended;
+            context.note(
+                "receivers",
+                format!("receivers that read nothing were ended, so that others need not wait ({times} times)"),
+            );
+        }
     }
 }
 
@@ -374,9 +398,25 @@ fn find_topics(topics: &Arc<Topics>, stop: &AtomicBool) {
     }
 }
 
+/// What does not leave, because its access is 'owner'.
+fn note_kept(context: &Context, kept: &[String]) {
+    if kept.is_empty() {
+        return context.forget_note("kept");
+    }
+    let names = kept[..kept.len().min(SHOWN)].join(", ");
+    let more = if kept.len() > SHOWN { format!(" and {} more", kept.len() - SHOWN) } else { String::new() };
+    context.note(
+        "kept",
+        format!(
+            "{names}{more}: not sent, because the access is 'owner', and everybody that connects may read what leaves \
+             — name them in full in 'topics' (--topic), or set 'owner' in the rule (--owner)"
+        ),
+    );
+}
+
 fn update(topics: &Topics, running: &mut BTreeMap<String, Local>, found: Found) {
     let context = &topics.context;
-    let mut here = BTreeSet::new();
+    let (mut here, mut kept) = (BTreeSet::new(), vec![]);
     for topic in found.topics {
         let rules = &context.rules;
         let own = topic.via.contains(&context.network);
@@ -384,6 +424,10 @@ fn update(topics: &Topics, running: &mut BTreeMap<String, Local>, found: Found) 
             continue;
         }
         let Some(rule) = rule_for(&rules.out, &topic.topic, &topic.type_name) else { continue };
+        if topic.owner && !rule.sends_owners(&topic.topic) {
+            kept.push(topic.topic);
+            continue;
+        }
         here.insert(topic.topic.clone());
         let local =
             Local { name: topic.topic, type_name: topic.type_name, depth: topic.depth, via: topic.via.join(" ") };
@@ -412,6 +456,7 @@ fn update(topics: &Topics, running: &mut BTreeMap<String, Local>, found: Found) 
         }
         running.insert(local.name.clone(), local);
     }
+    note_kept(context, &kept);
     // Their counts stay in the report; the thread ends.
     running.retain(|name, _| {
         let stays = here.contains(name);

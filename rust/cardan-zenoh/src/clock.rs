@@ -169,7 +169,7 @@ pub fn answer(topics: &Topics, query: &Query, received_ns: i64) {
     }
     let answer = Answer { received_ns, sent_ns: wall_now(), streams };
     if let Ok(text) = serde_json::to_vec(&answer) {
-        let _ = query.reply(query.key_expr().clone(), text).wait();
+        let _ = topics.context.receivers.send(|| query.reply(query.key_expr().clone(), text).wait());
     }
 }
 

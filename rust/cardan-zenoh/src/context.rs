@@ -9,6 +9,7 @@ use zenoh::Session;
 use crate::answering::Answering;
 use crate::counts::Report;
 use crate::keys::Keys;
+use crate::receivers::Receivers;
 use crate::ros::Node;
 use crate::rules::Rules;
 use crate::types::Hashes;
@@ -27,6 +28,7 @@ pub struct Context {
     endpoints: AtomicU32,
     pub hashes: Hashes,
     pub answering: Answering,
+    pub receivers: Receivers,
     /// Of types that leave, by their numbers.
     pub definitions: Mutex<HashMap<u64, String>>,
     /// Counts of those that have gone, so that no loss is forgotten.
@@ -60,6 +62,7 @@ impl Context {
             endpoints: AtomicU32::new(1),
             hashes: Hashes::default(),
             answering: Answering::start(),
+            receivers: Receivers::default(),
             definitions: Mutex::default(),
             past: Mutex::default(),
             left_out: AtomicBool::new(false),

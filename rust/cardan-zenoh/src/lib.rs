@@ -17,6 +17,7 @@ pub mod keys;
 pub mod log;
 pub mod losses;
 pub mod outgoing;
+pub mod receivers;
 pub mod ros;
 pub mod ros_publisher;
 pub mod rules;

@@ -22,6 +22,20 @@ const OWN_MESSAGES: usize = 1 << 20;
 const MOST_SILENT: usize = 1000;
 const PATIENCE_WITH_SILENT: Duration = Duration::from_secs(3);
 const WHERE: &str = "tcp/127.0.0.1:7447";
+/// Settings of ours where Zenoh's own file says nothing else.
+const MESSAGE: &str = "transport/link/rx/max_message_size";
+const PENDING: &str = "transport/unicast/accept_pending";
+const OURS: [&str; 3] = [MESSAGE, PENDING, "transport/unicast/accept_timeout"];
+
+/// An address where Zenoh waits as long for the start of TLS as for its own.
+fn with_patience(address: &str) -> String {
+    const KEY: &str = "tls_handshake_timeout_ms";
+    if !address.starts_with("tls/") || address.contains(KEY) {
+        return address.into();
+    }
+    let separator = if address.contains('#') { ';' } else { '#' };
+    format!("{address}{separator}{KEY}={}", PATIENCE_WITH_SILENT.as_millis())
+}
 
 /// Zenoh's settings: its own file, and what the rules say. By itself it listens on loopback, or connects as a client, and
 /// looks for nobody by multicast.
@@ -35,6 +49,10 @@ fn configuration(all: &Rules) -> Result<Config, String> {
         Config::from_file(&rules.config).map_err(|e| format!("{}: {e} — check Zenoh's file", rules.config))?
     };
     let listens = !rules.listen.is_empty() || (own && rules.connect.is_empty());
+    let listen = if rules.listen.is_empty() && listens { vec![WHERE.to_string()] } else { rules.listen.clone() };
+    let usual = Config::default();
+    let chosen: Vec<&str> =
+        OURS.into_iter().filter(|key| config.get_json(key).ok() == usual.get_json(key).ok()).collect();
     let mut set = |key: &str, value: String| config.insert_json5(key, &value).map_err(told);
     if own {
         set("scouting/multicast/enabled", "false".into())?;
@@ -42,18 +60,23 @@ fn configuration(all: &Rules) -> Result<Config, String> {
         set("mode", if listens { "\"router\"" } else { "\"client\"" }.into())?;
         set("connect/timeout_ms", "-1".into())?;
         set("connect/exit_on_failure", "false".into())?;
-        // What a message in fragments may take before a rule sees it; a little above its limit it is refused and counted.
-        // Who listens passes the messages of others on, too.
-        let passed_on = if listens { Rule::default().max_bytes() } else { 0 };
-        let most = all.inward.iter().map(Rule::max_bytes).max().unwrap_or(0).max(passed_on);
-        set("transport/link/rx/max_message_size", (2 * most + OWN_MESSAGES).to_string())?;
-        let listen = if rules.listen.is_empty() && listens { vec![WHERE.to_string()] } else { rules.listen.clone() };
-        set("listen/endpoints", serde_json::json!(listen).to_string())?;
+    }
+    if own || !listen.is_empty() {
+        let all: Vec<String> = listen.iter().map(|one| with_patience(one)).collect();
+        set("listen/endpoints", serde_json::json!(all).to_string())?;
+    }
+    // What a message in fragments may take before a rule sees it; a little above its limit it is refused and counted. Who
+    // listens passes the messages of others on, too.
+    let passed_on = if listens || !own { Rule::default().max_bytes() } else { 0 };
+    let most = all.inward.iter().map(Rule::max_bytes).max().unwrap_or(0).max(passed_on);
+    for key in chosen {
         // A stranger can open connections and say nothing: there is room for others beside them, soon again.
-        set("transport/unicast/accept_pending", MOST_SILENT.to_string())?;
-        set("transport/unicast/accept_timeout", PATIENCE_WITH_SILENT.as_millis().to_string())?;
-    } else if !rules.listen.is_empty() {
-        set("listen/endpoints", serde_json::json!(rules.listen).to_string())?;
+        let value = match key {
+            MESSAGE => 2 * most + OWN_MESSAGES,
+            PENDING => MOST_SILENT,
+            _ => PATIENCE_WITH_SILENT.as_millis() as usize,
+        };
+        set(key, value.to_string())?;
     }
     if !rules.mode.is_empty() {
         set("mode", serde_json::json!(rules.mode).to_string())?;

@@ -289,11 +289,11 @@ impl Outgoing {
         let size = sample.size() as u64;
         let (payload, copied) = bytes_of(sample);
         let put = publisher.put(payload);
-        let sent = match mark {
+        let sent = context.receivers.send(|| match mark {
             None => put.attachment(stamp).wait(),
             Some(m) if m.timestamp.is_none() => put.encoding(m.encoding).attachment(m.attachment).wait(),
             Some(m) => put.encoding(m.encoding).attachment(m.attachment).timestamp(m.timestamp).wait(),
-        };
+        });
         match sent {
             Ok(()) => {
                 add(&self.counts.carried, 1);
@@ -362,10 +362,10 @@ impl Outgoing {
             let stamp = self.stamp(context, &sample, sent.map_or(0, |s| s.thinned)).encode();
             let mark = ros.map(|r| r.again(&sample));
             let reply = query.reply(key, bytes_of(sample).0);
-            let replied = match mark {
+            let replied = context.receivers.send(|| match mark {
                 None => reply.attachment(stamp).wait(),
                 Some(m) => reply.encoding(m.encoding).attachment(m.attachment).timestamp(m.timestamp).wait(),
-            };
+            });
             replied.map_err(|e| e.to_string())?;
         }
         Ok(())

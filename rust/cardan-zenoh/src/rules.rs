@@ -60,6 +60,8 @@ pub struct Rule {
     pub depth: u32,
     pub latched: Option<bool>,
     pub max_mib: u64,
+    /// Also topics of access 'owner' that fit by a pattern only.
+    pub owner: bool,
     pub priority: Priority,
     pub congestion: Congestion,
 }
@@ -77,6 +79,7 @@ impl Default for Rule {
             depth: 0,
             latched: None,
             max_mib: 64,
+            owner: false,
             priority: Priority::default(),
             congestion: Congestion::default(),
         }
@@ -177,6 +180,11 @@ pub fn rule_for<'a>(rules: &'a [Rule], topic: &str, type_name: &str) -> Option<&
 }
 
 impl Rule {
+    /// Whether it sends a topic of access 'owner'. Whoever receives may be another user.
+    pub fn sends_owners(&self, topic: &str) -> bool {
+        self.owner || self.topics.iter().any(|name| name == topic)
+    }
+
     /// The topic's name on the other side.
     pub fn beyond(&self, topic: &str) -> String {
         if self.rename.is_empty() {
@@ -249,6 +257,17 @@ mod tests {
         assert!(rule_for(&rules.inward, "/cmd", "std_msgs/msg/String").is_none());
         assert!(rule_for(&rules.inward, "/other", "").is_none());
         assert_eq!(rules.zenoh.form, Form::Cardan);
+    }
+
+    #[test]
+    fn topics_of_their_owner_alone_leave_by_their_name_or_by_owner() {
+        let rules: Rules =
+            serde_json::from_str(r#"{"out": [{"topics": ["/a*", "/camera"]}, {"topics": ["*"], "owner": true}]}"#)
+                .unwrap();
+        assert!(rules.out[0].sends_owners("/camera"));
+        assert!(!rules.out[0].sends_owners("/arm"));
+        assert!(rules.out[1].sends_owners("/arm"));
+        assert!(!Rule::default().sends_owners("/arm"));
     }
 
     #[test]
