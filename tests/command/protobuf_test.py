@@ -95,6 +95,15 @@ class Fields(ProtobufCase):
         # Of another type than the definition says, it is a field that the definition lacks.
         self.assertEqual(self.shown("p.A", types, put(1, "text") + put(2, 5)), [{"n": 0, "s": ""}])
 
+    def test_texts_give_a_terminal_no_orders(self):
+        text = "\x1b]0;title\x07\x9b2J\u202eé"
+        types = file("a.proto", "p", message("A", field("s", 1, "string"), field("m", 2, ".p.A.MEntry", REPEATED), nested=[message("MEntry", field("key", 1, "string"), field("value", 2, "string"))]))
+        self.assertEqual(self.shown("p.A", types, put(1, text) + put(2, put(1, text))), [{"s": text, "m": [{"key": text, "value": ""}]}])
+        for words in ((), ("--json",), ("--json", "--fields", "s")):
+            shown = self.run_cardan("bag", "cat", self.path / "in.mcap", *words)
+            self.assertIn("title", shown)
+            self.assertFalse(set(shown) & set("\x1b\x07\x9b\u202e"), shown)
+
 
 class Tables(ProtobufCase):
     def export(self, *words, code=0):
@@ -164,17 +173,20 @@ class Topics(ProtobufCase):
         schema = '{"title": "foxglove.Log", "type": "object"}'
         channels = {"/proto": ("foxglove.Log", "protobuf", types, "protobuf", {}), "/json": ("foxglove.Log", "jsonschema", schema, "json", {}),
                     "/damaged": ("foxglove.Log", "protobuf", types, "protobuf", {})}
-        messages = [[("/proto", i * SECOND // 20, TIME + put(2, f"n {i}")), ("/json", i * SECOND // 20, b'{"message": "n %d", "list": [1]}' % i), ("/damaged", i * SECOND // 20, b"\x08")] for i in range(4)]
+        messages = [[("/proto", i * SECOND // 20, TIME + put(2, f"n {i}\x1b[2J")), ("/json", i * SECOND // 20, b'{"message": "n %d\\u001b[2J", "list": [1]}' % i), ("/damaged", i * SECOND // 20, b"\x08")] for i in range(4)]
         path = self.path / "in.mcap"
         write(path, channels, sum(messages, []))
         self.play(path)
-        texts = [f"n {i}" for i in range(4)]
+        texts = [f"n {i}\x1b[2J" for i in range(4)]
         for topic, expected in (("/proto", {"timestamp": SHOWN_TIME}), ("/json", {"list": [1]})):
             for line in self.run_cardan("topic", "echo", topic, "--wait", "--count", 2, "--json").splitlines():
+                self.assertNotIn("\x1b", line)
                 one = json.loads(line)
                 self.assertIn(one["message"].pop("message"), texts)
                 self.assertEqual((one["type"], one["message"]), ("foxglove.Log", expected))
-        self.assertIn("seconds: 1700000000", self.run_cardan("topic", "echo", "/proto", "--wait", "--once"))
+        shown = self.run_cardan("topic", "echo", "/proto", "--wait", "--once")
+        self.assertIn("seconds: 1700000000", shown)
+        self.assertNotIn("\x1b", shown)
         self.assertEqual(json.loads(self.run_cardan("topic", "echo", "/proto", "--wait", "--once", "--json", "--fields", "timestamp.nanos"))["message"], {"timestamp.nanos": 5})
         self.assertEqual(json.loads(self.run_cardan("topic", "echo", "/damaged", "--wait", "--once", "--json"))["message"], {"encoding": "protobuf", "bytes": 1, "first_bytes": "08"})
         self.assertIn("a message of foxglove.Log is shown as bytes: its bytes do not fit its definition", self.errors)
