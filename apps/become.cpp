@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/become.hpp"
 
+#include <dlfcn.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -13,12 +14,29 @@
 #include "apps/terminal/output.hpp"
 #include "cardan/base/error.hpp"
 #include "cardan/config/python_component.hpp"
+#include "cardan/runtime/component.hpp"
 #include "cardan/system/launcher/child_process.hpp"
 #include "cardan/system/launcher/declare.hpp"
 #include "cardan/system/launcher/own_program.hpp"
 #include "cardan/system/launcher/python_program.hpp"
 
 namespace cardan::apps {
+
+void* function_of_part(const char* library, const char* function, const PartNeeds& needs) {
+  void* const loaded = ::dlopen(component_library_path(library, "/proc/self/exe").c_str(), RTLD_NOW);
+  void* const found = loaded == nullptr ? nullptr : ::dlsym(loaded, function);
+  if (found != nullptr) return found;
+  const char* const cause = ::dlerror();
+  std::string remedy =
+      kInWheel ? "the Python package is without this part: install Cardan from its sources (docs/install.md)"
+               : fmt::format(
+                     "this part is built if {} is installed. On Debian and Ubuntu: sudo apt-get install {}; "
+                     "then build again",
+                     needs.installed, needs.packages);
+  if (!needs.otherwise.empty()) remedy += ". " + needs.otherwise;
+  throw Error(ErrorCode::Unavailable, fmt::format("{}: {}", needs.cause, cause == nullptr ? "it is not there" : cause),
+              remedy);
+}
 
 void become(const std::string& program, std::vector<std::string> words, const std::string& missing) {
   const std::string path = launcher::own_program(program);

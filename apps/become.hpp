@@ -16,6 +16,18 @@ inline constexpr bool kInWheel = true;
 inline constexpr bool kInWheel = false;
 #endif
 
+/// What a library that the command loads needs: it is built if that is installed.
+struct PartNeeds {
+  std::string cause;      ///< "pictures need OpenCV"
+  std::string installed;  ///< "OpenCV"
+  std::string packages;   ///< of Debian and Ubuntu
+  std::string otherwise;  ///< what to do without it; may be empty
+};
+
+/// A function of a library that is built with the command, which is loaded and stays. Throws Error (Unavailable) that
+/// says what to install. Any thread; blocks for the disk.
+[[nodiscard]] void* function_of_part(const char* library, const char* function, const PartNeeds& needs);
+
 /// Replaces this process by a program that is built with the command (launcher::own_program()). The first of `words` is
 /// the name that the program shows. If the program is missing, prints `missing` and throws CLI::RuntimeError (kFailed).
 [[noreturn]] void become(const std::string& program, std::vector<std::string> words, const std::string& missing);

@@ -14,6 +14,7 @@
 #include "apps/terminal/wide_text.hpp"
 #include "cardan/base/error.hpp"
 #include "cardan/base/printable.hpp"
+#include "cardan/runtime/encoded.hpp"
 
 namespace cardan::apps {
 namespace {
@@ -92,6 +93,9 @@ class SampleDecoder {
     }
   }
 
+  /// An encoded object's bytes. Null: they are not there.
+  const std::byte* bytes(const std::byte* at, std::size_t& count) const { return in_payload(at, 1, count); }
+
  private:
   [[nodiscard]] ordered_json text(const std::byte* at, std::size_t bytes) const {
     return std::string(reinterpret_cast<const char*>(at), std::min(bytes, kLongestText));
@@ -148,6 +152,14 @@ bool is_cut_list(const ordered_json& v) {
          v["count"].is_number_unsigned() && v["first"].is_array();
 }
 
+/// The first bytes.
+std::string hex_of(std::span<const std::byte> bytes) {
+  std::string hex;
+  for (const std::byte b : bytes.first(std::min<std::size_t>(bytes.size(), 32)))
+    hex += fmt::format("{:02x}", static_cast<unsigned>(b));
+  return hex;
+}
+
 std::string inline_list(const ordered_json& items) {
   std::string all;
   for (const ordered_json& item : items) all += (all.empty() ? "" : ", ") + one_line(item);
@@ -162,17 +174,23 @@ ordered_json decode(const TypeLayout& type, const ObservedSample& sample, std::s
 }
 
 ordered_json undecoded(const ObservedSample& sample) {
-  const auto head = [](std::span<const std::byte> bytes) {
-    std::string hex;
-    for (const std::byte b : bytes.first(std::min<std::size_t>(bytes.size(), 32)))
-      hex += fmt::format("{:02x}", static_cast<unsigned>(b));
-    return hex;
-  };
   ordered_json j{
-      {"undecoded", true}, {"message_bytes", sample.message().size()}, {"message_head", head(sample.message())}};
+      {"undecoded", true}, {"message_bytes", sample.message().size()}, {"message_head", hex_of(sample.message())}};
   j["payload_bytes"] = sample.payload().size();
-  j["payload_head"] = head(sample.payload());
+  j["payload_head"] = hex_of(sample.payload());
   return j;
+}
+
+std::optional<std::span<const std::byte>> encoded_bytes(const ObservedSample& sample) {
+  if (sample.message().size() != sizeof(detail::Encoded)) return std::nullopt;
+  std::size_t count = 0;
+  const std::byte* const first = SampleDecoder(sample, 0).bytes(sample.message().data(), count);
+  if (first == nullptr) return std::nullopt;
+  return std::span(first, count);
+}
+
+ordered_json undecoded(std::string_view encoding, std::span<const std::byte> message) {
+  return {{"encoding", encoding}, {"bytes", message.size()}, {"first_bytes", hex_of(message)}};
 }
 
 std::optional<ordered_json> parse_json(std::span<const std::byte> text) {
@@ -198,12 +216,18 @@ std::optional<ordered_json> parse_json(std::span<const std::byte> text) {
   return parsed;
 }
 
+bool is_cut_list(const ordered_json& value, std::size_t longest_list) {
+  return is_cut_list(value) && value["first"].size() == longest_list &&
+         value["count"].get<std::size_t>() > longest_list;
+}
+
 ordered_json pick_fields(const ordered_json& message, const std::vector<std::string>& names) {
   ordered_json picked = ordered_json::object();
   for (const std::string& name : names) {
     const ordered_json* at = &message;
     std::size_t begin = 0;
     while (begin <= name.size()) {
+      if (at->is_null()) break;  // an optional field that this message lacks
       const std::size_t dot = std::min(name.find('.', begin), name.size());
       const std::string part = name.substr(begin, dot - begin);
       if (!at->is_object() || !at->contains(part))

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cardan/messages/type_layout.hpp"
@@ -20,13 +21,24 @@ nlohmann::ordered_json decode(const TypeLayout& type, const ObservedSample& samp
 /// The view of a sample of unknown type: its sizes and the first bytes in hexadecimal.
 nlohmann::ordered_json undecoded(const ObservedSample& sample);
 
+/// The bytes of an encoded object (cardan/runtime/encoded.hpp). Empty: the sample has none.
+std::optional<std::span<const std::byte>> encoded_bytes(const ObservedSample& sample);
+
+/// The view of a message whose encoding is not decoded, or that does not fit its definition.
+nlohmann::ordered_json undecoded(std::string_view encoding, std::span<const std::byte> message);
+
 /// A JSON message from a file or from another process. Empty: the text is not JSON, or it is nested deeper than 64
 /// levels (what shows it is recursive), or an object has more than 4,096 keys (each key is compared with those before
 /// it), or there are more than a million values.
 std::optional<nlohmann::ordered_json> parse_json(std::span<const std::byte> text);
+inline constexpr const char* kNotShownJson =
+    "it is not JSON, or it is nested deeper than 64, or it has more than 4,096 keys in an object or a million values";
 
-/// Only the named fields ("header.stamp"), in that order. Throws Error (InvalidArgument) that lists the fields when
-/// there is none of that name.
+/// A list as the decoders shorten it to `longest_list`: {"count": n, "first": […]}.
+bool is_cut_list(const nlohmann::ordered_json& value, std::size_t longest_list);
+
+/// Only the named fields ("header.stamp"), in that order; what is within a null is null. Throws Error (InvalidArgument)
+/// that lists the fields when there is none of that name.
 nlohmann::ordered_json pick_fields(const nlohmann::ordered_json& message, const std::vector<std::string>& names);
 
 /// As indented lines for people.

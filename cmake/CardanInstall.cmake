@@ -94,6 +94,7 @@ if(TARGET cardan_bridge_zenoh_program AND CARDAN_BUILD_APPS)
 endif()
 cardan_install_part(cardan_bench_program bench)
 cardan_install_part(cardan_bench_nodes bench)
+cardan_install_part(cardan_protobuf tools)
 # What needs OpenCV: `cardan bag export` of pictures, and `cardan demo`.
 cardan_install_part(cardan_images opencv)
 cardan_install_part(street_components opencv)

@@ -29,6 +29,7 @@ build     | hdr:zstd.h                               | libzstd-dev              
 build     | hdr:liburing.h                           | liburing-dev             | recordings go to the disk without waiting
 build?    | hdr:bzlib.h                              | libbz2-dev               | reads ROS 1's compressed recordings (the command alone)
 build?    | hdr:sqlite3.h                            | libsqlite3-dev           | reads ROS 2's recordings in SQLite (the command alone)
+build?    | hdr:google/protobuf/message.h            | libprotobuf-dev          | fields of Protobuf messages (a library that the command loads)
 build?    | hdr:dds/dds.h                            | cyclonedds-dev           | the bridge to ROS 2 and other DDS systems (cardan-bridge-dds alone)
 build?    | hdr:boost/beast.hpp                      | libboost-dev             | `cardan bridge foxglove` and `cardan view` (headers only)
 build?    | hdr:jpeglib.h                            | libjpeg-dev              | small pictures for the page of `cardan view`

@@ -48,7 +48,7 @@ constexpr const char* kCatExamples = R"(Examples:
   cardan bag cat drive.mcap --topic /imu --count 1
   cardan bag cat drive.mcap --topic /imu --json --fields header.stamp,angular_velocity > imu.jsonl
 
-ROS 2 messages (cdr with ros2msg) and JSON are decoded; other messages are shown as their size and first bytes.
+ROS 2 messages (cdr with ros2msg), JSON and Protobuf are decoded; other messages are shown as their size and first bytes.
 Lists longer than --list elements are shown as {"count": n, "first": [...]}.
 Exit codes: 0 ok, 1 failed, 2 wrong options, 3 done, but something in the file is damaged.)";
 
@@ -96,7 +96,7 @@ What a topic becomes:
   Image            FOLDER/TOPIC/LOGTIME.png (or .jpg), or FOLDER/TOPIC.mp4
   CompressedImage  the same; JPEG and PNG are written as they were recorded
   PointCloud2      FOLDER/TOPIC/LOGTIME.pcd (PCD 0.7, binary), all fields
-  everything else  FOLDER/TOPIC.csv: ROS 2 messages (cdr with ros2msg) and JSON
+  everything else  FOLDER/TOPIC.csv: ROS 2 messages (cdr with ros2msg), JSON and Protobuf
 Images and clouds also get FOLDER/TOPIC.csv with the times and the header of each. TOPIC has _ for /, LOGTIME is in
 nanoseconds. Parquet is not written; pandas, DuckDB and PyArrow convert the CSV.
 Exit codes: 0 ok, 1 failed, 2 wrong options, 3 done, but something was damaged or cannot be written, and left out.)";

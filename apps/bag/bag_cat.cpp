@@ -5,10 +5,13 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <tuple>
+#include <utility>
 
 #include "apps/bag/bag.hpp"
 #include "apps/cdr_json.hpp"
 #include "apps/decode.hpp"
+#include "apps/protobuf/recorded.hpp"
 #include "apps/terminal/output.hpp"
 #include "cardan/base/error.hpp"
 #include "cardan/mcap/reader.hpp"
@@ -26,24 +29,40 @@ class MessageDecoder {
   explicit MessageDecoder(std::size_t longest_list) : longest_list_(longest_list) {}
 
   /// A message of an encoding that is not known, or that does not fit its definition, becomes its size and first bytes.
-  Json fields(const mcap::MessageView& view) {
+  Json fields(const record::FileMessages::Next& next) {
+    const mcap::MessageView& view = next.view;
     const std::span<const std::byte> data = view.message.data;
     if (view.channel->message_encoding == "json") {
       if (auto parsed = parse_json(data)) return *std::move(parsed);
     }
-    if (const RosSchema* const schema = schema_of(view))
+    if (const RosSchema* const schema = ros_schema_of(next))
       if (auto decoded = cdr_json(*schema, data, longest_list_)) return *decoded;
-    std::string first;
-    for (const std::byte b : data.first(std::min<std::size_t>(data.size(), 32)))
-      first += fmt::format("{:02x}", static_cast<unsigned>(b));
-    return {{"encoding", view.channel->message_encoding}, {"bytes", data.size()}, {"first_bytes", first}};
+    if (view.channel->message_encoding == "protobuf" && view.schema != nullptr) {
+      Protobuf& protobuf = protobuf_of(next);
+      if (protobuf.type != nullptr)
+        if (auto decoded = protobuf.type->read(data, longest_list_, protobuf.why)) return *std::move(decoded);
+      if (!std::exchange(protobuf.told, true))
+        warn(fmt::format("a message of {} is shown as bytes: {}", view.schema->name, protobuf.why));
+    }
+    return undecoded(view.channel->message_encoding, data);
   }
 
  private:
-  const RosSchema* schema_of(const mcap::MessageView& view) {
+  /// Of a schema in one of the files, which count their own.
+  using SchemaId = std::pair<std::size_t, std::uint16_t>;
+
+  /// A type by its definition, which many files may have.
+  struct Protobuf {
+    std::unique_ptr<const ProtobufType> type;  ///< null: `why`
+    std::string why;
+    bool told = false;
+  };
+
+  const RosSchema* ros_schema_of(const record::FileMessages::Next& next) {
+    const mcap::MessageView& view = next.view;
     if (view.schema == nullptr || view.channel->message_encoding != "cdr" || view.schema->encoding != "ros2msg")
       return nullptr;
-    const auto [at, is_new] = schemas_.try_emplace(view.schema->id);
+    const auto [at, is_new] = ros_schemas_.try_emplace({next.file, view.schema->id});
     if (is_new) {
       try {
         at->second = std::make_unique<RosSchema>(
@@ -56,8 +75,21 @@ class MessageDecoder {
     return at->second.get();
   }
 
+  Protobuf& protobuf_of(const record::FileMessages::Next& next) {
+    const mcap::Schema& schema = *next.view.schema;
+    Protobuf*& found = protobufs_[{next.file, schema.id}];
+    if (found == nullptr) {
+      const auto [at, is_new] = definitions_.try_emplace({schema.name, schema.encoding, schema.data});
+      if (is_new) at->second.type = protobuf_type(schema, at->second.why);
+      found = &at->second;
+    }
+    return *found;
+  }
+
   std::size_t longest_list_;
-  std::map<std::uint16_t, std::unique_ptr<RosSchema>> schemas_;
+  std::map<SchemaId, std::unique_ptr<RosSchema>> ros_schemas_;
+  std::map<SchemaId, Protobuf*> protobufs_;
+  std::map<std::tuple<std::string, std::string, mcap::Bytes>, Protobuf> definitions_;
 };
 
 }  // namespace
@@ -70,7 +102,7 @@ int bag_cat(const BagCatOptions& o) {
   std::uint64_t shown = 0;
   while (const auto next = messages.next()) {
     const mcap::MessageView* const one = &next->view;
-    Json fields = decoder.fields(*one);
+    Json fields = decoder.fields(*next);
     if (!o.fields.empty()) fields = pick_fields(fields, o.fields);
     const std::string text = o.json ? one_line({{"log_time", one->message.log_time},
                                                 {"publish_time", one->message.publish_time},

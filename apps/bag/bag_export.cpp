@@ -15,6 +15,7 @@
 #include "apps/bag/export/names.hpp"
 #include "apps/bag/export/topic_output.hpp"
 #include "apps/decode.hpp"
+#include "apps/protobuf/recorded.hpp"
 #include "apps/terminal/output.hpp"
 #include "apps/terminal/progress.hpp"
 #include "cardan/base/error.hpp"
@@ -157,6 +158,10 @@ class Export {
     std::string name, type, stem;
     std::unique_ptr<TopicOutput> output;  ///< null: it is not wanted
   };
+  struct Protobuf {
+    std::shared_ptr<const ProtobufType> type;  ///< null: `why`
+    std::string why;
+  };
 
   static std::uint64_t left_out(const ExportTally& tally) {
     std::uint64_t all = 0;
@@ -189,6 +194,7 @@ class Export {
   std::unique_ptr<TopicOutput> output_for(const mcap::Channel& channel, const mcap::Schema* schema, ExportPlace place) {
     const std::string& encoding = channel.message_encoding;
     if (encoding == "json") return json_table(std::move(place), options_.list);
+    if (encoding == "protobuf" && schema != nullptr) return protobuf_output(*schema, std::move(place));
     if (encoding != "cdr") return nothing_of(fmt::format("its encoding '{}' is not supported", encoding));
     if (schema == nullptr) return nothing_of("the file has no definition of its type");
     const std::string type = short_type(schema->name);
@@ -209,6 +215,14 @@ class Export {
     } catch (const Error& e) {
       return nothing_of(e.code() == ErrorCode::Unavailable ? e.cause() + " — " + e.remedy() : e.cause());
     }
+  }
+
+  /// Topics of one type share it: a definition can be large.
+  std::unique_ptr<TopicOutput> protobuf_output(const mcap::Schema& schema, ExportPlace place) {
+    const auto [at, is_new] = protobufs_.try_emplace(schema.id);
+    if (is_new) at->second.type = protobuf_type(schema, at->second.why);
+    if (at->second.type == nullptr) return nothing_of(at->second.why);
+    return protobuf_table(std::move(place), at->second.type, options_.list);
   }
 
   void refuse_to_replace(const Topic& topic) const {
@@ -249,6 +263,7 @@ class Export {
   std::vector<Topic> topics_;
   std::map<std::tuple<std::string, std::string, std::string, std::string, mcap::Bytes>, std::size_t> by_kind_;
   std::map<std::uint16_t, std::size_t> by_channel_;
+  std::map<std::uint16_t, Protobuf> protobufs_;  ///< by schema
   std::vector<mcap::Problem> problems_;
   /// Behind what it works for, so that it ends first. Each of its threads has a whole image in memory.
   Workers workers_{std::min(std::thread::hardware_concurrency(), 16U)};

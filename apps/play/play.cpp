@@ -48,8 +48,8 @@ constexpr const char* kPlayExamples = R"(Examples:
 Keys on a terminal: space pauses and resumes; s, and the right arrow in a pause, play the next message; the left and right
 arrows jump 5 s back and forward; + and - change the rate; q ends.
 Messages are played in the order of their log times, also if a subscriber is slow. Publish times are the current time; the
-recorded ones are the samples' source times. All messages that the files define in ros2msg, as ROS 2 does, and Protobuf
-messages are played.
+recorded ones are the samples' source times. All messages that the files define in ros2msg, as ROS 2 does, are played, and
+messages in Protobuf and in JSON with a JSON Schema, as they are.
 Exit codes: 0 ok, 1 failed, 2 wrong options, 3 done, but something was damaged or could not be played.)";
 
 constexpr auto kRefresh = 100ms;

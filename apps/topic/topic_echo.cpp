@@ -4,15 +4,21 @@
 
 #include <chrono>
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
+#include <span>
+#include <utility>
 
 #include "apps/decode.hpp"
+#include "apps/protobuf/protobuf.hpp"
 #include "apps/terminal/output.hpp"
 #include "apps/topic/topic.hpp"
 #include "cardan/base/clock.hpp"
 #include "cardan/base/error.hpp"
 #include "cardan/messages/type_layout.hpp"
+#include "cardan/runtime/encoded_form.hpp"
 #include "cardan/transport/observer.hpp"
 #include "cardan/transport/stop.hpp"
 
@@ -100,12 +106,59 @@ class Echo {
     return it->second.get();
   }
 
+  const ProtobufType* protobuf_of(const ObservedStream& stream, const std::string& schema) {
+    const auto [at, is_new] = protobufs_.try_emplace({stream.type(), schema});
+    std::string why;
+    if (is_new && (at->second = protobuf_type(stream.type(), std::as_bytes(std::span(schema)), why)) == nullptr)
+      tell_undecoded(stream, why);
+    return at->second.get();
+  }
+
+  void tell_undecoded(const ObservedStream& stream, const std::string& why) {
+    if (told_undecoded_.insert(stream.type_hash()).second)
+      warn(fmt::format("a message of {} is shown as bytes: {}", stream.type(), why));
+  }
+
+  /// The fields of a message that is encoded. Empty: it is not decoded; why was said.
+  std::optional<ordered_json> decode_object(const ObservedStream& stream, std::string_view encoding,
+                                            const std::string& schema, std::span<const std::byte> bytes) {
+    std::string why = "it is encoded by a codec of its program";
+    if (encoding == "json") {
+      if (auto parsed = parse_json(bytes)) return parsed;
+      why = kNotShownJson;
+    } else if (encoding == "protobuf") {
+      const ProtobufType* const type = protobuf_of(stream, schema);
+      if (type == nullptr) return std::nullopt;
+      if (auto fields = type->read(bytes, longest(), why)) return fields;
+    }
+    tell_undecoded(stream, why);
+    return std::nullopt;
+  }
+
+  [[nodiscard]] std::size_t longest() const {
+    return o_.list >= 0 ? static_cast<std::size_t>(o_.list) : o_.json ? 64 : 8;
+  }
+
+  /// Only the fields that are wanted; of a message that is not decoded, what is known of it.
+  ordered_json message_of(const ObservedStream& stream) {
+    std::optional<ordered_json> fields;
+    const std::string schema = stream.schema();
+    if (const char* const encoding = detail::encoding_of(stream.type(), stream.type_hash(), schema)) {
+      const auto bytes = encoded_bytes(sample_);
+      if (!bytes) return undecoded(sample_);
+      fields = decode_object(stream, encoding, schema, *bytes);
+      if (!fields) return undecoded(encoding, *bytes);
+    } else if (const TypeLayout* const layout = layout_of(stream)) {
+      fields = decode(*layout, sample_, longest());
+    } else {
+      return undecoded(sample_);
+    }
+    return o_.fields.empty() ? *std::move(fields) : pick_fields(*fields, o_.fields);
+  }
+
   bool print(const ObservedStream& stream) {
     ++shown_;
-    const TypeLayout* layout = layout_of(stream);
-    const std::size_t longest = o_.list >= 0 ? static_cast<std::size_t>(o_.list) : o_.json ? 64 : 8;
-    ordered_json message = layout != nullptr ? decode(*layout, sample_, longest) : undecoded(sample_);
-    if (!o_.fields.empty() && layout != nullptr) message = pick_fields(message, o_.fields);
+    const ordered_json message = message_of(stream);
     const double age = static_cast<double>(steady_now() - sample_.publish_time());
     if (o_.json) {
       const ordered_json line{{"topic", o_.topic},
@@ -133,7 +186,9 @@ class Echo {
   std::map<std::uint64_t, std::shared_ptr<const TypeLayout>> layouts_;
   std::map<const ObservedStream*, std::shared_ptr<const ObservedStream>>
       started_;  ///< kept, so that no other gets the same address
+  std::map<std::pair<std::string, std::string>, std::unique_ptr<const ProtobufType>> protobufs_;
   std::set<std::string> told_;
+  std::set<std::uint64_t> told_undecoded_;
   std::uint64_t shown_ = 0;
   std::uint64_t passed_over_ = 0;
 };

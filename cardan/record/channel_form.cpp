@@ -20,9 +20,4 @@ std::optional<std::uint64_t> type_hash_of(const mcap::Channel& channel) {
   return hash;
 }
 
-const char* codec_encoding(const std::string& schema) noexcept {
-  // A FileDescriptorSet starts with its first file: field 1, of a length that follows.
-  return schema.starts_with('\n') ? "protobuf" : kOwnCodec;
-}
-
 }  // namespace cardan::record

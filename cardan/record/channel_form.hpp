@@ -17,9 +17,4 @@ inline constexpr const char* kTypeHashKey = "cardan.type_hash";
 /// Empty: there is none, or it is not such a number.
 [[nodiscard]] std::optional<std::uint64_t> type_hash_of(const mcap::Channel& channel);
 
-/// The encoding of objects of a codec that is not Protobuf's.
-inline constexpr const char* kOwnCodec = "cardan-codec";
-/// What MCAP calls the encoding of what a codec of that schema makes: "protobuf" if the schema is one of Protobuf's.
-[[nodiscard]] const char* codec_encoding(const std::string& schema) noexcept;
-
 }  // namespace cardan::record

@@ -139,7 +139,7 @@ class Play(unittest.TestCase):
 
     def test_nothing_to_play(self):
         file = path("json.mcap")
-        write(file, {"/j": ("a.B", "jsonschema", "{}", "json", {})}, [("/j", 0, b"{}")])
+        write(file, {"/j": ("a.B", "", "{}", "json", {})}, [("/j", 0, b"{}")])
         run("play", file, code=1)
         self.assertIn("nothing to play", run.stderr)
 

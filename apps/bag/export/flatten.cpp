@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/cdr_json.hpp"
+#include "apps/decode.hpp"
 #include "cardan/base/error.hpp"
 
 namespace cardan::apps {
@@ -37,21 +38,6 @@ void list_cells(const Json& list, std::size_t longest, Leaf&& leaf) {
   const std::size_t count = list.is_array() ? list.size() : list.at("count").get<std::size_t>();
   const bool whole = list.is_array() && count <= longest;
   leaf(std::to_string(count), whole ? list.dump(-1, ' ', false, Json::error_handler_t::replace) : std::string(), whole);
-}
-
-/// Calls leaf(name, value) for each column of a message, lists as one.
-template <class Leaf>
-void leaves(const std::string& name, const Json& value, Leaf&& leaf) {
-  if (!value.is_object()) return leaf(name.empty() ? "value" : name, value);
-  for (const auto& [key, child] : value.items()) {
-    std::string column = name;
-    if (!name.empty()) column += '.';
-    for (const char c : key) {
-      if (c == '.') column += '\\';  // a dot of the key's own is none between keys
-      column += c;
-    }
-    leaves(column, child, leaf);
-  }
 }
 
 }  // namespace
@@ -127,13 +113,32 @@ void RosColumns::put(const Json& value, const RosType& type, std::vector<std::st
   }
 }
 
+bool JsonColumns::is_list(const Json& value) const {
+  return value.is_array() || (from_ == From::Decoder && is_cut_list(value, longest_list_));
+}
+
+template <class Leaf>
+void JsonColumns::leaves(const std::string& name, const Json& value, Leaf&& leaf) const {
+  if (from_ == From::Decoder && value.is_null()) return;
+  if (!value.is_object() || is_list(value)) return leaf(name.empty() ? "value" : name, value);
+  for (const auto& [key, child] : value.items()) {
+    std::string column = name;
+    if (!name.empty()) column += '.';
+    for (const char c : key) {
+      if (c == '.') column += '\\';  // a dot of the key's own is none between keys
+      column += c;
+    }
+    leaves(column, child, leaf);
+  }
+}
+
 void JsonColumns::see(const Json& message) {
   std::vector<std::string> fresh;
   const auto add = [&](std::string where) {
     if (!columns_.contains(where)) fresh.push_back(std::move(where));
   };
   leaves({}, message, [&](const std::string& name, const Json& value) {
-    if (value.is_array()) add(name + ".count");
+    if (is_list(value)) add(name + ".count");
     add(name);
   });
   if (names().size() + fresh.size() > kMostColumns) return;  // this message alone is left out
@@ -152,7 +157,7 @@ bool JsonColumns::cells(const Json& message, std::vector<std::string>& out) {
       out[column->second] = std::move(cell);
   };
   leaves({}, message, [&](const std::string& name, const Json& value) {
-    if (!value.is_array()) return put(name, scalar(value));
+    if (!is_list(value)) return put(name, scalar(value));
     list_cells(value, longest_list_, [&](std::string count, std::string elements, bool whole) {
       if (!whole) long_lists_.insert(name);
       put(name + ".count", std::move(count));

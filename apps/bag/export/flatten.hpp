@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <set>
@@ -61,7 +62,12 @@ class RosColumns {
 /// Rows of JSON messages, whose columns are those of all messages together: each has to be seen before the first row.
 class JsonColumns {
  public:
-  explicit JsonColumns(std::size_t longest_list) : longest_list_(longest_list) {}
+  enum class From : std::uint8_t {
+    Text,
+    Decoder,  ///< which shortens lists to `longest_list`, and has a null for a field that a message lacks
+  };
+
+  explicit JsonColumns(std::size_t longest_list, From from = From::Text) : longest_list_(longest_list), from_(from) {}
 
   /// One that would make the columns more than kMostColumns is not seen.
   void see(const nlohmann::ordered_json& message);
@@ -73,7 +79,13 @@ class JsonColumns {
  private:
   ColumnNames names_;
   std::map<std::string, std::size_t> columns_;  ///< by where a value stands
+  /// Calls leaf(name, value) for each column of a message, lists as one.
+  template <class Leaf>
+  void leaves(const std::string& name, const nlohmann::ordered_json& value, Leaf&& leaf) const;
+  [[nodiscard]] bool is_list(const nlohmann::ordered_json& value) const;
+
   std::size_t longest_list_;
+  From from_;
   std::set<std::string> long_lists_;
 };
 

@@ -69,18 +69,22 @@ class RosTable final : public TopicTable {
   RosColumns columns_;
 };
 
-class JsonTable final : public TopicTable {
+/// Of messages whose columns are known when all have been seen.
+class JsonTable : public TopicTable {
  public:
-  JsonTable(ExportPlace place, std::size_t longest_list) : TopicTable(std::move(place)), columns_(longest_list) {}
+  JsonTable(ExportPlace place, std::size_t longest_list, JsonColumns::From from = JsonColumns::From::Text)
+      : TopicTable(std::move(place)), columns_(longest_list, from) {}
 
   [[nodiscard]] bool wants_to_learn() const override { return true; }
   void learn(const mcap::MessageView& view) override {
-    if (const auto message = parse_json(view.message.data)) columns_.see(*message);
+    std::string ignored;
+    if (const auto message = fields_of(view.message.data, ignored)) columns_.see(*message);
   }
   void take(const mcap::MessageView& view) override {
     ++tally_.messages;
-    const auto message = parse_json(view.message.data);
-    if (!message) return tally_.skip("it is not JSON, or it is nested deeper than 64", view.message.log_time);
+    std::string why;
+    const auto message = fields_of(view.message.data, why);
+    if (!message) return tally_.skip(why, view.message.log_time);
     if (!columns_.cells(*message, cells_))
       return tally_.skip("the table would have more than " + std::to_string(kMostColumns) + " columns",
                          view.message.log_time);
@@ -91,8 +95,31 @@ class JsonTable final : public TopicTable {
     tally_.counted_lists = columns_.long_lists();
   }
 
+ protected:
+  /// Empty: `why`, in words that are the same for many messages.
+  virtual std::optional<Json> fields_of(mcap::View data, std::string& why) {
+    why = kNotShownJson;
+    return parse_json(data);
+  }
+
  private:
   JsonColumns columns_;
+};
+
+class ProtobufTable final : public JsonTable {
+ public:
+  ProtobufTable(ExportPlace place, std::shared_ptr<const ProtobufType> type, std::size_t longest_list)
+      : JsonTable(std::move(place), longest_list, JsonColumns::From::Decoder),
+        type_(std::move(type)),
+        longest_list_(longest_list) {}
+
+ private:
+  std::optional<Json> fields_of(mcap::View data, std::string& why) override {
+    return type_->read(data, longest_list_, why);
+  }
+
+  std::shared_ptr<const ProtobufType> type_;
+  std::size_t longest_list_;
 };
 
 }  // namespace
@@ -103,6 +130,11 @@ std::unique_ptr<TopicOutput> ros_table(ExportPlace place, const mcap::Schema& sc
 
 std::unique_ptr<TopicOutput> json_table(ExportPlace place, std::size_t longest_list) {
   return std::make_unique<JsonTable>(std::move(place), longest_list);
+}
+
+std::unique_ptr<TopicOutput> protobuf_table(ExportPlace place, std::shared_ptr<const ProtobufType> type,
+                                            std::size_t longest_list) {
+  return std::make_unique<ProtobufTable>(std::move(place), std::move(type), longest_list);
 }
 
 }  // namespace cardan::apps

@@ -11,6 +11,7 @@
 
 #include "apps/bag/export/images.hpp"
 #include "apps/bag/export/workers.hpp"
+#include "apps/protobuf/protobuf.hpp"
 #include "cardan/mcap/reader.hpp"
 
 namespace cardan::apps {
@@ -63,10 +64,12 @@ class TopicOutput {
   ExportTally tally_;
 };
 
-/// A table, of ROS 2 messages (cdr, ros2msg) or of JSON. Throws Error when the definition makes no sense.
+/// A table, of ROS 2 messages (cdr, ros2msg), of JSON or of Protobuf. Throws Error when the definition makes no sense.
 [[nodiscard]] std::unique_ptr<TopicOutput> ros_table(ExportPlace place, const mcap::Schema& schema,
                                                      std::size_t longest_list);
 [[nodiscard]] std::unique_ptr<TopicOutput> json_table(ExportPlace place, std::size_t longest_list);
+[[nodiscard]] std::unique_ptr<TopicOutput> protobuf_table(ExportPlace place, std::shared_ptr<const ProtobufType> type,
+                                                          std::size_t longest_list);
 
 /// One file a frame, made on other threads, and a table of them. `workers` must be drained before finish() is called.
 /// Images throw Error (Unavailable) without OpenCV.

@@ -11,7 +11,7 @@
 #include "cardan/base/error.hpp"
 #include "cardan/messages/ros_layout.hpp"
 #include "cardan/record/channel_form.hpp"
-#include "cardan/runtime/encoded.hpp"
+#include "cardan/runtime/encoded_form.hpp"
 
 namespace cardan::record {
 namespace {
@@ -21,7 +21,7 @@ std::string text_of(const mcap::Schema& schema) {
 }
 
 bool is_encoded_object(const mcap::Channel& channel) {
-  return channel.message_encoding == "protobuf" || channel.message_encoding == kOwnCodec;
+  return channel.message_encoding == "protobuf" || channel.message_encoding == detail::kOwnCodec;
 }
 
 /// What the file says of a type that is in CDR form.
@@ -95,9 +95,13 @@ std::optional<MessageForm> form_of(const mcap::Channel& channel, const mcap::Sch
     return std::nullopt;
   }
   if (is_encoded_object(channel)) return MessageForm(detail::encoded_type(schema->name, text_of(*schema)));
+  if (channel.message_encoding == "json" && schema->encoding == "jsonschema")
+    return MessageForm(detail::json_type(schema->name, text_of(*schema)));
   if (channel.message_encoding != "cdr") {
-    why = fmt::format("messages encoded as '{}' cannot be published, only cdr and protobuf can",
-                      channel.message_encoding);
+    why = fmt::format(
+        "messages encoded as '{}' with a schema in '{}' cannot be published, only cdr, protobuf, and json "
+        "with a schema in 'jsonschema' can",
+        channel.message_encoding, schema->encoding);
     return std::nullopt;
   }
   const Definition definition{*schema};

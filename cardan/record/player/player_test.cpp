@@ -215,7 +215,7 @@ TEST_F(PlayerTest, SeveralFilesAreOne) {
 
 TEST_F(PlayerTest, WhatCannotBePlayedIsLeftOutWithAReason) {
   Bag bag;
-  bag.add("/json", "a.B", "jsonschema", "{}", "json", {});
+  bag.add("/json", "a.B", "", "{}", "json", {});
   bag.add("/unknown", "x_msgs/msg/Unknown", "ros2msg", "x_msgs/Nowhere value\n", "cdr", {});
   bag.add("/idl", "x_msgs/msg/Unknown", "ros2idl", "struct Unknown {};", "cdr", {});
   bag.add("/nothing", "x_msgs/msg/Unknown", "ros2msg", "", "cdr", {});

@@ -11,6 +11,7 @@
 #include "cardan/messages/layout_cdr.hpp"
 #include "cardan/record/channel_form.hpp"
 #include "cardan/record/player/message_form.hpp"
+#include "cardan/runtime/encoded_form.hpp"
 
 namespace cardan::record {
 namespace {
@@ -71,7 +72,7 @@ void SimulationOutput::describe(const detail::Channel& channel, Topic& topic) {
     throw Error(ErrorCode::Limit, "more than 65,535 topics in one file", "leave components out");
   topic.channel = ++channels_;
   const std::string& schema = type.shared->schema;
-  const std::string encoding = type.native ? "cdr" : codec_encoding(schema);
+  const std::string encoding = type.native ? "cdr" : detail::codec_encoding(schema);
   writer_->add(mcap::Schema{.id = topic.channel,
                             .name = type.shared->name,
                             .encoding = schema.empty() ? ""

@@ -13,7 +13,7 @@
 #include "cardan/record/channel_form.hpp"
 #include "cardan/record/name_patterns.hpp"
 #include "cardan/record/ros2_form.hpp"
-#include "cardan/runtime/encoded.hpp"
+#include "cardan/runtime/encoded_form.hpp"
 #include "cardan/transport/endpoint/stream.hpp"
 #include "cardan/transport/endpoint/subscriber_core.hpp"
 #include "cardan/transport/observer.hpp"
@@ -27,20 +27,14 @@ constexpr std::uint32_t kHoldsWhenCopied = 2;
 constexpr std::uint32_t kFewestHolds = 4;
 constexpr std::uint32_t kMostHolds = 200;
 
-bool is_encoded(const TopicSource& source) {
-  detail::LayoutHash hash;
-  hash.add("encoded");
-  hash.add(source.type);
-  return hash.value == source.type_hash;
-}
-
 }  // namespace
 
 std::optional<Framing> Framing::of(const TopicSource& source) {
   Framing framing;
-  if (is_encoded(source)) {
+  if (const char* const encoding = detail::encoding_of(source.type, source.type_hash, source.schema)) {
     if (source.message_bytes != sizeof(detail::Encoded)) return std::nullopt;
-    framing.codec_ = codec_encoding(source.schema);
+    framing.encoding_ = encoding;
+    framing.schema_encoding_ = std::string_view(encoding) == "json" ? "jsonschema" : encoding;
     return framing;
   }
   auto type = AnyType::of_publisher(source.type, source.type_hash, source.schema);

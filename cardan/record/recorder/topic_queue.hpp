@@ -44,14 +44,14 @@ class Framing {
   [[nodiscard]] mcap::View payload() const noexcept { return parts().payload; }
   [[nodiscard]] mcap::View suffix() const noexcept { return parts().suffix; }
   [[nodiscard]] std::uint64_t bytes() const noexcept { return parts().size(); }
-  [[nodiscard]] const char* schema_encoding() const noexcept { return message_ ? "ros2msg" : codec_; }
-  [[nodiscard]] const char* message_encoding() const noexcept { return message_ ? "cdr" : codec_; }
+  [[nodiscard]] const char* schema_encoding() const noexcept { return message_ ? "ros2msg" : schema_encoding_; }
+  [[nodiscard]] const char* message_encoding() const noexcept { return message_ ? "cdr" : encoding_; }
 
  private:
   [[nodiscard]] const CdrFrame& parts() const noexcept { return message_ ? message_->parts() : object_; }
 
-  std::optional<CdrFramer> message_;  ///< empty: encoded objects
-  const char* codec_ = nullptr;       ///< of those
+  std::optional<CdrFramer> message_;                             ///< empty: encoded objects
+  const char *encoding_ = nullptr, *schema_encoding_ = nullptr;  ///< of those
   CdrFrame object_;
 };
 
