@@ -19,6 +19,7 @@
 #include "apps/terminal/output.hpp"
 #include "apps/terminal/progress.hpp"
 #include "cardan/base/error.hpp"
+#include "cardan/base/output_file.hpp"
 #include "cardan/mcap/reader.hpp"
 #include "cardan/transport/stop.hpp"
 
@@ -65,7 +66,7 @@ class Export {
 
   /// False: Ctrl-C ended it.
   bool run() {
-    make_folder(options_.to);
+    make_output_folder(options_.to);
     stop_on_signals();
     if (!learn()) return false;
     Progress progress;
@@ -219,7 +220,7 @@ class Export {
 
   /// Topics of one type share it: a definition can be large.
   std::unique_ptr<TopicOutput> protobuf_output(const mcap::Schema& schema, ExportPlace place) {
-    const auto [at, is_new] = protobufs_.try_emplace(schema.id);
+    const auto [at, is_new] = protobufs_.try_emplace({schema.name, schema.encoding, schema.data});
     if (is_new) at->second.type = protobuf_type(schema, at->second.why);
     if (at->second.type == nullptr) return nothing_of(at->second.why);
     return protobuf_table(std::move(place), at->second.type, options_.list);
@@ -263,7 +264,7 @@ class Export {
   std::vector<Topic> topics_;
   std::map<std::tuple<std::string, std::string, std::string, std::string, mcap::Bytes>, std::size_t> by_kind_;
   std::map<std::uint16_t, std::size_t> by_channel_;
-  std::map<std::uint16_t, Protobuf> protobufs_;  ///< by schema
+  std::map<std::tuple<std::string, std::string, mcap::Bytes>, Protobuf> protobufs_;  ///< by definition
   std::vector<mcap::Problem> problems_;
   /// Behind what it works for, so that it ends first. Each of its threads has a whole image in memory.
   Workers workers_{std::min(std::thread::hardware_concurrency(), 16U)};

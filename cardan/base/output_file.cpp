@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <filesystem>
 #include <system_error>
 
 #include "cardan/base/error.hpp"
@@ -51,6 +52,15 @@ void refuse_output_of_others(const std::string& path) {
   const std::string name = path.substr(0, path.find_last_not_of('/') + 1);  // "link/" is what the link leads to
   struct stat there{};
   if (!name.empty() && ::lstat(name.c_str(), &there) == 0 && !S_ISDIR(there.st_mode)) refuse_foreign(path, there);
+}
+
+void make_output_folder(const std::string& path) {
+  refuse_output_of_others(path);
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (error)
+    throw Error(ErrorCode::System, "cannot make the folder " + path + ": " + error.message(),
+                "name another one, or check what is there");
 }
 
 void write_output(const std::string& path, const std::string& content) {

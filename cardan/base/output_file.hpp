@@ -18,6 +18,10 @@ namespace cardan {
 /// another user's, who then can read and remove what is in it.
 void refuse_output_of_others(const std::string& path);
 
+/// Makes the folder for outputs, and those above it. Throws Error as refuse_output_of_others(), and (System): it cannot
+/// be made. Any thread; blocks for the disk.
+void make_output_folder(const std::string& path);
+
 /// Writes a whole file in this way. Throws Error as open_output(), and (System): the disk fails or is full.
 void write_output(const std::string& path, const std::string& content);
 

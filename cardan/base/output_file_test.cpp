@@ -91,13 +91,16 @@ TEST_F(OutputFile, OfAFolderALinkOfAnotherUserIsRefused) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can give a file to another user";
   fs::create_directory(folder_ / "mine");
   fs::create_directory_symlink(folder_ / "mine", path_);
-  EXPECT_NO_THROW(refuse_output_of_others(path_));
+  EXPECT_NO_THROW(make_output_folder(path_));
   give_to_stranger(path_);
+  EXPECT_THROW(make_output_folder(path_), Error);
   EXPECT_THROW(refuse_output_of_others(path_), Error);
   EXPECT_THROW(refuse_output_of_others(path_.string() + "//"), Error);
   EXPECT_NO_THROW(refuse_output_of_others(folder_ / "mine"));
   EXPECT_NO_THROW(refuse_output_of_others(folder_ / "none"));
   EXPECT_NO_THROW(refuse_output_of_others("/"));
+  EXPECT_NO_THROW(make_output_folder(folder_ / "mine/a/b"));
+  EXPECT_TRUE(fs::is_directory(folder_ / "mine/a/b"));
 }
 
 }  // namespace

@@ -76,7 +76,8 @@ std::size_t RecordReader::need(std::uint64_t bytes) {
       filled_ -= begin_;
       begin_ = 0;
     }
-    if (filled_ == buffer_.size()) buffer_.resize(std::max(kReadBytes, buffer_.size() * 2));
+    if (filled_ == buffer_.size())
+      buffer_.resize(std::max<std::uint64_t>(kReadBytes, std::min<std::uint64_t>(buffer_.size() * 2, bytes)));
     const std::size_t got = read_(std::span(buffer_).subspan(filled_));
     filled_ += got;
     at_end_ = got == 0;
@@ -136,7 +137,7 @@ std::optional<RecordView> RecordReader::next() {
     if (begin[0] == std::byte{0}) return end(Finish::How::Cut, "nothing was written behind it");
     if (there < kPrefixBytes) return end(Finish::How::Cut, "it ends in the middle of a record");
     const auto [opcode, length] = Prefix(begin);
-    if (length > options_.most_record_bytes)
+    if (length > (is_small(static_cast<Opcode>(opcode)) ? kMostSmallRecordBytes : options_.most_record_bytes))
       return end(Finish::How::Damaged, fmt::format("the record at byte {} claims {} bytes", offset_, length));
     if (need(kPrefixBytes + length) < kPrefixBytes + length)
       return end(Finish::How::Cut, "it ends in the middle of a record");

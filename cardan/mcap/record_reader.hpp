@@ -10,6 +10,14 @@
 
 namespace cardan::mcap {
 
+/// A header, schema, channel, metadata or summary record is read whole and kept; a longer one is damage. Bytes.
+inline constexpr std::uint64_t kMostSmallRecordBytes = std::uint64_t{64} << 20;
+/// Whether that limit is for it. Others hold data, or are unknown.
+[[nodiscard]] constexpr bool is_small(Opcode opcode) noexcept {
+  return opcode <= Opcode::DataEnd && opcode != Opcode::Message && opcode != Opcode::Chunk &&
+         opcode != Opcode::MessageIndex && opcode != Opcode::Attachment;
+}
+
 /// A record where it stands.
 struct RecordView : RawRecord {  ///< its content: until the next record is asked for
   std::uint64_t offset = 0;      ///< of its opcode in the file; of its chunk's, if it is in one

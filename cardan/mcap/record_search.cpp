@@ -10,8 +10,6 @@ namespace {
 /// Records lie side by side, so that all of them together claim no more than the file has; some may be copies within a
 /// message.
 constexpr std::uint64_t kMostClaimed = 16;
-/// Schemas, channels and the like are read to be believed; larger ones are not looked for.
-constexpr std::uint64_t kMostSmallRecord = 64 << 20;
 constexpr std::size_t kWindow = 1 << 20;
 
 /// A name as people give them: control characters in it say that it is none.
@@ -77,7 +75,7 @@ bool RecordSearch::may_go_on_at(std::uint64_t offset) const {
 
 bool RecordSearch::fits(Opcode opcode, std::uint64_t content, std::uint64_t length, bool alone) {
   const bool large = opcode == Opcode::Chunk || opcode == Opcode::Attachment;
-  if (!large && length > kMostSmallRecord) return false;
+  if (!large && length > kMostSmallRecordBytes) return false;
   if (!afford(large ? 0 : length) ||
       !file_.read_exactly(content, large ? std::min(length, kRecordHeadBytes) : length, buffer_))
     return false;

@@ -198,8 +198,10 @@ class Scanner {
   MaybeHalt small_record(std::uint8_t opcode, std::uint64_t content, std::uint64_t length) {
     const std::uint64_t behind = content + length;
     if (is_out_of_place(opcode, content, length)) return damage("the record there is of a wrong kind", behind);
-    if (length > kMostRecordBytes) return damage("the record there is damaged");
-    if (!file_.read_exactly(content, length, buffer_))
+    const bool is_known = name_of(static_cast<Opcode>(opcode)) != nullptr;
+    if (is_known && length > (is_small(static_cast<Opcode>(opcode)) ? kMostSmallRecordBytes : kMostRecordBytes))
+      return damage("the record there is damaged");
+    if (length > end_ - content || (is_known && !file_.read_exactly(content, length, buffer_)))
       return Halt{.how = Finish::How::Cut, .cause = "it ends in the middle of a record", .begin = at_};
     if (take(static_cast<Opcode>(opcode), content, length)) return std::nullopt;
     if (chunk_) chunk_->note_damaged_index();

@@ -11,7 +11,6 @@ namespace {
 
 constexpr std::size_t kFooterBytes = kPrefixBytes + 8 + 8 + 4 + kMagic.size();
 constexpr std::uint64_t kMostSummaryBytes = std::uint64_t{2} << 30;
-constexpr std::uint64_t kMostSummaryRecordBytes = std::uint64_t{64} << 20;
 constexpr std::uint64_t kPieceBytes = std::uint64_t{1} << 20;
 
 /// Adds a record of the summary; false: it is damaged.
@@ -83,7 +82,7 @@ class SummaryRecords {
     const Prefix prefix(held());
     if (prefix.length > end_ - at_ - kPrefixBytes) return std::nullopt;
     const bool needed = is_needed(static_cast<Opcode>(prefix.opcode));
-    if (needed && (prefix.length > kMostSummaryRecordBytes || !hold(kPrefixBytes + prefix.length))) return std::nullopt;
+    if (needed && (prefix.length > kMostSmallRecordBytes || !hold(kPrefixBytes + prefix.length))) return std::nullopt;
     const View content = needed ? held().subspan(kPrefixBytes, static_cast<std::size_t>(prefix.length)) : View();
     at_ += kPrefixBytes + prefix.length;
     return RawRecord{prefix.opcode, content};

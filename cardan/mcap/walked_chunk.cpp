@@ -27,9 +27,9 @@ bool take(std::uint8_t opcode, std::uint64_t length, std::uint64_t place, Walked
       return message.has_value();
     }
     case Opcode::Schema:
-      return length <= kMostRecordBytes && add(decode<Schema>(content_of(length)));
+      return length <= kMostSmallRecordBytes && add(decode<Schema>(content_of(length)));
     case Opcode::Channel:
-      return length <= kMostRecordBytes && add(decode<Channel>(content_of(length)));
+      return length <= kMostSmallRecordBytes && add(decode<Channel>(content_of(length)));
     default:
       return true;
   }

@@ -136,6 +136,15 @@ struct FakeHost {
     test::say("the last line");
     return 0;
   }
+  int one_component_floods() const {
+    ready();
+    const std::string loud = "loud: " + std::string(93, '.') + "\n";
+    for (int i = 0; i < 100'000; ++i) {
+      (void)!::write(STDOUT_FILENO, loud.data(), loud.size());
+      if (i % 1000 == 0) test::say("quiet: its line");
+    }
+    return 0;
+  }
   int beats() const {
     Publisher<Beat> out(kBeats);
     ready();
@@ -194,6 +203,7 @@ int act(const FakeHost& host, const std::string& what) {
   if (what == "stubborn") return host.stubborn();
   if (what == "writes") return host.writes();
   if (what == "floods") return host.floods();
+  if (what == "one component floods") return host.one_component_floods();
   if (what == "beats") return host.beats();
   if (what == "leaves a child") return host.leaves_a_child();
   if (what == "takes memory") return host.takes_memory();

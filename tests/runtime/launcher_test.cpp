@@ -148,6 +148,19 @@ TEST_F(Launcher, AFloodOfLinesIsCutAndCounted) {
   EXPECT_TRUE(run.said("are left out of the log: it writes more than 1000 lines or 256 KiB a second"));
 }
 
+TEST_F(Launcher, AFloodOfOneComponentLeavesTheLinesOfOthers) {
+  config::Process p = fake("p", "one component floods");
+  p.components = {{.name = "loud"}, {.name = "quiet"}};
+  Launch run(file_of({p}), folder_);
+  int quiet = 0;
+  run.on_line = [&](const Launch::Line& line) { quiet += line.text == "quiet: its line" ? 1 : 0; };
+  EXPECT_EQ(run.run(), 0) << run.all().substr(0, 10'000);
+  EXPECT_EQ(quiet, 100);
+  EXPECT_TRUE(run.said("p/loud: "));
+  EXPECT_TRUE(run.said("are left out of the log: it writes more than 1000 lines or 256 KiB a second"));
+  EXPECT_LT(run.all().size(), 5'000'000U) << "of 10 MB";
+}
+
 TEST_F(Launcher, AlwaysRestartsWhatEndedInOrder) {
   config::Process p = fake("p", "finishes");
   p.restart = {.when = config::RestartWhen::Always, .limit = 2, .window = 1h, .backoff = 0ms};

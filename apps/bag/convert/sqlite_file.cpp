@@ -16,6 +16,7 @@
 #include "apps/bag/convert/converted_file.hpp"
 #include "apps/bag/convert/sqlite_bag.hpp"
 #include "cardan/base/error.hpp"
+#include "cardan/base/output_file.hpp"
 #include "cardan/mcap/new_file.hpp"
 #include "cardan/record/recorder/bag_folder.hpp"
 #include "cardan/record/ros2_form.hpp"
@@ -72,10 +73,9 @@ class OutputFolder {
  public:
   explicit OutputFolder(std::string path) : path_(std::move(path)) {
     if (path_.empty()) return;
-    std::error_code error;
-    made_ = fs::create_directory(path_, error);
-    if (error)
-      throw Error(ErrorCode::System, "cannot make the folder " + path_ + ": " + error.message(), "name another one");
+    std::error_code ignored;
+    made_ = !fs::exists(path_, ignored);
+    make_output_folder(path_);
   }
   ~OutputFolder() {
     std::error_code ignored;

@@ -9,6 +9,7 @@
 #include "apps/bag/export/table_file.hpp"
 #include "apps/bag/export/topic_output.hpp"
 #include "cardan/base/error.hpp"
+#include "cardan/base/output_file.hpp"
 
 namespace cardan::apps {
 namespace {
@@ -88,7 +89,7 @@ class FrameFiles final : public TopicOutput {
       : place_(std::move(place)), maker_(std::move(maker)), workers_(workers) {}
 
   void take(const mcap::MessageView& view) override {
-    if (++tally_.messages == 1) make_folder(place_.path(""));
+    if (++tally_.messages == 1) make_output_folder(place_.path(""));
     workers_.give([this, message = view.message, name = names_.next(view.message.log_time),
                    data = mcap::Bytes(view.message.data.begin(), view.message.data.end())]() -> Workers::Then {
       return [this, time = message.log_time, frame = make(message, name, data)] { done(frame, time); };

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/bag/export/topic_output.hpp"
 
-#include <system_error>
-
-#include "cardan/base/error.hpp"
-
 namespace cardan::apps {
 namespace {
 
@@ -26,14 +22,6 @@ class Nothing final : public TopicOutput {
 };
 
 }  // namespace
-
-void make_folder(const std::filesystem::path& folder) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error)
-    throw Error(ErrorCode::System, "cannot make the folder " + folder.string() + ": " + error.message(),
-                "name another one, or check what is there");
-}
 
 void ExportTally::skip(std::string cause, std::uint64_t log_time) {
   if (skipped.size() >= kMostCauses && !skipped.contains(cause)) cause = "other causes";

@@ -25,9 +25,6 @@ struct ExportPlace {
   [[nodiscard]] std::string path(const std::string& ending) const { return (folder / (stem + ending)).string(); }
 };
 
-/// A folder, with those that it stands in. Throws Error (System).
-void make_folder(const std::filesystem::path& folder);
-
 /// What came of a topic's messages.
 struct ExportTally {
   struct Skipped {

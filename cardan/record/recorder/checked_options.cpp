@@ -4,11 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <string>
-#include <system_error>
 
 #include "cardan/base/error.hpp"
+#include "cardan/base/output_file.hpp"
 #include "cardan/messages/cycle_hint.hpp"
 #include "cardan/record/disk/recording_file.hpp"
 #include "cardan/record/recorder/selection.hpp"
@@ -23,13 +22,6 @@ void check_level(mcap::Compression compression, int level) {
   if (level < known.lowest || level > known.highest)
     throw Error(ErrorCode::InvalidArgument, fmt::format("{} has no level {}", mcap::name_of(compression), level),
                 fmt::format("{} to {}", known.lowest, known.highest));
-}
-
-void make_folder(const std::string& folder) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error)
-    throw Error(ErrorCode::System, "cannot make the folder " + folder + ": " + error.message(), "name another one");
 }
 
 }  // namespace
@@ -49,7 +41,7 @@ RecorderOptions checked(RecorderOptions options) {
   for (const TopicRule& rule : options.rules)
     check_level(rule.compression.value_or(mcap::Compression::None), options.level);
   static_cast<void>(Selection(options));
-  if (options.folder) make_folder(folder_of(options.path));
+  if (options.folder) make_output_folder(folder_of(options.path));
   // This topic would wake us at each start and end of every component's cycle, which we must not disturb.
   if (options.topics.empty() && options.types.empty() && options.expressions.empty()) {
     options.exclude.emplace_back(kCycles.name);

@@ -270,7 +270,9 @@ void Supervisor::line(std::size_t index, LogLine::Source source, std::string_vie
   auto& last = slots_[index].last_lines;
   last.emplace_back(text);
   if (last.size() > kLastLines) last.pop_front();
-  if (!slots_[index].rate.allow(text.size(), steady_now())) return;
+  Slot& slot = slots_[index];
+  const auto logs = slot.rates.find(text.substr(0, text.find(": ")));  // as Context::log() writes it
+  if (!(logs == slot.rates.end() ? slot.rate : logs->second).allow(text.size(), steady_now())) return;
   if (options_.on_line)
     options_.on_line({.name = status_[index].name, .source = source, .wall_ns = wall_now(), .text = text});
 }
@@ -279,13 +281,17 @@ void Supervisor::say_left_out(std::size_t index, std::int64_t now, bool at_once)
   constexpr std::int64_t kDistance = 5'000'000'000;
   Slot& slot = slots_[index];
   if (!at_once && now - slot.told_ns < kDistance) return;
-  const LogRate::LeftOut left = slot.rate.take();
-  if (left.lines == 0) return;
-  slot.told_ns = now;
-  say(LogLevel::Warning,
-      fmt::format("{}: {} lines ({:.1f} MiB) are left out of the log: it writes more than {} lines or {} KiB a second",
-                  status_[index].name, left.lines, static_cast<double>(left.bytes) / (1 << 20), LogRate::kLines,
-                  LogRate::kBytes / 1024));
+  const auto tell = [&](const std::string& name, LogRate& rate) {
+    const LogRate::LeftOut left = rate.take();
+    if (left.lines == 0) return;
+    slot.told_ns = now;
+    say(LogLevel::Warning,
+        fmt::format(
+            "{}: {} lines ({:.1f} MiB) are left out of the log: it writes more than {} lines or {} KiB a second", name,
+            left.lines, static_cast<double>(left.bytes) / (1 << 20), LogRate::kLines, LogRate::kBytes / 1024));
+  };
+  tell(status_[index].name, slot.rate);
+  for (auto& [component, rate] : slot.rates) tell(fmt::format("{}/{}", status_[index].name, component), rate);
 }
 
 void Supervisor::say(LogLevel level, const std::string& text) const {

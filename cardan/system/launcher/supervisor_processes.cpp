@@ -77,6 +77,7 @@ void Supervisor::start(std::size_t index) {
   slot.kill_ns = slot.stopped_ns = 0;
   slot.frozen = false;
   slot.last_lines.clear();
+  for (const config::Component& component : process.components) slot.rates.try_emplace(component.name);
   status.ready_ns = 0;
   status.started_ns = steady_now();
   slot.slow_ns = status.started_ns + options_.slow_start.count();
