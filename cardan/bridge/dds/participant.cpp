@@ -3,21 +3,15 @@
 
 #include <dds/ddsrt/log.h>
 #include <fmt/format.h>
-#include <linux/filter.h>
-#include <net/if.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
-#include <filesystem>
 #include <fstream>
 #include <new>
 #include <utility>
@@ -28,6 +22,7 @@
 #include "cardan/base/printable.hpp"
 #include "cardan/bridge/dds/names.hpp"
 #include "cardan/bridge/dds/qos.hpp"
+#include "cardan/bridge/dds/sockets_here.hpp"
 #include "cardan/transport/discovery/run_directory.hpp"
 
 namespace cardan::bridge::dds {
@@ -61,34 +56,6 @@ Guid guid_in(const dds_guid_t& guid) {
   Guid copy;
   std::copy(std::begin(guid.v), std::end(guid.v), copy.begin());
   return copy;
-}
-
-/// Lets the network sockets of this process receive what comes through `lo` alone. Cyclone has no setting for it, and
-/// the bridge has no other such sockets. Not SO_BINDTODEVICE: what comes to another address of this computer goes
-/// through `lo` too, but the kernel counts it to that address's interface.
-void receive_from_here_alone() {
-  const unsigned int loopback = ::if_nametoindex("lo");
-  if (loopback == 0)
-    throw Error(ErrorCode::Unavailable, "the interface 'lo' does not exist", "set it up: ip link set lo up");
-  std::array<sock_filter, 4> filter{
-      {{BPF_LD | BPF_W | BPF_ABS, 0, 0, static_cast<std::uint32_t>(SKF_AD_OFF + SKF_AD_IFINDEX)},
-       {BPF_JMP | BPF_JEQ | BPF_K, 0, 1, loopback},
-       {BPF_RET | BPF_K, 0, 0, UINT32_MAX},
-       {BPF_RET | BPF_K, 0, 0, 0}}};
-  const sock_fprog program{.len = filter.size(), .filter = filter.data()};
-  namespace fs = std::filesystem;
-  for (const fs::directory_entry& entry : fs::directory_iterator("/proc/self/fd")) {
-    const int fd = std::atoi(entry.path().filename().c_str());
-    sockaddr_storage address{};
-    socklen_t length = sizeof(address);
-    if (::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &length) != 0) continue;
-    if (address.ss_family != AF_INET && address.ss_family != AF_INET6) continue;
-    if (::setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program) != 0)
-      throw Error(
-          ErrorCode::Refused,
-          fmt::format("the kernel does not keep others out of a socket (SO_ATTACH_FILTER): {}", std::strerror(errno)),
-          "let the container or the service permit this call; no privilege is needed for it");
-  }
 }
 
 /// Takes the samples of one of Cyclone's own topics, and hands each over with its state.
@@ -133,12 +100,13 @@ Participant::Participant(const DomainChoice& choice, const Rules& rules, std::st
   ::dds_set_log_sink(log_line, nullptr);
   const std::string configuration = domain_configuration(choice, interfaces_here(), most_sample_bytes(rules));
   const auto id = static_cast<dds_domainid_t>(choice.id);
+  receive_from_here_alone(stays_here(choice));
   domain_ = Entity(::dds_create_domain(id, configuration.c_str()));
+  require_sockets_here();  // also if there are none: it says why
   if (!domain_)
     throw Error(
         ErrorCode::System, fmt::format("Cyclone DDS does not start on domain {}", choice.id),
         choice.cyclone_uri.empty() ? "its own message stands above" : "check CYCLONEDDS_URI; its message stands above");
-  if (stays_here(choice)) receive_from_here_alone();
   const std::unique_ptr<dds_listener_t, ListenerDeleter> listener(::dds_create_listener(bell_.get()));
   ::dds_lset_data_available(listener.get(), ring_bell);
   ::dds_lset_publication_matched(listener.get(), ring_on_match);
@@ -147,7 +115,7 @@ Participant::Participant(const DomainChoice& choice, const Rules& rules, std::st
     throw Error(ErrorCode::System, fmt::format("Cyclone DDS finds no place in domain {}", choice.id),
                 "its own message stands above; too many participants of this computer, or no network interface");
   guid_ = guid_of(participant_.get());
-  if (stays_here(choice)) receive_from_here_alone();  // some are made with the participant
+  require_sockets_here();  // some are made with the participant
   look_from_the_start();
 }
 
