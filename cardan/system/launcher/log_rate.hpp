@@ -10,8 +10,8 @@ namespace cardan::launcher {
 
 /// How much of what one component logs reaches the log: kLines and kBytes a second, and after kSeconds of silence as
 /// much at once as in kSeconds. The rest is counted. The same for what a process writes by itself. Without this a
-/// component that logs in a loop fills the disk, and its lines erase those of the others. Thread safety: one thread at a
-/// time. Never blocks.
+/// component that logs in a loop fills the disk, and its lines erase those of the others. Thread safety: one thread at
+/// a time. Never blocks.
 class LogRate {
  public:
   static constexpr std::int64_t kLines = 1000;

@@ -156,9 +156,9 @@ class Supervisor {
     RestartPolicy policy;
     std::unique_ptr<ChildProcess> child{};
     LineSplitter output{}, error{};
-    LogRate rate{};                                      ///< of what no component logs
+    LogRate rate{};                                       ///< of what no component logs
     std::map<std::string, LogRate, std::less<>> rates{};  ///< of its components
-    std::int64_t told_ns = 0;  ///< when lines that were left out were last reported
+    std::int64_t told_ns = 0;                             ///< when lines that were left out were last reported
     std::string ready{};
     std::map<std::string, std::uint64_t> threw_before{};  ///< exceptions of the runs before this one
     std::deque<std::string> last_lines{};
