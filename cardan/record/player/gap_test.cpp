@@ -63,6 +63,27 @@ TEST(SimulateGap, NoTimerRunsWhileTheClockWasSet) {
   EXPECT_EQ(copies.back(), kBegin + kJump + 19 * kSecond / 10) << "the recording's own times";
 }
 
+TEST(SimulateGap, TimesThatASignedNumberDoesNotHoldAreKept) {
+  constexpr std::uint64_t kFirst = (std::uint64_t{1} << 63) - kSecond;
+  Bag bag;
+  const auto channel = bag.add<CanFrame>("/gap_input");
+  for (std::uint32_t i = 0; i < 20; ++i) bag.write(channel, kFirst - kBegin + i * kSecond / 10, CanFrame{});
+  const mcap::test::FileOnDisk file(bag.bytes()), output({});
+  config::Configuration configuration;
+  configuration.name = "test";
+  configuration.processes.push_back({.name = "all"});
+  configuration.processes[0].components.push_back({.name = "ticker", .class_name = "GapTestTicker"});
+  const SimulateReport report = simulate(configuration, {file.path()}, {.output = output.path(), .replace = true});
+  EXPECT_EQ(report.simulated_ns, static_cast<std::int64_t>(19 * kSecond / 10));
+  const mcap::Reader reader(output.path());
+  mcap::Messages messages = reader.messages();
+  std::vector<std::uint64_t> copies;
+  while (const auto one = messages.next())
+    if (one->channel->topic == "/gap_copy") copies.push_back(one->message.log_time);
+  ASSERT_EQ(copies.size(), 20U);
+  for (std::uint32_t i = 0; i < 20; ++i) EXPECT_EQ(copies[i], kFirst + i * kSecond / 10);
+}
+
 TEST(SimulateGap, WhatIsTooFarFromTheFirstMessageIsSaid) {
   Bag bag;
   const auto channel = bag.add<CanFrame>("/gap_input");

@@ -39,12 +39,21 @@ class MessageForm {
   detail::MessageType type_;
 };
 
+/// A log time by the clock that readers see, which is `shift` behind it, and back. Log times have no sign, so that a
+/// difference may exceed what a signed number holds.
+[[nodiscard]] constexpr std::int64_t clock_time(std::uint64_t log_time, std::int64_t shift) noexcept {
+  return static_cast<std::int64_t>(log_time - static_cast<std::uint64_t>(shift));
+}
+[[nodiscard]] constexpr std::uint64_t log_time_of(std::int64_t clock_time, std::int64_t shift) noexcept {
+  return static_cast<std::uint64_t>(clock_time) + static_cast<std::uint64_t>(shift);
+}
+
 /// The source stamp that readers of a recorded message are given: its publisher's own; where it gave none, or the file
 /// has none (of version 0.1, or copied by a tool that does not know them), the publish time that was recorded, by the
 /// clock that it was published by (`shift`: FileSet::wall_clock_ahead()). A fusion goes by the publish time of what has
 /// no stamp, so that it meets in a replay what it met live.
 [[nodiscard]] inline std::int64_t source_time_of(const mcap::Message& message, std::int64_t shift) noexcept {
-  return message.source_time != 0 ? message.source_time : static_cast<std::int64_t>(message.publish_time) - shift;
+  return message.source_time != 0 ? message.source_time : clock_time(message.publish_time, shift);
 }
 
 /// The form of a channel's messages; empty: there is none, and `why` says so in words. `schema`: null where the channel

@@ -16,6 +16,7 @@
 #include "cardan/mcap/message_sizes.hpp"
 #include "cardan/record/player/feed.hpp"
 #include "cardan/record/player/file_set.hpp"
+#include "cardan/record/player/message_form.hpp"
 #include "cardan/record/player/simulation_output.hpp"
 #include "cardan/record/recording_folder.hpp"
 #include "cardan/runtime/runtime.hpp"
@@ -52,6 +53,15 @@ std::uint64_t later(std::uint64_t time, std::chrono::nanoseconds span) {
                                                                  : time + more;
 }
 
+/// Of log times to the simulation's clock. Log times beyond that clock's range are counted from a second before `begin`.
+std::int64_t shift_of(const FileSet& files, std::uint64_t begin) {
+  constexpr std::uint64_t kSecond = 1'000'000'000;
+  const std::int64_t ahead = files.wall_clock_ahead();
+  const std::uint64_t last = std::max(files.empty() ? begin : files.last(), begin);
+  const bool fits = last - static_cast<std::uint64_t>(ahead) <= std::numeric_limits<std::int64_t>::max();
+  return fits ? ahead : static_cast<std::int64_t>(begin - kSecond);
+}
+
 class Replay {
  public:
   Replay(const config::Configuration& configuration, const std::vector<std::string>& files,
@@ -61,10 +71,10 @@ class Replay {
         begin_(options.start_at ? std::max(*options.start_at, files_.first()) : later(files_.first(), options.start)),
         end_(std::min(options.until_at ? *options.until_at : later(files_.first(), options.until),
                       files_.empty() ? begin_ : later(files_.last(), std::chrono::nanoseconds(1)))),
-        shift_(files_.wall_clock_ahead()),
+        shift_(shift_of(files_, begin_)),
         output_(options.output, options.replace, shift_),
         simulation_(configuration, components_of(configuration, options.without),
-                    {.begin = static_cast<std::int64_t>(begin_) - shift_,
+                    {.begin = clock_time(begin_, shift_),
                      .on_begin = options.on_begin,
                      .on_change = [this](bool declared) {
                        tell_runtime(declared ? &detail::runtime_of(simulation_) : nullptr);
@@ -92,11 +102,11 @@ class Replay {
       // What late subscribers would have been given at the beginning comes there.
       const std::uint64_t log_time = std::max(next->view.message.log_time, begin_);
       skip_gap(log_time - std::exchange(last, log_time));
-      const auto time = static_cast<std::int64_t>(log_time) - shift_;
+      const std::int64_t time = clock_time(log_time, shift_);
       simulation_.at(time, [&] { feed_of(next->file, next->view.channel->id)->push(next->view.message, shift_); });
       if (!run_until(time)) break;
     }
-    report_.simulated_ns = simulation_.now() + shift_ - static_cast<std::int64_t>(begin_);
+    report_.simulated_ns = static_cast<std::int64_t>(log_time_of(simulation_.now(), shift_) - begin_);
     simulation_.stop();
     output_.rethrow();
     for (const FileProblem& p : messages.problems()) report_.problems.push_back(text_of(p));
@@ -131,7 +141,7 @@ class Replay {
       const std::int64_t real = steady_now();
       if (++steps_ % kStopSteps != 0 && real - looked_ns_ < kStopLook) continue;
       looked_ns_ = real;
-      if (!go_on(static_cast<std::uint64_t>(simulation_.now() + shift_))) return false;
+      if (!go_on(log_time_of(simulation_.now(), shift_))) return false;
     } while (simulation_.now() < time);
     return true;
   }

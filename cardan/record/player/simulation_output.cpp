@@ -106,8 +106,8 @@ void SimulationOutput::write_sample(const detail::Channel& channel, const detail
   }
   writer_->write({.channel_id = topic.channel,
                   .sequence = static_cast<std::uint32_t>(sample.sequence),
-                  .log_time = static_cast<std::uint64_t>(sample.publish_ns + shift_),
-                  .publish_time = static_cast<std::uint64_t>(sample.publish_ns + shift_),
+                  .log_time = log_time_of(sample.publish_ns, shift_),
+                  .publish_time = log_time_of(sample.publish_ns, shift_),
                   .data = mcap::View(bytes_),
                   .source_time = sample.source_ns});
 }
