@@ -20,7 +20,9 @@ namespace {
 [[noreturn]] void cannot_write(const std::string& path) {
   const int error = errno;
   throw Error(ErrorCode::System, "cannot write " + path + ": " + std::generic_category().message(error),
-              error == ENOSPC || error == EDQUOT ? "make room, or write to another disk" : "check the folder");
+              error == ENOSPC || error == EDQUOT   ? "make room, or write to another disk"
+              : error == EMFILE || error == ENFILE ? "raise ulimit -n, or take fewer topics at a time"
+                                                   : "check the folder");
 }
 
 bool is_there(const std::string& path, const struct stat& file) {

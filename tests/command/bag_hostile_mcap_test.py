@@ -169,6 +169,12 @@ class Topics(HostileCase):
         self.cost_of("play", path, "--rate", "1000000", code=1, cpu_s=60, descriptors=256)
         self.assertIn("raise ulimit -n", self.errors)
 
+    def test_export_of_more_topics_than_descriptors(self):
+        path = self.file(self.schema(*self.V3), *(self.channel(i, f"/t{i}") for i in range(1, 400)), *(self.message(i, 5, self.VALUE) for i in range(1, 400)))
+        self.cost_of("bag", "export", path, "--to", self.path / "files", code=1, descriptors=256)
+        self.assertIn("raise ulimit -n, or take fewer topics at a time", self.errors)
+        self.assertEqual(list((self.path / "files").iterdir()), [])
+
     def test_a_folder_of_very_many_files(self):
         count = 3000
         folder = self.path / "drive"
