@@ -13,6 +13,7 @@
 #include "cardan/base/error.hpp"
 #include "cardan/bridge/dds/environment.hpp"
 #include "cardan/bridge/dds/names.hpp"
+#include "cardan/bridge/dds/reader_addresses.hpp"
 #include "cardan/record/ros2_form.hpp"
 
 namespace cardan::bridge::dds {
@@ -21,6 +22,8 @@ namespace {
 /// A reader that comes back soon, as a tool that is called again, finds the subscription open.
 constexpr std::int64_t kLinger = 2'000'000'000;
 constexpr std::int64_t kRetry = 2'000'000'000;
+/// So many readers are never too many.
+constexpr std::uint32_t kFew = 16;
 /// A socket's buffer holds this much by the kernel's default.
 constexpr std::size_t kUsualBuffer = 200U << 10U;
 
@@ -93,6 +96,7 @@ void DdsWriter::open(std::int64_t now) {
 void DdsWriter::look(std::int64_t now) {
   dds_publication_matched_status_t status{};
   if (::dds_get_publication_matched_status(writer_.get(), &status) == DDS_RETCODE_OK) readers_ = status.current_count;
+  if (readers_ > kFew) bound_addresses();
   if (readers_ != 0 || qos_.transient_local) {
     close_at_ = 0;
     open(now);
@@ -100,6 +104,16 @@ void DdsWriter::look(std::int64_t now) {
     if (close_at_ == 0) close_at_ = now + kLinger;
     if (now >= close_at_) topic_.close();
   }
+}
+
+void DdsWriter::bound_addresses() {
+  constexpr ReaderAddresses kLimits{};
+  const std::size_t forgotten = forget_readers_everywhere(wire_, writer_.get(), kLimits);
+  if (forgotten > 0)
+    note_ = fmt::format(
+        "{} participants were forgotten until they announce themselves again: their readers have more than {} "
+        "addresses, or all readers of this topic more than {}",
+        forgotten, kLimits.most_of_one, kLimits.most);
 }
 
 bool DdsWriter::carry(std::int64_t now) {

@@ -45,6 +45,7 @@ class DdsWriter {
   [[nodiscard]] static OutgoingOptions options(const EndpointQos& qos, bool copies, const Rules& rules,
                                                const std::string& network);
   void open(std::int64_t now);
+  void bound_addresses();
   bool send(std::int64_t now);
 
   EndpointQos qos_;

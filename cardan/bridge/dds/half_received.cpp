@@ -1,64 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cardan/bridge/dds/half_received.hpp"
 
-#include "cardan/bridge/dds/packets.hpp"
+#include "cardan/bridge/dds/inner_domain.hpp"
 
 #if defined(CARDAN_DDS_BEFORE_11)
 
-// Cyclone's own header of these is not C++. They are pointers to what it alone knows.
-#define Q_SOCKWAITSET_H
-using os_sockWaitset = struct OsSockWaitset*;
-using os_sockWaitsetCtx = struct OsSockWaitsetCtx*;
-
-#include <dds/ddsi/ddsi_domaingv.h>
-#include <dds/ddsi/ddsi_entity.h>
-#include <dds/ddsi/ddsi_entity_index.h>
-#include <dds/ddsi/ddsi_entity_match.h>
-#include <dds/ddsi/ddsi_proxy_endpoint.h>
-#include <dds/ddsi/ddsi_proxy_participant.h>
-#include <dds/ddsi/ddsi_sertype.h>
-#include <dds/ddsi/q_bswap.h>
-#include <dds/ddsi/q_radmin.h>
-#include <dds/ddsi/q_rtps.h>
-#include <dds/ddsi/q_thread.h>
-
-#include <algorithm>
 #include <array>
-#include <cstring>
-#include <iterator>
-#include <memory>
-#include <vector>
 
 namespace cardan::bridge::dds {
 namespace {
 
-::ddsi_guid_t inner_form(const Guid& guid) noexcept {
-  ::ddsi_guid_t inner;
-  static_assert(sizeof inner == sizeof guid);
-  std::memcpy(&inner, guid.data(), sizeof inner);
-  return ::nn_ntoh_guid(inner);
-}
-
-/// Calls `use` with the domain, of which nothing is freed meanwhile.
-template <class Use>
-void in_domain(const WireTopic& topic, const Use& use) {
-  auto* const domain = static_cast<::ddsi_domaingv*>(::ddsrt_atomic_ldvoidp(&topic.type->gv));
-  if (domain == nullptr) return;
-  ::thread_state* const self = ::lookup_thread_state();
-  ::thread_state_awake(self, domain);
-  const auto end = [](::thread_state* awake) { ::thread_state_asleep(awake); };
-  const std::unique_ptr<::thread_state, decltype(end)> until_then(self, end);
-  use(*domain);
-}
-
 /// Calls `use` with the writer, locked, if it is there.
 template <class Use>
 void with_writer(::ddsi_domaingv& domain, const ::ddsi_guid_t& guid, const Use& use) noexcept {
-  ::ddsi_proxy_writer* const writer = ::entidx_lookup_proxy_writer_guid(domain.entity_index, &guid);
-  if (writer == nullptr) return;
-  ::ddsrt_mutex_lock(&writer->e.lock);
-  use(*writer);
-  ::ddsrt_mutex_unlock(&writer->e.lock);
+  if (const auto writer = locked(::entidx_lookup_proxy_writer_guid(domain.entity_index, &guid))) use(*writer);
 }
 
 void forget(::ddsi_domaingv& domain, const ::ddsi_guid_t& guid) noexcept {
@@ -84,22 +39,11 @@ bool lets_wait(const ::ddsi_proxy_writer& writer) noexcept {
 
 /// The writers of others that it reads.
 std::vector<::ddsi_guid_t> writers_of(const ::ddsi_domaingv& domain, dds_entity_t reader) {
-  std::vector<::ddsi_guid_t> writers;
-  ::dds_guid_t guid{};
-  if (::dds_get_guid(reader, &guid) != DDS_RETCODE_OK) return writers;
-  Guid bytes;
-  std::copy(std::begin(guid.v), std::end(guid.v), bytes.begin());
-  const ::ddsi_guid_t inner = inner_form(bytes);
-  ::ddsi_reader* const one = ::entidx_lookup_reader_guid(domain.entity_index, &inner);
-  if (one == nullptr) return writers;
-  const auto unlock = [](::ddsi_reader* locked) { ::ddsrt_mutex_unlock(&locked->e.lock); };
-  ::ddsrt_mutex_lock(&one->e.lock);
-  const std::unique_ptr<::ddsi_reader, decltype(unlock)> lock(one, unlock);
-  ::ddsrt_avl_iter_t at;
-  for (void* match = ::ddsrt_avl_iter_first(&::ddsi_rd_writers_treedef, &one->writers, &at); match != nullptr;
-       match = ::ddsrt_avl_iter_next(&at))
-    writers.push_back(static_cast<const ::ddsi_rd_pwr_match*>(match)->pwr_guid);
-  return writers;
+  ::ddsi_guid_t guid;
+  if (!inner_guid(reader, guid)) return {};
+  const auto one = locked(::entidx_lookup_reader_guid(domain.entity_index, &guid));
+  if (!one) return {};
+  return matched(::ddsi_rd_writers_treedef, one->writers, &::ddsi_rd_pwr_match::pwr_guid);
 }
 
 }  // namespace
@@ -137,11 +81,10 @@ void forget_parts_of_all(const WireTopic& topic, dds_entity_t reader) {
 
 void forget_who_lets_wait(const WireTopic& topic, dds_entity_t reader) {
   in_domain(topic, [&](::ddsi_domaingv& domain) {
-    for (::ddsi_guid_t guid : writers_of(domain, reader)) {
+    for (const ::ddsi_guid_t& guid : writers_of(domain, reader)) {
       bool waits = false;
       with_writer(domain, guid, [&](const ::ddsi_proxy_writer& one) { waits = lets_wait(one); });
-      guid.entityid.u = NN_ENTITYID_PARTICIPANT;
-      if (waits) (void)::ddsi_delete_proxy_participant_by_guid(&domain, &guid, ::ddsrt_time_wallclock(), 0);
+      if (waits) forget_participant(domain, guid);
     }
   });
 }

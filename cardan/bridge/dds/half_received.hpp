@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Cyclone has of messages that have not come whole. With wire.cpp and packets.cpp, half_received.cpp alone uses
+// What Cyclone has of messages that have not come whole. wire.cpp, packets.cpp and what includes inner_domain.hpp use
 // Cyclone's internal interfaces, which differ between its versions.
 // `topic`: any one of the domain. Any thread; no function blocks.
 #pragma once

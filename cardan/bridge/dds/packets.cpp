@@ -8,6 +8,7 @@
 #include <cstring>
 
 #if defined(CARDAN_DDS_BEFORE_11)
+#include <dds/ddsi/ddsi_typewrap.h>
 #include <dds/ddsi/q_protocol.h>
 #include <dds/ddsi/q_radmin.h>
 #else
@@ -63,6 +64,16 @@ void Packets::add_to(std::vector<std::span<const std::byte>>& pieces) const {
 }
 
 #if defined(CARDAN_DDS_BEFORE_11)
+
+}  // namespace cardan::bridge::dds
+
+/// In place of Cyclone's, which ends the process if a writer or reader that is announced has a type of a kind that
+/// Cyclone does not know, and follows types in types without end. An announced type is a structure, which has a hash.
+extern "C" [[gnu::visibility("default")]] bool ddsi_typeid_is_fully_descriptive(const ::ddsi_typeid_t* type) {
+  return type != nullptr && !::ddsi_typeid_is_hash(type);
+}
+
+namespace cardan::bridge::dds {
 
 /// The participant whose submessage lies there: that of the packet's header, or another that was named since
 /// (INFO_SRC). Cyclone packs messages of all participants of a process together.

@@ -38,9 +38,16 @@ class Seams {
     bytes_.reset(new (std::nothrow) std::byte[each_ * places_]);
     return bytes_ != nullptr;
   }
-  [[nodiscard]] bool owns(const void* address) const noexcept {
-    return bytes_ && std::less_equal<const void*>{}(bytes_.get(), address) &&
-           std::less<const void*>{}(address, bytes_.get() + each_ * places_);
+  /// The whole message in one piece, as DDS Security wants it, of which `fill` writes `size` bytes. It stays as long as
+  /// the message: Cyclone names its own encrypted copy when it gives a reference back. Any thread.
+  template <class Fill>
+  std::byte* whole(std::size_t size, Fill fill) noexcept {
+    const std::lock_guard lock(mutex_);
+    if (whole_) return whole_.get();
+    whole_.reset(new (std::nothrow) std::byte[size]);
+    if (!whole_) std::abort();  // Cyclone takes no error here
+    fill(whole_.get());
+    return whole_.get();
   }
   /// The bytes of this range, which `fill` writes if nobody has asked for it before. Null: none is left. Any thread.
   template <class Fill>
@@ -60,7 +67,7 @@ class Seams {
     std::size_t offset = 0, size = 0;
   };
   std::mutex mutex_;
-  std::unique_ptr<std::byte[]> bytes_;
+  std::unique_ptr<std::byte[]> bytes_, whole_;
   std::array<Range, 3> at_{};
   std::size_t each_ = 0, places_ = 0, used_ = 0;
 };
@@ -94,11 +101,6 @@ void copy_range(const Data& d, std::size_t offset, std::size_t size, std::byte* 
     }
   }
   std::memset(to, 0, size);
-}
-
-bool within(const std::span<const std::byte>& piece, const void* address) noexcept {
-  const auto* const at = static_cast<const std::byte*>(address);
-  return std::less_equal<>{}(piece.data(), at) && std::less<>{}(at, piece.data() + piece.size());
 }
 
 // ---------------------------------------------------------------- operations on messages
@@ -185,27 +187,19 @@ void to_bytes(const ::ddsi_serdata* d, std::size_t offset, std::size_t size, voi
     }
     from -= piece.size();
   }
-  const auto gather = [&](std::byte* bytes) {
-    copy_range(d, offset, size, bytes);
-    if (d.tally) d.tally->gathered.fetch_add(size, std::memory_order_relaxed);
+  const auto gather = [&](std::size_t begin, std::size_t bytes, std::byte* into) {
+    copy_range(d, begin, bytes, into);
+    if (d.tally) d.tally->gathered.fetch_add(bytes, std::memory_order_relaxed);
   };
-  to->iov_base = d.seams.range(offset, size, gather);
-  if (to->iov_base == nullptr) {  // not a fragment: with DDS Security, Cyclone wants the whole message in one piece
-    to->iov_base = std::malloc(std::max<std::size_t>(size, 1));
-    if (to->iov_base == nullptr) std::abort();  // it takes no error here
-    gather(static_cast<std::byte*>(to->iov_base));
+  to->iov_base = d.seams.range(offset, size, [&](std::byte* into) { gather(offset, size, into); });
+  if (to->iov_base == nullptr) {
+    const std::size_t padded = std::max((d.size + 3) / 4 * 4, offset + size);
+    to->iov_base = d.seams.whole(padded, [&](std::byte* into) { gather(0, padded, into); }) + offset;
   }
   return ::ddsi_serdata_ref(data);
 }
 
-void drop_reference(::ddsi_serdata* data, const ::ddsrt_iovec_t* reference) noexcept {
-  const Data& d = own(data);
-  if (!d.seams.owns(reference->iov_base) &&
-      std::none_of(d.out.pieces.begin(), d.out.pieces.end(),
-                   [&](const auto& piece) { return within(piece, reference->iov_base); }))
-    std::free(reference->iov_base);
-  ::ddsi_serdata_unref(data);
-}
+void drop_reference(::ddsi_serdata* data, const ::ddsrt_iovec_t* /*reference*/) noexcept { ::ddsi_serdata_unref(data); }
 
 bool to_sample(const ::ddsi_serdata* /*d*/, void* /*sample*/, void** /*buffer*/, void* /*limit*/) { return false; }
 bool untyped_to_sample(const ::ddsi_sertype* /*type*/, const ::ddsi_serdata* /*d*/, void* /*sample*/, void** /*buffer*/,
