@@ -106,14 +106,16 @@ void ComponentAsker::want_diagnostics(bool wanted) {
   changed_.notify_all();
 }
 
-bool ComponentAsker::ask(Question question) {
+std::optional<std::size_t> ComponentAsker::ask(Question question) {
+  std::optional<std::size_t> unanswered;
   {
     const std::lock_guard lock(mutex_);
-    if (questions_.size() + results_.size() >= kMostWaiting) return false;
-    questions_.push_back(std::move(question));
+    if (results_.size() >= kMostWaiting) return question.place;
+    const Guid who = question.who;
+    if (const auto left_out = questions_.add(who, std::move(question))) unanswered = left_out->place;
   }
   changed_.notify_all();
-  return true;
+  return unanswered;
 }
 
 std::vector<ComponentAsker::Result> ComponentAsker::results() {
@@ -141,21 +143,19 @@ void ComponentAsker::run() {
   auto due = std::chrono::steady_clock::now();
   std::unique_lock lock(mutex_);
   while (!stop_) {
-    if (!questions_.empty()) {
-      const Question question = std::move(questions_.front());
-      questions_.pop_front();
-      lock.unlock();
-      answer(question);
-      lock.lock();
-    } else if (!diagnostics_) {
-      changed_.wait(lock);
-    } else if (std::chrono::steady_clock::now() < due) {
-      changed_.wait_until(lock, due);
-    } else {
+    if (diagnostics_ && std::chrono::steady_clock::now() >= due) {  // first: questions may come without end
       lock.unlock();
       diagnose();
       due = std::chrono::steady_clock::now() + kDiagnosticPeriod;
       lock.lock();
+    } else if (const auto question = questions_.take()) {
+      lock.unlock();
+      answer(*question);
+      lock.lock();
+    } else if (diagnostics_) {
+      changed_.wait_until(lock, due);
+    } else {
+      changed_.wait(lock);
     }
   }
 }

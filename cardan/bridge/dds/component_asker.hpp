@@ -4,15 +4,17 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "cardan/bridge/dds/bell.hpp"
+#include "cardan/bridge/dds/discovery_info.hpp"
 #include "cardan/bridge/dds/parameter_answers.hpp"
+#include "cardan/bridge/dds/turns.hpp"
 #include "cardan/system/host/control_client.hpp"
 
 namespace cardan::bridge::dds {
@@ -37,10 +39,12 @@ class ComponentAsker {
 
   struct Question {
     std::size_t place = 0;  ///< in kParameterServices
+    Guid who{};             ///< the participant that asks: each has its turn
     std::vector<std::byte> request{};
   };
-  /// Returns false if too many wait already.
-  bool ask(Question question);
+  /// Returns the place of a question that is not answered, because too many wait already: this one, or that of
+  /// another one who has more.
+  [[nodiscard]] std::optional<std::size_t> ask(Question question);
 
   struct Result {
     std::size_t place = 0;             ///< in kParameterServices; its size: diagnostics
@@ -49,7 +53,8 @@ class ComponentAsker {
   };
   [[nodiscard]] std::vector<Result> results();
 
-  static constexpr std::size_t kMostWaiting = 64;  ///< questions and answers
+  static constexpr std::size_t kMostWaiting = 64;  ///< questions; and answers
+  static constexpr std::size_t kMostOfOne = 8;     ///< questions of one participant
 
  private:
   class Table;
@@ -63,7 +68,7 @@ class ComponentAsker {
   const std::shared_ptr<Bell> bell_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<Question> questions_;
+  Turns<Guid, Question> questions_{{.most = kMostWaiting, .most_of_one = kMostOfOne}};
   std::vector<Result> results_;
   bool diagnostics_ = false, stop_ = false;
   std::unique_ptr<host::ControlClient> control_;  ///< of the thread

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cardan/bridge/dds/own_endpoints.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "cardan/base/clock.hpp"
@@ -32,6 +34,15 @@ OwnReader::OwnReader(const Participant& participant, const std::string& topic, c
   reader_ = Entity(checked(
       ::dds_create_reader(participant.entity(), topic_.topic.get(), reader_qos(qos).get(), nullptr), "read " + topic));
   guid_ = guid_of(reader_.get());
+}
+
+Guid OwnReader::participant_of(const Received& one) const {
+  Guid participant{};
+  dds_builtintopic_endpoint_t* const writer = ::dds_get_matched_publication_data(reader_.get(), one.writer());
+  if (writer == nullptr) return participant;
+  std::copy(std::begin(writer->participant_key.v), std::end(writer->participant_key.v), participant.begin());
+  ::dds_builtintopic_free_endpoint(writer);
+  return participant;
 }
 
 }  // namespace cardan::bridge::dds

@@ -38,6 +38,8 @@ class OwnReader {
   OwnReader(const Participant& participant, const std::string& topic, const std::string& type, const EndpointQos& qos,
             std::uint64_t most_bytes);
   [[nodiscard]] std::vector<Received> take(std::uint32_t most) { return dds::take(reader_.get(), most); }
+  /// Whose writer sent it; zeros: unknown, it has gone.
+  [[nodiscard]] Guid participant_of(const Received& one) const;
   /// Counts since the call before.
   [[nodiscard]] std::uint64_t take_refused() noexcept { return inbox_->take_refused(); }
   [[nodiscard]] std::uint64_t take_lost() noexcept { return inbox_->take_lost(); }

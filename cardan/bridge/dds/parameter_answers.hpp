@@ -79,7 +79,7 @@ inline constexpr std::size_t kMostRequestBytes = 256U << 10U;
 inline constexpr std::size_t kMostReplyBytes = 4U << 20U;
 
 /// A request may name thousands of parameters of a component that hangs, each of which costs a time-out.
-inline constexpr std::chrono::nanoseconds kMostSetTime = std::chrono::seconds(5);
+inline constexpr std::chrono::nanoseconds kMostSetTime = std::chrono::seconds(2);
 
 /// The reply in CDR to a request in CDR, which may be hostile. Empty: the request is not of this form, or its reply
 /// would be too large, and gets none. What is not set within `most_set_time` is refused.

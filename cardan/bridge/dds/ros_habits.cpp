@@ -17,8 +17,8 @@ namespace cardan::bridge::dds {
 namespace {
 
 constexpr const char* kServicePackage = "rcl_interfaces::srv::dds_::";
-constexpr std::uint32_t kServiceDepth = 10;  ///< as rmw_qos_profile_services_default
-constexpr std::uint32_t kRequestsAtOnce = 16;
+constexpr std::uint32_t kReplyDepth = 10;     ///< as rmw_qos_profile_services_default
+constexpr std::uint32_t kRequestDepth = 128;  ///< those of one client push out no others'
 constexpr std::uint32_t kDiagnosticsDepth = 10;
 constexpr std::uint32_t kRosoutDepth = 100;  ///< lines that a late reader gets
 constexpr int kLinesAtOnce = 32;
@@ -60,16 +60,16 @@ std::string node_path(const DdsRules& rules) {
 
 RosHabits::RosHabits(const Participant& participant, const Rules& rules, std::shared_ptr<Bell> bell)
     : asker_({.domain = rules.domain, .set_parameters = rules.dds.set_parameters}, std::move(bell)) {
-  const auto qos = [](const char* type_hash) {
-    return EndpointQos{.reliable = true, .transient_local = false, .depth = kServiceDepth, .type_hash = type_hash};
+  const auto qos = [](const char* type_hash, std::uint32_t depth) {
+    return EndpointQos{.reliable = true, .transient_local = false, .depth = depth, .type_hash = type_hash};
   };
   if (rules.dds.parameters)
     for (const ParameterServiceName& one : kParameterServices) {
       const std::string path = node_path(rules.dds) + "/" + one.name;
       const std::string type = std::string(kServicePackage) + one.type;
-      services_.push_back({OwnReader(participant, "rq" + path + "Request", type + "_Request_", qos(one.request_hash),
+      services_.push_back({OwnReader(participant, "rq" + path + "Request", type + "_Request_", qos(one.request_hash, kRequestDepth),
                                      kMostRequestBytes),
-                           OwnWriter(participant, "rr" + path + "Reply", type + "_Response_", qos(one.response_hash)),
+                           OwnWriter(participant, "rr" + path + "Reply", type + "_Response_", qos(one.response_hash, kReplyDepth)),
                            {.topic = path, .beyond = path, .type = "rcl_interfaces/srv/" + std::string(one.type)}});
     }
   if (rules.dds.rosout) {
@@ -139,14 +139,16 @@ void RosHabits::carry() {
 
 void RosHabits::take_requests(std::size_t place) {
   Service& service = services_[place];
-  for (const Received& one : service.requests.take(kRequestsAtOnce)) {
+  for (const Received& one : service.requests.take(kRequestDepth)) {
     if (one.bytes().empty()) continue;
-    bool asked = false;
     try {
-      asked = asker_.ask({.place = place, .request = {one.bytes().begin(), one.bytes().end()}});
+      if (const auto unanswered = asker_.ask({.place = place,
+                                              .who = service.requests.participant_of(one),
+                                              .request = {one.bytes().begin(), one.bytes().end()}}))
+        ++services_[*unanswered].report.counts.lost;
     } catch (const std::bad_alloc&) {  // the request is lost
+      ++service.report.counts.lost;
     }
-    if (!asked) ++service.report.counts.lost;
   }
   service.report.counts.lost += service.requests.take_lost();
   service.report.counts.refused += service.requests.take_refused();
