@@ -120,23 +120,27 @@ class TopicStats {
   bool sample() {
     const std::int64_t until = measured_at_ + static_cast<std::int64_t>(seconds_ * 1e9);
     const auto pause = 1ms + 2us * watches_.size();
-    std::vector<ObservedStream::Stamp> stamps;
     while (steady_now() < until) {
-      for (auto& [k, w] : watches_) {
-        if (w.stream->published() == w.rhythm.last_sequence()) continue;
-        w.stream->stamps(stamps);
-        w.rhythm.add(stamps);
-      }
+      collect();
       if (!sleep_for(pause)) return false;
     }
     return true;
   }
+  void collect() {
+    std::vector<ObservedStream::Stamp> stamps;
+    for (auto& [k, w] : watches_) {
+      if (w.stream->published() == w.rhythm.last_sequence()) continue;
+      w.stream->stamps(stamps);
+      w.rhythm.add(stamps);
+    }
+  }
 
   std::vector<StatsRow> measure() {
+    look();  // takes a second if a process does not answer
+    collect();
     const std::int64_t now = steady_now();
     const double seconds = static_cast<double>(now - measured_at_) / 1e9;
     measured_at_ = now;
-    look();
     std::vector<StatsRow> rows;
     std::vector<StatsRow> own;  // come last: where a terminal has no room for all, Cardan's own topics go first
     for (const PublisherReport& p : now_.publishers) {

@@ -6,8 +6,10 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "cardan/base/atomic.hpp"
 #include "cardan/bridge/counts.hpp"
 #include "cardan/bridge/rules.hpp"
 #include "cardan/messages/any_type.hpp"
@@ -15,12 +17,52 @@
 
 namespace cardan::bridge {
 
+/// What the publishers of all topics that come in may occupy together: rules may let in names without end, each with
+/// its largest message. Any thread; no function blocks.
+class IncomingMemory {
+ public:
+  explicit IncomingMemory(std::uint64_t most_bytes) noexcept : most_(most_bytes) {}
+  /// One for all topics of this process: a quarter of the computer's memory, and at least 1 GiB.
+  [[nodiscard]] static const std::shared_ptr<IncomingMemory>& of_process();
+
+  /// Returns false if there is not so much.
+  [[nodiscard]] bool take(std::uint64_t bytes) noexcept;
+  void give_back(std::uint64_t bytes) noexcept { used_.fetch_sub(bytes); }
+  [[nodiscard]] std::uint64_t most() const noexcept { return most_; }
+
+ private:
+  const std::uint64_t most_;
+  Atomic<std::uint64_t> used_{0};
+};
+
+/// Part of it, which is given back with this object.
+class IncomingShare {
+ public:
+  IncomingShare() = default;
+  IncomingShare(std::shared_ptr<IncomingMemory> memory, std::uint64_t bytes) noexcept
+      : memory_(std::move(memory)), bytes_(bytes) {}
+  IncomingShare(IncomingShare&& other) noexcept = default;
+  IncomingShare& operator=(IncomingShare&& other) noexcept {
+    std::swap(memory_, other.memory_);
+    std::swap(bytes_, other.bytes_);
+    return *this;
+  }
+  ~IncomingShare() {
+    if (memory_) memory_->give_back(bytes_);
+  }
+
+ private:
+  std::shared_ptr<IncomingMemory> memory_;
+  std::uint64_t bytes_ = 0;
+};
+
 struct IncomingOptions {
   std::string domain{};
   std::string via{};  ///< networks that the messages came through (PublisherOptions::via)
   Access access = Access::Owner;
   std::uint32_t depth = 10;  ///< of the publisher, if the rule says none; fewer of large messages
   bool latched = false;      ///< late subscribers get the last `depth` messages, also after its room has grown
+  std::shared_ptr<IncomingMemory> memory = IncomingMemory::of_process();
 };
 
 /// One topic that comes in. Its publisher exists from the first message on, with room for messages twice as large as
@@ -45,7 +87,7 @@ class IncomingTopic {
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   [[nodiscard]] const std::string& beyond() const noexcept { return beyond_; }
   [[nodiscard]] const AnyType& type() const noexcept { return type_; }
-  [[nodiscard]] std::size_t subscribers() const { return publisher_ ? publisher_->subscribers() : 0; }
+  [[nodiscard]] std::size_t subscribers() const { return now_.publisher ? now_.publisher->subscribers() : 0; }
   [[nodiscard]] TopicCounts counts() const noexcept { return counts_; }
   [[nodiscard]] const std::string& note() const noexcept { return note_; }
 
@@ -57,10 +99,14 @@ class IncomingTopic {
   const AnyType type_;
   const TopicRule rule_;
   const IncomingOptions options_;
-  std::unique_ptr<AnyPublisher> publisher_;
+  struct Room {
+    IncomingShare share{};  ///< given back after the publisher
+    std::unique_ptr<AnyPublisher> publisher{};
+  };
+  Room now_;
   /// Of a latched topic, with less room: late subscribers still get what these published. Each has less than half the
   /// room of the next.
-  std::vector<std::unique_ptr<AnyPublisher>> earlier_;
+  std::vector<Room> earlier_;
   std::size_t room_ = 0;     ///< payload bytes of a message
   std::uint32_t depth_ = 0;  ///< of the publisher
   std::int64_t due_ns_ = 0;

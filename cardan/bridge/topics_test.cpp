@@ -2,6 +2,9 @@
 // Topics on their way out and in: what is carried, thinned, lost and refused is counted, and nothing comes back.
 #include <gtest/gtest.h>
 
+#include <cstring>
+#include <memory>
+#include <optional>
 #include <thread>
 
 #include "cardan/base/clock.hpp"
@@ -155,20 +158,37 @@ TEST_F(BridgedTopics, WhatCameInThroughANetworkDoesNotLeaveThroughIt) {
   EXPECT_EQ(frames, 1) << "the camera's own frame, not the one from the network";
 }
 
+/// A std_msgs/msg/String in CDR.
+std::vector<std::byte> text_message(std::uint32_t letters) {
+  std::vector<std::byte> cdr(4 + 4 + letters + 1);
+  cdr[1] = std::byte{1};
+  const std::uint32_t size = letters + 1;
+  std::memcpy(cdr.data() + 4, &size, 4);
+  std::fill(cdr.begin() + 8, cdr.end() - 1, std::byte{'a'});
+  return cdr;
+}
+
+TEST_F(BridgedTopics, AllThatComeInHaveABoundedMemoryTogether) {
+  const AnyType type = AnyType::of_definition("std_msgs/msg/String", "string data");
+  const IncomingOptions options{.memory = std::make_shared<IncomingMemory>(3'000'000)};  // 200 kB, 12 times, and no more
+  std::optional<IncomingTopic> first(std::in_place, "/a", "/a", type, TopicRule{}, options);
+  IncomingTopic second("/b", "/b", type, {}, options);
+  EXPECT_TRUE(first->deliver(text_message(100'000), 0)) << first->note();
+  EXPECT_FALSE(second.deliver(text_message(100'000), 0));
+  EXPECT_EQ(second.counts().refused, 1U);
+  EXPECT_NE(second.note().find("together"), std::string::npos) << second.note();
+  EXPECT_TRUE(second.deliver(text_message(100), 0)) << second.note();
+  EXPECT_FALSE(first->deliver(text_message(250'000), 0)) << "more room than there is";
+  first.reset();
+  EXPECT_TRUE(second.deliver(text_message(100'000), 0)) << second.note();
+}
+
 TEST_F(BridgedTopics, LargerMessagesGetALargerPublisher) {
   const AnyType type = AnyType::of_definition("std_msgs/msg/String", "string data");
   IncomingTopic in("/text", "/text", type, {}, {});
-  const auto message = [](std::uint32_t letters) {
-    std::vector<std::byte> cdr(4 + 4 + letters + 1);
-    cdr[1] = std::byte{1};
-    const std::uint32_t size = letters + 1;
-    std::memcpy(cdr.data() + 4, &size, 4);
-    std::fill(cdr.begin() + 8, cdr.end() - 1, std::byte{'a'});
-    return cdr;
-  };
-  EXPECT_TRUE(in.deliver(message(10), 0)) << in.note();
-  EXPECT_TRUE(in.deliver(message(100'000), 0)) << in.note();
-  EXPECT_TRUE(in.deliver(message(10), 0)) << in.note();
+  EXPECT_TRUE(in.deliver(text_message(10), 0)) << in.note();
+  EXPECT_TRUE(in.deliver(text_message(100'000), 0)) << in.note();
+  EXPECT_TRUE(in.deliver(text_message(10), 0)) << in.note();
   EXPECT_EQ(in.counts().carried, 3U);
 }
 

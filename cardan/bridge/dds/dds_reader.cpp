@@ -60,12 +60,12 @@ void DdsReader::watch(const std::vector<const RemoteWriter*>& writers, std::int6
 
 void DdsReader::watch(Watched& one, const Guid& writer, std::int64_t now) {
   const std::int64_t sent = last_number_of(wire_, writer);
-  const auto came = inbox_->last_of(origin_form(writer));
+  const auto came = inbox_->came_of(origin_form(writer));
   if (sent == 0 || !came) return;
   if (one.first == 0) one.first = sent;
-  if (*came != 0 && !std::exchange(one.came, true) && *came > one.first)
-    own_.lost += static_cast<std::uint64_t>(*came - one.first - 1);  // the inbox counts from its first one on
-  const std::int64_t whole = std::max(*came, one.first);
+  if (came->first != 0 && !std::exchange(one.came, true) && came->first > one.first)
+    own_.lost += static_cast<std::uint64_t>(came->first - one.first - 1);  // the inbox counts from its first one on
+  const std::int64_t whole = std::max(came->last, one.first);
   if (whole != one.whole || sent <= whole) {
     one.whole = whole;
     one.since = now;

@@ -68,13 +68,13 @@ void Inbox::go_on_from(Inbox& before) noexcept {
   known_ = before.known_;
 }
 
-std::optional<std::int64_t> Inbox::last_of(const Guid& writer) noexcept {
+std::optional<Inbox::Came> Inbox::came_of(const Guid& writer) noexcept {
   const std::lock_guard lock(mutex_);
   const auto end = writers_.begin() + static_cast<std::ptrdiff_t>(known_);
-  const auto it = std::find_if(writers_.begin(), end, [&](const Origin& one) { return one.writer == writer; });
-  if (it != end) return it->sequence;
+  const auto it = std::find_if(writers_.begin(), end, [&](const Writer& one) { return one.guid == writer; });
+  if (it != end) return it->came;
   if (known_ == writers_.size()) return std::nullopt;
-  return 0;
+  return Came{};
 }
 
 bool Inbox::note(const Origin& origin) noexcept {
@@ -84,18 +84,18 @@ bool Inbox::note(const Origin& origin) noexcept {
   {
     const std::lock_guard lock(mutex_);
     auto it = std::find_if(writers_.begin(), writers_.begin() + static_cast<std::ptrdiff_t>(known_),
-                           [&](const Origin& one) { return one.writer == origin.writer; });
+                           [&](const Writer& one) { return one.guid == origin.writer; });
     if (it == writers_.begin() + static_cast<std::ptrdiff_t>(known_)) {
       // What it wrote before was not for us: it had not met us, or we do not know.
       if (known_ < writers_.size())
         ++known_;
       else
         --it;
-      *it = origin;
-    } else if (origin.sequence > it->sequence) {
-      const std::int64_t between = origin.sequence - it->sequence - 1;
+      *it = {.guid = origin.writer, .came = {.first = origin.sequence, .last = origin.sequence}};
+    } else if (origin.sequence > it->came.last) {
+      const std::int64_t between = origin.sequence - it->came.last - 1;
       missing = static_cast<std::uint64_t>(between > kMostAtOnce ? 1 : between);
-      it->sequence = origin.sequence;
+      it->came.last = origin.sequence;
     } else {
       is_new = false;
     }

@@ -43,9 +43,12 @@ class Inbox {
   /// A message has arrived. Those of its writer between the one before and it have not, and will not. Returns false if
   /// it had come before: to a reader before this one, which had the same writer.
   bool note(const Origin& origin) noexcept;
-  /// The number of the newest whole message of a writer (in the form of Origin::writer). 0: none so far. Empty: it may
-  /// be forgotten.
-  [[nodiscard]] std::optional<std::int64_t> last_of(const Guid& writer) noexcept;
+  /// Numbers of whole messages of a writer; 0: none so far.
+  struct Came {
+    std::int64_t first = 0, last = 0;
+  };
+  /// `writer`: in the form of Origin::writer. Empty: it may be forgotten.
+  [[nodiscard]] std::optional<Came> came_of(const Guid& writer) noexcept;
   /// Goes on with the numbers of the inbox of the reader before this one, which has ended: what was written in between
   /// counts, and what comes again does not.
   void go_on_from(Inbox& before) noexcept;
@@ -63,7 +66,11 @@ class Inbox {
   Atomic<std::uint64_t> lost_{0}, refused_{0}, copied_{0}, kept_{0};
   std::mutex mutex_;
   std::vector<Buffer> spare_;
-  std::array<Origin, 64> writers_{};  ///< the last message of each; the last one that wrote comes first
+  struct Writer {
+    Guid guid{};
+    Came came{};
+  };
+  std::array<Writer, 64> writers_{};  ///< the last one that wrote comes first
   std::size_t known_ = 0;
 };
 

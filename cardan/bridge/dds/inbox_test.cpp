@@ -26,6 +26,14 @@ TEST(Inbox, AGapInTheNumbersOfAWriterIsALoss) {
   EXPECT_EQ(inbox.take_lost(), 0U) << "what comes again, or late, was never missing from what is new";
 }
 
+TEST(Inbox, TheFirstNumberOfAWriterStaysKnown) {
+  Inbox inbox(kMiB, Inbox::Way::Kept);
+  EXPECT_EQ(inbox.came_of({1}).value().first, 0);
+  for (std::int64_t number = 7; number < 30; ++number) inbox.note(message(1, number));
+  EXPECT_EQ(inbox.came_of({1}).value().first, 7);
+  EXPECT_EQ(inbox.came_of({1}).value().last, 29);
+}
+
 TEST(Inbox, NonsenseInNumbersCostsLittle) {
   Inbox inbox(kMiB, Inbox::Way::Kept);
   inbox.note(message(1, 1));
