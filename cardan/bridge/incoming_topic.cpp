@@ -69,9 +69,10 @@ bool IncomingTopic::make_room(std::size_t cdr_bytes) {
   const std::uint32_t depth = rule_.depth != 0 ? rule_.depth : std::max(std::min(options_.depth, fits), kDepthOfLarge);
   const std::uint64_t all = std::uint64_t{room} * (depth + 2);  // and one that is written, one that is read
   if (!options_.memory->take(all))
-    return refuse(fmt::format("all topics that come in may have {} MiB together, and that is taken: exclude some, or give "
-                              "them a smaller depth or max_mib",
-                              options_.memory->most() >> 20U));
+    return refuse(
+        fmt::format("all topics that come in may have {} MiB together, and that is taken: exclude some, or give "
+                    "them a smaller depth or max_mib",
+                    options_.memory->most() >> 20U));
   Room next{.share = {options_.memory, all}};
   try {
     // Its samples stay with the subscribers that hold them; those that come late need its latched ones.

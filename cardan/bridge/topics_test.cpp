@@ -170,7 +170,8 @@ std::vector<std::byte> text_message(std::uint32_t letters) {
 
 TEST_F(BridgedTopics, AllThatComeInHaveABoundedMemoryTogether) {
   const AnyType type = AnyType::of_definition("std_msgs/msg/String", "string data");
-  const IncomingOptions options{.memory = std::make_shared<IncomingMemory>(3'000'000)};  // 200 kB, 12 times, and no more
+  const IncomingOptions options{.memory =
+                                    std::make_shared<IncomingMemory>(3'000'000)};  // 200 kB, 12 times, and no more
   std::optional<IncomingTopic> first(std::in_place, "/a", "/a", type, TopicRule{}, options);
   IncomingTopic second("/b", "/b", type, {}, options);
   EXPECT_TRUE(first->deliver(text_message(100'000), 0)) << first->note();

@@ -429,9 +429,10 @@ std::string DdsBridge::title() const {
 }
 
 std::string DdsBridge::readers() const {
-  return fmt::format("{} can read what leaves on DDS domain {} and write what 'in' lets in: DDS asks nobody for a name{}",
-                     stays_here(choice_) ? "every user of this computer" : "everybody on the network", choice_.id,
-                     choice_.cyclone_uri.empty() ? "" : ", unless CYCLONEDDS_URI sets up DDS Security");
+  return fmt::format(
+      "{} can read what leaves on DDS domain {} and write what 'in' lets in: DDS asks nobody for a name{}",
+      stays_here(choice_) ? "every user of this computer" : "everybody on the network", choice_.id,
+      choice_.cyclone_uri.empty() ? "" : ", unless CYCLONEDDS_URI sets up DDS Security");
 }
 
 /// Of rules that name a topic that is there, and a type that it does not have.

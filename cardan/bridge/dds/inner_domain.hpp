@@ -72,7 +72,8 @@ template <class Entity>
 
 /// The others that match one of ours, by the tree that it has of them.
 template <class Match, class Tree, class Definition>
-[[nodiscard]] std::vector<::ddsi_guid_t> matched(const Definition& definition, Tree& tree, ::ddsi_guid_t Match::*guid) {
+[[nodiscard]] std::vector<::ddsi_guid_t> matched(const Definition& definition, Tree& tree,
+                                                 ::ddsi_guid_t Match::* guid) {
   std::vector<::ddsi_guid_t> all;
   ::ddsrt_avl_iter_t at;
   for (void* match = ::ddsrt_avl_iter_first(&definition, &tree, &at); match != nullptr;

@@ -67,10 +67,11 @@ RosHabits::RosHabits(const Participant& participant, const Rules& rules, std::sh
     for (const ParameterServiceName& one : kParameterServices) {
       const std::string path = node_path(rules.dds) + "/" + one.name;
       const std::string type = std::string(kServicePackage) + one.type;
-      services_.push_back({OwnReader(participant, "rq" + path + "Request", type + "_Request_", qos(one.request_hash, kRequestDepth),
-                                     kMostRequestBytes),
-                           OwnWriter(participant, "rr" + path + "Reply", type + "_Response_", qos(one.response_hash, kReplyDepth)),
-                           {.topic = path, .beyond = path, .type = "rcl_interfaces/srv/" + std::string(one.type)}});
+      services_.push_back(
+          {OwnReader(participant, "rq" + path + "Request", type + "_Request_", qos(one.request_hash, kRequestDepth),
+                     kMostRequestBytes),
+           OwnWriter(participant, "rr" + path + "Reply", type + "_Response_", qos(one.response_hash, kReplyDepth)),
+           {.topic = path, .beyond = path, .type = "rcl_interfaces/srv/" + std::string(one.type)}});
     }
   if (rules.dds.rosout) {
     rosout_.emplace(participant, *dds_topic_of("/rosout"), *dds_type_of(kLogType),

@@ -53,7 +53,8 @@ std::uint64_t later(std::uint64_t time, std::chrono::nanoseconds span) {
                                                                  : time + more;
 }
 
-/// Of log times to the simulation's clock. Log times beyond that clock's range are counted from a second before `begin`.
+/// Of log times to the simulation's clock. Log times beyond that clock's range are counted from a second before
+/// `begin`.
 std::int64_t shift_of(const FileSet& files, std::uint64_t begin) {
   constexpr std::uint64_t kSecond = 1'000'000'000;
   const std::int64_t ahead = files.wall_clock_ahead();
@@ -73,12 +74,11 @@ class Replay {
                       files_.empty() ? begin_ : later(files_.last(), std::chrono::nanoseconds(1)))),
         shift_(shift_of(files_, begin_)),
         output_(options.output, options.replace, shift_),
-        simulation_(configuration, components_of(configuration, options.without),
-                    {.begin = clock_time(begin_, shift_),
-                     .on_begin = options.on_begin,
-                     .on_change = [this](bool declared) {
-                       tell_runtime(declared ? &detail::runtime_of(simulation_) : nullptr);
-                     }}) {
+        simulation_(
+            configuration, components_of(configuration, options.without),
+            {.begin = clock_time(begin_, shift_), .on_begin = options.on_begin, .on_change = [this](bool declared) {
+               tell_runtime(declared ? &detail::runtime_of(simulation_) : nullptr);
+             }}) {
     detail::runtime_of(simulation_).tap([this](const detail::Channel& channel, const detail::SampleBlock& sample) {
       published(channel, sample);
     });
