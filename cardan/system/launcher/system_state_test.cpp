@@ -389,7 +389,7 @@ TEST(StateMachine, WhatIsNotPublishedOnForLongDoesNotCount) {
   EXPECT_TRUE(m.at(6001).empty()) << "one message, then silence";
 }
 
-/// `m` as it goes on with other rules.
+/// `m`, continued by other rules.
 StateMachine resumed(Machine& m, std::vector<config::Transition> transitions, std::int64_t ms) {
   StateMachine next(two(std::move(transitions)), ms * kMillisecond,
                     [&m](const std::string& topic) { return m.published[topic] * kMillisecond; });
