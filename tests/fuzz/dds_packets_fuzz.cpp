@@ -84,7 +84,7 @@ void run(std::string_view input) {
       const Origin origin = origin_of(packet->fragment);
       const bool is_new = inbox.note(origin);
       require(is_new || origin.sequence > 0, "a message without a number came twice");
-      if (origin.sequence > 0) require(inbox.last_of(origin.writer) >= origin.sequence, "a number goes back");
+      if (origin.sequence > 0) require(inbox.came_of(origin.writer)->last >= origin.sequence, "a number goes back");
     }
   require(inbox.take_lost() <= 2'000'000 * packets.size(), "invented losses");
 
