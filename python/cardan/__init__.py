@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from cardan._bag import Bag
 from cardan._cardan import Event, FusionPolicy, Message, Records, request_stop, stop_on_signals, stopping
+from cardan._classes import Info, Sample, from_ros2msg, info, structured, to_dict
 from cardan._component import Component, Context, Latest, Output, Parameter
 from cardan._contract import Waiting, anticipate, block, follow, prewake, spin_then_block
 from cardan._errors import Error
@@ -26,14 +27,13 @@ from cardan._messages import (
     Header,
     Image,
     Imu,
-    Info,
+    Point,
     PointCloud,
+    PointField,
+    Pose,
     PoseStamped,
-    Sample,
-    from_ros2msg,
-    info,
-    structured,
-    to_dict,
+    Quaternion,
+    Vector3,
 )
 from cardan._publisher import Loan, Publisher
 from cardan._recorded import Encoded, RecordingWarning
@@ -85,9 +85,13 @@ __all__ = [
     "Output",
     "Parameter",
     "Player",
+    "Point",
     "PointCloud",
+    "PointField",
+    "Pose",
     "PoseStamped",
     "Publisher",
+    "Quaternion",
     "Recorder",
     "RecordingWarning",
     "Records",
@@ -97,6 +101,7 @@ __all__ = [
     "Subscriber",
     "Timer",
     "Topic",
+    "Vector3",
     "Waiting",
     "anticipate",
     "approximate",

@@ -15,7 +15,7 @@ if typing.TYPE_CHECKING:
     from typing_extensions import Self
 
     from cardan._bag_writer import BagLoan, BagWriter
-    from cardan._messages import Sample
+    from cardan._classes import Sample
     from cardan._selection import Columns
 
     class _Part(typing.TypedDict, total=False):

@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import typing
 
 if typing.TYPE_CHECKING:
     from types import TracebackType
 
+_SHOWN_FIELDS = 40
+_LONGEST = 80
 _HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
@@ -34,6 +37,23 @@ class Error(Exception):
 
     def __str__(self) -> str:
         return f"{self.cause} — {self.remedy}" if self.remedy else self.cause
+
+
+def _no_field(type_name: str, name: str, fields: list[str], path: str = "") -> str:
+    """The text about a field that a message does not have: the nearest names first, then all of them. A definition of
+    others can have many and long ones: then some of them, cut."""
+    shown = tuple(field[:_LONGEST] for field in fields[:_SHOWN_FIELDS])
+    return _no_field_of(type_name[:_LONGEST], name[:_LONGEST], shown, len(fields) - len(shown), path[-_LONGEST:])
+
+
+@functools.lru_cache(64)  # programs also ask with hasattr()
+def _no_field_of(type_name: str, name: str, fields: tuple[str, ...], more: int, path: str) -> str:
+    import difflib
+
+    near = sorted(difflib.get_close_matches(name, fields, 3), key=fields.index)
+    it = f"did you mean {' or '.join(near)}? It" if near else "it"
+    there = (", ".join(fields) or "no fields") + (f" and {more} more" if more else "")
+    return f"{type_name} has no field '{path}{name}' — {it} has {there}"
 
 
 def _remedy(error: BaseException) -> str:

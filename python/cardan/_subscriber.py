@@ -6,10 +6,10 @@ from __future__ import annotations
 import typing
 
 from cardan import _cardan
+from cardan._classes import class_for
 from cardan._contract import MOST_BYTES, nanoseconds, topic_options, whole
 from cardan._ends import remember
 from cardan._known import type_of
-from cardan._messages import class_for
 
 if typing.TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -6,8 +6,8 @@ from __future__ import annotations
 import typing
 
 from cardan import _cardan
+from cardan._classes import Sample, class_of
 from cardan._contract import OPTIONS, topic_options
-from cardan._messages import Sample, class_of
 from cardan._publisher import Publisher
 from cardan._subscriber import Subscriber
 
