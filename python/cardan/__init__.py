@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from cardan._bag import Bag
 from cardan._cardan import Event, FusionPolicy, Message, Records, request_stop, stop_on_signals, stopping
+from cardan._cardan import __version__ as __version__
 from cardan._classes import Info, Sample, from_ros2msg, info, structured, to_dict
 from cardan._component import Component, Context, Latest, Output, Parameter
 from cardan._contract import Waiting, anticipate, block, follow, prewake, spin_then_block

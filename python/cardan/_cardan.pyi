@@ -285,6 +285,8 @@ class SimulationHandle:
 
 def _offer(classes: list[str], make: Callable[[str, ContextHandle], object]) -> None: ...
 
+__version__: str
+
 def _make_plan(file: str, variables: list[str], set: list[str], domain: str) -> int: ...
 def _run_host(
     plan_fd: int, process: str, skip: list[str], ready_fd: int, report_fd: int, prepare: Callable[[list[str]], object]

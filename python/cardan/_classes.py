@@ -18,6 +18,7 @@ if typing.TYPE_CHECKING:
     import numpy.typing as npt
 
 D = typing.TypeVar("D")
+T = typing.TypeVar("T")
 
 
 class Info(typing.NamedTuple):
@@ -37,7 +38,16 @@ class Info(typing.NamedTuple):
 
 def info(message: Message) -> Info:
     """sequence, missed and times of a message, also if a field has one of these names."""
-    return Info(*Message._info(message))
+    return Info(*Message._info(_checked(message, Message, "info")))
+
+
+def _checked(value: T, kind: type, function: str) -> T:
+    if isinstance(value, kind):
+        return value
+    what, remedy = "a message", "what take(), wait() or a loan gave"
+    if kind is Records:
+        what, remedy = "the messages in a message", "a field of one, as cloud.fields"
+    raise TypeError(f"cardan.{function}() takes {what}, not a {type(value).__name__} — give {remedy}")
 
 
 if typing.TYPE_CHECKING:
@@ -103,7 +113,7 @@ def structured(records: Records[typing.Any]) -> npt.NDArray[typing.Any]:
     Raises TypeError for others."""
     import numpy as np
 
-    described = records._described()
+    described = _checked(records, Records, "structured")._described()
     if described is None:
         raise TypeError(f"{records._type_name()} has texts or lists, which a structured array cannot have")
     made: npt.NDArray[typing.Any] = np.ndarray((len(records),), _structured(described), records._bytes())
@@ -126,7 +136,7 @@ def _structured(described: typing.Any) -> np.dtype[typing.Any]:
 
 def to_dict(message: Message) -> dict[str, typing.Any]:
     """A private copy: numbers, texts, NumPy arrays, lists, and dicts for messages."""
-    return {name: _copied(message[name]) for name in Message._fields(message)}
+    return {name: _copied(message[name]) for name in Message._fields(_checked(message, Message, "to_dict"))}
 
 
 def _copied(value: typing.Any) -> typing.Any:
@@ -182,6 +192,15 @@ def _dir(self: Message) -> list[str]:
     return sorted({*object.__dir__(self), *Message._fields(self)})
 
 
+def _no_init(self: Message, *values: object, **fields: object) -> typing.NoReturn:
+    import reprlib
+
+    raise TypeError(
+        f"{type(self).__name__}() cannot make a message: it would be in no topic's memory — fill a loan, or give "
+        f"publish() the fields; a message in a message is a dict, {reprlib.repr(fields) if fields else '{…}'}"
+    )
+
+
 def _no_pickle(self: Message, version: int) -> typing.NoReturn:
     raise TypeError("a message is a view and cannot be pickled: send message.cdr() or cardan.to_dict(message)")
 
@@ -190,6 +209,7 @@ def _deepcopy(self: Message, memory: object) -> Message:
     return self.copy()
 
 
+setattr(Message, "__init__", _no_init)
 setattr(Message, "__reduce_ex__", _no_pickle)
 setattr(Message, "__deepcopy__", _deepcopy)
 setattr(Message, "__repr__", _repr)

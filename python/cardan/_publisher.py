@@ -6,6 +6,7 @@ from __future__ import annotations
 import typing
 
 from cardan import _cardan
+from cardan._contract import check_contract
 from cardan._ends import remember
 from cardan._errors import Error
 from cardan._known import type_of
@@ -68,6 +69,7 @@ class Publisher(typing.Generic[M]):
     """
 
     def __init__(self, topic: Contract[M], *, domain: str = "", via: str = "") -> None:
+        check_contract(topic, "publisher")
         if topic.message_class is None:
             raise Error("invalid_argument", f"a publisher of '{topic.name}' without a type", "give the topic a type")
         self._class: type[M] = topic.message_class

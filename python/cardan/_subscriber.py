@@ -7,7 +7,7 @@ import typing
 
 from cardan import _cardan
 from cardan._classes import class_for
-from cardan._contract import MOST_BYTES, nanoseconds, topic_options, whole
+from cardan._contract import MOST_BYTES, check_contract, nanoseconds, topic_options, whole
 from cardan._ends import remember
 from cardan._known import type_of
 
@@ -43,6 +43,7 @@ class Subscriber(typing.Generic[M]):
         not_via: str = "",
         on_event: Callable[[_cardan.Event], None] | None = None,
     ) -> None:
+        check_contract(topic, "subscriber")
         options = topic._options
         if "max_bytes" not in topic._given:
             options = topic_options({**topic._given, "max_bytes": MOST_BYTES})

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import Programs
@@ -158,4 +159,22 @@ def test_the_version_is_the_librarys() -> None:
     library = (SOURCE / "CMakeLists.txt").read_text(encoding="utf-8")
     ours = re.search(r'^version = "(.*)"', project, flags=re.M)
     theirs = re.search(r"project\(cardan VERSION (\S+)", library)
-    assert ours is not None and theirs is not None and ours[1] == theirs[1]
+    assert ours is not None and theirs is not None and ours[1] == theirs[1] == cardan.__version__
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda: cardan.Header(stamp=1), "fill a loan, or give publish() the fields; a message in a message is a dict, {'stamp': 1}"),
+        (lambda: cardan.from_ros2msg("my_msgs/msg/One", "int32 x")(7), "One() cannot make a message"),
+        (lambda: cardan.Subscriber("/x"), "not of a str — write cardan.Topic('/x', type).subscriber()"),
+        (lambda: cardan.Publisher("/x"), "write cardan.Topic('/x', type).publisher()"),
+        (lambda: cardan.to_dict({}), "to_dict() takes a message, not a dict — give what take(), wait() or a loan gave"),
+        (lambda: cardan.info(3), "info() takes a message, not a int"),
+        (lambda: cardan.structured([]), "takes the messages in a message, not a list — give a field of one"),
+    ],
+)
+def test_wrong_first_steps_are_answered_with_a_remedy(call: Any, says: str) -> None:
+    with pytest.raises(TypeError) as caught:
+        call()
+    assert says in str(caught.value)
