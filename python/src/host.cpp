@@ -4,11 +4,13 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <csignal>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "cardan/config/python_component.hpp"
+#include "cardan/system/host/crash_report.hpp"
 #include "cardan/system/host/host.hpp"
 #include "cardan/system/launcher/child_process.hpp"
 #include "cardan/system/launcher/crash_words.hpp"
@@ -21,6 +23,29 @@ namespace nb = nanobind;
 
 namespace cardan::python {
 namespace {
+
+/// What faulthandler writes a stack at: a signal that nothing else sends.
+int stack_signal() { return SIGRTMAX - 7; }
+
+void prepare_stack(int fd) {
+  const nb::gil_scoped_acquire here;
+  try {
+    nb::module_::import_("faulthandler")
+        .attr("register")(stack_signal(), nb::arg("file") = fd, nb::arg("all_threads") = false);
+  } catch (const nb::python_error&) {
+    host::crash_report::know_interpreter({});  // the report is without it
+  }
+}
+
+/// In the handler of a crash: faulthandler's own handler runs at once, and writes what the interpreter runs on this
+/// thread.
+void write_stack() {
+  sigset_t one;
+  ::sigemptyset(&one);
+  ::sigaddset(&one, stack_signal());
+  ::pthread_sigmask(SIG_UNBLOCK, &one, nullptr);
+  ::raise(stack_signal());
+}
 
 using Words = std::vector<std::string>;
 
@@ -75,6 +100,7 @@ int declare(int plan_fd, const std::string& process, std::size_t first, nb::obje
 }  // namespace
 
 void bind_host(nb::module_& m) {
+  host::crash_report::know_interpreter({.prepare = prepare_stack, .write_stack = write_stack});
   m.def("_make_plan", &make_plan, nb::arg("file"), nb::arg("variables"), nb::arg("set"), nb::arg("domain"));
   m.def("_run_host", &run, nb::arg("plan_fd"), nb::arg("process"), nb::arg("skip"), nb::arg("ready_fd"),
         nb::arg("report_fd"), nb::arg("prepare"));
