@@ -287,6 +287,7 @@ def _offer(classes: list[str], make: Callable[[str, ContextHandle], object]) -> 
 
 __version__: str
 
+def _set_program_name(name: str) -> None: ...
 def _make_plan(file: str, variables: list[str], set: list[str], domain: str) -> int: ...
 def _run_host(
     plan_fd: int, process: str, skip: list[str], ready_fd: int, report_fd: int, prepare: Callable[[list[str]], object]

@@ -10,6 +10,7 @@ from cardan._contract import check_contract
 from cardan._ends import remember
 from cardan._errors import Error
 from cardan._known import type_of
+from cardan._program import introduce
 
 if typing.TYPE_CHECKING:
     from types import TracebackType
@@ -72,6 +73,7 @@ class Publisher(typing.Generic[M]):
         check_contract(topic, "publisher")
         if topic.message_class is None:
             raise Error("invalid_argument", f"a publisher of '{topic.name}' without a type", "give the topic a type")
+        introduce()
         self._class: type[M] = topic.message_class
         self._handle = _cardan.PublisherHandle(topic.name, type_of(self._class), topic._options, domain, via)
         self._late = 0

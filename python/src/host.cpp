@@ -16,6 +16,7 @@
 #include "cardan/system/launcher/crash_words.hpp"
 #include "cardan/system/launcher/declare.hpp"
 #include "cardan/system/plan/plan.hpp"
+#include "cardan/transport/discovery/process.hpp"
 #include "python/src/component.hpp"
 #include "python/src/errors.hpp"
 
@@ -101,6 +102,7 @@ int declare(int plan_fd, const std::string& process, std::size_t first, nb::obje
 
 void bind_host(nb::module_& m) {
   host::crash_report::know_interpreter({.prepare = prepare_stack, .write_stack = write_stack});
+  m.def("_set_program_name", &detail::set_program_name, nb::arg("name"));
   m.def("_make_plan", &make_plan, nb::arg("file"), nb::arg("variables"), nb::arg("set"), nb::arg("domain"));
   m.def("_run_host", &run, nb::arg("plan_fd"), nb::arg("process"), nb::arg("skip"), nb::arg("ready_fd"),
         nb::arg("report_fd"), nb::arg("prepare"));
