@@ -11,6 +11,8 @@ Durations that are given are in seconds; points in time are in nanoseconds. See 
 
 from __future__ import annotations
 
+import typing
+
 from cardan._bag import Bag
 from cardan._cardan import Event, FusionPolicy, Message, Records, request_stop, stop_on_signals, stopping
 from cardan._cardan import __version__ as __version__
@@ -60,7 +62,13 @@ from cardan._types import (
 )
 from cardan._wait import Timer, wait_any
 
+if typing.TYPE_CHECKING:
+    from cardan._cardan import AnyMessage
+else:
+    AnyMessage = Message
+
 __all__ = [
+    "AnyMessage",
     "Bag",
     "BagTopic",
     "Component",

@@ -52,8 +52,11 @@ def _checked(value: T, kind: type, function: str) -> T:
 
 if typing.TYPE_CHECKING:
 
-    class _Generic(Message, typing.Generic[D]): ...
+    from cardan._cardan import AnyMessage
+
+    class _Generic(AnyMessage, typing.Generic[D]): ...
 else:
+    AnyMessage = Message
 
     class _Generic(Message):
         """Of one base: nanobind before 3.0, which Python 3.9 has, allows no more."""
@@ -74,10 +77,10 @@ class Sample(_Generic[D]):
         return typing.cast("D", _build(type(self)._dataclass, self))
 
 
-def from_ros2msg(name: str, definition: str) -> type[Message]:
+def from_ros2msg(name: str, definition: str) -> type[AnyMessage]:
     """The class of a message by its ros2msg text: its own fields, then, behind a line of 80 '=' and a line
     "MSG: package/Type", those of each message that it uses. Raises Error with the line that makes no sense."""
-    return _class(Type.of_definition(name, definition))
+    return typing.cast("type[AnyMessage]", _class(Type.of_definition(name, definition)))
 
 
 def class_of(kind: typing.Any) -> type[typing.Any]:

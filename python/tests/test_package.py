@@ -61,10 +61,29 @@ cardan.Topic("/front", 5)
     )
     lines = [line.partition("use.py:")[2] for line in run.stdout.splitlines() if "use.py:" in line]
     revealed = [line.rpartition('is "')[2].rstrip('"') for line in lines if "note: Revealed" in line]
-    assert revealed == ["cardan._messages.Image", "int", "use.Car", "cardan._cardan.Message", "cardan._messages.Image"], run.stdout
+    assert revealed == ["cardan._messages.Image", "int", "use.Car", "cardan._cardan.AnyMessage", "cardan._messages.Image"], run.stdout
     errors = [line for line in run.stdout.splitlines() if ": error:" in line]
     assert all("use.py:20:" in line or "use.py:21:" in line for line in errors), run.stdout
     assert any("use.py:20:" in line for line in errors) and any("use.py:21:" in line for line in errors), run.stdout
+
+
+def lines_with_errors(checker: str, words: list[str]) -> None:
+    """Both of a file: those that a type checker complains about are those that are marked."""
+    file = PACKAGE / "tests" / "wrong_types.py"
+    run = subprocess.run([sys.executable, "-m", checker, *words, str(file)], cwd=PACKAGE, capture_output=True, text=True, check=False)
+    found = {int(line) for line in re.findall(r"wrong_types\.py:(\d+):.*?error:", run.stdout)}
+    marked = {i for i, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1) if line.endswith("# wrong")}
+    assert len(marked) > 20 and found == marked, f"{sorted(found ^ marked)}\n{run.stdout}{run.stderr}"
+
+
+@pytest.mark.skipif(find_spec("mypy") is None, reason="no mypy here")
+def test_mypy_finds_what_is_wrong(tmp_path: Path) -> None:
+    lines_with_errors("mypy", ["--strict", "--config-file", str(PACKAGE / "pyproject.toml"), f"--cache-dir={tmp_path}"])
+
+
+@pytest.mark.skipif(find_spec("pyright") is None, reason="no pyright here")
+def test_pyright_finds_what_is_wrong() -> None:
+    lines_with_errors("pyright", ["--pythonpath", sys.executable])
 
 
 def imports_of(file: Path) -> set[str]:
