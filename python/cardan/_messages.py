@@ -173,8 +173,9 @@ class PointCloud(Message):
     @property
     def points(self) -> npt.NDArray[typing.Any]:
         """The points as a structured array over the message: (width,) for one row, else (height, width); its fields are
-        the cloud's ("x", "y", "z" in metres, …). Of a received cloud read-only. Setting it copies a structured array
-        into a loan. Raises Error if the cloud contradicts itself."""
+        the cloud's ("x", "y", "z" in metres, …). Of a received cloud read-only. Setting it copies an array into a loan:
+        a structured one, or floats of shape (…, 3) or (…, 4), which become float32 x, y, z and intensity. Raises Error
+        if the cloud contradicts itself."""
         import numpy as np
 
         rows, columns = self["height"], self["width"]
@@ -194,12 +195,27 @@ class PointCloud(Message):
     def points(self, points: npt.NDArray[typing.Any]) -> None:
         import numpy as np
 
-        if not isinstance(points, np.ndarray) or points.dtype.names is None:
-            raise TypeError("points takes a structured NumPy array, with the fields x, y, z, …")
+        if not isinstance(points, np.ndarray):
+            raise TypeError(f"points takes a NumPy array, not a {type(points).__name__}")
+        if points.dtype.names is None:
+            self._set_columns(points)
+            return
         if points.ndim not in (1, 2):
             raise ValueError(f"points takes (width,) or (height, width); the array is {points.shape}")
         rows = points.shape[0] if points.ndim == 2 else 1
         self.resize(points.shape[-1], points.dtype, rows)[...] = points
+
+    def _set_columns(self, points: npt.NDArray[typing.Any]) -> None:
+        if points.dtype.kind != "f" or points.ndim not in (2, 3) or points.shape[-1] not in (3, 4):
+            raise TypeError(
+                "points takes floats of shape (N, 3) or (N, 4), or a structured array with the fields x, y, z, …; "
+                f"the array is {points.dtype} {points.shape}"
+            )
+        names = ("x", "y", "z", "intensity")[: points.shape[-1]]
+        rows = points.shape[0] if points.ndim == 3 else 1
+        made = self.resize(points.shape[-2], [(name, "f4") for name in names], rows)
+        for i, name in enumerate(names):
+            made[name] = points[..., i].reshape(made.shape)
 
     def resize(self, width: int, dtype: typing.Any, rows: int = 1) -> npt.NDArray[typing.Any]:
         """Of a loan: makes room for `rows` × `width` points of a structured dtype and returns them as `points`,

@@ -19,6 +19,7 @@ if typing.TYPE_CHECKING:
 
     from cardan._contract import Contract
 
+_VIEWS = {"mat", "points"}
 M = typing.TypeVar("M", bound=_cardan.Message)
 
 
@@ -86,8 +87,8 @@ class Publisher(typing.Generic[M]):
         return Loan(self, self._handle.loan(self._class))
 
     def publish(self, message: object = None, /, **fields: object) -> bool:
-        """Publishes a copy of a dataclass, a dict or another message, or the fields that are given by name. Returns as
-        Loan.publish().
+        """Publishes a copy of a dataclass, a dict or another message, or the fields that are given by name, also
+        `mat=` of an Image and `points=` of a PointCloud. Returns as Loan.publish().
 
         Raises:
             Error: the message is larger than max_bytes, or as loan().
@@ -96,6 +97,8 @@ class Publisher(typing.Generic[M]):
         with self._closing(self.loan()) as made:
             if message is not None:
                 made.fill(message)
+            for name in _VIEWS & fields.keys() & vars(type(made)).keys():
+                setattr(made, name, fields.pop(name))  # before the others: `encoding` can say what its colours are
             if fields or message is None:
                 made.fill(fields)
             return self._publish(made)
