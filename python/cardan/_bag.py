@@ -285,6 +285,16 @@ class Bag:
     def __repr__(self) -> str:
         return f"Bag({self.path!r}, {self.mode!r})"
 
+    def _repr_html_(self) -> str | None:
+        from cardan._notebook import recording
+
+        if self._files is None:
+            return None
+        try:
+            return recording(self.path, self.duration, len(self.problems), self.topics)
+        except Error:  # it is closed
+            return None
+
     def _reader(self) -> Recorded:
         if self._files is None:
             raise Error("invalid_argument", f"{self.path} is not open for reading", 'open it: cardan.Bag(path), mode "r"')

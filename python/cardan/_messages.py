@@ -123,6 +123,11 @@ class Image(Message):
             return mat.astype(dtype)
         return mat.copy() if copy else mat
 
+    def _repr_png_(self) -> bytes | None:
+        from cardan._notebook import image_png
+
+        return image_png(self)
+
     def __dlpack__(self, **options: typing.Any) -> typing.Any:
         return self.mat.__dlpack__(**options)
 
@@ -141,6 +146,16 @@ class CompressedImage(Message):
     header = part(Header)
     format = text('"jpeg", "png", …')
     data = octets()
+
+    def _repr_png_(self) -> bytes | None:
+        from cardan._notebook import file_of
+
+        return file_of(self, b"\x89PNG\r\n\x1a\n")
+
+    def _repr_jpeg_(self) -> bytes | None:
+        from cardan._notebook import file_of
+
+        return file_of(self, b"\xff\xd8\xff")
 
 
 class PointField(Message):
