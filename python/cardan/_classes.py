@@ -11,7 +11,7 @@ from cardan._errors import Error
 from cardan._fields import fields_of
 from cardan._known import type_of
 from cardan._messages import BY_NAME
-from cardan._types import described_type, resolved
+from cardan._types import described_type, resolved, with_standard_types
 
 if typing.TYPE_CHECKING:
     import numpy as np
@@ -79,8 +79,9 @@ class Sample(_Generic[D]):
 
 def from_ros2msg(name: str, definition: str) -> type[AnyMessage]:
     """The class of a message by its ros2msg text: its own fields, then, behind a line of 80 '=' and a line
-    "MSG: package/Type", those of each message that it uses. Raises Error with the line that makes no sense."""
-    return typing.cast("type[AnyMessage]", _class(Type.of_definition(name, definition)))
+    "MSG: package/Type", those of each message that it uses, except for Cardan's own ("std_msgs/Header header"). Raises
+    Error with the line that makes no sense."""
+    return typing.cast("type[AnyMessage]", _class(Type.of_definition(name, with_standard_types(name, definition))))
 
 
 def class_of(kind: typing.Any) -> type[typing.Any]:
