@@ -41,6 +41,9 @@ void prepare_stack(int fd) {
 /// In the handler of a crash: faulthandler's own handler runs at once, and writes what the interpreter runs on this
 /// thread.
 void write_stack() {
+  struct sigaction now{};
+  // The interpreter has ended, or a component has taken the signal: it would end the process.
+  if (::sigaction(stack_signal(), nullptr, &now) != 0 || now.sa_handler == SIG_DFL) return;
   sigset_t one;
   ::sigemptyset(&one);
   ::sigaddset(&one, stack_signal());

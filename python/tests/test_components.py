@@ -319,7 +319,9 @@ class Joiner(cardan.Component):
 
 WAYS_OUT = """
 import ctypes
+import faulthandler
 import pathlib
+import signal
 import time
 
 import cardan
@@ -345,6 +347,12 @@ class Throws(Bad):
 
 class Crashes(Bad):
     def way_out(self):
+        ctypes.string_at(0)
+
+class HasTakenTheSignal(Bad):
+    def way_out(self):
+        for number in range(signal.SIGRTMIN, signal.SIGRTMAX + 1):
+            faulthandler.unregister(number)
         ctypes.string_at(0)
 
 class Hangs(Bad):
@@ -382,3 +390,11 @@ def test_a_crash_report_has_pythons_stack_above_the_other(name: str, options: di
     assert "Stack (most recent call first):" in python, text
     assert 'my_parts.py", line' in python and "in way_out" in python and "in tick" in python, text
     assert native.count("\n") > 3 and "=== end of crash report ===" in native, text
+
+
+def test_a_crash_report_is_whole_without_pythons_stack(system: System) -> None:
+    run = run_bad(system, "HasTakenTheSignal")
+    run.communicate(timeout=300)
+    (report,) = (system.folder / "reports").glob("crash-*.txt")
+    text = report.read_text()
+    assert "signal: SIGSEGV" in text and "\nstack:\n" in text and "=== end of crash report ===" in text, text
