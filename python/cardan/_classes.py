@@ -200,7 +200,7 @@ def _no_init(self: Message, *values: object, **fields: object) -> typing.NoRetur
     import reprlib
 
     raise TypeError(
-        f"{type(self).__name__}() cannot make a message: it would be in no topic's memory — fill a loan, or give "
+        f"{type(self).__name__}() cannot make a message: it would not be in a topic's memory — fill a loan, or give "
         f"publish() the fields; a message in a message is a dict, {reprlib.repr(fields) if fields else '{…}'}"
     )
 

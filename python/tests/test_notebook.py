@@ -76,12 +76,12 @@ def test_large_frames_are_small_pictures(topic: str) -> None:
 @pytest.mark.parametrize(
     "lie", [{"step": 0}, {"height": 1 << 31}, {"width": 6, "encoding": "nothing"}, {"encoding": "64FC1"}, {"height": 0}, {"data": b""}]
 )
-def test_a_frame_that_contradicts_itself_is_no_picture(topic: str, lie: dict[str, Any]) -> None:
+def test_a_frame_that_contradicts_itself_gives_no_picture(topic: str, lie: dict[str, Any]) -> None:
     got = received(topic, mat=PIXELS, **lie)
     assert got._repr_png_() is None and "Image(" in repr(got)
 
 
-def test_a_message_without_the_fields_is_no_picture(topic: str) -> None:
+def test_a_message_without_the_fields_gives_no_picture(topic: str) -> None:
     for name in ("sensor_msgs/msg/Image", "sensor_msgs/msg/CompressedImage"):
         kind = cardan.from_ros2msg(name, "uint32 height\n")
         with cardan.Topic(topic, kind).publisher() as pub, cardan.Topic(topic).subscriber() as sub:

@@ -296,7 +296,7 @@ def test_clouds_of_plain_arrays(topic: str, shape: tuple[int, ...], kind: str) -
     "wrong",
     [np.zeros(3), np.zeros((3, 2)), np.zeros((3, 3), int), np.zeros((2, 2, 2, 3)), np.zeros((3, 3), "c8"), [[1.0] * 3]],
 )
-def test_arrays_that_are_no_cloud(topic: str, wrong: Any) -> None:
+def test_arrays_that_cannot_be_a_cloud(topic: str, wrong: Any) -> None:
     with cardan.Topic(topic, cardan.PointCloud, max_bytes=3200).publisher() as pub:
         with pytest.raises(TypeError, match="points takes"):
             pub.publish(points=wrong)
