@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cardan/messages/any_type.hpp"
+#include "cardan/messages/layout_cdr.hpp"
 #include "cardan/transport/endpoint/sample_clock.hpp"
 #include "python/src/arrays.hpp"
 #include "python/src/errors.hpp"
