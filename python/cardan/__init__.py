@@ -11,8 +11,12 @@ Durations that are given are in seconds; points in time are in nanoseconds. See 
 
 from __future__ import annotations
 
+import typing
+
 from cardan._bag import Bag
 from cardan._cardan import Event, FusionPolicy, Message, Records, request_stop, stop_on_signals, stopping
+from cardan._cardan import __version__ as __version__
+from cardan._classes import Info, Sample, from_ros2msg, info, structured, to_dict
 from cardan._component import Component, Context, Latest, Output, Parameter
 from cardan._contract import Waiting, anticipate, block, follow, prewake, spin_then_block
 from cardan._errors import Error
@@ -26,14 +30,13 @@ from cardan._messages import (
     Header,
     Image,
     Imu,
-    Info,
+    Point,
     PointCloud,
+    PointField,
+    Pose,
     PoseStamped,
-    Sample,
-    from_ros2msg,
-    info,
-    structured,
-    to_dict,
+    Quaternion,
+    Vector3,
 )
 from cardan._publisher import Loan, Publisher
 from cardan._recorded import Encoded, RecordingWarning
@@ -59,7 +62,13 @@ from cardan._types import (
 )
 from cardan._wait import Timer, wait_any
 
+if typing.TYPE_CHECKING:
+    from cardan._cardan import AnyMessage
+else:
+    AnyMessage = Message
+
 __all__ = [
+    "AnyMessage",
     "Bag",
     "BagTopic",
     "Component",
@@ -85,9 +94,13 @@ __all__ = [
     "Output",
     "Parameter",
     "Player",
+    "Point",
     "PointCloud",
+    "PointField",
+    "Pose",
     "PoseStamped",
     "Publisher",
+    "Quaternion",
     "Recorder",
     "RecordingWarning",
     "Records",
@@ -97,6 +110,7 @@ __all__ = [
     "Subscriber",
     "Timer",
     "Topic",
+    "Vector3",
     "Waiting",
     "anticipate",
     "approximate",

@@ -15,7 +15,8 @@ if typing.TYPE_CHECKING:
     from typing_extensions import Self
 
     from cardan._bag_writer import BagLoan, BagWriter
-    from cardan._messages import Sample
+    from cardan._cardan import AnyMessage
+    from cardan._classes import Sample
     from cardan._selection import Columns
 
     class _Part(typing.TypedDict, total=False):
@@ -141,7 +142,7 @@ class Bag:
     @typing.overload
     def read(self, *topics: str, type: type[D], **part: typing.Unpack[_Part]) -> Selection[Sample[D]]: ...
     @typing.overload
-    def read(self, *topics: str, raw: bool = False, **part: typing.Unpack[_Part]) -> Selection[Message]: ...
+    def read(self, *topics: str, raw: bool = False, **part: typing.Unpack[_Part]) -> Selection[AnyMessage]: ...
     def read(
         self,
         *topics: str,
@@ -183,10 +184,10 @@ class Bag:
         last = last if end_ns is None else min(max(int(end_ns), 0), NEVER)
         return selection._narrowed(picked, (first, max(first, last)))
 
-    def __iter__(self) -> typing.Iterator[Message]:
+    def __iter__(self) -> typing.Iterator[AnyMessage]:
         return iter(self.read())
 
-    def __getitem__(self, part: slice | str) -> Selection[Message]:
+    def __getitem__(self, part: slice | str) -> Selection[AnyMessage]:
         """`bag[2.0:5.0]`: messages from 2 s to 5 s after the start; negative: from the end. `bag["/imu"]`: of a topic.
         `bag["/imu"][2.0:5.0]`: both."""
         return self.read()[part]
@@ -283,6 +284,16 @@ class Bag:
 
     def __repr__(self) -> str:
         return f"Bag({self.path!r}, {self.mode!r})"
+
+    def _repr_html_(self) -> str | None:
+        from cardan._notebook import recording
+
+        if self._files is None:
+            return None
+        try:
+            return recording(self.path, self.duration, len(self.problems), self.topics)
+        except Error:  # it is closed
+            return None
 
     def _reader(self) -> Recorded:
         if self._files is None:

@@ -8,10 +8,10 @@ import typing
 
 from cardan import _cardan
 from cardan._cardan import Message
+from cardan._classes import class_of
 from cardan._ends import remember
 from cardan._errors import Error
 from cardan._known import type_of
-from cardan._messages import class_of
 from cardan._recorded import Encoded, record_module
 
 if typing.TYPE_CHECKING:

@@ -36,6 +36,15 @@ if typing.TYPE_CHECKING:
         max_memory: int
 
 
+def check_contract(topic: object, end: str) -> None:
+    """Raises TypeError: it is not a Topic, as a name is not."""
+    if not hasattr(topic, "_options"):
+        name = topic if isinstance(topic, str) else "/name"
+        raise TypeError(
+            f"a {end} is of a cardan.Topic, not of a {type(topic).__name__} — write cardan.Topic({name[:80]!r}, type).{end}()"
+        )
+
+
 def nanoseconds(seconds: float, name: str) -> int:
     """A duration for the library. Raises Error for negative ones and those that are no number."""
     if not isinstance(seconds, (int, float)):

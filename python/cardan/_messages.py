@@ -1,94 +1,76 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cardan's own messages as classes, and messages of any type."""
+"""Cardan's own messages as classes. Their fields are here with their units; their types are the layouts'."""
 
 from __future__ import annotations
 
-import types
 import typing
 
 from cardan import _cardan
-from cardan._cardan import Message, Records, Type
+from cardan._cardan import Message
 from cardan._errors import Error
-from cardan._known import NAMES_OF, type_of
-from cardan._types import described_type, resolved
+from cardan._fields import doubles, integer, number, octets, part, records, text, truth
+from cardan._known import NAMES_OF
 
 if typing.TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-D = typing.TypeVar("D")
-
-
-class Info(typing.NamedTuple):
-    """What travels with a message, whatever the names of its fields."""
-
-    sequence: int
-    missed: int
-    publish_time: int
-    """Nanoseconds of the steady clock; of a recorded message, of the wall clock."""
-    source_time: int
-    """Nanoseconds of the publisher's choice; 0: none."""
-    log_time: int = 0
-    """Of a recorded message: when it was recorded, nanoseconds since 1970."""
-    topic: str = ""
-    """Of a recorded message."""
-
-
-def info(message: Message) -> Info:
-    """sequence, missed and times of a message, also if a field has one of these names."""
-    return Info(*Message._info(message))
-
-
-if typing.TYPE_CHECKING:
-
-    class _Generic(Message, typing.Generic[D]): ...
-else:
-
-    class _Generic(Message):
-        """Of one base: nanobind before 3.0, which Python 3.9 has, allows no more."""
-
-        __slots__ = ()
-        __class_getitem__ = classmethod(types.GenericAlias)
-
-
-class Sample(_Generic[D]):
-    """A message of a dataclass: its fields are attributes, and `value` makes the dataclass."""
-
-    __slots__ = ()
-    _dataclass: typing.ClassVar[type]
-
-    @property
-    def value(self) -> D:
-        """The dataclass, with copies of all fields: lists for lists, NumPy arrays for arrays of numbers."""
-        return typing.cast("D", _build(type(self)._dataclass, self))
-
-
 class Header(Message):
     """std_msgs/msg/Header."""
 
     __slots__ = ()
-    if typing.TYPE_CHECKING:
-        stamp: int
-        """Nanoseconds since 1970."""
-        frame_id: str
+    stamp = integer("nanoseconds since 1970, of the measurement")
+    sequence = integer("the sensor's own count; not in the ROS form")
+    frame_id = text("coordinate frame of the data")
+
+
+class Vector3(Message):
+    """geometry_msgs/msg/Vector3. Its unit is that of the field that it is."""
+
+    __slots__ = ()
+    x = number()
+    y = number()
+    z = number()
+
+
+class Point(Message):
+    """geometry_msgs/msg/Point."""
+
+    __slots__ = ()
+    x = number("metres")
+    y = number("metres")
+    z = number("metres")
+
+
+class Quaternion(Message):
+    """geometry_msgs/msg/Quaternion, of length 1."""
+
+    __slots__ = ()
+    x = number()
+    y = number()
+    z = number()
+    w = number()
+
+
+class Pose(Message):
+    """geometry_msgs/msg/Pose."""
+
+    __slots__ = ()
+    position = part(Point)
+    orientation = part(Quaternion)
 
 
 class Image(Message):
     """sensor_msgs/msg/Image: pixels, without a copy as `mat`, np.asarray(frame) and DLPack."""
 
     __slots__ = ()
-    if typing.TYPE_CHECKING:
-        header: Header
-        height: int
-        """Pixels."""
-        width: int
-        """Pixels."""
-        encoding: str
-        """As in ROS: "bgr8", "mono8", "16UC1", …"""
-        is_bigendian: int
-        step: int
-        """Bytes from one row to the next."""
-        data: npt.NDArray[np.uint8]
+    header = part(Header)
+    height = integer("pixels")
+    width = integer("pixels")
+    encoding = text('as in ROS: "bgr8", "mono8", "16UC1", …')
+    is_bigendian = integer()
+    step = integer("bytes from one row to the next")
+    data = octets()
 
     @property
     def mat(self) -> npt.NDArray[typing.Any]:
@@ -141,6 +123,11 @@ class Image(Message):
             return mat.astype(dtype)
         return mat.copy() if copy else mat
 
+    def _repr_png_(self) -> bytes | None:
+        from cardan._notebook import image_png
+
+        return image_png(self)
+
     def __dlpack__(self, **options: typing.Any) -> typing.Any:
         return self.mat.__dlpack__(**options)
 
@@ -156,22 +143,29 @@ class CompressedImage(Message):
     """sensor_msgs/msg/CompressedImage."""
 
     __slots__ = ()
-    if typing.TYPE_CHECKING:
-        header: Header
-        format: str
-        data: npt.NDArray[np.uint8]
+    header = part(Header)
+    format = text('"jpeg", "png", …')
+    data = octets()
+
+    def _repr_png_(self) -> bytes | None:
+        from cardan._notebook import file_of
+
+        return file_of(self, b"\x89PNG\r\n\x1a\n")
+
+    def _repr_jpeg_(self) -> bytes | None:
+        from cardan._notebook import file_of
+
+        return file_of(self, b"\xff\xd8\xff")
 
 
 class PointField(Message):
     """sensor_msgs/msg/PointField."""
 
     __slots__ = ()
-    if typing.TYPE_CHECKING:
-        name: str
-        offset: int
-        """Bytes from the start of the point."""
-        datatype: int
-        count: int
+    name = text('"x", "intensity", …')
+    offset = integer("bytes from the start of the point")
+    datatype = integer("1 to 8: int8, uint8, int16, uint16, int32, uint32, float32, float64")
+    count = integer("numbers of this field in a point")
 
 
 _POINT_TYPES = ("", "i1", "u1", "i2", "u2", "i4", "u4", "f4", "f8")
@@ -181,26 +175,22 @@ class PointCloud(Message):
     """sensor_msgs/msg/PointCloud2: points, without a copy as `points`, a structured array."""
 
     __slots__ = ()
-    if typing.TYPE_CHECKING:
-        header: Header
-        height: int
-        """Rows."""
-        width: int
-        """Points in a row."""
-        fields: Records
-        is_bigendian: bool
-        point_step: int
-        """Bytes from one point to the next."""
-        row_step: int
-        """Bytes from one row to the next."""
-        data: npt.NDArray[np.uint8]
-        is_dense: bool
+    header = part(Header)
+    height = integer("rows")
+    width = integer("points in a row")
+    fields = records(PointField, "the meaning of each point's bytes")
+    is_bigendian = truth()
+    point_step = integer("bytes from one point to the next")
+    row_step = integer("bytes from one row to the next")
+    data = octets()
+    is_dense = truth("no point is invalid (NaN)")
 
     @property
     def points(self) -> npt.NDArray[typing.Any]:
         """The points as a structured array over the message: (width,) for one row, else (height, width); its fields are
-        the cloud's ("x", "y", "z" in metres, …). Of a received cloud read-only. Setting it copies a structured array
-        into a loan. Raises Error if the cloud contradicts itself."""
+        the cloud's ("x", "y", "z" in metres, …). Of a received cloud read-only. Setting it copies an array into a loan:
+        a structured one, or floats of shape (…, 3) or (…, 4), which become float32 x, y, z and intensity. Raises Error
+        if the cloud contradicts itself."""
         import numpy as np
 
         rows, columns = self["height"], self["width"]
@@ -220,12 +210,27 @@ class PointCloud(Message):
     def points(self, points: npt.NDArray[typing.Any]) -> None:
         import numpy as np
 
-        if not isinstance(points, np.ndarray) or points.dtype.names is None:
-            raise TypeError("points takes a structured NumPy array, with the fields x, y, z, …")
+        if not isinstance(points, np.ndarray):
+            raise TypeError(f"points takes a NumPy array, not a {type(points).__name__}")
+        if points.dtype.names is None:
+            self._set_columns(points)
+            return
         if points.ndim not in (1, 2):
             raise ValueError(f"points takes (width,) or (height, width); the array is {points.shape}")
         rows = points.shape[0] if points.ndim == 2 else 1
         self.resize(points.shape[-1], points.dtype, rows)[...] = points
+
+    def _set_columns(self, points: npt.NDArray[typing.Any]) -> None:
+        if points.dtype.kind != "f" or points.ndim not in (2, 3) or points.shape[-1] not in (3, 4):
+            raise TypeError(
+                "points takes floats of shape (N, 3) or (N, 4), or a structured array with the fields x, y, z, …; "
+                f"the array is {points.dtype} {points.shape}"
+            )
+        names = ("x", "y", "z", "intensity")[: points.shape[-1]]
+        rows = points.shape[0] if points.ndim == 3 else 1
+        made = self.resize(points.shape[-2], [(name, "f4") for name in names], rows)
+        for i, name in enumerate(names):
+            made[name] = points[..., i].reshape(made.shape)
 
     def resize(self, width: int, dtype: typing.Any, rows: int = 1) -> npt.NDArray[typing.Any]:
         """Of a loan: makes room for `rows` × `width` points of a structured dtype and returns them as `points`,
@@ -280,73 +285,70 @@ class Imu(Message):
     """sensor_msgs/msg/Imu. Angular velocity in rad/s, acceleration in m/s²."""
 
     __slots__ = ()
-    if typing.TYPE_CHECKING:
-        header: Header
-        orientation: Message
-        orientation_covariance: npt.NDArray[np.float64]
-        angular_velocity: Message
-        angular_velocity_covariance: npt.NDArray[np.float64]
-        linear_acceleration: Message
-        linear_acceleration_covariance: npt.NDArray[np.float64]
+    header = part(Header)
+    orientation = part(Quaternion)
+    orientation_covariance = doubles("row-major about x, y, z; the first is -1: not measured")
+    angular_velocity = part(Vector3, "rad/s")
+    angular_velocity_covariance = doubles("row-major about x, y, z; the first is -1: not measured")
+    linear_acceleration = part(Vector3, "m/s²")
+    linear_acceleration_covariance = doubles("row-major x, y, z; the first is -1: not measured")
 
 
 class PoseStamped(Message):
     """geometry_msgs/msg/PoseStamped. Position in metres, orientation as a unit quaternion."""
 
     __slots__ = ()
-    if typing.TYPE_CHECKING:
-        header: Header
-        pose: Message
+    header = part(Header)
+    pose = part(Pose)
 
 
 class Detection2D(Message):
     """A box in an image, in pixels."""
 
     __slots__ = ()
-    if typing.TYPE_CHECKING:
-        label: str
-        score: float
-        center_x: float
-        center_y: float
-        theta: float
-        """Rad."""
-        size_x: float
-        size_y: float
-        id: str
+    label = text('"pedestrian"')
+    score = number("0 to 1")
+    center_x = number("pixels from the left")
+    center_y = number("pixels from the top")
+    theta = number("rotation, rad")
+    size_x = number("pixels, before the rotation")
+    size_y = number("pixels, before the rotation")
+    id = text("of the tracked object, the same in every frame; empty: not tracked")
 
 
 class Detection3D(Message):
     """A box in space, in metres."""
 
     __slots__ = ()
-    if typing.TYPE_CHECKING:
-        label: str
-        score: float
-        center: Message
-        size: Message
-        id: str
+    label = text('"pedestrian"')
+    score = number("0 to 1")
+    center = part(Pose, "of the box, with its orientation")
+    size = part(Vector3, "metres along the box's own x, y, z")
+    id = text("of the tracked object, the same in every frame; empty: not tracked")
 
 
 class Detections2D(Message):
     """vision_msgs/msg/Detection2DArray."""
 
     __slots__ = ()
-    if typing.TYPE_CHECKING:
-        header: Header
-        detections: typing.Any
+    header = part(Header, "the image's")
+    detections = records(Detection2D)
 
 
 class Detections3D(Message):
     """vision_msgs/msg/Detection3DArray."""
 
     __slots__ = ()
-    if typing.TYPE_CHECKING:
-        header: Header
-        detections: typing.Any
+    header = part(Header)
+    detections = records(Detection3D)
 
 
-_BY_NAME: dict[str, type[Message]] = {
+BY_NAME: dict[str, type[Message]] = {
     "std_msgs/msg/Header": Header,
+    "geometry_msgs/msg/Vector3": Vector3,
+    "geometry_msgs/msg/Point": Point,
+    "geometry_msgs/msg/Quaternion": Quaternion,
+    "geometry_msgs/msg/Pose": Pose,
     "sensor_msgs/msg/Image": Image,
     "sensor_msgs/msg/CompressedImage": CompressedImage,
     "sensor_msgs/msg/PointField": PointField,
@@ -358,140 +360,10 @@ _BY_NAME: dict[str, type[Message]] = {
     "vision_msgs/msg/Detection2DArray": Detections2D,
     "vision_msgs/msg/Detection3DArray": Detections3D,
 }
-NAMES_OF.update({cls: name for name, cls in _BY_NAME.items()})
-_cardan._set_classes(_BY_NAME)
+NAMES_OF.update({cls: name for name, cls in BY_NAME.items()})
+_cardan._set_classes(BY_NAME)
 
 
 # The getter without a frame of Python.
 _mat = vars(Image)["mat"]
 setattr(Image, "mat", property(_cardan.image_mat, _mat.fset, doc=_mat.__doc__))
-
-
-def from_ros2msg(name: str, definition: str) -> type[Message]:
-    """The class of a message by its ros2msg text: its own fields, then, behind a line of 80 '=' and a line
-    "MSG: package/Type", those of each message that it uses. Raises Error with the line that makes no sense."""
-    return _class(Type.of_definition(name, definition))
-
-
-def class_of(kind: typing.Any) -> type[typing.Any]:
-    """The class of messages that a topic's type means."""
-    if isinstance(kind, str):
-        return _BY_NAME.get(kind) or _class(Type.known(kind))
-    if not isinstance(kind, type):
-        raise TypeError(f"a topic's type is a class or a name, not {type(kind).__name__}")
-    if issubclass(kind, Message):
-        type_of(kind)
-        return kind
-    made = kind.__dict__.get("__cardan_class__")
-    if made is None:
-        own = {"__slots__": (), "_dataclass": kind, "__cardan_type__": described_type(kind)}
-        made = type(kind.__name__, (Sample,), own)
-        setattr(kind, "__cardan_class__", made)
-    return typing.cast("type[typing.Any]", made)
-
-
-def class_for(kind: Type) -> type[Message]:
-    """A class for a topic's type, whose layout may be another than ours of that name."""
-    return _class(kind, _BY_NAME.get(kind.name, Message))
-
-
-def _class(kind: Type, base: type[Message] = Message) -> type[Message]:
-    return type(kind.name.rpartition("/")[2] or "Message", (base,), {"__slots__": (), "__cardan_type__": kind})
-
-
-def structured(records: Records) -> npt.NDArray[typing.Any]:
-    """A list of messages as a structured NumPy array over the message, for messages of numbers and arrays of numbers.
-    Raises TypeError for others."""
-    import numpy as np
-
-    described = records._described()
-    if described is None:
-        raise TypeError(f"{records._type_name()} has texts or lists, which a structured array cannot have")
-    made: npt.NDArray[typing.Any] = np.ndarray((len(records),), _structured(described), records._bytes())
-    records._track(made)
-    return made
-
-
-def _structured(described: typing.Any) -> np.dtype[typing.Any]:
-    import numpy as np
-
-    fields, size = described
-    formats = []
-    for _, kind, _, count in fields:
-        inner: typing.Any = _structured(kind) if isinstance(kind, tuple) else kind
-        formats.append((inner, count) if count else inner)
-    return np.dtype(
-        {"names": [f[0] for f in fields], "formats": formats, "offsets": [f[2] for f in fields], "itemsize": size}
-    )
-
-
-def to_dict(message: Message) -> dict[str, typing.Any]:
-    """A private copy: numbers, texts, NumPy arrays, lists, and dicts for messages."""
-    return {name: _copied(message[name]) for name in Message._fields(message)}
-
-
-def _copied(value: typing.Any) -> typing.Any:
-    if isinstance(value, Message):
-        return to_dict(value)
-    if isinstance(value, Records):
-        return [to_dict(one) for one in value]
-    return value.copy() if hasattr(value, "flags") else value
-
-
-def _build(cls: type, message: Message) -> typing.Any:
-    import dataclasses
-
-    hints = typing.get_type_hints(cls)
-    values: dict[str, typing.Any] = {}
-    for field in dataclasses.fields(cls):
-        values[field.name] = _built(hints[field.name], message[field.name])
-    return cls(**values)
-
-
-def _built(hint: typing.Any, value: typing.Any) -> typing.Any:
-    hint = resolved(hint)
-    if isinstance(value, Message):
-        return to_dict(value) if issubclass(hint, Message) else _build(hint, value)
-    if isinstance(value, Records):
-        inner = typing.get_args(hint)[0]
-        return [_built(inner, one) for one in value]
-    if not hasattr(value, "flags"):
-        return value
-    if hint is bytes:
-        return value.tobytes()
-    array = getattr(typing.get_origin(hint), "__name__", "") == "ndarray"
-    return value.copy() if array else value.tolist()
-
-
-def _repr(self: Message) -> str:
-    shown = []
-    try:
-        for name in Message._fields(self):
-            value = self[name]
-            if hasattr(value, "flags") and value.size > 8:
-                shown.append(f"{name}=<{value.size} {value.dtype}>")
-            elif isinstance(value, Records):
-                shown.append(f"{name}=<{len(value)} {value._type_name()}>")
-            else:
-                shown.append(f"{name}={value!r}")
-    except Error as error:
-        return f"<{type(self).__name__}: {error.cause}>"
-    return f"{type(self).__name__}({', '.join(shown)})"
-
-
-def _dir(self: Message) -> list[str]:
-    return sorted({*object.__dir__(self), *Message._fields(self)})
-
-
-def _no_pickle(self: Message, version: int) -> typing.NoReturn:
-    raise TypeError("a message is a view and cannot be pickled: send message.cdr() or cardan.to_dict(message)")
-
-
-def _deepcopy(self: Message, memory: object) -> Message:
-    return self.copy()
-
-
-setattr(Message, "__reduce_ex__", _no_pickle)
-setattr(Message, "__deepcopy__", _deepcopy)
-setattr(Message, "__repr__", _repr)
-setattr(Message, "__dir__", _dir)

@@ -6,9 +6,11 @@ from __future__ import annotations
 import typing
 
 from cardan import _cardan
+from cardan._contract import check_contract
 from cardan._ends import remember
 from cardan._errors import Error
 from cardan._known import type_of
+from cardan._program import introduce
 
 if typing.TYPE_CHECKING:
     from types import TracebackType
@@ -17,6 +19,7 @@ if typing.TYPE_CHECKING:
 
     from cardan._contract import Contract
 
+_VIEWS = {"mat", "points"}
 M = typing.TypeVar("M", bound=_cardan.Message)
 
 
@@ -68,8 +71,10 @@ class Publisher(typing.Generic[M]):
     """
 
     def __init__(self, topic: Contract[M], *, domain: str = "", via: str = "") -> None:
+        check_contract(topic, "publisher")
         if topic.message_class is None:
             raise Error("invalid_argument", f"a publisher of '{topic.name}' without a type", "give the topic a type")
+        introduce()
         self._class: type[M] = topic.message_class
         self._handle = _cardan.PublisherHandle(topic.name, type_of(self._class), topic._options, domain, via)
         self._late = 0
@@ -82,8 +87,8 @@ class Publisher(typing.Generic[M]):
         return Loan(self, self._handle.loan(self._class))
 
     def publish(self, message: object = None, /, **fields: object) -> bool:
-        """Publishes a copy of a dataclass, a dict or another message, or the fields that are given by name. Returns as
-        Loan.publish().
+        """Publishes a copy of a dataclass, a dict or another message, or the fields that are given by name, also
+        `mat=` of an Image and `points=` of a PointCloud. Returns as Loan.publish().
 
         Raises:
             Error: the message is larger than max_bytes, or as loan().
@@ -92,6 +97,8 @@ class Publisher(typing.Generic[M]):
         with self._closing(self.loan()) as made:
             if message is not None:
                 made.fill(message)
+            for name in _VIEWS & fields.keys() & vars(type(made)).keys():
+                setattr(made, name, fields.pop(name))  # before the others: `encoding` can say what its colours are
             if fields or message is None:
                 made.fill(fields)
             return self._publish(made)

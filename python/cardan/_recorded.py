@@ -8,9 +8,9 @@ import warnings
 
 from cardan import _cardan
 from cardan._cardan import Message, Type
+from cardan._classes import class_for, class_of
 from cardan._errors import Error
 from cardan._known import type_of
-from cardan._messages import class_for, class_of
 
 if typing.TYPE_CHECKING:
     import types

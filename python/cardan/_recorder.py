@@ -10,6 +10,7 @@ from cardan import _cardan
 from cardan._contract import ACCESS, nanoseconds, whole
 from cardan._ends import remember
 from cardan._errors import Error
+from cardan._program import introduce
 from cardan._recorded import record_module
 
 if typing.TYPE_CHECKING:
@@ -62,6 +63,7 @@ def record(
     Raises:
         Error: an option that can never work, a file that is there, the disk.
     """
+    introduce()
     options = record_module().RecorderOptions()
     name = os.fspath(path)
     options.folder = name.endswith("/") or os.path.isdir(name)
@@ -127,6 +129,7 @@ def play(
         Error: an option that can never work, no such file or topic.
     """
     paths = [os.fspath(path)] if isinstance(path, (str, os.PathLike)) else [os.fspath(one) for one in path]
+    introduce()
     options = record_module().PlayerOptions()
     options.topics, options.exclude, options.remap = list(topics), list(exclude), dict(remap or {})
     options.rate, options.loop, options.paused = float(rate), loop, paused

@@ -6,10 +6,11 @@ from __future__ import annotations
 import typing
 
 from cardan import _cardan
-from cardan._contract import MOST_BYTES, nanoseconds, topic_options, whole
+from cardan._classes import class_for
+from cardan._contract import MOST_BYTES, check_contract, nanoseconds, topic_options, whole
 from cardan._ends import remember
 from cardan._known import type_of
-from cardan._messages import class_for
+from cardan._program import introduce
 
 if typing.TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -43,6 +44,8 @@ class Subscriber(typing.Generic[M]):
         not_via: str = "",
         on_event: Callable[[_cardan.Event], None] | None = None,
     ) -> None:
+        check_contract(topic, "subscriber")
+        introduce()
         options = topic._options
         if "max_bytes" not in topic._given:
             options = topic_options({**topic._given, "max_bytes": MOST_BYTES})

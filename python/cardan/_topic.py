@@ -6,14 +6,15 @@ from __future__ import annotations
 import typing
 
 from cardan import _cardan
+from cardan._classes import Sample, class_of
 from cardan._contract import OPTIONS, topic_options
-from cardan._messages import Sample, class_of
 from cardan._publisher import Publisher
 from cardan._subscriber import Subscriber
 
 if typing.TYPE_CHECKING:
     from collections.abc import Callable
 
+    from cardan._cardan import AnyMessage
     from cardan._contract import Options, Waiting
 
 M = typing.TypeVar("M", bound=_cardan.Message)
@@ -53,7 +54,7 @@ class Topic(typing.Generic[M]):
     def __init__(self, name: str, type: type[M], **options: typing.Unpack[Options]) -> None: ...
     @typing.overload
     def __init__(
-        self: Topic[_cardan.Message], name: str, type: str | None = None, **options: typing.Unpack[Options]
+        self: Topic[AnyMessage], name: str, type: str | None = None, **options: typing.Unpack[Options]
     ) -> None: ...
     @typing.overload
     def __init__(self: Topic[Sample[D]], name: str, type: type[D], **options: typing.Unpack[Options]) -> None: ...

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import typing
 
 from cardan._cardan import Message, Type
+from cardan._errors import Error
 from cardan._known import type_of
 
 if typing.TYPE_CHECKING:
@@ -48,6 +50,7 @@ _ALLOWED = (
     "a dataclass with @cardan.message, or a class of Cardan"
 )
 _RULE = "=" * 80
+_MOST_TEXT, _MOST_PARTS = 1 << 20, 1000
 
 
 def message(name: str) -> Callable[[type[D]], type[D]]:
@@ -169,6 +172,28 @@ def _message_type(hint: type) -> Type | None:
 
 def _short(name: str) -> str:
     return name.replace("/msg/", "/")
+
+
+def with_standard_types(name: str, definition: str) -> str:
+    """The definition, and after it those of Cardan's own messages that it names and does not have."""
+    own: dict[str, str] = {_short(name): ""}
+    named: dict[str, str] = {}
+    package = name.partition("/")[0]
+    for line in definition.splitlines() if len(definition) <= _MOST_TEXT else ():
+        if line.startswith("MSG:"):
+            own[_short(line[4:].strip())] = ""
+            package = line[4:].strip().partition("/")[0]
+        elif len(words := line.partition("#")[0].split()) > 1:
+            kind = words[0].partition("[")[0]
+            named[_short(kind) if "/" in kind else f"{package}/{kind}"] = kind
+    parts: dict[str, str] = {}
+    for full, kind in named.items():
+        for one in (full, "std_msgs/Header") if kind == "Header" else (full,):
+            if one not in own and one not in parts and len(parts) < _MOST_PARTS:
+                with contextlib.suppress(Error):  # what reads the definition names the line
+                    _collect(Type.known(one.replace("/", "/msg/", 1)), parts)
+    added = [line for used, text in parts.items() if used not in own for line in (_RULE, f"MSG: {used}", text)]
+    return "\n".join([definition.rstrip("\n"), *added]) if added else definition
 
 
 def _collect(kind: Type, parts: dict[str, str]) -> None:

@@ -14,6 +14,7 @@ from cardan import _cardan
 from cardan._beside import search_beside
 from cardan._component import make, offer
 from cardan._errors import Error
+from cardan._program import has_a_name
 
 
 def _prepare(files: list[str]) -> object:
@@ -69,6 +70,7 @@ def main(arguments: list[str] | None = None) -> int:
     replay.add_argument("--grace", type=float, default=5.0, help="seconds that a callback has to end")
     replay.add_argument("--command", default="", help=argparse.SUPPRESS)
     given = parser.parse_args(arguments)
+    has_a_name()
     if given.plan_fd < 0 and not given.file:
         parser.error("give the configuration")
     try:

@@ -19,9 +19,10 @@ import threading
 import time
 import typing
 
+from cardan._classes import info
 from cardan._component import Component, Context
 from cardan._errors import Error
-from cardan._messages import CompressedImage, Image, info
+from cardan._messages import CompressedImage, Image
 from cardan._topic import Topic
 
 _USUAL_RATE = 25.0

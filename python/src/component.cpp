@@ -270,7 +270,8 @@ class PythonComponent final : public Component {
 void throw_as_cpp(nb::python_error& error, bool set_up) {
   std::string text = "an exception of Python", code, cause, remedy;
   try {
-    nb::object parts = nb::module_::import_("cardan._errors").attr("_described")(error.value(), error.traceback());
+    nb::object parts =
+        nb::module_::import_("cardan._errors").attr("_described")(error.value(), error.traceback(), set_up);
     text = nb::cast<std::string>(parts[0]);
     code = nb::cast<std::string>(parts[1]);
     cause = nb::cast<std::string>(parts[2]);

@@ -4,16 +4,19 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <csignal>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "cardan/config/python_component.hpp"
+#include "cardan/system/host/crash_report.hpp"
 #include "cardan/system/host/host.hpp"
 #include "cardan/system/launcher/child_process.hpp"
 #include "cardan/system/launcher/crash_words.hpp"
 #include "cardan/system/launcher/declare.hpp"
 #include "cardan/system/plan/plan.hpp"
+#include "cardan/transport/discovery/process.hpp"
 #include "python/src/component.hpp"
 #include "python/src/errors.hpp"
 
@@ -21,6 +24,32 @@ namespace nb = nanobind;
 
 namespace cardan::python {
 namespace {
+
+/// What faulthandler writes a stack at: a signal that nothing else sends.
+int stack_signal() { return SIGRTMAX - 7; }
+
+void prepare_stack(int fd) {
+  const nb::gil_scoped_acquire here;
+  try {
+    nb::module_::import_("faulthandler")
+        .attr("register")(stack_signal(), nb::arg("file") = fd, nb::arg("all_threads") = false);
+  } catch (const nb::python_error&) {
+    host::crash_report::know_interpreter({});  // the report is without it
+  }
+}
+
+/// In the handler of a crash: faulthandler's own handler runs at once, and writes what the interpreter runs on this
+/// thread.
+void write_stack() {
+  struct sigaction now{};
+  // The interpreter has ended, or a component has taken the signal: it would end the process.
+  if (::sigaction(stack_signal(), nullptr, &now) != 0 || now.sa_handler == SIG_DFL) return;
+  sigset_t one;
+  ::sigemptyset(&one);
+  ::sigaddset(&one, stack_signal());
+  ::pthread_sigmask(SIG_UNBLOCK, &one, nullptr);
+  ::raise(stack_signal());
+}
 
 using Words = std::vector<std::string>;
 
@@ -75,6 +104,8 @@ int declare(int plan_fd, const std::string& process, std::size_t first, nb::obje
 }  // namespace
 
 void bind_host(nb::module_& m) {
+  host::crash_report::know_interpreter({.prepare = prepare_stack, .write_stack = write_stack});
+  m.def("_set_program_name", &detail::set_program_name, nb::arg("name"));
   m.def("_make_plan", &make_plan, nb::arg("file"), nb::arg("variables"), nb::arg("set"), nb::arg("domain"));
   m.def("_run_host", &run, nb::arg("plan_fd"), nb::arg("process"), nb::arg("skip"), nb::arg("ready_fd"),
         nb::arg("report_fd"), nb::arg("prepare"));

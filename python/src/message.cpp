@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cardan/messages/any_type.hpp"
+#include "cardan/messages/layout_cdr.hpp"
 #include "cardan/transport/endpoint/sample_clock.hpp"
 #include "python/src/arrays.hpp"
 #include "python/src/errors.hpp"
@@ -31,6 +32,13 @@ namespace {
 
 using Kind = TypeLayout::Kind;
 
+std::vector<std::string> names(const TypeLayout& layout) {
+  std::vector<std::string> all;
+  all.reserve(layout.fields.size());
+  for (const TypeLayout::Field& f : layout.fields) all.push_back(f.name);
+  return all;
+}
+
 PyObject* classes = nullptr;  // the dict: name of a type -> its class
 
 std::string_view name_of(PyObject* name) {
@@ -44,6 +52,15 @@ std::string_view name_of(PyObject* name) {
 PyTypeObject* image_class = nullptr;
 PyObject* mat_name = nullptr;
 
+/// An AttributeError about a name that neither the message nor its class has becomes one that says which fields there
+/// are.
+void say_which_fields(PyObject* self, PyObject* name, std::string_view word) {
+  if (word.starts_with("_") || PyErr_ExceptionMatches(PyExc_AttributeError) == 0) return;
+  nb::python_error missing;  // takes it
+  if (PyObject_HasAttr(reinterpret_cast<PyObject*>(Py_TYPE(self)), name) != 0) throw missing;
+  raise_no_field(PyExc_AttributeError, *message_in(self).layout, std::string(word));
+}
+
 PyObject* get_attribute(PyObject* self, PyObject* name) noexcept {
   try {
     if (name == mat_name && Py_TYPE(self) == image_class) return image_mat(self).release().ptr();
@@ -55,7 +72,9 @@ PyObject* get_attribute(PyObject* self, PyObject* name) noexcept {
         return read(m.content, *f->type, m.at + f->offset).release().ptr();
       }
     }
-    return PyObject_GenericGetAttr(self, name);
+    PyObject* const found = PyObject_GenericGetAttr(self, name);
+    if (found == nullptr) say_which_fields(self, name, word);
+    return found;
   } catch (...) {
     set_python_error();
     return nullptr;
@@ -67,7 +86,11 @@ int set_attribute(PyObject* self, PyObject* name, PyObject* value) noexcept {
     const std::string_view word = name_of(name);
     const Message& m = message_in(self);
     const TypeLayout::Field* const f = word.starts_with("_") ? nullptr : find_field(*m.layout, word);
-    if (f == nullptr) return PyObject_GenericSetAttr(self, name, value);
+    if (f == nullptr) {
+      const int done = PyObject_GenericSetAttr(self, name, value);
+      if (done != 0) say_which_fields(self, name, word);
+      return done;
+    }
     if (value == nullptr) raise(PyExc_TypeError, "a field of a message cannot be deleted");
     const Content::Filling filling(m.content);
     write(m.content, *f->type, m.at + f->offset, value, f->name);
@@ -81,10 +104,7 @@ int set_attribute(PyObject* self, PyObject* name, PyObject* value) noexcept {
 nb::object get_item(nb::handle_t<Message> self, const std::string& name) {
   const Message& m = message_in(self.ptr());
   const TypeLayout::Field* const f = find_field(*m.layout, name);
-  if (f == nullptr) {
-    PyErr_SetString(PyExc_KeyError, (m.layout->name + " has no field '" + name + "'").c_str());
-    throw_python();
-  }
+  if (f == nullptr) raise_no_field(PyExc_KeyError, *m.layout, name);
   m.content->require_readable();
   return read(m.content, *f->type, m.at + f->offset);
 }
@@ -92,19 +112,9 @@ nb::object get_item(nb::handle_t<Message> self, const std::string& name) {
 void set_item(nb::handle_t<Message> self, const std::string& name, nb::handle value) {
   const Message& m = message_in(self.ptr());
   const TypeLayout::Field* const f = find_field(*m.layout, name);
-  if (f == nullptr) {
-    PyErr_SetString(PyExc_KeyError, (m.layout->name + " has no field '" + name + "'").c_str());
-    throw_python();
-  }
+  if (f == nullptr) raise_no_field(PyExc_KeyError, *m.layout, name);
   const Content::Filling filling(m.content);
   write(m.content, *f->type, m.at + f->offset, value, f->name);
-}
-
-std::vector<std::string> names(const TypeLayout& layout) {
-  std::vector<std::string> all;
-  all.reserve(layout.fields.size());
-  for (const TypeLayout::Field& f : layout.fields) all.push_back(f.name);
-  return all;
 }
 
 nb::object allocate(nb::handle_t<Message> self, const std::string& name, std::size_t count) {
@@ -228,6 +238,11 @@ const TypeLayout::Field* find_field(const TypeLayout& layout, std::string_view n
   for (const TypeLayout::Field& f : layout.fields)
     if (f.name == name) return &f;
   return nullptr;
+}
+
+void raise_no_field(PyObject* kind, const TypeLayout& layout, const std::string& name, const std::string& path) {
+  nb::object text = nb::module_::import_("cardan._errors").attr("_no_field")(layout.name, name, names(layout), path);
+  raise(kind, nb::cast<std::string>(text));
 }
 
 nb::object make_message(nb::handle cls, std::shared_ptr<Content> content, const TypeLayout& layout, std::byte* at) {

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "cardan/messages/type_layout.hpp"
@@ -32,6 +33,11 @@ struct Records {
 
 /// The field of that name, or null.
 [[nodiscard]] const TypeLayout::Field* find_field(const TypeLayout& layout, std::string_view name) noexcept;
+
+/// Raises `kind`: a message of the layout has no field `name`. The text says which ones it has. `path`: where the
+/// message is in another one, "" or "detections[0].".
+[[noreturn]] void raise_no_field(PyObject* kind, const TypeLayout& layout, const std::string& name,
+                                 const std::string& path = {});
 
 /// A new object of `cls`, a subclass of Message; none: the class that Python has for the type's name.
 [[nodiscard]] nanobind::object make_message(nanobind::handle cls, std::shared_ptr<Content> content,

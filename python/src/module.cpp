@@ -16,6 +16,7 @@
 #include "python/src/type.hpp"
 
 NB_MODULE(_cardan, m) {
+  m.attr("__version__") = CARDAN_VERSION;
   nanobind::set_leak_warnings(false);  // endpoints of a program that ends are no leaks
   cardan::python::translate_errors(nanobind::module_::import_("cardan._errors").attr("Error"));
   cardan::python::bind_type(m);

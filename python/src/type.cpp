@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "python/src/type.hpp"
 
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "cardan/messages/type_layout.hpp"
+#include "python/src/arrays.hpp"
 #include "python/src/errors.hpp"
 
 namespace nb = nanobind;
@@ -40,6 +42,27 @@ std::shared_ptr<AnyType> of_topic(const std::string& topic, const std::string& d
   return std::make_shared<AnyType>(std::move(*type));
 }
 
+/// A field's type as in a ROS 2 definition.
+std::string text_of_type(const TypeLayout& t) {
+  const std::string bound = t.count == 0 ? "" : "<=" + std::to_string(t.count);
+  switch (t.kind) {
+    case TypeLayout::Kind::Message:
+      return t.name;
+    case TypeLayout::Kind::FixedString:
+    case TypeLayout::Kind::String:
+      return "string" + bound;
+    case TypeLayout::Kind::WString:
+      return "wstring" + bound;
+    case TypeLayout::Kind::Array:
+      return text_of_type(*t.element) + "[" + std::to_string(t.count) + "]";
+    case TypeLayout::Kind::FixedVector:
+    case TypeLayout::Kind::Vector:
+      return text_of_type(*t.element) + "[" + bound + "]";
+    default:
+      return dtype_name(t);
+  }
+}
+
 }  // namespace
 
 void bind_type(nb::module_& m) {
@@ -58,8 +81,8 @@ void bind_type(nb::module_& m) {
       .def_prop_ro("hash", [](const AnyType& self) { return self.message_type().hash; })
       .def_prop_ro("has_lists", [](const AnyType& self) { return self.layout().has_vectors(); })
       .def_prop_ro("fields", [](const AnyType& self) {
-        std::vector<std::string> all;
-        for (const TypeLayout::Field& f : self.layout().fields) all.push_back(f.name);
+        std::vector<std::pair<std::string, std::string>> all;
+        for (const TypeLayout::Field& f : self.layout().fields) all.emplace_back(f.name, text_of_type(*f.type));
         return all;
       });
 }

@@ -155,7 +155,7 @@ void write_message(const std::shared_ptr<Content>& content, const TypeLayout& t,
   if (PyDict_Check(value.ptr())) {
     for (auto [key, unused] : nb::borrow<nb::dict>(value)) {
       if (!PyUnicode_Check(key.ptr()) || find_field(t, utf8(key, name)) == nullptr)
-        raise(PyExc_TypeError, t.name + " has no field '" + prefix + nb::cast<std::string>(nb::str(key)) + "'");
+        raise_no_field(PyExc_TypeError, t, nb::cast<std::string>(nb::str(key)), prefix);
     }
     for (const TypeLayout::Field& f : t.fields) {
       nb::object item = nb::borrow(PyDict_GetItemString(value.ptr(), f.name.c_str()));

@@ -315,3 +315,86 @@ class Joiner(cardan.Component):
     assert [i["input"] for i in fusion["inputs"]] == ["double", "single"], fusion
     run.send_signal(signal.SIGINT)
     run.communicate(timeout=120)
+
+
+WAYS_OUT = """
+import ctypes
+import faulthandler
+import pathlib
+import signal
+import time
+
+import cardan
+
+class Bad(cardan.Component):
+    def on_start(self, context):
+        self.ticks = 0
+        self.folder = pathlib.Path(__file__).parent
+        context.timer(0.01, self.tick, name="tick")
+
+    def tick(self):
+        self.ticks += 1
+        if self.ticks == 20:
+            (self.folder / "twenty").touch()
+        self.way_out()
+
+class Throws(Bad):
+    def way_out(self):
+        self.reads("\\x1b[31mred\\n")
+
+    def reads(self, text):
+        raise ValueError("cannot read " + text)
+
+class Crashes(Bad):
+    def way_out(self):
+        ctypes.string_at(0)
+
+class HasTakenTheSignal(Bad):
+    def way_out(self):
+        for number in range(signal.SIGRTMIN, signal.SIGRTMAX + 1):
+            faulthandler.unregister(number)
+        ctypes.string_at(0)
+
+class Hangs(Bad):
+    def way_out(self):
+        time.sleep(1000)
+"""
+
+
+def run_bad(system: System, name: str, **options: Any) -> subprocess.Popen[str]:
+    (system.folder / "my_parts.py").write_text(WAYS_OUT)
+    component = {"python": f"my_parts:{name}", **options}
+    system.write({"processes": {"one": {"components": {"bad": component}, "restart": {"limit": 0}}}})
+    return system.run()
+
+
+def test_an_exception_shows_its_traceback_once(system: System) -> None:
+    run = run_bad(system, "Throws")
+    until((system.folder / "twenty").exists)
+    run.send_signal(signal.SIGINT)
+    said = "".join(run.communicate(timeout=120))
+    assert run.returncode == 3, said
+    assert said.count("Traceback (most recent call last)") == 1, said
+    assert "in tick" in said and "in way_out" in said and said.count("in reads") >= 1, said
+    assert "cannot read \\x1b[31mred" in said and "\x1b[31m" not in said, said  # a terminal obeys no text of others
+    assert "exceptions left its callbacks" in said, said
+
+
+@pytest.mark.parametrize(("name", "options"), [("Crashes", {}), ("Hangs", {"watchdog_ms": 200})])
+def test_a_crash_report_has_pythons_stack_above_the_other(name: str, options: dict[str, Any], system: System) -> None:
+    run = run_bad(system, name, **options)
+    run.communicate(timeout=300)
+    (report,) = (system.folder / "reports").glob("crash-*.txt")
+    text = report.read_text()
+    python, _, native = text.partition("\nstack:\n")
+    assert "Stack (most recent call first):" in python, text
+    assert 'my_parts.py", line' in python and "in way_out" in python and "in tick" in python, text
+    assert native.count("\n") > 3 and "=== end of crash report ===" in native, text
+
+
+def test_a_crash_report_is_whole_without_pythons_stack(system: System) -> None:
+    run = run_bad(system, "HasTakenTheSignal")
+    run.communicate(timeout=300)
+    (report,) = (system.folder / "reports").glob("crash-*.txt")
+    text = report.read_text()
+    assert "signal: SIGSEGV" in text and "\nstack:\n" in text and "=== end of crash report ===" in text, text

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import Programs
@@ -60,10 +61,29 @@ cardan.Topic("/front", 5)
     )
     lines = [line.partition("use.py:")[2] for line in run.stdout.splitlines() if "use.py:" in line]
     revealed = [line.rpartition('is "')[2].rstrip('"') for line in lines if "note: Revealed" in line]
-    assert revealed == ["cardan._messages.Image", "int", "use.Car", "cardan._cardan.Message", "cardan._messages.Image"], run.stdout
+    assert revealed == ["cardan._messages.Image", "int", "use.Car", "cardan._cardan.AnyMessage", "cardan._messages.Image"], run.stdout
     errors = [line for line in run.stdout.splitlines() if ": error:" in line]
     assert all("use.py:20:" in line or "use.py:21:" in line for line in errors), run.stdout
     assert any("use.py:20:" in line for line in errors) and any("use.py:21:" in line for line in errors), run.stdout
+
+
+def lines_with_errors(checker: str, words: list[str]) -> None:
+    """Both of a file: those that a type checker complains about are those that are marked."""
+    file = PACKAGE / "tests" / "wrong_types.py"
+    run = subprocess.run([sys.executable, "-m", checker, *words, str(file)], cwd=PACKAGE, capture_output=True, text=True, check=False)
+    found = {int(line) for line in re.findall(r"wrong_types\.py:(\d+):.*?error:", run.stdout)}
+    marked = {i for i, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1) if line.endswith("# wrong")}
+    assert len(marked) > 20 and found == marked, f"{sorted(found ^ marked)}\n{run.stdout}{run.stderr}"
+
+
+@pytest.mark.skipif(find_spec("mypy") is None, reason="no mypy here")
+def test_mypy_finds_what_is_wrong(tmp_path: Path) -> None:
+    lines_with_errors("mypy", ["--strict", "--config-file", str(PACKAGE / "pyproject.toml"), f"--cache-dir={tmp_path}"])
+
+
+@pytest.mark.skipif(find_spec("pyright") is None, reason="no pyright here")
+def test_pyright_finds_what_is_wrong() -> None:
+    lines_with_errors("pyright", ["--pythonpath", sys.executable])
 
 
 def imports_of(file: Path) -> set[str]:
@@ -141,7 +161,7 @@ def write_drive(path: Path) -> None:
 def test_the_guide_works(programs: Programs, tmp_path: Path) -> None:
     page = (SOURCE / "docs" / "python.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```python\n(.*?)```", page, flags=re.S)
-    assert len(blocks) == 12
+    assert len(blocks) == 13
     sensors = programs.python(SENSORS)
     assert sensors.stdout is not None and sensors.stdout.readline() == "ready\n"
     write_drive(tmp_path / "drive.mcap")
@@ -158,4 +178,22 @@ def test_the_version_is_the_librarys() -> None:
     library = (SOURCE / "CMakeLists.txt").read_text(encoding="utf-8")
     ours = re.search(r'^version = "(.*)"', project, flags=re.M)
     theirs = re.search(r"project\(cardan VERSION (\S+)", library)
-    assert ours is not None and theirs is not None and ours[1] == theirs[1]
+    assert ours is not None and theirs is not None and ours[1] == theirs[1] == cardan.__version__
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda: cardan.Header(stamp=1), "fill a loan, or give publish() the fields; a message in a message is a dict, {'stamp': 1}"),
+        (lambda: cardan.from_ros2msg("my_msgs/msg/One", "int32 x")(7), "One() cannot make a message"),
+        (lambda: cardan.Subscriber("/x"), "not of a str — write cardan.Topic('/x', type).subscriber()"),
+        (lambda: cardan.Publisher("/x"), "write cardan.Topic('/x', type).publisher()"),
+        (lambda: cardan.to_dict({}), "to_dict() takes a message, not a dict — give what take(), wait() or a loan gave"),
+        (lambda: cardan.info(3), "info() takes a message, not a int"),
+        (lambda: cardan.structured([]), "takes the messages in a message, not a list — give a field of one"),
+    ],
+)
+def test_wrong_first_steps_are_answered_with_a_remedy(call: Any, says: str) -> None:
+    with pytest.raises(TypeError) as caught:
+        call()
+    assert says in str(caught.value)

@@ -168,7 +168,9 @@ def test_one_that_hangs_or_crashes_is_named(replays: Replays) -> None:
     assert json.loads(summary.read_text())["hung"]["component"] == "hangs"
     run = replays.run({"a": of("Crashes")})
     assert run.returncode == -11 and "callback '/left' of component 'crashes'" in run.stderr, run.stdout + run.stderr
-    assert list((replays.folder / "reports").iterdir())
+    (report,) = (replays.folder / "reports").iterdir()
+    python, _, native = report.read_text().partition("\nstack:\n")
+    assert 'replay_parts.py", line' in python and "in on_left" in python and "=== end" in native, report.read_text()
 
 
 def test_what_a_replay_needs(replays: Replays) -> None:

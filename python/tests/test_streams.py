@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -389,3 +390,53 @@ def test_import_is_quick() -> None:
     # NumPy and asyncio are loaded when they are needed.
     code = "import sys, cardan; assert not {'numpy', 'asyncio', 'dataclasses', 'multiprocessing'} & set(sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+NAMED = """
+import os, sys, cardan
+if len(sys.argv) > 2:
+    open("/proc/self/comm", "w").write(sys.argv[2])
+pub = cardan.Topic(sys.argv[1], cardan.Header).publisher()
+print(open("/proc/self/comm").read().strip(), flush=True)
+sys.stdin.readline()
+"""
+
+
+def test_a_program_has_its_scripts_name(topic: str, programs: Programs, command: str, tmp_path: Path) -> None:
+    def seen(name: bytes, *words: str) -> tuple[str, str]:
+        (file := tmp_path / os.fsdecode(name)).parent.mkdir(exist_ok=True)
+        file.write_text(NAMED)
+        one = programs.start([sys.executable, str(file), topic, *words])
+        assert one.stdout is not None
+        comm = one.stdout.readline().strip()
+        told = subprocess.run([command, "topic", "info", topic], capture_output=True, text=True, check=False, timeout=120)
+        assert told.returncode == 0, told.stderr
+        one.communicate("\n", timeout=120)
+        assert one.returncode == 0
+        (line,) = [line for line in told.stdout.split("\n") if line.strip().startswith("publisher")]
+        return line.strip().removeprefix("publisher ").rpartition(" (pid ")[0], comm
+
+    assert seen(b"front_detector.py") == ("front_detector.py", "front_detector.")
+    assert seen(b"tracker/__main__.py") == ("tracker", "tracker")
+    assert seen(b"front.py", "my own") == ("front.py", "my own")  # what the program has chosen stays
+    # Anyone gives a file any name: what a terminal obeys, more than a line has, what is no text.
+    name, comm = seen(b"\x1b[31mred\n\xe2\x80\xae\xff" + b"x" * 200 + b".py")
+    assert name.startswith("?[31mred???xxx") and len(name.encode()) <= 64 and name.isprintable(), name
+    assert comm.isprintable() and len(comm.encode()) <= 15
+    name, _ = seen("ü".encode() * 60 + b".py")
+    assert name == "ü" * 32
+
+
+def test_a_program_without_a_script_keeps_pythons_name(topic: str, programs: Programs) -> None:
+    one = programs.python(NAMED, topic)
+    assert one.stdout is not None and one.stdout.readline().startswith("python")
+    one.communicate("\n", timeout=120)
+
+
+def test_a_program_that_says_a_long_name(topic: str, programs: Programs, command: str) -> None:
+    code = "from cardan import _cardan\n_cardan._set_program_name('\\x1b[31m' + 'y' * 20_000)\n"
+    one = programs.python(code + NAMED, topic)
+    assert one.stdout is not None and one.stdout.readline()
+    told = subprocess.run([command, "topic", "info", topic], capture_output=True, text=True, check=False, timeout=120)
+    assert "yyyy" in told.stdout and "y" * 65 not in told.stdout and "\x1b" not in told.stdout, told.stdout[:500]
+    one.communicate("\n", timeout=120)

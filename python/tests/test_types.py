@@ -19,6 +19,7 @@ import pytest
 from conftest import Programs
 
 import cardan
+from cardan._known import type_of
 
 
 @cardan.message("my_msgs/msg/Wheel")
@@ -122,6 +123,35 @@ def test_annotations_that_no_message_has(annotation: Any, says: str) -> None:
     made = dataclass(type("Bad", (), {"__annotations__": {"x": annotation}}))
     with pytest.raises(TypeError, match=says):
         cardan.message("my_msgs/msg/Bad")(made)
+
+
+@pytest.mark.parametrize(
+    ("text", "kinds"),
+    [
+        ("std_msgs/Header header\ngeometry_msgs/Point[] corners\n", ["std_msgs/msg/Header", "geometry_msgs/msg/Point[]"]),
+        ("Header header  # of the sensor", ["std_msgs/msg/Header"]),
+        ("std_msgs/msg/Header header\nsensor_msgs/msg/Imu[<=2] imus", ["std_msgs/msg/Header", "sensor_msgs/msg/Imu[<=2]"]),
+        ("Two[2] twos\n" + "=" * 80 + "\nMSG: my_msgs/Two\ngeometry_msgs/Pose[2] poses\n", ["my_msgs/msg/Two[2]"]),
+        ("string text geometry_msgs/Pose\nint32 ONE=1", ["string"]),
+    ],
+    ids=["parts", "header", "long", "inner", "default"],
+)
+def test_a_definition_may_name_cardans_own_types(text: str, kinds: list[str], topic: str) -> None:
+    kind = cardan.from_ros2msg("my_msgs/msg/Some", text)
+    assert [one for _, one in type_of(kind).fields] == kinds
+    with cardan.Topic(topic, kind, max_bytes=10_000).publisher() as pub, cardan.Topic(topic).subscriber() as sub:
+        pub.publish()
+        assert cardan.to_dict(sub.wait(60)).keys() == {name for name, _ in type_of(kind).fields}
+
+
+def test_a_definition_keeps_its_own_types() -> None:
+    own = "std_msgs/Header header\nsensor_msgs/Image image\n" + "=" * 80 + "\nMSG: std_msgs/Header\nint32 mine\n"
+    kind = cardan.from_ros2msg("my_msgs/msg/Some", own)
+    assert type_of(kind).definition.count("MSG: std_msgs/Header") == 1 and "int32 mine" in type_of(kind).definition
+    with pytest.raises(cardan.Error, match="'geometry_msgs/Vectro3 v' in my_msgs/Some names a type that is not in the schema"):
+        cardan.from_ros2msg("my_msgs/msg/Some", "geometry_msgs/Vectro3 v\n")
+    sensors = cardan.from_ros2msg("sensor_msgs/msg/Two", "Imu one\nImu two\n")  # of its own package
+    assert [one for _, one in type_of(sensors).fields] == ["sensor_msgs/msg/Imu"] * 2
 
 
 def test_names_that_no_message_has() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
@@ -273,6 +274,50 @@ def test_clouds_are_structured_arrays(topic: str) -> None:
         with pytest.raises(ValueError, match="16"):
             cloud["fields"] = [{"name": "x"}] * 17
     assert sub.wait(5).points.shape == (4, 25)
+
+
+@pytest.mark.parametrize("shape", [(5, 3), (5, 4), (2, 5, 3), (1, 5, 4), (0, 3)])
+@pytest.mark.parametrize("kind", ["f4", "f8"])
+def test_clouds_of_plain_arrays(topic: str, shape: tuple[int, ...], kind: str) -> None:
+    lidar = cardan.Topic(topic, cardan.PointCloud, max_bytes=32 * 100)
+    sub, pub = lidar.subscriber(), lidar.publisher()
+    whole = np.arange(2 * np.prod(shape), dtype=kind).reshape(*shape[:-1], 2 * shape[-1])
+    points = whole[..., ::2]  # not contiguous
+    pub.publish(points=points, header={"frame_id": "lidar"})
+    got = sub.wait(60)
+    names = ("x", "y", "z", "intensity")[: shape[-1]]
+    assert got.points.dtype.names == names and got.header.frame_id == "lidar" and got.point_step == 4 * shape[-1]
+    assert got.height * got.width == np.prod(shape[:-1]) and got.height == (2 if shape[0] == 2 else 1)
+    for i, name in enumerate(names):
+        assert got.points.dtype[name] == "f4" and np.array_equal(got.points[name].ravel(), points[..., i].ravel())
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [np.zeros(3), np.zeros((3, 2)), np.zeros((3, 3), int), np.zeros((2, 2, 2, 3)), np.zeros((3, 3), "c8"), [[1.0] * 3]],
+)
+def test_arrays_that_cannot_be_a_cloud(topic: str, wrong: Any) -> None:
+    with cardan.Topic(topic, cardan.PointCloud, max_bytes=3200).publisher() as pub:
+        with pytest.raises(TypeError, match="points takes"):
+            pub.publish(points=wrong)
+        with pytest.raises(TypeError, match="has no field 'mat'"):
+            pub.publish(mat=np.zeros((2, 2), np.uint8))
+        assert pub.published == 0
+
+
+def test_a_frame_is_published_in_one_line(topic: str) -> None:
+    front = cardan.Topic(topic, cardan.Image, max_bytes=BYTES)
+    with front.subscriber() as sub, front.publisher() as pub:
+        pixels = np.arange(2 * 3 * 3, dtype=np.uint8).reshape(2, 3, 3)
+        pub.publish(mat=pixels, header={"stamp": 7})
+        got = sub.wait(60)
+        assert np.array_equal(got.mat, pixels) and got.encoding == "bgr8" and got.header.stamp == 7
+        pub.publish({"header": {"frame_id": "front"}}, mat=pixels, encoding="rgb8")
+        got = sub.wait(60)
+        assert np.array_equal(got.mat, pixels) and got.encoding == "rgb8" and got.header.frame_id == "front"
+        with pytest.raises(TypeError, match="mat takes"):
+            pub.publish(mat=[[1]])
+        assert pub.published == 2
 
 
 @pytest.mark.parametrize("lie", [{"point_step": 3}, {"width": 101}, {"row_step": 0, "height": 7}, {"height": 1 << 31, "width": 1 << 31}])

@@ -47,6 +47,7 @@ EndedBy ended_by = EndedBy::Rule;  ///< read once `reason_there`
 Atomic<bool> ends_itself{false};
 Atomic<bool> reason_there{false};
 Atomic<const Inputs*> inputs{nullptr};
+Interpreter interpreter_of_process{};
 Atomic<pid_t> reporting{0};  ///< the thread that writes the report
 /// What runs then, made beforehand as well.
 std::vector<std::string> words_then;
@@ -200,6 +201,10 @@ void write_report(int signal, const siginfo_t& info, const void* context) noexce
   out << "\n";
   if (signal == SIGSEGV && info.si_code > 0) write_hint(out, info, context);
   write_samples(out, running);
+  if (interpreter_of_process.write_stack != nullptr) {
+    out.flush();
+    interpreter_of_process.write_stack();
+  }
   out << "stack:\n";
   out.flush();
   std::array<void*, 64> frames;
@@ -256,6 +261,7 @@ void install(const std::string& process, int fd) {
   std::memcpy(process_name, process.data(), bytes);
   process_name[bytes] = '\0';
   if (fd >= 0) report_fd = fd;
+  if (interpreter_of_process.prepare != nullptr) interpreter_of_process.prepare(report_fd);
   void* frame = nullptr;
   ::backtrace(&frame, 1);  // the first call loads a library
   static const detail::SignalStack stack_of_this_thread;
@@ -266,6 +272,8 @@ void install(const std::string& process, int fd) {
   sigaddset(&action.sa_mask, SIGABRT);  // the watchdog's does not interrupt a report
   for (const int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT}) ::sigaction(signal, &action, nullptr);
 }
+
+void know_interpreter(Interpreter interpreter) { interpreter_of_process = interpreter; }
 
 void then_run(const std::vector<std::string>& words) {
   words_then = words;

@@ -26,6 +26,14 @@ void install(const std::string& process, int fd);
 /// launcher looks after. The first word is the path. Set-up; once, after install() with a file.
 void then_run(const std::vector<std::string>& words);
 
+/// An interpreter's stack, for the report to have it above its own.
+struct Interpreter {
+  void (*prepare)(int fd);  ///< called by install(): the report's descriptor. It may raise nothing.
+  void (*write_stack)();    ///< in the handler, on the thread that crashes: writes its stack there
+};
+/// Set-up; once, before install().
+void know_interpreter(Interpreter interpreter);
+
 /// From now on the report names this runtime's inputs; null: none. Before callbacks that it knew are taken back it has
 /// to be told null. One thread at a time.
 void know(const Runtime* runtime);

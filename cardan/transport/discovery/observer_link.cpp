@@ -168,7 +168,7 @@ ObserverLink::ObserverLink(const RunDirectory& directory, std::string process, s
   dead_ = false;  // a peer that has hung up may have given the reason before
   const auto hello = answer("hello", 0, steady_now() + timeout_.count());
   if (!hello) return;
-  name_ = wire::text(*hello, "name");
+  name_ = printable(wire::text(*hello, "name"), 64);  // as the other side of the handshake does
   constexpr std::int64_t kFarthest = std::int64_t{1} << 60;
   time_shift_ = steady_clock_offset() - std::clamp(wire::signed_number(*hello, "clock_offset"), -kFarthest, kFarthest);
   if (const auto version = wire::number(*hello, "version"); version != wire::kVersion)
