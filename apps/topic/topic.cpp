@@ -28,6 +28,13 @@ constexpr const char* kTopicInfoExamples = R"(Examples:
   cardan topic info /camera/front --schema            also the fields, in ROS 2's form
   cardan topic info /camera/front --json | jq '.publishers[].subscribers[] | {name, missed}')";
 
+constexpr const char* kTopicTypeExamples = R"(Examples:
+  cardan topic type /camera/front
+  cardan message show $(cardan topic type /imu)       its fields
+
+A topic whose publishers differ has a line for each type.
+Exit codes: 0 ok, 1 nobody publishes it, 2 wrong options.)";
+
 constexpr const char* kEchoExamples = R"(Examples:
   cardan topic echo /imu                              until Ctrl-C
   cardan topic echo /imu --once --fields header.stamp,angular_velocity
@@ -41,6 +48,7 @@ constexpr const char* kTopicStatsExamples = R"(Examples:
   cardan topic stats --all                            live, refreshed each second
   cardan topic stats /camera/front --once             measures for two seconds, prints, ends
   cardan topic stats --all --once --seconds 10 --json
+  cardan topic hz /camera/front                       the same; so is topic bw
 
 Rate, jitter (standard deviation of the intervals) and gaps are those of publishing, from the stamps in the publisher's
 memory. Latency (publish to take) and loss are what the subscribers themselves counted. With depth 1 a subscriber that
@@ -50,7 +58,8 @@ Exit codes: 0 ok, 1 nobody publishes it, 2 wrong options, 3 done, but a subscrib
 }  // namespace
 
 static void add_topic_command(CLI::App& app) {
-  auto* const group = add_verb(&app, "topic", "Observe topics: list, info, echo, stats", kTopicExamples);
+  auto* const group =
+      add_verb(&app, "topic", "Observe topics: list, info, type, echo, stats", kTopicExamples);
   group->require_subcommand(1);
 
   auto list = std::make_shared<ListOptions>();
@@ -69,6 +78,12 @@ static void add_topic_command(CLI::App& app) {
   command->add_flag("--schema", info->schema, "Also print the message's fields");
   add_domain_option(command, info->domain);
   look_with(command, topic_info, info);
+
+  auto type = std::make_shared<InfoOptions>();
+  command = add_verb(group, "type", "Print the type of a topic's messages", kTopicTypeExamples);
+  command->add_option("topic", type->topic, "Name of the topic, as /camera/front")->required();
+  add_domain_option(command, type->domain);
+  look_with(command, topic_type, type);
 
   auto echo = std::make_shared<EchoOptions>();
   command = add_verb(group, "echo", "Print the messages of a topic", kEchoExamples);
@@ -93,6 +108,7 @@ static void add_topic_command(CLI::App& app) {
   auto stats = std::make_shared<StatsOptions>();
   command =
       add_verb(group, "stats", "Show rate, jitter, gaps, bandwidth, latency percentiles and loss", kTopicStatsExamples);
+  command->alias("hz")->alias("bw");  // as in ROS 2
   auto* const topic = command->add_option("topic", stats->topic, "Name of the topic, as /camera/front");
   auto* const all = command->add_flag("--all", stats->all, "All topics")->excludes(topic);
   topic->excludes(all);

@@ -35,6 +35,7 @@ struct StatsOptions {
 // Each returns an exit code or throws Error.
 int topic_list(const ListOptions& options);
 int topic_info(const InfoOptions& options);
+int topic_type(const InfoOptions& options);
 int topic_echo(const EchoOptions& options);
 int topic_stats(const StatsOptions& options);
 
