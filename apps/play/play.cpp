@@ -8,7 +8,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <atomic>
-#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <exception>
@@ -23,6 +22,7 @@
 #include "apps/decode.hpp"
 #include "apps/play/play_control.hpp"
 #include "apps/terminal/keys.hpp"
+#include "apps/terminal/numbers.hpp"
 #include "apps/terminal/output.hpp"
 #include "cardan/base/clock.hpp"
 #include "cardan/base/error.hpp"
@@ -73,17 +73,6 @@ std::chrono::nanoseconds span_of(double s) {
 }
 
 double in_seconds(std::int64_t ns) { return static_cast<double>(ns) / 1e9; }
-
-/// The value of a flag that may have one.
-double option_number(const std::string& option, const std::string& text, double least, double most) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || !(value >= least) || value > most)
-    throw Error(ErrorCode::InvalidArgument,
-                fmt::format("{}={} is not a number from {} to {}", option, text, least, most),
-                fmt::format("give one, as in {}=10, or leave it out", option));
-  return value;
-}
 
 record::PlayerOptions player_options(const PlayOptions& o) {
   record::PlayerOptions p{.rate = o.rate, .loop = o.loop, .start = span_of(o.start.seconds), .start_at = o.start.at};

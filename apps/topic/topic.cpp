@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `cardan topic`: looks at topics without taking part in them.
+// `cardan topic`: looks at topics without taking part in them, and publishes messages by hand.
 #include "apps/topic/topic.hpp"
 
 #include <CLI/CLI.hpp>
@@ -16,6 +16,7 @@ constexpr const char* kTopicExamples = R"(Examples:
   cardan topic info /camera/front                     publishers, subscribers, and their losses
   cardan topic echo /camera/front --once              the newest message
   cardan topic stats --all                            rate, jitter, gaps, latency and loss, live
+  cardan topic pub /go std_msgs/Bool '{"data": true}'  publish a message
 
 Observation does not disturb: it holds no slot, wakes no process, and no publisher waits for it.)";
 
@@ -55,11 +56,41 @@ memory. Latency (publish to take) and loss are what the subscribers themselves c
 is slower than the publisher skips frames on purpose; this counts as loss here too.
 Exit codes: 0 ok, 1 nobody publishes it, 2 wrong options, 3 done, but a subscriber lost samples meanwhile.)";
 
+constexpr const char* kTopicPubExamples = R"(Examples:
+  cardan topic pub /speed std_msgs/msg/Float64 '{"data": 4.5}'
+  cardan topic pub /cmd geometry_msgs/Twist '{"linear": {"x": 0.5}}' --rate 10
+  cardan topic pub /pose my_msgs/msg/Pose '{"x": 1}' --msgs ~/ws/src --wait-for-readers
+  cardan topic echo /imu --once --json | cardan topic pub /imu_again sensor_msgs/msg/Imu -
+
+Fields have the names that `topic echo --json` prints; `cardan message show TYPE` lists them. Those that are left out are 0,
+false or empty; null is the float that is not a number. A topic that another program publishes is left alone without
+--with-others. The topic exists for a second at least, and is reliable.
+Exit codes: 0 ok, 1 failed, 2 wrong options or fields, 3 done, but a reliable subscriber was too slow for a message.)";
+
 }  // namespace
+
+static void add_pub_command(CLI::App* group) {
+  auto pub = std::make_shared<PubOptions>();
+  auto* const command = add_verb(group, "pub", "Publish a message that is written as JSON", kTopicPubExamples);
+  command->add_option("topic", pub->topic, "Name of the topic, as /cmd")->required();
+  command->add_option("type", pub->type, "Type of its messages, as std_msgs/msg/String")->required();
+  command->add_option("message", pub->message, "Its fields as a JSON object, or - for standard input (default: {})");
+  command->add_option("--rate", pub->rate, "Publish so many a second until Ctrl-C, or --count of them")
+      ->check(CLI::Range(0.001, 1e5));
+  command->add_option("--count", pub->count, "Publish this many, one a second or at --rate")
+      ->check(CLI::PositiveNumber);
+  command->add_flag("--wait-for-readers{1}", pub->wait_for_readers,
+                    "Start when there is a subscription, or N of them with --wait-for-readers=N");
+  command->add_option("--msgs", pub->msgs, "Search this folder for .msg files, as ~/ws/src; repeatable");
+  command->add_flag("--with-others", pub->with_others, "Also if another program publishes the topic");
+  command->add_flag("--json", pub->json, "Print a summary as JSON at the end");
+  command->add_option("--domain", pub->domain, "Domain to publish in (default: $CARDAN_DOMAIN, else \"default\")");
+  run_with(command, topic_pub, pub);
+}
 
 static void add_topic_command(CLI::App& app) {
   auto* const group =
-      add_verb(&app, "topic", "Observe topics: list, info, type, echo, stats", kTopicExamples);
+      add_verb(&app, "topic", "Observe topics: list, info, type, echo, stats; publish: pub", kTopicExamples);
   group->require_subcommand(1);
 
   auto list = std::make_shared<ListOptions>();
@@ -121,6 +152,7 @@ static void add_topic_command(CLI::App& app) {
   });
   add_domain_option(command, stats->domain);
   list_with(command, topic_stats, stats, [](const StatsOptions& o) { return !o.all; });
+  add_pub_command(group);
 }
 
 const Command kTopicCommand{100, add_topic_command};
