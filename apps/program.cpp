@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "apps/completion/complete.hpp"
+#include "apps/foreign_names.hpp"
 #include "apps/manual/manual.hpp"
 #include "apps/terminal/numbers.hpp"
 #include "apps/terminal/output.hpp"
@@ -38,7 +39,7 @@ std::string deepest(const CLI::App& app) {
 }
 
 /// "unknown command 'cardan topic lst' — did you mean 'list'?" if the word of a subcommand is wrong; else nothing.
-/// `help` is a habit from other programs. It may stand before the command: "cardan help topic".
+/// A name that other programs have is answered with the command that does it here.
 std::string wrong_subcommand(const CLI::App& app) {
   std::vector<std::string> known;
   for (const CLI::App* const command :
@@ -48,8 +49,10 @@ std::string wrong_subcommand(const CLI::App& app) {
   if (!rest.empty() && rest.front() == "help")
     return fmt::format("'help' is not a command — write {} --help", deepest(app));
   if (known.empty() || rest.empty() || rest.front().starts_with('-')) return {};
+  const CLI::App& at = deepest_app(app);
+  const std::string other = foreign_name(&at == &app ? "" : at.get_name(), rest.front());
   return fmt::format("unknown command '{} {}' — {}", deepest(app), rest.front(),
-                     config::suggestion(rest.front(), known, ""));
+                     other.empty() ? config::suggestion(rest.front(), known, "") : other);
 }
 
 /// "unknown option '--jsn' of 'cardan topic echo' — did you mean '--json'?" if one is not known and another one is
