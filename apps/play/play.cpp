@@ -123,9 +123,7 @@ double next_rate(double rate, bool faster) {
 class Line {
  public:
   explicit Line(bool keys) : keys_(keys) {}
-  ~Line() {
-    if (shown_) complain("\r\x1b[K");
-  }
+  ~Line() { erase_progress(); }
   Line(const Line&) = delete;
   Line& operator=(const Line&) = delete;
 
@@ -140,8 +138,7 @@ class Line {
     if (r.failed > 0) text += fmt::format("  {} not played", r.failed);
     if (!r.waits_for.empty()) text += fmt::format("  waits for the readers of {}", printable(r.waits_for));
     if (keys_) text += "   space s ← → + - q";
-    complain(fmt::format("\r{}\x1b[K", cut(text, columns() - 1)));
-    shown_ = true;
+    show_progress(cut(text, columns() - 1));
   }
 
  private:
@@ -153,7 +150,7 @@ class Line {
     return text.substr(0, at);
   }
 
-  bool keys_, terminal_ = ::isatty(STDERR_FILENO) == 1, shown_ = false;
+  bool keys_, terminal_ = ::isatty(STDERR_FILENO) == 1;
 };
 
 /// The playing thread; ends with this, whatever happens.

@@ -84,6 +84,11 @@ void complain(std::string_view text) noexcept;
 /// "cardan: …" on standard error, likewise.
 void warn(std::string_view text);
 
+/// Shows a line on standard error, if that is a terminal, over the last one. What emit() and warn() write erases it
+/// first. Any thread.
+void show_progress(std::string_view line);
+void erase_progress() noexcept;
+
 /// Sleeps unless a stop was requested (Ctrl-C); false: it was.
 bool sleep_for(std::chrono::nanoseconds duration);
 
