@@ -129,8 +129,9 @@ class Line {
 
   void show(const PlayerReport& r) {
     if (!terminal_) return;
-    std::string text = fmt::format("{} {:.1f} / {:.1f} s  ×{:g}  {} messages", r.paused ? "paused" : "playing",
-                                   in_seconds(r.position_ns), in_seconds(r.end_ns), r.rate, r.published);
+    std::string text =
+        fmt::format("{} {:.1f} / {:.1f} s  ×{:g}  {}", r.paused ? "paused" : "playing", in_seconds(r.position_ns),
+                    in_seconds(r.end_ns), r.rate, number_of(r.published, "message"));
     if (r.lap > 0) text += fmt::format("  lap {}", r.lap + 1);
     if (r.timed > 0)
       text += fmt::format("  late {} / {}", time_text(static_cast<double>(r.late_p50)),
@@ -277,7 +278,7 @@ std::string playback_text(const PlayerReport& r, double took) {
     table.row({printable(t.topic), printable(t.type), std::to_string(t.published), std::to_string(t.failed),
                std::to_string(t.subscribers)});
   std::string out = table.text();
-  out += fmt::format("\n{} messages in {:.3f} s", r.published, took);
+  out += fmt::format("\n{} in {:.3f} s", number_of(r.published, "message"), took);
   if (r.timed > 0)
     out += fmt::format("; late (p50 / p99 / max) {} / {} / {}", time_text(static_cast<double>(r.late_p50)),
                        time_text(static_cast<double>(r.late_p99)), time_text(static_cast<double>(r.late_most)));

@@ -189,7 +189,8 @@ TEST(Top, TheMarkFollowsItsLineAndDetailsOpen) {
   EXPECT_NE(shown(state).find("> /lidar"), std::string::npos);
   state.press('\r');
   EXPECT_NE(shown(state).find("camera_driver (7)"), std::string::npos);
-  EXPECT_NE(shown(state).find("1 publishers"), std::string::npos);
+  EXPECT_NE(shown(state).find("1 publisher"), std::string::npos);
+  EXPECT_EQ(shown(state).find("1 publishers"), std::string::npos);
   later.topics.pop_back();
   state.take(later);
   EXPECT_NE(shown(state).find("/lidar is gone"), std::string::npos);
