@@ -140,6 +140,47 @@ class SampleDecoder {
   long budget_ = 4'000'000;  // values: lists in lists in lists of a strange publisher
 };
 
+/// Whether a text is JSON within the limits of parse_json().
+class JsonLimits final : public nlohmann::json_sax<ordered_json> {
+ public:
+  /// The byte (from 1) at which it stops being JSON; 0: it is JSON, or it was given up because it is too much.
+  [[nodiscard]] std::size_t wrong_at() const noexcept { return wrong_at_; }
+
+  bool null() override { return one(); }
+  bool boolean(bool) override { return one(); }
+  bool number_integer(number_integer_t) override { return one(); }
+  bool number_unsigned(number_unsigned_t) override { return one(); }
+  bool number_float(number_float_t, const string_t&) override { return one(); }
+  bool string(string_t&) override { return one(); }
+  bool binary(binary_t&) override { return one(); }
+  bool start_object(std::size_t) override { return open(); }
+  bool start_array(std::size_t) override { return open(); }
+  bool end_object() override { return close(); }
+  bool end_array() override { return close(); }
+  bool key(string_t&) override { return depth_ <= kMostDepth && ++keys_[depth_] <= kMostKeys; }
+  bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception&) override {
+    wrong_at_ = position;
+    return false;
+  }
+
+ private:
+  static constexpr std::size_t kMostDepth = 64, kMostKeys = 4096, kMostValues = 1'000'000;
+
+  bool one() { return depth_ <= kMostDepth && ++values_ <= kMostValues; }
+  bool open() {
+    if (!one()) return false;
+    if (++depth_ < keys_.size()) keys_[depth_] = 0;
+    return true;
+  }
+  bool close() {
+    --depth_;
+    return true;
+  }
+
+  std::array<std::size_t, kMostDepth + 1> keys_{};  // of the object that is open at each depth
+  std::size_t depth_ = 0, values_ = 0, wrong_at_ = 0;
+};
+
 std::string names_of(const ordered_json& message) {
   std::string all;
   for (const auto& [key, value] : message.items()) all += (all.empty() ? "" : ", ") + key;
@@ -193,27 +234,21 @@ ordered_json undecoded(std::string_view encoding, std::span<const std::byte> mes
   return {{"encoding", encoding}, {"bytes", message.size()}, {"first_bytes", hex_of(message)}};
 }
 
-std::optional<ordered_json> parse_json(std::span<const std::byte> text) {
-  constexpr int kMostDepth = 64;
-  constexpr std::size_t kMostKeys = 4096, kMostValues = 1'000'000;
-  std::array<std::size_t, kMostDepth + 1> keys{};  // of the object that is open at each depth
-  std::size_t values = 0;
-  bool too_much = false;
-  const auto fits = [&](int depth, ordered_json::parse_event_t event, ordered_json&) {
-    using Event = ordered_json::parse_event_t;
-    too_much = too_much || depth > kMostDepth;
-    if (too_much) return false;
-    const auto level = static_cast<std::size_t>(depth);
-    if (event == Event::object_start && level < keys.size() - 1) keys[level + 1] = 0;
-    if (event == Event::key) too_much = ++keys[level] > kMostKeys;
-    if (event == Event::object_start || event == Event::array_start || event == Event::value)
-      too_much = ++values > kMostValues;
-    return !too_much;
-  };
+std::optional<ordered_json> parse_json(std::span<const std::byte> text, std::string* why) {
   const char* const begin = reinterpret_cast<const char*>(text.data());
-  ordered_json parsed = ordered_json::parse(begin, begin + text.size(), fits, false);
-  if (too_much || parsed.is_discarded()) return std::nullopt;
-  return parsed;
+  JsonLimits limits;
+  // The first pass keeps nothing. A callback of the second would cost the square of the number of lists and objects.
+  if (ordered_json::sax_parse(begin, begin + text.size(), &limits))
+    return ordered_json::parse(begin, begin + text.size(), nullptr, false);
+  if (why != nullptr) {
+    constexpr std::size_t kBefore = 10, kSome = 20;
+    const std::size_t at = limits.wrong_at();
+    const std::string_view all(begin, text.size());
+    *why = at == 0            ? kNotShownJson
+           : at > text.size() ? "it ends in the middle"
+                              : fmt::format("near byte {}, in '{}'", at, all.substr(at - std::min(at, kBefore), kSome));
+  }
+  return std::nullopt;
 }
 
 bool is_cut_list(const ordered_json& value, std::size_t longest_list) {

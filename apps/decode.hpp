@@ -30,7 +30,8 @@ nlohmann::ordered_json undecoded(std::string_view encoding, std::span<const std:
 /// A JSON message from a file or from another process. Empty: the text is not JSON, or it is nested deeper than 64
 /// levels (what shows it is recursive), or an object has more than 4,096 keys (each key is compared with those before
 /// it), or there are more than a million values.
-std::optional<nlohmann::ordered_json> parse_json(std::span<const std::byte> text);
+/// `why` (if it is not null) then says where it stops being JSON, or which limit it exceeds.
+std::optional<nlohmann::ordered_json> parse_json(std::span<const std::byte> text, std::string* why = nullptr);
 inline constexpr const char* kNotShownJson =
     "it is not JSON, or it is nested deeper than 64, or it has more than 4,096 keys in an object or a million values";
 

@@ -136,6 +136,19 @@ TEST(ParseJson, GivesMessagesAndRefusesWhatIsNone) {
   EXPECT_FALSE(parse(std::string(1'000'000, '[') + std::string(1'000'000, ']'))) << "would end the stack";
 }
 
+TEST(ParseJson, SaysWhereItIsWrong) {
+  const auto why = [](const std::string& text) {
+    std::string words;
+    EXPECT_FALSE(parse_json(std::as_bytes(std::span(text)), &words)) << text;
+    return words;
+  };
+  EXPECT_EQ(why(""), "it ends in the middle");
+  EXPECT_EQ(why("{\"a\": [1,"), "it ends in the middle");
+  EXPECT_EQ(why("{\"data\": }"), "near byte 10, in '{\"data\": }'");
+  EXPECT_EQ(why("1e999"), "near byte 5, in '1e999'");
+  EXPECT_EQ(why(std::string(100, '[') + std::string(100, ']')), kNotShownJson);
+}
+
 TEST(ParseJson, AnObjectOfManyKeysIsRefused) {
   const auto parse = [](const std::string& text) { return parse_json(std::as_bytes(std::span(text))); };
   const auto keys = [](std::size_t count) {
@@ -151,6 +164,11 @@ TEST(ParseJson, AnObjectOfManyKeysIsRefused) {
   std::string zeros = "[0";
   for (int i = 0; i < 1'000'001; ++i) zeros += ",0";
   EXPECT_FALSE(parse(zeros + "]")) << "a value takes eight times the memory of its text";
+  std::string objects = "[{}";
+  for (int i = 0; i < 900'000; ++i) objects += ",{}";
+  const auto many = parse(objects + "]");
+  ASSERT_TRUE(many) << "in one pass, not one for each of them";
+  EXPECT_EQ(many->size(), 900'001U);
 }
 
 TEST(Readable, WhatOnlyLooksLikeACutListIsShown) {

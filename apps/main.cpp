@@ -16,7 +16,7 @@ constexpr const char* kExamples = R"(Examples:
   cardan component stats                 what the callbacks of `cardan run` cost, live
   cardan param set detector/threshold 0.6
 
-Each subcommand explains itself: cardan topic echo --help
+Each subcommand explains itself: cardan help topic echo, or cardan topic echo --help
 Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 done with loss.
 Environment: CARDAN_RUN_DIR (run directory), CARDAN_DOMAIN (domain).)";
 

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "apps/completion/complete.hpp"
+#include "apps/foreign_names.hpp"
 #include "apps/manual/manual.hpp"
 #include "apps/terminal/numbers.hpp"
 #include "apps/terminal/output.hpp"
@@ -38,22 +39,22 @@ std::string deepest(const CLI::App& app) {
 }
 
 /// "unknown command 'cardan topic lst' — did you mean 'list'?" if the word of a subcommand is wrong; else nothing.
-/// `help` is a habit from other programs. It may stand before the command: "cardan help topic".
+/// A name that other programs have is answered with the command that does it here.
 std::string wrong_subcommand(const CLI::App& app) {
   std::vector<std::string> known;
   for (const CLI::App* const command :
        deepest_app(app).get_subcommands([](const CLI::App* c) { return !c->get_group().empty(); }))
     known.push_back(command->get_name());
   const std::vector<std::string> rest = app.remaining(true);
-  if (!rest.empty() && rest.front() == "help")
-    return fmt::format("'help' is not a command — write {} --help", deepest(app));
   if (known.empty() || rest.empty() || rest.front().starts_with('-')) return {};
+  const CLI::App& at = deepest_app(app);
+  const std::string other = foreign_name(&at == &app ? "" : at.get_name(), rest.front());
   return fmt::format("unknown command '{} {}' — {}", deepest(app), rest.front(),
-                     config::suggestion(rest.front(), known, ""));
+                     other.empty() ? config::suggestion(rest.front(), known, "") : other);
 }
 
 /// "unknown option '--jsn' of 'cardan topic echo' — did you mean '--json'?" if one is not known and another one is
-/// near, or that it stands before its command ("cardan --json topic list"); else nothing.
+/// near; else nothing.
 std::string wrong_option(const CLI::App& app) {
   const std::vector<std::string> rest = app.remaining(true);
   const auto wrong = std::find_if(rest.begin(), rest.end(), [](const std::string& s) { return s.starts_with("--"); });
@@ -63,9 +64,6 @@ std::string wrong_option(const CLI::App& app) {
     for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
   const std::string name = wrong->substr(0, wrong->find('='));
   const std::string meant = config::nearest(name, known);
-  const std::vector<std::string> behind = deepest_app(app).remaining();
-  if (meant == name && std::find(behind.begin(), behind.end(), *wrong) == behind.end())
-    return fmt::format("option '{}' stands before its command — write it behind '{}'", name, deepest(app));
   return meant.empty() || meant == name
              ? std::string()
              : fmt::format("unknown option '{}' of '{}' — did you mean '{}'?", name, deepest(app), meant);
@@ -104,6 +102,57 @@ void take_one_value_each(CLI::App& app) {
   for (CLI::App* const command : app.get_subcommands({})) take_one_value_each(*command);
 }
 
+std::string name_of(const std::string& option) { return option.substr(0, option.find('=')); }
+
+/// How many of the commands below have an option of that name, and how many of these options take a value.
+void count_options(const CLI::App& app, const std::string& name, std::size_t& there, std::size_t& with_value) {
+  if (const CLI::Option* const option = app.get_option_no_throw(name)) {
+    ++there;
+    if (option->get_items_expected_max() > 0) ++with_value;
+  }
+  for (const CLI::App* const below : app.get_subcommands([](const CLI::App*) { return true; }))
+    count_options(*below, name, there, with_value);
+}
+
+CLI::App* command_of(CLI::App& app, const std::string& word) {
+  const auto found = app.get_subcommands([&](CLI::App* command) { return command->check_name(word); });
+  return found.empty() ? nullptr : found.front();
+}
+
+/// Options may stand before their command, and `help` instead of --help: "cardan --json topic list" is "cardan topic
+/// list --json", "cardan help topic" is "cardan topic --help".
+std::vector<std::string> in_order(CLI::App& app, const std::vector<std::string>& words) {
+  std::vector<std::string> commands;
+  std::vector<std::string> options;
+  bool help = false;
+  CLI::App* at = &app;
+  std::size_t i = 0;
+  for (; i < words.size() && !at->get_subcommands({}).empty() && !at->get_prefix_command(); ++i) {
+    const std::string& word = words[i];
+    CLI::App* const below = command_of(*at, word);
+    if (below != nullptr) {
+      commands.push_back(word);
+      at = below;
+    } else if (word == "help") {
+      help = true;
+    } else if (word.size() < 2 || word.front() != '-' || at->get_option_no_throw(name_of(word)) != nullptr) {
+      break;
+    } else {
+      options.push_back(word);
+      std::size_t there = 0;
+      std::size_t with_value = 0;
+      count_options(*at, name_of(word), there, with_value);
+      if (word.find('=') != std::string::npos || with_value == 0 || i + 1 == words.size()) continue;
+      // Where some take none, the name of a command is no value.
+      if (with_value == there || command_of(*at, words[i + 1]) == nullptr) options.push_back(words[++i]);
+    }
+  }
+  if (help && i == words.size()) options.insert(options.begin(), "--help");
+  commands.insert(commands.end(), options.begin(), options.end());
+  commands.insert(commands.end(), words.begin() + static_cast<std::ptrdiff_t>(i), words.end());
+  return commands;
+}
+
 /// Parses, runs what was asked for, and says what went wrong.
 int parse_and_run(CLI::App& app, std::vector<std::string> words) {
   std::reverse(words.begin(), words.end());  // as CLI11 wants them
@@ -130,7 +179,7 @@ int parse_and_run(CLI::App& app, std::vector<std::string> words) {
 
 int run_words(CLI::App& app, std::vector<std::string> words) {
   if (!words.empty() && words.front() == "__manual") return write_manual(app, {words.begin() + 1, words.end()});
-  if (words.empty() || words.front() != "__complete") return parse_and_run(app, std::move(words));
+  if (words.empty() || words.front() != "__complete") return parse_and_run(app, in_order(app, words));
   words.erase(words.begin());
   Candidates found = complete(app, words);
   if (found.asks.empty()) return emit(found.lines) ? kOk : kFailed;

@@ -30,10 +30,12 @@ constexpr std::array kSources = std::to_array<Source>({
     {"--record", ":files"},
     {"--svg", ":files"},
     {"--folder", ":folders"},
+    {"--msgs", ":folders"},
     {"--reports", ":folders"},
     {"--to", ":folders"},
     {"topic", "topic list --names"},
     {"topics", "topic list --names"},
+    {"type", "message list"},
     {"component", "component list --names"},
     {"parameter", "param list --names"},
 });

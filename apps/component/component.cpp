@@ -164,7 +164,7 @@ int list_components(const ComponentOptions& o) {
   for (const host::DownComponent& c : there.down)
     table.row({printable(c.name), printable(c.class_name), printable(c.process.name), printable(c.process.state), "-",
                "-", "-", "-"});
-  return emit(table.text() + hanging_callbacks(all)) ? kOk : kFailed;
+  return emit(table.shown() + hanging_callbacks(all)) ? kOk : kFailed;
 }
 
 class ComponentStats {
@@ -322,10 +322,10 @@ class ComponentStats {
   }
 
   [[nodiscard]] std::string screen() const {
-    return full_screen(
-        fmt::format("cardan component stats, {} components, last {:.1f} s{} — Ctrl-C ends", figures_.size(), took_,
-                    terminal_size().columns < kColumnsOfTwo ? ", latencies p99" : ""),
-        [&](Room room) { return table(room); });
+    return full_screen(fmt::format("cardan component stats, {}, last {:.1f} s{} — Ctrl-C ends",
+                                   number_of(figures_.size(), "component"), took_,
+                                   terminal_size().columns < kColumnsOfTwo ? ", latencies p99" : ""),
+                       [&](Room room) { return table(room); });
   }
 
   static constexpr std::size_t kColumnsOfTwo = 120;  ///< from which on there is room for two percentiles

@@ -42,6 +42,7 @@ Findings examine(const DoctorOptions& o) {
 
 std::string human(const Findings& all) {
   const bool colours = stdout_is_terminal();
+  const std::size_t columns = terminal_size().columns;
   std::size_t width = 0;
   for (const Finding& f : all) width = std::max(width, f.check.size());
   std::string out;
@@ -50,9 +51,13 @@ std::string human(const Findings& all) {
                                : f.status == Finding::Status::Warn ? "\x1b[33m"
                                : f.status == Finding::Status::Ok   ? "\x1b[32m"
                                                                    : "\x1b[36m";
-    out +=
-        fmt::format("{}{:<4}{}  {:<{}}  {}{}{}\n", colours ? colour : "", to_string(f.status), colours ? "\x1b[0m" : "",
-                    f.check, width, printable(f.found), f.remedy.empty() ? "" : " — ", printable(f.remedy));
+    const std::string words = printable(f.found) + (f.remedy.empty() ? "" : " — ") + printable(f.remedy);
+    const std::size_t before = width + 8;  // what stands in front of them
+    const std::vector<std::string> lines = colours
+                                               ? in_words(words, std::max<std::size_t>(columns, before + 20) - before)
+                                               : std::vector<std::string>{words};
+    out += fmt::format("{}{:<4}{}  {:<{}}  {}\n", colours ? colour : "", to_string(f.status), colours ? "\x1b[0m" : "",
+                       f.check, width, fmt::join(lines, "\n" + std::string(before, ' ')));
   }
   const auto count = [&](Finding::Status s) {
     return std::count_if(all.begin(), all.end(), [s](const Finding& f) { return f.status == s; });

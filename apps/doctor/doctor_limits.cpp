@@ -361,7 +361,8 @@ void check_run_directory(Findings& all, const std::string& domain) {
       for (const std::string& problem : report.problems)
         all.push_back({"processes", Status::Warn, problem,
                        "inspect it with ps or gdb; its topics still work through shared memory"});
-    const std::string found = fmt::format("{} running, with {} publishers", report.processes, report.publishers.size());
+    const std::string found =
+        fmt::format("{} running, with {}", report.processes, number_of(report.publishers.size(), "publisher"));
     if (report.stale != 0)
       all.push_back({"processes", Status::Note,
                      fmt::format("{}; {} dead ones left their names; the next Cardan program that starts removes them",

@@ -171,7 +171,7 @@ int list_parameters(const ParamOptions& o) {
   const std::string text = o.names         ? names
                            : o.json        ? one_line({{"parameters", parameters}}) + "\n"
                            : names.empty() ? no_parameters(all, !o.what.empty())
-                                           : table.text();
+                                           : table.shown();
   return emit(text) ? kOk : kFailed;
 }
 

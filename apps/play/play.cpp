@@ -8,7 +8,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <atomic>
-#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <exception>
@@ -23,6 +22,7 @@
 #include "apps/decode.hpp"
 #include "apps/play/play_control.hpp"
 #include "apps/terminal/keys.hpp"
+#include "apps/terminal/numbers.hpp"
 #include "apps/terminal/output.hpp"
 #include "cardan/base/clock.hpp"
 #include "cardan/base/error.hpp"
@@ -74,17 +74,6 @@ std::chrono::nanoseconds span_of(double s) {
 
 double in_seconds(std::int64_t ns) { return static_cast<double>(ns) / 1e9; }
 
-/// The value of a flag that may have one.
-double option_number(const std::string& option, const std::string& text, double least, double most) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || !(value >= least) || value > most)
-    throw Error(ErrorCode::InvalidArgument,
-                fmt::format("{}={} is not a number from {} to {}", option, text, least, most),
-                fmt::format("give one, as in {}=10, or leave it out", option));
-  return value;
-}
-
 record::PlayerOptions player_options(const PlayOptions& o) {
   record::PlayerOptions p{.rate = o.rate, .loop = o.loop, .start = span_of(o.start.seconds), .start_at = o.start.at};
   if (o.until && !o.until->at && !o.start.at && o.until->seconds < o.start.seconds)
@@ -134,16 +123,15 @@ double next_rate(double rate, bool faster) {
 class Line {
  public:
   explicit Line(bool keys) : keys_(keys) {}
-  ~Line() {
-    if (shown_) complain("\r\x1b[K");
-  }
+  ~Line() { erase_progress(); }
   Line(const Line&) = delete;
   Line& operator=(const Line&) = delete;
 
   void show(const PlayerReport& r) {
     if (!terminal_) return;
-    std::string text = fmt::format("{} {:.1f} / {:.1f} s  ×{:g}  {} messages", r.paused ? "paused" : "playing",
-                                   in_seconds(r.position_ns), in_seconds(r.end_ns), r.rate, r.published);
+    std::string text =
+        fmt::format("{} {:.1f} / {:.1f} s  ×{:g}  {}", r.paused ? "paused" : "playing", in_seconds(r.position_ns),
+                    in_seconds(r.end_ns), r.rate, number_of(r.published, "message"));
     if (r.lap > 0) text += fmt::format("  lap {}", r.lap + 1);
     if (r.timed > 0)
       text += fmt::format("  late {} / {}", time_text(static_cast<double>(r.late_p50)),
@@ -151,8 +139,7 @@ class Line {
     if (r.failed > 0) text += fmt::format("  {} not played", r.failed);
     if (!r.waits_for.empty()) text += fmt::format("  waits for the readers of {}", printable(r.waits_for));
     if (keys_) text += "   space s ← → + - q";
-    complain(fmt::format("\r{}\x1b[K", cut(text, columns() - 1)));
-    shown_ = true;
+    show_progress(cut(text, columns() - 1));
   }
 
  private:
@@ -164,7 +151,7 @@ class Line {
     return text.substr(0, at);
   }
 
-  bool keys_, terminal_ = ::isatty(STDERR_FILENO) == 1, shown_ = false;
+  bool keys_, terminal_ = ::isatty(STDERR_FILENO) == 1;
 };
 
 /// The playing thread; ends with this, whatever happens.
@@ -291,7 +278,7 @@ std::string playback_text(const PlayerReport& r, double took) {
     table.row({printable(t.topic), printable(t.type), std::to_string(t.published), std::to_string(t.failed),
                std::to_string(t.subscribers)});
   std::string out = table.text();
-  out += fmt::format("\n{} messages in {:.3f} s", r.published, took);
+  out += fmt::format("\n{} in {:.3f} s", number_of(r.published, "message"), took);
   if (r.timed > 0)
     out += fmt::format("; late (p50 / p99 / max) {} / {} / {}", time_text(static_cast<double>(r.late_p50)),
                        time_text(static_cast<double>(r.late_p99)), time_text(static_cast<double>(r.late_most)));

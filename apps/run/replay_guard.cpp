@@ -21,17 +21,11 @@ constexpr auto kLookEvery = std::chrono::milliseconds{20};
 
 double seconds(std::chrono::nanoseconds span) { return static_cast<double>(span.count()) / 1e9; }
 
-/// A line of progress may stand there.
-void say(const std::string& text) {
-  if (::isatty(STDERR_FILENO) == 1) fmt::print(stderr, "\r\x1b[K");
-  warn(text);
-}
-
 }  // namespace
 
 ReplayGuard::ReplayGuard(ReplayGuardOptions options)
     : options_(std::move(options)), begun_(steady_now()), watchdog_({}, [](const host::Watchdog::Late& late) {
-        say(late.text() + (stopping() ? "" : " — Ctrl-C ends the run"));
+        warn(late.text() + (stopping() ? "" : " — Ctrl-C ends the run"));
       }) {
   enter({.what = "opening the recording and loading the components"});
   sigset_t all;
@@ -93,8 +87,8 @@ void ReplayGuard::acknowledge(std::int64_t now) {
   const host::Watchdog::Late late = running(now);
   if (late.running < host::Watchdog::kHangs) return;
   acknowledged_ = true;
-  say(fmt::format("ending: {}; it gets {:g} s more, and a second signal ends the run at once", text(late),
-                  seconds(std::chrono::nanoseconds{asked_ + options_.grace.count() - now})));
+  warn(fmt::format("ending: {}; it gets {:g} s more, and a second signal ends the run at once", text(late),
+                   seconds(std::chrono::nanoseconds{asked_ + options_.grace.count() - now})));
 }
 
 void ReplayGuard::look(std::int64_t now) {
@@ -114,7 +108,7 @@ void ReplayGuard::look(std::int64_t now) {
     return;
   }
   if (now < phase_.tell_at) return;
-  say(text(running(now)) + (asked_ != 0 ? "" : " — Ctrl-C ends the run"));
+  warn(text(running(now)) + (asked_ != 0 ? "" : " — Ctrl-C ends the run"));
   phase_.tell_at = phase_.since + 2 * (now - phase_.since);
 }
 

@@ -159,7 +159,6 @@ bool tell_inputs(const SimulateReport& r) {
 /// A component does not come back: ends this process without its orderly end, which would wait for that.
 [[noreturn]] void give_up(const config::Configuration& configuration, const RunFromOptions& o, std::int64_t begun,
                           const host::Watchdog::Late& late, const std::string& what) {
-  if (::isatty(STDERR_FILENO) == 1) fmt::print(stderr, "\r\x1b[K");
   warn(fmt::format("{}: the run is given up{}", what,
                    o.output.empty() ? std::string() : fmt::format(", and {} was not written", o.output)));
   if (!o.output.empty()) std::remove((o.output + ".partial").c_str());

@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/terminal/numbers.hpp"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
+#include <charconv>
 #include <cmath>
 #include <string>
+#include <system_error>
+
+#include "cardan/base/error.hpp"
 
 namespace cardan::apps {
 namespace {
@@ -45,6 +51,16 @@ void refuse_nonsense_numbers(CLI::App& app) {
     if (type.starts_with("UINT")) option->transform(CLI::Validator(not_negative, ""));
   }
   for (CLI::App* const command : app.get_subcommands({})) refuse_nonsense_numbers(*command);
+}
+
+double option_number(const std::string& option, const std::string& text, double least, double most) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || !(value >= least) || value > most)
+    throw Error(ErrorCode::InvalidArgument,
+                fmt::format("{}={} is not a number from {} to {}", option, text, least, most),
+                fmt::format("give one, as in {}=10, or leave it out", option));
+  return value;
 }
 
 }  // namespace cardan::apps

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
@@ -30,6 +31,7 @@ struct OutputState {
   bool reader_gone = false;
 };
 OutputState output_state;
+std::atomic<bool> progress_is_shown{false};
 
 bool reader_has_gone() {
   pollfd out{STDOUT_FILENO, POLLOUT, 0};
@@ -72,6 +74,7 @@ std::string printable_lines(std::string_view text) { return detail::printable_li
 bool stdout_is_terminal() { return ::isatty(STDOUT_FILENO) == 1; }
 
 bool emit(std::string_view text) {
+  erase_progress();
   errno = 0;
   if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return true;
   output_failed(errno);
@@ -101,7 +104,21 @@ void complain(std::string_view text) noexcept {
   [[maybe_unused]] const std::size_t written = std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
-void warn(std::string_view text) { complain(fmt::format("cardan: {}\n", printable(text))); }
+void warn(std::string_view text) {
+  erase_progress();
+  complain(fmt::format("cardan: {}\n", printable(text)));
+}
+
+void show_progress(std::string_view line) {
+  static const bool terminal = ::isatty(STDERR_FILENO) == 1;
+  if (!terminal) return;
+  progress_is_shown = true;
+  complain(fmt::format("\r{}\x1b[K", line));
+}
+
+void erase_progress() noexcept {
+  if (progress_is_shown.exchange(false)) complain("\r\x1b[K");
+}
 
 bool sleep_for(std::chrono::nanoseconds duration) {
   timespec left{.tv_sec = duration.count() / 1'000'000'000, .tv_nsec = duration.count() % 1'000'000'000};

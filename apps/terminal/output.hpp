@@ -49,6 +49,11 @@ class Table {
 
   /// Lines with their line ends; the head first.
   [[nodiscard]] std::string text() const;
+  /// The same in this many columns: cells with several words take several lines, and columns for which there is no room
+  /// then stand below the others, indented. No word is broken; one that is wider than the room stays whole.
+  [[nodiscard]] std::string text(std::size_t columns) const;
+  /// text(), on a terminal in its columns.
+  [[nodiscard]] std::string shown() const;
   /// As much as has room: the head and at least one line, each at most so wide.
   [[nodiscard]] std::vector<std::string> lines(Room room) const;
 
@@ -62,6 +67,9 @@ class Table {
                                  const std::vector<std::size_t>& widths, bool whole = false) const;
   [[nodiscard]] std::vector<std::size_t> fitting_columns(std::vector<std::size_t>& widths, std::size_t room) const;
   [[nodiscard]] bool is_in_trouble(const Row& row) const;
+  void narrow(std::vector<std::size_t>& widths, std::size_t room) const;
+  [[nodiscard]] std::string block(const std::vector<std::string>& cells, const std::vector<std::size_t>& columns,
+                                  const std::vector<std::size_t>& widths, std::size_t indent) const;
 
   std::vector<Column> columns_;
   std::vector<Row> rows_;
@@ -83,6 +91,11 @@ void output_failed(int error);
 void complain(std::string_view text) noexcept;
 /// "cardan: …" on standard error, likewise.
 void warn(std::string_view text);
+
+/// Shows a line on standard error, if that is a terminal, over the last one. What emit() and warn() write erases it
+/// first. Any thread.
+void show_progress(std::string_view line);
+void erase_progress() noexcept;
 
 /// Sleeps unless a stop was requested (Ctrl-C); false: it was.
 bool sleep_for(std::chrono::nanoseconds duration);

@@ -72,6 +72,21 @@ std::vector<std::string> wrapped(std::string_view text, std::size_t columns) {
   return lines;
 }
 
+std::vector<std::string> in_words(std::string_view text, std::size_t columns) {
+  if (width_of(text) <= columns) return {std::string(text)};
+  std::vector<std::string> lines{""};
+  while (!text.empty()) {
+    const std::size_t space = std::min(text.find(' '), text.size());
+    const std::string_view word = text.substr(0, space);
+    if (!lines.back().empty() && width_of(lines.back()) + 1 + width_of(word) > columns)
+      lines.emplace_back(word);
+    else
+      lines.back() += (lines.back().empty() ? "" : " ") + std::string(word);
+    text.remove_prefix(std::min(space + 1, text.size()));
+  }
+  return lines;
+}
+
 std::string text_of(const std::vector<std::string>& lines) {
   std::string text;
   for (const std::string& line : lines) text += line + "\n";

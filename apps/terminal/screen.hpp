@@ -27,6 +27,9 @@ struct Room {
 /// In lines of at most this many columns, broken after ", " if there is one.
 [[nodiscard]] std::vector<std::string> wrapped(std::string_view text, std::size_t columns);
 
+/// In lines of at most this many columns, broken at spaces. A word that is wider stays whole. At least one line.
+[[nodiscard]] std::vector<std::string> in_words(std::string_view text, std::size_t columns);
+
 /// Lines with their line ends.
 [[nodiscard]] std::string text_of(const std::vector<std::string>& lines);
 /// A whole screen, drawn over the last one: a title, and below it what `content` gives for the room that is left.

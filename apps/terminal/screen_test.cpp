@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <sstream>
+#include <string>
 
 #include "apps/terminal/output.hpp"
 
@@ -61,6 +63,30 @@ TEST(Screen, TheHeadAndRowsOfTroubleStayWhenOthersHaveNoRoom) {
   all.trouble({"LOST"});
   for (int i = 0; i < 9; ++i) all.row({std::to_string(i), "1"});
   EXPECT_EQ(all.lines({80, 5}).back(), "… 6 more, 6 of them with trouble");
+}
+
+TEST(Screen, ATableInFewColumnsBreaksNoWord) {
+  Table table({{"NAME"}, {"TYPE"}, {"N", true}, {"WORDS"}});
+  table.row({"/front/camera", "sensor_msgs/msg/Image", "12", "some words about it that go on"});
+  table.row({"/a", "a/B", "3", ""});
+  EXPECT_EQ(table.text(80), table.text());
+  EXPECT_EQ(table.text(60),
+            "NAME           TYPE                    N  WORDS\n"
+            "/front/camera  sensor_msgs/msg/Image  12  some words about\n"
+            "                                          it that go on\n"
+            "/a             a/B                     3\n");
+  EXPECT_EQ(table.text(40),
+            "NAME           TYPE                    N\n"
+            "    WORDS\n"
+            "/front/camera  sensor_msgs/msg/Image  12\n"
+            "    some words about it that go on\n"
+            "/a             a/B                     3\n");
+  for (std::size_t columns = 20; columns < 90; ++columns) {
+    std::istringstream lines(table.text(columns));
+    for (std::string line; std::getline(lines, line);)
+      EXPECT_LE(width_of(line), std::max<std::size_t>(columns, 25)) << "the longest word, indented";
+    EXPECT_NE(table.text(columns).find("sensor_msgs/msg/Image"), std::string::npos) << columns;
+  }
 }
 
 TEST(Screen, WidthsAreLettersWithoutColours) {

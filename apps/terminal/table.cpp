@@ -10,12 +10,23 @@ namespace cardan::apps {
 namespace {
 
 constexpr std::size_t kGap = 2;         // between columns
+constexpr std::size_t kIndent = 4;      // of columns that stand below the others
 constexpr std::size_t kLeastWidth = 8;  // of a column of texts that is shortened
 /// That cells are filled up to: one long name in a file must not be paid for by each of its thousands of topics.
 constexpr std::size_t kMostFilled = 256;
 
 bool contains(const std::vector<std::string>& heads, const std::string& head) {
   return std::find(heads.begin(), heads.end(), head) != heads.end();
+}
+
+std::size_t longest_word(const std::string& text) {
+  std::size_t longest = 0;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find(' ', begin), text.size());
+    longest = std::max(longest, width_of(std::string_view(text).substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  return longest;
 }
 
 }  // namespace
@@ -54,6 +65,74 @@ std::string Table::text() const {
   for (const Row& row : rows_) text += line(row.cells, all, width, true) + "\n";
   return text;
 }
+
+/// Cells with several words become narrower, the widest first, as far as no word is broken.
+void Table::narrow(std::vector<std::size_t>& widths, std::size_t room) const {
+  std::vector<std::size_t> least = widths;
+  for (std::size_t c = 0; c < columns_.size(); ++c) {
+    if (columns_[c].right) continue;
+    least[c] = width_of(columns_[c].head);
+    for (const Row& row : rows_) least[c] = std::max(least[c], longest_word(row.cells[c]));
+  }
+  for (std::size_t needed = std::reduce(widths.begin(), widths.end(), kGap * (widths.size() - 1)); needed > room;
+       --needed) {
+    std::size_t widest = columns_.size();
+    for (std::size_t c = 0; c < columns_.size(); ++c)
+      if (widths[c] > least[c] && (widest == columns_.size() || widths[c] > widths[widest])) widest = c;
+    if (widest == columns_.size()) return;
+    --widths[widest];
+  }
+}
+
+std::string Table::block(const std::vector<std::string>& cells, const std::vector<std::size_t>& columns,
+                         const std::vector<std::size_t>& widths, std::size_t indent) const {
+  std::vector<std::vector<std::string>> parts(columns_.size());
+  std::size_t lines = 0;
+  for (const std::size_t c : columns) {
+    parts[c] = in_words(cells[c], widths[c]);
+    if (!cells[c].empty()) lines = std::max(lines, parts[c].size());
+  }
+  std::string out;
+  for (std::size_t i = 0; i < lines; ++i) {
+    std::vector<std::string> now(columns_.size());
+    for (const std::size_t c : columns)
+      if (i < parts[c].size()) now[c] = std::move(parts[c][i]);
+    out += std::string(indent, ' ') + line(now, columns, widths, true) + "\n";
+  }
+  return out;
+}
+
+std::string Table::text(std::size_t columns) const {
+  const std::vector<std::size_t> natural = widths();
+  std::vector<std::size_t> width = natural;
+  narrow(width, columns);
+  std::vector<std::vector<std::size_t>> groups;  // columns that stand in one line
+  std::size_t used = 0;
+  for (std::size_t c = 0; c < columns_.size(); ++c) {
+    if (groups.empty() || used + kGap + width[c] > columns) {
+      used = groups.empty() ? 0 : kIndent;
+      groups.emplace_back();
+    } else {
+      used += kGap;
+    }
+    used += width[c];
+    groups.back().push_back(c);
+    // What is left of a line that ends early is for its last column.
+    if (c + 1 == columns_.size() || used + kGap + width[c + 1] > columns)
+      width[c] = std::min(natural[c], width[c] + columns - std::min(used, columns));
+  }
+  std::vector<std::string> heads;
+  for (const Column& column : columns_) heads.push_back(column.head);
+  std::string text;
+  const auto add = [&](const std::vector<std::string>& cells) {
+    for (std::size_t g = 0; g < groups.size(); ++g) text += block(cells, groups[g], width, g == 0 ? 0 : kIndent);
+  };
+  add(heads);
+  for (const Row& row : rows_) add(row.cells);
+  return text;
+}
+
+std::string Table::shown() const { return stdout_is_terminal() ? text(terminal_size().columns) : text(); }
 
 std::vector<std::size_t> Table::fitting_columns(std::vector<std::size_t>& widths, std::size_t room) const {
   std::vector<std::size_t> columns(columns_.size());

@@ -43,4 +43,22 @@ std::string utf8(std::u16string_view wide) {
   return out;
 }
 
+std::u16string utf16(std::string_view text) {
+  std::u16string out;
+  for (std::size_t i = 0; i < text.size();) {
+    const auto first = static_cast<unsigned char>(text[i]);
+    const std::size_t bytes = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+    std::uint32_t letter = bytes == 1 ? first : first & (0xffU >> (bytes + 1));
+    for (std::size_t more = 1; more < bytes && i + more < text.size(); ++more)
+      letter = (letter << 6U) | (static_cast<unsigned char>(text[i + more]) & 0x3fU);
+    i += bytes;
+    if (letter >= 0x10000) {
+      out += static_cast<char16_t>(0xd800U + ((letter - 0x10000U) >> 10U));
+      letter = 0xdc00U + (letter & 0x3ffU);
+    }
+    out += static_cast<char16_t>(letter);
+  }
+  return out;
+}
+
 }  // namespace cardan::apps

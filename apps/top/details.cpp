@@ -106,8 +106,9 @@ std::vector<std::string> topic_page(const Figures& figures, const std::string& i
       add_reader(readers, who(reader.now.name, reader.now.pid), reader, figures.seconds);
     left_out += writer.now.left_out;
   }
-  page.table(fmt::format("{} publishers", topic->writers.size()), writers);
-  page.table(fmt::format("{} subscribers, {} lost since this view began", topic->readers, topic->lost_all), readers);
+  page.table(number_of(topic->writers.size(), "publisher"), writers);
+  page.table(fmt::format("{}, {} lost since this view began", number_of(topic->readers, "subscriber"), topic->lost_all),
+             readers);
   if (left_out != 0) page.text(fmt::format("and {} more, for which the answer has no room", left_out));
   return page.take();
 }
@@ -160,8 +161,8 @@ std::vector<std::string> process_page(const Figures& figures, const std::string&
     }
   for (const CallbackFigures& c : figures.callbacks)
     if (c.pid == process->pid) add_callback(calls, c, figures.seconds);
-  if (process->publishes != 0) page.table(fmt::format("{} publishers", process->publishes), writers);
-  if (process->subscribes != 0) page.table(fmt::format("{} subscribers", process->subscribes), readers);
+  if (process->publishes != 0) page.table(number_of(process->publishes, "publisher"), writers);
+  if (process->subscribes != 0) page.table(number_of(process->subscribes, "subscriber"), readers);
   if (!process->components.empty()) page.table("callbacks, latencies p50 / p99", calls);
   return page.take();
 }

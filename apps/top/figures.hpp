@@ -41,6 +41,7 @@ struct TopicFigures {
   std::uint64_t lost_all = 0;  ///< since the first measurement
   LatencyHistogram latency;
   std::vector<Writer> writers;
+  std::vector<double> recent_hz{};  ///< of the last measurements, the newest last; a view keeps them
 };
 
 struct CallbackFigures {
@@ -64,6 +65,7 @@ struct ProcessFigures {
   double out_hz = 0, out_bytes_per_s = 0;
   std::size_t publishes = 0, subscribes = 0;  ///< streams
   std::vector<std::string> components;
+  std::vector<double> recent_percent{};  ///< CPU of the last measurements, the newest last; a view keeps them
 };
 
 struct Figures {

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <set>
 
@@ -25,9 +26,39 @@ Cell latency_cell(const LatencyHistogram& histogram, double percent) {
   return {.text = time_text(ns), .number = ns};
 }
 
+/// One letter for each value, the newest last; the highest is as high as a letter.
+Cell recent_cell(const std::vector<double>& values) {
+  static constexpr std::array<const char*, 8> kHeights{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+  if (values.empty()) return {.text = "-", .number = 0};
+  const double most = *std::max_element(values.begin(), values.end());
+  std::string text;
+  for (const double value : values)
+    text += kHeights[most <= 0 ? 0 : static_cast<std::size_t>(std::clamp(value / most * 8, 0.0, 7.0))];
+  return {.text = std::move(text), .number = values.back()};
+}
+
+/// Ten letters for a whole core.
+Cell bar_cell(double percent) {
+  static constexpr std::array<const char*, 8> kEighths{"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+  constexpr std::size_t kLetters = 10;
+  if (percent < 0) return {.text = "-", .number = percent};
+  const auto eighths = static_cast<std::size_t>(std::min(percent, 100.0) / 100 * 8 * kLetters);
+  std::string text;
+  for (std::size_t i = 0; i < eighths / 8; ++i) text += "█";
+  text += kEighths[eighths % 8];
+  for (std::size_t i = (eighths + 7) / 8; i < kLetters; ++i) text += "·";
+  return {.text = std::move(text), .number = percent};
+}
+
 /// "" of a process that nobody started with `cardan run`.
 bool is_well(const std::string& state) {
   return state.empty() || state == "running" || state == "finished" || state == "starting";
+}
+
+/// Whether a view keeps values of earlier measurements.
+template <class T>
+bool are_kept(const std::vector<T>& all, std::vector<double> T::* recent) {
+  return std::any_of(all.begin(), all.end(), [&](const T& one) { return !(one.*recent).empty(); });
 }
 
 std::string process_id(const ProcessFigures& p) { return p.pid != 0 ? std::to_string(p.pid) : "down " + p.name; }
@@ -63,6 +94,15 @@ Sheet processes(const Figures& figures) {
                             count_cell(p.restarts),
                             name_cell(fmt::format("{}", fmt::join(p.components, ", ")))},
                            !is_well(p.state)});
+  if (!are_kept(figures.processes, &ProcessFigures::recent_percent)) return sheet;
+  // They come last, because they are the first to go where there is no room.
+  sheet.columns.insert(sheet.columns.end(), {{"CPU", true}, {"CPU, RECENT", true}});
+  sheet.drawn = 2;
+  for (std::size_t i = 0; i < figures.processes.size(); ++i) {
+    const ProcessFigures& p = figures.processes[i];
+    sheet.lines[i].cells.push_back(bar_cell(p.cpu_percent));
+    sheet.lines[i].cells.push_back(recent_cell(p.recent_percent));
+  }
   return sheet;
 }
 
@@ -85,6 +125,11 @@ Sheet topics(const Figures& figures) {
                             latency_cell(t.latency, 50), latency_cell(t.latency, 99), count_cell(t.lost_all),
                             count_cell(t.readers), count_cell(t.writers.size()), name_cell(t.type)},
                            t.lost != 0});
+  if (!are_kept(figures.topics, &TopicFigures::recent_hz)) return sheet;
+  sheet.columns.push_back({"RATE, RECENT", true});
+  sheet.drawn = 1;
+  for (std::size_t i = 0; i < figures.topics.size(); ++i)
+    sheet.lines[i].cells.push_back(recent_cell(figures.topics[i].recent_hz));
   return sheet;
 }
 

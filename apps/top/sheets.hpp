@@ -34,6 +34,7 @@ struct Sheet {
   std::vector<Table::Column> columns;
   std::vector<std::string> keep, trouble;  ///< as of Table
   std::vector<Line> lines;
+  std::size_t drawn = 0;  ///< columns at the end that repeat others as pictures; keys do not sort by them
 };
 
 struct Order {

@@ -33,7 +33,8 @@ const std::vector<std::string>& help_lines() {
       "p50 and p99 of a topic are from publish to take, of all its readers.",
       "LOST and FAILED count since this view began. With depth 1 a reader that is slower",
       "than the publisher skips samples on purpose; they count as lost here too.",
-      "CPU % is of one core; of a callback from its times of running."};
+      "CPU % is of one core; of a callback from its times of running. A wide terminal also",
+      "shows the last 30 measurements of rates and CPU, each up to its own highest value."};
   return kLines;
 }
 
@@ -62,6 +63,14 @@ std::string styled(std::string text, const char* style, bool colours) {
   return colours ? style + std::move(text) + "\x1b[0m" : text;
 }
 
+/// At most so many values, the newest last.
+std::vector<double> with_next(std::vector<double> values, double next) {
+  constexpr std::size_t kMost = 30;
+  if (values.size() == kMost) values.erase(values.begin());
+  values.push_back(next);
+  return values;
+}
+
 }  // namespace
 
 State::State(View view, std::string filter) : view_(view), filter_(std::move(filter)) {}
@@ -70,6 +79,14 @@ void State::take(Figures figures) {
   if (paused_) return;
   figures_ = std::move(figures);
   has_figures_ = true;
+  if (figures_.seconds <= 0) return;  // the first look has measured nothing
+  std::map<std::string, std::vector<double>> rates;
+  for (TopicFigures& t : figures_.topics) t.recent_hz = rates[t.name] = with_next(std::move(rates_[t.name]), t.rate_hz);
+  rates_ = std::move(rates);  // of those that are gone, nothing is kept
+  std::map<int, std::vector<double>> loads;
+  for (ProcessFigures& p : figures_.processes)
+    if (p.pid != 0) p.recent_percent = loads[p.pid] = with_next(std::move(loads_[p.pid]), std::max(p.cpu_percent, 0.0));
+  loads_ = std::move(loads);
 }
 
 Order State::order_of(const Sheet& sheet) {
@@ -108,7 +125,7 @@ void State::move(std::ptrdiff_t rows) {
 
 void State::change_order(int step) {
   const Sheet sheet = sheet_of(figures_, view_);
-  const std::size_t count = sheet.columns.size();
+  const std::size_t count = sheet.columns.size() - sheet.drawn;
   const std::size_t column = (order_of(sheet).column + count + static_cast<std::size_t>(step + 1) - 1) % count;
   place().order = Order{column, descends_by_itself(sheet, column)};
 }

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -54,6 +55,8 @@ class State {
   View view_;
   std::array<Place, kViews> places_;
   Figures figures_;
+  std::map<std::string, std::vector<double>> rates_;  ///< of topics, in the last measurements
+  std::map<int, std::vector<double>> loads_;          ///< of processes, by pid
   bool has_figures_ = false;
   std::string filter_;
   bool typing_ = false, help_ = false, paused_ = false, ended_ = false;

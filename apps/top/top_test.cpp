@@ -189,12 +189,38 @@ TEST(Top, TheMarkFollowsItsLineAndDetailsOpen) {
   EXPECT_NE(shown(state).find("> /lidar"), std::string::npos);
   state.press('\r');
   EXPECT_NE(shown(state).find("camera_driver (7)"), std::string::npos);
-  EXPECT_NE(shown(state).find("1 publishers"), std::string::npos);
+  EXPECT_NE(shown(state).find("1 publisher"), std::string::npos);
+  EXPECT_EQ(shown(state).find("1 publishers"), std::string::npos);
   later.topics.pop_back();
   state.take(later);
   EXPECT_NE(shown(state).find("/lidar is gone"), std::string::npos);
   state.press(kEscape);
   EXPECT_EQ(order(state), "/camera/front /imu ");
+}
+
+TEST(Top, AWideTerminalShowsRecentRatesAndBars) {
+  State topics(View::Topics);
+  State processes(View::Processes);
+  for (int i = 0; i < 40; ++i) {
+    Figures now = street();
+    now.topics[0].rate_hz = i;
+    now.topics[1].rate_hz = 0;
+    now.processes[0].cpu_percent = 45;
+    topics.take(now);
+    processes.take(now);
+  }
+  const std::string wide = shown(topics, {200, 50});
+  EXPECT_NE(wide.find("RATE, RECENT"), std::string::npos);
+  EXPECT_NE(wide.find("▃▃▃▃▃▄▄▄▄▄▅▅▅▅▅▆▆▆▆▆▇▇▇▇▇█████"), std::string::npos) << wide;
+  EXPECT_NE(wide.find("▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁"), std::string::npos) << wide;
+  EXPECT_NE(shown(processes, {200, 50}).find(" ████▌····· "), std::string::npos) << shown(processes, {200, 50});
+  EXPECT_EQ(shown(topics).find("RECENT"), std::string::npos) << "80 columns have no room for it";
+  EXPECT_NE(shown(topics).find("LOST"), std::string::npos);
+  Figures without = street();
+  without.topics.clear();
+  topics.take(without);
+  topics.take(street());
+  EXPECT_EQ(shown(topics, {200, 50}).find("▁▁"), std::string::npos) << "of what was gone, nothing is kept";
 }
 
 TEST(Top, EveryViewHasItsDetails) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -32,11 +33,21 @@ struct StatsOptions {
   bool all = false, once = false, json = false;
 };
 
+struct PubOptions {
+  std::string domain, topic, type, message = "{}", wait_for_readers;
+  std::vector<std::string> msgs;
+  double rate = 0;          ///< 0: one message, or one a second
+  std::uint64_t count = 0;  ///< 0: one message, or until Ctrl-C with a rate
+  bool with_others = false, json = false;
+};
+
 // Each returns an exit code or throws Error.
 int topic_list(const ListOptions& options);
 int topic_info(const InfoOptions& options);
+int topic_type(const InfoOptions& options);
 int topic_echo(const EchoOptions& options);
 int topic_stats(const StatsOptions& options);
+int topic_pub(const PubOptions& options);
 
 /// "freshest only, reliable"; "last 8, best effort".
 std::string delivery(const PublisherReport& publisher);

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <set>
+#include <string>
 
 #include "apps/decode.hpp"
 #include "apps/report_json.hpp"
@@ -93,6 +95,15 @@ int topic_info(const InfoOptions& o) {
     out += indented + "\n";
   }
   return emit(out) ? kOk : kFailed;
+}
+
+int topic_type(const InfoOptions& o) {
+  const DomainReport report = look_around({.domain = o.domain}, o.topic);
+  if (report.publishers.empty()) return no_such_topic(o.domain, o.topic);
+  warn_of(report, o.domain);
+  std::set<std::string> types;
+  for (const PublisherReport& p : report.publishers) types.insert(printable(p.type));
+  return emit(fmt::format("{}\n", fmt::join(types, "\n"))) ? kOk : kFailed;
 }
 
 }  // namespace cardan::apps

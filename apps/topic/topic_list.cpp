@@ -153,7 +153,7 @@ int topic_list(const ListOptions& o) {
                  std::to_string(p->published), last, who.empty() ? "-" : who});
     }
   }
-  return emit(table.text()) ? kOk : kFailed;
+  return emit(table.shown()) ? kOk : kFailed;
 }
 
 }  // namespace cardan::apps

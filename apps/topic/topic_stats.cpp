@@ -261,8 +261,8 @@ class TopicStats {
   std::string screen(const std::vector<StatsRow>& rows) const {
     std::set<std::string> topics;
     for (const StatsRow& row : rows) topics.insert(row.publisher.topic);
-    return full_screen(fmt::format("cardan topic stats, {} topics, {} publishers, last {:g} s — Ctrl-C ends",
-                                   topics.size(), rows.size(), seconds_),
+    return full_screen(fmt::format("cardan topic stats, {}, {}, last {:g} s — Ctrl-C ends",
+                                   number_of(topics.size(), "topic"), number_of(rows.size(), "publisher"), seconds_),
                        [&](Room room) { return table(rows, room); });
   }
 

@@ -85,23 +85,9 @@ class Filler {
     return list(*t.element, at + detail::first_of_fixed(t), count, nested);
   }
 
-  /// Room for so many elements; those of a vector of vectors are bound.
   bool make_room(const TypeLayout& t, shm::VectorBase& to, std::size_t count, bool nested) noexcept {
     if (t.count != 0 && count > t.count) return reader_.fail(CdrError::TooLong);
-    const std::size_t each = detail::element_bytes(t);
-    const bool large = !nested && count >= detail::kLargeList / each;
-    const std::uint64_t piece = nested ? detail::kNestedAlignment : shm::Arena::kAlignment;
-    if (!(large && to.try_resize_elements(count, each, detail::kLargeAlignment)) &&
-        !to.try_resize_elements(count, each, piece))
-      return reader_.fail(CdrError::NoRoom);
-    if (count == 0 || t.kind != Kind::Vector || detail::is_plain_number(*t.element)) return true;
-    auto* const first = static_cast<std::byte*>(to.elements());
-    std::memset(first, 0, count * each);
-    if (!t.element->in_payload) return true;
-    for (std::size_t i = 0; i < count; ++i)
-      detail::for_each_vector_in(*t.element, first + i * each,
-                                 [&](shm::VectorBase& inner, const TypeLayout&) { inner.bind_to(*to.storage()); });
-    return true;
+    return detail::make_room(t, to, count, nested) || reader_.fail(CdrError::NoRoom);
   }
 
   bool string(const TypeLayout& t, shm::VectorBase& to, bool nested) noexcept {

@@ -87,4 +87,22 @@ inline constexpr std::uint64_t kNestedAlignment = 8;
 inline constexpr std::uint64_t kLargeAlignment = 4096;
 inline constexpr std::size_t kLargeList = 64 * 1024;
 
+/// Resizes a vector or string of a message that is being filled. New messages in it are zeroed, and their vectors are
+/// bound. `nested`: it lies in the payload. Returns false if there is no room.
+inline bool make_room(const TypeLayout& t, shm::VectorBase& to, std::size_t count, bool nested) noexcept {
+  const std::size_t each = element_bytes(t);
+  const bool large = !nested && count >= kLargeList / each;
+  const std::uint64_t piece = nested ? kNestedAlignment : shm::Arena::kAlignment;
+  if (!(large && to.try_resize_elements(count, each, kLargeAlignment)) && !to.try_resize_elements(count, each, piece))
+    return false;
+  if (count == 0 || t.kind != Kind::Vector || is_plain_number(*t.element)) return true;
+  auto* const first = static_cast<std::byte*>(to.elements());
+  std::memset(first, 0, count * each);
+  if (!t.element->in_payload) return true;
+  for (std::size_t i = 0; i < count; ++i)
+    for_each_vector_in(*t.element, first + i * each,
+                       [&](shm::VectorBase& inner, const TypeLayout&) { inner.bind_to(*to.storage()); });
+  return true;
+}
+
 }  // namespace cardan::detail

@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <map>
 #include <new>
+#include <utility>
 
 #include "cardan/base/clock.hpp"
 #include "cardan/base/error.hpp"
@@ -374,10 +376,14 @@ std::int64_t latency_percentile(const LatencyHistogram& histogram, double percen
   LatencyHistogram sorted = histogram;
   std::sort(sorted.begin(), sorted.end());
   for (const auto& [bucket, count] : sorted) {
-    below += static_cast<double>(count);
+    const double before = std::exchange(below, below + static_cast<double>(count));
     if (below < wanted || count == 0) continue;
-    return bucket == 0 ? layout::latency_of_bucket(0)
-                       : (layout::latency_of_bucket(bucket) + layout::latency_of_bucket(bucket + 1)) / 2;
+    if (bucket == 0) return layout::latency_of_bucket(0);
+    const auto first = static_cast<double>(layout::latency_of_bucket(bucket));
+    // As if the bucket's samples lay in it at equal distances; one sample lies in its middle.
+    const double half = 0.5 / static_cast<double>(count);
+    const double part = std::clamp((wanted - before) / static_cast<double>(count), half, 1 - half);
+    return std::llround(first + part * (static_cast<double>(layout::latency_of_bucket(bucket + 1)) - first));
   }
   return layout::latency_of_bucket(sorted.back().first);
 }

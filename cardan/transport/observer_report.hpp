@@ -86,8 +86,8 @@ struct DomainReport {
 /// and at most twice that for all processes of other users together.
 DomainReport look_around(const ObserverOptions& options = {}, const std::string& topic = {});
 
-/// The latency in nanoseconds below which `percent` of a histogram lie (middle of the bucket: within 13 %). −1 if the
-/// histogram is empty.
+/// The latency in nanoseconds below which `percent` of a histogram lie (by their rank within its bucket, which is at
+/// most 25 % wide). −1 if the histogram is empty.
 std::int64_t latency_percentile(const LatencyHistogram& histogram, double percent);
 
 }  // namespace cardan

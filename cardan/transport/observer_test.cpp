@@ -355,4 +355,23 @@ TEST(Latency, PercentilesOfAHistogram) {
   EXPECT_NEAR(static_cast<double>(cardan::latency_percentile(histogram, 100)), 100 * us, 0.13 * 100 * us);
 }
 
+TEST(Latency, PercentilesLieWithinTheirBucketByTheirRank) {
+  const std::int64_t begin = 65'536;  // of a bucket that ends at 81,920 ns
+  const auto bucket = static_cast<std::uint32_t>(cardan::layout::latency_bucket(begin));
+  EXPECT_EQ(cardan::latency_percentile({{bucket, 1}}, 1), 73'728) << "one sample: the middle";
+  EXPECT_EQ(cardan::latency_percentile({{bucket, 1}}, 99), 73'728);
+  const cardan::LatencyHistogram many{{bucket, 1'000}};
+  EXPECT_EQ(cardan::latency_percentile(many, 0), begin + 8);
+  EXPECT_EQ(cardan::latency_percentile(many, 50), 73'728);
+  EXPECT_EQ(cardan::latency_percentile(many, 99), begin + 16'384 * 99 / 100);
+  EXPECT_LT(cardan::latency_percentile(many, 100), 81'920) << "within the bucket";
+  std::int64_t last = 0;
+  const cardan::LatencyHistogram several{{0, 3}, {bucket, 10}, {bucket + 1, 10}, {bucket + 9, 1}};
+  for (int percent = 0; percent <= 100; ++percent) {
+    const std::int64_t now = cardan::latency_percentile(several, percent);
+    EXPECT_GE(now, last) << percent;
+    last = now;
+  }
+}
+
 }  // namespace

@@ -126,7 +126,7 @@ class Usage(unittest.TestCase):
             run(*words, code=2)
             self.assertIn(f"unknown command 'cardan {' '.join(words[:1 + (len(words) > 1 and words[0] != 'chek')])}' — did you mean '{meant}'?", run.stderr)
         run("topic", "nonsense", code=2)
-        self.assertIn("there are 'list', 'info', 'echo', 'stats'", run.stderr)
+        self.assertIn("there are 'list', 'info', 'type', 'echo', 'stats', 'pub'", run.stderr)
 
     def test_a_standard_error_that_takes_nothing_ends_nothing(self):
         for words, code in (["topic", "info", "/nobody"], 1), (["run", "--stop", "nobody"], 1), (["check", "/nowhere.json"], 2), (["nonsense"], 2):

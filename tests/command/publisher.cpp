@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the tests of the command look at. Obeys lines on standard input, answers each with one line:
-//   publish N · run HZ · pause · subscribe · take · status · end (the publishers only); ends with its input.
+//   publish N · run HZ · pause · subscribe · take · exclusive · open · status · end (the publishers only); ends with
+//   its input.
 #include <fmt/format.h>
 
 #include <atomic>
@@ -26,6 +27,10 @@ struct Own {
   cardan::FixedString<20> text;
   cardan::shm::vector<std::int32_t> values;
 };
+/// Not what its name says.
+struct False {
+  std::uint64_t number = 0;
+};
 struct alignas(32) Wide {
   std::uint64_t number = 0;
 };
@@ -33,12 +38,15 @@ struct alignas(32) Wide {
 }  // namespace
 
 CARDAN_MESSAGE(Own, "test_msgs/msg/Own", header, number, third, gear, text, values);
+CARDAN_MESSAGE(False, "std_msgs/msg/String", number);
 CARDAN_MESSAGE(Wide, "test_msgs/msg/Wide", number);
 
 namespace {
 
 const cardan::Topic<cardan::Image> kImage{"/test/image", {.max_bytes = 64 * 48 * 3}};
 const cardan::Topic<Own> kOwn{"/test/own", {.max_bytes = 4096, .depth = 8}};
+const cardan::Topic<Own> kOnly{"/test/only", {.max_bytes = 4096, .exclusive = true}};
+const cardan::Topic<False> kOpen{"/test/open", {.access = cardan::Access::Everyone}};
 const cardan::Topic<Wide> kWide{"/test/wide", {}};
 
 class Publishers {
@@ -76,6 +84,8 @@ class Publishers {
 int main() {
   auto publishers = std::make_unique<Publishers>();
   std::optional<cardan::Subscriber<Own>> subscriber;
+  std::optional<cardan::Publisher<Own>> exclusive;
+  std::optional<cardan::Publisher<False>> open;
   std::atomic<bool> running{false};
   std::thread runner;
   const auto pause = [&] {
@@ -116,6 +126,12 @@ int main() {
       int taken = 0;
       while (const auto sample = subscriber->take()) ++taken;
       say(fmt::format("took {}", taken));
+    } else if (order == "exclusive") {
+      exclusive.emplace(kOnly);
+      say("done");
+    } else if (order == "open") {
+      open.emplace(kOpen);
+      say("done");
     } else if (order == "status") {
       say(publishers->status());
     } else if (order == "end") {

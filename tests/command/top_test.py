@@ -157,7 +157,7 @@ class Top(unittest.TestCase):
         top.press("\r")
         top.until(self, "filter 'OW'")
         top.press("\r")
-        top.until(self, lambda t: "1 publishers" in t and "command_publisher (" in t and "test_msgs/msg/Own" in t)
+        top.until(self, lambda t: "1 publisher" in t and "command_publisher (" in t and "test_msgs/msg/Own" in t)
         top.press("\x1b")
         top.until(self, "filter 'OW'")
         top.press("\x1b")

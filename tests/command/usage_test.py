@@ -5,7 +5,10 @@
     usage_test.py CARDAN [unittest arguments]
 """
 import json
+import os
 import pathlib
+import pty
+import re
 import signal
 import subprocess
 
@@ -27,15 +30,49 @@ class Usage(CommandCase):
         self.run_cardan("check", "file.json", "--nothing", "7", code=2)
         self.assertEqual(self.errors, "cardan: the following arguments were not expected: --nothing 7 — see cardan check --help\n")
 
-    def test_an_option_before_its_command_is_named(self):
-        for words in (["--domain", "a", "topic", "list"], ["topic", "--domain", "a", "list"], ["--domain=a", "topic", "list"]):
-            self.run_cardan(*words, code=2)
-            self.assertEqual(self.errors, "cardan: option '--domain' stands before its command — write it behind 'cardan topic list'\n")
+    def test_options_may_stand_before_their_command(self):
+        for words in (["--json", "topic", "list"], ["topic", "--json", "list"], ["topic", "list", "--json"], ["--domain", "a", "topic", "list", "--json"],
+                      ["--domain=a", "--json", "topic", "list"], ["topic", "--domain", "topic", "--json", "list"], ["--domain", "list", "topic", "list", "--json"]):
+            self.assertEqual(json.loads(self.run_cardan(*words))["topics"], [], words)
+        self.run_cardan("--count", "3", "topic", "list", code=2)
+        self.assertIn("--count 3 — see cardan topic list --help", self.errors)
+        self.run_cardan("--jsn", "topic", "list", code=2)
+        self.assertEqual(self.errors, "cardan: unknown option '--jsn' of 'cardan topic list' — did you mean '--json'?\n")
+        self.run_cardan("--json", code=2)
 
-    def test_the_word_help_leads_to_the_option(self):
-        for words, command in ((["help"], "cardan"), (["help", "topic"], "cardan topic"), (["topic", "help"], "cardan topic"), (["help", "doctor"], "cardan doctor")):
-            self.run_cardan(*words, code=2)
-            self.assertEqual(self.errors, f"cardan: 'help' is not a command — write {command} --help\n")
+    def test_the_word_help_is_the_option(self):
+        for words, same in ((["help"], []), (["help", "help"], []), (["help", "topic"], ["topic"]), (["topic", "help"], ["topic"]), (["help", "topic", "echo"], ["topic", "echo"]),
+                            (["topic", "help", "echo"], ["topic", "echo"]), (["help", "doctor"], ["doctor"])):
+            self.assertEqual(self.run_cardan(*words), self.run_cardan(*same, "--help"), words)
+        for words in (["help", "nonsense"], ["help", "topic", "nonsense"], ["topic", "help", "nonsense"]):
+            self.assertEqual(self.run_cardan(*words, code=2), "")
+            self.assertRegex(self.errors, r"^cardan: unknown command 'cardan (topic )?nonsense' — there are ")
+
+    def test_a_progress_line_is_erased_before_the_result(self):
+        bag = self.path / "drive.mcap"
+        recording.write(bag, {"/a": (*recording.DISTANCE, "cdr", {})}, [("/a", i * 1_000_000, recording.Cdr().number("d", i).done()) for i in range(5)])
+        seen = 0
+        for words in (["verify", bag], ["cut", bag, "-o", self.path / "cut.mcap"], ["du", bag], ["verify", self.path / "nowhere.mcap"]):
+            ours, theirs = pty.openpty()
+            process = subprocess.Popen([CARDAN, "bag", *map(str, words)], env=self.environment, stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs)
+            os.close(theirs)
+            shown = b""
+            while True:
+                try:
+                    piece = os.read(ours, 65536)
+                except OSError:  # the other end is closed
+                    break
+                if not piece:
+                    break
+                shown += piece
+            os.close(ours)
+            process.wait(60)
+            drawn = list(re.finditer(rb"\r *\d+ %(\x1b\[K)?", shown))
+            seen += len(drawn)
+            for line in drawn:  # over each is another one, or nothing
+                self.assertTrue(shown[line.end():].startswith(b"\r"), shown)
+            self.assertTrue(not drawn or shown[drawn[-1].end():].startswith(b"\r\x1b[K"), shown)
+        self.assertGreater(seen, 0)
 
     def test_a_project_where_no_folder_can_be_made(self):
         self.run_cardan("new", "project", "core", "--folder", "/proc/core", code=1)

@@ -39,7 +39,7 @@ struct PlayerReport {
   bool paused = false;
   std::string waits_for{};  ///< topic whose reliable readers have no room; empty: none
 
-  /// How much later than its time each message was published: percentiles within 13 %. Nanoseconds.
+  /// How much later than its time each message was published: percentiles within 25 %. Nanoseconds.
   std::uint64_t timed = 0;  ///< messages that had a time
   std::int64_t late_p50 = 0, late_p99 = 0, late_most = 0;
   std::uint64_t gaps = 0;        ///< that were skipped

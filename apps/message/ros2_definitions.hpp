@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace cardan::apps {
 
@@ -12,8 +13,10 @@ namespace cardan::apps {
 
 /// "sensor_msgs/msg/Image" → "sensor_msgs/Image"
 [[nodiscard]] std::string short_ros2_name(const std::string& name);
-/// The fields of such a standard type ("sensor_msgs/Image"), without the types that it uses. Empty: the type is not a
-/// standard one.
+/// The fields of such a standard type ("sensor_msgs/Image"), without the types that it uses. Without data(): the
+/// type is not a standard one; std_msgs/Empty has no fields.
 [[nodiscard]] std::string_view standard_ros2_fields(const std::string& short_name);
+/// The names of all of these ("sensor_msgs/Image"), sorted.
+[[nodiscard]] std::vector<std::string_view> standard_ros2_names();
 
 }  // namespace cardan::apps

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/bag/convert/message_files.hpp"
+#include "apps/message/message_files.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,7 +10,7 @@
 #include <set>
 #include <system_error>
 
-#include "apps/bag/convert/ros2_definitions.hpp"
+#include "apps/message/ros2_definitions.hpp"
 #include "cardan/base/error.hpp"
 
 namespace cardan::apps {
@@ -75,7 +75,8 @@ MessageFiles::MessageFiles(const std::vector<std::string>& folders) {
 
 std::optional<std::string> MessageFiles::fields_of(const std::string& short_name) const {
   if (const auto found = files_.find(short_name); found != files_.end()) return text_of(found->second);
-  if (const std::string_view fields = standard_ros2_fields(short_name); !fields.empty()) return std::string(fields);
+  if (const std::string_view fields = standard_ros2_fields(short_name); fields.data() != nullptr)
+    return std::string(fields);
   const auto slash = short_name.find('/');
   if (short_name.find("..") != std::string::npos || slash == std::string::npos) return std::nullopt;
   for (const std::string& prefix : installed_)

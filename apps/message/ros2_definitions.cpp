@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/bag/convert/ros2_definitions.hpp"
+#include "apps/message/ros2_definitions.hpp"
 
 #include <algorithm>
 #include <array>
@@ -329,6 +329,12 @@ std::string short_ros2_name(const std::string& name) {
 std::string_view standard_ros2_fields(const std::string& short_name) {
   const StandardType* const type = standard_type(short_name);
   return type == nullptr ? std::string_view() : type->fields;
+}
+
+std::vector<std::string_view> standard_ros2_names() {
+  std::vector<std::string_view> names;
+  for (const StandardType& type : kStandard) names.push_back(type.name);
+  return names;
 }
 
 std::string ros2_definition_of(const std::string& type_name) {
