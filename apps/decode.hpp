@@ -39,7 +39,7 @@ inline constexpr const char* kNotShownJson =
 bool is_cut_list(const nlohmann::ordered_json& value, std::size_t longest_list);
 
 /// Only the named fields ("header.stamp"), in that order; what is within a null is null. Throws Error (InvalidArgument)
-/// that lists the fields when there is none of that name.
+/// that lists the fields if no field has that name.
 nlohmann::ordered_json pick_fields(const nlohmann::ordered_json& message, const std::vector<std::string>& names);
 
 /// As indented lines for people.

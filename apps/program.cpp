@@ -143,7 +143,7 @@ std::vector<std::string> in_order(CLI::App& app, const std::vector<std::string>&
       std::size_t with_value = 0;
       count_options(*at, name_of(word), there, with_value);
       if (word.find('=') != std::string::npos || with_value == 0 || i + 1 == words.size()) continue;
-      // Where some take none, the name of a command is no value.
+      // Where some options take no value, the name of a command is not a value.
       if (with_value == there || command_of(*at, words[i + 1]) == nullptr) options.push_back(words[++i]);
     }
   }

@@ -52,7 +52,7 @@ std::string human(const Findings& all) {
                                : f.status == Finding::Status::Ok   ? "\x1b[32m"
                                                                    : "\x1b[36m";
     const std::string words = printable(f.found) + (f.remedy.empty() ? "" : " — ") + printable(f.remedy);
-    const std::size_t before = width + 8;  // what stands in front of them
+    const std::size_t before = width + 8;  // the columns before them
     const std::vector<std::string> lines = colours
                                                ? in_words(words, std::max<std::size_t>(columns, before + 20) - before)
                                                : std::vector<std::string>{words};

@@ -19,7 +19,7 @@ struct TypeSearch {
 };
 
 /// Finds a type in the folders, at running publishers, among Cardan's own and the standard ones of ROS 2, and in what
-/// $AMENT_PREFIX_PATH names. Throws Error (InvalidArgument) that names what is near if there is none of that name, or
+/// $AMENT_PREFIX_PATH names. Throws Error (InvalidArgument) that names what is near if no type has that name, or
 /// if its messages cannot be made from their fields. Blocks for the disk and for publishers that do not answer.
 [[nodiscard]] AnyType find_type(const TypeSearch& search);
 

@@ -95,7 +95,7 @@ Sheet processes(const Figures& figures) {
                             name_cell(fmt::format("{}", fmt::join(p.components, ", ")))},
                            !is_well(p.state)});
   if (!are_kept(figures.processes, &ProcessFigures::recent_percent)) return sheet;
-  // They come last, because they are the first to go where there is no room.
+  // They come last: a narrow terminal cuts them first.
   sheet.columns.insert(sheet.columns.end(), {{"CPU", true}, {"CPU, RECENT", true}});
   sheet.drawn = 2;
   for (std::size_t i = 0; i < figures.processes.size(); ++i) {

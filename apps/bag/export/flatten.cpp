@@ -125,7 +125,7 @@ void JsonColumns::leaves(const std::string& name, const Json& value, Leaf&& leaf
     std::string column = name;
     if (!name.empty()) column += '.';
     for (const char c : key) {
-      if (c == '.') column += '\\';  // a dot of the key's own is none between keys
+      if (c == '.') column += '\\';  // a dot within a key does not separate keys
       column += c;
     }
     leaves(column, child, leaf);
