@@ -32,7 +32,7 @@ from typing import Any
 import numpy as np
 
 import cardan
-from cardan import _cardan, _record
+from cardan import _cardan, _fields, _record
 from cardan._known import type_of
 
 POOL = 60
@@ -46,6 +46,7 @@ SCENE = cardan.from_ros2msg(
 KINDS = [SCENE, cardan.Image, cardan.Imu, cardan.PointCloud, cardan.Detections2D]
 # They end the process, or start another one, by design; _root would print a message's memory into a failure.
 NEVER = {"_run_host", "_declare", "_replay", "end_waits", "request_stop", "stop_on_signals", "_set_classes", "__class__", "__del__"}
+DESCRIPTORS = (property, *(c for c in vars(_fields).values() if isinstance(c, type) and hasattr(c, "__get__")))
 SMALL = [0, 1, 2, 3, 7, 8, 63, 100, 4096]
 HUGE = [-1, -(2**63), 2**63, 2**64, 2**200, -(2**31) - 1]
 
@@ -206,6 +207,8 @@ class Misuse:
         return self.random.choice([self.random.choice(names), self.random.choice(sorted(fields)), *self.random.sample(names, 2)])
 
     def use(self, thing: Any) -> Any:
+        if isinstance(thing, DESCRIPTORS):
+            return None  # it belongs to a class: Python lets everybody break it for all that follow
         r = self.random
         what = r.randrange(24)
         if what < 9:
