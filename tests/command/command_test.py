@@ -370,7 +370,7 @@ class Doctor(unittest.TestCase):
         self.assertEqual(len([line for line in text.splitlines() if re.match(r"^(ok  |note|warn|fail)  ", line)]), len(report["checks"]))
 
     def test_it_sees_what_is_lacking(self):
-        limited = subprocess.run(["sh", "-c", f"ulimit -n 256; exec {CARDAN} doctor --json"], env={**ENVIRONMENT, "CARDAN_NO_FUTEX_WAITV": "1", "CARDAN_MEMORY_LIMIT": "1000000"},
+        limited = subprocess.run(["sh", "-c", 'ulimit -n 256; exec "$0" doctor --json', CARDAN], env={**ENVIRONMENT, "CARDAN_NO_FUTEX_WAITV": "1", "CARDAN_MEMORY_LIMIT": "1000000"},
                                  capture_output=True, text=True, timeout=60)
         status = {c["check"]: c["status"] for c in json.loads(limited.stdout)["checks"]}
         self.assertEqual((status["descriptors"], status["futex_waitv"], status["memory"]), ("warn", "warn", "warn"))

@@ -7,8 +7,8 @@ awk '/^```c$/ {inside = !done; next} /^```$/ {if (inside) done = 1; inside = 0} 
 grep -q cardan_subscribe camera.c || fail "docs/c.md has no program"
 PKG_CONFIG_PATH=$(dirname "$(find "$PREFIX" -name cardan.pc)")
 export PKG_CONFIG_PATH
-read -ra flags < <(pkg-config --cflags --libs cardan-c)
-cc -std=c11 -D_GNU_SOURCE -Wall -Wextra -Wpedantic -Werror camera.c "${flags[@]}" -Wl,-rpath,"$(pkg-config --variable=libdir cardan-c)" -o camera
+eval "libdir=$(pkg-config --variable=libdir cardan-c) flags=($(pkg-config --cflags --libs cardan-c))"  # pkg-config quotes for a shell
+cc -std=c11 -D_GNU_SOURCE -Wall -Wextra -Wpedantic -Werror camera.c "${flags[@]}" -Wl,-rpath,"$libdir" -o camera
 CARDAN_RUN_DIR=$(mktemp -d /tmp/cardan-install.XXXXXX)
 export CARDAN_RUN_DIR
 trap 'rm -rf "$CARDAN_RUN_DIR"' EXIT

@@ -22,11 +22,13 @@ if [[ -e $PREFIX/bin/cardan ]]; then
 fi
 # Others' names (fmt, nlohmann_json, the standard library) stay inside the libraries, and Cardan's have the interface's version.
 if command -v readelf >/dev/null && command -v c++filt >/dev/null; then
-  for library in $(find "$PREFIX" -name 'libcardan*.so.0'); do
+  find "$PREFIX" -name 'libcardan*.so.0' -print0 >"$WORK/libraries"
+  [[ -s $WORK/libraries ]] || fail "no library of Cardan is installed"
+  while IFS= read -r -d '' library; do
     readelf -dW "$library" | grep -q "SONAME.*\[$(basename "$library")\]" || fail "$library has another SONAME"
     shown=$(readelf --dyn-syms -W "$library" | awk '$1 ~ /^[0-9]+:$/ && $5 != "LOCAL" && $7 != "UND" && $7 != "ABS" {print $8}' | c++filt)
     grep -q 'cardan::.*@@CARDAN_0\.' <<<"$shown" || fail "$library does not show Cardan's names with a version"
     others=$(grep -v cardan <<<"$shown" | head -n 5 || true)
     [[ -z $others ]] || fail "$library shows others' names: $others"
-  done
+  done <"$WORK/libraries"
 fi

@@ -3,9 +3,9 @@
 source "$(dirname "$0")/lib.sh"
 PKG_CONFIG_PATH=$(dirname "$(find "$PREFIX" -name cardan.pc)")
 export PKG_CONFIG_PATH
-libdir=$(pkg-config --variable=libdir cardan)
+eval "libdir=$(pkg-config --variable=libdir cardan)"  # pkg-config quotes for a shell
 pkg-config --modversion cardan
 mkdir -p "$WORK/pkg_config"
-# shellcheck disable=SC2046
-"$CXX" "$SOURCE/tests/install/consumer/consumer.cpp" $(pkg-config --cflags --libs cardan) -Wl,-rpath,"$libdir" -o "$WORK/pkg_config/consumer"
+eval "flags=($(pkg-config --cflags --libs cardan))"
+"$CXX" "$SOURCE/tests/install/consumer/consumer.cpp" "${flags[@]}" -Wl,-rpath,"$libdir" -o "$WORK/pkg_config/consumer"
 run_consumer "$WORK/pkg_config/consumer"
