@@ -21,7 +21,7 @@ library: ## build only the library and the command, without OpenCV or test tools
 	@scripts/build.sh release whole_command
 
 wheel: ## build the Python package with the command as a wheel for glibc 2.28 and newer, to build/wheel (some minutes; PYTHON=python3.12: for that one)
-	@scripts/setup.sh --for test
+	@scripts/setup.sh --for wheel
 	@scripts/wheel.sh build/wheel $(PYTHON)
 
 wheel-arm64: ## the same for arm64, cross-built and tried under qemu-user, to build/wheel
@@ -33,8 +33,9 @@ zenoh: ## build cardan-zenoh, which `cardan bridge zenoh` needs (cargo and crate
 	@scripts/build.sh release whole_command
 	@scripts/zenoh.sh
 
-demo: ## the street demo: camera, LiDAR, detector, obstacles and decision as processes, also in a browser (40 s)
+demo: ## the street demo: camera, LiDAR, detector, obstacles and decision as processes, also in a browser (a minute and a half)
 	@scripts/setup.sh --for demo
+	@test -e build/release/bin/cardan || echo "make: compiles the demo first, about $$((8 / $$(nproc) + 1)) minutes"
 	@scripts/build.sh release bin/cardan viewer
 	@$(CARDAN) demo --view $(ARGS)
 

@@ -33,6 +33,8 @@ namespace fs = std::filesystem;
 
 constexpr int kFailed = 1;
 constexpr int kUsage = 2;
+constexpr double kStartOfATurn = 2;  // seconds; more on a busy computer
+constexpr double kTurn = 5;          // seconds that a setup measures at a time
 
 int complain(const std::string& cause, const std::string& remedy, int code) {
   fmt::print(stderr, "cardan: {}{}{}\n", cause, remedy.empty() ? "" : " — ", remedy);
@@ -97,17 +99,72 @@ void hints(const Run& run) {
   if (figures.hops[kImageHop].received == 0) say("The camera delivered no picture.\n");
 }
 
-// Measures with one setup; false: it failed, and the reason was shown.
-bool go(Run& run, double seconds, std::vector<Measured>& measured) {
+/// What all setups have measured so far, each in its turns.
+class Results {
+ public:
+  /// Takes what a run has measured.
+  void add(const Run& run) {
+    if (run.measured() == 0) return;
+    if (turns_ == 0) {
+      say("\nCamera: {}\nLiDAR:  {}\n", run.inputs().camera, run.inputs().lidar);
+      inputs_ = run.inputs();
+    }
+    ++turns_;
+    if (!run.disturbed().empty()) {
+      disturbed_ = run.disturbed();
+      ++disturbed_turns_;
+    }
+    const auto same = std::find_if(of_.begin(), of_.end(), [&](const Of& of) { return of.setup == run.setup(); });
+    (same == of_.end() ? of_.emplace_back(Of{run.setup(), {}}) : *same).measurements.add(run.measurements());
+  }
+  [[nodiscard]] bool empty() const noexcept { return turns_ == 0; }
+  [[nodiscard]] const Inputs& inputs() const noexcept { return inputs_; }
+  [[nodiscard]] std::vector<Measured> measured() const {
+    std::vector<Measured> all;
+    for (const Of& of : of_) all.push_back({of.setup, of.measurements.figures()});
+    return all;
+  }
+  /// The tables of each setup.
+  [[nodiscard]] std::string tables() const {
+    constexpr std::size_t kWide = 160;
+    std::string all;
+    for (const Measured& m : measured()) all += table(m.setup, m.figures, inputs_, kWide) + "\n";
+    return all;
+  }
+  /// A sentence where other programs disturbed some turns, else "".
+  [[nodiscard]] std::string disturbed() const {
+    if (disturbed_turns_ == 0) return {};
+    return fmt::format("In {} of {} turns: {}", disturbed_turns_, turns_, disturbed_);
+  }
+
+ private:
+  struct Of {
+    Setup setup;
+    Measurements measurements;
+  };
+  std::vector<Of> of_;
+  Inputs inputs_;
+  std::string disturbed_;
+  std::size_t turns_ = 0, disturbed_turns_ = 0;
+};
+
+// One turn of one setup; false: it failed, and the reason was shown.
+bool go(Run& run, double seconds, Results& results) {
   const bool fine = run.go(seconds);
   if (!fine) fmt::print(stderr, "cardan: {}\n", run.failure());
-  if (run.measured() == 0) return fine;
-  if (measured.empty()) say("\nCamera: {}\nLiDAR:  {}\n", run.inputs().camera, run.inputs().lidar);
-  measured.push_back({run.setup(), run.figures()});
-  say("\n{}{}", table(run.setup(), run.figures(), run.inputs(), output_width()), run.disturbed());
-  if (fine) hints(run);
+  const bool first = results.empty();
+  results.add(run);
+  if (fine && first && run.measured() > 0) hints(run);
   std::fflush(stdout);
   return fine;
+}
+
+void save_tables(const Results& results, const std::string& path) {
+  std::string why;
+  if (!write_file(path, results.tables(), why))
+    fmt::print(stderr, "cardan: {}\n", why);
+  else
+    say("Tables of each setup: {}\n", path);
 }
 
 int run_all(const DemoOptions& options, const std::function<void()>& on_start) {
@@ -120,7 +177,14 @@ int run_all(const DemoOptions& options, const std::function<void()>& on_start) {
   View view(options.view && can_draw());
   std::vector<Setup> setups = {Setup::FiveProcesses, Setup::WithoutPriorities, Setup::OneProcess, Setup::UnixSockets};
   if (options.one_process) setups.erase(setups.begin(), setups.begin() + 2);
-  const double seconds = options.seconds / static_cast<double>(setups.size());
+  // The setups take turns, so that what changes meanwhile (other programs, the processor's clock) meets all of them.
+  // The camera begins again in each turn: all see the same pictures.
+  const double of_each = options.seconds / static_cast<double>(setups.size());
+  const auto rounds = static_cast<std::size_t>(std::clamp(of_each / kTurn, 1.0, 20.0));
+  const double seconds = of_each / static_cast<double>(rounds);
+  say("Takes about {:.0f} s: {} set-up{}, in turns of {:.0f} s.\n",
+      options.seconds + kStartOfATurn * static_cast<double>(rounds * setups.size()), setups.size(),
+      setups.size() == 1 ? "" : "s", seconds);
   say("Runs the same as `cardan run demo/street.json{}`, and then the same over Unix sockets.\n",
       options.one_process ? " --one-process" : "");
   if (options.camera == kDrawn)
@@ -130,31 +194,33 @@ int run_all(const DemoOptions& options, const std::function<void()>& on_start) {
   say("{}", priorities_text(ask_for_priorities(configuration)));
   std::fflush(stdout);
 
-  std::vector<Measured> measured;
+  Results results;
   std::optional<Crash> crash;
-  Inputs inputs;
   bool fine = true;
-  for (const Setup setup : setups) {
-    if (!fine || signals_caught() > 0) break;
+  for (std::size_t turn = 0; turn < rounds * setups.size() && fine && signals_caught() == 0; ++turn) {
+    const std::size_t round = turn / setups.size();
+    const Setup setup = setups[(turn + round) % setups.size()];  // another one is the first in each round
     if (setup == Setup::UnixSockets) {
       SocketRun run(options, folder.path(), view);
-      fine = go(run, seconds, measured);
+      fine = go(run, seconds, results);
       continue;
     }
     DemoOptions of_run = options;
-    const bool first = measured.empty();
+    const bool first = results.empty();
     if (!first) of_run.crash.clear();
     CardanRun run(of_run, setup, folder.path(), view);
-    fine = go(run, seconds, measured);
-    inputs = run.inputs();
+    fine = go(run, seconds, results);
     if (run.crash()) {
       crash = run.crash();
       say("{}", text(*crash));
     }
-    if (first && !measured.empty() && !options.picture.empty()) save_picture(run, options.picture);
+    if (first && !results.empty() && !options.picture.empty()) save_picture(run, options.picture);
   }
-  if (measured.empty()) return fine && signals_caught() > 0 ? 0 : kFailed;
-  if (measured.size() > 1) say("\n{}", comparison(measured, inputs, output_width()));
+  if (results.empty()) return fine && signals_caught() > 0 ? 0 : kFailed;
+  const std::vector<Measured> measured = results.measured();
+  const Inputs& inputs = results.inputs();
+  say("\n{}{}", comparison(measured, inputs, output_width()), results.disturbed());
+  if (!options.tables.empty()) save_tables(results, options.tables);
   if (signals_caught() > 0) say("Ended by a signal: the figures cover the time until then.\n");
   if (!options.json.empty()) {
     std::string why;

@@ -13,11 +13,12 @@ struct DemoOptions {
   std::string lidar;                     ///< pcap, KITTI folder or UDP port; empty: the simulated street
   std::string detector;                  ///< ONNX file; empty: as open_detector(), for the drawn street what moves
   OwnVehicle own;                        ///< what the LiDAR is mounted on
-  double seconds = 40;                   ///< of measuring, shared equally by the setups
+  double seconds = 60;                   ///< of measuring, shared equally by the setups, which take turns
   bool one_process = false;              ///< not as five processes
   std::string crash;                     ///< the component that crashes after a third of its time; empty: none
   std::string json;                      ///< file for the figures; empty: none
   std::string picture = "out/demo.png";  ///< empty: none
+  std::string tables = "out/demo.txt";   ///< file for the tables of each setup; empty: none
   std::string reports = "out";           ///< folder for the reports of crashes
   bool view = true;                      ///< draw over the last view on a terminal
 };

@@ -16,7 +16,7 @@
 namespace cardan::street {
 namespace {
 
-constexpr std::int64_t kStartPatience = 30'000'000'000;  // ns; a camera behind a URL takes its time
+constexpr std::int64_t kStartPatience = 60'000'000'000;  // ns; for a slow URL, or a busy computer
 constexpr std::int64_t kWarmUp = 500'000'000;
 constexpr std::int64_t kSilence = 5'000'000'000;  // of a UDP port; a Velodyne sends 750 packets a second and more
 constexpr std::int64_t kShowEvery = 250'000'000;
@@ -127,7 +127,7 @@ bool Run::tick() {
     for (std::size_t i = 0; i < kRoles; ++i) {
       if (!ready_[i]) missing += fmt::format("{}{}", missing.empty() ? "" : ", ", kRoleNames[i]);
     }
-    fail(missing + ": not ready after 30 s",
+    fail(missing + ": not ready after 60 s",
          "check that the camera delivers pictures (ffprobe) and that the computer is not overloaded");
   }
   if (now - shown_ > kShowEvery) {

@@ -32,6 +32,7 @@ class Run {
 
   [[nodiscard]] Setup setup() const noexcept { return setup_; }
   [[nodiscard]] Figures figures() const { return measurements_.figures(); }
+  [[nodiscard]] const Measurements& measurements() const noexcept { return measurements_; }
   [[nodiscard]] const Inputs& inputs() const noexcept { return inputs_; }
   [[nodiscard]] const std::string& failure() const noexcept { return failure_; }
   /// How long was measured, in seconds; 0 when it never came to that.

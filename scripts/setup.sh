@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Installs what is missing on this computer to build, show or test Cardan, and says why each thing is needed.
 #
-#   scripts/setup.sh [--for build|demo|bench|peers|deb|site|test|test-deep]... [--dry-run] [--quiet]
+#   scripts/setup.sh [--for build|demo|bench|peers|deb|site|wheel|test|test-deep]... [--dry-run] [--quiet]
 #
 # Safe to run again: with nothing missing it prints one line and ends within a second. On Debian and Ubuntu packages come from
 # apt (as root, or through sudo); elsewhere the list is printed and the build goes on with what is there.
@@ -61,6 +61,8 @@ bench?    | cmd:fio                                  | fio                      
 deb       | cmd:dpkg-shlibdeps                       | dpkg-dev                 | finds the packages that ours depend on, and packs them
 deb?      | py:venv                                  | python3-venv             | nanobind in build/venv, for the package python3-cardan
 deb?      | py:dev                                   | python3-dev              | Python's headers, for the package python3-cardan
+wheel     | py:venv                                  | python3-venv             | pip, which builds the wheel
+wheel     | py:dev                                   | python3-dev              | Python's headers
 site      | py:venv                                  | python3-venv             | mkdocs in build/venv
 test      | hdr:gtest/gtest.h                        | libgtest-dev             | the unit tests
 test      | hdr:eigen3/Eigen/Core                    | libeigen3-dev            | Eigen views of point clouds (headers only)
@@ -101,14 +103,15 @@ want() {  # a group brings the groups that it stands on
     demo) wanted+="build demo " ;;
     deb) wanted+="build deb " ;;
     site) wanted+="site " ;;
+    wheel) wanted+="build wheel " ;;
     test) wanted+="build demo test " ;;
     test-deep) wanted+="build demo test test-deep " ;;
-    *) die "unknown group '$1' — use --for build, demo, bench, peers, deb, site, test or test-deep" 2 ;;
+    *) die "unknown group '$1' — use --for build, demo, bench, peers, deb, site, wheel, test or test-deep" 2 ;;
   esac
 }
 while (($#)); do
   case $1 in
-    --for) [[ $# -ge 2 ]] || die "--for needs a group: build, demo, bench, peers, deb, site, test or test-deep" 2; want "$2"; shift ;;
+    --for) [[ $# -ge 2 ]] || die "--for needs a group: build, demo, bench, peers, deb, site, wheel, test or test-deep" 2; want "$2"; shift ;;
     --for=*) want "${1#--for=}" ;;
     --dry-run) dry_run=yes ;;
     --quiet) quiet=yes ;;

@@ -9,7 +9,8 @@ cd "$(dirname "$0")/.."
 source scripts/lib.sh
 find_tools
 folder=${1:-build/wheel} python=${2:-build/venv/bin/python}
-command -v "$python" >/dev/null || { [[ -z ${2:-} ]] && die "no $python — run: scripts/setup.sh --for test" || die "no $python"; }
+[[ -n ${2:-} || -x $python ]] || python=python3
+command -v "$python" >/dev/null || { [[ -z ${2:-} ]] && die "no $python — run: scripts/setup.sh --for wheel" || die "no $python"; }
 mkdir -p build "$folder"
 log=build/wheel.log version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 packages=(nanobind scikit-build-core)
@@ -34,8 +35,24 @@ scripts/older_glibc.sh "$CXX" "$glibc"
 # One folder for all versions of Python: the library is compiled once.
 options=(--config-settings=build-dir=../build/wheel-older --config-settings=cmake.args=--fresh)
 for kind in EXE SHARED MODULE; do options+=(--config-settings=cmake.define.CMAKE_${kind}_LINKER_FLAGS="$(<"$glibc/flags")"); done
+# Of ninja's "[12/160]": the newest on a terminal, each tenth part elsewhere.
+show_progress() {
+  local live=
+  if [[ -t 1 ]]; then live=1; fi
+  awk -v live="$live" '
+    match($0, /\[[0-9]+\/[0-9]+\]/) {
+      split(substr($0, RSTART + 1, RLENGTH - 2), n, "/")
+      part = int(10 * n[1] / n[2])
+      if (live) printf "\r-- compiled: %d of %d", n[1], n[2]
+      else if (part > said) printf "-- compiled: %d of %d\n", n[1], n[2]
+      said = part
+      fflush()
+    }
+    END {if (live && said) printf "\r\033[K"}'
+}
+say "-- compiles the library and the command: about $((16 / (JOBS > 16 ? 16 : JOBS))) minutes where nothing is compiled yet"
 CMAKE_BUILD_PARALLEL_LEVEL=$JOBS "$python" -m pip wheel --verbose --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir "$made" "${options[@]}" \
-  ./python >"$log" 2>&1 || { tail -n 30 "$log" >&2; die "the wheel does not build ($log)"; }
+  ./python 2>&1 | tee "$log" | show_progress || { tail -n 30 "$log" >&2; die "the wheel does not build ($log)"; }
 sed -n 's/^ *-- \(no [^:]*: .*\|not in the wheel: .*\)/\1/p' "$log"
 wheel=$(ls "$made"/cardan-*.whl)
 name=$(basename "$wheel")

@@ -28,7 +28,7 @@ namespace cardan::apps {
 namespace {
 
 constexpr const char* kExamples = R"(Examples:
-  cardan demo                                        the pedestrian street video and a simulated LiDAR, 40 s
+  cardan demo                                        the pedestrian street video and a simulated LiDAR
   cardan demo --view                                 the same, with a page for a browser beside it
   cardan demo --seconds 10 --no-view --json out.json
   cardan demo --crash detector                       how a crash is detected, survived and repaired, with the times
@@ -186,8 +186,8 @@ static void add_demo_command(CLI::App& app) {
       ->type_name("AHEAD,BEHIND,SIDE");
   command
       ->add_option("--seconds", a.demo.seconds,
-                   "Seconds to measure, in equal parts: five processes, the same without priorities, one process, Unix "
-                   "sockets")
+                   "Seconds to measure, in equal parts, in turns of 5 s: five processes, the same without priorities, "
+                   "one process, Unix sockets")
       ->capture_default_str();
   command->add_flag("--one-process", a.demo.one_process, "Leave out the five processes");
   command->add_option("--crash", a.demo.crash,
@@ -196,6 +196,8 @@ static void add_demo_command(CLI::App& app) {
       command->add_option("--reports", a.demo.reports, "Folder for the reports of crashes")->capture_default_str();
   command->add_option("--json", a.demo.json, "Write the figures to this file");
   command->add_option("--picture", a.demo.picture, "Write a picture of the detections to this file; \"\": none")
+      ->capture_default_str();
+  command->add_option("--tables", a.demo.tables, "Write the tables of each setup to this file; \"\": none")
       ->capture_default_str();
 #if defined(CARDAN_HAS_RECORD_COMMANDS)
   command->add_option("--record", a.record, "Record all topics into this file; \"\": no recording")

@@ -23,6 +23,8 @@ struct Figures {
   std::array<OfHop, kHops> hops;
   std::uint64_t decisions = 0;
   Summary decision_us;
+  Summary carried_us;  ///< of it, what the transport took: both hops
+  Summary worked_us;   ///< the rest: the algorithms, and frames that wait for one
 };
 
 /// Turns notes into figures.
@@ -36,6 +38,8 @@ class Measurements {
   /// Forgets everything up to `now` (steady, ns): the figures begin here. Before, nothing counts.
   void begin(std::int64_t now);
   void add(const Note& note);
+  /// Adds what another run of the same setup has counted.
+  void add(const Measurements& other);
 
   [[nodiscard]] Figures figures() const;
 
@@ -52,6 +56,10 @@ class Measurements {
   [[nodiscard]] std::uint64_t decisions() const noexcept { return decisions_; }
 
  private:
+  struct Frame {
+    std::int64_t published;
+    double transport_us;
+  };
   struct Sample {
     std::int64_t time;
     double microseconds;
@@ -61,18 +69,25 @@ class Measurements {
     std::uint64_t received = 0, missed = 0, bytes = 0;
     std::vector<double> transport_us;
     std::deque<Sample> recent;
-    std::map<std::uint64_t, std::int64_t> published;  // by sequence, of the last frames: what decisions are joined with
+    std::map<std::uint64_t, Frame> frames;  // by sequence, of the last frames: what decisions are joined with
   };
-  void join(const Note& decision, std::int64_t published);
+  /// A decision, whose notes may come in any order: the parts of the street use different sockets.
+  struct Way {
+    Note decision;
+    double first_us = -1, second_us = -1;  // what its hops took; −1: not known yet
+    double all_us = -1;
+  };
+  void decided(const Note& note);
+  void first_hop(Way& way, const Frame& frame);
+  void complete();
 
   std::int64_t begin_ = 0;
   bool counting_ = false;
   std::array<OfHop, kHops> hops_;
   std::uint64_t decisions_ = 0;
-  std::vector<double> decision_us_;
+  std::vector<double> decision_us_, carried_us_, worked_us_;
   std::deque<Sample> recent_decisions_;
-  std::deque<Note>
-      unjoined_;  // a decision's note may overtake that of the frame it came from: they use different sockets
+  std::deque<Way> ways_;  // decisions of which a hop is not known yet
   Note last_decision_;
 };
 

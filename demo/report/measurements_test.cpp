@@ -47,6 +47,45 @@ TEST(Measurements, AFrameWaitsForABusyReaderNotForTheTransport) {
   EXPECT_DOUBLE_EQ(f.hops[kImageHop].transport_us.min, 1);
 }
 
+TEST(Measurements, TheWayToADecisionIsWhatWasCarriedAndWhatWasWorked) {
+  const Note first = received(kImageHop, 5, 100 * kMs, 0, 100 * kMs + 20'000);
+  const Note made = decided(kImageHop, 5, 160 * kMs);
+  const Note second = received(kSeenHop, 3, 159 * kMs, 0, 159 * kMs + 30'000);
+  const Note other = received(kObstaclesHop, 9, 158 * kMs, 0, 158 * kMs + 7'000);
+  for (const auto& notes : {std::vector{first, other, made, second}, std::vector{made, other, second, first}}) {
+    Measurements m;
+    m.begin(0);
+    for (const Note& note : notes) m.add(note);
+    const Figures f = m.figures();
+    ASSERT_EQ(f.carried_us.count, 1U);
+    EXPECT_DOUBLE_EQ(f.carried_us.mean, 50);
+    EXPECT_DOUBLE_EQ(f.worked_us.mean, 60'000 - 50);
+  }
+}
+
+TEST(Measurements, AHopWhoseNoteWasLostIsNotTakenFromTheNextDecision) {
+  Measurements m;
+  m.begin(0);
+  for (const std::int64_t at : {std::int64_t{100}, std::int64_t{200}}) {
+    m.add(received(kImageHop, static_cast<std::uint64_t>(at), at * kMs, 0, at * kMs + 20'000));
+    m.add(decided(kImageHop, static_cast<std::uint64_t>(at), (at + 60) * kMs));
+    if (at == 200) m.add(received(kSeenHop, 2, (at + 59) * kMs, 0, (at + 59) * kMs + 10'000));
+  }
+  ASSERT_EQ(m.figures().carried_us.count, 1U);
+  EXPECT_DOUBLE_EQ(m.figures().carried_us.mean, 30);
+}
+
+TEST(Measurements, TurnsOfASetupAddUp) {
+  Measurements one, two;
+  one.begin(0);
+  one.add(received(kImageHop, 1, 10 * kMs, 0, 10 * kMs + 5000));
+  two.begin(0);
+  two.add(received(kImageHop, 1, 20 * kMs, 0, 20 * kMs + 7000));
+  one.add(two);
+  EXPECT_EQ(one.figures().hops[kImageHop].received, 2U);
+  EXPECT_DOUBLE_EQ(one.figures().hops[kImageHop].transport_us.mean, 6);
+}
+
 TEST(Measurements, NothingFromBeforeTheBeginningCounts) {
   Measurements m;
   m.add(received(kImageHop, 1, 10 * kMs, 0, 11 * kMs));

@@ -19,13 +19,21 @@ std::string number(double value) {
   if (std::isnan(value)) return "-";
   if (value < 10) return fmt::format("{:.2f}", value);
   if (value < 1000) return fmt::format("{:.1f}", value);
-  return value < 100'000 ? fmt::format("{:.0f}", value) : fmt::format("{:.0f}k", value * 1e-3);
+  if (value < 1e5) return fmt::format("{:.0f}", value);
+  return value < 1e8 ? fmt::format("{:.0f}k", value * 1e-3) : fmt::format("{:.0f}M", value * 1e-6);
 }
 
 ordered_json to_json(const Summary& s) {
   // NaN becomes null.
-  return {{"min", s.min}, {"mean", s.mean}, {"p50", s.p50}, {"p95", s.p95},
-          {"p99", s.p99}, {"max", s.max},   {"std", s.std}};
+  return {{"min", s.min},
+          {"mean", s.mean},
+          {"p50", s.p50},
+          {"p95", s.p95},
+          {"p99", s.p99},
+          {"max", s.max},
+          {"std", s.std},
+          {"p50_within", s.p50_within},
+          {"mean_within", s.mean_within}};
 }
 
 ordered_json to_json(const Crash& c) {
@@ -77,6 +85,8 @@ ordered_json to_json(const Figures& figures, const Inputs& inputs) {
                            {"transport_us", to_json(hop.transport_us)}});
   }
   out["decision_us"] = to_json(figures.decision_us);
+  out["carried_us"] = to_json(figures.carried_us);
+  out["worked_us"] = to_json(figures.worked_us);
   out["decisions"] = figures.decisions;
   return out;
 }
@@ -124,7 +134,7 @@ std::string table(Setup setup, const Figures& figures, const Inputs& inputs, std
 
 std::string comparison(const std::vector<Measured>& measured, const Inputs& inputs, std::size_t width) {
   Columns setups;
-  setups.column("median / 99th percentile");
+  setups.column("");
   for (const Measured& m : measured)
     setups.column(std::string(short_name_of(m.setup)), m.setup == Setup::OneProcess ? 1 : 0);
   setups.column("last / first", 2);
@@ -133,21 +143,32 @@ std::string comparison(const std::vector<Measured>& measured, const Inputs& inpu
     for (const Measured& m : measured) cells.push_back(cell_of(m.figures));
     const double first = value_of(measured.front().figures);
     const double last = value_of(measured.back().figures);
-    cells.push_back(first > 0 && last > 0 ? fmt::format("{:.1f} x", last / first) : "-");
+    cells.push_back(first > 0 && last > 0 ? fmt::format("{:.1f} x", last / first) : "");
     setups.row(std::move(cells));
   };
-  for (std::size_t i = 0; i < kHops; ++i)
+  const auto within = [](double value, double half) {
+    return std::isnan(half) ? number(value) : fmt::format("{} ±{}", number(value), number(half));
+  };
+  const auto none = [](const Figures&) { return 0.0; };
+  for (std::size_t i = 0; i < kHops; ++i) {
+    const auto of = [i](const Figures& f) -> const Summary& { return f.hops[i].transport_us; };
     line(
-        title_of(i, inputs),
-        [i](const Figures& f) {
-          const Summary& s = f.hops[i].transport_us;
-          return fmt::format("{} / {}", number(s.p50), number(s.p99));
-        },
-        [i](const Figures& f) { return f.hops[i].transport_us.p50; });
+        title_of(i, inputs), [&](const Figures& f) { return within(of(f).p50, of(f).p50_within); },
+        [&](const Figures& f) { return of(f).p50; });
+    line("  99th percentile", [&](const Figures& f) { return number(of(f).p99); }, none);
+  }
   // Decisions follow the camera's slow detector or the LiDAR's fast one: a median would fall between the two.
-  const auto mean = [](const Figures& f) { return f.decision_us.mean * 1e-3; };
-  line("to the decision, mean, ms", [&](const Figures& f) { return number(mean(f)); }, mean);
-  return "Side by side, transport latency, µs\n" + setups.text(width);
+  const auto mean = [&](std::string title, const Summary Figures::* of) {
+    line(
+        std::move(title), [&](const Figures& f) { return within((f.*of).mean, (f.*of).mean_within); },
+        [&](const Figures& f) { return (f.*of).mean; });
+  };
+  mean("to the decision: carried", &Figures::carried_us);
+  mean("to the decision: worked", &Figures::worked_us);
+  line("  decisions", [](const Figures& f) { return fmt::format("{}", f.decisions); }, none);
+  return "Side by side, µs: of each hop the median ± its 95 % interval and the 99th\n"
+         "percentile; of the way to a decision the means\n" +
+         setups.text(width);
 }
 
 std::string json(const std::vector<Measured>& measured, const Inputs& inputs, const std::optional<Crash>& crash) {

@@ -27,8 +27,9 @@ struct Measured {
   Figures figures{};
 };
 
-/// The setups side by side: median and 99th percentile per hop, and how many times longer the last one's median is than
-/// the first's. Nothing measured is "-". `width` as above.
+/// The setups side by side: median and 99th percentile of each hop, what of the way to a decision the transport takes
+/// and what the rest takes, and how many times longer that is for the last setup than for the first. Nothing measured
+/// is "-". At most 20 lines. `width` as above.
 [[nodiscard]] std::string comparison(const std::vector<Measured>& measured, const Inputs& inputs, std::size_t width);
 
 /// `{"setup": …, "inputs": {"camera", "lidar"}, "hops": […], "decision_us": {…}, "decisions": n}` of the first, and the

@@ -16,6 +16,8 @@ Figures figures(double scale) {
   for (std::size_t i = 0; i < 3; ++i) f.hops[i] = {10, i, 30'000'000, summarize({scale, 2 * scale, 3 * scale})};
   f.hops[3].transport_us = summarize({});
   f.decision_us = summarize({50'000, 60'000});
+  f.carried_us = summarize({40 * scale});
+  f.worked_us = summarize({});
   f.decisions = 2;
   return f;
 }
@@ -24,7 +26,7 @@ TEST(Report, JsonHasExactlyTheFormThatOthersRead) {
   const Inputs inputs{"street.avi", "simulated street", true};
   const auto parsed =
       nlohmann::json::parse(json({{Setup::FiveProcesses, figures(1)}, {Setup::UnixSockets, figures(10)}}, inputs));
-  ASSERT_EQ(parsed.size(), 6U);
+  ASSERT_EQ(parsed.size(), 8U);
   EXPECT_EQ(parsed.at("setup"), "five_processes");
   EXPECT_EQ(parsed.at("inputs"), (nlohmann::json{{"camera", "street.avi"}, {"lidar", "simulated street"}}));
   const auto& hops = parsed.at("hops");
@@ -37,13 +39,15 @@ TEST(Report, JsonHasExactlyTheFormThatOthersRead) {
   EXPECT_EQ(hops[2].at("received"), 10);
   EXPECT_EQ(hops[2].at("missed"), 2);
   const auto& transport = hops[0].at("transport_us");
-  EXPECT_EQ(transport.size(), 7U);
+  EXPECT_EQ(transport.size(), 9U);
   for (const char* key : {"min", "mean", "p50", "p95", "p99", "max", "std"})
     EXPECT_TRUE(transport.at(key).is_number()) << key;
   EXPECT_TRUE(hops[3].at("transport_us").at("p50").is_null()) << "nothing measured is not 0";
   EXPECT_EQ(parsed.at("decisions"), 2);
   EXPECT_EQ(parsed.at("decision_us").at("mean"), 55'000);
-  EXPECT_EQ(parsed.at("unix_socket").size(), 3U);
+  EXPECT_EQ(parsed.at("carried_us").at("mean"), 40);
+  EXPECT_TRUE(transport.at("p50_within").is_null()) << "three values give no interval";
+  EXPECT_EQ(parsed.at("unix_socket").size(), 5U);
   EXPECT_EQ(parsed.at("unix_socket").at("hops")[0].at("transport_us").at("p50"), 20);
 }
 
@@ -88,6 +92,8 @@ Figures long_figures() {
   Figures f;
   for (auto& hop : f.hops) hop = {123'456, 12'345, 123'456ULL * 6'220'800, summarize({123'456, 234'567, 345'678})};
   f.decision_us = summarize({123'456'000, 234'567'000});
+  f.carried_us = f.worked_us =
+      summarize({123'456'000, 123'456'000, 123'456'000, 234'567'000, 234'567'000, 234'567'000});
   f.decisions = 123'456;
   return f;
 }
@@ -108,7 +114,9 @@ TEST(Report, TablesFitTheirRoomAndKeepWhatMatters) {
   }
   const std::string wide = comparison(all, inputs, 200);
   EXPECT_NE(wide.find("last / first"), std::string::npos);
-  EXPECT_NE(wide.find("235k / 343k"), std::string::npos) << wide;
+  EXPECT_NE(wide.find("99th percentile"), std::string::npos) << wide;
+  EXPECT_NE(wide.find("179M ±48697k"), std::string::npos) << wide;
+  EXPECT_LE(std::count(wide.begin(), wide.end(), '\n'), 20) << wide;
   EXPECT_NE(wide.find("one process"), std::string::npos);
   EXPECT_EQ(comparison(all, inputs, 80).find("one process"), std::string::npos);
 }

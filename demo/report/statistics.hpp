@@ -11,6 +11,9 @@ namespace cardan::street {
 struct Summary {
   std::size_t count = 0;
   double min, mean, p50, p95, p99, max, std;
+  /// Half of the 95 % interval of the median (by ranks, whatever the distribution) and of the mean (normal). NaN for
+  /// fewer than 6 values, which give no such interval.
+  double p50_within, mean_within;
 };
 
 /// Percentiles interpolate linearly between the two nearest values; `std` is that of a sample (n - 1), 0 for one value.

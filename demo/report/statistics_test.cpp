@@ -22,6 +22,15 @@ TEST(Statistics, KnownValues) {
   EXPECT_NEAR(s.std, 29.0115, 1e-3);
 }
 
+TEST(Statistics, IntervalsOfMedianAndMean) {
+  std::vector<double> values;
+  for (int i = 1; i <= 100; ++i) values.push_back(i);
+  const Summary s = summarize(values);
+  EXPECT_NEAR(s.p50_within, 9.8, 0.1) << "ranks 40 and 60";
+  EXPECT_NEAR(s.mean_within, 1.96 * 29.0115 / 10, 1e-3);
+  EXPECT_TRUE(std::isnan(summarize({1, 2, 3, 4, 5}).p50_within)) << "too few for one";
+}
+
 TEST(Statistics, OneValueHasNoSpread) {
   const Summary s = summarize({7});
   EXPECT_DOUBLE_EQ(s.p99, 7);
