@@ -33,7 +33,7 @@ zenoh: ## build cardan-zenoh, which `cardan bridge zenoh` needs (cargo and crate
 	@scripts/build.sh release whole_command
 	@scripts/zenoh.sh
 
-demo: ## the street demo: camera, LiDAR, detector, obstacles and decision as processes, also in a browser (a minute and a half)
+demo: ## the street demo: camera, LiDAR, detector, obstacles and decision as processes, also in a browser (two minutes)
 	@scripts/setup.sh --for demo
 	@test -e build/release/bin/cardan || echo "make: compiles the demo first, about $$((8 / $$(nproc) + 1)) minutes"
 	@scripts/build.sh release bin/cardan viewer

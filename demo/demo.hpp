@@ -13,7 +13,7 @@ struct DemoOptions {
   std::string lidar;                     ///< pcap, KITTI folder or UDP port; empty: the simulated street
   std::string detector;                  ///< ONNX file; empty: as open_detector(), for the drawn street what moves
   OwnVehicle own;                        ///< what the LiDAR is mounted on
-  double seconds = 60;                   ///< of measuring, shared equally by the setups, which take turns
+  double seconds = 80;                   ///< of measuring, shared equally by the setups, which take turns
   bool one_process = false;              ///< not as five processes
   std::string crash;                     ///< the component that crashes after a third of its time; empty: none
   std::string json;                      ///< file for the figures; empty: none
