@@ -134,7 +134,8 @@ class Results {
   /// A sentence where other programs disturbed some turns, else "".
   [[nodiscard]] std::string disturbed() const {
     if (disturbed_turns_ == 0) return {};
-    return fmt::format("{} of {} turns were disturbed. The last of them: {}", disturbed_turns_, turns_, disturbed_);
+    return fmt::format("Disturbed in {} of {} turns: in the last one {}. The latencies include that.\n",
+                       disturbed_turns_, turns_, disturbed_);
   }
 
  private:

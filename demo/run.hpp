@@ -37,7 +37,7 @@ class Run {
   [[nodiscard]] const std::string& failure() const noexcept { return failure_; }
   /// How long was measured, in seconds; 0 when it never came to that.
   [[nodiscard]] double measured() const noexcept { return measured_; }
-  /// A sentence when other programs disturbed the figures, else "".
+  /// A clause for people when other programs disturbed the figures, else "".
   [[nodiscard]] const std::string& disturbed() const noexcept { return disturbed_; }
 
  protected:

@@ -39,9 +39,8 @@ std::string disturbance(const HostLoad& before, const HostLoad& after, double ow
   const double stolen = 100 * std::max(0.0, after.stolen - before.stolen) / all;
   if (others <= 15 && stolen <= 2) return {};
   return fmt::format(
-      "Disturbed: meanwhile other programs used {:.0f} % of the processors, and the host of this virtual machine took "
-      "{:.0f} %. These latencies include their effect.\n",
-      others, stolen);
+      "other programs used {:.0f} % of the processors, and the host of this virtual machine took {:.0f} %", others,
+      stolen);
 }
 
 }  // namespace cardan::street

@@ -18,7 +18,7 @@ struct HostLoad {
   [[nodiscard]] static HostLoad parse(std::string_view text, double ticks);
 };
 
-/// A sentence for people when others than the demo, which used `own` seconds itself, kept the processors busy between
+/// A clause for people when others than the demo, which used `own` seconds itself, kept the processors busy between
 /// the two looks (more than 15 %) or the host took time away (more than 2 %): then latencies are theirs as much as the
 /// transport's. Else "".
 [[nodiscard]] std::string disturbance(const HostLoad& before, const HostLoad& after, double own);
