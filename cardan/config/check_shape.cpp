@@ -240,7 +240,7 @@ class ShapeCheck {
       value(at, element, here, at.place,
             element.kind == Kind::Object ? fmt::format("{} {}", element.object->title, i + 1)
                                          : fmt::format("element {} in {}", i + 1, subject));
-      if (element.kind == Kind::Object) continue;
+      if (element.kind == Kind::Object || field.repeats) continue;
       const auto begin = node.elements.begin();
       if (std::any_of(begin, begin + static_cast<std::ptrdiff_t>(i), [&](const Node& b) { return same(at, b); })) {
         add_problem(here, at.place, fmt::format("{} is listed twice in {}", shown(at), subject), "remove one");

@@ -139,16 +139,44 @@ struct Bridge {
   bool operator==(const Bridge&) const = default;
 };
 
+/// When an event recording begins; any of them.
+struct RecordTrigger {
+  std::vector<State> states{};          ///< the system comes into one of them
+  std::vector<std::string> silent{};    ///< topics: on one of them nothing is published any more for `lasting`
+  std::chrono::nanoseconds lasting{0};  ///< of `silent`
+  std::vector<std::string> messages{};  ///< topics: a message comes on one of them, after a second without any
+  bool operator==(const RecordTrigger&) const = default;
+};
+
+/// A process that records (docs/recording.md) instead of having components.
+struct Record {
+  std::vector<std::string> topics{};   ///< names, or patterns with `*` and `?`; empty: all
+  std::vector<std::string> exclude{};  ///< the same
+  std::string output{};                ///< folder, as this process finds it
+  std::string compression{"none"};     ///< of chunks of small samples: one of kCompressions
+  std::chrono::nanoseconds last{0};    ///< events only, with what came in this time before them; 0: everything
+  std::chrono::nanoseconds after = std::chrono::seconds{10};  ///< of an event: duration from its beginning on
+  std::optional<RecordTrigger> on{};                          ///< absent: events begin by orders alone
+  std::string pointer{};
+  bool operator==(const Record&) const = default;
+};
+
 struct Process {
   std::string name{};
   std::vector<Component> components{};
   std::optional<Bridge> bridge{};
+  std::optional<Record> record{};
+  /// A program that knows nothing of Cardan, and its arguments; empty: it is none. The program is a path as this
+  /// process finds it, or a name without '/', which is searched in PATH.
+  std::vector<std::string> command{};
   std::vector<Group> groups{};
   std::map<std::string, std::string> environment{};
   std::uint64_t memory_bytes = 0;  ///< the most it may use; 0: no limit
   Restart restart{};
   std::string pointer{};
 
+  /// Whether it is of components, which `cardan host` runs: not a bridge, a recorder or another program.
+  [[nodiscard]] bool has_host() const noexcept { return !bridge && !record && command.empty(); }
   [[nodiscard]] const Component* component(std::string_view name) const noexcept;
   /// Null also for the default group where the file says nothing about it.
   [[nodiscard]] const Group* group(std::string_view name) const noexcept;

@@ -66,6 +66,39 @@ TEST(Parse, ReadsWhatAComponentHas) {
   EXPECT_EQ(c.component("decision")->thread, (Thread{.policy = Policy::Deadline, .runtime = 500us, .period = 10ms}));
 }
 
+TEST(Parse, ReadsRecordersAndProgramsBesideTheFile) {
+  std::vector<Problem> problems;
+  const Configuration c = parse_configuration(R"({"processes": {
+    "all": {"record": {"output": "/var/recordings"}},
+    "events": {"record": {"topics": ["/camera/*", "/imu"], "exclude": "*/debug", "output": "events/", "compression": "zstd", "last_s": 60, "after_s": 2.5,
+                          "on": {"state": "safe_stop", "silent": ["/imu"], "for_ms": 500, "message": "/alarm"}}},
+    "gui": {"command": ["./gui", "-v", "-v"], "environment": {"DISPLAY": ":0"}},
+    "here": {"command": ["bin/x"]},
+    "named": {"command": ["python3", "gui.py"]},
+    "absolute": {"command": ["/usr/bin/env"]}}})",
+                                              "system/x.json", problems);
+  EXPECT_TRUE(problems.empty()) << shown(problems);
+  ASSERT_EQ(c.processes.size(), 6U);
+  EXPECT_EQ(c.processes[0].record, (Record{.output = "/var/recordings", .pointer = "/processes/all/record"}));
+  const Record& events = c.processes[1].record.value();
+  EXPECT_EQ(events.topics, (std::vector<std::string>{"/camera/*", "/imu"}));
+  EXPECT_EQ(events.exclude, std::vector<std::string>{"*/debug"});
+  EXPECT_EQ(events.output, "system/events/");
+  EXPECT_EQ(events.compression, "zstd");
+  EXPECT_EQ(events.last, std::chrono::seconds(60));
+  EXPECT_EQ(events.after, std::chrono::milliseconds(2500));
+  ASSERT_TRUE(events.on);
+  EXPECT_EQ(events.on->states, std::vector<State>{State::SafeStop});
+  EXPECT_EQ(events.on->silent, std::vector<std::string>{"/imu"});
+  EXPECT_EQ(events.on->lasting, std::chrono::milliseconds(500));
+  EXPECT_EQ(events.on->messages, std::vector<std::string>{"/alarm"});
+  EXPECT_EQ(c.processes[2].command, (std::vector<std::string>{"system/./gui", "-v", "-v"}));
+  EXPECT_FALSE(c.processes[2].has_host());
+  EXPECT_EQ(c.processes[3].command, std::vector<std::string>{"system/bin/x"});
+  EXPECT_EQ(c.processes[4].command, (std::vector<std::string>{"python3", "gui.py"}));
+  EXPECT_EQ(c.processes[5].command, std::vector<std::string>{"/usr/bin/env"});
+}
+
 TEST(Parse, ReadsBridgesWhoseRulesAreBesideTheFile) {
   std::vector<Problem> problems;
   const Configuration c = parse_configuration(R"({"variables": {"kind": "foxglove"}, "processes": {
@@ -197,7 +230,7 @@ const Mistake kShapes[] = {
     {"unknown_key_of_component", R"("watchdog_ms": 500)", R"("watchdog": 500)", 23,
      "/processes/perception/components/detector/watchdog", "component 'detector' has no 'watchdog'", "'watchdog_ms'"},
     {"unknown_key_far_from_all", R"("memory_mib": 128)", R"("zzz": 128)", 13, "/processes/sensors/zzz", "has no 'zzz'",
-     "there are 'components', 'bridge'"},
+     "there are 'components', 'bridge', 'record', 'command'"},
     {"unknown_key_of_thread", R"("cpus": [1])", R"("cpu": [1])", 22,
      "/processes/perception/components/detector/thread/cpu", "has no 'cpu'", "did you mean 'cpus'?"},
     {"unknown_key_of_callback", R"({"priority": 7, )", R"({"prio": 7, )", 25,

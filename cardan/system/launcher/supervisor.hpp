@@ -111,6 +111,8 @@ struct LauncherOptions {
   std::vector<std::string> host_command{"/proc/self/exe", "host"};
   /// What starts a bridge; its kind, its file and "--ready-fd N" are added. The first word is the path of the program.
   std::vector<std::string> bridge_command{"/proc/self/exe", "bridge"};
+  /// What starts a recorder; its options and "--ready-fd N" are added. The first word is the path of the program.
+  std::vector<std::string> record_command{"/proc/self/exe", "record"};
   std::string reports = "out";                                     ///< folder of the crash reports
   std::chrono::nanoseconds grace = std::chrono::seconds{5};        ///< for each process, between SIGTERM and SIGKILL
   std::chrono::nanoseconds slow_start = std::chrono::seconds{2};   ///< a process that takes longer to start is named

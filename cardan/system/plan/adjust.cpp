@@ -41,20 +41,20 @@ Value value_of(std::string_view text) {
 }  // namespace
 
 Configuration one_process(Configuration configuration) {
-  std::vector<Process> bridges;  // programs of their own in any case
+  std::vector<Process> programs;  // that have no components: they stay processes
   std::vector<Process>& processes = configuration.processes;
-  const auto is_one = [](const Process& p) { return p.bridge.has_value(); };
-  std::copy_if(processes.begin(), processes.end(), std::back_inserter(bridges), is_one);
-  std::erase_if(processes, is_one);
-  const auto is_bridge = [&](const std::string& name) {
-    return std::any_of(bridges.begin(), bridges.end(), [&](const Process& p) { return p.name == name; });
+  const auto is_program = [](const Process& p) { return !p.has_host(); };
+  std::copy_if(processes.begin(), processes.end(), std::back_inserter(programs), is_program);
+  std::erase_if(processes, is_program);
+  const auto is_taken = [&](const std::string& name) {
+    return std::any_of(programs.begin(), programs.end(), [&](const Process& p) { return p.name == name; });
   };
   if (processes.size() < 2) {
-    std::move(bridges.begin(), bridges.end(), std::back_inserter(processes));
+    std::move(programs.begin(), programs.end(), std::back_inserter(processes));
     return configuration;
   }
   Process all{.name = "all", .restart = processes.front().restart, .pointer = "/processes"};
-  while (configuration.component(all.name) != nullptr || is_bridge(all.name)) all.name += '_';
+  while (configuration.component(all.name) != nullptr || is_taken(all.name)) all.name += '_';
   bool limited = true;
   for (Process& process : configuration.processes) {
     const auto renamed = [&](const std::string& group) { return fmt::format("{}.{}", process.name, group); };
@@ -90,7 +90,7 @@ Configuration one_process(Configuration configuration) {
   }
   processes.clear();
   processes.push_back(std::move(all));
-  std::move(bridges.begin(), bridges.end(), std::back_inserter(processes));
+  std::move(programs.begin(), programs.end(), std::back_inserter(processes));
   return configuration;
 }
 

@@ -62,6 +62,12 @@ class Parts {
       p.bridge->pointer.clear();
       if (!p.bridge->file.empty()) p.bridge->file = absolute(p.bridge->file);
     }
+    if (p.record) {
+      p.record->pointer.clear();
+      p.record->output = absolute(p.record->output);
+    }
+    if (!p.command.empty() && p.command.front().find('/') != std::string::npos)
+      p.command.front() = absolute(p.command.front());
     p.pointer.clear();
     return p;
   }
@@ -222,6 +228,14 @@ void refuse_unsound(const Plan& plan) {
                               config::kBridgeKinds.end())
       throw Error(ErrorCode::InvalidArgument, "the plan has an unknown kind of bridge",
                   "use the same version of Cardan on both sides");
+    if (process.record && std::find(config::kCompressions.begin(), config::kCompressions.end(),
+                                    process.record->compression) == config::kCompressions.end())
+      throw Error(ErrorCode::InvalidArgument, "the plan has an unknown compression",
+                  "use the same version of Cardan on both sides");
+    for (const std::string& word : process.command)
+      if (!config::fits(config::Format::Any, word))
+        throw Error(ErrorCode::InvalidArgument, "the plan has a command with a NUL in it",
+                    "make it with `cardan run --apply FILE`");
     for (const Component& component : process.components) {
       name("a component", component.name, config::Format::Name);
       once(components, "components", component.name);

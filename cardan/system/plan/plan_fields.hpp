@@ -110,10 +110,22 @@ inline constexpr auto kFields<config::Bridge> = all_fields<config::Bridge>(
     "kind", &config::Bridge::kind, "file", &config::Bridge::file, "pointer", &config::Bridge::pointer);
 
 template <>
+inline constexpr auto kFields<config::RecordTrigger> = all_fields<config::RecordTrigger>(
+    "states", &config::RecordTrigger::states, "silent", &config::RecordTrigger::silent, "for",
+    &config::RecordTrigger::lasting, "messages", &config::RecordTrigger::messages);
+
+template <>
+inline constexpr auto kFields<config::Record> = all_fields<config::Record>(
+    "topics", &config::Record::topics, "exclude", &config::Record::exclude, "output", &config::Record::output,
+    "compression", &config::Record::compression, "last", &config::Record::last, "after", &config::Record::after, "on",
+    &config::Record::on, "pointer", &config::Record::pointer);
+
+template <>
 inline constexpr auto kFields<config::Process> = all_fields<config::Process>(
     "name", &config::Process::name, "components", &config::Process::components, "bridge", &config::Process::bridge,
-    "groups", &config::Process::groups, "environment", &config::Process::environment, "memory",
-    &config::Process::memory_bytes, "restart", &config::Process::restart, "pointer", &config::Process::pointer);
+    "record", &config::Process::record, "command", &config::Process::command, "groups", &config::Process::groups,
+    "environment", &config::Process::environment, "memory", &config::Process::memory_bytes, "restart",
+    &config::Process::restart, "pointer", &config::Process::pointer);
 
 template <>
 inline constexpr auto kFields<config::TopicSettings> = all_fields<config::TopicSettings>(
