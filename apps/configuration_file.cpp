@@ -19,7 +19,7 @@ void add_plan_options(CLI::App& command, plan::PlanOptions& options) {
   command.add_flag("--one-process", options.one_process, "All components in one process");
   command
       .add_option("--log-level", options.log_levels,
-                  "[COMPONENT=]info|warning|error: the least level of what components log by Context::log()")
+                  "[COMPONENT=]debug|info|warning|error: the least level of what components log by Context::log()")
       ->allow_extra_args(false);
   command.add_option("--domain", options.domain, "Domain of the topics, instead of the file's or $CARDAN_DOMAIN");
 }

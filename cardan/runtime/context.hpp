@@ -127,6 +127,8 @@ class Context {
   /// Logs a line for people, prefixed with the component's name. It is left out below the level that
   /// `cardan run --log-level` or `cardan component log` set for the component.
   void log(LogLevel level, const std::string& text) const;
+  /// The same at level Info.
+  void log(const std::string& text) const { log(LogLevel::Info, text); }
 
  private:
   friend class detail::ComponentCore;

@@ -22,7 +22,7 @@ M2 = typing.TypeVar("M2", bound=Message)
 M3 = typing.TypeVar("M3", bound=Message)
 V = typing.TypeVar("V", bool, int, float, str)
 
-_LOG_LEVELS = ("info", "warning", "error")
+_LOG_LEVELS = ("debug", "info", "warning", "error")
 
 
 class Component:
@@ -266,7 +266,10 @@ class Context:
         return self._handle.now()
 
     def log(self, text: str, level: str = "info") -> None:
-        """A line of the log, with the component's name: "info", "warning" or "error"."""
+        """A line of the log, with the component's name: "debug", "info", "warning" or "error".
+
+        "debug" is left out unless `cardan run --log-level` or `cardan component log` asks for it.
+        """
         if level not in _LOG_LEVELS:
             raise Error("invalid_argument", f"level is {level!r}", f"use {', '.join(_LOG_LEVELS)}")
         self._handle.log(_LOG_LEVELS.index(level), text)

@@ -221,7 +221,8 @@ class ContextHandle {
   [[nodiscard]] std::string name() const { return life_->of().name(); }
   [[nodiscard]] std::int64_t now() const { return life_->of().now(); }
   void log(int level, const std::string& text) const {
-    life_->of().log(enumerator(level, LogLevel::Error, "the level"), text);
+    constexpr int kFirst = static_cast<int>(LogLevel::Debug);  // Python counts from there
+    life_->of().log(level == 0 ? LogLevel::Debug : enumerator(level + kFirst, LogLevel::Error, "the level"), text);
   }
 
  private:

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cardan/base/clock.hpp"
+#include "cardan/base/log.hpp"
 #include "cardan/runtime/runtime.hpp"
 #include "cardan/system/host/component_report.hpp"
 #include "cardan/system/host/crash_report.hpp"
@@ -93,8 +94,9 @@ ControlService::Reply HostAnswers::answer(const std::string& text, std::chrono::
   }
   if (what == "log") {
     const auto level = request.at("level").get<int>();
-    if (level < static_cast<int>(LogLevel::Info) || level > static_cast<int>(LogLevel::Error))
-      throw Error(ErrorCode::InvalidArgument, fmt::format("{} is not a level", level), "use info, warning or error");
+    if (level < static_cast<int>(LogLevel::Debug) || level > static_cast<int>(LogLevel::Error))
+      throw Error(ErrorCode::InvalidArgument, fmt::format("{} is not a level", level),
+                  "use debug, info, warning or error");
     core_of(runtime_, request.at("component")).set_log_level(static_cast<LogLevel>(level));
     return {"{}"};
   }

@@ -135,10 +135,12 @@ void set_parameter(Configuration& configuration, std::string_view assignment, st
 }
 
 LogLevel log_level_of(std::string_view name) {
+  if (name == "debug") return LogLevel::Debug;
   if (name == "info") return LogLevel::Info;
   if (name == "warning") return LogLevel::Warning;
   if (name == "error") return LogLevel::Error;
-  throw Error(ErrorCode::InvalidArgument, fmt::format("'{}' is not a level", name), "use info, warning or error");
+  throw Error(ErrorCode::InvalidArgument, fmt::format("'{}' is not a level", name),
+              "use debug, info, warning or error");
 }
 
 void set_log_level(const Configuration& configuration, std::string_view assignment,

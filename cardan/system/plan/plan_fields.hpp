@@ -167,6 +167,12 @@ inline constexpr auto kFields<Plan> =
     all_fields<Plan>("configuration", &Plan::configuration, "log_levels", &Plan::log_levels, "files", &Plan::files,
                      "folder", &Plan::folder, "declared", &Plan::declared);
 
+/// The first of an enumeration, which counts as 0.
+template <class E>
+inline constexpr E kFirst = E{};
+template <>
+inline constexpr auto kFirst<LogLevel> = LogLevel::Debug;
+
 /// The last of an enumeration, beyond which no value has a meaning.
 template <class E>
 inline constexpr E kLast = E{};
